@@ -1,0 +1,116 @@
+package data
+
+import (
+	"context"
+	"io"
+)
+
+// Format is the outer shape of a file.
+type Format string
+
+// The formats that are read. Compression is taken off before.
+const (
+	CSV     Format = "csv"
+	NDJSON  Format = "ndjson"
+	JSON    Format = "json"
+	Parquet Format = "parquet"
+)
+
+// Head is what detection looks at: the first bytes of a file and what they say
+// of its shape. Nothing here depends on the file's name.
+type Head struct {
+	Format  Format
+	Columns []string // CSV header cells or Parquet column names, in file order
+	Keys    []string // JSON: keys of the first record, or of the top object
+	Bytes   []byte   // up to the first 64 KiB, byte-order mark removed
+}
+
+// Source is one plain (uncompressed) file of a feed.
+type Source struct {
+	Path   string // local path, in a folder DuckDB may read
+	Name   string // what the user called it: for messages and for feeds that name their market by file
+	Format Format
+	Size   int64
+}
+
+// Kind orders the files of one import: what others refer to goes first.
+type Kind int
+
+// Kinds in the order they are imported.
+const (
+	KindReference Kind = iota // blocks, token maps
+	KindMarkets
+	KindResolutions
+	KindFills
+)
+
+// Identity is how a feed tells a repeated row from a second, equal fill.
+type Identity int
+
+// Identities. A log index always wins where a row has one.
+const (
+	// KeepRepeats: the file was written by a gapless scan, so equal rows within
+	// one file are distinct fills; across files the larger count stands.
+	KeepRepeats Identity = iota
+	// CollapseRepeats: the feed pages by offset and repeats pages, so equal rows
+	// are one fill.
+	CollapseRepeats
+)
+
+// Query is a fill feed read by DuckDB itself: a SELECT over Source.Path giving
+// exactly the columns of FillColumns, in that order.
+type Query struct {
+	Fills   string
+	Markets string // optional: a SELECT giving StubColumns, what the rows say of their markets
+}
+
+// FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in
+// tx, log_index, block, condition, outcome and name means "the feed does not
+// say". NULL in wallet, token, side, shares or usd, and in ts where block is
+// NULL too, means the text could not be read: the row is rejected with the
+// column's reason, or with reject where that is not NULL. row is the 1-based
+// number of the record in the file; two fills made of one record share it.
+var FillColumns = [][2]string{
+	{"row", "BIGINT"}, {"tx", "BLOB"}, {"log_index", "INTEGER"}, {"block", "BIGINT"},
+	{"ts", "BIGINT"}, {"wallet", "BLOB"}, {"role", "TINYINT"}, {"token", "VARCHAR"},
+	{"condition", "BLOB"}, {"outcome", "TINYINT"}, {"side", "TINYINT"}, {"shares", "BIGINT"},
+	{"usd", "BIGINT"}, {"fee", "BIGINT"}, {"name", "VARCHAR"}, {"reject", "VARCHAR"},
+}
+
+// StubColumns are the columns of Query.Markets: distinct rows, any may be NULL
+// but condition.
+var StubColumns = [][2]string{
+	{"condition", "BLOB"}, {"token", "VARCHAR"}, {"outcome", "TINYINT"}, {"label", "VARCHAR"},
+	{"question", "VARCHAR"}, {"slug", "VARCHAR"}, {"event_slug", "VARCHAR"}, {"icon", "VARCHAR"},
+}
+
+// Sink takes what a feed reads row by row. line is the 1-based line (CSV,
+// NDJSON) or record (JSON array, Parquet) the row starts at. An error of a Sink
+// method ends the reading and is returned as it is.
+type Sink interface {
+	Fill(line int64, f Fill) error
+	Market(line int64, m Market) error
+	Resolution(line int64, r Resolution) error
+	Token(line int64, t TokenRef) error
+	Block(line int64, b Block) error
+	// Reject keeps a row that cannot be used: a short stable reason ("bad_address")
+	// and a sentence, and the raw row.
+	Reject(line int64, reason, detail, raw string) error
+}
+
+// Feed is one source shape. A Feed has Read or Query, never both.
+type Feed struct {
+	Name     string // as --as takes it, such as "polymarket-trades"
+	About    string // one line for --help and for receipts
+	Rule     string // how it tells repeats from fills, one sentence for the receipt; "" where it has no fills
+	Kind     Kind
+	Identity Identity
+	Formats  []Format
+	// Match tells whether h is of this feed.
+	Match func(h Head) bool
+	// Read streams the records of r into sink. Bad records go to sink.Reject;
+	// an error means the file as a whole cannot be read (it names the line).
+	Read func(ctx context.Context, src Source, r io.Reader, sink Sink) error
+	// Query gives the statements that read the file in DuckDB.
+	Query func(src Source, h Head) (Query, error)
+}

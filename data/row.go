@@ -1,0 +1,144 @@
+package data
+
+import (
+	"crypto/sha256"
+	"math/big"
+	"time"
+)
+
+// Side is the wallet's own side of a fill.
+type Side int8
+
+// The two sides. A fill of unknown side is refused.
+const (
+	Buy  Side = 0
+	Sell Side = 1
+)
+
+// Role tells which party of a match the wallet was.
+type Role int8
+
+// The roles. A match has any number of maker fills and one taker fill.
+const (
+	RoleUnknown Role = 0
+	Maker       Role = 1
+	Taker       Role = 2
+)
+
+// NoIndex marks an absent log index or outcome index.
+const NoIndex = -1
+
+// Fill is one wallet's own side of a match, as every trade feed gives it.
+type Fill struct {
+	Tx       Hash  // zero where the feed has none
+	LogIndex int32 // NoIndex where the feed has none
+	TS       int64 // unix µs, UTC
+	Wallet   Address
+	Role     Role
+	TokenID  string // uint256 in decimal without leading zeros
+	Side     Side
+	Shares   Micro // tokens, gross of fee
+	USD      Micro // dollars, gross of fee
+	// Fee is charged in the asset the wallet receives: in tokens on a buy, in
+	// dollars on a sell (ctf-exchange, docs/Overview.md).
+	Fee Micro
+	// Condition and Outcome map the token where the feed itself knows them: the
+	// zero Hash and NoIndex otherwise.
+	Condition Hash
+	Outcome   int
+	Name      string // the wallet's user name, "" where unknown
+}
+
+// Market is one condition of the venue: a question with two or more outcomes.
+// Empty strings, nil slices, nil pointers and zero times mean "this feed does
+// not say" and never overwrite what is known.
+type Market struct {
+	Condition          Hash
+	GammaID            string
+	QuestionID         string
+	Question           string
+	Slug               string
+	Description        string
+	ResolutionSource   string
+	GroupItemTitle     string
+	GroupItemThreshold string
+	Icon               string
+	EventID            string // Gamma's decimal event id
+	EventSlug          string
+	EventTitle         string
+	SeriesSlug         string
+	NegRisk            *bool
+	NegRiskMarketID    string
+	Category           string   // one of the fixed table; "" unknown
+	CategorySource     string   // "tag", "field", "slug": what the category came from
+	Tags               []string // slugs
+	Outcomes           []string // labels in payout order
+	TokenIDs           []string // in payout order
+	Prices             []Micro  // last outcome prices in payout order
+	BestBid, BestAsk   *Micro   // of the first outcome
+	LastPrice          *Micro
+	Active, Closed     *bool
+	AcceptingOrders    *bool
+	Liquidity          *Micro
+	ReportedVolume     *Micro // what the feed claims, never mixed with what fills add up to
+	CreatedAt          time.Time
+	StartAt            time.Time
+	EndAt              time.Time
+	ClosedAt           time.Time
+	GameStartAt        time.Time
+	UpdatedAt          time.Time // version: a market with an older one never overwrites a newer
+	// Stub marks what a trade row says of its market in passing: it fills gaps only.
+	Stub       bool
+	Resolution *Resolution
+}
+
+// ResolutionSource orders where a payout was read: the larger wins.
+type ResolutionSource int8
+
+// Sources of a resolution, weakest first (on-chain payouts are the truth; the
+// rest are readings of it).
+const (
+	ResolvedByMap    ResolutionSource = 1 // a third party's list of winners
+	ResolvedByPrices ResolutionSource = 2 // Gamma outcome prices of a resolved market
+	ResolvedByWinner ResolutionSource = 3 // CLOB winner flags and is_50_50_outcome
+	ResolvedByAPI    ResolutionSource = 4 // data-api v2 resolution object
+	ResolvedOnChain  ResolutionSource = 5 // payout numerators and denominator
+)
+
+// Resolution is the payout of every outcome of a market, in outcome order.
+// Payouts are millionths of a dollar per token and add up to One.
+type Resolution struct {
+	Condition  Hash
+	Payouts    []Micro
+	ResolvedAt time.Time // zero where the feed does not say
+	Source     ResolutionSource
+	Version    time.Time // the feed's own update time, zero where unknown
+}
+
+// TokenRef maps a token to the outcome of a market it pays for.
+type TokenRef struct {
+	TokenID   string
+	Condition Hash
+	Outcome   int
+	Label     string
+}
+
+// Block gives the time of a chain block, for feeds that carry block numbers only.
+type Block struct {
+	Number int64
+	TS     int64 // unix µs, UTC
+}
+
+// SyntheticCondition names a market of a feed that has no condition ids: the
+// SHA-256 of the feed's name and its own market key, so that the same market of
+// the same feed always gets the same id.
+func SyntheticCondition(feed, key string) Hash {
+	return sha256.Sum256([]byte("pmx\x00" + feed + "\x00" + key))
+}
+
+// SyntheticToken names the token of an outcome of such a market, as a decimal
+// uint256.
+func SyntheticToken(condition Hash, label string) string {
+	h := sha256.Sum256(append(condition[:], label...))
+	return new(big.Int).SetBytes(h[:]).String()
+}

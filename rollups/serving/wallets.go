@@ -1,0 +1,195 @@
+package serving
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync/atomic"
+
+	"pmx/data"
+)
+
+const (
+	pageBits = 6
+	pageSize = 1 << pageBits
+)
+
+// page is a block of wallets with neighbouring ids. A published page is never
+// written again: the Builder copies it first.
+type page struct {
+	totals [pageSize]Totals
+	names  [pageSize]string
+	known  uint64 // bit i: slot i holds a wallet with totals
+}
+
+// Wallets is the append-only index from address to wallet id, shared by all
+// snapshots of one process. One goroutine adds; any number look up.
+type Wallets struct {
+	table atomic.Pointer[walletTable]
+	addrs atomic.Pointer[[]data.Address]
+	count int // wallets added, writer only
+}
+
+type walletTable struct {
+	slots []atomic.Uint32 // id + 1; 0 is empty
+	mask  uint64
+}
+
+// NewWallets gives an empty index with room for about n wallets.
+func NewWallets(n int) *Wallets {
+	w := &Wallets{}
+	size := uint64(1) << bits.Len64(uint64(max(n, 512)*2))
+	w.table.Store(&walletTable{slots: make([]atomic.Uint32, size), mask: size - 1})
+	addrs := make([]data.Address, 0, max(n, 512))
+	w.addrs.Store(&addrs)
+	return w
+}
+
+// walletHash spreads an address: addresses are hashes already, but mined
+// vanity addresses share leading zeros, so the trailing bytes are mixed in.
+func walletHash(a *data.Address) uint64 {
+	x := binary.LittleEndian.Uint64(a[12:]) ^ binary.LittleEndian.Uint64(a[4:])*0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
+// Add records address a under the next id, which must equal Len.
+func (w *Wallets) Add(a data.Address) {
+	t := w.table.Load()
+	if uint64(w.count+1)*2 > uint64(len(t.slots)) {
+		t = w.grow(t)
+	}
+	addrs := append(*w.addrs.Load(), a)
+	w.addrs.Store(&addrs)
+	t.insert(&a, uint32(w.count+1))
+	w.count++
+}
+
+func (t *walletTable) insert(a *data.Address, ref uint32) {
+	i := walletHash(a) & t.mask
+	for t.slots[i].Load() != 0 {
+		i = (i + 1) & t.mask
+	}
+	t.slots[i].Store(ref)
+}
+
+func (w *Wallets) grow(t *walletTable) *walletTable {
+	size := uint64(len(t.slots)) * 2
+	bigger := &walletTable{slots: make([]atomic.Uint32, size), mask: size - 1}
+	for i, a := range *w.addrs.Load() {
+		bigger.insert(&a, uint32(i+1))
+	}
+	w.table.Store(bigger)
+	return bigger
+}
+
+// Len is how many wallets the index holds. Only the adding goroutine may call it.
+func (w *Wallets) Len() int { return w.count }
+
+// Address gives the address of wallet id, which must have been added.
+func (w *Wallets) Address(id int) data.Address { return (*w.addrs.Load())[id] }
+
+// Lookup gives the id of a; false where it was never added.
+func (w *Wallets) Lookup(a data.Address) (int, bool) {
+	t := w.table.Load()
+	addrs := *w.addrs.Load()
+	for i := walletHash(&a) & t.mask; ; i = (i + 1) & t.mask {
+		ref := t.slots[i].Load()
+		if ref == 0 {
+			return 0, false
+		}
+		if int(ref) <= len(addrs) && addrs[ref-1] == a {
+			return int(ref - 1), true
+		}
+	}
+}
+
+// Trader gives the lifetime figures of wallet a, false where this snapshot has
+// never seen it. The Totals are shared and must not be changed.
+func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
+	if s.wallets == nil {
+		return Trader{}, false
+	}
+	id, ok := s.wallets.Lookup(a)
+	if !ok || id >= s.walletsLen {
+		return Trader{}, false
+	}
+	p, slot := s.pages[id>>pageBits], id&(pageSize-1)
+	if p == nil || p.known&(1<<slot) == 0 {
+		return Trader{}, false
+	}
+	return Trader{Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
+}
+
+// Builder makes successive snapshots of the wallets, sharing every page that
+// did not change between two of them. It belongs to one goroutine.
+type Builder struct {
+	wallets *Wallets
+	pages   []*page
+	fresh   map[int]bool // pages made since the last Seal: ours to write
+}
+
+// NewBuilder gives a Builder of no wallets, with room for about n.
+func NewBuilder(n int) *Builder {
+	return &Builder{wallets: NewWallets(n), fresh: map[int]bool{}}
+}
+
+// Wallets is the index the builder adds to.
+func (b *Builder) Wallets() *Wallets { return b.wallets }
+
+// writable gives the page of wallet id, copied first where a snapshot shares it.
+func (b *Builder) writable(id int) (*page, int) {
+	n, slot := id>>pageBits, id&(pageSize-1)
+	for n >= len(b.pages) {
+		b.pages = append(b.pages, nil)
+	}
+	if !b.fresh[n] {
+		p := &page{}
+		if old := b.pages[n]; old != nil {
+			*p = *old
+		}
+		b.pages[n], b.fresh[n] = p, true
+	}
+	return b.pages[n], slot
+}
+
+// Set gives wallet id its totals.
+func (b *Builder) Set(id int, t Totals) {
+	p, slot := b.writable(id)
+	p.totals[slot] = t
+	p.known |= 1 << slot
+}
+
+// Totals gives what wallet id has now; false where it has none.
+func (b *Builder) Totals(id int) (Totals, bool) {
+	n, slot := id>>pageBits, id&(pageSize-1)
+	if n >= len(b.pages) || b.pages[n] == nil || b.pages[n].known&(1<<slot) == 0 {
+		return Totals{}, false
+	}
+	return b.pages[n].totals[slot], true
+}
+
+// SetName gives wallet id its user name.
+func (b *Builder) SetName(id int, name string) {
+	p, slot := b.writable(id)
+	p.names[slot] = name
+}
+
+// Name gives the user name of wallet id, "" where it has none.
+func (b *Builder) Name(id int) string {
+	n := id >> pageBits
+	if n >= len(b.pages) || b.pages[n] == nil {
+		return ""
+	}
+	return b.pages[n].names[id&(pageSize-1)]
+}
+
+// Seal puts the wallets as they are now into s and starts the next generation.
+func (b *Builder) Seal(s *Snapshot) {
+	s.wallets, s.walletsLen = b.wallets, b.wallets.Len()
+	s.pages = append([]*page(nil), b.pages...)
+	for len(s.pages)<<pageBits < s.walletsLen {
+		s.pages = append(s.pages, nil)
+	}
+	b.fresh = map[int]bool{}
+}
