@@ -1,0 +1,273 @@
+// Package engine owns the in-process DuckDB: opening, one writer, pooled
+// readers, faults and maintenance. It knows nothing of HTTP or of rollups.
+package engine
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/engine/schema"
+)
+
+// Options say how to open a database.
+type Options struct {
+	Dir         Dir
+	MemoryLimit string // DuckDB syntax, "" = DefaultMemory
+	Threads     int    // 0 = one per core
+	// OnFault is told of every fault; recovered is false when the database could
+	// not be opened again and the process should end.
+	OnFault func(err error, recovered bool)
+}
+
+// DefaultMemory is DuckDB's own limit, which is not a cap on the process: the
+// snapshot in memory and what DuckDB does not count need room beside it.
+const DefaultMemory = "8GB"
+
+// maxReaders bounds the read connections: more than a few per core only queue
+// inside DuckDB.
+const maxReaders = 8
+
+// DB is an open database: one writer at a time and any number of readers, which
+// never wait for the writer.
+type DB struct {
+	opts Options
+	// gate is held for reading by every use and for writing while the instance
+	// is replaced: reopening while a connection is out spins a core for ever.
+	gate    sync.RWMutex
+	pools   *pools
+	writing sync.Mutex
+	faults  atomic.Int32
+}
+
+// pools are the two connection pools over one connector.
+type pools struct {
+	connector *duckdb.Connector
+	writer    *sql.DB
+	readers   *sql.DB
+}
+
+// noClose hides the connector's Close from sql.DB: two pools share it, and it
+// must be closed once, after both.
+type noClose struct{ driver.Connector }
+
+// Open opens or creates the database of a data directory and brings its schema
+// up to date. ErrLocked and ErrNewerSchema are told apart.
+func Open(ctx context.Context, opts Options) (*DB, error) {
+	dir, err := opts.Dir.Abs()
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	opts.Dir = dir
+	if err := dir.Create(); err != nil {
+		return nil, err
+	}
+	p, err := openPools(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{opts: opts, pools: p}
+	if err := db.prepare(ctx); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return db, nil
+}
+
+// prepare runs once on a fresh handle, before anything else uses it.
+func (db *DB) prepare(ctx context.Context) error {
+	if err := db.opts.Dir.sweep(); err != nil {
+		return err
+	}
+	migrated, err := schema.Migrate(ctx, db.pools.writer)
+	if errors.Is(err, schema.ErrNewer) {
+		return fmt.Errorf("%s: %w: run that version, or restore a backup: %w", db.opts.Dir.Database(), ErrNewerSchema, err)
+	}
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), err)
+	}
+	if migrated {
+		return db.Checkpoint(ctx)
+	}
+	return nil
+}
+
+func openPools(ctx context.Context, opts Options) (*pools, error) {
+	dsn := opts.Dir.Database() + "?" + url.Values{
+		"threads":      {fmt.Sprint(cmp.Or(opts.Threads, runtime.NumCPU()))},
+		"memory_limit": {cmp.Or(opts.MemoryLimit, DefaultMemory)},
+	}.Encode()
+	var boot sync.Once
+	connector, err := duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
+		var err error
+		boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir) })
+		return err
+	})
+	if err != nil {
+		return nil, explainOpen(opts.Dir.Database(), err)
+	}
+	p := &pools{connector: connector, writer: sql.OpenDB(noClose{connector}), readers: sql.OpenDB(noClose{connector})}
+	p.writer.SetMaxOpenConns(1)
+	p.readers.SetMaxOpenConns(maxReaders)
+	p.readers.SetMaxIdleConns(maxReaders)
+	if err := p.writer.PingContext(ctx); err != nil {
+		return nil, errors.Join(explainOpen(opts.Dir.Database(), err), p.close())
+	}
+	return p, nil
+}
+
+// bootSettings are global to the instance: set once, in this order, and then
+// locked. After them nothing outside the data directory can be read or written
+// and no extension is ever downloaded.
+func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	for _, set := range []string{
+		"autoinstall_known_extensions = false",
+		"autoload_known_extensions = false",
+		"temp_directory = " + quote(dir.spill()),
+		"max_temp_directory_size = '200GB'",
+		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted run into a
+		// scan of tens of milliseconds.
+		"disabled_optimizers = 'late_materialization'",
+		"checkpoint_threshold = '256MB'",
+		"allowed_directories = [" + quote(string(dir)) + "]",
+		"enable_external_access = false",
+		"lock_configuration = true",
+	} {
+		if _, err := ex.ExecContext(ctx, "SET "+set, nil); err != nil {
+			return fmt.Errorf("SET %s: %w", set, err)
+		}
+	}
+	return nil
+}
+
+func (p *pools) close() error {
+	return errors.Join(p.readers.Close(), p.writer.Close(), p.connector.Close())
+}
+
+// Dir is the data directory, absolute.
+func (db *DB) Dir() Dir { return db.opts.Dir }
+
+// Close waits for running reads and writes and closes the file, which leaves no
+// write-ahead log behind.
+func (db *DB) Close() error {
+	db.gate.Lock()
+	defer db.gate.Unlock()
+	if db.pools == nil {
+		return nil
+	}
+	_, err := db.pools.writer.Exec("CHECKPOINT")
+	if isFault(err) {
+		err = nil // the log is replayed at the next open
+	}
+	err = errors.Join(err, db.pools.close())
+	db.pools = nil
+	return err
+}
+
+// Read runs f on a pooled connection. f sees one consistent state per statement
+// and must not keep conn.
+func (db *DB) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
+	return db.use(ctx, func(p *pools) *sql.DB { return p.readers }, f)
+}
+
+// Write runs f on the one writing connection, after earlier writers are done.
+// Temporary tables made there live until dropped.
+func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	return db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f)
+}
+
+func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
+	err := func() error {
+		db.gate.RLock()
+		defer db.gate.RUnlock()
+		if db.pools == nil {
+			return ErrClosed
+		}
+		conn, err := pool(db.pools).Conn(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f(conn), conn.Close())
+	}()
+	if isFault(err) {
+		return db.reopen(ctx, err)
+	}
+	return err
+}
+
+// reopen replaces the instance after a fault, once in a process's life. The
+// failed call's error is returned either way: its work was rolled back.
+func (db *DB) reopen(ctx context.Context, fault error) error {
+	n := db.faults.Add(1)
+	if n > 1 {
+		db.report(fault, false)
+		return fault
+	}
+	db.gate.Lock()
+	defer db.gate.Unlock()
+	if db.pools == nil {
+		return fault
+	}
+	_ = db.pools.close() // a poisoned instance cannot close cleanly; the file is what counts
+	db.pools = nil
+	p, err := openPools(context.WithoutCancel(ctx), db.opts)
+	if err != nil {
+		db.report(errors.Join(fault, err), false)
+		return fault
+	}
+	db.pools = p
+	db.report(fault, true)
+	return fault
+}
+
+func (db *DB) report(err error, recovered bool) {
+	if db.opts.OnFault != nil {
+		db.opts.OnFault(err, recovered)
+	}
+}
+
+// Checkpoint writes the log into the database file, so that the next open has
+// nothing to replay.
+func (db *DB) Checkpoint(ctx context.Context) error {
+	return db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "CHECKPOINT")
+		return err
+	})
+}
+
+// Ping proves that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.Read(ctx, func(conn *sql.Conn) error {
+		var one int
+		return conn.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+	})
+}
+
+// Size is the bytes of the database file and its log.
+func (db *DB) Size() (int64, error) {
+	total := int64(0)
+	for _, path := range []string{db.opts.Dir.Database(), db.opts.Dir.Database() + ".wal"} {
+		st, err := os.Stat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		total += st.Size()
+	}
+	return total, nil
+}

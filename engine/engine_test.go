@@ -1,0 +1,169 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmx/engine"
+)
+
+func open(t *testing.T, dir string) *engine.DB {
+	t.Helper()
+	db, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "1GB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func write(ctx context.Context, db *engine.DB, query string) error {
+	return db.Write(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, query)
+		return err
+	})
+}
+
+func TestOpenMigratesOnceAndKeepsData(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	db := open(t, dir)
+	if err := write(ctx, db, "INSERT INTO wallets VALUES (0, '\\x01'::BLOB)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, dir)
+	seen := 0
+	err := again.Read(ctx, func(conn *sql.Conn) error {
+		return engine.Each(ctx, conn, "SELECT wallet, address FROM wallets", func([]driver.Value) error {
+			seen++
+			return nil
+		})
+	})
+	if err != nil || seen != 1 {
+		t.Fatalf("after reopening: %d wallets, %v; want 1", seen, err)
+	}
+}
+
+func TestOpenRefusesANewerSchema(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	db := open(t, dir)
+	if err := write(ctx, db, "INSERT INTO schema_version VALUES (999, now()::TIMESTAMP)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir)})
+	if !errors.Is(err, engine.ErrNewerSchema) || !strings.Contains(err.Error(), "backup") {
+		t.Fatalf("opening a newer file: %v; want ErrNewerSchema with a hint", err)
+	}
+}
+
+func TestNothingOutsideTheDataDirectoryCanBeRead(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	db := open(t, dir)
+	outside := filepath.Join(t.TempDir(), "secret.csv")
+	if err := os.WriteFile(outside, []byte("a\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "tmp", "link.csv")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		"SELECT * FROM read_csv('" + outside + "')",
+		"SELECT * FROM read_csv('" + link + "')",
+		"COPY (SELECT 1) TO '" + filepath.Join(t.TempDir(), "out.csv") + "'",
+		"SET enable_external_access = true",
+		"SET memory_limit = '1TB'",
+		"INSTALL httpfs",
+		"ATTACH '" + filepath.Join(t.TempDir(), "x.duckdb") + "'",
+	} {
+		if err := write(ctx, db, query); err == nil {
+			t.Errorf("%s was allowed", query)
+		}
+	}
+	inside := filepath.Join(dir, "tmp", "in.csv")
+	if err := os.WriteFile(inside, []byte("a\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(ctx, db, "SELECT * FROM read_csv('"+inside+"')"); err != nil {
+		t.Errorf("a file in the data directory: %v", err)
+	}
+}
+
+func TestSweepEmptiesTmpAtStart(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, "tmp", "import-1", "x.csv")
+	if err := os.MkdirAll(filepath.Dir(left), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a leftover in tmp survived: %v", err)
+	}
+}
+
+func TestReadersDoNotSeeAnOpenTransaction(t *testing.T) {
+	ctx := context.Background()
+	db := open(t, t.TempDir())
+	count := func() (n int) {
+		err := db.Read(ctx, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&n)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	stop := errors.New("stop")
+	err := db.Write(ctx, func(conn *sql.Conn) error {
+		return engine.InTx(ctx, conn, func() error {
+			if _, err := conn.ExecContext(ctx, "INSERT INTO wallets VALUES (0, '\\x01'::BLOB)"); err != nil {
+				return err
+			}
+			if n := count(); n != 0 {
+				t.Errorf("a reader sees %d uncommitted rows", n)
+			}
+			return stop
+		})
+	})
+	if !errors.Is(err, stop) || count() != 0 {
+		t.Errorf("after a failed transaction: %v, %d rows; want the error and 0", err, count())
+	}
+}
+
+// A second process is needed to hold the lock: DuckDB shares a file within one.
+func TestLockedFileNamesTheProcess(t *testing.T) {
+	if dir := os.Getenv("PMX_TEST_LOCK_DIR"); dir != "" {
+		_, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(dir)})
+		if errors.Is(err, engine.ErrLocked) && strings.Contains(err.Error(), "process ") {
+			os.Exit(7)
+		}
+		os.Exit(1)
+	}
+	dir := t.TempDir()
+	open(t, dir)
+	cmd := exec.Command(os.Args[0], "-test.run=TestLockedFileNamesTheProcess")
+	cmd.Env = append(os.Environ(), "PMX_TEST_LOCK_DIR="+dir)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("second process: %v\n%s\nwant ErrLocked naming the holder", err, out)
+	}
+}

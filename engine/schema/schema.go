@@ -1,0 +1,111 @@
+// Package schema holds the database's migrations and brings a file up to date.
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// ErrNewer is returned for a file whose version is above the newest migration
+// this program knows.
+var ErrNewer = errors.New("schema version is newer than this program knows")
+
+// Migrate applies the migrations a database lacks; changed tells whether there
+// were any. A database of a newer program is left as it is: ErrNewer.
+func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return false, err
+	}
+	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
+	if err != nil {
+		return false, err
+	}
+	known := provider.ListSources()
+	newest := known[len(known)-1].Version
+	at, err := provider.GetDBVersion(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read schema version: %w", err)
+	}
+	if at > newest {
+		return false, fmt.Errorf("version %d, newest known %d: %w", at, newest, ErrNewer)
+	}
+	done, err := provider.Up(ctx)
+	return len(done) > 0, err
+}
+
+// store keeps the version table in DuckDB, for which goose has no dialect.
+type store struct{}
+
+var _ database.Store = store{}
+
+// Tablename is the version table.
+func (store) Tablename() string { return "schema_version" }
+
+// CreateVersionTable makes the version table.
+func (store) CreateVersionTable(ctx context.Context, db database.DBTxConn) error {
+	_, err := db.ExecContext(ctx, `CREATE TABLE schema_version (version BIGINT NOT NULL, applied_at TIMESTAMP NOT NULL)`)
+	return err
+}
+
+// Insert records an applied version.
+func (store) Insert(ctx context.Context, db database.DBTxConn, req database.InsertRequest) error {
+	_, err := db.ExecContext(ctx, `INSERT INTO schema_version VALUES (?, now()::TIMESTAMP)`, req.Version)
+	return err
+}
+
+// Delete forgets a version.
+func (store) Delete(ctx context.Context, db database.DBTxConn, version int64) error {
+	_, err := db.ExecContext(ctx, `DELETE FROM schema_version WHERE version = ?`, version)
+	return err
+}
+
+// GetMigration tells when a version was applied.
+func (store) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
+	res := &database.GetMigrationResult{IsApplied: true}
+	err := db.QueryRowContext(ctx, `SELECT applied_at FROM schema_version WHERE version = ?`, version).Scan(&res.Timestamp)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, database.ErrVersionNotFound
+	}
+	return res, err
+}
+
+// GetLatestVersion is the highest applied version.
+func (store) GetLatestVersion(ctx context.Context, db database.DBTxConn) (int64, error) {
+	var version sql.NullInt64
+	if err := db.QueryRowContext(ctx, `SELECT max(version) FROM schema_version`).Scan(&version); err != nil {
+		return 0, err
+	}
+	if !version.Valid {
+		return 0, database.ErrVersionNotFound
+	}
+	return version.Int64, nil
+}
+
+// ListMigrations lists what was applied, newest first.
+func (store) ListMigrations(ctx context.Context, db database.DBTxConn) ([]*database.ListMigrationsResult, error) {
+	rows, err := db.QueryContext(ctx, `SELECT version FROM schema_version ORDER BY version DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var list []*database.ListMigrationsResult
+	for rows.Next() {
+		m := &database.ListMigrationsResult{IsApplied: true}
+		if err := rows.Scan(&m.Version); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, rows.Err()
+}
