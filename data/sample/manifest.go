@@ -1,0 +1,81 @@
+package sample
+
+import (
+	"time"
+
+	"pmx/data"
+)
+
+// Generator names this program in manifests.
+const Generator = "pmx sample venue"
+
+// Version changes with every change of the bytes a Config gives.
+const Version = 1
+
+// File is one written file.
+type File struct {
+	Name   string `json:"name"`
+	Rows   int64  `json:"rows"` // records, without the header
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // lower-case hex
+}
+
+// Manifest is what a venue holds: the numbers an import of it must come to.
+type Manifest struct {
+	Generator string    `json:"generator"`
+	Version   int       `json:"version"`
+	Seed      uint64    `json:"seed"`
+	Start     time.Time `json:"start"` // no fill is before it
+	End       time.Time `json:"end"`   // no fill is at or after it
+
+	Fills   int64 `json:"fills"`   // rows of all fill files
+	Matches int64 `json:"matches"` // transactions: one taker row each
+	Wallets int64 `json:"wallets"` // wallets with a fill of their own
+	Whales  int64 `json:"whales"`  // taker orders of 10,000 dollars or more
+
+	Events        int64 `json:"events"`
+	Markets       int64 `json:"markets"`
+	Traded        int64 `json:"traded_markets"` // with at least one fill
+	Open          int64 `json:"open"`           // markets not closed
+	Unresolved    int64 `json:"unresolved"`     // closed, result proposed or disputed
+	Resolved      int64 `json:"resolved"`       // closed and paid, splits among them
+	Split         int64 `json:"split"`          // resolved 50-50
+	WeatherEvents int64 `json:"weather_events"`
+
+	// TakerUSD is what takers paid and got, MakerUSD the same for makers: they
+	// differ by the minted and merged sets, where each side has its own token.
+	TakerUSD data.Micro `json:"taker_usd"`
+	MakerUSD data.Micro `json:"maker_usd"`
+	Minted   data.Micro `json:"minted"` // full sets made in matches
+	Merged   data.Micro `json:"merged"` // full sets taken back in matches
+
+	FillFiles  []File `json:"fill_files"`
+	EventsFile File   `json:"events_file"`
+}
+
+// count adds the listed events to the manifest.
+func (s *Manifest) count(events []*event) {
+	for _, e := range events {
+		s.Events++
+		if e.category == weather {
+			s.WeatherEvents++
+		}
+		for _, m := range e.markets {
+			s.Markets++
+			if m.fills > 0 {
+				s.Traded++
+			}
+			switch e.state {
+			case trading, ended:
+				s.Open++
+			case proposed, disputed:
+				s.Unresolved++
+			case resolved:
+				s.Resolved++
+				if m.result == split {
+					s.Split++
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package sample
+
+import (
+	"math"
+	"math/big"
+
+	"pmx/data"
+)
+
+// category orders the kinds of events; see categoryTags for their names.
+type category uint8
+
+const (
+	sports category = iota
+	politics
+	crypto
+	weather
+	economy
+	tech
+	culture
+	world
+	categories
+)
+
+// state is where a market is on its way from listing to payout at the venue's end.
+type state uint8
+
+const (
+	trading  state = iota
+	ended          // no longer traded, result proposed, not yet closed
+	proposed       // closed, result proposed, not yet final
+	disputed       // closed, result contested
+	resolved
+)
+
+// Results of a market: the index of the paying outcome, or split for half each.
+const (
+	first  = 0
+	second = 1
+	split  = 2
+)
+
+// event is one listing: a question with one market, or a group of them.
+type event struct {
+	id          int
+	category    category
+	title, slug string
+	description string
+	source      string // resolution source URL, "" where the description says it
+	tags        []tag
+	series      string // slug of the series, "" for one-off events
+	seriesTitle string
+	negRisk     bool
+	openHour    int   // first hour of trading, counted from the start of the venue
+	closeHour   int   // first hour after trading
+	end         int64 // announced end, unix seconds
+	gameStart   int64 // unix seconds, 0 where none
+	closedAt    int64 // final closing, unix seconds; may be after the venue's end
+	state       state
+	markets     []*market
+	order       []int // order markets are listed in, nil as they are
+}
+
+// market is one condition with two outcomes, and its running state.
+type market struct {
+	event     *event
+	id        int
+	leg       int // place in the event, which groupItemThreshold tells
+	question  string
+	slug      string
+	group     string
+	outcomes  [2]string
+	tick      int64 // thousandths of a dollar: 10 or 1
+	prior     int64 // chance of the first outcome at listing, millionths
+	weight    uint64
+	result    int8
+	path      path
+	started   bool
+	last      int64 // last price of the first outcome, thousandths; 0 before the first trade
+	lastTrade int64
+	fills     int64
+	volume    data.Micro // dollars of the takers
+	tokens    [2]string
+	holders   *[holderSlots]holder
+}
+
+// holder remembers a recent buy, so that later sells are mostly of bought tokens.
+type holder struct {
+	wallet  int32
+	outcome int8
+	shares  int64
+}
+
+const holderSlots = 8
+
+// path is a Brownian bridge from the prior to the result. The price at a share
+// t of the market's life is Φ(z/√(1−t)): the chance that the bridge's free twin
+// ends above zero, so that prices are as often right as they claim to be.
+type path struct {
+	z, t, goal float64
+}
+
+func newPath(r *rng, table *normalTable, prior int64, result int8) path {
+	mu := table.inverse(prior)
+	p := path{z: mu}
+	if result == split {
+		return p
+	}
+	sign := 1.0
+	if result == second {
+		sign = -1
+	}
+	p.goal = float64(sign * 0.02)
+	for range 400 {
+		if goal := mu + r.normal(); float64(goal*sign) > 0 {
+			p.goal = goal
+			break
+		}
+	}
+	return p
+}
+
+const lastShare = 0.996 // of a market's life: after it, prices stand still
+
+// price moves the path to the share t of the market's life and gives the price
+// of the first outcome in thousandths, on a tick. Products are converted so
+// that no processor may fuse them with a sum.
+func (p *path) price(r *rng, table *normalTable, t float64, tick int64) int64 {
+	t = min(t, lastShare)
+	if dt := t - p.t; dt > 0 {
+		left := 1 - p.t
+		noise := math.Sqrt(float64(dt*(1-t)) / left)
+		p.z += float64((p.goal-p.z)*dt)/left + float64(noise*r.normal())
+		p.t = t
+	}
+	milli := (table.at(p.z/math.Sqrt(1-p.t)) + 500) / 1000
+	return onTick(milli, tick)
+}
+
+// onTick rounds a price in thousandths to a tick between the first and the last.
+func onTick(milli, tick int64) int64 {
+	milli = (milli + tick/2) / tick * tick
+	return min(max(milli, tick), 1000-tick)
+}
+
+// tokenIDs gives the two token ids, made at first use.
+func (m *market) tokenIDs(seed uint64) *[2]string {
+	if m.tokens[0] == "" {
+		for i := range m.tokens {
+			var b [32]byte
+			fill(b[:], seed, streamToken, uint64(2*m.id+i))
+			b[0] |= 0x10 // 76 to 78 digits, as ids made by hashing have
+			m.tokens[i] = new(big.Int).SetBytes(b[:]).String()
+		}
+	}
+	return &m.tokens
+}
+
+func (m *market) condition(seed uint64) (h data.Hash) {
+	fill(h[:], seed, streamCondition, uint64(m.id))
+	return h
+}
+
+// question ids of a NegRisk event are the event's id with the market's place in
+// the last byte; others are random.
+func (m *market) questionID(seed uint64) (h data.Hash) {
+	if !m.event.negRisk {
+		fill(h[:], seed, streamQuestion, uint64(m.id))
+		return h
+	}
+	h = m.event.negRiskID(seed)
+	h[31] = byte(m.leg)
+	return h
+}
+
+func (e *event) negRiskID(seed uint64) (h data.Hash) {
+	fill(h[:], seed, streamNegRisk, uint64(e.id))
+	h[31] = 0
+	return h
+}

@@ -1,0 +1,252 @@
+package sample
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// tag is a Gamma tag.
+type tag struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+	Slug  string `json:"slug"`
+}
+
+// Ids of the first events and markets; Gamma's are of this size.
+const (
+	firstEventID  = 610_000
+	firstMarketID = 2_600_000
+)
+
+// planner lists the venue's events before the first fill.
+type planner struct {
+	cfg     Config
+	r       rng
+	normal  *normalTable
+	start   time.Time
+	hours   int
+	slugs   map[string]bool
+	events  []*event
+	markets int
+}
+
+// share is each category's part of the trading at any hour, in thousandths.
+var share = [categories]uint64{
+	sports: 300, politics: 150, crypto: 150, weather: 260, economy: 40, tech: 30, culture: 35, world: 35,
+}
+
+// plan gives the venue's events in the order they open, numbered.
+func plan(cfg Config) ([]*event, error) {
+	p := &planner{
+		cfg: cfg, r: rng{state: word(cfg.Seed, streamPlan, 0, 0)}, normal: newNormalTable(),
+		start: cfg.start(), hours: cfg.hours(), slugs: make(map[string]bool),
+	}
+	target := marketCount(cfg.Fills)
+	p.lasting()
+	for p.markets < target {
+		p.listing()
+	}
+	if err := p.weatherDesk(); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	sort.SliceStable(p.events, func(i, j int) bool { return p.events[i].openHour < p.events[j].openHour })
+	n := 0
+	for i, e := range p.events {
+		e.id = firstEventID + i
+		p.conclude(e, i)
+		for leg, m := range e.markets {
+			m.event, m.leg, m.id = e, leg, firstMarketID+n
+			n++
+		}
+	}
+	p.balance()
+	return p.events, nil
+}
+
+// lasting lists the two elections that are open from the first hour past the
+// last, so that there is always something to trade.
+func (p *planner) lasting() {
+	for i := range 2 {
+		e := p.election()
+		e.openHour, e.closeHour = 0, p.hours+24*(40+35*i)
+		p.add(e)
+	}
+}
+
+// listing adds one event of any kind but weather.
+func (p *planner) listing() {
+	var e *event
+	switch v := p.r.below(100); {
+	case v < 38:
+		e = p.game()
+	case v < 46:
+		e = p.soccer()
+	case v < 53:
+		e = p.strikes()
+	case v < 63:
+		e = p.upOrDown()
+	case v < 68:
+		e = p.election()
+	case v < 76:
+		e = p.bill()
+	case v < 80:
+		e = p.rates()
+	case v < 86:
+		e = p.release()
+	case v < 89:
+		e = p.race()
+	case v < 94:
+		e = p.boxOffice()
+	default:
+		e = p.treaty()
+	}
+	p.add(e)
+}
+
+// window draws hours of trading of a length between two numbers of hours, that
+// begin before the venue's end.
+func (p *planner) window(shortest, longest int) (open, closing int) {
+	length := shortest + p.r.below(longest-shortest+1)
+	closing = 6 + p.r.below(p.hours+length-12)
+	return max(0, closing-length), closing
+}
+
+func (p *planner) at(hour int) time.Time { return p.start.Add(time.Duration(hour) * time.Hour) }
+
+// add keeps an event, under a slug no other has: a repeated one gets a number,
+// as on the venue.
+func (p *planner) add(e *event) {
+	slug := e.slug
+	for n := 101 + p.r.below(800); p.slugs[e.slug]; n++ {
+		e.slug = fmt.Sprintf("%s-%d", slug, n)
+	}
+	p.slugs[e.slug] = true
+	if e.end == 0 {
+		e.end = p.at(e.closeHour).Unix()
+	}
+	size := uint64(1<<20) / uint64(400+p.r.below(1<<20))
+	for _, m := range e.markets {
+		m.slug = e.slug
+		if len(e.markets) > 1 {
+			m.slug = e.slug + "-" + slugOf(m.group)
+		}
+		p.weigh(m, 1+size)
+	}
+	p.events = append(p.events, e)
+	p.markets += len(e.markets)
+}
+
+// weigh gives a market its part of the trading: most goes to the open questions.
+func (p *planner) weigh(m *market, size uint64) {
+	open := uint64(m.prior*(1_000_000-m.prior)/250_000) + 60_000
+	if m.tick == 0 {
+		m.tick = 10
+		if m.prior < 60_000 || m.prior > 940_000 {
+			m.tick = 1
+		}
+	}
+	m.weight = size * open / 1000 * uint64(500+p.r.below(1000))
+}
+
+// slugOf writes text as part of a slug: "25 bps decrease" as "25-bps-decrease".
+func slugOf(text string) string {
+	var b strings.Builder
+	gap := false
+	for _, c := range strings.ToLower(text) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(c)
+		case c == '.' || c == '\'':
+		default:
+			gap = true
+		}
+	}
+	return b.String()
+}
+
+// decide draws the results of an event: one winner by prior among the markets of
+// a NegRisk event, or none; each market of another event by itself.
+func (p *planner) decide(e *event) {
+	if !e.negRisk {
+		for _, m := range e.markets {
+			m.result = second
+			if int64(p.r.below(1_000_000)) < m.prior {
+				m.result = first
+			}
+		}
+		return
+	}
+	left := int64(p.r.below(1_000_000))
+	for _, m := range e.markets {
+		m.result = second
+		if left >= 0 && left < m.prior {
+			m.result = first
+		}
+		left -= m.prior
+	}
+}
+
+// conclude sets when an event closed and how far it has come by the venue's end.
+// One event in 25 is paid out days late, one in 70 stays disputed.
+func (p *planner) conclude(e *event, number int) {
+	lag := int64(1800 + p.r.below(5*3600))
+	switch {
+	case number%25 == 11:
+		lag = int64(2*86400 + p.r.below(7*86400))
+	case e.category == politics || e.category == world:
+		lag += int64(p.r.below(20 * 3600))
+	}
+	over := p.at(e.closeHour).Unix()
+	e.closedAt = over + lag
+	now := p.cfg.End.Unix()
+	switch {
+	case over >= now:
+		e.state = trading
+	case number%70 == 33:
+		e.state, e.closedAt = disputed, min(over+3600, now)
+	case e.closedAt < now:
+		e.state = resolved
+	case number%2 == 0:
+		e.state, e.closedAt = proposed, over
+	default:
+		e.state = ended
+	}
+	for _, m := range e.markets {
+		if m.result == split && e.negRisk {
+			m.result = second
+		}
+	}
+}
+
+// balance scales the weights so that every category has its share of the trading
+// in the hours it is open at all.
+func (p *planner) balance() {
+	var hours, rate [categories]float64
+	begin := [categories]int{}
+	for i := range begin {
+		begin[i] = p.hours
+	}
+	for _, e := range p.events {
+		life := float64(min(e.closeHour, p.hours) - e.openHour)
+		for _, m := range e.markets {
+			hours[e.category] += float64(float64(m.weight) * life)
+		}
+		begin[e.category] = min(begin[e.category], e.openHour)
+	}
+	for c := range rate {
+		if hours[c] > 0 {
+			rate[c] = float64(share[c]) * 1e7 / (hours[c] / float64(p.hours-begin[c]))
+		}
+	}
+	for _, e := range p.events {
+		for _, m := range e.markets {
+			m.weight = max(1, uint64(float64(m.weight)*rate[e.category]))
+		}
+	}
+}

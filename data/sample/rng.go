@@ -1,0 +1,128 @@
+package sample
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+const golden = 0x9e3779b97f4a7c15
+
+// rng is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195): one
+// word of state, all arithmetic on integers.
+type rng struct{ state uint64 }
+
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (r *rng) next() uint64 {
+	r.state += golden
+	return mix(r.state)
+}
+
+// below gives a number in [0, n); n must be positive.
+func (r *rng) below(n int) int {
+	hi, _ := bits.Mul64(r.next(), uint64(n))
+	return int(hi)
+}
+
+func (r *rng) below64(n uint64) uint64 {
+	hi, _ := bits.Mul64(r.next(), n)
+	return hi
+}
+
+// chance is true in n of 1000 cases.
+func (r *rng) chance(n int) bool { return r.below(1000) < n }
+
+// normal gives a number of mean 0 and variance 1: the sum of four uniform
+// 16-bit numbers, which needs no logarithm and so is the same everywhere.
+func (r *rng) normal() float64 {
+	v := r.next()
+	sum := int64(v&0xffff) + int64(v>>16&0xffff) + int64(v>>32&0xffff) + int64(v>>48)
+	const deviation = 37837.2 // √(4·65536²/12)
+	return float64(sum-131070) / deviation
+}
+
+// zipf gives a number in [0, n) whose probability falls like 1/(number+first):
+// an octave is drawn evenly, then a place in it.
+func (r *rng) zipf(n, first int) int {
+	low := bits.Len(uint(first)) - 1
+	high := bits.Len(uint(n+first)) - 1
+	for {
+		octave := low + r.below(high-low+1)
+		v := 1<<octave + r.below(1<<octave) - first
+		if v >= 0 && v < n {
+			return v
+		}
+	}
+}
+
+// What a stream of random words is for. Streams of one seed never meet.
+const (
+	streamPlan = iota + 1
+	streamTrades
+	streamWallet
+	streamTx
+	streamCondition
+	streamToken
+	streamNegRisk
+	streamArrival
+	streamTraits
+	streamQuestion
+)
+
+// word gives the i-th word of number n of a stream: random access, no state.
+func word(seed uint64, stream, n, i uint64) uint64 {
+	return mix(mix(mix(seed+stream*golden)+n*golden) + (i+1)*golden)
+}
+
+// fill writes the words of number n of a stream over dst.
+func fill(dst []byte, seed uint64, stream, n uint64) {
+	var b [8]byte
+	for i := uint64(0); len(dst) > 0; i++ {
+		binary.BigEndian.PutUint64(b[:], word(seed, stream, n, i))
+		dst = dst[copy(dst, b[:]):]
+	}
+}
+
+// The normal distribution as a table of millionths at steps of 1/128 over
+// [-normalSpan, normalSpan]: rounding to integers hides the last-digit
+// differences math.Erfc has between processors.
+const (
+	normalSpan  = 5
+	normalSteps = 128
+)
+
+type normalTable [2*normalSpan*normalSteps + 1]int64
+
+func newNormalTable() *normalTable {
+	t := new(normalTable)
+	for i := range t {
+		z := float64(i)/normalSteps - normalSpan
+		t[i] = int64(math.Round(1e6 * math.Erfc(-z/math.Sqrt2) / 2))
+	}
+	return t
+}
+
+// at gives Φ(z) in millionths.
+func (t *normalTable) at(z float64) int64 {
+	i := int(math.Round(float64((z + normalSpan) * normalSteps)))
+	return t[min(max(i, 0), len(t)-1)]
+}
+
+// inverse gives the z of the table whose Φ is nearest above p millionths.
+func (t *normalTable) inverse(p int64) float64 {
+	lo, hi := 0, len(t)-1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if t[mid] < p {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return float64(lo)/normalSteps - normalSpan
+}

@@ -1,0 +1,272 @@
+package sample
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Names of the files in a venue's folder. A venue of more than one part numbers
+// its fill files: orderFilled-000.csv, orderFilled-001.csv and so on.
+const (
+	ManifestName = "manifest.json"
+	EventsName   = "events.ndjson"
+	FillsName    = "orderFilled.csv"
+)
+
+// ErrOccupied is returned when the folder already holds files of a venue's names.
+var ErrOccupied = errors.New("folder is occupied")
+
+// Stream writes the venue to two streams: all fills as one CSV with a header,
+// then the events as NDJSON. progress, where not nil, is told the number of fills
+// done after every hour of the venue. FillFiles of the Manifest has one entry.
+func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress func(done int64)) (Manifest, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return Manifest{}, err
+	}
+	out := &stream{part: newPart(fills, FillsName)}
+	return generate(ctx, cfg, out, func() (*part, error) { return newPart(events, EventsName), nil }, progress)
+}
+
+// Write writes the venue into dir, made if it is not there: fill files of at most
+// PartRows rows, the events, and last of all, in one step, the manifest: a folder
+// without it is not a whole venue. The folder must not hold files of these names:
+// ErrOccupied. On an error, and when ctx ends, what was written is removed.
+func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (m Manifest, err error) {
+	cfg, err = cfg.withDefaults()
+	if err != nil {
+		return m, err
+	}
+	if err := vacant(dir); err != nil {
+		return m, err
+	}
+	d := &folder{path: dir, cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.discard())
+		}
+	}()
+	m, err = generate(ctx, cfg, d, func() (*part, error) { return d.create(EventsName) }, progress)
+	if err != nil {
+		return m, err
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return m, fmt.Errorf("manifest: %w", err)
+	}
+	p, err := d.create(ManifestName)
+	if err != nil {
+		return m, err
+	}
+	if _, err := p.Write(append(text, '\n')); err != nil {
+		return m, err
+	}
+	_, err = p.finish(1)
+	return m, err
+}
+
+// vacant makes the folder and sees that it holds no venue.
+func vacant(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("sample venue: %w", err)
+	}
+	for _, pattern := range []string{ManifestName, EventsName, "orderFilled*.csv"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return fmt.Errorf("sample venue: %w", err)
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("sample venue: %s: %w: choose an empty one", found[0], ErrOccupied)
+		}
+	}
+	return nil
+}
+
+// filler is a rowSink that knows its files once it is closed.
+type filler interface {
+	rowSink
+	close() ([]File, error)
+}
+
+// generate plans the venue, makes its fills and then writes its events, whose
+// volumes and prices are known by then.
+func generate(ctx context.Context, cfg Config, out filler, events func() (*part, error), progress func(int64)) (Manifest, error) {
+	list, err := plan(cfg)
+	if err != nil {
+		return Manifest{}, err
+	}
+	x := &exchange{
+		cfg: cfg, r: rng{state: word(cfg.Seed, streamTrades, 0, 0)}, normal: newNormalTable(),
+		wallets: newWallets(cfg.Seed, walletCount(cfg.Fills), cfg.hours()),
+		sum:     Manifest{Generator: Generator, Version: Version, Seed: cfg.Seed, Start: cfg.start(), End: cfg.End},
+	}
+	if err := x.run(ctx, list, out, progress); err != nil {
+		return Manifest{}, err
+	}
+	if x.sum.FillFiles, err = out.close(); err != nil {
+		return Manifest{}, err
+	}
+	x.sum.Wallets = x.wallets.count
+	x.sum.count(list)
+	p, err := events()
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := writeEvents(p, cfg, list); err != nil {
+		return Manifest{}, err
+	}
+	x.sum.EventsFile, err = p.finish(x.sum.Events)
+	return x.sum, err
+}
+
+// part is one output with its digest.
+type part struct {
+	name  string
+	file  *os.File // nil for a stream
+	final string   // path the file gets when it is whole
+	buf   *bufio.Writer
+	hash  hash.Hash
+	bytes int64
+	count int64
+}
+
+func newPart(w io.Writer, name string) *part {
+	p := &part{name: name, hash: sha256.New()}
+	p.buf = bufio.NewWriterSize(io.MultiWriter(w, p.hash), 1<<18)
+	return p
+}
+
+// Write implements io.Writer.
+func (p *part) Write(b []byte) (int, error) {
+	p.bytes += int64(len(b))
+	n, err := p.buf.Write(b)
+	if err != nil {
+		return n, fmt.Errorf("write %s: %w", p.name, err)
+	}
+	return n, nil
+}
+
+// finish flushes the part and, for a file, makes it durable under its own name.
+func (p *part) finish(rows int64) (File, error) {
+	if err := p.buf.Flush(); err != nil {
+		return File{}, fmt.Errorf("write %s: %w", p.name, err)
+	}
+	if p.file != nil {
+		if err := p.file.Sync(); err != nil {
+			return File{}, fmt.Errorf("write %s: %w", p.name, err)
+		}
+		if err := p.file.Close(); err != nil {
+			return File{}, fmt.Errorf("write %s: %w", p.name, err)
+		}
+		if err := os.Rename(p.file.Name(), p.final); err != nil {
+			return File{}, fmt.Errorf("write %s: %w", p.name, err)
+		}
+	}
+	return File{Name: p.name, Rows: rows, Bytes: p.bytes, SHA256: hex.EncodeToString(p.hash.Sum(nil))}, nil
+}
+
+// stream is the filler of Stream.
+type stream struct{ part *part }
+
+func (s *stream) rows(lines []byte, n int64) error {
+	if s.part.bytes == 0 {
+		if _, err := s.part.Write([]byte(header)); err != nil {
+			return err
+		}
+	}
+	s.part.count += n
+	_, err := s.part.Write(lines)
+	return err
+}
+
+func (s *stream) close() ([]File, error) {
+	f, err := s.part.finish(s.part.count)
+	return []File{f}, err
+}
+
+// folder is the filler of Write: it cuts the fills into parts between matches.
+type folder struct {
+	path    string
+	cfg     Config
+	part    *part
+	files   []File
+	written []*part
+}
+
+// create begins a file under a temporary name.
+func (d *folder) create(name string) (*part, error) {
+	final := filepath.Join(d.path, name)
+	f, err := os.Create(final + ".part")
+	if err != nil {
+		return nil, fmt.Errorf("sample venue: %w", err)
+	}
+	p := newPart(f, name)
+	p.file, p.final = f, final
+	d.written = append(d.written, p)
+	return p, nil
+}
+
+func (d *folder) rows(lines []byte, n int64) error {
+	if d.part != nil && d.part.count+n > d.cfg.PartRows {
+		if err := d.finish(); err != nil {
+			return err
+		}
+	}
+	if d.part == nil {
+		name := FillsName
+		if d.cfg.Fills > d.cfg.PartRows {
+			name = fmt.Sprintf("orderFilled-%03d.csv", len(d.files))
+		}
+		p, err := d.create(name)
+		if err != nil {
+			return err
+		}
+		if _, err := p.Write([]byte(header)); err != nil {
+			return err
+		}
+		d.part = p
+	}
+	d.part.count += n
+	_, err := d.part.Write(lines)
+	return err
+}
+
+func (d *folder) finish() error {
+	f, err := d.part.finish(d.part.count)
+	if err != nil {
+		return err
+	}
+	d.files, d.part = append(d.files, f), nil
+	return nil
+}
+
+func (d *folder) close() ([]File, error) {
+	if d.part == nil {
+		return d.files, nil
+	}
+	err := d.finish()
+	return d.files, err
+}
+
+// discard removes all files of an unfinished venue.
+func (d *folder) discard() error {
+	var errs []error
+	for _, p := range d.written {
+		p.file.Close()
+		for _, path := range []string{p.file.Name(), p.final} {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
