@@ -1,0 +1,133 @@
+// Package control keeps what the operator decides in control.db, a small SQLite
+// file: API keys (their hashes only), their usage, and the waitlist. Several
+// processes may have it open at once, the command line beside the server.
+package control
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the "sqlite" driver
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Decisions that callers take on errors.
+var (
+	// ErrNotFound: no key or waitlist entry of that id.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: the thing is not in a state that allows this.
+	ErrConflict = errors.New("conflict")
+	// ErrInvalid: a value that cannot be stored.
+	ErrInvalid = errors.New("invalid")
+	// ErrNewer: the file was written by a newer program.
+	ErrNewer = errors.New("control.db is newer than this program")
+)
+
+// DB is an open control.db. All methods may be called concurrently.
+type DB struct {
+	sql *sql.DB
+	now func() time.Time
+}
+
+// openAttempts is how often Open tries to migrate a file that another process
+// may be migrating at the same moment.
+const openAttempts = 5
+
+// Open opens or makes the file at path, readable by its owner alone, and brings
+// its schema up to date. It fails with ErrNewer on a file of a later version.
+func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open control database: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("open control database: %w", err)
+	}
+	handle, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, fmt.Errorf("open control database: %w", err)
+	}
+	handle.SetMaxOpenConns(4)
+	for attempt := 1; ; attempt++ {
+		err = migrate(ctx, handle)
+		if err == nil {
+			return &DB{sql: handle, now: now}, nil
+		}
+		if attempt == openAttempts || errors.Is(err, ErrNewer) || ctx.Err() != nil {
+			return nil, errors.Join(fmt.Errorf("open control database %s: %w", path, err), handle.Close())
+		}
+	}
+}
+
+// dsn turns path into the driver's URL. Transactions begin IMMEDIATE: one that
+// reads first and writes later could not wait for the lock otherwise.
+func dsn(path string) string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+	}}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+func migrate(ctx context.Context, handle *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, handle, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	have, want, err := provider.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read schema version: %w", err)
+	case have > want:
+		return fmt.Errorf("%w: the file has schema %d, this program knows up to %d; run the newer pmx, or restore a backup made before the upgrade", ErrNewer, have, want)
+	case have == want:
+		return nil
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
+	}
+	return nil
+}
+
+// Close ends all use of the file.
+func (d *DB) Close() error { return d.sql.Close() }
+
+// Ping tells whether the file can be read.
+func (d *DB) Ping(ctx context.Context) error { return d.sql.PingContext(ctx) }
+
+// write runs fn in one transaction and commits it unless fn fails.
+func (d *DB) write(ctx context.Context, what string, fn func(tx *sql.Tx) error) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := fn(tx); err != nil {
+		return fmt.Errorf("%s: %w", what, errors.Join(err, tx.Rollback()))
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// unix turns a stored number of seconds into a time, nil for NULL.
+func unix(sec sql.NullInt64) *time.Time {
+	if !sec.Valid {
+		return nil
+	}
+	t := time.Unix(sec.Int64, 0).UTC()
+	return &t
+}

@@ -1,0 +1,203 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Record is one key as the store holds it. An unnamed type, so that a store
+// needs to import nothing of this package.
+type Record = struct {
+	Hash    [32]byte
+	Tier    string
+	Revoked bool
+}
+
+// Use is what one key did since it was last saved.
+type Use = struct {
+	Hash     [32]byte
+	LastUsed time.Time // minute resolution
+	Requests int64
+}
+
+// KeyStore is what the gate needs of the place where keys are kept. Other
+// processes may change it at any time.
+type KeyStore interface {
+	// Revision is a cheap counter that moves with every change of a key.
+	Revision(ctx context.Context) (int64, error)
+	// Keys gives all keys, the revoked ones too.
+	Keys(ctx context.Context) ([]Record, error)
+	// AddUse adds to the usage counters in one transaction.
+	AddUse(ctx context.Context, uses []Use) error
+}
+
+const (
+	pollEvery = 250 * time.Millisecond // how soon a change of the keys is noticed
+	saveEvery = 15 * time.Second       // how long usage counters may stay in memory
+)
+
+// Verdict is the outcome of authentication.
+type Verdict uint8
+
+// The verdicts. Blocked: the client address failed too often this minute.
+const (
+	Allowed Verdict = iota
+	Missing
+	Invalid
+	Revoked
+	Blocked
+)
+
+// Gate holds the keys in memory and checks requests against them. Check and
+// Take need no lock and allocate nothing.
+type Gate struct {
+	store    KeyStore
+	log      zerolog.Logger
+	keys     atomic.Pointer[map[Hash]*Key]
+	failures *failures
+	revision int64 // of keys; owned by whoever holds refreshing
+	busy     chan struct{}
+}
+
+// NewGate reads the keys of store and gives the gate for them.
+func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, error) {
+	g := &Gate{store: store, log: log, failures: newFailures(), revision: -1, busy: make(chan struct{}, 1)}
+	g.keys.Store(&map[Hash]*Key{})
+	return g, g.Refresh(ctx)
+}
+
+// Refresh takes over what the store holds now, if it changed since last time.
+func (g *Gate) Refresh(ctx context.Context) error {
+	select {
+	case g.busy <- struct{}{}:
+		defer func() { <-g.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	revision, err := g.store.Revision(ctx)
+	if err != nil {
+		return fmt.Errorf("refresh API keys: %w", err)
+	}
+	if revision == g.revision {
+		return nil
+	}
+	records, err := g.store.Keys(ctx)
+	if err != nil {
+		return fmt.Errorf("refresh API keys: %w", err)
+	}
+	g.keys.Store(merge(*g.keys.Load(), records, g.log))
+	g.revision = revision
+	return nil
+}
+
+// merge gives the table of records, keeping the Keys that are known already.
+func merge(old map[Hash]*Key, records []Record, log zerolog.Logger) *map[Hash]*Key {
+	keys := make(map[Hash]*Key, len(records))
+	for _, r := range records {
+		k := old[r.Hash]
+		if k == nil {
+			k = &Key{hash: r.Hash, id: ShortID(r.Hash)}
+		}
+		tier, err := ParseTier(r.Tier)
+		if err != nil {
+			log.Error().Str("key_id", k.id).Err(err).Msg("api_key_ignored")
+			continue
+		}
+		k.tier.Store(uint32(tier))
+		k.revoked.Store(r.Revoked)
+		keys[r.Hash] = k
+	}
+	return &keys
+}
+
+// Run notices changes of the store and saves usage until ctx ends, then saves
+// once more. The last keys stay in force while the store cannot be read.
+func (g *Gate) Run(ctx context.Context) error {
+	poll, save := time.NewTicker(pollEvery), time.NewTicker(saveEvery)
+	defer poll.Stop()
+	defer save.Stop()
+	failing := false
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return g.Save(last)
+		case <-poll.C:
+			err = g.Refresh(ctx)
+		case <-save.C:
+			err = g.Save(ctx)
+		}
+		if err != nil && !failing && ctx.Err() == nil {
+			g.log.Error().Err(err).Msg("api_key_store_unreachable")
+		}
+		failing = err != nil
+	}
+}
+
+// Save writes the usage counters that moved since the last call. What could not
+// be written is counted again next time.
+func (g *Gate) Save(ctx context.Context) error {
+	var uses []Use
+	var from []*Key
+	for _, k := range *g.keys.Load() {
+		if n := k.unsaved.Swap(0); n > 0 {
+			uses = append(uses, Use{Hash: k.hash, LastUsed: k.lastUsed(), Requests: n})
+			from = append(from, k)
+		}
+	}
+	if len(uses) == 0 {
+		return nil
+	}
+	if err := g.store.AddUse(ctx, uses); err != nil {
+		for i, k := range from {
+			k.unsaved.Add(uses[i].Requests)
+		}
+		return fmt.Errorf("save API key usage: %w", err)
+	}
+	return nil
+}
+
+// Check tells whose key secret is. A failure counts against the client address;
+// an address that failed too often is Blocked whatever it presents, but for a
+// key that this very address was already using: neighbours behind one address
+// cannot lock each other out, and a guess learns nothing.
+func (g *Gate) Check(secret []byte, addr netip.Addr, now time.Time) (*Key, Verdict) {
+	verdict := Missing
+	if len(secret) > 0 {
+		verdict = Invalid
+	}
+	if hash, ok := HashOf(secret); ok {
+		if k := (*g.keys.Load())[hash]; k != nil {
+			if !k.revoked.Load() {
+				return g.admit(k, addr, now)
+			}
+			verdict = Revoked
+		}
+	}
+	if g.failures.count(addr, now.Unix()/windowSeconds, 1) {
+		return nil, Blocked
+	}
+	return nil, verdict
+}
+
+func (g *Gate) admit(k *Key, addr netip.Addr, now time.Time) (*Key, Verdict) {
+	who := g.failures.fingerprint(addr)
+	if k.from.Load() == who {
+		return k, Allowed
+	}
+	if g.failures.over(addr, now) {
+		return nil, Blocked
+	}
+	k.from.Store(who)
+	return k, Allowed
+}
+
+// Len is how many keys are known, the revoked ones too.
+func (g *Gate) Len() int { return len(*g.keys.Load()) }

@@ -1,0 +1,103 @@
+package access
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// Prefix starts every API key; 43 base64url characters of 256 random bits follow.
+const Prefix = "pmx_"
+
+// SecretLen is the length of an API key in bytes.
+const SecretLen = len(Prefix) + 43
+
+// Hash is the SHA-256 of an API key: all that is ever stored of it.
+type Hash = [sha256.Size]byte
+
+// NewSecret makes a key out of 256 bits read from random and gives its hash.
+// The secret is to be shown once and kept nowhere.
+func NewSecret(random io.Reader) (secret string, hash Hash, err error) {
+	var bits [32]byte
+	if _, err := io.ReadFull(random, bits[:]); err != nil {
+		return "", Hash{}, fmt.Errorf("make an API key: %w", err)
+	}
+	secret = Prefix + base64.RawURLEncoding.EncodeToString(bits[:])
+	return secret, sha256.Sum256([]byte(secret)), nil
+}
+
+// HashOf gives the hash of a presented key; false where it does not have the
+// form of one, so that nothing needs to be looked up.
+func HashOf(secret []byte) (Hash, bool) {
+	if len(secret) != SecretLen || string(secret[:len(Prefix)]) != Prefix {
+		return Hash{}, false
+	}
+	return sha256.Sum256(secret), true
+}
+
+// ShortID names a key in listings and logs: the first 8 hex digits of its hash.
+func ShortID(h Hash) string { return hex.EncodeToString(h[:4]) }
+
+// Key is one known API key with its running window. Its tier and state follow
+// the store; the window survives both.
+type Key struct {
+	hash    Hash
+	id      string
+	tier    atomic.Uint32
+	revoked atomic.Bool
+	window  atomic.Uint64 // minute << 32 | requests in it
+	unsaved atomic.Int64  // requests not yet written to the store
+	from    atomic.Uint64 // fingerprint of the last client address that used it
+}
+
+// ID is the key's short id.
+func (k *Key) ID() string { return k.id }
+
+// Tier is the key's tier as of the last refresh.
+func (k *Key) Tier() Tier { return Tier(k.tier.Load()) }
+
+// Window is what the rate limiter decided about one request.
+type Window struct {
+	OK        bool
+	Limit     int
+	Remaining int
+	ResetIn   int   // whole seconds until the next window, 1 to 60
+	ResetAt   int64 // unix seconds of the next window
+}
+
+// window seconds and their name in the RateLimit headers.
+const windowSeconds = 60
+
+// Take counts one request at time now against the key's fixed window, which is
+// aligned to the minute. A clock that steps back stays in the later window.
+func (k *Key) Take(now time.Time) Window {
+	k.unsaved.Add(1)
+	sec := now.Unix()
+	limit := uint64(k.Tier().Caps().Rate)
+	for {
+		old := k.window.Load()
+		minute, used := old>>32, old&0xffffffff
+		if current := uint64(sec / windowSeconds); minute < current {
+			minute, used = current, 0
+		}
+		w := Window{Limit: int(limit), ResetAt: int64(minute+1) * windowSeconds}
+		w.ResetIn = int(max(1, min(windowSeconds, w.ResetAt-sec)))
+		if used >= limit {
+			k.window.CompareAndSwap(old, minute<<32|used)
+			return w
+		}
+		if k.window.CompareAndSwap(old, minute<<32|(used+1)) {
+			w.OK, w.Remaining = true, int(limit-used-1)
+			return w
+		}
+	}
+}
+
+// lastUsed is the minute of the key's latest request.
+func (k *Key) lastUsed() time.Time {
+	return time.Unix(int64(k.window.Load()>>32)*windowSeconds, 0).UTC()
+}

@@ -1,0 +1,87 @@
+// Package access decides who may call and how much: the tiers and their caps,
+// the API keys, the request windows and the limit on failed authentication.
+package access
+
+import (
+	"fmt"
+
+	"pmx/http/wire"
+)
+
+// Tier is the plan of an API key.
+type Tier uint8
+
+// The tiers, lowest first. Nobody is a caller without a valid key.
+const (
+	Free Tier = iota
+	Explorer
+	Trader
+	Alpha
+	Nobody
+)
+
+// Tiers lists the tiers a key can have, lowest first.
+func Tiers() []Tier { return []Tier{Free, Explorer, Trader, Alpha} }
+
+// Caps are the limits of a tier.
+type Caps struct {
+	Rate        int  // requests per 60 seconds
+	HistoryDays int  // how far back rows reach; 0: all history
+	Rows        int  // rows per response
+	Compare     int  // wallets per comparison
+	Export      bool // may create export jobs
+}
+
+// Caps gives the limits of t; all zero for Nobody.
+func (t Tier) Caps() Caps {
+	return [...]Caps{
+		Free:     {Rate: 30, HistoryDays: 30, Rows: 20, Compare: 1},
+		Explorer: {Rate: 300, HistoryDays: 180, Rows: 50, Compare: 2},
+		Trader:   {Rate: 1000, HistoryDays: 365, Rows: 200, Compare: 3, Export: true},
+		Alpha:    {Rate: 100_000, Rows: 1000, Compare: 10, Export: true},
+		Nobody:   {},
+	}[t]
+}
+
+// String is the wire name: free, explorer, trader, alpha; empty for Nobody.
+func (t Tier) String() string {
+	return [...]string{"free", "explorer", "trader", "alpha", ""}[t]
+}
+
+// ParseTier reads a wire name; the error lists the names there are.
+func ParseTier(s string) (Tier, error) {
+	for _, t := range Tiers() {
+		if s == t.String() {
+			return t, nil
+		}
+	}
+	return Nobody, fmt.Errorf("tier %q: use free, explorer, trader or alpha", s)
+}
+
+// Sections splits the API's sections into what t can see and what it cannot.
+// Nobody sees the public status section alone.
+func (t Tier) Sections() (available, locked []wire.Section) {
+	for _, s := range wire.Sections() {
+		open := s != wire.Export || t.Caps().Export
+		if t == Nobody {
+			open = s == wire.Status
+		}
+		if open {
+			available = append(available, s)
+		} else {
+			locked = append(locked, s)
+		}
+	}
+	return available, locked
+}
+
+// LowestWithRows gives the lowest tier whose row cap is at least n; false where
+// no tier reaches it.
+func LowestWithRows(n int) (Tier, bool) {
+	for _, t := range Tiers() {
+		if t.Caps().Rows >= n {
+			return t, true
+		}
+	}
+	return Nobody, false
+}

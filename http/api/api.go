@@ -1,0 +1,154 @@
+// Package api answers the v3 REST API: one route table, strict parameters, the
+// tariff envelope, and handlers that read immutable snapshots. The hot boards
+// are encoded once per snapshot; a request copies a prefix of them.
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/access"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// Source is what the API needs of the engine.
+type Source interface {
+	// Snapshot is the newest snapshot; nil while there is none.
+	Snapshot() *serving.Snapshot
+	// Ping tells whether the database answers.
+	Ping(ctx context.Context) error
+	// Freshness is what the status grades are computed from.
+	Freshness() serving.Freshness
+}
+
+// Config is what an API is made of. All fields are needed.
+type Config struct {
+	Source  Source
+	Gate    *access.Gate
+	Version string           // of the program
+	Now     func() time.Time // the wall clock
+}
+
+// API answers requests from the snapshot that was published last.
+type API struct {
+	source    Source
+	gate      *access.Gate
+	version   string
+	now       func() time.Time
+	started   time.Time
+	routes    []Route
+	envelopes *envelopes
+	compress  *compressor
+	calls     *calls
+	pinger    pinger
+	view      atomic.Pointer[view]
+}
+
+// New makes an API and publishes the source's snapshot, if it has one already.
+func New(cfg Config) (*API, error) {
+	routes, err := prepare(Routes())
+	if err != nil {
+		return nil, fmt.Errorf("prepare routes: %w", err)
+	}
+	compress, err := newCompressor()
+	if err != nil {
+		return nil, fmt.Errorf("prepare compression: %w", err)
+	}
+	a := &API{
+		source: cfg.Source, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
+		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(),
+	}
+	a.pinger.ping = cfg.Source.Ping
+	if snap := cfg.Source.Snapshot(); snap != nil {
+		a.Publish(snap)
+	}
+	return a, nil
+}
+
+// Publish makes snap what every later request is answered from. It encodes the
+// boards, so it belongs on the goroutine that builds snapshots. A snapshot older
+// than the published one is passed over.
+func (a *API) Publish(snap *serving.Snapshot) {
+	next := newView(snap)
+	for {
+		old := a.view.Load()
+		if old != nil && old.snap.Epoch > snap.Epoch {
+			return
+		}
+		if a.view.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
+// Epoch is that of the published snapshot; false before the first one.
+func (a *API) Epoch() (uint64, bool) {
+	v := a.view.Load()
+	if v == nil {
+		return 0, false
+	}
+	return v.snap.Epoch, true
+}
+
+// Mount registers every route, and an answer for all that is none.
+func (a *API) Mount(app fiber.Router) {
+	for i := range a.routes {
+		r := &a.routes[i]
+		app.Add(r.Method, r.fiberPath(), a.handler(r))
+		if r.Method == fiber.MethodGet {
+			app.Add(fiber.MethodHead, r.fiberPath(), a.handler(r))
+		}
+	}
+	app.Use(a.nowhere)
+}
+
+// CallOf gives the Call that Begin attached to c.
+func CallOf(c *fiber.Ctx) *Call { return c.Locals(callKey{}).(*Call) }
+
+// handler is the way of a request through route r.
+func (a *API) handler(r *Route) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		call := CallOf(c)
+		call.route = r
+		if p := a.authenticate(c, call, r.Public); p != nil {
+			return p
+		}
+		if p := r.readParams(c, call); p != nil {
+			return p
+		}
+		return r.serve(a, c, call)
+	}
+}
+
+// nowhere answers what no route took: 405 where another method would do, else 404.
+func (a *API) nowhere(c *fiber.Ctx) error {
+	path, below := strings.CutPrefix(c.Path(), wire.Base)
+	if !below || path == "" || path[0] != '/' {
+		return fiber.ErrNotFound
+	}
+	methods, public := allowed(a.routes, path)
+	if p := a.authenticate(c, CallOf(c), public); p != nil {
+		return p
+	}
+	if methods == "" {
+		return fiber.ErrNotFound
+	}
+	p := *transportProblem(fiber.ErrMethodNotAllowed)
+	p.allow = methods
+	return &p
+}
+
+// ready gives the published view, or the problem that there is none.
+func (a *API) ready() (*view, error) {
+	v := a.view.Load()
+	if v == nil {
+		return nil, notReady("The first refresh has not finished. Retry after the seconds given in Retry-After.", 2)
+	}
+	return v, nil
+}

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"pmx/http/access"
+)
+
+const (
+	headerRequestID    = "X-Request-Id" // as fasthttp spells it on the wire
+	headerCacheControl = "Cache-Control"
+	headerVary         = "Vary"
+	varyOn             = "X-API-Key, Accept-Encoding"
+	maxRequestID       = 128
+)
+
+// Call is what is known of one request while it is answered. It is reused
+// afterwards: keep nothing of it.
+type Call struct {
+	Start time.Time
+	Addr  netip.Addr // of the client, behind a trusted proxy too
+
+	id     []byte
+	key    *access.Key
+	tier   access.Tier
+	route  *Route
+	code   string // of the problem that was answered, "" for none
+	values [maxParams]value
+	buf    []byte // the response under construction
+}
+
+// calls holds spent Calls. A big buffer is not kept.
+type calls struct {
+	pool sync.Pool
+	seed uint64
+	next atomic.Uint64
+}
+
+const keepBuffer = 256 << 10
+
+func newCalls() *calls {
+	c := &calls{seed: new(maphash.Hash).Sum64()}
+	c.pool.New = func() any { return &Call{buf: make([]byte, 0, 2048)} }
+	return c
+}
+
+// callKey is where a request keeps its Call.
+type callKey struct{}
+
+// Begin starts the answer to c: it gives the request its id and the response the
+// header that says so. The caller ends it with End.
+func (a *API) Begin(c *fiber.Ctx) *Call {
+	call := a.calls.pool.Get().(*Call)
+	*call = Call{Start: a.now(), id: call.id[:0], buf: call.buf[:0], tier: access.Nobody}
+	call.id = a.calls.appendID(call.id, c.Request().Header.Peek(headerRequestID))
+	c.Response().Header.SetCanonical([]byte(headerRequestID), call.id)
+	c.Locals(callKey{}, call)
+	return call
+}
+
+// End gives call back. It must not be used any more.
+func (a *API) End(call *Call) {
+	if cap(call.buf) > keepBuffer {
+		call.buf = nil
+	}
+	a.calls.pool.Put(call)
+}
+
+// appendID adds the caller's request id where it is 1 to 128 visible ASCII
+// characters, else 16 hex digits that this process has not used before.
+func (p *calls) appendID(b, given []byte) []byte {
+	if usableID(given) {
+		return append(b, given...)
+	}
+	x := p.seed + p.next.Add(1)*0x9e3779b97f4a7c15 // splitmix64: a bijection of the counter
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return appendHex64(b, x^x>>31)
+}
+
+func appendHex64(b []byte, x uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[x>>shift&15])
+	}
+	return b
+}
+
+func usableID(id []byte) bool {
+	if len(id) == 0 || len(id) > maxRequestID {
+		return false
+	}
+	for _, c := range id {
+		if c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// RequestID is the id of the request, as X-Request-ID tells it.
+func (call *Call) RequestID() string { return string(call.id) }
+
+// Route is the path pattern of the endpoint, "" where no route took the request.
+func (call *Call) Route() string {
+	if call.route == nil {
+		return ""
+	}
+	return call.route.Path
+}
+
+// RouteIndex is the endpoint's place in Routes, counted from 1; 0 for none.
+func (call *Call) RouteIndex() int {
+	if call.route == nil {
+		return 0
+	}
+	return call.route.index
+}
+
+// KeyID is the short id of the caller's key, "" without a valid one.
+func (call *Call) KeyID() string {
+	if call.key == nil {
+		return ""
+	}
+	return call.key.ID()
+}
+
+// Plan is the caller's tier, "" without a valid key.
+func (call *Call) Plan() string { return call.tier.String() }
+
+// Code is the code of the problem that was answered, "" for none.
+func (call *Call) Code() string { return call.code }
+
+// authenticate finds the caller's key and counts the request against its window.
+// On a public route a key is optional: one that does not hold is passed over.
+func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
+	secret := c.Request().Header.Peek("X-Api-Key")
+	if public && len(secret) == 0 {
+		return nil
+	}
+	key, verdict := a.gate.Check(secret, call.Addr, call.Start)
+	if verdict != access.Allowed {
+		if public {
+			return nil
+		}
+		return refusal(verdict, call.Start)
+	}
+	call.key, call.tier = key, key.Tier()
+	window := key.Take(call.Start)
+	rateHeaders(&c.Response().Header, window)
+	if !window.OK {
+		return &problem{
+			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: window.ResetIn,
+			detail: "Wait for the seconds given in Retry-After: this key has used up its " + strconv.Itoa(window.Limit) + " requests of this minute.",
+		}
+	}
+	return nil
+}
+
+func refusal(v access.Verdict, now time.Time) *problem {
+	p := &problem{status: fiber.StatusUnauthorized}
+	switch v {
+	case access.Missing:
+		p.code, p.detail = "missing_api_key", "Send your API key in the X-API-Key header. Keys are requested through the waitlist."
+	case access.Revoked:
+		p.code, p.detail = "revoked_api_key", "This API key was revoked. Ask for a new one."
+	case access.Blocked:
+		p.status, p.code = fiber.StatusTooManyRequests, "rate_limited"
+		p.detail = "Too many requests without a valid key from this address. Wait for the seconds given in Retry-After."
+		p.retry = int(60 - now.Unix()%60)
+	default:
+		p.code, p.detail = "invalid_api_key", "This API key is not known. Check that it was copied in full."
+	}
+	return p
+}
+
+// setHeader sets a header whose name is spelled the way fasthttp would.
+func setHeader(h *fasthttp.ResponseHeader, name, value string) {
+	h.Set(name, value)
+}
+
+// rateHeaders tells the state of the window: RateLimit-Policy and RateLimit as in
+// draft-ietf-httpapi-ratelimit-headers, and the widely read X-RateLimit ones,
+// whose Reset is in unix seconds.
+func rateHeaders(h *fasthttp.ResponseHeader, w access.Window) {
+	var text [64]byte
+	b := append(text[:0], `"minute";q=`...)
+	b = append(strconv.AppendInt(b, int64(w.Limit), 10), ";w=60"...)
+	h.SetBytesV("Ratelimit-Policy", b)
+	b = append(text[:0], `"minute";r=`...)
+	b = append(strconv.AppendInt(b, int64(w.Remaining), 10), ";t="...)
+	h.SetBytesV("Ratelimit", strconv.AppendInt(b, int64(w.ResetIn), 10))
+	h.SetBytesV("X-Ratelimit-Limit", strconv.AppendInt(text[:0], int64(w.Limit), 10))
+	h.SetBytesV("X-Ratelimit-Remaining", strconv.AppendInt(text[:0], int64(w.Remaining), 10))
+	h.SetBytesV("X-Ratelimit-Reset", strconv.AppendInt(text[:0], w.ResetAt, 10))
+}
+
+// Since is how long call has taken so far.
+func (a *API) Since(call *Call) time.Duration { return a.now().Sub(call.Start) }

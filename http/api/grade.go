@@ -1,0 +1,112 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// gradeRule grades one subsystem by its lag: the first grade whose bound the lag
+// does not exceed, F beyond the last or where there is no as_of.
+type gradeRule struct {
+	name   string
+	asOf   string // what as_of stands for
+	bounds [4]time.Duration
+	cycle  bool // pending and failed count, see the caps
+}
+
+const grades = "ABCDF"
+
+// The thresholds that both the grades and the published rules come from.
+var (
+	servingRule = gradeRule{
+		name: "serving_tables", asOf: "the last finished refresh cycle", cycle: true,
+		bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour},
+	}
+	tradesRule = gradeRule{
+		name: "trades", asOf: "the newest trade",
+		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+	}
+	marketsRule = gradeRule{
+		name: "markets", asOf: "the last import that added or changed markets",
+		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
+	}
+)
+
+// Caps on the grade of the serving tables, as places in grades.
+const (
+	pendingCap = 1 // B: imported data waits
+	failedCap  = 3 // D: the last cycle failed
+)
+
+// text says the rule in words, out of the same bounds.
+func (r *gradeRule) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "as_of is %s; lag_seconds is checked_at minus as_of; ", r.asOf)
+	for i, bound := range r.bounds {
+		fmt.Fprintf(&b, "%c up to %d s, ", grades[i], bound/time.Second)
+	}
+	b.WriteString("F beyond that or without as_of")
+	if r.cycle {
+		fmt.Fprintf(&b, "; at best %c while pending, at best %c while failed", grades[pendingCap], grades[failedCap])
+	}
+	return b.String()
+}
+
+// subsystem is what one grade is computed from, and the grade.
+type subsystem struct {
+	rule            *gradeRule
+	asOf, updated   time.Time
+	pending, failed bool
+	lag             int64 // seconds
+	grade           int   // place in grades
+}
+
+// judge computes lag and grade at now. A clock behind as_of counts as no lag.
+func (s *subsystem) judge(now time.Time) {
+	s.grade = len(grades) - 1
+	if s.asOf.IsZero() {
+		return
+	}
+	s.lag = max(0, now.Unix()-s.asOf.Unix())
+	for i, bound := range s.rule.bounds {
+		if s.lag <= int64(bound/time.Second) {
+			s.grade = i
+			break
+		}
+	}
+	if s.rule.cycle && s.pending {
+		s.grade = max(s.grade, pendingCap)
+	}
+	if s.rule.cycle && s.failed {
+		s.grade = max(s.grade, failedCap)
+	}
+}
+
+// worst is the lowest grade among parts.
+func worst(parts []subsystem) string {
+	low := 0
+	for i := range parts {
+		low = max(low, parts[i].grade)
+	}
+	return grades[low : low+1]
+}
+
+// append writes the subsystem under its name as wire.Subsystem.
+func (s *subsystem) append(b []byte) []byte {
+	b = appendString(b, s.rule.name)
+	b = append(append(b, `:{"grade":"`...), grades[s.grade])
+	b = append(b, `","lag_seconds":`...)
+	if s.asOf.IsZero() {
+		b = append(b, "null"...)
+	} else {
+		b = strconv.AppendInt(b, s.lag, 10)
+	}
+	b = appendTime(append(b, `,"as_of":`...), s.asOf)
+	b = appendTime(append(b, `,"updated_at":`...), s.updated)
+	b = appendBool(append(b, `,"pending":`...), s.pending)
+	b = appendBool(append(b, `,"failed":`...), s.failed)
+	b = appendString(append(b, `,"rule":`...), s.rule.text())
+	return append(b, '}')
+}

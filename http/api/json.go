@@ -1,0 +1,95 @@
+package api
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"pmx/data"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendString adds s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, s[from:i]...), "\ufffd"...)
+				from = i + 1
+			}
+			i += size
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' {
+			b = appendEscape(append(b, s[from:i]...), c)
+			from = i + 1
+		}
+		i++
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	case '\b':
+		return append(b, '\\', 'b')
+	case '\f':
+		return append(b, '\\', 'f')
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// appendText adds s as a JSON string, null where it is empty: unknown.
+func appendText(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "null"...)
+	}
+	return appendString(b, s)
+}
+
+// appendTime adds t in UTC with whole seconds, null for the zero time.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = t.UTC().Truncate(time.Second).AppendFormat(b, time.RFC3339)
+	return append(b, '"')
+}
+
+// appendMicros adds a time given in unix µs, null for 0.
+func appendMicros(b []byte, us int64) []byte {
+	if us == 0 {
+		return append(b, "null"...)
+	}
+	return appendTime(b, time.UnixMicro(us))
+}
+
+// appendRatio adds num/den with at most 6 decimals, null where den is zero.
+func appendRatio(b []byte, num, den data.Micro) []byte {
+	ratio, ok := data.Ratio(num, den)
+	if !ok {
+		return append(b, "null"...)
+	}
+	return ratio.Append(b)
+}
+
+// appendBool adds true or false.
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, "true"...)
+	}
+	return append(b, "false"...)
+}

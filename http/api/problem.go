@@ -1,0 +1,140 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/wire"
+)
+
+// problem is an error that a caller is told about.
+type problem struct {
+	status int
+	code   string
+	detail string
+	param  string // the parameter at fault, "" for none
+	retry  int    // Retry-After in seconds, 0 for none
+	allow  string // Allow of a 405
+}
+
+// Error gives the code and the detail.
+func (p *problem) Error() string { return p.code + ": " + p.detail }
+
+// titles are the problem types there are: code → title.
+func title(code string) string {
+	switch code {
+	case "invalid_api_key":
+		return "Invalid API key"
+	case "missing_api_key":
+		return "Missing API key"
+	case "revoked_api_key":
+		return "Revoked API key"
+	case "https_required":
+		return "HTTPS required"
+	}
+	words := strings.ReplaceAll(code, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func invalid(param, detail string) *problem {
+	return &problem{status: fiber.StatusBadRequest, code: "invalid_parameter", param: param, detail: detail}
+}
+
+func missing(code, detail string) *problem {
+	return &problem{status: fiber.StatusNotFound, code: code, detail: detail}
+}
+
+func notReady(detail string, retry int) *problem {
+	return &problem{status: fiber.StatusServiceUnavailable, code: "not_ready", detail: detail, retry: retry}
+}
+
+func internal() *problem {
+	return &problem{
+		status: fiber.StatusInternalServerError, code: "internal",
+		detail: "The server failed. Try again; if it persists, report the request id.",
+	}
+}
+
+// HTTPSRequired is the problem of a request that came over plain HTTP where that
+// is refused.
+func HTTPSRequired() error {
+	return &problem{
+		status: fiber.StatusForbidden, code: "https_required",
+		detail: "Use https://. A key that was sent over plain HTTP should be replaced.",
+	}
+}
+
+// problemOf turns any error into what the caller is told; an error nobody
+// foresaw becomes internal and tells nothing.
+func problemOf(err error) *problem {
+	switch e := err.(type) {
+	case *problem:
+		return e
+	case *fiber.Error:
+		return transportProblem(e)
+	}
+	return internal()
+}
+
+// transportProblem is for what Fiber refuses before a route is looked for.
+func transportProblem(e *fiber.Error) *problem {
+	p := &problem{status: e.Code}
+	switch e.Code {
+	case fiber.StatusRequestEntityTooLarge:
+		p.code, p.detail = "body_too_large", "Send a smaller body: 64 KB is the most."
+	case fiber.StatusRequestHeaderFieldsTooLarge:
+		p.code, p.detail = "headers_too_large", "Send fewer or shorter headers and a shorter URL."
+	case fiber.StatusRequestTimeout:
+		p.code, p.detail = "request_timeout", "Send the whole request without pausing."
+	case fiber.StatusMethodNotAllowed:
+		p.code, p.detail, p.allow = "method_not_allowed", "Use one of the methods in Allow.", "GET, HEAD"
+	case fiber.StatusNotFound:
+		p.code, p.detail = "not_found", "There is nothing at this path. Endpoints are below "+wire.Base+"."
+	default:
+		if e.Code >= fiber.StatusInternalServerError {
+			return internal()
+		}
+		p.status, p.code, p.detail = fiber.StatusBadRequest, "invalid_request", "Send a well-formed HTTP/1.1 request."
+	}
+	return p
+}
+
+// Fail answers call with the problem that err stands for.
+func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
+	p := problemOf(err)
+	call.code = p.code
+	b := append(call.buf[:0], `{"type":"/docs/problems/`...)
+	b = append(append(b, p.code...), `","title":`...)
+	b = append(appendString(b, title(p.code)), `,"status":`...)
+	b = append(strconv.AppendInt(b, int64(p.status), 10), `,"detail":`...)
+	b = append(appendString(b, p.detail), `,"instance":`...)
+	b = append(appendString(b, call.RequestID()), `,"code":"`...)
+	b = append(append(b, p.code...), '"')
+	if p.param != "" {
+		b = appendString(append(b, `,"param":`...), p.param)
+	}
+	b = a.envelopes.append(append(b, ','), envelope{tier: call.tier})
+	call.buf = append(b, '}')
+
+	res := c.Response()
+	res.ResetBody()
+	h := &res.Header
+	h.SetContentEncodingBytes(nil)
+	res.SetStatusCode(p.status)
+	h.SetContentType(wire.ProblemType)
+	setHeader(h, headerCacheControl, "no-store")
+	setHeader(h, headerVary, varyOn)
+	if p.status == fiber.StatusUnauthorized {
+		setHeader(h, fiber.HeaderWWWAuthenticate, `ApiKey realm="`+wire.Base+`", header="`+wire.KeyHeader+`"`)
+	}
+	if p.retry > 0 {
+		setHeader(h, fiber.HeaderRetryAfter, strconv.Itoa(p.retry))
+	}
+	if p.allow != "" {
+		setHeader(h, fiber.HeaderAllow, p.allow)
+	}
+	h.Del(fiber.HeaderETag)
+	res.SetBody(call.buf)
+}

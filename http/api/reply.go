@@ -1,0 +1,145 @@
+package api
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+const jsonType = "application/json; charset=utf-8"
+
+// Bodies that are compressed once and sent often take the densest coding,
+// bodies made for one request the cheapest.
+var (
+	denseFirst = [encodings - 1]encoding{brotliCoding, zstdCoding, gzipCoding}
+	cheapFirst = [encodings - 1]encoding{zstdCoding, gzipCoding, brotliCoding}
+)
+
+// tag is a weak entity tag with its quotes: W/"16 hex digits".
+type tag [20]byte
+
+// tagOf makes a tag of a body's fingerprint. Everything in the body but as_of
+// goes into it, so it changes when and only when something else would.
+// window_start and window_end are in the body and therefore in the tag.
+func tagOf(sum uint64) tag {
+	var t tag
+	b := append(t[:0], `W/"`...)
+	appendHex64(b, sum)
+	t[len(t)-1] = '"'
+	return t
+}
+
+// chain mixes fingerprints in order.
+func chain(sums ...uint64) uint64 {
+	var text [32]byte
+	b := text[:0]
+	for _, s := range sums {
+		b = binary.LittleEndian.AppendUint64(b, s)
+	}
+	return xxhash.Sum64(b)
+}
+
+// unchanged tells whether an If-None-Match header names t, by weak comparison.
+// RFC 9110 sections 8.8.3.2 and 13.1.2.
+func unchanged(header []byte, t *tag) bool {
+	header = bytes.TrimSpace(header)
+	if len(header) == 0 {
+		return false
+	}
+	if string(header) == "*" {
+		return true
+	}
+	opaque := t[2:]
+	for len(header) > 0 {
+		header = bytes.TrimLeft(header, " \t,")
+		header = bytes.TrimPrefix(header, []byte("W/"))
+		if len(header) == 0 || header[0] != '"' {
+			return false
+		}
+		end := bytes.IndexByte(header[1:], '"')
+		if end < 0 {
+			return false
+		}
+		if bytes.Equal(header[:end+2], opaque) {
+			return true
+		}
+		header = header[end+2:]
+	}
+	return false
+}
+
+// success sets the headers of a 200 or 304 and tells whether a body is wanted.
+func success(c *fiber.Ctx, t *tag, maxAge int) bool {
+	h := &c.Response().Header
+	h.SetCanonical([]byte("Etag"), t[:])
+	var text [48]byte
+	b := append(text[:0], "private, max-age="...)
+	h.SetCanonical([]byte(headerCacheControl), strconv.AppendInt(b, int64(maxAge), 10))
+	h.SetCanonical([]byte(headerVary), []byte(varyOn))
+	if unchanged(c.Request().Header.Peek(fiber.HeaderIfNoneMatch), t) {
+		c.Response().SetStatusCode(fiber.StatusNotModified)
+		return false
+	}
+	h.SetContentType(jsonType)
+	return true
+}
+
+// untilRefresh is the max-age of what the next cycle replaces: the seconds until
+// then, at least 1.
+func (a *API) untilRefresh(call *Call) int {
+	return max(1, int(a.source.Freshness().NextCycle.Sub(call.Start)/time.Second))
+}
+
+// object starts the answer about one thing in call.buf: the envelope, as_of and
+// the key of the payload. The tag leaves out what mark and start enclose.
+func (a *API) object(call *Call, asOf []byte) (mark, start int) {
+	b := append(call.buf[:0], '{')
+	b = a.envelopes.append(b, envelope{tier: call.tier, maxRows: noRows})
+	mark = len(b)
+	b = append(append(b, `,"as_of":`...), asOf...)
+	start = len(b)
+	call.buf = append(b, `,"data":`...)
+	return mark, start
+}
+
+// finish sends call.buf, whose bytes from mark to start are as_of.
+func (a *API) finish(c *fiber.Ctx, call *Call, mark, start, maxAge int) error {
+	call.buf = append(call.buf, '}')
+	t := tagOf(chain(xxhash.Sum64(call.buf[:mark]), xxhash.Sum64(call.buf[start:])))
+	if !success(c, &t, maxAge) {
+		return nil
+	}
+	form := acceptedForm(c, len(call.buf), cheapFirst)
+	if form == identity {
+		c.Response().SetBody(call.buf)
+		return nil
+	}
+	body, err := a.compress.compress(form, call.buf)
+	if err != nil {
+		return fmt.Errorf("compress response: %w", err)
+	}
+	sendForm(c.Response(), form, body)
+	return nil
+}
+
+// acceptedForm is the coding for a body of size bytes.
+func acceptedForm(c *fiber.Ctx, size int, prefer [encodings - 1]encoding) encoding {
+	if size < compressFrom {
+		return identity
+	}
+	return accepted(c.Request().Header.Peek(fiber.HeaderAcceptEncoding), prefer)
+}
+
+// sendForm sends body, which nobody may change afterwards.
+func sendForm(res *fasthttp.Response, form encoding, body []byte) {
+	if form != identity {
+		res.Header.SetContentEncoding(form.name())
+	}
+	res.SetBodyRaw(body)
+}

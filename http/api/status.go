@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/rollups/serving"
+)
+
+const (
+	pingEvery   = time.Second // the database is asked at most this often
+	pingTimeout = 2 * time.Second
+	// statusAge is the max-age of what the wall clock is part of.
+	statusAge = 1
+)
+
+// pinger asks the database whether it answers, for any number of callers at
+// once but not more often than pingEvery.
+type pinger struct {
+	ping func(context.Context) error
+	busy sync.Mutex
+	at   time.Time
+	err  error
+}
+
+func (p *pinger) check(now time.Time) error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if age := now.Sub(p.at); !p.at.IsZero() && age >= 0 && age < pingEvery {
+		return p.err
+	}
+	// Fiber does not tell when a client goes away: a deadline has to do.
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	defer cancel()
+	p.err, p.at = p.ping(ctx), now
+	return p.err
+}
+
+// health answers GET /health and its alias GET /status.
+func (a *API) health(c *fiber.Ctx, call *Call) error {
+	if err := a.pinger.check(call.Start); err != nil {
+		return notReady("The database does not answer. Retry after the seconds given in Retry-After.", 5)
+	}
+	v, asOf, epoch, state := a.view.Load(), []byte("null"), []byte("null"), "starting"
+	fresh := a.source.Freshness()
+	if v != nil {
+		asOf, epoch, state = v.asOf, strconv.AppendUint(nil, v.snap.Epoch, 10), "ok"
+		if fresh.FailureText != "" {
+			state = "degraded"
+		}
+	}
+	mark, start := a.object(call, asOf)
+	b := append(append(call.buf, `{"status":"`...), state...)
+	b = appendString(append(b, `","database":"ok","version":`...), a.version)
+	b = append(append(b, `,"epoch":`...), epoch...)
+	b = strconv.AppendInt(append(b, `,"uptime_seconds":`...), int64(call.Start.Sub(a.started)/time.Second), 10)
+	b = append(b, `,"last_cycle":{"ok":`...)
+	if fresh.LastCycle.IsZero() && fresh.LastFailure.IsZero() {
+		b = append(b, "null"...)
+	} else {
+		b = appendBool(b, fresh.FailureText == "")
+	}
+	b = appendTime(append(b, `,"finished_at":`...), fresh.LastCycle)
+	b = appendTime(append(b, `,"failed_at":`...), fresh.LastFailure)
+	call.buf = append(b, "}}"...)
+	return a.finish(c, call, mark, start, statusAge)
+}
+
+// publicStatus answers GET /status/public.
+func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
+	asOf := []byte("null")
+	var newest time.Time
+	if v := a.view.Load(); v != nil {
+		asOf, newest = v.asOf, v.snap.AsOf
+	}
+	parts := gradeAll(a.source.Freshness(), newest, call.Start)
+	mark, start := a.object(call, asOf)
+	b := append(append(call.buf, `{"grade":"`...), worst(parts[:])...)
+	b = appendTime(append(b, `","checked_at":`...), call.Start)
+	for i := range parts {
+		b = parts[i].append(append(b, ','))
+	}
+	call.buf = append(b, '}')
+	return a.finish(c, call, mark, start, statusAge)
+}
+
+// gradeAll grades every subsystem at now; newest is the time of the newest fill.
+func gradeAll(f serving.Freshness, newest, now time.Time) [3]subsystem {
+	parts := [3]subsystem{
+		{rule: &servingRule, asOf: f.LastCycle, updated: f.LastCycle, pending: f.Stale, failed: f.FailureText != ""},
+		{rule: &tradesRule, asOf: newest, updated: f.LastFills},
+		{rule: &marketsRule, asOf: f.LastMarkets, updated: f.LastMarkets},
+	}
+	for i := range parts {
+		parts[i].judge(now)
+	}
+	return parts
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// traderStats answers GET /trader/{address}/stats from the snapshot's totals.
+func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	trader, known := v.snap.Trader(call.values[0].wallet)
+	if !known {
+		return missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
+	}
+	mark, start := a.object(call, v.asOf)
+	call.buf = appendStats(call.buf, &trader)
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// appendStats writes wire.TraderStats.
+func appendStats(b []byte, trader *serving.Trader) []byte {
+	t := trader.Totals
+	pnl := t.RealPnL()
+	b = trader.Wallet.Append(append(b, `{"address":"`...))
+	b = appendText(append(b, `","username":`...), trader.Name)
+	b = strconv.AppendInt(append(b, `,"trades":`...), t.Fills, 10)
+	b = t.Volume().Append(append(b, `,"volume":`...))
+	b = t.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
+	b = t.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
+	b = strconv.AppendInt(append(b, `,"maker_trades":`...), t.MakerFills, 10)
+	b = strconv.AppendInt(append(b, `,"taker_trades":`...), t.TakerFills, 10)
+	b = strconv.AppendInt(append(b, `,"active_days":`...), t.ActiveDays, 10)
+	b = strconv.AppendInt(append(b, `,"unique_markets":`...), t.Markets, 10)
+	b = appendMicros(append(b, `,"first_trade_at":`...), t.FirstTS)
+	b = appendMicros(append(b, `,"last_trade_at":`...), t.LastTS)
+	b = t.FeeUSD.Append(append(b, `,"fees_usd":`...))
+	b = pnl.Append(append(b, `,"realized_pnl":`...))
+	b = pnl.Append(append(b, `,"real_pnl":`...))
+	b = appendRatio(append(b, `,"roi":`...), pnl, t.BuyUSD)
+	b = appendRatio(append(b, `,"win_rate":`...), data.Micro(t.WinningMarkets), data.Micro(t.ResolvedMarkets))
+	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), t.ResolvedMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"winning_markets":`...), t.WinningMarkets, 10)
+	b = t.NetCash.Append(append(b, `,"net_cash":`...))
+	b = t.Redemption.Append(append(b, `,"redemption_value":`...))
+	b = t.UnresolvedCash.Append(append(b, `,"unresolved_cash":`...))
+	b = strconv.AppendInt(append(b, `,"negative_legs":`...), t.NegativeLegs, 10)
+	b = strconv.AppendInt(append(b, `,"unmapped_fills":`...), t.UnmappedFills, 10)
+	return append(b, `,"pnl_method":"`+wire.PnLMethod+`","unrealized_pnl":null}`...)
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/api"
+)
+
+// hsts tells browsers to keep to HTTPS for a year.
+const hsts = "max-age=31536000"
+
+// front is what every request passes first: its id, a net under the handlers,
+// one log line, the transport rules.
+func (s *Server) front(c *fiber.Ctx) error {
+	call := s.api.Begin(c)
+	defer s.finish(c, call)
+	peer := s.transport.peer(c)
+	call.Addr = peer.addr
+	c.Response().Header.SetCanonical([]byte("X-Content-Type-Options"), []byte("nosniff"))
+	if peer.secure {
+		c.Response().Header.SetCanonical([]byte("Strict-Transport-Security"), []byte(hsts))
+	}
+	if !peer.ok {
+		s.api.Fail(c, call, api.HTTPSRequired())
+		return nil
+	}
+	if err := c.Next(); err != nil {
+		s.fail(c, call, err)
+	}
+	return nil
+}
+
+// fail answers with err and logs it where it is the server's own.
+func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
+	s.api.Fail(c, call, err)
+	if call.Code() == "internal" {
+		s.log.Error().Str("request_id", call.RequestID()).Str("route", call.Route()).Err(err).Msg("request_failed")
+	}
+}
+
+// finish ends a request: a panic becomes a 500, then it is counted and logged.
+func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
+	if cause := recover(); cause != nil {
+		s.log.Error().Str("request_id", call.RequestID()).Str("route", call.Route()).
+			Str("panic", fmt.Sprint(cause)).Str("stack", string(debug.Stack())).Msg("request_panicked")
+		s.api.Fail(c, call, nil)
+	}
+	s.record(c, call)
+	s.api.End(call)
+}
+
+// transportFailed answers what was refused before front: headers too large, a
+// body too large, a malformed request.
+func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
+	call := s.api.Begin(c)
+	call.Addr = remote(c.Context().RemoteAddr())
+	s.fail(c, call, err)
+	s.record(c, call)
+	s.api.End(call)
+	return nil
+}

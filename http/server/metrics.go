@@ -1,0 +1,96 @@
+package server
+
+import (
+	"math/bits"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"pmx/http/api"
+)
+
+// durationBuckets is how many latency buckets there are: bucket i holds what took
+// less than 2^i × 16 µs, so the last bound is 8.4 s.
+const durationBuckets = 20
+
+const firstBucketMicros = 16
+
+// metrics counts requests per route without locks: the request path must not pay
+// for label lookups.
+type metrics struct {
+	api      *api.API
+	routes   []routeCounts
+	requests *prometheus.Desc
+	duration *prometheus.Desc
+	epoch    *prometheus.Desc
+}
+
+// routeCounts are one route's counters.
+type routeCounts struct {
+	name     string
+	statuses [600]atomic.Uint64 // by HTTP status
+	buckets  [durationBuckets + 1]atomic.Uint64
+	micros   atomic.Uint64
+}
+
+func newMetrics(a *api.API) *metrics {
+	m := &metrics{
+		api:      a,
+		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "status"}, nil),
+		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route"}, nil),
+		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
+	}
+	routes := api.Routes()
+	m.routes = make([]routeCounts, len(routes)+1)
+	m.routes[0].name = "none"
+	for i := range routes {
+		m.routes[i+1].name = routes[i].Path
+	}
+	return m
+}
+
+// observe counts one request of the route at index; 0 is no route.
+func (m *metrics) observe(index, status int, took time.Duration) {
+	r := &m.routes[index]
+	if status >= 0 && status < len(r.statuses) {
+		r.statuses[status].Add(1)
+	}
+	us := uint64(max(0, took.Microseconds()))
+	r.buckets[min(bits.Len64(us/firstBucketMicros), durationBuckets)].Add(1)
+	r.micros.Add(us)
+}
+
+// Describe lists the metrics.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.requests
+	ch <- m.duration
+	ch <- m.epoch
+}
+
+// Collect gives the counters as they are now.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	for i := range m.routes {
+		m.routes[i].collect(ch, m)
+	}
+	epoch, _ := m.api.Epoch()
+	ch <- prometheus.MustNewConstMetric(m.epoch, prometheus.GaugeValue, float64(epoch))
+}
+
+func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {
+	for status := range r.statuses {
+		if n := r.statuses[status].Load(); n > 0 {
+			ch <- prometheus.MustNewConstMetric(m.requests, prometheus.CounterValue, float64(n), r.name, strconv.Itoa(status))
+		}
+	}
+	cumulative := map[float64]uint64{}
+	var count uint64
+	for i := range r.buckets {
+		count += r.buckets[i].Load()
+		if i < durationBuckets {
+			cumulative[float64(uint64(firstBucketMicros)<<i)/1e6] = count
+		}
+	}
+	ch <- prometheus.MustNewConstHistogram(m.duration, count, float64(r.micros.Load())/1e6, cumulative, r.name)
+}

@@ -1,0 +1,206 @@
+// Package server runs the API on a Fiber app: listeners and TLS, the rules about
+// proxies and plain HTTP, request logging, metrics and a graceful end.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"github.com/valyala/fasthttp"
+
+	"pmx/http/api"
+)
+
+const (
+	bodyLimit    = 64 << 10
+	headerLimit  = 16 << 10 // request line and headers together
+	readTimeout  = 10 * time.Second
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 75 * time.Second
+	defaultDrain = 10 * time.Second
+)
+
+// Config says where and how to serve.
+type Config struct {
+	API    *api.API
+	Listen string // HOST:PORT; port 0 picks a free one
+
+	// TLSCert and TLSKey are PEM files. Without them the server speaks plain
+	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
+	TLSCert, TLSKey string
+
+	// TrustedProxy are the addresses whose X-Forwarded-Proto and -For are
+	// believed. Behind them, a request that did not come over HTTPS is refused.
+	TrustedProxy []netip.Prefix
+
+	// Drain is how long requests under way may take once the server is to
+	// stop; 10 s where it is zero.
+	Drain time.Duration
+
+	// Log gets events and failures, RequestLog one JSON line per request,
+	// buffered. A nil RequestLog writes none.
+	Log        zerolog.Logger
+	RequestLog io.Writer
+}
+
+// Server is a listener with the app behind it.
+type Server struct {
+	api       *api.API
+	app       *fiber.App
+	listener  net.Listener
+	transport transport
+	drain     time.Duration
+	log       zerolog.Logger
+	requests  *requestLog
+	metrics   *metrics
+	scheme    string
+}
+
+// New listens on cfg.Listen. Connections are accepted from then on and answered
+// once Serve runs. The error says what to change where cfg is not safe.
+func New(cfg Config) (*Server, error) {
+	s := &Server{
+		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http",
+		transport: transport{trusted: cfg.TrustedProxy},
+		metrics:   newMetrics(cfg.API),
+	}
+	if s.drain == 0 {
+		s.drain = defaultDrain
+	}
+	if cfg.RequestLog != nil {
+		s.requests = newRequestLog(cfg.RequestLog)
+	}
+	secure, err := tlsConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if secure == nil {
+		if err := plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0); err != nil {
+			return nil, err
+		}
+	}
+	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	if secure != nil {
+		s.listener = tls.NewListener(s.listener, secure)
+		s.scheme, s.transport.tls = "https", true
+	}
+	s.app = s.newApp()
+	return s, nil
+}
+
+// tlsConfig reads the certificate, nil where none is configured.
+func tlsConfig(cfg Config) (*tls.Config, error) {
+	if cfg.TLSCert == "" && cfg.TLSKey == "" {
+		return nil, nil
+	}
+	if cfg.TLSCert == "" || cfg.TLSKey == "" {
+		return nil, errors.New("TLS needs both the certificate and its key: give --tls-cert and --tls-key")
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("read TLS certificate: %w", err)
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	}, nil
+}
+
+// plainAllowed refuses plain HTTP where others could listen in.
+func plainAllowed(listen string, behindProxy bool) error {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("listen address %q: give HOST:PORT: %w", listen, err)
+	}
+	addr, err := netip.ParseAddr(host)
+	if behindProxy || host == "localhost" || err == nil && addr.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("plain HTTP on %s would send API keys in the clear: give --tls-cert and --tls-key, "+
+		"or --trusted-proxy CIDR if a proxy in front speaks TLS, or listen on 127.0.0.1", listen)
+}
+
+// newApp builds the Fiber app: front, then the routes of the API.
+func (s *Server) newApp() *fiber.App {
+	app := fiber.New(fiber.Config{
+		DisableStartupMessage: true,
+		StrictRouting:         true,
+		CaseSensitive:         true,
+		BodyLimit:             bodyLimit,
+		ReadBufferSize:        headerLimit,
+		ReadTimeout:           readTimeout,
+		WriteTimeout:          writeTimeout,
+		IdleTimeout:           idleTimeout,
+		ErrorHandler:          s.transportFailed,
+	})
+	app.Use(s.front)
+	s.api.Mount(app)
+	inner := app.Server()
+	inner.NoDefaultServerHeader = true
+	inner.CloseOnShutdown = true
+	inner.Handler = knownMethods(app, app.Handler())
+	return app
+}
+
+// knownMethods answers methods that Fiber does not know; it would do so in plain text.
+func knownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	known := map[string]bool{}
+	for _, m := range app.Config().RequestMethods {
+		known[m] = true
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		if known[string(ctx.Method())] {
+			next(ctx)
+			return
+		}
+		c := app.AcquireCtx(ctx)
+		defer app.ReleaseCtx(c)
+		_ = app.ErrorHandler(c, fiber.ErrMethodNotAllowed) // it answers and gives nil
+	}
+}
+
+// Handler is the whole app as fasthttp sees it, for tests and benchmarks without
+// a socket.
+func (s *Server) Handler() fasthttp.RequestHandler { return s.app.Server().Handler }
+
+// Addr is the address the server listens on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// URL is the base URL of the server itself: scheme, host and port.
+func (s *Server) URL() string { return s.scheme + "://" + s.listener.Addr().String() }
+
+// Collector gives the request metrics to a Prometheus registry.
+func (s *Server) Collector() prometheus.Collector { return s.metrics }
+
+// Serve answers until ctx ends, then lets the requests under way finish for the
+// drain time. It gives nil after a clean end.
+func (s *Server) Serve(ctx context.Context) error {
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.app.Listener(s.listener) }()
+	var err error
+	select {
+	case err = <-stopped:
+		err = fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)
+	case <-ctx.Done():
+		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
+		defer cancel()
+		if err = s.app.ShutdownWithContext(deadline); err != nil {
+			err = fmt.Errorf("requests still under way after %s: %w", s.drain, err)
+		}
+		err = errors.Join(err, <-stopped)
+	}
+	return errors.Join(err, s.requests.close())
+}
+
+// Close gives the listener back without serving.
+func (s *Server) Close() error { return errors.Join(s.listener.Close(), s.requests.close()) }

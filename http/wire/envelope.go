@@ -1,0 +1,91 @@
+// Package wire holds the shapes of the v3 REST API as they travel: the envelope,
+// the problem document and the response types. The server writes them by hand
+// for speed and a client decodes into them; tests hold the two together. It
+// needs no C compiler.
+package wire
+
+import "time"
+
+// Base is the path prefix of every v3 endpoint.
+const Base = "/api/v3"
+
+// KeyHeader is the request header that carries the API key.
+const KeyHeader = "X-API-Key"
+
+// Section is one of the 13 verticals of the API.
+type Section string
+
+// The sections, as they are listed in available_sections and locked_sections.
+const (
+	Status      Section = "status"
+	Trader      Section = "trader"
+	Leaderboard Section = "leaderboard"
+	Market      Section = "market"
+	Event       Section = "event"
+	Stats       Section = "stats"
+	Index       Section = "index"
+	Oracle      Section = "oracle"
+	Whales      Section = "whales"
+	Screener    Section = "screener"
+	Research    Section = "research"
+	Export      Section = "export"
+	Weather     Section = "weather"
+)
+
+// Sections lists all sections in their fixed order.
+func Sections() []Section {
+	return []Section{
+		Status, Trader, Leaderboard, Market, Event, Stats, Index,
+		Oracle, Whales, Screener, Research, Export, Weather,
+	}
+}
+
+// LockPlan is the lock_reason of everything a plan trims or locks.
+const LockPlan = "plan_limit"
+
+// Envelope is the tariff metadata at the top of every response, problems included.
+type Envelope struct {
+	Plan              *string   `json:"plan"` // null without a valid key
+	Truncated         bool      `json:"truncated"`
+	LockReason        *string   `json:"lock_reason"`  // LockPlan where truncated, else null
+	UpgradeHint       *string   `json:"upgrade_hint"` // lowest tier that gives what was asked, or null
+	AvailableSections []Section `json:"available_sections"`
+	LockedSections    []Section `json:"locked_sections"`
+	MaxHistoryDays    *int      `json:"max_history_days"` // null: all history
+	MaxRows           *int      `json:"max_rows"`         // cap of this call; null for single objects
+}
+
+// One is a response about one thing.
+type One[T any] struct {
+	Envelope
+	AsOf *time.Time `json:"as_of"` // null on an empty database
+	Data T          `json:"data"`
+}
+
+// Board is a ranked list over a rolling window.
+type Board[T any] struct {
+	Envelope
+	AsOf        *time.Time `json:"as_of"` // null on an empty database
+	Period      string     `json:"period"`
+	WindowStart *time.Time `json:"window_start"` // exclusive
+	WindowEnd   *time.Time `json:"window_end"`   // inclusive; equals as_of
+	Data        []T        `json:"data"`
+}
+
+// ProblemType is the media type of a Problem.
+const ProblemType = "application/problem+json"
+
+// Problem is the body of every error: RFC 9457 with the envelope beside it.
+type Problem struct {
+	Type     string `json:"type"` // relative URI under /docs/problems/
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`   // what to do about it
+	Instance string `json:"instance"` // the request id
+	Code     string `json:"code"`     // stable; decide on this one
+	Param    string `json:"param,omitempty"`
+	Envelope
+}
+
+// Error gives the code and the detail, so that a Problem can be returned as an error.
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }

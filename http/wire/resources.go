@@ -1,0 +1,118 @@
+package wire
+
+import (
+	"time"
+
+	"pmx/data"
+)
+
+// PnLMethod names the definition behind every real_pnl.
+const PnLMethod = "cash_basis_v3"
+
+// TraderStats is the lifetime summary of one wallet. Money is in US dollars.
+type TraderStats struct {
+	Address         string      `json:"address"`
+	Username        *string     `json:"username"`
+	Trades          int64       `json:"trades"` // own fills
+	Volume          data.Micro  `json:"volume"` // buys plus sells
+	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
+	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
+	MakerTrades     int64       `json:"maker_trades"`
+	TakerTrades     int64       `json:"taker_trades"`
+	ActiveDays      int64       `json:"active_days"` // distinct UTC days with a fill
+	UniqueMarkets   int64       `json:"unique_markets"`
+	FirstTradeAt    *time.Time  `json:"first_trade_at"`
+	LastTradeAt     *time.Time  `json:"last_trade_at"`
+	FeesUSD         data.Micro  `json:"fees_usd"`
+	RealizedPnL     data.Micro  `json:"realized_pnl"` // always equals real_pnl
+	RealPnL         data.Micro  `json:"real_pnl"`     // net_cash + redemption_value
+	ROI             *data.Micro `json:"roi"`          // null when nothing was bought
+	WinRate         *data.Micro `json:"win_rate"`     // null without resolved markets
+	ResolvedMarkets int64       `json:"resolved_markets"`
+	WinningMarkets  int64       `json:"winning_markets"`
+	NetCash         data.Micro  `json:"net_cash"`
+	RedemptionValue data.Micro  `json:"redemption_value"`
+	UnresolvedCash  data.Micro  `json:"unresolved_cash"` // the part of net_cash in open markets
+	NegativeLegs    int64       `json:"negative_legs"`   // outcomes of resolved markets held short
+	UnmappedFills   int64       `json:"unmapped_fills"`  // fills whose market is not known yet
+	PnLMethod       string      `json:"pnl_method"`
+	UnrealizedPnL   *data.Micro `json:"unrealized_pnl"` // reserved, always null
+}
+
+// TraderRow is one row of GET /leaderboard/traders.
+type TraderRow struct {
+	Rank            int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
+	Address         string      `json:"address"`
+	Username        *string     `json:"username"`
+	RealPnL         data.Micro  `json:"real_pnl"`          // of the period
+	RealPnLAllTime  data.Micro  `json:"real_pnl_all_time"` // lifetime
+	NetCash         data.Micro  `json:"net_cash"`
+	RedemptionValue data.Micro  `json:"redemption_value"`
+	Volume          data.Micro  `json:"volume"`
+	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
+	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
+	Trades          int64       `json:"trades"`
+	ROI             *data.Micro `json:"roi"`      // of the period; null when nothing was bought
+	WinRate         *data.Micro `json:"win_rate"` // lifetime; null without resolved markets
+	ResolvedMarkets int64       `json:"resolved_markets"`
+	WinningMarkets  int64       `json:"winning_markets"`
+	LastTradeAt     *time.Time  `json:"last_trade_at"`
+}
+
+// MarketRow is one row of GET /leaderboard/markets.
+type MarketRow struct {
+	Rank          int        `json:"rank"` // competition rank on volume
+	ConditionID   string     `json:"condition_id"`
+	Question      *string    `json:"question"`
+	Slug          *string    `json:"slug"`
+	EventID       *string    `json:"event_id"`
+	EventSlug     *string    `json:"event_slug"`
+	Category      *string    `json:"category"`
+	Volume        data.Micro `json:"volume"`        // dollars, of the period
+	VolumeShares  data.Micro `json:"volume_shares"` // tokens, of the period
+	VolumeBasis   *string    `json:"volume_basis"`  // taker_usd or maker_usd
+	VolumeAllTime data.Micro `json:"volume_all_time"`
+	Trades        int64      `json:"trades"`
+	Traders       int64      `json:"traders"`  // distinct wallets, lifetime
+	Outcomes      []string   `json:"outcomes"` // null where unknown
+	Status        string     `json:"status"`   // open, closed, resolved or unknown
+	EndDate       *time.Time `json:"end_date"`
+	LastTradeAt   *time.Time `json:"last_trade_at"`
+}
+
+// Health is the payload of GET /health and its alias GET /status.
+type Health struct {
+	Status        string    `json:"status"`   // ok, starting (nothing to serve yet) or degraded (last cycle failed)
+	Database      string    `json:"database"` // ok; an unreachable database answers 503
+	Version       string    `json:"version"`
+	Epoch         *uint64   `json:"epoch"` // null while starting
+	UptimeSeconds int64     `json:"uptime_seconds"`
+	LastCycle     LastCycle `json:"last_cycle"`
+}
+
+// LastCycle tells how the latest refresh went.
+type LastCycle struct {
+	OK         *bool      `json:"ok"` // null before the first cycle
+	FinishedAt *time.Time `json:"finished_at"`
+	FailedAt   *time.Time `json:"failed_at"` // last failure, also when a later cycle succeeded
+}
+
+// PublicStatus is the payload of GET /status/public.
+type PublicStatus struct {
+	Grade         string    `json:"grade"` // the worst of the subsystems'
+	CheckedAt     time.Time `json:"checked_at"`
+	ServingTables Subsystem `json:"serving_tables"`
+	Trades        Subsystem `json:"trades"`
+	Markets       Subsystem `json:"markets"`
+}
+
+// Subsystem is the freshness of one part of the service.
+type Subsystem struct {
+	Grade      string     `json:"grade"`       // A to D, or F
+	LagSeconds *int64     `json:"lag_seconds"` // checked_at − as_of; null where as_of is
+	AsOf       *time.Time `json:"as_of"`       // null: never
+	UpdatedAt  *time.Time `json:"updated_at"`  // wall clock of the last change
+	Pending    bool       `json:"pending"`     // imported data waits for the next cycle
+	Failed     bool       `json:"failed"`      // the last cycle failed
+	Rule       string     `json:"rule"`        // how grade follows from the fields above
+}
