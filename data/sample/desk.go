@@ -81,23 +81,20 @@ func (p *planner) cityDay(c reference.City, day time.Time) *event {
 	return e
 }
 
-// ladder draws the forecast and the observed value and lists the brackets round
-// the forecast.
+// ladder draws the forecast, lists the brackets round it and settles them: the
+// goal of the event's path is how far, in spreads, the day departs from it.
 func (p *planner) ladder(e *event, c reference.City, day time.Time) {
 	forecast := climate(c.Lat, day) + int64(math.Round(float64(p.r.normal()*28)))
-	observed := forecast + int64(math.Round(float64(p.r.normal()*15)))
 	spread, rungs := 1.7, celsius(forecast)
 	if c.Unit == "F" {
-		forecast, observed = fahrenheit(forecast), fahrenheit(observed)
+		forecast = fahrenheit(forecast)
 		spread, rungs = 3.0, fahrenheits(forecast)
 	}
-	value := int(math.Floor(float64(observed+5) / 10)) // half up, as stations report
 	for _, b := range rungs {
 		label := b.label(c.Unit)
-		m := &market{group: label, outcomes: yesNo, prior: p.prior(b, float64(forecast)/10, spread), result: second, tick: 1}
-		if b.holds(value) {
-			m.result = first
-		}
+		m := &market{group: label, outcomes: yesNo, tick: 1}
+		m.lo, m.hi = b.bounds(float64(forecast)/10, spread)
+		m.prior = max(p.normal.at(m.hi)-p.normal.at(m.lo), 1000)
 		if !b.low && !b.high && b.lo != b.hi {
 			label = "between " + label
 		}
@@ -105,18 +102,20 @@ func (p *planner) ladder(e *event, c reference.City, day time.Time) {
 		m.slug = e.slug + "-" + b.slug(c.Unit)
 		e.markets = append(e.markets, m)
 	}
+	p.settle(e)
 }
 
-// prior is the chance of a bracket by a normal distribution round the forecast.
-func (p *planner) prior(b bracket, mean, spread float64) int64 {
-	from, to := int64(0), int64(1_000_000)
+// bounds are the departures from the forecast a bracket holds. Stations report
+// whole degrees rounded half up, so the brackets meet halfway between degrees.
+func (b bracket) bounds(mean, spread float64) (lo, hi float64) {
+	lo, hi = -everywhere, everywhere
 	if !b.low {
-		from = p.normal.at((float64(b.lo) - 0.5 - mean) / spread)
+		lo = (float64(b.lo) - 0.5 - mean) / spread
 	}
 	if !b.high {
-		to = p.normal.at((float64(b.hi) + 0.5 - mean) / spread)
+		hi = (float64(b.hi) + 0.5 - mean) / spread
 	}
-	return max(to-from, 1000)
+	return lo, hi
 }
 
 // climate is a plausible daily high for a latitude and day in tenths of °C: a
@@ -155,8 +154,6 @@ func fahrenheits(forecast int64) []bracket {
 	}
 	return append(out, bracket{lo: base + 18, high: true})
 }
-
-func (b bracket) holds(v int) bool { return (b.low || v >= b.lo) && (b.high || v <= b.hi) }
 
 // label is the bracket as Gamma's groupItemTitle writes it: "53°F or below",
 // "54-55°F", "24°C", "32°C or higher".

@@ -13,7 +13,6 @@ func (p *planner) election() *event {
 	e.slug = slugOf(office + " winner")
 	e.openHour, e.closeHour = p.window(24*14, max(24*15, p.hours*3/4))
 	e.description = "This market resolves to the candidate who wins the " + office + ", according to the official result."
-	e.negRisk = true
 	given, family := p.r.below(len(givenNames)), p.r.below(len(familyNames))
 	for i, prior := range p.rivals(3 + p.r.below(10)) {
 		name := givenNames[(given+i*5)%len(givenNames)] + " " + familyNames[(family+i*7)%len(familyNames)]
@@ -75,10 +74,12 @@ func (p *planner) rates() *event {
 func (p *planner) race() *event {
 	e := &event{category: tech, negRisk: true, tags: []tag{tagTech, {"439", "AI", "ai"}}}
 	e.openHour, e.closeHour = p.window(24*15, 24*50)
-	month := p.at(e.closeHour).Format("January")
+	e.closeHour = p.monthEnd(e.closeHour)
+	last := p.at(e.closeHour - 1)
+	month := last.Format("January")
 	field := pick(&p.r, fields)
 	e.title = fmt.Sprintf("Which company has the best %s end of %s?", field, month)
-	e.slug = slugOf(fmt.Sprintf("which company has the best %s end of %s", field, p.at(e.closeHour).Format("January 2006")))
+	e.slug = slugOf(fmt.Sprintf("which company has the best %s end of %s", field, last.Format("January 2006")))
 	e.description = "This market resolves to the company at the top of the public ranking on the last day of the month."
 	at := p.r.below(len(companies))
 	for i, prior := range p.rivals(4 + p.r.below(4)) {

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -100,11 +101,14 @@ const closedTime = "2006-01-02 15:04:05+00"
 func stamp(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
 
 // writeEvents writes one event a line, in the order the events opened.
-func writeEvents(w io.Writer, cfg Config, events []*event) error {
+func writeEvents(ctx context.Context, w io.Writer, cfg Config, events []*event, table *normalTable) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, e := range events {
-		g, err := cfg.gammaEvent(e)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("sample venue: stopped at event %d: %w", e.id, err)
+		}
+		g, err := cfg.gammaEvent(e, table)
 		if err != nil {
 			return fmt.Errorf("event %d: %w", e.id, err)
 		}
@@ -128,7 +132,7 @@ func (c Config) seconds(e *event) (created, updated int64) {
 
 func (e *event) closed() bool { return e.state >= proposed }
 
-func (c Config) gammaEvent(e *event) (gammaEvent, error) {
+func (c Config) gammaEvent(e *event, table *normalTable) (gammaEvent, error) {
 	created, updated := c.seconds(e)
 	g := gammaEvent{
 		ID: fmt.Sprint(e.id), Ticker: e.slug, Slug: e.slug, Title: e.title, Description: e.description, ResolutionSource: e.source,
@@ -154,7 +158,7 @@ func (c Config) gammaEvent(e *event) (gammaEvent, error) {
 		if e.order != nil {
 			m = e.markets[e.order[i]]
 		}
-		gm, err := c.gammaMarket(m, &g)
+		gm, err := c.gammaMarket(m, &g, table)
 		if err != nil {
 			return g, fmt.Errorf("market %d: %w", m.id, err)
 		}
@@ -172,7 +176,7 @@ func seriesSum(slug string) (sum uint32) {
 	return sum
 }
 
-func (c Config) gammaMarket(m *market, g *gammaEvent) (gammaMarket, error) {
+func (c Config) gammaMarket(m *market, g *gammaEvent, table *normalTable) (gammaMarket, error) {
 	e := m.event
 	out := gammaMarket{
 		ID: fmt.Sprint(m.id), Question: m.question, ConditionID: m.condition(c.Seed).String(), Slug: m.slug, ResolutionSource: e.source,
@@ -196,7 +200,7 @@ func (c Config) gammaMarket(m *market, g *gammaEvent) (gammaMarket, error) {
 		out.GameStartTime = time.Unix(e.gameStart, 0).UTC().Format(closedTime)
 	}
 	out.UmaStatus, out.UmaStatuses = umaStatus(e.state)
-	prices := m.quotes(&out)
+	prices := m.quotes(&out, table)
 	for _, list := range []struct {
 		to   *string
 		from any
@@ -225,21 +229,15 @@ func umaStatus(s state) (status, history string) {
 
 // quotes fills in the order book's top and gives the outcome prices: the payouts
 // of a resolved market, the middle of the book of another.
-func (m *market) quotes(out *gammaMarket) [2]string {
+func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
+	if m.last > 0 {
+		out.LastTradePrice = milli(m.last)
+	}
 	if m.event.state == resolved {
-		final := [...][2]string{first: {"1", "0"}, second: {"0", "1"}, split: {"0.5", "0.5"}}[m.result]
-		if m.last > 0 {
-			out.LastTradePrice = milli(m.last)
-		}
-		return final
+		return [...][2]string{first: {"1", "0"}, second: {"0", "1"}, split: {"0.5", "0.5"}}[m.result]
 	}
-	at := m.last
-	if at == 0 {
-		at = onTick(m.prior/1000, m.tick)
-	} else {
-		out.LastTradePrice = milli(at)
-	}
-	bid, ask := max(at-m.tick, m.tick), min(at+m.tick, 1000-m.tick)
+	at := m.fair(table)
+	bid, ask := max(at-m.tick, m.tick), min(at+m.tick*int64(1+m.id%2), 1000-m.tick)
 	if m.event.state == trading {
 		out.BestBid, out.BestAsk, out.Spread = milli(bid), milli(ask), milli(ask-bid)
 	}

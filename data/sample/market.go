@@ -57,6 +57,7 @@ type event struct {
 	gameStart   int64 // unix seconds, 0 where none
 	closedAt    int64 // final closing, unix seconds; may be after the venue's end
 	state       state
+	path        path
 	markets     []*market
 	order       []int // order markets are listed in, nil as they are
 }
@@ -70,12 +71,11 @@ type market struct {
 	slug      string
 	group     string
 	outcomes  [2]string
-	tick      int64 // thousandths of a dollar: 10 or 1
-	prior     int64 // chance of the first outcome at listing, millionths
+	tick      int64   // thousandths of a dollar: 10 or 1
+	prior     int64   // chance of the first outcome at listing, millionths
+	lo, hi    float64 // bounds of the path's goal the first outcome pays between
 	weight    uint64
 	result    int8
-	path      path
-	started   bool
 	last      int64 // last price of the first outcome, thousandths; 0 before the first trade
 	lastTrade int64
 	fills     int64
@@ -93,48 +93,38 @@ type holder struct {
 
 const holderSlots = 8
 
-// path is a Brownian bridge from the prior to the result. The price at a share
-// t of the market's life is Φ(z/√(1−t)): the chance that the bridge's free twin
-// ends above zero, so that prices are as often right as they claim to be.
+// path is a Brownian bridge from 0 to the goal the event's results were drawn
+// by. Each market pays its first outcome when the goal lies between two bounds;
+// its price at a share t of the event's life is the chance that the bridge's free
+// twin, at z now, ends there. So prices are as often right as they claim to be,
+// and those of a NegRisk event add up to one.
 type path struct {
 	z, t, goal float64
 }
 
-func newPath(r *rng, table *normalTable, prior int64, result int8) path {
-	mu := table.inverse(prior)
-	p := path{z: mu}
-	if result == split {
-		return p
+const lastShare = 0.996 // of an event's life: after it, prices stand still
+
+// move takes the path to the share t of the event's life. Products are converted
+// so that no processor may fuse them with a sum.
+func (p *path) move(r *rng, t float64) {
+	t = min(t, lastShare)
+	dt := t - p.t
+	if dt <= 0 {
+		return
 	}
-	sign := 1.0
-	if result == second {
-		sign = -1
-	}
-	p.goal = float64(sign * 0.02)
-	for range 400 {
-		if goal := mu + r.normal(); float64(goal*sign) > 0 {
-			p.goal = goal
-			break
-		}
-	}
-	return p
+	left := 1 - p.t
+	noise := math.Sqrt(float64(dt*(1-t)) / left)
+	p.z += float64((p.goal-p.z)*dt)/left + float64(noise*r.normal())
+	p.t = t
 }
 
-const lastShare = 0.996 // of a market's life: after it, prices stand still
-
-// price moves the path to the share t of the market's life and gives the price
-// of the first outcome in thousandths, on a tick. Products are converted so
-// that no processor may fuse them with a sum.
-func (p *path) price(r *rng, table *normalTable, t float64, tick int64) int64 {
-	t = min(t, lastShare)
-	if dt := t - p.t; dt > 0 {
-		left := 1 - p.t
-		noise := math.Sqrt(float64(dt*(1-t)) / left)
-		p.z += float64((p.goal-p.z)*dt)/left + float64(noise*r.normal())
-		p.t = t
-	}
-	milli := (table.at(p.z/math.Sqrt(1-p.t)) + 500) / 1000
-	return onTick(milli, tick)
+// fair is the price of the first outcome at the event's present state, in
+// thousandths, on a tick.
+func (m *market) fair(table *normalTable) int64 {
+	p := &m.event.path
+	left := math.Sqrt(1 - p.t)
+	chance := table.at((m.hi-p.z)/left) - table.at((m.lo-p.z)/left)
+	return onTick((chance+500)/1000, m.tick)
 }
 
 // onTick rounds a price in thousandths to a tick between the first and the last.

@@ -52,11 +52,8 @@ func (x *exchange) trade(mk *market, hour int, ts int64, rows int64) *match {
 	m.market, m.ts, m.legs = mk, ts, m.legs[:0]
 	life := float64(mk.event.closeHour-mk.event.openHour) * 3600
 	age := float64(ts - x.sum.Start.Unix() - int64(mk.event.openHour)*3600)
-	if !mk.started {
-		mk.started = true
-		mk.path = newPath(&x.r, x.normal, mk.prior, mk.result)
-	}
-	x.order(m, hour, mk.path.price(&x.r, x.normal, age/life, mk.tick))
+	mk.event.path.move(&x.r, age/life)
+	x.order(m, hour, mk.fair(x.normal))
 	x.makers(m, hour, x.legCount(rows, m.shares))
 	x.settle(m)
 	return m
@@ -118,12 +115,12 @@ func (x *exchange) order(m *match, hour int, fair int64) {
 }
 
 // quote is what a taker pays or gets for an outcome: the fair price and half the
-// spread.
+// spread, about a cent.
 func (x *exchange) quote(mk *market, fair int64, outcome int8, buy bool) int64 {
 	if outcome == second {
 		fair = 1000 - fair
 	}
-	spread := mk.tick * int64(x.r.below(2))
+	spread := (mk.tick*int64(x.r.below(2)) + int64(x.r.below(15))) / mk.tick * mk.tick
 	if !buy {
 		spread = -spread
 	}

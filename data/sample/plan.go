@@ -30,6 +30,7 @@ type planner struct {
 	slugs   map[string]bool
 	events  []*event
 	markets int
+	games   int
 }
 
 // share is each category's part of the trading at any hour, in thousandths.
@@ -75,42 +76,56 @@ func (p *planner) lasting() {
 	}
 }
 
-// listing adds one event of any kind but weather.
+// listing adds one event of any kind but weather. A listing there already is
+// drawn again, until the calendar seems full.
 func (p *planner) listing() {
-	var e *event
-	switch v := p.r.below(100); {
-	case v < 38:
-		e = p.game()
-	case v < 46:
-		e = p.soccer()
-	case v < 53:
-		e = p.strikes()
-	case v < 63:
-		e = p.upOrDown()
-	case v < 68:
-		e = p.election()
-	case v < 76:
-		e = p.bill()
-	case v < 80:
-		e = p.rates()
-	case v < 86:
-		e = p.release()
-	case v < 89:
-		e = p.race()
-	case v < 94:
-		e = p.boxOffice()
-	default:
-		e = p.treaty()
+	e := p.draw()
+	for tries := 0; tries < 8 && p.slugs[e.slug]; tries++ {
+		e = p.draw()
 	}
 	p.add(e)
 }
 
+func (p *planner) draw() *event {
+	switch v := p.r.below(100); {
+	case v < 38:
+		return p.game()
+	case v < 46:
+		return p.soccer()
+	case v < 53:
+		return p.strikes()
+	case v < 63:
+		return p.upOrDown()
+	case v < 68:
+		return p.election()
+	case v < 76:
+		return p.bill()
+	case v < 80:
+		return p.rates()
+	case v < 86:
+		return p.release()
+	case v < 89:
+		return p.race()
+	case v < 94:
+		return p.boxOffice()
+	}
+	return p.treaty()
+}
+
 // window draws hours of trading of a length between two numbers of hours, that
-// begin before the venue's end.
+// begin before the venue's end: more of them late than early, as the venue grows.
 func (p *planner) window(shortest, longest int) (open, closing int) {
 	length := shortest + p.r.below(longest-shortest+1)
-	closing = 6 + p.r.below(p.hours+length-12)
+	latest := p.hours + length - 12
+	closing = 6 + max(p.r.below(latest), p.r.below(latest))
 	return max(0, closing-length), closing
+}
+
+// monthEnd moves an hour to the end of its month.
+func (p *planner) monthEnd(hour int) int {
+	t := p.at(hour)
+	next := time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	return int(next.Sub(p.start).Hours())
 }
 
 func (p *planner) at(hour int) time.Time { return p.start.Add(time.Duration(hour) * time.Hour) }
@@ -170,25 +185,34 @@ func slugOf(text string) string {
 	return b.String()
 }
 
-// decide draws the results of an event: one winner by prior among the markets of
-// a NegRisk event, or none; each market of another event by itself.
+// everywhere is a bound no goal reaches.
+const everywhere = 4 * normalSpan
+
+// decide turns priors into bounds of the event's goal, and draws it. The markets
+// of a NegRisk event share the line out, so that one wins or none; those of
+// another event pay above a bound each.
 func (p *planner) decide(e *event) {
-	if !e.negRisk {
-		for _, m := range e.markets {
-			m.result = second
-			if int64(p.r.below(1_000_000)) < m.prior {
-				m.result = first
-			}
+	from, lo := int64(0), -float64(everywhere)
+	for _, m := range e.markets {
+		if !e.negRisk {
+			m.lo, m.hi = p.normal.inverse(1_000_000-m.prior), everywhere
+			continue
 		}
-		return
+		from += m.prior
+		m.lo, m.hi = lo, p.normal.inverse(from)
+		lo = m.hi
 	}
-	left := int64(p.r.below(1_000_000))
+	p.settle(e)
+}
+
+// settle draws the goal and with it the results.
+func (p *planner) settle(e *event) {
+	e.path.goal = p.normal.draw(&p.r)
 	for _, m := range e.markets {
 		m.result = second
-		if left >= 0 && left < m.prior {
+		if m.lo < e.path.goal && e.path.goal <= m.hi {
 			m.result = first
 		}
-		left -= m.prior
 	}
 }
 
@@ -208,7 +232,7 @@ func (p *planner) conclude(e *event, number int) {
 	switch {
 	case over >= now:
 		e.state = trading
-	case number%70 == 33:
+	case number%70 == 33 && e.markets[0].result != split:
 		e.state, e.closedAt = disputed, min(over+3600, now)
 	case e.closedAt < now:
 		e.state = resolved
@@ -216,11 +240,6 @@ func (p *planner) conclude(e *event, number int) {
 		e.state, e.closedAt = proposed, over
 	default:
 		e.state = ended
-	}
-	for _, m := range e.markets {
-		if m.result == split && e.negRisk {
-			m.result = second
-		}
 	}
 }
 

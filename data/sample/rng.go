@@ -113,7 +113,7 @@ func (t *normalTable) at(z float64) int64 {
 	return t[min(max(i, 0), len(t)-1)]
 }
 
-// inverse gives the z of the table whose Φ is nearest above p millionths.
+// inverse gives the first z of the table with Φ(z) of at least p millionths.
 func (t *normalTable) inverse(p int64) float64 {
 	lo, hi := 0, len(t)-1
 	for lo < hi {
@@ -125,4 +125,9 @@ func (t *normalTable) inverse(p int64) float64 {
 		}
 	}
 	return float64(lo)/normalSteps - normalSpan
+}
+
+// draw gives a number distributed as the table says, half a step off its places.
+func (t *normalTable) draw(r *rng) float64 {
+	return t.inverse(int64(r.below(1_000_000))) - 0.5/normalSteps
 }

@@ -121,7 +121,7 @@ func generate(ctx context.Context, cfg Config, out filler, events func() (*part,
 	if err != nil {
 		return Manifest{}, err
 	}
-	if err := writeEvents(p, cfg, list); err != nil {
+	if err := writeEvents(ctx, p, cfg, list, x.normal); err != nil {
 		return Manifest{}, err
 	}
 	x.sum.EventsFile, err = p.finish(x.sum.Events)
