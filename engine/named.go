@@ -31,10 +31,23 @@ func LoadStatements(fsys fs.FS) (Statements, error) {
 			if _, twice := all[name]; twice {
 				return nil, fmt.Errorf("%s: statement %s is there twice", file, name)
 			}
-			all[name] = strings.TrimSuffix(strings.TrimSpace(body), ";")
+			all[name] = strings.TrimSuffix(strings.TrimSpace(withoutComments(body)), ";")
 		}
 	}
 	return all, nil
+}
+
+// withoutComments drops whole-line comments: a statement may become part of a line
+// of another.
+func withoutComments(body string) string {
+	lines := strings.Split(body, "\n")
+	kept := lines[:0]
+	for _, line := range lines {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // MustStatements is LoadStatements for embedded files, which a test proves whole.

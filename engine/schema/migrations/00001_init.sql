@@ -97,10 +97,10 @@ CREATE TABLE platform_day (day INTEGER NOT NULL,
   active_wallets BIGINT NOT NULL);
 CREATE TABLE platform_day_tail AS FROM platform_day;
 -- Rolling windows 0, 1, 2 = the last 24, 168, 720 hours up to as_of.
-CREATE TABLE wallet_window (span TINYINT NOT NULL, wallet INTEGER NOT NULL, fills BIGINT NOT NULL,
+CREATE TABLE wallet_window (wallet INTEGER NOT NULL, span TINYINT NOT NULL, fills BIGINT NOT NULL,
   buy_usd BIGINT NOT NULL, sell_usd BIGINT NOT NULL, fee_usd BIGINT NOT NULL, redemption BIGINT NOT NULL);
 CREATE TABLE wallet_window_tail AS FROM wallet_window;
-CREATE TABLE token_window (span TINYINT NOT NULL, token INTEGER NOT NULL,
+CREATE TABLE token_window (token INTEGER NOT NULL, span TINYINT NOT NULL,
   taker_fills BIGINT NOT NULL, taker_usd BIGINT NOT NULL, taker_shares BIGINT NOT NULL,
   maker_fills BIGINT NOT NULL, maker_usd BIGINT NOT NULL, maker_shares BIGINT NOT NULL);
 CREATE TABLE token_window_tail AS FROM token_window;

@@ -1,0 +1,211 @@
+package ingest
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data"
+)
+
+// maxRanges is how many separate runs of days a batch may touch before the
+// whole span is compared.
+const maxRanges = 32
+
+// prepareFills turns s_raw into n_fill: ids given, repeats and known fills out.
+func (j *job) prepareFills() error {
+	if !j.src.hasFills() {
+		return j.execAll("NoFills", "NoNames")
+	}
+	if err := j.resolveStaged(); err != nil {
+		return err
+	}
+	if err := j.intern(); err != nil {
+		return err
+	}
+	if err := j.dropRepeats(); err != nil {
+		return err
+	}
+	if err := j.dropKnown(); err != nil {
+		return err
+	}
+	return j.figures()
+}
+
+// resolveStaged fills in times and references and sets aside what has to wait.
+func (j *job) resolveStaged() error {
+	var rows, blocks, references int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references); err != nil {
+		return err
+	}
+	if blocks > 0 {
+		if err := j.exec("BlockTimes"); err != nil {
+			return err
+		}
+	}
+	if references > 0 {
+		if err := j.exec("ResolveReferences"); err != nil {
+			return err
+		}
+	}
+	if err := j.rejectBadRows(); err != nil {
+		return err
+	}
+	if references == 0 {
+		return nil
+	}
+	waiting, err := j.changed("DropWaiting", func() error {
+		return j.exec("Wait", "@collapse", strconv.FormatBool(j.src.feed.Identity == data.CollapseRepeats))
+	})
+	j.receipt.Waiting = waiting
+	return err
+}
+
+// changed runs before, then a named statement, and gives the rows the statement
+// changed.
+func (j *job) changed(name string, before func() error) (int64, error) {
+	if before != nil {
+		if err := before(); err != nil {
+			return 0, err
+		}
+	}
+	res, err := j.conn.ExecContext(j.ctx, statements.Get(name))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return res.RowsAffected()
+}
+
+func (j *job) intern() error {
+	if err := j.execAll("NewWallets", "NewTokens", "Interned"); err != nil {
+		return err
+	}
+	return j.execAll("Names", "DropOldNames", "ReplaceNames", "AddNames")
+}
+
+// dropRepeats numbers equal rows of this file, or takes them out where the feed
+// repeats its pages.
+func (j *job) dropRepeats() error {
+	var indexed int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) FROM s_fill").Scan(&indexed); err != nil {
+		return err
+	}
+	if indexed > 0 {
+		n, err := j.changed("DropRepeatedLogs", func() error { return j.exec("SuspectLogs") })
+		if err != nil {
+			return err
+		}
+		j.receipt.Identical += n
+	}
+	if err := j.execAll("SuspectRepeats", "NumberRepeats"); err != nil {
+		return err
+	}
+	if j.src.feed.Identity != data.CollapseRepeats {
+		return nil
+	}
+	n, err := j.changed("DropRepeats", nil)
+	j.receipt.Identical += n
+	return err
+}
+
+// dropKnown compares the staged fills with the facts of the days they touch.
+func (j *job) dropKnown() error {
+	ranges, err := j.knownRanges()
+	if err != nil {
+		return err
+	}
+	if err := j.exec("Known", "@ranges", ranges); err != nil {
+		return err
+	}
+	var known int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM e_fill").Scan(&known); err != nil {
+		return err
+	}
+	if known == 0 && !j.mixed() {
+		return j.exec("SignedFresh")
+	}
+	logs, err := j.changed("DropKnownLogs", nil)
+	if err != nil {
+		return err
+	}
+	rest, err := j.changed("DropKnown", func() error { return j.exec("Replacing") })
+	if err != nil {
+		return err
+	}
+	j.receipt.AlreadyThere = logs + rest
+	return j.execAll("SignedReplacing", "SignedView")
+}
+
+// mixed tells whether the file may hold equal rows with and without a log index.
+func (j *job) mixed() bool {
+	var kinds int64
+	err := j.conn.QueryRowContext(j.ctx,
+		"SELECT (count(log_index) > 0)::INTEGER + (count(*) > count(log_index))::INTEGER FROM s_fill").Scan(&kinds)
+	return err != nil || kinds == 2
+}
+
+func (j *job) knownRanges() (string, error) {
+	rows, err := j.conn.QueryContext(j.ctx, statements.Get("DayRanges"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = rows.Close() }()
+	var bounds [][2]int64
+	for rows.Next() {
+		var lo, hi int64
+		if err := rows.Scan(&lo, &hi); err != nil {
+			return "", err
+		}
+		bounds = append(bounds, [2]int64{lo, hi})
+	}
+	if err := rows.Err(); err != nil {
+		return "", err
+	}
+	if len(bounds) > maxRanges {
+		bounds = [][2]int64{{bounds[0][0], bounds[len(bounds)-1][1]}}
+	}
+	if len(bounds) == 0 {
+		bounds = [][2]int64{{0, 0}}
+	}
+	parts := make([]string, len(bounds))
+	for i, b := range bounds {
+		parts[i] = statements.Get("KnownRange", "@lo", strconv.FormatInt(b[0], 10), "@hi", strconv.FormatInt(b[1], 10))
+	}
+	return strings.Join(parts, " UNION ALL "), nil
+}
+
+// figures fills in the receipt from what is left.
+func (j *job) figures() error {
+	var first, last sql.NullInt64
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("BatchFigures")).Scan(
+		&j.receipt.Inserted, &j.receipt.Replaced, &first, &last, &j.receipt.BuyUSD, &j.receipt.SellUSD)
+	if err != nil {
+		return err
+	}
+	if first.Valid {
+		j.receipt.minTS, j.receipt.maxTS = first.Int64, last.Int64
+		j.receipt.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)
+		j.receipt.To = time.UnixMicro(last.Int64).UTC().Format(time.RFC3339)
+	}
+	return nil
+}
+
+// ledger records the file and its receipt.
+func (j *job) ledger() error {
+	if j.src.hasFills() {
+		if err := j.conn.QueryRowContext(j.ctx, statements.Get("UnmappedInBatch")).Scan(&j.receipt.Unmapped); err != nil {
+			return err
+		}
+	}
+	j.finish()
+	text, err := j.receipt.json()
+	if err != nil {
+		return err
+	}
+	_, err = j.conn.ExecContext(j.ctx, statements.Get("Ledger"), j.batch, j.src.name, j.src.feed.Name,
+		j.started.UnixMicro(), j.receipt.minTS, j.receipt.maxTS, j.receipt.Inserted,
+		j.receipt.MarketsNew+j.receipt.MarketsChanged, text)
+	return err
+}

@@ -1,0 +1,272 @@
+// Package ingest brings files into the facts: it stages a file's rows, keeps
+// what it must reject, gives addresses, tokens and conditions their ids, takes
+// out what is already there, and commits facts, deltas and ledger in one
+// transaction per file.
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = engine.MustStatements(sqlFiles)
+
+// Rollups is what an import needs of the derived tables. Both calls run apply
+// once, inside the import's transaction; Postpone leaves the rollups stale.
+type Rollups struct {
+	Merge    func(ctx context.Context, conn *sql.Conn, apply func() error) error
+	Postpone func(ctx context.Context, conn *sql.Conn, apply func() error) error
+	// Absorb is called after a Merge is committed, on the same connection, while
+	// the deltas still lie in temporary tables; nil where nobody follows live.
+	Absorb func(ctx context.Context, conn *sql.Conn) error
+}
+
+// Catalogue is what an import needs to know of source shapes; data/feeds has it.
+type Catalogue struct {
+	Head   func(path string) (data.Head, error)     // compressed files too
+	Open   func(path string) (io.ReadCloser, error) // compression taken off
+	Detect func(head data.Head) (data.Feed, error)  // the one feed of that shape
+	ByName func(name string) (data.Feed, error)     // as --as names it
+}
+
+// Importer imports files into one database.
+type Importer struct {
+	DB      *engine.DB
+	Rollups Rollups
+	Feeds   Catalogue
+	Now     func() time.Time
+	// BulkRows is the number of fills from which a file that also doubles the
+	// facts is left to a rebuild, which is then cheaper than merging; 0 = 1M.
+	BulkRows int64
+}
+
+// OnError says what a row that cannot be read does to its file.
+type OnError string
+
+// The choices of --on-error.
+const (
+	RejectRow  OnError = "row"  // keep the row under rejected/ and go on
+	RejectFile OnError = "file" // refuse the file whole
+)
+
+// Options of one import.
+type Options struct {
+	As       string // feed name, "" = detect
+	OnError  OnError
+	DryRun   bool
+	Progress func(Progress) // may be nil
+}
+
+// Progress is where an import stands.
+type Progress struct {
+	File  string  `json:"file"`
+	Phase string  `json:"phase"` // "reading", "matching", "merging"
+	Done  float64 `json:"done"`  // 0…1 of the phase, negative where unknown
+	Rows  int64   `json:"rows"`  // rows read so far, 0 where unknown
+}
+
+// ErrFileRefused wraps the reason a whole file was refused; nothing of it was
+// imported.
+var ErrFileRefused = errors.New("file refused")
+
+// errDryRun rolls a finished dry run back.
+var errDryRun = errors.New("dry run")
+
+// Import brings one file in and gives its receipt. Nothing of a file that ends
+// in an error stays.
+func (im *Importer) Import(ctx context.Context, path string, opts Options) (Receipt, error) {
+	src, err := im.open(ctx, path, opts)
+	if err != nil {
+		return Receipt{}, err
+	}
+	defer src.close()
+	var receipt Receipt
+	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
+		job := &job{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
+		defer job.cleanup()
+		receipt, err = job.run()
+		return err
+	})
+	if err != nil {
+		return receipt, fmt.Errorf("import %s: %w", path, err)
+	}
+	return receipt, nil
+}
+
+// job is the import of one file.
+type job struct {
+	im      *Importer
+	ctx     context.Context
+	conn    *sql.Conn
+	src     *source
+	opts    Options
+	started time.Time
+	batch   int64
+	rejects *rejects
+	receipt Receipt
+	merged  bool
+}
+
+func (j *job) run() (Receipt, error) {
+	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun}
+	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
+	defer j.rejects.discard()
+	if err := j.stage(); err != nil {
+		return j.receipt, err
+	}
+	err := engine.InTx(j.ctx, j.conn, j.transact)
+	if errors.Is(err, errDryRun) {
+		j.finish()
+		return j.receipt, nil
+	}
+	if err != nil {
+		return j.receipt, err
+	}
+	j.finish()
+	if j.receipt.RejectedFile, err = j.rejects.keep(); err != nil {
+		return j.receipt, err
+	}
+	if j.merged && j.im.Rollups.Absorb != nil {
+		return j.receipt, j.im.Rollups.Absorb(j.ctx, j.conn)
+	}
+	return j.receipt, nil
+}
+
+func (j *job) finish() {
+	j.receipt.Rejected = j.rejects.counts
+	j.receipt.Seconds = time.Since(j.started).Seconds()
+}
+
+// transact is everything that changes the database.
+func (j *job) transact() error {
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("NextBatch")).Scan(&j.batch); err != nil {
+		return err
+	}
+	j.progress("matching", -1, j.receipt.Read)
+	if err := j.prepareFills(); err != nil {
+		return fmt.Errorf("match fills: %w", err)
+	}
+	if err := j.prepareMarkets(); err != nil {
+		return fmt.Errorf("match markets: %w", err)
+	}
+	bulk, err := j.isBulk()
+	if err != nil {
+		return err
+	}
+	j.progress("merging", -1, j.receipt.Read)
+	if err := j.commitFacts(bulk); err != nil {
+		return err
+	}
+	if err := j.ledger(); err != nil {
+		return err
+	}
+	if j.opts.DryRun {
+		return errDryRun
+	}
+	return nil
+}
+
+// isBulk tells whether rebuilding is cheaper than merging this batch.
+func (j *job) isBulk() (bool, error) {
+	limit := j.im.BulkRows
+	if limit == 0 {
+		limit = 1_000_000
+	}
+	if j.receipt.Inserted < limit {
+		return false, nil
+	}
+	var facts int64
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
+	return j.receipt.Inserted*4 >= facts, err
+}
+
+func (j *job) commitFacts(bulk bool) error {
+	if j.receipt.nothingNew() {
+		return nil
+	}
+	merge := j.im.Rollups.Merge
+	if bulk {
+		merge, j.receipt.RebuildNeeded = j.im.Rollups.Postpone, true
+	}
+	j.merged = !bulk
+	return merge(j.ctx, j.conn, j.apply)
+}
+
+// apply adds the prepared batch to dimensions and facts.
+func (j *job) apply() error {
+	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced", "AddBlocks"); err != nil {
+		return err
+	}
+	batch := strconv.FormatInt(j.batch, 10)
+	if err := j.exec("LogPayouts", "@batch", batch); err != nil {
+		return err
+	}
+	order, err := j.insertOrder()
+	if err != nil {
+		return err
+	}
+	return j.exec("AddFills", "@batch", batch, "@order", order)
+}
+
+// insertOrder is the ORDER BY that facts need: none where the file is in time
+// order already.
+func (j *job) insertOrder() (string, error) {
+	if !j.src.hasFills() {
+		return "", nil
+	}
+	var back int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("Unsorted")).Scan(&back); err != nil {
+		return "", err
+	}
+	if back == 0 && j.receipt.Replaced == 0 {
+		return "", nil
+	}
+	return " ORDER BY ts, row", nil
+}
+
+func (j *job) exec(name string, replace ...string) error {
+	if _, err := j.conn.ExecContext(j.ctx, statements.Get(name, replace...)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func (j *job) execAll(names ...string) error {
+	for _, name := range names {
+		if err := j.exec(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *job) progress(phase string, done float64, rows int64) {
+	if j.opts.Progress != nil {
+		j.opts.Progress(Progress{File: j.src.name, Phase: phase, Done: done, Rows: rows})
+	}
+}
+
+// staging are the temporary tables of an import.
+var staging = []string{"s_raw", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
+	"m_raw", "m_next", "n_name", "n_map", "n_best", "n_mapped"}
+
+// cleanup frees the staged rows; the deltas stay for whoever absorbs them.
+func (j *job) cleanup() {
+	ctx := context.WithoutCancel(j.ctx)
+	_, _ = j.conn.ExecContext(ctx, "DROP VIEW IF EXISTS n_fill") // a poisoned connection is replaced anyway
+	for _, name := range staging {
+		_, _ = j.conn.ExecContext(ctx, "DROP TABLE IF EXISTS temp."+name)
+	}
+}

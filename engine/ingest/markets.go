@@ -1,0 +1,227 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"pmx/data"
+)
+
+// mergedColumns are the columns of markets that follow the version rule, in
+// table order; updated_at, the version itself, comes after them.
+var mergedColumns = []string{"gamma_id", "question_id", "question", "slug", "description", "resolution_source",
+	"group_item_title", "group_item_threshold", "icon", "event_id", "event_slug", "event_title", "series_slug",
+	"neg_risk", "neg_risk_market_id", "category", "category_source", "tags", "outcomes", "token_ids", "prices",
+	"best_bid", "best_ask", "last_price", "active", "closed", "accepting_orders", "liquidity", "reported_volume",
+	"created_at", "start_at", "end_at", "closed_at", "game_start_at"}
+
+func mergedSQL() string {
+	parts := make([]string, 0, len(mergedColumns)+1)
+	for _, c := range mergedColumns {
+		parts = append(parts, statements.Get("MergedNewer", "@c", c))
+	}
+	return strings.Join(append(parts, statements.Get("MergedVersion")), ",\n    ")
+}
+
+// prepareMarkets turns m_raw and n_map into m_next, n_token and n_payout.
+func (j *job) prepareMarkets() error {
+	if j.src.hasFills() {
+		if err := j.exec("MapFromFills"); err != nil {
+			return err
+		}
+	}
+	if err := j.execAll("MapFromMarkets", "StubsFromMap"); err != nil {
+		return err
+	}
+	var markets, mapped int64
+	err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
+		Scan(&markets, &mapped)
+	if err != nil {
+		return err
+	}
+	if markets+mapped == 0 {
+		return j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
+	}
+	if err := j.exec("MarketsNext", "@merged", mergedSQL()); err != nil {
+		return err
+	}
+	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
+		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions)
+	if err != nil {
+		return err
+	}
+	if err := j.execAll("Payouts", "MapBest", "MapIds", "MapKnownTokens"); err != nil {
+		return err
+	}
+	fresh, err := j.changed("MapNewTokens", nil)
+	if err != nil {
+		return err
+	}
+	var known int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_token").Scan(&known); err != nil {
+		return err
+	}
+	j.receipt.TokensMapped = fresh + known
+	return nil
+}
+
+// mergeMarket puts what a later record of the same file says into m, by the
+// same rule that MarketsNext applies between files.
+func mergeMarket(old, next data.Market) data.Market {
+	newer := !next.Stub && (old.Stub || !next.UpdatedAt.Before(old.UpdatedAt))
+	a, b := old, next // b's values win where it has any
+	if !newer {
+		a, b = next, old
+	}
+	out := overlay(a, b)
+	out.Stub = old.Stub && next.Stub
+	out.Resolution = betterResolution(old.Resolution, next.Resolution)
+	if old.UpdatedAt.After(next.UpdatedAt) {
+		out.UpdatedAt = old.UpdatedAt
+	} else {
+		out.UpdatedAt = next.UpdatedAt
+	}
+	return out
+}
+
+func betterResolution(old, next *data.Resolution) *data.Resolution {
+	switch {
+	case next == nil:
+		return old
+	case old == nil:
+		return next
+	case next.Source != old.Source:
+		if next.Source > old.Source {
+			return next
+		}
+		return old
+	case next.Version.Before(old.Version):
+		return old
+	}
+	return next
+}
+
+func overlay(a, b data.Market) data.Market {
+	text := func(dst *string, v string) {
+		if v != "" {
+			*dst = v
+		}
+	}
+	for _, f := range []struct {
+		dst *string
+		v   string
+	}{
+		{&a.GammaID, b.GammaID}, {&a.QuestionID, b.QuestionID}, {&a.Question, b.Question}, {&a.Slug, b.Slug},
+		{&a.Description, b.Description}, {&a.ResolutionSource, b.ResolutionSource},
+		{&a.GroupItemTitle, b.GroupItemTitle}, {&a.GroupItemThreshold, b.GroupItemThreshold}, {&a.Icon, b.Icon},
+		{&a.EventID, b.EventID}, {&a.EventSlug, b.EventSlug}, {&a.EventTitle, b.EventTitle},
+		{&a.SeriesSlug, b.SeriesSlug}, {&a.NegRiskMarketID, b.NegRiskMarketID},
+		{&a.Category, b.Category}, {&a.CategorySource, b.CategorySource},
+	} {
+		text(f.dst, f.v)
+	}
+	for _, f := range []struct {
+		dst *time.Time
+		v   time.Time
+	}{
+		{&a.CreatedAt, b.CreatedAt}, {&a.StartAt, b.StartAt}, {&a.EndAt, b.EndAt}, {&a.ClosedAt, b.ClosedAt},
+		{&a.GameStartAt, b.GameStartAt},
+	} {
+		if !f.v.IsZero() {
+			*f.dst = f.v
+		}
+	}
+	pointer(&a.NegRisk, b.NegRisk)
+	pointer(&a.Active, b.Active)
+	pointer(&a.Closed, b.Closed)
+	pointer(&a.AcceptingOrders, b.AcceptingOrders)
+	pointer(&a.BestBid, b.BestBid)
+	pointer(&a.BestAsk, b.BestAsk)
+	pointer(&a.LastPrice, b.LastPrice)
+	pointer(&a.Liquidity, b.Liquidity)
+	pointer(&a.ReportedVolume, b.ReportedVolume)
+	slice(&a.Tags, b.Tags)
+	slice(&a.Outcomes, b.Outcomes)
+	slice(&a.TokenIDs, b.TokenIDs)
+	slice(&a.Prices, b.Prices)
+	a.Condition = b.Condition
+	return a
+}
+
+func pointer[T any](dst **T, v *T) {
+	if v != nil {
+		*dst = v
+	}
+}
+
+func slice[T any](dst *[]T, v []T) {
+	if len(v) > 0 {
+		*dst = v
+	}
+}
+
+// marketRow gives the values of m_raw's columns.
+func marketRow(m data.Market) ([]any, error) {
+	row := []any{nil, append([]byte(nil), m.Condition[:]...)}
+	for _, s := range []string{m.GammaID, m.QuestionID, m.Question, m.Slug, m.Description, m.ResolutionSource,
+		m.GroupItemTitle, m.GroupItemThreshold, m.Icon, m.EventID, m.EventSlug, m.EventTitle, m.SeriesSlug} {
+		row = append(row, orNull(s))
+	}
+	row = append(row, value(m.NegRisk), orNull(m.NegRiskMarketID), orNull(m.Category), orNull(m.CategorySource))
+	for _, list := range []any{m.Tags, m.Outcomes, m.TokenIDs, m.Prices} {
+		text, err := json.Marshal(list)
+		if err != nil {
+			return nil, fmt.Errorf("market %s: %w", m.Condition, err)
+		}
+		row = append(row, orNull(strings.TrimPrefix(string(text), "null")))
+	}
+	for _, p := range []*data.Micro{m.BestBid, m.BestAsk, m.LastPrice} {
+		row = append(row, micro(p))
+	}
+	row = append(row, value(m.Active), value(m.Closed), value(m.AcceptingOrders), micro(m.Liquidity), micro(m.ReportedVolume))
+	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
+		row = append(row, stamp(t))
+	}
+	return append(append(row, payoutColumns(m.Resolution)...), nil, m.Stub), nil
+}
+
+func payoutColumns(r *data.Resolution) []any {
+	if r == nil {
+		return []any{nil, nil, nil, nil}
+	}
+	payouts := make([]int64, len(r.Payouts))
+	for i, p := range r.Payouts {
+		payouts[i] = int64(p)
+	}
+	return []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt)}
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func value(b *bool) any {
+	if b == nil {
+		return nil
+	}
+	return *b
+}
+
+func micro(m *data.Micro) any {
+	if m == nil {
+		return nil
+	}
+	return int64(*m)
+}
+
+func stamp(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}

@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"encoding/json"
+
+	"pmx/data"
+)
+
+// Receipt is what became of one file. Every row read is counted once among the
+// inserted, already there, identical, waiting and rejected.
+type Receipt struct {
+	File string `json:"file"`
+	Feed string `json:"feed"`
+	Rule string `json:"rule,omitempty"` // how repeats are told from fills
+
+	Read         int64            `json:"read"`          // records read
+	Inserted     int64            `json:"inserted"`      // fills added, those that replace others included
+	Replaced     int64            `json:"replaced"`      // fills known without a log index that this file knows better
+	AlreadyThere int64            `json:"already_there"` // fills known before
+	Identical    int64            `json:"identical"`     // rows that repeat another of this file
+	Waiting      int64            `json:"waiting"`       // fills kept until their market is known
+	Released     int64            `json:"released"`      // waiting fills that this file's markets let in
+	Rejected     map[string]int64 `json:"rejected"`      // by reason
+	RejectedFile string           `json:"rejected_file,omitempty"`
+	Unmapped     int64            `json:"unmapped"` // inserted fills whose token has no market yet
+
+	MarketsNew     int64 `json:"markets_new"`
+	MarketsChanged int64 `json:"markets_changed"`
+	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
+	TokensMapped   int64 `json:"tokens_mapped"`
+	Blocks         int64 `json:"blocks"`
+
+	From    string     `json:"from,omitempty"` // first and last inserted fill, RFC 3339
+	To      string     `json:"to,omitempty"`
+	BuyUSD  data.Micro `json:"buy_usd"`
+	SellUSD data.Micro `json:"sell_usd"`
+
+	Seconds       float64 `json:"seconds"`
+	DryRun        bool    `json:"dry_run,omitempty"`
+	RebuildNeeded bool    `json:"rebuild_needed,omitempty"`
+
+	minTS, maxTS int64
+}
+
+// RejectedRows is how many rows were rejected, whatever the reason.
+func (r *Receipt) RejectedRows() int64 {
+	n := int64(0)
+	for _, c := range r.Rejected {
+		n += c
+	}
+	return n
+}
+
+func (r *Receipt) nothingNew() bool {
+	return r.Inserted == 0 && r.MarketsNew == 0 && r.MarketsChanged == 0 && r.Resolutions == 0 && r.TokensMapped == 0 && r.Blocks == 0
+}
+
+func (r *Receipt) json() (string, error) {
+	b, err := json.Marshal(r)
+	return string(b), err
+}

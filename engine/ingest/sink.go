@@ -1,0 +1,214 @@
+package ingest
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/data"
+)
+
+// sink stages what a feed reads row by row.
+type sink struct {
+	j        *job
+	fills    *duckdb.Appender
+	tokens   *duckdb.Appender
+	blocks   *duckdb.Appender
+	markets  *markets
+	lastLine int64
+	bytes    func() float64 // share of the file read so far
+}
+
+var _ data.Sink = (*sink)(nil)
+
+// stageRows lets the feed read the file itself.
+func (j *job) stageRows() error {
+	cols := make([]string, len(data.FillColumns))
+	for i, c := range data.FillColumns {
+		cols[i] = c[0] + " " + c[1]
+	}
+	if err := j.exec("RawEmpty", "@columns", strings.Join(cols, ", ")); err != nil {
+		return err
+	}
+	f, err := os.Open(j.src.plain.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	counter := &countReader{r: f}
+	err = j.withAppenders(func(s *sink) error {
+		s.bytes = func() float64 { return float64(counter.n) / float64(max(j.src.plain.Size, 1)) }
+		return j.src.feed.Read(j.ctx, j.src.plain, counter, s)
+	})
+	if err != nil && j.ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", ErrFileRefused, err)
+	}
+	if err != nil {
+		return err
+	}
+	return j.refuseIfRejected()
+}
+
+type countReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// withAppenders runs f with a sink on the writing connection and flushes what
+// it appended.
+func (j *job) withAppenders(f func(*sink) error) error {
+	return j.conn.Raw(func(dc any) error {
+		conn, ok := dc.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("driver %T has no appender", dc)
+		}
+		s := &sink{j: j, markets: newMarkets()}
+		var open []*duckdb.Appender
+		appender := func(table string) *duckdb.Appender {
+			a, err := duckdb.NewAppender(conn, "temp", "main", table)
+			if err == nil {
+				open = append(open, a)
+			}
+			return a
+		}
+		s.tokens, s.blocks = appender("n_map"), appender("s_block")
+		marketRows := appender("m_raw")
+		want := 3
+		if j.src.feed.Query == nil {
+			s.fills = appender("s_raw")
+			want = 4
+		}
+		err := errors.New("cannot append to the staging tables")
+		if len(open) == want {
+			err = f(s)
+		}
+		if err == nil {
+			err = s.markets.each(func(m data.Market) error { return appendMarket(marketRows, m) })
+		}
+		for _, a := range open {
+			err = errors.Join(err, a.Close())
+		}
+		return err
+	})
+}
+
+func appendMarket(a *duckdb.Appender, m data.Market) error {
+	row, err := marketRow(m)
+	if err != nil {
+		return err
+	}
+	return a.AppendRow(values(row)...)
+}
+
+func values(row []any) []driver.Value {
+	out := make([]driver.Value, len(row))
+	for i, v := range row {
+		out[i] = v
+	}
+	return out
+}
+
+// saw counts records: one line may give several rows.
+func (s *sink) saw(line int64) {
+	if line == s.lastLine {
+		return
+	}
+	s.lastLine = line
+	s.j.receipt.Read++
+	if s.j.receipt.Read%8192 == 0 {
+		s.j.progress("reading", s.bytes(), s.j.receipt.Read)
+	}
+}
+
+// Fill stages a fill.
+func (s *sink) Fill(line int64, f data.Fill) error {
+	s.saw(line)
+	var tx, logIndex, condition, outcome driver.Value
+	if !f.Tx.IsZero() {
+		tx = append([]byte(nil), f.Tx[:]...)
+	}
+	if f.LogIndex != data.NoIndex {
+		logIndex = f.LogIndex
+	}
+	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
+		condition, outcome = append([]byte(nil), f.Condition[:]...), int8(f.Outcome)
+	}
+	return s.fills.AppendRow(line, tx, logIndex, nil, f.TS, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
+		condition, outcome, int8(f.Side), int64(f.Shares), int64(f.USD), int64(f.Fee), orNull(f.Name), nil)
+}
+
+// Market stages a market.
+func (s *sink) Market(line int64, m data.Market) error {
+	s.saw(line)
+	s.markets.add(m)
+	return nil
+}
+
+// Resolution stages a payout.
+func (s *sink) Resolution(line int64, r data.Resolution) error {
+	s.saw(line)
+	s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
+	return nil
+}
+
+// Token stages a mapping.
+func (s *sink) Token(line int64, t data.TokenRef) error {
+	s.saw(line)
+	return s.mapToken(t, true)
+}
+
+func (s *sink) mapToken(t data.TokenRef, strong bool) error {
+	return s.tokens.AppendRow(t.TokenID, append([]byte(nil), t.Condition[:]...), int8(t.Outcome), strong)
+}
+
+// Block stages the time of a block.
+func (s *sink) Block(line int64, b data.Block) error {
+	s.saw(line)
+	s.j.receipt.Blocks++
+	return s.blocks.AppendRow(b.Number, b.TS)
+}
+
+// Reject keeps a row that the feed cannot read.
+func (s *sink) Reject(line int64, reason, detail, raw string) error {
+	s.saw(line)
+	return s.j.rejects.add(line, reason, detail, raw)
+}
+
+// markets gathers the markets of one file, one per condition, in order of first
+// appearance.
+type markets struct {
+	index map[data.Hash]int
+	list  []data.Market
+}
+
+func newMarkets() *markets { return &markets{index: map[data.Hash]int{}} }
+
+func (m *markets) add(next data.Market) {
+	i, seen := m.index[next.Condition]
+	if !seen {
+		m.index[next.Condition] = len(m.list)
+		m.list = append(m.list, next)
+		return
+	}
+	m.list[i] = mergeMarket(m.list[i], next)
+}
+
+func (m *markets) each(f func(data.Market) error) error {
+	for _, market := range m.list {
+		if err := f(market); err != nil {
+			return err
+		}
+	}
+	return nil
+}

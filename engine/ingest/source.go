@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pmx/data"
+)
+
+// source is one file on its way in: what the user named, and the plain copy or
+// link of it below the data directory, which is all that DuckDB may read.
+type source struct {
+	name  string
+	feed  data.Feed
+	head  data.Head
+	plain data.Source
+	dir   string
+}
+
+func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
+
+func (s *source) close() { _ = os.RemoveAll(s.dir) }
+
+// Plan is what an import will do with one file.
+type Plan struct {
+	Path string
+	Feed data.Feed
+}
+
+// Identify tells which feed a file is of, without importing it.
+func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
+	head, err := im.Feeds.Head(path)
+	if err != nil {
+		return Plan{}, head, fmt.Errorf("%s: %w", path, err)
+	}
+	var feed data.Feed
+	if as != "" {
+		feed, err = im.Feeds.ByName(as)
+	} else {
+		feed, err = im.Feeds.Detect(head)
+	}
+	if err != nil {
+		return Plan{}, head, fmt.Errorf("%s: %w", path, err)
+	}
+	return Plan{Path: path, Feed: feed}, head, nil
+}
+
+func (im *Importer) open(ctx context.Context, path string, opts Options) (*source, error) {
+	plan, head, err := im.Identify(path, opts.As)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(im.DB.Dir().Tmp(), "import-*")
+	if err != nil {
+		return nil, fmt.Errorf("import %s: %w", path, err)
+	}
+	src := &source{name: path, feed: plan.Feed, head: head, dir: dir}
+	plain := filepath.Join(dir, "plain."+string(head.Format))
+	if err := im.bringIn(ctx, path, plain, head.Format); err != nil {
+		src.close()
+		return nil, fmt.Errorf("import %s: %w", path, err)
+	}
+	st, err := os.Stat(plain)
+	if err != nil {
+		src.close()
+		return nil, err
+	}
+	src.plain = data.Source{Path: plain, Name: path, Format: head.Format, Size: st.Size()}
+	return src, nil
+}
+
+// bringIn makes the uncompressed file appear at plain: as a hard link where it
+// is plain already and on the same file system, else as a copy. DuckDB resolves
+// symbolic links, so those would lead outside again.
+func (im *Importer) bringIn(ctx context.Context, path, plain string, format data.Format) error {
+	r, err := im.Feeds.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	if isPlain(r) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && os.Link(real, plain) == nil {
+			return nil
+		}
+	}
+	w, err := os.Create(plain)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, &cancelReader{ctx: ctx, r: r})
+	if err := errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("copy %s file: %w", format, err)
+	}
+	return nil
+}
+
+// isPlain tells whether the opened file is read as it lies on disk.
+func isPlain(r io.Reader) bool {
+	_, ok := r.(*os.File)
+	return ok
+}
+
+// cancelReader ends a long copy when its context does.
+type cancelReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,284 @@
+-- Staged fills to facts. s_raw holds one file's rows in the canonical columns.
+
+-- name: RawEmpty
+CREATE OR REPLACE TEMP TABLE s_raw (@columns)
+
+-- name: RawFromQuery
+CREATE OR REPLACE TEMP TABLE s_raw AS @query
+
+-- name: RawCount
+SELECT count(*), count(*) FILTER (ts IS NULL AND block IS NOT NULL),
+  count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:'))
+FROM s_raw
+
+-- name: BlockTimes
+UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
+
+-- name: ResolveReferences
+-- Fills that name their market and outcome get the token that stands for it.
+UPDATE s_raw SET token = k.token_id
+FROM (
+  SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, t.token_id
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market
+  UNION ALL
+  SELECT 'g:' || m.gamma_id || ':' || t.outcome, t.token_id
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market
+  WHERE m.gamma_id IS NOT NULL
+) AS k
+WHERE s_raw.token = k.reference
+
+-- name: Reason
+CASE
+  WHEN reject IS NOT NULL THEN reject
+  WHEN wallet IS NULL THEN 'bad_wallet'
+  WHEN token IS NULL THEN 'bad_token'
+  WHEN side IS NULL THEN 'bad_side'
+  WHEN ts IS NULL AND block IS NOT NULL THEN 'unknown_block'
+  WHEN ts IS NULL OR ts < 1577836800000000 OR ts >= 2082758400000000 THEN 'bad_time'
+  WHEN shares IS NULL OR shares < 0 THEN 'bad_size'
+  WHEN usd IS NULL OR usd < 0 THEN 'bad_amount'
+  WHEN fee IS NULL OR fee < 0 THEN 'bad_fee'
+  WHEN shares = 0 THEN 'zero_size'
+END
+
+-- name: BadRows
+SELECT row, @reason AS reason FROM s_raw WHERE @reason IS NOT NULL ORDER BY row
+
+-- name: DropBadRows
+DELETE FROM s_raw WHERE @reason IS NOT NULL
+
+-- name: NewWallets
+INSERT INTO wallets
+SELECT (SELECT coalesce(max(wallet) + 1, 0) FROM wallets) + row_number() OVER (ORDER BY first_row, address) - 1, address
+FROM (SELECT wallet AS address, min(row) AS first_row FROM s_raw GROUP BY wallet) AS seen
+WHERE NOT EXISTS (SELECT 1 FROM wallets AS w WHERE w.address = seen.address)
+
+-- name: NewTokens
+-- Tokens first seen in a fill; their market comes with n_map or later.
+INSERT INTO tokens
+SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY first_row, token_id) - 1,
+  token_id, NULL, NULL
+FROM (SELECT token AS token_id, min(row) AS first_row FROM s_raw
+  WHERE NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:') GROUP BY token) AS seen
+WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = seen.token_id)
+
+-- name: Wait
+-- Fills whose market nobody has described yet are kept until it comes.
+INSERT INTO waiting_fills
+SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, fee, repeat
+FROM (
+  SELECT *, CASE WHEN @collapse THEN 1 ELSE row_number() OVER (
+      PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row) END AS repeat
+  FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
+) AS n
+WHERE NOT EXISTS (
+  SELECT 1 FROM waiting_fills AS w
+  WHERE w.tx IS NOT DISTINCT FROM n.tx AND w.ts = n.ts AND w.wallet = n.wallet AND w.token = n.token
+    AND w.side = n.side AND w.shares = n.shares AND w.usd = n.usd AND w.repeat = n.repeat
+)
+
+-- name: DropWaiting
+DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
+
+-- name: Interned
+CREATE OR REPLACE TEMP TABLE s_fill AS
+SELECT r.row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd, r.fee, 1::SMALLINT AS repeat
+FROM s_raw AS r
+JOIN wallets AS w ON w.address = r.wallet
+JOIN tokens AS t ON t.token_id = r.token
+
+-- name: SuspectLogs
+-- Candidates by 64-bit hash first: exact comparison is for the few that share one.
+CREATE OR REPLACE TEMP TABLE s_suspect AS
+SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
+
+-- name: DropRepeatedLogs
+DELETE FROM s_fill WHERE log_index IS NOT NULL AND row IN (
+  SELECT row FROM (
+    SELECT row, row_number() OVER (PARTITION BY tx, log_index ORDER BY row) AS n
+    FROM s_fill
+    WHERE log_index IS NOT NULL AND hash(tx, log_index) IN (SELECT h FROM s_suspect)
+  ) AS k WHERE n > 1
+)
+
+-- name: SuspectRepeats
+CREATE OR REPLACE TEMP TABLE s_suspect AS
+SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd) AS h FROM s_fill) AS k GROUP BY h HAVING count(*) > 1
+
+-- name: NumberRepeats
+UPDATE s_fill SET repeat = k.n
+FROM (
+  SELECT row, row_number() OVER (
+    PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row) AS n
+  FROM s_fill
+  WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
+) AS k
+WHERE s_fill.row = k.row AND k.n > 1
+
+-- name: DropRepeats
+DELETE FROM s_fill WHERE repeat > 1 AND log_index IS NULL
+
+-- name: DayRanges
+-- The batch's days as closed ranges without gaps, so that only what it touches is compared.
+SELECT min(day) * 86400000000 AS lo, (max(day) + 1) * 86400000000 AS hi
+FROM (
+  SELECT day, day - row_number() OVER (ORDER BY day) AS island FROM (SELECT DISTINCT ts // 86400000000 AS day FROM s_fill) AS d
+) AS k
+GROUP BY island
+ORDER BY lo
+
+-- name: Known
+-- Facts that may be the same fill as a staged one.
+CREATE OR REPLACE TEMP TABLE e_fill AS
+SELECT f.rid, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat
+FROM (@ranges) AS f
+SEMI JOIN s_fill AS s
+  ON s.ts = f.ts AND s.wallet = f.wallet AND s.token = f.token AND s.side = f.side AND s.shares = f.shares
+  AND s.usd = f.usd AND s.tx IS NOT DISTINCT FROM f.tx
+UNION
+SELECT f.rid, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat
+FROM (@ranges) AS f
+SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
+
+-- name: KnownRange
+SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat
+FROM fills WHERE ts >= @lo AND ts < @hi
+
+-- name: DropKnownLogs
+DELETE FROM s_fill WHERE log_index IS NOT NULL
+  AND EXISTS (SELECT 1 FROM e_fill AS e WHERE e.tx = s_fill.tx AND e.log_index = s_fill.log_index)
+
+-- name: Replacing
+-- A fill with a log index takes the place of an equal one without: it may know
+-- the fee and the role.
+CREATE OR REPLACE TEMP TABLE s_replace AS
+SELECT n.row, o.rid, o.repeat, o.role, o.fee
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
+  FROM s_fill WHERE log_index IS NOT NULL
+) AS n
+JOIN (
+  SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY repeat) AS nth
+  FROM e_fill WHERE log_index IS NULL
+) AS o
+  ON o.nth = n.nth AND o.tx = n.tx AND o.ts = n.ts AND o.wallet = n.wallet AND o.token = n.token
+  AND o.side = n.side AND o.shares = n.shares AND o.usd = n.usd
+
+-- name: DropKnown
+-- Of rows without a log index, the larger count of equal ones stands: those
+-- beyond what is known already, log-indexed ones of this batch included.
+DELETE FROM s_fill WHERE log_index IS NULL AND row IN (
+  SELECT s.row
+  FROM s_fill AS s
+  JOIN (
+    SELECT tx, ts, wallet, token, side, shares, usd, count(*) AS known
+    FROM (
+      SELECT tx, ts, wallet, token, side, shares, usd FROM e_fill
+      UNION ALL
+      SELECT tx, ts, wallet, token, side, shares, usd FROM s_fill
+      WHERE log_index IS NOT NULL AND row NOT IN (SELECT row FROM s_replace)
+    ) AS all_known
+    GROUP BY tx, ts, wallet, token, side, shares, usd
+  ) AS k
+    ON k.tx IS NOT DISTINCT FROM s.tx AND k.ts = s.ts AND k.wallet = s.wallet AND k.token = s.token
+    AND k.side = s.side AND k.shares = s.shares AND k.usd = s.usd
+  WHERE s.log_index IS NULL AND s.repeat <= k.known
+)
+
+-- name: SignedFresh
+-- Nothing staged is known: the batch is what was staged.
+CREATE OR REPLACE TEMP VIEW n_fill AS
+SELECT row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, NULL::BIGINT AS rid
+FROM s_fill
+
+-- name: SignedReplacing
+CREATE OR REPLACE TEMP TABLE n_fill_rows AS
+SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, s.role, s.shares, s.usd, s.fee, s.tx, s.log_index,
+  coalesce(r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
+FROM s_fill AS s LEFT JOIN s_replace AS r ON r.row = s.row
+UNION ALL
+SELECT s.row, -1, s.ts, s.wallet, s.token, s.side, r.role, s.shares, s.usd, r.fee, s.tx, NULL, r.repeat, r.rid
+FROM s_fill AS s JOIN s_replace AS r ON r.row = s.row
+
+-- name: SignedView
+CREATE OR REPLACE TEMP VIEW n_fill AS FROM n_fill_rows
+
+-- name: NoFills
+CREATE OR REPLACE TEMP VIEW n_fill AS
+SELECT 0::BIGINT AS row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat,
+  NULL::BIGINT AS rid
+FROM fills WHERE false
+
+-- name: Unsorted
+SELECT count(*) FROM (SELECT ts < lag(ts) OVER () AS back FROM s_fill) AS k WHERE back
+
+-- name: RemoveReplaced
+DELETE FROM fills WHERE rowid IN (SELECT rid FROM n_fill WHERE sign < 0)
+
+-- name: AddFills
+INSERT INTO fills
+SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch
+FROM n_fill WHERE sign > 0@order
+
+-- name: BatchFigures
+SELECT count(*) FILTER (f.sign > 0), count(*) FILTER (f.sign < 0), min(f.ts), max(f.ts),
+  coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 0 THEN f.usd END), 0)::BIGINT,
+  coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 1 THEN f.usd END), 0)::BIGINT
+FROM n_fill AS f
+
+-- name: UnmappedInBatch
+SELECT count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL
+
+-- name: Names
+-- The newest user name of each wallet in the file.
+CREATE OR REPLACE TEMP TABLE n_name AS
+SELECT w.wallet, arg_max(r.name, r.ts) AS name, max(r.ts) AS ts
+FROM s_raw AS r JOIN wallets AS w ON w.address = r.wallet
+WHERE r.name IS NOT NULL AND r.name <> ''
+GROUP BY w.wallet
+
+-- name: DropOldNames
+DELETE FROM n_name WHERE EXISTS (SELECT 1 FROM wallet_names AS w WHERE w.wallet = n_name.wallet
+  AND (w.ts > n_name.ts OR w.name = n_name.name))
+
+-- name: ReplaceNames
+DELETE FROM wallet_names WHERE wallet IN (SELECT wallet FROM n_name)
+
+-- name: AddNames
+INSERT INTO wallet_names SELECT wallet, name, ts FROM n_name
+
+-- name: Ledger
+INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: NextBatch
+SELECT coalesce(max(batch) + 1, 0) FROM batches
+
+-- name: FactCount
+SELECT count(*) FROM fills
+
+-- name: Releasable
+-- Waiting fills whose market is known by now.
+CREATE OR REPLACE TEMP TABLE s_raw AS
+SELECT row_number() OVER () AS row, w.tx, w.log_index, NULL::BIGINT AS block, w.ts, w.wallet, w.role, k.token_id AS token,
+  NULL::BLOB AS condition, NULL::TINYINT AS outcome, w.side, w.shares, w.usd, w.fee, NULL::VARCHAR AS name,
+  NULL::VARCHAR AS reject, w.token AS reference, w.repeat
+FROM waiting_fills AS w
+JOIN (
+  SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, min(t.token_id) AS token_id
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market GROUP BY 1
+  UNION ALL
+  SELECT 'g:' || m.gamma_id || ':' || t.outcome, min(t.token_id)
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE m.gamma_id IS NOT NULL GROUP BY 1
+) AS k ON k.reference = w.token
+
+-- name: WaitingCount
+SELECT count(*) FROM waiting_fills
+
+-- name: ReleaseRepeats
+UPDATE s_fill SET repeat = r.repeat FROM s_raw AS r WHERE r.row = s_fill.row
+
+-- name: DropReleased
+DELETE FROM waiting_fills WHERE token IN (SELECT DISTINCT reference FROM s_raw)
+
+-- name: NoNames
+CREATE OR REPLACE TEMP TABLE n_name (wallet INTEGER, name VARCHAR, ts BIGINT)

@@ -1,0 +1,137 @@
+-- Markets, token mappings and payouts. m_raw holds the markets of a file, one
+-- row per condition; n_map what it says of tokens.
+
+-- name: MarketsEmpty
+CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub FROM markets WHERE false
+
+-- name: MapEmpty
+CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN)
+
+-- name: MapFromFills
+INSERT INTO n_map
+SELECT token, condition, outcome, false FROM s_raw
+WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
+GROUP BY token, condition, outcome
+
+-- name: StubsFromMap
+-- A condition that only a token or a fill names is a market all the same.
+INSERT INTO m_raw BY NAME
+SELECT DISTINCT condition, true AS stub FROM n_map
+WHERE condition NOT IN (SELECT condition FROM m_raw)
+  AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
+
+-- name: MarketsNext
+-- What each market becomes: a newer version overwrites, an older one or a stub
+-- fills gaps; a payout gives way to one of a better source or a later version.
+CREATE OR REPLACE TEMP TABLE m_next AS
+WITH joined AS (
+  SELECT n, o, o.market AS known,
+    NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) >= coalesce(o.updated_at, 0)) AS newer,
+    n.payouts IS NOT NULL AND (o.payouts IS NULL
+      OR n.payout_source > o.payout_source
+      OR (n.payout_source = o.payout_source AND coalesce(n.payout_version, 0) >= coalesce(o.payout_version, 0))) AS pays
+  FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+),
+merged AS (
+  SELECT coalesce(known, (SELECT coalesce(max(market) + 1, 0) FROM markets)
+      + (count(*) FILTER (known IS NULL) OVER (ORDER BY n.condition ROWS UNBOUNDED PRECEDING) - 1))::INTEGER AS market,
+    n.condition AS condition,
+    @merged,
+    CASE WHEN pays THEN n.payouts ELSE o.payouts END AS payouts,
+    CASE WHEN pays THEN n.payout_source ELSE o.payout_source END AS payout_source,
+    CASE WHEN pays THEN n.payout_version ELSE o.payout_version END AS payout_version,
+    CASE WHEN pays THEN coalesce(n.payout_at, o.payout_at) ELSE coalesce(o.payout_at, n.payout_at) END AS payout_at
+  FROM joined
+),
+final AS (
+  SELECT *, CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at) END AS resolved_at FROM merged
+)
+SELECT * FROM final
+EXCEPT
+SELECT * FROM markets WHERE market IN (SELECT market FROM final)
+
+-- name: MergedNewer
+CASE WHEN newer THEN coalesce(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
+
+-- name: MergedVersion
+greatest(n.updated_at, o.updated_at) AS updated_at
+
+-- name: MarketFigures
+SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
+  count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts)
+FROM m_next AS n LEFT JOIN markets AS o ON o.market = n.market
+
+-- name: Payouts
+CREATE OR REPLACE TEMP TABLE n_payout AS
+SELECT n.market, n.payouts, n.payout_source AS source, n.resolved_at
+FROM m_next AS n LEFT JOIN markets AS o ON o.market = n.market
+WHERE n.payouts IS DISTINCT FROM o.payouts OR n.resolved_at IS DISTINCT FROM o.resolved_at
+
+-- name: NoPayouts
+CREATE OR REPLACE TEMP TABLE n_payout (market INTEGER, payouts BIGINT[], source TINYINT, resolved_at BIGINT)
+
+-- name: MapFromMarkets
+INSERT INTO n_map
+SELECT token_id, condition, (nth - 1)::TINYINT, NOT stub
+FROM (
+  SELECT condition, stub, unnest(json_extract_string(token_ids, '$[*]')) AS token_id,
+    generate_subscripts(json_extract_string(token_ids, '$[*]'), 1) AS nth
+  FROM m_raw WHERE token_ids IS NOT NULL
+) AS listed
+
+-- name: MapBest
+-- One answer per token: a market's own list before what a trade row says.
+CREATE OR REPLACE TEMP TABLE n_best AS
+SELECT token_id, arg_min(condition, rank) AS condition, arg_min(outcome, rank) AS outcome, bool_or(strong) AS strong
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY token_id ORDER BY strong DESC, condition, outcome) AS rank FROM n_map
+) AS k
+GROUP BY token_id
+
+-- name: MapIds
+CREATE OR REPLACE TEMP TABLE n_mapped AS
+SELECT b.token_id, k.market, b.outcome, b.strong
+FROM n_best AS b
+JOIN (
+  SELECT market, condition FROM markets
+  UNION
+  SELECT market, condition FROM m_next
+) AS k ON k.condition = b.condition
+
+-- name: MapNewTokens
+INSERT INTO tokens
+SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY market, outcome, token_id) - 1,
+  token_id, market, outcome
+FROM n_mapped AS n
+WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = n.token_id)
+
+-- name: MapKnownTokens
+CREATE OR REPLACE TEMP TABLE n_token AS
+SELECT t.token, n.market, n.outcome
+FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id
+WHERE t.market IS NULL OR (n.strong AND (t.market <> n.market OR t.outcome <> n.outcome))
+
+-- name: NoTokens
+CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT)
+
+-- name: RemapTokens
+UPDATE tokens SET market = n.market, outcome = n.outcome FROM n_token AS n WHERE n.token = tokens.token
+
+-- name: RemoveMarkets
+DELETE FROM markets WHERE market IN (SELECT market FROM m_next)
+
+-- name: AddMarkets
+INSERT INTO markets BY NAME FROM m_next
+
+-- name: LogPayouts
+INSERT INTO payout_log SELECT market, payouts, source, resolved_at, @batch FROM n_payout
+
+-- name: AddBlocks
+INSERT INTO blocks SELECT DISTINCT number, ts FROM s_block
+WHERE number NOT IN (SELECT number FROM blocks)
+
+-- name: BlocksEmpty
+CREATE OR REPLACE TEMP TABLE s_block (number BIGINT, ts BIGINT)
+
+-- name: MarketsNextNone
+CREATE OR REPLACE TEMP TABLE m_next AS FROM markets WHERE false

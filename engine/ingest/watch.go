@@ -1,0 +1,52 @@
+package ingest
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+)
+
+// watch reports how far DuckDB is with reading a file of size bytes until the
+// returned func is called. DuckDB's own progress cannot be reached through the
+// driver; what the process has read since the start comes close to it.
+func (j *job) watch(size int64) func() {
+	start, ok := bytesRead()
+	if !ok || j.opts.Progress == nil {
+		return func() {}
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				now, _ := bytesRead()
+				j.progress("reading", min(float64(now-start)/float64(max(size, 1)), 1), 0)
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-done
+	}
+}
+
+// bytesRead is what this process has read so far, as Linux counts it.
+func bytesRead() (int64, bool) {
+	b, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := bytes.Cut(b, []byte("rchar: "))
+	if !found {
+		return 0, false
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, err := strconv.ParseInt(string(line), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,290 @@
+package rollups
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// walletPeriod is what one wallet did in a window.
+type walletPeriod struct {
+	wallet                     int32
+	fills                      int64
+	buy, sell, fee, redemption data.Micro
+}
+
+func (w *walletPeriod) pnl() data.Micro    { return w.sell - w.buy - w.fee + w.redemption }
+func (w *walletPeriod) volume() data.Micro { return w.buy + w.sell }
+
+// walletWindow holds the wallets that did anything in a window, densely.
+type walletWindow struct {
+	index map[int32]int
+	rows  []walletPeriod
+}
+
+func newWalletWindow() walletWindow { return walletWindow{index: map[int32]int{}} }
+
+// add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption).
+func (w *walletWindow) add(row []driver.Value) {
+	id := int32(engine.Int(row[0]))
+	i, known := w.index[id]
+	if !known {
+		i = len(w.rows)
+		w.index[id] = i
+		w.rows = append(w.rows, walletPeriod{wallet: id})
+	}
+	p := &w.rows[i]
+	p.fills += engine.Int(row[2])
+	p.buy += data.Micro(engine.Int(row[3]))
+	p.sell += data.Micro(engine.Int(row[4]))
+	p.fee += data.Micro(engine.Int(row[5]))
+	p.redemption += data.Micro(engine.Int(row[6]))
+	if *p == (walletPeriod{wallet: id}) {
+		w.remove(i)
+	}
+}
+
+func (w *walletWindow) remove(i int) {
+	last := len(w.rows) - 1
+	delete(w.index, w.rows[i].wallet)
+	if i != last {
+		w.rows[i] = w.rows[last]
+		w.index[w.rows[i].wallet] = i
+	}
+	w.rows = w.rows[:last]
+}
+
+// tokenWindow holds the tokens traded in a window.
+type tokenWindow struct{ rows map[int32]*legs }
+
+func newTokenWindow() tokenWindow { return tokenWindow{rows: map[int32]*legs{}} }
+
+// add takes a row (token, span, six legs).
+func (w *tokenWindow) add(row []driver.Value) {
+	id := int32(engine.Int(row[0]))
+	l := w.rows[id]
+	if l == nil {
+		l = &legs{}
+		w.rows[id] = l
+	}
+	l.add(row[2:8])
+	if *l == (legs{}) {
+		delete(w.rows, id)
+	}
+}
+
+// top keeps the first n of what it is offered, by an order that is total.
+type top[T any] struct {
+	n     int
+	less  func(a, b *T) int // negative: a ranks before b
+	items []T
+}
+
+func (h *top[T]) Len() int           { return len(h.items) }
+func (h *top[T]) Less(i, j int) bool { return h.less(&h.items[i], &h.items[j]) > 0 } // the worst on top
+func (h *top[T]) Swap(i, j int)      { h.items[i], h.items[j] = h.items[j], h.items[i] }
+func (h *top[T]) Push(x any)         { h.items = append(h.items, x.(T)) }
+func (h *top[T]) Pop() any {
+	last := h.items[len(h.items)-1]
+	h.items = h.items[:len(h.items)-1]
+	return last
+}
+
+func (h *top[T]) offer(item *T) {
+	if len(h.items) < h.n {
+		heap.Push(h, *item)
+		return
+	}
+	if h.less(item, &h.items[0]) < 0 {
+		h.items[0] = *item
+		heap.Fix(h, 0)
+	}
+}
+
+func (h *top[T]) sorted() []T {
+	slices.SortFunc(h.items, func(a, b T) int { return h.less(&a, &b) })
+	return h.items
+}
+
+// traderBoard ranks wallets by the period's real_pnl, ties by volume, then
+// address.
+func (l *Live) traderBoard(p serving.Period) []serving.TraderRow {
+	best := top[walletPeriod]{n: serving.BoardSize, less: func(a, b *walletPeriod) int {
+		return cmp.Or(cmp.Compare(b.pnl(), a.pnl()), cmp.Compare(b.volume(), a.volume()), l.compareAddress(a.wallet, b.wallet))
+	}}
+	rows := l.wallets[p].rows
+	for i := range rows {
+		if !l.excluded[rows[i].wallet] {
+			best.offer(&rows[i])
+		}
+	}
+	out := make([]serving.TraderRow, 0, len(best.items))
+	for i, w := range best.sorted() {
+		id := int(w.wallet)
+		t, _ := l.builder.Totals(id)
+		row := serving.TraderRow{
+			Rank: i + 1, Wallet: l.builder.Wallets().Address(id), Name: l.builder.Name(id),
+			RealPnL: w.pnl(), NetCash: w.sell - w.buy - w.fee, Redemption: w.redemption, BuyUSD: w.buy, SellUSD: w.sell,
+			Fills: w.fills, RealPnLAllTime: t.RealPnL(), VolumeAllTime: t.Volume(),
+			ResolvedMarkets: t.ResolvedMarkets, WinningMarkets: t.WinningMarkets, FirstTS: t.FirstTS, LastTS: t.LastTS,
+		}
+		if i > 0 && out[i-1].RealPnL == row.RealPnL {
+			row.Rank = out[i-1].Rank
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (l *Live) compareAddress(a, b int32) int {
+	x, y := l.builder.Wallets().Address(int(a)), l.builder.Wallets().Address(int(b))
+	return bytes.Compare(x[:], y[:])
+}
+
+// marketMeta is what a board row shows of a market.
+type marketMeta struct {
+	condition                                    data.Hash
+	question, slug, eventID, eventSlug, category string
+	outcomes                                     []string
+	closed                                       *bool
+	resolved                                     bool
+	endAt                                        int64
+}
+
+func readMeta(row []driver.Value) (*marketMeta, error) {
+	m := &marketMeta{question: engine.Text(row[2]), slug: engine.Text(row[3]), eventID: engine.Text(row[4]),
+		eventSlug: engine.Text(row[5]), category: engine.Text(row[6]), endAt: engine.Int(row[10])}
+	copy(m.condition[:], row[1].([]byte))
+	if text := engine.Text(row[7]); text != "" {
+		if err := json.Unmarshal([]byte(text), &m.outcomes); err != nil {
+			return nil, fmt.Errorf("outcomes of market %s: %w", m.condition, err)
+		}
+	}
+	if closed, ok := row[8].(bool); ok {
+		m.closed = &closed
+	}
+	m.resolved, _ = row[9].(bool)
+	return m, nil
+}
+
+// marketVolume is a market's period and lifetime volume by leg.
+type marketVolume struct {
+	market       int32
+	period, ever legs
+	lastTS       int64
+}
+
+// basis: a market that ever had a taker fill counts those, else its maker fills.
+func (v *marketVolume) basis() serving.VolumeBasis {
+	if v.ever.takerFills == 0 {
+		return serving.MakerUSD
+	}
+	return serving.TakerUSD
+}
+
+func (v *marketVolume) usd(l *legs) int64 {
+	if v.basis() == serving.MakerUSD {
+		return l.makerUSD
+	}
+	return l.takerUSD
+}
+
+// marketBoard ranks markets by the period's volume, ties by lifetime volume,
+// then condition id.
+func (l *Live) marketBoard(ctx context.Context, conn *sql.Conn, p serving.Period) ([]serving.MarketRow, error) {
+	volumes := l.marketVolumes(p)
+	// Markets that tie at the board's edge are decided by condition id, which
+	// needs their descriptions: keep a few more than are shown.
+	best := top[marketVolume]{n: serving.BoardSize + 64, less: func(a, b *marketVolume) int {
+		return cmp.Or(cmp.Compare(b.usd(&b.period), a.usd(&a.period)), cmp.Compare(b.usd(&b.ever), a.usd(&a.ever)),
+			cmp.Compare(a.market, b.market))
+	}}
+	for i := range volumes {
+		best.offer(&volumes[i])
+	}
+	ids := make([]int32, len(best.items))
+	for i := range best.items {
+		ids[i] = best.items[i].market
+	}
+	if err := l.loadMeta(ctx, conn, ids); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(best.items, func(a, b marketVolume) int {
+		x, y := l.meta[a.market].condition, l.meta[b.market].condition
+		return cmp.Or(cmp.Compare(b.usd(&b.period), a.usd(&a.period)), cmp.Compare(b.usd(&b.ever), a.usd(&a.ever)),
+			bytes.Compare(x[:], y[:]))
+	})
+	return l.marketRows(best.items[:min(len(best.items), serving.BoardSize)]), nil
+}
+
+// marketVolumes adds the tokens traded in a window up by market.
+func (l *Live) marketVolumes(p serving.Period) []marketVolume {
+	index := map[int32]int{}
+	var volumes []marketVolume
+	for token, traded := range l.volumes[p].rows {
+		market := l.tokens[token].market
+		if market < 0 {
+			continue
+		}
+		i, known := index[market]
+		if !known {
+			i = len(volumes)
+			index[market] = i
+			volumes = append(volumes, marketVolume{market: market})
+		}
+		volumes[i].period.plus(traded)
+	}
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		if at, known := index[t.market]; known {
+			volumes[at].ever.plus(&t.legs)
+			volumes[at].lastTS = max(volumes[at].lastTS, t.lastTS)
+		}
+	}
+	return volumes
+}
+
+func (l *legs) plus(o *legs) {
+	l.takerFills += o.takerFills
+	l.takerUSD += o.takerUSD
+	l.takerShares += o.takerShares
+	l.makerFills += o.makerFills
+	l.makerUSD += o.makerUSD
+	l.makerShares += o.makerShares
+}
+
+func (l *Live) marketRows(volumes []marketVolume) []serving.MarketRow {
+	out := make([]serving.MarketRow, 0, len(volumes))
+	for i := range volumes {
+		v := &volumes[i]
+		m := l.meta[v.market]
+		row := serving.MarketRow{
+			Rank: i + 1, Condition: m.condition, Question: m.question, Slug: m.slug, EventID: m.eventID,
+			EventSlug: m.eventSlug, Category: m.category, Outcomes: m.outcomes, Basis: v.basis(),
+			VolumeUSD: data.Micro(v.usd(&v.period)), VolumeAllTime: data.Micro(v.usd(&v.ever)),
+			Resolved: m.resolved, Closed: m.closed, EndTS: m.endAt, LastTS: v.lastTS,
+		}
+		row.Trades, row.VolumeShares = v.period.takerFills, data.Micro(v.period.takerShares)
+		if v.basis() == serving.MakerUSD {
+			row.Trades, row.VolumeShares = v.period.makerFills, data.Micro(v.period.makerShares)
+		}
+		if int(v.market) < len(l.traders) {
+			row.Traders = l.traders[v.market]
+		}
+		if i > 0 && out[i-1].VolumeUSD == row.VolumeUSD {
+			row.Rank = out[i-1].Rank
+		}
+		out = append(out, row)
+	}
+	return out
+}

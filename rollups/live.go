@@ -1,0 +1,251 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// Live keeps the in-memory state that snapshots are made from. Load and Absorb
+// run on the writing connection, so they never overlap; Snapshot may be called
+// from anywhere.
+type Live struct {
+	// Publish is told of every new snapshot before it is served; may be nil.
+	Publish func(*serving.Snapshot)
+	// Venue are the venue's own wallets, left out of rankings.
+	Venue map[data.Address]bool
+
+	current atomic.Pointer[serving.Snapshot]
+
+	builder  *serving.Builder
+	excluded map[int32]bool // wallet ids of Venue
+	tokens   []tokenState
+	traders  []int64 // distinct wallets by market id
+	wallets  [serving.Periods]walletWindow
+	volumes  [serving.Periods]tokenWindow
+	meta     map[int32]*marketMeta
+	state    state
+	counts   serving.Counts
+}
+
+// legs is volume by leg: makers apart from all others.
+type legs struct {
+	takerFills, takerUSD, takerShares, makerFills, makerUSD, makerShares int64
+}
+
+func (l *legs) add(row []driver.Value) {
+	l.takerFills += engine.Int(row[0])
+	l.takerUSD += engine.Int(row[1])
+	l.takerShares += engine.Int(row[2])
+	l.makerFills += engine.Int(row[3])
+	l.makerUSD += engine.Int(row[4])
+	l.makerShares += engine.Int(row[5])
+}
+
+// tokenState is what the venue traded of one token, ever.
+type tokenState struct {
+	market  int32 // -1: not mapped
+	outcome int8
+	legs
+	lastTS int64
+}
+
+// Snapshot is the newest one; nil before the first Load.
+func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
+
+// Load reads the whole state from the database and publishes it.
+func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
+	var wallets int64
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&wallets); err != nil {
+		return err
+	}
+	l.builder = serving.NewBuilder(int(wallets))
+	l.excluded, l.tokens, l.traders, l.meta = map[int32]bool{}, nil, nil, map[int32]*marketMeta{}
+	for p := range serving.Periods {
+		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
+	}
+	return l.follow(ctx, conn, func(t table) string { return t.whole("") }, "LoadNames", "")
+}
+
+// Absorb adds what the batch merged last on conn changed, and publishes.
+func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
+	if l.builder == nil {
+		return l.Load(ctx, conn)
+	}
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if s.epoch == l.state.epoch || s.stale {
+		return nil // nothing was merged
+	}
+	l.meta = map[int32]*marketMeta{}
+	return l.follow(ctx, conn, func(t table) string {
+		return "SELECT " + t.columnList() + " FROM d_" + t.name
+	}, "BatchNames", "BatchTokens")
+}
+
+// follow adds rows, from everything or from a batch alike, to the state.
+func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
+	each := func(query string, f func(row []driver.Value)) error {
+		return engine.Each(ctx, conn, query, func(row []driver.Value) error { f(row); return nil })
+	}
+	known := func(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
+	steps := []struct {
+		query string
+		f     func(row []driver.Value)
+	}{
+		{known("LoadWallets", l.builder.Wallets().Len()), l.addWallet},
+		{known("LoadTokens", len(l.tokens)), l.mapToken},
+		{statements.Get(names), func(row []driver.Value) { l.builder.SetName(int(engine.Int(row[0])), engine.Text(row[1])) }},
+		{from(tableNamed("wallet_total")), l.addTotals},
+		{from(tableNamed("token_total")), l.addTokenTotal},
+		{from(tableNamed("market_wallets")), l.addTraders},
+		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.wallets[engine.Int(row[1])].add(row) }},
+		{from(tableNamed("token_window")), func(row []driver.Value) { l.volumes[engine.Int(row[1])].add(row) }},
+	}
+	for _, s := range steps {
+		if err := each(s.query, s.f); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+	}
+	if remapped != "" {
+		if err := each(statements.Get(remapped), l.mapToken); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+	}
+	return l.publish(ctx, conn)
+}
+
+func (l *Live) addWallet(row []driver.Value) {
+	addr := data.Address(row[1].([]byte))
+	l.builder.Wallets().Add(addr)
+	if l.Venue[addr] {
+		l.excluded[int32(engine.Int(row[0]))] = true
+	}
+}
+
+func (l *Live) mapToken(row []driver.Value) {
+	id := int(engine.Int(row[0]))
+	for id >= len(l.tokens) {
+		l.tokens = append(l.tokens, tokenState{market: -1})
+	}
+	if row[1] != nil {
+		l.tokens[id].market, l.tokens[id].outcome = int32(engine.Int(row[1])), int8(engine.Int(row[2]))
+	}
+}
+
+func (l *Live) addTotals(row []driver.Value) {
+	id := int(engine.Int(row[0]))
+	t, known := l.builder.Totals(id)
+	for i, dst := range []*int64{&t.Fills, &t.MakerFills, &t.TakerFills, (*int64)(&t.BuyUSD), (*int64)(&t.SellUSD),
+		(*int64)(&t.FeeUSD), &t.ActiveDays, &t.Markets, &t.ResolvedMarkets, &t.WinningMarkets, &t.NegativeLegs,
+		&t.UnmappedFills, (*int64)(&t.Redemption), (*int64)(&t.UnresolvedCash)} {
+		*dst += engine.Int(row[1+i])
+	}
+	t.NetCash = t.SellUSD - t.BuyUSD - t.FeeUSD
+	if first, last := row[15], row[16]; first != nil {
+		if !known || t.FirstTS == 0 {
+			t.FirstTS = engine.Int(first)
+		}
+		t.FirstTS, t.LastTS = min(t.FirstTS, engine.Int(first)), max(t.LastTS, engine.Int(last))
+	}
+	l.builder.Set(id, t)
+}
+
+func (l *Live) addTokenTotal(row []driver.Value) {
+	t := &l.tokens[engine.Int(row[0])]
+	t.add(row[1:7])
+	if row[8] != nil {
+		t.lastTS = max(t.lastTS, engine.Int(row[8]))
+	}
+}
+
+func (l *Live) addTraders(row []driver.Value) {
+	id := int(engine.Int(row[0]))
+	for id >= len(l.traders) {
+		l.traders = append(l.traders, 0)
+	}
+	l.traders[id] += engine.Int(row[1])
+}
+
+// publish makes the next snapshot and swaps it in.
+func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	l.state = s
+	snap := &serving.Snapshot{Epoch: uint64(s.epoch)}
+	if s.asOf > 0 {
+		snap.AsOf = time.UnixMicro(s.asOf).UTC()
+	}
+	l.builder.Seal(snap)
+	if err := l.count(ctx, conn, snap); err != nil {
+		return err
+	}
+	for p := range serving.Periods {
+		snap.Traders[p] = l.traderBoard(p)
+		if snap.Markets[p], err = l.marketBoard(ctx, conn, p); err != nil {
+			return err
+		}
+	}
+	if l.Publish != nil {
+		l.Publish(snap)
+	}
+	l.current.Store(snap)
+	return nil
+}
+
+func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
+	c := serving.Counts{Wallets: int64(l.builder.Wallets().Len()), Tokens: int64(len(l.tokens))}
+	err := conn.QueryRowContext(ctx, statements.Get("LoadMarketIDs")).Scan(&c.Markets, &c.ResolvedMarkets, &c.Events)
+	if err != nil {
+		return err
+	}
+	takers := int64(0)
+	makers := int64(0)
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		c.Fills += t.takerFills + t.makerFills
+		takers += t.takerUSD
+		makers += t.makerUSD
+		if t.market < 0 {
+			c.UnmappedTokens++
+			c.UnmappedFills += t.takerFills + t.makerFills
+		}
+	}
+	if c.VolumeUSD = data.Micro(takers); takers == 0 {
+		c.VolumeUSD = data.Micro(makers)
+	}
+	l.counts, snap.Counts = c, c
+	return nil
+}
+
+// loadMeta reads the descriptions of markets that are not in memory yet.
+func (l *Live) loadMeta(ctx context.Context, conn *sql.Conn, ids []int32) error {
+	var missing []string
+	for _, id := range ids {
+		if l.meta[id] == nil {
+			missing = append(missing, strconv.Itoa(int(id)))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	query := statements.Get("MarketMeta", "@markets", strings.Join(missing, ","))
+	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		m, err := readMeta(row)
+		l.meta[int32(engine.Int(row[0]))] = m
+		return err
+	})
+}

@@ -1,0 +1,207 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+)
+
+// windows are the lengths in µs of the rolling windows 0, 1 and 2.
+var windows = [3]int64{86_400_000_000, 604_800_000_000, 2_592_000_000_000}
+
+// fewTokens is how many tokens are written out as a list, which zone maps can
+// prune by; more are joined.
+const fewTokens = 200
+
+// state is how far the rollups are.
+type state struct {
+	asOf  int64 // newest fill, unix µs
+	stale bool  // facts are in that the rollups lack: only a rebuild helps
+	epoch int64
+}
+
+func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("ReadState")).Scan(&s.asOf, &s.stale, &s.epoch)
+	return s, err
+}
+
+// Merge brings all rollups up to date with the batch in the temporary tables
+// n_fill, n_token and n_payout, inside the caller's transaction. apply adds the
+// batch to the facts and dimensions; it is called once, between reading what
+// was and reading what is. Where the rollups are stale already, only apply runs.
+func Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	m := &merge{ctx: ctx, conn: conn}
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if s.stale {
+		return apply()
+	}
+	m.from = s.asOf
+	if err := m.before(); err != nil {
+		return fmt.Errorf("merge: value what was: %w", err)
+	}
+	if err := apply(); err != nil {
+		return err
+	}
+	if err := m.after(); err != nil {
+		return fmt.Errorf("merge: value what is: %w", err)
+	}
+	return nil
+}
+
+// Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
+// the batch and marks the rollups stale.
+func Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	if err := apply(); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, statements.Get("MarkStale"))
+	return err
+}
+
+type merge struct {
+	ctx      context.Context
+	conn     *sql.Conn
+	from, to int64 // as_of before and after, unix µs
+	which    string
+}
+
+func (m *merge) exec(name string, replace ...string) error {
+	_, err := m.conn.ExecContext(m.ctx, statements.Get(name, replace...))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// before reads everything that depends on the state without the batch.
+func (m *merge) before() error {
+	var newest, rows int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchEnd")).Scan(&newest, &rows); err != nil {
+		return err
+	}
+	m.to = max(m.from, newest)
+	if err := m.exec("TouchedCreate"); err != nil {
+		return err
+	}
+	var touched int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedCount")).Scan(&touched); err != nil {
+		return err
+	}
+	m.which = "SELECT token FROM touched"
+	if touched > 0 && touched <= fewTokens {
+		if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedList")).Scan(&m.which); err != nil {
+			return err
+		}
+	}
+	if err := m.held("held_before"); err != nil {
+		return err
+	}
+	for _, name := range []string{"NewPairs", "NewDays", "WindowsEmpty", "WindowsRedemptionEmpty"} {
+		if err := m.exec(name); err != nil {
+			return err
+		}
+	}
+	return m.moveWindows()
+}
+
+func (m *merge) held(table string) error {
+	holdings := statements.Get("Holdings", "@positions", statements.Get("HoldingsOfTouched", "@which", m.which))
+	_, err := m.conn.ExecContext(m.ctx, "CREATE OR REPLACE TEMP TABLE "+table+" AS "+holdings)
+	if err != nil {
+		return fmt.Errorf("%s: %w", table, err)
+	}
+	return nil
+}
+
+// moveWindows takes out of the windows what as_of leaves behind, and brings in
+// resolutions that lay in its future.
+func (m *merge) moveWindows() error {
+	if m.to == m.from {
+		return nil
+	}
+	for span, length := range windows {
+		start := m.to - length
+		for _, step := range []struct {
+			name, sign string
+			lo, hi     int64
+		}{
+			{"LeavingFills", "-1", m.from - length, min(start, m.from)},
+			{"MovingRedemption", "-1", m.from - length, min(start, m.from)},
+			{"MovingRedemption", "1", max(m.from, start), m.to},
+		} {
+			if err := m.exec(step.name, spanArgs(span, step.sign, step.lo, step.hi)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func spanArgs(span int, sign string, lo, hi int64) []string {
+	return []string{"@span", strconv.Itoa(span), "@sign", sign,
+		"@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10)}
+}
+
+// after computes every delta and appends it to its tail.
+func (m *merge) after() error {
+	for span, length := range windows {
+		if err := m.exec("EnteringFills", spanArgs(span, "1", m.to-length, m.to)...); err != nil {
+			return err
+		}
+	}
+	for _, t := range tables {
+		if t.name == "wallet_window" {
+			if err := m.batchRedemption(); err != nil {
+				return err
+			}
+		}
+		if err := m.append(t); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		if t.name == "position" { // what is held now takes the batch's positions in
+			if err := m.held("held_after"); err != nil {
+				return err
+			}
+		}
+	}
+	return m.exec("AdvanceState", "@to", strconv.FormatInt(m.to, 10))
+}
+
+func (m *merge) batchRedemption() error {
+	for span, length := range windows {
+		if err := m.exec("BatchRedemption", spanArgs(span, "1", m.to-length, m.to)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// append leaves the delta of one rollup in the temporary table d_<name>, for
+// the live snapshot, and adds it to the tail.
+func (m *merge) append(t table) error {
+	delta := statements.Get(deltaOf[t.name], "@legs", statements.Get("Legs"),
+		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"))
+	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
+		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
+	if err != nil {
+		return err
+	}
+	_, err = m.conn.ExecContext(m.ctx, fmt.Sprintf("INSERT INTO %s FROM d_%s", t.tail(), t.name))
+	return err
+}
+
+func contribution(sign, held string) string {
+	return statements.Get("HeldContribution", "@sign", sign, "@held", held)
+}
+
+// deltaOf names the statement of each rollup's delta.
+var deltaOf = map[string]string{
+	"position": "DeltaPosition", "wallet_day": "DeltaWalletDay", "token_day": "DeltaTokenDay",
+	"token_total": "DeltaTokenTotal", "platform_hour": "DeltaPlatformHour", "platform_day": "DeltaPlatformDay",
+	"market_wallets": "DeltaMarketWallets", "redemption": "DeltaRedemption", "wallet_total": "DeltaWalletTotal",
+	"wallet_window": "DeltaWalletWindow", "token_window": "DeltaTokenWindow",
+}

@@ -1,0 +1,124 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+
+	"pmx/engine"
+)
+
+// Rebuild recomputes every rollup from the facts in one transaction, replacing
+// runs and tails. step is told the name of each rollup before it is built.
+func Rebuild(ctx context.Context, conn *sql.Conn, step func(name string, done, of int)) error {
+	return engine.InTx(ctx, conn, func() error {
+		b := &builder{ctx: ctx, conn: conn, suffix: ""}
+		return b.all(step, func(t table, query string) error {
+			for _, stmt := range []string{
+				"DELETE FROM " + t.name, "DELETE FROM " + t.tail(),
+				fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
+			} {
+				if _, err := conn.ExecContext(ctx, stmt); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, func() error {
+			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.to, 10)))
+			return err
+		})
+	})
+}
+
+// builder computes each rollup from the facts; suffix names the tables that
+// later rollups read earlier ones from.
+type builder struct {
+	ctx    context.Context
+	conn   *sql.Conn
+	to     int64
+	suffix string
+}
+
+func (b *builder) all(step func(string, int, int), store func(table, string) error, finish func() error) error {
+	if err := b.conn.QueryRowContext(b.ctx, statements.Get("NewestFill")).Scan(&b.to); err != nil {
+		return err
+	}
+	for i, t := range tables {
+		if step != nil {
+			step(t.name, i, len(tables))
+		}
+		if err := b.inputs(t); err != nil {
+			return fmt.Errorf("rebuild %s: inputs: %w", t.name, err)
+		}
+		if err := store(t, t.typed(b.query(t))); err != nil {
+			return fmt.Errorf("rebuild %s: %w", t.name, err)
+		}
+	}
+	for _, temp := range []string{"held_all", "w_fill", "w_redemption"} {
+		if _, err := b.conn.ExecContext(b.ctx, "DROP TABLE IF EXISTS "+temp); err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
+// inputs makes the temporary tables that rollup t and those after it read.
+func (b *builder) inputs(t table) error {
+	switch t.name {
+	case "market_wallets":
+		holdings := statements.Get("Holdings", "@positions", "position"+b.suffix)
+		return b.run(statements.Get("RebuildHeld", "@holdings", holdings))
+	case "wallet_window":
+		if err := b.run("DROP TABLE IF EXISTS held_all"); err != nil {
+			return err
+		}
+		return b.windowInputs()
+	}
+	return nil
+}
+
+func (b *builder) windowInputs() error {
+	for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
+		if err := b.run(statements.Get(name)); err != nil {
+			return err
+		}
+	}
+	for span, length := range windows {
+		args := append(spanArgs(span, "1", b.to-length, b.to), "@redemption", "redemption"+b.suffix)
+		for _, name := range []string{"RebuildWindowFills", "RebuildWindowRedemption"} {
+			if err := b.run(statements.Get(name, args...)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) run(query string) error {
+	_, err := b.conn.ExecContext(b.ctx, query)
+	return err
+}
+
+// query is the definition of rollup t over the facts and over rollups built
+// before it.
+func (b *builder) query(t table) string {
+	name, defined := rebuildOf[t.name]
+	if !defined {
+		name = deltaOf[t.name]
+	}
+	text := statements.Get(name, "@legs", statements.Get("Legs"),
+		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
+		"@held", contribution("1", "held_all"))
+	if !defined {
+		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
+	}
+	return text
+}
+
+// rebuildOf names the rollups whose definition is not their delta statement
+// over all facts.
+var rebuildOf = map[string]string{
+	"platform_day": "RebuildPlatformDay", "market_wallets": "RebuildMarketWallets",
+	"redemption": "RebuildRedemption", "wallet_total": "RebuildWalletTotal",
+}

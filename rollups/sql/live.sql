@@ -1,0 +1,31 @@
+-- What the snapshot in memory is loaded from, and what a merged batch changes of it.
+
+-- name: LoadWallets
+SELECT wallet, address FROM wallets WHERE wallet >= @known ORDER BY wallet
+
+-- name: LoadNames
+SELECT wallet, name FROM wallet_names
+
+-- name: BatchNames
+SELECT wallet, name FROM n_name
+
+-- name: LoadTokens
+SELECT token, market, outcome FROM tokens WHERE token >= @known ORDER BY token
+
+-- name: BatchTokens
+SELECT t.token, t.market, t.outcome FROM tokens AS t JOIN n_token AS n ON n.token = t.token
+
+-- name: LoadMarketIDs
+SELECT count(*), count(*) FILTER (payouts IS NOT NULL), count(DISTINCT coalesce(event_slug, event_id)) FROM markets
+
+-- name: ChangedMarkets
+SELECT count(*) FROM n_payout
+
+-- name: MarketMeta
+SELECT market, condition, question, slug, event_id, event_slug, category, outcomes, closed,
+  payouts IS NOT NULL, end_at
+FROM markets
+WHERE market IN (@markets)
+
+-- name: NewestBatches
+SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches

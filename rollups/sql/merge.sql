@@ -1,0 +1,294 @@
+-- What one batch changes. The batch lies in temporary tables:
+--   n_fill   its signed rows: +1 a new fill, -1 one that a better source replaces
+--   n_token  (token, market, outcome): known tokens that now map elsewhere
+--   n_payout (market, payouts, resolved_at): markets whose payouts are now these
+--   n_name   (wallet, name, ts): wallets whose newest name is now this
+-- Every statement here costs in proportion to these tables and to what they touch.
+
+-- name: TouchedCreate
+-- Tokens whose holders must be valued anew, before and after: those of markets
+-- whose payouts or outcomes change, and of resolved markets with a late fill.
+CREATE OR REPLACE TEMP TABLE touched AS
+WITH affected AS (
+  SELECT market FROM n_payout
+  UNION SELECT market FROM n_token WHERE market IS NOT NULL
+  UNION SELECT t.market FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.market IS NOT NULL
+  UNION SELECT t.market
+    FROM (SELECT DISTINCT token FROM n_fill) AS f
+    JOIN tokens AS t ON t.token = f.token
+    JOIN markets AS m ON m.market = t.market
+    WHERE m.payouts IS NOT NULL
+)
+SELECT token FROM tokens WHERE market IN (SELECT market FROM affected)
+UNION
+SELECT token FROM n_token
+
+-- name: TouchedCount
+SELECT count(*) FROM touched
+
+-- name: TouchedList
+SELECT string_agg(token::VARCHAR, ',' ORDER BY token) FROM touched
+
+-- name: Holdings
+-- One row per wallet and market (NULL: unmapped) of the positions in @positions.
+WITH held AS (
+  SELECT token, wallet, SUM(fills)::BIGINT AS fills,
+    SUM(buy_shares - sell_shares - fee_shares)::BIGINT AS net,
+    SUM(sell_usd - buy_usd - fee_usd)::BIGINT AS cash
+  FROM @positions
+  GROUP BY token, wallet
+),
+leg AS (
+  SELECT h.wallet, t.market, t.outcome, any_value(m.resolved_at) AS resolved_at,
+    any_value(m.payouts[t.outcome + 1]) AS payout,
+    SUM(h.fills)::BIGINT AS fills, SUM(h.net)::BIGINT AS net, SUM(h.cash)::BIGINT AS cash
+  FROM held AS h
+  JOIN tokens AS t ON t.token = h.token
+  LEFT JOIN markets AS m ON m.market = t.market
+  GROUP BY h.wallet, t.market, t.outcome
+),
+valued AS (
+  SELECT wallet, market, any_value(resolved_at) AS resolved_at, bool_or(payout IS NOT NULL) AS resolved,
+    SUM(fills)::BIGINT AS fills, SUM(cash)::BIGINT AS cash,
+    coalesce(SUM(net) FILTER (payout = 1000000), 0)::BIGINT AS whole,
+    coalesce(SUM(net::HUGEINT * payout) FILTER (payout <> 1000000 AND payout <> 0), 0) AS part,
+    COUNT(*) FILTER (net < 0 AND payout IS NOT NULL) AS negative_legs
+  FROM leg
+  GROUP BY wallet, market
+)
+SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
+  -- Half a micro-dollar is rounded away from zero.
+  (whole + CASE WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
+    AS redemption
+FROM valued
+
+-- name: HoldingsOfTouched
+-- @which is a list of tokens or a subquery: a list of few lets zone maps prune.
+(SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
+ FROM position WHERE token IN (@which)
+ UNION ALL
+ SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
+ FROM position_tail WHERE token IN (@which))
+
+-- name: NewPairs
+-- Wallets that trade an open market for the first time, so that distinct
+-- markets and distinct traders count up. Run before the batch is added.
+CREATE OR REPLACE TEMP TABLE d_pair AS
+WITH pair AS (
+  SELECT DISTINCT f.wallet, t.market
+  FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
+  JOIN tokens AS t ON t.token = f.token
+  WHERE t.market IS NOT NULL AND f.token NOT IN (SELECT token FROM touched)
+),
+candidate AS (
+  SELECT p.wallet, p.market, t.token FROM pair AS p JOIN tokens AS t ON t.market = p.market
+),
+known AS (
+  SELECT DISTINCT c.wallet, c.market
+  FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail) AS h
+  JOIN candidate AS c ON c.wallet = h.wallet AND c.token = h.token
+)
+SELECT wallet, market FROM pair
+EXCEPT
+SELECT wallet, market FROM known
+
+-- name: NewDays
+-- UTC days on which a wallet trades for the first time. Run before the batch is added.
+CREATE OR REPLACE TEMP TABLE d_day AS
+WITH fresh AS (
+  SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet FROM n_fill
+)
+SELECT f.day, f.wallet FROM fresh AS f
+WHERE NOT EXISTS (
+  SELECT 1 FROM (SELECT day, wallet FROM wallet_day UNION ALL SELECT day, wallet FROM wallet_day_tail) AS k
+  WHERE k.day = f.day AND k.wallet = f.wallet
+)
+
+-- name: WindowsEmpty
+CREATE OR REPLACE TEMP TABLE w_fill (span TINYINT, sign TINYINT, wallet INTEGER, token INTEGER, side TINYINT,
+  role TINYINT, shares BIGINT, usd BIGINT, fee BIGINT)
+
+-- name: WindowsRedemptionEmpty
+CREATE OR REPLACE TEMP TABLE w_redemption (span TINYINT, wallet INTEGER, usd BIGINT)
+
+-- name: LeavingFills
+-- Fills that drop out of a window as as_of moves on; literal bounds let zone
+-- maps prune. Run before the batch is added.
+INSERT INTO w_fill
+SELECT @span, -1, wallet, token, side, role, shares, usd, fee
+FROM fills
+WHERE ts > @lo AND ts <= @hi
+
+-- name: MovingRedemption
+-- Redemptions that drop out of a window (@sign -1) or come into it (@sign 1).
+-- Run before the batch is added.
+INSERT INTO w_redemption
+SELECT @span, wallet, @sign * usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi
+UNION ALL
+SELECT @span, wallet, @sign * usd FROM redemption_tail WHERE resolved_at > @lo AND resolved_at <= @hi
+
+-- name: EnteringFills
+INSERT INTO w_fill
+SELECT @span, sign, wallet, token, side, role, shares, usd, fee
+FROM n_fill
+WHERE ts > @lo
+
+-- name: BatchRedemption
+-- What the batch itself changes of redemptions inside a window.
+INSERT INTO w_redemption
+SELECT @span, wallet, usd FROM d_redemption WHERE resolved_at > @lo AND resolved_at <= @hi
+
+-- name: DeltaPosition
+SELECT token, wallet, SUM(sign) AS fills,
+  SUM(CASE side WHEN 0 THEN sign * shares ELSE 0 END) AS buy_shares,
+  SUM(CASE side WHEN 1 THEN sign * shares ELSE 0 END) AS sell_shares,
+  SUM(CASE side WHEN 0 THEN sign * fee ELSE 0 END) AS fee_shares,
+  SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
+  SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
+  SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd
+FROM n_fill
+GROUP BY token, wallet
+
+-- name: DeltaWalletDay
+SELECT (ts // 86400000000)::INTEGER AS day, wallet, SUM(sign) AS fills,
+  SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
+  SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
+  SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd
+FROM n_fill
+GROUP BY day, wallet
+
+-- name: Legs
+-- The volume of fills by leg: role maker apart from all others, so that either
+-- basis counts a match once.
+SUM(CASE WHEN role <> 1 THEN sign ELSE 0 END) AS taker_fills,
+  SUM(CASE WHEN role <> 1 THEN sign * usd ELSE 0 END) AS taker_usd,
+  SUM(CASE WHEN role <> 1 THEN sign * shares ELSE 0 END) AS taker_shares,
+  SUM(CASE WHEN role = 1 THEN sign ELSE 0 END) AS maker_fills,
+  SUM(CASE WHEN role = 1 THEN sign * usd ELSE 0 END) AS maker_usd,
+  SUM(CASE WHEN role = 1 THEN sign * shares ELSE 0 END) AS maker_shares
+
+-- name: DeltaTokenTotal
+SELECT token, @legs, min(ts) AS first_ts, max(ts) AS last_ts
+FROM n_fill
+GROUP BY token
+
+-- name: DeltaTokenDay
+SELECT (ts // 86400000000)::INTEGER AS day, token, @legs
+FROM n_fill
+GROUP BY day, token
+
+-- name: DeltaPlatformHour
+SELECT (ts // 3600000000)::INTEGER AS hour, @legs
+FROM n_fill
+GROUP BY hour
+
+-- name: DeltaPlatformDay
+SELECT day, SUM(taker_fills) AS taker_fills, SUM(taker_usd) AS taker_usd, SUM(taker_shares) AS taker_shares,
+  SUM(maker_fills) AS maker_fills, SUM(maker_usd) AS maker_usd, SUM(maker_shares) AS maker_shares,
+  SUM(active_wallets) AS active_wallets
+FROM (
+  SELECT (ts // 86400000000)::INTEGER AS day, @legs, 0 AS active_wallets FROM n_fill GROUP BY day
+  UNION ALL
+  SELECT day, 0, 0, 0, 0, 0, 0, COUNT(*) FROM d_day GROUP BY day
+) AS part
+GROUP BY day
+
+-- name: DeltaMarketWallets
+SELECT market, SUM(wallets) AS wallets
+FROM (
+  SELECT market, COUNT(*) AS wallets FROM d_pair GROUP BY market
+  UNION ALL
+  SELECT market, COUNT(*) FROM held_after WHERE market IS NOT NULL GROUP BY market
+  UNION ALL
+  SELECT market, -COUNT(*) FROM held_before WHERE market IS NOT NULL GROUP BY market
+) AS part
+GROUP BY market
+
+-- name: DeltaRedemption
+SELECT resolved_at, market, wallet, SUM(usd) AS usd
+FROM (
+  SELECT coalesce(resolved_at, 0) AS resolved_at, market, wallet, redemption AS usd
+  FROM held_after WHERE resolved
+  UNION ALL
+  SELECT coalesce(resolved_at, 0), market, wallet, -redemption
+  FROM held_before WHERE resolved
+) AS part
+GROUP BY resolved_at, market, wallet
+
+-- name: HeldContribution
+-- What a wallet's holdings add to its totals.
+SELECT wallet, @sign * (market IS NOT NULL)::INTEGER AS markets, @sign * resolved::INTEGER AS resolved_markets,
+  @sign * (resolved AND cash + redemption > 0)::INTEGER AS winning_markets,
+  @sign * negative_legs AS negative_legs,
+  CASE WHEN market IS NULL THEN @sign * fills ELSE 0 END AS unmapped_fills,
+  @sign * redemption AS redemption,
+  CASE WHEN resolved THEN 0 ELSE @sign * cash END AS unresolved_cash
+FROM @held
+
+-- name: DeltaWalletTotal
+SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,
+  SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd, SUM(days) AS days,
+  SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets, SUM(winning_markets) AS winning_markets,
+  SUM(negative_legs) AS negative_legs, SUM(unmapped_fills) AS unmapped_fills,
+  SUM(redemption) AS redemption, SUM(unresolved_cash) AS unresolved_cash,
+  min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM (
+  SELECT wallet, SUM(sign) AS fills, SUM(CASE role WHEN 1 THEN sign ELSE 0 END) AS maker_fills,
+    SUM(CASE role WHEN 2 THEN sign ELSE 0 END) AS taker_fills,
+    SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
+    SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
+    SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd,
+    0 AS days, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets, 0 AS negative_legs,
+    0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash, min(ts) AS first_ts, max(ts) AS last_ts
+  FROM n_fill
+  GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_day GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_pair GROUP BY wallet
+  UNION ALL
+  -- Fills whose holders are not valued anew: their market is open or unmapped.
+  SELECT f.wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    SUM(CASE WHEN t.market IS NULL THEN f.sign ELSE 0 END), 0,
+    SUM(CASE f.side WHEN 0 THEN -f.sign * f.usd ELSE f.sign * (f.usd - f.fee) END), NULL, NULL
+  FROM n_fill AS f
+  JOIN tokens AS t ON t.token = f.token
+  WHERE f.token NOT IN (SELECT token FROM touched)
+  GROUP BY f.wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, markets, resolved_markets, winning_markets, negative_legs, unmapped_fills,
+    redemption, unresolved_cash, NULL, NULL
+  FROM (@after UNION ALL @before) AS held
+) AS part
+GROUP BY wallet
+
+-- name: DeltaWalletWindow
+SELECT span, wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd,
+  SUM(fee_usd) AS fee_usd, SUM(redemption) AS redemption
+FROM (
+  SELECT span, wallet, sign AS fills,
+    CASE side WHEN 0 THEN sign * usd ELSE 0 END AS buy_usd,
+    CASE side WHEN 1 THEN sign * usd ELSE 0 END AS sell_usd,
+    CASE side WHEN 1 THEN sign * fee ELSE 0 END AS fee_usd, 0 AS redemption
+  FROM w_fill
+  UNION ALL
+  SELECT span, wallet, 0, 0, 0, 0, usd FROM w_redemption
+) AS part
+GROUP BY span, wallet
+
+-- name: DeltaTokenWindow
+SELECT span, token, @legs
+FROM w_fill
+GROUP BY span, token
+
+-- name: AdvanceState
+UPDATE rollup_state SET as_of = @to, epoch = epoch + 1
+
+-- name: ReadState
+SELECT as_of, stale, epoch FROM rollup_state
+
+-- name: MarkStale
+UPDATE rollup_state SET stale = true
+
+-- name: BatchEnd
+SELECT coalesce(max(ts), 0), count(*) FROM n_fill

@@ -1,0 +1,64 @@
+-- Every rollup from the facts alone. These are the definitions: what merge.sql
+-- adds up from deltas must equal them.
+
+-- name: SignedFacts
+(SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee FROM fills)
+
+-- name: RebuildHeld
+CREATE OR REPLACE TEMP TABLE held_all AS @holdings
+
+-- name: RebuildWalletTotal
+SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,
+  SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd, SUM(days) AS days,
+  SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets, SUM(winning_markets) AS winning_markets,
+  SUM(negative_legs) AS negative_legs, SUM(unmapped_fills) AS unmapped_fills,
+  SUM(redemption) AS redemption, SUM(unresolved_cash) AS unresolved_cash,
+  min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM (
+  SELECT wallet, COUNT(*) AS fills, COUNT(*) FILTER (role = 1) AS maker_fills, COUNT(*) FILTER (role = 2) AS taker_fills,
+    0 AS buy_usd, 0 AS sell_usd, 0 AS fee_usd, 0 AS days, 0 AS markets, 0 AS resolved_markets,
+    0 AS winning_markets, 0 AS negative_legs, 0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash,
+    min(ts) AS first_ts, max(ts) AS last_ts
+  FROM fills GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, SUM(buy_usd), SUM(sell_usd), SUM(fee_usd), COUNT(*), 0, 0, 0, 0, 0, 0, 0, NULL, NULL
+  FROM @wallet_day GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, SUM(markets), SUM(resolved_markets), SUM(winning_markets), SUM(negative_legs),
+    SUM(unmapped_fills), SUM(redemption), SUM(unresolved_cash), NULL, NULL
+  FROM (@held) AS h GROUP BY wallet
+) AS part
+GROUP BY wallet
+
+-- name: RebuildMarketWallets
+SELECT market, COUNT(*) AS wallets FROM held_all WHERE market IS NOT NULL GROUP BY market
+
+-- name: RebuildRedemption
+SELECT coalesce(resolved_at, 0) AS resolved_at, market, wallet, redemption AS usd
+FROM held_all WHERE resolved AND redemption <> 0
+
+-- name: RebuildPlatformDay
+SELECT t.day, t.taker_fills, t.taker_usd, t.taker_shares, t.maker_fills, t.maker_usd, t.maker_shares,
+  w.active_wallets
+FROM (
+  SELECT day, SUM(taker_fills) AS taker_fills, SUM(taker_usd) AS taker_usd, SUM(taker_shares) AS taker_shares,
+    SUM(maker_fills) AS maker_fills, SUM(maker_usd) AS maker_usd, SUM(maker_shares) AS maker_shares
+  FROM @token_day GROUP BY day
+) AS t
+JOIN (SELECT day, COUNT(*) AS active_wallets FROM @wallet_day GROUP BY day) AS w ON w.day = t.day
+
+-- name: RebuildWindowFills
+INSERT INTO w_fill
+SELECT @span, 1, wallet, token, side, role, shares, usd, fee
+FROM fills
+WHERE ts > @lo AND ts <= @hi
+
+-- name: RebuildWindowRedemption
+INSERT INTO w_redemption
+SELECT @span, wallet, usd FROM @redemption WHERE resolved_at > @lo AND resolved_at <= @hi
+
+-- name: NewestFill
+SELECT coalesce(max(ts), 0) FROM fills
+
+-- name: FinishRebuild
+UPDATE rollup_state SET as_of = @to, stale = false, epoch = epoch + 1

@@ -1,0 +1,100 @@
+-- Each statement gives (rows examined, rows that refute).
+
+-- name: unique_fills
+-- Equal hashes first: only their few rows are compared exactly.
+WITH logs AS (
+  SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL GROUP BY h HAVING count(*) > 1
+),
+same_log AS (
+  SELECT tx, log_index FROM fills
+  WHERE log_index IS NOT NULL AND hash(tx, log_index) IN (SELECT h FROM logs)
+  GROUP BY tx, log_index HAVING count(*) > 1
+),
+rows AS (
+  SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills
+  WHERE log_index IS NULL GROUP BY h HAVING count(*) > 1
+),
+same_row AS (
+  SELECT tx, ts FROM fills
+  WHERE log_index IS NULL AND hash(tx, ts, wallet, token, side, shares, usd, repeat) IN (SELECT h FROM rows)
+  GROUP BY tx, ts, wallet, token, side, shares, usd, repeat HAVING count(*) > 1
+)
+SELECT (SELECT count(*) FROM fills), (SELECT count(*) FROM same_log) + (SELECT count(*) FROM same_row)
+
+-- name: unique_wallets
+SELECT count(*), count(*) - count(DISTINCT address) + count(*) - count(DISTINCT wallet)
+  + coalesce(max(wallet) + 1, 0) - count(*)
+FROM wallets
+
+-- name: unique_tokens
+SELECT count(*), count(*) - count(DISTINCT token_id) + count(*) - count(DISTINCT token) FROM tokens
+
+-- name: unique_markets
+SELECT count(*), count(*) - count(DISTINCT condition) + count(*) - count(DISTINCT market) FROM markets
+
+-- name: known_dimensions
+SELECT (SELECT count(*) FROM position),
+  (SELECT count(*) FROM (SELECT DISTINCT wallet FROM fills) AS f WHERE wallet NOT IN (SELECT wallet FROM wallets))
+  + (SELECT count(*) FROM (SELECT DISTINCT token FROM fills) AS f WHERE token NOT IN (SELECT token FROM tokens))
+  + (SELECT count(*) FROM tokens WHERE market IS NOT NULL AND market NOT IN (SELECT market FROM markets))
+
+-- name: grain_sums
+-- Fills and dollars of every grain that knows wallets.
+WITH grain AS (
+  SELECT count(*)::HUGEINT AS fills, SUM(CASE side WHEN 0 THEN usd ELSE 0 END) AS buys,
+    SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sells
+  FROM fills
+  UNION ALL
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM position UNION ALL FROM position_tail) AS p
+  UNION ALL
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) AS p
+  UNION ALL
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_day UNION ALL FROM wallet_day_tail) AS p
+)
+SELECT 4, count(DISTINCT (coalesce(fills, 0), coalesce(buys, 0), coalesce(sells, 0))) - 1 FROM grain
+
+-- name: grain_legs
+-- Volume by leg of every grain that knows tokens or time.
+WITH grain AS (
+  SELECT SUM(CASE WHEN role <> 1 THEN usd ELSE 0 END) AS taker, SUM(CASE WHEN role = 1 THEN usd ELSE 0 END) AS maker
+  FROM fills
+  UNION ALL
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+  UNION ALL
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_day UNION ALL FROM token_day_tail) AS p
+  UNION ALL
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_hour UNION ALL FROM platform_hour_tail) AS p
+  UNION ALL
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_day UNION ALL FROM platform_day_tail) AS p
+)
+SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grain
+
+-- name: zero_sum_markets
+-- In a resolved market where makers and takers moved equally many tokens, hence
+-- both sides of every match are there, and no fee was taken, what all wallets
+-- made adds up to zero. Each redemption of a fractional payout is rounded by at
+-- most half a micro-dollar.
+WITH legs AS (
+  SELECT t.market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
+  FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+  JOIN tokens AS t ON t.token = p.token
+  WHERE t.market IS NOT NULL
+  GROUP BY t.market
+),
+cash AS (
+  SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
+    count(*) AS holders
+  FROM (FROM position UNION ALL FROM position_tail) AS p
+  JOIN tokens AS t ON t.token = p.token
+  GROUP BY t.market
+),
+paid AS (
+  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_tail) AS r GROUP BY market
+)
+SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
+  CASE WHEN list_contains(m.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
+FROM legs AS l
+JOIN cash AS c ON c.market = l.market
+JOIN markets AS m ON m.market = l.market
+LEFT JOIN paid AS p ON p.market = l.market
+WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0

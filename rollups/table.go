@@ -1,0 +1,116 @@
+// Package rollups derives every aggregate from the facts: it merges a batch at a
+// cost in proportion to the batch, rebuilds all of them from nothing, proves
+// that both agree, folds tails into sorted runs, and keeps the in-memory
+// snapshot that is served.
+package rollups
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"pmx/engine"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = engine.MustStatements(sqlFiles)
+
+// table is one rollup: a run sorted by its keys and a tail of deltas. Sums add
+// up; extremes are the first and last time and merge by min and max.
+type table struct {
+	name     string
+	keys     []string
+	sums     []string
+	extremes bool
+}
+
+var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
+
+// tables are all rollups, in an order in which each may be built from those
+// before it.
+var tables = []table{
+	{name: "position", keys: []string{"token", "wallet"},
+		sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
+	{name: "wallet_day", keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+	{name: "token_day", keys: []string{"day", "token"}, sums: legSums},
+	{name: "token_total", keys: []string{"token"}, sums: legSums, extremes: true},
+	{name: "platform_hour", keys: []string{"hour"}, sums: legSums},
+	{name: "platform_day", keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
+	{name: "market_wallets", keys: []string{"market"}, sums: []string{"wallets"}},
+	{name: "redemption", keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+	{name: "wallet_total", keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
+		"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
+		"unmapped_fills", "redemption", "unresolved_cash"}},
+	{name: "wallet_window", keys: []string{"wallet", "span"},
+		sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption"}},
+	{name: "token_window", keys: []string{"token", "span"}, sums: legSums},
+}
+
+func tableNamed(name string) table {
+	for _, t := range tables {
+		if t.name == name {
+			return t
+		}
+	}
+	panic("no rollup named " + name)
+}
+
+func (t table) tail() string { return t.name + "_tail" }
+
+// columns are all columns in table order.
+func (t table) columns() []string {
+	cols := append(append([]string(nil), t.keys...), t.sums...)
+	if t.extremes {
+		cols = append(cols, "first_ts", "last_ts")
+	}
+	return cols
+}
+
+func (t table) columnList() string { return strings.Join(t.columns(), ", ") }
+
+// some is the condition that a row says anything: one of its sums is not zero.
+func (t table) some() string { return strings.Join(t.sums, " <> 0 OR ") + " <> 0" }
+
+// typed casts the columns of a select to the table's types: sums of BIGINT are
+// HUGEINT in DuckDB.
+func (t table) typed(from string) string {
+	parts := append([]string(nil), t.keys...)
+	for _, c := range t.sums {
+		parts = append(parts, c+"::BIGINT AS "+c)
+	}
+	if t.extremes {
+		parts = append(parts, "first_ts", "last_ts")
+	}
+	return fmt.Sprintf("SELECT %s FROM (%s) AS typed", strings.Join(parts, ", "), from)
+}
+
+// grouped adds the rows of from up by key and drops those that cancel out.
+func (t table) grouped(from string) string {
+	parts := append([]string(nil), t.keys...)
+	for _, c := range t.sums {
+		parts = append(parts, "SUM("+c+") AS "+c)
+	}
+	if t.extremes {
+		parts = append(parts, "min(first_ts) AS first_ts", "max(last_ts) AS last_ts")
+	}
+	return fmt.Sprintf("SELECT * FROM (%s) AS merged WHERE %s", t.typed(fmt.Sprintf(
+		"SELECT %s FROM (%s) AS rows GROUP BY %s", strings.Join(parts, ", "), from, strings.Join(t.keys, ", "))), t.some())
+}
+
+// whole is run and tail added up under a condition on keys, "" for all.
+func (t table) whole(where string) string {
+	if where != "" {
+		where = " WHERE " + where
+	}
+	return t.grouped(fmt.Sprintf("SELECT %[1]s FROM %[2]s%[4]s UNION ALL SELECT %[1]s FROM %[3]s%[4]s",
+		t.columnList(), t.name, t.tail(), where))
+}
+
+func (t table) order() string { return " ORDER BY " + strings.Join(t.keys, ", ") }
+
+// replaceWord puts with in the place of the table name word.
+func replaceWord(text, word, with string) string {
+	return strings.ReplaceAll(text, "FROM "+word, "FROM "+with)
+}
