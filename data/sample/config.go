@@ -1,8 +1,11 @@
 // Package sample invents a prediction-market venue: traders, events, markets
 // and every fill between them, in the file shapes the real venue's data comes
-// in. The same Config always gives the same bytes on every machine, so the
-// venue can serve as the bundled first-run data, as the subject of benchmarks
-// of any size, and as a test whose sums are known beforehand.
+// in. The same Config gives the same bytes on every machine (as long as the
+// clocks of the weather cities go by the same rules), so the venue can serve as
+// the bundled first-run data, as the subject of benchmarks of any size, and as a
+// test whose sums are known beforehand. All money adds up exactly: in every
+// market the tokens of both outcomes are equal in number, and the profits of all
+// wallets in a resolved market come to zero.
 package sample
 
 import (

@@ -197,8 +197,11 @@ func rules(c reference.City, day time.Time) (source, text string) {
 		unit = "Fahrenheit"
 	}
 	source = "https://www.weather.gov/wrh/timeseries?site=" + strings.ToLower(c.Station)
-	if c.Station == "HKO" {
+	switch c.Slug {
+	case "hong-kong":
 		name, source = "the Hong Kong Observatory", "https://www.weather.gov.hk/en/cis/climat.htm"
+	case "jinan":
+		name, source = "Wunderground", "https://www.wunderground.com/history/daily/cn/jinan/ZSJN"
 	}
 	text = fmt.Sprintf("This market will resolve to the temperature range that contains the highest temperature recorded at the %s station of %s "+
 		"in degrees %s on %s.\n\nThe resolution source for this market will be information from %s, specifically the highest reading "+

@@ -151,62 +151,79 @@ func TestTokensAndCashOfEveryMarketBalance(t *testing.T) {
 	}
 }
 
-func TestEveryMatchIsMakersThenOneTakerOfTheirSum(t *testing.T) {
-	v := load(t, Config{Fills: 20_000, Seed: 3})
-	var matches, direct, minted, merged int
+// matches cuts the rows into transactions and fails when one is in two places.
+func (v *venue) matches(t *testing.T) (out [][][]string) {
+	t.Helper()
 	seen := map[string]bool{}
-	last := int64(0)
 	for i := 0; i < len(v.rows); {
 		end := i + 1
 		for end < len(v.rows) && v.rows[end][7] == v.rows[i][7] {
 			end++
 		}
-		legs, taker := v.rows[i:end-1], v.rows[end-1]
-		if seen[taker[7]] || len(legs) == 0 {
+		if seen[v.rows[i][7]] || end == i+1 {
 			t.Fatalf("row %d: transaction in two places, or without a maker", i)
 		}
-		seen[taker[7]] = true
-		if ts := number(t, taker[0]); ts < last || ts < v.manifest.Start.Unix() || ts >= v.manifest.End.Unix() {
-			t.Fatalf("row %d: time %d after %d", i, ts, last)
-		} else {
-			last = ts
+		seen[v.rows[i][7]] = true
+		out = append(out, v.rows[i:end])
+		i = end
+	}
+	return out
+}
+
+// kinds counts how makers met their taker.
+type kinds struct{ direct, minted, merged int }
+
+// makers adds up what the makers of a match leave for the taker.
+func (v *venue) makers(t *testing.T, legs [][]string, own side, k *kinds) (shares, cash int64) {
+	t.Helper()
+	for _, row := range legs {
+		s := decode(t, row)
+		if row[4] != own.wallet || s.wallet == own.wallet {
+			t.Fatalf("maker row does not fit its taker: %v", row)
 		}
+		switch {
+		case v.tokens[s.token].condition != v.tokens[own.token].condition:
+			t.Fatalf("maker of another market: %v", row)
+		case s.token == own.token: // the maker is the counterparty
+			shares, cash, k.direct = shares-s.shares, cash-s.cash, k.direct+1
+			continue
+		case s.shares > 0:
+			k.minted++
+		default:
+			k.merged++
+		}
+		// Both buy (mint) or both sell (merge): together one dollar a set.
+		shares, cash = shares+s.shares, cash-s.shares-s.cash
+	}
+	return shares, cash
+}
+
+func TestEveryMatchIsMakersThenOneTakerOfTheirSum(t *testing.T) {
+	v := load(t, Config{Fills: 20_000, Seed: 3})
+	var k kinds
+	matches, last := v.matches(t), v.manifest.Start.Unix()
+	for i, rows := range matches {
+		legs, taker := rows[:len(rows)-1], rows[len(rows)-1]
 		own := decode(t, taker)
 		m := v.markets[v.tokens[own.token].condition]
 		if want := map[bool]string{false: plainExchange, true: negRiskExchange}[m["negRisk"].(bool)]; taker[4] != want {
-			t.Fatalf("row %d: contract %s, want %s", end, taker[4], want)
+			t.Fatalf("match %d: contract %s, want %s", i, taker[4], want)
 		}
-		var shares, cash int64
-		for _, row := range legs {
-			s := decode(t, row)
-			if row[4] != own.wallet || s.wallet == own.wallet || row[0] != taker[0] {
-				t.Fatalf("maker row does not fit its taker: %v", row)
+		for _, row := range rows {
+			ts := number(t, row[0])
+			if ts < last || ts >= v.manifest.End.Unix() || row[0] != taker[0] {
+				t.Fatalf("match %d: time %d after %d", i, ts, last)
 			}
-			if v.tokens[s.token].condition != v.tokens[own.token].condition {
-				t.Fatalf("maker of another market: %v", row)
-			}
-			if s.token == own.token { // the maker is the counterparty
-				shares, cash, direct = shares-s.shares, cash-s.cash, direct+1
-				continue
-			}
-			// Both buy (mint) or both sell (merge): together one dollar a set.
-			shares, cash = shares+s.shares, cash-s.shares-s.cash
-			if s.shares > 0 {
-				minted++
-			} else {
-				merged++
-			}
+			last = ts
 		}
-		if shares != own.shares || cash != own.cash {
-			t.Fatalf("row %d: taker %d shares %d cash, makers make %d and %d", end, own.shares, own.cash, shares, cash)
+		if shares, cash := v.makers(t, legs, own, &k); shares != own.shares || cash != own.cash {
+			t.Fatalf("match %d: taker %d shares %d cash, makers make %d and %d", i, own.shares, own.cash, shares, cash)
 		}
-		matches++
-		i = end
 	}
-	if int64(matches) != v.manifest.Matches || int64(len(v.rows)) != v.manifest.Fills || len(v.rows) != 20_000 {
-		t.Errorf("%d matches of %d rows, manifest says %d of %d", matches, len(v.rows), v.manifest.Matches, v.manifest.Fills)
+	if int64(len(matches)) != v.manifest.Matches || int64(len(v.rows)) != v.manifest.Fills || len(v.rows) != 20_000 {
+		t.Errorf("%d matches of %d rows, manifest says %d of %d", len(matches), len(v.rows), v.manifest.Matches, v.manifest.Fills)
 	}
-	if direct < 1000 || minted < 1000 || merged < 200 {
-		t.Errorf("direct %d minted %d merged %d: a kind is missing", direct, minted, merged)
+	if k.direct < 1000 || k.minted < 1000 || k.merged < 200 {
+		t.Errorf("%+v: a kind is missing", k)
 	}
 }

@@ -261,7 +261,7 @@ func (d *folder) close() ([]File, error) {
 func (d *folder) discard() error {
 	var errs []error
 	for _, p := range d.written {
-		p.file.Close()
+		_ = p.file.Close() // the parts that are whole are closed already
 		for _, path := range []string{p.file.Name(), p.final} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)
