@@ -116,14 +116,19 @@ func (p *planner) yesNo(e *event) *event {
 	return e
 }
 
+// noon draws a coin and a window of about that many hours or up to twice as many,
+// that ends at noon in New York in winter.
+func (p *planner) noon(hours int) (c coin, open, closing int) {
+	open, closing = p.window(hours, hours*2)
+	return coins[p.r.below(len(coins))], open, closing/24*24 + 17
+}
+
 // strikes asks whether a coin will be above each of several prices on a day; the
 // answers agree with one another.
-func (p *planner) strikes() *event {
-	c := coins[p.r.below(len(coins))]
+func (p *planner) strikes(c coin, open, closing int) *event {
 	e := &event{category: crypto, tags: []tag{tagCrypto, c.tag, {"102264", "Weekly", "weekly"}}}
-	e.openHour, e.closeHour = p.window(40, 150)
-	e.closeHour = e.closeHour/24*24 + 17
-	day := p.at(e.closeHour)
+	e.openHour, e.closeHour = open, closing
+	day := p.at(closing)
 	date := day.Format("January 2")
 	e.title = c.name + " above ___ on " + date + "?"
 	e.slug = fmt.Sprintf("%s-above-on-%s", slugOf(c.name), slugOf(day.Format("January 2 2006")))
@@ -152,18 +157,15 @@ func grouped(v int64, cents bool) string {
 	return s
 }
 
-func (p *planner) upOrDown() *event {
-	c := coins[p.r.below(len(coins))]
-	open, closing := p.window(20, 30)
-	closing = closing/24*24 + 17
+// upOrDown asks which way a coin goes in a day.
+func (p *planner) upOrDown(c coin, open, closing int) *event {
 	day := p.at(closing)
 	e := single(crypto, fmt.Sprintf("%s Up or Down on %s?", c.name, day.Format("January 2")),
 		"This market resolves to Up if the 12:00 ET close of "+c.symbol+" is higher than the day before, and to Down otherwise.",
 		[2]string{"Up", "Down"}, int64(470_000+p.r.below(60_000)), tagCrypto, c.tag, tag{"102127", "Up or Down", "up-or-down"})
 	e.slug = fmt.Sprintf("%s-up-or-down-on-%s", slugOf(c.name), slugOf(day.Format("January 2 2006")))
 	e.series, e.seriesTitle = slugOf(c.name)+"-up-or-down-daily", c.name+" Up or Down Daily"
-	e.openHour, e.closeHour = min(open, closing-12), closing
-	e.openHour = min(max(e.openHour, 0), p.hours-1)
+	e.openHour, e.closeHour = open, closing
 	p.decide(e)
 	return e
 }

@@ -66,13 +66,19 @@ func plan(cfg Config) ([]*event, error) {
 	return p.events, nil
 }
 
-// lasting lists the two elections that are open from the first hour past the
-// last, so that there is always something to trade.
+// lasting lists what is open at the venue's end whatever its size: two elections
+// that are open from the first hour, so that there is always something to trade,
+// and every coin's next days.
 func (p *planner) lasting() {
 	for i := range 2 {
 		e := p.election()
 		e.openHour, e.closeHour = 0, p.hours+24*(40+35*i)
 		p.add(e)
+	}
+	today := p.hours / 24 * 24
+	for _, c := range coins {
+		p.add(p.upOrDown(c, today-7, today+17))
+		p.add(p.strikes(c, today-60, today+41))
 	}
 }
 
@@ -93,9 +99,9 @@ func (p *planner) draw() *event {
 	case v < 46:
 		return p.soccer()
 	case v < 53:
-		return p.strikes()
+		return p.strikes(p.noon(60))
 	case v < 63:
-		return p.upOrDown()
+		return p.upOrDown(p.noon(20))
 	case v < 68:
 		return p.election()
 	case v < 76:
@@ -117,7 +123,10 @@ func (p *planner) draw() *event {
 func (p *planner) window(shortest, longest int) (open, closing int) {
 	length := shortest + p.r.below(longest-shortest+1)
 	latest := p.hours + length - 12
-	closing = 6 + max(p.r.below(latest), p.r.below(latest))
+	closing = 6 + p.r.below(latest)
+	if p.r.chance(500) {
+		closing = max(closing, 6+p.r.below(latest))
+	}
 	return max(0, closing-length), closing
 }
 
@@ -244,23 +253,25 @@ func (p *planner) conclude(e *event, number int) {
 }
 
 // balance scales the weights so that every category has its share of the trading
-// in the hours it is open at all.
+// of the last 30 days, or of those of them it was open at all.
 func (p *planner) balance() {
-	var hours, rate [categories]float64
+	var weight, rate [categories]float64
 	begin := [categories]int{}
 	for i := range begin {
 		begin[i] = p.hours
 	}
+	recent := max(0, p.hours-30*24)
 	for _, e := range p.events {
-		life := float64(min(e.closeHour, p.hours) - e.openHour)
+		begin[e.category] = min(begin[e.category], max(e.openHour, recent))
+		life := float64(max(0, min(e.closeHour, p.hours)-max(e.openHour, recent)))
 		for _, m := range e.markets {
-			hours[e.category] += float64(float64(m.weight) * life)
+			weight[e.category] += float64(float64(m.weight) * life)
 		}
-		begin[e.category] = min(begin[e.category], e.openHour)
 	}
 	for c := range rate {
-		if hours[c] > 0 {
-			rate[c] = float64(share[c]) * 1e7 / (hours[c] / float64(p.hours-begin[c]))
+		rate[c] = 1
+		if weight[c] > 0 {
+			rate[c] = float64(share[c]) * 1e7 / (weight[c] / float64(p.hours-begin[c]))
 		}
 	}
 	for _, e := range p.events {
