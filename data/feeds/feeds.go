@@ -1,0 +1,100 @@
+// Package feeds knows every source shape an operator may import: it works out
+// what a file is from its first bytes, and turns it into the rows of package
+// data. It decides by content, never by a file's name.
+package feeds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/fpmm"
+	"pmx/data/feeds/polydata"
+	"pmx/data/feeds/polymarket"
+)
+
+// All gives every feed, in the order help texts list them.
+func All() []data.Feed {
+	return slices.Concat(polymarket.Feeds(), polydata.Feeds(), fpmm.Feeds())
+}
+
+// Names gives the names of all feeds, as --as takes them.
+func Names() []string {
+	var out []string
+	for _, f := range All() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// ByName gives the feed of that name; the error lists the names there are.
+func ByName(name string) (data.Feed, error) {
+	for _, f := range All() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return data.Feed{}, fmt.Errorf("no feed is named %q; the feeds are: %s", name, strings.Join(Names(), ", "))
+}
+
+// Detect gives the one feed that h is of. The error is a *ForeignError for a
+// file known to be something else, an *UnknownError where no feed fits and an
+// *AmbiguousError where several do.
+func Detect(h data.Head) (data.Feed, error) {
+	if err := foreign(h); err != nil {
+		return data.Feed{}, err
+	}
+	var found []data.Feed
+	for _, f := range All() {
+		if slices.Contains(f.Formats, h.Format) && f.Match(h) {
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return data.Feed{}, &UnknownError{Head: h}
+	case 1:
+		return found[0], nil
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = f.Name
+	}
+	return data.Feed{}, &AmbiguousError{Names: names}
+}
+
+// UnknownError tells what was seen of a file that no feed recognises.
+type UnknownError struct{ Head data.Head }
+
+// Error says what the file looks like and which names --as takes.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("not recognised: %s; if you know what it is, name it with --as: %s",
+		describe(e.Head), strings.Join(Names(), ", "))
+}
+
+// AmbiguousError names the feeds that a file could be of.
+type AmbiguousError struct{ Names []string }
+
+// Error names the feeds and asks for one of them.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("could be any of %s: say which with --as", strings.Join(e.Names, ", "))
+}
+
+func describe(h data.Head) string {
+	kind, seen := "columns", h.Columns
+	if h.Format == data.JSON || h.Format == data.NDJSON {
+		kind, seen = "keys", h.Keys
+	}
+	switch {
+	case len(h.Bytes) == 0 && h.Format != data.Parquet:
+		return "an empty file"
+	case len(seen) == 0:
+		return fmt.Sprintf("a %s file without records", h.Format)
+	}
+	more := ""
+	if len(seen) > 30 {
+		seen, more = seen[:30], " …"
+	}
+	return fmt.Sprintf("a %s file with the %s %s%s", h.Format, kind, strings.Join(seen, ", "), more)
+}

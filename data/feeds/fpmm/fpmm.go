@@ -1,0 +1,193 @@
+// Package fpmm reads trades of the venue's first years, when a market was an
+// automated market maker: one CSV file per market, with cents for amounts and
+// neither condition ids nor transaction hashes.
+package fpmm
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed { return []data.Feed{trades()} }
+
+// Space is the name under which markets of this feed get their synthetic ids.
+const Space = "fpmm"
+
+// Condition gives the synthetic condition id of a market key.
+func Condition(key string) data.Hash { return data.SyntheticCondition(Space, key) }
+
+// Token gives the synthetic token id of a normalised label.
+func Token(condition data.Hash, label string) string {
+	return data.SyntheticToken(condition, strings.ToLower(label))
+}
+
+func trades() data.Feed {
+	return data.Feed{
+		Name:  "fpmm-trades",
+		About: "AMM-era trades of one market per CSV file, named after the market (Account, Type, Outcome, Amount, Shares)",
+		Rule: "the file is one market's whole history in cents: equal rows within it are separate fills, " +
+			"across files the larger count stands",
+		Kind:     data.KindFills,
+		Identity: data.KeepRepeats,
+		Formats:  []data.Format{data.CSV},
+		Match: func(h data.Head) bool {
+			return shape.HasColumns(h, "Timestamp", "Account", "Type", "Outcome", "Amount", "Shares", "Price")
+		},
+		Read: readTrades,
+	}
+}
+
+// row is one trade of a user against the pool.
+type row struct {
+	Timestamp, Account, Type, Outcome, Amount, Shares shape.Text
+}
+
+type kept struct {
+	line  int64
+	fill  data.Fill
+	label string
+}
+
+// readTrades holds the file's rows until all labels are known, because the order
+// of the outcomes depends on them.
+func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	key := MarketKey(src.Name)
+	condition := Condition(key)
+	var rows []kept
+	rd := shape.Reading{Sink: sink}
+	err := rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		k, err := parse(raw, condition)
+		if err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
+		k.line = line
+		rows = append(rows, k)
+		return nil
+	})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	labels := Outcomes(labelsOf(rows))
+	if err := sink.Market(rows[0].line, market(condition, key, labels)); err != nil {
+		return err
+	}
+	for _, k := range rows {
+		k.fill.Outcome = slices.Index(labels, k.label)
+		if err := sink.Fill(k.line, k.fill); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parse(raw []byte, condition data.Hash) (kept, error) {
+	var r row
+	if json.Unmarshal(raw, &r) != nil {
+		return kept{}, shape.Known("bad_json")
+	}
+	wallet, err := data.ParseAddress(r.Account.Trim())
+	if err != nil {
+		return kept{}, shape.Known("bad_address")
+	}
+	ts, err := shape.FillTime(r.Timestamp.Trim())
+	if err != nil {
+		return kept{}, err
+	}
+	side, err := shape.SideOf(r.Type.Trim())
+	if err != nil {
+		return kept{}, err
+	}
+	label := Label(r.Outcome.Trim())
+	if label == "" {
+		return kept{}, shape.Known("bad_token")
+	}
+	usd, ok := r.Amount.Micro()
+	shares, ok2 := r.Shares.Micro()
+	if !ok || !ok2 {
+		return kept{}, shape.Known("bad_amount")
+	}
+	f := data.Fill{LogIndex: data.NoIndex, TS: ts, Wallet: wallet, Role: data.Taker, Side: side, Shares: shares, USD: usd,
+		Condition: condition, TokenID: Token(condition, label)}
+	return kept{fill: f, label: label}, shape.Check(f)
+}
+
+func labelsOf(rows []kept) []string {
+	var out []string
+	for _, k := range rows {
+		if !slices.Contains(out, k.label) {
+			out = append(out, k.label)
+		}
+	}
+	return out
+}
+
+func market(condition data.Hash, key string, labels []string) data.Market {
+	m := data.Market{Condition: condition, Slug: strings.ReplaceAll(key, "_", "-"), Question: question(key), Outcomes: labels}
+	for _, l := range labels {
+		m.TokenIDs = append(m.TokenIDs, Token(condition, l))
+	}
+	return m
+}
+
+// question makes a title of a market key: "arizona_senate" is "Arizona senate".
+func question(key string) string {
+	words := strings.TrimSpace(strings.ReplaceAll(key, "_", " "))
+	if words == "" {
+		return key
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// MarketKey gives the market a file is about: its base name without extensions.
+func MarketKey(name string) string {
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	for {
+		switch ext := strings.ToLower(path.Ext(base)); ext {
+		case ".csv", ".gz", ".zst":
+			base = base[:len(base)-len(ext)]
+		default:
+			return base
+		}
+	}
+}
+
+// Label writes the labels that differ between files of the same feed one way.
+func Label(s string) string {
+	switch strings.ToLower(s) {
+	case "democratic", "democrat", "democrats":
+		return "Democrat"
+	case "republican", "republicans":
+		return "Republican"
+	case "yes":
+		return "Yes"
+	case "no":
+		return "No"
+	}
+	return s
+}
+
+// pairs are the outcomes of markets that have exactly two, in payout order.
+var pairs = [][]string{{"Democrat", "Republican"}, {"No", "Yes"}}
+
+// Outcomes gives the outcomes of a market of which these labels were seen, in
+// payout order, which for this feed is the alphabet's. One label of a known pair
+// stands for both, so that a file with trades of one side only agrees with a
+// longer one.
+func Outcomes(seen []string) []string {
+	for _, p := range pairs {
+		if !slices.ContainsFunc(seen, func(s string) bool { return !slices.Contains(p, s) }) {
+			return slices.Clone(p)
+		}
+	}
+	out := slices.Clone(seen)
+	slices.Sort(out)
+	return out
+}

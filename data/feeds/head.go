@@ -1,0 +1,290 @@
+package feeds
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"pmx/data"
+)
+
+// headSize is how much of a file detection looks at.
+const headSize = 64 << 10
+
+// Open opens a file and takes gzip or zstd compression off, which it knows by
+// the first bytes and not by the name.
+func Open(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decompress(file)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+	}
+	return r, nil
+}
+
+// plain is a decompressor together with what lies under it.
+type plain struct {
+	io.Reader
+	close []func() error
+}
+
+func (p *plain) Close() error {
+	var err error
+	for _, c := range p.close {
+		err = errors.Join(err, c())
+	}
+	return err
+}
+
+func decompress(file *os.File) (io.ReadCloser, error) {
+	magic := make([]byte, 4)
+	n, err := io.ReadFull(file, magic)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	switch magic = magic[:n]; {
+	case bytes.HasPrefix(magic, []byte{0x1F, 0x8B}):
+		z, err := gzip.NewReader(file)
+		if err != nil {
+			return nil, err
+		}
+		return &plain{z, []func() error{z.Close, file.Close}}, nil
+	case bytes.Equal(magic, []byte{0x28, 0xB5, 0x2F, 0xFD}):
+		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return &plain{z, []func() error{func() error { z.Close(); return nil }, file.Close}}, nil
+	}
+	return file, nil
+}
+
+// ReadHead works out the format of the file at path and what its first record
+// looks like. A compressed file is looked into; a compressed Parquet file must
+// be decompressed first, because its footer is at the end.
+func ReadHead(path string) (data.Head, error) {
+	r, err := Open(path)
+	if err != nil {
+		return data.Head{}, err
+	}
+	h, err := HeadOf(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return data.Head{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if h.Format == data.Parquet {
+		if h.Columns, err = parquetColumns(path); err != nil {
+			return data.Head{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return h, nil
+}
+
+// HeadOf is ReadHead of a stream; a Parquet stream has no Columns.
+func HeadOf(r io.Reader) (data.Head, error) {
+	b, err := io.ReadAll(io.LimitReader(r, headSize))
+	if err != nil {
+		return data.Head{}, err
+	}
+	b = bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	h := data.Head{Bytes: b}
+	text := bytes.TrimLeft(b, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(b, []byte("PAR1")):
+		h.Format = data.Parquet
+	case len(text) == 0:
+		h.Format = data.CSV
+	case text[0] == '[':
+		h.Format, h.Keys = data.JSON, keysOf(text)
+	case text[0] == '{':
+		h.Format, h.Keys = objectFormat(text), keysOf(text)
+	default:
+		if err := binary(text); err != nil {
+			return data.Head{}, err
+		}
+		h.Format = data.CSV
+		h.Columns = csvHeader(b)
+	}
+	return h, nil
+}
+
+// binary refuses archives and other files that hold no text.
+func binary(b []byte) error {
+	for magic, name := range map[string]string{
+		"PK\x03\x04": "a zip archive", "SQLite format 3": "an SQLite database", "7z\xBC\xAF": "a 7z archive",
+		"%PDF": "a PDF document", "ARROW1": "an Arrow file", "BZh": "a bzip2 file", "\xFD7zXZ": "an xz file",
+	} {
+		if bytes.HasPrefix(b, []byte(magic)) {
+			return fmt.Errorf("this is %s: unpack it or export CSV, JSON or Parquet from it", name)
+		}
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		return errors.New("this is a binary file: CSV, NDJSON, JSON and Parquet are read")
+	}
+	return nil
+}
+
+// objectFormat tells NDJSON, where the first line is a whole object and another
+// follows, from JSON. A first line longer than the head is called JSON: objects
+// one after another are read as such too.
+func objectFormat(text []byte) data.Format {
+	line, rest, _ := bytes.Cut(text, []byte("\n"))
+	line, rest = bytes.TrimSpace(line), bytes.TrimSpace(rest)
+	switch {
+	case !json.Valid(line):
+		return data.JSON
+	case len(rest) > 0:
+		return data.NDJSON
+	}
+	return data.JSON
+}
+
+func csvHeader(b []byte) []string {
+	cr := csv.NewReader(bytes.NewReader(b))
+	cr.LazyQuotes = true
+	cols, err := cr.Read()
+	if err != nil {
+		return nil
+	}
+	return cols
+}
+
+func parquetColumns(path string) ([]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := footerColumns(file)
+	return cols, errors.Join(err, file.Close())
+}
+
+func footerColumns(file *os.File) ([]string, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
+	}
+	var cols []string
+	for _, field := range f.Schema().Fields() {
+		cols = append(cols, field.Name())
+	}
+	return cols, nil
+}
+
+// keyDepth is how deep key paths go: a page, its list, a record, its list.
+const keyDepth = 4
+
+// keysOf gives the key paths of the first record of text: "id", "events[].slug",
+// "data[].condition_id", "data.orderFilledEvents[].id". Text may end anywhere.
+func keysOf(text []byte) []string {
+	k := keyReader{dec: json.NewDecoder(bufio.NewReader(bytes.NewReader(text)))}
+	tok, err := k.dec.Token()
+	if err != nil {
+		return nil
+	}
+	if tok == json.Delim('[') {
+		if !k.dec.More() {
+			return nil
+		}
+		if tok, err = k.dec.Token(); err != nil {
+			return nil
+		}
+	}
+	if tok == json.Delim('{') {
+		k.object("", 1)
+	}
+	return k.keys
+}
+
+type keyReader struct {
+	dec  *json.Decoder
+	keys []string
+}
+
+// object adds the keys of the object just entered; false where the text ends.
+func (k *keyReader) object(prefix string, depth int) bool {
+	for k.dec.More() {
+		tok, err := k.dec.Token()
+		key, ok := tok.(string)
+		if err != nil || !ok {
+			return false
+		}
+		k.keys = append(k.keys, prefix+key)
+		if !k.member(prefix+key, depth) {
+			return false
+		}
+	}
+	_, err := k.dec.Token()
+	return err == nil
+}
+
+func (k *keyReader) member(path string, depth int) bool {
+	tok, err := k.dec.Token()
+	if err != nil {
+		return false
+	}
+	switch tok {
+	case json.Delim('{'):
+		if depth >= keyDepth {
+			return k.skip(1)
+		}
+		return k.object(path+".", depth+1)
+	case json.Delim('['):
+		return k.list(path, depth)
+	}
+	return true
+}
+
+func (k *keyReader) list(path string, depth int) bool {
+	if !k.dec.More() {
+		_, err := k.dec.Token()
+		return err == nil
+	}
+	tok, err := k.dec.Token()
+	if err != nil {
+		return false
+	}
+	switch {
+	case tok == json.Delim('{') && depth < keyDepth:
+		if !k.object(path+"[].", depth+1) {
+			return false
+		}
+	case tok == json.Delim('{'), tok == json.Delim('['):
+		return k.skip(2)
+	}
+	return k.skip(1)
+}
+
+// skip reads on until n open brackets are closed.
+func (k *keyReader) skip(n int) bool {
+	for n > 0 {
+		tok, err := k.dec.Token()
+		if err != nil {
+			return false
+		}
+		switch tok {
+		case json.Delim('{'), json.Delim('['):
+			n++
+		case json.Delim('}'), json.Delim(']'):
+			n--
+		}
+	}
+	return true
+}

@@ -1,0 +1,234 @@
+package feeds_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/data"
+	"pmx/data/feeds"
+)
+
+// rejected is one row that a feed could not use.
+type rejected struct {
+	Line           int64
+	Reason, Detail string
+}
+
+// numbered is a fill with the number of its record.
+type numbered struct {
+	Row int64
+	data.Fill
+	Block int64
+}
+
+// collect keeps everything a feed gives.
+type collect struct {
+	fills       []numbered
+	markets     []data.Market
+	resolutions []data.Resolution
+	tokens      []data.TokenRef
+	blocks      []data.Block
+	rejects     []rejected
+	lines       []int64
+}
+
+func (c *collect) Fill(line int64, f data.Fill) error {
+	c.fills = append(c.fills, numbered{Row: line, Fill: f})
+	return nil
+}
+
+func (c *collect) Market(line int64, m data.Market) error {
+	c.markets, c.lines = append(c.markets, m), append(c.lines, line)
+	if m.Resolution != nil {
+		c.resolutions = append(c.resolutions, *m.Resolution)
+	}
+	return nil
+}
+
+func (c *collect) Resolution(_ int64, r data.Resolution) error {
+	c.resolutions = append(c.resolutions, r)
+	return nil
+}
+
+func (c *collect) Token(_ int64, t data.TokenRef) error { c.tokens = append(c.tokens, t); return nil }
+func (c *collect) Block(_ int64, b data.Block) error    { c.blocks = append(c.blocks, b); return nil }
+
+func (c *collect) Reject(line int64, reason, detail, _ string) error {
+	c.rejects = append(c.rejects, rejected{line, reason, detail})
+	return nil
+}
+
+func (c *collect) reasons() map[string]int {
+	out := map[string]int{}
+	for _, r := range c.rejects {
+		out[r.Reason]++
+	}
+	return out
+}
+
+// read imports the file at path as the engine would: detect, then Read or Query.
+func read(t testing.TB, path string) *collect {
+	t.Helper()
+	h, err := feeds.ReadHead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := feeds.Detect(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := readAs(t, f, h, path)
+	if err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	return c
+}
+
+func readAs(t testing.TB, f data.Feed, h data.Head, path string) (*collect, error) {
+	t.Helper()
+	src := data.Source{Path: path, Name: path, Format: h.Format}
+	if info, err := os.Stat(path); err == nil {
+		src.Size = info.Size()
+	}
+	c := &collect{}
+	if f.Query != nil {
+		return c, query(t, f, src, h, c)
+	}
+	r, err := feeds.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return c, f.Read(context.Background(), src, r, c)
+}
+
+// text writes content to a file of its own and gives the path.
+func text(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shared gives a path of the captured files, and skips the test without them.
+func shared(t testing.TB, parts ...string) string {
+	t.Helper()
+	root := filepath.Join("..", "..", "..", "shared", "data")
+	if _, err := os.Stat(root); err != nil {
+		t.Skipf("the captured files are not here (%s)", root)
+	}
+	return filepath.Join(append([]string{root}, parts...)...)
+}
+
+func openDB(t testing.TB) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// query runs the statements of a feed in a fresh DuckDB and checks the types of
+// their columns against the contract.
+func query(t testing.TB, f data.Feed, src data.Source, h data.Head, c *collect) error {
+	q, err := f.Query(src, h)
+	if err != nil {
+		return err
+	}
+	db := openDB(t)
+	if err := fillRows(t, db, q.Fills, c); err != nil {
+		return err
+	}
+	if q.Markets == "" {
+		return nil
+	}
+	return stubRows(t, db, q.Markets, c)
+}
+
+func columnsOf(t testing.TB, rows *sql.Rows, want [][2]string) {
+	t.Helper()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if i >= len(types) || types[i].Name() != w[0] || types[i].DatabaseTypeName() != w[1] {
+			t.Fatalf("column %d is %s %s, want %s %s", i, types[i].Name(), types[i].DatabaseTypeName(), w[0], w[1])
+		}
+	}
+	if len(types) != len(want) {
+		t.Fatalf("%d columns, want %d", len(types), len(want))
+	}
+}
+
+func fillRows(t testing.TB, db *sql.DB, stmt string, c *collect) error {
+	rows, err := db.Query(stmt)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, stmt)
+	}
+	defer rows.Close()
+	columnsOf(t, rows, data.FillColumns)
+	for rows.Next() {
+		var row int64
+		var tx, wallet, condition []byte
+		var logIndex, block, ts, role, outcome, side, shares, usd, fee sql.NullInt64
+		var token, name, reject sql.NullString
+		if err := rows.Scan(&row, &tx, &logIndex, &block, &ts, &wallet, &role, &token, &condition, &outcome, &side,
+			&shares, &usd, &fee, &name, &reject); err != nil {
+			return err
+		}
+		if reject.Valid {
+			c.rejects = append(c.rejects, rejected{Line: row, Reason: reject.String})
+			continue
+		}
+		n := numbered{Row: row, Block: block.Int64, Fill: data.Fill{TS: ts.Int64, Role: data.Role(role.Int64),
+			LogIndex: data.NoIndex, TokenID: token.String, Side: data.Side(side.Int64), Shares: data.Micro(shares.Int64),
+			USD: data.Micro(usd.Int64), Fee: data.Micro(fee.Int64), Outcome: data.NoIndex, Name: name.String}}
+		copy(n.Tx[:], tx)
+		copy(n.Wallet[:], wallet)
+		copy(n.Condition[:], condition)
+		if logIndex.Valid {
+			n.LogIndex = int32(logIndex.Int64)
+		}
+		if outcome.Valid {
+			n.Outcome = int(outcome.Int64)
+		}
+		c.fills = append(c.fills, n)
+	}
+	return rows.Err()
+}
+
+func stubRows(t testing.TB, db *sql.DB, stmt string, c *collect) error {
+	rows, err := db.Query(stmt)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, stmt)
+	}
+	defer rows.Close()
+	columnsOf(t, rows, data.StubColumns)
+	for rows.Next() {
+		var condition []byte
+		var outcome sql.NullInt64
+		var token, label, question, slug, event, icon sql.NullString
+		if err := rows.Scan(&condition, &token, &outcome, &label, &question, &slug, &event, &icon); err != nil {
+			return err
+		}
+		m := data.Market{Question: question.String, Slug: slug.String, EventSlug: event.String, Icon: icon.String, Stub: true}
+		copy(m.Condition[:], condition)
+		ref := data.TokenRef{TokenID: token.String, Condition: m.Condition, Outcome: data.NoIndex, Label: label.String}
+		if outcome.Valid {
+			ref.Outcome = int(outcome.Int64)
+		}
+		c.markets, c.tokens = append(c.markets, m), append(c.tokens, ref)
+	}
+	return rows.Err()
+}

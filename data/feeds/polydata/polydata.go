@@ -1,0 +1,71 @@
+// Package polydata reads the files that poly_data writes: OrderFilled events and
+// matches with the fields its scan keeps, and its market tables, in both of the
+// project's versions (github.com/warproxxx/poly_data).
+package polydata
+
+import (
+	"fmt"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/reference"
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed { return []data.Feed{orderFilled()} }
+
+func orderFilled() data.Feed {
+	return data.Feed{
+		Name:  "polydata-order-filled",
+		About: "poly_data goldsky/orderFilled.csv and data/orderFilled.csv: one row per OrderFilled event",
+		Rule: "the scan keeps every event once and drops its log index: equal rows within the file are separate fills, " +
+			"across files the larger count stands",
+		Kind:     data.KindFills,
+		Identity: data.KeepRepeats,
+		Formats:  []data.Format{data.CSV},
+		Match: func(h data.Head) bool {
+			return shape.HasColumns(h, "timestamp", "maker", "makerAssetId", "makerAmountFilled", "taker",
+				"takerAssetId", "takerAmountFilled", "transactionHash")
+		},
+		Query: queryOrderFilled,
+	}
+}
+
+// queryOrderFilled gives the fill of the row's maker. The row's taker has its own
+// row, on which it is the maker and the exchange is the taker: in a mint or a
+// merge it traded the other token, so nothing is told of it here
+// (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
+func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
+	t := shape.CSVTable(src, h)
+	makerAsset, takerAsset := t.Col("makerAssetId"), t.Col("takerAssetId")
+	buys := makerAsset + " = '0'"
+	of := func(buy, sell string) string {
+		return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", buys, buy, sell)
+	}
+	makerAmount, takerAmount := t.Col("makerAmountFilled"), t.Col("takerAmountFilled")
+	q := shape.FillSQL{
+		Tx:     shape.Hex(t.Col("transactionHash"), 32),
+		TS:     shape.Seconds(t.Col("timestamp")),
+		Wallet: shape.Hex(t.Col("maker"), 20),
+		Role:   RoleSQL(t.Col("taker")),
+		Token:  shape.Token(of(takerAsset, makerAsset)),
+		Side:   fmt.Sprintf("CASE WHEN %s THEN 0 WHEN %s = '0' THEN 1 END", buys, takerAsset),
+		Shares: shape.Units(of(takerAmount, makerAmount)),
+		USD:    shape.Units(of(makerAmount, takerAmount)),
+		Fee:    "0",
+		Bad:    t.Bad(),
+		From:   t.From(),
+	}
+	return data.Query{Fills: q.String()}, nil
+}
+
+// RoleSQL gives 2 (taker) where the VARCHAR taker is an exchange of the venue,
+// else 1 (maker).
+func RoleSQL(taker string) string {
+	var list []string
+	for _, a := range reference.Exchanges() {
+		list = append(list, shape.Quote(a.String()))
+	}
+	return fmt.Sprintf("CASE WHEN lower(%s) IN (%s) THEN 2 ELSE 1 END", taker, strings.Join(list, ", "))
+}

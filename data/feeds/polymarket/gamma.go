@@ -1,0 +1,303 @@
+package polymarket
+
+import (
+	"encoding/json"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/reference"
+)
+
+// Gamma is a market object of Gamma's /markets, as JSON, as a CSV row or as a
+// Parquet row: lists may be strings that hold JSON, numbers may be strings.
+type Gamma struct {
+	ID                    shape.Text `json:"id"`
+	ConditionID           shape.Text `json:"conditionId"`
+	QuestionID            shape.Text `json:"questionID"`
+	Question              shape.Text `json:"question"`
+	Slug                  shape.Text `json:"slug"`
+	Description           shape.Text `json:"description"`
+	ResolutionSource      shape.Text `json:"resolutionSource"`
+	GroupItemTitle        shape.Text `json:"groupItemTitle"`
+	GroupItemThreshold    shape.Text `json:"groupItemThreshold"`
+	Icon                  shape.Text `json:"icon"`
+	Image                 shape.Text `json:"image"`
+	Outcomes              shape.List `json:"outcomes"`
+	OutcomePrices         shape.List `json:"outcomePrices"`
+	ClobTokenIDs          shape.List `json:"clobTokenIds"`
+	Active                shape.Text `json:"active"`
+	Closed                shape.Text `json:"closed"`
+	AcceptingOrders       shape.Text `json:"acceptingOrders"`
+	UMAResolutionStatus   shape.Text `json:"umaResolutionStatus"`
+	NegRisk               shape.Text `json:"negRisk"`
+	NegRiskMarketID       shape.Text `json:"negRiskMarketID"`
+	Volume                shape.Text `json:"volume"`
+	VolumeNum             shape.Text `json:"volumeNum"`
+	Liquidity             shape.Text `json:"liquidity"`
+	LiquidityNum          shape.Text `json:"liquidityNum"`
+	BestBid               shape.Text `json:"bestBid"`
+	BestAsk               shape.Text `json:"bestAsk"`
+	LastTradePrice        shape.Text `json:"lastTradePrice"`
+	Category              shape.Text `json:"category"`
+	CreatedAt             shape.Text `json:"createdAt"`
+	StartDate             shape.Text `json:"startDate"`
+	EndDate               shape.Text `json:"endDate"`
+	EndDateISO            shape.Text `json:"endDateIso"`
+	ClosedTime            shape.Text `json:"closedTime"`
+	GameStartTime         shape.Text `json:"gameStartTime"`
+	UpdatedAt             shape.Text `json:"updatedAt"`
+	Tags                  Tags       `json:"tags"`
+	Events                Events     `json:"events"`
+	EventID               shape.Text `json:"eventId"`
+	EventSlug             shape.Text `json:"eventSlug"`
+	EventTitle            shape.Text `json:"eventTitle"`
+	FlatEventID           shape.Text `json:"event_id"`
+	FlatEventSlug         shape.Text `json:"event_slug"`
+	FlatEventTitle        shape.Text `json:"event_title"`
+	SeriesSlug            shape.Text `json:"seriesSlug"`
+	AutomaticallyResolved shape.Text `json:"automaticallyResolved"`
+}
+
+// Event is an event object of Gamma's /events, or the short one inside a market.
+type Event struct {
+	ID              shape.Text `json:"id"`
+	Slug            shape.Text `json:"slug"`
+	Title           shape.Text `json:"title"`
+	Category        shape.Text `json:"category"`
+	NegRisk         shape.Text `json:"negRisk"`
+	NegRiskMarketID shape.Text `json:"negRiskMarketID"`
+	SeriesSlug      shape.Text `json:"seriesSlug"`
+	Series          Tags       `json:"series"`
+	Tags            Tags       `json:"tags"`
+}
+
+// Events is a list of short events, also as a string that holds JSON.
+type Events []Event
+
+// UnmarshalJSON never fails on odd content: it leaves the list empty.
+func (e *Events) UnmarshalJSON(b []byte) error {
+	var list []Event
+	*e = nil
+	if json.Unmarshal(unquote(b), &list) == nil {
+		*e = list
+	}
+	return nil
+}
+
+// Tags are the slugs of a list of tag or series objects, or a list of names,
+// also as a string that holds JSON.
+type Tags []string
+
+// UnmarshalJSON never fails on odd content: it leaves the list empty.
+func (t *Tags) UnmarshalJSON(b []byte) error {
+	var list []struct {
+		Slug  shape.Text `json:"slug"`
+		Label shape.Text `json:"label"`
+	}
+	*t = nil
+	b = unquote(b)
+	if json.Unmarshal(b, &list) == nil {
+		for _, o := range list {
+			if s := first(o.Slug, o.Label).Trim(); s != "" {
+				*t = append(*t, s)
+			}
+		}
+		return nil
+	}
+	var names shape.List
+	if names.UnmarshalJSON(b) == nil {
+		*t = Tags(names)
+	}
+	return nil
+}
+
+// unquote gives the JSON inside a JSON string, else b.
+func unquote(b []byte) []byte {
+	var s string
+	if len(b) > 0 && b[0] == '"' && json.Unmarshal(b, &s) == nil && strings.HasPrefix(strings.TrimSpace(s), "[") {
+		return []byte(s)
+	}
+	return b
+}
+
+// Market gives the canonical market. Drafts without a condition id and broken
+// ids are a *shape.RowError.
+func (g *Gamma) Market() (data.Market, error) {
+	id := g.ConditionID.Trim()
+	if id == "" {
+		return data.Market{}, shape.Known("no_condition")
+	}
+	condition, err := data.ParseHash(id)
+	if err != nil || condition.IsZero() {
+		return data.Market{}, shape.Known("bad_condition")
+	}
+	m := data.Market{
+		Condition: condition, GammaID: gammaID(g.ID.Trim()), QuestionID: strings.ToLower(g.QuestionID.Trim()),
+		Question: g.Question.Trim(), Slug: g.Slug.Trim(), Description: string(g.Description),
+		ResolutionSource: g.ResolutionSource.Trim(), GroupItemTitle: g.GroupItemTitle.Trim(),
+		GroupItemThreshold: g.GroupItemThreshold.Trim(), Icon: first(g.Icon, g.Image).Trim(),
+		NegRisk: g.NegRisk.Bool(), NegRiskMarketID: strings.ToLower(g.NegRiskMarketID.Trim()),
+		BestBid: g.BestBid.MicroPtr(), BestAsk: g.BestAsk.MicroPtr(), LastPrice: g.LastTradePrice.MicroPtr(),
+		Active: g.Active.Bool(), Closed: g.Closed.Bool(), AcceptingOrders: g.AcceptingOrders.Bool(),
+		Liquidity:      first(g.Liquidity, g.LiquidityNum).MicroPtr(),
+		ReportedVolume: first(g.Volume, g.VolumeNum).MicroPtr(),
+		CreatedAt:      shape.MaybeTime(g.CreatedAt.Trim()), StartAt: shape.MaybeTime(g.StartDate.Trim()),
+		EndAt:       shape.MaybeTime(first(g.EndDate.Trim(), g.EndDateISO.Trim())),
+		ClosedAt:    shape.MaybeTime(g.ClosedTime.Trim()),
+		GameStartAt: shape.MaybeTime(g.GameStartTime.Trim()), UpdatedAt: shape.MaybeTime(g.UpdatedAt.Trim()),
+	}
+	g.outcomes(&m)
+	g.event(&m)
+	g.category(&m)
+	m.Resolution = g.resolution(&m)
+	return m, nil
+}
+
+// gammaID gives the decimal id, and "" where a dump put something else there.
+func gammaID(s string) string {
+	if id, ok := shape.TokenID(s); ok && len(id) < 20 {
+		return id
+	}
+	return ""
+}
+
+// outcomes fills labels, tokens and prices, and leaves out tokens and prices
+// that are not one per outcome.
+func (g *Gamma) outcomes(m *data.Market) {
+	m.Outcomes = g.Outcomes
+	n := len(m.Outcomes)
+	if n == 0 {
+		n = len(g.ClobTokenIDs)
+	}
+	m.TokenIDs = Tokens(g.ClobTokenIDs, n)
+	m.Prices = prices(g.OutcomePrices, n)
+}
+
+// Tokens gives n normalised token ids, and nil where they are not n good ones.
+func Tokens(ids []string, n int) []string {
+	if len(ids) != n || n == 0 {
+		return nil
+	}
+	out := make([]string, n)
+	for i, s := range ids {
+		id, ok := shape.TokenID(s)
+		if !ok {
+			return nil
+		}
+		out[i] = id
+	}
+	return out
+}
+
+func prices(texts []string, n int) []data.Micro {
+	if len(texts) != n || n == 0 {
+		return nil
+	}
+	out := make([]data.Micro, n)
+	for i, s := range texts {
+		p, ok := shape.Text(s).Micro()
+		if !ok || p < 0 || p > data.One {
+			return nil
+		}
+		out[i] = p
+	}
+	return out
+}
+
+func (g *Gamma) event(m *data.Market) {
+	m.EventID = first(g.EventID, g.FlatEventID).Trim()
+	m.EventSlug = first(g.EventSlug, g.FlatEventSlug).Trim()
+	m.EventTitle = first(g.EventTitle, g.FlatEventTitle).Trim()
+	m.SeriesSlug = g.SeriesSlug.Trim()
+	m.Tags = g.Tags
+	if len(g.Events) > 0 {
+		g.Events[0].inherit(g, m)
+	}
+}
+
+// inherit gives m what its event says and the market itself does not.
+func (e *Event) inherit(g *Gamma, m *data.Market) {
+	m.EventID = first(m.EventID, e.ID.Trim())
+	m.EventSlug = first(m.EventSlug, e.Slug.Trim())
+	m.EventTitle = first(m.EventTitle, e.Title.Trim())
+	m.NegRiskMarketID = first(m.NegRiskMarketID, strings.ToLower(e.NegRiskMarketID.Trim()))
+	m.SeriesSlug = first(m.SeriesSlug, e.SeriesSlug.Trim())
+	if m.SeriesSlug == "" && len(e.Series) > 0 {
+		m.SeriesSlug = e.Series[0]
+	}
+	if m.NegRisk == nil {
+		m.NegRisk = e.NegRisk.Bool()
+	}
+	if len(m.Tags) == 0 {
+		m.Tags = e.Tags
+	}
+	g.Category = first(g.Category, e.Category)
+}
+
+// category takes the tags by the fixed table, else the field old markets have,
+// else the beginning of the slug.
+func (g *Gamma) category(m *data.Market) {
+	m.Category, m.CategorySource = Category(m.Tags, g.Category.Trim(), m.EventSlug, m.Slug)
+}
+
+// Category gives the category of a market and what it came from ("tag", "field",
+// "slug"); both are "" where nothing tells.
+func Category(tags []string, field string, slugs ...string) (category, source string) {
+	if c := reference.CategoryOf(tags); c != "" {
+		return c, "tag"
+	}
+	if c := reference.CategoryOf([]string{field}); c != "" {
+		return c, "field"
+	}
+	for _, s := range slugs {
+		if c := reference.CategoryOfSlug(s); c != "" {
+			return c, "slug"
+		}
+	}
+	return "", ""
+}
+
+// resolution reads the payouts off the outcome prices, for a closed market whose
+// oracle has spoken, or for one from before the oracle had a status if its prices
+// leave no doubt. Everything else is unresolved: a closed market may still be
+// disputed.
+func (g *Gamma) resolution(m *data.Market) *data.Resolution {
+	status := strings.ToLower(g.UMAResolutionStatus.Trim())
+	final := status == "resolved" || status == "settled"
+	if !g.Closed.True() || !final && status != "" {
+		return nil
+	}
+	payouts := Payouts(m.Prices, final)
+	if payouts == nil {
+		return nil
+	}
+	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: m.ClosedAt,
+		Source: data.ResolvedByPrices, Version: m.UpdatedAt}
+}
+
+// Payouts gives the payouts that final prices stand for: one outcome at 0.99 or
+// more with all others at 0.01 or less, or, where halves is set, two at a half.
+// nil where they stand for none.
+func Payouts(prices []data.Micro, halves bool) []data.Micro {
+	out := make([]data.Micro, len(prices))
+	winners := 0
+	for i, p := range prices {
+		switch {
+		case p >= 990_000:
+			out[i] = data.One
+			winners++
+		case p > 10_000:
+			winners = len(prices) + 1
+		}
+	}
+	if winners == 1 && len(prices) > 1 {
+		return out
+	}
+	if halves && len(prices) == 2 && half(prices[0]) && half(prices[1]) {
+		return []data.Micro{data.One / 2, data.One / 2}
+	}
+	return nil
+}
+
+func half(p data.Micro) bool { return p >= 499_000 && p <= 501_000 }

@@ -1,0 +1,21 @@
+// Package polymarket reads what the venue's own services give: trades of the
+// data API, markets and events of Gamma, markets of the CLOB.
+package polymarket
+
+import (
+	"pmx/data"
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed {
+	return []data.Feed{trades(), tradesCSV(), gammaMarkets(), gammaEvents(), marketList(), clobMarkets()}
+}
+
+func first[T ~string](texts ...T) T {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

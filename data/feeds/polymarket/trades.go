@@ -1,0 +1,244 @@
+package polymarket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+const tradesRule = "pages overlap, so equal rows are one fill; a row is the taker's fill, as the API gives unless asked otherwise, " +
+	"but where rows of one transaction name several wallets their roles are unknown"
+
+func trades() data.Feed {
+	return data.Feed{
+		Name:     "polymarket-trades",
+		About:    "data API /trades (v1) and /v2/trades: JSON pages or NDJSON",
+		Rule:     tradesRule,
+		Kind:     data.KindFills,
+		Identity: data.CollapseRepeats,
+		Formats:  []data.Format{data.JSON, data.NDJSON},
+		Match: func(h data.Head) bool {
+			for _, p := range []string{"", "data[].", "trades[]."} {
+				v1 := shape.HasKeys(h, p+"proxyWallet", p+"side", p+"asset", p+"size", p+"timestamp")
+				v2 := shape.HasKeys(h, p+"proxy_wallet", p+"side", p+"token_id", p+"size", p+"timestamp")
+				if v1 || v2 {
+					return true
+				}
+			}
+			return false
+		},
+		Read: readTrades,
+	}
+}
+
+// trade is a row of /trades in its two spellings.
+type trade struct {
+	Wallet1    shape.Text `json:"proxyWallet"`
+	Wallet2    shape.Text `json:"proxy_wallet"`
+	Side       shape.Text `json:"side"`
+	Asset1     shape.Text `json:"asset"`
+	Asset2     shape.Text `json:"token_id"`
+	Condition1 shape.Text `json:"conditionId"`
+	Condition2 shape.Text `json:"condition_id"`
+	Size       shape.Text `json:"size"`
+	Price      shape.Text `json:"price"`
+	Cost       shape.Text `json:"cost"`
+	Timestamp  shape.Text `json:"timestamp"`
+	Datetime   shape.Text `json:"datetime"`
+	Title      shape.Text `json:"title"`
+	Slug       shape.Text `json:"slug"`
+	Icon       shape.Text `json:"icon"`
+	EventSlug1 shape.Text `json:"eventSlug"`
+	EventSlug2 shape.Text `json:"event_slug"`
+	Label      shape.Text `json:"outcome"`
+	Outcome1   shape.Text `json:"outcomeIndex"`
+	Outcome2   shape.Text `json:"outcome_index"`
+	Name       shape.Text `json:"name"`
+	Tx1        shape.Text `json:"transactionHash"`
+	Tx2        shape.Text `json:"transaction_hash"`
+}
+
+func (t *trade) wallet() string { return first(t.Wallet1, t.Wallet2).Trim() }
+func (t *trade) tx() string     { return first(t.Tx1, t.Tx2).Trim() }
+
+// fill gives the fill of a row, as a taker's; the error is a *shape.RowError.
+func (t *trade) fill() (data.Fill, error) {
+	f := data.Fill{LogIndex: data.NoIndex, Role: data.Taker, Outcome: t.outcome(), Name: t.Name.Trim()}
+	var err error
+	if f.Wallet, err = data.ParseAddress(t.wallet()); err != nil {
+		return f, shape.Known("bad_address")
+	}
+	if f.TS, err = t.time(); err != nil {
+		return f, err
+	}
+	var ok bool
+	if f.TokenID, ok = shape.TokenID(first(t.Asset1, t.Asset2).Trim()); !ok {
+		return f, shape.Known("bad_token")
+	}
+	if f.Side, err = shape.SideOf(t.Side.Trim()); err != nil {
+		return f, err
+	}
+	if f.Shares, ok = t.Size.Micro(); !ok {
+		return f, shape.Known("bad_amount")
+	}
+	if f.USD, err = t.usd(); err != nil {
+		return f, shape.Known("bad_amount")
+	}
+	// A hash or condition id that cannot be read is left out: the fill stands without.
+	if tx, err := data.ParseHash(t.tx()); err == nil {
+		f.Tx = tx
+	}
+	if c, err := data.ParseHash(first(t.Condition1, t.Condition2).Trim()); err == nil {
+		f.Condition = c
+	}
+	if f.Condition.IsZero() {
+		f.Outcome = data.NoIndex
+	}
+	return f, shape.Check(f)
+}
+
+// time prefers the unix time: the datetime column of the platform tape was made
+// from it, in places with the wrong unit.
+func (t *trade) time() (int64, error) {
+	if s := t.Timestamp.Trim(); s != "" {
+		return shape.FillTime(s)
+	}
+	return shape.FillTime(t.Datetime.Trim())
+}
+
+func (t *trade) usd() (data.Micro, error) {
+	if price := t.Price.Trim(); price != "" {
+		return shape.Dollars(t.Size.Trim(), price)
+	}
+	return data.ParseMicro(t.Cost.Trim())
+}
+
+// maxOutcome is the largest outcome index taken for real; the API writes 999 for
+// an unknown one.
+const maxOutcome = 99
+
+func (t *trade) outcome() int {
+	n, err := strconv.Atoi(first(t.Outcome1, t.Outcome2).Trim())
+	if err != nil || n < 0 || n > maxOutcome {
+		return data.NoIndex
+	}
+	return n
+}
+
+func (t *trade) market(f data.Fill) data.Market {
+	return data.Market{Condition: f.Condition, Question: t.Title.Trim(), Slug: t.Slug.Trim(), Icon: t.Icon.Trim(),
+		EventSlug: first(t.EventSlug1, t.EventSlug2).Trim(), Stub: true}
+}
+
+// tradeReader hands on the fills of a file, and once each what they say of their
+// markets and tokens.
+type tradeReader struct {
+	sink    data.Sink
+	several map[data.Hash]bool
+	stubs   map[string]bool
+}
+
+func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	again, r, err := twice(src, r)
+	if err != nil {
+		return err
+	}
+	several, err := severalWallets(ctx, src, again)
+	if err = errors.Join(err, again.Close()); err != nil {
+		return err
+	}
+	t := tradeReader{sink: sink, several: several, stubs: map[string]bool{}}
+	return eachTrade(ctx, src, r, sink, t.row)
+}
+
+func eachTrade(ctx context.Context, src data.Source, r io.Reader, sink data.Sink, fn shape.Record) error {
+	rd := shape.Reading{Lists: []string{"data", "trades"}, Sink: sink}
+	return rd.Each(ctx, src, r, fn)
+}
+
+func (t *tradeReader) row(line int64, raw json.RawMessage) error {
+	var row trade
+	if json.Unmarshal(raw, &row) != nil {
+		return shape.Reject(t.sink, line, raw, shape.Known("bad_json"))
+	}
+	f, err := row.fill()
+	if err != nil {
+		return shape.Reject(t.sink, line, raw, err)
+	}
+	if !f.Tx.IsZero() && t.several[f.Tx] {
+		f.Role = data.RoleUnknown
+	}
+	if err := t.stub(line, &row, f); err != nil {
+		return err
+	}
+	return t.sink.Fill(line, f)
+}
+
+func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
+	if f.Condition.IsZero() {
+		return nil
+	}
+	m := row.market(f)
+	if key := f.Condition.String() + m.Question + m.Slug + m.EventSlug + m.Icon; !t.stubs[key] {
+		t.stubs[key] = true
+		if err := t.sink.Market(line, m); err != nil {
+			return err
+		}
+	}
+	ref := data.TokenRef{TokenID: f.TokenID, Condition: f.Condition, Outcome: f.Outcome, Label: row.Label.Trim()}
+	key := f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label
+	if t.stubs[key] {
+		return nil
+	}
+	t.stubs[key] = true
+	return t.sink.Token(line, ref)
+}
+
+// severalWallets gives the transactions of which the file has rows of more than
+// one wallet.
+func severalWallets(ctx context.Context, src data.Source, r io.Reader) (map[data.Hash]bool, error) {
+	wallet, several := map[data.Hash]data.Address{}, map[data.Hash]bool{}
+	err := eachTrade(ctx, src, r, discard{}, func(_ int64, raw json.RawMessage) error {
+		var row trade
+		if json.Unmarshal(raw, &row) != nil {
+			return nil
+		}
+		tx, err := data.ParseHash(row.tx())
+		if err != nil || tx.IsZero() {
+			return nil
+		}
+		w, err := data.ParseAddress(row.wallet())
+		if err != nil {
+			return nil
+		}
+		if old, seen := wallet[tx]; seen && old != w {
+			several[tx] = true
+		}
+		wallet[tx] = w
+		return nil
+	})
+	return several, err
+}
+
+// twice gives two readers of the same file: the file opened again, or where the
+// source has no path, r read into memory.
+func twice(src data.Source, r io.Reader) (io.ReadCloser, io.Reader, error) {
+	if src.Path != "" {
+		file, err := os.Open(src.Path)
+		return file, r, err
+	}
+	b, err := io.ReadAll(r)
+	return io.NopCloser(bytes.NewReader(b)), bytes.NewReader(b), err
+}
+
+// discard is the sink of the first of two passes.
+type discard struct{ data.Sink }
+
+func (discard) Reject(int64, string, string, string) error { return nil }

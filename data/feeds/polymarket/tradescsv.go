@@ -1,0 +1,59 @@
+package polymarket
+
+import (
+	"fmt"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+func tradesCSV() data.Feed {
+	return data.Feed{
+		Name:     "polymarket-trades-csv",
+		About:    "data API /trades (v1) and /v2/trades saved as CSV, also with fewer columns",
+		Rule:     tradesRule,
+		Kind:     data.KindFills,
+		Identity: data.CollapseRepeats,
+		Formats:  []data.Format{data.CSV},
+		Match: func(h data.Head) bool {
+			v1 := shape.HasColumns(h, "proxyWallet", "side", "asset", "size")
+			v2 := shape.HasColumns(h, "proxy_wallet", "side", "token_id", "size")
+			return (v1 || v2) && shape.HasAny(h, "timestamp", "datetime") && shape.HasAny(h, "price", "cost")
+		},
+		Query: queryTrades,
+	}
+}
+
+// queryTrades reads rows as trade.fill does, and knows the transactions of
+// several wallets from a first look at the two columns that tell.
+func queryTrades(src data.Source, h data.Head) (data.Query, error) {
+	t := shape.CSVTable(src, h)
+	wallet, tx := t.Col("proxyWallet", "proxy_wallet"), t.Col("transactionHash", "transaction_hash")
+	condition := shape.Hex(t.Col("conditionId", "condition_id"), 32)
+	outcome := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", t.Col("outcomeIndex", "outcome_index"))
+	outcome = fmt.Sprintf("CASE WHEN %s IS NOT NULL AND %s BETWEEN 0 AND %d THEN %s END", condition, outcome, maxOutcome, outcome)
+	token := shape.Token(t.Col("asset", "token_id"))
+	size, price, cost := t.Col("size"), t.Col("price"), t.Col("cost")
+	q := shape.FillSQL{
+		Tx:     shape.Hex(tx, 32),
+		TS:     fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN %[2]s ELSE %[3]s END", t.Col("timestamp"), shape.Time(t.Col("timestamp")), shape.Time(t.Col("datetime"))),
+		Wallet: shape.Hex(wallet, 20),
+		Role: fmt.Sprintf("CASE WHEN lower(%[2]s) IN (SELECT lower(%[2]s) FROM %[3]s WHERE %[2]s IS NOT NULL GROUP BY 1 "+
+			"HAVING min(lower(%[1]s)) <> max(lower(%[1]s))) THEN 0 ELSE 2 END", wallet, tx, t.From()),
+		Token:     token,
+		Condition: condition,
+		Outcome:   outcome,
+		Side:      shape.Side(t.Col("side")),
+		Shares:    shape.Decimal(size),
+		USD:       fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s ELSE %s END", price, shape.Product(size, price), shape.Decimal(cost)),
+		Name:      t.Col("name"),
+		Bad:       t.Bad(),
+		Row:       "n",
+		From:      fmt.Sprintf("(SELECT row_number() OVER () AS n, * FROM %s)", t.From()),
+	}
+	stubs := shape.StubSQL(map[string]string{
+		"condition": condition, "token": token, "outcome": outcome, "label": t.Col("outcome"),
+		"question": t.Col("title"), "slug": t.Col("slug"), "event_slug": t.Col("eventSlug", "event_slug"), "icon": t.Col("icon"),
+	}, t.From())
+	return data.Query{Fills: q.String(), Markets: stubs}, nil
+}

@@ -1,0 +1,117 @@
+package shape
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrTime is returned for text that is no time this package can read.
+var ErrTime = errors.New("not a unix time, an RFC 3339 time or a date")
+
+// layouts are tried in order. Zoneless text is taken as UTC: the sources that
+// leave the zone out write UTC.
+var layouts = []string{
+	time.RFC3339Nano,
+	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02 15:04:05.999999999Z07",
+	"2006-01-02 15:04:05.999999999 Z07:00",
+	"2006-01-02T15:04:05.999999999Z07",
+	"2006-01-02T15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999 UTC",
+	"2006-01-02T15:04Z07:00",
+	"2006-01-02 15:04",
+	"2006-01-02",
+	"January 2, 2006",
+}
+
+// ParseTime reads unix time as a number, whose size tells the unit (below 1e11
+// seconds, 1e14 milliseconds, 1e17 microseconds, else nanoseconds), or a time as
+// text in the forms the sources use. ErrTime for anything else, "" included.
+func ParseTime(s string) (time.Time, error) {
+	s = strings.TrimSpace(s)
+	if t, ok := parseUnix(s); ok {
+		return t, nil
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q: %w", clip(s, 40), ErrTime)
+}
+
+func parseUnix(s string) (time.Time, bool) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if len(s) <= 5 {
+			return time.Time{}, false // a year or a count, not a time
+		}
+		return time.UnixMicro(UnixMicro(n)).UTC(), true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) >= 1e18 || math.Abs(f) < 1e5 {
+		return time.Time{}, false
+	}
+	scale := 1e6
+	for _, limit := range []float64{1e11, 1e14, 1e17} {
+		if math.Abs(f) < limit {
+			break
+		}
+		scale /= 1000
+	}
+	return time.UnixMicro(int64(math.Round(f * scale))).UTC(), true
+}
+
+// UnixMicro gives n in microseconds, taking its unit from its size.
+func UnixMicro(n int64) int64 {
+	switch {
+	case n < 1e11:
+		return n * 1e6
+	case n < 1e14:
+		return n * 1e3
+	case n < 1e17:
+		return n
+	default:
+		return n / 1e3
+	}
+}
+
+// The years a fill may lie in, in unix µs: the venue began in 2020, and a time
+// after 2035 is a wrong unit.
+const (
+	FirstMicro = 1577836800_000000
+	LastMicro  = 2082758400_000000 - 1
+)
+
+// FillTime reads the time of a fill: as ParseTime, and within 2020 to 2035. The
+// error is a *RowError.
+func FillTime(s string) (int64, error) {
+	t, err := ParseTime(s)
+	if err != nil {
+		return 0, Bad("bad_time", "the time %q cannot be read", clip(s, 40))
+	}
+	if us := t.UnixMicro(); us >= FirstMicro && us <= LastMicro {
+		return us, nil
+	}
+	return 0, Bad("bad_time", "the time %q lies outside 2020 to 2035", clip(s, 40))
+}
+
+// MaybeTime gives the time of s, and the zero time where s is empty or no time.
+func MaybeTime(s string) time.Time {
+	t, err := ParseTime(s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,88 @@
+package shape
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+)
+
+// details says in a sentence what every reject reason means.
+var details = map[string]string{
+	"bad_row":       "the record has more cells than the header, or is not one whole record",
+	"bad_json":      "the record is not a JSON object of this feed",
+	"bad_time":      "the time cannot be read, or lies outside 2020 to 2035",
+	"bad_address":   "the wallet is not 0x and 40 hexadecimal digits",
+	"bad_token":     "the token is not a decimal uint256, or the row does not say which token was traded",
+	"bad_side":      "the side is neither BUY nor SELL",
+	"bad_amount":    "the size or the amount is not a number that can be held in millionths, or is negative",
+	"zero_size":     "no tokens changed hands",
+	"bad_price":     "more was paid than one dollar per token, which the venue does not allow",
+	"bad_condition": "the condition id is not 0x and 64 hexadecimal digits",
+	"no_condition":  "the market has no condition id: a draft that was never deployed",
+	"bad_payout":    "the payouts are not numbers that add up to one",
+}
+
+// Detail gives the sentence that goes with a reject reason, and "" for a reason
+// of another package.
+func Detail(reason string) string { return details[reason] }
+
+// Known makes a RowError of a reason that Detail knows.
+func Known(reason string) *RowError { return &RowError{Reason: reason, Detail: details[reason]} }
+
+// Dollars gives size × price in millionths, rounded half away from zero. It
+// multiplies as doubles, because the feeds print doubles.
+func Dollars(size, price string) (data.Micro, error) {
+	s, err := strconv.ParseFloat(strings.TrimSpace(size), 64)
+	if err != nil {
+		return 0, data.ErrMicro
+	}
+	p, err := strconv.ParseFloat(strings.TrimSpace(price), 64)
+	if err != nil {
+		return 0, data.ErrMicro
+	}
+	v := math.Round(s * p * 1e6)
+	if math.IsNaN(v) || math.Abs(v) >= math.MaxInt64 {
+		return 0, data.ErrMicro
+	}
+	return data.Micro(v), nil
+}
+
+// Check tells why f cannot be a fill, nil where it can: shares must be positive,
+// and the price may pass one dollar by rounding only (one per cent and two
+// cents, for feeds that round to cents). The error is a *RowError.
+func Check(f data.Fill) error {
+	switch {
+	case f.TokenID == "":
+		return Known("bad_token")
+	case f.Shares < 0 || f.USD < 0:
+		return Known("bad_amount")
+	case f.Shares == 0:
+		return Known("zero_size")
+	case f.USD-f.Shares > f.Shares/100+20_000:
+		return Known("bad_price")
+	}
+	return nil
+}
+
+// SideOf reads BUY or SELL in any letter case. The error is a *RowError.
+func SideOf(s string) (data.Side, error) {
+	switch strings.ToUpper(strings.TrimSpace(s)) {
+	case "BUY":
+		return data.Buy, nil
+	case "SELL":
+		return data.Sell, nil
+	}
+	return 0, Bad("bad_side", "the side %q is neither BUY nor SELL", clip(s, 20))
+}
+
+// Reject hands err to sink where it is a *RowError, and returns any other.
+func Reject(sink data.Sink, line int64, raw []byte, err error) error {
+	var bad *RowError
+	if errors.As(err, &bad) {
+		return sink.Reject(line, bad.Reason, bad.Detail, string(raw))
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+// Package shape holds what the feeds share: records out of JSON, CSV and Parquet
+// files, lenient value types for foreign JSON, time rules, and the pieces of SQL
+// that read fills inside DuckDB. It knows no source by name.
+package shape
+
+import (
+	"fmt"
+	"slices"
+
+	"pmx/data"
+)
+
+// RowError tells why one record cannot be used. Reason is short and stable, for
+// counting; Detail is a sentence for people.
+type RowError struct {
+	Reason string
+	Detail string
+}
+
+// Error gives the reason and the sentence.
+func (e *RowError) Error() string { return e.Reason + ": " + e.Detail }
+
+// Bad makes a RowError with a formatted sentence.
+func Bad(reason, format string, args ...any) *RowError {
+	return &RowError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// HasColumns tells whether every name is a column of a CSV or Parquet head.
+func HasColumns(h data.Head, names ...string) bool { return hasAll(h.Columns, names) }
+
+// HasKeys tells whether every name is a key path of a JSON or NDJSON head.
+func HasKeys(h data.Head, names ...string) bool { return hasAll(h.Keys, names) }
+
+// Has tells whether every name is a column or a key path of h.
+func Has(h data.Head, names ...string) bool {
+	if h.Format == data.CSV || h.Format == data.Parquet {
+		return HasColumns(h, names...)
+	}
+	return HasKeys(h, names...)
+}
+
+// HasAny tells whether at least one name is a column or a key path of h.
+func HasAny(h data.Head, names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return Has(h, n) })
+}
+
+func hasAll(have, want []string) bool {
+	for _, w := range want {
+		if !slices.Contains(have, w) {
+			return false
+		}
+	}
+	return true
+}

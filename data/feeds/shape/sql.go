@@ -1,0 +1,189 @@
+package shape
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pmx/data"
+)
+
+// Quote gives s as a SQL string literal.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Table is a CSV or NDJSON file as DuckDB reads it: every cell VARCHAR, empty
+// cells NULL, nothing sniffed.
+type Table struct {
+	from string
+	cols map[string]string
+	bad  string
+}
+
+// CSVTable reads the CSV file of src. Cells are reached by the header names of h
+// but declared by position, so that empty and repeated names do no harm. A
+// short row is filled up with NULLs; a row with too many cells is seen by Bad.
+// It is read on one thread, because the numbering of rows is ordered anyway and
+// only then quoted line breaks are allowed beside short rows
+// (https://duckdb.org/docs/stable/data/csv/overview, null_padding).
+func CSVTable(src data.Source, h data.Head) Table {
+	t := Table{cols: map[string]string{}}
+	decl := make([]string, 0, len(h.Columns)+1)
+	for i, name := range h.Columns {
+		if _, seen := t.cols[name]; !seen {
+			t.cols[name] = fmt.Sprintf("c%d", i)
+		}
+		decl = append(decl, fmt.Sprintf("'c%d': 'VARCHAR'", i))
+	}
+	t.bad = fmt.Sprintf("c%d IS NOT NULL", len(h.Columns))
+	decl = append(decl, fmt.Sprintf("'c%d': 'VARCHAR'", len(h.Columns)))
+	t.from = fmt.Sprintf("read_csv(%s, columns = {%s}, header = true, auto_detect = false, delim = ',', "+
+		"quote = '\"', escape = '\"', nullstr = '', null_padding = true, strict_mode = false, parallel = false)",
+		Quote(src.Path), strings.Join(decl, ", "))
+	return t
+}
+
+// NDJSONTable reads the named members of every line of src. A line that is not
+// JSON has them all NULL.
+func NDJSONTable(src data.Source, names ...string) Table {
+	t := Table{cols: map[string]string{}, bad: "false"}
+	decl := make([]string, len(names))
+	for i, name := range names {
+		t.cols[name] = Ident(name)
+		decl[i] = Quote(name) + ": 'VARCHAR'"
+	}
+	t.from = fmt.Sprintf("read_json(%s, format = 'newline_delimited', columns = {%s}, ignore_errors = true, "+
+		"maximum_object_size = 67108864)", Quote(src.Path), strings.Join(decl, ", "))
+	return t
+}
+
+// Ident gives name as a quoted SQL identifier.
+func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// From is the table function call.
+func (t Table) From() string { return t.from }
+
+// Bad is the condition under which a record could not be taken apart.
+func (t Table) Bad() string { return t.bad }
+
+// Has tells whether the file has a column of that name.
+func (t Table) Has(name string) bool { return t.cols[name] != "" }
+
+// Col gives the expression of the first of the named columns that is there, and
+// a typed NULL where none is.
+func (t Table) Col(names ...string) string {
+	for _, n := range names {
+		if c := t.cols[n]; c != "" {
+			return c
+		}
+	}
+	return "NULL::VARCHAR"
+}
+
+// Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any
+// letter case and also without the 0x; NULL for anything else.
+func Hex(c string, n int) string {
+	return fmt.Sprintf("CASE strlen(%[1]s) WHEN %[2]d THEN CASE WHEN prefix(%[1]s, '0x') OR prefix(%[1]s, '0X') "+
+		"THEN TRY(unhex(substr(%[1]s, 3))) END WHEN %[3]d THEN TRY(unhex(%[1]s)) END", c, 2*n+2, 2*n)
+}
+
+// Decimal gives decimal text in whole units as a BIGINT of millionths, rounded
+// half away from zero; NULL for anything else.
+func Decimal(c string) string {
+	return fmt.Sprintf("TRY_CAST(TRY_CAST(%s AS DECIMAL(18,6)) * 1000000 AS BIGINT)", c)
+}
+
+// Units gives integer text in millionths as a BIGINT; NULL for anything else.
+func Units(c string) string { return fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c) }
+
+// Product gives size × price, both decimal text, as a BIGINT of millionths,
+// computed as Dollars does.
+func Product(size, price string) string {
+	return fmt.Sprintf("TRY_CAST(round(TRY_CAST(%s AS DOUBLE) * TRY_CAST(%s AS DOUBLE) * 1000000) AS BIGINT)", size, price)
+}
+
+// Token gives a VARCHAR of a decimal uint256 without leading zeros; NULL for
+// anything else.
+func Token(c string) string {
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '0*[1-9][0-9]{0,77}') THEN ltrim(%[1]s, '0') END", c)
+}
+
+// Side gives 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
+func Side(c string) string {
+	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
+}
+
+// Seconds gives text of unix seconds as a BIGINT of µs.
+func Seconds(c string) string {
+	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND 99999999999 THEN TRY_CAST(%[1]s AS BIGINT) * 1000000 END", c)
+}
+
+// Time gives text in any form ParseTime takes as a BIGINT of unix µs.
+func Time(c string) string {
+	n := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(28,6))", c)
+	return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN TRY_CAST(CASE WHEN %[1]s < 100000000000 THEN %[1]s * 1000000 "+
+		"WHEN %[1]s < 100000000000000 THEN %[1]s * 1000 WHEN %[1]s < 100000000000000000 THEN %[1]s "+
+		"ELSE %[1]s / 1000 END AS BIGINT) ELSE epoch_us(TRY_CAST(%[2]s AS TIMESTAMP)) END", n, c)
+}
+
+// FillSQL names the expressions of the fill columns over one record; an empty
+// one is NULL.
+type FillSQL struct {
+	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
+	Row                                                                                            string // the record's number; empty: records are numbered as they come
+	Bad                                                                                            string // condition under which the record as a whole is unusable; empty: never
+	From                                                                                           string // what follows FROM
+}
+
+// String gives the SELECT of data.FillColumns, with a reject reason for every
+// record that cannot be a fill.
+func (q FillSQL) String() string {
+	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
+		q.Side, q.Shares, q.USD, q.Fee, q.Name}
+	inner := []string{orElse(q.Bad, "false") + " AS bad"}
+	outer := []string{"row_number() OVER () AS row"}
+	if q.Row != "" {
+		outer[0] = "row"
+		inner = append(inner, q.Row+" AS row")
+	}
+	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
+		e := orElse(exprs[i+1], "NULL")
+		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, col[1], col[0]))
+		outer = append(outer, col[0])
+	}
+	outer = append(outer, rejectSQL+" AS reject")
+	return fmt.Sprintf("SELECT %s\nFROM (SELECT %s\n  FROM %s)",
+		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// rejectSQL is Check in SQL.
+var rejectSQL = fmt.Sprintf("CASE WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %d AND %d "+
+	"THEN 'bad_time' WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' "+
+	"WHEN side IS NULL THEN 'bad_side' WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
+	"WHEN shares = 0 THEN 'zero_size' WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price' END",
+	int64(FirstMicro), int64(LastMicro))
+
+// StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,
+// a missing one is NULL.
+func StubSQL(exprs map[string]string, from string) string {
+	cols := make([]string, len(data.StubColumns))
+	for i, col := range data.StubColumns {
+		cols[i] = fmt.Sprintf("(%s)::%s AS %s", orElse(exprs[col[0]], "NULL"), col[1], col[0])
+	}
+	return fmt.Sprintf("SELECT DISTINCT %s\nFROM (SELECT %s\n  FROM %s)\nWHERE condition IS NOT NULL",
+		strings.Join(names(), ", "), strings.Join(cols, ",\n    "), from)
+}
+
+func names() []string {
+	out := make([]string, 0, len(data.StubColumns))
+	for _, c := range data.StubColumns {
+		out = append(out, c[0])
+	}
+	return slices.Clip(out)
+}
