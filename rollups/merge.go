@@ -55,11 +55,17 @@ func Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
 // Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
 // the batch and marks the rollups stale.
 func Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	m := &merge{ctx: ctx, conn: conn}
+	if err := conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&m.from); err != nil {
+		return err
+	}
+	if err := m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10)); err != nil {
+		return err
+	}
 	if err := apply(); err != nil {
 		return err
 	}
-	_, err := conn.ExecContext(ctx, statements.Get("MarkStale"))
-	return err
+	return m.exec("MarkStale")
 }
 
 type merge struct {
@@ -100,8 +106,8 @@ func (m *merge) before() error {
 	if err := m.held("held_before"); err != nil {
 		return err
 	}
-	for _, name := range []string{"NewPairs", "NewDays", "WindowsEmpty", "WindowsRedemptionEmpty"} {
-		if err := m.exec(name); err != nil {
+	for _, name := range []string{"NewPairs", "NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
+		if err := m.exec(name, "@from", strconv.FormatInt(m.from, 10)); err != nil {
 			return err
 		}
 	}

@@ -366,6 +366,9 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 			if r.RebuildNeeded || rapid.IntRange(0, 5).Draw(rt, "rebuild") == 0 {
 				v.rebuild()
 			}
+			if rapid.IntRange(0, 3).Draw(rt, "compact") == 0 {
+				v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })
+			}
 			again := rapid.IntRange(0, i).Draw(rt, "again")
 			if r := v.importStep(again); r.Inserted != 0 || r.Replaced != 0 {
 				rt.Fatalf("importing file %d again: %+v", again, r)

@@ -139,7 +139,8 @@ func (j *job) run() (Receipt, error) {
 		return j.receipt, err
 	}
 	if j.merged && j.im.Rollups.Absorb != nil {
-		return j.receipt, j.im.Rollups.Absorb(j.ctx, j.conn)
+		// The batch is committed: whoever follows must see it even if the caller left.
+		return j.receipt, j.im.Rollups.Absorb(context.WithoutCancel(j.ctx), j.conn)
 	}
 	return j.receipt, nil
 }

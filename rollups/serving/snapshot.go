@@ -128,6 +128,9 @@ type Freshness struct {
 	LastMarkets time.Time // wall clock of the last import that added or changed markets
 	NextCycle   time.Time // when the scheduler will next refresh
 	Stale       bool      // facts are in that the rollups do not hold yet
+	// The last whole-database verification; zero: none ran yet.
+	LastVerified  time.Time
+	VerifyFailure string // what it refuted, "" where all held
 }
 
 // Snapshot is one epoch of everything the hot endpoints answer from.

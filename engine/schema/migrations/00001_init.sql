@@ -56,6 +56,9 @@ CREATE TABLE batches (
 CREATE TABLE rollup_state (as_of BIGINT NOT NULL, stale BOOLEAN NOT NULL, epoch BIGINT NOT NULL);
 INSERT INTO rollup_state VALUES (0, false, 0);
 
+-- Fills that came after a later day had begun: days to bring into order.
+CREATE TABLE late_days (day INTEGER NOT NULL, fills BIGINT NOT NULL);
+
 -- Rollups: each a run sorted by its first key and a tail of deltas in arrival
 -- order, of the same columns; a reader adds both up.
 CREATE TABLE position (token INTEGER NOT NULL, wallet INTEGER NOT NULL, fills BIGINT NOT NULL,

@@ -1,0 +1,145 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+
+	"pmx/engine"
+)
+
+// Compaction bounds. A step folds the tail of one key range of about stepRows
+// run rows, so that it holds the writer for a fraction of a second; a tail is
+// worth folding from tailRows on, or from an eighth of its run.
+const (
+	stepRows = 250_000
+	tailRows = 100_000
+)
+
+// Compact folds one key range of one rollup's tail into its sorted run, in one
+// transaction. It does nothing, and gives false, where no tail is long enough.
+// Sums do not change, so readers and the snapshot need not know.
+func Compact(ctx context.Context, conn *sql.Conn) (worked bool, err error) {
+	for _, t := range tables {
+		due, err := t.due(ctx, conn)
+		if err != nil {
+			return false, fmt.Errorf("compact %s: %w", t.name, err)
+		}
+		if !due {
+			continue
+		}
+		if err := t.fold(ctx, conn, stepRows); err != nil {
+			return false, fmt.Errorf("compact %s: %w", t.name, err)
+		}
+		return true, nil
+	}
+	return compactFacts(ctx, conn)
+}
+
+// CompactAll folds every tail, however short, in steps of about step run rows.
+func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
+	for _, t := range tables {
+		for {
+			var left int64
+			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.tail()).Scan(&left); err != nil {
+				return err
+			}
+			if left == 0 {
+				break
+			}
+			if err := t.fold(ctx, conn, step); err != nil {
+				return fmt.Errorf("compact %s: %w", t.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// due tells whether the tail is long, or a fold of it has begun: then key
+// ranges below the first left over are done.
+func (t table) due(ctx context.Context, conn *sql.Conn) (bool, error) {
+	var run, tail int64
+	err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT count(*) FROM %s), (SELECT count(*) FROM %s)", t.name, t.tail())).
+		Scan(&run, &tail)
+	return tail >= tailRows || (tail >= 1000 && tail*8 >= run), err
+}
+
+// fold takes the lowest keys of the tail.
+func (t table) fold(ctx context.Context, conn *sql.Conn, step int64) error {
+	lo, hi, err := t.nextRange(ctx, conn, step)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("%s BETWEEN %d AND %d", t.keys[0], lo, hi)
+	return engine.InTx(ctx, conn, func() error {
+		for _, stmt := range []string{
+			"CREATE OR REPLACE TEMP TABLE folded AS " + t.whole(where),
+			"DELETE FROM " + t.name + " WHERE " + where,
+			"DELETE FROM " + t.tail() + " WHERE " + where,
+			"INSERT INTO " + t.name + " FROM folded" + t.order(),
+			"DROP TABLE folded",
+		} {
+			if _, err := conn.ExecContext(ctx, stmt); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// nextRange picks the key range of the next step: from the lowest key in the
+// tail up to where about step rows of the run are passed.
+func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, hi int64, err error) {
+	key := t.keys[0]
+	var rows int64
+	var first, last sql.NullInt64
+	err = conn.QueryRowContext(ctx, fmt.Sprintf(
+		"SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM (SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)), (SELECT count(*) FROM %[3]s)",
+		key, t.tail(), t.name)).Scan(&first, &last, &rows)
+	if err != nil || !first.Valid {
+		return 0, 0, err
+	}
+	lo, hi = first.Int64, last.Int64
+	span := hi - lo + 1
+	if rows > step {
+		span = max(1, span*step/rows)
+	}
+	// Keys are skewed: halve until the range is small enough, or a single key.
+	for span > 1 {
+		var n int64
+		query := fmt.Sprintf("SELECT count(*) FROM %s WHERE %s BETWEEN %d AND %d", t.name, key, lo, lo+span-1)
+		if err := conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
+			return 0, 0, err
+		}
+		if n <= 2*step {
+			break
+		}
+		span /= 2
+	}
+	return lo, min(hi, lo+span-1), nil
+}
+
+// compactFacts brings one day of fills that came late into time order, so that
+// reads by time find each day in few places. Whole row groups that are left
+// empty are given back at the next checkpoint.
+func compactFacts(ctx context.Context, conn *sql.Conn) (bool, error) {
+	var day sql.NullInt64
+	if err := conn.QueryRowContext(ctx, statements.Get("ScatteredDay")).Scan(&day); err != nil {
+		return false, fmt.Errorf("compact fills: %w", err)
+	}
+	if !day.Valid {
+		return false, nil
+	}
+	arg := strconv.FormatInt(day.Int64, 10)
+	err := engine.InTx(ctx, conn, func() error {
+		for _, name := range []string{"TakeDay", "DropDay", "PutDay", "MarkDay"} {
+			if _, err := conn.ExecContext(ctx, statements.Get(name, "@day", arg)); err != nil {
+				return fmt.Errorf("compact fills: %s: %w", name, err)
+			}
+		}
+		_, err := conn.ExecContext(ctx, "DROP TABLE folded")
+		return err
+	})
+	return err == nil, err
+}

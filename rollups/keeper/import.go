@@ -1,0 +1,175 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pmx/engine/ingest"
+	"pmx/rollups/serving"
+)
+
+// Request is an import as asked for: files, folders and globs.
+type Request struct {
+	Paths   []string       `json:"paths"`
+	As      string         `json:"as,omitempty"`
+	OnError ingest.OnError `json:"on_error,omitempty"`
+	DryRun  bool           `json:"dry_run,omitempty"`
+}
+
+// Event is what an import tells while it runs: exactly one of the fields.
+type Event struct {
+	Progress *ingest.Progress `json:"progress,omitempty"`
+	Receipt  *ingest.Receipt  `json:"receipt,omitempty"`
+	Failed   *Failure         `json:"failed,omitempty"`
+	Skipped  *Failure         `json:"skipped,omitempty"` // a file of a folder that no feed knows
+	Step     string           `json:"step,omitempty"`    // a rebuild's stage
+	Done     int              `json:"done,omitempty"`
+	Of       int              `json:"of,omitempty"`
+}
+
+// Failure is a file that was not imported, and why.
+type Failure struct {
+	File  string `json:"file"`
+	Error string `json:"error"`
+}
+
+// Result is what an import of several files came to.
+type Result struct {
+	Receipts []ingest.Receipt `json:"receipts"`
+	Failed   []Failure        `json:"failed"`
+	Skipped  []Failure        `json:"skipped"`
+}
+
+// ErrNothing is returned for an import of paths that hold no file.
+var ErrNothing = errors.New("no file to import")
+
+// Import brings files in, those that others refer to first, each in its own
+// transaction. A file that fails is reported and the others go on; the error
+// is non-nil only where no work could be done or it was cancelled.
+func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Result, error) {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	if emit == nil {
+		emit = func(Event) {}
+	}
+	res := Result{Receipts: []ingest.Receipt{}, Failed: []Failure{}, Skipped: []Failure{}}
+	plans, err := k.plan(req, &res, emit)
+	if err != nil {
+		return res, err
+	}
+	rebuild := false
+	for _, p := range plans {
+		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
+			As: req.As, OnError: req.OnError, DryRun: req.DryRun,
+			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
+		})
+		if ctx.Err() != nil {
+			return res, ctx.Err()
+		}
+		if err != nil {
+			res.fail(emit, p.Path, err)
+			continue
+		}
+		res.Receipts = append(res.Receipts, r)
+		emit(Event{Receipt: &r})
+		rebuild = rebuild || r.RebuildNeeded
+		k.imported(r)
+	}
+	if !rebuild || req.DryRun {
+		return res, nil
+	}
+	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
+		emit(Event{Step: name, Done: done, Of: of})
+	}))
+}
+
+func (r *Result) fail(emit func(Event), path string, err error) {
+	f := Failure{File: path, Error: err.Error()}
+	r.Failed = append(r.Failed, f)
+	emit(Event{Failed: &f})
+}
+
+// imported notes for the status grades that data came in.
+func (k *Keeper) imported(r ingest.Receipt) {
+	if r.DryRun {
+		return
+	}
+	now := k.cfg.Now().UTC()
+	k.note(func(f *serving.Freshness) {
+		if r.Inserted > 0 {
+			f.LastFills = now
+		}
+		if r.MarketsNew+r.MarketsChanged > 0 {
+			f.LastMarkets = now
+		}
+	})
+}
+
+// plan expands the paths, names the feed of every file, and puts files that
+// others refer to first.
+func (k *Keeper) plan(req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
+	var plans []ingest.Plan
+	for _, path := range req.Paths {
+		files, fromFolder, err := expand(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			p, _, err := k.importer.Identify(file, req.As)
+			switch {
+			case err == nil:
+				plans = append(plans, p)
+			case fromFolder:
+				f := Failure{File: file, Error: err.Error()}
+				res.Skipped = append(res.Skipped, f)
+				emit(Event{Skipped: &f})
+			default:
+				res.fail(emit, file, err)
+			}
+		}
+	}
+	if len(plans) == 0 && len(res.Failed) == 0 {
+		return nil, fmt.Errorf("%w in %s", ErrNothing, strings.Join(req.Paths, " "))
+	}
+	slices.SortStableFunc(plans, func(a, b ingest.Plan) int { return int(a.Feed.Kind) - int(b.Feed.Kind) })
+	return plans, nil
+}
+
+// expand gives the files a path stands for, in name order: itself, what is in a
+// folder and below, or what a glob matches. Hidden files of a folder are left out.
+func expand(path string) (files []string, fromFolder bool, err error) {
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return []string{path}, false, nil
+	} else if err == nil {
+		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(d.Name(), ".") && p != path {
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if !d.IsDir() {
+				files = append(files, p)
+			}
+			return nil
+		})
+		return files, true, err
+	}
+	files, err = filepath.Glob(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(files) == 0 {
+		return nil, false, fmt.Errorf("%s: no such file or folder", path)
+	}
+	return files, false, nil
+}

@@ -1,0 +1,208 @@
+// Package keeper owns an open venue: the database, the importer and the live
+// snapshot. It runs one piece of work at a time, whether a person, the inbox or
+// the schedule asked for it.
+package keeper
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups"
+	"pmx/rollups/serving"
+)
+
+// Config says what to keep.
+type Config struct {
+	Engine  engine.Options
+	Feeds   ingest.Catalogue
+	Log     zerolog.Logger
+	Now     func() time.Time // nil: time.Now
+	Venue   map[data.Address]bool
+	Publish func(*serving.Snapshot) // told of every snapshot; nil: none is kept
+}
+
+// Keeper is an open venue.
+type Keeper struct {
+	cfg      Config
+	db       *engine.DB
+	importer *ingest.Importer
+	live     *rollups.Live // nil where nobody is served
+	busy     sync.Mutex    // one import, refresh, rebuild or verification at a time
+
+	mu        sync.Mutex
+	freshness serving.Freshness
+}
+
+// Open opens the database and, where snapshots are wanted, loads the first one.
+// Facts whose rollups were left stale by a stopped import are rebuilt first.
+func Open(ctx context.Context, cfg Config) (*Keeper, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	db, err := engine.Open(ctx, cfg.Engine)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{cfg: cfg, db: db}
+	merge := ingest.Rollups{Merge: rollups.Merge, Postpone: rollups.Postpone}
+	if cfg.Publish != nil {
+		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue}
+		merge.Absorb = k.absorb
+	}
+	k.importer = &ingest.Importer{DB: db, Feeds: cfg.Feeds, Now: cfg.Now, Rollups: merge}
+	if k.live != nil {
+		if err := errors.Join(k.refresh(ctx, nil), k.load(ctx)); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return k, nil
+}
+
+// absorb follows a committed batch; where that fails, everything is read anew.
+func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
+	err := k.live.Absorb(ctx, conn)
+	if err == nil {
+		return nil
+	}
+	k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is loaded anew")
+	return k.live.Load(ctx, conn)
+}
+
+// Close ends the keeping once what runs is done.
+func (k *Keeper) Close() error {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	return k.db.Close()
+}
+
+// DB is the open database.
+func (k *Keeper) DB() *engine.DB { return k.db }
+
+// Snapshot is the newest one; nil where none is kept.
+func (k *Keeper) Snapshot() *serving.Snapshot {
+	if k.live == nil {
+		return nil
+	}
+	return k.live.Snapshot()
+}
+
+// Ping proves that the database answers.
+func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }
+
+// Freshness is what status grades are computed from.
+func (k *Keeper) Freshness() serving.Freshness {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.freshness
+}
+
+func (k *Keeper) note(f func(*serving.Freshness)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(&k.freshness)
+}
+
+// load reads everything into memory anew.
+func (k *Keeper) load(ctx context.Context) error {
+	if k.live == nil {
+		return nil
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		var fills, markets int64
+		if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
+			return err
+		}
+		k.note(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
+		return k.live.Load(ctx, conn)
+	})
+}
+
+func stamp(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// Step is told of the stages of long work: what is being done, and how many of
+// how many stages are behind it.
+type Step func(name string, done, of int)
+
+// Refresh brings the rollups up to date with the facts where an import left
+// that to a rebuild.
+func (k *Keeper) Refresh(ctx context.Context, step Step) error {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	return k.cycleDone(k.refresh(ctx, step))
+}
+
+func (k *Keeper) refresh(ctx context.Context, step Step) error {
+	stale := false
+	err := k.db.Read(ctx, func(conn *sql.Conn) error {
+		var err error
+		stale, err = rollups.Stale(ctx, conn)
+		return err
+	})
+	if err != nil || !stale {
+		return err
+	}
+	return k.rebuild(ctx, step)
+}
+
+// Rebuild recomputes every rollup from the facts.
+func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	return k.cycleDone(k.rebuild(ctx, step))
+}
+
+func (k *Keeper) rebuild(ctx context.Context, step Step) error {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, step) })
+	if err != nil {
+		return err
+	}
+	if err := k.db.Checkpoint(ctx); err != nil {
+		return err
+	}
+	return k.load(ctx)
+}
+
+// Verify proves the whole database; it changes nothing but waits for, and holds
+// off, imports.
+func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
+		checks, err = rollups.Verify(ctx, conn, step)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	if k.live != nil {
+		checks = append(checks, k.verifyLive(ctx)...)
+	}
+	return checks, nil
+}
+
+// cycleDone records how a refresh ended.
+func (k *Keeper) cycleDone(err error) error {
+	now := k.cfg.Now().UTC()
+	k.note(func(f *serving.Freshness) {
+		if err != nil {
+			f.LastFailure, f.FailureText = now, err.Error()
+			return
+		}
+		f.LastCycle, f.FailureText = now, ""
+	})
+	return err
+}

@@ -1,0 +1,25 @@
+-- Days of fills that arrived out of order. late_days counts, per day, the fills
+-- that came after a later day had begun.
+
+-- name: NoteLateDays
+INSERT INTO late_days
+SELECT (ts // 86400000000)::INTEGER AS day, count(*)
+FROM n_fill
+WHERE sign > 0 AND ts // 86400000000 < @from // 86400000000
+GROUP BY day
+
+-- name: ScatteredDay
+SELECT min(day) FROM (SELECT day FROM late_days GROUP BY day HAVING SUM(fills) >= 50000) AS d
+
+-- name: TakeDay
+CREATE OR REPLACE TEMP TABLE folded AS
+FROM fills WHERE ts >= @day * 86400000000 AND ts < (@day + 1) * 86400000000
+
+-- name: DropDay
+DELETE FROM fills WHERE ts >= @day * 86400000000 AND ts < (@day + 1) * 86400000000
+
+-- name: PutDay
+INSERT INTO fills FROM folded ORDER BY ts, tx, log_index, repeat
+
+-- name: MarkDay
+DELETE FROM late_days WHERE day = @day
