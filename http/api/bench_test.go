@@ -54,6 +54,7 @@ func run(b *testing.B, handler fasthttp.RequestHandler, prepare func(req *fastht
 	var ctx fasthttp.RequestCtx
 	ctx.Init(&fasthttp.Request{}, apitest.Loopback, nil)
 	ctx.Request.Header.SetHost("pmx.test")
+	ctx.Request.Header.SetMethod(fiber.MethodGet)
 	var wireBytes []byte
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -73,8 +74,9 @@ func BenchmarkLeaderboard(b *testing.B) {
 	for _, limit := range []string{"5", "200"} {
 		b.Run("limit="+limit, func(b *testing.B) {
 			handler, keys := benchServer(b)
+			path := wire.Base + "/leaderboard/traders?period=7d&limit=" + limit
 			run(b, handler, func(req *fasthttp.Request, i int) {
-				req.SetRequestURI(wire.Base + "/leaderboard/traders?period=7d&limit=" + limit)
+				req.SetRequestURI(path)
 				req.Header.Set(wire.KeyHeader, keys[i%len(keys)])
 			})
 		})
@@ -98,13 +100,7 @@ func BenchmarkTraderStats(b *testing.B) {
 func BenchmarkConstantBody(b *testing.B) {
 	for name, size := range map[string]int{"1.1KB": 1100, "2.6KB": 2600, "75KB": 75_000} {
 		b.Run(name, func(b *testing.B) {
-			app := fiber.New(fiber.Config{DisableStartupMessage: true})
-			body := make([]byte, size)
-			app.Get("/*", func(c *fiber.Ctx) error {
-				c.Set(fiber.HeaderContentType, "application/json; charset=utf-8")
-				return c.Send(body)
-			})
-			run(b, app.Handler(), func(req *fasthttp.Request, _ int) {
+			run(b, constant(size), func(req *fasthttp.Request, _ int) {
 				req.SetRequestURI(wire.Base + "/leaderboard/traders?period=7d&limit=5")
 				req.Header.Set(wire.KeyHeader, "pmx_0123456789012345678901234567890123456789012")
 			})

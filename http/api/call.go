@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
 
 	"pmx/http/access"
 )
 
 const (
-	headerRequestID    = "X-Request-Id" // as fasthttp spells it on the wire
+	headerRequestID    = "X-Request-Id" // spelled as fasthttp does
+	headerETag         = "Etag"
 	headerCacheControl = "Cache-Control"
 	headerVary         = "Vary"
 	varyOn             = "X-API-Key, Accept-Encoding"
@@ -59,9 +61,11 @@ type callKey struct{}
 // header that says so. The caller ends it with End.
 func (a *API) Begin(c *fiber.Ctx) *Call {
 	call := a.calls.pool.Get().(*Call)
-	*call = Call{Start: a.now(), id: call.id[:0], buf: call.buf[:0], tier: access.Nobody}
+	call.Start, call.Addr = a.now(), netip.Addr{}
+	call.key, call.tier, call.route, call.code = nil, access.Nobody, nil, ""
+	call.id, call.buf = call.id[:0], call.buf[:0]
 	call.id = a.calls.appendID(call.id, c.Request().Header.Peek(headerRequestID))
-	c.Response().Header.SetCanonical([]byte(headerRequestID), call.id)
+	setHeader(&c.Response().Header, headerRequestID, utils.UnsafeString(call.id))
 	c.Locals(callKey{}, call)
 	return call
 }
@@ -181,9 +185,10 @@ func refusal(v access.Verdict, now time.Time) *problem {
 	return p
 }
 
-// setHeader sets a header whose name is spelled the way fasthttp would.
+// setHeader sets a header whose name is spelled the way fasthttp would, so that
+// it need not look.
 func setHeader(h *fasthttp.ResponseHeader, name, value string) {
-	h.Set(name, value)
+	h.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
 // rateHeaders tells the state of the window: RateLimit-Policy and RateLimit as in
@@ -192,14 +197,17 @@ func setHeader(h *fasthttp.ResponseHeader, name, value string) {
 func rateHeaders(h *fasthttp.ResponseHeader, w access.Window) {
 	var text [64]byte
 	b := append(text[:0], `"minute";q=`...)
-	b = append(strconv.AppendInt(b, int64(w.Limit), 10), ";w=60"...)
-	h.SetBytesV("Ratelimit-Policy", b)
+	at := len(b)
+	b = strconv.AppendInt(b, int64(w.Limit), 10)
+	setHeader(h, "X-Ratelimit-Limit", utils.UnsafeString(b[at:]))
+	setHeader(h, "Ratelimit-Policy", utils.UnsafeString(append(b, ";w=60"...)))
 	b = append(text[:0], `"minute";r=`...)
-	b = append(strconv.AppendInt(b, int64(w.Remaining), 10), ";t="...)
-	h.SetBytesV("Ratelimit", strconv.AppendInt(b, int64(w.ResetIn), 10))
-	h.SetBytesV("X-Ratelimit-Limit", strconv.AppendInt(text[:0], int64(w.Limit), 10))
-	h.SetBytesV("X-Ratelimit-Remaining", strconv.AppendInt(text[:0], int64(w.Remaining), 10))
-	h.SetBytesV("X-Ratelimit-Reset", strconv.AppendInt(text[:0], w.ResetAt, 10))
+	at = len(b)
+	b = strconv.AppendInt(b, int64(w.Remaining), 10)
+	setHeader(h, "X-Ratelimit-Remaining", utils.UnsafeString(b[at:]))
+	b = strconv.AppendInt(append(b, ";t="...), int64(w.ResetIn), 10)
+	setHeader(h, "Ratelimit", utils.UnsafeString(b))
+	setHeader(h, "X-Ratelimit-Reset", utils.UnsafeString(strconv.AppendInt(text[:0], w.ResetAt, 10)))
 }
 
 // Since is how long call has taken so far.

@@ -93,7 +93,7 @@ func parseWallet(s string) (data.Address, error) {
 // readParams fills call with the parameters of its route, or tells which one is
 // at fault.
 func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
-	call.values = r.defaults
+	copy(call.values[:len(r.Params)], r.defaults[:])
 	for i := range r.Params {
 		p := &r.Params[i]
 		if !p.InPath {

@@ -127,7 +127,7 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	setHeader(h, headerCacheControl, "no-store")
 	setHeader(h, headerVary, varyOn)
 	if p.status == fiber.StatusUnauthorized {
-		setHeader(h, fiber.HeaderWWWAuthenticate, `ApiKey realm="`+wire.Base+`", header="`+wire.KeyHeader+`"`)
+		setHeader(h, "Www-Authenticate", `ApiKey realm="`+wire.Base+`", header="`+wire.KeyHeader+`"`)
 	}
 	if p.retry > 0 {
 		setHeader(h, fiber.HeaderRetryAfter, strconv.Itoa(p.retry))
@@ -135,6 +135,6 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	if p.allow != "" {
 		setHeader(h, fiber.HeaderAllow, p.allow)
 	}
-	h.Del(fiber.HeaderETag)
+	h.Del(headerETag)
 	res.SetBody(call.buf)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
 )
 
@@ -77,11 +78,11 @@ func unchanged(header []byte, t *tag) bool {
 // success sets the headers of a 200 or 304 and tells whether a body is wanted.
 func success(c *fiber.Ctx, t *tag, maxAge int) bool {
 	h := &c.Response().Header
-	h.SetCanonical([]byte("Etag"), t[:])
+	setHeader(h, headerETag, utils.UnsafeString(t[:]))
 	var text [48]byte
 	b := append(text[:0], "private, max-age="...)
-	h.SetCanonical([]byte(headerCacheControl), strconv.AppendInt(b, int64(maxAge), 10))
-	h.SetCanonical([]byte(headerVary), []byte(varyOn))
+	setHeader(h, headerCacheControl, utils.UnsafeString(strconv.AppendInt(b, int64(maxAge), 10)))
+	setHeader(h, headerVary, varyOn)
 	if unchanged(c.Request().Header.Peek(fiber.HeaderIfNoneMatch), t) {
 		c.Response().SetStatusCode(fiber.StatusNotModified)
 		return false

@@ -100,11 +100,12 @@ func (s *Server) record(c *fiber.Ctx, call *api.Call) {
 	if status >= fiber.StatusInternalServerError {
 		level = zerolog.ErrorLevel
 	}
+	var client [48]byte
 	e := s.requests.WithLevel(level).Time("time", call.Start.UTC()).
 		Bytes("request_id", res.Header.Peek(fiber.HeaderXRequestID)).
 		Str("method", c.Method()).Str("route", call.Route()).Int("status", status).
 		Int64("duration_us", took.Microseconds()).Int("bytes", bodySize(c)).
-		Str("client", masked(call.Addr))
+		Bytes("client", appendMasked(client[:0], call.Addr))
 	if id := call.KeyID(); id != "" {
 		e = e.Str("key_id", id).Str("plan", call.Plan())
 	}

@@ -154,12 +154,10 @@ func (s *Server) newApp() *fiber.App {
 
 // knownMethods answers methods that Fiber does not know; it would do so in plain text.
 func knownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
-	known := map[string]bool{}
-	for _, m := range app.Config().RequestMethods {
-		known[m] = true
-	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if known[string(ctx.Method())] {
+		switch string(ctx.Method()) {
+		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,
+			fiber.MethodConnect, fiber.MethodOptions, fiber.MethodTrace, fiber.MethodPatch:
 			next(ctx)
 			return
 		}

@@ -94,15 +94,16 @@ func forwarded(item []byte) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// masked is an address without its last part, for the log.
-func masked(a netip.Addr) string {
+// appendMasked adds an address without its last part, for the log; nothing for
+// the zero address.
+func appendMasked(b []byte, a netip.Addr) []byte {
 	bits := 24
 	if a.Is6() {
 		bits = 48
 	}
 	p, err := a.Prefix(bits)
-	if err != nil {
-		return ""
+	if err != nil || !a.IsValid() {
+		return b
 	}
-	return p.String()
+	return p.AppendTo(b)
 }

@@ -1,0 +1,251 @@
+package control_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pmx/engine/control"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var day = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+func open(t *testing.T, path string) *control.DB {
+	t.Helper()
+	db, err := control.Open(t.Context(), path, func() time.Time { return day })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func file(t *testing.T) string { return filepath.Join(t.TempDir(), "a dir?#", "control.db") }
+
+func fresh(t *testing.T) *control.DB {
+	t.Helper()
+	path := file(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("control.db: %v %v", info, err)
+	}
+	return db
+}
+
+func hash(n int) [32]byte { return sha256.Sum256(fmt.Append(nil, n)) }
+
+func TestKeyLifecycle(t *testing.T) {
+	db, ctx := fresh(t), t.Context()
+	k, err := db.IssueKey(ctx, hash(1), "explorer", " Ada ")
+	if err != nil || k.ID != fmt.Sprintf("%x", hash(1))[:8] || k.Label != "Ada" || k.Tier != "explorer" || !k.CreatedAt.Equal(day) || k.LastUsedAt != nil {
+		t.Fatalf("issued %+v, %v", k, err)
+	}
+	if k, err = db.SetTier(ctx, k.ID, "trader"); err != nil || k.Tier != "trader" {
+		t.Errorf("raised %+v, %v", k, err)
+	}
+	minute := day.Truncate(time.Minute)
+	uses := []control.Use{{Hash: hash(1), LastUsed: minute, Requests: 3}, {Hash: hash(99), LastUsed: minute, Requests: 9}}
+	later := []control.Use{{Hash: hash(1), LastUsed: minute.Add(-time.Minute), Requests: 4}}
+	if err := errors.Join(db.AddUse(ctx, uses), db.AddUse(ctx, later)); err != nil {
+		t.Fatal(err)
+	}
+	if k, err = db.RevokeKey(ctx, k.ID); err != nil || k.RevokedAt == nil || k.Requests != 7 || !k.LastUsedAt.Equal(minute) {
+		t.Errorf("revoked %+v, %v", k, err)
+	}
+	keys, err := db.ListKeys(ctx)
+	if err != nil || len(keys) != 1 || keys[0].RevokedAt == nil {
+		t.Errorf("listed %+v, %v", keys, err)
+	}
+	records, err := db.Keys(ctx)
+	if err != nil || len(records) != 1 || records[0] != (control.Record{Hash: hash(1), Tier: "trader", Revoked: true}) {
+		t.Errorf("records %+v, %v", records, err)
+	}
+}
+
+func TestKeyErrors(t *testing.T) {
+	db, ctx := fresh(t), t.Context()
+	k, err := db.IssueKey(ctx, hash(1), "free", "Ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := db.IssueKey(ctx, hash(2), "free", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.RevokeKey(ctx, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		do   func() error
+		want error
+	}{
+		"unknown tier":      {func() error { _, err := db.IssueKey(ctx, hash(3), "gold", "x"); return err }, control.ErrInvalid},
+		"no label":          {func() error { _, err := db.IssueKey(ctx, hash(3), "free", " "); return err }, control.ErrInvalid},
+		"same short id":     {func() error { _, err := db.IssueKey(ctx, hash(1), "free", "x"); return err }, control.ErrConflict},
+		"set unknown tier":  {func() error { _, err := db.SetTier(ctx, k.ID, "gold"); return err }, control.ErrInvalid},
+		"set tier of none":  {func() error { _, err := db.SetTier(ctx, "00000000", "free"); return err }, control.ErrNotFound},
+		"set tier, revoked": {func() error { _, err := db.SetTier(ctx, gone.ID, "alpha"); return err }, control.ErrConflict},
+		"revoke none":       {func() error { _, err := db.RevokeKey(ctx, "00000000"); return err }, control.ErrNotFound},
+		"revoke twice":      {func() error { _, err := db.RevokeKey(ctx, gone.ID); return err }, control.ErrConflict},
+	}
+	for name, c := range cases {
+		if err := c.do(); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+	if keys, err := db.ListKeys(ctx); err != nil || len(keys) != 2 {
+		t.Errorf("a failure left something behind: %+v, %v", keys, err)
+	}
+}
+
+func TestRevisionMovesWithKeysAndNotWithUsage(t *testing.T) {
+	db, ctx := fresh(t), t.Context()
+	revision := func() int64 {
+		n, err := db.Revision(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	last := revision()
+	step := func(what string, moves bool, err error) {
+		now := revision()
+		if err != nil || (now > last) != moves {
+			t.Errorf("%s: %d → %d, %v", what, last, now, err)
+		}
+		last = now
+	}
+	k, err := db.IssueKey(ctx, hash(1), "free", "Ada")
+	step("issue", true, err)
+	step("usage", false, db.AddUse(ctx, []control.Use{{Hash: hash(1), LastUsed: day, Requests: 1}}))
+	_, err = db.AddRequest(ctx, "ada@example.org", "a bot")
+	step("waitlist", false, err)
+	_, err = db.SetTier(ctx, k.ID, "alpha")
+	step("set tier", true, err)
+	_, err = db.RevokeKey(ctx, k.ID)
+	step("revoke", true, err)
+}
+
+func TestWaitlist(t *testing.T) {
+	db, ctx := fresh(t), t.Context()
+	for _, who := range []string{"ada", "bob", "cyd"} {
+		if _, err := db.AddRequest(ctx, who+"@example.org", "a dashboard"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.AddRequest(ctx, "dan@example.org", " "); !errors.Is(err, control.ErrInvalid) {
+		t.Errorf("no use case: %v", err)
+	}
+	r, k, err := db.Approve(ctx, 1, hash(1), control.DefaultTier)
+	if err != nil || r.State != control.Approved || *r.KeyID != k.ID || k.Tier != "explorer" || k.Label != "ada@example.org" {
+		t.Errorf("approved %+v %+v %v", r, k, err)
+	}
+	if r, err := db.Decline(ctx, 2); err != nil || r.State != control.Declined || r.KeyID != nil || r.DecidedAt == nil {
+		t.Errorf("declined %+v %v", r, err)
+	}
+	if _, _, err := db.Approve(ctx, 2, hash(2), "free"); !errors.Is(err, control.ErrConflict) {
+		t.Errorf("approve a declined one: %v", err)
+	}
+	if _, _, err := db.Approve(ctx, 3, hash(1), "free"); !errors.Is(err, control.ErrConflict) {
+		t.Errorf("a key id that is taken: %v", err)
+	}
+	if _, err := db.Decline(ctx, 9); !errors.Is(err, control.ErrNotFound) {
+		t.Errorf("decline nobody: %v", err)
+	}
+	waiting, err := db.ListRequests(ctx, control.Waiting)
+	if err != nil || len(waiting) != 1 || waiting[0].ID != 3 {
+		t.Errorf("waiting %+v %v", waiting, err)
+	}
+	if all, err := db.ListRequests(ctx, ""); err != nil || len(all) != 3 {
+		t.Errorf("all %+v %v", all, err)
+	}
+}
+
+// Two handles are what two processes have: neither sees the other's memory.
+func TestTwoProcessesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.db")
+	const each = 25
+	var all sync.WaitGroup
+	for p := range 2 {
+		all.Go(func() {
+			db, err := control.Open(context.Background(), path, time.Now)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer db.Close()
+			for i := range each {
+				if _, err := db.IssueKey(context.Background(), hash(p*each+i), "free", "x"); err != nil {
+					t.Error(err)
+				}
+				if _, err := db.Keys(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	one, two := open(t, path), open(t, path)
+	before, err := one.Revision(t.Context())
+	if err != nil || before != 2*each {
+		t.Errorf("revision %d, %v", before, err)
+	}
+	if _, err := two.IssueKey(t.Context(), hash(1000), "free", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := one.Revision(t.Context()); err != nil || after != before+1 {
+		t.Errorf("the other handle's change is not seen: %d, %v", after, err)
+	}
+}
+
+func TestANewerFileIsRefusedWithAHint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.db")
+	db, err := control.Open(t.Context(), path, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
+	if err := errors.Join(err, raw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = control.Open(t.Context(), path, time.Now)
+	if !errors.Is(err, control.ErrNewer) || !strings.Contains(err.Error(), "run the newer pmx") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Open(t.Context(), path, time.Now); err == nil {
+		t.Error("it was opened")
+	}
+}

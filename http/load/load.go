@@ -1,0 +1,190 @@
+// Package load measures how fast a server on this machine answers: a small,
+// bounded generator of requests over the loopback, for benchmarks.
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// MaxDuration is the longest a run may take.
+const MaxDuration = 10 * time.Second
+
+// ErrNotLoopback is returned for a target that is not on this machine.
+var ErrNotLoopback = errors.New("load is for loopback addresses only")
+
+// Config says what to ask and how hard.
+type Config struct {
+	Addr     string            // HOST:PORT, a loopback address
+	Paths    []string          // with their query; taken in turn
+	Keys     []string          // API keys, taken in turn; empty: none
+	Header   map[string]string // sent with every request
+	Conns    int               // connections, each with one request at a time
+	Duration time.Duration     // at most MaxDuration
+}
+
+// Result is what a run measured.
+type Result struct {
+	Requests  int64         // answered with 200 or 304
+	Errors    int64         // any other status, or no answer
+	Bytes     int64         // of bodies, as they travelled
+	Elapsed   time.Duration // wall clock
+	PerSecond float64       // requests per second
+	P50, P99  time.Duration // latency; within 3 %
+	LastError string        // of the last request that failed
+}
+
+// Run asks until the duration is over or ctx ends.
+func Run(ctx context.Context, cfg Config) (Result, error) {
+	addr, err := netip.ParseAddrPort(cfg.Addr)
+	switch {
+	case err != nil:
+		return Result{}, fmt.Errorf("target %q: %w", cfg.Addr, err)
+	case !addr.Addr().IsLoopback():
+		return Result{}, fmt.Errorf("target %q: %w", cfg.Addr, ErrNotLoopback)
+	case cfg.Duration <= 0 || cfg.Duration > MaxDuration || cfg.Conns < 1 || len(cfg.Paths) == 0:
+		return Result{}, fmt.Errorf("a run needs paths, at least one connection and a duration up to %s", MaxDuration)
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.Duration)
+	defer cancel()
+	workers := make([]worker, cfg.Conns)
+	began := time.Now()
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() { workers[i].run(ctx, &cfg, i) })
+	}
+	all.Wait()
+	return sum(workers, time.Since(began)), nil
+}
+
+// worker is one connection's share.
+type worker struct {
+	result  Result
+	latency histogram
+	conn    net.Conn // nil: to be dialled
+	in      *bufio.Reader
+	out     *bufio.Writer
+}
+
+func (w *worker) run(ctx context.Context, cfg *Config, n int) {
+	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(res)
+	for name, value := range cfg.Header {
+		req.Header.Set(name, value)
+	}
+	req.Header.SetHost(cfg.Addr)
+	for ; ctx.Err() == nil; n += cfg.Conns {
+		req.Header.SetRequestURI(cfg.Paths[n%len(cfg.Paths)])
+		if len(cfg.Keys) > 0 {
+			req.Header.Set("X-Api-Key", cfg.Keys[n%len(cfg.Keys)])
+		}
+		began := time.Now()
+		if err := w.ask(cfg.Addr, req, res); err != nil {
+			w.result.Errors++
+			w.result.LastError = err.Error()
+			continue
+		}
+		w.latency.add(time.Since(began))
+		w.result.Requests++
+		w.result.Bytes += int64(len(res.Body()))
+	}
+	w.hangUp()
+}
+
+// ask sends req and reads res, over the connection it has or a new one.
+func (w *worker) ask(addr string, req *fasthttp.Request, res *fasthttp.Response) error {
+	if w.conn == nil {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
+		if err != nil {
+			return err
+		}
+		w.conn, w.in, w.out = conn, bufio.NewReaderSize(conn, 64<<10), bufio.NewWriter(conn)
+	}
+	err := errors.Join(w.conn.SetDeadline(time.Now().Add(MaxDuration)), req.Write(w.out), w.out.Flush())
+	if err == nil {
+		err = res.Read(w.in)
+	}
+	if err != nil || res.ConnectionClose() {
+		w.hangUp()
+	}
+	if status := res.StatusCode(); err == nil && status != fasthttp.StatusOK && status != fasthttp.StatusNotModified {
+		return fmt.Errorf("status %d: %.200s", status, res.Body())
+	}
+	return err
+}
+
+func (w *worker) hangUp() {
+	if w.conn != nil {
+		_ = w.conn.Close()
+		w.conn = nil
+	}
+}
+
+func sum(workers []worker, elapsed time.Duration) Result {
+	total, latency := Result{Elapsed: elapsed}, &histogram{}
+	for i := range workers {
+		r := &workers[i].result
+		total.Requests += r.Requests
+		total.Errors += r.Errors
+		total.Bytes += r.Bytes
+		if r.LastError != "" {
+			total.LastError = r.LastError
+		}
+		latency.merge(&workers[i].latency)
+	}
+	total.PerSecond = float64(total.Requests) / elapsed.Seconds()
+	total.P50, total.P99 = latency.quantile(0.50), latency.quantile(0.99)
+	return total
+}
+
+// histogram counts durations in buckets that are 1/32 of their size wide.
+type histogram struct {
+	counts [64 * 32]int64
+	total  int64
+}
+
+const fine = 5 // bits of a duration that a bucket keeps below the leading one
+
+func bucket(ns uint64) int {
+	if ns < 1<<fine {
+		return int(ns)
+	}
+	shift := bits.Len64(ns) - fine - 1
+	return (shift+1)<<fine + int(ns>>shift&(1<<fine-1))
+}
+
+func (h *histogram) add(d time.Duration) {
+	h.counts[bucket(uint64(max(0, d)))]++
+	h.total++
+}
+
+func (h *histogram) merge(other *histogram) {
+	for i, n := range other.counts {
+		h.counts[i] += n
+	}
+	h.total += other.total
+}
+
+// quantile gives the lower end of the bucket that q of all durations reach; 0 of none.
+func (h *histogram) quantile(q float64) time.Duration {
+	rank := int64(q * float64(h.total))
+	for i, n := range h.counts {
+		if rank -= n; n > 0 && rank < 0 {
+			if i < 1<<fine {
+				return time.Duration(i)
+			}
+			return time.Duration(uint64(1<<fine|i&(1<<fine-1)) << (i>>fine - 1))
+		}
+	}
+	return 0
+}
