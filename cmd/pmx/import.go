@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"pmx/data/feeds"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+)
+
+// ImportCmd imports files.
+type ImportCmd struct {
+	Paths   []string `arg:"" name:"path" help:"Files, folders, globs, or - for standard input. Plain, .gz or .zst."`
+	As      string   `help:"Read every file as this feed instead of detecting it." placeholder:"FEED"`
+	OnError string   `help:"What a row that cannot be read does: be rejected alone (row), or have its file refused (file)." enum:"row,file" default:"row"`
+	DryRun  bool     `help:"Say what would happen, change nothing."`
+	JSON    bool     `help:"End with one JSON object instead of text."`
+}
+
+// Help is the longer help.
+func (ImportCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Every file ends in a receipt that accounts for each of its rows. Importing a file again, or one that
+overlaps it, changes nothing. Rows that cannot be used are kept with line and reason under
+<data-dir>/rejected. While a server runs on the data directory, it does the work and the next request
+sees the result.
+
+  pmx import events.ndjson orderFilled.csv
+  pmx import --dry-run ~/downloads/
+  curl -s https://host/trades.json | pmx import -
+  pmx import --as polymarket-trades page.json
+
+Feeds:
+`)
+	for _, f := range feeds.All() {
+		fmt.Fprintf(&b, "  %-24s %s\n", f.Name, f.About)
+	}
+	return b.String()
+}
+
+// Run imports.
+func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	paths, err := c.sources(dir, std.in)
+	if err != nil {
+		return err
+	}
+	defer removeSpooled(dir, paths)
+	m := newMeter(std, c.JSON)
+	req := keeper.Request{Paths: paths, As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
+	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
+		m.imported(e)
+		if !c.JSON {
+			printEvent(std.out, std.err, e)
+		}
+	}, localImport)
+	m.clear()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := json.NewEncoder(std.out).Encode(res); err != nil {
+			return err
+		}
+	}
+	if len(res.Failed) > 0 {
+		if c.JSON {
+			for _, f := range res.Failed {
+				_, _ = fmt.Fprintf(std.err, "pmx: %s\n", f.Error)
+			}
+		}
+		return errSilent
+	}
+	return nil
+}
+
+const spoolPrefix = "stdin-"
+
+// sources makes the paths absolute, since a server may do the work, and keeps
+// standard input in a file where the database can read it.
+func (c *ImportCmd) sources(dir engine.Dir, in io.Reader) ([]string, error) {
+	var paths []string
+	for _, p := range c.Paths {
+		if p != "-" {
+			abs, err := filepath.Abs(p)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, abs)
+			continue
+		}
+		if err := os.MkdirAll(dir.Inbox(), 0o755); err != nil {
+			return nil, err
+		}
+		f, err := os.CreateTemp(dir.Inbox(), "."+spoolPrefix+"*")
+		if err != nil {
+			return nil, fmt.Errorf("keep standard input: %w", err)
+		}
+		_, err = io.Copy(f, in)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("keep standard input: %w", err)
+		}
+		paths = append(paths, f.Name())
+	}
+	return paths, nil
+}
+
+func removeSpooled(dir engine.Dir, paths []string) {
+	for _, p := range paths {
+		if filepath.Dir(p) == dir.Inbox() && strings.HasPrefix(filepath.Base(p), "."+spoolPrefix) {
+			_ = os.Remove(p)
+		}
+	}
+}
+
+func printEvent(out, errOut io.Writer, e keeper.Event) {
+	switch {
+	case e.Receipt != nil:
+		printReceipt(out, *e.Receipt)
+	case e.Failed != nil:
+		_, _ = fmt.Fprintf(errOut, "pmx: %s\n", e.Failed.Error)
+	case e.Skipped != nil:
+		_, _ = fmt.Fprintf(errOut, "skipped %s\n", e.Skipped.Error)
+	}
+}
+
+// printReceipt writes what became of a file, one fact a line, zeros left out.
+func printReceipt(w io.Writer, r ingest.Receipt) {
+	dry := ""
+	if r.DryRun {
+		dry = "  (dry run: nothing was changed)"
+	}
+	_, _ = fmt.Fprintf(w, "%s  %s%s\n", r.File, r.Feed, dry)
+	row := func(label string, n int64, note string) {
+		if n != 0 {
+			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", label, thousands(n), note)
+		}
+	}
+	rate := ""
+	if r.Seconds > 0 {
+		rate = fmt.Sprintf("%.1f s, %s rows/s", r.Seconds, thousands(int64(float64(r.Read)/r.Seconds)))
+	}
+	row("read", r.Read, rate)
+	row("inserted", r.Inserted, "")
+	row("  of them better", r.Replaced, "known before without a log index")
+	row("already there", r.AlreadyThere, "")
+	row("identical", r.Identical, "rows that repeat another of this file")
+	row("waiting", r.Waiting, "until their market is imported")
+	row("released", r.Released, "had waited for these markets")
+	row("unmapped", r.Unmapped, "inserted, their market is not known yet")
+	reasons := make([]string, 0, len(r.Rejected))
+	for reason := range r.Rejected {
+		reasons = append(reasons, reason)
+	}
+	sort.Strings(reasons)
+	for _, reason := range reasons {
+		row("rejected", r.Rejected[reason], reason)
+	}
+	row("markets new", r.MarketsNew, "")
+	row("markets changed", r.MarketsChanged, "")
+	row("resolutions", r.Resolutions, "")
+	row("tokens mapped", r.TokensMapped, "")
+	row("blocks", r.Blocks, "")
+	if r.Inserted > 0 {
+		_, _ = fmt.Fprintf(w, "  %-18s %s … %s\n  %-18s buys %s, sells %s USD\n", "from … to", r.From, r.To,
+			"sums", r.BuyUSD, r.SellUSD)
+	}
+	if r.Rule != "" && r.Inserted+r.AlreadyThere+r.Identical > 0 {
+		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "repeats", r.Rule)
+	}
+	if r.RejectedFile != "" {
+		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "rejected rows in", r.RejectedFile)
+	}
+}

@@ -1,0 +1,134 @@
+// Command pmx is the analytics service for a prediction-market venue: one
+// binary that imports, proves, serves and exports.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"pmx/engine"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// CLI is every command and flag. Each flag may also be set in the environment
+// as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
+type CLI struct {
+	DataDir string          `help:"Folder that holds everything pmx keeps." default:"./pmx-data" placeholder:"DIR"`
+	Memory  string          `help:"Memory DuckDB may use; leave room for the rest." default:"${memory}" placeholder:"SIZE"`
+	Threads int             `help:"Threads DuckDB may use; 0 is one per core." default:"0" placeholder:"N"`
+	Config  kong.ConfigFlag `help:"Read flags from this JSON file." placeholder:"FILE"`
+
+	Serve    ServeCmd    `cmd:"" help:"Serve the API until stopped."`
+	Import   ImportCmd   `cmd:"" help:"Import trades, markets and resolutions."`
+	Refresh  RefreshCmd  `cmd:"" help:"Merge what was imported without waiting for the schedule."`
+	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
+	Verify   VerifyCmd   `cmd:"" help:"Prove that every number follows from the facts."`
+	Sample   SampleCmd   `cmd:"" help:"Write a made-up venue of any size."`
+	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
+	Waitlist WaitlistCmd `cmd:"" help:"Keep the waitlist for keys."`
+	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
+}
+
+func (c *CLI) dir() (engine.Dir, error) { return engine.Dir(c.DataDir).Abs() }
+
+func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
+	return engine.Options{Dir: dir, MemoryLimit: c.Memory, Threads: c.Threads}
+}
+
+// stdio is where a command reads and writes.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() { os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})) }
+
+// run is the whole program: it gives the exit status, 0 for success, 1 for a
+// failure that was explained, 2 for words that were not understood, 130 when
+// interrupted.
+func run(args []string, std stdio) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cli CLI
+	exit := -1
+	parser, err := kong.New(&cli,
+		kong.Name("pmx"),
+		kong.Description(description),
+		kong.UsageOnError(),
+		kong.DefaultEnvars("PMX"),
+		kong.Configuration(kong.JSON, "pmx.json"),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"memory": engine.DefaultMemory},
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(code int) { exit = code }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(std),
+	)
+	if err != nil {
+		_, _ = fmt.Fprintln(std.err, "pmx:", err)
+		return 2
+	}
+	kctx, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit // --help
+	}
+	if err != nil {
+		var parse *kong.ParseError
+		if errors.As(err, &parse) {
+			_, _ = fmt.Fprintf(std.err, "pmx: %s\nTry: pmx %s--help\n", err, commandOf(parse))
+		} else {
+			_, _ = fmt.Fprintln(std.err, "pmx:", err)
+		}
+		return 2
+	}
+	return status(ctx, kctx.Run(&cli), std)
+}
+
+func commandOf(parse *kong.ParseError) string {
+	if cmd := parse.Context.Command(); cmd != "" {
+		if sel := parse.Context.Selected(); sel != nil {
+			return sel.Path() + " "
+		}
+	}
+	return ""
+}
+
+// errSilent ends a command with status 1 where everything was said already.
+var errSilent = errors.New("")
+
+func status(ctx context.Context, err error, std stdio) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errSilent):
+		return 1
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		_, _ = fmt.Fprintln(std.err, "pmx: interrupted; nothing half-done was kept")
+		return 130
+	}
+	_, _ = fmt.Fprintln(std.err, "pmx:", err)
+	return 1
+}
+
+const description = `Analytics for a prediction-market venue, in one binary on one box.
+
+A first run:
+  pmx serve --sample                     a sample venue, served on 127.0.0.1:8080
+  pmx keys issue --tier trader --label me
+  curl -H "X-API-Key: pmx_..." http://127.0.0.1:8080/api/v3/leaderboard/traders
+
+Your own data:
+  pmx import ~/polymarket/               every file that a feed knows, markets first
+  pmx verify                             prove what came of it`
+
+func underDir(dir engine.Dir, name string) string { return filepath.Join(string(dir), name) }

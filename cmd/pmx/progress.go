@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/schollz/progressbar/v3"
+
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+)
+
+func lines(text string) []string {
+	out := strings.Split(text, "\n")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return out
+}
+
+// isTerminal tells whether w is a screen that a bar may be drawn on.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// meter shows progress: a bar on a terminal, nothing elsewhere.
+type meter struct {
+	w     io.Writer
+	on    bool
+	bar   *progressbar.ProgressBar
+	label string
+	began time.Time
+}
+
+func newMeter(std stdio, quiet bool) *meter {
+	return &meter{w: std.err, on: !quiet && isTerminal(std.err)}
+}
+
+const barSteps = 1000
+
+// show draws share (0…1, negative: unknown) of a piece of work named label.
+func (m *meter) show(label string, share float64, note string) {
+	if !m.on {
+		return
+	}
+	if m.bar == nil || label != m.label {
+		m.clear()
+		steps := barSteps
+		if share < 0 {
+			steps = -1
+		}
+		m.label, m.began = label, time.Now()
+		m.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(m.w), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetDescription(label), progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	if note != "" {
+		m.bar.Describe(label + " " + note)
+	}
+	if share >= 0 {
+		_ = m.bar.Set(int(share * barSteps)) // a bar that cannot be drawn is no failure
+	} else {
+		_ = m.bar.Add(1)
+	}
+}
+
+func (m *meter) clear() {
+	if m.bar != nil {
+		_ = m.bar.Finish()
+		_ = m.bar.Clear()
+		m.bar = nil
+	}
+}
+
+func (m *meter) stage(s stage) {
+	m.show("computing", float64(s.Done)/float64(max(s.Of, 1)), s.Name)
+}
+
+func (m *meter) imported(e keeper.Event) {
+	switch {
+	case e.Progress != nil:
+		m.file(*e.Progress)
+	case e.Step != "":
+		m.stage(stage{e.Step, e.Done, e.Of})
+	default:
+		m.clear()
+	}
+}
+
+func (m *meter) file(p ingest.Progress) {
+	note := ""
+	if p.Rows > 0 && m.bar != nil {
+		if s := time.Since(m.began).Seconds(); s > 0.5 {
+			note = fmt.Sprintf("%s rows/s", thousands(int64(float64(p.Rows)/s)))
+		}
+	}
+	m.show(p.Phase+" "+filepath.Base(p.File), p.Done, note)
+}
+
+// thousands writes n with separators: 1,234,567.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		s = "-" + s
+	}
+	return s
+}

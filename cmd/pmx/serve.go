@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/control"
+	"pmx/http/access"
+	"pmx/http/admin"
+	"pmx/http/api"
+	"pmx/http/server"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// ServeCmd serves the API.
+type ServeCmd struct {
+	Listen       string   `help:"HOST:PORT. Plain HTTP is for loopback addresses; elsewhere give a certificate or a trusted proxy." default:"127.0.0.1:8080"`
+	TLSCert      string   `help:"Certificate, PEM." type:"path" placeholder:"FILE"`
+	TLSKey       string   `help:"Its key, PEM." type:"path" placeholder:"FILE"`
+	TrustedProxy []string `help:"Address range of a TLS proxy whose X-Forwarded headers are believed." placeholder:"CIDR"`
+	RefreshCron  string   `help:"When to take the inbox in, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
+	VerifyCron   string   `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
+	RequestLog   string   `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
+	Sample       bool     `help:"Import the bundled sample venue into an empty data directory first."`
+}
+
+// Help is the longer help.
+func (ServeCmd) Help() string {
+	return `Prints "ready" with the base URL when it can answer, and stops cleanly on SIGTERM. Files dropped into
+<data-dir>/inbox are imported.
+
+  pmx serve --sample
+  pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
+  pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8`
+}
+
+// relay passes snapshots to the API, which is made after the first one.
+type relay struct{ api *api.API }
+
+func (r *relay) publish(s *serving.Snapshot) {
+	if r.api != nil {
+		r.api.Publish(s)
+	}
+}
+
+// Run serves until ctx ends.
+func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	log := zerolog.New(std.err).With().Timestamp().Logger()
+	if err := dir.Create(); err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r := &relay{}
+	k, err := cli.openKeeper(ctx, dir, log, r.publish)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
+	if c.Sample {
+		if err := firstSample(ctx, k, dir, std); err != nil {
+			return err
+		}
+	}
+	keys, err := control.Open(ctx, dir.Control(), time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, keys.Close()) }()
+	gate, err := access.NewGate(ctx, keys, log)
+	if err != nil {
+		return err
+	}
+	r.api, err = api.New(api.Config{Source: k, Gate: gate, Version: version, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	srv, closeLog, err := c.listen(r.api, log, std)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	registry.MustRegister(srv.Collector())
+	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
+	if err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	offer(sock, k)
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return sock.Serve(gctx) })
+	group.Go(func() error { return gate.Run(gctx) })
+	group.Go(func() error { return k.Run(gctx, keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}) })
+	group.Go(func() error { return srv.Serve(gctx) })
+	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
+		return err
+	}
+	return group.Wait()
+}
+
+func (c *ServeCmd) listen(a *api.API, log zerolog.Logger, std stdio) (*server.Server, func(), error) {
+	var proxies []netip.Prefix
+	for _, text := range c.TrustedProxy {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--trusted-proxy %s: give an address range such as 10.0.0.0/8", text)
+		}
+		proxies = append(proxies, p)
+	}
+	closeLog := func() {}
+	var requests io.Writer
+	switch c.RequestLog {
+	case "":
+	case "-":
+		requests = std.err
+	default:
+		f, err := os.OpenFile(c.RequestLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return nil, nil, fmt.Errorf("request log: %w", err)
+		}
+		requests, closeLog = f, func() { _ = f.Close() }
+	}
+	srv, err := server.New(server.Config{API: a, Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
+		TrustedProxy: proxies, Log: log, RequestLog: requests})
+	return srv, closeLog, err
+}
+
+// firstSample imports the bundled venue into a database without fills.
+func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, std stdio) error {
+	if s := k.Snapshot(); s != nil && s.Counts.Fills > 0 {
+		return nil
+	}
+	out, err := os.MkdirTemp(dir.Tmp(), "sample-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(out) }()
+	if err := os.Remove(out); err != nil {
+		return err
+	}
+	man, err := sample.Write(ctx, sample.Config{}, out, nil)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(std.err, "importing the sample venue: %s fills, %s … %s\n", thousands(man.Fills),
+		man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly))
+	m := newMeter(std, false)
+	defer m.clear()
+	res, err := k.Import(ctx, keeper.Request{Paths: []string{out}}, m.imported)
+	if err == nil && len(res.Failed) > 0 {
+		err = errors.New(res.Failed[0].Error)
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"pmx/engine/control"
+	"pmx/http/access"
+)
+
+// WaitlistCmd keeps the waitlist.
+type WaitlistCmd struct {
+	Add     WaitlistAddCmd     `cmd:"" help:"Note somebody who asks for a key."`
+	List    WaitlistListCmd    `cmd:"" help:"List requests."`
+	Approve WaitlistApproveCmd `cmd:"" help:"Approve a request and issue its key."`
+	Decline WaitlistDeclineCmd `cmd:"" help:"Decline a request."`
+}
+
+// WaitlistAddCmd adds a request.
+type WaitlistAddCmd struct {
+	Contact string `arg:"" help:"How to reach them."`
+	UseCase string `help:"What they want the data for." required:""`
+	JSON    bool   `help:"Print one JSON object."`
+}
+
+// Run adds.
+func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return cli.withControl(ctx, func(db *control.DB) error {
+		r, err := db.AddRequest(ctx, c.Contact, c.UseCase)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std.out, r)
+		}
+		_, err = fmt.Fprintf(std.out, "request %d of %s is waiting; approve it with: pmx waitlist approve %d\n", r.ID, r.Contact, r.ID)
+		return err
+	})
+}
+
+// WaitlistListCmd lists requests.
+type WaitlistListCmd struct {
+	State string `help:"waiting, approved, declined or all." enum:"waiting,approved,declined,all" default:"waiting"`
+	JSON  bool   `help:"Print one JSON object."`
+}
+
+// Run lists.
+func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return cli.withControl(ctx, func(db *control.DB) error {
+		state := c.State
+		if state == "all" {
+			state = ""
+		}
+		list, err := db.ListRequests(ctx, state)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std.out, map[string]any{"requests": append([]control.Request{}, list...)})
+		}
+		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "ID\tCONTACT\tSTATE\tASKED\tUSE CASE")
+		for _, r := range list {
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.ID, r.Contact, r.State, r.CreatedAt.Format(time.DateOnly), r.UseCase)
+		}
+		return w.Flush()
+	})
+}
+
+// WaitlistApproveCmd approves a request.
+type WaitlistApproveCmd struct {
+	ID   int64  `arg:"" help:"Number of the request."`
+	Tier string `help:"Tier of its key." enum:"free,explorer,trader,alpha" default:"explorer"`
+	JSON bool   `help:"Print one JSON object."`
+}
+
+// Run approves and issues the key.
+func (c *WaitlistApproveCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return cli.withControl(ctx, func(db *control.DB) error {
+		secret, hash, err := access.NewSecret(rand.Reader)
+		if err != nil {
+			return err
+		}
+		_, k, err := db.Approve(ctx, c.ID, hash, c.Tier)
+		if err != nil {
+			return err
+		}
+		return printIssued(std.out, issued{Key: secret, ID: k.ID, Tier: k.Tier, Label: k.Label}, c.JSON)
+	})
+}
+
+// WaitlistDeclineCmd declines a request.
+type WaitlistDeclineCmd struct {
+	ID   int64 `arg:"" help:"Number of the request."`
+	JSON bool  `help:"Print one JSON object."`
+}
+
+// Run declines.
+func (c *WaitlistDeclineCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return cli.withControl(ctx, func(db *control.DB) error {
+		r, err := db.Decline(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std.out, r)
+		}
+		_, err = fmt.Fprintf(std.out, "request %d of %s is declined\n", r.ID, r.Contact)
+		return err
+	})
+}

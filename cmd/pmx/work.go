@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/reference"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/http/admin"
+	"pmx/rollups"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// catalogue is every feed the program knows.
+func catalogue() ingest.Catalogue {
+	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName}
+}
+
+// venueWallets are the venue's own addresses: the built-in table and, one per
+// line, what the operator put into venue_wallets.txt in the data directory.
+func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
+	out := map[data.Address]bool{}
+	for _, w := range reference.VenueWallets() {
+		out[w.Address] = true
+	}
+	path := underDir(dir, "venue_wallets.txt")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range lines(string(text)) {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		a, err := data.ParseAddress(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, i+1, err)
+		}
+		out[a] = true
+	}
+	return out, nil
+}
+
+// openKeeper opens the venue in this process. publish is nil where nobody is served.
+func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
+	venue, err := venueWallets(dir)
+	if err != nil {
+		return nil, err
+	}
+	opts := c.engineOptions(dir)
+	opts.OnFault = func(err error, recovered bool) {
+		log.Error().Err(err).Bool("recovered", recovered).Msg("database fault")
+		if !recovered {
+			os.Exit(3) // a poisoned instance cannot serve; a supervisor starts it anew
+		}
+	}
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(), Log: log, Venue: venue, Publish: publish})
+}
+
+// The operations that a command hands to a running server over its socket.
+const (
+	opImport  = "import"
+	opRefresh = "refresh"
+	opRebuild = "rebuild"
+	opVerify  = "verify"
+)
+
+// perform runs an operation where the database is: in the server of this data
+// directory if one is running, else in this process.
+func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req Req, onEvent func(Event),
+	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) (res Res, err error) {
+	dir, err := c.dir()
+	if err != nil {
+		return res, err
+	}
+	if admin.Running(dir.AdminSocket()) {
+		raw, err := admin.Call(ctx, dir.AdminSocket(), name, req, func(raw json.RawMessage) {
+			var e Event
+			if json.Unmarshal(raw, &e) == nil {
+				onEvent(e)
+			}
+		})
+		if err != nil {
+			return res, err
+		}
+		return res, json.Unmarshal(raw, &res)
+	}
+	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), nil)
+	if err != nil {
+		return res, err
+	}
+	res, err = local(ctx, k, req, onEvent)
+	return res, errors.Join(err, k.Close())
+}
+
+// stage is one stage of long work, as an event.
+type stage struct {
+	Name string `json:"name"`
+	Done int    `json:"done"`
+	Of   int    `json:"of"`
+}
+
+type none struct{}
+
+func stages(emit func(stage)) keeper.Step {
+	return func(name string, done, of int) { emit(stage{name, done, of}) }
+}
+
+func localImport(ctx context.Context, k *keeper.Keeper, req keeper.Request, emit func(keeper.Event)) (keeper.Result, error) {
+	return k.Import(ctx, req, emit)
+}
+
+func localRefresh(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
+	return none{}, k.Refresh(ctx, stages(emit))
+}
+
+func localRebuild(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
+	return none{}, k.Rebuild(ctx, stages(emit))
+}
+
+func localVerify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]rollups.Check, error) {
+	return k.Verify(ctx, stages(emit))
+}
+
+// offer makes the operations available on a server's socket.
+func offer(s *admin.Server, k *keeper.Keeper) {
+	handle(s, k, opImport, localImport)
+	handle(s, k, opRefresh, localRefresh)
+	handle(s, k, opRebuild, localRebuild)
+	handle(s, k, opVerify, localVerify)
+}
+
+func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, name string,
+	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) {
+	s.Handle(name, func(ctx context.Context, raw json.RawMessage, emit func(any)) (any, error) {
+		var req Req
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &req); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return local(ctx, k, req, func(e Event) { emit(e) })
+	})
+}
