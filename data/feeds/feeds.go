@@ -9,14 +9,20 @@ import (
 	"strings"
 
 	"pmx/data"
+	"pmx/data/feeds/canonical"
 	"pmx/data/feeds/fpmm"
+	"pmx/data/feeds/jonbecker"
+	"pmx/data/feeds/lists"
 	"pmx/data/feeds/polydata"
 	"pmx/data/feeds/polymarket"
+	"pmx/data/feeds/subgraph"
+	"pmx/data/feeds/wallet"
 )
 
 // All gives every feed, in the order help texts list them.
 func All() []data.Feed {
-	return slices.Concat(polymarket.Feeds(), polydata.Feeds(), fpmm.Feeds())
+	return slices.Concat(canonical.Feeds(), polymarket.Feeds(), polydata.Feeds(), subgraph.Feeds(), jonbecker.Feeds(),
+		fpmm.Feeds(), lists.Feeds(), wallet.Feeds())
 }
 
 // Names gives the names of all feeds, as --as takes them.

@@ -46,6 +46,8 @@ var strangers = []struct {
 		"labels of markets are not imported; import Gamma markets"},
 	{keyed("market_key", "wallet", "usd_amount", "outcome"), "a table made from AMM-era market files",
 		"import the per-market files it was made from"},
+	{keyed("fpmm_address", "trader", "outcome_tokens"), "a list of AMM-era trades by pool address",
+		"nothing in it maps a pool to a market; import the trades per market"},
 	{keyed("history[].t", "history[].p"), "a price history", "prices are computed from fills; import the trades"},
 	{keyed("type", "usdcSize", "proxyWallet", "conditionId"), "a list of wallet activity",
 		"it mixes trades with splits, merges and redemptions; import /trades"},

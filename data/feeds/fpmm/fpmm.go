@@ -76,7 +76,7 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 		return err
 	}
 	labels := Outcomes(labelsOf(rows))
-	if err := sink.Market(rows[0].line, market(condition, key, labels)); err != nil {
+	if err := sink.Market(rows[0].line, Market(key, labels)); err != nil {
 		return err
 	}
 	for _, k := range rows {
@@ -129,7 +129,9 @@ func labelsOf(rows []kept) []string {
 	return out
 }
 
-func market(condition data.Hash, key string, labels []string) data.Market {
+// Market gives the market of a key with its normalised labels in payout order.
+func Market(key string, labels []string) data.Market {
+	condition := Condition(key)
 	m := data.Market{Condition: condition, Slug: strings.ReplaceAll(key, "_", "-"), Question: question(key), Outcomes: labels}
 	for _, l := range labels {
 		m.TokenIDs = append(m.TokenIDs, Token(condition, l))

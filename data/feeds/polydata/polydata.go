@@ -13,7 +13,9 @@ import (
 )
 
 // Feeds gives the feeds of this package.
-func Feeds() []data.Feed { return []data.Feed{orderFilled()} }
+func Feeds() []data.Feed {
+	return []data.Feed{orderFilled(), trades(), markets(), marketsV2(), missingMarkets()}
+}
 
 func orderFilled() data.Feed {
 	return data.Feed{
@@ -48,7 +50,7 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 		Tx:     shape.Hex(t.Col("transactionHash"), 32),
 		TS:     shape.Seconds(t.Col("timestamp")),
 		Wallet: shape.Hex(t.Col("maker"), 20),
-		Role:   RoleSQL(t.Col("taker")),
+		Role:   roleSQL(t.Col("taker")),
 		Token:  shape.Token(of(takerAsset, makerAsset)),
 		Side:   fmt.Sprintf("CASE WHEN %s THEN 0 WHEN %s = '0' THEN 1 END", buys, takerAsset),
 		Shares: shape.Units(of(takerAmount, makerAmount)),
@@ -60,9 +62,9 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 	return data.Query{Fills: q.String()}, nil
 }
 
-// RoleSQL gives 2 (taker) where the VARCHAR taker is an exchange of the venue,
+// roleSQL gives 2 (taker) where the VARCHAR taker is an exchange of the venue,
 // else 1 (maker).
-func RoleSQL(taker string) string {
+func roleSQL(taker string) string {
 	var list []string
 	for _, a := range reference.Exchanges() {
 		list = append(list, shape.Quote(a.String()))

@@ -11,7 +11,7 @@ import (
 // Quote gives s as a SQL string literal.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Table is a CSV or NDJSON file as DuckDB reads it: every cell VARCHAR, empty
+// Table is a CSV, NDJSON or Parquet file as DuckDB reads it: every cell VARCHAR, empty
 // cells NULL, nothing sniffed.
 type Table struct {
 	from string
@@ -53,6 +53,17 @@ func NDJSONTable(src data.Source, names ...string) Table {
 	}
 	t.from = fmt.Sprintf("read_json(%s, format = 'newline_delimited', columns = {%s}, ignore_errors = true, "+
 		"maximum_object_size = 67108864)", Quote(src.Path), strings.Join(decl, ", "))
+	return t
+}
+
+// ParquetTable reads the columns of the Parquet file of src as text, beside
+// file_row_number.
+func ParquetTable(src data.Source, h data.Head) Table {
+	t := Table{cols: map[string]string{}, bad: "false"}
+	for _, name := range h.Columns {
+		t.cols[name] = Ident(name) + "::VARCHAR"
+	}
+	t.from = fmt.Sprintf("read_parquet(%s, file_row_number = true)", Quote(src.Path))
 	return t
 }
 

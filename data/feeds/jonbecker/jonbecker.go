@@ -1,0 +1,205 @@
+// Package jonbecker reads the Parquet files of the prediction-market-analysis
+// data set: OrderFilled logs, block times and markets
+// (github.com/Jon-Becker/prediction-market-analysis).
+package jonbecker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"pmx/data"
+	"pmx/data/feeds/polymarket"
+	"pmx/data/feeds/shape"
+	"pmx/data/reference"
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed { return []data.Feed{trades(), blocks(), markets()} }
+
+func trades() data.Feed {
+	return data.Feed{
+		Name:     "jonbecker-trades",
+		About:    "prediction-market-analysis polymarket/trades Parquet: OrderFilled logs with log index and fee",
+		Rule:     "a fill is one log of a transaction: its log index tells it from every other",
+		Kind:     data.KindFills,
+		Identity: data.KeepRepeats,
+		Formats:  []data.Format{data.Parquet},
+		Match: func(h data.Head) bool {
+			return shape.HasColumns(h, "block_number", "transaction_hash", "log_index", "maker", "taker",
+				"maker_asset_id", "taker_asset_id", "maker_amount", "taker_amount")
+		},
+		Query: queryTrades,
+	}
+}
+
+// columns gives the expressions of the columns of a Parquet file by the types
+// they have in it, which differ between versions of the data set.
+type columns struct{ file *parquet.File }
+
+// hex gives a BLOB of n bytes from text, or from bytes that are the value
+// itself or its text.
+func (c columns) hex(name string, n int) string {
+	leaf, _, ok := shape.LeafOf(c.file, name)
+	if !ok {
+		return "NULL::BLOB"
+	}
+	col := shape.Ident(name)
+	if !leaf.IsBinary() {
+		return shape.Hex(col+"::VARCHAR", n)
+	}
+	return fmt.Sprintf("CASE WHEN octet_length(%[1]s::BLOB) = %[2]d THEN %[1]s::BLOB ELSE %[3]s END",
+		col, n, shape.Hex("TRY(decode("+col+"::BLOB))", n))
+}
+
+func (c columns) text(name string) string {
+	if _, _, ok := shape.LeafOf(c.file, name); !ok {
+		return "NULL::VARCHAR"
+	}
+	return shape.Ident(name) + "::VARCHAR"
+}
+
+func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
+	file, closer, err := shape.Parquet(src, nil)
+	if err != nil {
+		return data.Query{}, err
+	}
+	defer func() { err = errors.Join(err, closer.Close()) }()
+	c := columns{file}
+	makerAsset, takerAsset := c.text("maker_asset_id"), c.text("taker_asset_id")
+	makerAmount, takerAmount := c.text("maker_amount"), c.text("taker_amount")
+	of := func(buy, sell string) string {
+		return fmt.Sprintf("CASE WHEN %s = '0' THEN %s ELSE %s END", makerAsset, buy, sell)
+	}
+	fills := shape.FillSQL{
+		Tx:       c.hex("transaction_hash", 32),
+		LogIndex: "TRY_CAST(log_index AS INTEGER)",
+		Block:    "TRY_CAST(block_number AS BIGINT)",
+		TS:       shape.Time(c.text("timestamp")),
+		Wallet:   c.hex("maker", 20),
+		Role:     roleSQL(c.hex("taker", 20)),
+		Token:    shape.Token(of(takerAsset, makerAsset)),
+		Side:     fmt.Sprintf("CASE WHEN %s = '0' THEN 0 WHEN %s = '0' THEN 1 END", makerAsset, takerAsset),
+		Shares:   shape.Units(of(takerAmount, makerAmount)),
+		USD:      shape.Units(of(makerAmount, takerAmount)),
+		Fee:      fmt.Sprintf("coalesce(%s, 0)", shape.Units(c.text("fee"))),
+		Row:      "file_row_number + 1",
+		From:     fmt.Sprintf("read_parquet(%s, file_row_number = true)", shape.Quote(src.Path)),
+	}
+	return data.Query{Fills: fills.String()}, nil
+}
+
+// roleSQL gives 2 (taker) where the BLOB taker is an exchange of the venue, else
+// 1 (maker).
+func roleSQL(taker string) string {
+	var list []string
+	for _, a := range reference.Exchanges() {
+		list = append(list, fmt.Sprintf("unhex('%x')", a[:]))
+	}
+	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN 2 ELSE 1 END", taker, strings.Join(list, ", "))
+}
+
+func blocks() data.Feed {
+	return data.Feed{
+		Name:    "jonbecker-blocks",
+		About:   "prediction-market-analysis polymarket/blocks Parquet: the time of every block, for trades without",
+		Kind:    data.KindReference,
+		Formats: []data.Format{data.Parquet},
+		Match: func(h data.Head) bool {
+			return shape.HasColumns(h, "block_number", "timestamp") && !shape.HasAny(h, "transaction_hash", "maker", "wallet")
+		},
+		Read: readBlocks,
+	}
+}
+
+func readBlocks(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) (err error) {
+	file, closer, err := shape.Parquet(src, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closer.Close()) }()
+	number, at, ok := shape.LeafOf(file, "block_number")
+	ts, tsAt, ok2 := shape.LeafOf(file, "timestamp")
+	if !ok || !ok2 {
+		return errors.New("the columns block_number and timestamp are not flat")
+	}
+	return shape.EachRow(file, func(row int64, values parquet.Row) error {
+		if row%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, t := text(number, at, values), text(ts, tsAt, values)
+		b, err := block(n, t)
+		if err != nil {
+			return shape.Reject(sink, row, []byte(n+","+t), err)
+		}
+		return sink.Block(row, b)
+	})
+}
+
+func text(leaf shape.Leaf, at int, row parquet.Row) string {
+	for _, v := range row {
+		if v.Column() == at {
+			s, _ := leaf.Value(v).(string)
+			return s
+		}
+	}
+	return ""
+}
+
+func block(number, ts string) (data.Block, error) {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 {
+		return data.Block{}, shape.Bad("bad_block", "the block number %q is not a whole number", number)
+	}
+	us, err := shape.FillTime(ts)
+	return data.Block{Number: n, TS: us}, err
+}
+
+func markets() data.Feed {
+	return data.Feed{
+		Name:    "jonbecker-markets",
+		About:   "prediction-market-analysis polymarket/markets Parquet: condition_id, outcomes, outcome_prices, clob_token_ids",
+		Kind:    data.KindMarkets,
+		Formats: []data.Format{data.Parquet, data.CSV, data.NDJSON, data.JSON},
+		Match: func(h data.Head) bool {
+			return shape.Has(h, "condition_id", "question", "outcome_prices", "clob_token_ids")
+		},
+		Read: readMarkets,
+	}
+}
+
+func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	rd := shape.Reading{Sink: sink}
+	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var m struct {
+			ID            shape.Text `json:"id"`
+			ConditionID   shape.Text `json:"condition_id"`
+			Question      shape.Text `json:"question"`
+			Slug          shape.Text `json:"slug"`
+			Outcomes      shape.List `json:"outcomes"`
+			OutcomePrices shape.List `json:"outcome_prices"`
+			ClobTokenIDs  shape.List `json:"clob_token_ids"`
+			Volume        shape.Text `json:"volume"`
+			Liquidity     shape.Text `json:"liquidity"`
+			Active        shape.Text `json:"active"`
+			Closed        shape.Text `json:"closed"`
+			EndDate       shape.Text `json:"end_date"`
+			CreatedAt     shape.Text `json:"created_at"`
+			FetchedAt     shape.Text `json:"_fetched_at"`
+		}
+		if json.Unmarshal(raw, &m) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		return polymarket.Emit(sink, line, raw, &polymarket.Gamma{
+			ID: m.ID, ConditionID: m.ConditionID, Question: m.Question, Slug: m.Slug, Outcomes: m.Outcomes,
+			OutcomePrices: m.OutcomePrices, ClobTokenIDs: m.ClobTokenIDs, Volume: m.Volume, Liquidity: m.Liquidity,
+			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt,
+		})
+	})
+}

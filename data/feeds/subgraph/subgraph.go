@@ -1,0 +1,208 @@
+// Package subgraph reads what The Graph's order-book and positions subgraphs
+// answer: OrderFilled events, and the map of tokens to conditions.
+package subgraph
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/reference"
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed { return []data.Feed{orderFilled(), positions()} }
+
+func orderFilled() data.Feed {
+	return data.Feed{
+		Name:  "subgraph-order-filled",
+		About: "orderFilledEvents of the order-book subgraph: JSON answers, arrays or NDJSON",
+		Rule: "an event has an id: a row repeated with its id is one fill, equal rows with different ids are separate fills, " +
+			"across files the larger count stands",
+		Kind:     data.KindFills,
+		Identity: data.KeepRepeats,
+		Formats:  []data.Format{data.JSON, data.NDJSON},
+		Match: func(h data.Head) bool {
+			for _, p := range []string{"", "orderFilledEvents[].", "data.orderFilledEvents[].", "data[]."} {
+				if shape.HasKeys(h, p+"makerAssetId", p+"takerAssetId", p+"makerAmountFilled", p+"maker") {
+					return true
+				}
+			}
+			return false
+		},
+		Read: readOrderFilled,
+	}
+}
+
+// event is an OrderFilledEvent; numbers are strings.
+type event struct {
+	ID          shape.Text `json:"id"`
+	Tx          shape.Text `json:"transactionHash"`
+	Timestamp   shape.Text `json:"timestamp"`
+	Maker       account    `json:"maker"`
+	Taker       account    `json:"taker"`
+	MakerAsset  shape.Text `json:"makerAssetId"`
+	TakerAsset  shape.Text `json:"takerAssetId"`
+	MakerAmount shape.Text `json:"makerAmountFilled"`
+	TakerAmount shape.Text `json:"takerAmountFilled"`
+	Fee         shape.Text `json:"fee"`
+}
+
+// account is an address, or an object that has it as id.
+type account string
+
+// UnmarshalJSON takes both forms; anything else is "".
+func (a *account) UnmarshalJSON(b []byte) error {
+	var s shape.Text
+	var o struct {
+		ID string `json:"id"`
+	}
+	if len(b) > 0 && b[0] == '{' {
+		if json.Unmarshal(b, &o) == nil {
+			*a = account(o.ID)
+		}
+		return nil
+	}
+	if s.UnmarshalJSON(b) == nil {
+		*a = account(s.Trim())
+	}
+	return nil
+}
+
+func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	rd := shape.Reading{Lists: []string{"data", "orderFilledEvents"}, Sink: sink}
+	seen := map[[32]byte]bool{}
+	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var e event
+		if json.Unmarshal(raw, &e) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		if e.ID != "" {
+			key := e.key()
+			if seen[key] {
+				return nil
+			}
+			seen[key] = true
+		}
+		f, err := e.fill()
+		if err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
+		return sink.Fill(line, f)
+	})
+}
+
+// key is what makes two rows the same event: all that the fill is made of.
+func (e *event) key() [32]byte {
+	parts := []string{string(e.ID), string(e.Timestamp), strings.ToLower(string(e.Maker)), strings.ToLower(string(e.Taker)),
+		string(e.MakerAsset), string(e.TakerAsset), string(e.MakerAmount), string(e.TakerAmount), string(e.Fee)}
+	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+}
+
+// fill gives the fill of the event's maker; the error is a *shape.RowError.
+func (e *event) fill() (data.Fill, error) {
+	f := data.Fill{LogIndex: data.NoIndex, Outcome: data.NoIndex, Role: data.Maker}
+	var err error
+	if f.Wallet, err = data.ParseAddress(string(e.Maker)); err != nil {
+		return f, shape.Known("bad_address")
+	}
+	if taker, err := data.ParseAddress(string(e.Taker)); err == nil && reference.IsExchange(taker) {
+		f.Role = data.Taker
+	}
+	if f.TS, err = shape.FillTime(e.Timestamp.Trim()); err != nil {
+		return f, err
+	}
+	tx, _, _ := strings.Cut(e.ID.Trim(), "_")
+	for _, s := range []string{e.Tx.Trim(), tx} {
+		if h, err := data.ParseHash(s); err == nil && f.Tx.IsZero() {
+			f.Tx = h
+		}
+	}
+	return f, e.amounts(&f)
+}
+
+func (e *event) amounts(f *data.Fill) error {
+	token, shares, usd := e.TakerAsset, e.TakerAmount, e.MakerAmount
+	switch {
+	case e.MakerAsset.Trim() == "0":
+		f.Side = data.Buy
+	case e.TakerAsset.Trim() == "0":
+		f.Side = data.Sell
+		token, shares, usd = e.MakerAsset, e.MakerAmount, e.TakerAmount
+	default:
+		return shape.Known("bad_side")
+	}
+	id, ok := shape.TokenID(token.Trim())
+	if !ok {
+		return shape.Known("bad_token")
+	}
+	f.TokenID = id
+	if f.Shares, ok = units(shares); !ok {
+		return shape.Known("bad_amount")
+	}
+	if f.USD, ok = units(usd); !ok {
+		return shape.Known("bad_amount")
+	}
+	if e.Fee.Trim() != "" {
+		if f.Fee, ok = units(e.Fee); !ok {
+			return shape.Known("bad_amount")
+		}
+	}
+	return shape.Check(*f)
+}
+
+// units reads an integer in millionths.
+func units(t shape.Text) (data.Micro, bool) {
+	n, err := strconv.ParseInt(t.Trim(), 10, 64)
+	return data.Micro(n), err == nil
+}
+
+func positions() data.Feed {
+	return data.Feed{
+		Name:    "subgraph-positions",
+		About:   "positions of the PnL subgraph as a map of token ids to conditions: id, condition, outcomeIndex",
+		Kind:    data.KindReference,
+		Formats: []data.Format{data.JSON, data.NDJSON},
+		Match: func(h data.Head) bool {
+			for _, p := range []string{"", "positions[].", "data.positions[].", "data[]."} {
+				if shape.HasKeys(h, p+"condition", p+"id", p+"outcomeIndex") {
+					return true
+				}
+			}
+			return false
+		},
+		Read: readPositions,
+	}
+}
+
+func readPositions(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	rd := shape.Reading{Lists: []string{"data", "positions"}, Sink: sink}
+	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var p struct {
+			ID        shape.Text `json:"id"`
+			Condition account    `json:"condition"`
+			Outcome   shape.Text `json:"outcomeIndex"`
+		}
+		if json.Unmarshal(raw, &p) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		condition, err := data.ParseHash(string(p.Condition))
+		if err != nil || condition.IsZero() {
+			return shape.Reject(sink, line, raw, shape.Known("bad_condition"))
+		}
+		token, ok := shape.TokenID(p.ID.Trim())
+		if !ok {
+			return shape.Reject(sink, line, raw, shape.Known("bad_token"))
+		}
+		outcome, err := strconv.Atoi(p.Outcome.Trim())
+		if err != nil || outcome < 0 || outcome > 127 {
+			return shape.Reject(sink, line, raw, shape.Known("bad_outcome"))
+		}
+		return sink.Token(line, data.TokenRef{TokenID: token, Condition: condition, Outcome: outcome})
+	})
+}
