@@ -110,3 +110,13 @@ func (v *venue) get(tier access.Tier, path string, headers ...string) reply {
 	}
 	return v.do("GET", wire.Base+path, headers...)
 }
+
+// decoded is any JSON as Go values.
+func decoded(t *testing.T, text json.RawMessage) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
