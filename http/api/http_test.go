@@ -30,6 +30,41 @@ func TestMain(m *testing.M) {
 	)
 }
 
+// problemCases: {key} and {revoked} stand for keys.
+var problemCases = []struct {
+	name, method, path string
+	headers            []string
+	status             int
+	code, param        string
+	detail             string // part of it
+}{
+	{"no key", "GET", "/leaderboard/traders", nil, 401, "missing_api_key", "", "X-API-Key"},
+	{"no key, unknown path", "GET", "/nowhere", nil, 401, "missing_api_key", "", ""},
+	{"unknown key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": pmx_" + strings.Repeat("A", 43)}, 401, "invalid_api_key", "", ""},
+	{"malformed key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": x"}, 401, "invalid_api_key", "", ""},
+	{"revoked key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": {revoked}"}, 401, "revoked_api_key", "", "revoked"},
+	{"unknown path", "GET", "/nowhere", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
+	{"trailing slash", "GET", "/health/", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
+	{"other case", "GET", "/Health", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
+	{"post to a board", "POST", "/leaderboard/traders", []string{wire.KeyHeader + ": {key}"}, 405, "method_not_allowed", "", "Allow"},
+	{"post to health", "POST", "/health", nil, 405, "method_not_allowed", "", ""},
+	{"unknown parameter", "GET", "/leaderboard/traders?perod=7d", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "perod", "Known parameters: period, limit."},
+	{"none is known", "GET", "/health?x=1", nil, 400, "unknown_parameter", "x", "no query parameters"},
+	{"path parameter in the query", "GET", "/trader/" + apitest.Wallet(0).String() + "/stats?address=1", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "address", ""},
+	{"repeated", "GET", "/leaderboard/traders?limit=5&limit=5", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", "once"},
+	{"bad period", "GET", "/leaderboard/traders?period=2d", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "period", "1d, 7d, 30d"},
+	{"empty period", "GET", "/leaderboard/traders?period=", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "period", ""},
+	{"limit 0", "GET", "/leaderboard/markets?limit=0", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", "from 1 to 200"},
+	{"limit 201", "GET", "/leaderboard/markets?limit=201", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", ""},
+	{"limit 1e1", "GET", "/leaderboard/markets?limit=1e1", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", ""},
+	{"limit +5", "GET", "/leaderboard/markets?limit=%2B5", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", ""},
+	{"limit without value", "GET", "/leaderboard/markets?limit", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", ""},
+	{"huge limit", "GET", "/leaderboard/markets?limit=99999999999999999999", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", ""},
+	{"short address", "GET", "/trader/0x12/stats", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "address", "40 hexadecimal"},
+	{"bare address", "GET", "/trader/" + apitest.Wallet(0).String()[2:] + "/stats", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "address", ""},
+	{"no hex", "GET", "/trader/0x" + strings.Repeat("g", 40) + "/stats", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "address", ""},
+}
+
 func TestProblems(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	revoked := v.store.Issue(access.Free, 50)
@@ -37,43 +72,14 @@ func TestProblems(t *testing.T) {
 	if err := v.gate.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	key := wire.KeyHeader + ": " + v.keys[access.Alpha]
-	cases := []struct {
-		name, method, path string
-		headers            []string
-		status             int
-		code, param        string
-		detail             string // part of it
-	}{
-		{"no key", "GET", "/leaderboard/traders", nil, 401, "missing_api_key", "", "X-API-Key"},
-		{"no key, unknown path", "GET", "/nowhere", nil, 401, "missing_api_key", "", ""},
-		{"unknown key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": pmx_" + strings.Repeat("A", 43)}, 401, "invalid_api_key", "", ""},
-		{"malformed key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": x"}, 401, "invalid_api_key", "", ""},
-		{"revoked key", "GET", "/leaderboard/traders", []string{wire.KeyHeader + ": " + revoked}, 401, "revoked_api_key", "", "revoked"},
-		{"unknown path", "GET", "/nowhere", []string{key}, 404, "not_found", "", ""},
-		{"trailing slash", "GET", "/health/", []string{key}, 404, "not_found", "", ""},
-		{"other case", "GET", "/Health", []string{key}, 404, "not_found", "", ""},
-		{"post to a board", "POST", "/leaderboard/traders", []string{key}, 405, "method_not_allowed", "", "Allow"},
-		{"post to health", "POST", "/health", nil, 405, "method_not_allowed", "", ""},
-		{"unknown parameter", "GET", "/leaderboard/traders?perod=7d", []string{key}, 400, "unknown_parameter", "perod", "Known parameters: period, limit."},
-		{"none is known", "GET", "/health?x=1", nil, 400, "unknown_parameter", "x", "no query parameters"},
-		{"path parameter in the query", "GET", "/trader/" + apitest.Wallet(0).String() + "/stats?address=1", []string{key}, 400, "unknown_parameter", "address", ""},
-		{"repeated", "GET", "/leaderboard/traders?limit=5&limit=5", []string{key}, 400, "invalid_parameter", "limit", "once"},
-		{"bad period", "GET", "/leaderboard/traders?period=2d", []string{key}, 400, "invalid_parameter", "period", "1d, 7d, 30d"},
-		{"empty period", "GET", "/leaderboard/traders?period=", []string{key}, 400, "invalid_parameter", "period", ""},
-		{"limit 0", "GET", "/leaderboard/markets?limit=0", []string{key}, 400, "invalid_parameter", "limit", "from 1 to 200"},
-		{"limit 201", "GET", "/leaderboard/markets?limit=201", []string{key}, 400, "invalid_parameter", "limit", ""},
-		{"limit 1e1", "GET", "/leaderboard/markets?limit=1e1", []string{key}, 400, "invalid_parameter", "limit", ""},
-		{"limit +5", "GET", "/leaderboard/markets?limit=%2B5", []string{key}, 400, "invalid_parameter", "limit", ""},
-		{"limit without value", "GET", "/leaderboard/markets?limit", []string{key}, 400, "invalid_parameter", "limit", ""},
-		{"huge limit", "GET", "/leaderboard/markets?limit=99999999999999999999", []string{key}, 400, "invalid_parameter", "limit", ""},
-		{"short address", "GET", "/trader/0x12/stats", []string{key}, 400, "invalid_parameter", "address", "40 hexadecimal"},
-		{"bare address", "GET", "/trader/" + apitest.Wallet(0).String()[2:] + "/stats", []string{key}, 400, "invalid_parameter", "address", ""},
-		{"no hex", "GET", "/trader/0x" + strings.Repeat("g", 40) + "/stats", []string{key}, 400, "invalid_parameter", "address", ""},
-	}
-	for _, c := range cases {
+	keys := strings.NewReplacer("{key}", v.keys[access.Alpha], "{revoked}", revoked)
+	for _, c := range problemCases {
 		t.Run(c.name, func(t *testing.T) {
-			r := v.do(c.method, wire.Base+c.path, append(c.headers, `X-Request-ID: my"id`)...)
+			headers := []string{`X-Request-ID: my"id`}
+			for _, h := range c.headers {
+				headers = append(headers, keys.Replace(h))
+			}
+			r := v.do(c.method, wire.Base+c.path, headers...)
 			p := exact[wire.Problem](t, r.Body())
 			if r.status != c.status || p.Status != c.status || p.Code != c.code || p.Param != c.param || !strings.Contains(p.Detail, c.detail) {
 				t.Errorf("%d %+v", r.status, p)

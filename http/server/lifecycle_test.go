@@ -19,23 +19,30 @@ import (
 	"pmx/http/wire"
 )
 
+// twoHandles opens one control.db as the server and as a command would.
+func twoHandles(t *testing.T) (ofServer, ofCommand *control.DB) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "control.db")
+	var handles [2]*control.DB
+	for i := range handles {
+		db, err := control.Open(t.Context(), path, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		handles[i] = db
+	}
+	return handles[0], handles[1]
+}
+
 // What the command line does to control.db through its own handle, a running
 // server answers by.
 func TestKeysFromIssueToRevocation(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "control.db")
-	ofServer, err := control.Open(t.Context(), path, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ofCommand, err := control.Open(t.Context(), path, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(ofServer.Close(), ofCommand.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	ofServer, ofCommand := twoHandles(t)
 	gate, err := access.NewGate(t.Context(), ofServer, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

@@ -195,6 +195,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		if err = s.app.ShutdownWithContext(deadline); err != nil {
 			err = fmt.Errorf("requests still under way after %s: %w", s.drain, err)
 		}
+		// A stop that came before the first accept has closed nothing yet; a
+		// second close is harmless.
+		_ = s.listener.Close()
 		err = errors.Join(err, <-stopped)
 	}
 	return errors.Join(err, s.requests.close())
