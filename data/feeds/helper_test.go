@@ -75,6 +75,16 @@ func (c *collect) reasons() map[string]int {
 // read imports the file at path as the engine would: detect, then Read or Query.
 func read(t testing.TB, path string) *collect {
 	t.Helper()
+	h, f := head(t, path)
+	c, err := readAs(t, f, h, path)
+	if err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	return c
+}
+
+func head(t testing.TB, path string) (data.Head, data.Feed) {
+	t.Helper()
 	h, err := feeds.ReadHead(path)
 	if err != nil {
 		t.Fatal(err)
@@ -83,11 +93,7 @@ func read(t testing.TB, path string) *collect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := readAs(t, f, h, path)
-	if err != nil {
-		t.Fatalf("%s: %v", f.Name, err)
-	}
-	return c
+	return h, f
 }
 
 func readAs(t testing.TB, f data.Feed, h data.Head, path string) (*collect, error) {

@@ -83,6 +83,69 @@ func TestGammaDumps(t *testing.T) {
 	}
 }
 
+func TestMarketTables(t *testing.T) {
+	for _, tc := range []struct {
+		path                      string
+		markets, resolved, tokens int
+	}{
+		{"cascadian_2025-10/condition_resolution_map.json", 1801, 120, 0},
+		{"cascadian_2025-10/expanded_resolution_map.json", 2858, 1179, 0},
+		{"cascadian_2025-10/markets_dim_seed.json", 5781, 1320, 0},
+		{"gamma_dumps_2026-02/polymarket_resolved_markets_149.json", 149, 149, 0},
+		{"insider_labels/markets_metadata.parquet", 100, 100, 0},
+		{"token_condition_map_sample/positions_page_000001.json", 0, 0, 1000},
+	} {
+		c := read(t, shared(t, "B_markets", filepath.FromSlash(tc.path)))
+		if len(c.markets) != tc.markets || len(c.resolutions) != tc.resolved || len(c.tokens) != tc.tokens || len(c.rejects) != 0 {
+			t.Errorf("%s: %d markets, %d resolved, %d tokens, rejects %v",
+				tc.path, len(c.markets), len(c.resolutions), len(c.tokens), c.reasons())
+		}
+	}
+}
+
+func TestMidtermWinners(t *testing.T) {
+	c := read(t, shared(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
+	if len(c.markets) != 27 || len(c.resolutions) != 27 {
+		t.Fatalf("%d markets, %d resolved", len(c.markets), len(c.resolutions))
+	}
+	arizona := c.resolutions[1]
+	if arizona.Condition != fpmm.Condition("arizona_senate") || arizona.Payouts[0] != data.One ||
+		utc(arizona.ResolvedAt.UnixMicro()) != "2022-11-12 16:53:12" {
+		t.Errorf("%+v", arizona)
+	}
+}
+
+func TestWalletFiles(t *testing.T) {
+	dir := shared(t, "A_trades", "cascadian_wallet_fills")
+	for file, want := range map[string]int{"dome_orders_xcn.json": 100, "fixture_track_b_wallets.json": 1140} {
+		c := read(t, filepath.Join(dir, file))
+		if len(c.fills) != want || len(c.rejects) != 0 {
+			t.Errorf("%s: %d fills, rejects %v", file, len(c.fills), c.reasons())
+		}
+	}
+}
+
+// TestWeatherSnapshots: raw event lines whose markets have no condition id are
+// read and their markets refused one by one, not the file.
+func TestWeatherSnapshots(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared(t, "C_weather_markets", "seminar4_gamma_snapshots"), "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if !strings.Contains(file, "ndjson") && !strings.Contains(file, "jsonl") {
+			continue
+		}
+		c := read(t, file)
+		t.Logf("%s: %d markets, rejects %v", filepath.Base(file), len(c.markets), c.reasons())
+		for _, m := range c.markets[:min(1, len(c.markets))] {
+			if m.Category != "weather" {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+}
+
 // TestMidterms compares the 27 market files with an independent normalisation of
 // them. That one keeps what this feed rejects: 199 rows of no size and two rows
 // with a user name where the address should be.

@@ -67,7 +67,7 @@ func isGammaEvents(h data.Head) bool {
 	if shape.HasKeys(h, "conditionId") || shape.HasAny(h, "proxyWallet") {
 		return false
 	}
-	for _, p := range []string{"", "events[].", "data[]."} {
+	for _, p := range []string{"", "events[].", "gamma_events[].", "data[]."} {
 		// A long description may push the markets out of the head.
 		if shape.HasKeys(h, p+"slug", p+"title") && shape.HasAny(h, p+"markets", p+"ticker") {
 			return true
@@ -77,7 +77,7 @@ func isGammaEvents(h data.Head) bool {
 }
 
 func readGammaEvents(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Lists: []string{"events", "data"}, Sink: sink}
+	rd := shape.Reading{Lists: []string{"events", "gamma_events", "data"}, Sink: sink}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var e struct {
 			Event

@@ -38,8 +38,8 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 		Tx:     shape.Hex(tx, 32),
 		TS:     fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN %[2]s ELSE %[3]s END", t.Col("timestamp"), shape.Time(t.Col("timestamp")), shape.Time(t.Col("datetime"))),
 		Wallet: shape.Hex(wallet, 20),
-		Role: fmt.Sprintf("CASE WHEN lower(%[2]s) IN (SELECT lower(%[2]s) FROM %[3]s WHERE %[2]s IS NOT NULL GROUP BY 1 "+
-			"HAVING min(lower(%[1]s)) <> max(lower(%[1]s))) THEN 0 ELSE 2 END", wallet, tx, t.From()),
+		Role: fmt.Sprintf("CASE WHEN right(lower(%[2]s), 64) IN (SELECT right(lower(%[2]s), 64) FROM %[3]s WHERE %[2]s IS NOT NULL GROUP BY 1 "+
+			"HAVING min(right(lower(%[1]s), 40)) <> max(right(lower(%[1]s), 40))) THEN 0 ELSE 2 END", wallet, tx, t.From()),
 		Token:     token,
 		Condition: condition,
 		Outcome:   outcome,

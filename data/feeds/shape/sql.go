@@ -128,12 +128,16 @@ func Seconds(c string) string {
 	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND 99999999999 THEN TRY_CAST(%[1]s AS BIGINT) * 1000000 END", c)
 }
 
-// Time gives text in any form ParseTime takes as a BIGINT of unix µs.
+// Time gives text in any form ParseTime takes as a BIGINT of unix µs. DuckDB drops
+// the offset of text cast to TIMESTAMP, and takes zoneless text cast to
+// TIMESTAMPTZ for the session's zone, so each form gets its own cast
+// (https://duckdb.org/docs/stable/sql/data_types/timestamp).
 func Time(c string) string {
 	n := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(28,6))", c)
 	return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN TRY_CAST(CASE WHEN %[1]s < 100000000000 THEN %[1]s * 1000000 "+
 		"WHEN %[1]s < 100000000000000 THEN %[1]s * 1000 WHEN %[1]s < 100000000000000000 THEN %[1]s "+
-		"ELSE %[1]s / 1000 END AS BIGINT) ELSE epoch_us(TRY_CAST(%[2]s AS TIMESTAMP)) END", n, c)
+		"ELSE %[1]s::HUGEINT // 1000 END AS BIGINT) WHEN regexp_matches(%[2]s, ':[0-9.]+ ?([zZ]|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$') "+
+		"THEN epoch_us(TRY_CAST(regexp_replace(%[2]s, ' ?UTC$', 'Z') AS TIMESTAMPTZ)) ELSE epoch_us(TRY_CAST(%[2]s AS TIMESTAMP)) END", n, c)
 }
 
 // FillSQL names the expressions of the fill columns over one record; an empty

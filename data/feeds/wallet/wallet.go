@@ -131,9 +131,18 @@ func basic(wallet, ts, token, side, shares shape.Text) (data.Fill, error) {
 	return f, nil
 }
 
+// units reads an amount in millionths. Sums of them were made with floats, so a
+// fraction is rounded away.
 func units(t shape.Text) (data.Micro, bool) {
-	n, err := strconv.ParseInt(t.Trim(), 10, 64)
-	return data.Micro(n), err == nil
+	if n, err := strconv.ParseInt(t.Trim(), 10, 64); err == nil {
+		return data.Micro(n), true
+	}
+	f, err := strconv.ParseFloat(t.Trim(), 64)
+	if err != nil {
+		return 0, false
+	}
+	m, err := data.MicroOf(f / 1e6)
+	return m, err == nil
 }
 
 func histories() data.Feed {

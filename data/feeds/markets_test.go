@@ -1,0 +1,176 @@
+package feeds_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+)
+
+func gammaRow(extra string) string {
+	return `{"id":"12","question":"Q?","conditionId":"` + hexC + `","outcomes":"[\"Yes\", \"No\"]","clobTokenIds":"[\"7\", \"` + maxToken + `\"]"` + extra + `}`
+}
+
+// TestGammaResolution follows the venue: outcome prices count only once the
+// oracle has spoken, or on old markets without an oracle status when they leave
+// no doubt.
+func TestGammaResolution(t *testing.T) {
+	yes, no, even := []data.Micro{data.One, 0}, []data.Micro{0, data.One}, []data.Micro{500000, 500000}
+	for _, tc := range []struct {
+		name, extra string
+		want        []data.Micro
+	}{
+		{"resolved", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"[\"1\",\"0\"]"`, yes},
+		{"strings", `,"closed":"True","umaResolutionStatus":"resolved","outcomePrices":["0","1"]`, no},
+		{"python list", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"['0', '1']"`, no},
+		{"AMM prices", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"[\"0.9999989\",\"0.0000011\"]"`, yes},
+		{"half", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"[\"0.5\",\"0.5\"]"`, even},
+		{"nearly half", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"[\"0.4995\",\"0.5005\"]"`, even},
+		{"between", `,"closed":true,"umaResolutionStatus":"resolved","outcomePrices":"[\"0.25\",\"0.75\"]"`, nil},
+		{"proposed", `,"closed":true,"umaResolutionStatus":"proposed","outcomePrices":"[\"1\",\"0\"]"`, nil},
+		{"disputed", `,"closed":true,"umaResolutionStatus":"disputed","outcomePrices":"[\"1\",\"0\"]"`, nil},
+		{"open", `,"closed":false,"umaResolutionStatus":"resolved","outcomePrices":"[\"1\",\"0\"]"`, nil},
+		{"old and clear", `,"closed":true,"outcomePrices":"[\"0.00001\",\"0.99999\"]"`, no},
+		{"old and even", `,"closed":true,"outcomePrices":"[\"0.5\",\"0.5\"]"`, nil},
+		{"old and wiped", `,"closed":true,"outcomePrices":"[\"0\",\"0\"]"`, nil},
+		{"no prices", `,"closed":true,"umaResolutionStatus":"resolved"`, nil},
+	} {
+		c := read(t, text(t, "g.json", "["+gammaRow(tc.extra)+"]"))
+		if len(c.markets) != 1 {
+			t.Fatalf("%s: %+v", tc.name, c)
+		}
+		var got []data.Micro
+		if r := c.markets[0].Resolution; r != nil {
+			got = r.Payouts
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+func TestGammaFields(t *testing.T) {
+	extra := `,"closed":true,"closedTime":"2025-11-01 06:28:08+00","updatedAt":"2026-01-25T00:21:37.311045Z","gameStartTime":"2026-06-11 22:00:00+00",` +
+		`"volume":"12.3456789","liquidityNum":3,"bestBid":0.1,"negRisk":true,"groupItemThreshold":"4",` +
+		`"events":[{"id":"578860","slug":"highest-temperature-in-milan-on-june-12","title":"T","seriesSlug":"milan-daily-weather"}]`
+	c := read(t, text(t, "g.json", "["+gammaRow(extra)+"]"))
+	yes, bid, volume, liquidity := true, data.Micro(100_000), data.Micro(12_345_679), 3*data.One
+	want := data.Market{Condition: hash(0x22), GammaID: "12", Question: "Q?", GroupItemThreshold: "4", EventID: "578860",
+		EventSlug: "highest-temperature-in-milan-on-june-12", EventTitle: "T", SeriesSlug: "milan-daily-weather",
+		NegRisk: &yes, Category: "weather", CategorySource: "slug", Outcomes: []string{"Yes", "No"}, TokenIDs: []string{"7", maxToken},
+		BestBid: &bid, Closed: &yes, Liquidity: &liquidity, ReportedVolume: &volume,
+		ClosedAt:    time.Date(2025, 11, 1, 6, 28, 8, 0, time.UTC),
+		GameStartAt: time.Date(2026, 6, 11, 22, 0, 0, 0, time.UTC),
+		UpdatedAt:   time.Date(2026, 1, 25, 0, 21, 37, 311045000, time.UTC)}
+	if diff := cmp.Diff([]data.Market{want}, c.markets); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestGammaPagesEventsAndTables(t *testing.T) {
+	event := `{"id":"5","slug":"nba-a-b","title":"A v B","tags":[{"slug":"all"},{"slug":"crypto"},{"slug":"sports"}],"markets":[` +
+		gammaRow("") + `,` + gammaRow(`,"question":"Second?"`) + `]}`
+	for name, tc := range map[string]struct {
+		content  string
+		markets  int
+		event    string
+		category string
+	}{
+		"keyset page": {`{"markets":[` + gammaRow("") + `],"next_cursor":"x"}`, 1, "", ""},
+		"events":      {"[" + event + "," + event + "]", 4, "5", "sports"},
+		"event lines": {event + "\n" + event + "\n", 4, "5", "sports"},
+		"event page":  {`{"events":[` + event + `]}`, 2, "5", "sports"},
+		"one event":   {event, 2, "5", "sports"},
+		"table": {"id,question,conditionId,outcomes,event_id,event_slug,category\n12,Q?," + hexC +
+			",\"[\"\"Yes\"\", \"\"No\"\"]\",5,e,Pop-Culture \n", 1, "5", "culture"},
+		"table with events": {"id,question,conditionId,outcomes,events\n12,Q?," + hexC +
+			",\"['Yes', 'No']\",\"[{\"\"id\"\":\"\"5\"\",\"\"slug\"\":\"\"nba-x\"\"}]\"\n", 1, "5", "sports"},
+	} {
+		c := read(t, text(t, "f", tc.content))
+		if len(c.markets) != tc.markets || len(c.rejects) != 0 {
+			t.Errorf("%s: %d markets, %v", name, len(c.markets), c.rejects)
+			continue
+		}
+		m := c.markets[0]
+		if m.EventID != tc.event || m.Category != tc.category || len(m.Outcomes) != 2 {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}
+
+func TestGammaRejects(t *testing.T) {
+	draft := strings.Replace(gammaRow(""), hexC, "", 1)
+	broken := strings.Replace(gammaRow(""), hexC, "0x12", 1)
+	c := read(t, text(t, "g.json", "["+gammaRow("")+","+draft+","+broken+",17]"))
+	if diff := cmp.Diff(map[string]int{"no_condition": 1, "bad_condition": 1, "bad_json": 1}, c.reasons()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestCLOBWinners: winner flags of a closed market, and the flag of a half.
+func TestCLOBWinners(t *testing.T) {
+	row := func(closed, half, first, second string) string {
+		return `{"condition_id":"` + hexC + `","question":"Q?","market_slug":"q","closed":` + closed + `,"is_50_50_outcome":` + half +
+			`,"tokens":[{"token_id":"7","outcome":"A","price":1,"winner":` + first + `},{"token_id":"8","outcome":"B","price":0,"winner":` + second + `}],"tags":["All","NBA"]}`
+	}
+	for _, tc := range []struct {
+		row  string
+		want []data.Micro
+	}{
+		{row("true", "false", "false", "true"), []data.Micro{0, data.One}},
+		{row("true", "true", "false", "false"), []data.Micro{500000, 500000}},
+		{row("true", "false", "false", "false"), nil},
+		{row("false", "false", "true", "false"), nil},
+	} {
+		for _, content := range []string{`{"data":[` + tc.row + `],"next_cursor":"LTE="}`, "[" + tc.row + "]"} {
+			c := read(t, text(t, "clob.json", content))
+			var got []data.Micro
+			if r := c.markets[0].Resolution; r != nil {
+				got = r.Payouts
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || c.markets[0].Category != "sports" || c.markets[0].TokenIDs[1] != "8" {
+				t.Errorf("%+v (-want +got):\n%s", c.markets[0], diff)
+			}
+		}
+	}
+}
+
+func TestPolydataMarkets(t *testing.T) {
+	c := read(t, text(t, "v1.csv", "createdAt,id,question,answer1,answer2,neg_risk,market_slug,token1,token2,condition_id,volume,ticker,closedTime\n"+
+		"2024-01-04T17:33:51.332Z,253591,Q?,Yes,No,False,q,7,8,"+hexC+",1.5,nba-e,2024-11-06 15:17:41+00\n"))
+	m := c.markets[0]
+	if m.GammaID != "253591" || m.NegRisk != nil || m.Closed == nil || m.ClosedAt.IsZero() || m.EventSlug != "nba-e" || len(m.TokenIDs) != 2 {
+		t.Errorf("version 1: %+v", m)
+	}
+	c = read(t, text(t, "v2.csv", "id,clobTokenIds,condition_id,question,market_slug,closed,is_50_50_outcome,tokens,tags\n"+
+		hexC+",\"[\"\"7\"\",\"\"8\"\"]\","+hexC+",Q?,q,True,False,\"[{\"\"token_id\"\":\"\"7\"\",\"\"outcome\"\":\"\"Yes\"\",\"\"winner\"\":false},"+
+		"{\"\"token_id\"\":\"\"8\"\",\"\"outcome\"\":\"\"No\"\",\"\"winner\"\":true}]\",\"[\"\"NBA\"\"]\"\n"))
+	if m = c.markets[0]; m.Resolution == nil || m.Resolution.Payouts[1] != data.One || m.Category != "sports" || m.TokenIDs[0] != "7" {
+		t.Errorf("version 2: %+v", m)
+	}
+	c = read(t, text(t, "missing.csv", "id,clobTokenIds,conditionId,question,slug,closed\n"+hexC+",\"[\"\"7\"\",\"\"8\"\"]\","+hexC+",Q?,q,false\n"))
+	if m = c.markets[0]; m.GammaID != "" || m.Slug != "q" || len(m.TokenIDs) != 2 || m.Resolution != nil {
+		t.Errorf("missing: %+v", m)
+	}
+}
+
+func TestResolutionMaps(t *testing.T) {
+	c := read(t, text(t, "map.json", `{"total_conditions":9,"resolutions":[`+
+		`{"condition_id":"`+hexC+`","market_id":"5","payout_yes":null,"payout_no":1,"resolved_at":"2025-10-26T12:00:00.000Z"},`+
+		`{"condition_id":"`+hexC+`","payout_yes":0.5,"payout_no":0.5,"resolved_at":null},`+
+		`{"condition_id":"`+hexC+`","payout_yes":null,"payout_no":null,"resolved_at":null},`+
+		`{"condition_id":"`+hexC+`","payout_yes":1,"payout_no":1}]}`))
+	want := []data.Resolution{
+		{Condition: hash(0x22), Payouts: []data.Micro{0, data.One}, ResolvedAt: time.Date(2025, 10, 26, 12, 0, 0, 0, time.UTC), Source: data.ResolvedByMap},
+		{Condition: hash(0x22), Payouts: []data.Micro{500000, 500000}, Source: data.ResolvedByMap},
+	}
+	if diff := cmp.Diff(want, c.resolutions); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(c.markets) != 3 || c.reasons()["bad_payout"] != 1 {
+		t.Errorf("%d markets, rejects %v", len(c.markets), c.rejects)
+	}
+}
