@@ -65,8 +65,8 @@ type Query struct {
 }
 
 // FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in
-// tx, log_index, block, condition, outcome and name means "the feed does not
-// say". NULL in wallet, token, side, shares or usd, and in ts where block is
+// tx, log_index, block, condition, outcome, fee and name means "the feed does
+// not say". NULL in wallet, token, side, shares or usd, and in ts where block is
 // NULL too, means the text could not be read: the row is rejected with the
 // column's reason, or with reject where that is not NULL. row is the 1-based
 // number of the record in the file; two fills made of one record share it.

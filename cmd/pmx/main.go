@@ -33,6 +33,7 @@ type CLI struct {
 	Refresh  RefreshCmd  `cmd:"" help:"Merge what was imported without waiting for the schedule."`
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
 	Verify   VerifyCmd   `cmd:"" help:"Prove that every number follows from the facts."`
+	Export   ExportCmd   `cmd:"" help:"Write the facts as canonical files."`
 	Sample   SampleCmd   `cmd:"" help:"Write a made-up venue of any size."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Keep the waitlist for keys."`

@@ -75,6 +75,7 @@ const (
 	opRefresh = "refresh"
 	opRebuild = "rebuild"
 	opVerify  = "verify"
+	opExport  = "export"
 )
 
 // perform runs an operation where the database is: in the server of this data
@@ -140,6 +141,7 @@ func offer(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, opRefresh, localRefresh)
 	handle(s, k, opRebuild, localRebuild)
 	handle(s, k, opVerify, localVerify)
+	handle(s, k, opExport, localExport)
 }
 
 func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, name string,

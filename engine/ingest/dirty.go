@@ -52,7 +52,6 @@ var reasons = map[string]string{
 	"bad_size":      "the size is not a number from 0",
 	"bad_amount":    "price and amount cannot be read",
 	"bad_fee":       "the fee is not a number from 0",
-	"zero_size":     "nothing changed hands",
 }
 
 // clean copies the records of a CSV file that have the header's number of cells

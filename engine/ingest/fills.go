@@ -116,15 +116,18 @@ func (j *job) dropKnown() error {
 	if err != nil {
 		return err
 	}
-	if err := j.exec("Known", "@ranges", ranges); err != nil {
+	known, err := j.anyKnown(ranges)
+	if err != nil {
 		return err
 	}
-	var known int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM e_fill").Scan(&known); err != nil {
-		return err
-	}
-	if known == 0 && !j.mixed() {
-		return j.exec("SignedFresh")
+	if !known {
+		mixed, err := j.mixed()
+		if err != nil {
+			return err
+		}
+		if !mixed {
+			return j.exec("SignedFresh")
+		}
 	}
 	logs, err := j.changed("DropKnownLogs", nil)
 	if err != nil {
@@ -138,12 +141,27 @@ func (j *job) dropKnown() error {
 	return j.execAll("SignedReplacing", "SignedView")
 }
 
+// anyKnown gathers the facts that may be the same fill as a staged one, where
+// the days touched hold any.
+func (j *job) anyKnown(ranges string) (bool, error) {
+	var facts, known int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM ("+ranges+")").Scan(&facts); err != nil {
+		return false, err
+	}
+	if facts == 0 {
+		return false, j.exec("NoneKnown")
+	}
+	if err := j.exec("Known", "@ranges", ranges); err != nil {
+		return false, err
+	}
+	err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM e_fill").Scan(&known)
+	return known > 0, err
+}
+
 // mixed tells whether the file may hold equal rows with and without a log index.
-func (j *job) mixed() bool {
-	var kinds int64
-	err := j.conn.QueryRowContext(j.ctx,
-		"SELECT (count(log_index) > 0)::INTEGER + (count(*) > count(log_index))::INTEGER FROM s_fill").Scan(&kinds)
-	return err != nil || kinds == 2
+func (j *job) mixed() (mixed bool, err error) {
+	err = j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 AND count(*) > count(log_index) FROM s_fill").Scan(&mixed)
+	return mixed, err
 }
 
 func (j *job) knownRanges() (string, error) {

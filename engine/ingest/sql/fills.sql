@@ -37,8 +37,7 @@ CASE
   WHEN ts IS NULL OR ts < 1577836800000000 OR ts >= 2082758400000000 THEN 'bad_time'
   WHEN shares IS NULL OR shares < 0 THEN 'bad_size'
   WHEN usd IS NULL OR usd < 0 THEN 'bad_amount'
-  WHEN fee IS NULL OR fee < 0 THEN 'bad_fee'
-  WHEN shares = 0 THEN 'zero_size'
+  WHEN fee < 0 THEN 'bad_fee'
 END
 
 -- name: BadRows
@@ -65,7 +64,7 @@ WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = seen.token_id)
 -- name: Wait
 -- Fills whose market nobody has described yet are kept until it comes.
 INSERT INTO waiting_fills
-SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, fee, repeat
+SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, coalesce(fee, 0), repeat
 FROM (
   SELECT *, CASE WHEN @collapse THEN 1 ELSE row_number() OVER (
       PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row) END AS repeat
@@ -82,7 +81,8 @@ DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 
 -- name: Interned
 CREATE OR REPLACE TEMP TABLE s_fill AS
-SELECT r.row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd, r.fee, 1::SMALLINT AS repeat
+SELECT r.row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd,
+  coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat
 FROM s_raw AS r
 JOIN wallets AS w ON w.address = r.wallet
 JOIN tokens AS t ON t.token_id = r.token
@@ -139,6 +139,10 @@ UNION
 SELECT f.rid, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat
 FROM (@ranges) AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
+
+-- name: NoneKnown
+CREATE OR REPLACE TEMP TABLE e_fill AS
+SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat FROM fills WHERE false
 
 -- name: KnownRange
 SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat

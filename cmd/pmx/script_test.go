@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pmx": main})
+}
+
+// TestScripts runs testdata/script/*.txtar against the real main in processes of
+// its own. Beside testscript's own commands a script has:
+//
+//	serve [FLAG…]               start pmx serve on a free port; $BASE is its base URL once it is ready
+//	stop                        SIGTERM the server; it must end with status 0
+//	get STATUS PATH [KEY]       GET $BASE/PATH; the body becomes stdout
+//	becomes WANT PATH [KEY]     GET $BASE/PATH until its body holds WANT
+//	field NAME KEY              set $NAME to the string KEY of the JSON object in the last line of stdout
+//	status N WORDS…             run pmx WORDS…; it must exit with status N
+//	appears GLOB                wait until a file matches
+//	old FILE                    set a file's modification time an hour back
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"serve": cmdServe, "stop": cmdStop, "get": cmdGet, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
+			"appears": cmdAppears, "old": cmdOld,
+		},
+		RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[serverKey{}] = &background{}
+			return nil
+		},
+	})
+}
+
+// patience bounds every wait of a script; a loaded machine is slow.
+const patience = time.Minute
+
+type serverKey struct{}
+
+// background is the server that a script started.
+type background struct {
+	cmd    *exec.Cmd
+	errors strings.Builder
+	ended  chan error // gets what Wait gave, once
+}
+
+func serverOf(ts *testscript.TestScript) *background { return ts.Value(serverKey{}).(*background) }
+
+func usage(ts *testscript.TestScript, neg, ok bool, text string) {
+	if neg || !ok {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, true, "serve [FLAG...]")
+	s := serverOf(ts)
+	s.cmd = exec.Command("pmx", append([]string{"serve", "--listen", "127.0.0.1:0", "--threads", "1"}, args...)...)
+	s.cmd.Dir = ts.MkAbs(".")
+	s.cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
+	s.cmd.Stderr = &s.errors
+	out, err := s.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(s.cmd.Start())
+	s.ended = make(chan error, 1)
+	ts.Defer(func() {
+		if s.cmd != nil {
+			_ = s.cmd.Process.Kill()
+			<-s.ended
+		}
+	})
+	select {
+	case line := <-s.watch(out):
+		url, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+		if !ready {
+			ts.Fatalf("the server printed %q and not ready: %s", line, s.errors.String())
+		}
+		ts.Setenv("BASE", url)
+	case <-time.After(patience):
+		ts.Fatalf("the server was not ready in time")
+	}
+}
+
+// watch gives the server's first line, "" where it ended without one, and then
+// waits for its end.
+func (s *background) watch(out io.Reader) <-chan string {
+	first := make(chan string, 1)
+	cmd := s.cmd
+	go func() {
+		r := bufio.NewReader(out)
+		line, _ := r.ReadString('\n') // an early end shows in the line
+		first <- line
+		_, _ = io.Copy(io.Discard, r) // what else it prints is nobody's business
+		s.ended <- cmd.Wait()
+	}()
+	return first
+}
+
+func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 0, "stop")
+	s := serverOf(ts)
+	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-s.ended:
+		s.cmd = nil
+		if err != nil {
+			ts.Fatalf("the server ended with %v: %s", err, s.errors.String())
+		}
+	case <-time.After(patience):
+		ts.Fatalf("the server did not end on SIGTERM")
+	}
+}
+
+func cmdGet(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2 || len(args) == 3, "get STATUS PATH [KEY]")
+	status, body := get(ts, args[1:])
+	_, err := ts.Stdout().Write(body)
+	ts.Check(err)
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("GET %s: status %d, want %s: %s", args[1], status, args[0], body)
+	}
+}
+
+// get asks for a path with the key that follows it, if one does.
+func get(ts *testscript.TestScript, args []string) (status int, body []byte) {
+	req, err := http.NewRequest(http.MethodGet, ts.Getenv("BASE")+args[0], nil)
+	ts.Check(err)
+	if len(args) == 2 {
+		req.Header.Set("X-API-Key", args[1])
+	}
+	client := http.Client{Timeout: patience}
+	res, err := client.Do(req)
+	ts.Check(err)
+	body, err = io.ReadAll(res.Body)
+	ts.Check(err)
+	ts.Check(res.Body.Close())
+	return res.StatusCode, body
+}
+
+func cmdBecomes(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2 || len(args) == 3, "becomes WANT PATH [KEY]")
+	var body []byte
+	// Few enough tries that a key not known yet does not use up its address's attempts.
+	until(ts, 200*time.Millisecond, func() bool {
+		_, body = get(ts, args[1:])
+		return strings.Contains(string(body), args[0])
+	}, func() string { return fmt.Sprintf("GET %s never held %s: %s", args[1], args[0], body) })
+}
+
+// until tries at once and then with every tick; it fails with failure's words.
+func until(ts *testscript.TestScript, every time.Duration, done func() bool, failure func() string) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for end := time.After(patience); !done(); {
+		select {
+		case <-tick.C:
+		case <-end:
+			ts.Fatalf("%s", failure())
+		}
+	}
+}
+
+func cmdField(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "field NAME KEY")
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	var object map[string]any
+	ts.Check(json.Unmarshal([]byte(lines[len(lines)-1]), &object))
+	value, ok := object[args[1]].(string)
+	if !ok {
+		ts.Fatalf("no string %s in %s", args[1], lines[len(lines)-1])
+	}
+	ts.Setenv(args[0], value)
+}
+
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) > 0, "status N WORDS...")
+	cmd := exec.Command("pmx", args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
+	_ = cmd.Run() // its status is what is checked
+	if got := cmd.ProcessState.ExitCode(); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("pmx %s: status %d, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+func cmdAppears(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "appears GLOB")
+	until(ts, 20*time.Millisecond, func() bool {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		return len(found) > 0
+	}, func() string { return "no file " + args[0] + " came" })
+}
+
+func cmdOld(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "old FILE")
+	hourAgo := time.Now().Add(-time.Hour)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), hourAgo, hourAgo))
+}

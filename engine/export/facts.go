@@ -1,0 +1,96 @@
+// Package export writes what the database holds into files.
+package export
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = engine.MustStatements(sqlFiles)
+
+// Facts are the canonical datasets: what pmx import reads back.
+var Facts = []string{"fills", "markets", "resolutions"}
+
+// Formats are the formats a dataset can be written in.
+var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
+
+// ErrUnknown is returned for a dataset or format that does not exist.
+var ErrUnknown = errors.New("unknown")
+
+// WriteFacts writes a canonical dataset to a new file in dir, which must lie
+// below the data directory, and gives its path and how many rows it holds. The
+// file is complete when WriteFacts returns without an error.
+func WriteFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+	if !slices.Contains(Facts, dataset) {
+		return "", 0, fmt.Errorf("%w dataset %q: there are %s", ErrUnknown, dataset, strings.Join(Facts, ", "))
+	}
+	if !slices.Contains(Formats, format) {
+		return "", 0, fmt.Errorf("%w format %q: there are parquet, csv and ndjson", ErrUnknown, format)
+	}
+	f, err := os.CreateTemp(dir, "export-*."+string(format))
+	if err != nil {
+		return "", 0, err
+	}
+	path = f.Name()
+	defer func() {
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return path, 0, err
+	}
+	res, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (%s) TO '%s' (%s)",
+		factsQuery(dataset, format), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions[format]))
+	if err != nil {
+		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
+	}
+	rows, err = res.RowsAffected()
+	return path, rows, err
+}
+
+var copyOptions = map[data.Format]string{
+	data.Parquet: "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000",
+	data.CSV:     "FORMAT csv, HEADER true",
+	data.NDJSON:  "FORMAT json",
+}
+
+// factsQuery writes times and amounts as the format can carry them exactly.
+func factsQuery(dataset string, format data.Format) string {
+	amount := func(col string) string {
+		if format == data.Parquet {
+			return fmt.Sprintf("(%s::DECIMAL(38, 0) / 1000000)::DECIMAL(18, 6)", col)
+		}
+		return fmt.Sprintf("CASE WHEN %[1]s < 0 THEN '-' ELSE '' END || (abs(%[1]s) // 1000000)::VARCHAR || '.' || lpad((abs(%[1]s) %% 1000000)::VARCHAR, 6, '0')", col)
+	}
+	stamp := func(col string) string {
+		if format == data.Parquet {
+			return fmt.Sprintf("make_timestamp(%s)", col)
+		}
+		return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
+	}
+	replace := []string{"@ts", stamp("f.ts")}
+	for _, c := range []string{"shares", "usd", "fee"} {
+		replace = append(replace, "@"+c, amount("f."+c))
+	}
+	for _, c := range []string{"liquidity", "reported_volume"} {
+		replace = append(replace, "@"+c, amount(c))
+	}
+	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version"} {
+		replace = append(replace, "@"+c, stamp(c))
+	}
+	return statements.Get(dataset, replace...)
+}
