@@ -19,7 +19,6 @@ func (s *Server) front(c *fiber.Ctx) error {
 	defer s.finish(c, call)
 	peer := s.transport.peer(c)
 	call.Addr = peer.addr
-	c.Response().Header.SetCanonical([]byte("X-Content-Type-Options"), []byte("nosniff"))
 	if peer.secure {
 		c.Response().Header.SetCanonical([]byte("Strict-Transport-Security"), []byte(hsts))
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,22 +20,32 @@ const (
 // requestLog collects request lines and writes them out five times a second: a
 // system call per line would cost more than most answers.
 type requestLog struct {
-	zerolog.Logger
-	out   io.Writer
-	mu    sync.Mutex
-	lines []byte
-	err   error
-	quit  chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	routes [][2]zerolog.Logger // by route index: for GET, for other methods
+	stamp  atomic.Pointer[stamp]
+	out    io.Writer
+	mu     sync.Mutex
+	lines  []byte
+	err    error
+	quit   chan struct{}
+	done   chan struct{}
+	once   sync.Once
 }
 
+// newRequestLog writes to out. What a route's lines share is encoded once.
 func newRequestLog(out io.Writer) *requestLog {
 	l := &requestLog{
 		out: out, lines: make([]byte, 0, flushBuffer),
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	l.Logger = zerolog.New(l)
+	base := zerolog.New(l).With().Str("message", "request")
+	add := func(route string) {
+		to := base.Logger().With().Str("route", route)
+		l.routes = append(l.routes, [2]zerolog.Logger{to.Logger().With().Str("method", fiber.MethodGet).Logger(), to.Logger()})
+	}
+	add("")
+	for _, r := range api.Routes() {
+		add(r.Path)
+	}
 	go l.run()
 	return l
 }
@@ -96,23 +107,53 @@ func (s *Server) record(c *fiber.Ctx, call *api.Call) {
 	if s.requests == nil {
 		return
 	}
+	s.requests.line(c, call, status, took)
+}
+
+// line writes the line of a finished request.
+func (l *requestLog) line(c *fiber.Ctx, call *api.Call, status int, took time.Duration) {
 	level := zerolog.InfoLevel
 	if status >= fiber.StatusInternalServerError {
 		level = zerolog.ErrorLevel
 	}
-	var client [48]byte
-	e := s.requests.WithLevel(level).Time("time", call.Start.UTC()).
-		Bytes("request_id", res.Header.Peek(fiber.HeaderXRequestID)).
-		Str("method", c.Method()).Str("route", call.Route()).Int("status", status).
-		Int64("duration_us", took.Microseconds()).Int("bytes", bodySize(c)).
-		Bytes("client", appendMasked(client[:0], call.Addr))
+	method := c.Method()
+	var e *zerolog.Event
+	if to := &l.routes[call.RouteIndex()]; method == fiber.MethodGet {
+		e = to[0].WithLevel(level)
+	} else {
+		e = to[1].WithLevel(level).Str("method", method)
+	}
+	var text [48]byte
+	e.RawJSON("time", l.appendTime(text[:0], call.Start)).
+		Bytes("request_id", c.Response().Header.Peek(fiber.HeaderXRequestID)).
+		Int("status", status).Int64("duration_us", took.Microseconds()).Int("bytes", bodySize(c)).
+		Bytes("client", appendMasked(text[:0], call.Addr))
 	if id := call.KeyID(); id != "" {
 		e = e.Str("key_id", id).Str("plan", call.Plan())
 	}
 	if code := call.Code(); code != "" {
 		e = e.Str("code", code)
 	}
-	e.Msg("request")
+	e.Send()
+}
+
+// stamp is the text of one second, without its fraction.
+type stamp struct {
+	second int64
+	text   []byte
+}
+
+// appendTime adds t in UTC with milliseconds as JSON. The text of a second is
+// made once.
+func (l *requestLog) appendTime(b []byte, t time.Time) []byte {
+	now := l.stamp.Load()
+	if now == nil || now.second != t.Unix() {
+		now = &stamp{second: t.Unix(), text: t.UTC().AppendFormat([]byte{'"'}, "2006-01-02T15:04:05.")}
+		l.stamp.Store(now)
+	}
+	ms := t.Nanosecond() / int(time.Millisecond)
+	b = append(b, now.text...)
+	return append(b, byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }
 
 // bodySize is how many bytes of body go out.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -217,10 +218,13 @@ func TestRequestLogHasOneLineEachAndNoSecrets(t *testing.T) {
 	if len(lines) != 3 {
 		t.Fatalf("%d lines: %s", len(lines), text)
 	}
-	for key, want := range map[string]any{"request_id": "one", "route": "/trader/{address}/stats", "status": 200.0, "plan": "alpha", "client": "127.0.0.0/24", "method": "GET", "level": "info"} {
+	for key, want := range map[string]any{"request_id": "one", "route": "/trader/{address}/stats", "status": 200.0, "plan": "alpha", "client": "127.0.0.0/24", "method": "GET", "level": "info", "message": "request"} {
 		if lines[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, lines[0][key], want)
 		}
+	}
+	if at, err := time.Parse("2006-01-02T15:04:05.000Z", fmt.Sprint(lines[0]["time"])); err != nil || time.Since(at).Abs() > time.Minute {
+		t.Errorf("time %v: %v", lines[0]["time"], err)
 	}
 	if lines[1]["code"] != "invalid_parameter" || lines[2]["status"] != 404.0 || lines[2]["key_id"] != nil {
 		t.Errorf("%v", lines[1:])
