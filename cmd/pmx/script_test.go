@@ -81,8 +81,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	s.ended = make(chan error, 1)
 	ts.Defer(func() {
 		if s.cmd != nil {
-			_ = s.cmd.Process.Kill()
-			<-s.ended
+			ts.Logf("the server is killed: %v, %v", s.cmd.Process.Kill(), <-s.ended)
 		}
 	})
 	select {
