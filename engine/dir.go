@@ -9,15 +9,28 @@ import (
 // Dir is the data directory: everything the program keeps lives below it.
 type Dir string
 
-// Paths below the data directory.
-func (d Dir) Database() string    { return filepath.Join(string(d), "pmx.duckdb") }
-func (d Dir) Control() string     { return filepath.Join(string(d), "control.db") }
+// Database is the DuckDB file with facts and rollups.
+func (d Dir) Database() string { return filepath.Join(string(d), "pmx.duckdb") }
+
+// Control is the SQLite file with keys and waitlist.
+func (d Dir) Control() string { return filepath.Join(string(d), "control.db") }
+
+// AdminSocket is where commands reach a running server.
 func (d Dir) AdminSocket() string { return filepath.Join(string(d), "admin.sock") }
-func (d Dir) Inbox() string       { return filepath.Join(string(d), "inbox") }
-func (d Dir) Rejected() string    { return filepath.Join(string(d), "rejected") }
-func (d Dir) Exports() string     { return filepath.Join(string(d), "exports") }
-func (d Dir) Tmp() string         { return filepath.Join(string(d), "tmp") }
-func (d Dir) spill() string       { return filepath.Join(d.Tmp(), "spill") }
+
+// Inbox is where files are dropped for a running server to import.
+func (d Dir) Inbox() string { return filepath.Join(string(d), "inbox") }
+
+// Rejected holds the rows that imports could not use.
+func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
+
+// Exports holds finished export files.
+func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
+
+// Tmp holds what is under way; it is emptied when the database is opened.
+func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
+
+func (d Dir) spill() string { return filepath.Join(d.Tmp(), "spill") }
 
 // Abs gives the directory as an absolute path, so that a later change of the
 // working directory cannot move it.

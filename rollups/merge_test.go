@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,11 +74,10 @@ func emit(s step, sink data.Sink) error {
 }
 
 type venue struct {
-	t    testing.TB
-	db   *engine.DB
-	im   *ingest.Importer
-	dir  string
-	bulk int64
+	t   testing.TB
+	db  *engine.DB
+	im  *ingest.Importer
+	dir string
 }
 
 func newVenue(t testing.TB, steps []step) *venue {
@@ -123,32 +121,6 @@ func (v *venue) write(f func(ctx context.Context, conn *sql.Conn) error) {
 	if err := v.db.Write(ctx, func(conn *sql.Conn) error { return f(ctx, conn) }); err != nil {
 		v.t.Fatal(err)
 	}
-}
-
-// dump gives every row of a query as text, sorted, with ids resolved by the query.
-func (v *venue) dump(query string) []string {
-	var out []string
-	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, query)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		cols, _ := rows.Columns()
-		vals, ptrs := make([]any, len(cols)), make([]any, len(cols))
-		for i := range vals {
-			ptrs[i] = &vals[i]
-		}
-		for rows.Next() {
-			if err := rows.Scan(ptrs...); err != nil {
-				return err
-			}
-			out = append(out, strings.Trim(fmt.Sprintf("%x", vals), "[]"))
-		}
-		return rows.Err()
-	})
-	slices.Sort(out)
-	return out
 }
 
 const day = int64(86_400_000_000)

@@ -1,3 +1,5 @@
+// Package reference holds the tables that are built in: the categories of tags,
+// the cities of the weather desk, and the venue's own wallets.
 package reference
 
 import (

@@ -2,6 +2,7 @@ package sample
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"time"
@@ -170,7 +171,7 @@ func (c *encoder) encode(m *match) {
 	}
 	var hash [32]byte
 	fill(hash[:], c.seed, streamTx, uint64(m.number))
-	appendHex(append(c.tx[:0], "0x"...), hash[:])
+	hex.Encode(c.tx[copy(c.tx[:], "0x"):], hash[:])
 	var wallet, taker [42]byte
 	c.address(&taker, m.taker)
 	c.buf = c.buf[:0]
@@ -204,13 +205,5 @@ func (c *encoder) row(ts int64, maker, taker []byte, buy bool, token string, sha
 func (c *encoder) address(dst *[42]byte, w int32) {
 	var a [20]byte
 	fill(a[:], c.seed, streamWallet, uint64(w))
-	appendHex(append(dst[:0], "0x"...), a[:])
-}
-
-func appendHex(dst, src []byte) []byte {
-	const digits = "0123456789abcdef"
-	for _, v := range src {
-		dst = append(dst, digits[v>>4], digits[v&15])
-	}
-	return dst
+	hex.Encode(dst[copy(dst[:], "0x"):], a[:])
 }
