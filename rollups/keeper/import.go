@@ -81,7 +81,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		rebuild = rebuild || r.RebuildNeeded
 		k.imported(r)
 	}
-	if !rebuild || req.DryRun {
+	if !rebuild || req.DryRun || k.factsOnly {
 		return res, nil
 	}
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {

@@ -32,11 +32,12 @@ type Config struct {
 
 // Keeper is an open venue.
 type Keeper struct {
-	cfg      Config
-	db       *engine.DB
-	importer *ingest.Importer
-	live     *rollups.Live // nil where nobody is served
-	busy     sync.Mutex    // one import, refresh, rebuild or verification at a time
+	cfg       Config
+	db        *engine.DB
+	importer  *ingest.Importer
+	live      *rollups.Live // nil where nobody is served
+	factsOnly bool
+	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
 
 	mu        sync.Mutex
 	freshness serving.Freshness
@@ -75,6 +76,13 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	}
 	k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is loaded anew")
 	return k.live.Load(ctx, conn)
+}
+
+// FactsOnly makes imports leave every rollup to the next refresh, and refreshes
+// to the caller: for loading many large files one after another.
+func (k *Keeper) FactsOnly() {
+	k.importer.Rollups.Merge = rollups.Postpone
+	k.factsOnly = true
 }
 
 // Close ends the keeping once what runs is done.

@@ -193,3 +193,9 @@ func (b *Builder) Seal(s *Snapshot) {
 	}
 	b.fresh = map[int]bool{}
 }
+
+// Wallets is how many wallets the snapshot knows.
+func (s *Snapshot) Wallets() int { return s.walletsLen }
+
+// WalletAt gives the address of the i-th wallet, 0 ≤ i < Wallets.
+func (s *Snapshot) WalletAt(i int) data.Address { return s.wallets.Address(i) }

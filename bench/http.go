@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"net"
+	"os"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/rs/zerolog"
+
+	"pmx/engine/control"
+	"pmx/http/access"
+	"pmx/http/api"
+	"pmx/http/load"
+	"pmx/http/server"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+const (
+	conns   = 8
+	lasting = 5 * time.Second
+	keyRing = 64 // alpha keys, so that no window runs out
+)
+
+// service is the whole server on loopback.
+type service struct {
+	keeper *keeper.Keeper
+	keys   []string
+	addr   string
+	stop   context.CancelFunc
+	done   chan error
+	ctl    *control.DB
+}
+
+func (b *bench) serve(name string) (*service, error) {
+	s := &service{done: make(chan error, 1)}
+	var a *api.API
+	var err error
+	s.keeper, err = open(b.ctx, b.path(name), func(snap *serving.Snapshot) {
+		if a != nil {
+			a.Publish(snap)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.ctl, err = control.Open(b.ctx, s.keeper.DB().Dir().Control(), time.Now); err != nil {
+		return nil, err
+	}
+	for i := range keyRing {
+		secret, hash, err := access.NewSecret(rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.ctl.IssueKey(b.ctx, hash, "alpha", fmt.Sprint("bench ", i)); err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, secret)
+	}
+	log := zerolog.New(os.Stderr).Level(zerolog.WarnLevel)
+	gate, err := access.NewGate(b.ctx, s.ctl, log)
+	if err != nil {
+		return nil, err
+	}
+	if a, err = api.New(api.Config{Source: s.keeper, Gate: gate, Version: "bench", Now: time.Now}); err != nil {
+		return nil, err
+	}
+	srv, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: log})
+	if err != nil {
+		return nil, err
+	}
+	s.addr = srv.Addr().String()
+	ctx, cancel := context.WithCancel(b.ctx)
+	s.stop = cancel
+	go func() { s.done <- srv.Serve(ctx) }()
+	return s, nil
+}
+
+func (s *service) close() error {
+	s.stop()
+	return errors.Join(<-s.done, s.ctl.Close(), s.keeper.Close())
+}
+
+// http measures requests per second against Fiber answering a constant body of
+// the same size, in turns.
+func (b *bench) http() error {
+	s, err := b.serve("large")
+	if err != nil {
+		return err
+	}
+	board := "/api/v3/leaderboard/traders?limit=50"
+	stats, err := b.walletPaths(s)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	for _, c := range []struct {
+		what  string
+		paths []string
+		bar   string
+	}{
+		{"leaderboard, 50 rows", []string{board}, "≥ 0.85"},
+		{"leaderboard, 200 rows", []string{"/api/v3/leaderboard/traders?limit=200"}, "≥ 0.85"},
+		{"stats of random wallets", stats, "≥ 0.60"},
+	} {
+		if err := b.against(s, c.what, c.paths, c.bar); err != nil {
+			return errors.Join(err, s.close())
+		}
+	}
+	return s.close()
+}
+
+// walletPaths picks wallets at random out of all.
+func (b *bench) walletPaths(s *service) ([]string, error) {
+	snap := s.keeper.Snapshot()
+	rng := mrand.New(mrand.NewPCG(1, 2))
+	paths := make([]string, 20_000)
+	for i := range paths {
+		paths[i] = "/api/v3/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + "/stats"
+	}
+	return paths, nil
+}
+
+func (b *bench) against(s *service, what string, paths []string, bar string) error {
+	run := func(addr string, paths, keys []string) (load.Result, error) {
+		r, err := load.Run(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: keys, Conns: conns, Duration: lasting})
+		if err == nil && r.Errors > 0 {
+			err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests+r.Errors, r.LastError)
+		}
+		return r, err
+	}
+	first, err := run(s.addr, paths[:1], s.keys)
+	if err != nil {
+		return err
+	}
+	floor, stop, err := constant(int(first.Bytes / max(first.Requests, 1)))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var ours, theirs []float64
+	var last load.Result
+	for range 3 {
+		o, err := run(s.addr, paths, s.keys)
+		if err != nil {
+			return err
+		}
+		f, err := run(floor, []string{"/"}, nil)
+		if err != nil {
+			return err
+		}
+		ours, theirs, last = append(ours, o.PerSecond), append(theirs, f.PerSecond), o
+	}
+	o, f := middle(ours), middle(theirs)
+	b.add(what, fmt.Sprintf("%s/s, p50 %s, p99 %s", count(int64(o)), last.P50, last.P99), "Fiber's constant body "+count(int64(f))+"/s",
+		ratio(o, f), bar)
+	return nil
+}
+
+func middle(v []float64) float64 {
+	a, b, c := v[0], v[1], v[2]
+	return max(min(a, b), min(max(a, b), c))
+}
+
+// constant serves a body of size bytes and nothing else.
+func constant(size int) (addr string, stop func(), err error) {
+	body := bytes.Repeat([]byte("x"), size)
+	app := fiber.New(fiber.Config{DisableStartupMessage: true})
+	app.Get("/", func(c *fiber.Ctx) error { return c.Send(body) })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = app.Listener(l) }()
+	return l.Addr().String(), func() { _ = app.Shutdown(); <-done }, nil
+}
