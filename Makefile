@@ -1,0 +1,76 @@
+# What a developer and an operator do here, each as one word. `make` lists them.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+LISTEN   ?= 127.0.0.1:8080
+DATA     ?= ./pmx-data
+FUZZTIME ?= 20s
+ARGS     ?=
+# What go test is asked for: make test PKG=./rollups/... TESTFLAGS=-race
+PKG       ?= ./...
+TESTFLAGS ?=
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+SOURCES := $(shell find cmd data engine http rollups -type f -not -name '*_test.go' -not -path '*/testdata/*') go.mod go.sum
+
+LINT_VERSION := v2.15.0
+LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
+
+# Where the race detector pays: packages in which goroutines meet.
+RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./engine
+
+.PHONY: help build run test race bench lint fmt fuzz clients check tools clean
+
+help: ## List what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@echo
+	@echo 'Variables: LISTEN=$(LISTEN) DATA=$(DATA) PKG=$(PKG) TESTFLAGS= FUZZTIME=$(FUZZTIME) ARGS='
+
+build: bin/pmx ## Build bin/pmx
+
+bin/pmx: $(SOURCES) | tools
+	@echo 'building bin/pmx $(VERSION) (the first time takes a minute)'
+	@$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./cmd/pmx
+
+run: build ## Serve the sample venue on LISTEN, with a key of every tier
+	@.ci/demo '$(DATA)' '$(LISTEN)'
+
+test: tools ## Run all tests and say what was skipped
+	@$(GO) test -v $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
+
+race: tools ## Run the tests of concurrent packages under the race detector
+	@$(GO) test -v -race $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
+
+bench: tools ## Measure; ARGS goes to the measuring tool
+	@$(GO) run ./bench $(ARGS)
+
+lint: $(LINT) ## Check the code with golangci-lint
+	@$(LINT) run ./...
+
+$(LINT): | tools
+	@echo 'building golangci-lint $(LINT_VERSION), once (some minutes)'
+	@mkdir -p .cache/bin
+	@GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv .cache/bin/golangci-lint $@
+
+fmt: $(LINT) ## Format the code
+	@$(LINT) fmt ./...
+
+fuzz: tools ## Run every fuzz target for FUZZTIME
+	@GO='$(GO)' .ci/fuzz '$(FUZZTIME)'
+
+clients: build ## Read answers and exports as other programs do
+	@.ci/clients
+
+check: ## Run everything that CI runs
+	@.ci/run
+
+clean: ## Remove what was built; data and caches stay
+	@rm -rf bin
+
+# tools says in one sentence what is missing before anything fails for want of it.
+tools:
+	@GO='$(GO)' .ci/tools

@@ -1,0 +1,274 @@
+// Package pmx_test holds the rules of the house that no single package can:
+// which way imports run, what needs no C compiler, and what every file keeps to.
+package pmx_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers say which packages of the project a package may import, tests left
+// out. The longest prefix that fits a package decides; "x/..." is x and all
+// below it. Imports run downwards only: cmd, http, rollups, engine, data.
+var layers = []struct {
+	pkg string
+	may []string
+}{
+	{"cmd", []string{"..."}},
+	{"bench", []string{"..."}},
+	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
+	{"http/admin", []string{"http/wire"}},
+	{"http/load", nil},
+	{"http/api", []string{"http/access", "http/openapi", "http/web", "http/wire", "data/...", "rollups/serving",
+		"engine/control", "engine/query", "engine/export"}},
+	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
+	{"http/access", []string{"http/wire", "data"}},
+	{"http/client", []string{"http/wire", "data"}},
+	{"http/web", []string{"http/wire", "data"}},
+	{"http/wire", []string{"data"}},
+	{"rollups/serving", []string{"data/..."}},
+	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
+	{"rollups", []string{"rollups", "rollups/serving", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
+		"engine/...", "data/..."}},
+	{"rollups/pnl", []string{"data"}},
+	{"rollups/oracle", []string{"data"}},
+	{"rollups/index", []string{"data"}},
+	{"rollups/weather", []string{"data/..."}},
+	{"engine", []string{"engine/...", "data/..."}},
+	{"data", []string{"data/..."}},
+	{"data/feeds", []string{"data", "data/reference", "data/feeds/..."}},
+	{"data/reference", []string{"data"}},
+	{"data/sample", []string{"data", "data/reference"}},
+	{".", nil},
+}
+
+// databases are what no package of http may import: requests are answered from
+// snapshots and named reads.
+var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
+
+// withoutC are the packages that others may build on without a C compiler.
+var withoutC = []string{"data", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving"}
+
+const module = "pmx"
+
+// maxLines is the longest a Go file may be.
+const maxLines = 500
+
+// sourceFiles gives the project's own files whose name matches, by slash path.
+func sourceFiles(t *testing.T, match func(name string) bool) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci" || d.Name() == "bin" || d.Name() == "pmx-data") {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && match(d.Name()) {
+			files = append(files, filepath.ToSlash(p))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no files found: is this the root of the repository?")
+	}
+	return files
+}
+
+func isGo(name string) bool { return strings.HasSuffix(name, ".go") }
+
+// imports gives what each package's own files import, tests left out.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, file := range sourceFiles(t, isGo) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := path.Dir(file)
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[pkg] = append(out[pkg], name)
+		}
+	}
+	return out
+}
+
+// covers tells whether pattern, a package or "package/...", takes pkg in.
+func covers(pattern, pkg string) bool {
+	root, below := strings.CutSuffix(pattern, "...")
+	root = strings.TrimSuffix(root, "/")
+	return pkg == root || below && (root == "" || strings.HasPrefix(pkg, root+"/"))
+}
+
+// allowed gives what the layer of pkg may import.
+func allowed(pkg string) (may []string, layer string) {
+	for _, l := range layers {
+		if (pkg == l.pkg || strings.HasPrefix(pkg, l.pkg+"/")) && len(l.pkg) > len(layer) {
+			may, layer = l.may, l.pkg
+		}
+	}
+	return may, layer
+}
+
+func TestImportsRunDownwards(t *testing.T) {
+	for pkg, names := range imports(t) {
+		may, layer := allowed(pkg)
+		if layer == "" {
+			t.Errorf("package %s belongs to no layer: add it to layers", pkg)
+		}
+		for _, name := range names {
+			own, inside := strings.CutPrefix(name, module+"/")
+			if !inside || strings.HasPrefix(own, pkg+"/") {
+				continue
+			}
+			if !slices.ContainsFunc(may, func(pattern string) bool { return covers(pattern, own) }) {
+				t.Errorf("%s imports %s, which layer %s may not: it may import %s", pkg, own, layer, strings.Join(may, " "))
+			}
+		}
+	}
+}
+
+func TestOnlyCommandsUseTheKeeper(t *testing.T) {
+	for pkg, names := range imports(t) {
+		if slices.Contains(names, module+"/rollups/keeper") && !covers("cmd/...", pkg) && !covers("bench/...", pkg) {
+			t.Errorf("%s imports rollups/keeper: only commands may", pkg)
+		}
+	}
+}
+
+func TestHTTPKnowsNoDatabase(t *testing.T) {
+	for pkg, names := range imports(t) {
+		if !covers("http/...", pkg) {
+			continue
+		}
+		for _, name := range names {
+			for _, db := range databases {
+				if strings.HasPrefix(name, db) {
+					t.Errorf("%s imports %s: read through rollups/serving or engine/query", pkg, name)
+				}
+			}
+		}
+	}
+}
+
+func TestPackagesForOthersNeedNoCCompiler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds packages a second time")
+	}
+	args := []string{"build"}
+	for _, pkg := range withoutC {
+		if _, err := os.Stat(pkg); err == nil {
+			args = append(args, "./"+pkg)
+		}
+	}
+	cmd := exec.CommandContext(context.Background(), "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("CGO_ENABLED=0 go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, file := range sourceFiles(t, isGo) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxLines {
+			t.Errorf("%s has %d lines: split it, %d are enough", file, n, maxLines)
+		}
+	}
+}
+
+// unfinished are the marks that must not be left in any file; written apart, so
+// that this file holds none.
+var unfinished = regexp.MustCompile(`\b(` + "TO" + `DO|` + "FIX" + `ME|` + "XX" + `X)\b`)
+
+func TestNothingIsLeftUnfinished(t *testing.T) {
+	kinds := []string{".go", ".sql", ".md", ".txtar", ".yml", ".csv", "run", "Makefile", "go.mod"}
+	for _, file := range sourceFiles(t, func(name string) bool {
+		return slices.Contains(kinds, filepath.Ext(name)) || slices.Contains(kinds, name)
+	}) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if unfinished.MatchString(line) {
+				t.Errorf("%s:%d: %s", file, i+1, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// TestSQLStatementsAreUsed finds named statements that no Go file of their
+// package names.
+func TestSQLStatementsAreUsed(t *testing.T) {
+	for _, file := range sourceFiles(t, func(name string) bool { return strings.HasSuffix(name, ".sql") }) {
+		if path.Base(path.Dir(file)) != "sql" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := goText(t, path.Dir(path.Dir(file)))
+		names := namedStatement.FindAllStringSubmatch(string(text), -1)
+		if len(names) == 0 {
+			t.Errorf("%s names no statement", file)
+		}
+		for _, name := range names {
+			if !strings.Contains(code, strconv.Quote(name[1])) {
+				t.Errorf("%s: no code uses statement %s", file, name[1])
+			}
+		}
+	}
+}
+
+var namedStatement = regexp.MustCompile(`(?m)^-- name: (\w+)`)
+
+// goText is the text of a package's own files.
+func goText(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(&all, "%s\n", text)
+	}
+	return all.String()
+}
