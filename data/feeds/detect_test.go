@@ -1,13 +1,18 @@
 package feeds_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"pmx/data"
 	"pmx/data/feeds"
@@ -148,7 +153,7 @@ func TestFormatIsToldByContent(t *testing.T) {
 	for in, want := range map[string]data.Format{
 		"\xEF\xBB\xBF [1]":           data.JSON,
 		"{\"a\":1}\n{\"a\":2}\n":     data.NDJSON,
-		"{\"a\":1}\n":                data.JSON,
+		"{\"a\":1}\n":                data.NDJSON,
 		"{\n\"a\":1\n}":              data.JSON,
 		"\xEF\xBB\xBFa,b\n1,2\n":     data.CSV,
 		"":                           data.CSV,
@@ -162,6 +167,42 @@ func TestFormatIsToldByContent(t *testing.T) {
 	for _, in := range []string{"PK\x03\x04....", "a\x00b"} {
 		if _, err := feeds.HeadOf(strings.NewReader(in)); err == nil {
 			t.Errorf("%q was not refused", in)
+		}
+	}
+}
+
+// TestCompressionIsToldByContent: gzip and zstd are taken off whatever the name.
+func TestCompressionIsToldByContent(t *testing.T) {
+	plain, err := os.ReadFile("testdata/orderFilled.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gz, zst bytes.Buffer
+	zw := gzip.NewWriter(&gz)
+	sw, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.WriteCloser{zw, sw} {
+		if _, err := w.Write(plain); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, content := range []string{string(plain), gz.String(), zst.String()} {
+		path := text(t, "plainly.csv", content)
+		if h, f := head(t, path); f.Name != "polydata-order-filled" || h.Format != data.CSV {
+			t.Errorf("%s, %s", f.Name, h.Format)
+		}
+		r, err := feeds.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(got, plain) || r.Close() != nil {
+			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}
 }

@@ -96,12 +96,12 @@ func TestThinTradesUseCostAndDatetimeLast(t *testing.T) {
 	c := read(t, text(t, "thin.csv", "proxyWallet,side,asset,size,cost,datetime\n"+
 		hexA+",BUY,7,3454.2765,3432.8399515,2026-01-05 16:17:49-08:00\n"+
 		hexA+",BUY,7,1,0.5,1970-01-21 10:58:24.071000+00:00\n"+
-		hexA+",BUY,7,1,\"0.5\",\"2026-01-08 12:31:08\"\n"))
+		hexA+",BUY,7,148090000.5,\"0.5\",\"2026-01-08 12:31:08\"\n"))
 	want := []numbered{
 		{Row: 1, Fill: data.Fill{LogIndex: -1, TS: 1767658669_000000, Wallet: address(0xaa), Role: data.Taker,
 			TokenID: "7", Shares: 3454_276500, USD: 3432_839952, Outcome: -1}},
 		{Row: 3, Fill: data.Fill{LogIndex: -1, TS: 1767875468_000000, Wallet: address(0xaa), Role: data.Taker,
-			TokenID: "7", Shares: 1_000000, USD: 500000, Outcome: -1}},
+			TokenID: "7", Shares: 148090000_500000, USD: 500000, Outcome: -1}},
 	}
 	if diff := cmp.Diff(want, c.fills); diff != "" {
 		t.Errorf("fills (-want +got):\n%s", diff)

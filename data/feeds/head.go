@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -138,19 +140,18 @@ func binary(b []byte) error {
 	return nil
 }
 
-// objectFormat tells NDJSON, where the first line is a whole object and another
-// follows, from JSON. A first line longer than the head is called JSON: objects
-// one after another are read as such too.
+// objectFormat tells NDJSON, where the first line is a whole object, from JSON. A
+// line that stands alone and has records inside is a page of JSON. A first line
+// longer than the head is called JSON too: objects one after another are read as
+// such.
 func objectFormat(text []byte) data.Format {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
-	line, rest = bytes.TrimSpace(line), bytes.TrimSpace(rest)
-	switch {
-	case !json.Valid(line):
+	alone := len(bytes.TrimSpace(rest)) == 0
+	page := slices.ContainsFunc(keysOf(line), func(k string) bool { return strings.Contains(k, "[].") })
+	if !json.Valid(bytes.TrimSpace(line)) || alone && page {
 		return data.JSON
-	case len(rest) > 0:
-		return data.NDJSON
 	}
-	return data.JSON
+	return data.NDJSON
 }
 
 func csvHeader(b []byte) []string {

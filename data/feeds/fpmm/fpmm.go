@@ -60,6 +60,9 @@ type kept struct {
 // of the outcomes depends on them.
 func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	key := MarketKey(src.Name)
+	if src.Name == "" {
+		key = MarketKey(src.Path)
+	}
 	condition := Condition(key)
 	var rows []kept
 	rd := shape.Reading{Sink: sink}

@@ -33,10 +33,11 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 	outcome := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", t.Col("outcomeIndex", "outcome_index"))
 	outcome = fmt.Sprintf("CASE WHEN %s IS NOT NULL AND %s BETWEEN 0 AND %d THEN %s END", condition, outcome, maxOutcome, outcome)
 	token := shape.Token(t.Col("asset", "token_id"))
+	ts := t.Col("timestamp")
 	size, price, cost := t.Col("size"), t.Col("price"), t.Col("cost")
 	q := shape.FillSQL{
 		Tx:     shape.Hex(tx, 32),
-		TS:     fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN %[2]s ELSE %[3]s END", t.Col("timestamp"), shape.Time(t.Col("timestamp")), shape.Time(t.Col("datetime"))),
+		TS:     fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s ELSE %s END", ts, shape.Time(ts), shape.Time(t.Col("datetime"))),
 		Wallet: shape.Hex(wallet, 20),
 		Role: fmt.Sprintf("CASE WHEN right(lower(%[2]s), 64) IN (SELECT right(lower(%[2]s), 64) FROM %[3]s WHERE %[2]s IS NOT NULL GROUP BY 1 "+
 			"HAVING min(right(lower(%[1]s), 40)) <> max(right(lower(%[1]s), 40))) THEN 0 ELSE 2 END", wallet, tx, t.From()),

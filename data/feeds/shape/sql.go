@@ -100,7 +100,7 @@ func Hex(c string, n int) string {
 // Decimal gives decimal text in whole units as a BIGINT of millionths, rounded
 // half away from zero; NULL for anything else.
 func Decimal(c string) string {
-	return fmt.Sprintf("TRY_CAST(TRY_CAST(%s AS DECIMAL(18,6)) * 1000000 AS BIGINT)", c)
+	return fmt.Sprintf("TRY_CAST(TRY_CAST(%s AS DECIMAL(18,6))::DECIMAL(38,6) * 1000000 AS BIGINT)", c)
 }
 
 // Units gives integer text in millionths as a BIGINT; NULL for anything else.
@@ -115,7 +115,8 @@ func Product(size, price string) string {
 // Token gives a VARCHAR of a decimal uint256 without leading zeros; NULL for
 // anything else.
 func Token(c string) string {
-	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '0*[1-9][0-9]{0,77}') THEN ltrim(%[1]s, '0') END", c)
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '0*[1-9][0-9]{0,77}') "+
+		"THEN CASE WHEN prefix(%[1]s, '0') THEN ltrim(%[1]s, '0') ELSE %[1]s END END", c)
 }
 
 // Side gives 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
@@ -133,20 +134,26 @@ func Seconds(c string) string {
 // TIMESTAMPTZ for the session's zone, so each form gets its own cast
 // (https://duckdb.org/docs/stable/sql/data_types/timestamp).
 func Time(c string) string {
-	n := fmt.Sprintf("TRY_CAST(%s AS DECIMAL(28,6))", c)
-	return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN TRY_CAST(CASE WHEN %[1]s < 100000000000 THEN %[1]s * 1000000 "+
+	n := fmt.Sprintf("%s::DECIMAL(28,6)", c)
+	number := fmt.Sprintf("TRY_CAST(CASE WHEN %[1]s < 100000000000 THEN %[1]s * 1000000 "+
 		"WHEN %[1]s < 100000000000000 THEN %[1]s * 1000 WHEN %[1]s < 100000000000000000 THEN %[1]s "+
-		"ELSE %[1]s::HUGEINT // 1000 END AS BIGINT) WHEN regexp_matches(%[2]s, ':[0-9.]+ ?([zZ]|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$') "+
-		"THEN epoch_us(TRY_CAST(regexp_replace(%[2]s, ' ?UTC$', 'Z') AS TIMESTAMPTZ)) ELSE epoch_us(TRY_CAST(%[2]s AS TIMESTAMP)) END", n, c)
+		"ELSE %[1]s::HUGEINT // 1000 END AS BIGINT)", n)
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{6,19}([.][0-9]{1,30})?') THEN %[2]s "+
+		"WHEN contains(%[1]s, '+') OR contains(substr(%[1]s, 12), '-') THEN epoch_us(TRY_CAST(%[1]s AS TIMESTAMPTZ)) "+
+		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, number)
 }
 
 // FillSQL names the expressions of the fill columns over one record; an empty
 // one is NULL.
 type FillSQL struct {
 	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
-	Row                                                                                            string // the record's number; empty: records are numbered as they come
-	Bad                                                                                            string // condition under which the record as a whole is unusable; empty: never
-	From                                                                                           string // what follows FROM
+
+	// Row is the record's number; empty: records are numbered as they come.
+	Row string
+	// Bad is the condition under which the whole record is unusable; empty: never.
+	Bad string
+	// From is what follows FROM.
+	From string
 }
 
 // String gives the SELECT of data.FillColumns, with a reject reason for every
@@ -177,12 +184,14 @@ func orElse(s, other string) string {
 	return s
 }
 
-// rejectSQL is Check in SQL.
-var rejectSQL = fmt.Sprintf("CASE WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %d AND %d "+
-	"THEN 'bad_time' WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' "+
-	"WHEN side IS NULL THEN 'bad_side' WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
-	"WHEN shares = 0 THEN 'zero_size' WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price' END",
-	int64(FirstMicro), int64(LastMicro))
+// rejectSQL is Check in SQL. The first condition is what nearly every row takes;
+// it spares the others.
+var rejectSQL = fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
+	"AND side IS NOT NULL AND shares > 0 AND usd BETWEEN 0 AND shares THEN NULL "+
+	"WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
+	"WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' WHEN side IS NULL THEN 'bad_side' "+
+	"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' WHEN shares = 0 THEN 'zero_size' "+
+	"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price' END", int64(FirstMicro), int64(LastMicro))
 
 // StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,
 // a missing one is NULL.

@@ -1,0 +1,69 @@
+package feeds_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/feeds/fpmm"
+)
+
+func TestRefusesWhatItKnowsToBeForeign(t *testing.T) {
+	for in, want := range map[string]string{
+		`[{"ticker":"KX","yes_bid":1,"no_bid":2}]`:                                 "Kalshi",
+		`{"markets":[{"ticker":"KX","event_ticker":"K","yes_bid":1}],"cursor":""}`: "Kalshi",
+		"trade_id,ticker,count,yes_price,no_price,taker_side,created_time\n":       "Kalshi",
+		`[{"fill_id":"1","condition_id":"0x","side":"BUY","notional_value":1}]`:    "without wallets",
+		"tx_hash,log_index,token_id,from_address,to_address,value\n":               "transfers",
+		`{"history":[{"t":1,"p":0.5}]}`:                                            "price history",
+		"block_number,fpmm_address,trader,amount,outcome_tokens,is_buy\n":          "pool",
+	} {
+		h, err := feeds.HeadOf(strings.NewReader(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = feeds.Detect(h)
+		var foreign *feeds.ForeignError
+		if !errors.As(err, &foreign) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a word of %q", in, err, want)
+		}
+	}
+}
+
+// TestUnknownSaysWhatItSaw: the message names the format, the columns and the
+// names --as takes.
+func TestUnknownSaysWhatItSaw(t *testing.T) {
+	h, err := feeds.HeadOf(strings.NewReader("colour,weight\nred,3\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = feeds.Detect(h)
+	for _, want := range []string{"csv", "colour, weight", "--as", "gamma-markets"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	if _, err = feeds.Detect(data.Head{Format: data.CSV}); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("an empty file gives %v", err)
+	}
+}
+
+// TestFPMMLabels: the same outcome under two names is one token, and a market of
+// which one side was seen has both.
+func TestFPMMLabels(t *testing.T) {
+	const header = "\"\",\"Timestamp\",\"Account\",\"Type\",\"Outcome\",\"Direction\",\"Amount\",\"Shares\",\"Price\"\n"
+	row := "\"1\",2022-11-19 22:21:29,\"" + hexA + "\",\"Buy\",\"LABEL\",\"x\",0.25,183.64,NA\n"
+	a := read(t, text(t, "some_senate.csv", header+strings.Replace(row, "LABEL", "Democratic", 1)))
+	b := read(t, text(t, "some_senate.csv", header+strings.Replace(row, "LABEL", "Democrat", 1)))
+	if len(a.fills) != 1 || a.fills[0] != b.fills[0] || a.fills[0].Outcome != 0 || len(a.markets[0].Outcomes) != 2 {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	if m := a.markets[0]; m.Question != "Some senate" || m.Slug != "some-senate" || m.Condition != fpmm.Condition("some_senate") {
+		t.Errorf("market %+v", m)
+	}
+	if got := fpmm.MarketKey(`C:\data\ohio.csv.gz`); got != "ohio" {
+		t.Errorf("key %q", got)
+	}
+}
