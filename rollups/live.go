@@ -88,7 +88,13 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if s.epoch == l.state.epoch || s.stale {
 		return nil // nothing was merged
 	}
-	l.meta = map[int32]*marketMeta{}
+	var changed int64
+	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
+		return err
+	}
+	if changed > 0 {
+		l.meta = map[int32]*marketMeta{}
+	}
 	return l.follow(ctx, conn, func(t table) string {
 		return "SELECT " + t.columnList() + " FROM d_" + t.name
 	}, "BatchNames", "BatchTokens")
@@ -207,13 +213,17 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 }
 
 func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
-	c := serving.Counts{Wallets: int64(l.builder.Wallets().Len()), Tokens: int64(len(l.tokens))}
-	err := conn.QueryRowContext(ctx, statements.Get("LoadMarketIDs")).Scan(&c.Markets, &c.ResolvedMarkets, &c.Events)
-	if err != nil {
-		return err
+	c := l.counts
+	if len(l.meta) == 0 { // markets changed
+		c = serving.Counts{}
+		err := conn.QueryRowContext(ctx, statements.Get("CountMarkets")).Scan(&c.Markets, &c.ResolvedMarkets, &c.Events)
+		if err != nil {
+			return err
+		}
 	}
-	takers := int64(0)
-	makers := int64(0)
+	c.Wallets, c.Tokens = int64(l.builder.Wallets().Len()), int64(len(l.tokens))
+	c.Fills, c.UnmappedTokens, c.UnmappedFills = 0, 0, 0
+	takers, makers := int64(0), int64(0)
 	for i := range l.tokens {
 		t := &l.tokens[i]
 		c.Fills += t.takerFills + t.makerFills

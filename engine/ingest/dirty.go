@@ -32,7 +32,14 @@ func (j *job) locate(bad []badRow) error {
 	}
 	next := 0
 	return eachRecord(j.ctx, j.src.plain.Path, func(r record) error {
-		for next < len(bad) && r.err == nil && bad[next].row == r.kept {
+		number := r.nth
+		if j.cleaned {
+			if r.err != nil {
+				return nil
+			}
+			number = r.kept
+		}
+		for next < len(bad) && bad[next].row == number {
 			if err := j.rejects.add(r.line, bad[next].reason, reasons[bad[next].reason], strings.Join(r.cells, ",")); err != nil {
 				return err
 			}
@@ -58,6 +65,7 @@ var reasons = map[string]string{
 // and rejects the others.
 func (j *job) clean() (data.Source, error) {
 	clean := j.src.plain
+	j.cleaned = true
 	clean.Path = filepath.Join(j.src.dir, "clean.csv")
 	f, err := os.Create(clean.Path)
 	if err != nil {
@@ -77,9 +85,10 @@ func (j *job) clean() (data.Source, error) {
 }
 
 // record is one CSV record; err says why it cannot be used. The header has
-// kept 0, the usable records after it count from 1.
+// number 0 in both counts; kept counts the usable records only.
 type record struct {
 	line  int64
+	nth   int64
 	kept  int64
 	cells []string
 	err   error
@@ -98,13 +107,13 @@ func eachRecord(ctx context.Context, path string, f func(record) error) error {
 	r := csv.NewReader(bufio.NewReaderSize(&cancelReader{ctx: ctx, r: file}, 1<<20))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	width, kept := -1, int64(-1)
-	for {
+	for nth := int64(0); ; nth++ {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		var parse *csv.ParseError
-		rec := record{cells: cells, err: err}
+		rec := record{nth: nth, cells: cells, err: err}
 		if errors.As(err, &parse) {
 			rec.line = int64(parse.StartLine)
 		} else if err != nil {

@@ -25,7 +25,11 @@ func (j *job) prepareFills() error {
 	if err := j.intern(); err != nil {
 		return err
 	}
-	if err := j.dropRepeats(); err != nil {
+	numbered := j.dropRepeats
+	if j.release { // they were numbered when they came
+		numbered = func() error { return j.exec("ReleaseRepeats") }
+	}
+	if err := numbered(); err != nil {
 		return err
 	}
 	if err := j.dropKnown(); err != nil {

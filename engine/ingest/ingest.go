@@ -96,7 +96,11 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
 		job := &job{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
 		defer job.cleanup()
-		receipt, err = job.run()
+		if receipt, err = job.run(); err != nil || !receipt.mayRelease() {
+			return err
+		}
+		released, rebuild, err := im.release(ctx, conn, job.started)
+		receipt.Released, receipt.RebuildNeeded = released, receipt.RebuildNeeded || rebuild
 		return err
 	})
 	if err != nil {
@@ -117,6 +121,8 @@ type job struct {
 	rejects *rejects
 	receipt Receipt
 	merged  bool
+	cleaned bool // DuckDB read a copy without the records it could not read
+	release bool // the rows are fills that waited for their market
 }
 
 func (j *job) run() (Receipt, error) {
@@ -261,7 +267,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 
 // staging are the temporary tables of an import.
 var staging = []string{"s_raw", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"m_raw", "m_next", "n_name", "n_map", "n_best", "n_mapped"}
+	"m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.
 func (j *job) cleanup() {

@@ -13,7 +13,7 @@ type Receipt struct {
 	Feed string `json:"feed"`
 	Rule string `json:"rule,omitempty"` // how repeats are told from fills
 
-	Read         int64            `json:"read"`          // records read
+	Read         int64            `json:"read"`          // fills, markets, payouts and mappings that the file gives
 	Inserted     int64            `json:"inserted"`      // fills added, those that replace others included
 	Replaced     int64            `json:"replaced"`      // fills known without a log index that this file knows better
 	AlreadyThere int64            `json:"already_there"` // fills known before
@@ -53,6 +53,12 @@ func (r *Receipt) RejectedRows() int64 {
 
 func (r *Receipt) nothingNew() bool {
 	return r.Inserted == 0 && r.MarketsNew == 0 && r.MarketsChanged == 0 && r.Resolutions == 0 && r.TokensMapped == 0 && r.Blocks == 0
+}
+
+// mayRelease tells whether the file may have brought the market that a waiting
+// fill names.
+func (r *Receipt) mayRelease() bool {
+	return !r.DryRun && r.TokensMapped+r.MarketsNew+r.MarketsChanged > 0
 }
 
 func (r *Receipt) json() (string, error) {

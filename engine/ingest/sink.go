@@ -15,13 +15,12 @@ import (
 
 // sink stages what a feed reads row by row.
 type sink struct {
-	j        *job
-	fills    *duckdb.Appender
-	tokens   *duckdb.Appender
-	blocks   *duckdb.Appender
-	markets  *markets
-	lastLine int64
-	bytes    func() float64 // share of the file read so far
+	j       *job
+	fills   *duckdb.Appender
+	tokens  *duckdb.Appender
+	blocks  *duckdb.Appender
+	markets *markets
+	bytes   func() float64 // share of the file read so far
 }
 
 var _ data.Sink = (*sink)(nil)
@@ -119,12 +118,8 @@ func values(row []any) []driver.Value {
 	return out
 }
 
-// saw counts records: one line may give several rows.
-func (s *sink) saw(line int64) {
-	if line == s.lastLine {
-		return
-	}
-	s.lastLine = line
+// saw counts what the file gives.
+func (s *sink) saw() {
 	s.j.receipt.Read++
 	if s.j.receipt.Read%8192 == 0 {
 		s.j.progress("reading", s.bytes(), s.j.receipt.Read)
@@ -133,7 +128,7 @@ func (s *sink) saw(line int64) {
 
 // Fill stages a fill.
 func (s *sink) Fill(line int64, f data.Fill) error {
-	s.saw(line)
+	s.saw()
 	var tx, logIndex, condition, outcome driver.Value
 	if !f.Tx.IsZero() {
 		tx = append([]byte(nil), f.Tx[:]...)
@@ -149,22 +144,22 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 }
 
 // Market stages a market.
-func (s *sink) Market(line int64, m data.Market) error {
-	s.saw(line)
+func (s *sink) Market(_ int64, m data.Market) error {
+	s.saw()
 	s.markets.add(m)
 	return nil
 }
 
 // Resolution stages a payout.
-func (s *sink) Resolution(line int64, r data.Resolution) error {
-	s.saw(line)
+func (s *sink) Resolution(_ int64, r data.Resolution) error {
+	s.saw()
 	s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 	return nil
 }
 
 // Token stages a mapping.
-func (s *sink) Token(line int64, t data.TokenRef) error {
-	s.saw(line)
+func (s *sink) Token(_ int64, t data.TokenRef) error {
+	s.saw()
 	return s.mapToken(t, true)
 }
 
@@ -173,15 +168,15 @@ func (s *sink) mapToken(t data.TokenRef, strong bool) error {
 }
 
 // Block stages the time of a block.
-func (s *sink) Block(line int64, b data.Block) error {
-	s.saw(line)
+func (s *sink) Block(_ int64, b data.Block) error {
+	s.saw()
 	s.j.receipt.Blocks++
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 
 // Reject keeps a row that the feed cannot read.
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
-	s.saw(line)
+	s.saw()
 	return s.j.rejects.add(line, reason, detail, raw)
 }
 

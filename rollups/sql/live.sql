@@ -15,11 +15,11 @@ SELECT token, market, outcome FROM tokens WHERE token >= @known ORDER BY token
 -- name: BatchTokens
 SELECT t.token, t.market, t.outcome FROM tokens AS t JOIN n_token AS n ON n.token = t.token
 
--- name: LoadMarketIDs
+-- name: CountMarkets
 SELECT count(*), count(*) FILTER (payouts IS NOT NULL), count(DISTINCT coalesce(event_slug, event_id)) FROM markets
 
 -- name: ChangedMarkets
-SELECT count(*) FROM n_payout
+SELECT count(*) FROM n_market
 
 -- name: MarketMeta
 SELECT market, condition, question, slug, event_id, event_slug, category, outcomes, closed,

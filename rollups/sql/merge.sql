@@ -1,6 +1,7 @@
 -- What one batch changes. The batch lies in temporary tables:
 --   n_fill   its signed rows: +1 a new fill, -1 one that a better source replaces
 --   n_token  (token, market, outcome): known tokens that now map elsewhere
+--   n_market the markets that are new or changed, whole rows
 --   n_payout (market, payouts, resolved_at): markets whose payouts are now these
 --   n_name   (wallet, name, ts): wallets whose newest name is now this
 -- Every statement here costs in proportion to these tables and to what they touch.

@@ -93,9 +93,9 @@ CREATE OR REPLACE TEMP TABLE s_suspect AS
 SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
 
 -- name: DropRepeatedLogs
-DELETE FROM s_fill WHERE log_index IS NOT NULL AND row IN (
-  SELECT row FROM (
-    SELECT row, row_number() OVER (PARTITION BY tx, log_index ORDER BY row) AS n
+DELETE FROM s_fill WHERE log_index IS NOT NULL AND rowid IN (
+  SELECT id FROM (
+    SELECT rowid AS id, row_number() OVER (PARTITION BY tx, log_index ORDER BY row, rowid) AS n
     FROM s_fill
     WHERE log_index IS NOT NULL AND hash(tx, log_index) IN (SELECT h FROM s_suspect)
   ) AS k WHERE n > 1
@@ -108,12 +108,12 @@ SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd) AS h FROM s
 -- name: NumberRepeats
 UPDATE s_fill SET repeat = k.n
 FROM (
-  SELECT row, row_number() OVER (
-    PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row) AS n
+  SELECT rowid AS id, row_number() OVER (
+    PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row, rowid) AS n
   FROM s_fill
   WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
 ) AS k
-WHERE s_fill.row = k.row AND k.n > 1
+WHERE s_fill.rowid = k.id AND k.n > 1
 
 -- name: DropRepeats
 DELETE FROM s_fill WHERE repeat > 1 AND log_index IS NULL
@@ -156,9 +156,9 @@ DELETE FROM s_fill WHERE log_index IS NOT NULL
 -- A fill with a log index takes the place of an equal one without: it may know
 -- the fee and the role.
 CREATE OR REPLACE TEMP TABLE s_replace AS
-SELECT n.row, o.rid, o.repeat, o.role, o.fee
+SELECT n.id, o.rid, o.repeat, o.role, o.fee
 FROM (
-  SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
+  SELECT *, rowid AS id, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
   FROM s_fill WHERE log_index IS NOT NULL
 ) AS n
 JOIN (
@@ -171,8 +171,8 @@ JOIN (
 -- name: DropKnown
 -- Of rows without a log index, the larger count of equal ones stands: those
 -- beyond what is known already, log-indexed ones of this batch included.
-DELETE FROM s_fill WHERE log_index IS NULL AND row IN (
-  SELECT s.row
+DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
+  SELECT s.rowid
   FROM s_fill AS s
   JOIN (
     SELECT tx, ts, wallet, token, side, shares, usd, count(*) AS known
@@ -180,7 +180,7 @@ DELETE FROM s_fill WHERE log_index IS NULL AND row IN (
       SELECT tx, ts, wallet, token, side, shares, usd FROM e_fill
       UNION ALL
       SELECT tx, ts, wallet, token, side, shares, usd FROM s_fill
-      WHERE log_index IS NOT NULL AND row NOT IN (SELECT row FROM s_replace)
+      WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_replace)
     ) AS all_known
     GROUP BY tx, ts, wallet, token, side, shares, usd
   ) AS k
@@ -199,10 +199,10 @@ FROM s_fill
 CREATE OR REPLACE TEMP TABLE n_fill_rows AS
 SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, s.role, s.shares, s.usd, s.fee, s.tx, s.log_index,
   coalesce(r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
-FROM s_fill AS s LEFT JOIN s_replace AS r ON r.row = s.row
+FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid
 UNION ALL
 SELECT s.row, -1, s.ts, s.wallet, s.token, s.side, r.role, s.shares, s.usd, r.fee, s.tx, NULL, r.repeat, r.rid
-FROM s_fill AS s JOIN s_replace AS r ON r.row = s.row
+FROM s_fill AS s JOIN s_replace AS r ON r.id = s.rowid
 
 -- name: SignedView
 CREATE OR REPLACE TEMP VIEW n_fill AS FROM n_fill_rows

@@ -23,7 +23,7 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 -- name: MarketsNext
 -- What each market becomes: a newer version overwrites, an older one or a stub
 -- fills gaps; a payout gives way to one of a better source or a later version.
-CREATE OR REPLACE TEMP TABLE m_next AS
+CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
   SELECT n, o, o.market AS known,
     NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) >= coalesce(o.updated_at, 0)) AS newer,
@@ -59,12 +59,12 @@ greatest(n.updated_at, o.updated_at) AS updated_at
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
   count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts)
-FROM m_next AS n LEFT JOIN markets AS o ON o.market = n.market
+FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 
 -- name: Payouts
 CREATE OR REPLACE TEMP TABLE n_payout AS
 SELECT n.market, n.payouts, n.payout_source AS source, n.resolved_at
-FROM m_next AS n LEFT JOIN markets AS o ON o.market = n.market
+FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 WHERE n.payouts IS DISTINCT FROM o.payouts OR n.resolved_at IS DISTINCT FROM o.resolved_at
 
 -- name: NoPayouts
@@ -95,7 +95,7 @@ FROM n_best AS b
 JOIN (
   SELECT market, condition FROM markets
   UNION
-  SELECT market, condition FROM m_next
+  SELECT market, condition FROM n_market
 ) AS k ON k.condition = b.condition
 
 -- name: MapNewTokens
@@ -118,10 +118,10 @@ CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TIN
 UPDATE tokens SET market = n.market, outcome = n.outcome FROM n_token AS n WHERE n.token = tokens.token
 
 -- name: RemoveMarkets
-DELETE FROM markets WHERE market IN (SELECT market FROM m_next)
+DELETE FROM markets WHERE market IN (SELECT market FROM n_market)
 
 -- name: AddMarkets
-INSERT INTO markets BY NAME FROM m_next
+INSERT INTO markets BY NAME FROM n_market
 
 -- name: LogPayouts
 INSERT INTO payout_log SELECT market, payouts, source, resolved_at, @batch FROM n_payout
@@ -134,4 +134,4 @@ WHERE number NOT IN (SELECT number FROM blocks)
 CREATE OR REPLACE TEMP TABLE s_block (number BIGINT, ts BIGINT)
 
 -- name: MarketsNextNone
-CREATE OR REPLACE TEMP TABLE m_next AS FROM markets WHERE false
+CREATE OR REPLACE TEMP TABLE n_market AS FROM markets WHERE false

@@ -1,0 +1,60 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// errNoneWait ends a release that found nothing to let in.
+var errNoneWait = errors.New("no waiting fill is known by now")
+
+// release lets in the fills that named their market by condition or Gamma id
+// before anybody had described it, and whose market is known now. They pass the
+// same way as any file, in a transaction of their own: one that is cut short is
+// made up for by the next import.
+func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (released int64, rebuild bool, err error) {
+	var waiting int64
+	if err := conn.QueryRowContext(ctx, statements.Get("WaitingCount")).Scan(&waiting); err != nil || waiting == 0 {
+		return 0, false, err
+	}
+	src := &source{name: "fills that waited for their market",
+		feed: data.Feed{Name: "waiting", Kind: data.KindFills, Identity: data.KeepRepeats}}
+	j := &job{im: im, ctx: ctx, conn: conn, src: src, started: at, release: true,
+		rejects: newRejects(im.DB.Dir(), src.name, at)}
+	j.receipt = Receipt{File: src.name, Feed: src.feed.Name}
+	defer j.cleanup()
+	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
+		return 0, false, err
+	}
+	err = engine.InTx(ctx, conn, func() error {
+		if err := j.exec("Releasable"); err != nil {
+			return err
+		}
+		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM s_raw").Scan(&j.receipt.Read); err != nil {
+			return err
+		}
+		if j.receipt.Read == 0 {
+			return errNoneWait
+		}
+		if err := j.transact(); err != nil {
+			return err
+		}
+		return j.exec("DropReleased")
+	})
+	if errors.Is(err, errNoneWait) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("release waiting fills: %w", err)
+	}
+	if j.merged && im.Rollups.Absorb != nil {
+		err = im.Rollups.Absorb(context.WithoutCancel(ctx), conn)
+	}
+	return j.receipt.Read, j.receipt.RebuildNeeded, err
+}

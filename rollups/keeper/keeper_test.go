@@ -1,0 +1,357 @@
+package keeper_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+func open(t *testing.T, dir string) *keeper.Keeper {
+	t.Helper()
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName},
+		Log:     zerolog.Nop(),
+		Publish: func(*serving.Snapshot) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+func mustImport(t *testing.T, k *keeper.Keeper, paths ...string) []ingest.Receipt {
+	t.Helper()
+	res, err := k.Import(context.Background(), keeper.Request{Paths: paths}, nil)
+	if err != nil || len(res.Failed) > 0 {
+		t.Fatalf("import %v: %v %+v", paths, err, res.Failed)
+	}
+	return res.Receipts
+}
+
+func mustVerify(t *testing.T, k *keeper.Keeper) {
+	t.Helper()
+	checks, err := k.Verify(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if !c.OK {
+			t.Errorf("verify: %+v", c)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func count(t *testing.T, k *keeper.Keeper, query string) (n int64) {
+	t.Helper()
+	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {
+		return conn.QueryRowContext(context.Background(), query).Scan(&n)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// real gives a path of the captured data, or skips where it is not there.
+func real(t *testing.T, parts ...string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{"..", "..", "..", "shared", "data"}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the captured data is not beside the checkout: %v", err)
+	}
+	return path
+}
+
+func rows(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]map[string]string, 0, len(all))
+	for _, r := range all[1:] {
+		m := map[string]string{}
+		for i, h := range all[0] {
+			m[h] = r[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestMidtermsGiveEveryWalletsExpectedPnL(t *testing.T) {
+	expected := rows(t, real(t, "A_trades", "midterms2022_fpmm_derived", "expected_wallet_pnl.csv"))
+	k := open(t, t.TempDir())
+	mustImport(t, k, real(t, "A_trades", "midterms2022_fpmm"), real(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
+	snap := k.Snapshot()
+	if snap.Counts.Fills != 14580 {
+		t.Errorf("%d fills, want 14,580", snap.Counts.Fills)
+	}
+	if snap.Wallets() != len(expected) {
+		t.Errorf("%d wallets, want %d", snap.Wallets(), len(expected))
+	}
+	for _, e := range expected {
+		trader, ok := find(t, k, snap, e["wallet"])
+		if !ok {
+			t.Errorf("wallet %s is not known", e["wallet"])
+			continue
+		}
+		want, err := data.ParseMicro(e["real_pnl_all_trades_plus_redemption"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cents(trader.Totals.RealPnL()) != cents(want) {
+			t.Errorf("wallet %s: real_pnl %s, want %s", e["wallet"], trader.Totals.RealPnL(), want)
+		}
+		for _, c := range []struct {
+			name string
+			got  int64
+		}{
+			{"trades", trader.Totals.Fills}, {"unique_markets", trader.Totals.Markets}, {"active_days", trader.Totals.ActiveDays},
+			{"won_markets", trader.Totals.WinningMarkets}, {"resolved_markets", trader.Totals.ResolvedMarkets},
+			// The published count of negative legs leaves out those shorter than a cent.
+		} {
+			if fmt.Sprint(c.got) != e[c.name] {
+				t.Errorf("wallet %s: %s %d, want %s", e["wallet"], c.name, c.got, e[c.name])
+			}
+		}
+	}
+	mustVerify(t, k)
+}
+
+// cents rounds to whole cents, half away from zero.
+func cents(m data.Micro) data.Micro { return data.MulDiv(m, 1, 10_000) }
+
+// find looks a wallet up by address, or by user name where the source has no address.
+func find(t *testing.T, k *keeper.Keeper, snap *serving.Snapshot, wallet string) (serving.Trader, bool) {
+	t.Helper()
+	a, err := data.ParseAddress(wallet)
+	if err == nil {
+		return snap.Trader(a)
+	}
+	for i := range snap.Wallets() {
+		if trader, ok := snap.Trader(snap.WalletAt(i)); ok && strings.EqualFold(trader.Name, wallet) {
+			return trader, true
+		}
+	}
+	return serving.Trader{}, false
+}
+
+func TestWrappedPagesCountEachFillOnce(t *testing.T) {
+	path := real(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv")
+	k := open(t, t.TempDir())
+	r := mustImport(t, k, path)[0]
+	if r.Read != 5000 || r.Inserted != 1500 || r.Identical != 3500 {
+		t.Errorf("read %d, inserted %d, identical %d; want 5,000, 1,500, 3,500", r.Read, r.Inserted, r.Identical)
+	}
+	if again := mustImport(t, k, path)[0]; again.Inserted != 0 || again.AlreadyThere != 1500 {
+		t.Errorf("again: inserted %d, already there %d; want 0 and 1,500", again.Inserted, again.AlreadyThere)
+	}
+	mustVerify(t, k)
+}
+
+func TestAllCapturedFilesGoInOrAreRefusedWithAReason(t *testing.T) {
+	k := open(t, t.TempDir())
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "A_trades"), real(t, "B_markets")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Failed {
+		t.Errorf("failed: %+v", f)
+	}
+	for _, f := range res.Skipped {
+		if f.Error == "" {
+			t.Errorf("%s is skipped without a reason", f.File)
+		}
+	}
+	for _, r := range res.Receipts {
+		sum := r.Inserted + r.AlreadyThere + r.Identical + r.Waiting + r.RejectedRows()
+		if r.Inserted > 0 && sum != r.Read {
+			t.Errorf("%s: %d rows read, %d accounted for: %+v", r.File, r.Read, sum, r)
+		}
+	}
+	mustVerify(t, k)
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "F_kalshi")}}, nil); !errors.Is(err, keeper.ErrNothing) {
+		t.Errorf("another venue's files: %v, want them refused", err)
+	}
+}
+
+const orderFilledHeader = "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash\n"
+
+func orderFilled(ts int64, maker int, usd, shares int64, token, taker string, tx int) string {
+	return fmt.Sprintf("%d,0x%040x,0,%d,%s,%s,%d,0x%064x\n", ts, maker, usd, taker, token, shares, tx)
+}
+
+func TestBadRowsAreKeptWithLineAndReason(t *testing.T) {
+	taker := fmt.Sprintf("0x%040x", 9)
+	good := orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", taker, 1)
+	path := write(t, "fills.csv", orderFilledHeader+good+
+		strings.Replace(good, "0x000000000000000000000000000000000000000", "0xZ", 1)+ // line 3: a wallet that is none
+		"1780000000,too,few\n"+ // line 4
+		orderFilled(1_780_000_001, 2, 400_000, 1_000_000, "77", taker, 2))
+	k := open(t, t.TempDir())
+	r := mustImport(t, k, path)[0]
+	if r.Read != 4 || r.Inserted != 2 || r.RejectedRows() != 2 {
+		t.Fatalf("receipt %+v, want 4 read, 2 inserted, 2 rejected", r)
+	}
+	kept, err := os.ReadFile(r.RejectedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"line":3`, `"line":4`, "0xZ", "too,few"} {
+		if !strings.Contains(string(kept), want) {
+			t.Errorf("rejected rows lack %s:\n%s", want, kept)
+		}
+	}
+	res, err := open(t, t.TempDir()).Import(context.Background(), keeper.Request{Paths: []string{path}, OnError: ingest.RejectFile}, nil)
+	if err != nil || len(res.Failed) != 1 || !strings.Contains(res.Failed[0].Error, "ine") {
+		t.Errorf("--on-error file: %v %+v, want the file refused with a line", err, res)
+	}
+}
+
+func TestDryRunChangesNothing(t *testing.T) {
+	path := write(t, "fills.csv", orderFilledHeader+orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", fmt.Sprintf("0x%040x", 9), 1))
+	k := open(t, t.TempDir())
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{path}, DryRun: true}, nil)
+	if err != nil || len(res.Receipts) != 1 || res.Receipts[0].Inserted != 1 {
+		t.Fatalf("dry run: %v %+v", err, res)
+	}
+	for _, table := range []string{"fills", "wallets", "tokens", "batches"} {
+		if n := count(t, k, "SELECT count(*) FROM "+table); n != 0 {
+			t.Errorf("after a dry run %s has %d rows", table, n)
+		}
+	}
+}
+
+func TestALogIndexedSourceReplacesOneWithout(t *testing.T) {
+	taker := fmt.Sprintf("0x%040x", 9)
+	row := orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", taker, 5)
+	first := write(t, "orderFilled.csv", orderFilledHeader+row+row) // two equal fills of one transaction
+	better := write(t, "fills.csv", "ts,wallet,token,side,shares,usd,fee,role,tx,log_index\n"+
+		fmt.Sprintf("1780000000,0x%040x,77,BUY,1,0.4,0.01,maker,0x%064x,12\n", 1, 5))
+	k := open(t, t.TempDir())
+	if r := mustImport(t, k, first)[0]; r.Inserted != 2 {
+		t.Fatalf("equal rows of a gapless scan: %d inserted, want 2", r.Inserted)
+	}
+	if r := mustImport(t, k, better)[0]; r.Replaced != 1 {
+		t.Fatalf("receipt %+v, want 1 replaced", r)
+	}
+	if n := count(t, k, "SELECT count(*) FROM fills"); n != 2 {
+		t.Errorf("%d fills, want 2", n)
+	}
+	if fee := count(t, k, "SELECT sum(fee)::BIGINT FROM fills"); fee != 10_000 {
+		t.Errorf("fees %d, want 10,000 millionths", fee)
+	}
+	for _, again := range []string{first, better} {
+		if r := mustImport(t, k, again)[0]; r.Inserted+r.Replaced != 0 {
+			t.Errorf("again: %+v", r)
+		}
+	}
+	mustVerify(t, k)
+}
+
+func TestFillsThatNameAnUnknownMarketWaitForIt(t *testing.T) {
+	condition := fmt.Sprintf("0x%064x", 3)
+	trades := write(t, "trades.csv", "timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,token_amount,transactionHash\n"+
+		fmt.Sprintf("2026-05-01T00:00:00.000000,%s,0x%040x,0x%040x,token2,BUY,SELL,0.4,0.4,1,0x%064x\n", condition, 1, 9, 5))
+	market := write(t, "market.ndjson", fmt.Sprintf(`{"condition":"%s","question":"Will it?","outcomes":["Yes","No"],"tokens":["70","71"]}`, condition)+"\n")
+	k := open(t, t.TempDir())
+	for range 2 {
+		if r := mustImport(t, k, trades)[0]; r.Waiting != 1 || r.Inserted != 0 {
+			t.Fatalf("before its market: %+v, want 1 waiting", r)
+		}
+	}
+	if r := mustImport(t, k, market)[0]; r.Released != 1 {
+		t.Fatalf("with its market: %+v, want 1 released", r)
+	}
+	if n := count(t, k, "SELECT count(*) FROM fills JOIN tokens USING (token) WHERE token_id = '71' AND outcome = 1"); n != 1 {
+		t.Errorf("%d fills of token 71, want 1", n)
+	}
+	if r := mustImport(t, k, trades)[0]; r.AlreadyThere != 1 {
+		t.Errorf("again: %+v, want already there", r)
+	}
+	mustVerify(t, k)
+}
+
+func TestInboxIsTakenAndSorted(t *testing.T) {
+	k := open(t, t.TempDir())
+	inbox := k.DB().Dir().Inbox()
+	old := time.Now().Add(-time.Minute)
+	for name, text := range map[string]string{
+		"good.csv": orderFilledHeader + orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", fmt.Sprintf("0x%040x", 9), 1),
+		"bad.txt":  "nothing that any feed knows",
+	} {
+		path := filepath.Join(inbox, name)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]int{"done/*good.csv": 1, "failed/*bad.txt": 1, "failed/*bad.txt.error.txt": 1, "*.*": 0} {
+		if got, _ := filepath.Glob(filepath.Join(inbox, pattern)); len(got) != want {
+			t.Errorf("%s: %v, want %d", pattern, got, want)
+		}
+	}
+	if n := k.Snapshot().Counts.Fills; n != 1 {
+		t.Errorf("the snapshot holds %d fills, want 1", n)
+	}
+}
+
+func TestTheSampleVenueComesToItsManifest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "venue")
+	man, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 3_000}, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, dir)
+	c := k.Snapshot().Counts
+	if c.Fills != man.Fills || c.Markets != man.Markets || c.ResolvedMarkets != man.Resolved || c.VolumeUSD != man.TakerUSD ||
+		int64(k.Snapshot().Wallets()) != man.Wallets {
+		t.Errorf("snapshot %+v differs from the manifest %+v", c, man)
+	}
+	mustVerify(t, k)
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, k)
+}
