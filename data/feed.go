@@ -69,7 +69,8 @@ type Query struct {
 // not say". NULL in wallet, token, side, shares or usd, and in ts where block is
 // NULL too, means the text could not be read: the row is rejected with the
 // column's reason, or with reject where that is not NULL. row is the 1-based
-// number of the record in the file; two fills made of one record share it.
+// number of the record in the file, which two fills made of one record share;
+// NULL stands for the row's place in the result.
 var FillColumns = [][2]string{
 	{"row", "BIGINT"}, {"tx", "BLOB"}, {"log_index", "INTEGER"}, {"block", "BIGINT"},
 	{"ts", "BIGINT"}, {"wallet", "BLOB"}, {"role", "TINYINT"}, {"token", "VARCHAR"},

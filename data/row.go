@@ -142,3 +142,10 @@ func SyntheticToken(condition Hash, label string) string {
 	h := sha256.Sum256(append(condition[:], label...))
 	return new(big.Int).SetBytes(h[:]).String()
 }
+
+// SyntheticAddress stands for an account that a feed names but gives no address
+// of, so that its fills are not lost; the name goes with the fill.
+func SyntheticAddress(feed, account string) Address {
+	h := sha256.Sum256([]byte("pmx-account\x00" + feed + "\x00" + account))
+	return Address(h[:20])
+}

@@ -178,7 +178,7 @@ func columnsOf(t testing.TB, rows *sql.Rows, want [][2]string) {
 }
 
 func fillRows(t testing.TB, db *sql.DB, stmt string, c *collect) error {
-	rows, err := db.Query(stmt)
+	rows, err := db.Query("SELECT * REPLACE (coalesce(row, row_number() OVER ()) AS row) FROM (" + stmt + ")")
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, stmt)
 	}

@@ -35,13 +35,15 @@ func TestOrderFilledGivesTheMakersFill(t *testing.T) {
 			TokenID: maxToken, Side: data.Buy, Shares: 1_000_000, USD: 400_000, Outcome: -1}},
 		{Row: 2, Fill: data.Fill{Tx: hash(0x11), LogIndex: -1, TS: 1700000000_000000, Wallet: address(0xbb), Role: data.Taker,
 			TokenID: maxToken, Side: data.Sell, Shares: 1_000_000, USD: 400_000, Outcome: -1}},
+		{Row: 3, Fill: data.Fill{Tx: hash(0x22), LogIndex: -1, TS: 1700000001_000000, Wallet: address(0xcc), Role: data.Maker,
+			TokenID: "7", Side: data.Buy, Outcome: -1}},
 		{Row: 11, Fill: data.Fill{LogIndex: -1, TS: 1700000008_000000, Wallet: address(0xcc), Role: data.Maker,
 			TokenID: "7", Side: data.Buy, Shares: 9223372036854775807, USD: 9223372036854775807, Outcome: -1}},
 	}
 	if diff := cmp.Diff(want, c.fills); diff != "" {
 		t.Errorf("fills (-want +got):\n%s", diff)
 	}
-	reasons := []rejected{{Line: 3, Reason: "zero_size"}, {Line: 4, Reason: "bad_address"}, {Line: 5, Reason: "bad_time"},
+	reasons := []rejected{{Line: 4, Reason: "bad_address"}, {Line: 5, Reason: "bad_time"},
 		{Line: 6, Reason: "bad_side"}, {Line: 7, Reason: "bad_price"}, {Line: 8, Reason: "bad_token"},
 		{Line: 9, Reason: "bad_token"}, {Line: 10, Reason: "bad_row"}, {Line: 12, Reason: "bad_address"}}
 	if diff := cmp.Diff(reasons, c.rejects); diff != "" {

@@ -118,6 +118,14 @@ func values(row []any) []driver.Value {
 	return out
 }
 
+// aside counts what the file gives besides fills; what the rows of a fill feed
+// say of their markets in passing does not count.
+func (s *sink) aside() {
+	if !s.j.src.hasFills() {
+		s.saw()
+	}
+}
+
 // saw counts what the file gives.
 func (s *sink) saw() {
 	s.j.receipt.Read++
@@ -145,21 +153,21 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 
 // Market stages a market.
 func (s *sink) Market(_ int64, m data.Market) error {
-	s.saw()
+	s.aside()
 	s.markets.add(m)
 	return nil
 }
 
 // Resolution stages a payout.
 func (s *sink) Resolution(_ int64, r data.Resolution) error {
-	s.saw()
+	s.aside()
 	s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 	return nil
 }
 
 // Token stages a mapping.
 func (s *sink) Token(_ int64, t data.TokenRef) error {
-	s.saw()
+	s.aside()
 	return s.mapToken(t, true)
 }
 
@@ -169,7 +177,7 @@ func (s *sink) mapToken(t data.TokenRef, strong bool) error {
 
 // Block stages the time of a block.
 func (s *sink) Block(_ int64, b data.Block) error {
-	s.saw()
+	s.aside()
 	s.j.receipt.Blocks++
 	return s.blocks.AppendRow(b.Number, b.TS)
 }

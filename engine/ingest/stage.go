@@ -33,7 +33,7 @@ func (j *job) stageQuery() error {
 		return errors.Join(j.ctx.Err(), fmt.Errorf("%w: %w", ErrFileRefused, err))
 	}
 	var rows int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(row), 0) FROM s_raw").Scan(&rows); err != nil {
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows); err != nil {
 		return err
 	}
 	j.receipt.Read += rows

@@ -96,9 +96,9 @@ func parse(raw []byte, condition data.Hash) (kept, error) {
 	if json.Unmarshal(raw, &r) != nil {
 		return kept{}, shape.Known("bad_json")
 	}
-	wallet, err := data.ParseAddress(r.Account.Trim())
+	wallet, name, err := account(r.Account.Trim())
 	if err != nil {
-		return kept{}, shape.Known("bad_address")
+		return kept{}, err
 	}
 	ts, err := shape.FillTime(r.Timestamp.Trim())
 	if err != nil {
@@ -117,9 +117,22 @@ func parse(raw []byte, condition data.Hash) (kept, error) {
 	if !ok || !ok2 {
 		return kept{}, shape.Known("bad_amount")
 	}
-	f := data.Fill{LogIndex: data.NoIndex, TS: ts, Wallet: wallet, Role: data.Taker, Side: side, Shares: shares, USD: usd,
+	f := data.Fill{LogIndex: data.NoIndex, TS: ts, Wallet: wallet, Name: name, Role: data.Taker, Side: side, Shares: shares, USD: usd,
 		Condition: condition, TokenID: Token(condition, label)}
 	return kept{fill: f, label: label}, shape.Check(f)
+}
+
+// account reads an address or, in a few rows, the user name that stands in its
+// place: that account gets a synthetic address and keeps the name.
+func account(text string) (data.Address, string, error) {
+	a, err := data.ParseAddress(text)
+	switch {
+	case err == nil:
+		return a, "", nil
+	case text == "" || strings.HasPrefix(strings.ToLower(text), "0x"):
+		return a, "", shape.Known("bad_address")
+	}
+	return data.SyntheticAddress(Space, strings.ToLower(text)), text, nil
 }
 
 func labelsOf(rows []kept) []string {

@@ -18,7 +18,6 @@ var details = map[string]string{
 	"bad_token":     "the token is not a decimal uint256, or the row does not say which token was traded",
 	"bad_side":      "the side is neither BUY nor SELL",
 	"bad_amount":    "the size or the amount is not a number that can be held in millionths, or is negative",
-	"zero_size":     "no tokens changed hands",
 	"bad_price":     "more was paid than one dollar per token, which the venue does not allow",
 	"bad_condition": "the condition id is not 0x and 64 hexadecimal digits",
 	"no_condition":  "the market has no condition id: a draft that was never deployed",
@@ -51,17 +50,16 @@ func Dollars(size, price string) (data.Micro, error) {
 	return data.Micro(v), nil
 }
 
-// Check tells why f cannot be a fill, nil where it can: shares must be positive,
-// and the price may pass one dollar by rounding only (one per cent and two
-// cents, for feeds that round to cents). The error is a *RowError.
+// Check tells why f cannot be a fill, nil where it can: the price may pass one
+// dollar by rounding only (one per cent and two cents, for feeds that round to
+// cents). A fill of nothing is one all the same: it was too small to be written
+// down. The error is a *RowError.
 func Check(f data.Fill) error {
 	switch {
 	case f.TokenID == "":
 		return Known("bad_token")
 	case f.Shares < 0 || f.USD < 0:
 		return Known("bad_amount")
-	case f.Shares == 0:
-		return Known("zero_size")
 	case f.USD-f.Shares > f.Shares/100+20_000:
 		return Known("bad_price")
 	}

@@ -148,7 +148,7 @@ func Time(c string) string {
 type FillSQL struct {
 	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
 
-	// Row is the record's number; empty: records are numbered as they come.
+	// Row is the record's number; empty: NULL, the place in the result.
 	Row string
 	// Bad is the condition under which the whole record is unusable; empty: never.
 	Bad string
@@ -162,7 +162,7 @@ func (q FillSQL) String() string {
 	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
 		q.Side, q.Shares, q.USD, q.Fee, q.Name}
 	inner := []string{orElse(q.Bad, "false") + " AS bad"}
-	outer := []string{"row_number() OVER () AS row"}
+	outer := []string{"NULL::BIGINT AS row"}
 	if q.Row != "" {
 		outer[0] = "row"
 		inner = append(inner, q.Row+" AS row")
@@ -187,10 +187,10 @@ func orElse(s, other string) string {
 // rejectSQL is Check in SQL. The first condition is what nearly every row takes;
 // it spares the others.
 var rejectSQL = fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
-	"AND side IS NOT NULL AND shares > 0 AND usd BETWEEN 0 AND shares THEN NULL "+
+	"AND side IS NOT NULL AND shares >= 0 AND usd BETWEEN 0 AND shares THEN NULL "+
 	"WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
 	"WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' WHEN side IS NULL THEN 'bad_side' "+
-	"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' WHEN shares = 0 THEN 'zero_size' "+
+	"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
 	"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price' END", int64(FirstMicro), int64(LastMicro))
 
 // StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,

@@ -41,7 +41,7 @@ CASE
 END
 
 -- name: BadRows
-SELECT row, @reason AS reason FROM s_raw WHERE @reason IS NOT NULL ORDER BY row
+SELECT coalesce(row, rowid + 1) AS row, @reason AS reason FROM s_raw WHERE @reason IS NOT NULL ORDER BY 1
 
 -- name: DropBadRows
 DELETE FROM s_raw WHERE @reason IS NOT NULL
@@ -49,7 +49,7 @@ DELETE FROM s_raw WHERE @reason IS NOT NULL
 -- name: NewWallets
 INSERT INTO wallets
 SELECT (SELECT coalesce(max(wallet) + 1, 0) FROM wallets) + row_number() OVER (ORDER BY first_row, address) - 1, address
-FROM (SELECT wallet AS address, min(row) AS first_row FROM s_raw GROUP BY wallet) AS seen
+FROM (SELECT wallet AS address, min(coalesce(row, rowid + 1)) AS first_row FROM s_raw GROUP BY wallet) AS seen
 WHERE NOT EXISTS (SELECT 1 FROM wallets AS w WHERE w.address = seen.address)
 
 -- name: NewTokens
@@ -57,7 +57,7 @@ WHERE NOT EXISTS (SELECT 1 FROM wallets AS w WHERE w.address = seen.address)
 INSERT INTO tokens
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY first_row, token_id) - 1,
   token_id, NULL, NULL
-FROM (SELECT token AS token_id, min(row) AS first_row FROM s_raw
+FROM (SELECT token AS token_id, min(coalesce(row, rowid + 1)) AS first_row FROM s_raw
   WHERE NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:') GROUP BY token) AS seen
 WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = seen.token_id)
 
@@ -67,7 +67,7 @@ INSERT INTO waiting_fills
 SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, coalesce(fee, 0), repeat
 FROM (
   SELECT *, CASE WHEN @collapse THEN 1 ELSE row_number() OVER (
-      PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row) END AS repeat
+      PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, coalesce(row, rowid + 1)) END AS repeat
   FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 ) AS n
 WHERE NOT EXISTS (
@@ -81,7 +81,7 @@ DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 
 -- name: Interned
 CREATE OR REPLACE TEMP TABLE s_fill AS
-SELECT r.row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd,
+SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd,
   coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat
 FROM s_raw AS r
 JOIN wallets AS w ON w.address = r.wallet
