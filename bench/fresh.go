@@ -64,7 +64,7 @@ func (b *bench) freshAt(name string) (time.Duration, error) {
 }
 
 func (b *bench) freshRound(s *service, round int) (time.Duration, error) {
-	file := filepath.Join(string(s.keeper.DB().Dir().Exports()), "fresh.csv")
+	file := filepath.Join(s.keeper.DB().Dir().Exports(), "fresh.csv")
 	err := s.keeper.DB().Write(b.ctx, func(conn *sql.Conn) error {
 		query := strings.NewReplacer("@later", "600000000", "@rows", fmt.Sprint(freshRows), "@round", fmt.Sprint(round, time.Now().UnixNano()),
 			"@file", file).Replace(freshFills)

@@ -96,10 +96,7 @@ func (b *bench) http() error {
 		return err
 	}
 	board := "/api/v3/leaderboard/traders?limit=50"
-	stats, err := b.walletPaths(s)
-	if err != nil {
-		return errors.Join(err, s.close())
-	}
+	stats := walletPaths(s)
 	for _, c := range []struct {
 		what  string
 		paths []string
@@ -117,14 +114,14 @@ func (b *bench) http() error {
 }
 
 // walletPaths picks wallets at random out of all.
-func (b *bench) walletPaths(s *service) ([]string, error) {
+func walletPaths(s *service) []string {
 	snap := s.keeper.Snapshot()
 	rng := mrand.New(mrand.NewPCG(1, 2))
 	paths := make([]string, 20_000)
 	for i := range paths {
 		paths[i] = "/api/v3/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + "/stats"
 	}
-	return paths, nil
+	return paths
 }
 
 func (b *bench) against(s *service, what string, paths []string, bar string) error {
