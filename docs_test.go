@@ -1,0 +1,68 @@
+package pmx_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pmx/data/feeds"
+)
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestImportDocumentNamesEveryFeed(t *testing.T) {
+	text := read(t, "docs/import.md")
+	for _, name := range feeds.Names() {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/import.md does not name the feed %s", name)
+		}
+	}
+}
+
+func TestReadmeNamesEveryPackage(t *testing.T) {
+	text := read(t, "README.md")
+	for pkg := range imports(t) {
+		if covers("data/feeds/...", pkg) {
+			pkg = "data/feeds" // its packages are the feeds of docs/import.md
+		}
+		if pkg != "http/api/apitest" && !strings.Contains(text, "| `"+pkg+"` |") {
+			t.Errorf("README.md does not say what package %s is for", pkg)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+func TestLinksBetweenDocumentsLead(t *testing.T) {
+	for _, file := range sourceFiles(t, func(name string) bool { return strings.HasSuffix(name, ".md") }) {
+		for _, m := range link.FindAllStringSubmatch(read(t, file), -1) {
+			if _, err := os.Stat(filepath.FromSlash(path.Join(path.Dir(file), m[1]))); err != nil {
+				t.Errorf("%s links to %s: %v", file, m[1], err)
+			}
+		}
+	}
+}
+
+// TestMakefileHelpIsWhole finds targets that help does not explain.
+func TestMakefileHelpIsWhole(t *testing.T) {
+	text := read(t, "Makefile")
+	phony := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)
+	if phony == nil {
+		t.Fatal("the Makefile declares no targets")
+	}
+	for _, target := range strings.Fields(phony[1]) {
+		if target != "tools" && !regexp.MustCompile(`(?m)^`+target+`:.*## \w`).MatchString(text) {
+			t.Errorf("make help does not explain %s", target)
+		}
+	}
+}
