@@ -21,6 +21,7 @@ const (
 type Head struct {
 	Format  Format
 	Columns []string // CSV header cells or Parquet column names, in file order
+	Types   []string // Parquet: the type of each column, as its schema writes it
 	Keys    []string // JSON: keys of the first record, or of the top object
 	Bytes   []byte   // up to the first 64 KiB, byte-order mark removed
 }

@@ -89,7 +89,7 @@ func ReadHead(path string) (data.Head, error) {
 		return data.Head{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if h.Format == data.Parquet {
-		if h.Columns, err = parquetColumns(path); err != nil {
+		if h.Columns, h.Types, err = parquetColumns(path); err != nil {
 			return data.Head{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -164,29 +164,32 @@ func csvHeader(b []byte) []string {
 	return cols
 }
 
-func parquetColumns(path string) ([]string, error) {
+func parquetColumns(path string) (names, types []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	cols, err := footerColumns(file)
-	return cols, errors.Join(err, file.Close())
+	names, types, err = footerColumns(file)
+	return names, types, errors.Join(err, file.Close())
 }
 
-func footerColumns(file *os.File) ([]string, error) {
+func footerColumns(file *os.File) (names, types []string, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f, err := parquet.OpenFile(file, info.Size())
 	if err != nil {
-		return nil, fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
+		return nil, nil, fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
 	}
-	var cols []string
 	for _, field := range f.Schema().Fields() {
-		cols = append(cols, field.Name())
+		kind := "GROUP"
+		if field.Leaf() {
+			kind = field.Type().String()
+		}
+		names, types = append(names, field.Name()), append(types, kind)
 	}
-	return cols, nil
+	return names, types, nil
 }
 
 // keyDepth is how deep key paths go: a page, its list, a record, its list.

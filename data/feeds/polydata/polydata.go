@@ -39,7 +39,7 @@ func orderFilled() data.Feed {
 // merge it traded the other token, so nothing is told of it here
 // (https://github.com/Polymarket/ctf-exchange, docs/Overview.md).
 func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
-	t := shape.CSVTable(src, h)
+	t := shape.CSVTable(src, h).Parallel()
 	makerAsset, takerAsset := t.Col("makerAssetId"), t.Col("takerAssetId")
 	buys := makerAsset + " = '0'"
 	of := func(buy, sell string) string {

@@ -29,7 +29,7 @@ func trades() data.Feed {
 // mint or a merge. The token is named by market and side; version 1 names the
 // market by its Gamma id, version 2 by its condition id.
 func queryTrades(src data.Source, h data.Head) (data.Query, error) {
-	t := shape.CSVTable(src, h)
+	t := shape.CSVTable(src, h).Parallel()
 	side := fmt.Sprintf("CASE %s WHEN 'token1' THEN '0' WHEN 'token2' THEN '1' END", t.Col("nonusdc_side"))
 	market := t.Col("market_id")
 	token := fmt.Sprintf("CASE WHEN strlen(%[1]s) = 66 THEN CASE WHEN TRY(unhex(substr(%[1]s, 3))) IS NOT NULL "+

@@ -14,16 +14,17 @@ func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 // Table is a CSV, NDJSON or Parquet file as DuckDB reads it: every cell VARCHAR, empty
 // cells NULL, nothing sniffed.
 type Table struct {
-	from string
-	cols map[string]string
-	bad  string
+	from  string
+	cols  map[string]string
+	types map[string]string // Parquet types by column
+	bad   string
 }
 
 // CSVTable reads the CSV file of src. Cells are reached by the header names of h
 // but declared by position, so that empty and repeated names do no harm. A
 // short row is filled up with NULLs; a row with too many cells is seen by Bad.
-// It is read on one thread, because the numbering of rows is ordered anyway and
-// only then quoted line breaks are allowed beside short rows
+// It is read on one thread unless Parallel is asked for: only then quoted line
+// breaks are allowed beside short rows
 // (https://duckdb.org/docs/stable/data/csv/overview, null_padding).
 func CSVTable(src data.Source, h data.Head) Table {
 	t := Table{cols: map[string]string{}}
@@ -42,6 +43,13 @@ func CSVTable(src data.Source, h data.Head) Table {
 	return t
 }
 
+// Parallel lets every core read a CSV file, for feeds whose cells never hold
+// line breaks. Rows come in file order all the same.
+func (t Table) Parallel() Table {
+	t.from = strings.Replace(t.from, "parallel = false", "parallel = true", 1)
+	return t
+}
+
 // NDJSONTable reads the named members of every line of src. A line that is not
 // JSON has them all NULL.
 func NDJSONTable(src data.Source, names ...string) Table {
@@ -56,12 +64,15 @@ func NDJSONTable(src data.Source, names ...string) Table {
 	return t
 }
 
-// ParquetTable reads the columns of the Parquet file of src as text, beside
-// file_row_number.
+// ParquetTable reads the columns of the Parquet file of src, beside
+// file_row_number: Col gives them as text, Native as they are.
 func ParquetTable(src data.Source, h data.Head) Table {
-	t := Table{cols: map[string]string{}, bad: "false"}
-	for _, name := range h.Columns {
+	t := Table{cols: map[string]string{}, types: map[string]string{}, bad: "false"}
+	for i, name := range h.Columns {
 		t.cols[name] = Ident(name) + "::VARCHAR"
+		if i < len(h.Types) {
+			t.types[name] = h.Types[i]
+		}
 	}
 	t.from = fmt.Sprintf("read_parquet(%s, file_row_number = true)", Quote(src.Path))
 	return t
@@ -90,6 +101,33 @@ func (t Table) Col(names ...string) string {
 	return "NULL::VARCHAR"
 }
 
+// Native gives a column as it is, with no detour through text, where its Parquet
+// type begins with one of kinds.
+func (t Table) Native(name string, kinds ...string) (string, bool) {
+	for _, k := range kinds {
+		if strings.HasPrefix(t.types[name], k) {
+			return Ident(name), true
+		}
+	}
+	return "", false
+}
+
+// Amount gives the named column of whole units as a BIGINT of millionths.
+func (t Table) Amount(name string) string {
+	if c, ok := t.Native(name, "DECIMAL", "INT", "DOUBLE", "FLOAT"); ok {
+		return Decimal(c)
+	}
+	return Decimal(t.Col(name))
+}
+
+// Micros gives the named column of times as a BIGINT of unix µs.
+func (t Table) Micros(name string) string {
+	if c, ok := t.Native(name, "TIMESTAMP"); ok {
+		return "epoch_us(" + c + ")"
+	}
+	return Time(t.Col(name))
+}
+
 // Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any
 // letter case and also without the 0x; NULL for anything else.
 func Hex(c string, n int) string {
@@ -98,9 +136,12 @@ func Hex(c string, n int) string {
 }
 
 // Decimal gives decimal text in whole units as a BIGINT of millionths, rounded
-// half away from zero; NULL for anything else.
+// half away from zero; NULL for anything else. Below a thousand million units a
+// DOUBLE times a million is off by less than a quarter of a millionth, so that
+// rounding it is exact; casts of text to DECIMAL cost many times as much.
 func Decimal(c string) string {
-	return fmt.Sprintf("TRY_CAST(TRY_CAST(%s AS DECIMAL(18,6))::DECIMAL(38,6) * 1000000 AS BIGINT)", c)
+	return fmt.Sprintf("CASE WHEN abs(TRY_CAST(%[1]s AS DOUBLE)) < 1000000000 THEN CAST(round(TRY_CAST(%[1]s AS DOUBLE) * 1000000) AS BIGINT) "+
+		"ELSE TRY_CAST(TRY_CAST(%[1]s AS DECIMAL(18,6))::DECIMAL(38,6) * 1000000 AS BIGINT) END", c)
 }
 
 // Units gives integer text in millionths as a BIGINT; NULL for anything else.
@@ -134,13 +175,13 @@ func Seconds(c string) string {
 // TIMESTAMPTZ for the session's zone, so each form gets its own cast
 // (https://duckdb.org/docs/stable/sql/data_types/timestamp).
 func Time(c string) string {
-	n := fmt.Sprintf("%s::DECIMAL(28,6)", c)
-	number := fmt.Sprintf("TRY_CAST(CASE WHEN %[1]s < 100000000000 THEN %[1]s * 1000000 "+
-		"WHEN %[1]s < 100000000000000 THEN %[1]s * 1000 WHEN %[1]s < 100000000000000000 THEN %[1]s "+
-		"ELSE %[1]s::HUGEINT // 1000 END AS BIGINT)", n)
-	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{6,19}([.][0-9]{1,30})?') THEN %[2]s "+
+	whole, broken := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c), fmt.Sprintf("TRY_CAST(%s AS DOUBLE)", c)
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{6,19}') THEN CASE WHEN %[2]s < 100000000000 THEN %[2]s * 1000000 "+
+		"WHEN %[2]s < 100000000000000 THEN %[2]s * 1000 WHEN %[2]s < 100000000000000000 THEN %[2]s ELSE %[2]s // 1000 END "+
+		"WHEN regexp_full_match(%[1]s, '[0-9]{6,19}[.][0-9]{1,30}') THEN TRY_CAST(floor(CASE WHEN %[3]s < 100000000000 THEN %[3]s * 1000000 "+
+		"WHEN %[3]s < 100000000000000 THEN %[3]s * 1000 WHEN %[3]s < 100000000000000000 THEN %[3]s ELSE %[3]s / 1000 END) AS BIGINT) "+
 		"WHEN contains(%[1]s, '+') OR contains(substr(%[1]s, 12), '-') THEN epoch_us(TRY_CAST(%[1]s AS TIMESTAMPTZ)) "+
-		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, number)
+		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, whole, broken)
 }
 
 // FillSQL names the expressions of the fill columns over one record; an empty
