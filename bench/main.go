@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +21,11 @@ import (
 )
 
 type options struct {
-	Fills int64    `help:"Fills of the venue." default:"10000000"`
-	Small int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
-	Dir   string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
-	Only  []string `help:"Run only these of load, storage, rebuild, fresh, start, http."`
+	Fills   int64    `help:"Fills of the venue." default:"10000000"`
+	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
+	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
+	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
+	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -74,12 +76,30 @@ func run(ctx context.Context, o options) error {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "… %s\n", part.name)
+		if part.name == "storage" || len(o.Only) == 1 && part.name == o.Only[0] {
+			if err := b.profile(); err != nil {
+				return err
+			}
+		}
 		if err := part.f(); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
+	pprof.StopCPUProfile()
 	b.print()
 	return nil
+}
+
+// profile starts the CPU profile that was asked for.
+func (b *bench) profile() error {
+	if b.Profile == "" {
+		return nil
+	}
+	f, err := os.Create(b.Profile)
+	if err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(f)
 }
 
 func (b *bench) needed(part string) bool {

@@ -120,7 +120,13 @@ func (h *top[T]) sorted() []T {
 // address.
 func (l *Live) traderBoard(p serving.Period) []serving.TraderRow {
 	best := top[walletPeriod]{n: serving.BoardSize, less: func(a, b *walletPeriod) int {
-		return cmp.Or(cmp.Compare(b.pnl(), a.pnl()), cmp.Compare(b.volume(), a.volume()), l.compareAddress(a.wallet, b.wallet))
+		if c := cmp.Compare(b.pnl(), a.pnl()); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.volume(), a.volume()); c != 0 {
+			return c
+		}
+		return l.compareAddress(a.wallet, b.wallet)
 	}}
 	rows := l.wallets[p].rows
 	for i := range rows {
@@ -244,11 +250,11 @@ func (l *Live) marketVolumes(p serving.Period) []marketVolume {
 		}
 		volumes[i].period.plus(traded)
 	}
-	for i := range l.tokens {
-		t := &l.tokens[i]
-		if at, known := index[t.market]; known {
-			volumes[at].ever.plus(&t.legs)
-			volumes[at].lastTS = max(volumes[at].lastTS, t.lastTS)
+	for i := range volumes {
+		for _, token := range l.marketTokens[volumes[i].market] {
+			t := &l.tokens[token]
+			volumes[i].ever.plus(&t.legs)
+			volumes[i].lastTS = max(volumes[i].lastTS, t.lastTS)
 		}
 	}
 	return volumes

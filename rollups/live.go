@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,12 +30,14 @@ type Live struct {
 	builder  *serving.Builder
 	excluded map[int32]bool // wallet ids of Venue
 	tokens   []tokenState
-	traders  []int64 // distinct wallets by market id
-	wallets  [serving.Periods]walletWindow
-	volumes  [serving.Periods]tokenWindow
-	meta     map[int32]*marketMeta
-	state    state
-	counts   serving.Counts
+	// marketTokens lists the tokens of each market.
+	marketTokens map[int32][]int32
+	traders      []int64 // distinct wallets by market id
+	wallets      [serving.Periods]walletWindow
+	volumes      [serving.Periods]tokenWindow
+	meta         map[int32]*marketMeta
+	state        state
+	counts       serving.Counts
 }
 
 // legs is volume by leg: makers apart from all others.
@@ -70,6 +73,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.builder = serving.NewBuilder(int(wallets))
 	l.excluded, l.tokens, l.traders, l.meta = map[int32]bool{}, nil, nil, map[int32]*marketMeta{}
+	l.marketTokens = map[int32][]int32{}
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
 	}
@@ -145,9 +149,20 @@ func (l *Live) mapToken(row []driver.Value) {
 	for id >= len(l.tokens) {
 		l.tokens = append(l.tokens, tokenState{market: -1})
 	}
-	if row[1] != nil {
-		l.tokens[id].market, l.tokens[id].outcome = int32(engine.Int(row[1])), int8(engine.Int(row[2]))
+	if row[1] == nil {
+		return
 	}
+	t, market := &l.tokens[id], int32(engine.Int(row[1]))
+	t.outcome = int8(engine.Int(row[2]))
+	if t.market == market {
+		return
+	}
+	if t.market >= 0 {
+		rest := l.marketTokens[t.market]
+		l.marketTokens[t.market] = slices.DeleteFunc(slices.Clone(rest), func(other int32) bool { return other == int32(id) })
+	}
+	t.market = market
+	l.marketTokens[market] = append(l.marketTokens[market], int32(id))
 }
 
 func (l *Live) addTotals(row []driver.Value) {

@@ -26,12 +26,24 @@ func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
 	return s, err
 }
 
+// Merger brings rollups up to date batch by batch. The zero Merger asks the
+// database for everything; one that was warmed keeps in memory what would cost
+// a scan of history. It is used by one goroutine at a time.
+type Merger struct{ pairs pairs }
+
+// Warm loads what a Merger keeps in memory.
+func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error { return g.pairs.load(ctx, conn) }
+
+// Committed tells the Merger that its last Merge was committed.
+func (g *Merger) Committed() { g.pairs.commit() }
+
 // Merge brings all rollups up to date with the batch in the temporary tables
 // n_fill, n_token and n_payout, inside the caller's transaction. apply adds the
 // batch to the facts and dimensions; it is called once, between reading what
 // was and reading what is. Where the rollups are stale already, only apply runs.
-func Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	m := &merge{ctx: ctx, conn: conn}
+func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	g.pairs.pending = nil // of a merge that was rolled back
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -54,7 +66,8 @@ func Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
 
 // Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
 // the batch and marks the rollups stale.
-func Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
+func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
+	g.pairs = pairs{}
 	m := &merge{ctx: ctx, conn: conn}
 	if err := conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&m.from); err != nil {
 		return err
@@ -71,6 +84,7 @@ func Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
 type merge struct {
 	ctx      context.Context
 	conn     *sql.Conn
+	pairs    *pairs
 	from, to int64 // as_of before and after, unix µs
 	which    string
 }
@@ -106,12 +120,32 @@ func (m *merge) before() error {
 	if err := m.held("held_before"); err != nil {
 		return err
 	}
-	for _, name := range []string{"NewPairs", "NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
+	if err := m.newPairs(); err != nil {
+		return err
+	}
+	for _, name := range []string{"NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
 		if err := m.exec(name, "@from", strconv.FormatInt(m.from, 10)); err != nil {
 			return err
 		}
 	}
 	return m.moveWindows()
+}
+
+// newPairs finds first trades of a wallet in a market: in memory where that is
+// loaded and no token changes from one market to another.
+func (m *merge) newPairs() error {
+	if !m.pairs.loaded {
+		return m.exec("NewPairs")
+	}
+	var moved int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedTokens")).Scan(&moved); err != nil {
+		return err
+	}
+	if moved > 0 {
+		*m.pairs = pairs{}
+		return m.exec("NewPairs")
+	}
+	return m.pairs.newPairs(m.ctx, m.conn)
 }
 
 func (m *merge) held(table string) error {
@@ -171,6 +205,11 @@ func (m *merge) after() error {
 		if t.name == "position" { // what is held now takes the batch's positions in
 			if err := m.held("held_after"); err != nil {
 				return err
+			}
+			if m.pairs.loaded {
+				if err := m.pairs.revalued(m.ctx, m.conn); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -78,6 +78,8 @@ type venue struct {
 	db  *engine.DB
 	im  *ingest.Importer
 	dir string
+
+	merger *rollups.Merger
 }
 
 func newVenue(t testing.TB, steps []step) *venue {
@@ -92,9 +94,11 @@ func newVenue(t testing.TB, steps []step) *venue {
 	}
 	im := &ingest.Importer{
 		DB: db, Feeds: memory(steps), Now: time.Now,
-		Rollups: ingest.Rollups{Merge: rollups.Merge, Postpone: rollups.Postpone},
 	}
-	return &venue{t: t, db: db, im: im, dir: dir}
+	g := &rollups.Merger{}
+	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,
+		Absorb: func(context.Context, *sql.Conn) error { g.Committed(); return nil }}
+	return &venue{merger: g, t: t, db: db, im: im, dir: dir}
 }
 
 func (v *venue) close() {
@@ -337,6 +341,9 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 			r := v.importStep(i)
 			if r.RebuildNeeded || rapid.IntRange(0, 5).Draw(rt, "rebuild") == 0 {
 				v.rebuild()
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "warm") == 0 {
+				v.write(func(ctx context.Context, conn *sql.Conn) error { return v.merger.Warm(ctx, conn) })
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "compact") == 0 {
 				v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })

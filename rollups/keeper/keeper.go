@@ -36,6 +36,8 @@ type Keeper struct {
 	db        *engine.DB
 	importer  *ingest.Importer
 	live      *rollups.Live // nil where nobody is served
+	merger    rollups.Merger
+	warming   sync.WaitGroup
 	factsOnly bool
 	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
 
@@ -54,7 +56,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{cfg: cfg, db: db}
-	merge := ingest.Rollups{Merge: rollups.Merge, Postpone: rollups.Postpone}
+	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Publish != nil {
 		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue}
 		merge.Absorb = k.absorb
@@ -64,12 +66,14 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
+		k.warming.Go(func() { k.warm(context.WithoutCancel(ctx)) })
 	}
 	return k, nil
 }
 
 // absorb follows a committed batch; where that fails, everything is read anew.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
+	k.merger.Committed()
 	err := k.live.Absorb(ctx, conn)
 	if err == nil {
 		return nil
@@ -78,15 +82,25 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	return k.live.Load(ctx, conn)
 }
 
+// warm loads what merging keeps in memory, beside the first requests; an import
+// that comes meanwhile waits for it.
+func (k *Keeper) warm(ctx context.Context) {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")
+	}
+}
+
 // FactsOnly makes imports leave every rollup to the next refresh, and refreshes
 // to the caller: for loading many large files one after another.
 func (k *Keeper) FactsOnly() {
-	k.importer.Rollups.Merge = rollups.Postpone
+	k.importer.Rollups.Merge = k.merger.Postpone
 	k.factsOnly = true
 }
 
 // Close ends the keeping once what runs is done.
 func (k *Keeper) Close() error {
+	k.warming.Wait()
 	k.busy.Lock()
 	defer k.busy.Unlock()
 	return k.db.Close()
@@ -132,6 +146,17 @@ func (k *Keeper) load(ctx context.Context) error {
 		k.note(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
 		return k.live.Load(ctx, conn)
 	})
+}
+
+// reload is load after a rebuild, with what merging keeps in memory.
+func (k *Keeper) reload(ctx context.Context) error {
+	if k.live == nil {
+		return nil
+	}
+	if err := k.load(ctx); err != nil {
+		return err
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
 }
 
 func stamp(us int64) time.Time {
@@ -181,7 +206,7 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	if err := k.db.Checkpoint(ctx); err != nil {
 		return err
 	}
-	return k.load(ctx)
+	return k.reload(ctx)
 }
 
 // Verify proves the whole database; it changes nothing but waits for, and holds

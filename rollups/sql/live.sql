@@ -29,3 +29,6 @@ WHERE market IN (@markets)
 
 -- name: NewestBatches
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches
+
+-- name: LoadHolders
+SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail

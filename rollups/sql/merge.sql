@@ -93,6 +93,21 @@ SELECT wallet, market FROM pair
 EXCEPT
 SELECT wallet, market FROM known
 
+-- name: PairsEmpty
+CREATE OR REPLACE TEMP TABLE d_pair (wallet INTEGER, market INTEGER)
+
+-- name: BatchPairs
+SELECT DISTINCT f.wallet, t.market
+FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
+JOIN tokens AS t ON t.token = f.token
+WHERE t.market IS NOT NULL AND f.token NOT IN (SELECT token FROM touched)
+
+-- name: RevaluedPairs
+SELECT wallet, market FROM held_after WHERE market IS NOT NULL
+
+-- name: MovedTokens
+SELECT count(*) FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.market IS NOT NULL
+
 -- name: NewDays
 -- UTC days on which a wallet trades for the first time. Run before the batch is added.
 CREATE OR REPLACE TEMP TABLE d_day AS
