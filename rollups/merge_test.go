@@ -308,7 +308,8 @@ func (v *venue) verify(t *rapid.T) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.Verify(ctx, conn, nil)
 		for _, c := range checks {
-			if !c.OK && c.Name != "rollups_current" {
+			// Drawn fills are not matches: their sums have no reason to cancel out.
+			if !c.OK && c.Name != "zero_sum_markets" {
 				t.Errorf("verify: %+v", c)
 			}
 		}

@@ -94,9 +94,23 @@ func (v *verifier) assert(name string) error {
 	if err := v.conn.QueryRowContext(v.ctx, statements.Get(name)).Scan(&c.Rows, &c.Bad); err != nil {
 		return err
 	}
-	c.OK = c.Bad == 0
+	if c.OK = c.Bad == 0; !c.OK {
+		c.Detail = refuted[name]
+	}
 	v.checks = append(v.checks, c)
 	return nil
+}
+
+// refuted says what a failed assertion means.
+var refuted = map[string]string{
+	"unique_fills":     "a fill is there twice: restore a backup, or import into a fresh data directory",
+	"unique_wallets":   "an address has two ids: restore a backup",
+	"unique_tokens":    "a token has two ids: restore a backup",
+	"unique_markets":   "a market has two ids: restore a backup",
+	"known_dimensions": "a fill names a wallet, token or market that is not there: restore a backup",
+	"grain_sums":       "sums of the wallets' tables differ: run pmx rebuild",
+	"grain_legs":       "sums of the tokens' tables differ: run pmx rebuild",
+	"zero_sum_markets": "profits and losses of a complete market do not cancel out: a feed gave a wrong amount",
 }
 
 func (v *verifier) drop() {

@@ -18,6 +18,7 @@ type ExportCmd struct {
 	Dataset string `arg:"" help:"fills, markets or resolutions." enum:"fills,markets,resolutions"`
 	Format  string `help:"parquet, csv or ndjson." enum:"parquet,csv,ndjson" default:"parquet"`
 	Out     string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
+	JSON    bool   `help:"End with one JSON object; not with --out -."`
 }
 
 // Help is the longer help.
@@ -61,6 +62,9 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		if err := copyAside(c.Out, res.Path); err != nil {
 			return err
 		}
+	}
+	if c.JSON {
+		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "format": c.Format, "file": c.Out, "rows": res.Rows})
 	}
 	_, err = fmt.Fprintf(std.err, "%s: %s rows\n", c.Out, thousands(res.Rows))
 	return err

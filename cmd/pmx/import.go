@@ -59,7 +59,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	defer removeSpooled(dir, paths)
 	m := newMeter(std, c.JSON)
-	req := keeper.Request{Paths: paths, As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
+	req := keeper.Request{Paths: paths, Stdin: spooled(dir, paths), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
 		m.imported(e)
 		if !c.JSON {
@@ -93,6 +93,9 @@ const spoolPrefix = "stdin-"
 func (c *ImportCmd) sources(dir engine.Dir, in io.Reader) ([]string, error) {
 	var paths []string
 	for _, p := range c.Paths {
+		if p == "-" && spooled(dir, paths) != "" {
+			return nil, errors.New("standard input can be read once only: give - once")
+		}
 		if p != "-" {
 			abs, err := filepath.Abs(p)
 			if err != nil {
@@ -117,11 +120,19 @@ func (c *ImportCmd) sources(dir engine.Dir, in io.Reader) ([]string, error) {
 	return paths, nil
 }
 
-func removeSpooled(dir engine.Dir, paths []string) {
+// spooled is the one of paths that holds standard input, "" where none does.
+func spooled(dir engine.Dir, paths []string) string {
 	for _, p := range paths {
 		if filepath.Dir(p) == dir.Inbox() && strings.HasPrefix(filepath.Base(p), "."+spoolPrefix) {
-			_ = os.Remove(p)
+			return p
 		}
+	}
+	return ""
+}
+
+func removeSpooled(dir engine.Dir, paths []string) {
+	if p := spooled(dir, paths); p != "" {
+		_ = os.Remove(p)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"pmx/engine/control"
 	"pmx/http/access"
+	"pmx/http/admin"
 )
 
 // KeysCmd keeps API keys.
@@ -35,7 +36,11 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(db), db.Close())
+	err = errors.Join(f(db), db.Close())
+	if err == nil && admin.Running(dir.AdminSocket()) {
+		_, err = admin.Call(ctx, dir.AdminSocket(), opKeys, none{}, nil) // in force at once
+	}
+	return err
 }
 
 func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

@@ -67,7 +67,7 @@ func run(args []string, std stdio) int {
 		kong.Description(description),
 		kong.UsageOnError(),
 		kong.DefaultEnvars("PMX"),
-		kong.Configuration(kong.JSON, "pmx.json"),
+		kong.Configuration(loadConfig, "pmx.json"),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Vars{"memory": engine.DefaultMemory},
 		kong.Writers(std.out, std.err),

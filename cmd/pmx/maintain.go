@@ -5,23 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"pmx/rollups"
+	"pmx/rollups/keeper"
 )
 
 // RefreshCmd merges what was imported.
-type RefreshCmd struct{}
+type RefreshCmd struct {
+	JSON bool `help:"End with one JSON object instead of text."`
+}
 
 // Run refreshes.
-func (RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	m := newMeter(std, false)
-	defer m.clear()
-	_, err := perform(ctx, cli, opRefresh, none{}, m.stage, localRefresh)
-	return err
+func (c RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return derive(ctx, cli, std, opRefresh, c.JSON, localRefresh)
 }
 
 // RebuildCmd recomputes every rollup.
-type RebuildCmd struct{}
+type RebuildCmd struct {
+	JSON bool `help:"End with one JSON object instead of text."`
+}
 
 // Help is the longer help.
 func (RebuildCmd) Help() string {
@@ -30,10 +33,26 @@ from the previous snapshot until the new one is ready.`
 }
 
 // Run rebuilds.
-func (RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	m := newMeter(std, false)
-	defer m.clear()
-	_, err := perform(ctx, cli, opRebuild, none{}, m.stage, localRebuild)
+func (c RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	return derive(ctx, cli, std, opRebuild, c.JSON, localRebuild)
+}
+
+// derive runs an operation that brings the rollups up to date, and says how long
+// that took.
+func derive(ctx context.Context, cli *CLI, std stdio, op string, asJSON bool,
+	local func(context.Context, *keeper.Keeper, none, func(stage)) (none, error)) error {
+	m := newMeter(std, asJSON)
+	began := time.Now()
+	_, err := perform(ctx, cli, op, none{}, m.stage, local)
+	m.clear()
+	if err != nil {
+		return err
+	}
+	took := time.Since(began).Seconds()
+	if asJSON {
+		return printJSON(std.out, map[string]any{"ok": true, "seconds": took})
+	}
+	_, err = fmt.Fprintf(std.out, "%s: done in %.1f s\n", op, took)
 	return err
 }
 

@@ -62,6 +62,10 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
+	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
+	if err := schedule.Check(); err != nil {
+		return err
+	}
 	log := zerolog.New(std.err).With().Timestamp().Logger()
 	if err := dir.Create(); err != nil {
 		return err
@@ -102,11 +106,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	offer(sock, k)
+	offer(sock, k, gate)
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return sock.Serve(gctx) })
 	group.Go(func() error { return gate.Run(gctx) })
-	group.Go(func() error { return k.Run(gctx, keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}) })
+	group.Go(func() error { return k.Run(gctx, schedule) })
 	group.Go(func() error { return srv.Serve(gctx) })
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err

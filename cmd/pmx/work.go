@@ -14,6 +14,7 @@ import (
 	"pmx/data/reference"
 	"pmx/engine"
 	"pmx/engine/ingest"
+	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
@@ -76,6 +77,7 @@ const (
 	opRebuild = "rebuild"
 	opVerify  = "verify"
 	opExport  = "export"
+	opKeys    = "keys" // a key was changed: read them anew
 )
 
 // perform runs an operation where the database is: in the server of this data
@@ -97,6 +99,9 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 			return res, err
 		}
 		return res, json.Unmarshal(raw, &res)
+	}
+	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
+		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
 	}
 	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), nil)
 	if err != nil {
@@ -136,7 +141,10 @@ func localVerify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)
 }
 
 // offer makes the operations available on a server's socket.
-func offer(s *admin.Server, k *keeper.Keeper) {
+func offer(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
+	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
+		return none{}, gate.Refresh(ctx)
+	})
 	handle(s, k, opImport, localImport)
 	handle(s, k, opRefresh, localRefresh)
 	handle(s, k, opRebuild, localRebuild)

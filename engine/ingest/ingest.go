@@ -64,6 +64,7 @@ const (
 // Options of one import.
 type Options struct {
 	As       string // feed name, "" = detect
+	Name     string // what the user calls the file, "" = its path
 	OnError  OnError
 	DryRun   bool
 	Progress func(Progress) // may be nil
@@ -104,7 +105,7 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 		return err
 	})
 	if err != nil {
-		return receipt, fmt.Errorf("import %s: %w", path, err)
+		return receipt, fmt.Errorf("import %s: %w", src.name, err)
 	}
 	return receipt, nil
 }

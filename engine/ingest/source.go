@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (im *Importer) open(ctx context.Context, path string, opts Options) (*sourc
 	if err != nil {
 		return nil, fmt.Errorf("import %s: %w", path, err)
 	}
-	src := &source{name: path, feed: plan.Feed, head: head, dir: dir}
+	src := &source{name: cmp.Or(opts.Name, path), feed: plan.Feed, head: head, dir: dir}
 	plain := filepath.Join(dir, "plain."+string(head.Format))
 	if err := im.bringIn(ctx, path, plain, head.Format); err != nil {
 		src.close()
@@ -69,7 +70,7 @@ func (im *Importer) open(ctx context.Context, path string, opts Options) (*sourc
 		src.close()
 		return nil, err
 	}
-	src.plain = data.Source{Path: plain, Name: path, Format: head.Format, Size: st.Size()}
+	src.plain = data.Source{Path: plain, Name: src.name, Format: head.Format, Size: st.Size()}
 	return src, nil
 }
 

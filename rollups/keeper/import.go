@@ -17,6 +17,7 @@ import (
 // Request is an import as asked for: files, folders and globs.
 type Request struct {
 	Paths   []string       `json:"paths"`
+	Stdin   string         `json:"stdin,omitempty"` // the one of Paths that holds standard input
 	As      string         `json:"as,omitempty"`
 	OnError ingest.OnError `json:"on_error,omitempty"`
 	DryRun  bool           `json:"dry_run,omitempty"`
@@ -66,14 +67,14 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	rebuild := false
 	for _, p := range plans {
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
-			As: req.As, OnError: req.OnError, DryRun: req.DryRun,
+			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path),
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
 		})
 		if ctx.Err() != nil {
 			return res, ctx.Err()
 		}
 		if err != nil {
-			res.fail(emit, p.Path, err)
+			res.fail(emit, req.nameOf(p.Path), err)
 			continue
 		}
 		res.Receipts = append(res.Receipts, r)
@@ -87,6 +88,14 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
 		emit(Event{Step: name, Done: done, Of: of})
 	}))
+}
+
+// nameOf is what the user calls a file.
+func (r Request) nameOf(path string) string {
+	if path == r.Stdin && path != "" {
+		return "standard input"
+	}
+	return path
 }
 
 func (r *Result) fail(emit func(Event), path string, err error) {
@@ -126,11 +135,12 @@ func (k *Keeper) plan(req Request, res *Result, emit func(Event)) ([]ingest.Plan
 			case err == nil:
 				plans = append(plans, p)
 			case fromFolder:
-				f := Failure{File: file, Error: err.Error()}
+				reason, _, _ := strings.Cut(err.Error(), ";") // not the list of all feeds for every stray file
+				f := Failure{File: file, Error: reason}
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})
 			default:
-				res.fail(emit, file, err)
+				res.fail(emit, req.nameOf(file), err)
 			}
 		}
 	}

@@ -24,6 +24,19 @@ type Schedule struct {
 	Verify  string // prove the whole database and log what fails
 }
 
+// Check tells whether every entry can be understood.
+func (s Schedule) Check() error {
+	for _, spec := range []string{s.Refresh, s.Verify} {
+		if spec == "" {
+			continue
+		}
+		if _, err := cron.ParseStandard(spec); err != nil {
+			return fmt.Errorf("schedule %q: %w: use five fields, such as \"15 3 * * *\", or \"@every 30s\"", spec, err)
+		}
+	}
+	return nil
+}
+
 // compactFor is how long a refresh may spend on compaction before it makes room
 // for imports; the next one goes on.
 const compactFor = 2 * time.Second

@@ -70,31 +70,48 @@ WITH grain AS (
 SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grain
 
 -- name: zero_sum_markets
--- In a resolved market where makers and takers moved equally many tokens, hence
--- both sides of every match are there, and no fee was taken, what all wallets
--- made adds up to zero. Each redemption of a fractional payout is rounded by at
--- most half a micro-dollar.
-WITH legs AS (
-  SELECT t.market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
-  FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
-  JOIN tokens AS t ON t.token = p.token
-  WHERE t.market IS NOT NULL
-  GROUP BY t.market
-),
-cash AS (
+-- In a resolved market where both sides of every match are there and no fee was
+-- taken, what all wallets made adds up to zero. Both sides are there where in
+-- each transaction one taker moved as many tokens as its makers. Each redemption
+-- of a fractional payout is rounded by at most half a micro-dollar.
+WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
   FROM (FROM position UNION ALL FROM position_tail) AS p
   JOIN tokens AS t ON t.token = p.token
   GROUP BY t.market
 ),
+legs AS (
+  SELECT t.market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
+  FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+  JOIN tokens AS t ON t.token = p.token
+  WHERE t.market IS NOT NULL
+  GROUP BY t.market
+),
+candidate AS (
+  SELECT m.market, m.payouts, c.cash, c.holders
+  FROM markets AS m
+  JOIN legs AS l ON l.market = m.market
+  JOIN cash AS c ON c.market = m.market
+  WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0
+),
+match AS (
+  SELECT t.market,
+    f.tx IS NOT NULL AND count(DISTINCT f.wallet) FILTER (f.role = 2) = 1
+    AND SUM(CASE f.role WHEN 1 THEN f.shares WHEN 2 THEN -f.shares END) = 0 AND bool_and(f.role <> 0) AS whole
+  FROM fills AS f
+  JOIN tokens AS t ON t.token = f.token
+  WHERE t.market IN (SELECT market FROM candidate)
+  GROUP BY t.market, f.tx
+),
+complete AS (
+  SELECT market FROM match GROUP BY market HAVING bool_and(whole)
+),
 paid AS (
   SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_tail) AS r GROUP BY market
 )
 SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
-  CASE WHEN list_contains(m.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
-FROM legs AS l
-JOIN cash AS c ON c.market = l.market
-JOIN markets AS m ON m.market = l.market
-LEFT JOIN paid AS p ON p.market = l.market
-WHERE m.payouts IS NOT NULL AND l.taker = l.maker AND c.fees = 0
+  CASE WHEN list_contains(c.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)
+FROM candidate AS c
+JOIN complete AS w ON w.market = c.market
+LEFT JOIN paid AS p ON p.market = c.market
