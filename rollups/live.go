@@ -30,6 +30,7 @@ type Live struct {
 	builder  *serving.Builder
 	excluded map[int32]bool // wallet ids of Venue
 	tokens   []tokenState
+	tokenIDs map[string]int32
 	// marketTokens lists the tokens of each market.
 	marketTokens map[int32][]int32
 	traders      []int64 // distinct wallets by market id
@@ -62,6 +63,26 @@ type tokenState struct {
 	lastTS int64
 }
 
+// Wallet gives the id of a wallet; false where Live has not seen it.
+func (l *Live) Wallet(a data.Address) (int32, bool) {
+	id, ok := l.builder.Wallets().Lookup(a)
+	return int32(id), ok
+}
+
+// Token gives the id of a token; false where Live has not seen it.
+func (l *Live) Token(tokenID string) (int32, bool) {
+	id, ok := l.tokenIDs[tokenID]
+	return id, ok
+}
+
+// Known is how many wallets and tokens Live has seen.
+func (l *Live) Known() (wallets, tokens int) {
+	if l.builder == nil {
+		return 0, 0
+	}
+	return l.builder.Wallets().Len(), len(l.tokens)
+}
+
 // Snapshot is the newest one; nil before the first Load.
 func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
 
@@ -73,7 +94,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.builder = serving.NewBuilder(int(wallets))
 	l.excluded, l.tokens, l.traders, l.meta = map[int32]bool{}, nil, nil, map[int32]*marketMeta{}
-	l.marketTokens = map[int32][]int32{}
+	l.marketTokens, l.tokenIDs = map[int32][]int32{}, map[string]int32{}
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
 	}
@@ -149,6 +170,7 @@ func (l *Live) mapToken(row []driver.Value) {
 	for id >= len(l.tokens) {
 		l.tokens = append(l.tokens, tokenState{market: -1})
 	}
+	l.tokenIDs[engine.Text(row[3])] = int32(id)
 	if row[1] == nil {
 		return
 	}

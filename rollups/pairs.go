@@ -45,7 +45,7 @@ func (p *pairs) add(wallet, market int32) {
 func (p *pairs) load(ctx context.Context, conn *sql.Conn) error {
 	p.markets, p.loaded, p.pending = nil, false, nil
 	var market []int32
-	err := engine.Each(ctx, conn, statements.Get("LoadTokens", "@known", "0"), func(row []driver.Value) error {
+	err := engine.Each(ctx, conn, statements.Get("TokenMarkets"), func(row []driver.Value) error {
 		m := int32(-1)
 		if row[1] != nil {
 			m = int32(engine.Int(row[1]))

@@ -83,8 +83,17 @@ func (j *job) changed(name string, before func() error) (int64, error) {
 }
 
 func (j *job) intern() error {
-	if err := j.execAll("NewWallets", "NewTokens", "Interned"); err != nil {
+	fromMemory, err := j.internFromMemory()
+	if err != nil {
 		return err
+	}
+	if !fromMemory {
+		if err := j.execAll("NewWallets", "NewTokens"); err != nil {
+			return err
+		}
+		if err := j.exec("Interned", "@wallets", "wallets", "@tokens", "tokens"); err != nil {
+			return err
+		}
 	}
 	return j.execAll("Names", "DropOldNames", "ReplaceNames", "AddNames")
 }

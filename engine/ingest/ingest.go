@@ -47,6 +47,9 @@ type Importer struct {
 	Rollups Rollups
 	Feeds   Catalogue
 	Now     func() time.Time
+	// Directory knows ids in memory, so that a small file needs no scan of all
+	// wallets and tokens; nil where there is none.
+	Directory Directory
 	// BulkRows is the number of fills from which a file that also doubles the
 	// facts is left to a rebuild, which is then cheaper than merging; 0 = 1M.
 	BulkRows int64
@@ -267,7 +270,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 }
 
 // staging are the temporary tables of an import.
-var staging = []string{"s_raw", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
+var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
 	"m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.

@@ -63,6 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	k.importer = &ingest.Importer{DB: db, Feeds: cfg.Feeds, Now: cfg.Now, Rollups: merge}
 	if k.live != nil {
+		k.importer.Directory = k.live
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}

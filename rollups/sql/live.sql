@@ -10,10 +10,10 @@ SELECT wallet, name FROM wallet_names
 SELECT wallet, name FROM n_name
 
 -- name: LoadTokens
-SELECT token, market, outcome FROM tokens WHERE token >= @known ORDER BY token
+SELECT token, market, outcome, token_id FROM tokens WHERE token >= @known ORDER BY token
 
 -- name: BatchTokens
-SELECT t.token, t.market, t.outcome FROM tokens AS t JOIN n_token AS n ON n.token = t.token
+SELECT t.token, t.market, t.outcome, t.token_id FROM tokens AS t JOIN n_token AS n ON n.token = t.token
 
 -- name: CountMarkets
 SELECT count(*), count(*) FILTER (payouts IS NOT NULL), count(DISTINCT coalesce(event_slug, event_id)) FROM markets
@@ -29,6 +29,9 @@ WHERE market IN (@markets)
 
 -- name: NewestBatches
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches
+
+-- name: TokenMarkets
+SELECT token, market FROM tokens ORDER BY token
 
 -- name: LoadHolders
 SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail

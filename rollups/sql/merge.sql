@@ -18,7 +18,7 @@ WITH affected AS (
     FROM (SELECT DISTINCT token FROM n_fill) AS f
     JOIN tokens AS t ON t.token = f.token
     JOIN markets AS m ON m.market = t.market
-    WHERE m.payouts IS NOT NULL
+    WHERE m.payout_source IS NOT NULL -- as payouts, but a byte a row to read
 )
 SELECT token FROM tokens WHERE market IN (SELECT market FROM affected)
 UNION

@@ -84,8 +84,29 @@ CREATE OR REPLACE TEMP TABLE s_fill AS
 SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd,
   coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat
 FROM s_raw AS r
-JOIN wallets AS w ON w.address = r.wallet
-JOIN tokens AS t ON t.token_id = r.token
+JOIN @wallets AS w ON w.address = r.wallet
+JOIN @tokens AS t ON t.token_id = r.token
+
+-- name: DimensionCounts
+SELECT (SELECT count(*) FROM wallets), (SELECT count(*) FROM tokens), (SELECT count(*) FROM s_raw)
+
+-- name: StagedWallets
+SELECT wallet FROM s_raw GROUP BY wallet ORDER BY min(coalesce(row, rowid + 1)), wallet
+
+-- name: StagedTokens
+SELECT token FROM s_raw GROUP BY token ORDER BY min(coalesce(row, rowid + 1)), token
+
+-- name: MemoryEmpty
+CREATE OR REPLACE TEMP TABLE s_wallet (wallet INTEGER, address BLOB)
+
+-- name: MemoryTokensEmpty
+CREATE OR REPLACE TEMP TABLE s_token (token INTEGER, token_id VARCHAR)
+
+-- name: AddWallets
+INSERT INTO wallets SELECT wallet, address FROM s_wallet WHERE wallet >= @first ORDER BY wallet
+
+-- name: AddTokens
+INSERT INTO tokens SELECT token, token_id, NULL, NULL FROM s_token WHERE token >= @first ORDER BY token
 
 -- name: SuspectLogs
 -- Candidates by 64-bit hash first: exact comparison is for the few that share one.
