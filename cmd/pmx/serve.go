@@ -70,8 +70,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err := dir.Create(); err != nil {
 		return err
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry()
 	r := &relay{}
 	k, err := cli.openKeeper(ctx, dir, log, r.publish)
 	if err != nil {
@@ -107,15 +106,27 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		return errors.Join(err, srv.Close())
 	}
 	offer(sock, k, gate)
-	group, gctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return sock.Serve(gctx) })
-	group.Go(func() error { return gate.Run(gctx) })
-	group.Go(func() error { return k.Run(gctx, schedule) })
-	group.Go(func() error { return srv.Serve(gctx) })
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
+	return together(ctx, sock.Serve, gate.Run, srv.Serve,
+		func(ctx context.Context) error { return k.Run(ctx, schedule) })
+}
+
+// together runs all until ctx ends or one fails, and waits for every one.
+func together(ctx context.Context, all ...func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, run := range all {
+		group.Go(func() error { return run(ctx) })
+	}
 	return group.Wait()
+}
+
+// newRegistry is what /metrics on the admin socket shows beside the server's own.
+func newRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
 }
 
 func (c *ServeCmd) listen(a *api.API, log zerolog.Logger, std stdio) (*server.Server, func(), error) {
