@@ -70,6 +70,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	opts.Dir = dir
+	if strings.Contains(string(dir), "?") {
+		return nil, fmt.Errorf("data directory %s: DuckDB cannot open a path with a question mark: choose another --data-dir", dir)
+	}
 	if err := dir.Create(); err != nil {
 		return nil, err
 	}
@@ -134,6 +137,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
 	for _, set := range []string{
 		"autoinstall_known_extensions = false",
 		"autoload_known_extensions = false",
+		"TimeZone = 'UTC'",
 		"temp_directory = " + quote(dir.spill()),
 		"max_temp_directory_size = '200GB'",
 		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted run into a

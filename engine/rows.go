@@ -73,6 +73,7 @@ func InTx(ctx context.Context, conn *sql.Conn, f func() error) error {
 		_, rollback := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return errors.Join(err, rollback)
 	}
-	_, err := conn.ExecContext(ctx, "COMMIT")
+	// A commit that was begun is not given up half-way.
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), "COMMIT")
 	return err
 }

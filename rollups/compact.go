@@ -103,7 +103,7 @@ func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, h
 	lo, hi = first.Int64, last.Int64
 	span := hi - lo + 1
 	if rows > step {
-		span = max(1, span*step/rows)
+		span = max(1, int64(float64(span)*float64(step)/float64(rows))) // times in µs times rows overflow int64
 	}
 	// Keys are skewed: halve until the range is small enough, or a single key.
 	for span > 1 {

@@ -113,6 +113,9 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if s.epoch == l.state.epoch || s.stale {
 		return nil // nothing was merged
 	}
+	if s.epoch != l.state.epoch+1 {
+		return l.Load(ctx, conn) // a batch passed by unseen
+	}
 	var changed int64
 	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
 		return err

@@ -42,7 +42,7 @@ type exported struct {
 
 func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, _ func(stage)) (out exported, err error) {
 	err = k.DB().Read(ctx, func(conn *sql.Conn) error {
-		out.Path, out.Rows, err = export.WriteFacts(ctx, conn, k.DB().Dir().Exports(), req.Dataset, req.Format)
+		out.Path, out.Rows, err = export.WriteFacts(ctx, conn, k.DB().Dir().Tmp(), req.Dataset, req.Format)
 		return err
 	})
 	return out, err

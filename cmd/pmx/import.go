@@ -170,7 +170,11 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("identical", r.Identical, "rows that repeat another of this file")
 	row("waiting", r.Waiting, "until their market is imported")
 	row("released", r.Released, "had waited for these markets")
-	row("unmapped", r.Unmapped, "inserted, their market is not known yet")
+	unmapped := "inserted, their market is not known yet"
+	if r.DryRun {
+		unmapped = "a dry run does not see the markets of other files"
+	}
+	row("unmapped", r.Unmapped, unmapped)
 	reasons := make([]string, 0, len(r.Rejected))
 	for reason := range r.Rejected {
 		reasons = append(reasons, reason)
@@ -191,7 +195,10 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	if r.Rule != "" && r.Inserted+r.AlreadyThere+r.Identical > 0 {
 		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "repeats", r.Rule)
 	}
-	if r.RejectedFile != "" {
+	if r.Warning != "" {
+		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "warning", r.Warning)
+	}
+	if r.RejectedFile != "" && !r.DryRun {
 		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "rejected rows in", r.RejectedFile)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -95,6 +96,10 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 				onEvent(e)
 			}
 		})
+		var remote *admin.Error
+		if errors.Is(err, admin.ErrLost) || errors.As(err, &remote) && strings.Contains(remote.Message, context.Canceled.Error()) {
+			return res, fmt.Errorf("the server stopped before %s was done; what was under way left no trace: run the command again", name)
+		}
 		if err != nil {
 			return res, err
 		}

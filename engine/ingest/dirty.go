@@ -55,10 +55,11 @@ var reasons = map[string]string{
 	"bad_token":     "the token id is not a decimal uint256",
 	"bad_side":      "the side is neither BUY nor SELL",
 	"unknown_block": "the time of this block is not known: import the blocks file first",
-	"bad_time":      "the time cannot be read or lies outside 2020–2035",
-	"bad_size":      "the size is not a number from 0",
-	"bad_amount":    "price and amount cannot be read",
-	"bad_fee":       "the fee is not a number from 0",
+	"bad_time":      "the time cannot be read or lies before 2020",
+	"future_time":   "the time lies more than a day ahead of this machine's clock",
+	"bad_size":      "the size is not a number from 0 to a thousand million",
+	"bad_amount":    "price and amount cannot be read, or are above a thousand million dollars",
+	"bad_fee":       "the fee is not a number from 0 to a thousand million",
 }
 
 // clean copies the records of a CSV file that have the header's number of cells

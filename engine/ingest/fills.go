@@ -27,7 +27,7 @@ func (j *job) prepareFills() error {
 	}
 	numbered := j.dropRepeats
 	if j.release { // they were numbered when they came
-		numbered = func() error { return j.exec("ReleaseRepeats") }
+		numbered = func() error { return j.execAll("ReleaseRepeats", "DropReleasedTwice") }
 	}
 	if err := numbered(); err != nil {
 		return err

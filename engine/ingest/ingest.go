@@ -100,11 +100,9 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
 		job := &job{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
 		defer job.cleanup()
-		if receipt, err = job.run(); err != nil || !receipt.mayRelease() {
-			return err
+		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
+			receipt.after(im.release(ctx, conn, job.started))
 		}
-		released, rebuild, err := im.release(ctx, conn, job.started)
-		receipt.Released, receipt.RebuildNeeded = released, receipt.RebuildNeeded || rebuild
 		return err
 	})
 	if err != nil {
@@ -139,20 +137,26 @@ func (j *job) run() (Receipt, error) {
 	err := engine.InTx(j.ctx, j.conn, j.transact)
 	if errors.Is(err, errDryRun) {
 		j.finish()
+		j.receipt.RejectedFile = ""
 		return j.receipt, nil
 	}
 	if err != nil {
 		return j.receipt, err
 	}
+	// From here on the batch is committed: nothing may undo it or keep it from
+	// whoever follows, even if the caller left.
 	j.finish()
-	if j.receipt.RejectedFile, err = j.rejects.keep(); err != nil {
-		return j.receipt, err
-	}
-	if j.merged && j.im.Rollups.Absorb != nil {
-		// The batch is committed: whoever follows must see it even if the caller left.
-		return j.receipt, j.im.Rollups.Absorb(context.WithoutCancel(j.ctx), j.conn)
-	}
+	j.receipt.warn(j.rejects.publish())
+	j.receipt.warn(j.follow())
 	return j.receipt, nil
+}
+
+// follow tells the rollups that the batch is committed.
+func (j *job) follow() error {
+	if !j.merged || j.im.Rollups.Absorb == nil {
+		return nil
+	}
+	return j.im.Rollups.Absorb(context.WithoutCancel(j.ctx), j.conn)
 }
 
 func (j *job) finish() {
@@ -177,6 +181,9 @@ func (j *job) transact() error {
 		return err
 	}
 	j.progress("merging", -1, j.receipt.Read)
+	if j.receipt.RejectedFile, err = j.rejects.seal(); err != nil {
+		return err
+	}
 	if err := j.commitFacts(bulk); err != nil {
 		return err
 	}

@@ -1,8 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,40 +70,47 @@ func (j *job) prepareMarkets() error {
 	return nil
 }
 
-// mergeMarket puts what a later record of the same file says into m, by the
+// mergeMarket puts what another record of the same file says into old, by the
 // same rule that MarketsNext applies between files.
-func mergeMarket(old, next data.Market) data.Market {
-	newer := !next.Stub && (old.Stub || !next.UpdatedAt.Before(old.UpdatedAt))
+func mergeMarket(old, next data.Market) (data.Market, error) {
 	a, b := old, next // b's values win where it has any
-	if !newer {
+	switch {
+	case next.Stub && !old.Stub, next.Stub == old.Stub && next.UpdatedAt.Before(old.UpdatedAt):
 		a, b = next, old
+	case next.Stub == old.Stub && next.UpdatedAt.Equal(old.UpdatedAt):
+		larger, err := largerValues(old, next)
+		if err != nil {
+			return old, err
+		}
+		b = larger
 	}
 	out := overlay(a, b)
 	out.Stub = old.Stub && next.Stub
 	out.Resolution = betterResolution(old.Resolution, next.Resolution)
-	if old.UpdatedAt.After(next.UpdatedAt) {
-		out.UpdatedAt = old.UpdatedAt
-	} else {
+	out.UpdatedAt = old.UpdatedAt
+	if next.UpdatedAt.After(old.UpdatedAt) {
 		out.UpdatedAt = next.UpdatedAt
 	}
-	return out
+	return out, nil
 }
 
+// betterResolution is the resolution that stands, whichever came first.
 func betterResolution(old, next *data.Resolution) *data.Resolution {
-	switch {
-	case next == nil:
-		return old
-	case old == nil:
-		return next
-	case next.Source != old.Source:
-		if next.Source > old.Source {
-			return next
-		}
-		return old
-	case next.Version.Before(old.Version):
+	if next == nil || old != nil && resolutionOrder(old, next) >= 0 {
 		return old
 	}
 	return next
+}
+
+func resolutionOrder(a, b *data.Resolution) int {
+	known := func(t time.Time) int64 { // the earlier known time is the better one
+		if t.IsZero() {
+			return math.MinInt64
+		}
+		return -t.UnixMicro()
+	}
+	return cmp.Or(cmp.Compare(a.Source, b.Source), a.Version.Compare(b.Version),
+		cmp.Compare(known(a.ResolvedAt), known(b.ResolvedAt)), slices.Compare(a.Payouts, b.Payouts))
 }
 
 func overlay(a, b data.Market) data.Market {

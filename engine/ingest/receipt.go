@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"strings"
 
 	"pmx/data"
 )
@@ -38,6 +39,8 @@ type Receipt struct {
 	Seconds       float64 `json:"seconds"`
 	DryRun        bool    `json:"dry_run,omitempty"`
 	RebuildNeeded bool    `json:"rebuild_needed,omitempty"`
+	// Warning is what went wrong after the file was in: nothing of it is lost.
+	Warning string `json:"warning,omitempty"`
 
 	minTS, maxTS int64
 }
@@ -49,6 +52,19 @@ func (r *Receipt) RejectedRows() int64 {
 		n += c
 	}
 	return n
+}
+
+// warn notes an error that came too late to refuse the file.
+func (r *Receipt) warn(err error) {
+	if err != nil {
+		r.Warning = strings.TrimPrefix(r.Warning+"; "+err.Error(), "; ")
+	}
+}
+
+// after takes in what the release of waiting fills came to.
+func (r *Receipt) after(released int64, rebuild bool, err error) {
+	r.Released, r.RebuildNeeded = released, r.RebuildNeeded || rebuild
+	r.warn(err)
 }
 
 func (r *Receipt) nothingNew() bool {

@@ -22,6 +22,7 @@ type rejects struct {
 	at     time.Time
 	file   *os.File
 	w      *bufio.Writer
+	path   string // where it will lie, once sealed
 	counts map[string]int64
 	first  *rejectedRow // what a refusal of the whole file names
 }
@@ -62,19 +63,37 @@ func (r *rejects) add(line int64, reason, detail, raw string) error {
 	return nil
 }
 
-// keep publishes the file and gives its path, "" where no row was rejected.
-func (r *rejects) keep() (string, error) {
+// nameLimit keeps the name of a rejects file within what file systems allow.
+const nameLimit = 100
+
+// seal finishes the file and says where it will lie, "" where no row was
+// rejected. It must be done before the import is committed.
+func (r *rejects) seal() (string, error) {
 	if r.file == nil {
 		return "", nil
 	}
-	base := strings.TrimSuffix(filepath.Base(r.name), filepath.Ext(r.name))
-	path := filepath.Join(r.dir, fmt.Sprintf("%s-%s.ndjson", r.at.UTC().Format("20060102T150405.000"), base))
-	err := errors.Join(r.w.Flush(), r.file.Sync(), r.file.Close(), os.Rename(r.file.Name(), path))
-	r.file = nil
-	if err != nil {
+	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
 		return "", fmt.Errorf("keep rejected rows: %w", err)
 	}
-	return path, nil
+	base := strings.TrimSuffix(filepath.Base(r.name), filepath.Ext(r.name))
+	base = strings.ToValidUTF8(base[:min(len(base), nameLimit)], "")
+	r.path = filepath.Join(r.dir, fmt.Sprintf("%s-%s.ndjson", r.at.UTC().Format("20060102T150405.000"), base))
+	return r.path, nil
+}
+
+// publish gives the sealed file its name; where that fails, the rows lie under
+// the temporary one.
+func (r *rejects) publish() error {
+	if r.file == nil {
+		return nil
+	}
+	temporary := r.file.Name()
+	err := r.file.Close()
+	r.file = nil
+	if err := errors.Join(err, os.Rename(temporary, r.path)); err != nil {
+		return fmt.Errorf("rejected rows lie in %s: %w", temporary, err)
+	}
+	return nil
 }
 
 // discard removes what was not kept.

@@ -154,15 +154,13 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 // Market stages a market.
 func (s *sink) Market(_ int64, m data.Market) error {
 	s.aside()
-	s.markets.add(m)
-	return nil
+	return s.markets.add(m)
 }
 
 // Resolution stages a payout.
 func (s *sink) Resolution(_ int64, r data.Resolution) error {
 	s.aside()
-	s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
-	return nil
+	return s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 }
 
 // Token stages a mapping.
@@ -197,14 +195,16 @@ type markets struct {
 
 func newMarkets() *markets { return &markets{index: map[data.Hash]int{}} }
 
-func (m *markets) add(next data.Market) {
+func (m *markets) add(next data.Market) error {
 	i, seen := m.index[next.Condition]
 	if !seen {
 		m.index[next.Condition] = len(m.list)
 		m.list = append(m.list, next)
-		return
+		return nil
 	}
-	m.list[i] = mergeMarket(m.list[i], next)
+	merged, err := mergeMarket(m.list[i], next)
+	m.list[i] = merged
+	return err
 }
 
 func (m *markets) each(f func(data.Market) error) error {

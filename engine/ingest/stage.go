@@ -3,6 +3,8 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"pmx/data"
 )
@@ -70,7 +72,9 @@ func (j *job) stageStubs(query string) error {
 		}
 		m := data.Market{Stub: true, Question: text(question), Slug: text(slug), EventSlug: text(eventSlug), Icon: text(icon)}
 		copy(m.Condition[:], condition)
-		found.add(m)
+		if err := found.add(m); err != nil {
+			return err
+		}
 		if token != nil && outcome != nil {
 			refs = append(refs, data.TokenRef{TokenID: *token, Condition: m.Condition, Outcome: int(*outcome)})
 		}
@@ -96,10 +100,15 @@ func text(s *string) string {
 	return *s
 }
 
+// clockSlack is how far a fill may lie ahead of this machine's clock. One that
+// lies further ahead would carry every window into the future with it.
+const clockSlack = 24 * time.Hour
+
 // rejectBadRows keeps the rows that cannot be used, with their line, and takes
 // them out of s_raw; a file is refused whole where the user wants that.
 func (j *job) rejectBadRows() error {
-	reason := statements.Get("Reason")
+	latest := j.started.Add(clockSlack).UnixMicro()
+	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
 	rows, err := j.conn.QueryContext(j.ctx, statements.Get("BadRows", "@reason", reason))
 	if err != nil {
 		return err

@@ -53,8 +53,5 @@ func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (
 	if err != nil {
 		return 0, false, fmt.Errorf("release waiting fills: %w", err)
 	}
-	if j.merged && im.Rollups.Absorb != nil {
-		err = im.Rollups.Absorb(context.WithoutCancel(ctx), conn)
-	}
-	return j.receipt.Read, j.receipt.RebuildNeeded, err
+	return j.receipt.Inserted, j.receipt.RebuildNeeded, j.follow()
 }

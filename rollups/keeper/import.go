@@ -117,6 +117,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 		if r.MarketsNew+r.MarketsChanged > 0 {
 			f.LastMarkets = now
 		}
+		f.Stale = f.Stale || r.RebuildNeeded
 	})
 }
 

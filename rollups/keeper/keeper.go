@@ -207,6 +207,7 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	if err := k.db.Checkpoint(ctx); err != nil {
 		return err
 	}
+	k.note(func(f *serving.Freshness) { f.Stale = false })
 	return k.reload(ctx)
 }
 

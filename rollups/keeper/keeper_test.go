@@ -355,3 +355,91 @@ func TestTheSampleVenueComesToItsManifest(t *testing.T) {
 	}
 	mustVerify(t, k)
 }
+
+func TestAFillFromTheFutureIsRefused(t *testing.T) {
+	taker := fmt.Sprintf("0x%040x", 9)
+	soon := time.Now().Add(time.Hour).Unix()
+	path := write(t, "fills.csv", orderFilledHeader+orderFilled(soon, 1, 400_000, 1_000_000, "77", taker, 1)+
+		orderFilled(soon+100*24*3600, 1, 400_000, 1_000_000, "77", taker, 2))
+	r := mustImport(t, open(t, t.TempDir()), path)[0]
+	if r.Inserted != 1 || r.Rejected["future_time"] != 1 {
+		t.Errorf("receipt %+v, want one inserted and one rejected as future_time", r)
+	}
+}
+
+func TestAnAmountThatNoMarketHasIsRefused(t *testing.T) {
+	path := write(t, "fills.csv", orderFilledHeader+
+		orderFilled(1_780_000_000, 1, 9_000_000_000_000_000_000, 9_000_000_000_000_000_000, "77", fmt.Sprintf("0x%040x", 9), 1))
+	if r := mustImport(t, open(t, t.TempDir()), path)[0]; r.Inserted != 0 || r.Rejected["bad_size"] != 1 {
+		t.Errorf("receipt %+v, want it rejected as bad_size", r)
+	}
+}
+
+func TestAFillThatWaitedUnderTwoNamesCountsOnce(t *testing.T) {
+	condition := fmt.Sprintf("0x%064x", 3)
+	header := "timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,token_amount,transactionHash\n"
+	trade := func(market string) string {
+		return header + fmt.Sprintf("2026-05-01T00:00:00.000000,%s,0x%040x,0x%040x,token2,BUY,SELL,0.4,0.4,1,0x%064x\n", market, 1, 9, 5)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "v1.csv", trade("1234")), write(t, "v2.csv", trade(condition)))
+	r := mustImport(t, k, write(t, "market.ndjson", fmt.Sprintf(
+		`{"condition":"%s","gamma_id":"1234","question":"Will it?","outcomes":["Yes","No"],"tokens":["70","71"]}`, condition)+"\n"))[0]
+	if r.Released != 1 || count(t, k, "SELECT count(*) FROM fills") != 1 {
+		t.Errorf("receipt %+v, want one fill released", r)
+	}
+	mustVerify(t, k)
+}
+
+func TestResolutionsDoNotDependOnTheOrderOfFiles(t *testing.T) {
+	dir := real(t, "B_markets", "cascadian_2025-10")
+	a, b := filepath.Join(dir, "expanded_resolution_map.json"), filepath.Join(dir, "markets_dim_seed.json")
+	state := func(paths ...string) (n int64) {
+		k := open(t, t.TempDir())
+		for _, p := range paths {
+			mustImport(t, k, p)
+		}
+		return count(t, k, "SELECT bit_xor(hash(condition, payouts, resolved_at, question))::VARCHAR::HUGEINT % 9223372036854775807 FROM markets")
+	}
+	if x, y := state(a, b), state(b, a, b); x != y {
+		t.Error("the markets differ with the order in which the maps came")
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, a)
+	mustImport(t, k, b)
+	if r := mustImport(t, k, a)[0]; r.MarketsChanged+r.Resolutions != 0 {
+		t.Errorf("the first map again: %+v, want nothing changed", r)
+	}
+}
+
+func TestRejectsThatCannotBeNamedDoNotLoseTheImport(t *testing.T) {
+	k := open(t, t.TempDir())
+	taker := fmt.Sprintf("0x%040x", 9)
+	good := orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", taker, 1)
+	path := write(t, strings.Repeat("x", 240)+".csv", orderFilledHeader+good+strings.Replace(good, ",0x", ",0y", 1))
+	r := mustImport(t, k, path)[0]
+	if r.Inserted != 1 || r.RejectedRows() != 1 || r.Warning != "" {
+		t.Errorf("receipt %+v, want one in, one rejected and no warning", r)
+	}
+	if err := os.RemoveAll(k.DB().Dir().Rejected()); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := k.Import(context.Background(), keeper.Request{Paths: []string{write(t, "b.csv", orderFilledHeader+"1,2,3,4,5,6,7,8\n")}}, nil); err != nil || len(res.Failed) != 1 {
+		t.Errorf("with nowhere to keep rejects: %v %+v, want the file refused", err, res)
+	}
+	mustVerify(t, k)
+}
+
+func TestAFailedCycleKeepsTheSnapshotAndSaysSo(t *testing.T) {
+	k := open(t, t.TempDir())
+	before := k.Snapshot()
+	if err := os.RemoveAll(k.DB().Dir().Inbox()); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Cycle(context.Background()); err == nil {
+		t.Fatal("a cycle without an inbox did not fail")
+	}
+	if f := k.Freshness(); f.FailureText == "" || f.LastFailure.IsZero() || k.Snapshot() != before {
+		t.Errorf("after a failed cycle: %+v", f)
+	}
+}

@@ -148,7 +148,7 @@ func (k *Keeper) takeInbox(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || e.IsDir() || e.Name()[0] == '.' || k.cfg.Now().Sub(info.ModTime()) < settled {
+		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || k.cfg.Now().Sub(info.ModTime()) < settled {
 			continue
 		}
 		if err := k.takeFile(ctx, dir, e.Name()); err != nil {

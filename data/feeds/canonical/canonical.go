@@ -3,6 +3,7 @@
 package canonical
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -102,6 +103,7 @@ type market struct {
 	NegRisk            shape.Text      `json:"neg_risk"`
 	NegRiskMarketID    shape.Text      `json:"neg_risk_market_id"`
 	Category           shape.Text      `json:"category"`
+	CategorySource     shape.Text      `json:"category_source"`
 	Tags               polymarket.Tags `json:"tags"`
 	Outcomes           shape.List      `json:"outcomes"`
 	Tokens             shape.List      `json:"tokens"`
@@ -151,7 +153,7 @@ func (r *market) market() (data.Market, error) {
 		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: shape.MaybeTime(r.UpdatedAt.Trim()),
 	}
 	if m.Category = r.Category.Trim(); m.Category != "" {
-		m.CategorySource = "field"
+		m.CategorySource = cmp.Or(r.CategorySource.Trim(), "field")
 	} else {
 		m.Category, m.CategorySource = polymarket.Category(m.Tags, "", m.EventSlug, m.Slug)
 	}

@@ -17,7 +17,7 @@ LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 -- name: markets
 SELECT '0x' || lower(hex(condition)) AS condition, gamma_id, question_id, question, slug, description, resolution_source,
   group_item_title, group_item_threshold, icon, event_id, event_slug, event_title, series_slug, neg_risk,
-  neg_risk_market_id, category, tags, coalesce(outcomes, '[]') AS outcomes, coalesce(token_ids, '[]') AS tokens,
+  neg_risk_market_id, category, category_source, tags, coalesce(outcomes, '[]') AS outcomes, coalesce(token_ids, '[]') AS tokens,
   active, closed, @liquidity AS liquidity, @reported_volume AS reported_volume,
   @created_at AS created_at, @start_at AS start_at, @end_at AS end_at, @closed_at AS closed_at,
   @game_start_at AS game_start_at, @updated_at AS updated_at

@@ -34,10 +34,11 @@ CASE
   WHEN token IS NULL THEN 'bad_token'
   WHEN side IS NULL THEN 'bad_side'
   WHEN ts IS NULL AND block IS NOT NULL THEN 'unknown_block'
-  WHEN ts IS NULL OR ts < 1577836800000000 OR ts >= 2082758400000000 THEN 'bad_time'
-  WHEN shares IS NULL OR shares < 0 THEN 'bad_size'
-  WHEN usd IS NULL OR usd < 0 THEN 'bad_amount'
-  WHEN fee < 0 THEN 'bad_fee'
+  WHEN ts IS NULL OR ts < 1577836800000000 THEN 'bad_time'
+  WHEN ts > @latest THEN 'future_time'
+  WHEN shares IS NULL OR shares < 0 OR shares > 1000000000000000 THEN 'bad_size'
+  WHEN usd IS NULL OR usd < 0 OR usd > 1000000000000000 THEN 'bad_amount'
+  WHEN fee < 0 OR fee > 1000000000000000 THEN 'bad_fee'
 END
 
 -- name: BadRows
@@ -74,6 +75,7 @@ WHERE NOT EXISTS (
   SELECT 1 FROM waiting_fills AS w
   WHERE w.tx IS NOT DISTINCT FROM n.tx AND w.ts = n.ts AND w.wallet = n.wallet AND w.token = n.token
     AND w.side = n.side AND w.shares = n.shares AND w.usd = n.usd AND w.repeat = n.repeat
+    AND w.log_index IS NOT DISTINCT FROM n.log_index
 )
 
 -- name: DropWaiting
@@ -307,3 +309,13 @@ DELETE FROM waiting_fills WHERE token IN (SELECT DISTINCT reference FROM s_raw)
 
 -- name: NoNames
 CREATE OR REPLACE TEMP TABLE n_name (wallet INTEGER, name VARCHAR, ts BIGINT)
+
+-- name: DropReleasedTwice
+-- The same fill may have waited under its market's condition and its Gamma id.
+DELETE FROM s_fill WHERE rowid IN (
+  SELECT id FROM (
+    SELECT rowid AS id, row_number() OVER (
+      PARTITION BY tx, ts, wallet, token, side, shares, usd, repeat, log_index ORDER BY row) AS n
+    FROM s_fill
+  ) AS k WHERE n > 1
+)

@@ -22,14 +22,17 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 
 -- name: MarketsNext
 -- What each market becomes: a newer version overwrites, an older one or a stub
--- fills gaps; a payout gives way to one of a better source or a later version.
+-- fills gaps, and between equal versions the larger value stands; a payout gives
+-- way to one of a better source or a later version, and between equal ones to
+-- the earlier time, then the larger payouts. So the order of imports is no matter.
 CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
   SELECT n, o, o.market AS known,
-    NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) >= coalesce(o.updated_at, 0)) AS newer,
+    NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
+    NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
     n.payouts IS NOT NULL AND (o.payouts IS NULL
-      OR n.payout_source > o.payout_source
-      OR (n.payout_source = o.payout_source AND coalesce(n.payout_version, 0) >= coalesce(o.payout_version, 0))) AS pays
+      OR (n.payout_source, coalesce(n.payout_version, 0), -coalesce(n.payout_at, 9223372036854775807), n.payouts)
+       > (o.payout_source, coalesce(o.payout_version, 0), -coalesce(o.payout_at, 9223372036854775807), o.payouts)) AS pays
   FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
 ),
 merged AS (
@@ -51,7 +54,7 @@ EXCEPT
 SELECT * FROM markets WHERE market IN (SELECT market FROM final)
 
 -- name: MergedNewer
-CASE WHEN newer THEN coalesce(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
+CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
 
 -- name: MergedVersion
 greatest(n.updated_at, o.updated_at) AS updated_at
