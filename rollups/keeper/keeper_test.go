@@ -354,6 +354,19 @@ func TestTheSampleVenueComesToItsManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustVerify(t, k)
+	for grain, facts := range map[string]string{
+		"SELECT market, taker_usd, maker_usd FROM market_total": "SELECT t.market AS key, f.* FROM fills AS f JOIN tokens AS t USING (token)",
+		"SELECT (day, market), taker_usd, maker_usd FROM market_day": "SELECT (f.ts // 86400000000, t.market) AS key, f.* " +
+			"FROM fills AS f JOIN tokens AS t USING (token)",
+		"SELECT event, taker_usd, maker_usd FROM event_total": "SELECT m.event_slug AS key, f.* " +
+			"FROM fills AS f JOIN tokens AS t USING (token) JOIN markets AS m USING (market)",
+	} {
+		expected := "SELECT key, SUM(CASE WHEN role = 1 THEN 0 ELSE usd END), SUM(CASE WHEN role = 1 THEN usd ELSE 0 END) FROM (" + facts + ") GROUP BY 1"
+		query := fmt.Sprintf("SELECT count(*) FROM ((%[1]s EXCEPT ALL %[2]s) UNION ALL (%[2]s EXCEPT ALL %[1]s))", grain, expected)
+		if n := count(t, k, query); n != 0 {
+			t.Errorf("%s: %d rows differ from the facts", grain, n)
+		}
+	}
 }
 
 func TestAFillFromTheFutureIsRefused(t *testing.T) {

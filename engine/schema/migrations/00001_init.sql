@@ -108,5 +108,35 @@ CREATE TABLE token_window (token INTEGER NOT NULL, span TINYINT NOT NULL,
   maker_fills BIGINT NOT NULL, maker_usd BIGINT NOT NULL, maker_shares BIGINT NOT NULL);
 CREATE TABLE token_window_tail AS FROM token_window;
 
+-- Markets and events are sums over their tokens, so that a token which is mapped
+-- late, or anew, moves its whole history with it and nothing is merged for it.
+CREATE VIEW market_total AS
+SELECT t.market, SUM(p.taker_fills)::BIGINT AS taker_fills, SUM(p.taker_usd)::BIGINT AS taker_usd,
+  SUM(p.taker_shares)::BIGINT AS taker_shares, SUM(p.maker_fills)::BIGINT AS maker_fills,
+  SUM(p.maker_usd)::BIGINT AS maker_usd, SUM(p.maker_shares)::BIGINT AS maker_shares,
+  min(p.first_ts) AS first_ts, max(p.last_ts) AS last_ts
+FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+JOIN tokens AS t ON t.token = p.token
+WHERE t.market IS NOT NULL
+GROUP BY t.market;
+CREATE VIEW market_day AS
+SELECT p.day, t.market, SUM(p.taker_fills)::BIGINT AS taker_fills, SUM(p.taker_usd)::BIGINT AS taker_usd,
+  SUM(p.taker_shares)::BIGINT AS taker_shares, SUM(p.maker_fills)::BIGINT AS maker_fills,
+  SUM(p.maker_usd)::BIGINT AS maker_usd, SUM(p.maker_shares)::BIGINT AS maker_shares
+FROM (FROM token_day UNION ALL FROM token_day_tail) AS p
+JOIN tokens AS t ON t.token = p.token
+WHERE t.market IS NOT NULL
+GROUP BY p.day, t.market;
+CREATE VIEW event_total AS
+SELECT coalesce(m.event_slug, m.event_id) AS event, COUNT(*) AS markets,
+  SUM(p.taker_fills)::BIGINT AS taker_fills, SUM(p.taker_usd)::BIGINT AS taker_usd,
+  SUM(p.taker_shares)::BIGINT AS taker_shares, SUM(p.maker_fills)::BIGINT AS maker_fills,
+  SUM(p.maker_usd)::BIGINT AS maker_usd, SUM(p.maker_shares)::BIGINT AS maker_shares,
+  min(p.first_ts) AS first_ts, max(p.last_ts) AS last_ts
+FROM market_total AS p
+JOIN markets AS m ON m.market = p.market
+WHERE coalesce(m.event_slug, m.event_id) IS NOT NULL
+GROUP BY event;
+
 -- +goose Down
 SELECT error('a pmx database is never migrated down: restore a backup');
