@@ -209,14 +209,15 @@ func (v *marketVolume) usd(l *legs) int64 {
 // then condition id.
 func (l *Live) marketBoard(ctx context.Context, conn *sql.Conn, p serving.Period) ([]serving.MarketRow, error) {
 	volumes := l.marketVolumes(p)
-	// Markets that tie at the board's edge are decided by condition id, which
-	// needs their descriptions: keep a few more than are shown.
-	best := top[marketVolume]{n: serving.BoardSize + 64, less: func(a, b *marketVolume) int {
-		return cmp.Or(cmp.Compare(b.usd(&b.period), a.usd(&a.period)), cmp.Compare(b.usd(&b.ever), a.usd(&a.ever)),
-			cmp.Compare(a.market, b.market))
+	best := top[marketVolume]{n: serving.BoardSize, less: func(a, b *marketVolume) int {
+		return cmp.Compare(b.usd(&b.period), a.usd(&a.period))
 	}}
 	for i := range volumes {
 		best.offer(&volumes[i])
+	}
+	l.atEdge(&best, volumes)
+	for i := range best.items {
+		l.lifetime(&best.items[i])
 	}
 	ids := make([]int32, len(best.items))
 	for i := range best.items {
@@ -231,6 +232,32 @@ func (l *Live) marketBoard(ctx context.Context, conn *sql.Conn, p serving.Period
 			bytes.Compare(x[:], y[:]))
 	})
 	return l.marketRows(best.items[:min(len(best.items), serving.BoardSize)]), nil
+}
+
+// atEdge keeps every market that ties with the last of a full board: which of
+// them stays is decided by lifetime volume and condition id.
+func (l *Live) atEdge(best *top[marketVolume], volumes []marketVolume) {
+	if len(best.items) < best.n {
+		return
+	}
+	last := best.items[0]
+	edge := last.usd(&last.period)
+	best.items = slices.DeleteFunc(best.items, func(v marketVolume) bool { return v.usd(&v.period) == edge })
+	for _, v := range volumes {
+		if v.usd(&v.period) == edge {
+			best.items = append(best.items, v)
+		}
+	}
+}
+
+// lifetime adds up a market's tokens.
+func (l *Live) lifetime(v *marketVolume) {
+	v.ever = legs{}
+	for _, token := range l.marketTokens[v.market] {
+		t := &l.tokens[token]
+		v.ever.plus(&t.legs)
+		v.lastTS = max(v.lastTS, t.lastTS)
+	}
 }
 
 // marketVolumes adds the tokens traded in a window up by market.
@@ -251,10 +278,9 @@ func (l *Live) marketVolumes(p serving.Period) []marketVolume {
 		volumes[i].period.plus(traded)
 	}
 	for i := range volumes {
-		for _, token := range l.marketTokens[volumes[i].market] {
-			t := &l.tokens[token]
-			volumes[i].ever.plus(&t.legs)
-			volumes[i].lastTS = max(volumes[i].lastTS, t.lastTS)
+		// A market with takers in the window has takers; the others are looked up.
+		if volumes[i].ever = volumes[i].period; volumes[i].period.takerFills == 0 {
+			l.lifetime(&volumes[i])
 		}
 	}
 	return volumes

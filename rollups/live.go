@@ -98,7 +98,15 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
 	}
-	return l.follow(ctx, conn, func(t table) string { return t.whole("") }, "LoadNames", "")
+	queries := map[string]string{}
+	for _, t := range tables {
+		query, err := t.current(ctx, conn)
+		if err != nil {
+			return err
+		}
+		queries[t.name] = query
+	}
+	return l.follow(ctx, conn, func(t table) string { return queries[t.name] }, "LoadNames", "")
 }
 
 // Absorb adds what the batch merged last on conn changed, and publishes.

@@ -99,8 +99,8 @@ func (m *merge) exec(name string, replace ...string) error {
 
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
-	var newest, rows int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchEnd")).Scan(&newest, &rows); err != nil {
+	var oldest, newest int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchEnd")).Scan(&oldest, &newest); err != nil {
 		return err
 	}
 	m.to = max(m.from, newest)
@@ -123,8 +123,11 @@ func (m *merge) before() error {
 	if err := m.newPairs(); err != nil {
 		return err
 	}
+	const day = 86_400_000_000
+	days := []string{"@firstday", strconv.FormatInt(oldest/day, 10), "@lastday", strconv.FormatInt(newest/day, 10),
+		"@from", strconv.FormatInt(m.from, 10)}
 	for _, name := range []string{"NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
-		if err := m.exec(name, "@from", strconv.FormatInt(m.from, 10)); err != nil {
+		if err := m.exec(name, days...); err != nil {
 			return err
 		}
 	}

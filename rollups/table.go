@@ -5,6 +5,8 @@
 package rollups
 
 import (
+	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"strings"
@@ -106,6 +108,19 @@ func (t table) whole(where string) string {
 	}
 	return t.grouped(fmt.Sprintf("SELECT %[1]s FROM %[2]s%[4]s UNION ALL SELECT %[1]s FROM %[3]s%[4]s",
 		t.columnList(), t.name, t.tail(), where))
+}
+
+// current reads the whole table: the run alone where the tail is empty, which
+// spares adding up.
+func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
+	var tail int64
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.tail()).Scan(&tail); err != nil {
+		return "", err
+	}
+	if tail > 0 {
+		return t.whole(""), nil
+	}
+	return "SELECT " + t.columnList() + " FROM " + t.name, nil
 }
 
 func (t table) order() string { return " ORDER BY " + strings.Join(t.keys, ", ") }

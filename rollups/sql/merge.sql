@@ -116,7 +116,11 @@ WITH fresh AS (
 )
 SELECT f.day, f.wallet FROM fresh AS f
 WHERE NOT EXISTS (
-  SELECT 1 FROM (SELECT day, wallet FROM wallet_day UNION ALL SELECT day, wallet FROM wallet_day_tail) AS k
+  SELECT 1 FROM (
+    SELECT day, wallet FROM wallet_day WHERE day BETWEEN @firstday AND @lastday
+    UNION ALL
+    SELECT day, wallet FROM wallet_day_tail WHERE day BETWEEN @firstday AND @lastday
+  ) AS k
   WHERE k.day = f.day AND k.wallet = f.wallet
 )
 
@@ -307,4 +311,4 @@ SELECT as_of, stale, epoch FROM rollup_state
 UPDATE rollup_state SET stale = true
 
 -- name: BatchEnd
-SELECT coalesce(max(ts), 0), count(*) FROM n_fill
+SELECT coalesce(min(ts), 0), coalesce(max(ts), 0) FROM n_fill
