@@ -95,7 +95,7 @@ func (m *meter) imported(e keeper.Event) {
 
 func (m *meter) file(p ingest.Progress) {
 	note := ""
-	if p.Rows > 0 && m.bar != nil {
+	if p.Phase == "reading" && p.Rows > 0 && m.bar != nil {
 		if s := time.Since(m.began).Seconds(); s > 0.5 {
 			note = fmt.Sprintf("%s rows/s", thousands(int64(float64(p.Rows)/s)))
 		}

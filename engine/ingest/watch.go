@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"pmx/data"
 )
 
 // watch reports how far DuckDB is with reading a file of size bytes until the
@@ -15,6 +17,7 @@ func (j *job) watch(size int64) func() {
 	if !ok || j.opts.Progress == nil {
 		return func() {}
 	}
+	rows := j.expectedRows(size)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -26,7 +29,8 @@ func (j *job) watch(size int64) func() {
 				return
 			case <-tick.C:
 				now, _ := bytesRead()
-				j.progress("reading", min(float64(now-start)/float64(max(size, 1)), 1), 0)
+				share := min(float64(now-start)/float64(max(size, 1)), 1)
+				j.progress("reading", share, int64(share*rows))
 			}
 		}
 	}()
@@ -34,6 +38,17 @@ func (j *job) watch(size int64) func() {
 		close(stop)
 		<-done
 	}
+}
+
+// expectedRows is about how many records a file of lines has, by the length of
+// its first ones; 0 for Parquet.
+func (j *job) expectedRows(size int64) float64 {
+	head := j.src.head.Bytes
+	lines := bytes.Count(head, []byte("\n"))
+	if j.src.head.Format == data.Parquet || lines < 2 {
+		return 0
+	}
+	return float64(size) / (float64(bytes.LastIndexByte(head, '\n')) / float64(lines))
 }
 
 // bytesRead is what this process has read so far, as Linux counts it.

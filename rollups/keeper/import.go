@@ -90,6 +90,16 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	}))
 }
 
+// shortened is the first clause of an error: a folder may hold many stray files,
+// and each would list what it holds and all feeds there are.
+func shortened(err error) string {
+	reason, _, _ := strings.Cut(err.Error(), ";")
+	if head, _, long := strings.Cut(reason, " with the "); long {
+		reason = head + " of another shape"
+	}
+	return reason
+}
+
 // nameOf is what the user calls a file.
 func (r Request) nameOf(path string) string {
 	if path == r.Stdin && path != "" {
@@ -136,8 +146,7 @@ func (k *Keeper) plan(req Request, res *Result, emit func(Event)) ([]ingest.Plan
 			case err == nil:
 				plans = append(plans, p)
 			case fromFolder:
-				reason, _, _ := strings.Cut(err.Error(), ";") // not the list of all feeds for every stray file
-				f := Failure{File: file, Error: reason}
+				f := Failure{File: file, Error: shortened(err)}
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})
 			default:
