@@ -32,21 +32,18 @@ SELECT string_agg(token::VARCHAR, ',' ORDER BY token) FROM touched
 
 -- name: Holdings
 -- One row per wallet and market (NULL: unmapped) of the positions in @positions.
-WITH held AS (
-  SELECT token, wallet, SUM(fills)::BIGINT AS fills,
-    SUM(buy_shares - sell_shares - fee_shares)::BIGINT AS net,
-    SUM(sell_usd - buy_usd - fee_usd)::BIGINT AS cash
-  FROM @positions
-  GROUP BY token, wallet
+WITH paying AS (
+  SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout
+  FROM tokens AS t
+  LEFT JOIN markets AS m ON m.market = t.market
 ),
 leg AS (
-  SELECT h.wallet, t.market, t.outcome, any_value(m.resolved_at) AS resolved_at,
-    any_value(m.payouts[t.outcome + 1]) AS payout,
-    SUM(h.fills)::BIGINT AS fills, SUM(h.net)::BIGINT AS net, SUM(h.cash)::BIGINT AS cash
-  FROM held AS h
-  JOIN tokens AS t ON t.token = h.token
-  LEFT JOIN markets AS m ON m.market = t.market
-  GROUP BY h.wallet, t.market, t.outcome
+  SELECT h.wallet, k.market, k.outcome, any_value(k.resolved_at) AS resolved_at, any_value(k.payout) AS payout,
+    SUM(h.fills)::BIGINT AS fills, SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT AS net,
+    SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT AS cash
+  FROM @positions AS h
+  JOIN paying AS k ON k.token = h.token
+  GROUP BY h.wallet, k.market, k.outcome
 ),
 valued AS (
   SELECT wallet, market, any_value(resolved_at) AS resolved_at, bool_or(payout IS NOT NULL) AS resolved,
