@@ -46,5 +46,14 @@ func explainOpen(path string, err error) error {
 	if m := lockHolder.FindStringSubmatch(msg); m != nil {
 		who = fmt.Sprintf("process %s (%s)", m[2], m[1])
 	}
-	return fmt.Errorf("%s is in use by %s: stop it, or choose another --data-dir: %w", path, who, ErrLocked)
+	return lockedError(fmt.Sprintf("%s is in use by %s: stop it, or choose another --data-dir", path, who))
 }
+
+// lockedError is ErrLocked in words that name the holder.
+type lockedError string
+
+// Error gives the sentence.
+func (e lockedError) Error() string { return string(e) }
+
+// Is tells that the error is ErrLocked.
+func (e lockedError) Is(target error) bool { return target == ErrLocked }
