@@ -137,7 +137,8 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
 	for _, set := range []string{
 		"autoinstall_known_extensions = false",
 		"autoload_known_extensions = false",
-		"TimeZone = 'UTC'",
+		// Of the first connection alone without GLOBAL.
+		"GLOBAL TimeZone = 'UTC'",
 		"temp_directory = " + quote(dir.spill()),
 		"max_temp_directory_size = '200GB'",
 		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted run into a
