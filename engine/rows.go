@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
 // Each runs query and hands every row to f as the driver gave it: integers as
@@ -41,6 +43,27 @@ func drain(rows driver.Rows, f func(row []driver.Value) error) error {
 			return err
 		}
 	}
+}
+
+// AppendTemp adds n rows to a temporary table of conn, which is much quicker than
+// INSERT; row gives the values of the i-th.
+func AppendTemp(conn *sql.Conn, table string, n int, row func(i int) []driver.Value) error {
+	return conn.Raw(func(dc any) error {
+		c, ok := dc.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("driver %T has no appender", dc)
+		}
+		a, err := duckdb.NewAppender(c, "temp", "main", table)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			if err := a.AppendRow(row(i)...); err != nil {
+				return errors.Join(err, a.Close())
+			}
+		}
+		return a.Close()
+	})
 }
 
 // Int gives a driver integer of any width as int64, 0 for NULL.

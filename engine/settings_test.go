@@ -85,7 +85,7 @@ func TestAnExportThatEndsEarlyLeavesNothing(t *testing.T) {
 	if err == nil {
 		t.Error("a cancelled export gave no error")
 	}
-	if left, _ := filepath.Glob(filepath.Join(string(db.Dir().Tmp()), "export-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(db.Dir().Tmp(), "export-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -172,7 +172,7 @@ func (m *merge) moveWindows() error {
 			name, sign string
 			lo, hi     int64
 		}{
-			{"LeavingFills", "-1", m.from - length, min(start, m.from)},
+			{"WindowFills", "-1", m.from - length, min(start, m.from)},
 			{"MovingRedemption", "-1", m.from - length, min(start, m.from)},
 			{"MovingRedemption", "1", max(m.from, start), m.to},
 		} {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"pmx/engine"
 )
 
@@ -103,17 +101,8 @@ func (p *pairs) newPairs(ctx context.Context, conn *sql.Conn) error {
 		return fmt.Errorf("BatchPairs: %w", err)
 	}
 	p.pending = append(p.pending, fresh...)
-	return conn.Raw(func(dc any) error {
-		a, err := duckdb.NewAppender(dc.(driver.Conn), "temp", "main", "d_pair")
-		if err != nil {
-			return err
-		}
-		for _, pair := range fresh {
-			if err := a.AppendRow(pair[0], pair[1]); err != nil {
-				return err
-			}
-		}
-		return a.Close()
+	return engine.AppendTemp(conn, "d_pair", len(fresh), func(i int) []driver.Value {
+		return []driver.Value{fresh[i][0], fresh[i][1]}
 	})
 }
 

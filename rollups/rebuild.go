@@ -86,7 +86,7 @@ func (b *builder) windowInputs() error {
 	}
 	for span, length := range windows {
 		args := append(spanArgs(span, "1", b.to-length, b.to), "@redemption", "redemption"+b.suffix)
-		for _, name := range []string{"RebuildWindowFills", "RebuildWindowRedemption"} {
+		for _, name := range []string{"WindowFills", "RebuildWindowRedemption"} {
 			if err := b.run(statements.Get(name, args...)); err != nil {
 				return err
 			}

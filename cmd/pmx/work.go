@@ -12,6 +12,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
 	"pmx/data/reference"
 	"pmx/engine"
 	"pmx/engine/ingest"
@@ -24,7 +25,7 @@ import (
 
 // catalogue is every feed the program knows.
 func catalogue() ingest.Catalogue {
-	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName}
+	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail}
 }
 
 // venueWallets are the venue's own addresses: the built-in table and, one per

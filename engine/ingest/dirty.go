@@ -24,7 +24,7 @@ type badRow struct {
 func (j *job) locate(bad []badRow) error {
 	if j.src.plain.Format != data.CSV || j.src.feed.Query == nil {
 		for _, b := range bad {
-			if err := j.rejects.add(b.row, b.reason, reasons[b.reason], ""); err != nil {
+			if err := j.rejects.add(b.row, b.reason, j.explain(b.reason), ""); err != nil {
 				return err
 			}
 		}
@@ -40,13 +40,21 @@ func (j *job) locate(bad []badRow) error {
 			number = r.kept
 		}
 		for next < len(bad) && bad[next].row == number {
-			if err := j.rejects.add(r.line, bad[next].reason, reasons[bad[next].reason], strings.Join(r.cells, ",")); err != nil {
+			if err := j.rejects.add(r.line, bad[next].reason, j.explain(bad[next].reason), strings.Join(r.cells, ",")); err != nil {
 				return err
 			}
 			next++
 		}
 		return nil
 	})
+}
+
+// explain gives the sentence of a reason, the staging's own or the feed's.
+func (j *job) explain(reason string) string {
+	if text := reasons[reason]; text != "" || j.im.Feeds.Explain == nil {
+		return text
+	}
+	return j.im.Feeds.Explain(reason)
 }
 
 // reasons explain the reasons that the staging itself finds.

@@ -39,6 +39,9 @@ type Catalogue struct {
 	Open   func(path string) (io.ReadCloser, error) // compression taken off
 	Detect func(head data.Head) (data.Feed, error)  // the one feed of that shape
 	ByName func(name string) (data.Feed, error)     // as --as names it
+	// Explain gives the sentence of a reason that a feed rejects rows for, "" where
+	// it has none.
+	Explain func(reason string) string
 }
 
 // Importer imports files into one database.

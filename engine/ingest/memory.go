@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"pmx/data"
 	"pmx/engine"
 )
@@ -81,16 +79,7 @@ func (j *job) lookUp(query, table string, next int, find func(driver.Value) (int
 	if err != nil {
 		return fmt.Errorf("%s: %w", query, err)
 	}
-	return j.conn.Raw(func(dc any) error {
-		a, err := duckdb.NewAppender(dc.(driver.Conn), "temp", "main", table)
-		if err != nil {
-			return err
-		}
-		for _, e := range list {
-			if err := a.AppendRow(e.id, e.value); err != nil {
-				return err
-			}
-		}
-		return a.Close()
+	return engine.AppendTemp(j.conn, table, len(list), func(i int) []driver.Value {
+		return []driver.Value{list[i].id, list[i].value}
 	})
 }

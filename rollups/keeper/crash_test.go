@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine"
 	"pmx/engine/ingest"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 func importAloud(dir, from string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName},
+		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine"
 	"pmx/engine/ingest"
@@ -27,7 +28,7 @@ func open(t *testing.T, dir string) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},
 	})
@@ -235,7 +236,7 @@ func TestBadRowsAreKeptWithLineAndReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"line":3`, `"line":4`, "0xZ", "too,few"} {
+	for _, want := range []string{`"line":3`, `"line":4`, "0xZ", "too,few", "40 hexadecimal digits"} {
 		if !strings.Contains(string(kept), want) {
 			t.Errorf("rejected rows lack %s:\n%s", want, kept)
 		}

@@ -128,11 +128,11 @@ CREATE OR REPLACE TEMP TABLE w_fill (span TINYINT, sign TINYINT, wallet INTEGER,
 -- name: WindowsRedemptionEmpty
 CREATE OR REPLACE TEMP TABLE w_redemption (span TINYINT, wallet INTEGER, usd BIGINT)
 
--- name: LeavingFills
--- Fills that drop out of a window as as_of moves on; literal bounds let zone
--- maps prune. Run before the batch is added.
+-- name: WindowFills
+-- Facts that drop out of a window as as_of moves on (@sign -1, run before the
+-- batch is added), or that lie in it (@sign 1); literal bounds let zone maps prune.
 INSERT INTO w_fill
-SELECT @span, -1, wallet, token, side, role, shares, usd, fee
+SELECT @span, @sign, wallet, token, side, role, shares, usd, fee
 FROM fills
 WHERE ts > @lo AND ts <= @hi
 

@@ -47,12 +47,6 @@ FROM (
 ) AS t
 JOIN (SELECT day, COUNT(*) AS active_wallets FROM @wallet_day GROUP BY day) AS w ON w.day = t.day
 
--- name: RebuildWindowFills
-INSERT INTO w_fill
-SELECT @span, 1, wallet, token, side, role, shares, usd, fee
-FROM fills
-WHERE ts > @lo AND ts <= @hi
-
 -- name: RebuildWindowRedemption
 INSERT INTO w_redemption
 SELECT @span, wallet, usd FROM @redemption WHERE resolved_at > @lo AND resolved_at <= @hi
