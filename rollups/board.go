@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
-	"context"
-	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"pmx/data"
@@ -157,32 +153,6 @@ func (l *Live) compareAddress(a, b int32) int {
 	return bytes.Compare(x[:], y[:])
 }
 
-// marketMeta is what a board row shows of a market.
-type marketMeta struct {
-	condition                                    data.Hash
-	question, slug, eventID, eventSlug, category string
-	outcomes                                     []string
-	closed                                       *bool
-	resolved                                     bool
-	endAt                                        int64
-}
-
-func readMeta(row []driver.Value) (*marketMeta, error) {
-	m := &marketMeta{question: engine.Text(row[2]), slug: engine.Text(row[3]), eventID: engine.Text(row[4]),
-		eventSlug: engine.Text(row[5]), category: engine.Text(row[6]), endAt: engine.Int(row[10])}
-	copy(m.condition[:], row[1].([]byte))
-	if text := engine.Text(row[7]); text != "" {
-		if err := json.Unmarshal([]byte(text), &m.outcomes); err != nil {
-			return nil, fmt.Errorf("outcomes of market %s: %w", m.condition, err)
-		}
-	}
-	if closed, ok := row[8].(bool); ok {
-		m.closed = &closed
-	}
-	m.resolved, _ = row[9].(bool)
-	return m, nil
-}
-
 // marketVolume is a market's period and lifetime volume by leg.
 type marketVolume struct {
 	market       int32
@@ -207,7 +177,7 @@ func (v *marketVolume) usd(l *legs) int64 {
 
 // marketBoard ranks markets by the period's volume, ties by lifetime volume,
 // then condition id.
-func (l *Live) marketBoard(ctx context.Context, conn *sql.Conn, p serving.Period) ([]serving.MarketRow, error) {
+func (l *Live) marketBoard(p serving.Period) []serving.MarketRow {
 	volumes := l.marketVolumes(p)
 	best := top[marketVolume]{n: serving.BoardSize, less: func(a, b *marketVolume) int {
 		return cmp.Compare(b.usd(&b.period), a.usd(&a.period))
@@ -219,19 +189,12 @@ func (l *Live) marketBoard(ctx context.Context, conn *sql.Conn, p serving.Period
 	for i := range best.items {
 		l.lifetime(&best.items[i])
 	}
-	ids := make([]int32, len(best.items))
-	for i := range best.items {
-		ids[i] = best.items[i].market
-	}
-	if err := l.loadMeta(ctx, conn, ids); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(best.items, func(a, b marketVolume) int {
-		x, y := l.meta[a.market].condition, l.meta[b.market].condition
+		x, y := l.markets[a.market].Condition, l.markets[b.market].Condition
 		return cmp.Or(cmp.Compare(b.usd(&b.period), a.usd(&a.period)), cmp.Compare(b.usd(&b.ever), a.usd(&a.ever)),
 			bytes.Compare(x[:], y[:]))
 	})
-	return l.marketRows(best.items[:min(len(best.items), serving.BoardSize)]), nil
+	return l.marketRows(best.items[:min(len(best.items), serving.BoardSize)])
 }
 
 // atEdge keeps every market that ties with the last of a full board: which of
@@ -299,12 +262,12 @@ func (l *Live) marketRows(volumes []marketVolume) []serving.MarketRow {
 	out := make([]serving.MarketRow, 0, len(volumes))
 	for i := range volumes {
 		v := &volumes[i]
-		m := l.meta[v.market]
+		m := l.markets[v.market]
 		row := serving.MarketRow{
-			Rank: i + 1, Condition: m.condition, Question: m.question, Slug: m.slug, EventID: m.eventID,
-			EventSlug: m.eventSlug, Category: m.category, Outcomes: m.outcomes, Basis: v.basis(),
+			Rank: i + 1, Condition: m.Condition, Question: m.Question, Slug: m.Slug, EventID: m.EventID,
+			EventSlug: m.EventSlug, Category: m.Category, Outcomes: m.Outcomes, Basis: v.basis(),
 			VolumeUSD: data.Micro(v.usd(&v.period)), VolumeAllTime: data.Micro(v.usd(&v.ever)),
-			Resolved: m.resolved, Closed: m.closed, EndTS: m.endAt, LastTS: v.lastTS,
+			Resolved: m.Resolved(), Closed: m.Closed, EndTS: m.EndTS, LastTS: v.lastTS,
 		}
 		row.Trades, row.VolumeShares = v.period.takerFills, data.Micro(v.period.takerShares)
 		if v.basis() == serving.MakerUSD {

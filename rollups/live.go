@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,9 +35,11 @@ type Live struct {
 	traders      []int64 // distinct wallets by market id
 	wallets      [serving.Periods]walletWindow
 	volumes      [serving.Periods]tokenWindow
-	meta         map[int32]*marketMeta
+	markets      []*serving.Market // by id; nil: no such market
+	products     []product
 	state        state
 	counts       serving.Counts
+	counted      bool // counts holds for the markets as they are
 }
 
 // legs is volume by leg: makers apart from all others.
@@ -93,7 +94,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	l.builder = serving.NewBuilder(int(wallets))
-	l.excluded, l.tokens, l.traders, l.meta = map[int32]bool{}, nil, nil, map[int32]*marketMeta{}
+	l.excluded, l.tokens, l.traders, l.markets = map[int32]bool{}, nil, nil, nil
 	l.marketTokens, l.tokenIDs = map[int32][]int32{}, map[string]int32{}
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
@@ -106,6 +107,10 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 		}
 		queries[t.name] = query
 	}
+	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
+		return err
+	}
+	l.products, l.counted = newProducts(), false
 	return l.follow(ctx, conn, func(t table) string { return queries[t.name] }, "LoadNames", "")
 }
 
@@ -129,7 +134,10 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	if changed > 0 {
-		l.meta = map[int32]*marketMeta{}
+		l.counted = false
+		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
+			return err
+		}
 	}
 	return l.follow(ctx, conn, func(t table) string {
 		return "SELECT " + t.columnList() + " FROM d_" + t.name
@@ -162,6 +170,11 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	}
 	if remapped != "" {
 		if err := each(statements.Get(remapped), l.mapToken); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+	}
+	for _, p := range l.products {
+		if err := p.follow(ctx, conn, l, from, remapped == ""); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
 	}
@@ -244,12 +257,15 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 		snap.AsOf = time.UnixMicro(s.asOf).UTC()
 	}
 	l.builder.Seal(snap)
+	snap.Catalog = l.catalog()
 	if err := l.count(ctx, conn, snap); err != nil {
 		return err
 	}
 	for p := range serving.Periods {
-		snap.Traders[p] = l.traderBoard(p)
-		if snap.Markets[p], err = l.marketBoard(ctx, conn, p); err != nil {
+		snap.Traders[p], snap.Markets[p] = l.traderBoard(p), l.marketBoard(p)
+	}
+	for _, p := range l.products {
+		if err := p.publish(ctx, conn, l, snap); err != nil {
 			return err
 		}
 	}
@@ -262,12 +278,13 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 
 func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
 	c := l.counts
-	if len(l.meta) == 0 { // markets changed
+	if !l.counted { // markets changed
 		c = serving.Counts{}
 		err := conn.QueryRowContext(ctx, statements.Get("CountMarkets")).Scan(&c.Markets, &c.ResolvedMarkets, &c.Events)
 		if err != nil {
 			return err
 		}
+		l.counted = true
 	}
 	c.Wallets, c.Tokens = int64(l.builder.Wallets().Len()), int64(len(l.tokens))
 	c.Fills, c.UnmappedTokens, c.UnmappedFills = 0, 0, 0
@@ -287,25 +304,6 @@ func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot
 	}
 	l.counts, snap.Counts = c, c
 	return nil
-}
-
-// loadMeta reads the descriptions of markets that are not in memory yet.
-func (l *Live) loadMeta(ctx context.Context, conn *sql.Conn, ids []int32) error {
-	var missing []string
-	for _, id := range ids {
-		if l.meta[id] == nil {
-			missing = append(missing, strconv.Itoa(int(id)))
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	query := statements.Get("MarketMeta", "@markets", strings.Join(missing, ","))
-	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		m, err := readMeta(row)
-		l.meta[int32(engine.Int(row[0]))] = m
-		return err
-	})
 }
 
 // Stale tells whether facts are in that the rollups lack.

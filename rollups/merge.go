@@ -131,6 +131,9 @@ func (m *merge) before() error {
 			return err
 		}
 	}
+	if err := m.each(func(v vertical) func(*merge) error { return v.before }); err != nil {
+		return err
+	}
 	return m.moveWindows()
 }
 
@@ -214,6 +217,9 @@ func (m *merge) after() error {
 					return err
 				}
 			}
+			if err := m.each(func(v vertical) func(*merge) error { return v.after }); err != nil {
+				return err
+			}
 		}
 	}
 	return m.exec("AdvanceState", "@to", strconv.FormatInt(m.to, 10))
@@ -231,7 +237,7 @@ func (m *merge) batchRedemption() error {
 // append leaves the delta of one rollup in the temporary table d_<name>, for
 // the live snapshot, and adds it to the tail.
 func (m *merge) append(t table) error {
-	delta := statements.Get(deltaOf[t.name], "@legs", statements.Get("Legs"),
+	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"))
 	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
 		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
@@ -244,12 +250,4 @@ func (m *merge) append(t table) error {
 
 func contribution(sign, held string) string {
 	return statements.Get("HeldContribution", "@sign", sign, "@held", held)
-}
-
-// deltaOf names the statement of each rollup's delta.
-var deltaOf = map[string]string{
-	"position": "DeltaPosition", "wallet_day": "DeltaWalletDay", "token_day": "DeltaTokenDay",
-	"token_total": "DeltaTokenTotal", "platform_hour": "DeltaPlatformHour", "platform_day": "DeltaPlatformDay",
-	"market_wallets": "DeltaMarketWallets", "redemption": "DeltaRedemption", "wallet_total": "DeltaWalletTotal",
-	"wallet_window": "DeltaWalletWindow", "token_window": "DeltaTokenWindow",
 }

@@ -55,7 +55,11 @@ func (b *builder) all(step func(string, int, int), store func(table, string) err
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
-	for _, temp := range []string{"held_all", "w_fill", "w_redemption"} {
+	temporary := []string{"held_all", "w_fill", "w_redemption"}
+	for _, v := range verticals() {
+		temporary = append(temporary, v.temporary...)
+	}
+	for _, temp := range temporary {
 		if _, err := b.conn.ExecContext(b.ctx, "DROP TABLE IF EXISTS "+temp); err != nil {
 			return err
 		}
@@ -75,7 +79,7 @@ func (b *builder) inputs(t table) error {
 		}
 		return b.windowInputs()
 	}
-	return nil
+	return b.verticalInputs(t)
 }
 
 func (b *builder) windowInputs() error {
@@ -103,22 +107,15 @@ func (b *builder) run(query string) error {
 // query is the definition of rollup t over the facts and over rollups built
 // before it.
 func (b *builder) query(t table) string {
-	name, defined := rebuildOf[t.name]
+	name, defined := t.rebuild, t.rebuild != ""
 	if !defined {
-		name = deltaOf[t.name]
+		name = t.delta
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
-		"@held", contribution("1", "held_all"))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
 	}
 	return text
-}
-
-// rebuildOf names the rollups whose definition is not their delta statement
-// over all facts.
-var rebuildOf = map[string]string{
-	"platform_day": "RebuildPlatformDay", "market_wallets": "RebuildMarketWallets",
-	"redemption": "RebuildRedemption", "wallet_total": "RebuildWalletTotal",
 }

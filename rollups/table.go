@@ -26,28 +26,35 @@ type table struct {
 	keys     []string
 	sums     []string
 	extremes bool
+	delta    string // names the statement of what a batch adds
+	rebuild  string // names the definition, "" where it is delta over all facts
 }
 
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
 
 // tables are all rollups, in an order in which each may be built from those
 // before it.
-var tables = []table{
-	{name: "position", keys: []string{"token", "wallet"},
-		sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
-	{name: "wallet_day", keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
-	{name: "token_day", keys: []string{"day", "token"}, sums: legSums},
-	{name: "token_total", keys: []string{"token"}, sums: legSums, extremes: true},
-	{name: "platform_hour", keys: []string{"hour"}, sums: legSums},
-	{name: "platform_day", keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
-	{name: "market_wallets", keys: []string{"market"}, sums: []string{"wallets"}},
-	{name: "redemption", keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
-	{name: "wallet_total", keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
-		"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
-		"unmapped_fills", "redemption", "unresolved_cash"}},
-	{name: "wallet_window", keys: []string{"wallet", "span"},
-		sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption"}},
-	{name: "token_window", keys: []string{"token", "span"}, sums: legSums},
+var tables = allTables()
+
+// coreTables are the rollups that everything else is made from.
+func coreTables() []table {
+	return []table{
+		{name: "position", delta: "DeltaPosition", keys: []string{"token", "wallet"},
+			sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "wallet_day", delta: "DeltaWalletDay", keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "token_day", delta: "DeltaTokenDay", keys: []string{"day", "token"}, sums: legSums},
+		{name: "token_total", delta: "DeltaTokenTotal", keys: []string{"token"}, sums: legSums, extremes: true},
+		{name: "platform_hour", delta: "DeltaPlatformHour", keys: []string{"hour"}, sums: legSums},
+		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
+		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", keys: []string{"market"}, sums: []string{"wallets"}},
+		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
+			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
+			"unmapped_fills", "redemption", "unresolved_cash"}},
+		{name: "wallet_window", delta: "DeltaWalletWindow", keys: []string{"wallet", "span"},
+			sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption"}},
+		{name: "token_window", delta: "DeltaTokenWindow", keys: []string{"token", "span"}, sums: legSums},
+	}
 }
 
 func tableNamed(name string) table {

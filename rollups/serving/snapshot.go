@@ -140,6 +140,11 @@ type Snapshot struct {
 	Counts     Counts
 	Traders    [Periods][]TraderRow // the first BoardSize rows
 	Markets    [Periods][]MarketRow
+	Catalog    *Catalog
+	Stats      *Stats
+	Index      *Index
+	Oracle     *Oracle
+	Whales     *Whales
 	wallets    *Wallets
 	walletsLen int
 	pages      []*page

@@ -21,11 +21,14 @@ SELECT count(*), count(*) FILTER (payouts IS NOT NULL), count(DISTINCT coalesce(
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market
 
--- name: MarketMeta
-SELECT market, condition, question, slug, event_id, event_slug, category, outcomes, closed,
-  payouts IS NOT NULL, end_at
+-- name: LoadMarkets
+SELECT market, condition, question, slug, event_id, event_slug, event_title, series_slug, category,
+  tags, outcomes, prices, list_transform(payouts, lambda p: p::VARCHAR)::VARCHAR,
+  neg_risk, active, closed, accepting_orders, best_bid, best_ask, last_price, liquidity, reported_volume,
+  created_at, start_at, end_at, closed_at, resolved_at, updated_at
 FROM markets
-WHERE market IN (@markets)
+WHERE @which
+ORDER BY market
 
 -- name: NewestBatches
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches

@@ -1,0 +1,3 @@
+package rollups
+
+func growthVertical() vertical { return vertical{} }

@@ -1,0 +1,3 @@
+package rollups
+
+func indexVertical() vertical { return vertical{} }

@@ -1,0 +1,3 @@
+package rollups
+
+func oracleVertical() vertical { return vertical{} }

@@ -1,0 +1,4 @@
+package serving
+
+// Oracle is forecasting accuracy.
+type Oracle struct{}

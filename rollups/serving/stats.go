@@ -1,0 +1,4 @@
+package serving
+
+// Stats is the venue's activity over time.
+type Stats struct{}

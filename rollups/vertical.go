@@ -1,0 +1,79 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+
+	"pmx/rollups/serving"
+)
+
+// vertical is what one area of the API is made from: its rollups, what merging
+// and rebuilding them needs beside their statements, and its part of the
+// snapshot. Every field may be left out.
+type vertical struct {
+	tables []table
+	// before reads what depends on the state without the batch.
+	before func(m *merge) error
+	// after makes the temporary tables that the deltas read: the batch is in the
+	// facts by then, and held_before and held_after are there.
+	after func(m *merge) error
+	// inputs makes the temporary tables that the definitions read.
+	inputs func(b *builder) error
+	// temporary names the tables of inputs, dropped when all is built.
+	temporary []string
+	product   func() product
+}
+
+// product is one part of the snapshot, kept in memory.
+type product interface {
+	// follow takes rows in: of everything (whole, forgetting what was) or of the
+	// batch merged last. from gives the query of a rollup's rows in question, in
+	// the order of its columns.
+	follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error
+	// publish puts the product as it is now into snap.
+	publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error
+}
+
+// verticals are all of them, each after those whose rollups it reads.
+func verticals() []vertical {
+	return []vertical{growthVertical(), whaleVertical(), indexVertical(), oracleVertical()}
+}
+
+func allTables() []table {
+	all := coreTables()
+	for _, v := range verticals() {
+		all = append(all, v.tables...)
+	}
+	return all
+}
+
+func newProducts() []product {
+	var all []product
+	for _, v := range verticals() {
+		if v.product != nil {
+			all = append(all, v.product())
+		}
+	}
+	return all
+}
+
+func (m *merge) each(f func(v vertical) func(*merge) error) error {
+	for _, v := range verticals() {
+		if run := f(v); run != nil {
+			if err := run(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// verticalInputs runs the inputs of the vertical whose first table is t.
+func (b *builder) verticalInputs(t table) error {
+	for _, v := range verticals() {
+		if v.inputs != nil && len(v.tables) > 0 && v.tables[0].name == t.name {
+			return v.inputs(b)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+package rollups
+
+func whaleVertical() vertical { return vertical{} }
