@@ -209,20 +209,25 @@ func (m *merge) after() error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		if t.name == "position" { // what is held now takes the batch's positions in
-			if err := m.held("held_after"); err != nil {
-				return err
-			}
-			if m.pairs.loaded {
-				if err := m.pairs.revalued(m.ctx, m.conn); err != nil {
-					return err
-				}
-			}
-			if err := m.each(func(v vertical) func(*merge) error { return v.after }); err != nil {
+			if err := m.revalue(); err != nil {
 				return err
 			}
 		}
 	}
 	return m.exec("AdvanceState", "@to", strconv.FormatInt(m.to, 10))
+}
+
+// revalue makes what the deltas after the positions read.
+func (m *merge) revalue() error {
+	if err := m.held("held_after"); err != nil {
+		return err
+	}
+	if m.pairs.loaded {
+		if err := m.pairs.revalued(m.ctx, m.conn); err != nil {
+			return err
+		}
+	}
+	return m.each(func(v vertical) func(*merge) error { return v.after })
 }
 
 func (m *merge) batchRedemption() error {

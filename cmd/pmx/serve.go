@@ -91,7 +91,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	r.api, err = api.New(api.Config{Source: k, Gate: gate, Version: version, Now: time.Now})
+	cursorKey, err := keys.Secret(ctx, "cursor")
+	if err != nil {
+		return err
+	}
+	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Gate: gate, CursorKey: cursorKey, Version: version, Now: time.Now})
 	if err != nil {
 		return err
 	}

@@ -85,3 +85,13 @@ func LowestWithRows(n int) (Tier, bool) {
 	}
 	return Nobody, false
 }
+
+// LowestWithHistory gives the lowest tier that shows rows up to days old.
+func LowestWithHistory(days int) Tier {
+	for _, t := range Tiers() {
+		if most := t.Caps().HistoryDays; most == 0 || most >= days {
+			return t
+		}
+	}
+	return Alpha
+}

@@ -1,10 +1,11 @@
 // Package api answers the v3 REST API: one route table, strict parameters, the
-// tariff envelope, and handlers that read immutable snapshots. The hot boards
-// are encoded once per snapshot; a request copies a prefix of them.
+// tariff envelope, and handlers that read immutable snapshots. What many ask for is
+// encoded once per snapshot; a request copies a prefix of it.
 package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -29,15 +30,20 @@ type Source interface {
 
 // Config is what an API is made of. All fields are needed.
 type Config struct {
-	Source  Source
-	Gate    *access.Gate
-	Version string           // of the program
-	Now     func() time.Time // the wall clock
+	Source    Source
+	Reader    Reader
+	Gate      *access.Gate
+	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay good
+	Version   string           // of the program
+	Now       func() time.Time // the wall clock
 }
 
 // API answers requests from the snapshot that was published last.
 type API struct {
 	source    Source
+	reader    Reader
+	reads     *reads
+	cursorKey []byte
 	gate      *access.Gate
 	version   string
 	now       func() time.Time
@@ -60,8 +66,15 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare compression: %w", err)
 	}
+	reads, err := newReads()
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.CursorKey) < 32 {
+		return nil, errors.New("cursor key: 32 bytes or more are needed")
+	}
 	a := &API{
-		source: cfg.Source, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(),
 	}
 	a.pinger.ping = cfg.Source.Ping
@@ -71,8 +84,7 @@ func New(cfg Config) (*API, error) {
 	return a, nil
 }
 
-// Publish makes snap what every later request is answered from. It encodes the
-// boards, so it belongs on the goroutine that builds snapshots. A snapshot older
+// Publish makes snap what every later request is answered from. A snapshot older
 // than the published one is passed over.
 func (a *API) Publish(snap *serving.Snapshot) {
 	next := newView(snap)

@@ -31,7 +31,7 @@ func benchServer(b *testing.B) (fasthttp.RequestHandler, []string) {
 		b.Fatal(err)
 	}
 	source := apitest.NewSource(apitest.Snapshot(1, benchWallets, 1000))
-	a, err := api.New(api.Config{Source: source, Gate: gate, Version: "bench", Now: time.Now})
+	a, err := api.New(api.Config{Source: source, Gate: gate, Version: "bench", CursorKey: make([]byte, 32), Now: time.Now})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Gate: v.gate, Version: "v1.2.3", Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,13 @@ package api
 import (
 	"fmt"
 	"math"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
@@ -17,9 +22,14 @@ type Kind uint8
 
 // The kinds of parameters.
 const (
-	Integer   Kind = iota // Min to Max
-	Choice                // one of Choices
-	WalletArg             // 0x + 40 hex digits in any letter case
+	Integer      Kind = iota // Min to Max
+	Decimal                  // Min to Max millionths, at most 6 decimals
+	Choice                   // one of Choices
+	Text                     // Min to Max characters, no control characters
+	WalletArg                // 0x + 40 hex digits in any letter case
+	ConditionArg             // 0x + 64 hex digits in any letter case
+	Moment                   // RFC 3339 time, or YYYY-MM-DD for its midnight, UTC; µs
+	CursorArg                // what next_cursor said
 )
 
 // Param is one parameter of a route. A parameter in the path is always there;
@@ -31,18 +41,25 @@ type Param struct {
 	Doc      string
 	Default  string
 	Choices  []string // of a Choice
-	Min, Max int64    // of an Integer
+	Min, Max int64    // of an Integer, a Decimal in millionths, the length of a Text
+	Many     int      // how often a query parameter may be repeated; 0 and 1: once
+	Required bool     // a query parameter that must be given
 }
 
 // value is what a parameter holds in one call.
 type value struct {
-	n      int64 // an Integer, or the index of a Choice
-	wallet data.Address
-	given  bool
+	n     int64     // Integer, Decimal in millionths, index of a Choice, Moment in unix µs
+	hash  data.Hash // ConditionArg; a WalletArg in its first 20 bytes
+	text  string    // Text and CursorArg; a copy
+	given bool
+	more  []value // those after the first, where Many allows
 }
 
+// wallet is the value of a WalletArg.
+func (v *value) wallet() data.Address { return data.Address(v.hash[:20]) }
+
 // maxParams is how many parameters a route has at most.
-const maxParams = 12
+const maxParams = 48
 
 // parse reads text as p. The text is not kept.
 func (p *Param) parse(text string) (value, *problem) {
@@ -54,14 +71,15 @@ func (p *Param) parse(text string) (value, *problem) {
 			return v, invalid(p.Name, fmt.Sprintf("%s must be a whole number from %d to %d.", p.Name, p.Min, p.Max))
 		}
 		v.n = n
-	case Choice:
-		v.n = -1
-		for i, choice := range p.Choices {
-			if choice == text {
-				v.n = int64(i)
-			}
+	case Decimal:
+		n, err := data.ParseMicro(text)
+		if err != nil || int64(n) < p.Min || int64(n) > p.Max {
+			return v, invalid(p.Name, fmt.Sprintf("%s must be a number from %s to %s with at most 6 decimals.",
+				p.Name, data.Micro(p.Min), data.Micro(p.Max)))
 		}
-		if v.n < 0 {
+		v.n = int64(n)
+	case Choice:
+		if v.n = int64(slices.Index(p.Choices, text)); v.n < 0 {
 			return v, invalid(p.Name, fmt.Sprintf("%s must be one of %s.", p.Name, strings.Join(p.Choices, ", ")))
 		}
 	case WalletArg:
@@ -69,9 +87,60 @@ func (p *Param) parse(text string) (value, *problem) {
 		if err != nil {
 			return v, invalid(p.Name, p.Name+" must be 0x and 40 hexadecimal digits.")
 		}
-		v.wallet = wallet
+		copy(v.hash[:], wallet[:])
+	default:
+		return p.parseText(text)
 	}
 	return v, nil
+}
+
+// parseText reads the kinds whose value is a longer text.
+func (p *Param) parseText(text string) (value, *problem) {
+	v := value{given: true}
+	switch p.Kind {
+	case Text:
+		n := int64(utf8.RuneCountInString(text))
+		if n < p.Min || n > p.Max || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return v, invalid(p.Name, fmt.Sprintf("%s must be %d to %d characters of text.", p.Name, p.Min, p.Max))
+		}
+		v.text = strings.Clone(text)
+	case ConditionArg:
+		hash, err := parseCondition(text)
+		if err != nil {
+			return v, invalid(p.Name, p.Name+" must be 0x and 64 hexadecimal digits.")
+		}
+		v.hash = hash
+	case Moment:
+		at, ok := parseMoment(text)
+		if !ok {
+			return v, invalid(p.Name, p.Name+" must be a UTC time such as 2026-03-14T15:09:26Z or a day such as 2026-03-14.")
+		}
+		v.n = at
+	case CursorArg:
+		if text == "" || len(text) > maxCursor {
+			return v, badCursor()
+		}
+		v.text = strings.Clone(text)
+	}
+	return v, nil
+}
+
+// parseMoment gives unix µs of an RFC 3339 time or of the midnight a UTC day
+// begins with.
+func parseMoment(s string) (int64, bool) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, s); err == nil && at.Year() >= 1970 && at.Year() < 2200 {
+			return at.UnixMicro(), true
+		}
+	}
+	return 0, false
+}
+
+func parseCondition(s string) (data.Hash, error) {
+	if len(s) != 66 || s[0] != '0' || s[1]|0x20 != 'x' {
+		return data.Hash{}, data.ErrHex
+	}
+	return data.ParseHash(s)
 }
 
 // parseInteger reads plain digits: no sign but a minus, no blanks, no exponent.
@@ -99,22 +168,30 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 		if !p.InPath {
 			continue
 		}
-		v, bad := p.parse(c.Params(p.Name))
+		text := c.Params(p.Name)
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
+		v, bad := p.parse(text)
 		if bad != nil {
 			return bad
 		}
 		call.values[i] = v
 	}
 	query := c.Context().QueryArgs()
-	if query.Len() == 0 {
-		return nil
-	}
 	var bad *problem
-	query.VisitAll(func(name, text []byte) {
-		if bad == nil {
-			bad = r.readQuery(call, name, text)
+	if query.Len() > 0 {
+		query.VisitAll(func(name, text []byte) {
+			if bad == nil {
+				bad = r.readQuery(call, name, text)
+			}
+		})
+	}
+	for i := range r.Params {
+		if p := &r.Params[i]; bad == nil && p.Required && !call.values[i].given {
+			bad = invalid(p.Name, "Give "+p.Name+": "+p.Doc+".")
 		}
-	})
+	}
 	return bad
 }
 
@@ -124,14 +201,26 @@ func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 		if p.InPath || p.Name != string(name) {
 			continue
 		}
-		if call.values[i].given {
-			return invalid(p.Name, "Give "+p.Name+" once.")
+		first := &call.values[i]
+		if first.given && len(first.more)+1 >= max(p.Many, 1) {
+			return tooMany(p)
 		}
 		v, bad := p.parse(utils.UnsafeString(text)) // parse keeps nothing of it
-		call.values[i] = v
+		if first.given {
+			first.more = append(first.more, v)
+		} else {
+			*first = v
+		}
 		return bad
 	}
 	return &problem{status: fiber.StatusBadRequest, code: "unknown_parameter", param: string(name), detail: r.knownQuery}
+}
+
+func tooMany(p *Param) *problem {
+	if p.Many <= 1 {
+		return invalid(p.Name, "Give "+p.Name+" once.")
+	}
+	return invalid(p.Name, fmt.Sprintf("Give %s at most %d times.", p.Name, p.Many))
 }
 
 // describeQuery is the advice for an unknown query parameter.

@@ -100,13 +100,20 @@ func (a *API) untilRefresh(call *Call) int {
 // object starts the answer about one thing in call.buf: the envelope, as_of and
 // the key of the payload. The tag leaves out what mark and start enclose.
 func (a *API) object(call *Call, asOf []byte) (mark, start int) {
+	mark, start = a.open(call, asOf, envelope{tier: call.tier, maxRows: noRows})
+	call.buf = append(call.buf, `,"data":`...)
+	return mark, start
+}
+
+// open starts an answer in call.buf with envelope e and as_of; response-level
+// members and data follow, each from its comma on.
+func (a *API) open(call *Call, asOf []byte, e envelope) (mark, start int) {
 	b := append(call.buf[:0], '{')
-	b = a.envelopes.append(b, envelope{tier: call.tier, maxRows: noRows})
+	b = a.envelopes.append(b, e)
 	mark = len(b)
 	b = append(append(b, `,"as_of":`...), asOf...)
-	start = len(b)
-	call.buf = append(b, `,"data":`...)
-	return mark, start
+	call.buf = b
+	return mark, len(b)
 }
 
 // finish sends call.buf, whose bytes from mark to start are as_of.

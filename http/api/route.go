@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -20,6 +21,9 @@ type Route struct {
 	Public  bool // answers without a key
 	MaxRows int  // the endpoint's own row maximum; 0 for single objects
 	Params  []Param
+	Doc     string   // what the summary has no room for, in Markdown
+	Reply   any      // a value of the wire type that a 200 carries
+	Codes   []string // problem codes beyond those that every endpoint has
 
 	serve      func(a *API, c *fiber.Ctx, call *Call) error
 	index      int // in the table, from 1
@@ -27,7 +31,21 @@ type Route struct {
 	knownQuery string
 }
 
-// periodParam is the rolling window of a leaderboard.
+func limitParam(def string, most int64) Param {
+	return Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "rows wanted; the plan's row cap may trim it"}
+}
+
+// offsetParam skips rows of a ranked list.
+func offsetParam() Param {
+	return Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "rows to skip"}
+}
+
+// cursorParam goes on where an earlier page ended.
+func cursorParam() Param {
+	return Param{Name: "cursor", Kind: CursorArg, Doc: "next_cursor of the page before, with the same other parameters"}
+}
+
+// periodParam is the rolling window of a ranking.
 func periodParam() Param {
 	p := Param{Name: "period", Kind: Choice, Default: serving.Week.String(), Doc: "rolling window that ends at as_of"}
 	for period := range serving.Periods {
@@ -36,51 +54,10 @@ func periodParam() Param {
 	return p
 }
 
-func limitParam(def string, most int64) Param {
-	return Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "rows wanted; the plan's row cap may trim it"}
-}
-
-func addressParam() Param {
-	return Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
-}
-
-// boardParams are the places of a leaderboard's parameters.
-const (
-	boardPeriod = iota
-	boardLimit
-)
-
-// Routes is the table of all endpoints.
+// Routes is the table of all endpoints, in the order of the reference.
 func Routes() []Route {
-	return []Route{
-		{
-			Method: fiber.MethodGet, Path: "/health", Section: wire.Status, Public: true,
-			Summary: "Liveness and database reachability", serve: (*API).health,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/status", Section: wire.Status, Public: true,
-			Summary: "Alias of /health", serve: (*API).health,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/status/public", Section: wire.Status, Public: true,
-			Summary: "Freshness grade of every subsystem", serve: (*API).publicStatus,
-		},
-		{
-			Method: fiber.MethodGet, Path: "/trader/{address}/stats", Section: wire.Trader,
-			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
-			Params: []Param{addressParam()},
-		},
-		{
-			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: boardRows,
-			Summary: "Top traders by real_pnl", serve: (*API).traderBoard,
-			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", boardRows)},
-		},
-		{
-			Method: fiber.MethodGet, Path: "/leaderboard/markets", Section: wire.Leaderboard, MaxRows: boardRows,
-			Summary: "Top markets by volume", serve: (*API).marketBoard,
-			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", boardRows)},
-		},
-	}
+	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), eventRoutes(), statsRoutes(),
+		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), accountRoutes())
 }
 
 // prepare works out what the table implies: parsed defaults and advice.

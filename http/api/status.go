@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
@@ -38,6 +39,23 @@ func (p *pinger) check(now time.Time) error {
 	defer cancel()
 	p.err, p.at = p.ping(ctx), now
 	return p.err
+}
+
+func statusRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/health", Section: wire.Status, Public: true,
+			Summary: "Liveness and database reachability", serve: (*API).health, Reply: wire.One[wire.Health]{}, Codes: []string{"not_ready"},
+		},
+		{
+			Method: fiber.MethodGet, Path: "/status", Section: wire.Status, Public: true,
+			Summary: "Alias of /health", serve: (*API).health, Reply: wire.One[wire.Health]{}, Codes: []string{"not_ready"},
+		},
+		{
+			Method: fiber.MethodGet, Path: "/status/public", Section: wire.Status, Public: true,
+			Summary: "Freshness grade of every subsystem", serve: (*API).publicStatus, Reply: wire.One[wire.PublicStatus]{},
+		},
+	}
 }
 
 // health answers GET /health and its alias GET /status.

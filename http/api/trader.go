@@ -10,13 +10,30 @@ import (
 	"pmx/rollups/serving"
 )
 
+// traderReader is what the trader endpoints read from the database.
+type traderReader interface{}
+
+func addressParam() Param {
+	return Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
+}
+
+func traderRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/trader/{address}/stats", Section: wire.Trader,
+			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
+			Params: []Param{addressParam()}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
+		},
+	}
+}
+
 // traderStats answers GET /trader/{address}/stats from the snapshot's totals.
 func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
 	v, err := a.ready()
 	if err != nil {
 		return err
 	}
-	trader, known := v.snap.Trader(call.values[0].wallet)
+	trader, known := v.snap.Trader(call.values[0].wallet())
 	if !known {
 		return missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
 	}

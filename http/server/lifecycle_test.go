@@ -47,7 +47,7 @@ func TestKeysFromIssueToRevocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Source: apitest.NewSource(apitest.Snapshot(1, 1, 60)), Gate: gate, Version: "v1", Now: time.Now})
+	a, err := api.New(api.Config{Source: apitest.NewSource(apitest.Snapshot(1, 1, 60)), Gate: gate, Version: "v1", CursorKey: make([]byte, 32), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

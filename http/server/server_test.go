@@ -80,7 +80,7 @@ func build(t *testing.T, source api.Source, change func(*server.Config)) (*rig, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Source: source, Gate: gate, Version: "v1", Now: time.Now})
+	a, err := api.New(api.Config{Source: source, Gate: gate, Version: "v1", CursorKey: make([]byte, 32), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"pmx/data"
 	"pmx/engine"
 	"pmx/engine/ingest"
+	"pmx/engine/query"
 	"pmx/rollups"
 	"pmx/rollups/serving"
 )
@@ -117,6 +118,9 @@ func (k *Keeper) Snapshot() *serving.Snapshot {
 	}
 	return k.live.Snapshot()
 }
+
+// Reader reads what the snapshot does not hold.
+func (k *Keeper) Reader() *query.Reader { return &query.Reader{DB: k.db} }
 
 // Ping proves that the database answers.
 func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }

@@ -1,0 +1,3 @@
+package api
+
+func accountRoutes() []Route { return nil }

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"time"
+
+	"pmx/http/access"
+	"pmx/rollups/serving"
+)
+
+// rowsFor gives the envelope of a list and how many of total rows it shows: limit
+// rows asked by the caller, at most what the tier and the endpoint allow. A list
+// that the tier cut short says so.
+func (call *Call) rowsFor(limit, total int) (envelope, int) {
+	most := call.route.MaxRows
+	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, most), hint: access.Nobody}
+	n := min(limit, total)
+	if n > e.maxRows {
+		n = e.maxRows
+		e.trimmed = true
+		if better, ok := access.LowestWithRows(min(limit, total)); ok {
+			e.hint = better
+		}
+	}
+	return e, n
+}
+
+// pageRows is how many rows a page of a walk by cursor has at most.
+func (call *Call) pageRows(limit int) int {
+	return min(limit, call.tier.Caps().Rows, call.route.MaxRows)
+}
+
+// pageFor gives the envelope of a page of a walk by cursor. more tells whether
+// rows follow it: then a page that the tier made shorter than asked says so,
+// while one that is merely full does not.
+func (call *Call) pageFor(limit int, more bool) envelope {
+	e := envelope{tier: call.tier, maxRows: min(call.tier.Caps().Rows, call.route.MaxRows), hint: access.Nobody}
+	if more && limit > e.maxRows {
+		e.trimmed = true
+		if better, ok := access.LowestWithRows(limit); ok {
+			e.hint = better
+		}
+	}
+	return e
+}
+
+// historyStart is the oldest time, in unix µs, that the caller's plan shows: rows
+// before it are left out. 0: all history.
+func (call *Call) historyStart(snap *serving.Snapshot) int64 {
+	days := call.tier.Caps().HistoryDays
+	if days == 0 || snap.AsOf.IsZero() {
+		return 0
+	}
+	return snap.AsOf.Add(-time.Duration(days) * 24 * time.Hour).UnixMicro()
+}
+
+// cutHistory marks an answer from which rows were left out for their age; oldest
+// is the time of the oldest one.
+func (e *envelope) cutHistory(snap *serving.Snapshot, oldest int64) {
+	days := int(snap.AsOf.Sub(time.UnixMicro(oldest))/(24*time.Hour)) + 1
+	better := access.LowestWithHistory(days)
+	if !e.trimmed || better > e.hint && e.hint != access.Nobody {
+		e.hint = better
+	}
+	e.trimmed = true
+}

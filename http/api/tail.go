@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Reader answers what the snapshot in memory does not hold. Every method is
+// called with a deadline and gives rows in a total order.
+type Reader interface {
+	traderReader
+	marketReader
+	eventReader
+	whaleReader
+	indexReader
+}
+
+const (
+	// readTimeout bounds a read of the database: Fiber does not tell when a
+	// client goes away.
+	readTimeout = 5 * time.Second
+	// keepReads bounds the results of reads that are kept for equal requests.
+	keepReads = 64 << 20
+)
+
+// reads keeps the results of reads. The epoch is part of every key, so nothing
+// is ever invalidated; equal requests at once read once.
+type reads struct{ cache *otter.Cache[string, any] }
+
+func newReads() (*reads, error) {
+	cache, err := otter.New(&otter.Options[string, any]{
+		MaximumWeight: keepReads,
+		Weigher:       func(key string, v any) uint32 { return uint32(len(key)) + weight(v) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read cache: %w", err)
+	}
+	return &reads{cache: cache}, nil
+}
+
+// weighed is a result that knows about how many bytes it holds.
+type weighed interface{ Weight() int }
+
+func weight(v any) uint32 {
+	if w, ok := v.(weighed); ok {
+		return uint32(max(w.Weight(), 0))
+	}
+	return 1024
+}
+
+// remember gives what load gave for key in the view's epoch, calling it once for
+// any number of callers. The result is shared and must not be changed.
+func remember[T any](a *API, v *view, key string, load func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	full := fmt.Sprintf("%d %s", v.snap.Epoch, key)
+	got, err := a.reads.cache.Get(ctx, full, otter.LoaderFunc[string, any](func(ctx context.Context, _ string) (any, error) {
+		return load(ctx)
+	}))
+	if err != nil {
+		var zero T
+		return zero, fmt.Errorf("read %s: %w", key, err)
+	}
+	return got.(T), nil
+}
