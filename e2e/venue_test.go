@@ -1,0 +1,138 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/valyala/fasthttp"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/http/access"
+	"pmx/http/api"
+	"pmx/http/api/apitest"
+	"pmx/http/server"
+	"pmx/http/wire"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// venue is the whole service but for its sockets, over a database of its own.
+type venue struct {
+	t       *testing.T
+	dir     string
+	keeper  *keeper.Keeper
+	api     *api.API
+	handler fasthttp.RequestHandler
+	keys    map[string]string // by tier
+}
+
+func newVenue(t *testing.T) *venue {
+	t.Helper()
+	v := &venue{t: t, dir: t.TempDir(), keys: map[string]string{}}
+	var err error
+	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(v.dir), Threads: 2, MemoryLimit: "2GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.Nop(),
+		Publish: v.publish,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.keeper.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	store := &apitest.Store{}
+	for _, tier := range access.Tiers() {
+		v.keys[tier.String()] = store.Issue(tier, int(tier)+1)
+	}
+	gate, err := access.NewGate(t.Context(), store, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	v.api, err = api.New(api.Config{Source: v.keeper, Reader: v.keeper.Reader(), Gate: gate, CursorKey: make([]byte, 32),
+		Version: "v0", Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Config{API: v.api, Listen: "127.0.0.1:0", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	v.handler = s.Handler()
+	return v
+}
+
+func (v *venue) publish(s *serving.Snapshot) {
+	if v.api != nil {
+		v.api.Publish(s)
+	}
+}
+
+// load imports files, each of which must be read to its last row.
+func (v *venue) load(paths ...string) {
+	v.t.Helper()
+	res, err := v.keeper.Import(context.Background(), keeper.Request{Paths: paths}, nil)
+	if err != nil || len(res.Failed) > 0 {
+		v.t.Fatalf("import %v: %v %+v", paths, err, res.Failed)
+	}
+	for _, r := range res.Receipts {
+		if n := r.RejectedRows(); n > 0 {
+			v.t.Fatalf("import %s: %d rows rejected: %v", r.File, n, r.Rejected)
+		}
+	}
+}
+
+// write puts text into a new file of that name.
+func (v *venue) write(name, text string) string {
+	v.t.Helper()
+	path := filepath.Join(v.t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	return path
+}
+
+// get asks for path below the API's base as tier ("" without a key) and gives
+// the status and the decoded body.
+func (v *venue) get(tier, path string) (int, any) {
+	v.t.Helper()
+	req := &fasthttp.Request{}
+	req.SetRequestURI(wire.Base + path)
+	req.Header.SetHost("pmx.test")
+	if tier != "" {
+		req.Header.Set(wire.KeyHeader, v.keys[tier])
+	}
+	res := apitest.Do(v.handler, req, nil)
+	var body any
+	if err := json.Unmarshal(res.Body(), &body); err != nil {
+		v.t.Fatalf("GET %s: body is no JSON: %v: %s", path, err, res.Body())
+	}
+	return res.StatusCode(), body
+}
+
+// proved runs the whole verification.
+func (v *venue) proved() {
+	v.t.Helper()
+	checks, err := v.keeper.Verify(context.Background(), nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for _, c := range checks {
+		if !c.OK {
+			v.t.Errorf("verify: %+v", c)
+		}
+	}
+}
