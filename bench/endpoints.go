@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pmx/http/api"
+	"pmx/http/load"
+	"pmx/http/wire"
+)
+
+const (
+	eachLasting = 2 * time.Second
+	manyPaths   = 5_000 // so that nothing is answered from a cache of equal requests
+)
+
+// queries are what endpoints that need more than a path are asked with.
+var queries = map[string][]string{
+	"/markets/search": {"q=will", "q=win+presid", "q=temperatur", "q=the", "q=bitcon"},
+	"/screener":       {"", "sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
+	"/stats/daily":    {"days=90"},
+}
+
+// endpoints measures every endpoint of the route table, quiet and while files
+// come in and the background cycle runs, beside Fiber's constant body of the
+// same size.
+func (b *bench) endpoints() error {
+	s, err := b.serve("large")
+	if err != nil {
+		return err
+	}
+	pick := newPicker(s)
+	for _, r := range api.Routes() {
+		if r.Method != "GET" || r.Public || strings.Contains(r.Path, "{job_id}") {
+			continue
+		}
+		paths := pick.paths(r)
+		if paths == nil {
+			b.add(r.Path, "not measured: the venue has nothing to ask for", "", "", "")
+			continue
+		}
+		if err := b.endpoint(s, r.Path, paths); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", r.Path, err), s.close())
+		}
+	}
+	return s.close()
+}
+
+func (b *bench) endpoint(s *service, name string, paths []string) error {
+	quiet, err := s.ask(b.ctx, paths)
+	if err != nil {
+		return err
+	}
+	floor, stop, err := constant(int(quiet.Bytes / max(quiet.Requests, 1)))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	body, err := load.Run(b.ctx, load.Config{Addr: floor, Paths: []string{"/"}, Conns: conns, Duration: eachLasting})
+	if err != nil {
+		return err
+	}
+	var busy load.Result
+	if err := b.whileBusy(s, func() (err error) { busy, err = s.ask(b.ctx, paths); return err }); err != nil {
+		return err
+	}
+	b.add(name, fmt.Sprintf("%s/s, p50 %s, p99 %s; under import p99 %s (%s×)", count(int64(quiet.PerSecond)), short(quiet.P50), short(quiet.P99),
+		short(busy.P99), ratio(busy.P99.Seconds(), quiet.P99.Seconds())),
+		fmt.Sprintf("constant body of %s B: %s/s", count(quiet.Bytes/max(quiet.Requests, 1)), count(int64(body.PerSecond))),
+		ratio(quiet.PerSecond, body.PerSecond), "p99 under import ≤ 2× quiet")
+	return nil
+}
+
+func short(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+func (s *service) ask(ctx context.Context, paths []string) (load.Result, error) {
+	r, err := load.Run(ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: conns, Duration: eachLasting})
+	if err == nil && r.Errors > 0 {
+		err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests+r.Errors, r.LastError)
+	}
+	return r, err
+}
+
+// whileBusy runs f while 10k fills after another come in and the background
+// cycle compacts and checkpoints.
+func (b *bench) whileBusy(s *service, f func() error) error {
+	ctx, cancel := context.WithCancel(b.ctx)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for round := 0; ctx.Err() == nil && err == nil; round++ {
+			if _, err = b.freshRound(s, round); err == nil {
+				err = s.keeper.Cycle(b.ctx)
+			}
+		}
+		done <- err
+	}()
+	err := f()
+	cancel()
+	return errors.Join(err, <-done)
+}
+
+// picker fills the parameters of routes with what the venue has, at random.
+type picker struct {
+	s    *service
+	rng  *mrand.Rand
+	conc []string // condition ids
+	evts []string
+}
+
+func newPicker(s *service) *picker {
+	p := &picker{s: s, rng: mrand.New(mrand.NewPCG(3, 4))}
+	catalog := s.keeper.Snapshot().Catalog
+	for range manyPaths {
+		if m := catalog.Market(int32(p.rng.IntN(max(catalog.Len(), 1)))); m != nil {
+			p.conc = append(p.conc, m.Condition.String())
+			if key := m.EventKey(); key != "" {
+				p.evts = append(p.evts, url.PathEscape(key))
+			}
+		}
+	}
+	return p
+}
+
+func (p *picker) wallet() string {
+	snap := p.s.keeper.Snapshot()
+	return snap.WalletAt(p.rng.IntN(snap.Wallets())).String()
+}
+
+// paths gives requests for a route; nil where the venue has nothing that fits.
+func (p *picker) paths(r api.Route) []string {
+	var out []string
+	n := 1
+	if strings.Contains(r.Path, "{") || queries[r.Path] != nil || r.Path == "/trader/compare" {
+		n = manyPaths
+	}
+	for i := range n {
+		path := r.Path
+		for name, choose := range map[string]func() string{
+			"{address}":      p.wallet,
+			"{condition_id}": func() string { return one(p.rng, p.conc) },
+			"{event_id}":     func() string { return one(p.rng, p.evts) },
+			"{name}":         func() string { return one(p.rng, indices(r)) },
+		} {
+			if strings.Contains(path, name) {
+				value := choose()
+				if value == "" {
+					return nil
+				}
+				path = strings.ReplaceAll(path, name, value)
+			}
+		}
+		if strings.Contains(path, "{") {
+			return nil
+		}
+		switch list := queries[r.Path]; {
+		case r.Path == "/trader/compare":
+			path += "?address=" + p.wallet() + "&address=" + p.wallet()
+		case list != nil && list[i%len(list)] != "":
+			path += "?" + list[i%len(list)]
+		}
+		out = append(out, wire.Base+path)
+	}
+	return out
+}
+
+func one(rng *mrand.Rand, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[rng.IntN(len(list))]
+}
+
+// indices are the names that a route's path takes.
+func indices(r api.Route) []string {
+	at := slices.IndexFunc(r.Params, func(p api.Param) bool { return p.Name == "name" })
+	if at >= 0 && len(r.Params[at].Choices) > 0 {
+		return r.Params[at].Choices
+	}
+	return []string{"PMX-Volume"}
+}
