@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/url"
@@ -33,10 +34,11 @@ const (
 )
 
 // Param is one parameter of a route. A parameter in the path is always there;
-// one in the query may be left out, and then Default holds.
+// one in the query, or in a header, may be left out, and then Default holds.
 type Param struct {
 	Name     string
 	InPath   bool
+	InHeader bool // Name is that of a request header
 	Kind     Kind
 	Doc      string
 	Default  string
@@ -165,12 +167,9 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	copy(call.values[:len(r.Params)], r.defaults[:])
 	for i := range r.Params {
 		p := &r.Params[i]
-		if !p.InPath {
+		text, given := p.outside(c)
+		if !given {
 			continue
-		}
-		text := c.Params(p.Name)
-		if plain, err := url.PathUnescape(text); err == nil {
-			text = plain
 		}
 		v, bad := p.parse(text)
 		if bad != nil {
@@ -195,10 +194,30 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	return bad
 }
 
+// outside gives the text of a parameter that does not stand in the query; false
+// where p does, and for a header that was not sent.
+func (p *Param) outside(c *fiber.Ctx) (text string, given bool) {
+	switch {
+	case p.InPath:
+		text = c.Params(p.Name)
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
+		return text, true
+	case p.InHeader:
+		all := c.Request().Header.PeekAll(p.Name)
+		return string(joined(all)), len(all) > 0
+	}
+	return "", false
+}
+
+// joined is a header that was sent on several lines, as one.
+func joined(lines [][]byte) []byte { return bytes.Join(lines, []byte(", ")) }
+
 func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 	for i := range r.Params {
 		p := &r.Params[i]
-		if p.InPath || p.Name != string(name) {
+		if p.InPath || p.InHeader || p.Name != string(name) {
 			continue
 		}
 		first := &call.values[i]
@@ -227,7 +246,7 @@ func tooMany(p *Param) *problem {
 func describeQuery(params []Param) string {
 	var names []string
 	for _, p := range params {
-		if !p.InPath {
+		if !p.InPath && !p.InHeader {
 			names = append(names, p.Name)
 		}
 	}

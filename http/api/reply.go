@@ -76,8 +76,15 @@ func unchanged(header []byte, t *tag) bool {
 }
 
 // success sets the headers of a 200 or 304 and tells whether a body is wanted.
+// What a POST or DELETE did is not to be kept and has no tag.
 func success(c *fiber.Ctx, t *tag, maxAge int) bool {
 	h := &c.Response().Header
+	if method := c.Method(); method != fiber.MethodGet && method != fiber.MethodHead {
+		setHeader(h, headerCacheControl, "no-store")
+		setHeader(h, headerVary, varyOn)
+		h.SetContentType(jsonType)
+		return true
+	}
 	setHeader(h, headerETag, utils.UnsafeString(t[:]))
 	var text [48]byte
 	b := append(text[:0], "private, max-age="...)

@@ -22,8 +22,13 @@ type Route struct {
 	MaxRows int  // the endpoint's own row maximum; 0 for single objects
 	Params  []Param
 	Doc     string   // what the summary has no room for, in Markdown
-	Reply   any      // a value of the wire type that a 200 carries
+	Reply   any      // a value of the wire type that a 200 carries; nil for a file
+	Media   []string // media types of a 200 that is a file and no JSON
 	Codes   []string // problem codes beyond those that every endpoint has
+	// Body is a value of the wire type that a request carries as JSON; nil for a
+	// request without one. BodyOptional: an empty body stands for the type's zero value.
+	Body         any
+	BodyOptional bool
 
 	serve      func(a *API, c *fiber.Ctx, call *Call) error
 	index      int // in the table, from 1

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"reflect"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// readBody decodes the JSON body of c into dst, a pointer to the type of the
+// route's Body. Unknown, repeated and mistyped members are problems that name
+// them. given is false where an optional body was left out.
+func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
+	req := c.Request()
+	body := req.Body()
+	if len(bytes.TrimSpace(body)) == 0 {
+		if r.BodyOptional {
+			return false, nil
+		}
+		return false, invalidBody("", "Send a JSON object with "+members(dst)+".")
+	}
+	if kind, _, err := mime.ParseMediaType(string(req.Header.ContentType())); err != nil || kind != fiber.MIMEApplicationJSON ||
+		len(req.Header.ContentEncoding()) > 0 {
+		return false, &problem{
+			status: fiber.StatusUnsupportedMediaType, code: "unsupported_media_type",
+			detail: "Send the body as plain JSON with Content-Type: application/json.",
+		}
+	}
+	if trimmed := bytes.TrimSpace(body); trimmed[0] != '{' {
+		return false, invalidBody("", "The body must be a JSON object with "+members(dst)+".")
+	}
+	if name := repeatedMember(body); name != "" {
+		return false, invalidBody(name, "Give "+name+" once.")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(dst); err != nil {
+		return false, bodyProblem(err, dst)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return false, invalidBody("", "Send one JSON object and nothing after it.")
+	}
+	return true, nil
+}
+
+func invalidBody(member, detail string) *problem {
+	return &problem{status: fiber.StatusBadRequest, code: "invalid_body", param: member, detail: detail}
+}
+
+// bodyProblem says what is wrong with a body that could not be decoded.
+func bodyProblem(err error, dst any) *problem {
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return invalidBody(mistyped.Field, fmt.Sprintf("%s must be a %s.", mistyped.Field, mistyped.Type.Kind()))
+	}
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		return invalidBody(strings.Trim(name, `"`), "The body may hold "+members(dst)+" and nothing else.")
+	}
+	return invalidBody("", "The body is not well-formed JSON.")
+}
+
+// members lists the JSON members of the struct that dst points to.
+func members(dst any) string {
+	t := reflect.TypeOf(dst).Elem()
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// repeatedMember gives the first member that stands twice in a flat JSON object,
+// of which a decoder would silently take the last; "" where none does or body is
+// no object.
+func repeatedMember(body []byte) string {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return ""
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		name, isName := token.(string)
+		if err != nil || !isName {
+			return ""
+		}
+		if name = strings.ToLower(name); seen[name] { // as encoding/json matches names
+			return name
+		}
+		seen[name] = true
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	return ""
+}
