@@ -32,7 +32,7 @@ var layers = []struct {
 	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
 	{"http/admin", []string{"http/wire"}},
 	{"http/load", nil},
-	{"http/api", []string{"http/access", "http/openapi", "http/web", "http/wire", "data/...", "rollups/serving",
+	{"http/api", []string{"http/access", "http/openapi", "http/web", "http/wire", "data/...", "rollups/serving/...",
 		"engine/control", "engine/query", "engine/export"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/access", []string{"http/wire", "data"}},
@@ -60,7 +60,7 @@ var layers = []struct {
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"data", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving"}
+var withoutC = []string{"data", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search"}
 
 const module = "pmx"
 

@@ -1,0 +1,211 @@
+// Package search finds markets by the words of their titles: an immutable index
+// that is made anew in proportion to what is new, and read without a lock.
+package search
+
+import "sync"
+
+// Level tells how well a market matches a query; less is better.
+type Level int
+
+// The levels. A word matches exactly, or as the beginning of a longer one; one word
+// of four letters or more, digits apart, may have a typo instead: one letter too
+// many, missing or wrong, or two neighbours swapped.
+const (
+	Whole       Level = iota // all words are those of the title, which has no others
+	Title                    // all are words of the title
+	Exact                    // all are words, some of them outside the title
+	TitlePrefix              // all begin words of the title
+	Prefix                   // all begin words, some of them outside the title
+	TitleTypo                // as TitlePrefix, but for a typo in one word
+	Typo                     // as Prefix, but for a typo in one word
+	Levels                   // how many there are
+)
+
+// Index is the words of all markets at one time. It never changes.
+type Index struct {
+	segments []*segment
+	dead     []Set // by segment; nil: none
+	span     int   // words of a set
+	replaced int64
+	room     *sync.Pool // of *Matches
+}
+
+// Replaced is how many bytes were given up for newer ones up to this index: what
+// an older one keeps alive on its own is the difference.
+func (x *Index) Replaced() int64 { return x.replaced }
+
+// Bytes is about how much memory the index takes.
+func (x *Index) Bytes() int64 {
+	n := int64(0)
+	for i, g := range x.segments {
+		n += g.bytes() + 8*int64(len(x.dead[i]))
+	}
+	return n
+}
+
+// Matches is what a query found: a set of markets for each level, none of them in
+// two. It is used by one goroutine and given back with Release.
+type Matches struct {
+	levels [Levels]Set
+	of     wordSets
+	memory Set
+	room   *sync.Pool
+}
+
+// Level gives the markets that match as well as l says.
+func (m *Matches) Level(l Level) Set { return m.levels[l] }
+
+// Count is how many markets match on any level.
+func (m *Matches) Count() int {
+	n := 0
+	for _, s := range m.levels {
+		n += s.Count()
+	}
+	return n
+}
+
+// All gives the markets of all levels.
+func (m *Matches) All() Set {
+	all := m.of[exactTitle]
+	clear(all)
+	for _, s := range m.levels {
+		all.union(s, nil)
+	}
+	return all
+}
+
+// Release gives m back. Its sets must not be used any more.
+func (m *Matches) Release() { m.room.Put(m) }
+
+// The sets of the markets that match one word of a query.
+const (
+	exactTitle = iota
+	exactAny
+	prefixTitle
+	prefixAny
+	typoTitle
+	typoAny
+	kinds // how many there are
+)
+
+type wordSets [kinds]Set
+
+// matches gives an empty Matches.
+func (x *Index) matches() *Matches {
+	m, _ := x.room.Get().(*Matches)
+	need := (int(Levels) + kinds) * x.span
+	if m == nil || cap(m.memory) < need {
+		m = &Matches{memory: make(Set, need+need/8), room: x.room}
+	}
+	m.memory = m.memory[:need]
+	clear(m.memory)
+	for i := range m.levels {
+		m.levels[i] = m.memory[i*x.span : (i+1)*x.span]
+	}
+	for i := range m.of {
+		at := int(Levels) + i
+		m.of[i] = m.memory[at*x.span : (at+1)*x.span]
+	}
+	return m
+}
+
+// Find gives the markets that match all of words, which Words gave; of no words,
+// none.
+func (x *Index) Find(words []string) *Matches {
+	m := x.matches()
+	for i, w := range words {
+		if i > 0 {
+			for _, s := range m.of {
+				clear(s)
+			}
+		}
+		x.word(w, &m.of)
+		if !m.narrow(i == 0) {
+			break
+		}
+	}
+	clear(m.of[exactTitle])
+	x.exact(lengthWord(len(words)), m.of[exactTitle], nil)
+	m.split(m.of[exactTitle])
+	return m
+}
+
+// exact adds the markets that have word in their title, and those that have it
+// outside, unless other is nil.
+func (x *Index) exact(word string, title, other Set) {
+	for i, g := range x.segments {
+		if at, ok := g.word(word); ok {
+			g.title.fill(title, at, at+1, x.dead[i])
+			if other != nil {
+				g.other.fill(other, at, at+1, x.dead[i])
+			}
+		}
+	}
+}
+
+// word fills sets with what matches word. A market may be in the sets of better
+// matches and in those of worse ones too.
+func (x *Index) word(word string, sets *wordSets) {
+	x.exact(word, sets[exactTitle], sets[exactAny])
+	sets[exactAny].union(sets[exactTitle], nil)
+	forgiven := forgiving(word)
+	for i, g := range x.segments {
+		dead := x.dead[i]
+		if wide, ok := g.wide[word]; ok {
+			sets[prefixTitle].union(wide[inTitle], dead)
+			sets[prefixAny].union(wide[anywhere], dead)
+		} else {
+			from, to := g.beginning(word)
+			g.title.fill(sets[prefixTitle], from, to, dead)
+			g.other.fill(sets[prefixAny], from, to, dead)
+		}
+		if !forgiven {
+			continue
+		}
+		for _, at := range g.near.find(g.words, word) {
+			g.title.fill(sets[typoTitle], at, at+1, dead)
+			g.other.fill(sets[typoAny], at, at+1, dead)
+		}
+	}
+	sets[prefixAny].union(sets[prefixTitle], nil)
+	sets[typoAny].union(sets[typoTitle], nil)
+}
+
+// narrow keeps, of what matched all words so far, what matches the word of m.of
+// too; first: there was no word before. It tells whether anything is left. The
+// levels hold, until split, what matches without regard to other levels.
+func (m *Matches) narrow(first bool) bool {
+	if first {
+		for kind, l := range [kinds]Level{Title, Exact, TitlePrefix, Prefix, TitleTypo, Typo} {
+			copy(m.levels[l], m.of[kind])
+		}
+		return true
+	}
+	e0, e1, p0, p1, t0, t1 := m.of[0], m.of[1], m.of[2], m.of[3], m.of[4], m.of[5]
+	any := uint64(0)
+	l := &m.levels
+	for i := range e0 {
+		l[TitleTypo][i] = l[TitleTypo][i]&p0[i] | l[TitlePrefix][i]&t0[i]
+		l[Typo][i] = l[Typo][i]&p1[i] | l[Prefix][i]&t1[i]
+		l[Title][i] &= e0[i]
+		l[Exact][i] &= e1[i]
+		l[TitlePrefix][i] &= p0[i]
+		l[Prefix][i] &= p1[i]
+		any |= l[Prefix][i] | l[Typo][i]
+	}
+	return any != 0
+}
+
+// split takes out of each level what a better one holds; whole has the markets
+// whose title has as many words as the query.
+func (m *Matches) split(whole Set) {
+	l := &m.levels
+	for i, w := range whole {
+		l[Whole][i] = l[Title][i] & w
+		seen := uint64(0)
+		for level := range l {
+			l[level][i] &^= seen
+			seen |= l[level][i]
+		}
+	}
+}
