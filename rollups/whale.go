@@ -1,3 +1,58 @@
 package rollups
 
-func whaleVertical() vertical { return vertical{} }
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+
+	"pmx/engine"
+)
+
+// whaleVertical keeps the large orders: facts of the venue, its own wallets
+// included, which are left out where they are served.
+func whaleVertical() vertical {
+	return vertical{
+		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove",
+			keys: []string{"ts", "wallet", "token", "side", "tx"}, sums: []string{"fills", "shares", "usd"}}},
+		before:    whaleBefore,
+		inputs:    whaleInputs,
+		temporary: []string{"whale_all"},
+	}
+}
+
+// whaleBefore reads the batch's orders as they are without it. A batch that is
+// newer than all facts finds none and reads nothing.
+func whaleBefore(m *merge) error {
+	if err := m.exec("WhaleBeforeEmpty"); err != nil {
+		return err
+	}
+	var ranges sql.NullString
+	query := statements.Get("WhaleRanges", "@from", strconv.FormatInt(m.from, 10))
+	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&ranges); err != nil {
+		return fmt.Errorf("WhaleRanges: %w", err)
+	}
+	if !ranges.Valid {
+		return nil
+	}
+	return m.exec("WhaleBefore", "@ranges", ranges.String)
+}
+
+// whaleInputs finds the orders of all facts, a stretch of time after the other.
+func whaleInputs(b *builder) error {
+	queries := []string{statements.Get("WhaleAllEmpty")}
+	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix), func(row []driver.Value) error {
+		lo, hi := strconv.FormatInt(engine.Int(row[0]), 10), strconv.FormatInt(engine.Int(row[1]), 10)
+		queries = append(queries, statements.Get("WhaleAll", "@lo", lo, "@hi", hi))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("WhalePieces: %w", err)
+	}
+	for _, query := range queries {
+		if err := b.run(query); err != nil {
+			return fmt.Errorf("whale moves: %w", err)
+		}
+	}
+	return nil
+}
