@@ -3,79 +3,227 @@ package reference
 import (
 	_ "embed"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	_ "time/tzdata" // climate days need the zones on machines without a zone database
+
+	"pmx/data"
 )
 
-// City is one city of the weather desk with the defaults of its daily
-// temperature events. Station and Unit are those of the current events: an
-// older event may name another station or unit in its own rules.
-type City struct {
-	Title    string // as event titles write it: "NYC"
-	Question string // as bracket questions write it: "New York City"
-	Slug     string // as event slugs write it: "nyc"
-	Country  string // ISO 3166-1 alpha-2
-	Station  string // ICAO code, or HKO for the Hong Kong Observatory
-	Unit     string // "C" or "F"
-	Lat, Lon float64
-	Zone     string // IANA zone of the local calendar day
+// City is one city of the weather desk.
+type City = data.City
+
+var (
+	//go:embed cities.csv
+	citiesCSV string
+	//go:embed aliases.csv
+	aliasesCSV string
+	//go:embed stations.csv
+	stationsCSV string
+)
+
+// desk is the built-in weather desk.
+type desk struct {
+	cities    []City
+	gazetteer *data.Gazetteer
 }
 
-// Location gives the city's time zone.
-func (c City) Location() (*time.Location, error) {
-	loc, err := time.LoadLocation(c.Zone)
+var builtIn = sync.OnceValues(func() (desk, error) {
+	cities, err := parseCities("cities.csv", citiesCSV)
 	if err != nil {
-		return nil, fmt.Errorf("zone of %s: %w", c.Slug, err)
+		return desk{}, err
 	}
-	return loc, nil
+	g, err := gazetteer(cities, nil)
+	return desk{cities, g}, err
+})
+
+func mustDesk() desk {
+	d, err := builtIn()
+	if err != nil {
+		panic(err) // the embedded tables are broken: a build fault the tests catch
+	}
+	return d
 }
-
-//go:embed cities.csv
-var citiesCSV string
-
-var cityTable = sync.OnceValues(func() ([]City, error) { return parseCities(citiesCSV) })
 
 // Cities gives the 55 cities that have had a dated daily-temperature event on
 // the venue (Gamma events tagged "Highest temperature", 2025-01 to 2026-10),
 // oldest first. The slice is the caller's own.
-func Cities() []City {
-	all, err := cityTable()
-	if err != nil {
-		panic(err) // the embedded table is broken: a build fault the tests catch
-	}
-	return append([]City(nil), all...)
-}
+func Cities() []City { return slices.Clone(mustDesk().cities) }
 
 // CityBySlug gives the city of an event slug such as "kuala-lumpur", and false
 // for a slug that is not in the table.
-func CityBySlug(slug string) (City, bool) {
-	for _, c := range Cities() {
-		if c.Slug == slug {
-			return c, true
+func CityBySlug(slug string) (City, bool) { return mustDesk().gazetteer.City(slug) }
+
+// Gazetteer gives the built-in cities with their other names and stations.
+func Gazetteer() *data.Gazetteer { return mustDesk().gazetteer }
+
+// Extended gives the built-in gazetteer with what the operator adds: cities is a
+// CSV with the header of the built-in table, whose rows add a city or replace the
+// one of that slug; stations one with the header "id,station,city,name". Either
+// may be "". An error names the file, the line and what is wrong with it.
+func Extended(cities, stations string) (*data.Gazetteer, error) {
+	added, err := parseCities("cities.csv", cities)
+	if err != nil {
+		return nil, err
+	}
+	all := Cities()
+	for _, c := range added {
+		if i := slices.IndexFunc(all, func(old City) bool { return old.Slug == c.Slug }); i >= 0 {
+			all[i] = c
+		} else {
+			all = append(all, c)
 		}
 	}
-	return City{}, false
+	own, err := parseStations("stations.csv", stations)
+	if err != nil {
+		return nil, err
+	}
+	return gazetteer(all, own)
 }
 
-func parseCities(text string) ([]City, error) {
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+// gazetteer puts the built-in names and stations beside cities and own stations.
+func gazetteer(cities []City, own map[string]data.Station) (*data.Gazetteer, error) {
+	aliases, err := parseAliases(aliasesCSV)
 	if err != nil {
-		return nil, fmt.Errorf("cities.csv: %w", err)
+		return nil, err
+	}
+	stations, err := parseStations("stations.csv", stationsCSV)
+	if err != nil {
+		return nil, err
+	}
+	for id, s := range own {
+		stations[id] = s
+	}
+	return data.NewGazetteer(cities, aliases, stations)
+}
+
+// record is a row of a table and the line it stands on.
+type record struct {
+	line  int
+	cells []string
+}
+
+// records reads a CSV with that header; "" is a table without rows.
+func records(file, text, header string) ([]record, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\uFEFF")))
+	r.FieldsPerRecord = -1
+	first, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if got := strings.Join(first, ","); got != header {
+		return nil, fmt.Errorf("%s: line 1: the header is %q where %q should be", file, got, header)
+	}
+	var out []record
+	for {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		line, _ := r.FieldPos(0)
+		if len(cells) != len(first) {
+			return nil, fmt.Errorf("%s: line %d: %d cells where the header has %d", file, line, len(cells), len(first))
+		}
+		out = append(out, record{line, cells})
+	}
+}
+
+const cityHeader = "title,question,slug,country,station,unit,lat,lon,zone"
+
+func parseCities(file, text string) ([]City, error) {
+	rows, err := records(file, text, cityHeader)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]City, 0, len(rows))
-	for i, r := range rows[1:] {
-		c := City{Title: r[0], Question: r[1], Slug: r[2], Country: r[3], Station: r[4], Unit: r[5], Zone: r[8]}
-		if c.Lat, err = strconv.ParseFloat(r[6], 64); err != nil {
-			return nil, fmt.Errorf("cities.csv: line %d: lat: %w", i+2, err)
+	seen := map[string]bool{}
+	for _, r := range rows {
+		c, err := parseCity(r.cells)
+		if err == nil && seen[c.Slug] {
+			err = fmt.Errorf("slug: %s stands twice", c.Slug)
 		}
-		if c.Lon, err = strconv.ParseFloat(r[7], 64); err != nil {
-			return nil, fmt.Errorf("cities.csv: line %d: lon: %w", i+2, err)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", file, r.line, err)
 		}
+		seen[c.Slug] = true
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+var (
+	slugForm    = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	stationForm = regexp.MustCompile(`^[A-Z0-9]{3,11}$`)
+	countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
+)
+
+func parseCity(r []string) (c City, err error) {
+	c = City{Title: r[0], Question: r[1], Slug: r[2], Country: r[3], Station: r[4], Unit: r[5], Zone: r[8]}
+	switch {
+	case c.Title == "" || c.Question == "":
+		return c, errors.New("title, question: a name is empty")
+	case !slugForm.MatchString(c.Slug):
+		return c, fmt.Errorf("slug: %q is not lower-case letters joined by hyphens", c.Slug)
+	case !countryForm.MatchString(c.Country):
+		return c, fmt.Errorf("country: %q is not two capital letters", c.Country)
+	case !stationForm.MatchString(c.Station):
+		return c, fmt.Errorf("station: %q is not a station code", c.Station)
+	case c.Unit != "C" && c.Unit != "F":
+		return c, fmt.Errorf("unit: %q is neither C nor F", c.Unit)
+	}
+	if c.Lat, err = degrees(r[6], 90); err != nil {
+		return c, fmt.Errorf("lat: %w", err)
+	}
+	if c.Lon, err = degrees(r[7], 180); err != nil {
+		return c, fmt.Errorf("lon: %w", err)
+	}
+	if c.Zone == "" {
+		return c, errors.New("zone: it is empty")
+	}
+	return c.Located()
+}
+
+func degrees(s string, limit float64) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, err
+	}
+	if !(v >= -limit && v <= limit) {
+		return 0, fmt.Errorf("%s is not between -%g and %g", s, limit, limit)
+	}
+	return v, nil
+}
+
+func parseAliases(text string) (map[string]string, error) {
+	rows, err := records("aliases.csv", text, "alias,slug")
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.cells[0]] = r.cells[1]
+	}
+	return out, err
+}
+
+func parseStations(file, text string) (map[string]data.Station, error) {
+	rows, err := records(file, text, "id,station,city,name")
+	out := make(map[string]data.Station, len(rows))
+	for _, r := range rows {
+		id, station := r.cells[0], r.cells[1]
+		if !stationForm.MatchString(id) || !stationForm.MatchString(station) {
+			return nil, fmt.Errorf("%s: line %d: %q or %q is not a station code", file, r.line, id, station)
+		}
+		out[id] = data.Station{ID: station, City: r.cells[2]}
+	}
+	return out, err
 }

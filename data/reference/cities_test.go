@@ -1,6 +1,9 @@
 package reference
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCitiesAreThe55OfTheDesk(t *testing.T) {
 	all := Cities()
@@ -13,17 +16,14 @@ func TestCitiesAreThe55OfTheDesk(t *testing.T) {
 			t.Errorf("%s: slug or station twice", c.Slug)
 		}
 		slugs[c.Slug], stations[c.Station] = true, true
-		if c.Unit != "C" && c.Unit != "F" {
-			t.Errorf("%s: unit %q", c.Slug, c.Unit)
-		}
-		if c.Lat < -90 || c.Lat > 90 || c.Lon < -180 || c.Lon > 180 || c.Lat == 0 {
-			t.Errorf("%s: position %v %v", c.Slug, c.Lat, c.Lon)
-		}
-		if len(c.Country) != 2 || len(c.Station) < 3 || c.Title == "" || c.Question == "" {
-			t.Errorf("%s: incomplete: %+v", c.Slug, c)
-		}
 		if _, err := c.Location(); err != nil {
 			t.Error(err)
+		}
+		if s, at, ok := Gazetteer().Station(c.Station); !ok || s.City != c.Slug || at.Slug != c.Slug {
+			t.Errorf("station %s leads to %+v", c.Station, s)
+		}
+		if near, km, ok := Gazetteer().Nearest(c.Lat, c.Lon); !ok || near.Slug != c.Slug || km != 0 {
+			t.Errorf("%s is nearest to %s, %.1f km", c.Slug, near.Slug, km)
 		}
 	}
 }
@@ -45,9 +45,82 @@ func TestCitiesCannotBeChangedByACaller(t *testing.T) {
 	}
 }
 
-func TestParseCitiesNamesTheLineOfABadNumber(t *testing.T) {
-	_, err := parseCities("title,question,slug,country,station,unit,lat,lon,zone\nA,A,a,GB,EGLC,C,x,0,UTC\n")
-	if err == nil || err.Error() != `cities.csv: line 2: lat: strconv.ParseFloat: parsing "x": invalid syntax` {
-		t.Errorf("error %v", err)
+// TestNamesAreWhole: an alias within a longer name is not that city.
+func TestNamesAreWhole(t *testing.T) {
+	for name, want := range map[string]string{
+		"NYC": "nyc", "New York City": "nyc", "new-york-city": "nyc", "New York": "nyc", "LA": "los-angeles", "hk": "hong-kong",
+		"São Paulo": "sao-paulo", "SÃO-PAULO": "sao-paulo", "Sa\u0303o Paulo": "sao-paulo", "Seoul (Incheon)": "seoul",
+		"Manila": "manila", "Dallas": "dallas", "Atlanta": "atlanta", "Milan": "milan", "Kuala Lumpur": "kuala-lumpur", "İstanbul": "istanbul",
+		"DC": "", "Auckland": "", "Lagos Island": "", "": "",
+	} {
+		if c, _ := Gazetteer().Named(name); c.Slug != want {
+			t.Errorf("%q is %q, want %q", name, c.Slug, want)
+		}
+	}
+}
+
+// TestStationsOfOneCityAreToldApart: LaGuardia settles New York, Central Park
+// does not, and each is known by several ids.
+func TestStationsOfOneCityAreToldApart(t *testing.T) {
+	for id, want := range map[string]string{
+		"KLGA": "KLGA nyc", "klga": "KLGA nyc", "LGA": "KLGA nyc", "USW00014732": "KLGA nyc", "USW00094728": "KNYC nyc",
+		"LFPB": "LFPB paris", "LFPG": "LFPG paris", "HKO": "HKO hong-kong", "HKA": "VHHH hong-kong", "KBOS": " ",
+	} {
+		if s, _, _ := Gazetteer().Station(id); s.ID+" "+s.City != want {
+			t.Errorf("%s is %+v, want %s", id, s, want)
+		}
+	}
+}
+
+func TestTheOperatorAddsAndReplacesCities(t *testing.T) {
+	g, err := Extended("\uFEFF"+cityHeader+"\nAuckland,Auckland,auckland,NZ,NZAA,C,-37.0081,174.7920,Pacific/Auckland\n"+
+		"Denver,Denver,denver,US,KDEN,F,39.85,-104.65,America/Denver\n", "id,station,city,name\n93119,NZAA,auckland,Auckland Aero\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := g.Named("Auckland"); !ok || c.Station != "NZAA" || len(g.Cities()) != 56 {
+		t.Errorf("%+v, %d cities", c, len(g.Cities()))
+	}
+	if c, _ := g.City("denver"); c.Station != "KDEN" {
+		t.Errorf("denver is %+v", c)
+	}
+	if s, _, _ := g.Station("93119"); s.ID != "NZAA" {
+		t.Errorf("station %+v", s)
+	}
+	if g, err := Extended("", " \n"); err != nil || len(g.Cities()) != 55 {
+		t.Errorf("nothing added gives %v", err)
+	}
+}
+
+func TestABadTableNamesFileLineAndReason(t *testing.T) {
+	for row, want := range map[string]string{
+		"A,A,a,GB,EGLL,K,1,0,UTC":                           `cities.csv: line 3: unit: "K" is neither C nor F`,
+		"A,A,a,GB,EGLL,C,x,0,UTC":                           `cities.csv: line 3: lat: strconv.ParseFloat: parsing "x": invalid syntax`,
+		"A,A,a,GB,EGLL,C,91,0,UTC":                          "cities.csv: line 3: lat: 91 is not between -90 and 90",
+		"A,A,a,GB,EGLL,C,NaN,0,UTC":                         "cities.csv: line 3: lat: NaN is not between -90 and 90",
+		"A,A,a,GB,EGLL,C,1,0,Europe/Atlantis":               "cities.csv: line 3: zone of a: unknown time zone Europe/Atlantis",
+		"A,A,A,GB,EGLL,C,1,0,UTC":                           `cities.csv: line 3: slug: "A" is not lower-case letters joined by hyphens`,
+		"A,A,a,GB,EGLL,C,1,0":                               "cities.csv: line 3: 8 cells where the header has 9",
+		"A,A,a,GBR,EGLL,C,1,0,UTC":                          `cities.csv: line 3: country: "GBR" is not two capital letters`,
+		"London,LA,a,GB,EGLL,C,1,0,UTC":                     `the name "London" means both london and a`,
+		"A,A,a,GB,KLGA,C,1,0,UTC":                           "the station KLGA stands for both nyc and a",
+		"A,,a,GB,EGLL,C,1,0,UTC":                            "cities.csv: line 3: title, question: a name is empty",
+		"A,A,a,GB,egll,C,1,0,UTC":                           `cities.csv: line 3: station: "egll" is not a station code`,
+		"A,A,a,GB,EGLL,C,1,0,":                              "cities.csv: line 3: zone: it is empty",
+		"A,A,a,GB,EGLL,C,1,0,UTC\nB,B,a,GB,X1234,C,1,0,UTC": "cities.csv: line 4: slug: a stands twice",
+	} {
+		_, err := Extended(cityHeader+"\n\n"+row+"\n", "")
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s\n gives %v\nwant  %s", row, err, want)
+		}
+	}
+	if _, err := Extended("name,lat\n", ""); err == nil || !strings.Contains(err.Error(), "line 1: the header is") {
+		t.Errorf("a foreign header gives %v", err)
+	}
+	if _, err := Extended("", "id,station,city,name\nX,NZAA,nyc,n\n"); err == nil || !strings.Contains(err.Error(), "stations.csv: line 2") {
+		t.Errorf("a bad station gives %v", err)
+	}
+	if _, err := Extended("", "id,station,city,name\nNZAA,NZAA,atlantis,n\n"); err == nil || !strings.Contains(err.Error(), `city "atlantis"`) {
+		t.Errorf("an unknown city gives %v", err)
 	}
 }
