@@ -48,6 +48,7 @@ var layers = []struct {
 	{"rollups/index", []string{"data"}},
 	{"rollups/weather", []string{"data/..."}},
 	{"engine", []string{"engine/...", "data/..."}},
+	{"engine/query", []string{"engine", "data/...", "rollups/serving"}},
 	{"data", []string{"data/..."}},
 	{"data/feeds", []string{"data", "data/reference", "data/feeds/..."}},
 	{"data/reference", []string{"data"}},

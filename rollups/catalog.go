@@ -36,7 +36,7 @@ func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) er
 func (l *Live) catalog() *serving.Catalog {
 	tokens := make([]serving.TokenRef, len(l.tokens))
 	for i := range l.tokens {
-		tokens[i] = serving.TokenRef{Market: l.tokens[i].market, Outcome: l.tokens[i].outcome}
+		tokens[i] = serving.TokenRef{Market: l.tokens[i].market, Outcome: l.tokens[i].outcome, ID: l.tokens[i].id}
 	}
 	return serving.NewCatalog(append([]*serving.Market(nil), l.markets...), tokens)
 }

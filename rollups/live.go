@@ -58,7 +58,8 @@ func (l *legs) add(row []driver.Value) {
 
 // tokenState is what the venue traded of one token, ever.
 type tokenState struct {
-	market  int32 // -1: not mapped
+	id      string // its public name
+	market  int32  // -1: not mapped
 	outcome int8
 	legs
 	lastTS int64
@@ -194,11 +195,13 @@ func (l *Live) mapToken(row []driver.Value) {
 	for id >= len(l.tokens) {
 		l.tokens = append(l.tokens, tokenState{market: -1})
 	}
-	l.tokenIDs[engine.Text(row[3])] = int32(id)
+	t := &l.tokens[id]
+	t.id = engine.Text(row[3])
+	l.tokenIDs[t.id] = int32(id)
 	if row[1] == nil {
 		return
 	}
-	t, market := &l.tokens[id], int32(engine.Int(row[1]))
+	market := int32(engine.Int(row[1]))
 	t.outcome = int8(engine.Int(row[2]))
 	if t.market == market {
 		return
@@ -253,6 +256,9 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.state = s
 	snap := &serving.Snapshot{Epoch: uint64(s.epoch)}
+	if err := conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&snap.Batch); err != nil {
+		return err
+	}
 	if s.asOf > 0 {
 		snap.AsOf = time.UnixMicro(s.asOf).UTC()
 	}

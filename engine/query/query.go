@@ -3,7 +3,34 @@
 // LIMIT and a total order.
 package query
 
-import "pmx/engine"
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"fmt"
+
+	"pmx/engine"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+var statements = engine.MustStatements(sqlFiles)
 
 // Reader reads from the database, beside the writer and without waiting for it.
 type Reader struct{ DB *engine.DB }
+
+// each hands the rows of a named statement, with its replacements, to f.
+func (r *Reader) each(ctx context.Context, name string, f func(row []driver.Value), replace ...string) error {
+	err := r.DB.Read(ctx, func(conn *sql.Conn) error {
+		return engine.Each(ctx, conn, statements.Get(name, replace...), func(row []driver.Value) error {
+			f(row)
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

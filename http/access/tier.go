@@ -86,6 +86,16 @@ func LowestWithRows(n int) (Tier, bool) {
 	return Nobody, false
 }
 
+// LowestWithCompare gives the lowest tier that compares n wallets at once.
+func LowestWithCompare(n int) Tier {
+	for _, t := range Tiers() {
+		if t.Caps().Compare >= n {
+			return t
+		}
+	}
+	return Alpha
+}
+
 // LowestWithHistory gives the lowest tier that shows rows up to days old.
 func LowestWithHistory(days int) Tier {
 	for _, t := range Tiers() {

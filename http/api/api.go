@@ -53,6 +53,7 @@ type API struct {
 	compress  *compressor
 	calls     *calls
 	pinger    pinger
+	desks     desks
 	view      atomic.Pointer[view]
 }
 

@@ -24,6 +24,7 @@ type venue struct {
 	clock   *apitest.Clock
 	source  *apitest.Source
 	store   *apitest.Store
+	wallets *apitest.Wallets
 	gate    *access.Gate
 	api     *api.API
 	handler fasthttp.RequestHandler
@@ -31,13 +32,21 @@ type venue struct {
 	log     *bytes.Buffer
 }
 
+// reader is the API's Reader, made of stand-ins; what has none is not asked for.
+type reader struct {
+	rest
+	*apitest.Wallets
+}
+
+type rest struct{ api.Reader }
+
 // start is where the clock of a venue stands: 12 s into a minute.
 var start = time.Date(2026, 3, 14, 15, 10, 12, 0, time.UTC)
 
 func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	t.Helper()
 	v := &venue{
-		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{},
+		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{}, wallets: &apitest.Wallets{},
 		keys: map[access.Tier]string{}, log: &bytes.Buffer{},
 	}
 	for _, tier := range access.Tiers() {
@@ -47,7 +56,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

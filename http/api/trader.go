@@ -10,9 +10,6 @@ import (
 	"pmx/rollups/serving"
 )
 
-// traderReader is what the trader endpoints read from the database.
-type traderReader interface{}
-
 func addressParam() Param {
 	return Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
 }
@@ -24,7 +21,18 @@ func traderRoutes() []Route {
 			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
 			Params: []Param{addressParam()}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
 		},
+		dailyRoute(), holdingsRoute(), tradesRoute(), compareRoute(),
 	}
+}
+
+// trader gives the lifetime figures of a wallet, or the problem that it was
+// never seen.
+func (v *view) trader(wallet data.Address) (serving.Trader, error) {
+	trader, known := v.snap.Trader(wallet)
+	if !known {
+		return trader, missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
+	}
+	return trader, nil
 }
 
 // traderStats answers GET /trader/{address}/stats from the snapshot's totals.
@@ -33,9 +41,9 @@ func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, known := v.snap.Trader(call.values[0].wallet())
-	if !known {
-		return missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
+	trader, err := v.trader(call.values[0].wallet())
+	if err != nil {
+		return err
 	}
 	mark, start := a.object(call, v.asOf)
 	call.buf = appendStats(call.buf, &trader)
@@ -44,10 +52,16 @@ func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
 
 // appendStats writes wire.TraderStats.
 func appendStats(b []byte, trader *serving.Trader) []byte {
+	b = trader.Wallet.Append(append(b, `{"address":"`...))
+	return appendFigures(append(b, '"'), trader)
+}
+
+// appendFigures writes all members behind those that say which wallet it is, and
+// the closing brace.
+func appendFigures(b []byte, trader *serving.Trader) []byte {
 	t := trader.Totals
 	pnl := t.RealPnL()
-	b = trader.Wallet.Append(append(b, `{"address":"`...))
-	b = appendText(append(b, `","username":`...), trader.Name)
+	b = appendText(append(b, `,"username":`...), trader.Name)
 	b = strconv.AppendInt(append(b, `,"trades":`...), t.Fills, 10)
 	b = t.Volume().Append(append(b, `,"volume":`...))
 	b = t.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))

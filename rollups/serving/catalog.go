@@ -41,6 +41,7 @@ func (m *Market) Resolved() bool { return m.Payouts != nil }
 type TokenRef struct {
 	Market  int32 // −1: not mapped yet
 	Outcome int8
+	ID      string // its public name: a uint256 in decimal
 }
 
 // Catalog is every market and token of a snapshot, by the small ids of the

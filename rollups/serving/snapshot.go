@@ -34,6 +34,7 @@ func (t *Totals) Volume() data.Micro { return t.BuyUSD + t.SellUSD }
 
 // Trader is one wallet as the snapshot knows it.
 type Trader struct {
+	ID     int32 // of the database
 	Wallet data.Address
 	Name   string // "" where unknown
 	Totals *Totals
@@ -136,6 +137,7 @@ type Freshness struct {
 // Snapshot is one epoch of everything the hot endpoints answer from.
 type Snapshot struct {
 	Epoch      uint64
+	Batch      int64     // the last import that is in it; −1: none
 	AsOf       time.Time // newest ingested fill; zero on an empty database
 	Counts     Counts
 	Traders    [Periods][]TraderRow // the first BoardSize rows

@@ -118,7 +118,7 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 	if p == nil || p.known&(1<<slot) == 0 {
 		return Trader{}, false
 	}
-	return Trader{Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
+	return Trader{ID: int32(id), Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
 }
 
 // Builder makes successive snapshots of the wallets, sharing every page that

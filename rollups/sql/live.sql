@@ -33,6 +33,9 @@ ORDER BY market
 -- name: NewestBatches
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches
 
+-- name: LastBatch
+SELECT coalesce(max(batch), -1) FROM batches
+
 -- name: TokenMarkets
 SELECT token, market FROM tokens ORDER BY token
 

@@ -1,0 +1,66 @@
+package apitest
+
+import (
+	"context"
+	"slices"
+
+	"pmx/rollups/serving"
+)
+
+// Wallets reads what wallets did from fills in memory.
+type Wallets struct {
+	Fills map[int32][]serving.Fill // by wallet id, in any order
+	Slow  bool                     // what WalletAtHand denies
+	Reads int
+}
+
+// sorted gives a wallet's fills, newest first.
+func (w *Wallets) sorted(wallet int32) []serving.Fill {
+	w.Reads++
+	fills := slices.Clone(w.Fills[wallet])
+	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.Compare(&x) })
+	return fills
+}
+
+// WalletFills gives the newest fills behind after.
+func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet int32, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
+	for _, f := range w.sorted(wallet) {
+		if after != nil && f.Compare(after) >= 0 {
+			continue
+		}
+		if n == 0 {
+			break
+		}
+		n--
+		dst = append(dst, f)
+	}
+	return dst, nil
+}
+
+// WalletTokens adds the fills up by token.
+func (w *Wallets) WalletTokens(_ context.Context, dst []serving.TokenSum, wallet int32, _ int64) ([]serving.TokenSum, error) {
+	for _, f := range w.sorted(wallet) {
+		i := slices.IndexFunc(dst, func(s serving.TokenSum) bool { return s.Token == f.Token })
+		if i < 0 {
+			i = len(dst)
+			dst = append(dst, serving.TokenSum{})
+		}
+		dst[i].Add(&f)
+	}
+	return dst, nil
+}
+
+// WalletDays adds the fills up by day.
+func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet int32, _ int64) ([]serving.DaySum, error) {
+	fills := w.sorted(wallet)
+	for i := len(fills) - 1; i >= 0; i-- {
+		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(fills[i].TS) {
+			dst = append(dst, serving.DaySum{})
+		}
+		dst[len(dst)-1].Add(&fills[i])
+	}
+	return dst, nil
+}
+
+// WalletAtHand is what Slow denies.
+func (w *Wallets) WalletAtHand(int32, int64) bool { return !w.Slow }

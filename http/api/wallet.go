@@ -1,0 +1,168 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// traderReader reads what one wallet did in imports up to batch. The rows are
+// added to dst.
+type traderReader interface {
+	// WalletFills gives the n newest fills, newest first; those before after, as
+	// serving.Fill.Compare orders them, where that is given.
+	WalletFills(ctx context.Context, dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
+	// WalletTokens gives what the wallet did with each token, every token once.
+	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet int32, batch int64) ([]serving.TokenSum, error)
+	// WalletDays gives the UTC days with a fill, oldest first.
+	WalletDays(ctx context.Context, dst []serving.DaySum, wallet int32, batch int64) ([]serving.DaySum, error)
+	// WalletAtHand tells whether these reads are so cheap that keeping their
+	// results would cost more.
+	WalletAtHand(wallet int32, batch int64) bool
+}
+
+const (
+	// walletRows is the most markets and fills of a wallet that one reply shows.
+	walletRows = 200
+	// bigBook is from how many markets on a wallet's book is kept for the epoch.
+	bigBook = 2000
+)
+
+// desk is the memory that requests about one wallet work in, used again and again.
+type desk struct {
+	fills  []serving.Fill
+	tokens []serving.TokenSum
+	days   []serving.DaySum
+	rows   []walletDay
+	book   serving.Book
+	paid   []paid
+}
+
+// desks holds the desks that nobody works at.
+type desks struct{ pool sync.Pool }
+
+func (d *desks) take() *desk {
+	if w, ok := d.pool.Get().(*desk); ok {
+		return w
+	}
+	return &desk{}
+}
+
+// keepDesk is the most that a desk may have held of anything to be used again.
+const keepDesk = 1 << 14
+
+func (d *desks) give(w *desk) {
+	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.book.Holdings), cap(w.paid)) <= keepDesk {
+		d.pool.Put(w)
+	}
+}
+
+// paid is what resolutions of one UTC day brought a wallet.
+type paid struct {
+	day int32
+	usd data.Micro
+}
+
+// ledger is a wallet's book as replies need it: the largest holdings, the totals
+// of all, and redemptions by day.
+type ledger struct {
+	top    []serving.Holding
+	total  int // holdings there are
+	totals serving.Totals
+	paid   []paid // oldest first
+}
+
+// Weight is about how many bytes the ledger holds.
+func (l ledger) Weight() int {
+	n := 64 + 16*len(l.paid)
+	for i := range l.top {
+		n += 160 + 96*len(l.top[i].Legs)
+	}
+	return n
+}
+
+// ledger gives the ledger of a wallet: worked out at w, or kept for the epoch
+// where that would take long.
+func (a *API) ledger(v *view, w *desk, t *serving.Trader) (ledger, error) {
+	if t.Totals.Markets < bigBook && a.reader.WalletAtHand(t.ID, v.snap.Batch) {
+		return a.workOut(context.Background(), v, w, t.ID)
+	}
+	return remember(a, v, fmt.Sprint("ledger ", t.ID), func(ctx context.Context) (ledger, error) {
+		w := desk{} // its memory goes with what is kept
+		l, err := a.workOut(ctx, v, &w, t.ID)
+		l.top = slices.Clone(l.top)
+		for i := range l.top {
+			l.top[i].Legs = slices.Clone(l.top[i].Legs)
+		}
+		return l, err
+	})
+}
+
+// workOut makes the ledger at w, whose memory it shares.
+func (a *API) workOut(ctx context.Context, v *view, w *desk, wallet int32) (ledger, error) {
+	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
+	if err != nil {
+		return ledger{}, fmt.Errorf("wallet: %w", err)
+	}
+	w.tokens = tokens
+	w.book.Fill(v.snap.Catalog, tokens)
+	w.redemptions(v.snap)
+	w.book.Sort()
+	top := w.book.Holdings[:min(len(w.book.Holdings), walletRows)]
+	return ledger{top: top, total: len(w.book.Holdings), totals: w.book.Totals, paid: w.paid}, nil
+}
+
+// redemptions adds the book's redemptions up by the day of resolution. One whose
+// time is unknown, or lies ahead of as_of, falls on no day.
+func (w *desk) redemptions(snap *serving.Snapshot) {
+	w.paid = w.paid[:0]
+	for i := range w.book.Holdings {
+		h := &w.book.Holdings[i]
+		if ts := h.ResolvedTS(); ts > 0 && ts <= snap.AsOf.UnixMicro() && h.Redemption != 0 {
+			w.paid = append(w.paid, paid{day: serving.DayOf(ts), usd: h.Redemption})
+		}
+	}
+	slices.SortFunc(w.paid, func(x, y paid) int { return cmp.Compare(x.day, y.day) })
+	days := w.paid[:0]
+	for _, p := range w.paid {
+		if n := len(days) - 1; n >= 0 && days[n].day == p.day {
+			days[n].usd += p.usd
+			continue
+		}
+		days = append(days, p)
+	}
+	w.paid = days
+}
+
+// walletDays gives the UTC days on which a wallet traded, oldest first.
+func (a *API) walletDays(v *view, w *desk, t *serving.Trader) ([]serving.DaySum, error) {
+	if a.reader.WalletAtHand(t.ID, v.snap.Batch) {
+		days, err := a.reader.WalletDays(context.Background(), w.days[:0], t.ID, v.snap.Batch)
+		w.days = days
+		return days, err
+	}
+	return remember(a, v, fmt.Sprint("days ", t.ID), func(ctx context.Context) ([]serving.DaySum, error) {
+		return a.reader.WalletDays(ctx, nil, t.ID, v.snap.Batch)
+	})
+}
+
+// walletFills gives a page of a wallet's fills.
+func (a *API) walletFills(v *view, w *desk, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
+	if a.reader.WalletAtHand(t.ID, v.snap.Batch) {
+		fills, err := a.reader.WalletFills(context.Background(), w.fills[:0], t.ID, v.snap.Batch, after, n)
+		w.fills = fills
+		return fills, err
+	}
+	key := fmt.Sprint("fills ", t.ID, n)
+	if after != nil {
+		key += string(appendPlace(nil, after))
+	}
+	return remember(a, v, key, func(ctx context.Context) ([]serving.Fill, error) {
+		return a.reader.WalletFills(ctx, nil, t.ID, v.snap.Batch, after, n)
+	})
+}

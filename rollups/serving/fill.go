@@ -1,0 +1,95 @@
+package serving
+
+import (
+	"bytes"
+	"cmp"
+
+	"pmx/data"
+)
+
+// Fill is one fill of a wallet, by the small ids of the database.
+type Fill struct {
+	TS       int64     // unix µs
+	Tx       data.Hash // zero: the source had none
+	LogIndex int32     // data.NoIndex: the source had none
+	Token    int32
+	Side     data.Side
+	Role     data.Role
+	Repeat   int16 // numbers equal fills of a source without log indexes, from 1
+	Shares   data.Micro
+	USD      data.Micro
+	Fee      data.Micro // in tokens on a buy, in dollars on a sell
+}
+
+// Compare orders the fills of one wallet, oldest first: by time, transaction,
+// side, shares, dollars, token, repeat and log index. The order is total, and a
+// fill keeps its place when a source that knows its log index replaces it.
+func (f *Fill) Compare(o *Fill) int {
+	if f.TS != o.TS {
+		return cmp.Compare(f.TS, o.TS)
+	}
+	if c := bytes.Compare(f.Tx[:], o.Tx[:]); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(f.Side, o.Side), cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD),
+		cmp.Compare(f.Token, o.Token), cmp.Compare(f.Repeat, o.Repeat), cmp.Compare(f.LogIndex, o.LogIndex))
+}
+
+// TokenSum is what a wallet did with one token, lifetime.
+type TokenSum struct {
+	Token           int32
+	Fills           int64
+	BuyShares       data.Micro
+	SellShares      data.Micro
+	FeeShares       data.Micro // fees of buys, in tokens
+	BuyUSD, SellUSD data.Micro
+	FeeUSD          data.Micro // fees of sells, in dollars
+	FirstTS, LastTS int64      // unix µs
+}
+
+// Add takes a fill of the token in.
+func (s *TokenSum) Add(f *Fill) {
+	if s.Fills == 0 {
+		s.Token, s.FirstTS, s.LastTS = f.Token, f.TS, f.TS
+	}
+	s.Fills++
+	s.FirstTS, s.LastTS = min(s.FirstTS, f.TS), max(s.LastTS, f.TS)
+	if f.Side == data.Buy {
+		s.BuyShares += f.Shares
+		s.FeeShares += f.Fee
+		s.BuyUSD += f.USD
+		return
+	}
+	s.SellShares += f.Shares
+	s.SellUSD += f.USD
+	s.FeeUSD += f.Fee
+}
+
+// Net is the signed balance in tokens.
+func (s *TokenSum) Net() data.Micro { return s.BuyShares - s.SellShares - s.FeeShares }
+
+// DaySum is what a wallet traded on one UTC day.
+type DaySum struct {
+	Day             int32 // since 1970-01-01
+	Fills           int64
+	BuyUSD, SellUSD data.Micro
+	FeeUSD          data.Micro
+}
+
+// DayOf is the UTC day of a time in unix µs, which is not before 1970.
+func DayOf(ts int64) int32 { return int32(ts / 86_400_000_000) }
+
+// Add takes a fill of the day in.
+func (s *DaySum) Add(f *Fill) {
+	s.Day = DayOf(f.TS)
+	s.Fills++
+	if f.Side == data.Buy {
+		s.BuyUSD += f.USD
+		return
+	}
+	s.SellUSD += f.USD
+	s.FeeUSD += f.Fee
+}
+
+// NetCash is sells less buys less fees.
+func (s *DaySum) NetCash() data.Micro { return s.SellUSD - s.BuyUSD - s.FeeUSD }

@@ -1,0 +1,233 @@
+package serving
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"pmx/data"
+)
+
+// Leg is a wallet's part in one outcome of a market. Several tokens may stand
+// for the same outcome: their sums are added up.
+type Leg struct {
+	TokenSum       // Token is the first of the outcome's tokens
+	Outcome  int8  // in payout order
+	market   int32 // −1: not mapped
+}
+
+// Holding is a wallet's part in one market, lifetime.
+type Holding struct {
+	Market          *Market // nil: all tokens whose market is not known, together
+	Fills           int64
+	BuyUSD, SellUSD data.Micro
+	FeeUSD          data.Micro
+	Redemption      data.Micro // Σ net tokens × payout; 0 where not resolved
+	Resolved        bool       // the payout of an outcome that was traded is known
+	NegativeLegs    int64      // outcomes held short at resolution
+	FirstTS, LastTS int64      // unix µs
+	Legs            []Leg      // by outcome; of a nil Market by token
+}
+
+// Volume is buys plus sells.
+func (h *Holding) Volume() data.Micro { return h.BuyUSD + h.SellUSD }
+
+// NetCash is sells less buys less fees.
+func (h *Holding) NetCash() data.Micro { return h.SellUSD - h.BuyUSD - h.FeeUSD }
+
+// RealPnL is net cash plus redemption, as Totals.RealPnL is of all markets.
+func (h *Holding) RealPnL() data.Micro { return h.NetCash() + h.Redemption }
+
+// ResolvedTS is when the market was resolved, unix µs; 0 where it was not, or
+// where that time is unknown.
+func (h *Holding) ResolvedTS() int64 {
+	if !h.Resolved {
+		return 0
+	}
+	return h.Market.ResolvedTS
+}
+
+// Book is all that a wallet ever traded, by market. It can be filled again and
+// again without new memory; the zero Book is ready.
+type Book struct {
+	Holdings []Holding // in the order of Sort
+	Totals   Totals    // of all holdings; ActiveDays, MakerFills and TakerFills are not set
+	legs     []Leg
+}
+
+// Fill makes b the book of tokens, each of which is there once. Values follow
+// the definition of rollups/sql/merge.sql, Holdings.
+func (b *Book) Fill(c *Catalog, tokens []TokenSum) {
+	b.legs, b.Holdings, b.Totals = b.legs[:0], b.Holdings[:0], Totals{}
+	for _, t := range tokens {
+		ref := c.Token(t.Token)
+		if c.Market(ref.Market) == nil {
+			ref = TokenRef{Market: -1}
+		}
+		b.legs = append(b.legs, Leg{TokenSum: t, Outcome: ref.Outcome, market: ref.Market})
+	}
+	slices.SortFunc(b.legs, func(x, y Leg) int {
+		return cmp.Or(cmp.Compare(x.market, y.market), cmp.Compare(x.Outcome, y.Outcome), cmp.Compare(x.Token, y.Token))
+	})
+	b.legs = joined(b.legs)
+	for from := 0; from < len(b.legs); {
+		to := from + 1
+		for to < len(b.legs) && b.legs[to].market == b.legs[from].market {
+			to++
+		}
+		b.add(c.Market(b.legs[from].market), b.legs[from:to:to])
+		from = to
+	}
+}
+
+// joined adds up the legs of one outcome.
+func joined(legs []Leg) []Leg {
+	out := legs[:0]
+	for _, l := range legs {
+		if n := len(out) - 1; n >= 0 && l.market >= 0 && out[n].market == l.market && out[n].Outcome == l.Outcome {
+			out[n].plus(&l.TokenSum)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func (s *TokenSum) plus(o *TokenSum) {
+	s.Fills += o.Fills
+	s.BuyShares += o.BuyShares
+	s.SellShares += o.SellShares
+	s.FeeShares += o.FeeShares
+	s.BuyUSD += o.BuyUSD
+	s.SellUSD += o.SellUSD
+	s.FeeUSD += o.FeeUSD
+	s.FirstTS, s.LastTS = min(s.FirstTS, o.FirstTS), max(s.LastTS, o.LastTS)
+}
+
+// Merge adds up two sums of the same token; one without fills changes nothing.
+func (s *TokenSum) Merge(o *TokenSum) {
+	switch {
+	case o.Fills == 0:
+	case s.Fills == 0:
+		*s = *o
+	default:
+		s.plus(o)
+	}
+}
+
+// add values one market's legs.
+func (b *Book) add(m *Market, legs []Leg) {
+	h := Holding{Market: m, Legs: legs, FirstTS: legs[0].FirstTS}
+	var value redemption
+	for i := range legs {
+		l := &legs[i]
+		h.Fills += l.Fills
+		h.BuyUSD += l.BuyUSD
+		h.SellUSD += l.SellUSD
+		h.FeeUSD += l.FeeUSD
+		h.FirstTS, h.LastTS = min(h.FirstTS, l.FirstTS), max(h.LastTS, l.LastTS)
+		payout, known := l.Payout(m)
+		if !known {
+			continue
+		}
+		h.Resolved = true
+		value.add(l.Net(), payout)
+		if l.Net() < 0 {
+			h.NegativeLegs++
+		}
+	}
+	h.Redemption = value.total()
+	b.Holdings = append(b.Holdings, h)
+	b.count(&h)
+}
+
+// Payout is what a token of the leg pays at resolution in market m; false where
+// that is not known.
+func (l *Leg) Payout(m *Market) (data.Micro, bool) {
+	if m == nil || l.Outcome < 0 || int(l.Outcome) >= len(m.Payouts) {
+		return 0, false
+	}
+	return m.Payouts[l.Outcome], true
+}
+
+// count adds a holding to the totals.
+func (b *Book) count(h *Holding) {
+	t := &b.Totals
+	t.Fills += h.Fills
+	t.BuyUSD += h.BuyUSD
+	t.SellUSD += h.SellUSD
+	t.FeeUSD += h.FeeUSD
+	t.NetCash += h.NetCash()
+	t.Redemption += h.Redemption
+	t.NegativeLegs += h.NegativeLegs
+	if t.FirstTS == 0 || h.FirstTS < t.FirstTS {
+		t.FirstTS = h.FirstTS
+	}
+	t.LastTS = max(t.LastTS, h.LastTS)
+	if !h.Resolved {
+		t.UnresolvedCash += h.NetCash()
+	}
+	if h.Market == nil {
+		t.UnmappedFills += h.Fills
+		return
+	}
+	t.Markets++
+	if h.Resolved {
+		t.ResolvedMarkets++
+		if h.RealPnL() > 0 {
+			t.WinningMarkets++
+		}
+	}
+}
+
+// Sort puts the holdings of the largest volume first, ties by condition id; the
+// one without a market comes last among equals.
+func (b *Book) Sort() {
+	slices.SortFunc(b.Holdings, func(x, y Holding) int {
+		if c := cmp.Compare(y.Volume(), x.Volume()); c != 0 {
+			return c
+		}
+		if x.Market == nil || y.Market == nil {
+			return cmp.Compare(absence(x.Market), absence(y.Market))
+		}
+		return bytes.Compare(x.Market.Condition[:], y.Market.Condition[:])
+	})
+}
+
+func absence(m *Market) int {
+	if m == nil {
+		return 1
+	}
+	return 0
+}
+
+// redemption adds up net tokens × payout exactly and rounds once.
+type redemption struct {
+	whole data.Micro // millionths of a dollar
+	part  int64      // millionths of those
+}
+
+func (r *redemption) add(net, payout data.Micro) {
+	// net × payout = (tokens × 10⁶ + rest) × payout: the first product is exact in
+	// millionths, the second below 10¹².
+	r.whole += net / data.One * payout
+	r.part += int64(net % data.One * payout)
+}
+
+// total rounds half a millionth away from zero.
+func (r *redemption) total() data.Micro {
+	whole, part := int64(r.whole)+r.part/1_000_000, r.part%1_000_000
+	if whole > 0 && part < 0 {
+		whole, part = whole-1, part+1_000_000
+	}
+	if whole < 0 && part > 0 {
+		whole, part = whole+1, part-1_000_000
+	}
+	switch {
+	case part >= 500_000:
+		whole++
+	case part <= -500_000:
+		whole--
+	}
+	return data.Micro(whole)
+}
