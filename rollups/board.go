@@ -24,8 +24,9 @@ func (w *walletPeriod) volume() data.Micro { return w.buy + w.sell }
 
 // walletWindow holds the wallets that did anything in a window, densely.
 type walletWindow struct {
-	index map[int32]int
-	rows  []walletPeriod
+	index  map[int32]int
+	rows   []walletPeriod
+	active int64 // rows with a fill: others have a redemption only
 }
 
 func newWalletWindow() walletWindow { return walletWindow{index: map[int32]int{}} }
@@ -40,7 +41,13 @@ func (w *walletWindow) add(row []driver.Value) {
 		w.rows = append(w.rows, walletPeriod{wallet: id})
 	}
 	p := &w.rows[i]
+	if p.fills > 0 {
+		w.active--
+	}
 	p.fills += engine.Int(row[2])
+	if p.fills > 0 {
+		w.active++
+	}
 	p.buy += data.Micro(engine.Int(row[3]))
 	p.sell += data.Micro(engine.Int(row[4]))
 	p.fee += data.Micro(engine.Int(row[5]))
@@ -61,7 +68,10 @@ func (w *walletWindow) remove(i int) {
 }
 
 // tokenWindow holds the tokens traded in a window.
-type tokenWindow struct{ rows map[int32]*legs }
+type tokenWindow struct {
+	rows map[int32]*legs
+	sum  legs
+}
 
 func newTokenWindow() tokenWindow { return tokenWindow{rows: map[int32]*legs{}} }
 
@@ -74,6 +84,7 @@ func (w *tokenWindow) add(row []driver.Value) {
 		w.rows[id] = l
 	}
 	l.add(row[2:8])
+	w.sum.add(row[2:8])
 	if *l == (legs{}) {
 		delete(w.rows, id)
 	}
@@ -161,11 +172,23 @@ type marketVolume struct {
 }
 
 // basis: a market that ever had a taker fill counts those, else its maker fills.
-func (v *marketVolume) basis() serving.VolumeBasis {
-	if v.ever.takerFills == 0 {
+func (v *marketVolume) basis() serving.VolumeBasis { return v.ever.basis() }
+
+// basis is by which legs volume is measured whose lifetime l is: the takers',
+// except where there never was one.
+func (l *legs) basis() serving.VolumeBasis {
+	if l.takerFills == 0 {
 		return serving.MakerUSD
 	}
 	return serving.TakerUSD
+}
+
+// by gives the volume in a basis.
+func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Micro) {
+	if basis == serving.MakerUSD {
+		return l.makerFills, data.Micro(l.makerUSD), data.Micro(l.makerShares)
+	}
+	return l.takerFills, data.Micro(l.takerUSD), data.Micro(l.takerShares)
 }
 
 func (v *marketVolume) usd(l *legs) int64 {
@@ -179,6 +202,7 @@ func (v *marketVolume) usd(l *legs) int64 {
 // then condition id.
 func (l *Live) marketBoard(p serving.Period) []serving.MarketRow {
 	volumes := l.marketVolumes(p)
+	l.active[p] = int64(len(volumes))
 	best := top[marketVolume]{n: serving.BoardSize, less: func(a, b *marketVolume) int {
 		return cmp.Compare(b.usd(&b.period), a.usd(&a.period))
 	}}
@@ -258,6 +282,11 @@ func (l *legs) plus(o *legs) {
 	l.makerShares += o.makerShares
 }
 
+func (l *legs) minus(o *legs) {
+	negative := legs{-o.takerFills, -o.takerUSD, -o.takerShares, -o.makerFills, -o.makerUSD, -o.makerShares}
+	l.plus(&negative)
+}
+
 func (l *Live) marketRows(volumes []marketVolume) []serving.MarketRow {
 	out := make([]serving.MarketRow, 0, len(volumes))
 	for i := range volumes {
@@ -269,10 +298,7 @@ func (l *Live) marketRows(volumes []marketVolume) []serving.MarketRow {
 			VolumeUSD: data.Micro(v.usd(&v.period)), VolumeAllTime: data.Micro(v.usd(&v.ever)),
 			Resolved: m.Resolved(), Closed: m.Closed, EndTS: m.EndTS, LastTS: v.lastTS,
 		}
-		row.Trades, row.VolumeShares = v.period.takerFills, data.Micro(v.period.takerShares)
-		if v.basis() == serving.MakerUSD {
-			row.Trades, row.VolumeShares = v.period.makerFills, data.Micro(v.period.makerShares)
-		}
+		row.Trades, _, row.VolumeShares = v.period.by(v.basis())
 		if int(v.market) < len(l.traders) {
 			row.Traders = l.traders[v.market]
 		}

@@ -35,7 +35,8 @@ type Live struct {
 	traders      []int64 // distinct wallets by market id
 	wallets      [serving.Periods]walletWindow
 	volumes      [serving.Periods]tokenWindow
-	markets      []*serving.Market // by id; nil: no such market
+	active       [serving.Periods]int64 // mapped markets traded
+	markets      []*serving.Market      // by id; nil: no such market
 	products     []product
 	state        state
 	counts       serving.Counts
@@ -62,7 +63,7 @@ type tokenState struct {
 	market  int32  // -1: not mapped
 	outcome int8
 	legs
-	lastTS int64
+	firstTS, lastTS int64 // unix µs; 0: no fill
 }
 
 // Wallet gives the id of a wallet; false where Live has not seen it.
@@ -216,28 +217,34 @@ func (l *Live) mapToken(row []driver.Value) {
 
 func (l *Live) addTotals(row []driver.Value) {
 	id := int(engine.Int(row[0]))
-	t, known := l.builder.Totals(id)
+	t, _ := l.builder.Totals(id)
+	addTotalsRow(&t, row)
+	l.builder.Set(id, t)
+}
+
+// addTotalsRow adds a row of wallet_total to t.
+func addTotalsRow(t *serving.Totals, row []driver.Value) {
 	for i, dst := range []*int64{&t.Fills, &t.MakerFills, &t.TakerFills, (*int64)(&t.BuyUSD), (*int64)(&t.SellUSD),
 		(*int64)(&t.FeeUSD), &t.ActiveDays, &t.Markets, &t.ResolvedMarkets, &t.WinningMarkets, &t.NegativeLegs,
 		&t.UnmappedFills, (*int64)(&t.Redemption), (*int64)(&t.UnresolvedCash)} {
 		*dst += engine.Int(row[1+i])
 	}
 	t.NetCash = t.SellUSD - t.BuyUSD - t.FeeUSD
-	if first, last := row[15], row[16]; first != nil {
-		if !known || t.FirstTS == 0 {
-			t.FirstTS = engine.Int(first)
-		}
-		t.FirstTS, t.LastTS = min(t.FirstTS, engine.Int(first)), max(t.LastTS, engine.Int(last))
+	t.FirstTS, t.LastTS = earlier(t.FirstTS, row[15]), max(t.LastTS, engine.Int(row[16]))
+}
+
+// earlier is the earlier of a time, 0 for none, and of one that may be NULL.
+func earlier(ts int64, other driver.Value) int64 {
+	if o := engine.Int(other); ts == 0 || o != 0 && o < ts {
+		return o
 	}
-	l.builder.Set(id, t)
+	return ts
 }
 
 func (l *Live) addTokenTotal(row []driver.Value) {
 	t := &l.tokens[engine.Int(row[0])]
 	t.add(row[1:7])
-	if row[8] != nil {
-		t.lastTS = max(t.lastTS, engine.Int(row[8]))
-	}
+	t.firstTS, t.lastTS = earlier(t.firstTS, row[7]), max(t.lastTS, engine.Int(row[8]))
 }
 
 func (l *Live) addTraders(row []driver.Value) {
@@ -286,7 +293,8 @@ func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot
 	c := l.counts
 	if !l.counted { // markets changed
 		c = serving.Counts{}
-		err := conn.QueryRowContext(ctx, statements.Get("CountMarkets")).Scan(&c.Markets, &c.ResolvedMarkets, &c.Events)
+		err := conn.QueryRowContext(ctx, statements.Get("CountMarkets")).Scan(&c.Markets, &c.ResolvedMarkets,
+			&c.OpenMarkets, &c.ClosedMarkets, &c.Events)
 		if err != nil {
 			return err
 		}
@@ -294,20 +302,18 @@ func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot
 	}
 	c.Wallets, c.Tokens = int64(l.builder.Wallets().Len()), int64(len(l.tokens))
 	c.Fills, c.UnmappedTokens, c.UnmappedFills = 0, 0, 0
-	takers, makers := int64(0), int64(0)
+	var ever legs
 	for i := range l.tokens {
 		t := &l.tokens[i]
 		c.Fills += t.takerFills + t.makerFills
-		takers += t.takerUSD
-		makers += t.makerUSD
+		ever.plus(&t.legs)
 		if t.market < 0 {
 			c.UnmappedTokens++
 			c.UnmappedFills += t.takerFills + t.makerFills
 		}
 	}
-	if c.VolumeUSD = data.Micro(takers); takers == 0 {
-		c.VolumeUSD = data.Micro(makers)
-	}
+	c.Basis = ever.basis()
+	c.Trades, c.VolumeUSD, c.VolumeShares = ever.by(c.Basis)
 	l.counts, snap.Counts = c, c
 	return nil
 }

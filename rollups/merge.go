@@ -7,8 +7,11 @@ import (
 	"strconv"
 )
 
+// dayLength is a UTC day in µs.
+const dayLength = 86_400_000_000
+
 // windows are the lengths in µs of the rolling windows 0, 1 and 2.
-var windows = [3]int64{86_400_000_000, 604_800_000_000, 2_592_000_000_000}
+var windows = [3]int64{dayLength, 7 * dayLength, 30 * dayLength}
 
 // fewTokens is how many tokens are written out as a list, which zone maps can
 // prune by; more are joined.
@@ -87,6 +90,8 @@ type merge struct {
 	pairs    *pairs
 	from, to int64 // as_of before and after, unix µs
 	which    string
+	// The first and the last UTC day of the batch's fills.
+	firstDay, lastDay int64
 }
 
 func (m *merge) exec(name string, replace ...string) error {
@@ -123,8 +128,8 @@ func (m *merge) before() error {
 	if err := m.newPairs(); err != nil {
 		return err
 	}
-	const day = 86_400_000_000
-	days := []string{"@firstday", strconv.FormatInt(oldest/day, 10), "@lastday", strconv.FormatInt(newest/day, 10),
+	m.firstDay, m.lastDay = oldest/dayLength, newest/dayLength
+	days := []string{"@firstday", strconv.FormatInt(m.firstDay, 10), "@lastday", strconv.FormatInt(m.lastDay, 10),
 		"@from", strconv.FormatInt(m.from, 10)}
 	for _, name := range []string{"NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
 		if err := m.exec(name, days...); err != nil {

@@ -21,6 +21,7 @@ import (
 	"pmx/engine/ingest"
 	"pmx/rollups"
 	"pmx/rollups/pnl"
+	"pmx/rollups/serving"
 )
 
 // step is one file of a made-up import: some fills, some markets, some payouts.
@@ -80,6 +81,7 @@ type venue struct {
 	dir string
 
 	merger *rollups.Merger
+	live   *rollups.Live // follows every batch; address(0) is one of the venue's own
 }
 
 func newVenue(t testing.TB, steps []step) *venue {
@@ -95,10 +97,10 @@ func newVenue(t testing.TB, steps []step) *venue {
 	im := &ingest.Importer{
 		DB: db, Feeds: memory(steps), Now: time.Now,
 	}
-	g := &rollups.Merger{}
+	g, live := &rollups.Merger{}, &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
 	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,
-		Absorb: func(context.Context, *sql.Conn) error { g.Committed(); return nil }}
-	return &venue{merger: g, t: t, db: db, im: im, dir: dir}
+		Absorb: func(ctx context.Context, conn *sql.Conn) error { g.Committed(); return live.Absorb(ctx, conn) }}
+	return &venue{merger: g, live: live, t: t, db: db, im: im, dir: dir}
 }
 
 func (v *venue) close() {
@@ -321,7 +323,23 @@ func (v *venue) verify(t *rapid.T) {
 }
 
 func (v *venue) rebuild() {
-	v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, nil) })
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		if err := rollups.Rebuild(ctx, conn, nil); err != nil {
+			return err
+		}
+		return v.live.Load(ctx, conn)
+	})
+}
+
+// followed holds the snapshot that followed every batch against one loaded anew.
+func (v *venue) followed(t *rapid.T) *serving.Snapshot {
+	fresh := &rollups.Live{Venue: v.live.Venue}
+	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.Load(ctx, conn) })
+	if _, differ := v.live.Snapshot().Compare(fresh.Snapshot()); differ > 0 {
+		t.Fatalf("%d things differ (-loaded +followed): %s", differ,
+			cmp.Diff(fresh.Snapshot().Stats, v.live.Snapshot().Stats))
+	}
+	return v.live.Snapshot()
 }
 
 func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
@@ -356,6 +374,7 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 		}
 		v.compare(rt, w.distinct(), w.payouts)
 		v.verify(rt)
+		compareStats(rt, w.distinct(), w.payouts, v.followed(rt))
 		v.rebuild()
 		v.compare(rt, w.distinct(), w.payouts)
 		v.verify(rt)

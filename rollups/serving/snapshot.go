@@ -116,8 +116,11 @@ type MarketRow struct {
 // Counts are the whole venue's figures of a snapshot.
 type Counts struct {
 	Fills, Wallets, Markets, ResolvedMarkets, Events, Tokens int64
+	OpenMarkets, ClosedMarkets                               int64 // of those not resolved; others are of unknown state
 	UnmappedFills, UnmappedTokens                            int64
-	VolumeUSD                                                data.Micro // taker basis
+	Basis                                                    VolumeBasis // of the whole venue: TakerUSD where any taker's fill is known
+	Trades                                                   int64       // fills behind VolumeUSD
+	VolumeUSD, VolumeShares                                  data.Micro
 }
 
 // Freshness is what the status grades are computed from. Zero times: never.

@@ -1,0 +1,201 @@
+package rollups_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/rollups"
+	"pmx/rollups/pnl"
+	"pmx/rollups/serving"
+)
+
+// bucket is what a stretch of time is to hold, worked out fill by fill.
+type bucket struct {
+	taker, maker        serving.Activity
+	wallets, newWallets map[data.Address]bool
+	markets, newMarkets map[data.Hash]bool
+}
+
+// bucketOf gives what the fills that are in it make up. first tells whether a
+// fill is the first of its wallet, or of its market.
+func bucketOf(fills []pnl.Fill, in func(ts int64) bool, firstOf map[data.Address]int64, firstIn map[data.Hash]int64) bucket {
+	b := bucket{wallets: map[data.Address]bool{}, newWallets: map[data.Address]bool{}, markets: map[data.Hash]bool{}, newMarkets: map[data.Hash]bool{}}
+	for _, f := range fills {
+		if !in(f.TS) {
+			continue
+		}
+		a := &b.taker
+		if f.Role == data.Maker {
+			a = &b.maker
+		}
+		a.Trades++
+		a.VolumeUSD += f.USD
+		a.VolumeShares += f.Shares
+		if f.Wallet != address(0) {
+			b.wallets[f.Wallet] = true
+			if firstOf[f.Wallet] == f.TS {
+				b.newWallets[f.Wallet] = true
+			}
+		}
+		if !f.Market.IsZero() {
+			b.markets[f.Market] = true
+			if firstIn[f.Market] == f.TS {
+				b.newMarkets[f.Market] = true
+			}
+		}
+	}
+	return b
+}
+
+func (b bucket) activity(basis serving.VolumeBasis) serving.Activity {
+	if basis == serving.MakerUSD {
+		return b.maker
+	}
+	return b.taker
+}
+
+// compareStats holds the series of a snapshot against the fills themselves.
+func compareStats(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payout, snap *serving.Snapshot) {
+	firstOf, firstIn, asOf, first := map[data.Address]int64{}, map[data.Hash]int64{}, int64(0), int64(0)
+	basis := serving.MakerUSD
+	for _, f := range fills {
+		if at, seen := firstOf[f.Wallet]; !seen || f.TS < at {
+			firstOf[f.Wallet] = f.TS
+		}
+		if at, seen := firstIn[f.Market]; !seen || f.TS < at {
+			firstIn[f.Market] = f.TS
+		}
+		if asOf = max(asOf, f.TS); first == 0 || f.TS < first {
+			first = f.TS
+		}
+		if f.Role != data.Maker {
+			basis = serving.TakerUSD
+		}
+	}
+	of := func(in func(ts int64) bool) bucket { return bucketOf(fills, in, firstOf, firstIn) }
+	within := func(text func(time.Time) string) func(want string) bucket {
+		return func(want string) bucket {
+			return of(func(ts int64) bool { return text(time.UnixMicro(ts).UTC()) == want })
+		}
+	}
+	isoWeek := func(at time.Time) string { y, w := at.ISOWeek(); return fmt.Sprint(y, w) }
+	month := func(at time.Time) string { return at.Format("2006-01") }
+	got := snap.Stats
+	want := &serving.Stats{Traders: int64(len(firstOf)), FirstTS: first, LastTS: asOf, Sums: sumsOf(fills, payouts, asOf)}
+	if _, venueTraded := firstOf[address(0)]; venueTraded {
+		want.Traders--
+	}
+	for p := range serving.Periods {
+		length := p.Length().Microseconds()
+		b := of(func(ts int64) bool { return ts > asOf-length })
+		want.Windows[p] = serving.Rolling{Activity: b.activity(basis), Traders: int64(len(b.wallets)), Markets: int64(len(b.markets))}
+		if p != serving.Day {
+			want.Windows[p].Previous = of(func(ts int64) bool { return ts > asOf-2*length && ts <= asOf-length }).activity(basis)
+		}
+	}
+	for _, h := range got.Hours {
+		b := of(func(ts int64) bool { return ts/3_600_000_000 == h.Start })
+		want.Hours = append(want.Hours, serving.HourStats{Start: h.Start, Activity: b.activity(basis), ActiveWallets: int64(len(b.wallets))})
+	}
+	if n := len(got.Hours); n != 24 || got.Hours[0].Start != asOf/3_600_000_000-23 || got.Hours[23].Start != asOf/3_600_000_000 {
+		t.Fatalf("%d hours up to %d", n, asOf/3_600_000_000)
+	}
+	for d := first / day; d <= asOf/day; d++ {
+		b := of(func(ts int64) bool { return ts/day == d })
+		want.Days = append(want.Days, serving.DayStats{Day: d, Activity: b.activity(basis), ActiveWallets: int64(len(b.wallets)),
+			NewWallets: int64(len(b.newWallets)), NewMarkets: int64(len(b.newMarkets)), ActiveMarkets: int64(len(b.markets))})
+	}
+	want.Weeks = wantSpans(first, asOf, isoWeek, within(isoWeek), basis)
+	want.Months = wantSpans(first, asOf, month, within(month), basis)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("stats (-fills +snapshot):\n%s", diff)
+	}
+}
+
+// sumsOf adds up all wallets.
+func sumsOf(fills []pnl.Fill, payouts map[data.Hash]pnl.Payout, asOf int64) serving.Totals {
+	s := serving.Totals{LastTS: asOf}
+	for _, t := range pnl.Wallets(fills, payouts) {
+		s.Fills += t.Fills
+		s.MakerFills += t.MakerFills
+		s.TakerFills += t.TakerFills
+		s.UnmappedFills += t.UnmappedFills
+		s.NegativeLegs += t.NegativeLegs
+		s.BuyUSD += t.BuyUSD
+		s.SellUSD += t.SellUSD
+		s.FeeUSD += t.FeeUSD
+		s.NetCash += t.NetCash()
+		s.Redemption += t.Redemption
+		s.UnresolvedCash += t.UnresolvedCash
+	}
+	return s
+}
+
+// wantSpans walks the days around first to last and begins a span where the name
+// of the day's changes.
+func wantSpans(first, last int64, name func(time.Time) string, of func(string) bucket, basis serving.VolumeBasis) []serving.SpanStats {
+	at := func(d int64) string { return name(time.UnixMicro(d * day).UTC()) }
+	start := first / day
+	for at(start-1) == at(start) {
+		start--
+	}
+	var out []serving.SpanStats
+	for start <= last/day {
+		end := start
+		for at(end+1) == at(start) {
+			end++
+		}
+		b := of(at(start))
+		out = append(out, serving.SpanStats{First: start, Last: end, Activity: b.activity(basis), ActiveWallets: int64(len(b.wallets)),
+			NewWallets: int64(len(b.newWallets)), NewMarkets: int64(len(b.newMarkets))})
+		start = end + 1
+	}
+	return out
+}
+
+// Market 0 trades token a on day 0 and b on day 1, market 1 token c on day 1: two
+// markets trade on day 1, and one is new on each. Then a and b are found to be
+// market 1's: it is new on day 0 and the only one on both.
+func TestATokenThatMovesTakesItsDaysAlong(t *testing.T) {
+	fill := func(n, d int, tokenID string) data.Fill {
+		return data.Fill{Tx: tx(n), LogIndex: int32(n), TS: start.UnixMicro() + int64(d)*day, Wallet: address(n), TokenID: tokenID,
+			Role: data.Taker, Shares: data.One, USD: data.One / 2, Outcome: data.NoIndex}
+	}
+	market := func(n int, tokens ...string) data.Market {
+		return data.Market{Condition: condition(n), Question: "?", UpdatedAt: start, Outcomes: []string{"x", "y"}, TokenIDs: tokens}
+	}
+	v := newVenue(t, []step{
+		{markets: []data.Market{market(0, "a", "b"), market(1, "c", "d")}},
+		{fills: []data.Fill{fill(1, 0, "a"), fill(2, 1, "b"), fill(3, 1, "c")}},
+		{markets: []data.Market{market(1, "a", "b", "c")}},
+	})
+	defer v.close()
+	for i, want := range [][]serving.DayStats{
+		nil, {{NewMarkets: 1, ActiveMarkets: 1}, {NewMarkets: 1, ActiveMarkets: 2}},
+		{{NewMarkets: 1, ActiveMarkets: 1}, {NewMarkets: 0, ActiveMarkets: 1}},
+	} {
+		v.importStep(i)
+		days := v.live.Snapshot().Stats.Days
+		for d := range want {
+			if days[d].NewMarkets != want[d].NewMarkets || days[d].ActiveMarkets != want[d].ActiveMarkets {
+				t.Errorf("step %d, day %d: %+v, want %+v", i, d, days[d], want[d])
+			}
+		}
+	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		checks, err := rollups.Verify(ctx, conn, nil)
+		for _, c := range checks {
+			if !c.OK {
+				t.Errorf("verify: %+v", c)
+			}
+		}
+		return err
+	})
+}
