@@ -18,6 +18,7 @@ import (
 	"pmx/http/access"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
+	"pmx/http/openapi/check"
 	"pmx/http/server"
 	"pmx/http/wire"
 	"pmx/rollups/keeper"
@@ -71,7 +72,7 @@ func newVenue(t *testing.T) *venue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	v.handler = s.Handler()
+	v.handler = check.Handler(t, s.Handler())
 	return v
 }
 

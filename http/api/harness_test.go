@@ -13,6 +13,7 @@ import (
 	"pmx/http/access"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
+	"pmx/http/openapi/check"
 	"pmx/http/server"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
@@ -66,6 +67,9 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	v.handler = s.Handler()
+	if t, ok := t.(*testing.T); ok {
+		v.handler = check.Handler(t, v.handler)
+	}
 	return v
 }
 

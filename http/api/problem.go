@@ -2,7 +2,6 @@ package api
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -21,22 +20,6 @@ type problem struct {
 
 // Error gives the code and the detail.
 func (p *problem) Error() string { return p.code + ": " + p.detail }
-
-// titles are the problem types there are: code → title.
-func title(code string) string {
-	switch code {
-	case "invalid_api_key":
-		return "Invalid API key"
-	case "missing_api_key":
-		return "Missing API key"
-	case "revoked_api_key":
-		return "Revoked API key"
-	case "https_required":
-		return "HTTPS required"
-	}
-	words := strings.ReplaceAll(code, "_", " ")
-	return strings.ToUpper(words[:1]) + words[1:]
-}
 
 func invalid(param, detail string) *problem {
 	return &problem{status: fiber.StatusBadRequest, code: "invalid_parameter", param: param, detail: detail}
@@ -107,7 +90,7 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	call.code = p.code
 	b := append(call.buf[:0], `{"type":"/docs/problems/`...)
 	b = append(append(b, p.code...), `","title":`...)
-	b = append(appendString(b, title(p.code)), `,"status":`...)
+	b = append(appendString(b, wire.ProblemTitle(p.code)), `,"status":`...)
 	b = append(strconv.AppendInt(b, int64(p.status), 10), `,"detail":`...)
 	b = append(appendString(b, p.detail), `,"instance":`...)
 	b = append(appendString(b, call.RequestID()), `,"code":"`...)

@@ -65,6 +65,32 @@ func Routes() []Route {
 		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), accountRoutes())
 }
 
+// ProblemCodes lists every code that the endpoint may answer with once a request
+// has reached it, its own Codes last.
+func (r *Route) ProblemCodes() []string {
+	var codes []string
+	if len(r.Params) > 0 {
+		codes = append(codes, "invalid_parameter")
+	}
+	codes = append(codes, "unknown_parameter")
+	if slices.ContainsFunc(r.Params, func(p Param) bool { return p.Kind == CursorArg }) {
+		codes = append(codes, "invalid_cursor")
+	}
+	if r.Body != nil {
+		codes = append(codes, "invalid_body", "unsupported_media_type", "body_too_large")
+	}
+	if !r.Public {
+		codes = append(codes, "missing_api_key", "invalid_api_key", "revoked_api_key", "not_ready")
+	}
+	codes = append(codes, "rate_limited", "internal")
+	for _, code := range r.Codes {
+		if !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
 // prepare works out what the table implies: parsed defaults and advice.
 func prepare(routes []Route) ([]Route, error) {
 	for i := range routes {

@@ -45,31 +45,31 @@ const LockPlan = "plan_limit"
 
 // Envelope is the tariff metadata at the top of every response, problems included.
 type Envelope struct {
-	Plan              *string   `json:"plan"` // null without a valid key
-	Truncated         bool      `json:"truncated"`
-	LockReason        *string   `json:"lock_reason"`  // LockPlan where truncated, else null
-	UpgradeHint       *string   `json:"upgrade_hint"` // lowest tier that gives what was asked, or null
-	AvailableSections []Section `json:"available_sections"`
-	LockedSections    []Section `json:"locked_sections"`
-	MaxHistoryDays    *int      `json:"max_history_days"` // null: all history
-	MaxRows           *int      `json:"max_rows"`         // cap of this call; null for single objects
+	Plan              *string   `json:"plan" enum:"free,explorer,trader,alpha"`         // null without a valid key
+	Truncated         bool      `json:"truncated"`                                      // whether a cap of the plan trimmed the result
+	LockReason        *string   `json:"lock_reason" enum:"plan_limit"`                  // why it is truncated; null where it is not
+	UpgradeHint       *string   `json:"upgrade_hint" enum:"free,explorer,trader,alpha"` // lowest plan that gives what was asked, or null
+	AvailableSections []Section `json:"available_sections"`                             // what the plan can see
+	LockedSections    []Section `json:"locked_sections"`                                // what it cannot see
+	MaxHistoryDays    *int      `json:"max_history_days"`                               // how far back rows reach; null: all history
+	MaxRows           *int      `json:"max_rows"`                                       // cap of this call; null for single objects
 }
 
 // One is a response about one thing.
 type One[T any] struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
-	Data T          `json:"data"`
+	AsOf *time.Time `json:"as_of"` // time up to which the data is complete; null on an empty database
+	Data T          `json:"data"`  // the thing asked for
 }
 
 // Board is a ranked list over a rolling window.
 type Board[T any] struct {
 	Envelope
-	AsOf        *time.Time `json:"as_of"` // null on an empty database
-	Period      string     `json:"period"`
-	WindowStart *time.Time `json:"window_start"` // exclusive
-	WindowEnd   *time.Time `json:"window_end"`   // inclusive; equals as_of
-	Data        []T        `json:"data"`
+	AsOf        *time.Time `json:"as_of"`                   // time up to which the data is complete; null on an empty database
+	Period      string     `json:"period" enum:"1d,7d,30d"` // length of the window
+	WindowStart *time.Time `json:"window_start"`            // exclusive
+	WindowEnd   *time.Time `json:"window_end"`              // inclusive; equals as_of
+	Data        []T        `json:"data"`                    // in the order of rank
 }
 
 // ProblemType is the media type of a Problem.
@@ -77,13 +77,13 @@ const ProblemType = "application/problem+json"
 
 // Problem is the body of every error: RFC 9457 with the envelope beside it.
 type Problem struct {
-	Type     string `json:"type"` // relative URI under /docs/problems/
-	Title    string `json:"title"`
-	Status   int    `json:"status"`
-	Detail   string `json:"detail"`   // what to do about it
-	Instance string `json:"instance"` // the request id
-	Code     string `json:"code"`     // stable; decide on this one
-	Param    string `json:"param,omitempty"`
+	Type     string `json:"type"`            // relative URI under /docs/problems/
+	Title    string `json:"title"`           // short name of the code
+	Status   int    `json:"status"`          // the HTTP status
+	Detail   string `json:"detail"`          // what to do about it
+	Instance string `json:"instance"`        // the request id
+	Code     string `json:"code"`            // stable; decide on this one
+	Param    string `json:"param,omitempty"` // parameter or member at fault; missing where none is
 	Envelope
 }
 

@@ -68,51 +68,51 @@ type MarketRow struct {
 	EventID       *string    `json:"event_id"`
 	EventSlug     *string    `json:"event_slug"`
 	Category      *string    `json:"category"`
-	Volume        data.Micro `json:"volume"`        // dollars, of the period
-	VolumeShares  data.Micro `json:"volume_shares"` // tokens, of the period
-	VolumeBasis   *string    `json:"volume_basis"`  // taker_usd or maker_usd
+	Volume        data.Micro `json:"volume"`                                  // dollars, of the period
+	VolumeShares  data.Micro `json:"volume_shares"`                           // tokens, of the period
+	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up; null without fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
 	Trades        int64      `json:"trades"`
-	Traders       int64      `json:"traders"`  // distinct wallets, lifetime
-	Outcomes      []string   `json:"outcomes"` // null where unknown
-	Status        string     `json:"status"`   // open, closed, resolved or unknown
+	Traders       int64      `json:"traders"`                                    // distinct wallets, lifetime
+	Outcomes      []string   `json:"outcomes" null:"true"`                       // names in the order of the payouts; null where unknown
+	Status        string     `json:"status" enum:"open,closed,resolved,unknown"` // state of the market
 	EndDate       *time.Time `json:"end_date"`
 	LastTradeAt   *time.Time `json:"last_trade_at"`
 }
 
 // Health is the payload of GET /health and its alias GET /status.
 type Health struct {
-	Status        string    `json:"status"`   // ok, starting (nothing to serve yet) or degraded (last cycle failed)
-	Database      string    `json:"database"` // ok; an unreachable database answers 503
-	Version       string    `json:"version"`
-	Epoch         *uint64   `json:"epoch"` // null while starting
+	Status        string    `json:"status" enum:"ok,starting,degraded"` // starting: nothing to serve yet; degraded: the last cycle failed
+	Database      string    `json:"database" enum:"ok"`                 // an unreachable database answers 503
+	Version       string    `json:"version"`                            // of the program
+	Epoch         *uint64   `json:"epoch"`                              // number of the snapshot that is served; null while starting
 	UptimeSeconds int64     `json:"uptime_seconds"`
-	LastCycle     LastCycle `json:"last_cycle"`
+	LastCycle     LastCycle `json:"last_cycle"` // how the latest refresh went
 }
 
 // LastCycle tells how the latest refresh went.
 type LastCycle struct {
-	OK         *bool      `json:"ok"` // null before the first cycle
-	FinishedAt *time.Time `json:"finished_at"`
-	FailedAt   *time.Time `json:"failed_at"` // last failure, also when a later cycle succeeded
+	OK         *bool      `json:"ok"`          // null before the first cycle
+	FinishedAt *time.Time `json:"finished_at"` // last success; null: none yet
+	FailedAt   *time.Time `json:"failed_at"`   // last failure, also when a later cycle succeeded; null: none
 }
 
 // PublicStatus is the payload of GET /status/public.
 type PublicStatus struct {
-	Grade         string    `json:"grade"` // the worst of the subsystems'
-	CheckedAt     time.Time `json:"checked_at"`
-	ServingTables Subsystem `json:"serving_tables"`
-	Trades        Subsystem `json:"trades"`
-	Markets       Subsystem `json:"markets"`
+	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst of the subsystems'
+	CheckedAt     time.Time `json:"checked_at"`             // when the grades were computed
+	ServingTables Subsystem `json:"serving_tables"`         // what requests are answered from
+	Trades        Subsystem `json:"trades"`                 // fills
+	Markets       Subsystem `json:"markets"`                // markets and their resolutions
 }
 
 // Subsystem is the freshness of one part of the service.
 type Subsystem struct {
-	Grade      string     `json:"grade"`       // A to D, or F
-	LagSeconds *int64     `json:"lag_seconds"` // checked_at − as_of; null where as_of is
-	AsOf       *time.Time `json:"as_of"`       // null: never
-	UpdatedAt  *time.Time `json:"updated_at"`  // wall clock of the last change
-	Pending    bool       `json:"pending"`     // imported data waits for the next cycle
-	Failed     bool       `json:"failed"`      // the last cycle failed
-	Rule       string     `json:"rule"`        // how grade follows from the fields above
+	Grade      string     `json:"grade" enum:"A,B,C,D,F"` // by rule
+	LagSeconds *int64     `json:"lag_seconds"`            // checked_at − as_of; null where as_of is
+	AsOf       *time.Time `json:"as_of"`                  // null: never
+	UpdatedAt  *time.Time `json:"updated_at"`             // wall clock of the last change
+	Pending    bool       `json:"pending"`                // imported data waits for the next cycle
+	Failed     bool       `json:"failed"`                 // the last cycle failed
+	Rule       string     `json:"rule"`                   // how grade follows from the fields above
 }

@@ -1,0 +1,299 @@
+// Package check holds every reply of a test against the OpenAPI document: status,
+// media type, headers and body must be what the document says of the endpoint,
+// and no field may be in a body that it does not name.
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/valyala/fasthttp"
+
+	"pmx/http/api"
+	"pmx/http/openapi"
+	"pmx/http/wire"
+)
+
+// resource is the address of the document among the schemas.
+const resource = "urn:openapi"
+
+// Checker checks replies. It may be used by several goroutines at once.
+type Checker struct {
+	doc      *openapi.Document
+	paths    [][]string // the document's, split
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema
+}
+
+// New makes a checker out of the route table.
+func New() (*Checker, error) {
+	doc, err := openapi.Build(api.Routes(), nil)
+	if err != nil {
+		return nil, err
+	}
+	text, err := doc.JSON()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	closeObjects(plain, false)
+	openEnvelope(plain)
+	c := &Checker{doc: doc, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	c.compiler.AssertFormat()
+	c.compiler.RegisterFormat(&jsonschema.Format{Name: "decimal", Validate: checkDecimal})
+	for _, width := range []string{"int64", "double"} {
+		c.compiler.RegisterFormat(&jsonschema.Format{Name: width, Validate: func(any) error { return nil }})
+	}
+	if err := c.compiler.AddResource(resource, plain); err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	for _, p := range doc.Paths {
+		c.paths = append(c.paths, strings.Split(p.Name, "/"))
+	}
+	return c, nil
+}
+
+// closeObjects makes every schema below node refuse what it does not name. What
+// allOf puts together is closed as a whole: part says that node is such a part.
+func closeObjects(node any, part bool) {
+	switch n := node.(type) {
+	case []any:
+		for _, child := range n {
+			closeObjects(child, part)
+		}
+	case map[string]any:
+		for key, child := range n {
+			if key != "example" {
+				closeObjects(child, key == "allOf")
+			}
+		}
+		_, whole := n["allOf"].([]any)
+		_, named := n["properties"].(map[string]any)
+		_, isSchema := n["type"].(string)
+		if !part && (whole || named && isSchema) {
+			n["unevaluatedProperties"] = false
+		}
+	}
+}
+
+// openEnvelope undoes it for the one schema that is never whole.
+func openEnvelope(doc any) {
+	for _, key := range []string{"components", "schemas", "Envelope"} {
+		m, _ := doc.(map[string]any)
+		doc = m[key]
+	}
+	if envelope, ok := doc.(map[string]any); ok {
+		delete(envelope, "unevaluatedProperties")
+	}
+}
+
+// checkDecimal holds for numbers of at most 6 decimals and no exponent.
+func checkDecimal(v any) error {
+	n, ok := v.(json.Number)
+	if !ok {
+		return nil
+	}
+	_, fraction, _ := strings.Cut(n.String(), ".")
+	if len(fraction) > 6 || strings.ContainsAny(n.String(), "eE") {
+		return fmt.Errorf("%s is not a decimal of at most 6 places", n)
+	}
+	return nil
+}
+
+// find gives the document's path for one below wire.Base; of several the one
+// with the most fixed segments. "" where there is none.
+func (c *Checker) find(path string) string {
+	segments := strings.Split(path, "/")
+	best, most := "", -1
+	for i, want := range c.paths {
+		if len(want) != len(segments) {
+			continue
+		}
+		fixed := 0
+		for j := range want {
+			switch {
+			case want[j] == segments[j]:
+				fixed++
+			case !strings.HasPrefix(want[j], "{") || segments[j] == "":
+				fixed = -len(want)
+			}
+		}
+		if fixed >= 0 && fixed > most {
+			best, most = c.doc.Paths[i].Name, fixed
+		}
+	}
+	return best
+}
+
+// Reply tells what is wrong with the answer to a request for path, which may
+// have a query; nil where the document holds.
+func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
+	path, _, _ = strings.Cut(path, "?")
+	below, inside := strings.CutPrefix(path, wire.Base)
+	head := method == http.MethodHead
+	if head {
+		method = http.MethodGet
+	}
+	if inside {
+		if pattern := c.find(below); pattern != "" {
+			if c.doc.Operation(method, pattern) != nil {
+				return c.operation(method, pattern, head, res)
+			}
+		}
+	}
+	if res.StatusCode() < 400 {
+		if inside {
+			return fmt.Errorf("status %d of a path that the document does not have", res.StatusCode())
+		}
+		return nil // a page
+	}
+	return c.problem(head, res)
+}
+
+// operation checks an answer of the operation at a path of the document.
+func (c *Checker) operation(method, pattern string, head bool, res *fasthttp.Response) error {
+	status := strconv.Itoa(res.StatusCode())
+	response, place := c.doc.Response(method, pattern, status)
+	if response == nil {
+		if everywhere(res.StatusCode()) {
+			return c.problem(head, res)
+		}
+		return fmt.Errorf("status %s is not in the document", status)
+	}
+	for _, name := range response.HeaderNames() {
+		if len(res.Header.Peek(name)) == 0 {
+			return fmt.Errorf("status %s without the header %s", status, name)
+		}
+	}
+	if status == "304" || head {
+		return nil
+	}
+	media := mediaOf(res)
+	if !slices.Contains(response.Media(), media) {
+		return fmt.Errorf("status %s has media type %q, the document says %v", status, media, response.Media())
+	}
+	if media != "application/json" && media != wire.ProblemType {
+		return nil
+	}
+	if err := c.body(openapi.SchemaPlace(place, media), res); err != nil || media != wire.ProblemType {
+		return err
+	}
+	return kindHolds(res)
+}
+
+// everywhere tells whether any path may answer with status: what the transport
+// refuses before an endpoint is asked.
+func everywhere(status int) bool {
+	return slices.Contains([]int{403, 408, 413, 431}, status)
+}
+
+// problem checks a problem of no particular endpoint.
+func (c *Checker) problem(head bool, res *fasthttp.Response) error {
+	if media := mediaOf(res); media != wire.ProblemType {
+		return fmt.Errorf("status %d has media type %q", res.StatusCode(), media)
+	}
+	if head {
+		return nil
+	}
+	if err := c.body("/components/schemas/Problem", res); err != nil {
+		return err
+	}
+	return kindHolds(res)
+}
+
+// kindHolds checks a problem against the table of problems.
+func kindHolds(res *fasthttp.Response) error {
+	body, err := plainBody(res)
+	if err != nil || body == nil {
+		return err
+	}
+	var p wire.Problem
+	if err := json.Unmarshal(body, &p); err != nil {
+		return err
+	}
+	kind, known := wire.KindOf(p.Code)
+	if !known {
+		return fmt.Errorf("problem code %q is not in wire.ProblemKinds", p.Code)
+	}
+	if kind.Status != res.StatusCode() || p.Status != kind.Status || p.Title != kind.Title() || p.Type != "/docs/problems/"+p.Code {
+		return fmt.Errorf("problem %s is not as wire.ProblemKinds has it: %+v", p.Code, p)
+	}
+	return nil
+}
+
+// body checks the body against the schema at a place of the document.
+func (c *Checker) body(at string, res *fasthttp.Response) error {
+	body, err := plainBody(res)
+	if err != nil || body == nil {
+		return err
+	}
+	schema, err := c.schema(at)
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("body is no JSON: %w", err)
+	}
+	return schema.Validate(v)
+}
+
+func (c *Checker) schema(at string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.schemas[at]; s != nil {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(resource + "#" + at)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", at, err)
+	}
+	c.schemas[at] = s
+	return s, nil
+}
+
+// plainBody is the body without its content coding; nil for a coding that cannot
+// be undone here.
+func plainBody(res *fasthttp.Response) ([]byte, error) {
+	body, err := res.BodyUncompressed()
+	if errors.Is(err, fasthttp.ErrContentEncodingUnsupported) {
+		return nil, nil
+	}
+	return body, err
+}
+
+func mediaOf(res *fasthttp.Response) string {
+	media, _, _ := strings.Cut(string(res.Header.ContentType()), ";")
+	return media
+}
+
+// Handler is next with every reply checked; a reply that is not as the document
+// says fails t.
+func Handler(t testing.TB, next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	t.Helper()
+	c, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		method, path := string(ctx.Method()), string(ctx.URI().PathOriginal())
+		next(ctx)
+		if err := c.Reply(method, path, &ctx.Response); err != nil {
+			t.Errorf("%s %s is not as the OpenAPI document says: %v\n%.2000s", method, ctx.RequestURI(), err, ctx.Response.Body())
+		}
+	}
+}

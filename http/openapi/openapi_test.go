@@ -1,0 +1,190 @@
+package openapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"pmx/http/api"
+	"pmx/http/openapi"
+)
+
+var update = flag.Bool("update", false, "write docs/openapi.json anew")
+
+// golden is the copy of the document that the repository keeps.
+var golden = filepath.Join("..", "..", "docs", "openapi.json")
+
+func current(t *testing.T) *openapi.Document {
+	t.Helper()
+	d, err := openapi.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestGoldenCopyIsCurrent(t *testing.T) {
+	kept, err := os.ReadFile(golden)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	text, err := openapi.Release(kept, current(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(text, kept) {
+		t.Error("docs/openapi.json is not what the routes give: run go generate ./http/openapi and commit")
+	}
+}
+
+func TestGoldenCopyHasEveryRoute(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	routes := api.Routes()
+	for _, r := range routes {
+		if doc.Paths[r.Path][strings.ToLower(r.Method)] == nil {
+			t.Errorf("%s %s is missing from docs/openapi.json: run go generate ./http/openapi", r.Method, r.Path)
+		}
+	}
+	operations := 0
+	for _, item := range doc.Paths {
+		operations += len(item)
+	}
+	if operations != len(routes) {
+		t.Errorf("docs/openapi.json has %d operations, there are %d routes", operations, len(routes))
+	}
+}
+
+// A reader that is not ours must take the document for a valid one.
+func TestDocumentIsValidOpenAPI(t *testing.T) {
+	text, err := current(t).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAChangeNeedsAVersion(t *testing.T) {
+	d := current(t)
+	kept, err := d.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openapi.Release(kept, d); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	d.Paths[0].Value[0].Value.Summary += " or so"
+	if _, err := openapi.Release(kept, d); !errors.Is(err, openapi.ErrVersion) {
+		t.Errorf("changed under the same version: %v", err)
+	}
+	d.Info.Version = "99.0.0"
+	if _, err := openapi.Release(kept, d); err != nil {
+		t.Errorf("changed under a new version: %v", err)
+	}
+}
+
+func TestExamplesAreNoPartOfTheContract(t *testing.T) {
+	plain, err := openapi.Build(api.Routes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := plain.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := api.Routes()[0]
+	with, err := openapi.Build(api.Routes(), map[string]json.RawMessage{openapi.OperationID(r.Method, r.Path): json.RawMessage(`{"x":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := openapi.Release(kept, with)
+	if err != nil || bytes.Equal(text, kept) {
+		t.Errorf("an example more: %v", err)
+	}
+}
+
+// Whoever reads the document finds out what every field and parameter means.
+func TestEverythingIsExplained(t *testing.T) {
+	d := current(t)
+	for _, c := range d.Components.Schemas {
+		explained(t, c.Name, c.Value)
+	}
+	for _, item := range d.Paths {
+		for _, op := range item.Value {
+			at := op.Name + " " + item.Name
+			if op.Value.Summary == "" {
+				t.Errorf("%s has no summary", at)
+			}
+			for _, p := range op.Value.Parameters {
+				if p.Ref == "" && p.Description == "" {
+					t.Errorf("%s: parameter %s is not explained", at, p.Name)
+				}
+			}
+			ok, _ := d.Response(op.Name, item.Name, "200")
+			for _, media := range ok.Content {
+				if media.Value.Schema != nil {
+					explained(t, at, media.Value.Schema)
+				}
+			}
+		}
+	}
+	for _, tag := range d.Tags {
+		if tag.Description == "" {
+			t.Errorf("section %s is not explained", tag.Name)
+		}
+	}
+}
+
+// explained finds fields of s without a description.
+func explained(t *testing.T, at string, s *openapi.Schema) {
+	t.Helper()
+	for _, part := range s.AllOf {
+		explained(t, at, part)
+	}
+	for _, p := range s.Properties {
+		if p.Value.Description == "" {
+			t.Errorf("%s: field %s is not explained: comment on it in http/wire", at, p.Name)
+		}
+		explained(t, at+"."+p.Name, p.Value)
+	}
+}
+
+func TestOperationIDs(t *testing.T) {
+	for route, want := range map[string]string{
+		"GET /health": "getHealth", "GET /trader/{address}/activity/daily": "getTraderActivityDaily",
+		"POST /trader/{address}/export-jobs": "createTraderExportJobs", "DELETE /research/export-jobs/{job_id}": "deleteResearchExportJobs",
+		"GET /pmx-index/{name}/history": "getPmxIndexHistory",
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		if got := openapi.OperationID(method, path); got != want {
+			t.Errorf("%s: %s, want %s", route, got, want)
+		}
+	}
+}
