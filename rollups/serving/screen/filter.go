@@ -1,0 +1,160 @@
+package screen
+
+import "math/bits"
+
+// Set is a set of market ids, one bit each; ids beyond its end are not in it.
+type Set = []uint64
+
+// Range keeps the markets whose figure is known and lies between Least and Most,
+// both of them included.
+type Range struct {
+	Field       Field
+	Least, Most int64
+}
+
+// Filter keeps the markets that all of its parts keep; the zero Filter keeps all.
+type Filter struct {
+	Class  func(c *Class) bool // nil: any
+	Within []Set               // in all of these
+	Ranges []Range
+}
+
+// test is a part of a filter that looks at rows one by one.
+type test struct {
+	rows         *Range // nil: by class
+	classes      []bool
+	seen, passed int
+}
+
+// sieve applies a filter chunk after chunk. It asks first what let through least
+// so far.
+type sieve struct {
+	filter *Filter
+	tests  []*test
+	here   []*test           // those of tests that this chunk needs
+	every  [chunkRows]uint16 // all places of a chunk
+	list   [chunkRows]uint16
+}
+
+func (c *Columns) sieve(f *Filter) *sieve {
+	s := &sieve{filter: f}
+	for i := range s.every {
+		s.every[i] = uint16(i)
+	}
+	if f.Class != nil {
+		keep := make([]bool, len(c.classes))
+		for i := 1; i < len(keep); i++ {
+			keep[i] = f.Class(&c.classes[i])
+		}
+		s.tests = append(s.tests, &test{classes: keep})
+	}
+	for i := range f.Ranges {
+		s.tests = append(s.tests, &test{rows: &f.Ranges[i]})
+	}
+	return s
+}
+
+// begin picks the tests that chunk c needs; false where it has no row to keep.
+func (s *sieve) begin(c *chunk) bool {
+	s.here = s.here[:0]
+	for _, t := range s.tests {
+		if r := t.rows; r != nil {
+			least, most := c.least[r.Field], c.most[r.Field]
+			if least > r.Most || most < r.Least {
+				return false
+			}
+			if least >= r.Least && most <= r.Most && !c.nulls[r.Field] {
+				continue
+			}
+		}
+		s.here = append(s.here, t)
+	}
+	return c.rows > 0
+}
+
+// keep lists the places of the rows of chunk n that the filter keeps.
+func (s *sieve) keep(c *chunk, n int) []uint16 {
+	kept := s.within(c, n)
+	for i, t := range s.here {
+		if len(kept) == 0 {
+			return kept
+		}
+		before := len(kept)
+		kept = t.sift(c, &s.list, kept)
+		t.seen, t.passed = t.seen+before, t.passed+len(kept)
+		if i > 0 {
+			s.prefer(t)
+		}
+	}
+	return kept
+}
+
+// prefer moves t before the test it stands behind, if that lets more through.
+func (s *sieve) prefer(t *test) {
+	for i := 1; i < len(s.tests); i++ {
+		if o := s.tests[i-1]; s.tests[i] == t && t.passed*o.seen < o.passed*t.seen {
+			s.tests[i-1], s.tests[i] = t, o
+		}
+	}
+}
+
+// within lists the places of the markets there are, and are in the filter's sets.
+func (s *sieve) within(c *chunk, n int) []uint16 {
+	list := s.list[:0]
+	if len(s.filter.Within) == 0 {
+		if c.rows == chunkRows {
+			return s.every[:]
+		}
+		for i, class := range c.class {
+			if class != 0 {
+				list = append(list, uint16(i))
+			}
+		}
+		return list
+	}
+	const words = chunkRows / 64
+	for w := range words {
+		left := ^uint64(0)
+		for _, set := range s.filter.Within {
+			if at := n*words + w; at < len(set) {
+				left &= set[at]
+			} else {
+				left = 0
+			}
+		}
+		for ; left != 0; left &= left - 1 {
+			if i := w<<6 + bits.TrailingZeros64(left); c.class[i] != 0 {
+				list = append(list, uint16(i))
+			}
+		}
+	}
+	return list
+}
+
+// sift puts those rows of list that pass into kept, which list may lie in.
+func (t *test) sift(c *chunk, kept *[chunkRows]uint16, list []uint16) []uint16 {
+	n := 0
+	if t.rows == nil {
+		classes, keep := c.class, t.classes
+		for _, i := range list {
+			kept[n&(chunkRows-1)] = i
+			n += one(keep[classes[i&(chunkRows-1)]])
+		}
+		return kept[:n]
+	}
+	values, least := c.values[t.rows.Field], uint64(t.rows.Least)
+	width := uint64(t.rows.Most) - least
+	for _, i := range list {
+		kept[n&(chunkRows-1)] = i
+		n += one(uint64(values[i&(chunkRows-1)])-least <= width)
+	}
+	return kept[:n]
+}
+
+// one is 1 for true, without a branch.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,122 @@
+package screen
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Sum is how many markets there are of a sort, and what was traded in them.
+type Sum struct {
+	Markets   int64
+	Volume24h int64 // millionths of a dollar
+}
+
+func (s *Sum) add(o Sum) {
+	s.Markets += o.Markets
+	s.Volume24h += o.Volume24h
+}
+
+// Facet is the Sum of the markets that share a name; "" has those without one.
+type Facet struct {
+	Name string
+	Sum
+}
+
+// PriceBuckets divide the prices from 0 to 1 evenly; the last has 1 in it.
+const PriceBuckets = 10
+
+// Summary adds up markets. Sums of figures leave out what is not known.
+type Summary struct {
+	Sum
+	Volume7d, Volume30d, Volume int64
+	Liquidity, LiquidityKnown   int64 // LiquidityKnown: markets that tell theirs
+	Categories, Statuses, Tags  []Facet
+	Prices                      [PriceBuckets]Sum
+	NoPrice                     Sum
+	Ends                        []Sum // by the bounds that Summarize was given; the last is behind all of them
+	NoEnd                       Sum
+}
+
+// Summarize adds up the markets that f keeps. ends are ascending times: Ends[i]
+// has the markets that end before ends[i] and in no bucket before it.
+func (c *Columns) Summarize(f *Filter, ends []int64) *Summary {
+	t := &Summary{Ends: make([]Sum, len(ends)+1)}
+	if c == nil {
+		return t
+	}
+	classes := make([]Sum, len(c.classes))
+	s := c.sieve(f)
+	for n, chunk := range c.chunks {
+		if s.begin(chunk) {
+			t.add(chunk, s.keep(chunk, n), ends, classes)
+		}
+	}
+	t.facets(c.classes, classes)
+	return t
+}
+
+func (t *Summary) add(c *chunk, kept []uint16, ends []int64, classes []Sum) {
+	v := &c.values
+	for _, i := range kept {
+		i &= chunkRows - 1
+		day := v[Volume24h][i]
+		t.Markets++
+		t.Volume24h += day
+		t.Volume7d += v[Volume7d][i]
+		t.Volume30d += v[Volume30d][i]
+		t.Volume += v[Volume][i]
+		if l := v[Liquidity][i]; l != Null {
+			t.Liquidity += l
+			t.LiquidityKnown++
+		}
+		class, price, end := &classes[c.class[i]], &t.NoPrice, &t.NoEnd
+		if p := v[Price][i]; p != Null {
+			price = &t.Prices[min(max(p/(1_000_000/PriceBuckets), 0), PriceBuckets-1)]
+		}
+		if at := v[EndDate][i]; at != Null {
+			n := 0
+			for n < len(ends) && at >= ends[n] {
+				n++
+			}
+			end = &t.Ends[n]
+		}
+		for _, sum := range [3]*Sum{class, price, end} {
+			sum.Markets++
+			sum.Volume24h += day
+		}
+	}
+}
+
+// facets sums the classes up by each thing they tell.
+func (t *Summary) facets(classes []Class, sums []Sum) {
+	categories, statuses, tags := map[string]Sum{}, map[string]Sum{}, map[string]Sum{}
+	for i, sum := range sums {
+		if sum.Markets == 0 {
+			continue
+		}
+		class := &classes[i]
+		note(categories, class.Category, sum)
+		note(statuses, class.Status, sum)
+		for _, tag := range class.Tags {
+			note(tags, tag, sum)
+		}
+	}
+	t.Categories, t.Statuses, t.Tags = ranked(categories), ranked(statuses), ranked(tags)
+}
+
+func note(m map[string]Sum, name string, sum Sum) {
+	sum.add(m[name])
+	m[name] = sum
+}
+
+// ranked lists facets by markets, ties by name.
+func ranked(m map[string]Sum) []Facet {
+	list := make([]Facet, 0, len(m))
+	for name, sum := range m {
+		list = append(list, Facet{name, sum})
+	}
+	slices.SortFunc(list, func(a, b Facet) int {
+		return cmp.Or(cmp.Compare(b.Markets, a.Markets), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}

@@ -1,0 +1,284 @@
+package screen
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"pmx/data"
+)
+
+// Order is by a figure, ties by lifetime volume, the greatest first, then by
+// condition id. Markets whose figure is not known come last, Ascending or not.
+type Order struct {
+	Field     Field
+	Ascending bool
+}
+
+// Place is where a market stands in an order.
+type Place struct {
+	Value, Volume int64 // Value may be Null
+	Condition     data.Hash
+}
+
+// key is a value whose greatest comes first.
+func (o Order) key(v int64) int64 {
+	if o.Ascending && v != Null {
+		return ^v
+	}
+	return v
+}
+
+// bound is the greatest key that chunk c may have.
+func (o Order) bound(c *chunk) int64 {
+	switch {
+	case c.most[o.Field] == Null:
+		return Null
+	case o.Ascending:
+		return ^c.least[o.Field]
+	}
+	return c.most[o.Field]
+}
+
+// last is the smallest key that chunk c may have.
+func (o Order) last(c *chunk) int64 {
+	switch {
+	case c.nulls[o.Field]:
+		return Null
+	case o.Ascending:
+		return ^c.most[o.Field]
+	}
+	return c.least[o.Field]
+}
+
+// PlaceOf gives the place of a market that is there.
+func (c *Columns) PlaceOf(id int32, o Order, condition data.Hash) Place {
+	return Place{Value: c.Value(id, o.Field), Volume: c.Value(id, Volume), Condition: condition}
+}
+
+// entry is a market while the first ones are picked.
+type entry struct {
+	key, volume int64
+	beginning   uint64 // of the condition id
+	id          int32
+}
+
+// picker keeps the first n of the entries it is shown, the last of them on top of
+// a heap.
+type picker struct {
+	order     Order
+	n         int
+	heap      []entry
+	condition func(id int32) data.Hash
+	after     *Place // nil: from the start
+	from      entry  // after
+	tied      int64  // the last key that kept few rows out
+	list      [chunkRows]uint16
+}
+
+// Top gives the first n markets that f keeps, in order o, behind after unless
+// that is nil. condition gives the condition id of a market.
+func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash) []int32 {
+	if c == nil || n <= 0 {
+		return nil
+	}
+	p := &picker{order: o, n: n, heap: make([]entry, 0, n), condition: condition, after: after}
+	if after != nil {
+		p.from = entry{key: o.key(after.Value), volume: after.Volume, beginning: beginning(after.Condition), id: -1}
+	}
+	s := c.sieve(f)
+	for _, next := range c.byBound(p) {
+		if p.full() && next.worse(&p.heap[0]) {
+			break
+		}
+		if chunk := c.chunks[next.chunk]; s.begin(chunk) {
+			p.show(chunk, int32(next.chunk)<<chunkBits, s.keep(chunk, next.chunk))
+		}
+	}
+	slices.SortFunc(p.heap, p.compare)
+	ids := make([]int32, len(p.heap))
+	for i := range p.heap {
+		ids[i] = p.heap[i].id
+	}
+	return ids
+}
+
+// limit is what no row of a chunk comes before.
+type limit struct {
+	key, volume int64
+	chunk       int
+}
+
+func (l *limit) worse(e *entry) bool {
+	return l.key < e.key || l.key == e.key && l.volume < e.volume
+}
+
+// byBound lists the chunks that may hold a row behind p.after, those that may hold
+// the first ones first.
+func (c *Columns) byBound(p *picker) []limit {
+	list := make([]limit, 0, len(c.chunks))
+	for i, chunk := range c.chunks {
+		key := p.order.bound(chunk)
+		if p.after != nil {
+			if p.order.last(chunk) > p.from.key {
+				continue
+			}
+			key = min(key, p.from.key)
+		}
+		list = append(list, limit{key, chunk.most[Volume], i})
+	}
+	slices.SortFunc(list, func(a, b limit) int {
+		return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(b.volume, a.volume))
+	})
+	return list
+}
+
+func (p *picker) full() bool { return len(p.heap) == p.n }
+
+// compare is negative where a comes before b.
+func (p *picker) compare(a, b entry) int {
+	switch {
+	case a.key != b.key:
+		return cmp.Compare(b.key, a.key)
+	case a.volume != b.volume:
+		return cmp.Compare(b.volume, a.volume)
+	case a.beginning != b.beginning:
+		return cmp.Compare(a.beginning, b.beginning)
+	}
+	x, y := p.conditionOf(a.id), p.conditionOf(b.id)
+	return bytes.Compare(x[:], y[:])
+}
+
+func (p *picker) conditionOf(id int32) data.Hash {
+	if id < 0 {
+		return p.after.Condition
+	}
+	return p.condition(id)
+}
+
+// edges are the first and the last place that a row may have to get in, as far as
+// the beginnings of condition ids tell them apart.
+func (p *picker) edges() (first, last entry) {
+	first = entry{key: math.MaxInt64}
+	last = entry{key: math.MinInt64, volume: math.MinInt64, beginning: math.MaxUint64}
+	if p.after != nil {
+		first = p.from
+	}
+	if p.full() {
+		last = p.heap[0]
+	}
+	return first, last
+}
+
+// show shows the rows of list, those of a chunk whose first id is base. Rows that
+// certainly do not get in are sifted out before, without branches: where most are
+// equal in what is sorted by, which comes first is anybody's guess.
+func (p *picker) show(c *chunk, base int32, list []uint16) {
+	first, last := p.edges()
+	if last.key != p.tied {
+		all := len(list)
+		if list = p.siftKeys(c, list, first.key, last.key); len(list) > all/2 {
+			p.tied = last.key
+		}
+	}
+	if len(list) > fewRows {
+		list = p.siftTies(c, list, first, last)
+	}
+	values, volumes := c.values[p.order.Field], c.values[Volume]
+	for _, i := range list {
+		i &= chunkRows - 1
+		p.take(entry{p.order.key(values[i]), volumes[i], c.conditions[i], base + int32(i)})
+	}
+}
+
+// fewRows are looked at one by one.
+const fewRows = 8
+
+// siftKeys keeps the rows whose key lies between last and first.
+func (p *picker) siftKeys(c *chunk, list []uint16, first, last int64) []uint16 {
+	values, width := c.values[p.order.Field], uint64(first)-uint64(last)
+	flip := int64(0)
+	if p.order.Ascending {
+		flip = -1
+	}
+	n := 0
+	for _, i := range list {
+		v := values[i&(chunkRows-1)]
+		key := v ^ flip
+		if v == Null {
+			key = Null
+		}
+		p.list[n&(chunkRows-1)] = i
+		n += one(uint64(key)-uint64(last) <= width)
+	}
+	return p.list[:n]
+}
+
+// siftTies keeps the rows that are neither before first nor behind last. A place
+// is one long number here, of which the greatest comes first.
+func (p *picker) siftTies(c *chunk, list []uint16, first, last entry) []uint16 {
+	const sign = 1 << 63
+	values, volumes, conditions := c.values[p.order.Field], c.values[Volume], c.conditions
+	flip := int64(0)
+	if p.order.Ascending {
+		flip = -1
+	}
+	f0, f1, f2 := uint64(first.key)^sign, uint64(first.volume)^sign, ^first.beginning
+	l0, l1, l2 := uint64(last.key)^sign, uint64(last.volume)^sign, ^last.beginning
+	n := 0
+	for _, i := range list {
+		v := values[i&(chunkRows-1)]
+		key := v ^ flip
+		if v == Null {
+			key = Null
+		}
+		r0, r1, r2 := uint64(key)^sign, uint64(volumes[i&(chunkRows-1)])^sign, ^conditions[i&(chunkRows-1)]
+		_, before := bits.Sub64(f2, r2, 0)
+		_, before = bits.Sub64(f1, r1, before)
+		_, before = bits.Sub64(f0, r0, before)
+		_, behind := bits.Sub64(r2, l2, 0)
+		_, behind = bits.Sub64(r1, l1, behind)
+		_, behind = bits.Sub64(r0, l0, behind)
+		p.list[n&(chunkRows-1)] = i
+		n += int(1 ^ (before | behind))
+	}
+	return p.list[:n]
+}
+
+// take keeps e if it comes behind after and is one of the first.
+func (p *picker) take(e entry) {
+	if p.after != nil && p.compare(p.from, e) >= 0 {
+		return
+	}
+	if !p.full() {
+		p.heap = append(p.heap, e)
+		for i := len(p.heap) - 1; i > 0; {
+			parent := (i - 1) / 2
+			if p.compare(p.heap[i], p.heap[parent]) <= 0 {
+				return
+			}
+			p.heap[i], p.heap[parent] = p.heap[parent], p.heap[i]
+			i = parent
+		}
+		return
+	}
+	if p.compare(e, p.heap[0]) >= 0 {
+		return
+	}
+	p.heap[0] = e
+	for i := 0; ; {
+		last := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(p.heap) && p.compare(p.heap[child], p.heap[last]) > 0 {
+				last = child
+			}
+		}
+		if last == i {
+			return
+		}
+		p.heap[i], p.heap[last] = p.heap[last], p.heap[i]
+		i = last
+	}
+}
