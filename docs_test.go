@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pmx/data/feeds"
+	"pmx/engine/export"
 )
 
 func read(t *testing.T, file string) string {
@@ -25,6 +26,20 @@ func TestImportDocumentNamesEveryFeed(t *testing.T) {
 	for _, name := range feeds.Names() {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/import.md does not name the feed %s", name)
+		}
+	}
+}
+
+func TestDataDictionaryNamesEveryColumn(t *testing.T) {
+	text := read(t, "docs/exports.md")
+	for dataset, columns := range export.Columns() {
+		if !strings.Contains(text, "\n## "+dataset+"\n") {
+			t.Errorf("docs/exports.md does not describe %s", dataset)
+		}
+		for _, column := range columns {
+			if !strings.Contains(text, "`"+column+"`") {
+				t.Errorf("docs/exports.md does not explain %s of %s", column, dataset)
+			}
 		}
 	}
 }

@@ -7,26 +7,38 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"pmx/data"
 	"pmx/engine/export"
 	"pmx/rollups/keeper"
 )
 
-// ExportCmd writes canonical files.
+// ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset string `arg:"" help:"fills, markets or resolutions." enum:"fills,markets,resolutions"`
-	Format  string `help:"parquet, csv or ndjson." enum:"parquet,csv,ndjson" default:"parquet"`
+	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,fills,conditions,resolutions"`
+	Format  string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
 	Out     string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	JSON    bool   `help:"End with one JSON object; not with --out -."`
 }
 
 // Help is the longer help.
 func (ExportCmd) Help() string {
-	return `The files are in pmx's own canonical columns, exact to the last digit, and pmx import reads them back.
+	return `Research datasets, the same files as the API's export jobs give, parquet or csv:
+  markets             every market with volume, status and resolution
+  trader_leaderboard  every wallet by lifetime profit
+  wallet_pnl          every wallet's volumes, counts and profit
+
+Facts in pmx's own canonical columns, exact to the last digit, which pmx import reads back:
+  fills               every fill
+  conditions          every market with all that its sources said
+  resolutions         every payout
+
 The file appears under its name only when it is complete.
 
-  pmx export fills --out fills.parquet
+  pmx export wallet_pnl --out wallets.parquet
   pmx export markets --format csv --out - | head`
 }
 
@@ -35,12 +47,23 @@ type exportRequest struct {
 	Format  data.Format `json:"format"`
 }
 
-type exported struct {
-	Path string `json:"path"` // in the data directory; the command takes it from there
-	Rows int64  `json:"rows"`
+// share is how much of an export is done, as an event.
+type share struct {
+	Done float64 `json:"done"` // 0…1
 }
 
-func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, _ func(stage)) (out exported, err error) {
+type exported struct {
+	Path      string    `json:"path"` // in the data directory; the command takes it from there
+	Rows      int64     `json:"rows"`
+	SHA256    string    `json:"sha256,omitempty"` // of a research dataset, as the two below
+	AsOf      time.Time `json:"as_of,omitzero"`
+	Truncated bool      `json:"truncated,omitempty"`
+}
+
+func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (out exported, err error) {
+	if slices.Contains(export.Datasets(), req.Dataset) {
+		return localDataset(ctx, k, req, emit)
+	}
 	err = k.DB().Read(ctx, func(conn *sql.Conn) error {
 		out.Path, out.Rows, err = export.WriteFacts(ctx, conn, k.DB().Dir().Tmp(), req.Dataset, req.Format)
 		return err
@@ -48,13 +71,31 @@ func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, _ fun
 	return out, err
 }
 
+// localDataset writes into a folder of its own, so that two exports at once do
+// not meet.
+func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (exported, error) {
+	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
+	if err != nil {
+		return exported{}, err
+	}
+	path := filepath.Join(dir, req.Dataset+"."+string(req.Format))
+	file, err := k.Exporter().Write(ctx, req.Dataset, req.Format, path, func(done float64) { emit(share{done}) })
+	if err != nil {
+		return exported{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return exported{Path: path, Rows: file.Rows, SHA256: file.SHA256, AsOf: file.AsOf, Truncated: file.Truncated}, nil
+}
+
 // Run exports.
 func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	res, err := perform(ctx, cli, opExport, exportRequest{c.Dataset, data.Format(c.Format)}, func(stage) {}, localExport)
+	m := newMeter(std, c.JSON)
+	res, err := perform(ctx, cli, opExport, exportRequest{c.Dataset, data.Format(c.Format)},
+		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") }, localExport)
+	m.clear()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(res.Path) }()
+	defer removeExported(res.Path)
 	if c.Out == "-" {
 		return copyFile(std.out, res.Path)
 	}
@@ -64,10 +105,23 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		}
 	}
 	if c.JSON {
-		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "format": c.Format, "file": c.Out, "rows": res.Rows})
+		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "format": c.Format, "file": c.Out, "rows": res.Rows, "truncated": res.Truncated})
 	}
-	_, err = fmt.Fprintf(std.err, "%s: %s rows\n", c.Out, thousands(res.Rows))
+	note := ""
+	if res.Truncated {
+		note = fmt.Sprintf(", the first of more: a file has at most %s", thousands(export.MaxRows))
+	}
+	_, err = fmt.Fprintf(std.err, "%s: %s rows%s\n", c.Out, thousands(res.Rows), note)
 	return err
+}
+
+// removeExported removes what is left of a file that was taken over, and the
+// folder that was made for it.
+func removeExported(path string) {
+	_ = os.Remove(path)
+	if dir := filepath.Dir(path); filepath.Base(dir) != "tmp" {
+		_ = os.Remove(dir)
+	}
 }
 
 func copyFile(w io.Writer, path string) error {

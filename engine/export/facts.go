@@ -21,8 +21,9 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// Facts are the canonical datasets: what pmx import reads back.
-var Facts = []string{"fills", "markets", "resolutions"}
+// Facts are the canonical datasets: what pmx import reads back. The conditions
+// are the markets with all that their sources said.
+var Facts = []string{"fills", "conditions", "resolutions"}
 
 // Formats are the formats a dataset can be written in.
 var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
@@ -72,15 +73,15 @@ var copyOptions = map[data.Format]string{
 func factsQuery(dataset string, format data.Format) string {
 	amount := func(col string) string {
 		if format == data.Parquet {
-			return fmt.Sprintf("(%s::DECIMAL(38, 0) / 1000000)::DECIMAL(18, 6)", col)
+			return exactDecimal(col) + "::DECIMAL(18, 6)"
 		}
-		return fmt.Sprintf("CASE WHEN %[1]s < 0 THEN '-' ELSE '' END || (abs(%[1]s) // 1000000)::VARCHAR || '.' || lpad((abs(%[1]s) %% 1000000)::VARCHAR, 6, '0')", col)
+		return exactDecimal(col) + "::VARCHAR"
 	}
 	stamp := func(col string) string {
 		if format == data.Parquet {
 			return fmt.Sprintf("make_timestamp(%s)", col)
 		}
-		return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
+		return rfc3339(col)
 	}
 	replace := []string{"@ts", stamp("f.ts")}
 	for _, c := range []string{"shares", "usd", "fee"} {

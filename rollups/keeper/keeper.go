@@ -15,6 +15,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/export"
 	"pmx/engine/ingest"
 	"pmx/engine/query"
 	"pmx/rollups"
@@ -121,6 +122,9 @@ func (k *Keeper) Snapshot() *serving.Snapshot {
 
 // Reader reads what the snapshot does not hold.
 func (k *Keeper) Reader() *query.Reader { return &query.Reader{DB: k.db} }
+
+// Exporter writes what the database holds into files.
+func (k *Keeper) Exporter() *export.Exporter { return &export.Exporter{DB: k.db, Venue: k.cfg.Venue} }
 
 // Ping proves that the database answers.
 func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }

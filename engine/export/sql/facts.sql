@@ -14,7 +14,7 @@ JOIN tokens AS t ON t.token = f.token
 LEFT JOIN markets AS m ON m.market = t.market
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 
--- name: markets
+-- name: conditions
 SELECT '0x' || lower(hex(condition)) AS condition, gamma_id, question_id, question, slug, description, resolution_source,
   group_item_title, group_item_threshold, icon, event_id, event_slug, event_title, series_slug, neg_risk,
   neg_risk_market_id, category, category_source, tags, coalesce(outcomes, '[]') AS outcomes, coalesce(token_ids, '[]') AS tokens,

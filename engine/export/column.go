@@ -1,0 +1,96 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"pmx/data"
+)
+
+// kind is what a column holds: how it lies in the frozen rows and how each
+// format shows it.
+type kind uint8
+
+const (
+	text   kind = iota // VARCHAR
+	texts              // VARCHAR with a JSON array of strings; Parquet: a list
+	hexed              // BLOB; shown as 0x and lower-case hex digits
+	number             // BIGINT
+	amount             // BIGINT millionths; Parquet: DOUBLE, CSV: six decimals, exactly
+	shares             // BIGINT[] millionths; Parquet: a list of DOUBLE, CSV: a JSON array
+	moment             // BIGINT unix µs; Parquet: TIMESTAMP in UTC, CSV: RFC 3339
+	day                // INTEGER days since 1970; Parquet: DATE, CSV: YYYY-MM-DD
+	flag               // BOOLEAN
+)
+
+// column is one column of a dataset.
+type column struct {
+	name string
+	kind kind
+}
+
+// shown is the expression that gives the column as format shows it.
+func (c column) shown(format data.Format) string {
+	expression := c.csv()
+	if format == data.Parquet {
+		expression = c.parquet()
+	}
+	return expression + " AS " + c.name
+}
+
+func (c column) parquet() string {
+	switch c.kind {
+	case texts:
+		return fmt.Sprintf(`from_json(%s, '["VARCHAR"]')`, c.name)
+	case hexed:
+		return fmt.Sprintf("'0x' || lower(hex(%s))", c.name)
+	case amount:
+		return c.name + " / 1e6"
+	case shares:
+		return fmt.Sprintf("list_transform(%s, lambda x: x / 1e6)", c.name)
+	case moment:
+		return fmt.Sprintf("make_timestamp(%s)::TIMESTAMPTZ", c.name)
+	case day:
+		return fmt.Sprintf("(DATE '1970-01-01' + %s)::DATE", c.name)
+	}
+	return c.name
+}
+
+func (c column) csv() string {
+	switch c.kind {
+	case text, texts:
+		return harmless(c.name)
+	case amount:
+		return exactDecimal(c.name)
+	case shares:
+		return fmt.Sprintf("'[' || array_to_string(list_transform(%s, lambda x: %s), ',') || ']'", c.name, exactDecimal("x"))
+	case moment:
+		return rfc3339(c.name)
+	}
+	return c.parquet()
+}
+
+// exactDecimal turns millionths into a decimal number of the same value: a
+// division would go through a DOUBLE, which has room for 53 bits.
+func exactDecimal(col string) string {
+	return fmt.Sprintf("(%s::DECIMAL(19, 0) * 0.000001::DECIMAL(6, 6))", col)
+}
+
+// rfc3339 writes unix µs as text with all its digits.
+func rfc3339(col string) string {
+	return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
+}
+
+// harmless puts an apostrophe before text that a spreadsheet would run as a
+// formula. https://owasp.org/www-community/attacks/CSV_Injection
+func harmless(col string) string {
+	return fmt.Sprintf("CASE WHEN left(%[1]s, 1) IN ('=', '+', '-', '@', chr(9), chr(13)) THEN '''' || %[1]s ELSE %[1]s END", col)
+}
+
+// ratio is a over b in millionths, rounded half away from zero as data.Ratio
+// does; NULL where b is 0.
+func ratio(a, b string) string {
+	return strings.NewReplacer("@a", a, "@b", b).Replace(
+		"CASE WHEN @b <> 0 THEN (CASE WHEN (@a < 0) <> (@b < 0) THEN -1 ELSE 1 END * " +
+			"least((abs(@a)::HUGEINT * 1000000 + abs(@b)::HUGEINT // 2) // abs(@b)::HUGEINT, 9223372036854775807))::BIGINT END")
+}

@@ -1,0 +1,68 @@
+-- The research datasets as they are frozen: money, sizes and ratios in millionths,
+-- times in unix µs. Columns stand as engine/export lists them, in any order. Rows
+-- come unordered; the order is the dataset's own.
+
+-- name: DataVersion
+-- Changes whenever the database changes: of two equal versions, every dataset is equal.
+SELECT s.epoch, s.as_of, b.batches, b.imported_at
+FROM rollup_state AS s,
+  (SELECT count(*) AS batches, coalesce(max(imported_at), 0) AS imported_at FROM batches) AS b
+
+-- name: TailRows
+SELECT count(*) FROM wallet_total_tail
+
+-- name: WalletTotals
+-- Lifetime figures of every wallet where the tail holds any.
+(SELECT wallet, SUM(fills)::BIGINT AS fills, SUM(maker_fills)::BIGINT AS maker_fills, SUM(taker_fills)::BIGINT AS taker_fills,
+  SUM(buy_usd)::BIGINT AS buy_usd, SUM(sell_usd)::BIGINT AS sell_usd, SUM(fee_usd)::BIGINT AS fee_usd,
+  SUM(days)::BIGINT AS days, SUM(markets)::BIGINT AS markets, SUM(resolved_markets)::BIGINT AS resolved_markets,
+  SUM(winning_markets)::BIGINT AS winning_markets, SUM(unmapped_fills)::BIGINT AS unmapped_fills,
+  SUM(redemption)::BIGINT AS redemption, SUM(unresolved_cash)::BIGINT AS unresolved_cash,
+  min(first_ts) AS first_ts, max(last_ts) AS last_ts
+ FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) AS part
+ GROUP BY wallet)
+
+-- name: trader_leaderboard
+SELECT w.address, n.name AS username, t.fills AS trades, t.buy_usd + t.sell_usd AS volume,
+  t.buy_usd AS buy_volume_usd, t.sell_usd AS sell_volume_usd,
+  t.sell_usd - t.buy_usd - t.fee_usd AS net_cash, t.redemption AS redemption_value,
+  t.sell_usd - t.buy_usd - t.fee_usd + t.redemption AS real_pnl,
+  @roi AS roi, @win_rate AS win_rate,
+  t.markets AS unique_markets, t.resolved_markets, t.winning_markets,
+  t.first_ts AS first_trade_at, t.last_ts AS last_trade_at
+FROM @wallet_total AS t
+JOIN wallets AS w ON w.wallet = t.wallet
+LEFT JOIN wallet_names AS n ON n.wallet = t.wallet
+WHERE t.fills > 0 AND w.address NOT IN (@venue)
+
+-- name: wallet_pnl
+SELECT w.address, n.name AS username, t.fills AS trades, t.maker_fills AS maker_trades, t.taker_fills AS taker_trades,
+  t.buy_usd + t.sell_usd AS volume, t.buy_usd AS buy_volume_usd, t.sell_usd AS sell_volume_usd, t.fee_usd AS fees_usd,
+  t.sell_usd - t.buy_usd - t.fee_usd AS net_cash, t.redemption AS redemption_value,
+  t.sell_usd - t.buy_usd - t.fee_usd + t.redemption AS real_pnl, t.unresolved_cash,
+  t.markets AS unique_markets, t.resolved_markets, t.winning_markets, t.days AS active_days, t.unmapped_fills,
+  t.first_ts AS first_trade_at, t.last_ts AS last_trade_at
+FROM @wallet_total AS t
+JOIN wallets AS w ON w.wallet = t.wallet
+LEFT JOIN wallet_names AS n ON n.wallet = t.wallet
+WHERE t.fills > 0 AND w.address NOT IN (@venue)
+
+-- name: markets
+-- A market that ever had a taker fill is measured by those, else by its makers'.
+WITH holders AS (
+  SELECT market, SUM(wallets)::BIGINT AS wallets
+  FROM (FROM market_wallets UNION ALL FROM market_wallets_tail) AS part
+  GROUP BY market
+)
+SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category, m.tags, m.outcomes,
+  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
+  coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_usd ELSE v.maker_usd END, 0) AS volume,
+  coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_shares ELSE v.maker_shares END, 0) AS volume_shares,
+  CASE WHEN v.taker_fills > 0 THEN 'taker_usd' WHEN v.maker_fills > 0 THEN 'maker_usd' END AS volume_basis,
+  coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_fills ELSE v.maker_fills END, 0) AS trades,
+  coalesce(h.wallets, 0) AS traders,
+  m.payouts, from_json(m.outcomes, '["VARCHAR"]')[list_position(m.payouts, 1000000)] AS winning_outcome,
+  m.created_at, m.end_at AS end_date, m.resolved_at
+FROM markets AS m
+LEFT JOIN market_total AS v ON v.market = m.market
+LEFT JOIN holders AS h ON h.market = m.market

@@ -1,0 +1,134 @@
+package export_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/export"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// open opens a venue of its own in a new folder.
+func open(t testing.TB, threads int) *keeper.Keeper {
+	t.Helper()
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: threads, MemoryLimit: "2GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.Nop(),
+		Publish: func(*serving.Snapshot) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+func mustImport(t testing.TB, k *keeper.Keeper, paths ...string) {
+	t.Helper()
+	res, err := k.Import(context.Background(), keeper.Request{Paths: paths}, nil)
+	if err != nil || len(res.Failed) > 0 {
+		t.Fatalf("import %v: %v %+v", paths, err, res.Failed)
+	}
+}
+
+// sampleFiles writes a sample venue.
+func sampleFiles(t testing.TB, fills int64) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: fills}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// exported writes a dataset of k and gives the file.
+func exported(t testing.TB, k *keeper.Keeper, e export.Exporter, dataset string, format data.Format) (string, export.File) {
+	t.Helper()
+	path := filepath.Join(k.DB().Dir().Exports(), dataset+"."+string(format))
+	e.DB = k.DB()
+	file, err := e.Write(context.Background(), dataset, format, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, file
+}
+
+// table is a file as rows of text by column name.
+type table []map[string]string
+
+func readCSV(t testing.TB, path string) table {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	out := make(table, 0, len(all))
+	for _, record := range all[1:] {
+		row := map[string]string{}
+		for i, name := range all[0] {
+			row[name] = record[i]
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// query gives the rows of a statement as text, NULL as "".
+func query(t testing.TB, k *keeper.Keeper, text string) (out table) {
+	t.Helper()
+	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {
+		rows, err := conn.QueryContext(context.Background(), text)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		names, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			cells := make([]sql.NullString, len(names))
+			into := make([]any, len(names))
+			for i := range cells {
+				into[i] = &cells[i]
+			}
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			row := map[string]string{}
+			for i, name := range names {
+				row[name] = cells[i].String
+			}
+			out = append(out, row)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", strings.TrimSpace(text), err)
+	}
+	return out
+}
