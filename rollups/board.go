@@ -171,13 +171,10 @@ type marketVolume struct {
 	lastTS       int64
 }
 
-// basis: a market that ever had a taker fill counts those, else its maker fills.
-func (v *marketVolume) basis() serving.VolumeBasis { return v.ever.basis() }
-
 // basis is by which legs volume is measured whose lifetime l is: the takers',
-// except where there never was one.
+// except where there are but makers'.
 func (l *legs) basis() serving.VolumeBasis {
-	if l.takerFills == 0 {
+	if l.takerFills == 0 && l.makerFills > 0 {
 		return serving.MakerUSD
 	}
 	return serving.TakerUSD
@@ -191,11 +188,9 @@ func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Mic
 	return l.takerFills, data.Micro(l.takerUSD), data.Micro(l.takerShares)
 }
 
-func (v *marketVolume) usd(l *legs) int64 {
-	if v.basis() == serving.MakerUSD {
-		return l.makerUSD
-	}
-	return l.takerUSD
+func (v *marketVolume) usd(l *legs) data.Micro {
+	_, usd, _ := l.by(v.ever.basis())
+	return usd
 }
 
 // marketBoard ranks markets by the period's volume, ties by lifetime volume,
@@ -214,7 +209,7 @@ func (l *Live) marketBoard(p serving.Period) []serving.MarketRow {
 		l.lifetime(&best.items[i])
 	}
 	slices.SortFunc(best.items, func(a, b marketVolume) int {
-		x, y := l.markets[a.market].Condition, l.markets[b.market].Condition
+		x, y := l.catalog.Market(a.market).Condition, l.catalog.Market(b.market).Condition
 		return cmp.Or(cmp.Compare(b.usd(&b.period), a.usd(&a.period)), cmp.Compare(b.usd(&b.ever), a.usd(&a.ever)),
 			bytes.Compare(x[:], y[:]))
 	})
@@ -240,7 +235,7 @@ func (l *Live) atEdge(best *top[marketVolume], volumes []marketVolume) {
 // lifetime adds up a market's tokens.
 func (l *Live) lifetime(v *marketVolume) {
 	v.ever = legs{}
-	for _, token := range l.marketTokens[v.market] {
+	for _, token := range l.catalog.Tokens(v.market) {
 		t := &l.tokens[token]
 		v.ever.plus(&t.legs)
 		v.lastTS = max(v.lastTS, t.lastTS)
@@ -273,35 +268,18 @@ func (l *Live) marketVolumes(p serving.Period) []marketVolume {
 	return volumes
 }
 
-func (l *legs) plus(o *legs) {
-	l.takerFills += o.takerFills
-	l.takerUSD += o.takerUSD
-	l.takerShares += o.takerShares
-	l.makerFills += o.makerFills
-	l.makerUSD += o.makerUSD
-	l.makerShares += o.makerShares
-}
-
-func (l *legs) minus(o *legs) {
-	negative := legs{-o.takerFills, -o.takerUSD, -o.takerShares, -o.makerFills, -o.makerUSD, -o.makerShares}
-	l.plus(&negative)
-}
-
 func (l *Live) marketRows(volumes []marketVolume) []serving.MarketRow {
 	out := make([]serving.MarketRow, 0, len(volumes))
 	for i := range volumes {
 		v := &volumes[i]
-		m := l.markets[v.market]
+		m, basis := l.catalog.Market(v.market), v.ever.basis()
 		row := serving.MarketRow{
 			Rank: i + 1, Condition: m.Condition, Question: m.Question, Slug: m.Slug, EventID: m.EventID,
-			EventSlug: m.EventSlug, Category: m.Category, Outcomes: m.Outcomes, Basis: v.basis(),
-			VolumeUSD: data.Micro(v.usd(&v.period)), VolumeAllTime: data.Micro(v.usd(&v.ever)),
+			EventSlug: m.EventSlug, Category: m.Category, Outcomes: m.Outcomes, Basis: basis, VolumeAllTime: v.usd(&v.ever),
+			Traders:  int64(l.distinctTraders(v.market, l.catalog.Tokens(v.market))),
 			Resolved: m.Resolved(), Closed: m.Closed, EndTS: m.EndTS, LastTS: v.lastTS,
 		}
-		row.Trades, _, row.VolumeShares = v.period.by(v.basis())
-		if int(v.market) < len(l.traders) {
-			row.Traders = l.traders[v.market]
-		}
+		row.Trades, row.VolumeUSD, row.VolumeShares = v.period.by(basis)
 		if i > 0 && out[i-1].VolumeUSD == row.VolumeUSD {
 			row.Rank = out[i-1].Rank
 		}

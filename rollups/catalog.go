@@ -16,14 +16,14 @@ import (
 func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) error {
 	query := statements.Get("LoadMarkets", "@which", which)
 	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		m, err := readMarket(row)
+		m, err := l.texts.market(row)
 		if err != nil {
 			return err
 		}
-		for int(m.ID) >= len(l.markets) {
-			l.markets = append(l.markets, nil)
+		l.catalog.Set(m)
+		if m.Resolved() && m.ResolvedTS > l.state.asOf-windows[serving.Day] {
+			l.ripening.add(m.ResolvedTS, m.ID)
 		}
-		l.markets[m.ID] = m
 		return nil
 	})
 	if err != nil {
@@ -32,47 +32,98 @@ func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) er
 	return nil
 }
 
-// catalog is the catalog as it is now.
-func (l *Live) catalog() *serving.Catalog {
-	tokens := make([]serving.TokenRef, len(l.tokens))
-	for i := range l.tokens {
-		tokens[i] = serving.TokenRef{Market: l.tokens[i].market, Outcome: l.tokens[i].outcome, ID: l.tokens[i].id}
-	}
-	return serving.NewCatalog(append([]*serving.Market(nil), l.markets...), tokens)
+// keepTexts bounds what texts remembers of each kind: most lists and labels are
+// among the first, and those that are not are kept once all the same.
+const keepTexts = 1 << 16
+
+// texts lets markets share what is the same for many of them.
+type texts struct {
+	words   map[string]string
+	lists   map[string][]string
+	amounts map[string][]data.Micro
+	yes, no *bool
 }
 
-// readMarket takes a row of LoadMarkets.
-func readMarket(row []driver.Value) (*serving.Market, error) {
+func newTexts() texts {
+	yes, no := true, false
+	return texts{words: map[string]string{}, lists: map[string][]string{}, amounts: map[string][]data.Micro{}, yes: &yes, no: &no}
+}
+
+// market takes a row of LoadMarkets.
+func (t *texts) market(row []driver.Value) (*serving.Market, error) {
 	m := &serving.Market{ID: int32(engine.Int(row[0])), Question: engine.Text(row[2]), Slug: engine.Text(row[3]),
 		EventID: engine.Text(row[4]), EventSlug: engine.Text(row[5]), EventTitle: engine.Text(row[6]),
-		SeriesSlug: engine.Text(row[7]), Category: engine.Text(row[8]),
-		NegRisk: flag(row[13]), Active: flag(row[14]), Closed: flag(row[15]), AcceptingOrders: flag(row[16]),
+		SeriesSlug: t.word(engine.Text(row[7])), Category: t.word(engine.Text(row[8])),
+		NegRisk: t.flag(row[13]), Active: t.flag(row[14]), Closed: t.flag(row[15]), AcceptingOrders: t.flag(row[16]),
 		BestBid: micro(row[17]), BestAsk: micro(row[18]), LastPrice: micro(row[19]), Liquidity: micro(row[20]),
 		ReportedVolume: micro(row[21]), CreatedTS: engine.Int(row[22]), StartTS: engine.Int(row[23]), EndTS: engine.Int(row[24]),
 		ClosedTS: engine.Int(row[25]), ResolvedTS: engine.Int(row[26]), UpdatedTS: engine.Int(row[27])}
 	copy(m.Condition[:], row[1].([]byte))
-	var payouts []int64
-	for i, list := range []any{&m.Tags, &m.Outcomes, &m.Prices, &payouts} {
-		text := engine.Text(row[9+i])
-		if text == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(text), list); err != nil {
+	for i, dst := range []*[]string{&m.Tags, &m.Outcomes} {
+		if err := shareList(t.lists, engine.Text(row[9+i]), dst); err != nil {
 			return nil, fmt.Errorf("market %s: %w", m.Condition, err)
 		}
 	}
-	for _, p := range payouts {
-		m.Payouts = append(m.Payouts, data.Micro(p))
+	if err := shareList(t.amounts, engine.Text(row[11]), &m.Prices); err != nil {
+		return nil, fmt.Errorf("market %s: %w", m.Condition, err)
 	}
-	return m, nil
+	return m, t.payouts(engine.Text(row[12]), m)
 }
 
-func flag(v driver.Value) *bool {
-	b, ok := v.(bool)
-	if !ok {
+// payouts reads a list of whole millionths.
+func (t *texts) payouts(text string, m *serving.Market) error {
+	key := "payouts " + text
+	if known, ok := t.amounts[key]; ok || text == "" {
+		m.Payouts = known
 		return nil
 	}
-	return &b
+	var whole []int64
+	if err := json.Unmarshal([]byte(text), &whole); err != nil {
+		return fmt.Errorf("market %s: %w", m.Condition, err)
+	}
+	for _, p := range whole {
+		m.Payouts = append(m.Payouts, data.Micro(p))
+	}
+	if len(t.amounts) < keepTexts {
+		t.amounts[key] = m.Payouts
+	}
+	return nil
+}
+
+// shareList gives the list that a JSON text says, the same one for equal texts.
+func shareList[T any](known map[string][]T, text string, dst *[]T) error {
+	if list, ok := known[text]; ok || text == "" {
+		*dst = list
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), dst); err != nil {
+		return err
+	}
+	if len(known) < keepTexts {
+		known[text] = *dst
+	}
+	return nil
+}
+
+func (t *texts) word(s string) string {
+	if known, ok := t.words[s]; ok {
+		return known
+	}
+	if len(t.words) < keepTexts {
+		t.words[s] = s
+	}
+	return s
+}
+
+func (t *texts) flag(v driver.Value) *bool {
+	b, ok := v.(bool)
+	switch {
+	case !ok:
+		return nil
+	case b:
+		return t.yes
+	}
+	return t.no
 }
 
 func micro(v driver.Value) *data.Micro {

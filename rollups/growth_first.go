@@ -159,7 +159,7 @@ func (g *growth) market(l *Live, id int32) {
 		f.marketDay = append(f.marketDay, noDay)
 	}
 	first := int64(0)
-	for _, token := range l.marketTokens[id] {
+	for _, token := range l.catalog.Tokens(id) {
 		first = earlier(first, l.tokens[token].firstTS)
 	}
 	day := int32(noDay)

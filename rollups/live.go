@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -28,42 +28,22 @@ type Live struct {
 
 	builder  *serving.Builder
 	excluded map[int32]bool // wallet ids of Venue
+	catalog  *serving.CatalogBuilder
+	texts    texts // shared by markets
 	tokens   []tokenState
 	tokenIDs map[string]int32
-	// marketTokens lists the tokens of each market.
-	marketTokens map[int32][]int32
-	traders      []int64 // distinct wallets by market id
-	wallets      [serving.Periods]walletWindow
-	volumes      [serving.Periods]tokenWindow
-	active       [serving.Periods]int64 // mapped markets traded
-	markets      []*serving.Market      // by id; nil: no such market
-	products     []product
-	state        state
-	counts       serving.Counts
-	counted      bool // counts holds for the markets as they are
-}
-
-// legs is volume by leg: makers apart from all others.
-type legs struct {
-	takerFills, takerUSD, takerShares, makerFills, makerUSD, makerShares int64
-}
-
-func (l *legs) add(row []driver.Value) {
-	l.takerFills += engine.Int(row[0])
-	l.takerUSD += engine.Int(row[1])
-	l.takerShares += engine.Int(row[2])
-	l.makerFills += engine.Int(row[3])
-	l.makerUSD += engine.Int(row[4])
-	l.makerShares += engine.Int(row[5])
-}
-
-// tokenState is what the venue traded of one token, ever.
-type tokenState struct {
-	id      string // its public name
-	market  int32  // -1: not mapped
-	outcome int8
-	legs
-	firstTS, lastTS int64 // unix µs; 0: no fill
+	// venueHeld lists the venue's own wallets that traded a token.
+	venueHeld map[int32][]int32
+	traders   []int32 // distinct wallets by market id, the venue's own among them
+	day       dayTraders
+	ripening  ripening
+	wallets   [serving.Periods]walletWindow
+	volumes   [serving.Periods]tokenWindow
+	active    [serving.Periods]int64 // mapped markets traded
+	ever      legs                   // of all tokens
+	products  []product
+	state     state
+	counts    serving.Counts
 }
 
 // Wallet gives the id of a wallet; false where Live has not seen it.
@@ -95,9 +75,14 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&wallets); err != nil {
 		return err
 	}
-	l.builder = serving.NewBuilder(int(wallets))
-	l.excluded, l.tokens, l.traders, l.markets = map[int32]bool{}, nil, nil, nil
-	l.marketTokens, l.tokenIDs = map[int32][]int32{}, map[string]int32{}
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	l.state, l.counts, l.ever = s, serving.Counts{}, legs{}
+	l.builder, l.catalog, l.texts = serving.NewBuilder(int(wallets)), serving.NewCatalogBuilder(), newTexts()
+	l.excluded, l.tokens, l.traders, l.tokenIDs = map[int32]bool{}, nil, nil, map[string]int32{}
+	l.venueHeld, l.day, l.ripening = map[int32][]int32{}, newDayTraders(), nil
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
 	}
@@ -112,7 +97,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
 		return err
 	}
-	l.products, l.counted = newProducts(), false
+	l.products = newProducts()
 	return l.follow(ctx, conn, func(t table) string { return queries[t.name] }, "LoadNames", "")
 }
 
@@ -136,7 +121,6 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	if changed > 0 {
-		l.counted = false
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
 		}
@@ -163,7 +147,8 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		{from(tableNamed("token_total")), l.addTokenTotal},
 		{from(tableNamed("market_wallets")), l.addTraders},
 		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.wallets[engine.Int(row[1])].add(row) }},
-		{from(tableNamed("token_window")), func(row []driver.Value) { l.volumes[engine.Int(row[1])].add(row) }},
+		{from(tableNamed("token_window")), l.addTokenWindow},
+		{statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices},
 	}
 	for _, s := range steps {
 		if err := each(s.query, s.f); err != nil {
@@ -175,8 +160,12 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 			return fmt.Errorf("follow: %w", err)
 		}
 	}
+	whole := remapped == ""
+	if err := errors.Join(l.followDay(ctx, conn, whole), l.followVenue(ctx, conn, whole)); err != nil {
+		return fmt.Errorf("follow traders: %w", err)
+	}
 	for _, p := range l.products {
-		if err := p.follow(ctx, conn, l, from, remapped == ""); err != nil {
+		if err := p.follow(ctx, conn, l, from, whole); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
 	}
@@ -189,30 +178,6 @@ func (l *Live) addWallet(row []driver.Value) {
 	if l.Venue[addr] {
 		l.excluded[int32(engine.Int(row[0]))] = true
 	}
-}
-
-func (l *Live) mapToken(row []driver.Value) {
-	id := int(engine.Int(row[0]))
-	for id >= len(l.tokens) {
-		l.tokens = append(l.tokens, tokenState{market: -1})
-	}
-	t := &l.tokens[id]
-	t.id = engine.Text(row[3])
-	l.tokenIDs[t.id] = int32(id)
-	if row[1] == nil {
-		return
-	}
-	market := int32(engine.Int(row[1]))
-	t.outcome = int8(engine.Int(row[2]))
-	if t.market == market {
-		return
-	}
-	if t.market >= 0 {
-		rest := l.marketTokens[t.market]
-		l.marketTokens[t.market] = slices.DeleteFunc(slices.Clone(rest), func(other int32) bool { return other == int32(id) })
-	}
-	t.market = market
-	l.marketTokens[market] = append(l.marketTokens[market], int32(id))
 }
 
 func (l *Live) addTotals(row []driver.Value) {
@@ -241,18 +206,13 @@ func earlier(ts int64, other driver.Value) int64 {
 	return ts
 }
 
-func (l *Live) addTokenTotal(row []driver.Value) {
-	t := &l.tokens[engine.Int(row[0])]
-	t.add(row[1:7])
-	t.firstTS, t.lastTS = earlier(t.firstTS, row[7]), max(t.lastTS, engine.Int(row[8]))
-}
-
 func (l *Live) addTraders(row []driver.Value) {
 	id := int(engine.Int(row[0]))
 	for id >= len(l.traders) {
 		l.traders = append(l.traders, 0)
 	}
-	l.traders[id] += engine.Int(row[1])
+	l.traders[id] += int32(engine.Int(row[1]))
+	l.catalog.Touch(int32(id))
 }
 
 // publish makes the next snapshot and swaps it in.
@@ -270,10 +230,9 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 		snap.AsOf = time.UnixMicro(s.asOf).UTC()
 	}
 	l.builder.Seal(snap)
-	snap.Catalog = l.catalog()
-	if err := l.count(ctx, conn, snap); err != nil {
-		return err
-	}
+	l.refresh()
+	snap.Catalog = l.catalog.Seal()
+	l.count(snap)
 	for p := range serving.Periods {
 		snap.Traders[p], snap.Markets[p] = l.traderBoard(p), l.marketBoard(p)
 	}
@@ -289,33 +248,14 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-func (l *Live) count(ctx context.Context, conn *sql.Conn, snap *serving.Snapshot) error {
-	c := l.counts
-	if !l.counted { // markets changed
-		c = serving.Counts{}
-		err := conn.QueryRowContext(ctx, statements.Get("CountMarkets")).Scan(&c.Markets, &c.ResolvedMarkets,
-			&c.OpenMarkets, &c.ClosedMarkets, &c.Events)
-		if err != nil {
-			return err
-		}
-		l.counted = true
-	}
+// count fills in the whole venue's figures.
+func (l *Live) count(snap *serving.Snapshot) {
+	c := &l.counts
+	l.catalog.Count(c)
 	c.Wallets, c.Tokens = int64(l.builder.Wallets().Len()), int64(len(l.tokens))
-	c.Fills, c.UnmappedTokens, c.UnmappedFills = 0, 0, 0
-	var ever legs
-	for i := range l.tokens {
-		t := &l.tokens[i]
-		c.Fills += t.takerFills + t.makerFills
-		ever.plus(&t.legs)
-		if t.market < 0 {
-			c.UnmappedTokens++
-			c.UnmappedFills += t.takerFills + t.makerFills
-		}
-	}
-	c.Basis = ever.basis()
-	c.Trades, c.VolumeUSD, c.VolumeShares = ever.by(c.Basis)
-	l.counts, snap.Counts = c, c
-	return nil
+	c.Fills, c.Basis = l.ever.takerFills+l.ever.makerFills, l.ever.basis()
+	c.Trades, c.VolumeUSD, c.VolumeShares = l.ever.by(c.Basis)
+	snap.Counts = *c
 }
 
 // Stale tells whether facts are in that the rollups lack.

@@ -248,7 +248,8 @@ func (m *merge) batchRedemption() error {
 // the live snapshot, and adds it to the tail.
 func (m *merge) append(t table) error {
 	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
-		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"))
+		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
+		"@price", statements.Get("PriceKey"), "@ago", dayAgo(m.to))
 	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
 		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
 	if err != nil {

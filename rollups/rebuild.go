@@ -113,7 +113,7 @@ func (b *builder) query(t table) string {
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", statements.Get("PriceKey"), "@ago", dayAgo(b.to))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
 	}

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pmx/engine"
@@ -20,11 +21,13 @@ var sqlFiles embed.FS
 var statements = engine.MustStatements(sqlFiles)
 
 // table is one rollup: a run sorted by its keys and a tail of deltas. Sums add
-// up; extremes are the first and last time and merge by min and max.
+// up; of greatest, HUGEINT columns, the larger value stands; extremes are the
+// first and last time and merge by min and max.
 type table struct {
 	name     string
 	keys     []string
 	sums     []string
+	greatest []string
 	extremes bool
 	delta    string // names the statement of what a batch adds
 	rebuild  string // names the definition, "" where it is delta over all facts
@@ -70,7 +73,7 @@ func (t table) tail() string { return t.name + "_tail" }
 
 // columns are all columns in table order.
 func (t table) columns() []string {
-	cols := append(append([]string(nil), t.keys...), t.sums...)
+	cols := slices.Concat(t.keys, t.sums, t.greatest)
 	if t.extremes {
 		cols = append(cols, "first_ts", "last_ts")
 	}
@@ -79,8 +82,18 @@ func (t table) columns() []string {
 
 func (t table) columnList() string { return strings.Join(t.columns(), ", ") }
 
-// some is the condition that a row says anything: one of its sums is not zero.
-func (t table) some() string { return strings.Join(t.sums, " <> 0 OR ") + " <> 0" }
+// some is the condition that a row says anything: one of its sums is not zero, or
+// one of its greatest is there.
+func (t table) some() string {
+	var any []string
+	for _, c := range t.sums {
+		any = append(any, c+" <> 0")
+	}
+	for _, c := range t.greatest {
+		any = append(any, c+" IS NOT NULL")
+	}
+	return strings.Join(any, " OR ")
+}
 
 // typed casts the columns of a select to the table's types: sums of BIGINT are
 // HUGEINT in DuckDB.
@@ -88,6 +101,9 @@ func (t table) typed(from string) string {
 	parts := append([]string(nil), t.keys...)
 	for _, c := range t.sums {
 		parts = append(parts, c+"::BIGINT AS "+c)
+	}
+	for _, c := range t.greatest {
+		parts = append(parts, c+"::HUGEINT AS "+c)
 	}
 	if t.extremes {
 		parts = append(parts, "first_ts", "last_ts")
@@ -100,6 +116,9 @@ func (t table) grouped(from string) string {
 	parts := append([]string(nil), t.keys...)
 	for _, c := range t.sums {
 		parts = append(parts, "SUM("+c+") AS "+c)
+	}
+	for _, c := range t.greatest {
+		parts = append(parts, "max("+c+") AS "+c)
 	}
 	if t.extremes {
 		parts = append(parts, "min(first_ts) AS first_ts", "max(last_ts) AS last_ts")

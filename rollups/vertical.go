@@ -36,7 +36,7 @@ type product interface {
 
 // verticals are all of them, each after those whose rollups it reads.
 func verticals() []vertical {
-	return []vertical{growthVertical(), whaleVertical(), indexVertical(), oracleVertical()}
+	return []vertical{marketVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical()}
 }
 
 func allTables() []table {

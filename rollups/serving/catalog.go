@@ -1,6 +1,10 @@
 package serving
 
-import "pmx/data"
+import (
+	"encoding/binary"
+
+	"pmx/data"
+)
 
 // Market is what is known of one market, long texts left out. Empty strings, nil
 // and zero times are unknown. It is never changed once it is in a Catalog.
@@ -37,6 +41,33 @@ func (m *Market) EventKey() string {
 // Resolved tells whether the payouts are known.
 func (m *Market) Resolved() bool { return m.Payouts != nil }
 
+// Status says whether a market is traded.
+type Status string
+
+// The states of a market.
+const (
+	Open     Status = "open"
+	Closed   Status = "closed" // trading ended, payouts are not known
+	Resolved Status = "resolved"
+	Unknown  Status = "unknown" // no source said whether trading ended
+)
+
+// StatusOf is resolved before closed before open; unknown where closed is nil.
+func StatusOf(resolved bool, closed *bool) Status {
+	switch {
+	case resolved:
+		return Resolved
+	case closed == nil:
+		return Unknown
+	case *closed:
+		return Closed
+	}
+	return Open
+}
+
+// Status says whether the market is traded.
+func (m *Market) Status() Status { return StatusOf(m.Resolved(), m.Closed) }
+
 // TokenRef says which outcome of which market a token pays for.
 type TokenRef struct {
 	Market  int32 // −1: not mapped yet
@@ -44,67 +75,90 @@ type TokenRef struct {
 	ID      string // its public name: a uint256 in decimal
 }
 
-// Catalog is every market and token of a snapshot, by the small ids of the
-// database and by their public names.
-type Catalog struct {
-	markets     []*Market // by id; nil: no such market
-	byCondition map[data.Hash]int32
-	tokens      []TokenRef
-	tokensOf    [][]int32 // by market id
+// listing is a market's place in a Catalog.
+type listing struct {
+	market *Market // nil: no such market
+	tokens []int32 // by outcome, then id
 }
 
-// NewCatalog makes a Catalog of markets by id and tokens by id, both of which it
-// keeps.
-func NewCatalog(markets []*Market, tokens []TokenRef) *Catalog {
-	c := &Catalog{markets: markets, tokens: tokens, byCondition: make(map[data.Hash]int32, len(markets))}
-	for id, m := range markets {
-		if m != nil {
-			c.byCondition[m.Condition] = int32(id)
-		}
-	}
-	c.tokensOf = make([][]int32, len(markets))
-	for id, t := range tokens {
-		if t.Market >= 0 && int(t.Market) < len(markets) {
-			c.tokensOf[t.Market] = append(c.tokensOf[t.Market], int32(id))
-		}
-	}
-	return c
+// tokenSlot is a token's place in a Catalog: the market's id + 1, so that zero is
+// a token nobody has mapped.
+type tokenSlot struct {
+	id      string
+	market  int32
+	outcome int8
+}
+
+// Catalog is every market, token and event of a snapshot, by the small ids of
+// the database and by their public names. Successive Catalogs share what did not
+// change between them.
+type Catalog struct {
+	conditions *idTable
+	markets    shared[listing]
+	figures    shared[Figures]
+	tokens     shared[tokenSlot]
+	slugs, ids eventNames
+	len        int
+	changed    []int32
 }
 
 // Market gives the market of an id; nil where there is none.
 func (c *Catalog) Market(id int32) *Market {
-	if c == nil || id < 0 || int(id) >= len(c.markets) {
+	if c == nil {
 		return nil
 	}
-	return c.markets[id]
+	l := c.markets.at(int(id))
+	if l == nil {
+		return nil
+	}
+	return l.market
+}
+
+// Figures gives the figures of a market; nil where there is no market of that id.
+// They must not be changed.
+func (c *Catalog) Figures(id int32) *Figures {
+	if c.Market(id) == nil {
+		return nil
+	}
+	return c.figures.at(int(id))
 }
 
 // Find gives the market of a condition id; nil where it was never seen.
 func (c *Catalog) Find(condition data.Hash) *Market {
-	if c == nil {
+	if c == nil || c.conditions == nil {
 		return nil
 	}
-	id, ok := c.byCondition[condition]
-	if !ok {
+	id, known := c.conditions.find(conditionHash(&condition), func(id int) bool {
+		m := c.Market(int32(id))
+		return m != nil && m.Condition == condition
+	})
+	if !known {
 		return nil
 	}
-	return c.markets[id]
+	return c.Market(int32(id))
 }
 
 // Token says what a token id pays for; Market −1 where that is not known.
 func (c *Catalog) Token(id int32) TokenRef {
-	if c == nil || id < 0 || int(id) >= len(c.tokens) {
-		return TokenRef{Market: -1}
+	if c != nil {
+		if t := c.tokens.at(int(id)); t != nil {
+			return TokenRef{Market: t.market - 1, Outcome: t.outcome, ID: t.id}
+		}
 	}
-	return c.tokens[id]
+	return TokenRef{Market: -1}
 }
 
-// Tokens lists the tokens of a market, in no order; the list must not be changed.
+// Tokens lists the tokens of a market by outcome, then id; the list must not be
+// changed.
 func (c *Catalog) Tokens(market int32) []int32 {
-	if c == nil || market < 0 || int(market) >= len(c.tokensOf) {
+	if c == nil {
 		return nil
 	}
-	return c.tokensOf[market]
+	l := c.markets.at(int(market))
+	if l == nil {
+		return nil
+	}
+	return l.tokens
 }
 
 // Len is one more than the largest market id.
@@ -112,5 +166,24 @@ func (c *Catalog) Len() int {
 	if c == nil {
 		return 0
 	}
-	return len(c.markets)
+	return c.len
+}
+
+// Changed lists the ids of markets whose description, tokens or figures were
+// written since the Catalog before, in no order; it must not be changed. In the
+// first Catalog that is all of them.
+func (c *Catalog) Changed() []int32 {
+	if c == nil {
+		return nil
+	}
+	return c.changed
+}
+
+// conditionHash spreads a condition id, which is a hash already but for made-up
+// ones.
+func conditionHash(h *data.Hash) uint64 {
+	x := binary.LittleEndian.Uint64(h[:]) ^ binary.LittleEndian.Uint64(h[24:])*0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
 }

@@ -1,6 +1,9 @@
 package serving
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // Compare counts the wallets and board rows of s, and those that differ in o:
 // how a followed snapshot is held against one loaded anew.
@@ -22,6 +25,37 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 		x, okX := s.Trader(a)
 		y, okY := o.Trader(a)
 		note(okX == okY && x.Name == y.Name && (!okX || *x.Totals == *y.Totals))
+	}
+	catalogRows, catalogDiffer := s.Catalog.compare(o.Catalog)
+	return rows + catalogRows, differ + catalogDiffer
+}
+
+// compare counts the markets and tokens of c, and those that differ in o.
+func (c *Catalog) compare(o *Catalog) (rows, differ int64) {
+	note := func(same bool) {
+		rows++
+		if !same {
+			differ++
+		}
+	}
+	note(c.Len() == o.Len())
+	for id := range int32(max(c.Len(), o.Len())) {
+		m, other := c.Market(id), o.Market(id)
+		if m == nil || other == nil {
+			note(m == other)
+			continue
+		}
+		note(reflect.DeepEqual(m, other) && *c.Figures(id) == *o.Figures(id) && c.Find(m.Condition) == m)
+		note(slices.Equal(c.Tokens(id), o.Tokens(id)))
+		for _, token := range c.Tokens(id) {
+			note(c.Token(token) == o.Token(token))
+		}
+		// A long list is compared once, at its first market.
+		for _, list := range [][2][]int32{{c.slugs.of(m.EventSlug), o.slugs.of(m.EventSlug)}, {c.ids.of(m.EventID), o.ids.of(m.EventID)}} {
+			if len(list[0]) == 0 || list[0][0] == id {
+				note(slices.Equal(list[0], list[1]))
+			}
+		}
 	}
 	return rows, differ
 }

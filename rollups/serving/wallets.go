@@ -24,21 +24,16 @@ type page struct {
 // Wallets is the append-only index from address to wallet id, shared by all
 // snapshots of one process. One goroutine adds; any number look up.
 type Wallets struct {
-	table atomic.Pointer[walletTable]
+	table atomic.Pointer[idTable]
 	addrs atomic.Pointer[[]data.Address]
 	count int // wallets added, writer only
-}
-
-type walletTable struct {
-	slots []atomic.Uint32 // id + 1; 0 is empty
-	mask  uint64
 }
 
 // NewWallets gives an empty index with room for about n wallets.
 func NewWallets(n int) *Wallets {
 	w := &Wallets{}
 	size := uint64(1) << bits.Len64(uint64(max(n, 512)*2))
-	w.table.Store(&walletTable{slots: make([]atomic.Uint32, size), mask: size - 1})
+	w.table.Store(newIDTable(size))
 	addrs := make([]data.Address, 0, max(n, 512))
 	w.addrs.Store(&addrs)
 	return w
@@ -56,28 +51,19 @@ func walletHash(a *data.Address) uint64 {
 // Add records address a under the next id, which must equal Len.
 func (w *Wallets) Add(a data.Address) {
 	t := w.table.Load()
-	if uint64(w.count+1)*2 > uint64(len(t.slots)) {
+	if t.full(w.count) {
 		t = w.grow(t)
 	}
 	addrs := append(*w.addrs.Load(), a)
 	w.addrs.Store(&addrs)
-	t.insert(&a, uint32(w.count+1))
+	t.insert(walletHash(&a), w.count)
 	w.count++
 }
 
-func (t *walletTable) insert(a *data.Address, ref uint32) {
-	i := walletHash(a) & t.mask
-	for t.slots[i].Load() != 0 {
-		i = (i + 1) & t.mask
-	}
-	t.slots[i].Store(ref)
-}
-
-func (w *Wallets) grow(t *walletTable) *walletTable {
-	size := uint64(len(t.slots)) * 2
-	bigger := &walletTable{slots: make([]atomic.Uint32, size), mask: size - 1}
+func (w *Wallets) grow(t *idTable) *idTable {
+	bigger := newIDTable(uint64(len(t.slots)) * 2)
 	for i, a := range *w.addrs.Load() {
-		bigger.insert(&a, uint32(i+1))
+		bigger.insert(walletHash(&a), i)
 	}
 	w.table.Store(bigger)
 	return bigger
@@ -93,15 +79,7 @@ func (w *Wallets) Address(id int) data.Address { return (*w.addrs.Load())[id] }
 func (w *Wallets) Lookup(a data.Address) (int, bool) {
 	t := w.table.Load()
 	addrs := *w.addrs.Load()
-	for i := walletHash(&a) & t.mask; ; i = (i + 1) & t.mask {
-		ref := t.slots[i].Load()
-		if ref == 0 {
-			return 0, false
-		}
-		if int(ref) <= len(addrs) && addrs[ref-1] == a {
-			return int(ref - 1), true
-		}
-	}
+	return t.find(walletHash(&a), func(id int) bool { return id < len(addrs) && addrs[id] == a })
 }
 
 // Trader gives the lifetime figures of wallet a, false where this snapshot has

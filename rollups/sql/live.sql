@@ -15,11 +15,6 @@ SELECT token, market, outcome, token_id FROM tokens WHERE token >= @known ORDER 
 -- name: BatchTokens
 SELECT t.token, t.market, t.outcome, t.token_id FROM tokens AS t JOIN n_token AS n ON n.token = t.token
 
--- name: CountMarkets
-SELECT count(*), count(*) FILTER (payouts IS NOT NULL), count(*) FILTER (payouts IS NULL AND NOT closed),
-  count(*) FILTER (payouts IS NULL AND closed), count(DISTINCT coalesce(event_slug, event_id))
-FROM markets
-
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market
 

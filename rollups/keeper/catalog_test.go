@@ -1,0 +1,201 @@
+package keeper_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// figuresSQL works the figures of every market out from the facts alone, in
+// another way than the service does: whole scans, floating windows written out,
+// and the last trade found by ordering. @venue lists the venue's own wallets.
+const figuresSQL = `
+WITH newest AS (SELECT max(ts) AS ts FROM fills),
+f AS (
+  SELECT t.market, t.outcome, t.token, f.*, f.role = 1 AS maker, newest.ts - f.ts AS age,
+    w.address IN (@venue) AS venue
+  FROM fills AS f JOIN tokens AS t ON t.token = f.token JOIN wallets AS w ON w.wallet = f.wallet, newest
+  WHERE t.market IS NOT NULL
+),
+basis AS (SELECT market, bool_and(maker) AS makers, min(ts) AS first, max(ts) AS last,
+    count(DISTINCT wallet) FILTER (NOT venue) AS traders, count(DISTINCT wallet) FILTER (NOT venue AND age < 86400000000) AS day_traders
+  FROM f GROUP BY market),
+sums AS (
+  SELECT f.market, sum(usd) AS usd, sum(shares) AS shares, count(*) AS n,
+    sum(usd) FILTER (age < 86400000000) AS d, sum(usd) FILTER (age < 604800000000) AS w, sum(usd) FILTER (age < 2592000000000) AS m
+  FROM f JOIN basis AS b ON b.market = f.market WHERE maker = makers GROUP BY f.market
+),
+size AS (
+  SELECT m.market, greatest(coalesce(json_array_length(m.outcomes), 0), coalesce(json_array_length(m.prices), 0),
+    coalesce(len(m.payouts), 0), coalesce((SELECT max(t.outcome) + 1 FROM tokens AS t WHERE t.market = m.market), 0)) AS n
+  FROM markets AS m
+),
+said AS ( -- each trade as a price of the first outcome
+  SELECT f.market, f.age, CASE WHEN f.outcome = 0 THEN p ELSE 1000000 - p END AS price,
+    row_number() OVER (PARTITION BY f.market, f.age >= 86400000000 ORDER BY ts DESC, log_index DESC NULLS LAST, f.outcome, f.token, p DESC) AS nth
+  FROM (SELECT *, least(1000000, floor((usd::HUGEINT * 2000000 + shares) // (shares::HUGEINT * 2)))::BIGINT AS p FROM f WHERE shares > 0) AS f
+  JOIN size AS s ON s.market = f.market
+  WHERE f.outcome = 0 OR s.n <= 2
+),
+price AS (
+  SELECT market, max(price) FILTER (age < 86400000000) AS fresh, max(price) FILTER (age >= 86400000000) AS ago
+  FROM said WHERE nth = 1 GROUP BY market
+),
+final AS (
+  SELECT m.market, coalesce(m.payouts[1], p.fresh, p.ago) AS now,
+    CASE WHEN m.payouts IS NOT NULL AND m.resolved_at IS NULL THEN NULL
+      WHEN m.payouts IS NOT NULL AND m.resolved_at <= newest.ts - 86400000000 THEN m.payouts[1] ELSE p.ago END AS before
+  FROM newest, markets AS m LEFT JOIN price AS p ON p.market = m.market
+)
+SELECT m.market, coalesce(b.makers, false), coalesce(s.usd, 0)::BIGINT, coalesce(s.shares, 0)::BIGINT, coalesce(s.n, 0),
+  coalesce(s.d, 0)::BIGINT, coalesce(s.w, 0)::BIGINT, coalesce(s.m, 0)::BIGINT, coalesce(b.first, 0), coalesce(b.last, 0),
+  coalesce(b.traders, 0), coalesce(b.day_traders, 0), f.now, f.now - f.before, m.liquidity, m.best_ask - m.best_bid
+FROM markets AS m JOIN final AS f ON f.market = m.market
+LEFT JOIN basis AS b ON b.market = m.market LEFT JOIN sums AS s ON s.market = m.market
+ORDER BY m.market`
+
+// figuresOf reads the figures of every market from the facts.
+func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.Figures {
+	t.Helper()
+	out := map[int32]serving.Figures{}
+	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {
+		rows, err := conn.QueryContext(context.Background(), strings.ReplaceAll(figuresSQL, "@venue", venue))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var id int32
+			var makers bool
+			var v serving.Figures
+			var price, change, liquidity, spread sql.NullInt64
+			if err := rows.Scan(&id, &makers, &v.VolumeUSD, &v.VolumeShares, &v.Trades, &v.Volume24h, &v.Volume7d, &v.Volume30d,
+				&v.FirstTS, &v.LastTS, &v.Traders, &v.Traders24h, &price, &change, &liquidity, &spread); err != nil {
+				return err
+			}
+			basis := serving.TakerUSD
+			if makers {
+				basis = serving.MakerUSD
+			}
+			f := serving.NewFigures(basis)
+			f.VolumeUSD, f.VolumeShares, f.Trades, f.Volume24h, f.Volume7d, f.Volume30d = v.VolumeUSD, v.VolumeShares, v.Trades, v.Volume24h, v.Volume7d, v.Volume30d
+			f.FirstTS, f.LastTS, f.Traders, f.Traders24h = v.FirstTS, v.LastTS, v.Traders, v.Traders24h
+			for _, c := range []struct {
+				dst *data.Micro
+				v   sql.NullInt64
+			}{{&f.Price, price}, {&f.PriceChange24h, change}, {&f.Liquidity, liquidity}, {&f.Spread, spread}} {
+				if c.v.Valid {
+					*c.dst = data.Micro(c.v.Int64)
+				}
+			}
+			out[id] = f
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// compareFigures holds the snapshot's figures against the facts.
+func compareFigures(t *testing.T, k *keeper.Keeper, venue string) {
+	t.Helper()
+	c, differ := k.Snapshot().Catalog, 0
+	want := figuresOf(t, k, venue)
+	if len(want) == 0 || int64(len(want)) != k.Snapshot().Counts.Markets {
+		t.Errorf("%d markets in the database, %d in the snapshot", len(want), k.Snapshot().Counts.Markets)
+	}
+	for id, f := range want {
+		if diff := cmp.Diff(f, *c.Figures(id), cmpopts.EquateComparable(serving.Figures{})); diff != "" && differ < 5 {
+			differ++
+			t.Errorf("market %d: facts %+v\nsnapshot %+v", id, f, *c.Figures(id))
+		}
+	}
+}
+
+func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 3_000}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, dir)
+	compareFigures(t, k, "''::BLOB")
+	markets, traded, priced, moved, day := 0, 0, 0, 0, 0
+	c := k.Snapshot().Catalog
+	for id := range int32(c.Len()) {
+		f := c.Figures(id)
+		markets++
+		traded += count01(f.Trades > 0)
+		priced += count01(f.Price != serving.NoValue)
+		moved += count01(f.PriceChange24h != serving.NoValue && f.PriceChange24h != 0)
+		day += count01(f.Traders24h > 0)
+	}
+	t.Logf("%d markets, %d traded, %d priced, %d moved, %d traded in the last day", markets, traded, priced, moved, day)
+	if traded == 0 || priced == 0 || moved == 0 || day == 0 {
+		t.Error("the sample venue proves too little")
+	}
+	mustVerify(t, k)
+}
+
+func count01(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestFiguresOfCapturedMarketsFollowFromTheFacts(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, real(t, "A_trades", "midterms2022_fpmm"))
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "A_trades"), real(t, "B_markets")}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	compareFigures(t, k, "''::BLOB")
+	mustVerify(t, k)
+}
+
+func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, PartRows: 1_000}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	first := open(t, t.TempDir())
+	mustImport(t, first, dir)
+	board := first.Snapshot().Traders[serving.Day]
+	own := map[data.Address]bool{board[0].Wallet: true, board[1].Wallet: true, board[len(board)-1].Wallet: true}
+	list := "''::BLOB"
+	for a := range own {
+		list += ", unhex('" + a.String()[2:] + "')"
+	}
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "2GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.Nop(),
+		Venue:   own,
+		Publish: func(*serving.Snapshot) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	mustImport(t, k, dir)
+	compareFigures(t, k, list)
+	mustVerify(t, k)
+}

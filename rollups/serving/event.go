@@ -1,0 +1,154 @@
+package serving
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"pmx/data"
+)
+
+// Event is what the markets of one event come to. Texts are those of the market
+// whose description is the newest; "" where no market has one.
+type Event struct {
+	ID, Slug, Title, SeriesSlug, Category string
+	Markets                               []int32 // by lifetime volume, ties by condition id
+	Open, Closed, Resolved, Unknown       int     // markets in each state
+
+	VolumeUSD, VolumeShares         data.Micro
+	Volume24h, Volume7d, Volume30d  data.Micro
+	Trades                          int64
+	TakerMarkets, MakerMarkets      int        // traded markets by the basis of their volume
+	Liquidity                       data.Micro // of the markets that tell theirs; NoValue: none does
+	NegRisk                         *bool      // nil: unknown
+	StartTS, EndTS, FirstTS, LastTS int64      // unix µs: earliest start, latest end, first and last fill; 0: unknown
+}
+
+// Event gives the event with that slug or id, nil where no market carries it.
+// Markets that carry an id alone belong to the event whose slug another market
+// with that id carries; of several slugs, to the first in the alphabet.
+func (c *Catalog) Event(key string) *Event {
+	ids := c.eventMarkets(key)
+	if len(ids) == 0 {
+		return nil
+	}
+	e := &Event{Liquidity: NoValue}
+	newest := map[*string]*Market{}
+	for _, id := range ids {
+		m, f := c.Market(id), c.Figures(id)
+		e.describe(m, newest)
+		e.add(m, f)
+	}
+	e.Markets = slices.Clone(ids)
+	slices.SortFunc(e.Markets, func(x, y int32) int {
+		a, b := c.Market(x), c.Market(y)
+		return cmp.Or(cmp.Compare(c.Figures(y).VolumeUSD, c.Figures(x).VolumeUSD), bytes.Compare(a.Condition[:], b.Condition[:]))
+	})
+	return e
+}
+
+// eventMarkets lists the markets of an event.
+func (c *Catalog) eventMarkets(key string) []int32 {
+	if c == nil || key == "" {
+		return nil
+	}
+	if own := c.slugs.of(key); len(own) > 0 {
+		return c.withLoose(key, own)
+	}
+	carriers := c.ids.of(key)
+	if slug := c.slugAmong(carriers); slug != "" {
+		return c.withLoose(slug, c.slugs.of(slug))
+	}
+	return carriers
+}
+
+// slugAmong is the first event slug in the alphabet that one of some markets
+// carries.
+func (c *Catalog) slugAmong(ids []int32) string {
+	slug := ""
+	for _, id := range ids {
+		if s := c.Market(id).EventSlug; s != "" && (slug == "" || s < slug) {
+			slug = s
+		}
+	}
+	return slug
+}
+
+// withLoose adds to the markets that carry slug those that carry only the id of
+// one of them.
+func (c *Catalog) withLoose(slug string, own []int32) []int32 {
+	all, seen := slices.Clone(own), map[string]bool{"": true}
+	for _, id := range own {
+		event := c.Market(id).EventID
+		if seen[event] {
+			continue
+		}
+		seen[event] = true
+		carriers := c.ids.of(event)
+		if c.slugAmong(carriers) != slug {
+			continue
+		}
+		for _, other := range carriers {
+			if c.Market(other).EventSlug == "" {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// describe takes the texts of m where its description is the newest with one.
+func (e *Event) describe(m *Market, newest map[*string]*Market) {
+	for _, f := range []struct {
+		dst  *string
+		text string
+	}{{&e.ID, m.EventID}, {&e.Slug, m.EventSlug}, {&e.Title, m.EventTitle}, {&e.SeriesSlug, m.SeriesSlug}, {&e.Category, m.Category}} {
+		best := newest[f.dst]
+		if f.text != "" && (best == nil || m.UpdatedTS > best.UpdatedTS ||
+			m.UpdatedTS == best.UpdatedTS && bytes.Compare(m.Condition[:], best.Condition[:]) < 0) {
+			*f.dst, newest[f.dst] = f.text, m
+		}
+	}
+}
+
+func (e *Event) add(m *Market, f *Figures) {
+	switch m.Status() {
+	case Open:
+		e.Open++
+	case Closed:
+		e.Closed++
+	case Resolved:
+		e.Resolved++
+	default:
+		e.Unknown++
+	}
+	if m.NegRisk != nil && (e.NegRisk == nil || *m.NegRisk) {
+		e.NegRisk = m.NegRisk
+	}
+	e.StartTS, e.EndTS = earlier(e.StartTS, m.StartTS), max(e.EndTS, m.EndTS)
+	e.FirstTS, e.LastTS = earlier(e.FirstTS, f.FirstTS), max(e.LastTS, f.LastTS)
+	e.VolumeUSD += f.VolumeUSD
+	e.VolumeShares += f.VolumeShares
+	e.Volume24h += f.Volume24h
+	e.Volume7d += f.Volume7d
+	e.Volume30d += f.Volume30d
+	e.Trades += f.Trades
+	switch {
+	case f.FirstTS == 0:
+	case f.makers:
+		e.MakerMarkets++
+	default:
+		e.TakerMarkets++
+	}
+	if f.Liquidity != NoValue {
+		e.Liquidity = max(e.Liquidity, 0) + f.Liquidity
+	}
+}
+
+// earlier is the smaller of two times, of which 0 is none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,44 @@
+-- The last traded price of each token, now and 24 hours before as_of. A trade is
+-- one number that grows with time: ts · 2^52 + (log index + 1) · 2^20 + price. The
+-- log index orders the fills of a block; fills without one come before those with
+-- one, and of equal ones the higher price stands, so that the order of imports is
+-- no matter. A fill that gives way to an equal one with a log index only makes the
+-- number grow, so nothing is ever taken back.
+
+-- name: PriceKey
+ts::HUGEINT * 4503599627370496 + (coalesce(log_index, -1) + 1)::HUGEINT * 1048576
+  + least(1000000, (usd::HUGEINT * 2000000 + shares) // (shares::HUGEINT * 2))
+
+-- name: AgedPrices
+-- Trades that become 24 hours old as as_of moves on; run before the batch is added.
+CREATE OR REPLACE TEMP TABLE aged_price AS
+SELECT token, max(@price) AS last FROM fills WHERE ts > @lo AND ts <= @hi AND shares > 0 GROUP BY token
+
+-- name: DeltaTokenPrice
+SELECT token, max(last) AS last, max(day_ago) AS day_ago
+FROM (
+  SELECT token, last, CASE WHEN ts <= @ago THEN last END AS day_ago
+  FROM (SELECT token, ts, @price AS last FROM n_fill WHERE sign > 0 AND shares > 0) AS traded
+  UNION ALL
+  SELECT token, NULL, last FROM aged_price
+) AS part
+GROUP BY token
+
+-- name: RebuildTokenPrice
+SELECT token, max(last) AS last, max(last) FILTER (ts <= @ago) AS day_ago
+FROM (SELECT token, ts, @price AS last FROM fills WHERE shares > 0) AS traded
+GROUP BY token
+
+-- name: LoadPrices
+SELECT token, (last // 4503599627370496)::BIGINT, (last // 1048576 % 4294967296)::BIGINT - 1, (last % 1048576)::BIGINT,
+  (day_ago // 4503599627370496)::BIGINT, (day_ago // 1048576 % 4294967296)::BIGINT - 1, (day_ago % 1048576)::BIGINT
+FROM (@rows) AS r
+
+-- name: LoadDayHolders
+SELECT token, wallet, count(*) FROM fills WHERE ts > @lo AND ts <= @hi GROUP BY token, wallet
+
+-- name: BatchDayHolders
+SELECT token, wallet, SUM(sign)::BIGINT FROM w_fill WHERE span = 0 GROUP BY token, wallet
+
+-- name: LoadHeldBy
+SELECT DISTINCT token, wallet FROM (@rows) AS r WHERE wallet IN (@wallets)
