@@ -38,7 +38,7 @@ var layers = []struct {
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
 	{"http/access", []string{"http/wire", "data"}},
 	{"http/client", []string{"http/wire", "data"}},
-	{"http/web", []string{"http/wire", "data"}},
+	{"http/web", []string{"http/openapi", "http/wire", "data", "docs"}},
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/..."}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},

@@ -37,6 +37,7 @@ type CLI struct {
 	Sample   SampleCmd   `cmd:"" help:"Write a made-up venue of any size."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Keep the waitlist for keys."`
+	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
 }
 

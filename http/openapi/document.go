@@ -4,6 +4,9 @@
 // comments on them, examples from a venue that was really asked.
 package openapi
 
+//go:generate go test pmx/e2e -run ^TestExamplesAreRepliesOfTheSampleVenue$ -count=1 -update
+//go:generate go test pmx/http/openapi -run ^TestGoldenCopyIsCurrent$ -count=1 -update
+
 import (
 	"bytes"
 	_ "embed"
@@ -21,7 +24,7 @@ import (
 // DocVersion is the version of the document, after semver.org: the last number
 // moves when words change, the middle one when something is added, the first one
 // when a client could break. A test fails where the document changed without it.
-const DocVersion = "3.0.0"
+const DocVersion = "3.1.0"
 
 // overview is what the document says before its endpoints, in Markdown.
 //

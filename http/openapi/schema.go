@@ -75,7 +75,8 @@ func (r *reflector) of(t reflect.Type) (*Schema, error) {
 		return &Schema{Type: "boolean"}, nil
 	case reflect.String:
 		return &Schema{Type: "string"}, nil
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return integer(t), nil
 	case reflect.Float64:
 		return &Schema{Type: "number", Format: "double"}, nil
@@ -96,7 +97,7 @@ func (r *reflector) of(t reflect.Type) (*Schema, error) {
 
 func integer(t reflect.Type) *Schema {
 	s := &Schema{Type: "integer", Format: "int64"}
-	if t.Kind() == reflect.Uint32 || t.Kind() == reflect.Uint64 {
+	if t.Kind() >= reflect.Uint {
 		s.Minimum = 0
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -18,6 +19,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/http/api"
+	"pmx/http/web"
 )
 
 const (
@@ -63,6 +65,7 @@ type Server struct {
 	requests  *requestLog
 	metrics   *metrics
 	scheme    string
+	site      func() (*web.Site, error)
 }
 
 // New listens on cfg.Listen. Connections are accepted from then on and answered
@@ -71,7 +74,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http",
 		transport: transport{trusted: cfg.TrustedProxy},
-		metrics:   newMetrics(cfg.API),
+		metrics:   newMetrics(cfg.API), site: sync.OnceValues(web.New),
 	}
 	if s.drain == 0 {
 		s.drain = defaultDrain
@@ -144,6 +147,7 @@ func (s *Server) newApp() *fiber.App {
 		ErrorHandler:          s.transportFailed,
 	})
 	app.Use(s.front)
+	s.mountPages(app)
 	s.api.Mount(app)
 	inner := app.Server()
 	inner.NoDefaultServerHeader = true

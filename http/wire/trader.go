@@ -85,7 +85,7 @@ type WalletMarket struct {
 	NegativeLegs    int64            `json:"negative_legs"`
 	FirstTradeAt    time.Time        `json:"first_trade_at"`
 	LastTradeAt     time.Time        `json:"last_trade_at"`
-	Positions       []WalletPosition `json:"positions"` // by outcome; null where the market is not known
+	Positions       []WalletPosition `json:"positions" null:"true"` // by outcome; null where the market is not known
 }
 
 // WalletTotals are the sums over all markets of a wallet; each equals the figure

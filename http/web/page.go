@@ -1,0 +1,106 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/cespare/xxhash/v2"
+	"github.com/gofiber/fiber/v2"
+	"github.com/klauspost/compress/gzip"
+)
+
+// The media types of pages.
+const (
+	htmlType = "text/html; charset=utf-8"
+	jsonType = "application/json; charset=utf-8"
+)
+
+// policy lets a page load from its own host alone, run no script that stands in
+// the page, and be framed by nobody.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// page is one finished answer. It never changes.
+type page struct {
+	kind   string
+	status int
+	maxAge int // seconds
+	body   []byte
+	gzip   []byte
+	brotli []byte
+	tag    string
+	anyone bool // pages of other hosts may read it
+}
+
+// newPage finishes body, with its compressed forms.
+func newPage(kind string, body []byte, maxAge int) (*page, error) {
+	p := &page{kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))}
+	var packed bytes.Buffer
+	br := brotli.NewWriterLevel(&packed, 6)
+	if _, err := br.Write(body); err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	if err := br.Close(); err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	p.brotli = bytes.Clone(packed.Bytes())
+	packed.Reset()
+	gz, err := gzip.NewWriterLevel(&packed, 6)
+	if err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	if _, err := gz.Write(body); err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	if err := gz.Close(); err != nil {
+		return nil, fmt.Errorf("compress page: %w", err)
+	}
+	p.gzip = bytes.Clone(packed.Bytes())
+	return p, nil
+}
+
+// send answers c with the page, or with 304 where the client has it.
+func (p *page) send(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderETag, p.tag)
+	c.Set(fiber.HeaderCacheControl, "public, max-age="+strconv.Itoa(p.maxAge))
+	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	if p.kind == htmlType {
+		c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	}
+	if p.anyone {
+		c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
+	}
+	c.Status(p.status)
+	if match := c.Get(fiber.HeaderIfNoneMatch); p.status == fiber.StatusOK && match != "" && (match == "*" || strings.Contains(match, p.tag[2:])) {
+		return c.Status(fiber.StatusNotModified).Send(nil)
+	}
+	c.Set(fiber.HeaderContentType, p.kind)
+	accepts := c.Get(fiber.HeaderAcceptEncoding)
+	switch {
+	case takes(accepts, "br"):
+		c.Set(fiber.HeaderContentEncoding, "br")
+		return c.Send(p.brotli)
+	case takes(accepts, "gzip"):
+		c.Set(fiber.HeaderContentEncoding, "gzip")
+		return c.Send(p.gzip)
+	}
+	return c.Send(p.body)
+}
+
+// takes tells whether an Accept-Encoding header names coding without ruling it out.
+func takes(header, coding string) bool {
+	for item := range strings.SplitSeq(header, ",") {
+		name, weight, _ := strings.Cut(item, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), coding) {
+			continue
+		}
+		q, weighed := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+		return !weighed || strings.Trim(q, "0.") != ""
+	}
+	return false
+}
