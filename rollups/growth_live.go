@@ -174,7 +174,7 @@ func (g *growth) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.
 	for p := range serving.Periods {
 		w := &out.Windows[p]
 		w.Activity = activity(&l.volumes[p].sum, basis)
-		w.Traders, w.Markets = l.wallets[p].active, l.active[p]
+		w.Traders, w.Markets = l.wallets[p].active, int64(len(l.busy[p].rows))
 		for id := range l.excluded {
 			if i, known := l.wallets[p].index[id]; known && l.wallets[p].rows[i].fills > 0 {
 				w.Traders--

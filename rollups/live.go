@@ -39,8 +39,8 @@ type Live struct {
 	ripening  ripening
 	wallets   [serving.Periods]walletWindow
 	volumes   [serving.Periods]tokenWindow
-	active    [serving.Periods]int64 // mapped markets traded
-	ever      legs                   // of all tokens
+	busy      [serving.Periods]busy // mapped markets traded
+	ever      legs                  // of all tokens
 	products  []product
 	state     state
 	counts    serving.Counts
@@ -84,7 +84,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	l.excluded, l.tokens, l.traders, l.tokenIDs = map[int32]bool{}, nil, nil, map[string]int32{}
 	l.venueHeld, l.day, l.ripening = map[int32][]int32{}, newDayTraders(), nil
 	for p := range serving.Periods {
-		l.wallets[p], l.volumes[p] = newWalletWindow(), newTokenWindow()
+		l.wallets[p], l.volumes[p], l.busy[p] = newWalletWindow(), newTokenWindow(), busy{}
 	}
 	queries := map[string]string{}
 	for _, t := range tables {
@@ -234,7 +234,7 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	snap.Catalog = l.catalog.Seal()
 	l.count(snap)
 	for p := range serving.Periods {
-		snap.Traders[p], snap.Markets[p] = l.traderBoard(p), l.marketBoard(p)
+		snap.Traders[p], snap.Markets[p] = l.traderBoard(p), l.marketBoard(snap.Catalog, p)
 	}
 	for _, p := range l.products {
 		if err := p.publish(ctx, conn, l, snap); err != nil {

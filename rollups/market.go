@@ -30,15 +30,18 @@ func (l *Live) refresh() {
 	}
 	for _, id := range l.catalog.Changed() {
 		if m := l.catalog.Market(id); m != nil {
-			l.catalog.SetFigures(id, l.figures(m))
+			f, traded := l.figures(m)
+			l.catalog.SetFigures(id, f)
+			for p := range serving.Periods {
+				l.busy[p].set(id, traded[p] != (legs{}))
+			}
 		}
 	}
 }
 
-// figures adds up a market's tokens.
-func (l *Live) figures(m *serving.Market) serving.Figures {
+// figures adds up a market's tokens, and gives what was traded in each window.
+func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.Periods]legs) {
 	var ever legs
-	var windows [serving.Periods]legs
 	var last, ago quote
 	tokens := l.catalog.Tokens(m.ID)
 	two := l.twoOutcomes(m, tokens)
@@ -59,7 +62,7 @@ func (l *Live) figures(m *serving.Market) serving.Figures {
 			last, ago = lastOf(last, t.last, t.outcome), lastOf(ago, t.dayAgo, t.outcome)
 		}
 	}
-	f := serving.NewFigures(ever.basis())
+	f = serving.NewFigures(ever.basis())
 	f.Trades, f.VolumeUSD, f.VolumeShares = ever.by(f.Basis())
 	for p, dst := range [serving.Periods]*data.Micro{&f.Volume24h, &f.Volume7d, &f.Volume30d} {
 		_, *dst, _ = windows[p].by(f.Basis())
@@ -73,7 +76,7 @@ func (l *Live) figures(m *serving.Market) serving.Figures {
 	if m.BestBid != nil && m.BestAsk != nil {
 		f.Spread = *m.BestAsk - *m.BestBid
 	}
-	return f
+	return f, windows
 }
 
 // twoOutcomes tells whether a market's second outcome is the complement of its

@@ -3,6 +3,7 @@ package rollups
 import (
 	"database/sql/driver"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/rollups/serving"
 )
@@ -33,6 +34,23 @@ func (l *legs) plus(o *legs) {
 func (l *legs) minus(o *legs) {
 	negative := legs{-o.takerFills, -o.takerUSD, -o.takerShares, -o.makerFills, -o.makerUSD, -o.makerShares}
 	l.plus(&negative)
+}
+
+// basis is by which legs volume is measured whose lifetime l is: the takers',
+// except where there are but makers'.
+func (l *legs) basis() serving.VolumeBasis {
+	if l.takerFills == 0 && l.makerFills > 0 {
+		return serving.MakerUSD
+	}
+	return serving.TakerUSD
+}
+
+// by gives the volume in a basis.
+func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Micro) {
+	if basis == serving.MakerUSD {
+		return l.makerFills, data.Micro(l.makerUSD), data.Micro(l.makerShares)
+	}
+	return l.takerFills, data.Micro(l.takerUSD), data.Micro(l.takerShares)
 }
 
 // quote is a trade as far as it says a price. The zero quote is none.
