@@ -32,6 +32,7 @@ type Source struct {
 	Name   string // what the user called it: for messages and for feeds that name their market by file
 	Format Format
 	Size   int64
+	Cities *Gazetteer // for feeds of the weather, which name places
 }
 
 // Kind orders the files of one import: what others refer to goes first.
@@ -43,6 +44,7 @@ const (
 	KindMarkets
 	KindResolutions
 	KindFills
+	KindWeather
 )
 
 // Identity is how a feed tells a repeated row from a second, equal fill.
@@ -95,6 +97,10 @@ type Sink interface {
 	Resolution(line int64, r Resolution) error
 	Token(line int64, t TokenRef) error
 	Block(line int64, b Block) error
+	Forecast(line int64, f Forecast) error
+	Actual(line int64, a Actual) error
+	Observation(line int64, o Observation) error
+	Normal(line int64, n Normal) error
 	// Reject keeps a row that cannot be used: a short stable reason ("bad_address")
 	// and a sentence, and the raw row.
 	Reject(line int64, reason, detail, raw string) error

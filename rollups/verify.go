@@ -46,7 +46,8 @@ const rebuiltSuffix = "_rebuilt"
 
 // assertions name statements that give (rows examined, rows that refute).
 var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets",
-	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets"}
+	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets",
+	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
 type verifier struct {
 	ctx    context.Context
@@ -111,6 +112,13 @@ var refuted = map[string]string{
 	"grain_sums":       "sums of the wallets' tables differ: run pmx rebuild",
 	"grain_legs":       "sums of the tokens' tables differ: run pmx rebuild",
 	"zero_sum_markets": "profits and losses of a complete market do not cancel out: a feed gave a wrong amount",
+
+	"unique_forecasts":    "a forecast is there twice: restore a backup",
+	"unique_actuals":      "a day's extreme is there twice: restore a backup",
+	"unique_observations": "a station's temperature is there twice: restore a backup",
+	"unique_normals":      "a normal is there twice: restore a backup",
+	"exact_temperatures":  "a temperature is none that a file can have given: restore a backup",
+	"derived_normals":     "normals differ from the reanalysis that they follow from: import a file of it again",
 }
 
 func (v *verifier) drop() {

@@ -18,7 +18,7 @@ import (
 
 // ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,fills,conditions,resolutions"`
+	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
 	Format  string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
 	Out     string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	JSON    bool   `help:"End with one JSON object; not with --out -."`
@@ -35,6 +35,10 @@ Facts in pmx's own canonical columns, exact to the last digit, which pmx import 
   fills               every fill
   conditions          every market with all that its sources said
   resolutions         every payout
+  forecasts           every value of the weather that a source foretold
+  actuals             what sources said of past days
+  observations        every temperature of a station
+  normals             usual values, those that are derived left out
 
 The file appears under its name only when it is complete.
 

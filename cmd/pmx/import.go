@@ -188,6 +188,11 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("resolutions", r.Resolutions, "")
 	row("tokens mapped", r.TokensMapped, "")
 	row("blocks", r.Blocks, "")
+	row("forecasts", r.Forecasts, "")
+	row("actuals", r.Actuals, "")
+	row("observations", r.Observations, "")
+	row("normals", r.Normals, "")
+	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
 	if r.Inserted > 0 {
 		_, _ = fmt.Fprintf(w, "  %-18s %s … %s\n  %-18s buys %s, sells %s USD\n", "from … to", r.From, r.To,
 			"sums", r.BuyUSD, r.SellUSD)

@@ -23,9 +23,28 @@ import (
 	"pmx/rollups/serving"
 )
 
-// catalogue is every feed the program knows.
-func catalogue() ingest.Catalogue {
-	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail}
+// catalogue is every feed the program knows, and the places they may name.
+func catalogue(cities *data.Gazetteer) ingest.Catalogue {
+	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail,
+		Cities: cities}
+}
+
+// cities are the cities of the weather desk: the built-in table and what the
+// operator put into cities.csv and stations.csv in the data directory.
+func cities(dir engine.Dir) (*data.Gazetteer, error) {
+	var texts [2]string
+	for i, name := range []string{"cities.csv", "stations.csv"} {
+		text, err := os.ReadFile(underDir(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	g, err := reference.Extended(texts[0], texts[1])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return g, nil
 }
 
 // venueWallets are the venue's own addresses: the built-in table and, one per
@@ -62,6 +81,10 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 	if err != nil {
 		return nil, err
 	}
+	places, err := cities(dir)
+	if err != nil {
+		return nil, err
+	}
 	opts := c.engineOptions(dir)
 	opts.OnFault = func(err error, recovered bool) {
 		log.Error().Err(err).Bool("recovered", recovered).Msg("database fault")
@@ -69,7 +92,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 			os.Exit(3) // a poisoned instance cannot serve; a supervisor starts it anew
 		}
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(), Log: log, Venue: venue, Publish: publish})
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Publish: publish})
 }
 
 // The operations that a command hands to a running server over its socket.

@@ -12,6 +12,7 @@ import (
 	"pmx/data"
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
+	"pmx/data/reference"
 )
 
 // FuzzDetect: no bytes make detection panic, and a feed it names can read them.
@@ -34,7 +35,7 @@ func FuzzDetect(f *testing.F) {
 		}
 		if feed.Read != nil && h.Format != data.Parquet {
 			// Whatever the content, reading ends: with rows, rejects or an error.
-			_ = feed.Read(context.Background(), data.Source{Name: "x", Format: h.Format}, bytes.NewReader(b), &collect{})
+			_ = feed.Read(context.Background(), data.Source{Name: "x", Format: h.Format, Cities: reference.Gazetteer()}, bytes.NewReader(b), &collect{})
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+	"pmx/data/reference"
 )
 
 // rejected is one row that a feed could not use.
@@ -36,7 +37,26 @@ type collect struct {
 	blocks      []data.Block
 	rejects     []rejected
 	lines       []int64
+
+	forecasts    []data.Forecast
+	actuals      []data.Actual
+	observations []data.Observation
+	normals      []data.Normal
 }
+
+func (c *collect) Forecast(_ int64, f data.Forecast) error {
+	c.forecasts = append(c.forecasts, f)
+	return nil
+}
+
+func (c *collect) Actual(_ int64, a data.Actual) error { c.actuals = append(c.actuals, a); return nil }
+
+func (c *collect) Observation(_ int64, o data.Observation) error {
+	c.observations = append(c.observations, o)
+	return nil
+}
+
+func (c *collect) Normal(_ int64, n data.Normal) error { c.normals = append(c.normals, n); return nil }
 
 func (c *collect) Fill(line int64, f data.Fill) error {
 	c.fills = append(c.fills, numbered{Row: line, Fill: f})
@@ -98,7 +118,7 @@ func head(t testing.TB, path string) (data.Head, data.Feed) {
 
 func readAs(t testing.TB, f data.Feed, h data.Head, path string) (*collect, error) {
 	t.Helper()
-	src := data.Source{Path: path, Name: path, Format: h.Format}
+	src := data.Source{Path: path, Name: path, Format: h.Format, Cities: reference.Gazetteer()}
 	if info, err := os.Stat(path); err == nil {
 		src.Size = info.Size()
 	}

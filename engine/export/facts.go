@@ -23,7 +23,7 @@ var statements = engine.MustStatements(sqlFiles)
 
 // Facts are the canonical datasets: what pmx import reads back. The conditions
 // are the markets with all that their sources said.
-var Facts = []string{"fills", "conditions", "resolutions"}
+var Facts = []string{"fills", "conditions", "resolutions", "forecasts", "actuals", "observations", "normals"}
 
 // Formats are the formats a dataset can be written in.
 var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
@@ -83,6 +83,9 @@ func factsQuery(dataset string, format data.Format) string {
 		}
 		return rfc3339(col)
 	}
+	if unit := celsius[dataset]; unit != "" {
+		return weatherQuery(dataset, unit, stamp)
+	}
 	replace := []string{"@ts", stamp("f.ts")}
 	for _, c := range []string{"shares", "usd", "fee"} {
 		replace = append(replace, "@"+c, amount("f."+c))
@@ -92,6 +95,25 @@ func factsQuery(dataset string, format data.Format) string {
 	}
 	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version"} {
 		replace = append(replace, "@"+c, stamp(c))
+	}
+	return statements.Get(dataset, replace...)
+}
+
+// celsius tells, for each dataset of the weather, of which rows every temperature
+// has two decimals on that scale; those of all others have on the other.
+var celsius = map[string]string{
+	"forecasts":    "value % 9 = 0 AND coalesce(list_bool_and(list_transform(members, x -> x % 9 = 0)), true)",
+	"actuals":      "value % 9 = 0",
+	"observations": "value % 9 = 0",
+	"normals":      "value % 9 = 0 AND coalesce(deviation, 0) % 9 = 0 AND coalesce(p10, 0) % 9 = 0 AND coalesce(p90, 0) % 9 = 0",
+}
+
+func weatherQuery(dataset, unit string, stamp func(string) string) string {
+	degrees := func(col string) string { return statements.Get("degrees", "@v", col) }
+	replace := []string{"@unit", statements.Get("unit", "@all", unit), "@value", degrees("value"), "@member", degrees("x"),
+		"@p10", degrees("p10"), "@p90", degrees("p90"), "@deviation", statements.Get("difference", "@v", "deviation")}
+	for _, c := range []string{"issued_at", "run_at", "seen_at", "ts"} {
+		replace = append(replace, "@"+c, stamp("w."+c))
 	}
 	return statements.Get(dataset, replace...)
 }

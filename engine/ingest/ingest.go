@@ -42,6 +42,8 @@ type Catalogue struct {
 	// Explain gives the sentence of a reason that a feed rejects rows for, "" where
 	// it has none.
 	Explain func(reason string) string
+	// Cities are the places that feeds of the weather name; nil: the built-in ones.
+	Cities *data.Gazetteer
 }
 
 // Importer imports files into one database.
@@ -179,6 +181,9 @@ func (j *job) transact() error {
 	if err := j.prepareMarkets(); err != nil {
 		return fmt.Errorf("match markets: %w", err)
 	}
+	if err := j.prepareWeather(); err != nil {
+		return fmt.Errorf("match weather: %w", err)
+	}
 	bulk, err := j.isBulk()
 	if err != nil {
 		return err
@@ -238,7 +243,10 @@ func (j *job) apply() error {
 	if err != nil {
 		return err
 	}
-	return j.exec("AddFills", "@batch", batch, "@order", order)
+	if err := j.exec("AddFills", "@batch", batch, "@order", order); err != nil {
+		return err
+	}
+	return j.applyWeather()
 }
 
 // insertOrder is the ORDER BY that facts need: none where the file is in time
@@ -281,7 +289,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 
 // staging are the temporary tables of an import.
 var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped"}
+	"m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.
 func (j *job) cleanup() {

@@ -8,7 +8,8 @@ import (
 )
 
 // Receipt is what became of one file. Every row read is counted once among the
-// inserted, already there, identical, waiting and rejected.
+// inserted, already there, identical, waiting and rejected; rows of the weather among
+// the forecasts, actuals, observations and normals instead of the inserted.
 type Receipt struct {
 	File string `json:"file"`
 	Feed string `json:"feed"`
@@ -30,6 +31,12 @@ type Receipt struct {
 	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
 	TokensMapped   int64 `json:"tokens_mapped"`
 	Blocks         int64 `json:"blocks"`
+
+	Forecasts    int64 `json:"forecasts"`    // values of the weather added, corrected ones included
+	Actuals      int64 `json:"actuals"`      // extremes of past days added
+	Observations int64 `json:"observations"` // temperatures of stations added
+	Normals      int64 `json:"normals"`      // usual values added
+	Corrected    int64 `json:"corrected"`    // of all these, such as take the place of another value of the same thing and time
 
 	From    string     `json:"from,omitempty"` // first and last inserted fill, RFC 3339
 	To      string     `json:"to,omitempty"`
@@ -68,8 +75,12 @@ func (r *Receipt) after(released int64, rebuild bool, err error) {
 }
 
 func (r *Receipt) nothingNew() bool {
-	return r.Inserted == 0 && r.MarketsNew == 0 && r.MarketsChanged == 0 && r.Resolutions == 0 && r.TokensMapped == 0 && r.Blocks == 0
+	return r.Inserted == 0 && r.MarketsNew == 0 && r.MarketsChanged == 0 && r.Resolutions == 0 && r.TokensMapped == 0 && r.Blocks == 0 &&
+		r.weather() == 0
 }
+
+// weather is how many rows of the weather were added.
+func (r *Receipt) weather() int64 { return r.Forecasts + r.Actuals + r.Observations + r.Normals }
 
 // mayRelease tells whether the file may have brought the market that a waiting
 // fill names.

@@ -20,6 +20,7 @@ type sink struct {
 	tokens  *duckdb.Appender
 	blocks  *duckdb.Appender
 	markets *markets
+	weather *weatherRows   // nil for feeds of other kinds
 	bytes   func() float64 // share of the file read so far
 }
 
@@ -87,6 +88,11 @@ func (j *job) withAppenders(f func(*sink) error) error {
 		if j.src.feed.Query == nil {
 			s.fills = appender("s_raw")
 			want = 4
+		}
+		if j.src.hasWeather() {
+			s.weather = &weatherRows{issue: appender("s_issue"), report: appender("s_report"), obs: appender("s_obs"),
+				normal: appender("s_normal"), cities: j.im.Feeds.cities(), latest: j.started.Add(clockSlack).UnixMicro()}
+			want += 4
 		}
 		err := errors.New("cannot append to the staging tables")
 		if len(open) == want {

@@ -15,6 +15,11 @@ func (j *job) stage() error {
 	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return err
 	}
+	if j.src.hasWeather() {
+		if err := j.stageWeather(); err != nil {
+			return err
+		}
+	}
 	if j.src.feed.Query != nil {
 		return j.stageQuery()
 	}

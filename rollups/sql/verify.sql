@@ -115,3 +115,59 @@ SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
 FROM candidate AS c
 JOIN complete AS w ON w.market = c.market
 LEFT JOIN paid AS p ON p.market = c.market
+
+-- name: unique_forecasts
+WITH alike AS (SELECT hash(city, target, metric, source, issued_at) AS h FROM weather_issue GROUP BY h HAVING count(*) > 1)
+SELECT (SELECT count(*) FROM weather_issue), count(*)
+FROM (
+  SELECT city FROM weather_issue
+  WHERE hash(city, target, metric, source, issued_at) IN (SELECT h FROM alike)
+  GROUP BY city, target, metric, source, issued_at HAVING count(*) > 1
+) AS twice
+
+-- name: unique_actuals
+WITH alike AS (SELECT hash(city, day, metric, kind, source, station, seen_at) AS h FROM weather_report GROUP BY h HAVING count(*) > 1)
+SELECT (SELECT count(*) FROM weather_report), count(*)
+FROM (
+  SELECT city FROM weather_report
+  WHERE hash(city, day, metric, kind, source, station, seen_at) IN (SELECT h FROM alike)
+  GROUP BY city, day, metric, kind, source, station, seen_at HAVING count(*) > 1
+) AS twice
+
+-- name: unique_observations
+WITH alike AS (SELECT hash(city, station, source, ts, report) AS h FROM weather_obs GROUP BY h HAVING count(*) > 1)
+SELECT (SELECT count(*) FROM weather_obs), count(*)
+FROM (
+  SELECT city FROM weather_obs
+  WHERE hash(city, station, source, ts, report) IN (SELECT h FROM alike)
+  GROUP BY city, station, source, ts, report HAVING count(*) > 1
+) AS twice
+
+-- name: unique_normals
+WITH alike AS (SELECT hash(city, metric, month_day, source, station, period) AS h FROM weather_normal GROUP BY h HAVING count(*) > 1)
+SELECT (SELECT count(*) FROM weather_normal), count(*)
+FROM (
+  SELECT city FROM weather_normal
+  WHERE hash(city, metric, month_day, source, station, period) IN (SELECT h FROM alike)
+  GROUP BY city, metric, month_day, source, station, period HAVING count(*) > 1
+) AS twice
+
+-- name: exact_temperatures
+-- Every temperature that a file gave has two decimals at most on one of the scales.
+WITH given AS (
+  SELECT value FROM weather_issue
+  UNION ALL SELECT unnest(members) FROM weather_issue WHERE members IS NOT NULL
+  UNION ALL SELECT value FROM weather_report
+  UNION ALL SELECT value FROM weather_obs
+  UNION ALL SELECT value FROM weather_normal WHERE NOT starts_with(source, 'derived:')
+)
+SELECT count(*), count(*) FILTER (value % 9 <> 0 AND value % 5 <> 0) FROM given
+
+-- name: derived_normals
+-- Normals that follow from a reanalysis equal those computed from it now.
+WITH kept AS (
+  SELECT * EXCLUDE (batch) FROM weather_normal WHERE starts_with(source, 'derived:')
+)
+SELECT (SELECT count(*) FROM kept),
+  (SELECT count(*) FROM (FROM kept EXCEPT ALL FROM weather_derived))
+  + (SELECT count(*) FROM (FROM weather_derived EXCEPT ALL FROM kept))

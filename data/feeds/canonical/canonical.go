@@ -1,5 +1,6 @@
-// Package canonical reads pmx's own files: fills, markets and resolutions as
-// CSV, NDJSON or Parquet with the columns that README.md in this folder lists.
+// Package canonical reads pmx's own files: fills, markets, resolutions and the
+// weather as CSV, NDJSON or Parquet with the columns that README.md in this folder
+// lists.
 package canonical
 
 import (
@@ -16,7 +17,7 @@ import (
 )
 
 // Feeds gives the feeds of this package.
-func Feeds() []data.Feed { return []data.Feed{fills(), markets(), resolutions()} }
+func Feeds() []data.Feed { return append([]data.Feed{fills(), markets(), resolutions()}, weather()...) }
 
 // FillNames are the columns of a canonical file of fills. wallet, token, side,
 // shares, usd and one of ts and block must be there, any other may be missing or

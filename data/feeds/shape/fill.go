@@ -23,6 +23,17 @@ var details = map[string]string{
 	"no_condition":  "the market has no condition id: a draft that was never deployed",
 	"bad_outcome":   "the outcome index is not a number from 0 to 127",
 	"bad_payout":    "the payouts are not numbers that add up to one",
+
+	"unknown_city":    "no city of the weather desk has this name or position; cities.csv in the data directory adds cities",
+	"unknown_station": "the station is none of a city of the weather desk; stations.csv in the data directory adds stations",
+	"bad_metric":      "the metric is neither tmax nor tmin",
+	"bad_unit":        "the unit is neither °C nor °F",
+	"bad_temperature": "the value is not a temperature between -100 and 70 °C",
+	"bad_date":        "the day is no day of the calendar, or lies before 1763 or after 2100",
+	"bad_kind":        "the kind is neither station nor reanalysis",
+	"bad_source":      "the row does not say whose value it is",
+	"no_issue_time":   "nothing tells when this was issued, so it cannot be put in order",
+	"past_day":        "the city's day was over when this was issued: it is no forecast",
 }
 
 // Detail gives the sentence that goes with a reject reason, and "" for a reason

@@ -1,4 +1,5 @@
 -- The facts in pmx's own canonical columns, as data/feeds/canonical reads them.
+-- Temperatures are written on the scale on which they have two decimals at most.
 
 -- name: fills
 SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
@@ -34,3 +35,40 @@ SELECT '0x' || lower(hex(condition)) AS condition,
 FROM markets
 WHERE payouts IS NOT NULL
 ORDER BY condition
+
+-- name: unit
+CASE WHEN @all THEN 'C' ELSE 'F' END
+
+-- name: degrees
+(CASE unit WHEN 'C' THEN @v // 9 ELSE (@v + 16000) // 5 END)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2)
+
+-- name: difference
+(CASE unit WHEN 'C' THEN @v // 9 ELSE @v // 5 END)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2)
+
+-- name: forecasts
+SELECT city, (DATE '1970-01-01' + target)::VARCHAR AS target, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
+  source, @issued_at AS issued_at, @run_at AS run_at, @value AS value, unit,
+  '[' || array_to_string(list_transform(members, x -> (@member)::VARCHAR), ',') || ']' AS members, shift
+FROM (SELECT *, @unit AS unit FROM weather_issue) AS w
+ORDER BY target, city, metric, source, issued_at
+
+-- name: actuals
+SELECT city, (DATE '1970-01-01' + day)::VARCHAR AS day, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
+  CASE kind WHEN 1 THEN 'station' ELSE 'reanalysis' END AS kind, source, station,
+  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at, @value AS value, unit, provisional, shift
+FROM (SELECT *, @unit AS unit FROM weather_report) AS w
+ORDER BY day, city, metric, kind, source, station, w.seen_at
+
+-- name: observations
+SELECT city, station, source, @ts AS ts, CASE report WHEN 1 THEN 'routine' WHEN 2 THEN 'special' END AS report,
+  @value AS value, unit, (whole // 9)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2) AS whole,
+  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at
+FROM (SELECT *, @unit AS unit FROM weather_obs) AS w
+ORDER BY w.ts, station, source, w.report
+
+-- name: normals
+SELECT city, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
+  lpad((month_day // 100)::VARCHAR, 2, '0') || '-' || lpad((month_day % 100)::VARCHAR, 2, '0') AS month_day,
+  source, station, period, @value AS value, unit, @deviation AS deviation, @p10 AS p10, @p90 AS p90, years
+FROM (SELECT *, @unit AS unit FROM weather_normal WHERE NOT starts_with(source, 'derived:')) AS w
+ORDER BY city, metric, w.month_day, source, station, period

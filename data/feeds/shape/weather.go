@@ -1,0 +1,68 @@
+package shape
+
+import (
+	"pmx/data"
+)
+
+// Unit reads a temperature scale. The error is a *RowError.
+func (t Text) Unit() (data.Unit, error) {
+	u, ok := data.ParseUnit(t.Trim())
+	if !ok {
+		return 0, Bad("bad_unit", "the unit %q is neither °C nor °F", clip(string(t), 20))
+	}
+	return u, nil
+}
+
+// Temp reads a temperature of scale u; false where the source has no value. The
+// error is a *RowError.
+func (t Text) Temp(u data.Unit) (v data.Temp, ok bool, err error) {
+	s := t.Trim()
+	if s == "" {
+		return 0, false, nil
+	}
+	if v, err = data.ParseTemp(s, u); err != nil {
+		return 0, false, Bad("bad_temperature", "%q is not a temperature between -100 and 70 °C", clip(s, 20))
+	}
+	return v, true, nil
+}
+
+// TempPtr is Temp with nil for no value.
+func (t Text) TempPtr(u data.Unit) (*data.Temp, error) {
+	v, ok, err := t.Temp(u)
+	if !ok {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// DifferencePtr reads a difference between temperatures in degrees of u; nil for no
+// value. The error is a *RowError.
+func (t Text) DifferencePtr(u data.Unit) (*data.Temp, error) {
+	v, err := t.TempPtr(u)
+	if v != nil {
+		*v -= data.Degrees(0, u)
+	}
+	return v, err
+}
+
+// Date reads YYYY-MM-DD. The error is a *RowError.
+func (t Text) Date() (data.Date, error) {
+	d, err := data.ParseDate(t.Trim())
+	if err != nil {
+		return 0, Bad("bad_date", "%q is no day as YYYY-MM-DD", clip(string(t), 20))
+	}
+	return d, nil
+}
+
+// Micros reads a time in unix µs, 0 where there is none. The error is a *RowError.
+func (t Text) Micros() (int64, error) {
+	s := t.Trim()
+	if s == "" {
+		return 0, nil
+	}
+	at, err := ParseTime(s)
+	if err != nil {
+		return 0, Bad("bad_time", "the time %q cannot be read", clip(s, 40))
+	}
+	return at.UnixMicro(), nil
+}

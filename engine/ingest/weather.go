@@ -1,0 +1,210 @@
+package ingest
+
+import (
+	"database/sql/driver"
+	"strconv"
+	"strings"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/data"
+	"pmx/data/reference"
+)
+
+// weatherTable is one kind of weather rows: the fact table, the names of its
+// temporary tables and statements, and where a receipt counts it.
+type weatherTable struct {
+	table, short, key, order string
+	count                    func(*Receipt) *int64
+}
+
+// weatherTables are all of them; the rows of an appender are in their order.
+func weatherTables() []weatherTable {
+	return []weatherTable{
+		{"weather_issue", "issue", "IssueKey", "IssueOrder", func(r *Receipt) *int64 { return &r.Forecasts }},
+		{"weather_report", "report", "ReportKey", "ReportOrder", func(r *Receipt) *int64 { return &r.Actuals }},
+		{"weather_obs", "obs", "ObsKey", "ObsOrder", func(r *Receipt) *int64 { return &r.Observations }},
+		{"weather_normal", "normal", "NormalKey", "NormalOrder", func(r *Receipt) *int64 { return &r.Normals }},
+	}
+}
+
+func (t weatherTable) replacements(batch int64) []string {
+	return []string{"@short", t.short, "@table", t.table, "@batch", strconv.FormatInt(batch, 10),
+		"@order", statements.Get(t.order), "@key", statements.Get(t.key)}
+}
+
+func (s *source) hasWeather() bool { return s.feed.Kind == data.KindWeather }
+
+// stageWeather makes the tables that a feed of the weather fills.
+func (j *job) stageWeather() error {
+	return j.execAll("StageIssue", "StageReport", "StageObs", "StageNormal")
+}
+
+// prepareWeather finds what of the staged rows is new.
+func (j *job) prepareWeather() error {
+	if !j.src.hasWeather() {
+		return j.execAll("NoIssue", "NoReport", "NoObs", "NoNormal")
+	}
+	for _, t := range weatherTables() {
+		replace := t.replacements(j.batch)
+		if err := j.exec("WeatherNew", replace...); err != nil {
+			return err
+		}
+		var staged, distinct, added, replaced int64
+		err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherFigures", replace...)).Scan(&staged, &distinct, &added, &replaced)
+		if err != nil {
+			return err
+		}
+		*t.count(&j.receipt) = added
+		j.receipt.Corrected += replaced
+		j.receipt.Identical += staged - distinct
+		j.receipt.AlreadyThere += distinct - added
+	}
+	return nil
+}
+
+// applyWeather adds what is new to the facts, and derives normals anew where the
+// reanalysis they follow from has changed.
+func (j *job) applyWeather() error {
+	if !j.src.hasWeather() {
+		return nil
+	}
+	for _, t := range weatherTables() {
+		if *t.count(&j.receipt) == 0 {
+			continue
+		}
+		for _, name := range []string{"DropWeather", "AddWeather"} {
+			if err := j.exec(name, t.replacements(j.batch)...); err != nil {
+				return err
+			}
+		}
+	}
+	if j.receipt.Actuals == 0 {
+		return nil
+	}
+	if err := j.execAll("Climates", "DropDerived"); err != nil {
+		return err
+	}
+	return j.exec("AddDerived", "@batch", strconv.FormatInt(j.batch, 10))
+}
+
+// weatherRows appends to the staging tables of the weather.
+type weatherRows struct {
+	issue, report, obs, normal *duckdb.Appender
+	cities                     *data.Gazetteer
+	latest                     int64 // no time lies after this, unix µs
+}
+
+// The days that weather may be of: the oldest series begin in 1763.
+var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2100, time.January, 1)
+
+// cities are the places that feeds may name: the built-in ones where nobody gave
+// others.
+func (c Catalogue) cities() *data.Gazetteer {
+	if c.Cities == nil {
+		return reference.Gazetteer()
+	}
+	return c.Cities
+}
+
+// badPlace gives the reason for which a row cannot be of a city, day and time.
+func (w *weatherRows) badPlace(city string, day data.Date, times ...int64) string {
+	if _, ok := w.cities.City(city); !ok {
+		return "unknown_city"
+	}
+	if day < firstDay || day > lastDay {
+		return "bad_date"
+	}
+	for _, ts := range times {
+		if ts < 0 {
+			return "bad_time"
+		}
+		if ts > w.latest {
+			return "future_time"
+		}
+	}
+	return ""
+}
+
+// Forecast stages a forecast.
+func (s *sink) Forecast(line int64, f data.Forecast) error {
+	reason := s.weather.badPlace(f.City, f.Target, f.IssuedAt, f.RunAt)
+	if city, ok := s.weather.cities.City(f.City); ok && reason == "" {
+		if _, end := city.Day(f.Target); end.UnixMicro() <= f.IssuedAt {
+			reason = "past_day"
+		}
+	}
+	if reason == "" && (f.IssuedAt == 0 || f.Source == "") {
+		reason = "no_issue_time"
+	}
+	if reason != "" {
+		return s.off(line, reason, f.City, f.Target.String(), f.Metric.String(), f.Source)
+	}
+	s.saw()
+	var members driver.Value
+	if len(f.Members) > 0 {
+		list := make([]int32, len(f.Members))
+		for i, m := range f.Members {
+			list[i] = int32(m)
+		}
+		members = list
+	}
+	return s.weather.issue.AppendRow(f.City, int32(f.Target), int8(f.Metric), f.Source, f.IssuedAt, orNone(f.RunAt),
+		int32(f.Value), members, f.Shift)
+}
+
+// Actual stages a day's extreme.
+func (s *sink) Actual(line int64, a data.Actual) error {
+	if reason := s.weather.badPlace(a.City, a.Day, a.SeenAt); reason != "" {
+		return s.off(line, reason, a.City, a.Day.String(), a.Metric.String(), a.Source, a.Station)
+	}
+	s.saw()
+	return s.weather.report.AppendRow(a.City, int32(a.Day), int8(a.Metric), int8(a.Kind), a.Source, a.Station, a.SeenAt,
+		int32(a.Value), value(a.Provisional), a.Shift)
+}
+
+// Observation stages a station's report.
+func (s *sink) Observation(line int64, o data.Observation) error {
+	city, _ := s.weather.cities.City(o.City)
+	day := city.DateOf(time.UnixMicro(o.TS))
+	if reason := s.weather.badPlace(o.City, day, o.TS, o.SeenAt); reason != "" {
+		return s.off(line, reason, o.City, time.UnixMicro(o.TS).UTC().Format(time.RFC3339), o.Source, o.Station)
+	}
+	s.saw()
+	return s.weather.obs.AppendRow(o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), int32(o.Value),
+		temp(o.Whole), o.SeenAt)
+}
+
+// Normal stages a normal.
+func (s *sink) Normal(line int64, n data.Normal) error {
+	if reason := s.weather.badPlace(n.City, firstDay); reason != "" {
+		return s.off(line, reason, n.City, strconv.Itoa(n.MonthDay), n.Metric.String(), n.Source, n.Station)
+	}
+	s.saw()
+	var years driver.Value
+	if n.Years > 0 {
+		years = n.Years
+	}
+	return s.weather.normal.AppendRow(n.City, int8(n.Metric), int16(n.MonthDay), n.Source, n.Station, n.Period, int32(n.Value),
+		temp(n.Deviation), temp(n.P10), temp(n.P90), years)
+}
+
+// off rejects a row of the weather that was read but cannot be used.
+func (s *sink) off(line int64, reason string, row ...string) error {
+	return s.Reject(line, reason, s.j.explain(reason), strings.Join(row, " "))
+}
+
+func orNone(us int64) driver.Value {
+	if us == 0 {
+		return nil
+	}
+	return us
+}
+
+func temp(t *data.Temp) driver.Value {
+	if t == nil {
+		return nil
+	}
+	return int32(*t)
+}

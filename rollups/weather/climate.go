@@ -1,0 +1,84 @@
+package weather
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"pmx/data"
+)
+
+// Usual is what a calendar day is usually like.
+type Usual struct {
+	Value     data.Temp // mean, rounded half away from zero
+	Deviation data.Temp // standard deviation of the sample
+	P10, P90  data.Temp // nearest rank: the least value that a tenth, nine tenths, do not exceed
+	Years     int       // that have any value near the day
+}
+
+// The period and method of derived normals. 24 of 30 years is what the WMO asks for
+// (WMO-No. 1203, 80 per cent); 15 days on either side smooth what 30 values leave
+// ragged.
+const (
+	FirstYear   = 1991
+	LastYear    = 2020
+	halfWindow  = 15
+	fewestYears = 24
+	leapDay     = 229
+)
+
+// Climate derives the normals of 1991 to 2020 from a series of daily values, by
+// month × 100 + day: for every year the values within 15 days of the calendar day,
+// over the turn of the year where the series reaches that far. A day without values
+// in 24 of the years has no normal. 29 February is half way between 28 February and
+// 1 March. The view weather_derived is the same in SQL.
+func Climate(series map[data.Date]data.Temp) map[int]Usual {
+	first, last := data.DateFrom(FirstYear, time.January, 1), data.DateFrom(LastYear, time.December, 31)
+	out := map[int]Usual{}
+	for d := data.DateFrom(2001, time.January, 1); d <= data.DateFrom(2001, time.December, 31); d++ {
+		_, month, day := d.Time().Date()
+		var near []data.Temp
+		years := 0
+		for y := FirstYear; y <= LastYear; y++ {
+			centre, before := data.DateFrom(y, month, day), len(near)
+			for x := max(centre-halfWindow, first); x <= min(centre+halfWindow, last); x++ {
+				if v, ok := series[x]; ok {
+					near = append(near, v)
+				}
+			}
+			if len(near) > before {
+				years++
+			}
+		}
+		if years >= fewestYears {
+			out[d.MonthDay()] = usual(near, years)
+		}
+	}
+	a, okA := out[leapDay-1]
+	b, okB := out[301]
+	if okA && okB {
+		out[leapDay] = Usual{(a.Value + b.Value) / 2, (a.Deviation + b.Deviation) / 2, (a.P10 + b.P10) / 2, (a.P90 + b.P90) / 2,
+			min(a.Years, b.Years)}
+	}
+	return out
+}
+
+func usual(values []data.Temp, years int) Usual {
+	slices.Sort(values)
+	n := int64(len(values))
+	total, squares := int64(0), int64(0)
+	for _, v := range values {
+		total += int64(v)
+		squares += int64(v) * int64(v)
+	}
+	half := n
+	if total < 0 {
+		half = -n
+	}
+	u := Usual{Value: data.Temp((2*total + half) / (2 * n)), Years: years,
+		P10: values[(n+9)/10-1], P90: values[(9*n+9)/10-1]}
+	if n > 1 {
+		u.Deviation = data.Temp(math.Round(math.Sqrt(float64(n*squares-total*total) / float64(n*(n-1)))))
+	}
+	return u
+}
