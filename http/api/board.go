@@ -19,6 +19,7 @@ type view struct {
 	snap   *serving.Snapshot
 	asOf   []byte // as JSON
 	boards boardView
+	stats  statsView
 	kept   atomic.Int64 // bytes of finished bodies
 }
 

@@ -1,3 +1,249 @@
 package api
 
-func statsRoutes() []Route { return nil }
+import (
+	"strconv"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/access"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+const (
+	// hourlyRows is how many hours a snapshot keeps.
+	hourlyRows = 24
+	// dailyStatsRows is the most days of GET /stats/daily: ten years.
+	dailyStatsRows = 3650
+
+	microsPerHour = 3_600_000_000
+	microsPerDay  = 24 * microsPerHour
+)
+
+func statsRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/stats", Section: wire.Stats, Summary: "The whole venue in numbers",
+			serve: (*API).stats, Reply: wire.One[wire.StatsOverview]{},
+			Doc: "Volume and trades count each match once: they add up the fills of takers, or those of makers where no " +
+				"taker's fill is known at all (`volume_basis`). Windows are rolling: the last 24, 168 and 720 hours up to `as_of`. " +
+				"The venue's own wallets are no traders. `reconciliation` adds up all wallets.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/stats/hourly", Section: wire.Stats, MaxRows: hourlyRows,
+			Summary: "The last 24 hours, hour by hour", serve: (*API).statsHourly, Reply: wire.StatsSeries[wire.StatsHour]{},
+			Doc: "UTC hours, oldest first, up to the one in which `as_of` lies, which is not over: `is_partial`. An hour without " +
+				"a trade is a row of zeros.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/stats/daily", Section: wire.Stats, MaxRows: dailyStatsRows,
+			Summary: "The venue day by day", serve: (*API).statsDaily, Reply: wire.StatsSeries[wire.StatsDay]{},
+			Params: []Param{{
+				Name: "days", Kind: Integer, Default: "30", Min: 1, Max: dailyStatsRows,
+				Doc: "days wanted, the newest; the plan's history cap may trim them",
+			}},
+			Doc: "UTC days, oldest first, from the first trade's on, up to the one in which `as_of` lies, which is not over: " +
+				"`is_partial`. A day without a trade is a row of zeros. A wallet or market is new on the day of its first fill.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/stats/growth", Section: wire.Stats, Summary: "Growth and trends",
+			serve: (*API).statsGrowth, Reply: wire.One[wire.StatsGrowth]{},
+			Doc: "`week_over_week` and `month_over_month` hold rolling windows that end at `as_of` against those of equal length " +
+				"before them. Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as far " +
+				"as the plan's history reaches. A change is in percent of the bucket before, and null where that one has none or " +
+				"where the bucket is not over. `stickiness` is `last_24h` ÷ `last_30d`.",
+		},
+	}
+}
+
+// statsView is what is encoded of a snapshot's Stats.
+type statsView struct {
+	overview, hourly         card
+	overviewOnce, hourlyOnce sync.Once
+	days                     [][]byte // one per day, each with the comma before it
+	daysOnce                 sync.Once
+	growth                   [access.Nobody]growthCard
+}
+
+// statsOf is the snapshot's activity, empty where it has none.
+func (v *view) statsOf() *serving.Stats {
+	if v.snap.Stats == nil {
+		return &serving.Stats{}
+	}
+	return v.snap.Stats
+}
+
+// basis is the venue's volume basis.
+func (v *view) basis() serving.VolumeBasis {
+	if v.snap.Counts.Basis == "" {
+		return serving.TakerUSD
+	}
+	return v.snap.Counts.Basis
+}
+
+// stats answers GET /stats.
+func (a *API) stats(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	o := &v.stats.overview
+	v.stats.overviewOnce.Do(func() { o.encode(appendOverview([]byte(`,"data":`), v)) })
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+}
+
+// statsHourly answers GET /stats/hourly.
+func (a *API) statsHourly(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	o := &v.stats.hourly
+	v.stats.hourlyOnce.Do(func() {
+		hours := v.statsOf().Hours
+		b := append(v.appendBasis(nil), `,"data":[`...)
+		for i := range hours {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendHour(b, &hours[i], i == len(hours)-1)
+		}
+		o.encode(append(b, ']'))
+	})
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: hourlyRows}))
+}
+
+// statsDaily answers GET /stats/daily.
+func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	days := v.statsOf().Days
+	v.stats.daysOnce.Do(func() { v.stats.days = encodeDays(days) })
+	from := max(0, len(days)-int(call.values[0].n))
+	e := envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody}
+	start := call.historyStart(v.snap)
+	if n := from + older(days[from:], start, endOfDay); n > from {
+		e.cutHistory(v.snap, endOfDay(&days[from]))
+		from = n
+	}
+	mark, asOfEnd := a.open(call, v.asOf, e)
+	b := append(v.appendBasis(call.buf), `,"data":[`...)
+	for i, row := range v.stats.days[from:] {
+		if i == 0 {
+			row = row[1:]
+		}
+		b = append(b, row...)
+	}
+	call.buf = append(b, ']')
+	return a.finish(c, call, mark, asOfEnd, a.untilRefresh(call))
+}
+
+// older counts the buckets at the beginning of list that were over before start
+// or at it, in unix µs: of a bucket that the history cap shows any part is after
+// it.
+func older[T any](list []T, start int64, end func(*T) int64) (n int) {
+	for n < len(list) && end(&list[n]) <= start {
+		n++
+	}
+	return n
+}
+
+func endOfDay(d *serving.DayStats) int64   { return (d.Day + 1) * microsPerDay }
+func endOfSpan(s *serving.SpanStats) int64 { return (s.Last + 1) * microsPerDay }
+
+func (v *view) appendBasis(b []byte) []byte {
+	return append(append(append(b, `,"volume_basis":"`...), v.basis()...), '"')
+}
+
+// appendOverview writes wire.StatsOverview.
+func appendOverview(b []byte, v *view) []byte {
+	c, s := &v.snap.Counts, v.statsOf()
+	day, week, month := &s.Windows[serving.Day], &s.Windows[serving.Week], &s.Windows[serving.Month]
+	b = append(append(b, `{"volume_basis":"`...), v.basis()...)
+	b = c.VolumeUSD.Append(append(b, `","volume":`...))
+	b = day.VolumeUSD.Append(append(b, `,"volume_24h":`...))
+	b = week.VolumeUSD.Append(append(b, `,"volume_7d":`...))
+	b = month.VolumeUSD.Append(append(b, `,"volume_30d":`...))
+	b = c.VolumeShares.Append(append(b, `,"volume_shares":`...))
+	b = strconv.AppendInt(append(b, `,"trades":`...), c.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"trades_24h":`...), day.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"trades_7d":`...), week.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"trades_30d":`...), month.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"traders":`...), s.Traders, 10)
+	b = strconv.AppendInt(append(b, `,"active_traders_24h":`...), day.Traders, 10)
+	b = strconv.AppendInt(append(b, `,"active_traders_7d":`...), week.Traders, 10)
+	b = strconv.AppendInt(append(b, `,"active_traders_30d":`...), month.Traders, 10)
+	b = strconv.AppendInt(append(b, `,"markets":`...), c.Markets, 10)
+	b = strconv.AppendInt(append(b, `,"active_markets":`...), day.Markets, 10)
+	b = strconv.AppendInt(append(b, `,"active_markets_7d":`...), week.Markets, 10)
+	b = strconv.AppendInt(append(b, `,"active_markets_30d":`...), month.Markets, 10)
+	b = strconv.AppendInt(append(b, `,"open_markets":`...), c.OpenMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"closed_markets":`...), c.ClosedMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), c.ResolvedMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"events":`...), c.Events, 10)
+	b = appendMicros(append(b, `,"first_trade_at":`...), s.FirstTS)
+	b = appendMicros(append(b, `,"last_trade_at":`...), s.LastTS)
+	return append(appendVenueCounts(append(b, `,"reconciliation":`...), c, &s.Sums), '}')
+}
+
+// appendVenueCounts writes wire.VenueCounts.
+func appendVenueCounts(b []byte, c *serving.Counts, t *serving.Totals) []byte {
+	b = strconv.AppendInt(append(b, `{"fills":`...), c.Fills, 10)
+	b = strconv.AppendInt(append(b, `,"taker_fills":`...), t.TakerFills, 10)
+	b = strconv.AppendInt(append(b, `,"maker_fills":`...), t.MakerFills, 10)
+	b = strconv.AppendInt(append(b, `,"unknown_role_fills":`...), t.Fills-t.TakerFills-t.MakerFills, 10)
+	b = strconv.AppendInt(append(b, `,"wallets":`...), c.Wallets, 10)
+	b = strconv.AppendInt(append(b, `,"tokens":`...), c.Tokens, 10)
+	b = strconv.AppendInt(append(b, `,"unmapped_fills":`...), c.UnmappedFills, 10)
+	b = strconv.AppendInt(append(b, `,"unmapped_tokens":`...), c.UnmappedTokens, 10)
+	b = t.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
+	b = t.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
+	b = t.FeeUSD.Append(append(b, `,"fees_usd":`...))
+	b = t.NetCash.Append(append(b, `,"net_cash":`...))
+	b = t.Redemption.Append(append(b, `,"redemption_value":`...))
+	b = t.RealPnL().Append(append(b, `,"real_pnl":`...))
+	b = t.UnresolvedCash.Append(append(b, `,"unresolved_cash":`...))
+	b = strconv.AppendInt(append(b, `,"negative_legs":`...), t.NegativeLegs, 10)
+	return append(b, '}')
+}
+
+// appendHour writes wire.StatsHour.
+func appendHour(b []byte, h *serving.HourStats, partial bool) []byte {
+	b = appendMicros(append(b, `{"hour":`...), h.Start*microsPerHour)
+	b = h.VolumeUSD.Append(append(b, `,"volume":`...))
+	b = h.VolumeShares.Append(append(b, `,"volume_shares":`...))
+	b = strconv.AppendInt(append(b, `,"trades":`...), h.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"active_wallets":`...), h.ActiveWallets, 10)
+	return append(appendBool(append(b, `,"is_partial":`...), partial), '}')
+}
+
+// encodeDays writes a wire.StatsDay for each day, each behind a comma.
+func encodeDays(days []serving.DayStats) [][]byte {
+	rows := make([][]byte, len(days))
+	for i := range days {
+		d := &days[i]
+		b := appendDate([]byte(`,{"date":`), int32(d.Day))
+		b = d.VolumeUSD.Append(append(b, `,"volume":`...))
+		b = d.VolumeShares.Append(append(b, `,"volume_shares":`...))
+		b = strconv.AppendInt(append(b, `,"trades":`...), d.Trades, 10)
+		b = strconv.AppendInt(append(b, `,"active_wallets":`...), d.ActiveWallets, 10)
+		b = strconv.AppendInt(append(b, `,"new_wallets":`...), d.NewWallets, 10)
+		b = strconv.AppendInt(append(b, `,"new_markets":`...), d.NewMarkets, 10)
+		b = strconv.AppendInt(append(b, `,"active_markets":`...), d.ActiveMarkets, 10)
+		rows[i] = append(appendBool(append(b, `,"is_partial":`...), i == len(days)-1), '}')
+	}
+	return rows
+}
+
+// appendChange adds by how many percent now is more than before, null where that
+// is 0.
+func appendChange(b []byte, now, before data.Micro) []byte {
+	if before == 0 {
+		return append(b, "null"...)
+	}
+	return data.MulDiv(now-before, 100*data.One, before).Append(b)
+}

@@ -32,7 +32,7 @@ func Wallet(i int) data.Address {
 
 // Snapshot makes up a venue: wallets with totals, and boards of rows rows each.
 func Snapshot(epoch uint64, wallets, rows int) *serving.Snapshot {
-	s := &serving.Snapshot{Epoch: epoch, AsOf: AsOf}
+	s := &serving.Snapshot{Epoch: epoch, AsOf: AsOf, Stats: Stats(200)}
 	b := serving.NewBuilder(wallets)
 	for i := range wallets {
 		b.Wallets().Add(Wallet(i))
