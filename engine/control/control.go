@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -35,8 +36,9 @@ var (
 
 // DB is an open control.db. All methods may be called concurrently.
 type DB struct {
-	sql *sql.DB
-	now func() time.Time
+	sql    *sql.DB
+	now    func() time.Time
+	folded atomic.Pointer[string] // the day before which usage was added up last
 }
 
 // openAttempts is how often Open tries to migrate a file that another process

@@ -29,13 +29,6 @@ type Record = struct {
 	Revoked bool
 }
 
-// Use is what one key did since it was last saved.
-type Use = struct {
-	Hash     [32]byte
-	LastUsed time.Time // minute resolution
-	Requests int64
-}
-
 func checkTier(tier string) error {
 	if !slices.Contains([]string{"free", "explorer", "trader", "alpha"}, tier) {
 		return fmt.Errorf("%w tier %q: use free, explorer, trader or alpha", ErrInvalid, tier)
@@ -183,25 +176,4 @@ func (d *DB) Keys(ctx context.Context) ([]Record, error) {
 		records = append(records, r)
 	}
 	return records, rows.Err()
-}
-
-// AddUse adds requests to the keys' daily counters and moves their last use
-// forward, in one transaction. Unknown hashes are passed over.
-func (d *DB) AddUse(ctx context.Context, uses []Use) error {
-	return d.write(ctx, "add key usage", func(tx *sql.Tx) error {
-		for _, u := range uses {
-			if _, err := tx.ExecContext(ctx, `
-				INSERT INTO usage (key_id, day, requests) SELECT id, ?, ? FROM api_keys WHERE hash = ?
-				ON CONFLICT (key_id, day) DO UPDATE SET requests = requests + excluded.requests`,
-				u.LastUsed.UTC().Format(time.DateOnly), u.Requests, u.Hash[:]); err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx,
-				`UPDATE api_keys SET last_used_at = MAX(COALESCE(last_used_at, 0), ?) WHERE hash = ?`,
-				u.LastUsed.Unix(), u.Hash[:]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -97,16 +97,16 @@ func TestChangesInTheStoreTakeEffect(t *testing.T) {
 	g := newGate(t, store)
 	k, _ := g.Check([]byte(secret), home, noon)
 	for range 30 {
-		k.Take(noon)
+		k.Take(noon, 0)
 	}
-	if w := k.Take(noon); w.OK {
+	if w := k.Take(noon, 0); w.OK {
 		t.Error("a free key has 30 requests")
 	}
 	store.Change(secret, func(r *access.Record) { r.Tier = "explorer" })
 	if err := g.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if w := k.Take(noon); !w.OK || w.Limit != 300 || w.Remaining != 269 {
+	if w := k.Take(noon, 0); !w.OK || w.Limit != 300 || w.Remaining != 269 {
 		t.Errorf("a raised key goes on in its window: %+v", w)
 	}
 	store.Change(secret, func(r *access.Record) { r.Revoked = true })
@@ -146,8 +146,8 @@ func TestRunNoticesChangesAndSavesAtTheEnd(t *testing.T) {
 	if v != access.Allowed {
 		t.Fatalf("a new key is not known after a poll: verdict %d", v)
 	}
-	k.Take(noon.Add(59 * time.Second))
-	k.Take(noon.Add(59 * time.Second))
+	k.Take(noon.Add(59*time.Second), 0)
+	k.Take(noon.Add(59*time.Second), 0)
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -162,7 +162,7 @@ func TestAFailingStoreKeepsTheLastKeysAndLosesNoUsage(t *testing.T) {
 	secret := store.Issue(access.Alpha, 1)
 	g := newGate(t, store)
 	k, _ := g.Check([]byte(secret), home, noon)
-	k.Take(noon)
+	k.Take(noon, 0)
 	store.Err = errors.New("disk is gone")
 	if g.Refresh(t.Context()) == nil || g.Save(t.Context()) == nil {
 		t.Error("the failure was not told")
@@ -182,7 +182,7 @@ func TestWindowsAreAlignedToTheMinute(t *testing.T) {
 	k, _ := newGate(t, store).Check([]byte(secret), home, noon)
 	take := func(n int, at time.Time) (w access.Window) {
 		for range n {
-			w = k.Take(at)
+			w = k.Take(at, 0)
 		}
 		return w
 	}
@@ -213,7 +213,7 @@ func TestConcurrentTakesNeverExceedTheLimit(t *testing.T) {
 	for i := range taken {
 		all.Go(func() {
 			for range 400 {
-				if k.Take(noon).OK {
+				if k.Take(noon, 0).OK {
 					taken[i]++
 				}
 			}
@@ -289,7 +289,7 @@ func TestCheckAndTakeAllocateNothing(t *testing.T) {
 	g := newGate(t, store)
 	if n := testing.AllocsPerRun(100, func() {
 		k, _ := g.Check(secret, home, noon)
-		k.Take(noon)
+		k.Take(noon, 0)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -18,11 +18,26 @@ type Record = struct {
 	Revoked bool
 }
 
-// Use is what one key did since it was last saved.
+// Use is what one key did at one endpoint since it was last saved.
 type Use = struct {
 	Hash     [32]byte
-	LastUsed time.Time // minute resolution
+	LastUsed time.Time // minute resolution; of the key
+	Endpoint string    // method and path pattern, "" for what was no endpoint
 	Requests int64
+}
+
+// Usage is how often a key was used at an endpoint on a day.
+type Usage = struct {
+	Day      string // YYYY-MM-DD, UTC
+	Endpoint string // as in Use
+	Requests int64
+}
+
+// Account is what the store knows of one key.
+type Account = struct {
+	Label     string
+	CreatedAt time.Time
+	Usage     []Usage // in any order
 }
 
 // KeyStore is what the gate needs of the place where keys are kept. Other
@@ -34,6 +49,9 @@ type KeyStore interface {
 	Keys(ctx context.Context) ([]Record, error)
 	// AddUse adds to the usage counters in one transaction.
 	AddUse(ctx context.Context, uses []Use) error
+	// Account gives what is known of a key, with its usage from day since on,
+	// YYYY-MM-DD.
+	Account(ctx context.Context, hash [32]byte, since string) (Account, error)
 }
 
 const (
@@ -57,6 +75,7 @@ const (
 // Take need no lock and allocate nothing.
 type Gate struct {
 	store    KeyStore
+	names    atomic.Pointer[[]string] // of endpoints; the first is none
 	log      zerolog.Logger
 	keys     atomic.Pointer[map[Hash]*Key]
 	failures *failures
@@ -68,6 +87,7 @@ type Gate struct {
 func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, error) {
 	g := &Gate{store: store, log: log, failures: newFailures(), revision: -1, busy: make(chan struct{}, 1)}
 	g.keys.Store(&map[Hash]*Key{})
+	g.names.Store(&[]string{""})
 	return g, g.Refresh(ctx)
 }
 
@@ -145,19 +165,22 @@ func (g *Gate) Run(ctx context.Context) error {
 // be written is counted again next time.
 func (g *Gate) Save(ctx context.Context) error {
 	var uses []Use
-	var from []*Key
+	var from []*atomic.Int64
+	names := *g.names.Load()
 	for _, k := range *g.keys.Load() {
-		if n := k.unsaved.Swap(0); n > 0 {
-			uses = append(uses, Use{Hash: k.hash, LastUsed: k.lastUsed(), Requests: n})
-			from = append(from, k)
+		for i := range names {
+			if n := k.unsaved[i].Swap(0); n > 0 {
+				uses = append(uses, Use{Hash: k.hash, LastUsed: k.lastUsed(), Endpoint: names[i], Requests: n})
+				from = append(from, &k.unsaved[i])
+			}
 		}
 	}
 	if len(uses) == 0 {
 		return nil
 	}
 	if err := g.store.AddUse(ctx, uses); err != nil {
-		for i, k := range from {
-			k.unsaved.Add(uses[i].Requests)
+		for i, counter := range from {
+			counter.Add(uses[i].Requests)
 		}
 		return fmt.Errorf("save API key usage: %w", err)
 	}

@@ -50,8 +50,9 @@ type Key struct {
 	tier    atomic.Uint32
 	revoked atomic.Bool
 	window  atomic.Uint64 // minute << 32 | requests in it
-	unsaved atomic.Int64  // requests not yet written to the store
 	from    atomic.Uint64 // fingerprint of the last client address that used it
+
+	unsaved [maxEndpoints + 1]atomic.Int64 // requests not yet written to the store, by endpoint
 }
 
 // ID is the key's short id.
@@ -74,8 +75,9 @@ const windowSeconds = 60
 
 // Take counts one request at time now against the key's fixed window, which is
 // aligned to the minute. A clock that steps back stays in the later window.
-func (k *Key) Take(now time.Time) Window {
-	k.unsaved.Add(1)
+// endpoint is the place of the endpoint among the gate's names, from 1; 0 for none.
+func (k *Key) Take(now time.Time, endpoint int) Window {
+	k.unsaved[endpoint].Add(1)
 	sec := now.Unix()
 	limit := uint64(k.Tier().Caps().Rate)
 	for {

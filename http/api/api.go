@@ -71,6 +71,9 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := cfg.Gate.Name(endpointNames(routes)); err != nil {
+		return nil, fmt.Errorf("prepare routes: %w", err)
+	}
 	if len(cfg.CursorKey) < 32 {
 		return nil, errors.New("cursor key: 32 bytes or more are needed")
 	}

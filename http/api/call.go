@@ -33,6 +33,7 @@ type Call struct {
 	id     []byte
 	key    *access.Key
 	tier   access.Tier
+	window access.Window // of key, once this request was counted
 	route  *Route
 	code   string // of the problem that was answered, "" for none
 	values [maxParams]value
@@ -157,7 +158,8 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 		return refusal(verdict, call.Start)
 	}
 	call.key, call.tier = key, key.Tier()
-	window := key.Take(call.Start)
+	window := key.Take(call.Start, call.RouteIndex())
+	call.window = window
 	rateHeaders(&c.Response().Header, window)
 	if !window.OK {
 		return &problem{

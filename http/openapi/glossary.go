@@ -1,71 +1,22 @@
 package openapi
 
-// glossary explains fields that mean the same wherever they stand and have no
-// comment of their own; "" for a name it does not know.
-func glossary(name string) string {
-	return map[string]string{
-		"active_days":      "distinct UTC days with a fill",
-		"address":          "wallet address, `0x` and 40 hexadecimal digits in lower case",
-		"as_of":            "time up to which the data is complete; null on an empty database",
-		"buy_shares":       "outcome tokens bought",
-		"buy_volume_usd":   "USD paid on buys",
-		"category":         "category that the market is filed under; null where it is not known",
-		"condition_id":     "condition id of the market, `0x` and 64 hexadecimal digits in lower case",
-		"created_at":       "when it was made; null where it is not known",
-		"data":             "what was asked for",
-		"date":             "day, UTC",
-		"day":              "day, UTC",
-		"end_date":         "when the market is due to end; null where it is not known",
-		"event_id":         "id of the event that the market belongs to; null where it is not known",
-		"event_slug":       "readable id of the event; null where it is not known",
-		"event_title":      "title of the event; null where it is not known",
-		"fee":              "fee taken",
-		"fees_usd":         "fees taken in USD",
-		"first_trade_at":   "time of the first fill; null where there is none",
-		"found":            "whether any trade of the wallet has been seen",
-		"is_partial":       "whether the bucket is unfinished",
-		"last_trade_at":    "time of the last fill; null where there is none",
-		"log_index":        "place of the fill's event in its block; null where the source has none",
-		"maker_trades":     "fills in which the wallet was the maker",
-		"negative_legs":    "outcomes of resolved markets held short",
-		"net_cash":         "USD received on sells minus USD paid on buys",
-		"next_cursor":      "send it as `cursor` to get the next page; null at the end",
-		"outcome":          "name of the outcome; null where it is not known",
-		"outcome_index":    "place of the outcome among the market's, from 0; null where it is not known",
-		"pnl_method":       "name of the definition behind every `real_pnl`",
-		"price":            "USD per outcome token, 0 to 1",
-		"question":         "question of the market; null where it is not known",
-		"real_pnl":         "`net_cash` + `redemption_value`, in USD; open positions are left out",
-		"realized_pnl":     "always equals `real_pnl`",
-		"redemption_value": "USD that the tokens held at resolution are worth, over resolved markets",
-		"resolved_at":      "when the market was resolved; null where it is not",
-		"resolved_markets": "number of traded markets that are resolved",
-		"roi":              "`real_pnl` / `buy_volume_usd`; null where nothing was bought",
-		"role":             "maker or taker",
-		"sell_shares":      "outcome tokens sold",
-		"sell_volume_usd":  "USD received on sells",
-		"shares":           "outcome tokens",
-		"side":             "buy or sell",
-		"slug":             "readable id out of the venue's web address; null where it is not known",
-		"tags":             "tags of the venue",
-		"taker_trades":     "fills in which the wallet was the taker",
-		"token_id":         "id of the outcome token, as text: it has up to 78 digits",
-		"total":            "how many rows there are in all",
-		"traders":          "number of distinct wallets",
-		"trades":           "number of fills",
-		"transaction_hash": "transaction of the fill; null where the source has none",
-		"ts":               "time of the fill",
-		"unique_markets":   "number of distinct markets traded",
-		"unmapped_fills":   "fills whose market is not known yet",
-		"unresolved_cash":  "the part of `net_cash` in markets that are not resolved",
-		"uptime_seconds":   "seconds since the program started",
-		"usd":              "USD",
-		"username":         "display name of the wallet; null where it has none",
-		"value_usd":        "USD",
-		"volume":           "USD traded",
-		"volume_all_time":  "USD traded since the first fill",
-		"volume_shares":    "outcome tokens traded",
-		"win_rate":         "share of the resolved markets that ended in profit; null without resolved markets",
-		"winning_markets":  "of the resolved markets, those with a profit",
-	}[name]
+import (
+	_ "embed"
+	"strings"
+)
+
+// glossaryText explains, a name a line, fields that mean the same wherever they
+// stand. A comment on the field itself goes before it.
+//
+//go:embed glossary.txt
+var glossaryText string
+
+// readGlossary gives the meaning of every name in the glossary.
+func readGlossary() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(glossaryText) {
+		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		all[name] = meaning
+	}
+	return all
 }

@@ -43,6 +43,7 @@ const decimal = "decimal"
 // reflector turns wire types into schemas. Structs become components, each once.
 type reflector struct {
 	comments   comments
+	glossary   map[string]string
 	components map[string]*Schema
 	types      map[string]reflect.Type // by component
 	responses  map[string]*Response    // of problems, by component
@@ -53,7 +54,10 @@ func newReflector() (*reflector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reflector{comments: c, components: map[string]*Schema{}, types: map[string]reflect.Type{}, responses: map[string]*Response{}}, nil
+	return &reflector{
+		comments: c, glossary: readGlossary(),
+		components: map[string]*Schema{}, types: map[string]reflect.Type{}, responses: map[string]*Response{},
+	}, nil
 }
 
 // of gives the schema of t: a reference where t is a struct.
@@ -224,7 +228,7 @@ func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error
 	}
 	s.Description = r.comments.of(t, f.Name)
 	if s.Description == "" {
-		s.Description = glossary(strings.Split(f.Tag.Get("json"), ",")[0])
+		s.Description = r.glossary[strings.Split(f.Tag.Get("json"), ",")[0]]
 	}
 	return s, nil
 }

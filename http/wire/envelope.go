@@ -62,6 +62,12 @@ type One[T any] struct {
 	Data T          `json:"data"`  // the thing asked for
 }
 
+// Undated is a response about one thing that does not come from the venue's data.
+type Undated[T any] struct {
+	Envelope
+	Data T `json:"data"` // the thing asked for
+}
+
 // Board is a ranked list over a rolling window.
 type Board[T any] struct {
 	Envelope

@@ -212,6 +212,19 @@ func (s *Store) AddUse(_ context.Context, uses []access.Use) error {
 	return s.Err
 }
 
+// Account gives the uses that were saved and are not before day since.
+func (s *Store) Account(_ context.Context, hash [32]byte, since string) (access.Account, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := access.Account{Label: "my dashboard", CreatedAt: AsOf.Add(-24 * time.Hour)}
+	for _, u := range s.Uses {
+		if day := u.LastUsed.Format(time.DateOnly); u.Hash == hash && day >= since {
+			a.Usage = append(a.Usage, access.Usage{Day: day, Endpoint: u.Endpoint, Requests: u.Requests})
+		}
+	}
+	return a, s.Err
+}
+
 // numbers is a predictable source of "random" bytes.
 type numbers struct{ n uint64 }
 

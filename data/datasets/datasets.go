@@ -1,0 +1,76 @@
+// Package datasets is the catalogue of the research datasets: what each table
+// holds, column by column. Files are written, and the catalogue is served, from
+// this one description.
+package datasets
+
+import "slices"
+
+// MaxRows is how many rows the file of a dataset has at most.
+const MaxRows = 2_000_000
+
+// Type is what the values of a column are.
+type Type string
+
+// The types of columns. A decimal has at most six places; a file has it as a
+// double in Parquet and exactly in CSV.
+const (
+	Text      Type = "text"
+	Texts     Type = "list of text"
+	Integer   Type = "integer"
+	Decimal   Type = "decimal"
+	Decimals  Type = "list of decimal"
+	Timestamp Type = "timestamp"
+)
+
+// Unit is what a number counts; "" for what is no number.
+type Unit string
+
+// The units of columns. A ratio is on a scale of 1.
+const (
+	USD     Unit = "usd"
+	Shares  Unit = "shares"
+	Count   Unit = "count"
+	Ratio   Unit = "ratio"
+	Percent Unit = "percent"
+	UTC     Unit = "utc"
+)
+
+// Column is one column of a dataset, named as the API names the field.
+type Column struct {
+	Name    string
+	Type    Type
+	Unit    Unit
+	Meaning string
+}
+
+// Dataset is one table that can be taken away as a file.
+type Dataset struct {
+	ID          string
+	Title       string
+	Description string
+	Order       string // the order of the rows, which is total
+	Method      string // how the figures are defined
+	Formats     []string
+	Periods     []string
+	Columns     []Column
+}
+
+// All lists the datasets.
+func All() []Dataset {
+	all := []Dataset{markets(), traderLeaderboard(), walletPnL(), oracleAccuracy()}
+	for i := range all {
+		all[i].Formats = []string{"csv", "parquet"}
+		all[i].Periods = []string{"all"}
+	}
+	return all
+}
+
+// Find gives the dataset of that id; false where there is none.
+func Find(id string) (Dataset, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(d Dataset) bool { return d.ID == id })
+	if i < 0 {
+		return Dataset{}, false
+	}
+	return all[i], true
+}

@@ -1,0 +1,47 @@
+package datasets_test
+
+import (
+	"slices"
+	"testing"
+
+	"pmx/data/datasets"
+	"pmx/engine/export"
+)
+
+// The catalogue describes the columns that the files have, in their order.
+func TestCatalogueDescribesTheFiles(t *testing.T) {
+	for name, columns := range export.Columns() {
+		d, ok := datasets.Find(name)
+		if !ok {
+			t.Errorf("dataset %s is written and not in the catalogue", name)
+			continue
+		}
+		var described []string
+		for _, c := range d.Columns {
+			described = append(described, c.Name)
+		}
+		if !slices.Equal(columns, described) {
+			t.Errorf("dataset %s\nfile:      %v\ncatalogue: %v", name, columns, described)
+		}
+	}
+	if export.MaxRows != datasets.MaxRows {
+		t.Errorf("files have at most %d rows, the catalogue says %d", export.MaxRows, datasets.MaxRows)
+	}
+}
+
+func TestCatalogueIsWhole(t *testing.T) {
+	for _, d := range datasets.All() {
+		if d.Title == "" || d.Description == "" || d.Order == "" || d.Method == "" || len(d.Formats) != 2 || len(d.Periods) != 1 {
+			t.Errorf("%s: %+v", d.ID, d)
+		}
+		for _, c := range d.Columns {
+			isNumber := c.Type == datasets.Integer || c.Type == datasets.Decimal || c.Type == datasets.Decimals
+			if c.Meaning == "" || (c.Unit != "") != (isNumber || c.Type == datasets.Timestamp) {
+				t.Errorf("%s.%s: %+v", d.ID, c.Name, c)
+			}
+		}
+	}
+	if _, ok := datasets.Find("nothing"); ok {
+		t.Error("a dataset that does not exist was found")
+	}
+}

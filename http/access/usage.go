@@ -1,0 +1,58 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// maxEndpoints is for how many endpoints usage is counted.
+const maxEndpoints = 127
+
+// UsageDays is how many days of usage an account shows, today included.
+const UsageDays = 30
+
+// Name tells the gate what the endpoints are called whose places Take is given,
+// from 1 on. It fails where there are too many to count.
+func (g *Gate) Name(endpoints []string) error {
+	if len(endpoints) > maxEndpoints {
+		return fmt.Errorf("%d endpoints: usage is counted for %d at most", len(endpoints), maxEndpoints)
+	}
+	names := append([]string{""}, endpoints...)
+	g.names.Store(&names)
+	return nil
+}
+
+// Account gives what is known of k, with its usage of the last UsageDays days up
+// to now, the newest day first and in it the busiest endpoint. What was not
+// saved yet is in it.
+func (g *Gate) Account(ctx context.Context, k *Key, now time.Time) (Account, error) {
+	since := now.UTC().AddDate(0, 0, 1-UsageDays).Format(time.DateOnly)
+	a, err := g.store.Account(ctx, k.hash, since)
+	if err != nil {
+		return Account{}, fmt.Errorf("read account of key %s: %w", k.id, err)
+	}
+	today := k.lastUsed().Format(time.DateOnly)
+	for i, name := range *g.names.Load() {
+		if n := k.unsaved[i].Load(); n > 0 {
+			a.Usage = add(a.Usage, Usage{Day: today, Endpoint: name, Requests: n})
+		}
+	}
+	slices.SortFunc(a.Usage, func(x, y Usage) int {
+		return cmp.Or(cmp.Compare(y.Day, x.Day), cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Endpoint, y.Endpoint))
+	})
+	return a, nil
+}
+
+// add adds u to the usage of its day and endpoint.
+func add(all []Usage, u Usage) []Usage {
+	for i := range all {
+		if all[i].Day == u.Day && all[i].Endpoint == u.Endpoint {
+			all[i].Requests += u.Requests
+			return all
+		}
+	}
+	return append(all, u)
+}
