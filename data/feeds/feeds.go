@@ -13,6 +13,7 @@ import (
 	"pmx/data/feeds/fpmm"
 	"pmx/data/feeds/jonbecker"
 	"pmx/data/feeds/lists"
+	"pmx/data/feeds/openmeteo"
 	"pmx/data/feeds/polydata"
 	"pmx/data/feeds/polymarket"
 	"pmx/data/feeds/subgraph"
@@ -22,7 +23,7 @@ import (
 // All gives every feed, in the order help texts list them.
 func All() []data.Feed {
 	return slices.Concat(canonical.Feeds(), polymarket.Feeds(), polydata.Feeds(), subgraph.Feeds(), jonbecker.Feeds(),
-		fpmm.Feeds(), lists.Feeds(), wallet.Feeds())
+		fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds())
 }
 
 // Names gives the names of all feeds, as --as takes them.

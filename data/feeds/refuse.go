@@ -51,7 +51,7 @@ var strangers = []struct {
 	{keyed("history[].t", "history[].p"), "a price history", "prices are computed from fills; import the trades"},
 	{keyed("type", "usdcSize", "proxyWallet", "conditionId"), "a list of wallet activity",
 		"it mixes trades with splits, merges and redemptions; import /trades"},
-	{keyed("latitude", "longitude", "generationtime_ms"), "a weather forecast", "weather files are imported by the weather desk"},
+	{keyed("error", "reason"), "an error that a service answered with", "ask again; nothing was answered"},
 }
 
 func keyed(names ...string) func(data.Head) bool {

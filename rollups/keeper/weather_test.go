@@ -278,3 +278,20 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 		}
 	}
 }
+
+// TestTheForecastOfACapturedDay: what Open-Meteo foretold for London's 26 June 2026,
+// hour by hour, from the answers as they were kept.
+func TestTheForecastOfACapturedDay(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, real(t, "E_weather", "openmeteo_snapshots"))
+	got := table(t, k, `SELECT strftime(make_timestamp(issued_at), '%m-%d %H:%M'), value // 90 FROM weather_forecast
+		WHERE city = 'london' AND target = DATE '2026-06-26' - DATE '1970-01-01' AND metric = 0 ORDER BY issued_at`)
+	const first = "06-23 23:01|336|\n06-24 08:33|319|\n06-24 14:01|334|\n06-24 15:01|357|\n06-24 17:18|365|\n06-24 21:45|367|\n"
+	if !strings.HasPrefix(got, first) || !strings.HasSuffix(got, "06-26 19:01|357|\n") {
+		t.Errorf("\n%s", got)
+	}
+	if n := count(t, k, "SELECT count(*) FROM weather_actual WHERE city = 'london' AND day = DATE '2026-06-26' - DATE '1970-01-01' AND metric = 0 AND value = 362 * 90"); n != 1 {
+		t.Errorf("%d actuals of 36.2 °C", n)
+	}
+	mustVerify(t, k)
+}

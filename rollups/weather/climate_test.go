@@ -64,7 +64,9 @@ func TestTheLeapDayIsHalfWay(t *testing.T) {
 // is about other years makes none at all.
 func TestTooFewYearsMakeNoNormal(t *testing.T) {
 	upTo := func(year int) map[int]Usual {
-		return Climate(series(func(d data.Date) (data.Temp, bool) { return 900, d.Time().Year() <= year && d.MonthDay() > 115 && d.MonthDay() < 1215 }))
+		return Climate(series(func(d data.Date) (data.Temp, bool) {
+			return 900, d.Time().Year() <= year && d.MonthDay() > 115 && d.MonthDay() < 1215
+		}))
 	}
 	if u := upTo(2014)[716]; u.Years != 24 || u.Value != 900 {
 		t.Errorf("24 years give %+v", u)

@@ -1,0 +1,201 @@
+package openmeteo
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+// envelope is an answer with a note of what was asked when, or without.
+type envelope struct {
+	Meta     meta            `json:"_meta"`
+	Response json.RawMessage `json:"response"`
+
+	City               shape.Text      `json:"city"`
+	ArchiveActuals     json.RawMessage `json:"archive_actuals"`
+	HistoricalForecast json.RawMessage `json:"historical_forecast"`
+
+	Error  shape.Text `json:"error"`
+	Reason shape.Text `json:"reason"`
+}
+
+// meta is the note. Every field may be missing.
+type meta struct {
+	Kind      shape.Text `json:"kind"`
+	City      shape.Text `json:"city"`
+	Latitude  shape.Text `json:"latitude"`
+	Longitude shape.Text `json:"longitude"`
+	FetchedAt shape.Text `json:"fetched_at"`
+	FetchedZ  shape.Text `json:"fetched_at_utc"`
+	Models    shape.Text `json:"models"` // a list, or names joined by commas
+	Run       shape.Text `json:"run"`
+	URL       shape.Text `json:"url"`
+}
+
+// answer is what Open-Meteo answers. Keys of the tables are variables, each with
+// the model behind it where several models cover the place.
+type answer struct {
+	Latitude   *float64                  `json:"latitude"`
+	Longitude  *float64                  `json:"longitude"`
+	Offset     *int64                    `json:"utc_offset_seconds"`
+	Timezone   shape.Text                `json:"timezone"`
+	Current    struct{ Time shape.Text } `json:"current"`
+	Daily      map[string]column         `json:"daily"`
+	DailyUnit  map[string]shape.Text     `json:"daily_units"`
+	Hourly     map[string]column         `json:"hourly"`
+	HourlyUnit map[string]shape.Text     `json:"hourly_units"`
+
+	Error  shape.Text `json:"error"`
+	Reason shape.Text `json:"reason"`
+}
+
+// column is one row of values over the times of a table; a null is "".
+type column []shape.Text
+
+// UnmarshalJSON takes an array; anything else is no column.
+func (c *column) UnmarshalJSON(b []byte) error {
+	var list []shape.Text
+	if json.Unmarshal(b, &list) == nil {
+		*c = list
+	}
+	return nil
+}
+
+// asked is the request as far as the note has it.
+func (m meta) asked() url.Values {
+	u, err := url.Parse(m.URL.Trim())
+	if err != nil {
+		return url.Values{}
+	}
+	return u.Query()
+}
+
+// kind is the service that the note names.
+func (m meta) kind() kind {
+	text := strings.ToLower(m.Kind.Trim())
+	if text == "" {
+		u, err := url.Parse(m.URL.Trim())
+		if err != nil || u.Host == "" {
+			return unknown
+		}
+		text = strings.ToLower(u.Host) + u.Path
+	}
+	for _, k := range []struct {
+		word string
+		kind kind
+	}{{"archive", archive}, {"historical-forecast", stitched}, {"previous", previousRuns}, {"ensemble", ensemble}, {"forecast", forecast}, {"single-run", forecast}} {
+		if strings.Contains(text, k.word) {
+			return k.kind
+		}
+	}
+	return unknown
+}
+
+// models are the models that were asked for; told is false where there is no note
+// of the request at all.
+func (m meta) models() (names []string, told bool) {
+	text := m.Models.Trim()
+	if text == "" {
+		text = m.asked().Get("models")
+	}
+	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`,[]" `, r) }) {
+		names = append(names, Model(name))
+	}
+	return names, text != "" || m.URL.Trim() != "" || m.FetchedZ.Trim() != "" || m.FetchedAt.Trim() != ""
+}
+
+// point is the i-th place that was asked for.
+func (m meta) point(i int) (lat, lon float64, ok bool) {
+	texts := [2]string{m.Latitude.Trim(), m.Longitude.Trim()}
+	if texts[0] == "" {
+		q := m.asked()
+		texts = [2]string{q.Get("latitude"), q.Get("longitude")}
+	}
+	var out [2]float64
+	for k, text := range texts {
+		list := strings.Split(strings.Trim(text, "[]"), ",")
+		if i >= len(list) {
+			return 0, 0, false
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(list[i]), 64)
+		if err != nil {
+			return 0, 0, false
+		}
+		out[k] = v
+	}
+	return out[0], out[1], true
+}
+
+// stampInName is a time as scripts put it into the names of the files they keep.
+var stampInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})T(\d{2})[-:]?(\d{2})[-:]?(\d{2})Z`)
+
+// seen is when the answer was fetched, unix µs: by the note, else by its block of
+// current values, else by the name of its file; 0 where nothing tells.
+func (m meta) seen(a *answer, file string) (int64, error) {
+	for _, text := range []shape.Text{m.FetchedZ, m.FetchedAt} {
+		if text.Trim() != "" {
+			return text.Micros()
+		}
+	}
+	if t := a.Current.Time.Trim(); t != "" && a.Offset != nil {
+		at, err := instant(t, *a.Offset)
+		return at.UnixMicro(), err
+	}
+	if p := stampInName.FindStringSubmatch(file); p != nil {
+		at, err := time.Parse(time.RFC3339, p[1]+"T"+p[2]+":"+p[3]+":"+p[4]+"Z")
+		if err == nil {
+			return at.UnixMicro(), nil
+		}
+	}
+	return 0, nil
+}
+
+// instant reads a time of a table: local time at a fixed offset from UTC, or unix
+// seconds.
+func instant(s string, offset int64) (time.Time, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.Unix(n, 0).UTC(), nil
+	}
+	t, err := time.Parse("2006-01-02T15:04", s)
+	if err != nil {
+		return t, shape.Bad("bad_time", "the time %q cannot be read", s)
+	}
+	return t.Add(-time.Duration(offset) * time.Second), nil
+}
+
+// How far from a city's station, in kilometres, the point that was asked for may
+// lie, and the middle of a grid cell that stands for a point nobody noted.
+const (
+	pointLimit = 15
+	cellLimit  = 30
+)
+
+// place finds the city of an answer.
+func (m meta) place(cities *data.Gazetteer, a *answer, i int) (data.City, error) {
+	lat, lon, asked := m.point(i)
+	limit := float64(pointLimit)
+	if !asked {
+		if a.Latitude == nil || a.Longitude == nil {
+			return data.City{}, shape.Known("unknown_city")
+		}
+		lat, lon, limit = *a.Latitude, *a.Longitude, cellLimit
+	}
+	name := m.City.Trim()
+	city, ok := cities.Named(name)
+	if name == "" {
+		city, _, ok = cities.Nearest(lat, lon)
+	}
+	if !ok {
+		return city, shape.Bad("unknown_city", "no city of the weather desk is called %q", name)
+	}
+	if km := city.Distance(lat, lon); !(km <= limit) {
+		return city, shape.Bad("far_from_station", "the point is %.0f km from %s, where %s is measured", km, city.Station, city.Title)
+	}
+	return city, nil
+}
