@@ -6,6 +6,7 @@ package openapi
 
 //go:generate go test pmx/e2e -run ^TestExamplesAreRepliesOfTheSampleVenue$ -count=1 -update
 //go:generate go test pmx/http/openapi -run ^TestGoldenCopyIsCurrent$ -count=1 -update
+//go:generate go test pmx/http/openapi -run ^TestClientMethodsAreThoseOfTheRouteTable$ -count=1 -update
 
 import (
 	"bytes"
