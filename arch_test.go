@@ -42,7 +42,8 @@ var layers = []struct {
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/..."}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
-	{"rollups", []string{"rollups", "rollups/serving", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
+	{"rollups/walletrun", []string{"data", "rollups/serving"}},
+	{"rollups", []string{"rollups", "rollups/serving", "rollups/walletrun", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
 		"engine/...", "data/..."}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},
@@ -62,7 +63,8 @@ var layers = []struct {
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen"}
+var withoutC = []string{"data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
+	"rollups/walletrun"}
 
 const module = "pmx"
 

@@ -1,0 +1,23 @@
+//go:build unix
+
+package walletrun
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapFile maps the first size bytes of f for reading.
+func mapFile(f *os.File, size int) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+}
+
+func unmap(b []byte) error { return unix.Munmap(b) }
+
+// adviseRandom keeps the system from reading ahead in b, which begins at a page.
+func adviseRandom(b []byte) {
+	if len(b) > 0 {
+		_ = unix.Madvise(b, unix.MADV_RANDOM) // advice only
+	}
+}
