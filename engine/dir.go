@@ -27,6 +27,9 @@ func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
 // Exports holds finished export files.
 func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 
+// Runs holds the files in wallet order: derived, and made anew where they are gone.
+func (d Dir) Runs() string { return filepath.Join(string(d), "runs") }
+
 // Tmp holds what is under way; it is emptied when the database is opened.
 func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
 
@@ -41,7 +44,7 @@ func (d Dir) Abs() (Dir, error) {
 
 // Create makes the directory and the folders in it where they are missing.
 func (d Dir) Create() error {
-	for _, path := range []string{string(d), d.Inbox(), d.Rejected(), d.Exports(), d.Tmp(), d.spill()} {
+	for _, path := range []string{string(d), d.Inbox(), d.Rejected(), d.Exports(), d.Runs(), d.Tmp(), d.spill()} {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return fmt.Errorf("data directory: %w (is --data-dir writable?)", err)
 		}

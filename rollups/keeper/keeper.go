@@ -20,6 +20,7 @@ import (
 	"pmx/engine/query"
 	"pmx/rollups"
 	"pmx/rollups/serving"
+	"pmx/rollups/walletrun"
 )
 
 // Config says what to keep.
@@ -38,10 +39,14 @@ type Keeper struct {
 	db        *engine.DB
 	importer  *ingest.Importer
 	live      *rollups.Live // nil where nobody is served
+	wallets   *wallets      // nil where nobody is served
 	merger    rollups.Merger
-	warming   sync.WaitGroup
 	factsOnly bool
 	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
+
+	background sync.WaitGroup // what goes on beside that
+	ctx        context.Context
+	cancel     context.CancelFunc
 
 	mu        sync.Mutex
 	freshness serving.Freshness
@@ -58,6 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{cfg: cfg, db: db}
+	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Publish != nil {
 		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue}
@@ -67,9 +73,11 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if k.live != nil {
 		k.importer.Directory = k.live
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
+			k.cancel()
 			return nil, errors.Join(err, db.Close())
 		}
-		k.warming.Go(func() { k.warm(context.WithoutCancel(ctx)) })
+		k.wallets = &wallets{store: walletrun.New(db.Dir().Runs())}
+		k.background.Go(func() { k.warm(k.ctx) })
 	}
 	return k, nil
 }
@@ -77,6 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 // absorb follows a committed batch; where that fails, everything is read anew.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	k.merger.Committed()
+	k.addWallets(ctx, conn) // before the snapshot that shows the batch
 	err := k.live.Absorb(ctx, conn)
 	if err == nil {
 		return nil
@@ -88,8 +97,14 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 // warm loads what merging keeps in memory, beside the first requests; an import
 // that comes meanwhile waits for it.
 func (k *Keeper) warm(ctx context.Context) {
+	quiet := func(err error) bool {
+		return err == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, context.Canceled)
+	}
+	if err := k.openWallets(ctx); !quiet(err) {
+		k.cfg.Log.Error().Err(err).Msg("wallets are read from the database")
+	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
-	if err != nil && !errors.Is(err, engine.ErrClosed) {
+	if !quiet(err) {
 		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")
 	}
 }
@@ -103,11 +118,19 @@ func (k *Keeper) FactsOnly() {
 
 // Close ends the keeping once what runs is done.
 func (k *Keeper) Close() error {
-	k.warming.Wait()
+	k.cancel()
 	k.busy.Lock()
 	defer k.busy.Unlock()
-	return k.db.Close()
+	k.background.Wait()
+	if k.wallets == nil {
+		return k.db.Close()
+	}
+	return errors.Join(k.wallets.store.Close(), k.db.Close())
 }
+
+// Settle waits until what goes on in the background is done: loading what merging
+// keeps in memory, and writing the file in wallet order.
+func (k *Keeper) Settle() { k.background.Wait() }
 
 // DB is the open database.
 func (k *Keeper) DB() *engine.DB { return k.db }
@@ -121,7 +144,13 @@ func (k *Keeper) Snapshot() *serving.Snapshot {
 }
 
 // Reader reads what the snapshot does not hold.
-func (k *Keeper) Reader() *query.Reader { return &query.Reader{DB: k.db} }
+func (k *Keeper) Reader() *Reader {
+	r := &Reader{Reader: &query.Reader{DB: k.db}}
+	if k.wallets != nil {
+		r.wallets = k.wallets.store
+	}
+	return r
+}
 
 // Exporter writes what the database holds into files.
 func (k *Keeper) Exporter() *export.Exporter { return &export.Exporter{DB: k.db, Venue: k.cfg.Venue} }
@@ -163,6 +192,9 @@ func (k *Keeper) reload(ctx context.Context) error {
 		return nil
 	}
 	if err := k.load(ctx); err != nil {
+		return err
+	}
+	if err := k.followWallets(ctx); err != nil {
 		return err
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
@@ -234,6 +266,11 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	if k.live != nil {
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
+	wallets, err := k.verifyWallets(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("verify wallet_run: %w", err)
+	}
+	checks = append(checks, wallets)
 	return checks, nil
 }
 

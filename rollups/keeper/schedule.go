@@ -106,7 +106,11 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	if err := k.refresh(ctx, nil); err != nil {
 		return k.cycleDone(err)
 	}
-	return k.cycleDone(k.compact(ctx))
+	err := k.compact(ctx)
+	if k.wallets != nil {
+		k.writeWallets()
+	}
+	return k.cycleDone(err)
 }
 
 // compact folds tails in bounded steps, and checkpoints after any.
