@@ -36,7 +36,7 @@ type product interface {
 
 // verticals are all of them, each after those whose rollups it reads.
 func verticals() []vertical {
-	return []vertical{marketVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical()}
+	return []vertical{marketVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical()}
 }
 
 func allTables() []table {

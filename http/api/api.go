@@ -52,9 +52,12 @@ type API struct {
 	envelopes *envelopes
 	compress  *compressor
 	calls     *calls
-	pinger    pinger
-	desks     desks
-	view      atomic.Pointer[view]
+	walks     *walks
+	// rowMembers are the members of a market's row.
+	rowMembers []rowMember
+	pinger     pinger
+	desks      desks
+	view       atomic.Pointer[view]
 }
 
 // New makes an API and publishes the source's snapshot, if it has one already.
@@ -79,7 +82,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		source: cfg.Source, reader: cfg.Reader, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
-		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(),
+		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
 	}
 	a.pinger.ping = cfg.Source.Ping
 	if snap := cfg.Source.Snapshot(); snap != nil {
@@ -98,6 +101,7 @@ func (a *API) Publish(snap *serving.Snapshot) {
 			return
 		}
 		if a.view.CompareAndSwap(old, next) {
+			a.walks.sweep(next.walk, a.now())
 			return
 		}
 	}

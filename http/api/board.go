@@ -20,11 +20,15 @@ type view struct {
 	asOf   []byte // as JSON
 	boards boardView
 	stats  statsView
+	walk   *walk
+	screen screenFront
 	kept   atomic.Int64 // bytes of finished bodies
 }
 
 func newView(snap *serving.Snapshot) *view {
-	return &view{snap: snap, asOf: appendTime(nil, snap.AsOf)}
+	v := &view{snap: snap, asOf: appendTime(nil, snap.AsOf)}
+	v.walk = newWalk(snap, v.asOf)
+	return v
 }
 
 // boardView is the leaderboards of one snapshot.

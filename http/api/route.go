@@ -61,7 +61,7 @@ func periodParam() Param {
 
 // Routes is the table of all endpoints, in the order of the reference.
 func Routes() []Route {
-	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), eventRoutes(), statsRoutes(),
+	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
 		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), accountRoutes())
 }
 

@@ -1,3 +1,189 @@
 package api
 
-func screenerRoutes() []Route { return nil }
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/access"
+	"pmx/http/wire"
+	"pmx/rollups/serving/screen"
+)
+
+// screenRows is the most rows a page of the screener has.
+const screenRows = 200
+
+// The places of the parameters of GET /screener behind its filters.
+const (
+	screenSort = iota + screenFilters
+	screenOrder
+	screenFieldList
+	screenLimit
+	screenCursor
+)
+
+func screenerRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/screener", Section: wire.Screener, MaxRows: screenRows,
+			Summary: "Markets by any of their figures", serve: (*API).screener, Reply: wire.Page[wire.ScreenerRow]{},
+			Params: screenerParams(), Codes: []string{"invalid_cursor"},
+			Doc: "Every filter that is given must hold. A market whose figure is not known passes no minimum and no maximum of it, " +
+				"and comes last in both orders. Ties go by `volume`, the greatest first, then by `condition_id`. " +
+				"Walk on with `next_cursor`: all pages of a walk are of the data that its first page was of, as their `as_of` says, " +
+				"so that no row is missed or repeated though figures change. That data is kept for 10 minutes after the last page, " +
+				"less where memory is short and not over a restart; a walk that has expired is `invalid_cursor`.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/screener/summary", Section: wire.Screener,
+			Summary: "What the filters of the screener keep, added up", serve: (*API).screenerSummary,
+			Params: filterParams(), Reply: wire.One[wire.ScreenerSummary]{},
+			Doc: "Takes the filters of `/screener`, with the same meaning. A figure that is not known adds nothing.",
+		},
+	}
+}
+
+func screenerParams() []Param {
+	sort := Param{Name: "sort", Kind: Choice, Default: figureOf(screen.Volume24h).name, Doc: "figure or time to sort by"}
+	for f := range screen.Fields {
+		sort.Choices = append(sort.Choices, figureOf(f).name)
+	}
+	return append(filterParams(),
+		sort,
+		Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "greatest or least first; what is not known comes last in either"},
+		Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Doc: "members wanted of each row, separated by commas; may be repeated"},
+		limitParam("50", screenRows),
+		cursorParam(),
+	)
+}
+
+// screener answers GET /screener.
+func (a *API) screener(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	if call.plainScreen() {
+		return a.sendPrepared(c, call, v, a.screenFront(v, call))
+	}
+	members, bad := a.members(call, screenFieldList)
+	if bad != nil {
+		return bad
+	}
+	w, after := v.walk, (*screen.Place)(nil)
+	position, bad := a.openCursor(call, call.values[screenCursor].text)
+	if bad == nil && position != nil {
+		w, after, bad = a.readScreenPlace(position, v, call.Start)
+	}
+	if bad != nil {
+		return bad
+	}
+	q, bad := call.screening(w)
+	if bad != nil {
+		return bad
+	}
+	defer q.release()
+	limit := int(call.values[screenLimit].n)
+	n := call.pageRows(limit)
+	order := screen.Order{Field: screen.Field(call.values[screenSort].n), Ascending: call.values[screenOrder].n == 1}
+	ids := w.columns().Top(&q.Filter, order, after, n+1, w.condition)
+	more := len(ids) > n
+	ids = ids[:min(n, len(ids))]
+	mark, start := a.open(call, w.asOf, call.pageFor(limit, more))
+	call.buf = append(call.buf, `,"next_cursor":`...)
+	if more {
+		call.buf = appendString(call.buf, a.nextScreen(call, v, w, ids[n-1], order))
+	} else {
+		call.buf = append(call.buf, "null"...)
+	}
+	call.buf = appendRows(append(call.buf, `,"data":`...), len(ids), func(b []byte, i int) []byte {
+		r := w.row(ids[i])
+		return append(appendRow(append(b, '{'), members, &r), '}')
+	})
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// plainScreen tells whether call gives no parameter but limit.
+func (call *Call) plainScreen() bool {
+	for i := range call.values[:screenCursor+1] {
+		if i != screenLimit && call.values[i].given {
+			return false
+		}
+	}
+	return true
+}
+
+// nextScreen makes the cursor that goes on behind market id of walk w.
+func (a *API) nextScreen(call *Call, v *view, w *walk, id int32, o screen.Order) string {
+	place := w.columns().PlaceOf(id, o, w.condition(id))
+	walk := a.walks.keep(w, v.walk, call.Start)
+	return a.sealCursor(call, a.walks.appendScreenPlace(nil, walk, &place))
+}
+
+// columns are the figures of w's markets; nil where there are none.
+func (w *walk) columns() *screen.Columns {
+	if w.screener == nil {
+		return nil
+	}
+	return w.screener.Columns
+}
+
+func (w *walk) condition(id int32) data.Hash { return w.catalog.Market(id).Condition }
+
+// screenFront is the first page of the screener that is asked without filters,
+// encoded once.
+type screenFront struct {
+	once    sync.Once
+	ids     []int32 // one more than a page has, if there is one
+	rows    []byte
+	ends    []int // ends[n]: where the first n rows end
+	replies [access.Nobody][screenRows + 1]atomic.Pointer[prepared]
+}
+
+// screenFront gives the answer to call, made at its first use.
+func (a *API) screenFront(v *view, call *Call) *prepared {
+	f, w := &v.screen, v.walk
+	limit := int(call.values[screenLimit].n)
+	slot := &f.replies[call.tier][limit]
+	if r := slot.Load(); r != nil {
+		if len(f.ids) > call.pageRows(limit) {
+			a.walks.keep(w, v.walk, call.Start)
+		}
+		return r
+	}
+	f.once.Do(func() {
+		f.ids = w.columns().Top(&screen.Filter{}, screen.Order{}, nil, screenRows+1, w.condition)
+		f.ends = []int{0}
+		for i, id := range f.ids[:min(screenRows, len(f.ids))] {
+			if i > 0 {
+				f.rows = append(f.rows, ',')
+			}
+			r := w.row(id)
+			f.rows = append(appendRow(append(f.rows, '{'), a.rowMembers, &r), '}')
+			f.ends = append(f.ends, len(f.rows))
+		}
+		f.rows = slices.Clip(f.rows)
+	})
+	n := min(call.pageRows(limit), len(f.ids))
+	more := len(f.ids) > n
+	head := a.envelopes.append([]byte{'{'}, call.pageFor(limit, more))
+	middle := []byte(`,"next_cursor":`)
+	if more {
+		middle = appendString(middle, a.nextScreen(call, v, w, f.ids[n-1], screen.Order{}))
+	} else {
+		middle = append(middle, "null"...)
+	}
+	middle = append(middle, `,"data":[`...)
+	rows := f.rows[:f.ends[n]]
+	sum := chain(xxhash.Sum64(head), xxhash.Sum64(middle), xxhash.Sum64(rows))
+	head = append(append(append(head, `,"as_of":`...), w.asOf...), middle...)
+	r := &prepared{tag: tagOf(sum), head: head, rows: rows, tail: "]}"}
+	if !slot.CompareAndSwap(nil, r) {
+		return slot.Load()
+	}
+	return r
+}

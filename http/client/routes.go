@@ -7,7 +7,9 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"time"
 
+	"pmx/data"
 	"pmx/http/wire"
 )
 
@@ -117,6 +119,23 @@ func (c *Client) LeaderboardMarkets(ctx context.Context, params LeaderboardMarke
 	return call[wire.Board[wire.MarketRow]](ctx, c, r)
 }
 
+// MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
+type MarketsSearchParams struct {
+	Category []string // markets of this category; repeated: of any of them
+	Status   []string // markets in this state; repeated: in any of them
+	Limit    int64    // rows wanted; the plan's row cap may trim it
+}
+
+// MarketsSearch asks GET /markets/search. Markets by the words of their titles.
+func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSearchParams) (*wire.MarketHits, error) {
+	r := request{method: "GET", path: "/markets/search", query: url.Values{}, header: http.Header{}}
+	set(r.query, "q", q)
+	set(r.query, "category", params.Category)
+	set(r.query, "status", params.Status)
+	set(r.query, "limit", params.Limit)
+	return call[wire.MarketHits](ctx, c, r)
+}
+
 // Stats asks GET /stats. The whole venue in numbers.
 func (c *Client) Stats(ctx context.Context) (*wire.One[wire.StatsOverview], error) {
 	r := request{method: "GET", path: "/stats"}
@@ -145,6 +164,195 @@ func (c *Client) StatsDaily(ctx context.Context, params StatsDailyParams) (*wire
 func (c *Client) StatsGrowth(ctx context.Context) (*wire.One[wire.StatsGrowth], error) {
 	r := request{method: "GET", path: "/stats/growth"}
 	return call[wire.One[wire.StatsGrowth]](ctx, c, r)
+}
+
+// ScreenerParams are the optional parameters of Screener; what is zero is left out.
+type ScreenerParams struct {
+	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
+	Category          []string    // markets of this category; repeated: of any of them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated
+	Tag               []string    // markets with this tag; repeated: with any of them
+	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
+	Status            []string    // markets in this state; repeated: in any of them
+	EventID           string      // markets of this event, named by its id or slug
+	NegRisk           string      // markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known
+	HasResolution     string      // markets whose payouts are (true) or are not (false) known
+	EndsAfter         time.Time   // markets that end at this time or later
+	EndsBefore        time.Time   // markets that end before this time
+	CreatedAfter      time.Time   // markets made at this time or later
+	CreatedBefore     time.Time   // markets made before this time
+	MinVolume24h      *data.Micro // USD traded in the last 24 hours, at least
+	MaxVolume24h      *data.Micro // USD traded in the last 24 hours, at most
+	MinVolume7d       *data.Micro // USD traded in the last 168 hours, at least
+	MaxVolume7d       *data.Micro // USD traded in the last 168 hours, at most
+	MinVolume30d      *data.Micro // USD traded in the last 720 hours, at least
+	MaxVolume30d      *data.Micro // USD traded in the last 720 hours, at most
+	MinVolume         *data.Micro // USD traded since the first fill, at least
+	MaxVolume         *data.Micro // USD traded since the first fill, at most
+	MinLiquidity      *data.Micro // USD in the book, at least
+	MaxLiquidity      *data.Micro // USD in the book, at most
+	MinTraders24h     *int64      // distinct wallets of the last 24 hours, at least
+	MaxTraders24h     *int64      // distinct wallets of the last 24 hours, at most
+	MinTraders        *int64      // distinct wallets, at least
+	MaxTraders        *int64      // distinct wallets, at most
+	MinTrades         *int64      // fills, at least
+	MaxTrades         *int64      // fills, at most
+	MinPrice          *data.Micro // price of the first outcome, at least
+	MaxPrice          *data.Micro // price of the first outcome, at most
+	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
+	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at most
+	MinSpread         *data.Micro // best ask less best bid, at least
+	MaxSpread         *data.Micro // best ask less best bid, at most
+	Sort              string      // figure or time to sort by
+	Order             string      // greatest or least first; what is not known comes last in either
+	Fields            []string    // members wanted of each row, separated by commas; may be repeated
+	Limit             int64       // rows wanted; the plan's row cap may trim it
+	Cursor            string      // next_cursor of the page before, with the same other parameters
+}
+
+// Screener asks GET /screener. Markets by any of their figures.
+func (c *Client) Screener(ctx context.Context, params ScreenerParams) (*wire.Page[wire.ScreenerRow], error) {
+	r := request{method: "GET", path: "/screener", query: url.Values{}, header: http.Header{}}
+	set(r.query, "q", params.Q)
+	set(r.query, "category", params.Category)
+	set(r.query, "exclude_category", params.ExcludeCategory)
+	set(r.query, "tag", params.Tag)
+	set(r.query, "exclude_tag", params.ExcludeTag)
+	set(r.query, "status", params.Status)
+	set(r.query, "event_id", params.EventID)
+	set(r.query, "neg_risk", params.NegRisk)
+	set(r.query, "has_resolution", params.HasResolution)
+	set(r.query, "ends_after", params.EndsAfter)
+	set(r.query, "ends_before", params.EndsBefore)
+	set(r.query, "created_after", params.CreatedAfter)
+	set(r.query, "created_before", params.CreatedBefore)
+	set(r.query, "min_volume_24h", params.MinVolume24h)
+	set(r.query, "max_volume_24h", params.MaxVolume24h)
+	set(r.query, "min_volume_7d", params.MinVolume7d)
+	set(r.query, "max_volume_7d", params.MaxVolume7d)
+	set(r.query, "min_volume_30d", params.MinVolume30d)
+	set(r.query, "max_volume_30d", params.MaxVolume30d)
+	set(r.query, "min_volume", params.MinVolume)
+	set(r.query, "max_volume", params.MaxVolume)
+	set(r.query, "min_liquidity", params.MinLiquidity)
+	set(r.query, "max_liquidity", params.MaxLiquidity)
+	set(r.query, "min_traders_24h", params.MinTraders24h)
+	set(r.query, "max_traders_24h", params.MaxTraders24h)
+	set(r.query, "min_traders", params.MinTraders)
+	set(r.query, "max_traders", params.MaxTraders)
+	set(r.query, "min_trades", params.MinTrades)
+	set(r.query, "max_trades", params.MaxTrades)
+	set(r.query, "min_price", params.MinPrice)
+	set(r.query, "max_price", params.MaxPrice)
+	set(r.query, "min_price_change_24h", params.MinPriceChange24h)
+	set(r.query, "max_price_change_24h", params.MaxPriceChange24h)
+	set(r.query, "min_whale_flow_24h", params.MinWhaleFlow24h)
+	set(r.query, "max_whale_flow_24h", params.MaxWhaleFlow24h)
+	set(r.query, "min_spread", params.MinSpread)
+	set(r.query, "max_spread", params.MaxSpread)
+	set(r.query, "sort", params.Sort)
+	set(r.query, "order", params.Order)
+	set(r.query, "fields", params.Fields)
+	set(r.query, "limit", params.Limit)
+	set(r.query, "cursor", params.Cursor)
+	return call[wire.Page[wire.ScreenerRow]](ctx, c, r)
+}
+
+// AllScreener walks through every page of Screener, from params.Cursor on.
+func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Seq2[wire.ScreenerRow, error] {
+	return walk(params.Cursor, func(cursor string) (*wire.Page[wire.ScreenerRow], error) {
+		params := params
+		params.Cursor = cursor
+		return c.Screener(ctx, params)
+	}, func(page *wire.Page[wire.ScreenerRow]) ([]wire.ScreenerRow, *string) {
+		return page.Data, page.NextCursor
+	})
+}
+
+// ScreenerSummaryParams are the optional parameters of ScreenerSummary; what is zero is left out.
+type ScreenerSummaryParams struct {
+	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
+	Category          []string    // markets of this category; repeated: of any of them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated
+	Tag               []string    // markets with this tag; repeated: with any of them
+	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
+	Status            []string    // markets in this state; repeated: in any of them
+	EventID           string      // markets of this event, named by its id or slug
+	NegRisk           string      // markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known
+	HasResolution     string      // markets whose payouts are (true) or are not (false) known
+	EndsAfter         time.Time   // markets that end at this time or later
+	EndsBefore        time.Time   // markets that end before this time
+	CreatedAfter      time.Time   // markets made at this time or later
+	CreatedBefore     time.Time   // markets made before this time
+	MinVolume24h      *data.Micro // USD traded in the last 24 hours, at least
+	MaxVolume24h      *data.Micro // USD traded in the last 24 hours, at most
+	MinVolume7d       *data.Micro // USD traded in the last 168 hours, at least
+	MaxVolume7d       *data.Micro // USD traded in the last 168 hours, at most
+	MinVolume30d      *data.Micro // USD traded in the last 720 hours, at least
+	MaxVolume30d      *data.Micro // USD traded in the last 720 hours, at most
+	MinVolume         *data.Micro // USD traded since the first fill, at least
+	MaxVolume         *data.Micro // USD traded since the first fill, at most
+	MinLiquidity      *data.Micro // USD in the book, at least
+	MaxLiquidity      *data.Micro // USD in the book, at most
+	MinTraders24h     *int64      // distinct wallets of the last 24 hours, at least
+	MaxTraders24h     *int64      // distinct wallets of the last 24 hours, at most
+	MinTraders        *int64      // distinct wallets, at least
+	MaxTraders        *int64      // distinct wallets, at most
+	MinTrades         *int64      // fills, at least
+	MaxTrades         *int64      // fills, at most
+	MinPrice          *data.Micro // price of the first outcome, at least
+	MaxPrice          *data.Micro // price of the first outcome, at most
+	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
+	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at most
+	MinSpread         *data.Micro // best ask less best bid, at least
+	MaxSpread         *data.Micro // best ask less best bid, at most
+}
+
+// ScreenerSummary asks GET /screener/summary. What the filters of the screener keep, added up.
+func (c *Client) ScreenerSummary(ctx context.Context, params ScreenerSummaryParams) (*wire.One[wire.ScreenerSummary], error) {
+	r := request{method: "GET", path: "/screener/summary", query: url.Values{}, header: http.Header{}}
+	set(r.query, "q", params.Q)
+	set(r.query, "category", params.Category)
+	set(r.query, "exclude_category", params.ExcludeCategory)
+	set(r.query, "tag", params.Tag)
+	set(r.query, "exclude_tag", params.ExcludeTag)
+	set(r.query, "status", params.Status)
+	set(r.query, "event_id", params.EventID)
+	set(r.query, "neg_risk", params.NegRisk)
+	set(r.query, "has_resolution", params.HasResolution)
+	set(r.query, "ends_after", params.EndsAfter)
+	set(r.query, "ends_before", params.EndsBefore)
+	set(r.query, "created_after", params.CreatedAfter)
+	set(r.query, "created_before", params.CreatedBefore)
+	set(r.query, "min_volume_24h", params.MinVolume24h)
+	set(r.query, "max_volume_24h", params.MaxVolume24h)
+	set(r.query, "min_volume_7d", params.MinVolume7d)
+	set(r.query, "max_volume_7d", params.MaxVolume7d)
+	set(r.query, "min_volume_30d", params.MinVolume30d)
+	set(r.query, "max_volume_30d", params.MaxVolume30d)
+	set(r.query, "min_volume", params.MinVolume)
+	set(r.query, "max_volume", params.MaxVolume)
+	set(r.query, "min_liquidity", params.MinLiquidity)
+	set(r.query, "max_liquidity", params.MaxLiquidity)
+	set(r.query, "min_traders_24h", params.MinTraders24h)
+	set(r.query, "max_traders_24h", params.MaxTraders24h)
+	set(r.query, "min_traders", params.MinTraders)
+	set(r.query, "max_traders", params.MaxTraders)
+	set(r.query, "min_trades", params.MinTrades)
+	set(r.query, "max_trades", params.MaxTrades)
+	set(r.query, "min_price", params.MinPrice)
+	set(r.query, "max_price", params.MaxPrice)
+	set(r.query, "min_price_change_24h", params.MinPriceChange24h)
+	set(r.query, "max_price_change_24h", params.MaxPriceChange24h)
+	set(r.query, "min_whale_flow_24h", params.MinWhaleFlow24h)
+	set(r.query, "max_whale_flow_24h", params.MaxWhaleFlow24h)
+	set(r.query, "min_spread", params.MinSpread)
+	set(r.query, "max_spread", params.MaxSpread)
+	return call[wire.One[wire.ScreenerSummary]](ctx, c, r)
 }
 
 // ResearchDatasets asks GET /research/datasets. Datasets that can be exported, column by column.

@@ -192,7 +192,7 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool) error {
 			return fmt.Errorf("field %s: %w", name, err)
 		}
 		s.Properties.add(name, field)
-		if !strings.Contains(options, "omitempty") {
+		if !strings.Contains(options, "omitempty") && f.Tag.Get("optional") != "true" {
 			s.Required = append(s.Required, name)
 		}
 	}
@@ -201,7 +201,7 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool) error {
 
 // field gives the schema of one field with what its tags and comment say: enum
 // lists the texts it can hold, format names that of a text, null:"true" lets a
-// list be null.
+// list be null, and optional:"true" tells of what a parameter may leave out.
 func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error) {
 	s, err := r.of(f.Type)
 	if err != nil {

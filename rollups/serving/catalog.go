@@ -179,6 +179,14 @@ func (c *Catalog) Changed() []int32 {
 	return c.changed
 }
 
+// Alone is about how many bytes of c o does not share, texts left out.
+func (c *Catalog) Alone(o *Catalog) int64 {
+	if c == nil || o == nil {
+		return 0
+	}
+	return c.markets.alone(&o.markets) + c.figures.alone(&o.figures) + c.tokens.alone(&o.tokens)
+}
+
 // conditionHash spreads a condition id, which is a hash already but for made-up
 // ones.
 func conditionHash(h *data.Hash) uint64 {

@@ -27,7 +27,8 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 		note(okX == okY && x.Name == y.Name && (!okX || *x.Totals == *y.Totals))
 	}
 	catalogRows, catalogDiffer := s.Catalog.compare(o.Catalog)
-	return rows + catalogRows, differ + catalogDiffer
+	screenerRows, screenerDiffer := s.Screener.compare(o.Screener, s.Catalog.Len())
+	return rows + catalogRows + screenerRows, differ + catalogDiffer + screenerDiffer
 }
 
 // compare counts the markets and tokens of c, and those that differ in o.

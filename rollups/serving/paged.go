@@ -3,6 +3,7 @@ package serving
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 )
 
 const (
@@ -24,6 +25,17 @@ func (s *shared[T]) at(i int) *T {
 		return nil
 	}
 	return &s.blocks[i>>blockBits][i&(blockSize-1)]
+}
+
+// alone is about how many bytes of s o does not share.
+func (s *shared[T]) alone(o *shared[T]) int64 {
+	n := 0
+	for i, b := range s.blocks {
+		if b != nil && (i >= len(o.blocks) || o.blocks[i] != b) {
+			n++
+		}
+	}
+	return int64(n) * int64(unsafe.Sizeof(block[T]{}))
 }
 
 // paged is the writer's side of a shared list. It belongs to one goroutine.

@@ -146,6 +146,7 @@ type Snapshot struct {
 	Traders    [Periods][]TraderRow // the first BoardSize rows
 	Markets    [Periods][]MarketRow
 	Catalog    *Catalog
+	Screener   *Screener
 	Stats      *Stats
 	Index      *Index
 	Oracle     *Oracle

@@ -5,8 +5,11 @@ package screen
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -40,12 +43,11 @@ const (
 // behind all others in both orders.
 const Null = math.MinInt64
 
-// Class is all that is told of a market in words. Markets share classes.
+// Class is what a market is filed under, tags apart. Markets share classes.
 type Class struct {
 	Category string // "" unknown
 	Status   string
-	NegRisk  *bool    // nil: unknown
-	Tags     []string // sorted, each once
+	NegRisk  *bool // nil: unknown
 }
 
 // Row is what the columns hold of one market.
@@ -53,6 +55,7 @@ type Row struct {
 	Condition data.Hash
 	Values    [Fields]int64
 	Class     Class
+	Tags      []string // sorted, each once
 }
 
 // A column is copied by the chunk, and a chunk is what is passed over as a whole.
@@ -60,14 +63,15 @@ type Row struct {
 const (
 	chunkBits = 11
 	chunkRows = 1 << chunkBits
-	// The columns are the fields and these two.
+	// The columns are the fields and these.
 	classColumn     = int(Fields)
-	conditionColumn = int(Fields) + 1
+	tagsColumn      = int(Fields) + 1
+	conditionColumn = int(Fields) + 2
 )
 
 type (
 	column     [chunkRows]int64
-	classes    [chunkRows]int32
+	names      [chunkRows]int32
 	conditions [chunkRows]uint64
 )
 
@@ -77,17 +81,19 @@ type chunk struct {
 	least      [Fields]int64 // of the values that are known; math.MaxInt64: none is
 	most       [Fields]int64 // Null: none is known
 	nulls      [Fields]bool  // some value is not known
-	class      *classes      // in Columns.classes; 0: there is no such market
+	class      *names        // in Columns.classes; 0: there is no such market
+	tags       *names        // in Columns.tagSets
 	conditions *conditions   // the first 8 bytes, big-endian
 	rows       int
 }
 
 // Columns are the figures of all markets at one time. They never change.
 type Columns struct {
-	chunks   []*chunk
-	classes  []Class
-	rows     int
-	replaced int64
+	chunks  []*chunk
+	classes []Class
+	tagSets [][]string
+	tagged  map[string][]int32 // the tagSets that hold a tag
+	rows    int
 }
 
 // Len is how many markets there are.
@@ -98,35 +104,89 @@ func (c *Columns) Len() int {
 	return c.rows
 }
 
-const chunkBytes = (int64(Fields)*8 + 4 + 8) * chunkRows
-
 // Bytes is about how much memory the columns take.
-func (c *Columns) Bytes() int64 { return int64(len(c.chunks)) * chunkBytes }
+func (c *Columns) Bytes() int64 { return c.Alone(&Columns{}) }
 
-// Replaced is how many bytes were given up for newer ones up to these columns:
-// what older ones keep alive on their own is at most the difference.
-func (c *Columns) Replaced() int64 { return c.replaced }
+// Alone is about how much of that o does not share.
+func (c *Columns) Alone(o *Columns) int64 {
+	n := int64(0)
+	for i, mine := range c.chunks {
+		other := &chunk{}
+		if i < len(o.chunks) {
+			other = o.chunks[i]
+		}
+		if mine == other {
+			continue
+		}
+		for f := range mine.values {
+			if mine.values[f] != other.values[f] {
+				n += 8 * chunkRows
+			}
+		}
+		if mine.class != other.class {
+			n += 4 * chunkRows
+		}
+		if mine.tags != other.tags {
+			n += 4 * chunkRows
+		}
+		if mine.conditions != other.conditions {
+			n += 8 * chunkRows
+		}
+	}
+	return n
+}
 
 // Value is a figure of a market that is there.
 func (c *Columns) Value(id int32, f Field) int64 {
 	return c.chunks[id>>chunkBits].values[f][id&(chunkRows-1)]
 }
 
+// Equal tells whether a market is the same in c and o, or in neither.
+func (c *Columns) Equal(o *Columns, id int32) bool {
+	a, b := c.class(id), o.class(id)
+	if a == nil || b == nil {
+		return a == b
+	}
+	i := id & (chunkRows - 1)
+	x, y := c.chunks[id>>chunkBits], o.chunks[id>>chunkBits]
+	for f := range Fields {
+		if x.values[f][i] != y.values[f][i] {
+			return false
+		}
+	}
+	return x.conditions[i] == y.conditions[i] && reflect.DeepEqual(a, b) &&
+		slices.Equal(c.tagSets[x.tags[i]], o.tagSets[y.tags[i]])
+}
+
+// class gives what a market is filed under; nil where there is none.
+func (c *Columns) class(id int32) *Class {
+	if c == nil || int(id>>chunkBits) >= len(c.chunks) {
+		return nil
+	}
+	class := c.chunks[id>>chunkBits].class[id&(chunkRows-1)]
+	if class == 0 {
+		return nil
+	}
+	return &c.classes[class]
+}
+
 // Builder makes successive Columns at a cost in proportion to what changed. It
 // belongs to one goroutine.
 type Builder struct {
-	chunks   []*chunk
-	owned    []uint32 // by chunk: bits of the columns that no Columns has yet
-	touched  []int    // chunks that own something
-	classes  []Class
-	known    map[string]int32 // classes by their key
-	rows     int
-	replaced int64
+	chunks  []*chunk
+	owned   []uint32 // by chunk: bits of the columns that no Columns has yet
+	touched []int    // chunks that own something
+	classes []Class
+	tagSets [][]string
+	tagged  map[string][]int32 // the newest Columns has it too
+	fresh   bool               // tagged is ours alone
+	known   map[string]int32   // classes and tag sets by their keys
+	rows    int
 }
 
 // NewBuilder gives a Builder of no markets.
 func NewBuilder() *Builder {
-	return &Builder{classes: make([]Class, 1), known: map[string]int32{}}
+	return &Builder{classes: make([]Class, 1), tagSets: make([][]string, 1), tagged: map[string][]int32{}, known: map[string]int32{}}
 }
 
 // Set gives the market of id its row.
@@ -149,6 +209,9 @@ func (b *Builder) Set(id int32, r *Row) {
 		}
 		c.class[i] = class
 	}
+	if tags := b.tagsOf(r.Tags); b.chunks[n].tags[i] != tags {
+		b.own(n, tagsColumn).tags[i] = tags
+	}
 	if first := beginning(r.Condition); b.chunks[n].conditions[i] != first {
 		b.own(n, conditionColumn).conditions[i] = first
 	}
@@ -157,7 +220,7 @@ func (b *Builder) Set(id int32, r *Row) {
 func beginning(h data.Hash) uint64 { return binary.BigEndian.Uint64(h[:]) }
 
 func emptyChunk() *chunk {
-	c := &chunk{class: &classes{}, conditions: &conditions{}}
+	c := &chunk{class: &names{}, tags: &names{}, conditions: &conditions{}}
 	for f := range c.values {
 		c.values[f] = &column{}
 		for i := range c.values[f] {
@@ -184,40 +247,51 @@ func (b *Builder) own(n, col int) *chunk {
 	case classColumn:
 		copied := *c.class
 		c.class = &copied
-		b.replaced += 4 * chunkRows
+	case tagsColumn:
+		copied := *c.tags
+		c.tags = &copied
 	case conditionColumn:
 		copied := *c.conditions
 		c.conditions = &copied
-		b.replaced += 8 * chunkRows
 	default:
 		copied := *c.values[col]
 		c.values[col] = &copied
-		b.replaced += 8 * chunkRows
 	}
 	return c
 }
 
 // classOf gives the place of a class, which is kept from its first use on.
 func (b *Builder) classOf(c *Class) int32 {
-	key := make([]byte, 0, 128)
-	key = append(append(append(key, c.Category...), 0), c.Status...)
-	switch {
-	case c.NegRisk == nil:
-		key = append(key, 0, '?')
-	case *c.NegRisk:
-		key = append(key, 0, '+')
-	default:
-		key = append(key, 0, '-')
+	risk := "?"
+	if c.NegRisk != nil {
+		risk = strconv.FormatBool(*c.NegRisk)
 	}
-	for _, tag := range c.Tags {
-		key = append(append(key, 0), tag...)
+	key := "class\x00" + c.Category + "\x00" + c.Status + "\x00" + risk
+	id, ok := b.known[key]
+	if !ok {
+		id = int32(len(b.classes))
+		b.classes, b.known[key] = append(b.classes, *c), id
 	}
-	if id, ok := b.known[string(key)]; ok {
+	return id
+}
+
+// tagsOf gives the place of a set of tags, which is kept from its first use on.
+func (b *Builder) tagsOf(tags []string) int32 {
+	if len(tags) == 0 {
+		return 0
+	}
+	key := "tags\x00" + strings.Join(tags, "\x00")
+	if id, ok := b.known[key]; ok {
 		return id
 	}
-	id := int32(len(b.classes))
-	b.classes = append(b.classes, Class{Category: c.Category, Status: c.Status, NegRisk: c.NegRisk, Tags: slices.Clone(c.Tags)})
-	b.known[strings.Clone(string(key))] = id
+	if !b.fresh {
+		b.tagged, b.fresh = maps.Clone(b.tagged), true
+	}
+	id := int32(len(b.tagSets))
+	b.tagSets, b.known[key] = append(b.tagSets, slices.Clone(tags)), id
+	for _, tag := range tags {
+		b.tagged[tag] = append(b.tagged[tag], id)
+	}
 	return id
 }
 
@@ -231,8 +305,8 @@ func (b *Builder) Seal() *Columns {
 		}
 		b.owned[n] = 0
 	}
-	b.touched = b.touched[:0]
-	return &Columns{chunks: slices.Clone(b.chunks), classes: slices.Clip(b.classes), rows: b.rows, replaced: b.replaced}
+	b.touched, b.fresh = b.touched[:0], false
+	return &Columns{chunks: slices.Clone(b.chunks), classes: b.classes, tagSets: b.tagSets, tagged: b.tagged, rows: b.rows}
 }
 
 // measure finds the bounds of a column.

@@ -15,14 +15,17 @@ type Range struct {
 // Filter keeps the markets that all of its parts keep; the zero Filter keeps all.
 type Filter struct {
 	Class  func(c *Class) bool // nil: any
-	Within []Set               // in all of these
+	Tags   []string            // has any of these; nil: may have none
+	NoTags []string            // has none of these
+	Within []Set               // is in all of these
 	Ranges []Range
 }
 
 // test is a part of a filter that looks at rows one by one.
 type test struct {
-	rows         *Range // nil: by class
-	classes      []bool
+	rows         *Range // nil: by names
+	tags         bool   // names are tag sets, not classes
+	names        []bool
 	seen, passed int
 }
 
@@ -46,12 +49,36 @@ func (c *Columns) sieve(f *Filter) *sieve {
 		for i := 1; i < len(keep); i++ {
 			keep[i] = f.Class(&c.classes[i])
 		}
-		s.tests = append(s.tests, &test{classes: keep})
+		s.tests = append(s.tests, &test{names: keep})
+	}
+	if f.Tags != nil || f.NoTags != nil {
+		s.tests = append(s.tests, &test{tags: true, names: c.tagSetsOf(f)})
 	}
 	for i := range f.Ranges {
 		s.tests = append(s.tests, &test{rows: &f.Ranges[i]})
 	}
 	return s
+}
+
+// tagSetsOf tells which tag sets f keeps.
+func (c *Columns) tagSetsOf(f *Filter) []bool {
+	keep := make([]bool, len(c.tagSets))
+	if f.Tags == nil {
+		for i := range keep {
+			keep[i] = true
+		}
+	}
+	for _, tag := range f.Tags {
+		for _, i := range c.tagged[tag] {
+			keep[i] = true
+		}
+	}
+	for _, tag := range f.NoTags {
+		for _, i := range c.tagged[tag] {
+			keep[i] = false
+		}
+	}
+	return keep
 }
 
 // begin picks the tests that chunk c needs; false where it has no row to keep.
@@ -135,10 +162,13 @@ func (s *sieve) within(c *chunk, n int) []uint16 {
 func (t *test) sift(c *chunk, kept *[chunkRows]uint16, list []uint16) []uint16 {
 	n := 0
 	if t.rows == nil {
-		classes, keep := c.class, t.classes
+		names, keep := c.class, t.names
+		if t.tags {
+			names = c.tags
+		}
 		for _, i := range list {
 			kept[n&(chunkRows-1)] = i
-			n += one(keep[classes[i&(chunkRows-1)]])
+			n += one(keep[names[i&(chunkRows-1)]])
 		}
 		return kept[:n]
 	}
@@ -157,4 +187,18 @@ func one(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Count is how many markets f keeps.
+func (c *Columns) Count(f *Filter) int {
+	if c == nil {
+		return 0
+	}
+	count, s := 0, c.sieve(f)
+	for n, chunk := range c.chunks {
+		if s.begin(chunk) {
+			count += len(s.keep(chunk, n))
+		}
+	}
+	return count
 }

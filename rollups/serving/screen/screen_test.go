@@ -32,6 +32,10 @@ func keeps(f *screen.Filter, id int32, r *screen.Row) bool {
 	if f.Class != nil && !f.Class(&r.Class) {
 		return false
 	}
+	has := func(tag string) bool { return slices.Contains(r.Tags, tag) }
+	if f.Tags != nil && !slices.ContainsFunc(f.Tags, has) || slices.ContainsFunc(f.NoTags, has) {
+		return false
+	}
 	for _, set := range f.Within {
 		if int(id/64) >= len(set) || set[id/64]>>(id%64)&1 == 0 {
 			return false
@@ -83,16 +87,23 @@ func drawRow(t *rapid.T, id int) *screen.Row {
 	r.Class = screen.Class{
 		Category: rapid.SampledFrom([]string{"", "crypto", "politics"}).Draw(t, "category"),
 		Status:   rapid.SampledFrom([]string{"open", "closed"}).Draw(t, "status"),
-		Tags:     [][]string{nil, {"a"}, {"a", "b"}, {"b"}}[rapid.IntRange(0, 3).Draw(t, "tags")],
 	}
+	r.Tags = [][]string{nil, {"a"}, {"a", "b"}, {"b"}}[rapid.IntRange(0, 3).Draw(t, "tags")]
 	return r
 }
 
 func drawFilter(t *rapid.T, markets int) *screen.Filter {
 	f := &screen.Filter{}
 	if rapid.Bool().Draw(t, "by class") {
-		tag := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tag")
-		f.Class = func(c *screen.Class) bool { return slices.Contains(c.Tags, tag) }
+		category := rapid.SampledFrom([]string{"", "crypto", "chess"}).Draw(t, "category")
+		f.Class = func(c *screen.Class) bool { return c.Category == category }
+	}
+	tags := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 2)
+	if rapid.IntRange(0, 3).Draw(t, "by tags") == 0 {
+		f.Tags = tags.Draw(t, "tags")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "by no tags") == 0 {
+		f.NoTags = tags.Draw(t, "no tags")
 	}
 	for range rapid.IntRange(0, 1).Draw(t, "sets") {
 		f.Within = append(f.Within, rapid.SliceOfN(rapid.Uint64(), 0, markets/64+2).Draw(t, "set"))
@@ -152,6 +163,9 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("order %+v, pages of %d: %v, want %v", o, n, got, want)
 		}
+		if n := s.c.Count(f); n != len(want) {
+			t.Fatalf("counted %d, want %d", n, len(want))
+		}
 		checkSummary(t, s.c.Summarize(f, []int64{-1, 2}), s.v, f)
 		markets := 0
 		for _, r := range s.v {
@@ -200,7 +214,7 @@ func checkSummary(t *rapid.T, got *screen.Summary, v venue, f *screen.Filter) {
 			note(&want.Ends[2], day)
 		}
 		categories[r.Class.Category]++
-		for _, tag := range r.Class.Tags {
+		for _, tag := range r.Tags {
 			tags[tag]++
 		}
 	}

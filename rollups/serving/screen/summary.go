@@ -44,18 +44,31 @@ func (c *Columns) Summarize(f *Filter, ends []int64) *Summary {
 	if c == nil {
 		return t
 	}
-	classes := make([]Sum, len(c.classes))
+	classes, tagSets := make([]Sum, len(c.classes)), make([]Sum, len(c.tagSets))
 	s := c.sieve(f)
 	for n, chunk := range c.chunks {
 		if s.begin(chunk) {
-			t.add(chunk, s.keep(chunk, n), ends, classes)
+			kept := s.keep(chunk, n)
+			t.add(chunk, kept, ends)
+			addNames(chunk, kept, classes, tagSets)
 		}
 	}
-	t.facets(c.classes, classes)
+	t.facets(c, classes, tagSets)
 	return t
 }
 
-func (t *Summary) add(c *chunk, kept []uint16, ends []int64, classes []Sum) {
+// addNames adds the rows of kept to the sums of their classes and tag sets.
+func addNames(c *chunk, kept []uint16, classes, tagSets []Sum) {
+	for _, i := range kept {
+		i &= chunkRows - 1
+		for _, sum := range [2]*Sum{&classes[c.class[i]], &tagSets[c.tags[i]]} {
+			sum.Markets++
+			sum.Volume24h += c.values[Volume24h][i]
+		}
+	}
+}
+
+func (t *Summary) add(c *chunk, kept []uint16, ends []int64) {
 	v := &c.values
 	for _, i := range kept {
 		i &= chunkRows - 1
@@ -69,7 +82,7 @@ func (t *Summary) add(c *chunk, kept []uint16, ends []int64, classes []Sum) {
 			t.Liquidity += l
 			t.LiquidityKnown++
 		}
-		class, price, end := &classes[c.class[i]], &t.NoPrice, &t.NoEnd
+		price, end := &t.NoPrice, &t.NoEnd
 		if p := v[Price][i]; p != Null {
 			price = &t.Prices[min(max(p/(1_000_000/PriceBuckets), 0), PriceBuckets-1)]
 		}
@@ -80,25 +93,27 @@ func (t *Summary) add(c *chunk, kept []uint16, ends []int64, classes []Sum) {
 			}
 			end = &t.Ends[n]
 		}
-		for _, sum := range [3]*Sum{class, price, end} {
+		for _, sum := range [2]*Sum{price, end} {
 			sum.Markets++
 			sum.Volume24h += day
 		}
 	}
 }
 
-// facets sums the classes up by each thing they tell.
-func (t *Summary) facets(classes []Class, sums []Sum) {
+// facets sums the classes and tag sets up by each thing they tell.
+func (t *Summary) facets(c *Columns, classes, tagSets []Sum) {
 	categories, statuses, tags := map[string]Sum{}, map[string]Sum{}, map[string]Sum{}
-	for i, sum := range sums {
-		if sum.Markets == 0 {
-			continue
+	for i, sum := range classes {
+		if sum.Markets > 0 {
+			note(categories, c.classes[i].Category, sum)
+			note(statuses, c.classes[i].Status, sum)
 		}
-		class := &classes[i]
-		note(categories, class.Category, sum)
-		note(statuses, class.Status, sum)
-		for _, tag := range class.Tags {
-			note(tags, tag, sum)
+	}
+	for i, sum := range tagSets {
+		if sum.Markets > 0 {
+			for _, tag := range c.tagSets[i] {
+				note(tags, tag, sum)
+			}
 		}
 	}
 	t.Categories, t.Statuses, t.Tags = ranked(categories), ranked(statuses), ranked(tags)

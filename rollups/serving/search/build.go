@@ -24,7 +24,6 @@ type Builder struct {
 	dead     []Set  // by segment: ids whose texts are in a later one; nil: none
 	ours     []bool // by segment: dead is not in any index yet
 	span     int
-	replaced int64
 	room     *sync.Pool
 }
 
@@ -63,7 +62,6 @@ func (b *Builder) bury(id uint32) {
 			continue
 		}
 		if !b.ours[i] || int(id>>6) >= len(dead) {
-			b.replaced += 8 * int64(len(dead))
 			b.dead[i], b.ours[i] = dead.grown(id), true
 		}
 		b.dead[i].add(id)
@@ -80,7 +78,7 @@ func (b *Builder) Seal() *Index {
 		b.merge()
 	}
 	b.ours = nil
-	return &Index{segments: b.segments, dead: b.dead, span: b.span, replaced: b.replaced, room: b.room}
+	return &Index{segments: b.segments, dead: b.dead, span: b.span, room: b.room}
 }
 
 // lists are the ids of a word.
@@ -157,9 +155,6 @@ func (b *Builder) merge() {
 		return
 	}
 	merged := mergeSegments(b.segments[from:], b.dead[from:], b.span)
-	for i := from; i < n; i++ {
-		b.replaced += b.segments[i].bytes() + 8*int64(len(b.dead[i]))
-	}
 	b.segments = append(b.segments[:from:from], merged)
 	b.dead = append(b.dead[:from:from], nil)
 }

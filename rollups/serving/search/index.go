@@ -2,7 +2,10 @@
 // that is made anew in proportion to what is new, and read without a lock.
 package search
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Level tells how well a market matches a query; less is better.
 type Level int
@@ -24,21 +27,25 @@ const (
 // Index is the words of all markets at one time. It never changes.
 type Index struct {
 	segments []*segment
-	dead     []Set // by segment; nil: none
-	span     int   // words of a set
-	replaced int64
+	dead     []Set      // by segment; nil: none
+	span     int        // words of a set
 	room     *sync.Pool // of *Matches
 }
 
-// Replaced is how many bytes were given up for newer ones up to this index: what
-// an older one keeps alive on its own is the difference.
-func (x *Index) Replaced() int64 { return x.replaced }
-
 // Bytes is about how much memory the index takes.
-func (x *Index) Bytes() int64 {
+func (x *Index) Bytes() int64 { return x.Alone(&Index{}) }
+
+// Alone is about how much of that o does not share.
+func (x *Index) Alone(o *Index) int64 {
 	n := int64(0)
 	for i, g := range x.segments {
-		n += g.bytes() + 8*int64(len(x.dead[i]))
+		at := slices.Index(o.segments, g)
+		if at < 0 {
+			n += g.bytes
+		}
+		if dead := x.dead[i]; len(dead) > 0 && (at < 0 || len(o.dead[at]) == 0 || &dead[0] != &o.dead[at][0]) {
+			n += 8 * int64(len(dead))
+		}
 	}
 	return n
 }
@@ -208,4 +215,21 @@ func (m *Matches) split(whole Set) {
 			seen |= l[level][i]
 		}
 	}
+}
+
+// Equal tells whether x and o find the same whatever they are asked, however they
+// came about. It takes time in proportion to all there is.
+func (x *Index) Equal(o *Index) bool {
+	span := max(x.span, o.span)
+	a, b := mergeSegments(x.segments, x.dead, span), mergeSegments(o.segments, o.dead, span)
+	if !slices.Equal(a.words, b.words) {
+		return false
+	}
+	for i := range a.words {
+		if !slices.Equal(a.title.append(nil, i, nil), b.title.append(nil, i, nil)) ||
+			!slices.Equal(a.other.append(nil, i, nil), b.other.append(nil, i, nil)) {
+			return false
+		}
+	}
+	return true
 }

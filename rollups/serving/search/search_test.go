@@ -106,7 +106,10 @@ func TestIndexFindsWhatLookingAtEveryMarketFinds(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 4).Draw(t, "text"), " ")
 	})
-	type market struct{ title, others string }
+	type market struct {
+		title, others string
+		set           bool
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		b := search.NewBuilder()
 		var venue []market
@@ -121,10 +124,19 @@ func TestIndexFindsWhatLookingAtEveryMarketFinds(t *testing.T) {
 				for id >= len(venue) {
 					venue = append(venue, market{})
 				}
-				venue[id] = market{text.Draw(t, "title"), text.Draw(t, "others")}
+				venue[id] = market{text.Draw(t, "title"), text.Draw(t, "others"), true}
 				b.Set(int32(id), venue[id].title, venue[id].others)
 			}
 			all = append(all, sealed{b.Seal(), slices.Clone(venue)})
+		}
+		anew := search.NewBuilder()
+		for id, m := range venue {
+			if m.set {
+				anew.Set(int32(id), m.title, m.others)
+			}
+		}
+		if last := all[len(all)-1].x; !last.Equal(anew.Seal()) {
+			t.Fatal("the index differs from one made anew")
 		}
 		query := text.Draw(t, "query")
 		if q := []rune(query); len(q) > 2 && rapid.Bool().Draw(t, "cut") {

@@ -16,6 +16,7 @@ type segment struct {
 	near  neighbours
 	wide  map[string][fields]Set // what short beginnings of very many words match
 	docs  int
+	bytes int64 // about what it takes
 }
 
 // Where a word stands.
@@ -97,7 +98,8 @@ func (g *segment) beginning(prefix string) (from, to int) {
 	return from, from + sort.Search(len(g.words)-from, func(i int) bool { return !strings.HasPrefix(g.words[from+i], prefix) })
 }
 
-func (g *segment) bytes() int64 {
+// size is about how much memory the segment takes.
+func (g *segment) size() int64 {
 	n := g.title.bytes() + g.other.bytes() + 8*int64(len(g.near))
 	for _, w := range g.words {
 		n += int64(len(w)) + 16
@@ -153,6 +155,7 @@ func (w *writer) done(docs int) *segment {
 	g.docs = docs
 	g.near = newNeighbours(g.words)
 	g.wide = w.wideBeginnings()
+	g.bytes = g.size()
 	return g
 }
 

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/wire"
+	"pmx/rollups/serving/screen"
+	"pmx/rollups/serving/search"
+)
+
+// searchRows is the most rows a search gives.
+const searchRows = 200
+
+// The places of the parameters of GET /markets/search.
+const (
+	searchQ = iota
+	searchCategory
+	searchStatus
+	searchLimit
+)
+
+func searchRoutes() []Route {
+	q := queryParam()
+	q.Required = true
+	return []Route{{
+		Method: fiber.MethodGet, Path: "/markets/search", Section: wire.Market, MaxRows: searchRows,
+		Summary: "Markets by the words of their titles", serve: (*API).marketSearch, Reply: wire.MarketHits{},
+		Params: []Param{searchQ: q, searchCategory: categoryParam(), searchStatus: statusParam(), searchLimit: limitParam("50", searchRows)},
+		Doc: "Letter case and accents do not count, and a word may be cut short. One word of four letters or more, digits apart, may have a typo: " +
+			"a letter too many, missing or wrong, or two neighbours swapped. Order: `match` as it is listed, then `volume_24h`, then `volume`, " +
+			"the greatest first, then `condition_id`. `total` counts every market that matches.",
+	}}
+}
+
+// matchName is how a level is called.
+func matchName(l search.Level) string {
+	return [search.Levels]string{
+		search.Whole: "whole_title", search.Title: "title", search.Exact: "exact", search.TitlePrefix: "title_prefix",
+		search.Prefix: "prefix", search.TitleTypo: "title_typo", search.Typo: "typo",
+	}[l]
+}
+
+// hit is a market that a search found.
+type hit struct {
+	id    int32
+	level search.Level
+}
+
+// marketSearch answers GET /markets/search.
+func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	words, bad := call.words(searchQ)
+	if bad != nil {
+		return bad
+	}
+	hits, total := v.walk.find(words, call.titled(), min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
+	e, n := call.rowsFor(int(call.values[searchLimit].n), total)
+	mark, start := a.open(call, v.asOf, e)
+	call.buf = strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
+	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte {
+		b = append(append(append(b, `{"match":"`...), matchName(hits[i].level)...), `",`...)
+		r := v.walk.row(hits[i].id)
+		return append(appendRow(b, a.rowMembers, &r), '}')
+	})
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// titled is what a search asks of a market's class; nil: nothing.
+func (call *Call) titled() func(*screen.Class) bool {
+	categories, states := call.texts(searchCategory), call.choices(searchStatus)
+	if categories == nil && states == nil {
+		return nil
+	}
+	return func(c *screen.Class) bool {
+		return (categories == nil || slices.Contains(categories, c.Category)) && (states == nil || slices.Contains(states, c.Status))
+	}
+}
+
+// find gives the first n markets that match words, and how many do.
+func (w *walk) find(words []string, class func(*screen.Class) bool, n int) (hits []hit, total int) {
+	if w.screener == nil {
+		return nil, 0
+	}
+	m := w.screener.Titles.Find(words)
+	defer m.Release()
+	columns := w.columns()
+	for l := range search.Levels {
+		f := &screen.Filter{Class: class, Within: []screen.Set{screen.Set(m.Level(l))}}
+		found := m.Level(l).Count()
+		if found > 0 && class != nil {
+			found = columns.Count(f)
+		}
+		total += found
+		if found == 0 || len(hits) == n {
+			continue
+		}
+		for _, id := range columns.Top(f, screen.Order{}, nil, n-len(hits), w.condition) {
+			hits = append(hits, hit{id, l})
+		}
+	}
+	return hits, total
+}

@@ -1,0 +1,24 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+
+	"pmx/rollups/serving"
+)
+
+// screenerVertical is search and the screener: made of the catalog alone.
+func screenerVertical() vertical {
+	return vertical{product: func() product { return &screenerProduct{builder: serving.NewScreenerBuilder()} }}
+}
+
+type screenerProduct struct{ builder *serving.ScreenerBuilder }
+
+func (p *screenerProduct) follow(context.Context, *sql.Conn, *Live, func(table) string, bool) error {
+	return nil
+}
+
+func (p *screenerProduct) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
+	snap.Screener = p.builder.Next(snap.Catalog, nil)
+	return nil
+}

@@ -1,0 +1,125 @@
+package serving
+
+import (
+	"slices"
+
+	"pmx/data"
+	"pmx/rollups/serving/screen"
+	"pmx/rollups/serving/search"
+)
+
+// Screener is every market as search and the screener look at it.
+type Screener struct {
+	Columns *screen.Columns
+	Titles  *search.Index
+}
+
+// Alone is about how many bytes s holds that o does not share.
+func (s *Screener) Alone(o *Screener) int64 {
+	return s.Columns.Alone(o.Columns) + s.Titles.Alone(o.Titles)
+}
+
+// ScreenerBuilder makes successive Screeners at a cost in proportion to what
+// changed between two Catalogs. It belongs to one goroutine.
+type ScreenerBuilder struct {
+	columns *screen.Builder
+	titles  *search.Builder
+	flows   map[int32]data.Micro
+}
+
+// NewScreenerBuilder gives a builder of no markets.
+func NewScreenerBuilder() *ScreenerBuilder {
+	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
+}
+
+// Next gives the Screener of c, which must follow the Catalog given last. flows is
+// the whale flow of the last 24 hours by market, those without whale moves left
+// out; it is kept. Of nil flows nothing is known.
+func (b *ScreenerBuilder) Next(c *Catalog, flows map[int32]data.Micro) *Screener {
+	before := b.flows
+	b.flows = flows
+	for _, id := range c.Changed() {
+		b.set(c, id)
+	}
+	for id := range before {
+		if _, still := flows[id]; !still {
+			b.set(c, id)
+		}
+	}
+	for id, flow := range flows {
+		if old, was := before[id]; !was || old != flow {
+			b.set(c, id)
+		}
+	}
+	return &Screener{Columns: b.columns.Seal(), Titles: b.titles.Seal()}
+}
+
+func (b *ScreenerBuilder) set(c *Catalog, id int32) {
+	m := c.Market(id)
+	if m == nil {
+		return
+	}
+	row := b.row(m, c.Figures(id))
+	b.columns.Set(id, &row)
+	b.titles.Set(id, m.Question, m.Slug, m.EventTitle, m.EventSlug)
+}
+
+// row is what the columns hold of m.
+func (b *ScreenerBuilder) row(m *Market, f *Figures) screen.Row {
+	flow := NoValue
+	if b.flows != nil {
+		flow = b.flows[m.ID]
+	}
+	return screen.Row{
+		Condition: m.Condition,
+		Class:     screen.Class{Category: m.Category, Status: string(m.Status()), NegRisk: m.NegRisk},
+		Tags:      sortedTags(m.Tags),
+		Values: [screen.Fields]int64{
+			screen.Volume24h: int64(f.Volume24h), screen.Volume7d: int64(f.Volume7d), screen.Volume30d: int64(f.Volume30d),
+			screen.Volume: int64(f.VolumeUSD), screen.Liquidity: int64(f.Liquidity), screen.Spread: int64(f.Spread),
+			screen.Traders24h: int64(f.Traders24h), screen.Traders: int64(f.Traders), screen.Trades: f.Trades,
+			screen.Price: int64(f.Price), screen.PriceChange24h: int64(f.PriceChange24h), screen.WhaleFlow24h: int64(flow),
+			screen.CreatedAt: timeOrNull(m.CreatedTS), screen.EndDate: timeOrNull(m.EndTS),
+			screen.ResolvedAt: timeOrNull(m.ResolvedTS), screen.LastTradeAt: timeOrNull(f.LastTS),
+		},
+	}
+}
+
+func timeOrNull(ts int64) int64 {
+	if ts == 0 {
+		return screen.Null
+	}
+	return ts
+}
+
+// sortedTags gives tags in order, each once.
+func sortedTags(tags []string) []string {
+	if len(tags) < 2 {
+		return tags
+	}
+	sorted := slices.Clone(tags)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
+
+// compare counts the markets of s, and those that differ in o; the words of all
+// titles are one row more.
+func (s *Screener) compare(o *Screener, markets int) (rows, differ int64) {
+	if s == nil || o == nil {
+		if s != o {
+			return 1, 1
+		}
+		return 1, 0
+	}
+	note := func(same bool) {
+		rows++
+		if !same {
+			differ++
+		}
+	}
+	for id := range int32(markets) {
+		note(s.Columns.Equal(o.Columns, id))
+	}
+	note(s.Columns.Len() == o.Columns.Len() && s.Titles.Equal(o.Titles))
+	return rows, differ
+}
