@@ -11,8 +11,14 @@ import (
 	"pmx/data"
 	"pmx/data/feeds/canonical"
 	"pmx/data/feeds/fpmm"
+	"pmx/data/feeds/ghcn"
+	"pmx/data/feeds/hko"
+	"pmx/data/feeds/iem"
 	"pmx/data/feeds/jonbecker"
 	"pmx/data/feeds/lists"
+	"pmx/data/feeds/metar"
+	"pmx/data/feeds/ncei"
+	"pmx/data/feeds/nws"
 	"pmx/data/feeds/openmeteo"
 	"pmx/data/feeds/polydata"
 	"pmx/data/feeds/polymarket"
@@ -23,7 +29,8 @@ import (
 // All gives every feed, in the order help texts list them.
 func All() []data.Feed {
 	return slices.Concat(canonical.Feeds(), polymarket.Feeds(), polydata.Feeds(), subgraph.Feeds(), jonbecker.Feeds(),
-		fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds())
+		fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds(),
+		nws.Feeds(), metar.Feeds(), iem.Feeds(), ghcn.Feeds(), hko.Feeds(), ncei.Feeds())
 }
 
 // Names gives the names of all feeds, as --as takes them.

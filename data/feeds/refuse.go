@@ -51,6 +51,10 @@ var strangers = []struct {
 	{keyed("history[].t", "history[].p"), "a price history", "prices are computed from fills; import the trades"},
 	{keyed("type", "usdcSize", "proxyWallet", "conditionId"), "a list of wallet activity",
 		"it mixes trades with splits, merges and redemptions; import /trades"},
+	{keyed("properties.gridId", "properties.forecastGridData"), "a point of api.weather.gov",
+		"it names the addresses to ask; import what they answer"},
+	{keyed("features[].properties.stationIdentifier", "features[].properties.timeZone"), "a list of stations",
+		"stations.csv in the data directory names stations; import what they observed"},
 	{keyed("error", "reason"), "an error that a service answered with", "ask again; nothing was answered"},
 }
 

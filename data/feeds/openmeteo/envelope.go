@@ -3,7 +3,6 @@ package openmeteo
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -132,9 +131,6 @@ func (m meta) point(i int) (lat, lon float64, ok bool) {
 	return out[0], out[1], true
 }
 
-// stampInName is a time as scripts put it into the names of the files they keep.
-var stampInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})T(\d{2})[-:]?(\d{2})[-:]?(\d{2})Z`)
-
 // seen is when the answer was fetched, unix µs: by the note, else by its block of
 // current values, else by the name of its file; 0 where nothing tells.
 func (m meta) seen(a *answer, file string) (int64, error) {
@@ -147,13 +143,7 @@ func (m meta) seen(a *answer, file string) (int64, error) {
 		at, err := instant(t, *a.Offset)
 		return at.UnixMicro(), err
 	}
-	if p := stampInName.FindStringSubmatch(file); p != nil {
-		at, err := time.Parse(time.RFC3339, p[1]+"T"+p[2]+":"+p[3]+":"+p[4]+"Z")
-		if err == nil {
-			return at.UnixMicro(), nil
-		}
-	}
-	return 0, nil
+	return shape.Stamp(file), nil
 }
 
 // instant reads a time of a table: local time at a fixed offset from UTC, or unix

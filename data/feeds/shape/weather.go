@@ -1,8 +1,36 @@
 package shape
 
 import (
+	"regexp"
+	"time"
+
 	"pmx/data"
 )
+
+// stampInName is a time as scripts put it into the names of the files they keep.
+var stampInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})T(\d{2})[-:]?(\d{2})[-:]?(\d{2})Z`)
+
+// Stamp gives the time in the name of a file that holds an answer as it was
+// fetched, unix µs; 0 where the name has none.
+func Stamp(name string) int64 {
+	p := stampInName.FindStringSubmatch(name)
+	if p == nil {
+		return 0
+	}
+	at, err := time.Parse(time.RFC3339, p[1]+"T"+p[2]+":"+p[3]+":"+p[4]+"Z")
+	if err != nil {
+		return 0
+	}
+	return at.UnixMicro()
+}
+
+// StandardShift is by how many seconds a day on standard time begins after the
+// city's own: an hour in summer where clocks change.
+func StandardShift(c data.City, d data.Date) int32 {
+	standard, _ := c.StandardDay(d)
+	own, _ := c.Day(d)
+	return int32(standard.Sub(own) / time.Second)
+}
 
 // Unit reads a temperature scale. The error is a *RowError.
 func (t Text) Unit() (data.Unit, error) {

@@ -1,0 +1,206 @@
+// Package ghcn reads the Global Historical Climatology Network's daily values: one
+// station's .dly file of fixed columns, and CSV files by station or by year.
+package ghcn
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+const source = "ghcn"
+
+var (
+	dlyForm = regexp.MustCompile(`(?m)\A[A-Z]{2}[A-Z0-9_-][A-Z0-9]{8}\d{6}[A-Z0-9]{4}[ -]*\d+`)
+	csvForm = regexp.MustCompile(`\A"?[A-Z]{2}[A-Z0-9_-][A-Z0-9]{8}"?,"?\d{8}"?,"?[A-Z0-9]{4}"?,-?\d+,`)
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed {
+	return []data.Feed{
+		{Name: "ghcn-dly", About: "GHCN-Daily's .dly files: a station's values in fixed columns, a month a line",
+			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readFixed,
+			Match: func(h data.Head) bool { return dlyForm.Match(h.Bytes) }},
+		{Name: "ghcn-daily", About: "GHCN-Daily's CSV files by station and by year, without a header",
+			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readCSV,
+			Match: func(h data.Head) bool { return csvForm.Match(h.Bytes) }},
+	}
+}
+
+// element gives the metric of an element; false for precipitation and all else.
+func element(s string) (data.Metric, bool) {
+	switch s {
+	case "TMAX":
+		return data.TMax, true
+	case "TMIN":
+		return data.TMin, true
+	}
+	return 0, false
+}
+
+// value is one daily value as the network gives it.
+type value struct {
+	station, quality, observed string
+	metric                     data.Metric
+	day                        data.Date
+	tenths                     int // of a degree Celsius
+	seen                       int64
+}
+
+// emit hands v to the sink. A value that failed one of the network's checks is
+// refused, and one of a day that ended at another hour than midnight: it is of two
+// calendar days. Days are those of standard time.
+func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Sink) error {
+	station, city, ok := cities.Station(v.station)
+	err := error(nil)
+	switch {
+	case !ok:
+		err = shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", v.station)
+	case v.quality != "":
+		err = shape.Bad("bad_quality", "the network marks the value %q", v.quality)
+	case v.observed != "" && v.observed != "2400" && v.observed != "0000":
+		err = shape.Bad("wrong_days", "the station's day ends at %s", v.observed)
+	}
+	if err != nil {
+		return shape.Reject(sink, line, []byte(raw), err)
+	}
+	t, err := data.ParseTemp(strconv.FormatFloat(float64(v.tenths)/10, 'f', 1, 64), data.Celsius)
+	if err != nil {
+		return shape.Reject(sink, line, []byte(raw), shape.Known("bad_temperature"))
+	}
+	return sink.Actual(line, data.Actual{City: city.Slug, Day: v.day, Metric: v.metric, Kind: data.KindStation, Source: source,
+		Station: station.ID, SeenAt: v.seen, Value: t, Shift: shape.StandardShift(city, v.day)})
+}
+
+// noValue is what stands in a .dly file where there is none.
+const noValue = -9999
+
+// The columns of a .dly line: id, year, month, element, then for each of 31 days a
+// value of five characters and three flags (readme.txt of the archive, section III).
+const (
+	headWidth = 21
+	dayWidth  = 8
+	lineWidth = headWidth + 31*dayWidth
+)
+
+func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	seen := shape.Stamp(src.Name)
+	s := bufio.NewScanner(shape.SkipBOM(r))
+	s.Buffer(nil, 1<<16)
+	for line := int64(1); s.Scan(); line++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if text := strings.TrimRight(s.Text(), "\r\n"); text != "" {
+			if err := fixedLine(text, seen, src.Cities, line, sink); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Err()
+}
+
+func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
+	bad := func() error {
+		return shape.Reject(sink, line, []byte(text), shape.Bad("bad_row", "the line is not of the columns of a .dly file"))
+	}
+	if len(text) < headWidth || len(text) > lineWidth {
+		return bad()
+	}
+	year, err1 := strconv.Atoi(text[11:15])
+	month, err2 := strconv.Atoi(text[15:17])
+	if err1 != nil || err2 != nil || month < 1 || month > 12 {
+		return bad()
+	}
+	metric, ok := element(text[17:21])
+	if !ok {
+		return nil
+	}
+	text += strings.Repeat(" ", lineWidth-len(text)) // flags of the last day may be cut off
+	for day := 1; day <= 31; day++ {
+		cell := text[headWidth+(day-1)*dayWidth:][:dayWidth]
+		number := strings.TrimSpace(cell[:5])
+		if number == "" {
+			continue
+		}
+		tenths, err := strconv.Atoi(number)
+		if err != nil {
+			return bad()
+		}
+		if tenths == noValue {
+			continue
+		}
+		d := data.DateFrom(year, time.Month(month), day)
+		if d.MonthDay() != month*100+day {
+			if err := shape.Reject(sink, line, []byte(text), shape.Bad("bad_date", "there is no %d-%02d-%02d", year, month, day)); err != nil {
+				return err
+			}
+			continue
+		}
+		v := value{station: text[:11], quality: strings.TrimSpace(cell[6:7]), metric: metric, day: d, tenths: tenths, seen: seen}
+		if err := v.emit(cities, line, text, sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	seen := shape.Stamp(src.Name)
+	cr := csv.NewReader(shape.SkipBOM(r))
+	cr.FieldsPerRecord = -1
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := cr.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("CSV: %w", err)
+		}
+		line, _ := cr.FieldPos(0)
+		if err := csvRow(row, seen, src.Cities, int64(line), sink); err != nil {
+			return err
+		}
+	}
+}
+
+// csvRow reads id, YYYYMMDD, element, value, and four flags: measurement, quality,
+// source, hour of observation.
+func csvRow(row []string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
+	raw := strings.Join(row, ",")
+	if len(row) < 4 || len(row) > 8 {
+		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_row", "the row has %d cells where 8 should be", len(row)))
+	}
+	metric, ok := element(row[2])
+	if !ok {
+		return nil
+	}
+	t, err := time.Parse("20060102", row[1])
+	if err != nil {
+		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_date", "%q is no day as YYYYMMDD", row[1]))
+	}
+	tenths, err := strconv.Atoi(strings.TrimSpace(row[3]))
+	if err != nil {
+		return shape.Reject(sink, line, []byte(raw), shape.Known("bad_temperature"))
+	}
+	if tenths == noValue {
+		return nil
+	}
+	row = append(row, "", "", "", "")
+	v := value{station: row[0], quality: strings.TrimSpace(row[5]), observed: strings.TrimSpace(row[7]), metric: metric,
+		day: data.DateOf(t), tenths: tenths, seen: seen}
+	return v.emit(cities, line, raw, sink)
+}

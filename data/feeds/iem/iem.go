@@ -1,0 +1,178 @@
+// Package iem reads CSV files of the Iowa Environmental Mesonet: daily summaries
+// of airports, with the normals beside them, and single reports.
+package iem
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/metar"
+	"pmx/data/feeds/shape"
+)
+
+// source is what rows of this package are said by.
+const source = "iem"
+
+// period is what the climate columns of daily summaries are of: NCEI's normals.
+const period = "1991-2020"
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed {
+	return []data.Feed{
+		{Name: "iem-daily", About: "IEM's daily summaries of airports (daily.py): max_temp_f, min_temp_f, climo_high_f, climo_low_f",
+			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readDaily,
+			Match: func(h data.Head) bool {
+				return shape.HasColumns(h, "station", "day") && shape.HasAny(h, "max_temp_f", "min_temp_f", "climo_high_f")
+			}},
+		{Name: "iem-asos", About: "IEM's reports of airports (asos.py), in UTC: station, valid, tmpf, and metar where asked for",
+			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readReports, Match: isReports},
+	}
+}
+
+// isReports also knows files that begin with lines of remarks.
+func isReports(h data.Head) bool {
+	if shape.HasColumns(h, "station", "valid", "tmpf") || shape.HasColumns(h, "station", "valid", "metar") {
+		return true
+	}
+	text := "\n" + string(h.Bytes)
+	return strings.HasPrefix(text, "\n#") && strings.Contains(text, "\nstation,valid,")
+}
+
+// missing is "" for what IEM writes where there is no value.
+func missing(t shape.Text) shape.Text {
+	if s := t.Trim(); s == "M" || s == "" {
+		return ""
+	}
+	return t
+}
+
+type daily struct {
+	Station shape.Text `json:"station"`
+	Day     shape.Text `json:"day"`
+	Max     shape.Text `json:"max_temp_f"`
+	Min     shape.Text `json:"min_temp_f"`
+	High    shape.Text `json:"climo_high_f"`
+	Low     shape.Text `json:"climo_low_f"`
+}
+
+// readDaily reads daily summaries. Their days are those of standard time, and the
+// climate columns are the normals of the calendar day, whatever the year.
+func readDaily(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	seen := shape.Stamp(src.Name)
+	return shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var in daily
+		if json.Unmarshal(raw, &in) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		return shape.Reject(sink, line, raw, in.emit(src.Cities, seen, line, sink))
+	})
+}
+
+func (in daily) emit(cities *data.Gazetteer, seen, line int64, sink data.Sink) error {
+	station, city, ok := cities.Station(in.Station.Trim())
+	if !ok {
+		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+	}
+	day, err := in.Day.Date()
+	if err != nil {
+		return err
+	}
+	for metric, texts := range [2][2]shape.Text{{in.Max, in.High}, {in.Min, in.Low}} {
+		v, ok, err := missing(texts[0]).Temp(data.Fahrenheit)
+		if err != nil {
+			return err
+		}
+		usual, known, err := missing(texts[1]).Temp(data.Fahrenheit)
+		if err != nil {
+			return err
+		}
+		if ok {
+			err = sink.Actual(line, data.Actual{City: city.Slug, Day: day, Metric: data.Metric(metric), Kind: data.KindStation, Source: source,
+				Station: station.ID, SeenAt: seen, Value: v, Shift: shape.StandardShift(city, day)})
+			if err != nil {
+				return err
+			}
+		}
+		if known {
+			err = sink.Normal(line, data.Normal{City: city.Slug, Station: station.ID, Source: source, Period: period,
+				MonthDay: day.MonthDay(), Metric: data.Metric(metric), Value: usual})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type report struct {
+	Station shape.Text `json:"station"`
+	Valid   shape.Text `json:"valid"`
+	Temp    shape.Text `json:"tmpf"`
+	Metar   shape.Text `json:"metar"`
+}
+
+func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	plain, skipped, err := withoutRemarks(r)
+	if err != nil {
+		return err
+	}
+	return shape.Reading{Sink: sink}.Each(ctx, src, plain, func(line int64, raw json.RawMessage) error {
+		line += skipped
+		var in report
+		if json.Unmarshal(raw, &in) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		o, ok, err := in.observation(src.Cities)
+		if err != nil || !ok {
+			return shape.Reject(sink, line, raw, err)
+		}
+		return sink.Observation(line, o)
+	})
+}
+
+// withoutRemarks leaves out the lines that begin with # before the header.
+func withoutRemarks(r io.Reader) (rest io.Reader, skipped int64, err error) {
+	br := bufio.NewReaderSize(shape.SkipBOM(r), 1<<16)
+	for {
+		b, err := br.Peek(1)
+		if err != nil || b[0] != '#' {
+			return br, skipped, nil // an empty rest is an empty file
+		}
+		if _, err := br.ReadString('\n'); err != nil {
+			return br, skipped, nil
+		}
+		skipped++
+	}
+}
+
+// validForm is IEM's time of a report: UTC unless another zone was asked for.
+const validForm = "2006-01-02 15:04"
+
+func (in report) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
+	station, city, known := cities.Station(in.Station.Trim())
+	if !known {
+		return o, false, shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+	}
+	at, err := time.Parse(validForm, in.Valid.Trim())
+	if err != nil {
+		return o, false, shape.Bad("bad_time", "the time %q cannot be read", in.Valid.Trim())
+	}
+	said := metar.Parse(string(missing(in.Metar)))
+	o = data.Observation{City: city.Slug, Station: station.ID, Source: source, TS: at.UnixMicro(), Report: said.Kind, Whole: said.Whole}
+	value, err := missing(in.Temp).TempPtr(data.Fahrenheit)
+	if err != nil {
+		return o, false, err
+	}
+	for _, v := range []*data.Temp{said.Exact, value, said.Whole} {
+		if v != nil {
+			o.Value = *v
+			return o, true, nil
+		}
+	}
+	return o, false, nil
+}

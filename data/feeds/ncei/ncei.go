@@ -1,0 +1,148 @@
+// Package ncei reads the U.S. climate normals of 1991 to 2020 that the National
+// Centers for Environmental Information give by station and day.
+package ncei
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+const (
+	source  = "ncei"
+	period  = "1991-2020"
+	leapDay = 229
+)
+
+// Feeds gives the feeds of this package.
+func Feeds() []data.Feed {
+	return []data.Feed{{
+		Name: "ncei-normals", About: "NCEI's daily climate normals by station (DLY-TMAX-NORMAL and its like), CSV",
+		Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: read,
+		Match: func(h data.Head) bool {
+			return shape.HasColumns(h, "STATION", "DATE") && shape.HasAny(h, "DLY-TMAX-NORMAL", "DLY-TMIN-NORMAL")
+		},
+	}}
+}
+
+type row struct {
+	Station shape.Text `json:"STATION"`
+	Date    shape.Text `json:"DATE"` // MM-DD
+	Max     shape.Text `json:"DLY-TMAX-NORMAL"`
+	MaxDev  shape.Text `json:"DLY-TMAX-STDDEV"`
+	MaxN    shape.Text `json:"years_DLY-TMAX-NORMAL"`
+	Min     shape.Text `json:"DLY-TMIN-NORMAL"`
+	MinDev  shape.Text `json:"DLY-TMIN-STDDEV"`
+	MinN    shape.Text `json:"years_DLY-TMIN-NORMAL"`
+}
+
+// around are the days beside 29 February of one station, by metric and day.
+type around map[string]map[data.Metric]map[int]data.Normal
+
+// read reads the rows, and where a station has 28 February and 1 March but nothing
+// between them gives what lies half way.
+func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	near, last := around{}, int64(0)
+	err := shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		last = line
+		var in row
+		if json.Unmarshal(raw, &in) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		return shape.Reject(sink, line, short(in), in.emit(src.Cities, line, sink, near))
+	})
+	if err != nil {
+		return err
+	}
+	return near.emit(last, sink)
+}
+
+// short is what is kept of a refused row: there are up to 293 columns.
+func short(in row) []byte {
+	return []byte(strings.Join([]string{in.Station.Trim(), in.Date.Trim(), in.Max.Trim(), in.Min.Trim()}, ","))
+}
+
+func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink, near around) error {
+	station, city, ok := cities.Station(in.Station.Trim())
+	if !ok {
+		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+	}
+	month, day, _ := strings.Cut(in.Date.Trim(), "-")
+	m, err1 := strconv.Atoi(month)
+	d, err2 := strconv.Atoi(day)
+	md, ok := data.MonthDayOf(m, d)
+	if err1 != nil || err2 != nil || !ok {
+		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", in.Date.Trim())
+	}
+	for metric, texts := range [2][3]shape.Text{{in.Max, in.MaxDev, in.MaxN}, {in.Min, in.MinDev, in.MinN}} {
+		value, err := given(texts[0]).TempPtr(data.Fahrenheit)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			continue
+		}
+		n := data.Normal{City: city.Slug, Station: station.ID, Source: source, Period: period, MonthDay: md, Metric: data.Metric(metric), Value: *value}
+		if n.Deviation, err = given(texts[1]).DifferencePtr(data.Fahrenheit); err != nil {
+			return err
+		}
+		if years, err := strconv.Atoi(texts[2].Trim()); err == nil && years > 0 {
+			n.Years = int32(years)
+		}
+		near.keep(n)
+		if err := sink.Normal(line, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given is "" for the codes that stand where there is no value: -9999 and others
+// below -6000 (readme of the archive).
+func given(t shape.Text) shape.Text {
+	if v, err := strconv.ParseFloat(t.Trim(), 64); err == nil && v < -6000 {
+		return ""
+	}
+	return t
+}
+
+// keep notes a day beside 29 February, and the day itself.
+func (a around) keep(n data.Normal) {
+	if n.MonthDay < 228 || n.MonthDay > 301 {
+		return
+	}
+	if a[n.Station] == nil {
+		a[n.Station] = map[data.Metric]map[int]data.Normal{data.TMax: {}, data.TMin: {}}
+	}
+	a[n.Station][n.Metric][n.MonthDay] = n
+}
+
+func (a around) emit(line int64, sink data.Sink) error {
+	for _, station := range slices.Sorted(maps.Keys(a)) {
+		for _, metric := range []data.Metric{data.TMax, data.TMin} {
+			days := a[station][metric]
+			before, ok1 := days[228]
+			after, ok2 := days[301]
+			if _, there := days[leapDay]; there || !ok1 || !ok2 {
+				continue
+			}
+			leap := before
+			leap.MonthDay, leap.Value, leap.Years = leapDay, (before.Value+after.Value)/2, min(before.Years, after.Years)
+			if leap.Deviation = nil; before.Deviation != nil && after.Deviation != nil {
+				half := (*before.Deviation + *after.Deviation) / 2
+				leap.Deviation = &half
+			}
+			if err := sink.Normal(line, leap); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
