@@ -18,6 +18,7 @@ func whaleVertical() vertical {
 		before:    whaleBefore,
 		inputs:    whaleInputs,
 		temporary: []string{"whale_all"},
+		product:   func() product { return &whaleProduct{} },
 	}
 }
 

@@ -80,3 +80,9 @@ HAVING SUM(usd) >= (SELECT min_usd FROM whale_rule)
 
 -- name: RebuildWhaleMove
 SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_all
+
+-- name: WhaleRule
+SELECT min_usd FROM whale_rule
+
+-- name: FollowWhaleMoves
+SELECT ts, wallet, token, side, tx, fills, shares, usd FROM (@moves) AS m WHERE ts > @since
