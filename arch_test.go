@@ -40,7 +40,7 @@ var layers = []struct {
 	{"http/client", []string{"http/wire", "data"}},
 	{"http/web", []string{"http/openapi", "http/wire", "data", "docs"}},
 	{"http/wire", []string{"data"}},
-	{"rollups/serving", []string{"data/..."}},
+	{"rollups/serving", []string{"data/...", "rollups/index"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
 	{"rollups/walletrun", []string{"data", "rollups/serving"}},
 	{"rollups", []string{"rollups", "rollups/serving", "rollups/walletrun", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",

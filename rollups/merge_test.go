@@ -177,7 +177,14 @@ func drawWorld(t *rapid.T) world {
 func drawMarket(t *rapid.T, i int, payouts map[data.Hash]pnl.Payout) []data.Market {
 	base := data.Market{Condition: condition(i), Question: fmt.Sprint("market ", i), UpdatedAt: start,
 		Outcomes: []string{"a", "b", "c"}, TokenIDs: []string{token(i, 0), token(i, 1), token(i, 2)}}
+	base.Category = rapid.SampledFrom([]string{"", "politics", "crypto"}).Draw(t, "category")
 	out := []data.Market{base}
+	if rapid.Bool().Draw(t, "moves") {
+		again := base
+		again.UpdatedAt = start.Add(time.Hour)
+		again.Category = rapid.SampledFrom([]string{"politics", "crypto", "sports"}).Draw(t, "category then")
+		out = append(out, again)
+	}
 	for v := range rapid.IntRange(0, 3).Draw(t, "versions") {
 		pay := rapid.SampledFrom([][]data.Micro{{data.One, 0, 0}, {0, data.One, 0}, {500_000, 500_000, 0},
 			{333_334, 333_333, 333_333}}).Draw(t, "payout")
@@ -306,7 +313,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	}
 }
 
-func (v *venue) verify(t *rapid.T) {
+func (v *venue) verify(t rapid.TB) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		checks, err := rollups.Verify(ctx, conn, nil)
 		for _, c := range checks {
@@ -332,7 +339,7 @@ func (v *venue) rebuild() {
 }
 
 // followed holds the snapshot that followed every batch against one loaded anew.
-func (v *venue) followed(t *rapid.T) *serving.Snapshot {
+func (v *venue) followed(t rapid.TB) *serving.Snapshot {
 	fresh := &rollups.Live{Venue: v.live.Venue}
 	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.Load(ctx, conn) })
 	if _, differ := v.live.Snapshot().Compare(fresh.Snapshot()); differ > 0 {
@@ -348,6 +355,7 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 		steps := w.split(rt)
 		v := newVenue(t, steps)
 		defer v.close()
+		v.setWhaleRule(whaleMark)
 		v.write(func(ctx context.Context, conn *sql.Conn) error {
 			_, err := conn.ExecContext(ctx, "CREATE MACRO sum_int(x) AS SUM(x)::BIGINT")
 			return err
@@ -367,12 +375,16 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(rt, "compact") == 0 {
 				v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })
 			}
+			if rapid.Bool().Draw(rt, "store index") {
+				v.write(rollups.StoreIndex)
+			}
 			again := rapid.IntRange(0, i).Draw(rt, "again")
 			if r := v.importStep(again); r.Inserted != 0 || r.Replaced != 0 {
 				rt.Fatalf("importing file %d again: %+v", again, r)
 			}
 		}
 		v.compare(rt, w.distinct(), w.payouts)
+		v.compareFlow(rt, w)
 		v.verify(rt)
 		compareStats(rt, w.distinct(), w.payouts, v.followed(rt))
 		v.rebuild()

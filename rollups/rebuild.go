@@ -26,6 +26,11 @@ func Rebuild(ctx context.Context, conn *sql.Conn, step func(name string, done, o
 			return nil
 		}, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.to, 10)))
+			for _, v := range verticals() {
+				if err == nil && v.rebuilt != nil {
+					err = v.rebuilt(b)
+				}
+			}
 			return err
 		})
 	})

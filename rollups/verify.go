@@ -39,6 +39,16 @@ func Verify(ctx context.Context, conn *sql.Conn, step func(name string, done, of
 			return nil, fmt.Errorf("verify %s: %w", c, err)
 		}
 	}
+	for _, area := range verticals() {
+		if area.check == nil {
+			continue
+		}
+		c, err := area.check(v)
+		if err != nil {
+			return nil, fmt.Errorf("verify %s: %w", c.Name, err)
+		}
+		v.checks = append(v.checks, c)
+	}
 	return v.checks, nil
 }
 

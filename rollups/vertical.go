@@ -21,7 +21,11 @@ type vertical struct {
 	inputs func(b *builder) error
 	// temporary names the tables of inputs, dropped when all is built.
 	temporary []string
-	product   func() product
+	// rebuilt is called when all rollups were built anew, in their transaction.
+	rebuilt func(b *builder) error
+	// check proves what is kept beside the tables.
+	check   func(v *verifier) (Check, error)
+	product func() product
 }
 
 // product is one part of the snapshot, kept in memory.

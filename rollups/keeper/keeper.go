@@ -212,7 +212,7 @@ func stamp(us int64) time.Time {
 type Step func(name string, done, of int)
 
 // Refresh brings the rollups up to date with the facts where an import left
-// that to a rebuild.
+// that to a rebuild, and stores the index snapshots that are due.
 func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 	k.busy.Lock()
 	defer k.busy.Unlock()
@@ -226,10 +226,13 @@ func (k *Keeper) refresh(ctx context.Context, step Step) error {
 		stale, err = rollups.Stale(ctx, conn)
 		return err
 	})
-	if err != nil || !stale {
+	if err != nil {
 		return err
 	}
-	return k.rebuild(ctx, step)
+	if stale {
+		return k.rebuild(ctx, step)
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.StoreIndex(ctx, conn) })
 }
 
 // Rebuild recomputes every rollup from the facts.

@@ -17,6 +17,7 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 	note(s.AsOf.Equal(o.AsOf) && s.Counts == o.Counts && s.walletsLen == o.walletsLen)
 	note(reflect.DeepEqual(s.Stats, o.Stats))
 	note(s.Whales.Equal(o.Whales))
+	note(s.Index.Equal(o.Index))
 	for p := range Periods {
 		note(reflect.DeepEqual(s.Traders[p], o.Traders[p]))
 		note(reflect.DeepEqual(s.Markets[p], o.Markets[p]))
