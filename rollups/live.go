@@ -41,6 +41,7 @@ type Live struct {
 	volumes   [serving.Periods]tokenWindow
 	busy      [serving.Periods]busy // mapped markets traded
 	ever      legs                  // of all tokens
+	flows     map[int32]data.Micro  // of whales, into each token in the last 24 hours
 	products  []product
 	state     state
 	counts    serving.Counts
@@ -79,7 +80,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	l.state, l.counts, l.ever = s, serving.Counts{}, legs{}
+	l.state, l.counts, l.ever, l.flows = s, serving.Counts{}, legs{}, nil
 	l.builder, l.catalog, l.texts = serving.NewBuilder(int(wallets)), serving.NewCatalogBuilder(), newTexts()
 	l.excluded, l.tokens, l.traders, l.tokenIDs = map[int32]bool{}, nil, nil, map[string]int32{}
 	l.venueHeld, l.day, l.ripening = map[int32][]int32{}, newDayTraders(), nil

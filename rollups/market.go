@@ -45,7 +45,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	var last, ago quote
 	tokens := l.catalog.Tokens(m.ID)
 	two := l.twoOutcomes(m, tokens)
-	first, newest := int64(0), int64(0)
+	first, newest, whales := int64(0), int64(0), data.Micro(0)
 	for _, id := range tokens {
 		t := &l.tokens[id]
 		ever.plus(&t.legs)
@@ -58,6 +58,11 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 			first = t.firstTS
 		}
 		newest = max(newest, t.lastTS)
+		if t.outcome == 0 {
+			whales += l.flows[id]
+		} else {
+			whales -= l.flows[id]
+		}
 		if t.outcome == 0 || two {
 			last, ago = lastOf(last, t.last, t.outcome), lastOf(ago, t.dayAgo, t.outcome)
 		}
@@ -67,7 +72,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	for p, dst := range [serving.Periods]*data.Micro{&f.Volume24h, &f.Volume7d, &f.Volume30d} {
 		_, *dst, _ = windows[p].by(f.Basis())
 	}
-	f.FirstTS, f.LastTS = first, newest
+	f.FirstTS, f.LastTS, f.WhaleFlow24h = first, newest, whales
 	f.Traders, f.Traders24h = l.distinctTraders(m.ID, tokens), l.day.traders(m.ID)
 	l.price(m, &f, last, ago)
 	if m.Liquidity != nil {

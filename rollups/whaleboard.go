@@ -47,7 +47,32 @@ func (p *whaleProduct) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	})
 	slices.SortFunc(changes, func(a, b serving.Move) int { return a.Compare(&b) })
 	p.take(changes)
+	p.flow(l, s.asOf-serving.Day.Length().Microseconds())
 	return err
+}
+
+// flow adds up what whales bought less what they sold of each token after start,
+// and notes the markets for which that changed.
+func (p *whaleProduct) flow(l *Live, start int64) {
+	before := l.flows
+	l.flows = map[int32]data.Micro{}
+	for i := len(p.moves) - 1; i >= 0 && p.moves[i].TS > start; i-- {
+		m := &p.moves[i]
+		if m.Side == data.Buy {
+			l.flows[m.Token] += m.USD
+		} else {
+			l.flows[m.Token] -= m.USD
+		}
+	}
+	touch := func(flows, other map[int32]data.Micro) {
+		for token, usd := range flows {
+			if market := l.tokens[token].market; market >= 0 && usd != other[token] {
+				l.catalog.Touch(market)
+			}
+		}
+	}
+	touch(l.flows, before)
+	touch(before, l.flows)
 }
 
 // take adds sorted changes, each of a new move or of one that is there, and

@@ -40,6 +40,11 @@ sums AS (
     sum(usd) FILTER (age < 86400000000) AS d, sum(usd) FILTER (age < 604800000000) AS w, sum(usd) FILTER (age < 2592000000000) AS m
   FROM f JOIN basis AS b ON b.market = f.market WHERE maker = makers GROUP BY f.market
 ),
+orders AS (
+  SELECT market, outcome, side, sum(usd) AS usd FROM f WHERE NOT maker AND NOT venue AND age < 86400000000
+  GROUP BY market, outcome, side, wallet, tx, CASE WHEN tx IS NULL THEN ts END, token HAVING sum(usd) >= 10000000000
+),
+whale AS (SELECT market, sum(CASE WHEN (outcome = 0) = (side = 0) THEN usd ELSE -usd END) AS flow FROM orders GROUP BY market),
 size AS (
   SELECT m.market, greatest(coalesce(json_array_length(m.outcomes), 0), coalesce(json_array_length(m.prices), 0),
     coalesce(len(m.payouts), 0), coalesce((SELECT max(t.outcome) + 1 FROM tokens AS t WHERE t.market = m.market), 0)) AS n
@@ -64,9 +69,11 @@ final AS (
 )
 SELECT m.market, coalesce(b.makers, false), coalesce(s.usd, 0)::BIGINT, coalesce(s.shares, 0)::BIGINT, coalesce(s.n, 0),
   coalesce(s.d, 0)::BIGINT, coalesce(s.w, 0)::BIGINT, coalesce(s.m, 0)::BIGINT, coalesce(b.first, 0), coalesce(b.last, 0),
-  coalesce(b.traders, 0), coalesce(b.day_traders, 0), f.now, f.now - f.before, m.liquidity, m.best_ask - m.best_bid
+  coalesce(b.traders, 0), coalesce(b.day_traders, 0), f.now, f.now - f.before, m.liquidity, m.best_ask - m.best_bid,
+  coalesce(o.flow, 0)::BIGINT
 FROM markets AS m JOIN final AS f ON f.market = m.market
 LEFT JOIN basis AS b ON b.market = m.market LEFT JOIN sums AS s ON s.market = m.market
+LEFT JOIN whale AS o ON o.market = m.market
 ORDER BY m.market`
 
 // figuresOf reads the figures of every market from the facts.
@@ -85,7 +92,7 @@ func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.F
 			var v serving.Figures
 			var price, change, liquidity, spread sql.NullInt64
 			if err := rows.Scan(&id, &makers, &v.VolumeUSD, &v.VolumeShares, &v.Trades, &v.Volume24h, &v.Volume7d, &v.Volume30d,
-				&v.FirstTS, &v.LastTS, &v.Traders, &v.Traders24h, &price, &change, &liquidity, &spread); err != nil {
+				&v.FirstTS, &v.LastTS, &v.Traders, &v.Traders24h, &price, &change, &liquidity, &spread, &v.WhaleFlow24h); err != nil {
 				return err
 			}
 			basis := serving.TakerUSD
@@ -94,7 +101,7 @@ func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.F
 			}
 			f := serving.NewFigures(basis)
 			f.VolumeUSD, f.VolumeShares, f.Trades, f.Volume24h, f.Volume7d, f.Volume30d = v.VolumeUSD, v.VolumeShares, v.Trades, v.Volume24h, v.Volume7d, v.Volume30d
-			f.FirstTS, f.LastTS, f.Traders, f.Traders24h = v.FirstTS, v.LastTS, v.Traders, v.Traders24h
+			f.FirstTS, f.LastTS, f.Traders, f.Traders24h, f.WhaleFlow24h = v.FirstTS, v.LastTS, v.Traders, v.Traders24h, v.WhaleFlow24h
 			for _, c := range []struct {
 				dst *data.Micro
 				v   sql.NullInt64

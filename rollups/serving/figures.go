@@ -19,10 +19,13 @@ type Figures struct {
 	FirstTS, LastTS                int64      // unix µs of the first and last fill of any role, 0: none
 	Price                          data.Micro // of the first outcome: last traded, or its payout; NoValue: neither
 	PriceChange24h                 data.Micro // Price less that 24 hours before AsOf; NoValue: there was none
-	Liquidity, Spread              data.Micro // as a source gave them; NoValue: none did
-	Traders                        int32      // distinct wallets, lifetime
-	Traders24h                     int32      // distinct wallets of the last 24 hours
-	makers                         bool       // VolumeUSD counts maker fills
+	// WhaleFlow24h is the dollars that whale moves of the last 24 hours took towards
+	// the first outcome, less those they took away from it; 0 without moves.
+	WhaleFlow24h      data.Micro
+	Liquidity, Spread data.Micro // as a source gave them; NoValue: none did
+	Traders           int32      // distinct wallets, lifetime
+	Traders24h        int32      // distinct wallets of the last 24 hours
+	makers            bool       // VolumeUSD counts maker fills
 }
 
 // NewFigures gives those of a market without a trade, in basis b.
