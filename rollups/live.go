@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -231,6 +233,7 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 		snap.AsOf = time.UnixMicro(s.asOf).UTC()
 	}
 	l.builder.Seal(snap)
+	snap.Venue = slices.Sorted(maps.Keys(l.excluded))
 	l.refresh()
 	snap.Catalog = l.catalog.Seal()
 	l.count(snap)

@@ -44,7 +44,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	var ever legs
 	var last, ago quote
 	tokens := l.catalog.Tokens(m.ID)
-	two := l.twoOutcomes(m, tokens)
+	two := l.twoOutcomes(m, tokens) // of three, each has a price of its own
 	first, newest, whales := int64(0), int64(0), data.Micro(0)
 	for _, id := range tokens {
 		t := &l.tokens[id]
@@ -63,11 +63,15 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 		} else {
 			whales -= l.flows[id]
 		}
+		if !two && t.last != (quote{}) {
+			l.catalog.SetPrice(id, t.last.price)
+		}
 		if t.outcome == 0 || two {
 			last, ago = lastOf(last, t.last, t.outcome), lastOf(ago, t.dayAgo, t.outcome)
 		}
 	}
 	f = serving.NewFigures(ever.basis())
+	f.Binary = two
 	f.Trades, f.VolumeUSD, f.VolumeShares = ever.by(f.Basis())
 	for p, dst := range [serving.Periods]*data.Micro{&f.Volume24h, &f.Volume7d, &f.Volume30d} {
 		_, *dst, _ = windows[p].by(f.Basis())

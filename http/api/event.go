@@ -1,6 +1,195 @@
 package api
 
-func eventRoutes() []Route { return nil }
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
 
 // eventReader is what the event endpoints read from the database.
-type eventReader interface{}
+type eventReader interface {
+	// EventTraders gives the wallets of the first n places by real_pnl over some
+	// tokens, of imports up to batch, without some wallets.
+	EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32, n int) (serving.EventTraders, error)
+}
+
+const (
+	eventRows = 200    // the most rows of a list about an event
+	maxOffset = 10_000 // of offsetParam
+)
+
+// The places of the parameters of the event endpoints.
+const (
+	eventKey = iota
+	eventLimit
+	eventOffset
+)
+
+func eventParam() Param {
+	return Param{Name: "event_id", InPath: true, Kind: Text, Min: 1, Max: 300, Doc: "id or slug of the event"}
+}
+
+func eventRoutes() []Route {
+	lists := []Param{eventKey: eventParam(), eventLimit: limitParam("50", eventRows), eventOffset: offsetParam()}
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/event/{event_id}", Section: wire.Event,
+			Summary: "An event and the sums of its markets", serve: (*API).event, Reply: wire.One[wire.EventOverview]{},
+			Params: []Param{eventParam()}, Codes: []string{"event_not_found"},
+			Doc: "Texts are those of the market whose description is the newest. `traders` counts each wallet once, whichever " +
+				"of the markets it traded.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/event/{event_id}/markets", Section: wire.Event, MaxRows: eventRows,
+			Summary: "Markets of an event by volume", serve: (*API).eventMarkets, Reply: wire.Ranked[wire.MarketSummary]{},
+			Params: lists, Codes: []string{"event_not_found"},
+			Doc: "By lifetime volume, ties by condition id. `price` is that of the first outcome.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/event/{event_id}/traders", Section: wire.Event, MaxRows: eventRows,
+			Summary: "Top traders of an event by real_pnl", serve: (*API).eventTraders, Reply: wire.Ranked[wire.EventTrader]{},
+			Params: lists, Codes: []string{"event_not_found"},
+			Doc: "Lifetime figures over the markets of the event, by `real_pnl`, ties by volume, then address. Cash of markets " +
+				"that are not resolved is in `real_pnl`; what their tokens may bring is not.",
+		},
+	}
+}
+
+// eventOf gives the event that the path names.
+func (v *view) eventOf(call *Call) (*serving.Event, error) {
+	e := v.snap.Catalog.Event(call.values[eventKey].text)
+	if e == nil {
+		return nil, missing("event_not_found", "No event of this id or slug is known. Check it.")
+	}
+	return e, nil
+}
+
+// event answers GET /event/{event_id}.
+func (a *API) event(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	e, err := v.eventOf(call)
+	if err != nil {
+		return err
+	}
+	traders, err := a.tradersOf(v, e)
+	if err != nil {
+		return err
+	}
+	mark, start := a.object(call, v.asOf)
+	call.buf = appendEvent(call.buf, e, traders.Total)
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// eventMarkets answers GET /event/{event_id}/markets.
+func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	e, err := v.eventOf(call)
+	if err != nil {
+		return err
+	}
+	cat := v.snap.Catalog
+	return a.sendPart(c, call, v, len(e.Markets), func(b []byte, i int) []byte {
+		return appendMarketSummary(b, cat, cat.Market(e.Markets[i]))
+	})
+}
+
+// eventTraders answers GET /event/{event_id}/traders.
+func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	e, err := v.eventOf(call)
+	if err != nil {
+		return err
+	}
+	t, err := a.tradersOf(v, e)
+	if err != nil {
+		return err
+	}
+	return a.sendPart(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
+}
+
+// tradersOf gives the first traders of an event, as many as any offset reaches.
+func (a *API) tradersOf(v *view, e *serving.Event) (serving.EventTraders, error) {
+	return remember(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
+		const places = maxOffset + eventRows
+		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.Paying(e.Markets), v.snap.Batch, v.snap.Venue, places)
+		t.Sort(v.snap, places)
+		return t, err
+	})
+}
+
+// sendPart answers with the rows of a list of total that limit and offset ask for.
+func (a *API) sendPart(c *fiber.Ctx, call *Call, v *view, total int, row func(b []byte, i int) []byte) error {
+	offset := int(call.values[eventOffset].n)
+	e, n := call.rowsFor(int(call.values[eventLimit].n), max(total-offset, 0))
+	mark, start := a.open(call, v.asOf, e)
+	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
+	call.buf = appendRows(append(b, `,"data":`...), n, func(b []byte, i int) []byte { return row(b, offset+i) })
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// appendEvent writes wire.EventOverview.
+func appendEvent(b []byte, e *serving.Event, traders int) []byte {
+	b = appendText(append(b, `{"event_id":`...), e.ID)
+	b = appendText(append(b, `,"event_slug":`...), e.Slug)
+	b = appendText(append(b, `,"title":`...), e.Title)
+	b = appendText(append(b, `,"series_slug":`...), e.SeriesSlug)
+	b = appendText(append(b, `,"category":`...), e.Category)
+	b = appendFlag(append(b, `,"neg_risk":`...), e.NegRisk)
+	b = append(append(append(b, `,"status":"`...), e.Status()...), '"')
+	b = appendMicros(append(b, `,"start_date":`...), e.StartTS)
+	b = appendMicros(append(b, `,"end_date":`...), e.EndTS)
+	for _, n := range []struct {
+		name string
+		n    int
+	}{{"markets", len(e.Markets)}, {"open_markets", e.Open}, {"closed_markets", e.Closed}, {"resolved_markets", e.Resolved}, {"unknown_markets", e.Unknown}} {
+		b = append(append(append(b, `,"`...), n.name...), `":`...)
+		b = strconv.AppendInt(b, int64(n.n), 10)
+	}
+	b = e.VolumeUSD.Append(append(b, `,"volume":`...))
+	b = e.VolumeShares.Append(append(b, `,"volume_shares":`...))
+	b = appendText(append(b, `,"volume_basis":`...), e.Basis())
+	b = e.Volume24h.Append(append(b, `,"volume_24h":`...))
+	b = e.Volume7d.Append(append(b, `,"volume_7d":`...))
+	b = e.Volume30d.Append(append(b, `,"volume_30d":`...))
+	b = strconv.AppendInt(append(b, `,"trades":`...), e.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"traders":`...), int64(traders), 10)
+	b = appendFigure(append(b, `,"liquidity":`...), e.Liquidity)
+	b = appendMicros(append(b, `,"first_trade_at":`...), e.FirstTS)
+	return append(appendMicros(append(b, `,"last_trade_at":`...), e.LastTS), '}')
+}
+
+// appendEventTrader writes wire.EventTrader of the i-th of rows.
+func appendEventTrader(b []byte, snap *serving.Snapshot, rows []serving.EventTrader, i int) []byte {
+	t, rank := &rows[i], i
+	for rank > 0 && rows[rank-1].RealPnL() == t.RealPnL() {
+		rank--
+	}
+	b = strconv.AppendInt(append(b, `{"rank":`...), int64(rank+1), 10)
+	b = appendWho(append(b, ','), snap, t.Wallet)
+	b = t.RealPnL().Append(append(b, `,"real_pnl":`...))
+	b = t.NetCash.Append(append(b, `,"net_cash":`...))
+	b = t.Redemption.Append(append(b, `,"redemption_value":`...))
+	b = t.Volume().Append(append(b, `,"volume":`...))
+	b = t.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
+	b = t.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
+	b = strconv.AppendInt(append(b, `,"trades":`...), t.Fills, 10)
+	b = appendRatio(append(b, `,"roi":`...), t.RealPnL(), t.BuyUSD)
+	b = strconv.AppendInt(append(b, `,"markets":`...), t.Markets, 10)
+	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), t.ResolvedMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"winning_markets":`...), t.WinningMarkets, 10)
+	return append(b, '}')
+}

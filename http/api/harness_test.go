@@ -26,6 +26,7 @@ type venue struct {
 	source  *apitest.Source
 	store   *apitest.Store
 	wallets *apitest.Wallets
+	markets *apitest.Markets
 	gate    *access.Gate
 	api     *api.API
 	handler fasthttp.RequestHandler
@@ -37,6 +38,7 @@ type venue struct {
 type reader struct {
 	rest
 	*apitest.Wallets
+	*apitest.Markets
 }
 
 type rest struct{ api.Reader }
@@ -48,7 +50,8 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	t.Helper()
 	v := &venue{
 		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{}, wallets: &apitest.Wallets{},
-		keys: map[access.Tier]string{}, log: &bytes.Buffer{},
+		markets: &apitest.Markets{},
+		keys:    map[access.Tier]string{}, log: &bytes.Buffer{},
 	}
 	for _, tier := range access.Tiers() {
 		v.keys[tier] = v.store.Issue(tier, int(tier)+1)
@@ -57,7 +60,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"pmx/data"
+	"pmx/rollups/serving"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -92,4 +93,28 @@ func appendBool(b []byte, v bool) []byte {
 		return append(b, "true"...)
 	}
 	return append(b, "false"...)
+}
+
+// appendFigure adds a figure, null for serving.NoValue.
+func appendFigure(b []byte, v data.Micro) []byte {
+	if v == serving.NoValue {
+		return append(b, "null"...)
+	}
+	return v.Append(b)
+}
+
+// appendAmount adds *v, null for nil.
+func appendAmount(b []byte, v *data.Micro) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return v.Append(b)
+}
+
+// appendFlag adds *v, null for nil.
+func appendFlag(b []byte, v *bool) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return appendBool(b, *v)
 }

@@ -1,6 +1,274 @@
 package api
 
-func marketRoutes() []Route { return nil }
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
 
 // marketReader is what the market endpoints read from the database.
-type marketReader interface{}
+type marketReader interface {
+	// MarketTexts gives what the snapshot leaves out of a market.
+	MarketTexts(ctx context.Context, market int32) (serving.MarketTexts, error)
+	// MarketFills gives the n newest fills of some tokens, newest first, of imports
+	// up to batch; first and last are the times of the oldest and newest of all.
+	MarketFills(ctx context.Context, tokens []int32, batch, first, last int64, n int) ([]serving.MarketFill, error)
+}
+
+// recentFills is how many fills an overview shows.
+const recentFills = 20
+
+func marketRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/market/{condition_id}/overview", Section: wire.Market,
+			Summary: "A market: description, figures, resolution and newest fills", serve: (*API).marketOverview,
+			Params: []Param{{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case"}},
+			Reply:  wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
+			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
+				"`price` is that of the first outcome; `outcomes` has the price of each. `recent_fills` are both parties' sides, " +
+				"as far back as the plan's history reaches; where older ones were left out, `truncated` says so.",
+		},
+	}
+}
+
+// marketOverview answers GET /market/{condition_id}/overview.
+func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	m := v.snap.Catalog.Find(call.values[0].hash)
+	if m == nil {
+		return missing("market_not_found", "No market of this condition id is known. Check the id.")
+	}
+	more, err := a.marketRead(v, m)
+	if err != nil {
+		return err
+	}
+	e := envelope{tier: call.tier, maxRows: noRows}
+	shown := more.fills
+	for i := range shown {
+		if start := call.historyStart(v.snap); shown[i].TS < start {
+			e.cutHistory(v.snap, shown[len(shown)-1].TS)
+			shown = shown[:i]
+			break
+		}
+	}
+	mark, start := a.open(call, v.asOf, e)
+	b := append(call.buf, `,"data":`...)
+	call.buf = appendMarket(b, v.snap, m, &more.texts, shown)
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// marketRead is what of an overview comes from the database.
+type marketRead struct {
+	texts serving.MarketTexts
+	fills []serving.MarketFill
+}
+
+// Weight is about how many bytes r holds.
+func (r marketRead) Weight() int {
+	return 128 + len(r.texts.Description) + len(r.texts.ResolutionSource) + 120*len(r.fills)
+}
+
+func (a *API) marketRead(v *view, m *serving.Market) (marketRead, error) {
+	return remember(a, v, fmt.Sprint("market ", m.ID), func(ctx context.Context) (r marketRead, err error) {
+		if r.texts, err = a.reader.MarketTexts(ctx, m.ID); err != nil {
+			return r, err
+		}
+		f := v.snap.Catalog.Figures(m.ID)
+		r.fills, err = a.reader.MarketFills(ctx, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, f.FirstTS, f.LastTS, recentFills)
+		return r, err
+	})
+}
+
+// appendMarket writes wire.MarketOverview.
+func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *serving.MarketTexts, fills []serving.MarketFill) []byte {
+	f := snap.Catalog.Figures(m.ID)
+	b = appendDescription(append(b, '{'), m, t)
+	b = appendVolumes(append(b, ','), f)
+	b = appendFigure(append(b, `,"price":`...), f.Price)
+	b = appendFigure(append(b, `,"price_change_24h":`...), f.PriceChange24h)
+	b = appendAmount(append(b, `,"best_bid":`...), m.BestBid)
+	b = appendAmount(append(b, `,"best_ask":`...), m.BestAsk)
+	b = appendFigure(append(b, `,"spread":`...), f.Spread)
+	b = appendFigure(append(b, `,"liquidity":`...), f.Liquidity)
+	b = appendAmount(append(b, `,"reported_volume":`...), m.ReportedVolume)
+	b = append(b, `,"outcomes":`...)
+	b = appendRows(b, outcomes(snap.Catalog, m), func(b []byte, i int) []byte { return appendMarketOutcome(b, snap.Catalog, m, int8(i)) })
+	b = appendResolution(append(b, `,"resolution":`...), m, t)
+	b = append(b, `,"recent_fills":`...)
+	b = appendRows(b, len(fills), func(b []byte, i int) []byte { return appendMarketFill(b, snap, m, &fills[i]) })
+	return append(b, '}')
+}
+
+// appendDescription writes the members of wire.MarketOverview up to updated_at.
+func appendDescription(b []byte, m *serving.Market, t *serving.MarketTexts) []byte {
+	b = m.Condition.Append(append(b, `"condition_id":"`...))
+	b = appendText(append(b, `","question":`...), m.Question)
+	b = appendText(append(b, `,"slug":`...), m.Slug)
+	b = appendText(append(b, `,"description":`...), t.Description)
+	b = appendText(append(b, `,"resolution_source":`...), t.ResolutionSource)
+	b = appendText(append(b, `,"group_item_title":`...), t.GroupItemTitle)
+	b = appendText(append(b, `,"event_id":`...), m.EventID)
+	b = appendText(append(b, `,"event_slug":`...), m.EventSlug)
+	b = appendText(append(b, `,"event_title":`...), m.EventTitle)
+	b = appendText(append(b, `,"series_slug":`...), m.SeriesSlug)
+	b = appendText(append(b, `,"category":`...), m.Category)
+	b = appendTexts(append(b, `,"tags":`...), m.Tags)
+	b = appendFlag(append(b, `,"neg_risk":`...), m.NegRisk)
+	b = append(append(append(b, `,"status":"`...), m.Status()...), '"')
+	b = appendFlag(append(b, `,"accepting_orders":`...), m.AcceptingOrders)
+	b = appendMicros(append(b, `,"created_at":`...), m.CreatedTS)
+	b = appendMicros(append(b, `,"start_date":`...), m.StartTS)
+	b = appendMicros(append(b, `,"end_date":`...), m.EndTS)
+	b = appendMicros(append(b, `,"closed_at":`...), m.ClosedTS)
+	return appendMicros(append(b, `,"updated_at":`...), m.UpdatedTS)
+}
+
+// appendVolumes adds the members from volume to last_trade_at.
+func appendVolumes(b []byte, f *serving.Figures) []byte {
+	b = f.VolumeUSD.Append(append(b, `"volume":`...))
+	b = f.VolumeShares.Append(append(b, `,"volume_shares":`...))
+	b = appendText(append(b, `,"volume_basis":`...), basisName(f))
+	b = f.Volume24h.Append(append(b, `,"volume_24h":`...))
+	b = f.Volume7d.Append(append(b, `,"volume_7d":`...))
+	b = f.Volume30d.Append(append(b, `,"volume_30d":`...))
+	b = strconv.AppendInt(append(b, `,"trades":`...), f.Trades, 10)
+	b = strconv.AppendInt(append(b, `,"traders":`...), int64(f.Traders), 10)
+	b = strconv.AppendInt(append(b, `,"traders_24h":`...), int64(f.Traders24h), 10)
+	b = appendMicros(append(b, `,"first_trade_at":`...), f.FirstTS)
+	return appendMicros(append(b, `,"last_trade_at":`...), f.LastTS)
+}
+
+// basisName is what volumes count, "" where there are none.
+func basisName(f *serving.Figures) string {
+	if f.FirstTS == 0 {
+		return ""
+	}
+	return string(f.Basis())
+}
+
+// outcomes is how many outcomes of m are known.
+func outcomes(c *serving.Catalog, m *serving.Market) int {
+	n := max(len(m.Outcomes), len(m.Payouts))
+	for _, token := range c.Tokens(m.ID) {
+		n = max(n, int(c.Token(token).Outcome)+1)
+	}
+	return n
+}
+
+// appendMarketOutcome writes wire.MarketOutcome.
+func appendMarketOutcome(b []byte, c *serving.Catalog, m *serving.Market, outcome int8) []byte {
+	b = appendText(append(b, `{"outcome":`...), outcomeLabel(m, outcome))
+	b = strconv.AppendInt(append(b, `,"outcome_index":`...), int64(outcome), 10)
+	id := ""
+	for _, token := range c.Tokens(m.ID) {
+		if ref := c.Token(token); ref.Outcome == outcome && id == "" {
+			id = ref.ID
+		}
+	}
+	b = appendText(append(b, `,"token_id":`...), id)
+	b = appendFigure(append(b, `,"price":`...), c.OutcomePrice(m.ID, outcome))
+	return append(appendPayout(append(b, `,"payout":`...), m, outcome), '}')
+}
+
+// appendResolution writes wire.MarketResolution, null for a market without one.
+func appendResolution(b []byte, m *serving.Market, t *serving.MarketTexts) []byte {
+	if !m.Resolved() {
+		return append(b, "null"...)
+	}
+	winner := ""
+	for i, p := range m.Payouts {
+		if p == data.One {
+			winner = outcomeLabel(m, int8(i))
+		}
+	}
+	b = appendPayouts(append(b, `{"payouts":`...), m)
+	b = appendText(append(b, `,"winner":`...), winner)
+	b = appendMicros(append(b, `,"resolved_at":`...), m.ResolvedTS)
+	return append(appendText(append(b, `,"source":`...), sourceName(t.PayoutSource)), '}')
+}
+
+// appendPayouts adds the payouts of a market, null where it is not resolved.
+func appendPayouts(b []byte, m *serving.Market) []byte {
+	if !m.Resolved() {
+		return append(b, "null"...)
+	}
+	return appendRows(b, len(m.Payouts), func(b []byte, i int) []byte { return m.Payouts[i].Append(b) })
+}
+
+// sourceName says where payouts were read, "" where that is not known.
+func sourceName(s data.ResolutionSource) string {
+	switch s {
+	case data.ResolvedByMap:
+		return "map"
+	case data.ResolvedByPrices:
+		return "prices"
+	case data.ResolvedByWinner:
+		return "winner"
+	case data.ResolvedByAPI:
+		return "api"
+	case data.ResolvedOnChain:
+		return "chain"
+	}
+	return ""
+}
+
+// appendMarketFill writes wire.MarketFill.
+func appendMarketFill(b []byte, snap *serving.Snapshot, m *serving.Market, f *serving.MarketFill) []byte {
+	token := snap.Catalog.Token(f.Token)
+	b = appendMicros(append(b, `{"ts":`...), f.TS)
+	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
+	b = appendLogIndex(append(b, `,"log_index":`...), f.LogIndex)
+	b = appendWho(append(b, ','), snap, f.Wallet)
+	b = appendOutcome(b, m, token.Outcome)
+	b = append(append(append(b, `,"token_id":"`...), token.ID...), `","side":"`...)
+	b = appendSide(b, f.Side)
+	b = appendText(append(b, `","role":`...), roleName(f.Role))
+	b = appendRatio(append(b, `,"price":`...), f.USD, f.Shares)
+	b = f.Shares.Append(append(b, `,"shares":`...))
+	b = f.USD.Append(append(b, `,"usd":`...))
+	b = f.Fee.Append(append(b, `,"fee":`...))
+	return append(append(append(b, `,"fee_asset":"`...), feeAsset(f.Side)...), `"}`...)
+}
+
+// appendWho adds the members that name a wallet.
+func appendWho(b []byte, snap *serving.Snapshot, wallet int32) []byte {
+	address := snap.WalletAt(int(wallet))
+	trader, _ := snap.Trader(address)
+	b = address.Append(append(b, `"address":"`...))
+	return appendText(append(b, `","username":`...), trader.Name)
+}
+
+// appendMarketSummary writes wire.MarketSummary.
+func appendMarketSummary(b []byte, c *serving.Catalog, m *serving.Market) []byte {
+	f := c.Figures(m.ID)
+	b = appendMarketName(append(b, '{'), m)
+	b = appendText(append(b, `,"category":`...), m.Category)
+	b = append(append(append(b, `,"status":"`...), m.Status()...), `","outcomes":`...)
+	b = appendTexts(b, m.Outcomes)
+	b = appendPayouts(append(b, `,"payouts":`...), m)
+	b = appendFigure(append(b, `,"price":`...), f.Price)
+	b = appendFigure(append(b, `,"price_change_24h":`...), f.PriceChange24h)
+	b = appendFigure(append(b, `,"spread":`...), f.Spread)
+	b = appendFigure(append(b, `,"liquidity":`...), f.Liquidity)
+	b = appendVolumes(append(b, ','), f)
+	b = appendMicros(append(b, `,"resolved_at":`...), resolvedTS(m))
+	return append(appendMicros(append(b, `,"end_date":`...), m.EndTS), '}')
+}
+
+// resolvedTS is when m was resolved, 0 where it was not.
+func resolvedTS(m *serving.Market) int64 {
+	if !m.Resolved() {
+		return 0
+	}
+	return m.ResolvedTS
+}

@@ -128,13 +128,7 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	token := c.Token(f.Token)
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
-	b = append(b, `,"log_index":`...)
-	if f.LogIndex == data.NoIndex {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, int64(f.LogIndex), 10)
-	}
-	b = append(b, ',')
+	b = append(appendLogIndex(append(b, `,"log_index":`...), f.LogIndex), ',')
 	m := c.Market(token.Market)
 	b = appendMarketName(b, m)
 	b = appendOutcome(b, m, token.Outcome)
@@ -151,6 +145,14 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	}
 	b = appendBool(b, m.Resolved())
 	return append(appendPayout(append(b, `,"payout":`...), m, token.Outcome), '}')
+}
+
+// appendLogIndex adds a log index, null where the source had none.
+func appendLogIndex(b []byte, index int32) []byte {
+	if index == data.NoIndex {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, int64(index), 10)
 }
 
 // appendMarketName adds the members that name a market, all null for nil.

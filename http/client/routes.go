@@ -119,6 +119,12 @@ func (c *Client) LeaderboardMarkets(ctx context.Context, params LeaderboardMarke
 	return call[wire.Board[wire.MarketRow]](ctx, c, r)
 }
 
+// MarketOverview asks GET /market/{condition_id}/overview. A market: description, figures, resolution and newest fills.
+func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.One[wire.MarketOverview], error) {
+	r := request{method: "GET", path: join("/market/", conditionID, "/overview")}
+	return call[wire.One[wire.MarketOverview]](ctx, c, r)
+}
+
 // MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
 type MarketsSearchParams struct {
 	Category []string // markets of this category; repeated: of any of them
@@ -134,6 +140,40 @@ func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSear
 	set(r.query, "status", params.Status)
 	set(r.query, "limit", params.Limit)
 	return call[wire.MarketHits](ctx, c, r)
+}
+
+// Event asks GET /event/{event_id}. An event and the sums of its markets.
+func (c *Client) Event(ctx context.Context, eventID string) (*wire.One[wire.EventOverview], error) {
+	r := request{method: "GET", path: join("/event/", eventID)}
+	return call[wire.One[wire.EventOverview]](ctx, c, r)
+}
+
+// EventMarketsParams are the optional parameters of EventMarkets; what is zero is left out.
+type EventMarketsParams struct {
+	Limit  int64 // rows wanted; the plan's row cap may trim it
+	Offset int64 // rows to skip
+}
+
+// EventMarkets asks GET /event/{event_id}/markets. Markets of an event by volume.
+func (c *Client) EventMarkets(ctx context.Context, eventID string, params EventMarketsParams) (*wire.Ranked[wire.MarketSummary], error) {
+	r := request{method: "GET", path: join("/event/", eventID, "/markets"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "offset", params.Offset)
+	return call[wire.Ranked[wire.MarketSummary]](ctx, c, r)
+}
+
+// EventTradersParams are the optional parameters of EventTraders; what is zero is left out.
+type EventTradersParams struct {
+	Limit  int64 // rows wanted; the plan's row cap may trim it
+	Offset int64 // rows to skip
+}
+
+// EventTraders asks GET /event/{event_id}/traders. Top traders of an event by real_pnl.
+func (c *Client) EventTraders(ctx context.Context, eventID string, params EventTradersParams) (*wire.Ranked[wire.EventTrader], error) {
+	r := request{method: "GET", path: join("/event/", eventID, "/traders"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "offset", params.Offset)
+	return call[wire.Ranked[wire.EventTrader]](ctx, c, r)
 }
 
 // Stats asks GET /stats. The whole venue in numbers.

@@ -67,11 +67,11 @@ final AS (
       WHEN m.payouts IS NOT NULL AND m.resolved_at <= newest.ts - 86400000000 THEN m.payouts[1] ELSE p.ago END AS before
   FROM newest, markets AS m LEFT JOIN price AS p ON p.market = m.market
 )
-SELECT m.market, coalesce(b.makers, false), coalesce(s.usd, 0)::BIGINT, coalesce(s.shares, 0)::BIGINT, coalesce(s.n, 0),
+SELECT m.market, z.n <= 2, coalesce(b.makers, false), coalesce(s.usd, 0)::BIGINT, coalesce(s.shares, 0)::BIGINT, coalesce(s.n, 0),
   coalesce(s.d, 0)::BIGINT, coalesce(s.w, 0)::BIGINT, coalesce(s.m, 0)::BIGINT, coalesce(b.first, 0), coalesce(b.last, 0),
   coalesce(b.traders, 0), coalesce(b.day_traders, 0), f.now, f.now - f.before, m.liquidity, m.best_ask - m.best_bid,
   coalesce(o.flow, 0)::BIGINT
-FROM markets AS m JOIN final AS f ON f.market = m.market
+FROM markets AS m JOIN final AS f ON f.market = m.market JOIN size AS z ON z.market = m.market
 LEFT JOIN basis AS b ON b.market = m.market LEFT JOIN sums AS s ON s.market = m.market
 LEFT JOIN whale AS o ON o.market = m.market
 ORDER BY m.market`
@@ -91,7 +91,7 @@ func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.F
 			var makers bool
 			var v serving.Figures
 			var price, change, liquidity, spread sql.NullInt64
-			if err := rows.Scan(&id, &makers, &v.VolumeUSD, &v.VolumeShares, &v.Trades, &v.Volume24h, &v.Volume7d, &v.Volume30d,
+			if err := rows.Scan(&id, &v.Binary, &makers, &v.VolumeUSD, &v.VolumeShares, &v.Trades, &v.Volume24h, &v.Volume7d, &v.Volume30d,
 				&v.FirstTS, &v.LastTS, &v.Traders, &v.Traders24h, &price, &change, &liquidity, &spread, &v.WhaleFlow24h); err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func figuresOf(t *testing.T, k *keeper.Keeper, venue string) map[int32]serving.F
 			}
 			f := serving.NewFigures(basis)
 			f.VolumeUSD, f.VolumeShares, f.Trades, f.Volume24h, f.Volume7d, f.Volume30d = v.VolumeUSD, v.VolumeShares, v.Trades, v.Volume24h, v.Volume7d, v.Volume30d
-			f.FirstTS, f.LastTS, f.Traders, f.Traders24h, f.WhaleFlow24h = v.FirstTS, v.LastTS, v.Traders, v.Traders24h, v.WhaleFlow24h
+			f.Binary, f.FirstTS, f.LastTS, f.Traders, f.Traders24h, f.WhaleFlow24h = v.Binary, v.FirstTS, v.LastTS, v.Traders, v.Traders24h, v.WhaleFlow24h
 			for _, c := range []struct {
 				dst *data.Micro
 				v   sql.NullInt64

@@ -105,6 +105,9 @@ func (b *CatalogBuilder) SetFigures(id int32, f Figures) {
 	b.note(id)
 }
 
+// SetPrice says what a token was last traded at, in millionths.
+func (b *CatalogBuilder) SetPrice(token, price int32) { b.tokens.edit(int(token)).price = price + 1 }
+
 // note remembers that something was written of market id.
 func (b *CatalogBuilder) note(id int32) {
 	for int(id) >= len(b.noted) {

@@ -82,11 +82,12 @@ type listing struct {
 }
 
 // tokenSlot is a token's place in a Catalog: the market's id + 1, so that zero is
-// a token nobody has mapped.
+// a token nobody has mapped, and the last price in millionths + 1, so that zero is
+// none; it is kept in markets of more than two outcomes.
 type tokenSlot struct {
-	id      string
-	market  int32
-	outcome int8
+	id            string
+	market, price int32
+	outcome       int8
 }
 
 // Catalog is every market, token and event of a snapshot, by the small ids of
@@ -146,6 +147,32 @@ func (c *Catalog) Token(id int32) TokenRef {
 		}
 	}
 	return TokenRef{Market: -1}
+}
+
+// OutcomePrice is what a token of an outcome costs: its payout from the resolution
+// on, before that what the outcome was last traded at, where the complement of the
+// other's trade counts too in a market of two. NoValue: not known.
+func (c *Catalog) OutcomePrice(market int32, outcome int8) data.Micro {
+	m, f := c.Market(market), c.Figures(market)
+	switch {
+	case m == nil || outcome < 0:
+		return NoValue
+	case m.Resolved():
+		if int(outcome) < len(m.Payouts) {
+			return m.Payouts[outcome]
+		}
+		return NoValue
+	case outcome == 0:
+		return f.Price
+	case f.Binary && f.Price != NoValue:
+		return data.One - f.Price
+	}
+	for _, id := range c.Tokens(market) {
+		if t := c.tokens.at(int(id)); t.outcome == outcome && t.price > 0 {
+			return data.Micro(t.price - 1)
+		}
+	}
+	return NoValue
 }
 
 // Tokens lists the tokens of a market by outcome, then id; the list must not be

@@ -14,7 +14,7 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 			differ++
 		}
 	}
-	note(s.AsOf.Equal(o.AsOf) && s.Counts == o.Counts && s.walletsLen == o.walletsLen)
+	note(s.AsOf.Equal(o.AsOf) && s.Counts == o.Counts && s.walletsLen == o.walletsLen && slices.Equal(s.Venue, o.Venue))
 	note(reflect.DeepEqual(s.Stats, o.Stats))
 	note(s.Whales.Equal(o.Whales))
 	note(s.Index.Equal(o.Index))
@@ -51,7 +51,7 @@ func (c *Catalog) compare(o *Catalog) (rows, differ int64) {
 		note(reflect.DeepEqual(m, other) && *c.Figures(id) == *o.Figures(id) && c.Find(m.Condition) == m)
 		note(slices.Equal(c.Tokens(id), o.Tokens(id)))
 		for _, token := range c.Tokens(id) {
-			note(c.Token(token) == o.Token(token))
+			note(c.Token(token) == o.Token(token) && c.OutcomePrice(id, c.Token(token).Outcome) == o.OutcomePrice(id, o.Token(token).Outcome))
 		}
 		// A long list is compared once, at its first market.
 		for _, list := range [][2][]int32{{c.slugs.of(m.EventSlug), o.slugs.of(m.EventSlug)}, {c.ids.of(m.EventID), o.ids.of(m.EventID)}} {

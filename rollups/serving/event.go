@@ -24,6 +24,34 @@ type Event struct {
 	StartTS, EndTS, FirstTS, LastTS int64      // unix µs: earliest start, latest end, first and last fill; 0: unknown
 }
 
+// Status is open while a market of the event is, resolved once all of them are,
+// else closed where nothing is known to the contrary.
+func (e *Event) Status() Status {
+	switch {
+	case e.Open > 0:
+		return Open
+	case e.Unknown > 0:
+		return Unknown
+	case e.Closed > 0:
+		return Closed
+	}
+	return Resolved
+}
+
+// Basis is what the sums of volume count: a VolumeBasis, "mixed" where the markets
+// differ, "" without a trade.
+func (e *Event) Basis() string {
+	switch {
+	case e.TakerMarkets > 0 && e.MakerMarkets > 0:
+		return "mixed"
+	case e.MakerMarkets > 0:
+		return string(MakerUSD)
+	case e.TakerMarkets > 0:
+		return string(TakerUSD)
+	}
+	return ""
+}
+
 // Event gives the event with that slug or id, nil where no market carries it.
 // Markets that carry an id alone belong to the event whose slug another market
 // with that id carries; of several slugs, to the first in the alphabet.

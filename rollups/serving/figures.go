@@ -25,6 +25,7 @@ type Figures struct {
 	Liquidity, Spread data.Micro // as a source gave them; NoValue: none did
 	Traders           int32      // distinct wallets, lifetime
 	Traders24h        int32      // distinct wallets of the last 24 hours
+	Binary            bool       // two outcomes, so that one is the complement of the other
 	makers            bool       // VolumeUSD counts maker fills
 }
 

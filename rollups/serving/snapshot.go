@@ -147,6 +147,7 @@ type Snapshot struct {
 	Markets    [Periods][]MarketRow
 	Catalog    *Catalog
 	Screener   *Screener
+	Venue      []int32 // ids of the venue's own wallets, ascending
 	Stats      *Stats
 	Index      *Index
 	Oracle     *Oracle
