@@ -27,10 +27,10 @@ import (
 //	index   where the rows of each wallet begin, and where the last one's end
 const (
 	magic      = "pmx wallet run\r\n"
-	version    = 1
+	version    = 2
 	pageSize   = 4096
-	rowSize    = 32
-	wideSize   = 32
+	rowSize    = 28
+	wideSize   = 40
 	hashSize   = 32
 	tokenSize  = 80
 	daySize    = 40
@@ -125,109 +125,122 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// row is a fill as it lies in a file.
+// row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.
 //
-//	word 0: time in µs 56 bits; wide 1, repeat 4, role 2, side 1
-//	word 1: ordinal of the transaction 32; token 32
-//	word 2: shares 40; log index + 1 16 (0: none); fee, upper 8
-//	word 3: dollars 40; fee, lower 24
+//	word 0: ordinal of the transaction 32, seconds since epoch 30, wide 1, side 1
+//	word 1: shares, lower 34; token 28; role 2
+//	word 2: dollars 38; fee, lower 22; shares, upper 4
+//	word 3: fee, upper 18; log index + 1 14 (0: none)
 //
-// Of a wide row, word 2 is the place of its amounts, log index and repeat.
-type row [4]uint64
+// A row that is not wide has whole seconds and is not repeated. Of a wide one, the
+// place of shares holds that of the rest.
+type row struct {
+	w0, w1, w2 uint64
+	w3         uint32
+}
+
+// epoch is the second that rows count from: imports refuse what is older.
+const epoch = 1_577_836_800 // 2020-01-01
 
 const (
-	wideBit    = 1 << 7
-	bits40     = 1<<40 - 1
-	mostFee    = 1<<32 - 1
-	mostLog    = 1<<16 - 2
-	mostRepeat = 15
-	mostTS     = 1<<56 - 1
+	second    = 1_000_000
+	sideBit   = 1
+	wideBit   = 2
+	mostTime  = 1<<30 - 1 // in seconds, until 2054
+	mostToken = 1<<28 - 1
+	mostUSD   = 1<<38 - 1 // of shares too
+	mostFee   = 1<<40 - 1
+	mostLog   = 1<<14 - 2
 )
 
-func getRow(b []byte) (r row) {
+func getRow(b []byte) row {
 	_ = b[rowSize-1]
-	for i := range r {
-		r[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return r
+	return row{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]),
+		binary.LittleEndian.Uint32(b[24:])}
 }
 
 func (r *row) append(b []byte) []byte {
-	for _, w := range r {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
-	return b
+	b = binary.LittleEndian.AppendUint64(b, r.w0)
+	b = binary.LittleEndian.AppendUint64(b, r.w1)
+	b = binary.LittleEndian.AppendUint64(b, r.w2)
+	return binary.LittleEndian.AppendUint32(b, r.w3)
 }
 
-func (r *row) ts() int64       { return int64(r[0] >> 8) }
-func (r *row) side() data.Side { return data.Side(r[0] & 1) }
-func (r *row) wide() bool      { return r[0]&wideBit != 0 }
-func (r *row) token() int32    { return int32(uint32(r[1])) }
-func (r *row) tx() uint32      { return uint32(r[1] >> 32) }
+// seconds is the time of the fill in whole seconds, rounded down.
+func (r *row) seconds() int64  { return int64(r.w0>>2&mostTime) + epoch }
+func (r *row) side() data.Side { return data.Side(r.w0 & sideBit) }
+func (r *row) wide() bool      { return r.w0&wideBit != 0 }
+func (r *row) tx() uint32      { return uint32(r.w0 >> 32) }
+func (r *row) token() int32    { return int32(r.w1 >> 2 & mostToken) }
+func (r *row) role() data.Role { return data.Role(r.w1 & 3) }
+
+// shares of a wide row are the place of its wide part.
+func (r *row) shares() uint64     { return r.w1>>30 | r.w2&15<<34 }
+func (r *row) setShares(v uint64) { r.w1, r.w2 = r.w1&(1<<30-1)|v<<30, r.w2&^15|v>>34 }
+func (r *row) usd() uint64        { return r.w2 >> 26 }
+func (r *row) fee() uint64        { return r.w2>>4&(1<<22-1) | uint64(r.w3>>14)<<22 }
+func (r *row) logIndex() int32    { return int32(r.w3&(1<<14-1)) - 1 }
 
 // moved is the row where its transaction and wide part lie further on.
 func (r *row) moved(txBase uint32, wideBase uint64) row {
 	m := *r
 	if m.tx() != noTx {
-		m[1] += uint64(txBase) << 32
+		m.w0 += uint64(txBase) << 32
 	}
 	if m.wide() {
-		m[2] += wideBase
+		m.setShares(m.shares() + wideBase)
 	}
 	return m
 }
 
 // fits tells whether a fill needs no wide part.
 func fits(f *serving.Fill) bool {
-	return uint64(f.Shares) <= bits40 && uint64(f.USD) <= bits40 && uint64(f.Fee) <= mostFee &&
-		f.LogIndex >= data.NoIndex && f.LogIndex <= mostLog && f.Repeat >= 0 && f.Repeat <= mostRepeat
+	return f.TS%second == 0 && uint64(f.Shares) <= mostUSD && uint64(f.USD) <= mostUSD && uint64(f.Fee) <= mostFee &&
+		f.LogIndex >= data.NoIndex && f.LogIndex <= mostLog && f.Repeat == 1
 }
 
-// errTime is returned for a fill whose time no row can hold, which no import lets
-// pass.
-var errTime = errors.New("a fill's time is out of range")
+// ErrRange is returned for a fill that no row can hold, which no import lets pass.
+var ErrRange = errors.New("out of a wallet run's range")
 
 // pack makes a row of f; wideAt is the place of its wide part where it needs one.
 func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
-	if f.TS < 0 || f.TS > mostTS || f.Token < 0 {
-		return row{}, fmt.Errorf("%d µs, token %d: %w", f.TS, f.Token, errTime)
+	at := f.TS/second - epoch
+	if f.TS < epoch*second || at > mostTime || f.Token < 0 || f.Token > mostToken || wideAt > mostUSD {
+		return row{}, fmt.Errorf("fill at %d µs of token %d: %w", f.TS, f.Token, ErrRange)
 	}
-	r := row{uint64(f.TS)<<8 | uint64(f.Role&3)<<1 | uint64(f.Side&1), uint64(tx)<<32 | uint64(uint32(f.Token))}
+	r := row{w0: uint64(tx)<<32 | uint64(at)<<2 | uint64(f.Side&sideBit), w1: uint64(f.Token)<<2 | uint64(f.Role&3)}
 	if !fits(f) {
-		r[0] |= wideBit
-		r[2] = wideAt
+		r.w0 |= wideBit
+		r.setShares(wideAt)
 		return r, nil
 	}
 	fee := uint64(f.Fee)
-	r[0] |= uint64(f.Repeat) << 3
-	r[2] = uint64(f.Shares)<<24 | uint64(f.LogIndex+1)<<8 | fee>>24
-	r[3] = uint64(f.USD)<<24 | fee&(1<<24-1)
+	r.w2 = uint64(f.USD)<<26 | fee&(1<<22-1)<<4
+	r.w3 = uint32(fee>>22)<<14 | uint32(f.LogIndex+1)
+	r.setShares(uint64(f.Shares))
 	return r, nil
 }
 
 // unpack gives the fill without its transaction; wide is its wide part.
 func (r *row) unpack(wide []byte) serving.Fill {
-	f := serving.Fill{TS: r.ts(), Token: r.token(), Side: r.side(), Role: data.Role(r[0] >> 1 & 3)}
+	f := serving.Fill{Token: r.token(), Side: r.side(), Role: r.role()}
 	if r.wide() {
-		f.Shares = data.Micro(binary.LittleEndian.Uint64(wide))
-		f.USD = data.Micro(binary.LittleEndian.Uint64(wide[8:]))
-		f.Fee = data.Micro(binary.LittleEndian.Uint64(wide[16:]))
-		f.LogIndex = int32(binary.LittleEndian.Uint32(wide[24:]))
-		f.Repeat = int16(binary.LittleEndian.Uint16(wide[28:]))
+		amount := func(i int) data.Micro { return data.Micro(binary.LittleEndian.Uint64(wide[8*i:])) }
+		f.TS = int64(amount(0))
+		f.Shares, f.USD, f.Fee = amount(1), amount(2), amount(3)
+		f.LogIndex = int32(binary.LittleEndian.Uint32(wide[32:]))
+		f.Repeat = int16(binary.LittleEndian.Uint16(wide[36:]))
 		return f
 	}
-	f.Repeat = int16(r[0] >> 3 & 15)
-	f.Shares = data.Micro(r[2] >> 24)
-	f.LogIndex = int32(r[2]>>8&(1<<16-1)) - 1
-	f.USD = data.Micro(r[3] >> 24)
-	f.Fee = data.Micro(r[2]&(1<<8-1)<<24 | r[3]&(1<<24-1))
+	f.TS, f.Repeat, f.LogIndex = r.seconds()*second, 1, r.logIndex()
+	f.Shares, f.USD, f.Fee = data.Micro(r.shares()), data.Micro(r.usd()), data.Micro(r.fee())
 	return f
 }
 
 func appendWide(b []byte, f *serving.Fill) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(f.Shares))
-	b = binary.LittleEndian.AppendUint64(b, uint64(f.USD))
-	b = binary.LittleEndian.AppendUint64(b, uint64(f.Fee))
+	for _, n := range [...]int64{f.TS, int64(f.Shares), int64(f.USD), int64(f.Fee)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(f.LogIndex))
 	b = binary.LittleEndian.AppendUint16(b, uint16(f.Repeat))
 	return append(b, 0, 0)

@@ -1,6 +1,7 @@
 package walletrun
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (r *run) widePart(w *row) []byte {
 	if !w.wide() {
 		return nil
 	}
-	return r.part[wide][w[2]*wideSize:][:wideSize]
+	return r.part[wide][w.shares()*wideSize:][:wideSize]
 }
 
 // amounts gives fill i without its transaction.
@@ -124,8 +125,8 @@ func (r *run) hash(ordinal uint32) (h data.Hash) {
 // compare orders fill i of r and fill j of o.
 func (r *run) compare(i int, o *run, j int) int {
 	x, y := r.row(i), o.row(j)
-	if x.ts() != y.ts() {
-		return int(min(1, max(-1, x.ts()-y.ts())))
+	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+		return c
 	}
 	a, b := r.fill(i), o.fill(j)
 	return a.Compare(&b)
@@ -133,10 +134,11 @@ func (r *run) compare(i int, o *run, j int) int {
 
 // below gives how many of the fills lo to hi come before f.
 func (r *run) below(lo, hi int, f *serving.Fill) int {
+	at := f.TS / second
 	return lo + sort.Search(hi-lo, func(i int) bool {
 		w := r.row(lo + i)
-		if w.ts() != f.TS {
-			return w.ts() > f.TS
+		if w.seconds() != at {
+			return w.seconds() > at
 		}
 		g := r.fill(lo + i)
 		return g.Compare(f) >= 0

@@ -67,7 +67,7 @@ func (s *slice) ordinal(h *data.Hash) uint32 {
 func (s *slice) fill(r *row) serving.Fill {
 	var part []byte
 	if r.wide() {
-		part = s.wide[r[2]*wideSize:]
+		part = s.wide[r.shares()*wideSize:]
 	}
 	f := r.unpack(part)
 	if r.tx() != noTx {
@@ -81,8 +81,8 @@ func (s *slice) sort() {
 		if x.wallet != y.wallet {
 			return cmp.Compare(x.wallet, y.wallet)
 		}
-		if x.ts() != y.ts() {
-			return cmp.Compare(x.ts(), y.ts())
+		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+			return c
 		}
 		a, b := s.fill(&x.row), s.fill(&y.row)
 		return a.Compare(&b)
@@ -137,7 +137,7 @@ func (s *slice) writeWallet(w *writer, entries []entry) error {
 		r := &entries[i].row
 		var part []byte
 		if r.wide() {
-			part = s.wide[r[2]*wideSize:][:wideSize]
+			part = s.wide[r.shares()*wideSize:][:wideSize]
 		}
 		if err := w.fill(r, part); err != nil {
 			return err

@@ -37,17 +37,17 @@ const wallets = 5
 
 func (w *world) fill() serving.Fill {
 	amount := func(name string) data.Micro {
-		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, bits40, bits40 + 1, 1e15}).Draw(w.t, name))
+		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, mostUSD, mostUSD + 1, 1e15}).Draw(w.t, name))
 	}
 	f := serving.Fill{
-		TS:       1_700_000_000_000_000 + int64(rapid.IntRange(0, 5).Draw(w.t, "ts"))*40_000_000_000,
+		TS:       1_700_000_000_000_000 + int64(rapid.IntRange(0, 5).Draw(w.t, "ts"))*40_000_000_000 + int64(rapid.IntRange(0, 1).Draw(w.t, "µs")),
 		Token:    int32(rapid.IntRange(0, 90).Draw(w.t, "token")),
 		Side:     data.Side(rapid.IntRange(0, 1).Draw(w.t, "side")),
 		Role:     data.Role(rapid.IntRange(0, 2).Draw(w.t, "role")),
 		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, mostLog, mostLog + 1}).Draw(w.t, "log")),
-		Repeat:   int16(rapid.SampledFrom([]int{1, 2, mostRepeat, mostRepeat + 1}).Draw(w.t, "repeat")),
+		Repeat:   int16(rapid.SampledFrom([]int{1, 1, 2, 300}).Draw(w.t, "repeat")),
 		Shares:   amount("shares"), USD: amount("usd"),
-		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 24, mostFee, mostFee + 1}).Draw(w.t, "fee")),
+		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 22, mostFee, mostFee + 1}).Draw(w.t, "fee")),
 	}
 	f.Tx[0], f.Tx[31] = byte(rapid.IntRange(0, 1).Draw(w.t, "tx")), byte(rapid.IntRange(0, 2).Draw(w.t, "tx end"))
 	return f
@@ -249,10 +249,21 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 
 // A fill whose amounts need every bit comes back as it was.
 func TestRowsKeepEveryBit(t *testing.T) {
-	most := serving.Fill{TS: mostTS, Token: 1<<31 - 1, Side: data.Sell, Role: data.Taker, LogIndex: mostLog, Repeat: mostRepeat,
-		Shares: bits40, USD: bits40, Fee: mostFee}
-	for _, f := range []serving.Fill{{LogIndex: data.NoIndex}, most, {Shares: 1 << 60, USD: 1, Fee: 2, LogIndex: 1 << 30, Repeat: 1 << 14},
-		{Shares: bits40 + 1, LogIndex: data.NoIndex}, {USD: bits40 + 1}, {Fee: mostFee + 1}, {LogIndex: mostLog + 1}, {Repeat: mostRepeat + 1}} {
+	const last = (epoch + mostTime) * second
+	most := serving.Fill{TS: last, Token: mostToken, Side: data.Sell, Role: data.Taker, LogIndex: mostLog, Repeat: 1,
+		Shares: mostUSD, USD: mostUSD, Fee: mostFee}
+	first := serving.Fill{TS: epoch * second, LogIndex: data.NoIndex, Repeat: 1}
+	fills := []serving.Fill{first, most}
+	for _, change := range []func(f *serving.Fill){
+		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = mostUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
+		func(f *serving.Fill) { f.Fee = mostFee + 1 }, func(f *serving.Fill) { f.LogIndex = mostLog + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
+		func(f *serving.Fill) { f.Shares = 1 << 34 }, func(f *serving.Fill) { f.Fee = 1 << 22 },
+	} {
+		f := first
+		change(&f)
+		fills = append(fills, f)
+	}
+	for _, f := range fills {
 		r, err := pack(&f, noTx, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -265,7 +276,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 			t.Errorf("%+v: wide %v", f, r.wide())
 		}
 	}
-	for _, f := range []serving.Fill{{TS: -1}, {TS: mostTS + 1}, {Token: -1}} {
+	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: mostToken + 1}} {
 		if _, err := pack(&f, 0, 0); err == nil {
 			t.Errorf("%+v was packed", f)
 		}
@@ -288,7 +299,7 @@ func grow(t *testing.T, s *Store, batch int64, n int) {
 	t.Helper()
 	facts := map[int32][]serving.Fill{}
 	for i := range n {
-		facts[int32(i%7)] = append(facts[int32(i%7)], serving.Fill{TS: batch*1e9 + int64(i), Tx: data.Hash{byte(i), byte(batch)}, Token: int32(i % 3), Repeat: 1, Shares: 1})
+		facts[int32(i%7)] = append(facts[int32(i%7)], serving.Fill{TS: epoch*second + batch*1e9 + int64(i), Tx: data.Hash{byte(i), byte(batch)}, Token: int32(i % 3), Repeat: 1, Shares: 1})
 	}
 	s.Add(Batch{Number: batch, Fills: facts})
 	p := s.Plan()
