@@ -75,12 +75,12 @@ func appendWalletTotals(b []byte, t *serving.Totals) []byte {
 // appendHolding writes wire.WalletMarket.
 func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
 	b = appendMarketName(append(b, '{'), h.Market)
-	category := ""
+	category, status := "", serving.Unknown
 	if h.Market != nil {
-		category = h.Market.Category
+		category, status = h.Market.Category, h.Market.Status()
 	}
 	b = appendText(append(b, `,"category":`...), category)
-	b = append(append(append(b, `,"status":"`...), statusOf(h.Market)...), `","resolved_at":`...)
+	b = append(append(append(b, `,"status":"`...), status...), `","resolved_at":`...)
 	b = appendMicros(b, h.ResolvedTS())
 	b = strconv.AppendInt(append(b, `,"trades":`...), h.Fills, 10)
 	b = h.Volume().Append(append(b, `,"volume":`...))
@@ -117,20 +117,4 @@ func appendPosition(b []byte, c *serving.Catalog, m *serving.Market, l *serving.
 	b = appendRatio(append(b, `,"avg_buy_price":`...), l.BuyUSD, l.BuyShares)
 	b = appendRatio(append(b, `,"avg_sell_price":`...), l.SellUSD, l.SellShares)
 	return append(appendPayout(append(b, `,"payout":`...), m, l.Outcome), '}')
-}
-
-// statusOf is resolved before closed before open; unknown where no source said
-// whether trading ended.
-func statusOf(m *serving.Market) string {
-	switch {
-	case m == nil:
-		return "unknown"
-	case m.Resolved():
-		return "resolved"
-	case m.Closed == nil:
-		return "unknown"
-	case *m.Closed:
-		return "closed"
-	}
-	return "open"
 }

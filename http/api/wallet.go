@@ -1,13 +1,11 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
 
-	"pmx/data"
 	"pmx/rollups/serving"
 )
 
@@ -40,7 +38,7 @@ type desk struct {
 	days   []serving.DaySum
 	rows   []walletDay
 	book   serving.Book
-	paid   []paid
+	paid   []serving.DayPaid
 }
 
 // desks holds the desks that nobody works at.
@@ -62,24 +60,17 @@ func (d *desks) give(w *desk) {
 	}
 }
 
-// paid is what resolutions of one UTC day brought a wallet.
-type paid struct {
-	day int32
-	usd data.Micro
-}
-
-// ledger is a wallet's book as replies need it: the largest holdings, the totals
-// of all, and redemptions by day.
+// ledger is a wallet's book as replies need it: the largest holdings, how many
+// there are, and the totals of all.
 type ledger struct {
 	top    []serving.Holding
-	total  int // holdings there are
+	total  int
 	totals serving.Totals
-	paid   []paid // oldest first
 }
 
 // Weight is about how many bytes the ledger holds.
 func (l ledger) Weight() int {
-	n := 64 + 16*len(l.paid)
+	n := 64
 	for i := range l.top {
 		n += 160 + 96*len(l.top[i].Legs)
 	}
@@ -105,38 +96,43 @@ func (a *API) ledger(v *view, w *desk, t *serving.Trader) (ledger, error) {
 
 // workOut makes the ledger at w, whose memory it shares.
 func (a *API) workOut(ctx context.Context, v *view, w *desk, wallet int32) (ledger, error) {
-	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
-	if err != nil {
-		return ledger{}, fmt.Errorf("wallet: %w", err)
+	if err := a.walletTokens(ctx, v, w, wallet); err != nil {
+		return ledger{}, err
 	}
-	w.tokens = tokens
-	w.book.Fill(v.snap.Catalog, tokens)
-	w.redemptions(v.snap)
-	w.book.Sort()
-	top := w.book.Holdings[:min(len(w.book.Holdings), walletRows)]
-	return ledger{top: top, total: len(w.book.Holdings), totals: w.book.Totals, paid: w.paid}, nil
+	w.book.Fill(v.snap.Catalog, w.tokens)
+	return ledger{top: w.book.Top(walletRows), total: len(w.book.Holdings), totals: w.book.Totals}, nil
 }
 
-// redemptions adds the book's redemptions up by the day of resolution. One whose
-// time is unknown, or lies ahead of as_of, falls on no day.
-func (w *desk) redemptions(snap *serving.Snapshot) {
-	w.paid = w.paid[:0]
-	for i := range w.book.Holdings {
-		h := &w.book.Holdings[i]
-		if ts := h.ResolvedTS(); ts > 0 && ts <= snap.AsOf.UnixMicro() && h.Redemption != 0 {
-			w.paid = append(w.paid, paid{day: serving.DayOf(ts), usd: h.Redemption})
-		}
+func (a *API) walletTokens(ctx context.Context, v *view, w *desk, wallet int32) error {
+	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
+	if err != nil {
+		return fmt.Errorf("wallet: %w", err)
 	}
-	slices.SortFunc(w.paid, func(x, y paid) int { return cmp.Compare(x.day, y.day) })
-	days := w.paid[:0]
-	for _, p := range w.paid {
-		if n := len(days) - 1; n >= 0 && days[n].day == p.day {
-			days[n].usd += p.usd
-			continue
+	w.tokens = tokens
+	return nil
+}
+
+// paidDays is what resolutions brought a wallet day by day.
+type paidDays []serving.DayPaid
+
+// Weight is about how many bytes the list holds.
+func (p paidDays) Weight() int { return 16 * len(p) }
+
+// walletPaid gives the days on which resolutions paid a wallet, oldest first.
+func (a *API) walletPaid(v *view, w *desk, t *serving.Trader) (paidDays, error) {
+	upTo := v.snap.AsOf.UnixMicro()
+	if t.Totals.Markets < bigBook && a.reader.WalletAtHand(t.ID, v.snap.Batch) {
+		if err := a.walletTokens(context.Background(), v, w, t.ID); err != nil {
+			return nil, err
 		}
-		days = append(days, p)
+		w.paid = w.book.PaidByDay(w.paid, v.snap.Catalog, w.tokens, upTo)
+		return w.paid, nil
 	}
-	w.paid = days
+	return remember(a, v, fmt.Sprint("paid ", t.ID), func(ctx context.Context) (paidDays, error) {
+		w := desk{}
+		err := a.walletTokens(ctx, v, &w, t.ID)
+		return w.book.PaidByDay(nil, v.snap.Catalog, w.tokens, upTo), err
+	})
 }
 
 // walletDays gives the UTC days on which a wallet traded, oldest first.

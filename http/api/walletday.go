@@ -53,7 +53,7 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 	}
 	w := a.desks.take()
 	defer a.desks.give(w)
-	l, err := a.ledger(v, w, &trader)
+	redeemed, err := a.walletPaid(v, w, &trader)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	w.rows = mergeDays(w.rows[:0], days, l.paid)
+	w.rows = mergeDays(w.rows[:0], days, redeemed)
 	rows, e := cutDays(call, v.snap, w.rows)
 	mark, start := a.open(call, v.asOf, e)
 	today := serving.DayOf(v.snap.AsOf.UnixMicro())
@@ -73,17 +73,17 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 
 // mergeDays adds the days with fills or redemptions to rows, oldest first as
 // both lists are.
-func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []paid) []walletDay {
+func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPaid) []walletDay {
 	cumulative := data.Micro(0)
 	for len(days) > 0 || len(redeemed) > 0 {
 		var row walletDay
-		if len(redeemed) == 0 || len(days) > 0 && days[0].Day <= redeemed[0].day {
+		if len(redeemed) == 0 || len(days) > 0 && days[0].Day <= redeemed[0].Day {
 			row.DaySum, days = days[0], days[1:]
 		} else {
-			row.Day = redeemed[0].day
+			row.Day = redeemed[0].Day
 		}
-		if len(redeemed) > 0 && redeemed[0].day == row.Day {
-			row.redemption, redeemed = redeemed[0].usd, redeemed[1:]
+		if len(redeemed) > 0 && redeemed[0].Day == row.Day {
+			row.redemption, redeemed = redeemed[0].USD, redeemed[1:]
 		}
 		cumulative += row.NetCash() + row.redemption
 		row.cumulative = cumulative

@@ -50,25 +50,37 @@ func (h *Holding) ResolvedTS() int64 {
 // Book is all that a wallet ever traded, by market. It can be filled again and
 // again without new memory; the zero Book is ready.
 type Book struct {
-	Holdings []Holding // in the order of Sort
+	Holdings []Holding // in no order
 	Totals   Totals    // of all holdings; ActiveDays, MakerFills and TakerFills are not set
 	legs     []Leg
+	order    []place
+	top      []Holding
+	part     []TokenSum
+}
+
+// place is where something belongs in an order, and where it is.
+type place struct {
+	key int64
+	at  int32
 }
 
 // Fill makes b the book of tokens, each of which is there once. Values follow
 // the definition of rollups/sql/merge.sql, Holdings.
 func (b *Book) Fill(c *Catalog, tokens []TokenSum) {
-	b.legs, b.Holdings, b.Totals = b.legs[:0], b.Holdings[:0], Totals{}
-	for _, t := range tokens {
-		ref := c.Token(t.Token)
+	b.legs, b.order, b.Holdings, b.Totals = b.legs[:0], b.order[:0], b.Holdings[:0], Totals{}
+	for i := range tokens {
+		ref := c.Token(tokens[i].Token)
 		if c.Market(ref.Market) == nil {
 			ref = TokenRef{Market: -1}
 		}
-		b.legs = append(b.legs, Leg{TokenSum: t, Outcome: ref.Outcome, market: ref.Market})
+		b.order = append(b.order, place{int64(ref.Market)<<8 | int64(uint8(ref.Outcome)), int32(i)})
 	}
-	slices.SortFunc(b.legs, func(x, y Leg) int {
-		return cmp.Or(cmp.Compare(x.market, y.market), cmp.Compare(x.Outcome, y.Outcome), cmp.Compare(x.Token, y.Token))
+	slices.SortFunc(b.order, func(x, y place) int {
+		return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(tokens[x.at].Token, tokens[y.at].Token))
 	})
+	for _, p := range b.order {
+		b.legs = append(b.legs, Leg{TokenSum: tokens[p.at], Outcome: int8(p.key), market: int32(p.key >> 8)})
+	}
 	b.legs = joined(b.legs)
 	for from := 0; from < len(b.legs); {
 		to := from + 1
@@ -180,18 +192,27 @@ func (b *Book) count(h *Holding) {
 	}
 }
 
-// Sort puts the holdings of the largest volume first, ties by condition id; the
-// one without a market comes last among equals.
-func (b *Book) Sort() {
-	slices.SortFunc(b.Holdings, func(x, y Holding) int {
-		if c := cmp.Compare(y.Volume(), x.Volume()); c != 0 {
-			return c
+// Top gives the n holdings of the largest volume, largest first, ties by condition
+// id; the one without a market comes last among equals. It shares b's memory.
+func (b *Book) Top(n int) []Holding {
+	b.order, b.top = b.order[:0], b.top[:0]
+	for i := range b.Holdings {
+		b.order = append(b.order, place{int64(b.Holdings[i].Volume()), int32(i)})
+	}
+	slices.SortFunc(b.order, func(x, y place) int {
+		if x.key != y.key {
+			return cmp.Compare(y.key, x.key)
 		}
-		if x.Market == nil || y.Market == nil {
-			return cmp.Compare(absence(x.Market), absence(y.Market))
+		p, q := b.Holdings[x.at].Market, b.Holdings[y.at].Market
+		if p == nil || q == nil {
+			return cmp.Compare(absence(p), absence(q))
 		}
-		return bytes.Compare(x.Market.Condition[:], y.Market.Condition[:])
+		return bytes.Compare(p.Condition[:], q.Condition[:])
 	})
+	for _, p := range b.order[:min(n, len(b.order))] {
+		b.top = append(b.top, b.Holdings[p.at])
+	}
+	return b.top
 }
 
 func absence(m *Market) int {
@@ -199,6 +220,56 @@ func absence(m *Market) int {
 		return 1
 	}
 	return 0
+}
+
+// DayPaid is what resolutions of one UTC day brought a wallet; not zero.
+type DayPaid struct {
+	Day int32 // since 1970-01-01
+	USD data.Micro
+}
+
+// PaidByDay gives redemptions by the day of their resolution, oldest first, in the
+// memory of dst. A resolution whose time is unknown, or later than upTo in unix µs,
+// falls on no day. What b held is lost.
+func (b *Book) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo int64) []DayPaid {
+	dst, b.part = dst[:0], b.part[:0]
+	for i := range tokens {
+		ref := c.Token(tokens[i].Token)
+		m := c.Market(ref.Market)
+		if m == nil || m.ResolvedTS <= 0 || m.ResolvedTS > upTo || ref.Outcome < 0 || int(ref.Outcome) >= len(m.Payouts) {
+			continue
+		}
+		switch m.Payouts[ref.Outcome] {
+		case 0:
+		case data.One:
+			dst = append(dst, DayPaid{DayOf(m.ResolvedTS), tokens[i].Net()})
+		default: // of the whole market, it is rounded once
+			b.part = append(b.part, tokens[i])
+		}
+	}
+	if len(b.part) > 0 {
+		b.Fill(c, b.part)
+		for i := range b.Holdings {
+			dst = append(dst, DayPaid{DayOf(b.Holdings[i].ResolvedTS()), b.Holdings[i].Redemption})
+		}
+	}
+	return sumDays(dst)
+}
+
+// sumDays adds up what fell on one day; the list is changed.
+func sumDays(list []DayPaid) []DayPaid {
+	slices.SortFunc(list, func(x, y DayPaid) int { return cmp.Compare(x.Day, y.Day) })
+	out := list[:0]
+	for i := 0; i < len(list); {
+		sum := DayPaid{Day: list[i].Day}
+		for ; i < len(list) && list[i].Day == sum.Day; i++ {
+			sum.USD += list[i].USD
+		}
+		if sum.USD != 0 {
+			out = append(out, sum)
+		}
+	}
+	return out
 }
 
 // redemption adds up net tokens × payout exactly and rounds once.
