@@ -25,7 +25,7 @@ type options struct {
 	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
 	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
-	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints."`
+	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -71,6 +71,7 @@ func run(ctx context.Context, o options) error {
 	}{
 		{"load", b.load}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
 		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"endpoints", b.endpoints},
+		{"wallets", b.wallets},
 	} {
 		if !b.needed(part.name) {
 			continue
@@ -107,7 +108,7 @@ func (b *bench) needed(part string) bool {
 	case "small":
 		return b.wants("fresh")
 	case "large":
-		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("start") || b.wants("http") || b.wants("endpoints")
+		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("start") || b.wants("http") || b.wants("endpoints") || b.wants("wallets")
 	}
 	return b.wants(part)
 }

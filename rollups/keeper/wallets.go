@@ -153,6 +153,15 @@ func (w *wallets) add(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
+// WalletStats tells what is held of wallets beside the database; zero where nobody
+// is served.
+func (k *Keeper) WalletStats() walletrun.Stats {
+	if k.wallets == nil {
+		return walletrun.Stats{Idle: true}
+	}
+	return k.wallets.store.Stats()
+}
+
 // openWallets opens the file and sees that one is written where it is due.
 func (k *Keeper) openWallets(ctx context.Context) error {
 	return k.changeWallets(ctx, k.wallets.open)
