@@ -117,10 +117,7 @@ type report struct {
 }
 
 func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	plain, skipped, err := withoutRemarks(r)
-	if err != nil {
-		return err
-	}
+	plain, skipped := withoutRemarks(r)
 	return shape.Reading{Sink: sink}.Each(ctx, src, plain, func(line int64, raw json.RawMessage) error {
 		line += skipped
 		var in report
@@ -136,15 +133,15 @@ func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 }
 
 // withoutRemarks leaves out the lines that begin with # before the header.
-func withoutRemarks(r io.Reader) (rest io.Reader, skipped int64, err error) {
+func withoutRemarks(r io.Reader) (rest io.Reader, skipped int64) {
 	br := bufio.NewReaderSize(shape.SkipBOM(r), 1<<16)
 	for {
 		b, err := br.Peek(1)
 		if err != nil || b[0] != '#' {
-			return br, skipped, nil // an empty rest is an empty file
+			return br, skipped // an empty rest is an empty file
 		}
 		if _, err := br.ReadString('\n'); err != nil {
-			return br, skipped, nil
+			return br, skipped
 		}
 		skipped++
 	}

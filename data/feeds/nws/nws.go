@@ -185,8 +185,12 @@ func (l layer) readings() ([]reading, error) {
 		if err != nil {
 			return nil, shape.Bad("bad_time", "%q is no time and duration", v.ValidTime)
 		}
-		number := func(s string) time.Duration { n, _ := strconv.Atoi(s); return time.Duration(n) }
-		to := from.Add(number(m[2])*24*time.Hour + number(m[3])*time.Hour + number(m[4])*time.Minute)
+		minutes := 0
+		for i, of := range []int{24 * 60, 60, 1} {
+			n, _ := strconv.Atoi(m[2+i]) // the form lets digits through only
+			minutes += n * of
+		}
+		to := from.Add(time.Duration(minutes) * time.Minute)
 		out = append(out, reading{from, to, value})
 	}
 	return out, nil
