@@ -20,8 +20,9 @@ type SampleCmd struct {
 
 // Help is the longer help.
 func (SampleCmd) Help() string {
-	return `Writes fills in poly_data's orderFilled shape and events in Gamma's, the same bytes for the same numbers
-on every machine, with a manifest of what an import must come to. The bundled venue is the default.
+	return `Writes fills in poly_data's orderFilled shape, events in Gamma's, and the weather of the desk's cities as
+Open-Meteo, airports and climate records would give it: the same bytes for the same numbers on every machine,
+with a manifest of what an import must come to. The bundled venue is the default.
 
   pmx sample --fills 10000000 --out /tmp/venue && pmx import /tmp/venue`
 }

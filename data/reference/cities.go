@@ -63,6 +63,22 @@ func CityBySlug(slug string) (City, bool) { return mustDesk().gazetteer.City(slu
 // Gazetteer gives the built-in cities with their other names and stations.
 func Gazetteer() *data.Gazetteer { return mustDesk().gazetteer }
 
+// StationIDs gives the other ids that the built-in table knows a station by, in order.
+func StationIDs(station string) []string {
+	table, err := parseStations("stations.csv", stationsCSV)
+	if err != nil {
+		panic(err) // the embedded table is broken: a build fault the tests catch
+	}
+	var out []string
+	for id, s := range table {
+		if s.ID == station && id != station {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Extended gives the built-in gazetteer with what the operator adds: cities is a
 // CSV with the header of the built-in table, whose rows add a city or replace the
 // one of that slug; stations one with the header "id,station,city,name". Either

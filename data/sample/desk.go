@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pmx/data"
 	"pmx/data/reference"
 )
 
@@ -90,6 +91,7 @@ func (p *planner) ladder(e *event, c reference.City, day time.Time) {
 		forecast = fahrenheit(forecast)
 		spread, rungs = 3.0, fahrenheits(forecast)
 	}
+	e.climate = &cityDay{city: c.Slug, date: data.DateOf(day), mean: float64(forecast) / 10, spread: spread, rungs: rungs}
 	for _, b := range rungs {
 		label := b.label(c.Unit)
 		m := &market{group: label, outcomes: yesNo, tick: 1}

@@ -10,7 +10,7 @@ import (
 const Generator = "pmx sample venue"
 
 // Version changes with every change of the bytes a Config gives.
-const Version = 1
+const Version = 2
 
 // File is one written file.
 type File struct {
@@ -51,6 +51,9 @@ type Manifest struct {
 
 	FillFiles  []File `json:"fill_files"`
 	EventsFile File   `json:"events_file"`
+
+	// WeatherFiles are the weather of the desk's cities; Rows counts their records.
+	WeatherFiles []File `json:"weather_files,omitempty"`
 }
 
 // count adds the listed events to the manifest.

@@ -60,6 +60,7 @@ type event struct {
 	path        path
 	markets     []*market
 	order       []int // order markets are listed in, nil as they are
+	climate     *cityDay
 }
 
 // market is one condition with two outcomes, and its running state.

@@ -72,6 +72,7 @@ const (
 	streamArrival
 	streamTraits
 	streamQuestion
+	streamWeather
 )
 
 // word gives the i-th word of number n of a stream: random access, no state.

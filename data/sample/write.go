@@ -34,11 +34,12 @@ func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress f
 		return Manifest{}, err
 	}
 	out := &stream{part: newPart(fills, FillsName)}
-	return generate(ctx, cfg, out, func() (*part, error) { return newPart(events, EventsName), nil }, progress)
+	m, _, err := generate(ctx, cfg, out, func() (*part, error) { return newPart(events, EventsName), nil }, progress)
+	return m, err
 }
 
 // Write writes the venue into dir, made if it is not there: fill files of at most
-// PartRows rows, the events, and last of all, in one step, the manifest: a folder
+// PartRows rows, the events, the weather of the desk's cities, and last of all, in one step, the manifest: a folder
 // without it is not a whole venue. The folder must not hold files of these names:
 // ErrOccupied. On an error, and when ctx ends, what was written is removed.
 func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (m Manifest, err error) {
@@ -55,8 +56,11 @@ func Write(ctx context.Context, cfg Config, dir string, progress func(done int64
 			err = errors.Join(err, d.discard())
 		}
 	}()
-	m, err = generate(ctx, cfg, d, func() (*part, error) { return d.create(EventsName) }, progress)
+	m, list, err := generate(ctx, cfg, d, func() (*part, error) { return d.create(EventsName) }, progress)
 	if err != nil {
+		return m, err
+	}
+	if m.WeatherFiles, err = writeWeather(ctx, cfg, list, d.create); err != nil {
 		return m, err
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -79,7 +83,7 @@ func vacant(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("sample venue: %w", err)
 	}
-	for _, pattern := range []string{ManifestName, EventsName, "orderFilled*.csv"} {
+	for _, pattern := range append([]string{ManifestName, EventsName, "orderFilled*.csv"}, weatherNames...) {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return fmt.Errorf("sample venue: %w", err)
@@ -98,11 +102,11 @@ type filler interface {
 }
 
 // generate plans the venue, makes its fills and then writes its events, whose
-// volumes and prices are known by then.
-func generate(ctx context.Context, cfg Config, out filler, events func() (*part, error), progress func(int64)) (Manifest, error) {
+// volumes and prices are known by then; it gives the events too.
+func generate(ctx context.Context, cfg Config, out filler, events func() (*part, error), progress func(int64)) (Manifest, []*event, error) {
 	list, err := plan(cfg)
 	if err != nil {
-		return Manifest{}, err
+		return Manifest{}, nil, err
 	}
 	x := &exchange{
 		cfg: cfg, r: rng{state: word(cfg.Seed, streamTrades, 0, 0)}, normal: newNormalTable(),
@@ -110,22 +114,22 @@ func generate(ctx context.Context, cfg Config, out filler, events func() (*part,
 		sum:     Manifest{Generator: Generator, Version: Version, Seed: cfg.Seed, Start: cfg.start(), End: cfg.End},
 	}
 	if err := x.run(ctx, list, out, progress); err != nil {
-		return Manifest{}, err
+		return Manifest{}, nil, err
 	}
 	if x.sum.FillFiles, err = out.close(); err != nil {
-		return Manifest{}, err
+		return Manifest{}, nil, err
 	}
 	x.sum.Wallets = x.wallets.count
 	x.sum.count(list)
 	p, err := events()
 	if err != nil {
-		return Manifest{}, err
+		return Manifest{}, nil, err
 	}
 	if err := writeEvents(ctx, p, cfg, list, x.normal); err != nil {
-		return Manifest{}, err
+		return Manifest{}, nil, err
 	}
 	x.sum.EventsFile, err = p.finish(x.sum.Events)
-	return x.sum, err
+	return x.sum, list, err
 }
 
 // part is one output with its digest.

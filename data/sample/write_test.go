@@ -191,3 +191,25 @@ func BenchmarkFills(b *testing.B) {
 	b.SetBytes(m.FillFiles[0].Bytes)
 	b.ReportMetric(float64(fills)*float64(b.N)/b.Elapsed().Seconds(), "fills/s")
 }
+
+// TestTheWeatherIsTheSameEveryTime, in the names and numbers that the manifest gives.
+func TestTheWeatherIsTheSameEveryTime(t *testing.T) {
+	var digests [2]string
+	for i := range digests {
+		dir := t.TempDir()
+		m, err := Write(context.Background(), Config{Fills: 1000, Seed: 7}, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range m.WeatherFiles {
+			b, err := os.ReadFile(filepath.Join(dir, f.Name))
+			if err != nil || digest(b) != f.SHA256 || int64(len(b)) != f.Bytes || f.Rows == 0 {
+				t.Errorf("%s is not as its manifest says: %v, %+v", f.Name, err, f)
+			}
+			digests[i] += f.Name + f.SHA256
+		}
+	}
+	if digests[0] != digests[1] {
+		t.Error("two runs differ")
+	}
+}
