@@ -216,9 +216,10 @@ func (c *Catalog) Alone(o *Catalog) int64 {
 
 // conditionHash spreads a condition id, which is a hash already but for made-up
 // ones.
-func conditionHash(h *data.Hash) uint64 {
-	x := binary.LittleEndian.Uint64(h[:]) ^ binary.LittleEndian.Uint64(h[24:])*0x9e3779b97f4a7c15
-	x ^= x >> 32
-	x *= 0xd6e8feb86659fd93
-	return x ^ x>>32
+func conditionHash(h *data.Hash) (x uint64) {
+	for at := 0; at < len(h); at += 8 {
+		x = (x ^ binary.LittleEndian.Uint64(h[at:])) * 0x9e3779b97f4a7c15
+		x ^= x >> 32
+	}
+	return x
 }
