@@ -139,3 +139,21 @@ func checkSettlement(t *testing.T, k *keeper.Keeper) {
 		t.Errorf("%d events compared of %d", compared, len(events))
 	}
 }
+
+// TestTheDeskOfACapturedSnapshot: what Gamma listed on 22 June 2026 becomes the desk's
+// events again from what the database keeps of it.
+func TestTheDeskOfACapturedSnapshot(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, real(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	events, _ := deskEvents(t, k)
+	cities := map[string]int{}
+	for _, e := range events {
+		cities[e.City.Slug]++
+		if len(e.Ladder) != 11 || e.Rules.Source != weather.Wunderground || e.Rules.Station != e.City.Station || e.Day.String() < "2026-06-21" {
+			t.Errorf("%s: %+v", e.Slug, e.Rules)
+		}
+	}
+	if len(cities) != 4 || len(events) < 8 {
+		t.Errorf("%d events of %v", len(events), cities)
+	}
+}
