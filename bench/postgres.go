@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +78,7 @@ func startPostgres(ctx context.Context) (p *postgres, err error) {
 		return nil, err
 	}
 	for range 100 {
-		if _, err = p.sql(ctx, "SELECT 1"); err == nil {
+		if err = p.sql(ctx, "SELECT 1"); err == nil {
 			return p, nil
 		}
 		select {
@@ -131,9 +130,9 @@ func (p *postgres) run(ctx context.Context, name string, args ...string) ([]byte
 	return out, nil
 }
 
-func (p *postgres) sql(ctx context.Context, text string) (string, error) {
-	out, err := p.run(ctx, "psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-c", text)
-	return string(bytes.TrimSpace(out)), err
+func (p *postgres) sql(ctx context.Context, text string) error {
+	_, err := p.run(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", text)
+	return err
 }
 
 // ask runs a statement from as many clients as the API is asked by, with a wallet

@@ -147,7 +147,7 @@ func (b *bench) fillRival(p *postgres) error {
 		}
 	}
 	for _, stmt := range substituted(rivalSchema, "@dir", p.dir) {
-		if _, err := p.sql(b.ctx, stmt); err != nil {
+		if err := p.sql(b.ctx, stmt); err != nil {
 			return fmt.Errorf("%.40s…: %w", stmt, err)
 		}
 	}

@@ -216,7 +216,7 @@ func (k *Keeper) writeWallets() {
 	k.background.Go(func() {
 		defer k.wallets.building.Store(false)
 		err := k.buildWallets(k.ctx)
-		for errors.Is(err, walletrun.ErrOvertaken) && k.ctx.Err() == nil {
+		for (errors.Is(err, walletrun.ErrOvertaken) || errors.Is(err, walletrun.ErrDamaged)) && k.ctx.Err() == nil {
 			err = k.buildWallets(k.ctx)
 		}
 		if err != nil && k.ctx.Err() == nil {

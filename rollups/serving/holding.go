@@ -3,6 +3,7 @@ package serving
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"pmx/data"
@@ -193,12 +194,32 @@ func (b *Book) count(h *Holding) {
 }
 
 // Top gives the n holdings of the largest volume, largest first, ties by condition
-// id; the one without a market comes last among equals. It shares b's memory.
+// id; the one without a market comes last among equals. It shares b's memory; n is
+// at least 1.
 func (b *Book) Top(n int) []Holding {
 	b.order, b.top = b.order[:0], b.top[:0]
+	least := int64(math.MinInt64) // what the first n so far have at least
 	for i := range b.Holdings {
-		b.order = append(b.order, place{int64(b.Holdings[i].Volume()), int32(i)})
+		volume := int64(b.Holdings[i].Volume())
+		if volume < least {
+			continue
+		}
+		b.order = append(b.order, place{volume, int32(i)})
+		if len(b.order) >= 4*n+100 {
+			b.sortOrder()
+			b.order = b.order[:n]
+			least = b.order[n-1].key
+		}
 	}
+	b.sortOrder()
+	for _, p := range b.order[:min(n, len(b.order))] {
+		b.top = append(b.top, b.Holdings[p.at])
+	}
+	return b.top
+}
+
+// sortOrder puts the holdings in b.order into the order of Top.
+func (b *Book) sortOrder() {
 	slices.SortFunc(b.order, func(x, y place) int {
 		if x.key != y.key {
 			return cmp.Compare(y.key, x.key)
@@ -209,10 +230,6 @@ func (b *Book) Top(n int) []Holding {
 		}
 		return bytes.Compare(p.Condition[:], q.Condition[:])
 	})
-	for _, p := range b.order[:min(n, len(b.order))] {
-		b.top = append(b.top, b.Holdings[p.at])
-	}
-	return b.top
 }
 
 func absence(m *Market) int {

@@ -1,6 +1,8 @@
 package serving_test
 
 import (
+	"bytes"
+	gocmp "cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -124,4 +126,32 @@ func TestRedemptionsFallOnTheirDays(t *testing.T) {
 			rt.Fatalf("-definition +book:\n%s", diff)
 		}
 	})
+}
+
+// The largest of many are those that sorting all of them gives.
+func TestTheTopOfManyHoldings(t *testing.T) {
+	c := serving.NewCatalogBuilder()
+	var tokens []serving.TokenSum
+	for i := range int32(3000) {
+		c.Set(&serving.Market{ID: i, Condition: data.Hash{byte(i * 7), byte(i >> 8), byte(i)}})
+		c.Map(i, serving.TokenRef{Market: i, ID: fmt.Sprint(i)})
+		tokens = append(tokens, serving.TokenSum{Token: i, Fills: 1, BuyUSD: data.Micro(i * 7919 % 101)}) // many ties
+	}
+	var b serving.Book
+	b.Fill(c.Seal(), tokens)
+	all := slices.Clone(b.Holdings)
+	slices.SortFunc(all, func(x, y serving.Holding) int {
+		return gocmp.Or(gocmp.Compare(y.Volume(), x.Volume()), bytes.Compare(x.Market.Condition[:], y.Market.Condition[:]))
+	})
+	for _, n := range []int{1, 7, 200, 2999, 3000, 4000} {
+		top := b.Top(n)
+		if len(top) != min(n, 3000) {
+			t.Fatalf("%d of the top %d", len(top), n)
+		}
+		for i := range top {
+			if top[i].Market != all[i].Market {
+				t.Fatalf("top %d: number %d differs", n, i)
+			}
+		}
+	}
 }

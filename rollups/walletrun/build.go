@@ -6,7 +6,103 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+
+	"pmx/rollups/serving"
 )
+
+// Plan is what a Build is to put into the file.
+type Plan struct {
+	Batch  int64   // the last import of it
+	After  int64   // facts of later imports are to be read; the file has the others. −1: all are
+	Again  []int32 // wallets whose facts are all to be read anew
+	Ledger uint64  // set by the caller: the fingerprint of the imports up to Batch
+}
+
+// mostAgain is up to how many wallets are read anew one by one.
+const mostAgain = 1000
+
+// Plan says what a Build has to do now.
+func (s *Store) Plan() Plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state.Load()
+	p := Plan{Batch: s.Through(), After: -1}
+	if st.run == nil {
+		return p
+	}
+	if again := st.tail.marked(p.Batch); len(again) <= mostAgain {
+		p.After, p.Again = st.covered(), again
+	}
+	return p
+}
+
+// ErrOvertaken is returned by a Build whose store began anew meanwhile.
+var ErrOvertaken = errors.New("the wallet run was begun anew")
+
+// ErrDamaged is returned by a Build that could not read the file before; the next
+// one does without.
+var ErrDamaged = errors.New("the wallet run could not be read")
+
+// Build writes the file that plan describes and swaps it in. facts hands every
+// fill of the plan to add, in any order. One Build runs at a time.
+func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
+	ok := true
+	defer func() {
+		if !ok {
+			err = ErrDamaged
+		}
+	}()
+	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger}}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if plan.After >= 0 {
+		if err := b.reuse(plan); err != nil {
+			return err
+		}
+	}
+	b.slice.reset()
+	err = facts(func(wallet int32, f *serving.Fill) error {
+		if err := b.slice.add(wallet, f); err != nil {
+			return err
+		}
+		if len(b.slice.entries) < s.slice {
+			return nil
+		}
+		return b.flush()
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	b.slice = slice{}
+	if err := b.merge(ctx); err != nil {
+		return err
+	}
+	return s.adopt(plan.Batch)
+}
+
+// adopt opens the file that was written and swaps it in.
+func (s *Store) adopt(batch int64) error {
+	r, err := openRun(s.path())
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	old := s.state.Load()
+	if old.tail == nil || old.tail.base > batch {
+		s.mu.Unlock()
+		return errors.Join(ErrOvertaken, r.drop())
+	}
+	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
+	s.mu.Unlock()
+	if old.run != nil {
+		return old.run.drop()
+	}
+	return nil
+}
 
 // build is a file being made from the one before and from slices of facts, each
 // sorted in memory and written as a small run of its own.

@@ -222,19 +222,24 @@ func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 }
 
 // unpack gives the fill without its transaction; wide is its wide part.
-func (r *row) unpack(wide []byte) serving.Fill {
-	f := serving.Fill{Token: r.token(), Side: r.side(), Role: r.role()}
+func (r *row) unpack(wide []byte) (f serving.Fill) {
+	r.unpackTo(&f, wide)
+	return f
+}
+
+// unpackTo sets all of f but its transaction.
+func (r *row) unpackTo(f *serving.Fill, wide []byte) {
+	f.Token, f.Side, f.Role = r.token(), r.side(), r.role()
 	if r.wide() {
 		amount := func(i int) data.Micro { return data.Micro(binary.LittleEndian.Uint64(wide[8*i:])) }
 		f.TS = int64(amount(0))
 		f.Shares, f.USD, f.Fee = amount(1), amount(2), amount(3)
 		f.LogIndex = int32(binary.LittleEndian.Uint32(wide[32:]))
 		f.Repeat = int16(binary.LittleEndian.Uint16(wide[36:]))
-		return f
+		return
 	}
 	f.TS, f.Repeat, f.LogIndex = r.seconds()*second, 1, r.logIndex()
 	f.Shares, f.USD, f.Fee = data.Micro(r.shares()), data.Micro(r.usd()), data.Micro(r.fee())
-	return f
 }
 
 func appendWide(b []byte, f *serving.Fill) []byte {

@@ -62,8 +62,9 @@ func (v *view) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum
 		}
 	}
 	ix.reset()
+	var f serving.Fill
 	for i := v.lo; i < v.hi; i++ {
-		f := v.run.amounts(i)
+		v.run.amounts(i, &f)
 		dst = ix.add(dst, &f)
 	}
 	for j := range v.tail {
@@ -134,8 +135,9 @@ func (v *view) runDays(dst []serving.DaySum) []serving.DaySum {
 		}
 		return dst
 	}
+	var f serving.Fill
 	for i := v.lo; i < v.hi; i++ {
-		f := v.run.amounts(i)
+		v.run.amounts(i, &f)
 		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(f.TS) {
 			dst = append(dst, serving.DaySum{})
 		}

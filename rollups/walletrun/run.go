@@ -101,10 +101,10 @@ func (r *run) widePart(w *row) []byte {
 	return r.part[wide][w.shares()*wideSize:][:wideSize]
 }
 
-// amounts gives fill i without its transaction.
-func (r *run) amounts(i int) serving.Fill {
+// amounts sets all of f to fill i but its transaction.
+func (r *run) amounts(i int, f *serving.Fill) {
 	w := r.row(i)
-	return w.unpack(r.widePart(&w))
+	w.unpackTo(f, r.widePart(&w))
 }
 
 // fill gives fill i.

@@ -1,19 +1,19 @@
 package walletrun
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"pmx/rollups/serving"
 )
 
-// Store answers reads of one wallet from the run and the tail. Add and Mark are
-// called by one goroutine at a time, Build by another; reads by any number.
+// Store answers reads of one wallet from the run and the tail. One goroutine calls
+// Open, Restart, Skip and Add, another Build; any number read.
 type Store struct {
 	dir   string
 	heavy int // from how many fills on sums are kept
@@ -223,7 +223,8 @@ func (s *Store) Has(wallet int32, batch int64) bool {
 
 // Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
 // batch; those before after where it is given. False where they are not at hand.
-func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) ([]serving.Fill, bool) {
+func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
+	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
@@ -233,14 +234,15 @@ func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serv
 }
 
 // Tokens adds what a wallet did with each token to dst, in no order.
-func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) ([]serving.TokenSum, bool) {
+func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out []serving.TokenSum, ok bool) {
+	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.leave()
-	ix, ok := s.spare.Get().(*tokenIndex)
-	if !ok {
+	ix, _ := s.spare.Get().(*tokenIndex)
+	if ix == nil {
 		ix = &tokenIndex{}
 	}
 	defer s.spare.Put(ix)
@@ -249,7 +251,8 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) ([]ser
 
 // Days gives what a wallet traded on each UTC day, oldest first, in the memory of
 // dst.
-func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) ([]serving.DaySum, bool) {
+func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []serving.DaySum, ok bool) {
+	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
@@ -258,84 +261,26 @@ func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) ([]serving
 	return v.days(dst[:0]), true
 }
 
-// Plan is what a Build is to put into the file.
-type Plan struct {
-	Batch  int64   // the last import of it
-	After  int64   // facts of later imports are to be read; the file has the others. −1: all are
-	Again  []int32 // wallets whose facts are all to be read anew
-	Ledger uint64  // set by the caller: the fingerprint of the imports up to Batch
-}
-
-// mostAgain is up to how many wallets are read anew one by one.
-const mostAgain = 1000
-
-// Plan says what a Build has to do now.
-func (s *Store) Plan() Plan {
+// caught is deferred around what reads the file: a page that cannot be read, of a
+// damaged disk or a file cut short by someone else, is a panic there. The store
+// forgets the file then, and ok becomes false.
+func (s *Store) caught(before bool, ok *bool) {
+	debug.SetPanicOnFault(before)
+	r := recover()
+	if r == nil {
+		return
+	}
+	if _, fault := r.(interface{ Addr() uintptr }); !fault {
+		panic(r)
+	}
+	*ok = false
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state.Load()
-	p := Plan{Batch: s.Through(), After: -1}
-	if st.run == nil {
-		return p
+	if st.run == nil || st.tail == nil {
+		return // another read was first
 	}
-	if again := st.tail.marked(p.Batch); len(again) <= mostAgain {
-		p.After, p.Again = st.covered(), again
-	}
-	return p
-}
-
-// ErrOvertaken is returned by a Build whose store began anew meanwhile.
-var ErrOvertaken = errors.New("the wallet run was begun anew")
-
-// Build writes the file that plan describes and swaps it in. facts hands every
-// fill of the plan to add, in any order. One Build runs at a time.
-func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
-	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger}}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if plan.After >= 0 {
-		if err := b.reuse(plan); err != nil {
-			return err
-		}
-	}
-	b.slice.reset()
-	err = facts(func(wallet int32, f *serving.Fill) error {
-		if err := b.slice.add(wallet, f); err != nil {
-			return err
-		}
-		if len(b.slice.entries) < s.slice {
-			return nil
-		}
-		return b.flush()
-	})
-	if err != nil {
-		return err
-	}
-	if err := b.flush(); err != nil {
-		return err
-	}
-	b.slice = slice{}
-	if err := b.merge(ctx); err != nil {
-		return err
-	}
-	return s.adopt(plan.Batch)
-}
-
-// adopt opens the file that was written and swaps it in.
-func (s *Store) adopt(batch int64) error {
-	r, err := openRun(s.path())
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	old := s.state.Load()
-	if old.tail == nil || old.tail.base > batch {
-		s.mu.Unlock()
-		return errors.Join(ErrOvertaken, r.drop())
-	}
-	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
-	s.mu.Unlock()
-	if old.run != nil {
-		return old.run.drop()
-	}
-	return nil
+	through := st.tail.through.Load()
+	s.state.Store(&state{tail: newTail(through, through)})
+	_ = st.run.drop() // what a read that panicked holds stays mapped
 }
