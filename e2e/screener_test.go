@@ -15,31 +15,34 @@ import (
 // shopSQL works out, from facts and descriptions alone, what the screener knows of
 // every market: one statement, whole scans, no look at how pmx does it.
 const shopSQL = `WITH newest AS (SELECT max(ts) AS t FROM fills),
-f AS (SELECT t.market, t.outcome, f.wallet, f.role = 1 AS maker, f.shares, f.usd, f.ts, f.log_index, newest.t - f.ts AS age
+f AS (SELECT t.market, t.outcome, f.token, f.wallet, f.role = 1 AS maker, f.side, f.shares, f.usd, f.ts, f.tx, f.log_index, newest.t - f.ts AS age
   FROM fills AS f JOIN tokens AS t USING (token), newest WHERE t.market IS NOT NULL),
 any_taker AS (SELECT market, bool_or(NOT maker) AS yes FROM f GROUP BY market),
 sums AS (SELECT market, sum(usd) AS volume, count(*) AS trades,
     coalesce(sum(usd) FILTER (age < 86400e6), 0) AS d, coalesce(sum(usd) FILTER (age < 7 * 86400e6), 0) AS w, coalesce(sum(usd) FILTER (age < 30 * 86400e6), 0) AS m
   FROM f JOIN any_taker USING (market) WHERE maker <> yes GROUP BY market),
 heads AS (SELECT market, count(DISTINCT wallet) AS traders, count(DISTINCT wallet) FILTER (age < 86400e6) AS traders_24h, max(ts) AS last FROM f GROUP BY market),
+orders AS (SELECT market, if((outcome = 0) = (side = 0), 1, -1) * sum(usd) AS towards FROM f WHERE NOT maker AND age < 86400e6
+  GROUP BY market, outcome, wallet, token, side, tx, if(tx IS NULL, ts, 0) HAVING sum(usd) >= 10000e6),
+flow AS (SELECT market, sum(towards) AS flow FROM orders GROUP BY market),
 said AS (SELECT market, arg_max(if(outcome = 0, p, 1000000 - p), (ts, coalesce(log_index, -1), -outcome, p)) AS price
   FROM (SELECT *, floor((usd * 2000000.0 + shares) / (2.0 * shares))::BIGINT AS p FROM f WHERE shares > 0) GROUP BY market),
 shop AS (SELECT '0x' || lower(hex(m.condition)) AS id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category,
     coalesce(from_json(m.tags, '["VARCHAR"]'), []) AS tags, m.neg_risk,
     CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
     coalesce(s.volume, 0)::BIGINT AS volume, coalesce(s.d, 0)::BIGINT AS volume_24h, coalesce(s.w, 0)::BIGINT AS volume_7d, coalesce(s.m, 0)::BIGINT AS volume_30d,
-    coalesce(s.trades, 0) AS trades, coalesce(h.traders, 0) AS traders, coalesce(h.traders_24h, 0) AS traders_24h,
+    coalesce(s.trades, 0) AS trades, coalesce(h.traders, 0) AS traders, coalesce(h.traders_24h, 0) AS traders_24h, coalesce(flow, 0)::BIGINT AS flow,
     coalesce(m.payouts[1], said.price) AS price, m.liquidity, m.best_ask - m.best_bid AS spread, m.created_at, m.end_at, m.resolved_at, h.last
-  FROM markets AS m LEFT JOIN sums AS s USING (market) LEFT JOIN heads AS h USING (market) LEFT JOIN said USING (market))
+  FROM markets AS m LEFT JOIN sums AS s USING (market) LEFT JOIN heads AS h USING (market) LEFT JOIN said USING (market) LEFT JOIN flow USING (market))
 `
 
-const shopRow = `concat_ws(' ', id, status, volume, volume_24h, volume_7d, volume_30d, trades, traders, traders_24h,
+const shopRow = `concat_ws(' ', id, status, volume, volume_24h, volume_7d, volume_30d, trades, traders, traders_24h, flow,
   coalesce(price::VARCHAR, '-'), coalesce(liquidity::VARCHAR, '-'), coalesce(spread::VARCHAR, '-'),
   coalesce(created_at // 1000000, 0), coalesce(end_at // 1000000, 0), coalesce(resolved_at // 1000000, 0), coalesce(last // 1000000, 0)) FROM shop`
 
 // shelfRow is a row of the API in the form of shopRow.
 func shelfRow(r *wire.ScreenerRow) string {
-	parts := []any{r.ConditionID, r.Status, int64(r.Volume), int64(r.Volume24h), int64(r.Volume7d), int64(r.Volume30d), r.Trades, r.Traders, r.Traders24h,
+	parts := []any{r.ConditionID, r.Status, int64(r.Volume), int64(r.Volume24h), int64(r.Volume7d), int64(r.Volume30d), r.Trades, r.Traders, r.Traders24h, int64(r.WhaleFlow24h),
 		known(r.Price), known(r.Liquidity), known(r.Spread), second(r.CreatedAt), second(r.EndDate), second(r.ResolvedAt), second(r.LastTradeAt)}
 	return strings.TrimSuffix(fmt.Sprintln(parts...), "\n")
 }
@@ -63,6 +66,8 @@ var shopCases = []struct{ query, where, order string }{
 	{"neg_risk=true&has_resolution=false&sort=created_at&order=asc", "neg_risk AND status <> 'resolved'", "created_at NULLS LAST"},
 	{"has_resolution=true&sort=resolved_at&status=resolved&status=open", "status = 'resolved'", "resolved_at DESC NULLS LAST"},
 	{"sort=last_trade_at&max_traders=2", "traders <= 2", "last DESC NULLS LAST"},
+	{"sort=whale_flow_24h&min_whale_flow_24h=-100000", "flow >= -100000000000", "flow DESC"},
+	{"sort=whale_flow_24h&order=asc&min_whale_flow_24h=0.01", "flow > 0", "flow"},
 	{"q=ethereum+nov", "regexp_matches(texts, '\\bethereum') AND regexp_matches(texts, '\\bnov')", "volume_24h DESC"},
 	{"q=tokyo&status=open", "regexp_matches(texts, '\\btokyo') AND status = 'open'", "volume_24h DESC"},
 }

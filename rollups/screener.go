@@ -19,6 +19,6 @@ func (p *screenerProduct) follow(context.Context, *sql.Conn, *Live, func(table) 
 }
 
 func (p *screenerProduct) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
-	snap.Screener = p.builder.Next(snap.Catalog, nil)
+	snap.Screener = p.builder.Next(snap.Catalog)
 	return nil
 }

@@ -21,11 +21,10 @@ type shelf struct {
 	epoch    uint64
 	catalog  *serving.CatalogBuilder
 	screener *serving.ScreenerBuilder
-	flows    map[int32]data.Micro
 }
 
 func newShelf() *shelf {
-	return &shelf{catalog: serving.NewCatalogBuilder(), screener: serving.NewScreenerBuilder(), flows: map[int32]data.Micro{}}
+	return &shelf{catalog: serving.NewCatalogBuilder(), screener: serving.NewScreenerBuilder()}
 }
 
 // put sets a market with that volume of 24 hours; more may change its figures.
@@ -44,7 +43,7 @@ func (s *shelf) snapshot() *serving.Snapshot {
 	snap := &serving.Snapshot{Epoch: s.epoch, AsOf: apitest.AsOf.Add(time.Duration(s.epoch) * time.Minute)}
 	serving.NewBuilder(0).Seal(snap)
 	snap.Catalog = s.catalog.Seal()
-	snap.Screener = s.screener.Next(snap.Catalog, s.flows)
+	snap.Screener = s.screener.Next(snap.Catalog)
 	return snap
 }
 
@@ -74,11 +73,10 @@ func few() *shelf {
 		EndTS: apitest.AsOf.Add(48 * time.Hour).UnixMicro(), CreatedTS: apitest.AsOf.Add(-48 * time.Hour).UnixMicro(),
 	}, 3_000_000, func(f *serving.Figures) {
 		f.Price, f.PriceChange24h, f.Spread, f.Liquidity = 430_000, -70_000, 20_000, 1_250_000
-		f.Trades, f.Traders, f.Traders24h, f.LastTS = 7, 5, 2, apitest.AsOf.UnixMicro()
+		f.Trades, f.Traders, f.Traders24h, f.LastTS, f.WhaleFlow24h = 7, 5, 2, apitest.AsOf.UnixMicro(), -12_000_500_000
 	})
 	s.put(&serving.Market{ID: 2, Condition: conditionOf(2), Question: "Rainbow tomorrow", Category: "weather", Tags: []string{"wet"}, Closed: &yes, NegRisk: &yes}, 5_000_000)
 	s.put(&serving.Market{ID: 3, Condition: conditionOf(3)}, 0)
-	s.flows[0] = -12_000_500_000
 	return s
 }
 
@@ -108,7 +106,7 @@ func TestScreenerRow(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	last := page(t, v, access.Free, "status=unknown").Data[0]
-	if last.Question != nil || last.Price != nil || last.EndDate != nil || last.NegRisk != nil || last.Tags != nil || last.Outcomes != nil || *last.WhaleFlow24h != 0 {
+	if last.Question != nil || last.Price != nil || last.EndDate != nil || last.NegRisk != nil || last.Tags != nil || last.Outcomes != nil || last.WhaleFlow24h != 0 {
 		t.Errorf("what is not known must be null, and no moves are 0: %+v", last)
 	}
 }

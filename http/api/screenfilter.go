@@ -60,7 +60,7 @@ func figureOf(f screen.Field) figure {
 		screen.Trades:         {name: "trades", most: 1_000_000_000_000, count: true, about: "fills"},
 		screen.Price:          {name: "price", most: 1_000_000, about: "price of the first outcome"},
 		screen.PriceChange24h: {name: "price_change_24h", least: -1_000_000, most: 1_000_000, about: "change of the price in 24 hours"},
-		screen.WhaleFlow24h:   {name: "whale_flow_24h", least: -maxUSD, most: maxUSD, about: "USD of whale moves of the last 24 hours for the first outcome less those against it"},
+		screen.WhaleFlow24h:   {name: "whale_flow_24h", least: -maxUSD, most: maxUSD, about: "USD of whale moves of the last 24 hours towards the first outcome less those away from it"},
 		screen.Spread:         {name: "spread", least: -1_000_000, most: 1_000_000, about: "best ask less best bid"},
 		screen.CreatedAt:      {name: "created_at", time: true},
 		screen.EndDate:        {name: "end_date", time: true},

@@ -19,7 +19,7 @@ func epochs(n int) (list []*view) {
 		f.Volume24h = data.Micro(i)
 		catalog.SetFigures(0, f)
 		snap := &serving.Snapshot{Epoch: uint64(i), Catalog: catalog.Seal()}
-		snap.Screener = screener.Next(snap.Catalog, nil)
+		snap.Screener = screener.Next(snap.Catalog)
 		list = append(list, newView(snap))
 	}
 	return list

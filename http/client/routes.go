@@ -241,8 +241,8 @@ type ScreenerParams struct {
 	MaxPrice          *data.Micro // price of the first outcome, at most
 	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
 	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
-	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at least
-	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at most
 	MinSpread         *data.Micro // best ask less best bid, at least
 	MaxSpread         *data.Micro // best ask less best bid, at most
 	Sort              string      // figure or time to sort by
@@ -346,8 +346,8 @@ type ScreenerSummaryParams struct {
 	MaxPrice          *data.Micro // price of the first outcome, at most
 	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
 	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
-	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at least
-	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours for the first outcome less those against it, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at most
 	MinSpread         *data.Micro // best ask less best bid, at least
 	MaxSpread         *data.Micro // best ask less best bid, at most
 }

@@ -32,7 +32,7 @@ type ScreenerRow struct {
 	Traders24h     int64       `json:"traders_24h" optional:"true"`                                // distinct wallets of the last 24 hours
 	Traders        int64       `json:"traders" optional:"true"`
 	Trades         int64       `json:"trades" optional:"true"`
-	WhaleFlow24h   *data.Micro `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours for the first outcome less those against it; null where moves are not followed
+	WhaleFlow24h   data.Micro  `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours towards the first outcome less those away from it; 0 without moves
 	CreatedAt      *time.Time  `json:"created_at" optional:"true"`     // when the market was made; null where it is not known
 	EndDate        *time.Time  `json:"end_date" optional:"true"`
 	ResolvedAt     *time.Time  `json:"resolved_at" optional:"true"` // when the payouts were known; null where they are not, or the time is not

@@ -3,7 +3,6 @@ package serving
 import (
 	"slices"
 
-	"pmx/data"
 	"pmx/rollups/serving/screen"
 	"pmx/rollups/serving/search"
 )
@@ -24,7 +23,6 @@ func (s *Screener) Alone(o *Screener) int64 {
 type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
-	flows   map[int32]data.Micro
 }
 
 // NewScreenerBuilder gives a builder of no markets.
@@ -32,24 +30,10 @@ func NewScreenerBuilder() *ScreenerBuilder {
 	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
 }
 
-// Next gives the Screener of c, which must follow the Catalog given last. flows is
-// the whale flow of the last 24 hours by market, those without whale moves left
-// out; it is kept. Of nil flows nothing is known.
-func (b *ScreenerBuilder) Next(c *Catalog, flows map[int32]data.Micro) *Screener {
-	before := b.flows
-	b.flows = flows
+// Next gives the Screener of c, which must follow the Catalog given last.
+func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
 	for _, id := range c.Changed() {
 		b.set(c, id)
-	}
-	for id := range before {
-		if _, still := flows[id]; !still {
-			b.set(c, id)
-		}
-	}
-	for id, flow := range flows {
-		if old, was := before[id]; !was || old != flow {
-			b.set(c, id)
-		}
 	}
 	return &Screener{Columns: b.columns.Seal(), Titles: b.titles.Seal()}
 }
@@ -59,17 +43,13 @@ func (b *ScreenerBuilder) set(c *Catalog, id int32) {
 	if m == nil {
 		return
 	}
-	row := b.row(m, c.Figures(id))
+	row := screenRow(m, c.Figures(id))
 	b.columns.Set(id, &row)
 	b.titles.Set(id, m.Question, m.Slug, m.EventTitle, m.EventSlug)
 }
 
-// row is what the columns hold of m.
-func (b *ScreenerBuilder) row(m *Market, f *Figures) screen.Row {
-	flow := NoValue
-	if b.flows != nil {
-		flow = b.flows[m.ID]
-	}
+// screenRow is what the columns hold of m.
+func screenRow(m *Market, f *Figures) screen.Row {
 	return screen.Row{
 		Condition: m.Condition,
 		Class:     screen.Class{Category: m.Category, Status: string(m.Status()), NegRisk: m.NegRisk},
@@ -78,7 +58,7 @@ func (b *ScreenerBuilder) row(m *Market, f *Figures) screen.Row {
 			screen.Volume24h: int64(f.Volume24h), screen.Volume7d: int64(f.Volume7d), screen.Volume30d: int64(f.Volume30d),
 			screen.Volume: int64(f.VolumeUSD), screen.Liquidity: int64(f.Liquidity), screen.Spread: int64(f.Spread),
 			screen.Traders24h: int64(f.Traders24h), screen.Traders: int64(f.Traders), screen.Trades: f.Trades,
-			screen.Price: int64(f.Price), screen.PriceChange24h: int64(f.PriceChange24h), screen.WhaleFlow24h: int64(flow),
+			screen.Price: int64(f.Price), screen.PriceChange24h: int64(f.PriceChange24h), screen.WhaleFlow24h: int64(f.WhaleFlow24h),
 			screen.CreatedAt: timeOrNull(m.CreatedTS), screen.EndDate: timeOrNull(m.EndTS),
 			screen.ResolvedAt: timeOrNull(m.ResolvedTS), screen.LastTradeAt: timeOrNull(f.LastTS),
 		},
