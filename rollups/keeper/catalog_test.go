@@ -206,3 +206,54 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	compareFigures(t, k, list)
 	mustVerify(t, k)
 }
+
+// What is read of the database belongs to the snapshot it is read for, also while
+// the next import is in already.
+func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: 1_000}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
+	if err != nil || len(parts) < 3 {
+		t.Fatalf("parts of the sample: %v %v", parts, err)
+	}
+	others, err := filepath.Glob(filepath.Join(dir, "events.ndjson"))
+	if err != nil || len(others) == 0 {
+		t.Fatalf("markets of the sample: %v %v", others, err)
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, append(others, parts[:len(parts)-1]...)...)
+	snap := k.Snapshot()
+	read := func() (traders []serving.EventTraders, fills [][]serving.MarketFill) {
+		for id := range int32(snap.Catalog.Len()) {
+			f := snap.Catalog.Figures(id)
+			if f == nil || f.Trades == 0 || id%5 != 0 {
+				continue
+			}
+			list, err := k.Reader().MarketFills(context.Background(), snap.Catalog.Tokens(id), snap.Batch, f.FirstTS, f.LastTS, 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying([]int32{id}), snap.Batch, []int32{2}, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held.Sort(snap, 50)
+			traders, fills = append(traders, held), append(fills, list)
+		}
+		return traders, fills
+	}
+	traders, fills := read()
+	if len(traders) < 20 {
+		t.Fatalf("%d markets", len(traders))
+	}
+	mustImport(t, k, parts[len(parts)-1])
+	laterTraders, laterFills := read()
+	if diff := cmp.Diff(traders, laterTraders); diff != "" {
+		t.Errorf("traders (-before +after the next import):\n%s", diff)
+	}
+	if diff := cmp.Diff(fills, laterFills); diff != "" {
+		t.Errorf("fills (-before +after the next import):\n%s", diff)
+	}
+}
