@@ -44,7 +44,7 @@ func appendMarketRow(b []byte, r *serving.MarketRow) []byte {
 	b = strconv.AppendInt(append(b, `,"trades":`...), r.Trades, 10)
 	b = strconv.AppendInt(append(b, `,"traders":`...), r.Traders, 10)
 	b = appendTexts(append(b, `,"outcomes":`...), r.Outcomes)
-	b = append(append(b, `,"status":"`...), marketStatus(r)...)
+	b = append(append(b, `,"status":"`...), serving.StatusOf(r.Resolved, r.Closed)...)
 	b = appendMicros(append(b, `","end_date":`...), r.EndTS)
 	b = appendMicros(append(b, `,"last_trade_at":`...), r.LastTS)
 	return append(b, '}')
@@ -63,18 +63,4 @@ func appendTexts(b []byte, list []string) []byte {
 		b = appendString(b, s)
 	}
 	return append(b, ']')
-}
-
-// marketStatus is resolved before closed before open; unknown where no source
-// said whether trading ended.
-func marketStatus(r *serving.MarketRow) string {
-	switch {
-	case r.Resolved:
-		return "resolved"
-	case r.Closed == nil:
-		return "unknown"
-	case *r.Closed:
-		return "closed"
-	}
-	return "open"
 }
