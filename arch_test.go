@@ -33,7 +33,7 @@ var layers = []struct {
 	{"http/admin", []string{"http/wire"}},
 	{"http/load", nil},
 	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...",
-		"engine/control", "engine/query", "engine/export"}},
+		"engine/control", "engine/query", "engine/export", "engine/export/job"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
 	{"http/access", []string{"http/wire", "data"}},

@@ -13,6 +13,7 @@ import (
 
 	"pmx/http/api"
 	"pmx/http/openapi"
+	"pmx/http/wire"
 )
 
 var update = flag.Bool("update", false, "write the examples of the OpenAPI document anew")
@@ -27,8 +28,8 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 	pick := newPicker(v)
 	examples := map[string]json.RawMessage{}
 	for _, route := range api.Routes() {
-		if route.Method != "GET" || route.Reply == nil {
-			continue
+		if route.Method != "GET" || route.Reply == nil || route.Section == wire.Export {
+			continue // a job has another id and other times every time
 		}
 		path, ok := pick.path(&route)
 		if !ok {

@@ -26,10 +26,11 @@ func TestMain(m *testing.M) {
 // its own. Beside testscript's own commands a script has:
 //
 //	serve [FLAG…]               start pmx serve on a free port; $BASE is its base URL once it is ready
-//	stop                        SIGTERM the server; it must end with status 0
+//	shutdown                    SIGTERM the server; it must end with status 0
 //	get STATUS PATH [KEY]       GET $BASE/PATH; the body becomes stdout
 //	becomes WANT PATH [KEY]     GET $BASE/PATH until its body holds WANT
-//	field NAME KEY              set $NAME to the string KEY of the JSON object in the last line of stdout
+//	send STATUS METHOD PATH KEY [BODY]   as get, with another method and a JSON body
+//	field NAME KEY              set $NAME to the string KEY (a.b: b within a) of the JSON object in the last line of stdout
 //	status N WORDS…             run pmx WORDS…; it must exit with status N
 //	appears GLOB                wait until a file matches
 //	old FILE                    set a file's modification time an hour back
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"serve": cmdServe, "stop": cmdStop, "get": cmdGet, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
+			"serve": cmdServe, "shutdown": cmdShutdown, "get": cmdGet, "send": cmdSend, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
 			"appears": cmdAppears, "old": cmdOld,
 		},
 		RequireUniqueNames: true,
@@ -82,6 +83,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() {
 		if s.cmd != nil {
 			ts.Logf("the server is killed: %v, %v", s.cmd.Process.Kill(), <-s.ended)
+			s.cmd = nil // a script that serves twice comes here twice
 		}
 	})
 	select {
@@ -111,8 +113,8 @@ func (s *background) watch(out io.Reader) <-chan string {
 	return first
 }
 
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, neg, len(args) == 0, "stop")
+func cmdShutdown(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 0, "shutdown")
 	s := serverOf(ts)
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
 	select {
@@ -129,19 +131,45 @@ func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
 func cmdGet(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "get STATUS PATH [KEY]")
 	status, body := get(ts, args[1:])
+	answered(ts, "GET "+args[1], args[0], status, body)
+}
+
+// answered makes an answer the script's stdout and holds its status.
+func answered(ts *testscript.TestScript, what, want string, status int, body []byte) {
 	_, err := ts.Stdout().Write(body)
 	ts.Check(err)
-	if strconv.Itoa(status) != args[0] {
-		ts.Fatalf("GET %s: status %d, want %s: %s", args[1], status, args[0], body)
+	if strconv.Itoa(status) != want {
+		ts.Fatalf("%s: status %d, want %s: %s", what, status, want, body)
 	}
+}
+
+func cmdSend(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 4 || len(args) == 5, "send STATUS METHOD PATH KEY [BODY]")
+	body := ""
+	if len(args) == 5 {
+		body = args[4]
+	}
+	status, text := request(ts, args[1], args[2], args[3], body)
+	answered(ts, args[1]+" "+args[2], args[0], status, text)
 }
 
 // get asks for a path with the key that follows it, if one does.
 func get(ts *testscript.TestScript, args []string) (status int, body []byte) {
-	req, err := http.NewRequest(http.MethodGet, ts.Getenv("BASE")+args[0], nil)
-	ts.Check(err)
+	key := ""
 	if len(args) == 2 {
-		req.Header.Set("X-API-Key", args[1])
+		key = args[1]
+	}
+	return request(ts, http.MethodGet, args[0], key, "")
+}
+
+func request(ts *testscript.TestScript, method, path, key, send string) (status int, body []byte) {
+	req, err := http.NewRequest(method, ts.Getenv("BASE")+path, strings.NewReader(send))
+	ts.Check(err)
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	if send != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	client := http.Client{Timeout: patience}
 	res, err := client.Do(req)
@@ -180,7 +208,12 @@ func cmdField(ts *testscript.TestScript, neg bool, args []string) {
 	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
 	var object map[string]any
 	ts.Check(json.Unmarshal([]byte(lines[len(lines)-1]), &object))
-	value, ok := object[args[1]].(string)
+	name := args[1]
+	for outer, inner, nested := strings.Cut(name, "."); nested; outer, inner, nested = strings.Cut(name, ".") {
+		object, _ = object[outer].(map[string]any)
+		name = inner
+	}
+	value, ok := object[name].(string)
 	if !ok {
 		ts.Fatalf("no string %s in %s", args[1], lines[len(lines)-1])
 	}

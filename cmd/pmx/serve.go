@@ -17,6 +17,7 @@ import (
 	"pmx/data/sample"
 	"pmx/engine"
 	"pmx/engine/control"
+	"pmx/engine/export/job"
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/http/api"
@@ -27,14 +28,17 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen       string   `help:"HOST:PORT. Plain HTTP is for loopback addresses; elsewhere give a certificate or a trusted proxy." default:"127.0.0.1:8080"`
-	TLSCert      string   `help:"Certificate, PEM." type:"path" placeholder:"FILE"`
-	TLSKey       string   `help:"Its key, PEM." type:"path" placeholder:"FILE"`
-	TrustedProxy []string `help:"Address range of a TLS proxy whose X-Forwarded headers are believed." placeholder:"CIDR"`
-	RefreshCron  string   `help:"When to take the inbox in, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
-	VerifyCron   string   `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
-	RequestLog   string   `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
-	Sample       bool     `help:"Import the bundled sample venue into an empty data directory first."`
+	Listen       string        `help:"HOST:PORT. Plain HTTP is for loopback addresses; elsewhere give a certificate or a trusted proxy." default:"127.0.0.1:8080"`
+	TLSCert      string        `help:"Certificate, PEM." type:"path" placeholder:"FILE"`
+	TLSKey       string        `help:"Its key, PEM." type:"path" placeholder:"FILE"`
+	TrustedProxy []string      `help:"Address range of a TLS proxy whose X-Forwarded headers are believed." placeholder:"CIDR"`
+	RefreshCron  string        `help:"When to take the inbox in, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
+	VerifyCron   string        `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
+	RequestLog   string        `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
+	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
+	ExportQuota  int64         `help:"GB that finished exports may take; the oldest make room." default:"20" placeholder:"GB"`
+	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
+	Sample       bool          `help:"Import the bundled sample venue into an empty data directory first."`
 }
 
 // Help is the longer help.
@@ -95,7 +99,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Gate: gate, CursorKey: cursorKey, Version: version, Now: time.Now})
+	exports := c.exports(keys, k, log)
+	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Now: time.Now})
 	if err != nil {
 		return err
 	}
@@ -113,8 +118,14 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
-	return together(ctx, sock.Serve, gate.Run, srv.Serve,
+	return together(ctx, sock.Serve, gate.Run, exports.Run, srv.Serve,
 		func(ctx context.Context) error { return k.Run(ctx, schedule) })
+}
+
+// exports is the queue of export jobs.
+func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger) *job.Pool {
+	return job.NewPool(job.Config{Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log,
+		Limits: job.Limits{Keep: c.ExportKeep, Quota: c.ExportQuota << 30, PerKey: c.ExportJobs}})
 }
 
 // together runs all until ctx ends or one fails, and waits for every one.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ const SchemaVersion = "1"
 // statement of the same name, in an order that is total.
 type dataset struct {
 	name    string
+	file    string // what its file calls it; "" for name
 	order   []key
 	ranked  string // the column that rank counts, first of order; "" for none
 	columns []column
@@ -101,6 +103,9 @@ func walletPnL() dataset {
 			{"unmapped_fills", number}, {"first_trade_at", moment}, {"last_trade_at", moment}},
 	}
 }
+
+// title is what the dataset's file calls it.
+func (d dataset) title() string { return cmp.Or(d.file, d.name) }
 
 // orderBy is the ORDER BY of the dataset.
 func (d dataset) orderBy() string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -126,11 +127,11 @@ func readFooter(f *os.File) (footer format.FileMetaData, start int64, err error)
 func (d dataset) sortedBy() []format.SortingColumn {
 	var sorted []format.SortingColumn
 	for _, k := range d.order {
-		for i, c := range d.columns {
-			if c.name == k.column {
-				sorted = append(sorted, format.SortingColumn{ColumnIdx: int32(i), Descending: k.descending})
-			}
+		i := slices.IndexFunc(d.columns, func(c column) bool { return c.name == k.column })
+		if i < 0 {
+			break // what decides among equals is not in the file
 		}
+		sorted = append(sorted, format.SortingColumn{ColumnIdx: int32(i), Descending: k.descending})
 	}
 	return sorted
 }

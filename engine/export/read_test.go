@@ -51,7 +51,7 @@ func readGroup(t testing.TB, group parquet.RowGroup, schema *parquet.Schema) (ou
 			cells := map[string]string{}
 			row.Range(func(column int, values []parquet.Value) bool {
 				path := schema.Columns()[column]
-				cells[path[0]] = shownValues(values, len(path) > 1, momentUnit(schema, path[0]))
+				cells[path[0]] = shownValues(values, len(path) > 1, logical(schema, path[0]))
 				return true
 			})
 			out = append(out, cells)
@@ -65,18 +65,19 @@ func readGroup(t testing.TB, group parquet.RowGroup, schema *parquet.Schema) (ou
 	}
 }
 
-func momentUnit(schema *parquet.Schema, name string) bool {
+// logical names the logical type of a column, "" where it has none.
+func logical(schema *parquet.Schema, name string) string {
 	for _, f := range schema.Fields() {
-		if f.Name() == name && f.Leaf() {
-			return f.Type().LogicalType() != nil && strings.HasPrefix(f.Type().LogicalType().String(), "TIMESTAMP")
+		if f.Name() == name && f.Leaf() && f.Type().LogicalType() != nil {
+			return f.Type().LogicalType().String()
 		}
 	}
-	return false
+	return ""
 }
 
-func shownValues(values []parquet.Value, list, moment bool) string {
+func shownValues(values []parquet.Value, list bool, logical string) string {
 	if !list {
-		return shown(values[0], moment)
+		return shown(values[0], logical)
 	}
 	parts := []string{}
 	for _, v := range values {
@@ -86,7 +87,7 @@ func shownValues(values []parquet.Value, list, moment bool) string {
 			}
 			continue
 		}
-		text := shown(v, moment)
+		text := shown(v, logical)
 		if v.Kind() == parquet.ByteArray {
 			quoted, _ := json.Marshal(text)
 			text = string(quoted)
@@ -96,11 +97,15 @@ func shownValues(values []parquet.Value, list, moment bool) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-func shown(v parquet.Value, moment bool) string {
+func shown(v parquet.Value, logical string) string {
 	switch {
 	case v.IsNull():
 		return ""
-	case moment:
+	case logical == "DATE":
+		return time.Unix(int64(v.Int32())*86_400, 0).UTC().Format(time.DateOnly)
+	case v.Kind() == parquet.Boolean:
+		return strconv.FormatBool(v.Boolean())
+	case strings.HasPrefix(logical, "TIMESTAMP"):
 		return time.UnixMicro(v.Int64()).UTC().Format("2006-01-02T15:04:05.000000Z")
 	case v.Kind() == parquet.Double:
 		m, err := data.MicroOf(v.Double())

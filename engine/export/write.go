@@ -1,13 +1,13 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +65,19 @@ func (e *Exporter) Write(ctx context.Context, name string, format data.Format, p
 	}
 	var file File
 	err = e.DB.Read(ctx, func(conn *sql.Conn) error {
-		rows, err := e.freeze(ctx, conn, d)
+		var rows *rows
+		err := engine.InTx(ctx, conn, func() error {
+			var err error
+			rows, err = e.freezeDataset(ctx, conn, d)
+			return err
+		})
 		if err != nil {
 			return err
 		}
+		defer rows.drop(ctx)
 		progress(frozenShare)
 		file, err = rows.write(ctx, format, path, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
-		return errors.Join(err, rows.drop(ctx))
+		return err
 	})
 	if err != nil {
 		return File{}, explain(fmt.Errorf("export %s: %w", name, err))
@@ -93,22 +99,24 @@ func explain(err error) error {
 // as long as it is the same, so is every byte.
 func (e *Exporter) Version(ctx context.Context) (version string, err error) {
 	err = e.DB.Read(ctx, func(conn *sql.Conn) error {
-		version, _, err = e.state(ctx, conn)
+		snap, err := e.state(ctx, conn)
+		version = snap.version
 		return err
 	})
 	return version, err
 }
 
-func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (version string, asOf time.Time, err error) {
+func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (snap snapshot, err error) {
 	var epoch, us, batches, imported int64
 	if err := conn.QueryRowContext(ctx, statements.Get("DataVersion")).Scan(&epoch, &us, &batches, &imported); err != nil {
-		return "", asOf, err
+		return snap, err
 	}
 	if us > 0 {
-		asOf = time.UnixMicro(us).UTC()
+		snap.asOf = time.UnixMicro(us).UTC()
 	}
 	sum := sha256.Sum256([]byte(e.venueList()))
-	return fmt.Sprintf("%s-%d-%d-%d-%d-%x", SchemaVersion, epoch, us, batches, imported, sum[:4]), asOf, nil
+	snap.version = fmt.Sprintf("%s-%d-%d-%d-%d-%x", SchemaVersion, epoch, us, batches, imported, sum[:4])
+	return snap, nil
 }
 
 // venueList lists the venue's own wallets as SQL, NULL where there are none.
@@ -121,38 +129,44 @@ func (e *Exporter) venueList() string {
 	return strings.Join(append(list, "''::BLOB"), ", ")
 }
 
+// snapshot is the state of the database that rows were read from.
+type snapshot struct {
+	version string
+	asOf    time.Time
+}
+
 // rows are the rows of a dataset as they were at one moment, in a temporary table
-// of conn: the transaction that read them is over.
+// of conn, which stays when the transaction that read them is over.
 type rows struct {
+	snapshot
 	conn      *sql.Conn
 	dataset   dataset
 	count     int64
 	truncated bool
-	version   string
-	asOf      time.Time
 }
 
-func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, d dataset) (*rows, error) {
-	r := &rows{conn: conn, dataset: d}
-	limit := e.MaxRows
-	if limit == 0 {
-		limit = MaxRows
-	}
-	err := engine.InTx(ctx, conn, func() error {
-		var err error
-		if r.version, r.asOf, err = e.state(ctx, conn); err != nil {
-			return err
-		}
-		definition, err := e.definition(ctx, conn, d.name)
-		if err != nil {
-			return err
-		}
-		if _, err := conn.ExecContext(ctx, "CREATE OR REPLACE TEMP TABLE export_rows AS "+d.frozen(definition, limit+1)); err != nil {
-			return err
-		}
-		return conn.QueryRowContext(ctx, "SELECT count(*) FROM export_rows").Scan(&r.count)
-	})
+// freezeDataset freezes a research dataset. It runs in a transaction.
+func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, d dataset) (*rows, error) {
+	snap, err := e.state(ctx, conn)
 	if err != nil {
+		return nil, err
+	}
+	definition, err := e.definition(ctx, conn, d.name)
+	if err != nil {
+		return nil, err
+	}
+	return e.freeze(ctx, conn, snap, d, definition)
+}
+
+// freeze keeps the first rows of a definition, one more than a file may have to
+// see whether there are more.
+func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, snap snapshot, d dataset, definition string) (*rows, error) {
+	r := &rows{snapshot: snap, conn: conn, dataset: d}
+	limit := cmp.Or(e.MaxRows, MaxRows)
+	if _, err := conn.ExecContext(ctx, "CREATE OR REPLACE TEMP TABLE "+r.table()+" AS "+d.frozen(definition, limit+1)); err != nil {
+		return nil, err
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+r.table()).Scan(&r.count); err != nil {
 		return nil, err
 	}
 	if r.count > limit {
@@ -160,6 +174,8 @@ func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, d dataset) (*rows
 	}
 	return r, nil
 }
+
+func (r *rows) table() string { return "export_" + r.dataset.name }
 
 // definition is the statement of a dataset. The wallets' totals are added up only
 // where there is something to add.
@@ -177,9 +193,10 @@ func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) 
 		"@win_rate", ratio("t.winning_markets", "t.resolved_markets")), nil
 }
 
-func (r *rows) drop(ctx context.Context) error {
-	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS export_rows")
-	return err
+// drop gives the rows' memory back; that fails only where the connection is
+// beyond use, and its temporary tables with it.
+func (r *rows) drop(ctx context.Context) {
+	_, _ = r.conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+r.table())
 }
 
 // write makes the file in steps of a row group, each a COPY of its own, so that
@@ -221,15 +238,15 @@ func (r *rows) copyStep(ctx context.Context, format data.Format, path string, fr
 	if format == data.Parquet {
 		options = fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d", rowGroup)
 	}
-	_, err := r.conn.ExecContext(ctx, fmt.Sprintf("COPY (SELECT %s FROM export_rows WHERE n > %d AND n <= %d) TO '%s' (%s)",
-		r.dataset.shown(format), from, upTo, strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), options))
+	_, err := r.conn.ExecContext(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s WHERE n > %d AND n <= %d) TO '%s' (%s)",
+		r.dataset.shown(format), r.table(), from, upTo, strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), options))
 	return err
 }
 
 // metadata is what a Parquet file says of itself.
 func (r *rows) metadata() [][2]string {
 	return [][2]string{
-		{"generator", "pmx"}, {"dataset", r.dataset.name}, {"as_of", stamp(r.asOf)}, {"schema_version", SchemaVersion},
+		{"generator", "pmx"}, {"dataset", r.dataset.title()}, {"as_of", stamp(r.asOf)}, {"schema_version", SchemaVersion},
 		{"method", Method}, {"rows", strconv.FormatInt(r.count, 10)}, {"truncated", strconv.FormatBool(r.truncated)},
 	}
 }
@@ -243,68 +260,4 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Truncate(time.Second).Format(time.RFC3339)
-}
-
-// joiner puts the files of the steps together to one.
-type joiner interface {
-	// add takes over what the step's file holds.
-	add(path string, first bool) error
-	// finish writes what stands at the end.
-	finish() error
-}
-
-// part is a file under construction: written as path.part, hashed on the way.
-type part struct {
-	path string
-	file *os.File
-	sum  hash.Hash
-	size int64
-}
-
-func newPart(path string) (*part, error) {
-	f, err := os.Create(path + ".part")
-	if err != nil {
-		return nil, err
-	}
-	return &part{path: path, file: f, sum: sha256.New()}, nil
-}
-
-// Write adds b to the file and to its hash.
-func (p *part) Write(b []byte) (int, error) {
-	n, err := p.file.Write(b)
-	p.sum.Write(b[:n])
-	p.size += int64(n)
-	return n, err
-}
-
-// publish brings the file to the disk, has it checked, and gives it its name.
-func (p *part) publish(check func(f *os.File) error) error {
-	if err := p.file.Sync(); err != nil {
-		return err
-	}
-	if err := check(p.file); err != nil {
-		return fmt.Errorf("read back: %w", err)
-	}
-	if err := errors.Join(p.file.Close(), os.Rename(p.file.Name(), p.path)); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(p.path))
-}
-
-// syncFolder makes a rename last.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// discard removes what was not published; it does nothing after publish.
-func (p *part) discard() error {
-	_ = p.file.Close() // twice is harmless
-	if err := os.Remove(p.file.Name()); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -28,10 +28,11 @@ type Source interface {
 	Freshness() serving.Freshness
 }
 
-// Config is what an API is made of. All fields are needed.
+// Config is what an API is made of. All fields but Exports are needed.
 type Config struct {
 	Source    Source
 	Reader    Reader
+	Exports   Exports // nil: no exports are made
 	Gate      *access.Gate
 	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay good
 	Version   string           // of the program
@@ -42,6 +43,7 @@ type Config struct {
 type API struct {
 	source    Source
 	reader    Reader
+	exports   Exports
 	reads     *reads
 	cursorKey []byte
 	gate      *access.Gate
@@ -81,7 +83,7 @@ func New(cfg Config) (*API, error) {
 		return nil, errors.New("cursor key: 32 bytes or more are needed")
 	}
 	a := &API{
-		source: cfg.Source, reader: cfg.Reader, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
 	}
 	a.pinger.ping = cfg.Source.Ping

@@ -62,7 +62,7 @@ func periodParam() Param {
 // Routes is the table of all endpoints, in the order of the reference.
 func Routes() []Route {
 	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
-		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), accountRoutes())
+		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), accountRoutes())
 }
 
 // ProblemCodes lists every code that the endpoint may answer with once a request

@@ -180,3 +180,12 @@ type File struct {
 	Body   io.ReadCloser
 	Header http.Header // Content-Length, ETag, Content-Disposition and more
 }
+
+// download begins the download that r asks for.
+func download(ctx context.Context, c *Client, r request) (*File, error) {
+	res, err := c.send(ctx, r) //nolint:bodyclose // the caller reads and closes it
+	if err != nil {
+		return nil, err
+	}
+	return &File{Body: res.Body, Header: res.Header}, nil
+}

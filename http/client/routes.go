@@ -401,6 +401,70 @@ func (c *Client) ResearchDatasets(ctx context.Context) (*wire.Catalogue, error) 
 	return call[wire.Catalogue](ctx, c, r)
 }
 
+// CreateResearchExportJobsParams are the optional parameters of CreateResearchExportJobs; what is zero is left out.
+type CreateResearchExportJobsParams struct {
+	IdempotencyKey string // any text of yours; a repeat of the request under the same text gives the job that the first one made
+}
+
+// CreateResearchExportJobs asks POST /research/export-jobs. Export a dataset as a file.
+func (c *Client) CreateResearchExportJobs(ctx context.Context, body wire.ResearchExport, params CreateResearchExportJobsParams) (*wire.One[*wire.ExportJob], error) {
+	r := request{method: "POST", path: "/research/export-jobs", query: url.Values{}, header: http.Header{}}
+	set(url.Values(r.header), "Idempotency-Key", params.IdempotencyKey)
+	r.body = body
+	return call[wire.One[*wire.ExportJob]](ctx, c, r)
+}
+
+// CreateTraderExportJobsParams are the optional parameters of CreateTraderExportJobs; what is zero is left out.
+type CreateTraderExportJobsParams struct {
+	IdempotencyKey string // any text of yours; a repeat of the request under the same text gives the job that the first one made
+}
+
+// CreateTraderExportJobs asks POST /trader/{address}/export-jobs. Export all about a wallet as a zip.
+func (c *Client) CreateTraderExportJobs(ctx context.Context, address string, body *wire.TraderExport, params CreateTraderExportJobsParams) (*wire.One[*wire.ExportJob], error) {
+	r := request{method: "POST", path: join("/trader/", address, "/export-jobs"), query: url.Values{}, header: http.Header{}}
+	set(url.Values(r.header), "Idempotency-Key", params.IdempotencyKey)
+	if body != nil {
+		r.body = body
+	}
+	return call[wire.One[*wire.ExportJob]](ctx, c, r)
+}
+
+// ResearchExportJobs asks GET /research/export-jobs/{job_id}. State of an export job.
+func (c *Client) ResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
+	r := request{method: "GET", path: join("/research/export-jobs/", jobID)}
+	return call[wire.One[wire.ExportJob]](ctx, c, r)
+}
+
+// DeleteResearchExportJobs asks DELETE /research/export-jobs/{job_id}. Cancel an export job, or give its file up.
+func (c *Client) DeleteResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
+	r := request{method: "DELETE", path: join("/research/export-jobs/", jobID)}
+	return call[wire.One[wire.ExportJob]](ctx, c, r)
+}
+
+// ResearchExportJobsDownload asks GET /research/export-jobs/{job_id}/download. File of a finished export job.
+func (c *Client) ResearchExportJobsDownload(ctx context.Context, jobID string) (*File, error) {
+	r := request{method: "GET", path: join("/research/export-jobs/", jobID, "/download")}
+	return download(ctx, c, r)
+}
+
+// TraderExportJobs asks GET /trader/export-jobs/{job_id}. State of an export job.
+func (c *Client) TraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
+	r := request{method: "GET", path: join("/trader/export-jobs/", jobID)}
+	return call[wire.One[wire.ExportJob]](ctx, c, r)
+}
+
+// DeleteTraderExportJobs asks DELETE /trader/export-jobs/{job_id}. Cancel an export job, or give its file up.
+func (c *Client) DeleteTraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
+	r := request{method: "DELETE", path: join("/trader/export-jobs/", jobID)}
+	return call[wire.One[wire.ExportJob]](ctx, c, r)
+}
+
+// TraderExportJobsDownload asks GET /trader/export-jobs/{job_id}/download. File of a finished export job.
+func (c *Client) TraderExportJobsDownload(ctx context.Context, jobID string) (*File, error) {
+	r := request{method: "GET", path: join("/trader/export-jobs/", jobID, "/download")}
+	return download(ctx, c, r)
+}
+
 // Me asks GET /me. Your key: plan, limits, what is left of them, and usage.
 func (c *Client) Me(ctx context.Context) (*wire.Undated[wire.Account], error) {
 	r := request{method: "GET", path: "/me"}

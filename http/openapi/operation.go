@@ -88,6 +88,9 @@ func (r *reflector) operation(route *api.Route, examples map[string]json.RawMess
 	if route.Method == http.MethodGet {
 		shared = append(shared, ifNoneMatchParam)
 	}
+	if len(route.Media) > 0 {
+		shared = append(shared, rangeParam, ifRangeParam)
+	}
 	for _, name := range shared {
 		op.Parameters = append(op.Parameters, Parameter{Ref: "#/components/parameters/" + name})
 	}
@@ -99,8 +102,11 @@ func (r *reflector) operation(route *api.Route, examples map[string]json.RawMess
 		return nil, err
 	}
 	op.Responses.add("200", ok)
+	if len(route.Media) > 0 {
+		op.Responses.add("206", partial(ok))
+	}
 	if route.Method == http.MethodGet {
-		op.Responses.add("304", &Response{Description: "Unchanged since the ETag in If-None-Match; no body", Headers: successHeaders(route)})
+		op.Responses.add("304", &Response{Description: "Unchanged since the ETag in If-None-Match; no body", Headers: withoutBodyDigest(successHeaders(route))})
 	}
 	return op, r.problems(op, route)
 }
@@ -137,6 +143,23 @@ func (r *reflector) success(route *api.Route, example json.RawMessage) (*Respons
 	}
 	ok.Content.add(jsonType, MediaType{Schema: schema, Example: example})
 	return ok, nil
+}
+
+// partial describes the 206 of a route that sends files.
+func partial(whole *Response) *Response {
+	headers := append(withoutBodyDigest(whole.Headers), headerRefs("Content-Range")...)
+	return &Response{Description: "The part that Range asked for", Headers: headers, Content: whole.Content}
+}
+
+// withoutBodyDigest leaves out the header that only an answer with the whole of
+// a file has.
+func withoutBodyDigest(headers ordered[Header]) (rest ordered[Header]) {
+	for _, h := range headers {
+		if h.Name != "Content-Digest" {
+			rest = append(rest, h)
+		}
+	}
+	return rest
 }
 
 // payload is the schema of data in that of a reply; nil where there is none.

@@ -82,6 +82,8 @@ func number(m data.Micro) json.Number { return json.Number(m.Append(nil)) }
 const (
 	requestIDParam   = "RequestID"
 	ifNoneMatchParam = "IfNoneMatch"
+	rangeParam       = "Range"
+	ifRangeParam     = "IfRange"
 )
 
 func sharedParameters() ordered[Parameter] {
@@ -93,6 +95,14 @@ func sharedParameters() ordered[Parameter] {
 		}},
 		{ifNoneMatchParam, Parameter{
 			Name: "If-None-Match", In: "header", Description: "an ETag of an earlier answer; where it still holds, the answer is 304 without a body",
+			Schema: &Schema{Type: "string"},
+		}},
+		{rangeParam, Parameter{
+			Name: "Range", In: "header", Description: "the bytes of the file that are wanted, one range of them; others are passed over and the whole file is sent",
+			Schema: &Schema{Type: "string"},
+		}},
+		{ifRangeParam, Parameter{
+			Name: "If-Range", In: "header", Description: "the ETag or Last-Modified of a download that broke off: if the file is another one, the whole of it is sent",
 			Schema: &Schema{Type: "string"},
 		}},
 	}
@@ -128,6 +138,12 @@ func headers() ordered[Header] {
 		{"X-RateLimit-Reset", count("unix second at which the next minute begins")},
 		{"Retry-After", count("seconds to wait before asking again")},
 		{"WWW-Authenticate", text("names the header that carries the key", "")},
+		{"Accept-Ranges", text("`bytes`: parts of the file can be asked for", "^bytes$")},
+		{"Content-Disposition", text("the name to keep the file under", "^attachment; filename=")},
+		{"Content-Digest", text("SHA-256 of the body, in the form of RFC 9530", "^sha-256=:.*:$")},
+		{"Repr-Digest", text("SHA-256 of the whole file, in the form of RFC 9530", "^sha-256=:.*:$")},
+		{"Last-Modified", text("when the file was finished", "")},
+		{"Content-Range", text("which bytes of how many the body holds", "^bytes ")},
 		{"Allow", text("the methods that the path answers to", "")},
 	}
 }
@@ -145,6 +161,9 @@ func successHeaders(route *api.Route) ordered[Header] {
 	names := []string{"X-Request-ID", "Cache-Control", "Vary"}
 	if route.Method == http.MethodGet {
 		names = append(names, "ETag")
+	}
+	if len(route.Media) > 0 {
+		names = append(names, "Accept-Ranges", "Content-Disposition", "Content-Digest", "Repr-Digest", "Last-Modified")
 	}
 	if !route.Public {
 		names = append(names, "RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")

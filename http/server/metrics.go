@@ -30,6 +30,7 @@ type metrics struct {
 // routeCounts are one route's counters.
 type routeCounts struct {
 	name     string
+	method   string             // GET counts HEAD too
 	statuses [600]atomic.Uint64 // by HTTP status
 	buckets  [durationBuckets + 1]atomic.Uint64
 	micros   atomic.Uint64
@@ -38,15 +39,15 @@ type routeCounts struct {
 func newMetrics(a *api.API) *metrics {
 	m := &metrics{
 		api:      a,
-		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "status"}, nil),
-		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route"}, nil),
+		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "method", "status"}, nil),
+		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route", "method"}, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
 	}
 	routes := api.Routes()
 	m.routes = make([]routeCounts, len(routes)+1)
 	m.routes[0].name = "none"
 	for i := range routes {
-		m.routes[i+1].name = routes[i].Path
+		m.routes[i+1].name, m.routes[i+1].method = routes[i].Path, routes[i].Method
 	}
 	return m
 }
@@ -81,7 +82,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {
 	for status := range r.statuses {
 		if n := r.statuses[status].Load(); n > 0 {
-			ch <- prometheus.MustNewConstMetric(m.requests, prometheus.CounterValue, float64(n), r.name, strconv.Itoa(status))
+			ch <- prometheus.MustNewConstMetric(m.requests, prometheus.CounterValue, float64(n), r.name, r.method, strconv.Itoa(status))
 		}
 	}
 	cumulative := map[float64]uint64{}
@@ -92,5 +93,5 @@ func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {
 			cumulative[float64(uint64(firstBucketMicros)<<i)/1e6] = count
 		}
 	}
-	ch <- prometheus.MustNewConstHistogram(m.duration, count, float64(r.micros.Load())/1e6, cumulative, r.name)
+	ch <- prometheus.MustNewConstHistogram(m.duration, count, float64(r.micros.Load())/1e6, cumulative, r.name, r.method)
 }

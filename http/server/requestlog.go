@@ -161,5 +161,8 @@ func bodySize(c *fiber.Ctx) int {
 	if c.Method() == fiber.MethodHead {
 		return 0
 	}
+	if c.Response().IsBodyStream() { // a file, which must not be read for its length
+		return c.Response().Header.ContentLength()
+	}
 	return len(c.Response().Body())
 }

@@ -257,8 +257,8 @@ func TestMetricsCountPerRoute(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"pmx_http_published_epoch": 1, "pmx_http_requests_total /leaderboard/traders 200": 3, "pmx_http_requests_total none 404": 1,
-		"pmx_http_request_duration_seconds /leaderboard/traders": 3, "pmx_http_request_duration_seconds /health": 0,
+		"pmx_http_published_epoch": 1, "pmx_http_requests_total GET /leaderboard/traders 200": 3, "pmx_http_requests_total  none 404": 1,
+		"pmx_http_request_duration_seconds GET /leaderboard/traders": 3, "pmx_http_request_duration_seconds GET /health": 0,
 	} {
 		if value, ok := got[name]; !ok || value != want {
 			t.Errorf("%s is %v, want %v; there are %v", name, value, want, got)

@@ -1,0 +1,227 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pmx/engine/export/job"
+)
+
+var _ job.Store = (*DB)(nil)
+
+const selectJobs = `
+SELECT id, key_id, kind, dataset, address, format, period, history_days, status, attempts, created_at, started_at, finished_at,
+       expires_at, file, rows, bytes, sha256, as_of, version, truncated, error_code, error_detail
+  FROM export_jobs`
+
+func scanJob(row interface{ Scan(...any) error }) (job.Job, error) {
+	var j job.Job
+	var created int64
+	var started, finished, expires, asOf sql.NullInt64
+	r := &j.Request
+	err := row.Scan(&j.ID, &j.Owner, &r.Kind, &r.Dataset, &r.Address, &r.Format, &r.Period, &r.HistoryDays, &j.Status, &j.Attempts,
+		&created, &started, &finished, &expires, &j.File, &j.Rows, &j.Bytes, &j.SHA256, &asOf, &j.Version, &j.Truncated,
+		&j.Code, &j.Detail)
+	if errors.Is(err, sql.ErrNoRows) {
+		return j, job.ErrNotFound
+	}
+	j.Created, j.Started, j.Finished = time.UnixMicro(created).UTC(), micros(started), micros(finished)
+	j.Expires, j.AsOf = micros(expires), micros(asOf)
+	if j.Status == job.Done || j.Status == job.Expired {
+		j.Progress = 1
+	}
+	return j, err
+}
+
+func micros(us sql.NullInt64) time.Time {
+	if !us.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(us.Int64).UTC()
+}
+
+// stored is a time as it is stored: NULL for the zero time.
+func stored(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
+}
+
+// AddJob adds a job of an API key: see job.Store.
+func (d *DB) AddJob(ctx context.Context, j job.Job, idempotencyKey, version string, limit int) (job.Job, error) {
+	var out job.Job
+	err := d.write(ctx, "add export job", func(tx *sql.Tx) (err error) {
+		if idempotencyKey != "" {
+			out, err = scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE key_id = ? AND idempotency_key = ?`, j.Owner, idempotencyKey))
+			if err == nil && out.Request != j.Request {
+				return job.ErrReused
+			}
+			if !errors.Is(err, job.ErrNotFound) {
+				return err
+			}
+		}
+		out, err = d.insertJob(ctx, tx, j, idempotencyKey, version, limit)
+		return err
+	})
+	return out, err
+}
+
+func (d *DB) insertJob(ctx context.Context, tx *sql.Tx, j job.Job, idempotencyKey, version string, limit int) (job.Job, error) {
+	res, err := sameFile(ctx, tx, j.Request, version, d.now())
+	switch {
+	case err == nil:
+		j.Status, j.Result, j.Started, j.Finished = job.Done, res, j.Created, j.Created
+	case !errors.Is(err, job.ErrNotFound):
+		return j, err
+	default:
+		j.Status, j.Expires = job.Queued, time.Time{}
+		var active int
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM export_jobs WHERE key_id = ? AND status IN ('queued', 'running')`, j.Owner).Scan(&active)
+		if err != nil {
+			return j, err
+		}
+		if active >= limit {
+			return j, job.ErrTooMany
+		}
+	}
+	r := j.Request
+	_, err = tx.ExecContext(ctx, `
+INSERT INTO export_jobs (id, key_id, idempotency_key, kind, dataset, address, format, period, history_days, status, created_at,
+                         started_at, finished_at, expires_at, file, rows, bytes, sha256, as_of, version, truncated)
+VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		j.ID, j.Owner, idempotencyKey, r.Kind, r.Dataset, r.Address, r.Format, r.Period, r.HistoryDays, j.Status, stored(j.Created),
+		stored(j.Started), stored(j.Finished), stored(j.Expires), j.File, j.Rows, j.Bytes, j.SHA256, stored(j.AsOf), j.Version, j.Truncated)
+	if err != nil {
+		return j, err
+	}
+	return scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE id = ?`, j.ID))
+}
+
+// SameFile gives the kept file of an equal request: see job.Store.
+func (d *DB) SameFile(ctx context.Context, r job.Request, version string) (job.Result, error) {
+	return sameFile(ctx, d.sql, r, version, d.now())
+}
+
+func sameFile(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, r job.Request, version string, now time.Time) (job.Result, error) {
+	j, err := scanJob(q.QueryRowContext(ctx, selectJobs+`
+ WHERE status = 'done' AND version = ? AND expires_at > ? AND kind = ? AND dataset = ? AND address = ? AND format = ?
+   AND period = ? AND history_days = ?
+ ORDER BY seq DESC LIMIT 1`, version, now.UnixMicro(), r.Kind, r.Dataset, r.Address, r.Format, r.Period, r.HistoryDays))
+	return j.Result, err
+}
+
+// Job gives a job of an API key; job.ErrNotFound.
+func (d *DB) Job(ctx context.Context, owner, id string) (job.Job, error) {
+	return scanJob(d.sql.QueryRowContext(ctx, selectJobs+` WHERE id = ? AND key_id = ?`, id, owner))
+}
+
+// NextJob takes the next job that waits: see job.Store.
+func (d *DB) NextJob(ctx context.Context) (job.Job, error) {
+	return scanJob(d.sql.QueryRowContext(ctx, `
+UPDATE export_jobs SET status = 'running', started_at = ?, attempts = attempts + 1
+ WHERE seq = (
+       SELECT w.seq FROM export_jobs AS w
+        WHERE w.status = 'queued'
+        ORDER BY (SELECT count(*) FROM export_jobs AS r WHERE r.key_id = w.key_id AND r.status = 'running'),
+                 (SELECT coalesce(max(s.started_at), 0) FROM export_jobs AS s WHERE s.key_id = w.key_id AND s.status <> 'queued'),
+                 w.seq
+        LIMIT 1)
+RETURNING id, key_id, kind, dataset, address, format, period, history_days, status, attempts, created_at, started_at, finished_at,
+          expires_at, file, rows, bytes, sha256, as_of, version, truncated, error_code, error_detail`, d.now().UnixMicro()))
+}
+
+// EndJob ends a running job: see job.Store.
+func (d *DB) EndJob(ctx context.Context, j job.Job) (bool, error) {
+	res, err := d.sql.ExecContext(ctx, `
+UPDATE export_jobs SET status = ?, finished_at = ?, expires_at = ?, file = ?, rows = ?, bytes = ?, sha256 = ?, as_of = ?,
+       version = ?, truncated = ?, error_code = ?, error_detail = ?, attempts = attempts - (? = 'queued')
+ WHERE id = ? AND status = 'running'`,
+		j.Status, stored(j.Finished), stored(j.Expires), j.File, j.Rows, j.Bytes, j.SHA256, stored(j.AsOf), j.Version, j.Truncated,
+		j.Code, j.Detail, j.Status, j.ID)
+	if err != nil {
+		return false, fmt.Errorf("end export job: %w", err)
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// CancelJob ends a job of an API key: see job.Store.
+func (d *DB) CancelJob(ctx context.Context, owner, id string) (job.Job, error) {
+	var j job.Job
+	err := d.write(ctx, "cancel export job", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+UPDATE export_jobs SET expires_at = CASE status WHEN 'done' THEN ? END,
+       finished_at = CASE status WHEN 'done' THEN finished_at ELSE ? END,
+       status = CASE status WHEN 'done' THEN 'expired' ELSE 'canceled' END
+ WHERE id = ? AND key_id = ? AND status IN ('queued', 'running', 'done')`,
+			d.now().UnixMicro(), d.now().UnixMicro(), id, owner)
+		if err != nil {
+			return err
+		}
+		j, err = scanJob(tx.QueryRowContext(ctx, selectJobs+` WHERE id = ? AND key_id = ?`, id, owner))
+		return err
+	})
+	return j, err
+}
+
+// Requeue makes every running job wait again: see job.Store.
+func (d *DB) Requeue(ctx context.Context, attempts int, why job.Failure) error {
+	return d.write(ctx, "requeue export jobs", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+UPDATE export_jobs SET status = 'failed', finished_at = ?, error_code = ?, error_detail = ?
+ WHERE status = 'running' AND attempts >= ?`, d.now().UnixMicro(), why.Code, why.Detail, attempts)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE export_jobs SET status = 'queued' WHERE status = 'running'`)
+		return err
+	})
+}
+
+// ExpireJobs gives up files that are old or too many: see job.Store.
+func (d *DB) ExpireJobs(ctx context.Context, quota int64, forget time.Time) error {
+	return d.write(ctx, "expire export jobs", func(tx *sql.Tx) error {
+		now := d.now().UnixMicro()
+		if _, err := tx.ExecContext(ctx, `UPDATE export_jobs SET status = 'expired' WHERE status = 'done' AND expires_at <= ?`, now); err != nil {
+			return err
+		}
+		// A file that several jobs share counts once, as old as the newest of them.
+		_, err := tx.ExecContext(ctx, `
+WITH files AS (
+  SELECT file, max(bytes) AS bytes, max(seq) AS newest FROM export_jobs WHERE status = 'done' GROUP BY file
+),
+kept AS (
+  SELECT file, newest, sum(bytes) OVER (ORDER BY newest DESC) AS total FROM files
+)
+UPDATE export_jobs SET status = 'expired', expires_at = ?
+ WHERE status = 'done' AND file IN (
+       SELECT file FROM kept WHERE total > ? AND newest < (SELECT max(newest) FROM files))`, now, quota)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `
+DELETE FROM export_jobs WHERE status IN ('failed', 'canceled', 'expired') AND coalesce(expires_at, finished_at) < ?`, forget.UnixMicro())
+		return err
+	})
+}
+
+// KeptFiles lists the files of jobs that are done.
+func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
+	rows, err := d.sql.QueryContext(ctx, `SELECT DISTINCT file FROM export_jobs WHERE status = 'done'`)
+	if err != nil {
+		return nil, fmt.Errorf("list export files: %w", err)
+	}
+	defer rows.Close()
+	var files []string
+	for rows.Next() {
+		var file string
+		if err := rows.Scan(&file); err != nil {
+			return nil, fmt.Errorf("list export files: %w", err)
+		}
+		files = append(files, file)
+	}
+	return files, rows.Err()
+}

@@ -1,0 +1,332 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Limits bound what jobs may take. Zero fields mean the defaults.
+type Limits struct {
+	Workers int           // jobs at once; 1: serving keeps its pace
+	PerKey  int           // jobs of one key that wait or run; 10
+	Keep    time.Duration // how long a finished file is kept; 24 hours
+	Quota   int64         // bytes of all kept files; 20 GB
+}
+
+const (
+	// forgetAfter is how long jobs that ended are still told of.
+	forgetAfter = 7 * 24 * time.Hour
+	// maxAttempts is how often a job is begun that ends the process each time.
+	maxAttempts = 3
+	// sweepEvery is how often old files are looked for.
+	sweepEvery = time.Minute
+)
+
+func (l Limits) orDefaults() Limits {
+	return Limits{Workers: cmp.Or(l.Workers, 1), PerKey: cmp.Or(l.PerKey, 10), Keep: cmp.Or(l.Keep, 24*time.Hour), Quota: cmp.Or(l.Quota, 20<<30)}
+}
+
+// Config says what a pool is made of. All fields but Limits are needed.
+type Config struct {
+	Store  Store
+	Work   Work
+	Dir    string // the folder of finished files, the pool's own
+	Now    func() time.Time
+	Log    zerolog.Logger
+	Limits Limits
+}
+
+// Pool runs export jobs, one after another for as long as Run runs.
+type Pool struct {
+	Config
+	wake chan struct{}
+
+	mu      sync.Mutex
+	running map[string]*run // by job id
+}
+
+// run is a job under way.
+type run struct {
+	cancel   context.CancelFunc
+	progress float64
+	shared   string // the kept file that the job takes over
+}
+
+// NewPool makes a pool that does nothing until Run.
+func NewPool(cfg Config) *Pool {
+	cfg.Limits = cfg.Limits.orDefaults()
+	return &Pool{Config: cfg, wake: make(chan struct{}, cfg.Limits.Workers), running: map[string]*run{}}
+}
+
+// PerKey is how many jobs of one key may wait and run.
+func (p *Pool) PerKey() int { return p.Limits.PerKey }
+
+// Create adds a job of the key owner. Where a file of an equal request of the
+// same data is kept, the job is done at once and shares it. A repeat of an
+// idempotency key ("": none) gives the job it made first. ErrTooMany, ErrReused.
+func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyKey string) (Job, error) {
+	version, err := p.Work.Version(ctx)
+	if err != nil {
+		return Job{}, err
+	}
+	now := p.Now().UTC()
+	j, err := p.Store.AddJob(ctx, Job{ID: newID(), Owner: owner, Request: r, Created: now, Expires: now.Add(p.Limits.Keep)},
+		idempotencyKey, version, p.Limits.PerKey)
+	if err == nil {
+		p.nudge()
+	}
+	return p.asOfNow(j), err
+}
+
+// newID makes an id of 128 random bits, so that nobody comes upon another's job.
+func newID() string {
+	var bits [16]byte
+	_, _ = rand.Read(bits[:]) // never fails
+	return "job_" + base64.RawURLEncoding.EncodeToString(bits[:])
+}
+
+// nudge wakes a worker that waits for work.
+func (p *Pool) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // as many are woken as there are
+	}
+}
+
+// Job gives a job of the key owner; ErrNotFound also for one of another kind.
+func (p *Pool) Job(ctx context.Context, owner string, kind Kind, id string) (Job, error) {
+	j, err := p.Store.Job(ctx, owner, id)
+	if err == nil && j.Request.Kind != kind {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	return p.asOfNow(j), nil
+}
+
+// asOfNow adds what the store does not know yet: how far a job is, and that the
+// time of its file is over.
+func (p *Pool) asOfNow(j Job) Job {
+	if j.Status == Done && !j.Expires.After(p.Now()) {
+		j.Status = Expired
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.running[j.ID]; r != nil && j.Status == Running {
+		j.Progress = r.progress
+	}
+	return j
+}
+
+// Cancel ends a job of the key owner and gives it as it is after: canceled where
+// it waited or ran, expired where it was done, else as it was.
+func (p *Pool) Cancel(ctx context.Context, owner string, kind Kind, id string) (Job, error) {
+	if _, err := p.Job(ctx, owner, kind, id); err != nil {
+		return Job{}, err
+	}
+	j, err := p.Store.CancelJob(ctx, owner, id)
+	if err != nil {
+		return Job{}, err
+	}
+	p.mu.Lock()
+	if r := p.running[id]; r != nil {
+		r.cancel()
+	}
+	p.mu.Unlock()
+	return j, p.removeFiles(ctx)
+}
+
+// Open opens the file of a done job; ErrGone where it was removed meanwhile. A
+// file that is open can be read to its end even after that.
+func (p *Pool) Open(j Job) (*os.File, error) {
+	f, err := os.Open(filepath.Join(p.Dir, j.File))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrGone
+	}
+	return f, err
+}
+
+// Run takes up what an earlier process left, then works until ctx ends. What runs
+// at that time is begun again by the next Run.
+func (p *Pool) Run(ctx context.Context) error {
+	again := Failure{Code: "interrupted", Detail: fmt.Sprintf("The server ended %d times while it wrote this export. Ask for another one, and tell the operator.", maxAttempts)}
+	if err := p.Store.Requeue(ctx, maxAttempts, again); err != nil && ctx.Err() == nil {
+		return err
+	}
+	p.logged("sweep", p.Sweep(ctx))
+	var workers sync.WaitGroup
+	for range p.Limits.Workers {
+		workers.Go(func() { p.work(ctx) })
+	}
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			workers.Wait()
+			return nil
+		case <-tick.C:
+			p.logged("sweep", p.Sweep(ctx))
+			p.nudge() // a job whose worker failed to fetch it is not forgotten
+		}
+	}
+}
+
+func (p *Pool) logged(what string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		p.Log.Error().Err(err).Str("job", what).Msg("background work failed")
+	}
+}
+
+// work does one job after another and waits for a nudge where there is none.
+func (p *Pool) work(ctx context.Context) {
+	for {
+		j, err := p.Store.NextJob(ctx)
+		if err == nil {
+			p.logged("export", p.do(ctx, j))
+			continue
+		}
+		if !errors.Is(err, ErrNotFound) {
+			p.logged("export queue", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+	}
+}
+
+// do runs j to its end and records it.
+func (p *Pool) do(ctx context.Context, j Job) error {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.mu.Lock()
+	p.running[j.ID] = &run{cancel: cancel}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.running, j.ID)
+		p.mu.Unlock()
+	}()
+	res, err := p.file(inner, j)
+	j.Finished = p.Now().UTC()
+	switch {
+	case err == nil:
+		j.Status, j.Result, j.Expires = Done, res, j.Finished.Add(p.Limits.Keep)
+	case ctx.Err() != nil: // the server stops: another time
+		j.Status, j.Finished = Queued, time.Time{}
+	default:
+		j.Status, j.Failure = Failed, p.Work.Explain(err)
+	}
+	recorded, ending := p.Store.EndJob(context.WithoutCancel(ctx), j)
+	if ending != nil {
+		return ending
+	}
+	if !recorded || j.Status == Done { // canceled meanwhile, or one file more
+		return p.Sweep(context.WithoutCancel(ctx))
+	}
+	if j.Status == Failed {
+		return fmt.Errorf("job %.8s…: %w", j.ID, err)
+	}
+	return nil
+}
+
+// file gives the file of j: one that is kept already or one made now.
+func (p *Pool) file(ctx context.Context, j Job) (res Result, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	version, err := p.Work.Version(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if res, err := p.share(ctx, j, version); !errors.Is(err, ErrNotFound) {
+		return res, err
+	}
+	name := j.ID[len("job_"):] + extension(j.Request)
+	res, err = p.Work.WriteJob(ctx, j.Request, filepath.Join(p.Dir, name), func(done float64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.running[j.ID].progress = done
+	})
+	res.File = name
+	return res, err
+}
+
+// share finds the kept file of an equal request and holds it until j is recorded.
+func (p *Pool) share(ctx context.Context, j Job, version string) (Result, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	res, err := p.Store.SameFile(ctx, j.Request, version)
+	if err == nil {
+		p.running[j.ID].shared = res.File
+	}
+	return res, err
+}
+
+func extension(r Request) string {
+	if r.Kind == Trader {
+		return ".zip"
+	}
+	return "." + r.Format
+}
+
+// Sweep expires files that are old, or too many for the quota, and removes from
+// the folder whatever belongs to no job.
+func (p *Pool) Sweep(ctx context.Context) error {
+	if err := p.Store.ExpireJobs(ctx, p.Limits.Quota, p.Now().Add(-forgetAfter)); err != nil {
+		return err
+	}
+	return p.removeFiles(ctx)
+}
+
+// removeFiles removes what belongs neither to a done job nor to a running one.
+// A job leaves running only after it is recorded, so that one of both has it.
+func (p *Pool) removeFiles(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entries, err := os.ReadDir(p.Dir)
+	if err != nil {
+		return fmt.Errorf("exports: %w", err)
+	}
+	kept, err := p.Store.KeptFiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || slices.Contains(kept, e.Name()) || p.uses(e.Name()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(p.Dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("exports: %w", err)
+		}
+	}
+	return nil
+}
+
+// uses tells whether a running job writes or shares the file; the caller holds mu.
+func (p *Pool) uses(name string) bool {
+	for id, r := range p.running {
+		if strings.HasPrefix(name, id[len("job_"):]) || name == r.shared {
+			return true
+		}
+	}
+	return false
+}

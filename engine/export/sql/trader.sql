@@ -1,0 +1,115 @@
+-- All about one wallet, from the facts. The first two statements freeze its fills and
+-- what they come to by market; the others are the files of its export.
+
+-- name: TraderWallet
+SELECT wallet FROM wallets WHERE address = unhex('@address')
+
+-- name: TraderFills
+CREATE OR REPLACE TEMP TABLE trader_fill AS
+SELECT f.ts, f.tx, f.log_index, f.side, f.role, f.repeat, f.shares, f.usd, f.fee, t.token_id, t.market, t.outcome,
+  m.payouts[t.outcome + 1] AS payout
+FROM fills AS f
+JOIN tokens AS t ON t.token = f.token
+LEFT JOIN markets AS m ON m.market = t.market
+WHERE f.wallet = @wallet
+
+-- name: TraderHoldings
+-- One row per market, and one for all tokens whose market is not known. Net tokens
+-- times payout is added up exactly and rounded once, half away from zero.
+CREATE OR REPLACE TEMP TABLE trader_holding AS
+WITH leg AS (
+  SELECT market, outcome, any_value(payout) AS payout, count(*) AS fills,
+    SUM(CASE side WHEN 0 THEN shares - fee ELSE -shares END)::BIGINT AS net,
+    SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS sell_usd,
+    SUM(CASE side WHEN 1 THEN fee ELSE 0 END)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
+  FROM trader_fill
+  GROUP BY market, outcome
+),
+valued AS (
+  SELECT market, SUM(fills)::BIGINT AS fills, SUM(buy_usd)::BIGINT AS buy_usd, SUM(sell_usd)::BIGINT AS sell_usd,
+    SUM(fee_usd)::BIGINT AS fee_usd, min(first_ts) AS first_ts, max(last_ts) AS last_ts, bool_or(payout IS NOT NULL) AS resolved,
+    count(*) FILTER (net < 0 AND payout IS NOT NULL) AS negative_legs,
+    coalesce(SUM(net::HUGEINT * payout) FILTER (payout IS NOT NULL), 0) AS exact
+  FROM leg
+  GROUP BY market
+)
+SELECT v.* EXCLUDE (exact), sell_usd - buy_usd - fee_usd AS cash,
+  (CASE WHEN exact >= 0 THEN (exact + 500000) // 1000000 ELSE -((500000 - exact) // 1000000) END)::BIGINT AS redemption,
+  CASE WHEN v.resolved THEN m.resolved_at END AS resolved_at
+FROM valued AS v
+LEFT JOIN markets AS m ON m.market = v.market
+
+-- name: trader_stats
+SELECT w.address, n.name AS username, h.trades, h.buy + h.sell AS volume, h.buy AS buy_volume_usd, h.sell AS sell_volume_usd,
+  f.maker_trades, f.taker_trades, f.active_days, h.unique_markets, h.first_trade_at, h.last_trade_at, h.fees AS fees_usd,
+  h.cash + h.redemption AS realized_pnl, h.cash + h.redemption AS real_pnl,
+  @roi AS roi, @win_rate AS win_rate, h.resolved_markets, h.winning_markets, h.cash AS net_cash,
+  h.redemption AS redemption_value, h.unresolved_cash, h.negative_legs, h.unmapped_fills, '@method' AS pnl_method,
+  NULL::BIGINT AS unrealized_pnl
+FROM (
+  SELECT SUM(fills)::BIGINT AS trades, SUM(buy_usd)::BIGINT AS buy, SUM(sell_usd)::BIGINT AS sell, SUM(fee_usd)::BIGINT AS fees,
+    SUM(cash)::BIGINT AS cash, SUM(redemption)::BIGINT AS redemption, min(first_ts) AS first_trade_at, max(last_ts) AS last_trade_at,
+    count(market) AS unique_markets, count(*) FILTER (resolved) AS resolved_markets,
+    count(*) FILTER (resolved AND cash + redemption > 0) AS winning_markets, SUM(negative_legs)::BIGINT AS negative_legs,
+    coalesce(SUM(fills) FILTER (market IS NULL), 0)::BIGINT AS unmapped_fills,
+    coalesce(SUM(cash) FILTER (NOT resolved), 0)::BIGINT AS unresolved_cash
+  FROM trader_holding
+) AS h,
+(
+  SELECT count(*) FILTER (role = 1) AS maker_trades, count(*) FILTER (role = 2) AS taker_trades,
+    count(DISTINCT ts // 86400000000) AS active_days
+  FROM trader_fill
+) AS f,
+wallets AS w
+LEFT JOIN wallet_names AS n ON n.wallet = w.wallet
+WHERE w.wallet = @wallet
+
+-- name: trader_daily
+-- Days with a fill or a redemption up to as_of; the running total is of all of
+-- them, also of those that the history leaves out.
+WITH part AS (
+  SELECT (ts // 86400000000)::INTEGER AS day, 1 AS trades, CASE side WHEN 0 THEN usd ELSE 0 END AS buy,
+    CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE 0 END AS fees, 0 AS redemption
+  FROM trader_fill
+  UNION ALL
+  SELECT (resolved_at // 86400000000)::INTEGER, 0, 0, 0, 0, redemption
+  FROM trader_holding
+  WHERE resolved AND redemption <> 0 AND resolved_at <= @as_of
+),
+whole AS (
+  SELECT day, SUM(trades)::BIGINT AS trades, SUM(buy)::BIGINT AS buy, SUM(sell)::BIGINT AS sell, SUM(fees)::BIGINT AS fees,
+    SUM(redemption)::BIGINT AS redemption
+  FROM part
+  GROUP BY day
+)
+SELECT * FROM (
+  SELECT day AS date, trades, buy + sell AS volume, buy AS buy_volume_usd, sell AS sell_volume_usd, fees AS fees_usd,
+    sell - buy - fees AS net_cash, redemption AS redemption_value, sell - buy - fees + redemption AS real_pnl,
+    (SUM(sell - buy - fees + redemption) OVER (ORDER BY day))::BIGINT AS cumulative_pnl
+  FROM whole
+) AS days
+WHERE date >= @since // 86400000000
+
+-- name: trader_markets
+SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.category,
+  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
+  h.resolved_at, h.fills AS trades, h.buy_usd + h.sell_usd AS volume, h.buy_usd AS buy_volume_usd, h.sell_usd AS sell_volume_usd,
+  h.fee_usd AS fees_usd, h.cash AS net_cash, h.redemption AS redemption_value, h.cash + h.redemption AS real_pnl,
+  @market_roi AS roi, h.negative_legs, h.first_ts AS first_trade_at, h.last_ts AS last_trade_at
+FROM trader_holding AS h
+LEFT JOIN markets AS m ON m.market = h.market
+
+-- name: trader_trades
+SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index, m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
+  CASE WHEN f.market IS NOT NULL AND f.outcome >= 0 THEN from_json(m.outcomes, '["VARCHAR"]')[f.outcome + 1] END AS outcome,
+  CASE WHEN f.market IS NOT NULL THEN f.outcome::BIGINT END AS outcome_index, f.token_id,
+  CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
+  @price AS price, f.shares, f.usd, f.fee, CASE f.side WHEN 0 THEN 'shares' ELSE 'usd' END AS fee_asset,
+  CASE WHEN f.market IS NOT NULL THEN m.payouts IS NOT NULL END AS resolved, f.payout, f.repeat, coalesce(f.log_index, -1) AS place
+FROM trader_fill AS f
+LEFT JOIN markets AS m ON m.market = f.market
+WHERE f.ts >= @since
+
+-- name: TraderCut
+-- Whether the history leaves anything out.
+SELECT count(*) > 0 FROM trader_fill WHERE ts < @since

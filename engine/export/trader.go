@@ -1,0 +1,285 @@
+package export
+
+import (
+	"archive/zip"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// ErrNoTrader is returned for a wallet that was never seen.
+var ErrNoTrader = errors.New("no trade of this wallet has been seen")
+
+// traderFiles are the files of a trader's export, in the order of the zip. Their
+// columns are those of the API's answers about the wallet.
+func traderFiles() []dataset {
+	wallet := []column{{"trades", number}, {"volume", amount}, {"buy_volume_usd", amount}, {"sell_volume_usd", amount}}
+	market := []column{{"condition_id", hexed}, {"question", text}, {"slug", text}, {"event_id", text}, {"event_slug", text}}
+	join := func(lists ...[]column) (all []column) {
+		for _, l := range lists {
+			all = append(all, l...)
+		}
+		return all
+	}
+	profit := []column{{"fees_usd", amount}, {"net_cash", amount}, {"redemption_value", amount}, {"real_pnl", amount}}
+	return []dataset{
+		{name: "trader_stats", file: "stats", order: []key{{"address", false}},
+			columns: join([]column{{"address", hexed}, {"username", text}}, wallet, []column{{"maker_trades", number}, {"taker_trades", number},
+				{"active_days", number}, {"unique_markets", number}, {"first_trade_at", moment}, {"last_trade_at", moment},
+				{"fees_usd", amount}, {"realized_pnl", amount}, {"real_pnl", amount}, {"roi", amount}, {"win_rate", amount},
+				{"resolved_markets", number}, {"winning_markets", number}, {"net_cash", amount}, {"redemption_value", amount},
+				{"unresolved_cash", amount}, {"negative_legs", number}, {"unmapped_fills", number}, {"pnl_method", text}, {"unrealized_pnl", amount}})},
+		{name: "trader_daily", file: "daily", order: []key{{"date", false}},
+			columns: join([]column{{"date", day}}, wallet, profit, []column{{"cumulative_pnl", amount}})},
+		{name: "trader_markets", file: "markets", order: []key{{"volume", true}, {"condition_id", false}},
+			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}}, wallet, profit,
+				[]column{{"roi", amount}, {"negative_legs", number}, {"first_trade_at", moment}, {"last_trade_at", moment}})},
+		{name: "trader_trades", file: "trades", order: []key{{"ts", true}, {"transaction_hash", true}, {"side", true}, {"shares", true}, {"usd", true},
+			{"token_id", true}, {"repeat", true}, {"place", true}},
+			columns: join([]column{{"ts", moment}, {"transaction_hash", hexed}, {"log_index", number}}, market, []column{{"outcome", text},
+				{"outcome_index", number}, {"token_id", text}, {"side", text}, {"role", text}, {"price", amount}, {"shares", amount},
+				{"usd", amount}, {"fee", amount}, {"fee_asset", text}, {"resolved", flag}, {"payout", amount}})},
+	}
+}
+
+// manifest says what is in the zip of a trader.
+type manifest struct {
+	Generator     string         `json:"generator"`
+	Kind          string         `json:"kind"`
+	Address       string         `json:"address"`
+	Format        data.Format    `json:"format"`
+	AsOf          string         `json:"as_of"`
+	SchemaVersion string         `json:"schema_version"`
+	Method        string         `json:"method"`
+	HistoryDays   *int           `json:"history_days"` // how far back days and trades reach; null: all
+	Truncated     bool           `json:"truncated"`    // the history or the row cap left trades or days out
+	Files         []manifestFile `json:"files"`
+}
+
+type manifestFile struct {
+	Name   string `json:"name"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// WriteTrader writes all about one wallet as a zip to path: stats, daily, markets
+// and trades as Parquet or CSV, and manifest.json. Days and trades reach
+// historyDays back from as_of, 0 for all; lifetime figures stay lifetime. The
+// rows of the File are those of all files. ErrNoTrader for a wallet never seen;
+// for the rest see Write.
+func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format data.Format, historyDays int, path string,
+	progress func(float64)) (file File, err error) {
+	if format != data.Parquet && format != data.CSV {
+		return File{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
+	}
+	if progress == nil {
+		progress = func(float64) {}
+	}
+	err = e.DB.Read(ctx, func(conn *sql.Conn) error {
+		t := &trader{wallet: wallet, format: format, historyDays: historyDays, path: path}
+		defer t.drop(ctx, conn)
+		if err := engine.InTx(ctx, conn, func() error { return e.freezeTrader(ctx, conn, t) }); err != nil {
+			return err
+		}
+		progress(frozenShare)
+		var err error
+		file, err = t.write(ctx, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
+		return err
+	})
+	if err != nil {
+		return File{}, explain(fmt.Errorf("export of a trader: %w", err))
+	}
+	return file, nil
+}
+
+// trader is an export of one wallet under way.
+type trader struct {
+	snapshot
+	wallet      data.Address
+	format      data.Format
+	historyDays int
+	path        string
+	cut         bool // the history left something out
+	tables      []*rows
+}
+
+func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, t *trader) (err error) {
+	if t.snapshot, err = e.state(ctx, conn); err != nil {
+		return err
+	}
+	var id int64
+	err = conn.QueryRowContext(ctx, statements.Get("TraderWallet", "@address", t.wallet.String()[2:])).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNoTrader
+	}
+	if err != nil {
+		return err
+	}
+	replace := t.replacements(id)
+	for _, name := range []string{"TraderFills", "TraderHoldings"} {
+		if _, err := conn.ExecContext(ctx, statements.Get(name, replace...)); err != nil {
+			return err
+		}
+	}
+	if err := conn.QueryRowContext(ctx, statements.Get("TraderCut", replace...)).Scan(&t.cut); err != nil {
+		return err
+	}
+	for _, d := range traderFiles() {
+		r, err := e.freeze(ctx, conn, t.snapshot, d, statements.Get(d.name, replace...))
+		if err != nil {
+			return err
+		}
+		t.tables = append(t.tables, r)
+	}
+	return nil
+}
+
+// replacements are what the statements of a trader leave open.
+func (t *trader) replacements(id int64) []string {
+	since := int64(0)
+	if t.historyDays > 0 {
+		since = t.asOf.Add(-time.Duration(t.historyDays) * 24 * time.Hour).UnixMicro()
+	}
+	return []string{
+		"@wallet", strconv.FormatInt(id, 10), "@since", strconv.FormatInt(since, 10), "@as_of", strconv.FormatInt(t.asOf.UnixMicro(), 10),
+		"@method", Method, "@roi", ratio("(h.cash + h.redemption)", "h.buy"), "@win_rate", ratio("h.winning_markets", "h.resolved_markets"),
+		"@market_roi", ratio("(h.cash + h.redemption)", "h.buy_usd"), "@price", ratio("f.usd", "f.shares"),
+	}
+}
+
+func (t *trader) drop(ctx context.Context, conn *sql.Conn) {
+	for _, r := range t.tables {
+		r.drop(ctx)
+	}
+	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS trader_fill; DROP TABLE IF EXISTS trader_holding")
+}
+
+// write makes the files one after another and puts them into the zip.
+func (t *trader) write(ctx context.Context, progress func(float64)) (file File, err error) {
+	m := manifest{Generator: "pmx", Kind: "trader", Address: t.wallet.String(), Format: t.format, AsOf: stamp(t.asOf),
+		SchemaVersion: SchemaVersion, Method: Method, Truncated: t.cut, Files: []manifestFile{}}
+	if t.historyDays > 0 {
+		m.HistoryDays = &t.historyDays
+	}
+	defer func() {
+		for _, f := range m.Files {
+			err = errors.Join(err, os.Remove(t.member(f.Name)))
+		}
+	}()
+	total, done := int64(0), int64(0)
+	for _, r := range t.tables {
+		total += r.count + 1
+	}
+	for _, r := range t.tables {
+		name := r.dataset.file + "." + string(t.format)
+		f, err := r.write(ctx, t.format, t.member(name), func(share float64) {
+			progress((float64(done) + share*float64(r.count+1)) / float64(total+1))
+		})
+		if err != nil {
+			return File{}, err
+		}
+		done += r.count + 1
+		file.Rows += f.Rows
+		m.Truncated = m.Truncated || f.Truncated
+		m.Files = append(m.Files, manifestFile{name, f.Rows, f.Bytes, f.SHA256})
+	}
+	if err := t.zip(&m, &file); err != nil {
+		return File{}, err
+	}
+	progress(1)
+	return file, nil
+}
+
+// member is where a file lies until it is in the zip.
+func (t *trader) member(name string) string { return t.path + "." + name }
+
+func (t *trader) zip(m *manifest, file *File) (err error) {
+	out, err := newPart(t.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.discard()) }()
+	z := zip.NewWriter(out)
+	for _, f := range m.Files {
+		if err := t.add(z, f.Name); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	w, err := z.CreateHeader(t.header("manifest.json"))
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := out.publish(readBackZip); err != nil {
+		return err
+	}
+	file.Bytes, file.SHA256 = out.size, hex.EncodeToString(out.sum.Sum(nil))
+	file.AsOf, file.Version, file.Truncated = t.asOf, t.version, m.Truncated
+	return nil
+}
+
+// header names a file in the zip. Parquet is compressed in itself.
+func (t *trader) header(name string) *zip.FileHeader {
+	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: t.asOf.Truncate(2 * time.Second)}
+	if t.format == data.Parquet {
+		h.Method = zip.Store
+	}
+	return h
+}
+
+func (t *trader) add(z *zip.Writer, name string) (err error) {
+	f, err := os.Open(t.member(name))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w, err := z.CreateHeader(t.header(name))
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(w, f, make([]byte, 1<<20))
+	return err
+}
+
+// readBackZip reads every file of a zip to its end, which checks its sum.
+func readBackZip(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(f, st.Size())
+	if err != nil {
+		return err
+	}
+	for _, member := range z.File {
+		r, err := member.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", member.Name, err)
+		}
+		_, err = io.Copy(io.Discard, r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", member.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package export_test
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"pmx/data"
+	"pmx/engine/export"
+	"pmx/rollups/keeper"
+)
+
+// busiest gives the n wallets with the most fills.
+func busiest(t testing.TB, k *keeper.Keeper, n string) (wallets []data.Address) {
+	t.Helper()
+	for _, row := range query(t, k, `SELECT '0x' || lower(hex(w.address)) AS address FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
+GROUP BY address ORDER BY count(*) DESC, address LIMIT `+n) {
+		a, err := data.ParseAddress(row["address"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		wallets = append(wallets, a)
+	}
+	return wallets
+}
+
+// archive is a zip as it was unpacked.
+type archive struct {
+	file     export.File
+	paths    map[string]string // by name in the zip
+	manifest struct {
+		Address, Format, Method, Generator, Kind string
+		AsOf                                     string `json:"as_of"`
+		SchemaVersion                            string `json:"schema_version"`
+		HistoryDays                              *int   `json:"history_days"`
+		Truncated                                bool
+		Files                                    []struct {
+			Name, SHA256 string
+			Rows, Bytes  int64
+		}
+	}
+}
+
+func unpacked(t testing.TB, k *keeper.Keeper, e export.Exporter, wallet data.Address, format data.Format, days int) archive {
+	t.Helper()
+	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "zip-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.DB = k.DB()
+	a := archive{paths: map[string]string{}}
+	path := filepath.Join(dir, "trader.zip")
+	if a.file, err = e.WriteTrader(context.Background(), wallet, format, days, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = z.Close() }()
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.paths[f.Name] = filepath.Join(dir, f.Name)
+		if err := os.WriteFile(a.paths[f.Name], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f.Name == "manifest.json" {
+			d := json.NewDecoder(strings.NewReader(string(text)))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&a.manifest); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return a
+}
+
+var traderFiles = []string{"stats", "daily", "markets", "trades"}
+
+// The zip of either format holds the same rows, and its manifest tells what is in it.
+func TestTraderExport(t *testing.T) {
+	k := open(t, 2)
+	mustImport(t, k, sampleFiles(t, 4_000))
+	for _, wallet := range busiest(t, k, "3") {
+		parquet, csv := unpacked(t, k, export.Exporter{}, wallet, data.Parquet, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
+		for i, name := range traderFiles {
+			rows, file := readParquet(t, parquet.paths[name+".parquet"])
+			lines := readCSV(t, csv.paths[name+".csv"])
+			if len(rows) == 0 || len(rows) != len(lines) || int64(len(rows)) != parquet.manifest.Files[i].Rows {
+				t.Fatalf("%s has %d rows of Parquet, %d of CSV, %d by the manifest", name, len(rows), len(lines), parquet.manifest.Files[i].Rows)
+			}
+			for n := range rows {
+				for column, want := range rows[n] {
+					if got := asParquet(lines[n][column]); got != want {
+						t.Fatalf("%s row %d: %s is %q in CSV and %q in Parquet", name, n, column, got, want)
+					}
+				}
+			}
+			if kv := file.Metadata().KeyValueMetadata; !slices.ContainsFunc(kv, func(p format.KeyValue) bool { return p.Key == "dataset" && p.Value == name }) {
+				t.Errorf("%s says of itself %v", name, kv)
+			}
+		}
+		m := parquet.manifest
+		if m.Address != wallet.String() || m.Format != "parquet" || m.Kind != "trader" || m.Method != "cash_basis_v3" || m.HistoryDays != nil || m.Truncated ||
+			m.AsOf != k.Snapshot().AsOf.UTC().Format("2006-01-02T15:04:05Z") {
+			t.Errorf("the manifest says %+v", m)
+		}
+		again := unpacked(t, k, export.Exporter{}, wallet, data.Parquet, 0)
+		if again.file.SHA256 != parquet.file.SHA256 {
+			t.Error("two zips of the same data differ")
+		}
+	}
+}
+
+// The wallet's file of trades adds up to its stats, and so do days and markets.
+func TestTraderFilesAddUp(t *testing.T) {
+	k := open(t, 2)
+	mustImport(t, k, sampleFiles(t, 4_000))
+	for _, wallet := range busiest(t, k, "5") {
+		a := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
+		stats := readCSV(t, a.paths["stats.csv"])[0]
+		sums := map[string]data.Micro{}
+		for _, name := range []string{"daily", "markets"} {
+			for _, row := range readCSV(t, a.paths[name+".csv"]) {
+				for _, column := range []string{"volume", "net_cash", "redemption_value", "real_pnl", "buy_volume_usd"} {
+					sums[name+column] += micro(t, row[column])
+				}
+			}
+		}
+		for _, row := range readCSV(t, a.paths["trades.csv"]) {
+			sums["trades"] += data.One
+			sums["usd"] += micro(t, row["usd"])
+		}
+		for sum, want := range map[string]string{"trades": "trades", "usd": "volume", "dailyvolume": "volume", "dailynet_cash": "net_cash",
+			"marketsvolume": "volume", "marketsnet_cash": "net_cash", "marketsredemption_value": "redemption_value",
+			"marketsreal_pnl": "real_pnl", "marketsbuy_volume_usd": "buy_volume_usd"} {
+			if got := sums[sum]; got != micro(t, stats[want]) {
+				t.Errorf("%s: %s comes to %s, stats say %s", wallet, sum, got, stats[want])
+			}
+		}
+	}
+}
+
+func micro(t testing.TB, text string) data.Micro {
+	t.Helper()
+	m, err := data.ParseMicro(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// History and row cap leave out days and trades, never lifetime figures, and the
+// running total goes on from what was left out.
+func TestTraderExportIsCutToThePlan(t *testing.T) {
+	k := open(t, 2)
+	mustImport(t, k, sampleFiles(t, 4_000))
+	wallet := busiest(t, k, "1")[0]
+	all, cut := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 7)
+	if !cut.file.Truncated || !cut.manifest.Truncated || *cut.manifest.HistoryDays != 7 || all.file.Truncated {
+		t.Errorf("truncated: %v, manifest %+v", cut.file.Truncated, cut.manifest)
+	}
+	for _, name := range []string{"stats.csv", "markets.csv"} {
+		a, errA := os.ReadFile(all.paths[name])
+		b, errB := os.ReadFile(cut.paths[name])
+		if errA != nil || errB != nil || string(a) != string(b) {
+			t.Errorf("%s was cut: %v %v", name, errA, errB)
+		}
+	}
+	since := k.Snapshot().AsOf.AddDate(0, 0, -7).UTC().Format("2006-01-02T15:04:05.000000Z")
+	whole, part := readCSV(t, all.paths["trades.csv"]), readCSV(t, cut.paths["trades.csv"])
+	if len(part) == 0 || len(part) >= len(whole) || part[len(part)-1]["ts"] < since || whole[len(part)]["ts"] >= since {
+		t.Errorf("%d of %d trades since %s", len(part), len(whole), since)
+	}
+	days, shown := readCSV(t, all.paths["daily.csv"]), readCSV(t, cut.paths["daily.csv"])
+	if len(shown) == 0 || len(shown) >= len(days) || shown[0]["cumulative_pnl"] != days[len(days)-len(shown)]["cumulative_pnl"] {
+		t.Errorf("%d of %d days, the first: %v", len(shown), len(days), shown[0])
+	}
+	few := unpacked(t, k, export.Exporter{MaxRows: 3}, wallet, data.CSV, 0)
+	if rows := readCSV(t, few.paths["trades.csv"]); !few.file.Truncated || len(rows) != 3 || rows[2]["ts"] != whole[2]["ts"] {
+		t.Errorf("capped at 3: %v", rows)
+	}
+}
+
+func TestTraderExportOfNobody(t *testing.T) {
+	k := open(t, 1)
+	e := export.Exporter{DB: k.DB()}
+	path := filepath.Join(k.DB().Dir().Exports(), "a.zip")
+	if _, err := e.WriteTrader(t.Context(), data.Address{1}, data.CSV, 0, path, nil); !errors.Is(err, export.ErrNoTrader) {
+		t.Errorf("the error is %v", err)
+	}
+	if left, err := os.ReadDir(k.DB().Dir().Exports()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}

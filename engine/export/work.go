@@ -1,0 +1,38 @@
+package export
+
+import (
+	"context"
+	"errors"
+
+	"pmx/data"
+	"pmx/engine/export/job"
+)
+
+var _ job.Work = (*Exporter)(nil)
+
+// WriteJob writes the file of an export job to path.
+func (e *Exporter) WriteJob(ctx context.Context, r job.Request, path string, progress func(float64)) (job.Result, error) {
+	var file File
+	var err error
+	if r.Kind == job.Trader {
+		var wallet data.Address
+		if wallet, err = data.ParseAddress(r.Address); err != nil {
+			return job.Result{}, err
+		}
+		file, err = e.WriteTrader(ctx, wallet, data.Format(r.Format), r.HistoryDays, path, progress)
+	} else {
+		file, err = e.Write(ctx, r.Dataset, data.Format(r.Format), path, progress)
+	}
+	return job.Result{Rows: file.Rows, Bytes: file.Bytes, SHA256: file.SHA256, AsOf: file.AsOf, Version: file.Version, Truncated: file.Truncated}, err
+}
+
+// Explain gives what a caller is told about an error of WriteJob.
+func (e *Exporter) Explain(err error) job.Failure {
+	switch {
+	case errors.Is(err, ErrDiskFull):
+		return job.Failure{Code: "disk_full", Detail: "The server had no room for this file, and nothing of it was kept. Ask for another export later."}
+	case errors.Is(err, ErrNoTrader):
+		return job.Failure{Code: "trader_not_found", Detail: "No trade of this wallet has been seen."}
+	}
+	return job.Failure{Code: "internal", Detail: "The server failed while it wrote this file. Ask for another export; if it fails again, report the job's id."}
+}

@@ -1,0 +1,321 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/data/datasets"
+	"pmx/engine/export/job"
+	"pmx/http/access"
+	"pmx/http/wire"
+)
+
+// Exports is what the API needs of the queue of export jobs. Jobs belong to the
+// short id of a key, their owner.
+type Exports interface {
+	// Create adds a job: see job.Pool.
+	Create(ctx context.Context, owner string, r job.Request, idempotencyKey string) (job.Job, error)
+	// Job gives a job of that kind; job.ErrNotFound.
+	Job(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
+	// Cancel ends a job and gives it as it is after; job.ErrNotFound.
+	Cancel(ctx context.Context, owner string, kind job.Kind, id string) (job.Job, error)
+	// Open opens the file of a done job; job.ErrGone.
+	Open(j job.Job) (*os.File, error)
+	// PerKey is how many jobs of one key may wait and run.
+	PerKey() int
+}
+
+const (
+	parquetType = "application/vnd.apache.parquet"
+	csvType     = "text/csv; charset=utf-8; header=present"
+	zipType     = "application/zip"
+)
+
+// jobParam names a job in the path.
+func jobParam() Param {
+	return Param{Name: "job_id", InPath: true, Kind: Text, Min: 1, Max: 64, Doc: "job_id of the job"}
+}
+
+// onceParam makes a repeated request harmless.
+func onceParam() Param {
+	return Param{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 255,
+		Doc: "any text of yours; a repeat of the request under the same text gives the job that the first one made"}
+}
+
+const (
+	createDoc = "The job waits its turn: whoever was served longest ago is served next. Where a file of the same request on the same data is " +
+		"kept, the job is `done` at once and shares it. Plans without export get `data: null` and no job."
+	cancelDoc = "A job that waits or runs becomes `canceled`, one that is done gives its file up and becomes `expired`; any other stays as it is."
+	fileDoc   = "`ETag` is the file's SHA-256, `Repr-Digest` the same in base64. `Range` and `If-Range` are honoured, so that a download " +
+		"that broke off goes on with `curl -C -` or its like."
+)
+
+func exportRoutes() []Route {
+	routes := []Route{
+		{
+			Method: fiber.MethodPost, Path: "/research/export-jobs", Section: wire.Export, Summary: "Export a dataset as a file",
+			serve: (*API).createResearchExport, Body: wire.ResearchExport{}, Params: []Param{onceParam()},
+			Codes: []string{"too_many_jobs", "idempotency_key_reused"}, Doc: createDoc,
+		},
+		{
+			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export all about a wallet as a zip",
+			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []Param{addressParam(), onceParam()},
+			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused"},
+			Doc: "One zip with `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades reach as far back as the plan shows; " +
+				"lifetime figures stay lifetime. " + createDoc,
+		},
+	}
+	routes[0].Reply, routes[1].Reply = wire.One[*wire.ExportJob]{}, wire.One[*wire.ExportJob]{}
+	for _, k := range []struct {
+		kind  job.Kind
+		base  string
+		media []string
+	}{{job.Research, "/research/export-jobs", []string{parquetType, "text/csv"}}, {job.Trader, "/trader/export-jobs", []string{zipType}}} {
+		base, params := k.base+"/{job_id}", []Param{jobParam()}
+		routes = append(routes,
+			Route{
+				Method: fiber.MethodGet, Path: base, Section: wire.Export, Summary: "State of an export job", Params: params,
+				Reply: wire.One[wire.ExportJob]{}, Codes: []string{"job_not_found"}, serve: exportHandler(k.kind, (*API).exportStatus),
+				Doc: "Ask every second or slower until `status` is `done`, `failed` or `canceled`.",
+			},
+			Route{
+				Method: fiber.MethodDelete, Path: base, Section: wire.Export, Summary: "Cancel an export job, or give its file up", Params: params,
+				Reply: wire.One[wire.ExportJob]{}, Codes: []string{"job_not_found"}, serve: exportHandler(k.kind, (*API).cancelExport), Doc: cancelDoc,
+			},
+			Route{
+				Method: fiber.MethodGet, Path: base + "/download", Section: wire.Export, Summary: "File of a finished export job", Params: params,
+				Media: k.media, serve: exportHandler(k.kind, (*API).downloadExport), Doc: fileDoc,
+				Codes: []string{"job_not_found", "export_not_ready", "export_failed", "export_canceled", "export_expired", "range_not_satisfiable"},
+			})
+	}
+	return routes
+}
+
+// exportHandler is the handler of one kind of jobs.
+func exportHandler(kind job.Kind, serve func(a *API, c *fiber.Ctx, call *Call, kind job.Kind) error) func(a *API, c *fiber.Ctx, call *Call) error {
+	return func(a *API, c *fiber.Ctx, call *Call) error { return serve(a, c, call, kind) }
+}
+
+// createResearchExport answers POST /research/export-jobs.
+func (a *API) createResearchExport(c *fiber.Ctx, call *Call) error {
+	body := wire.ResearchExport{}
+	if _, bad := call.route.readBody(c, &body); bad != nil {
+		return bad
+	}
+	var ids []string
+	for _, d := range datasets.All() {
+		ids = append(ids, d.ID)
+	}
+	r := job.Request{Kind: job.Research, Dataset: body.Dataset, Format: body.Format, Period: body.Period}
+	for _, m := range []struct {
+		name    string
+		value   *string
+		def     string
+		choices []string
+	}{{"dataset", &r.Dataset, "", ids}, {"format", &r.Format, "parquet", exportFormats()}, {"period", &r.Period, "all", []string{"all"}}} {
+		if bad := chosen(m.name, m.value, m.def, m.choices); bad != nil {
+			return bad
+		}
+	}
+	return a.createExport(c, call, r, call.values[0].text)
+}
+
+func exportFormats() []string { return []string{"parquet", "csv"} }
+
+// chosen checks a member of a body that is one of choices; def stands for one
+// that was left out.
+func chosen(name string, value *string, def string, choices []string) *problem {
+	if *value == "" {
+		*value = def
+	}
+	if !slices.Contains(choices, *value) {
+		return invalidBody(name, fmt.Sprintf("%s must be one of %s.", name, strings.Join(choices, ", ")))
+	}
+	return nil
+}
+
+// createTraderExport answers POST /trader/{address}/export-jobs.
+func (a *API) createTraderExport(c *fiber.Ctx, call *Call) error {
+	body := wire.TraderExport{}
+	if _, bad := call.route.readBody(c, &body); bad != nil {
+		return bad
+	}
+	if bad := chosen("format", &body.Format, "parquet", exportFormats()); bad != nil {
+		return bad
+	}
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	trader, err := v.trader(call.values[0].wallet())
+	if err != nil {
+		return err
+	}
+	return a.createExport(c, call, job.Request{
+		Kind: job.Trader, Address: trader.Wallet.String(), Format: body.Format, Period: "all", HistoryDays: call.tier.Caps().HistoryDays,
+	}, call.values[1].text)
+}
+
+// createExport adds a job, or says which plan would.
+func (a *API) createExport(c *fiber.Ctx, call *Call, r job.Request, idempotencyKey string) error {
+	if !call.tier.Caps().Export {
+		return a.sendJob(c, call, envelope{tier: call.tier, maxRows: noRows, trimmed: true, hint: access.Trader}, nil)
+	}
+	return a.withJob(c, call, func(ctx context.Context) (job.Job, error) {
+		return a.exports.Create(ctx, call.KeyID(), r, idempotencyKey)
+	})
+}
+
+// exportStatus answers GET …/export-jobs/{job_id}.
+func (a *API) exportStatus(c *fiber.Ctx, call *Call, kind job.Kind) error {
+	return a.withJob(c, call, func(ctx context.Context) (job.Job, error) {
+		return a.exports.Job(ctx, call.KeyID(), kind, call.values[0].text)
+	})
+}
+
+// cancelExport answers DELETE …/export-jobs/{job_id}.
+func (a *API) cancelExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
+	return a.withJob(c, call, func(ctx context.Context) (job.Job, error) {
+		return a.exports.Cancel(ctx, call.KeyID(), kind, call.values[0].text)
+	})
+}
+
+// withJob answers with the job that f gives.
+func (a *API) withJob(c *fiber.Ctx, call *Call, f func(ctx context.Context) (job.Job, error)) error {
+	if a.exports == nil {
+		return notReady("This server makes no exports.", 60)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	j, err := f(ctx)
+	if err != nil {
+		return a.exportProblem(err)
+	}
+	return a.sendJob(c, call, envelope{tier: call.tier, maxRows: noRows}, wireJob(&j))
+}
+
+// exportProblem is what a caller is told about an error of the queue.
+func (a *API) exportProblem(err error) error {
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return missing("job_not_found", "This key has no export job of that id here. Check the id and the path.")
+	case errors.Is(err, job.ErrTooMany):
+		return &problem{
+			status: fiber.StatusTooManyRequests, code: "too_many_jobs", retry: tooManyRetry,
+			detail: fmt.Sprintf("This key has %d export jobs waiting or running, which is the most. Wait until one is done, or cancel one.", a.exports.PerKey()),
+		}
+	case errors.Is(err, job.ErrReused):
+		return &problem{
+			status: fiber.StatusUnprocessableEntity, code: "idempotency_key_reused", param: "Idempotency-Key",
+			detail: "This Idempotency-Key was sent with another request. Take a new one.",
+		}
+	}
+	return fmt.Errorf("export job: %w", err)
+}
+
+// tooManyRetry is the Retry-After, in seconds, of a key with too many jobs.
+const tooManyRetry = 10
+
+// sendJob answers with a job, null where the plan has no exports.
+func (a *API) sendJob(c *fiber.Ctx, call *Call, e envelope, j *wire.ExportJob) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	mark, start := a.open(call, v.asOf, e)
+	text, err := plainJSON(j)
+	if err != nil {
+		return err
+	}
+	call.buf = append(append(call.buf, `,"data":`...), text...)
+	return a.finish(c, call, mark, start, 1)
+}
+
+// plainJSON is v as JSON, with < > & as they are.
+func plainJSON(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+// wireJob is j as it travels.
+func wireJob(j *job.Job) *wire.ExportJob {
+	w := &wire.ExportJob{
+		JobID: j.ID, Kind: string(j.Request.Kind), Dataset: textOrNull(j.Request.Dataset), Address: textOrNull(j.Request.Address),
+		Format: j.Request.Format, Period: j.Request.Period, Status: string(j.Status), Truncated: j.Truncated,
+		CreatedAt: wholeSeconds(j.Created), StartedAt: timeOrNull(j.Started), FinishedAt: timeOrNull(j.Finished),
+		ExpiresAt: timeOrNull(j.Expires), AsOf: timeOrNull(j.AsOf),
+	}
+	if progress, err := data.MicroOf(j.Progress); err == nil {
+		w.Progress = progress
+	}
+	switch j.Status {
+	case job.Done:
+		url := wire.Base + "/" + string(j.Request.Kind) + "/export-jobs/" + j.ID + "/download"
+		w.DownloadURL, w.Usage = &url, usage(j)
+		fallthrough
+	case job.Expired:
+		w.Rows, w.Bytes, w.SHA256 = &j.Rows, &j.Bytes, &j.SHA256
+	case job.Failed:
+		w.Error = &wire.ExportError{Code: j.Code, Detail: j.Detail}
+	}
+	return w
+}
+
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = wholeSeconds(t)
+	return &t
+}
+
+func wholeSeconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+// exportName is what a job's file is called once it is downloaded.
+func exportName(j *job.Job) string {
+	at := "empty"
+	if !j.AsOf.IsZero() {
+		at = j.AsOf.UTC().Format("20060102T150405Z")
+	}
+	if j.Request.Kind == job.Trader {
+		return "pmx-trader-" + j.Request.Address + "-" + at + ".zip"
+	}
+	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
+}
+
+// usage gives lines that read the file of a done job.
+func usage(j *job.Job) *wire.ExportUsage {
+	name := exportName(j)
+	u := &wire.ExportUsage{FileName: name}
+	read, file := "read_"+j.Request.Format, name
+	if j.Request.Kind == job.Trader {
+		file = "trades." + j.Request.Format
+		u.Pandas = fmt.Sprintf("import pandas, zipfile; trades = pandas.%s(zipfile.ZipFile('%s').open('%s'))", read, name, file)
+	} else {
+		u.Pandas = fmt.Sprintf("import pandas; %s = pandas.%s('%s')", j.Request.Dataset, read, file)
+	}
+	u.DuckDB = fmt.Sprintf("SELECT * FROM %s('%s') LIMIT 10;", read, file)
+	return u
+}
