@@ -37,7 +37,13 @@ type venue struct {
 
 func newVenue(t testing.TB) *venue {
 	t.Helper()
-	v := &venue{t: t, dir: t.TempDir(), keys: map[string]string{}}
+	return openVenue(t, t.TempDir())
+}
+
+// openVenue starts the service over the database in dir.
+func openVenue(t testing.TB, dir string) *venue {
+	t.Helper()
+	v := &venue{t: t, dir: dir, keys: map[string]string{}}
 	clock := apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	var err error
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
