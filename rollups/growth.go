@@ -1,8 +1,11 @@
 package rollups
 
 import (
+	"database/sql/driver"
 	"strconv"
 	"time"
+
+	"pmx/engine"
 )
 
 // growthVertical is activity over time: distinct wallets by week and month,
@@ -39,38 +42,146 @@ func monthStart(month int64) int64 {
 
 // growthBefore finds the weeks, months and market days that the batch begins.
 func growthBefore(m *merge) error {
-	var first, last int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("NewDayRange")).Scan(&first, &last); err != nil {
+	for _, name := range []string{"SpansEmpty", "ChangesEmpty"} {
+		if err := m.exec(name); err != nil {
+			return err
+		}
+	}
+	if err := m.newSpans(); err != nil {
 		return err
 	}
-	lo, hi := int64(0), int64(-1) // no day
-	if first <= last {
-		lo = min(weekStart(weekOf(first)), monthStart(monthOf(first)))
-		hi = max(weekStart(weekOf(last)+1), monthStart(monthOf(last)+1)) - 1
-	}
-	if err := m.exec("NewWeeksAndMonths", dayArgs(lo, hi)...); err != nil {
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedCount")).Scan(&m.moved); err != nil {
 		return err
 	}
-	if err := m.exec("MovedMarketTokens"); err != nil {
-		return err
+	if m.moved > 0 {
+		if err := m.exec("MovedMarketTokens"); err != nil {
+			return err
+		}
+		if err := m.movedDays("g_moved_before", "-1", "(FROM n_fill LIMIT 0)"); err != nil {
+			return err
+		}
 	}
-	err := m.exec("NewMarketDays", "@firstday", strconv.FormatInt(m.firstDay, 10), "@lastday", strconv.FormatInt(m.lastDay, 10))
-	if err != nil {
-		return err
-	}
-	return m.movedDays("g_day_before", "(FROM n_fill LIMIT 0)")
+	return m.newMarketDays()
 }
 
 // growthAfter counts the days of markets that gained or lost a token: by then
 // tokens are where they belong, but token_day lacks the batch.
-func growthAfter(m *merge) error { return m.movedDays("g_day_after", "n_fill") }
+func growthAfter(m *merge) error {
+	if m.moved == 0 {
+		return nil
+	}
+	return m.movedDays("g_moved_after", "1", "n_fill")
+}
 
-func (m *merge) movedDays(into, batch string) error {
+// newSpans counts the wallets that trade in a week or a month for the first time:
+// those with a day later than all before in memory, where that is loaded, and the
+// others by their days.
+func (m *merge) newSpans() error {
+	source := "d_day"
+	if m.recent.loaded {
+		later, late, err := m.recent.wallets.split(m.ctx, m.conn, statements.Get("FreshDays"))
+		if err != nil {
+			return err
+		}
+		if err := m.countSpans(later); err != nil || len(late) == 0 {
+			return err
+		}
+		if err := fill(m.ctx, m.conn, "g_late", late); err != nil {
+			return err
+		}
+		source = "(SELECT day, id AS wallet FROM g_late)"
+	}
+	first, last, err := m.dayRange(source)
+	if err != nil || first > last {
+		return err
+	}
+	lo := min(weekStart(weekOf(first)), monthStart(monthOf(first)))
+	hi := max(weekStart(weekOf(last)+1), monthStart(monthOf(last)+1)) - 1
+	return m.exec("NewWeeksAndMonths", append(dayArgs(lo, hi), "@days", source)...)
+}
+
+// countSpans adds to g_span what the last days decide.
+func (m *merge) countSpans(later []idDay) error {
+	type span struct{ kind, number int64 }
+	counts := map[span]int32{}
+	m.recent.wallets.first(later, func(d idDay, before int32) {
+		for kind, of := range []func(int64) int64{weekOf, monthOf} {
+			if number := of(int64(d.day)); before == noDay || of(int64(before)) != number {
+				counts[span{int64(kind), number}]++
+			}
+		}
+	})
+	rows := make([][]driver.Value, 0, len(counts))
+	for s, n := range counts {
+		rows = append(rows, []driver.Value{int8(s.kind), int32(s.number), n})
+	}
+	return engine.AppendTemp(m.conn, "g_span", len(rows), func(i int) []driver.Value { return rows[i] })
+}
+
+// newMarketDays finds the days on which a market that no token moved to or from
+// trades for the first time.
+func (m *merge) newMarketDays() error {
+	moved := ""
+	if m.moved > 0 {
+		moved = " " + statements.Get("NotMoved")
+	}
+	source := "(" + statements.Get("BatchMarketDays", "@moved", moved) + ")"
+	if m.recent.loaded {
+		later, late, err := m.recent.markets.split(m.ctx, m.conn, source)
+		if err != nil {
+			return err
+		}
+		var fresh []int32
+		m.recent.markets.first(later, func(d idDay, before int32) {
+			if d.day != before {
+				fresh = append(fresh, d.day)
+			}
+		})
+		err = engine.AppendTemp(m.conn, "g_change", len(fresh), func(i int) []driver.Value { return []driver.Value{fresh[i], int32(1)} })
+		if err != nil || len(late) == 0 {
+			return err
+		}
+		if err := fill(m.ctx, m.conn, "g_late", late); err != nil {
+			return err
+		}
+		source = "(SELECT day, id AS market FROM g_late)"
+	}
+	first, last, err := m.dayRange(source)
+	if err != nil || first > last {
+		return err
+	}
+	return m.exec("NewMarketDays", append(dayArgs(first, last), "@days", source)...)
+}
+
+func (m *merge) dayRange(days string) (first, last int64, err error) {
+	err = m.conn.QueryRowContext(m.ctx, statements.Get("DayRange", "@days", days)).Scan(&first, &last)
+	return first, last, err
+}
+
+// movedDays adds the days of markets that gained or lost a token, or takes them
+// off.
+func (m *merge) movedDays(into, sign, batch string) error {
 	var lo, hi int64
 	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedDayRange")).Scan(&lo, &hi); err != nil {
 		return err
 	}
-	return m.exec("MovedMarketDays", append(dayArgs(lo, hi), "@into", into, "@batch", batch)...)
+	if err := m.exec("MovedMarketDays", append(dayArgs(lo, hi), "@into", into, "@batch", batch)...); err != nil {
+		return err
+	}
+	if m.recent.loaded {
+		err := engine.Each(m.ctx, m.conn, statements.Get("MovedLastDays", "@moved", into), func(row []driver.Value) error {
+			last := idDay{id: int32(engine.Int(row[0])), day: int32(engine.Int(row[1])), exact: true}
+			if sign == "-1" {
+				last.day = noDay // unless it has days left
+			}
+			m.recent.markets.pending = append(m.recent.markets.pending, last)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return m.exec("MovedChange", "@sign", sign, "@moved", into)
 }
 
 func dayArgs(lo, hi int64) []string {

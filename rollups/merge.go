@@ -3,6 +3,7 @@ package rollups
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -32,13 +33,21 @@ func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
 // Merger brings rollups up to date batch by batch. The zero Merger asks the
 // database for everything; one that was warmed keeps in memory what would cost
 // a scan of history. It is used by one goroutine at a time.
-type Merger struct{ pairs pairs }
+type Merger struct {
+	pairs  pairs
+	recent recent
+}
 
 // Warm loads what a Merger keeps in memory.
-func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error { return g.pairs.load(ctx, conn) }
+func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
+	return errors.Join(g.pairs.load(ctx, conn), g.recent.load(ctx, conn))
+}
 
 // Committed tells the Merger that its last Merge was committed.
-func (g *Merger) Committed() { g.pairs.commit() }
+func (g *Merger) Committed() {
+	g.pairs.commit()
+	g.recent.commit()
+}
 
 // Merge brings all rollups up to date with the batch in the temporary tables
 // n_fill, n_token and n_payout, inside the caller's transaction. apply adds the
@@ -46,7 +55,8 @@ func (g *Merger) Committed() { g.pairs.commit() }
 // was and reading what is. Where the rollups are stale already, only apply runs.
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
 	g.pairs.pending = nil // of a merge that was rolled back
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs}
+	g.recent.forget()
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, recent: &g.recent}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -70,7 +80,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 // Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
 // the batch and marks the rollups stale.
 func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	g.pairs = pairs{}
+	g.pairs, g.recent = pairs{}, recent{}
 	m := &merge{ctx: ctx, conn: conn}
 	if err := conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&m.from); err != nil {
 		return err
@@ -88,10 +98,11 @@ type merge struct {
 	ctx      context.Context
 	conn     *sql.Conn
 	pairs    *pairs
+	recent   *recent
 	from, to int64 // as_of before and after, unix µs
 	which    string
-	// The first and the last UTC day of the batch's fills.
-	firstDay, lastDay int64
+	touched  int64 // how many tokens' holders are valued anew
+	moved    int64 // how many tokens go to another market
 }
 
 func (m *merge) exec(name string, replace ...string) error {
@@ -112,24 +123,22 @@ func (m *merge) before() error {
 	if err := m.exec("TouchedCreate"); err != nil {
 		return err
 	}
-	var touched int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedCount")).Scan(&touched); err != nil {
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedCount")).Scan(&m.touched); err != nil {
 		return err
 	}
 	m.which = "SELECT token FROM touched"
-	if touched > 0 && touched <= fewTokens {
+	if m.touched > 0 && m.touched <= fewTokens {
 		if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedList")).Scan(&m.which); err != nil {
 			return err
 		}
 	}
-	if err := m.held("held_before"); err != nil {
+	if err := m.held("before"); err != nil {
 		return err
 	}
 	if err := m.newPairs(); err != nil {
 		return err
 	}
-	m.firstDay, m.lastDay = oldest/dayLength, newest/dayLength
-	days := []string{"@firstday", strconv.FormatInt(m.firstDay, 10), "@lastday", strconv.FormatInt(m.lastDay, 10),
+	days := []string{"@firstday", strconv.FormatInt(oldest/dayLength, 10), "@lastday", strconv.FormatInt(newest/dayLength, 10),
 		"@from", strconv.FormatInt(m.from, 10)}
 	for _, name := range []string{"NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
 		if err := m.exec(name, days...); err != nil {
@@ -159,11 +168,23 @@ func (m *merge) newPairs() error {
 	return m.pairs.newPairs(m.ctx, m.conn)
 }
 
-func (m *merge) held(table string) error {
-	holdings := statements.Get("Holdings", "@positions", statements.Get("HoldingsOfTouched", "@which", m.which))
-	_, err := m.conn.ExecContext(m.ctx, "CREATE OR REPLACE TEMP TABLE "+table+" AS "+holdings)
-	if err != nil {
-		return fmt.Errorf("%s: %w", table, err)
+// held values the holdings of touched tokens: leg_<when> by outcome, held_<when>
+// by market.
+func (m *merge) held(when string) error {
+	if m.touched == 0 {
+		if err := m.exec("NoLegs", "@when", when); err != nil {
+			return err
+		}
+		return m.exec("NoHoldings", "@when", when)
+	}
+	positions := statements.Get("HoldingsOfTouched", "@which", m.which)
+	for _, stmt := range []string{
+		"CREATE OR REPLACE TEMP TABLE leg_" + when + " AS " + statements.Get("HeldLegs", "@positions", positions),
+		"CREATE OR REPLACE TEMP TABLE held_" + when + " AS " + statements.Get("Holdings", "@legs", "leg_"+when),
+	} {
+		if _, err := m.conn.ExecContext(m.ctx, stmt); err != nil {
+			return fmt.Errorf("held_%s: %w", when, err)
+		}
 	}
 	return nil
 }
@@ -224,7 +245,7 @@ func (m *merge) after() error {
 
 // revalue makes what the deltas after the positions read.
 func (m *merge) revalue() error {
-	if err := m.held("held_after"); err != nil {
+	if err := m.held("after"); err != nil {
 		return err
 	}
 	if m.pairs.loaded {
@@ -247,6 +268,9 @@ func (m *merge) batchRedemption() error {
 // append leaves the delta of one rollup in the temporary table d_<name>, for
 // the live snapshot, and adds it to the tail.
 func (m *merge) append(t table) error {
+	if t.revalued && m.touched == 0 {
+		return m.exec("NothingRevalued", "@table", t.name)
+	}
 	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
 		"@price", statements.Get("PriceKey"), "@ago", dayAgo(m.to))

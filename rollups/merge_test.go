@@ -302,6 +302,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	if diff := cmp.Diff(pnl.Wallets(fills, payouts), v.totals()); diff != "" {
 		t.Fatalf("wallet totals (-definition +database):\n%s", diff)
 	}
+	v.compareForecasts(t, fills, payouts)
 	asOf := int64(0)
 	for _, f := range fills {
 		asOf = max(asOf, f.TS)
@@ -386,7 +387,9 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 		v.compare(rt, w.distinct(), w.payouts)
 		v.compareFlow(rt, w)
 		v.verify(rt)
-		compareStats(rt, w.distinct(), w.payouts, v.followed(rt))
+		snap := v.followed(rt)
+		compareStats(rt, w.distinct(), w.payouts, snap)
+		compareRanking(rt, w.distinct(), w.payouts, snap)
 		v.rebuild()
 		v.compare(rt, w.distinct(), w.payouts)
 		v.verify(rt)

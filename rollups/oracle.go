@@ -1,3 +1,107 @@
 package rollups
 
-func oracleVertical() vertical { return vertical{} }
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// oracleVertical is forecasting accuracy: what wallets hold of resolved markets,
+// scored by what they paid for it. rollups/oracle is the definition.
+func oracleVertical() vertical {
+	return vertical{
+		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", revalued: true, keys: []string{"wallet", "bin"},
+			sums: []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
+		before:    func(m *merge) error { return m.forecasts("before", "(FROM n_fill LIMIT 0)") },
+		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },
+		inputs:    allForecasts,
+		temporary: []string{"o_all", "o_token"},
+		product:   func() product { return &oracleProduct{} },
+	}
+}
+
+// forecasts scores the legs of touched tokens; token_total lacks the batch still
+// when they are valued after it.
+func (m *merge) forecasts(when, batch string) error {
+	if m.touched == 0 {
+		return nil
+	}
+	totals := statements.Get("TotalsOfTouched", "@which", m.which, "@batch", batch)
+	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, totals))
+}
+
+// allForecasts scores every wallet's legs.
+func allForecasts(b *builder) error {
+	if err := b.run(statements.Get("PayingTokens")); err != nil {
+		return err
+	}
+	legs := statements.Get("PayingLegs", "@positions", "position"+b.suffix)
+	return b.run(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix)))
+}
+
+// scored selects the forecasts of legs, given volumes by token.
+func scored(legs, totals string) string {
+	price := func(usd, shares string) string { return statements.Get("Price", "@usd", usd, "@shares", shares) }
+	prices := statements.Get("OutcomePrices", "@totals", totals, "@taker", price("taker_usd", "taker_shares"),
+		"@maker", price("maker_usd", "maker_shares"))
+	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))
+}
+
+// oracleProduct keeps every wallet's score and every outcome's average price.
+type oracleProduct struct{ builder *serving.OracleBuilder }
+
+func (o *oracleProduct) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
+	if whole {
+		o.builder = serving.NewOracleBuilder(l.builder.Wallets())
+	}
+	query := statements.Get("LoadScores", "@bins", from(tableNamed("oracle_bin")))
+	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		id := int32(engine.Int(row[0]))
+		o.builder.Add(id, scoreOf(row[1:]), l.excluded[id])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, market := range l.catalog.Changed() {
+		o.average(l, market)
+	}
+	return nil
+}
+
+// scoreOf takes a row of LoadScores, without its wallet.
+func scoreOf(row []driver.Value) (s serving.Score) {
+	s.Forecasts, s.Correct = int32(engine.Int(row[0])), int32(engine.Int(row[1]))
+	for i, dst := range []*int64{(*int64)(&s.Edge), &s.Error, &s.BaselineError, (*int64)(&s.BuyUSD)} {
+		*dst = engine.Int(row[2+i])
+	}
+	return s
+}
+
+// average notes what the tokens of each outcome of a market traded for on
+// average.
+func (o *oracleProduct) average(l *Live, market int32) {
+	tokens := l.catalog.Tokens(market) // by outcome
+	for from := 0; from < len(tokens); {
+		var sum legs
+		to := from
+		for ; to < len(tokens) && l.tokens[tokens[to]].outcome == l.tokens[tokens[from]].outcome; to++ {
+			sum.plus(&l.tokens[tokens[to]].legs)
+		}
+		price, _ := serving.AveragePrice(sum.takerUSD, sum.takerShares)
+		if sum.takerShares == 0 {
+			price, _ = serving.AveragePrice(sum.makerUSD, sum.makerShares)
+		}
+		for ; from < to; from++ {
+			o.builder.SetBaseline(tokens[from], price)
+		}
+	}
+}
+
+func (o *oracleProduct) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
+	snap.Oracle = o.builder.Seal()
+	return nil
+}

@@ -76,7 +76,8 @@ func (b *builder) all(step func(string, int, int), store func(table, string) err
 func (b *builder) inputs(t table) error {
 	switch t.name {
 	case "market_wallets":
-		holdings := statements.Get("Holdings", "@positions", "position"+b.suffix)
+		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix)
+		holdings := statements.Get("Holdings", "@legs", "("+legs+")")
 		return b.run(statements.Get("RebuildHeld", "@holdings", holdings))
 	case "wallet_window":
 		if err := b.run("DROP TABLE IF EXISTS held_all"); err != nil {

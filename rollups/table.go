@@ -31,6 +31,7 @@ type table struct {
 	extremes bool
 	delta    string // names the statement of what a batch adds
 	rebuild  string // names the definition, "" where it is delta over all facts
+	revalued bool   // changes only where holders are valued anew
 }
 
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}

@@ -30,7 +30,8 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 	}
 	catalogRows, catalogDiffer := s.Catalog.compare(o.Catalog)
 	screenerRows, screenerDiffer := s.Screener.compare(o.Screener, s.Catalog.Len())
-	return rows + catalogRows + screenerRows, differ + catalogDiffer + screenerDiffer
+	oracleRows, oracleDiffer := s.Oracle.compareWith(o.Oracle, s.walletsLen, int(s.Counts.Tokens))
+	return rows + catalogRows + screenerRows + oracleRows, differ + catalogDiffer + screenerDiffer + oracleDiffer
 }
 
 // compare counts the markets and tokens of c, and those that differ in o.

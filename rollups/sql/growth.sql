@@ -1,16 +1,41 @@
 -- Distinct wallets by week and month, distinct markets by day. Weeks are counted
 -- from Monday 1969-12-29, months from January 1970.
 
--- name: NewDayRange
-SELECT coalesce(min(day), 0), coalesce(max(day), -1) FROM d_day
+-- name: LastDaysOfWallets
+SELECT wallet, max(last_ts) // 86400000000
+FROM (SELECT wallet, last_ts FROM wallet_total UNION ALL SELECT wallet, last_ts FROM wallet_total_tail) AS w
+WHERE last_ts IS NOT NULL
+GROUP BY wallet
+
+-- name: LastDaysOfMarkets
+SELECT t.market, max(k.last_ts) // 86400000000
+FROM (SELECT token, last_ts FROM token_total UNION ALL SELECT token, last_ts FROM token_total_tail) AS k
+JOIN tokens AS t ON t.token = k.token
+WHERE t.market IS NOT NULL AND k.last_ts IS NOT NULL
+GROUP BY t.market
+
+-- name: DaysEmpty
+CREATE OR REPLACE TEMP TABLE @into (day INTEGER, id INTEGER)
+
+-- name: FreshDays
+SELECT day, wallet FROM d_day
+
+-- name: DayRange
+SELECT coalesce(min(day), 0), coalesce(max(day), -1) FROM @days
+
+-- name: SpansEmpty
+CREATE OR REPLACE TEMP TABLE g_span (span TINYINT, number INTEGER, wallets INTEGER)
+
+-- name: ChangesEmpty
+CREATE OR REPLACE TEMP TABLE g_change (day INTEGER, markets INTEGER)
 
 -- name: NewWeeksAndMonths
 -- How many wallets trade in a week (span 0) or a month (span 1) for the first
--- time: of those with new days, the ones with no other day in it. @lo and @hi
--- are the first and the last day of all weeks and months in question.
-CREATE OR REPLACE TEMP TABLE g_span AS
+-- time: of those with the new @days, the ones with no other day in it. @lo and
+-- @hi are the first and the last day of all weeks and months in question.
+INSERT INTO g_span
 WITH either AS (
-  SELECT day, wallet, true AS fresh FROM d_day
+  SELECT day, wallet, true AS fresh FROM @days
   UNION ALL
   SELECT day, wallet, false
   FROM (
@@ -18,7 +43,7 @@ WITH either AS (
     UNION ALL
     SELECT day, wallet FROM wallet_day_tail WHERE day BETWEEN @lo AND @hi
   ) AS k
-  WHERE wallet IN (SELECT wallet FROM d_day)
+  WHERE wallet IN (SELECT wallet FROM @days)
 ),
 spans AS (
   SELECT 0::TINYINT AS span, (day + 3) // 7 AS number, wallet, fresh FROM either
@@ -30,10 +55,10 @@ FROM (SELECT span, number, wallet FROM spans GROUP BY span, number, wallet HAVIN
 GROUP BY span, number
 
 -- name: DeltaWeekWallets
-SELECT number AS week, wallets FROM g_span WHERE span = 0
+SELECT number AS week, SUM(wallets) AS wallets FROM g_span WHERE span = 0 GROUP BY number
 
 -- name: DeltaMonthWallets
-SELECT number AS month, wallets FROM g_span WHERE span = 1
+SELECT number AS month, SUM(wallets) AS wallets FROM g_span WHERE span = 1 GROUP BY number
 
 -- name: RebuildWeekWallets
 SELECT ((day + 3) // 7)::INTEGER AS week, count(DISTINCT wallet) AS wallets FROM @wallet_day GROUP BY 1
@@ -42,6 +67,9 @@ SELECT ((day + 3) // 7)::INTEGER AS week, count(DISTINCT wallet) AS wallets FROM
 SELECT date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)::INTEGER AS month, count(DISTINCT wallet) AS wallets
 FROM @wallet_day
 GROUP BY 1
+
+-- name: MovedCount
+SELECT count(*) FROM n_token
 
 -- name: MovedMarketTokens
 -- Tokens of markets that gain or lose one: all their days are counted anew.
@@ -78,36 +106,42 @@ FROM (
 JOIN tokens AS t ON t.token = k.token
 WHERE t.market IS NOT NULL AND k.token IN (SELECT token FROM g_token)
 
+-- name: MovedChange
+INSERT INTO g_change SELECT day, @sign FROM @moved
+
+-- name: MovedLastDays
+SELECT market, max(day) FROM @moved GROUP BY market
+
+-- name: BatchMarketDays
+-- On which days the batch trades which markets, those with @moved tokens left out.
+SELECT DISTINCT f.day, t.market
+FROM (SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, token FROM n_fill) AS f
+JOIN tokens AS t ON t.token = f.token
+WHERE t.market IS NOT NULL@moved
+
+-- name: NotMoved
+ AND f.token NOT IN (SELECT token FROM g_token)
+
 -- name: NewMarketDays
--- Days on which any other market trades for the first time. Run before the batch is added.
-CREATE OR REPLACE TEMP TABLE g_day AS
-WITH fresh AS (
-  SELECT DISTINCT f.day, t.market
-  FROM (SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, token FROM n_fill) AS f
-  JOIN tokens AS t ON t.token = f.token
-  WHERE t.market IS NOT NULL AND f.token NOT IN (SELECT token FROM g_token)
-)
-SELECT day, market FROM fresh
-EXCEPT
-SELECT k.day, t.market
+-- Of @days and markets, those on which the market trades for the first time. Run
+-- before the batch is added.
+INSERT INTO g_change
+SELECT day, 1
 FROM (
-  SELECT day, token FROM token_day WHERE day BETWEEN @firstday AND @lastday
-  UNION ALL
-  SELECT day, token FROM token_day_tail WHERE day BETWEEN @firstday AND @lastday
-) AS k
-JOIN tokens AS t ON t.token = k.token
-WHERE t.market IN (SELECT market FROM fresh)
+  SELECT day, market FROM @days
+  EXCEPT
+  SELECT k.day, t.market
+  FROM (
+    SELECT day, token FROM token_day WHERE day BETWEEN @lo AND @hi
+    UNION ALL
+    SELECT day, token FROM token_day_tail WHERE day BETWEEN @lo AND @hi
+  ) AS k
+  JOIN tokens AS t ON t.token = k.token
+  WHERE t.market IN (SELECT market FROM @days)
+) AS first
 
 -- name: DeltaDayMarkets
-SELECT day, SUM(markets) AS markets
-FROM (
-  SELECT day, 1 AS markets FROM g_day
-  UNION ALL
-  SELECT day, 1 FROM g_day_after
-  UNION ALL
-  SELECT day, -1 FROM g_day_before
-) AS part
-GROUP BY day
+SELECT day, SUM(markets) AS markets FROM g_change GROUP BY day
 
 -- name: RebuildDayMarkets
 SELECT k.day, count(DISTINCT t.market) AS markets

@@ -30,28 +30,30 @@ SELECT count(*) FROM touched
 -- name: TouchedList
 SELECT string_agg(token::VARCHAR, ',' ORDER BY token) FROM touched
 
--- name: Holdings
--- One row per wallet and market (NULL: unmapped) of the positions in @positions.
-WITH paying AS (
+-- name: HeldLegs
+-- One row per wallet and outcome (market NULL: unmapped) of the positions in
+-- @positions.
+SELECT h.wallet, k.market, k.outcome, any_value(k.resolved_at) AS resolved_at, any_value(k.payout) AS payout,
+  SUM(h.fills)::BIGINT AS fills, SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT AS net,
+  SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT AS cash, SUM(h.buy_shares)::BIGINT AS buy_shares,
+  SUM(h.buy_usd)::BIGINT AS buy_usd
+FROM @positions AS h
+JOIN (
   SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout
   FROM tokens AS t
   LEFT JOIN markets AS m ON m.market = t.market
-),
-leg AS (
-  SELECT h.wallet, k.market, k.outcome, any_value(k.resolved_at) AS resolved_at, any_value(k.payout) AS payout,
-    SUM(h.fills)::BIGINT AS fills, SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT AS net,
-    SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT AS cash
-  FROM @positions AS h
-  JOIN paying AS k ON k.token = h.token
-  GROUP BY h.wallet, k.market, k.outcome
-),
-valued AS (
+) AS k ON k.token = h.token
+GROUP BY h.wallet, k.market, k.outcome
+
+-- name: Holdings
+-- One row per wallet and market (NULL: unmapped) of the legs in @legs.
+WITH valued AS (
   SELECT wallet, market, any_value(resolved_at) AS resolved_at, bool_or(payout IS NOT NULL) AS resolved,
     SUM(fills)::BIGINT AS fills, SUM(cash)::BIGINT AS cash,
     coalesce(SUM(net) FILTER (payout = 1000000), 0)::BIGINT AS whole,
     coalesce(SUM(net::HUGEINT * payout) FILTER (payout <> 1000000 AND payout <> 0), 0) AS part,
     COUNT(*) FILTER (net < 0 AND payout IS NOT NULL) AS negative_legs
-  FROM leg
+  FROM @legs AS leg
   GROUP BY wallet, market
 )
 SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
@@ -59,6 +61,17 @@ SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
   (whole + CASE WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
     AS redemption
 FROM valued
+
+-- name: NoLegs
+CREATE OR REPLACE TEMP TABLE leg_@when (wallet INTEGER, market INTEGER, outcome TINYINT, resolved_at BIGINT, payout BIGINT,
+  fills BIGINT, net BIGINT, cash BIGINT, buy_shares BIGINT, buy_usd BIGINT)
+
+-- name: NoHoldings
+CREATE OR REPLACE TEMP TABLE held_@when (wallet INTEGER, market INTEGER, resolved_at BIGINT, resolved BOOLEAN, fills BIGINT,
+  cash BIGINT, negative_legs BIGINT, redemption BIGINT)
+
+-- name: NothingRevalued
+CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 
 -- name: HoldingsOfTouched
 -- @which is a list of tokens or a subquery: a list of few lets zone maps prune.

@@ -1,0 +1,200 @@
+// Package oracle is the definition of forecasting accuracy in plain Go: small,
+// slow, exact and without a database, so that the statements and the snapshot
+// which compute it at scale can be compared with something that is easy to read.
+package oracle
+
+import (
+	"math/big"
+
+	"pmx/data"
+)
+
+// Fill is one wallet's own side of a match, of a token that pays for Outcome of
+// Market. The zero Market is one that nobody knows yet.
+type Fill struct {
+	Wallet      data.Address
+	Market      data.Hash
+	Outcome     int
+	Side        data.Side
+	Role        data.Role
+	Shares, USD data.Micro
+	Fee         data.Micro // in tokens on a buy, in dollars on a sell
+}
+
+// Forecast is what a wallet's tokens of one outcome of a resolved market say: that
+// it comes true with probability P.
+type Forecast struct {
+	Wallet   data.Address
+	Market   data.Hash
+	Outcome  int
+	P        data.Micro // what the wallet paid on average, 0 to 1
+	Payout   data.Micro // what the outcome came to, 0 to 1
+	Baseline data.Micro // what the outcome's tokens traded for on average, 0 to 1
+	BuyUSD   data.Micro // paid for all tokens of the outcome, those sold again too
+}
+
+// part is what a wallet did with one outcome, or everybody together.
+type part struct{ net, bought, paid, taken, takenFor, made, madeFor data.Micro }
+
+// Forecasts gives all forecasts: of wallets that bought more tokens of an outcome
+// than they sold and paid in fees. Tokens that came to a wallet without a trade
+// have no price and say nothing. payouts are millionths of a dollar per token.
+func Forecasts(fills []Fill, payouts map[data.Hash][]data.Micro) []Forecast {
+	type outcome struct {
+		market data.Hash
+		index  int
+	}
+	type holder struct {
+		wallet data.Address
+		outcome
+	}
+	all, held := map[outcome]*part{}, map[holder]*part{}
+	for _, f := range fills {
+		o := outcome{f.Market, f.Outcome}
+		h := holder{f.Wallet, o}
+		if all[o] == nil {
+			all[o] = &part{}
+		}
+		if held[h] == nil {
+			held[h] = &part{}
+		}
+		all[o].add(f)
+		held[h].add(f)
+	}
+	var out []Forecast
+	for h, mine := range held {
+		list := payouts[h.market]
+		if h.index >= len(list) || mine.net <= 0 {
+			continue
+		}
+		out = append(out, Forecast{Wallet: h.wallet, Market: h.market, Outcome: h.index, P: price(mine.paid, mine.bought),
+			Payout: list[h.index], Baseline: all[h.outcome].average(), BuyUSD: mine.paid})
+	}
+	return out
+}
+
+func (p *part) add(f Fill) {
+	if f.Role == data.Maker {
+		p.made += f.Shares
+		p.madeFor += f.USD
+	} else {
+		p.taken += f.Shares
+		p.takenFor += f.USD
+	}
+	if f.Side == data.Sell {
+		p.net -= f.Shares
+		return
+	}
+	p.net += f.Shares - f.Fee
+	p.bought += f.Shares
+	p.paid += f.USD
+}
+
+// average is the price of all fills: of takers', or of makers' where no taker
+// moved a token.
+func (p *part) average() data.Micro {
+	if p.taken > 0 {
+		return price(p.takenFor, p.taken)
+	}
+	return price(p.madeFor, p.made)
+}
+
+// price is dollars per token to the nearest millionth, halves up, 1 at most.
+func price(usd, shares data.Micro) data.Micro {
+	twice := new(big.Int).Mul(big.NewInt(2_000_000), big.NewInt(int64(usd)))
+	twice.Add(twice, big.NewInt(int64(shares)))
+	twice.Quo(twice, new(big.Int).Mul(big.NewInt(2), big.NewInt(int64(shares))))
+	if one := big.NewInt(int64(data.One)); twice.Cmp(one) > 0 {
+		return data.One
+	}
+	return data.Micro(twice.Int64())
+}
+
+// Bin is the tenth of probability that p lies in, 0 to 9; 1 lies in the last.
+func Bin(p data.Micro) int { return int(min(p/(data.One/10), 9)) }
+
+// Sums are what a set of forecasts adds up to.
+type Sums struct {
+	Forecasts, Correct   int64
+	Probability, Payout  data.Micro
+	Error, BaselineError int64 // squares of millionths
+	BuyUSD               data.Micro
+}
+
+// Key says whose forecasts of which tenth are added up.
+type Key struct {
+	Wallet data.Address
+	Bin    int
+}
+
+// Bins adds forecasts up by wallet and tenth.
+func Bins(forecasts []Forecast) map[Key]Sums {
+	out := map[Key]Sums{}
+	for _, f := range forecasts {
+		k := Key{f.Wallet, Bin(f.P)}
+		s := out[k]
+		s.Forecasts++
+		if f.Payout > data.One/2 {
+			s.Correct++
+		}
+		s.Probability += f.P
+		s.Payout += f.Payout
+		s.Error += int64((f.P - f.Payout) * (f.P - f.Payout))
+		s.BaselineError += int64((f.Baseline - f.Payout) * (f.Baseline - f.Payout))
+		s.BuyUSD += f.BuyUSD
+		out[k] = s
+	}
+	return out
+}
+
+// Brier is the mean squared error of forecasts, which must not be none, as an
+// exact fraction.
+func Brier(forecasts []Forecast) *big.Rat {
+	sum := new(big.Rat)
+	for _, f := range forecasts {
+		e := big.NewRat(int64(f.P-f.Payout), int64(data.One))
+		sum.Add(sum, e.Mul(e, e))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(forecasts)), 1))
+}
+
+// Murphy gives the parts of the Brier score as exact fractions: reliability −
+// resolution + uncertainty + what is left within the bins.
+func Murphy(forecasts []Forecast) (reliability, resolution, uncertainty, within *big.Rat) {
+	n := big.NewRat(int64(len(forecasts)), 1)
+	bins := map[int][]Forecast{}
+	mean := payout(forecasts)
+	reliability, resolution, uncertainty = new(big.Rat), new(big.Rat), new(big.Rat)
+	for _, f := range forecasts {
+		bins[Bin(f.P)] = append(bins[Bin(f.P)], f)
+		d := new(big.Rat).Sub(big.NewRat(int64(f.Payout), int64(data.One)), mean)
+		uncertainty.Add(uncertainty, d.Mul(d, d))
+	}
+	for _, list := range bins {
+		k := big.NewRat(int64(len(list)), 1)
+		p := new(big.Rat)
+		for _, f := range list {
+			p.Add(p, big.NewRat(int64(f.P), int64(data.One)))
+		}
+		p.Quo(p, k)
+		off := new(big.Rat).Sub(p, payout(list))
+		reliability.Add(reliability, off.Mul(off, off).Mul(off, k))
+		apart := new(big.Rat).Sub(payout(list), mean)
+		resolution.Add(resolution, apart.Mul(apart, apart).Mul(apart, k))
+	}
+	reliability.Quo(reliability, n)
+	resolution.Quo(resolution, n)
+	uncertainty.Quo(uncertainty, n)
+	within = new(big.Rat).Sub(Brier(forecasts), reliability)
+	within.Add(within, resolution).Sub(within, uncertainty)
+	return reliability, resolution, uncertainty, within
+}
+
+// payout is the mean payout of forecasts.
+func payout(forecasts []Forecast) *big.Rat {
+	sum := new(big.Rat)
+	for _, f := range forecasts {
+		sum.Add(sum, big.NewRat(int64(f.Payout), int64(data.One)))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(forecasts)), 1))
+}

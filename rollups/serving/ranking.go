@@ -1,0 +1,266 @@
+package serving
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"pmx/data"
+)
+
+// RankedFrom is from how many forecasts on a wallet is in the ranking that every
+// snapshot holds.
+const RankedFrom = 20
+
+// Oracle is every wallet's score, who is ranked by it, and what each outcome's
+// tokens traded for on average.
+type Oracle struct {
+	scores    shared[scored]
+	baselines shared[int32] // in millionths, by token
+	ranked    []int32       // wallets with RankedFrom forecasts or more
+	wallets   *Wallets
+}
+
+// scored is a wallet's score; hidden keeps the venue's own out of rankings.
+type scored struct {
+	Score
+	hidden bool
+}
+
+// Score gives a wallet's score, zero where it has no forecasts.
+func (o *Oracle) Score(wallet int32) Score {
+	if o == nil {
+		return Score{}
+	}
+	if s := o.scores.at(int(wallet)); s != nil {
+		return s.Score
+	}
+	return Score{}
+}
+
+// Baseline is what the outcome of a token traded for on average; 0 where it never
+// did.
+func (o *Oracle) Baseline(token int32) data.Micro {
+	if o == nil {
+		return 0
+	}
+	if price := o.baselines.at(int(token)); price != nil {
+		return data.Micro(*price)
+	}
+	return 0
+}
+
+// Ranking is the first of those who have enough forecasts.
+type Ranking struct {
+	Total   int // how many have enough
+	Wallets []int32
+	Ranks   []int32 // competition rank by Brier score: 1, 1, 3
+}
+
+// Weight is about how many bytes the ranking holds.
+func (r Ranking) Weight() int { return 64 + 8*len(r.Wallets) }
+
+// Ranking gives the first most wallets with at least atLeast forecasts, the
+// venue's own left out: by Brier score, ties by the number of forecasts, the most
+// first, then by address.
+func (o *Oracle) Ranking(atLeast, most int) Ranking {
+	if o == nil {
+		return Ranking{}
+	}
+	var r Ranking
+	if atLeast < RankedFrom {
+		all := o.collect(atLeast)
+		r.Total, r.Wallets = len(all), o.first(all, most)
+	} else {
+		for _, id := range o.ranked {
+			if int(o.scores.at(int(id)).Forecasts) >= atLeast {
+				if r.Total++; len(r.Wallets) < most {
+					r.Wallets = append(r.Wallets, id)
+				}
+			}
+		}
+	}
+	r.Ranks = make([]int32, len(r.Wallets))
+	for i, id := range r.Wallets {
+		r.Ranks[i] = int32(i + 1)
+		if i > 0 && compareBrier(&o.scores.at(int(r.Wallets[i-1])).Score, &o.scores.at(int(id)).Score) == 0 {
+			r.Ranks[i] = r.Ranks[i-1]
+		}
+	}
+	return r
+}
+
+// collect lists the wallets with at least that many forecasts, in no order.
+func (o *Oracle) collect(atLeast int) []int32 {
+	var ids []int32
+	for n, b := range o.scores.blocks {
+		if b == nil {
+			continue
+		}
+		for i := range b {
+			if s := &b[i]; s.Forecasts > 0 && int(s.Forecasts) >= atLeast && !s.hidden {
+				ids = append(ids, int32(n<<blockBits|i))
+			}
+		}
+	}
+	return ids
+}
+
+// first gives the first most of ids, ranked. Whoever comes behind the last of
+// those picked so far is passed over, which nearly all are.
+func (o *Oracle) first(ids []int32, most int) []int32 {
+	var best []int32
+	full := false
+	cut := func() {
+		slices.SortFunc(best, o.compare)
+		if full = len(best) >= most; full {
+			best = best[:most]
+		}
+	}
+	for _, id := range ids {
+		if full && o.compare(best[most-1], id) < 0 {
+			continue
+		}
+		if best = append(best, id); len(best) >= 2*most {
+			cut()
+		}
+	}
+	cut()
+	return best
+}
+
+// Rank is a wallet's place among those with RankedFrom forecasts or more; false
+// where it has fewer, or is one of the venue's own.
+func (o *Oracle) Rank(wallet int32) (int, bool) {
+	if o == nil {
+		return 0, false
+	}
+	s := o.scores.at(int(wallet))
+	if s == nil || !s.ranks() {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(o.ranked, &s.Score, func(id int32, s *Score) int {
+		return compareBrier(&o.scores.at(int(id)).Score, s)
+	})
+	return i + 1, true
+}
+
+// Ranked is how many wallets have RankedFrom forecasts or more.
+func (o *Oracle) Ranked() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.ranked)
+}
+
+func (s *scored) ranks() bool { return s.Forecasts >= RankedFrom && !s.hidden }
+
+// compare is the order of a ranking.
+func (o *Oracle) compare(x, y int32) int {
+	a, b := &o.scores.at(int(x)).Score, &o.scores.at(int(y)).Score
+	if c := cmp.Or(compareBrier(a, b), cmp.Compare(b.Forecasts, a.Forecasts)); c != 0 {
+		return c
+	}
+	p, q := o.wallets.Address(int(x)), o.wallets.Address(int(y))
+	return bytes.Compare(p[:], q[:])
+}
+
+// OracleBuilder makes successive Oracles at a cost in proportion to what changes.
+// It belongs to one goroutine.
+type OracleBuilder struct {
+	scores    paged[scored]
+	baselines paged[int32]
+	wallets   *Wallets
+	ranked    []int32
+	changed   []int32
+	noted     []bool // by wallet: it is in changed
+}
+
+// NewOracleBuilder gives a builder of no forecasts by the wallets of an index.
+func NewOracleBuilder(w *Wallets) *OracleBuilder { return &OracleBuilder{wallets: w} }
+
+// Add adds what changed of a wallet's score. A hidden wallet is not ranked.
+func (b *OracleBuilder) Add(wallet int32, change Score, hidden bool) {
+	s := b.scores.edit(int(wallet))
+	s.plus(&change)
+	s.hidden = hidden
+	for int(wallet) >= len(b.noted) {
+		b.noted = append(b.noted, false)
+	}
+	if !b.noted[wallet] {
+		b.noted[wallet] = true
+		b.changed = append(b.changed, wallet)
+	}
+}
+
+// SetBaseline says what the outcome of a token traded for on average, 0 to 1.
+func (b *OracleBuilder) SetBaseline(token int32, price data.Micro) {
+	if old := b.baselines.at(int(token)); old == nil || *old != int32(price) {
+		*b.baselines.edit(int(token)) = int32(price)
+	}
+}
+
+// Seal gives the Oracle as it is now and starts the next one.
+func (b *OracleBuilder) Seal() *Oracle {
+	o := &Oracle{scores: b.scores.seal(), baselines: b.baselines.seal(), wallets: b.wallets}
+	if len(b.changed) > 0 {
+		b.ranked = b.rerank(o)
+	}
+	o.ranked = b.ranked
+	for _, id := range b.changed {
+		b.noted[id] = false
+	}
+	b.changed = b.changed[:0]
+	return o
+}
+
+// rerank takes the wallets that changed out of the ranking and puts them in where
+// they belong now.
+func (b *OracleBuilder) rerank(o *Oracle) []int32 {
+	in := make([]int32, 0, len(b.changed))
+	for _, id := range b.changed {
+		if o.scores.at(int(id)).ranks() {
+			in = append(in, id)
+		}
+	}
+	slices.SortFunc(in, o.compare)
+	kept := make([]int32, 0, len(b.ranked))
+	for _, id := range b.ranked {
+		if !b.noted[id] {
+			kept = append(kept, id)
+		}
+	}
+	out := make([]int32, 0, len(kept)+len(in))
+	for _, id := range in {
+		at, _ := slices.BinarySearchFunc(kept, id, o.compare)
+		out = append(append(out, kept[:at]...), id)
+		kept = kept[at:]
+	}
+	return append(out, kept...)
+}
+
+// compareWith counts the scores and averages of o, and those that differ in p.
+func (o *Oracle) compareWith(p *Oracle, wallets, tokens int) (rows, differ int64) {
+	note := func(same bool) {
+		rows++
+		if !same {
+			differ++
+		}
+	}
+	for id := range wallets {
+		x, y := o.Score(int32(id)), p.Score(int32(id))
+		note(x == y)
+	}
+	for id := range tokens {
+		note(o.Baseline(int32(id)) == p.Baseline(int32(id)))
+	}
+	note(slices.Equal(o.rankedWallets(), p.rankedWallets()))
+	return rows, differ
+}
+
+func (o *Oracle) rankedWallets() []int32 {
+	if o == nil {
+		return nil
+	}
+	return o.ranked
+}

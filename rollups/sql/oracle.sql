@@ -1,0 +1,96 @@
+-- Forecasting accuracy. A forecast is a wallet's tokens of one outcome of a
+-- resolved market, more bought than sold: it says that the outcome comes true
+-- with the probability that the wallet paid for it on average.
+
+-- name: Price
+-- Dollars by tokens in millionths, half of one rounded up, 1 at most. Products
+-- that fit are not computed in 128 bits, which costs several times as much.
+least(CASE WHEN @usd < 2000000000000 AND @shares < 4000000000000000000
+  THEN (@usd * 2000000 + @shares) // (2 * @shares)
+  ELSE ((@usd::HUGEINT * 2000000 + @shares) // (2 * @shares::HUGEINT))::BIGINT END, 1000000)
+
+-- name: OutcomePrices
+-- What an outcome's tokens traded for on average: by takers' fills, or by makers'
+-- where no taker's moved a token of it. @totals are volumes by token.
+SELECT market, outcome, CASE WHEN taker_shares > 0 THEN @taker ELSE @maker END AS price
+FROM (
+  SELECT t.market, t.outcome, SUM(p.taker_usd)::BIGINT AS taker_usd, SUM(p.taker_shares)::BIGINT AS taker_shares,
+    SUM(p.maker_usd)::BIGINT AS maker_usd, SUM(p.maker_shares)::BIGINT AS maker_shares
+  FROM @totals AS p
+  JOIN tokens AS t ON t.token = p.token
+  WHERE t.market IS NOT NULL
+  GROUP BY t.market, t.outcome
+) AS legs
+WHERE taker_shares > 0 OR maker_shares > 0
+
+-- name: TotalsOfTouched
+(SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total WHERE token IN (@which)
+ UNION ALL
+ SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total_tail WHERE token IN (@which)
+ UNION ALL
+ SELECT token, CASE WHEN role <> 1 THEN sign * usd ELSE 0 END, CASE WHEN role <> 1 THEN sign * shares ELSE 0 END,
+   CASE WHEN role = 1 THEN sign * usd ELSE 0 END, CASE WHEN role = 1 THEN sign * shares ELSE 0 END
+ FROM @batch WHERE token IN (@which))
+
+-- name: PayingTokens
+-- Tokens whose payout is known; shared: another one stands for the same outcome.
+CREATE OR REPLACE TEMP TABLE o_token AS
+SELECT t.token, t.market, t.outcome, m.payouts[t.outcome + 1] AS payout,
+  count(*) OVER (PARTITION BY t.market, t.outcome) > 1 AS shared
+FROM tokens AS t
+JOIN markets AS m ON m.market = t.market
+WHERE m.payouts IS NOT NULL
+
+-- name: PayingLegs
+-- HeldLegs of those tokens, without what forecasts do not need. @positions has a
+-- row for each wallet and token, so that only shared outcomes are added up.
+(SELECT h.wallet, t.market, t.outcome, t.payout, h.buy_shares - h.sell_shares - h.fee_shares AS net, h.buy_shares, h.buy_usd
+ FROM @positions AS h
+ JOIN o_token AS t ON t.token = h.token
+ WHERE NOT t.shared
+ UNION ALL
+ SELECT h.wallet, t.market, t.outcome, any_value(t.payout), SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT,
+   SUM(h.buy_shares)::BIGINT, SUM(h.buy_usd)::BIGINT
+ FROM @positions AS h
+ JOIN o_token AS t ON t.token = h.token
+ WHERE t.shared
+ GROUP BY h.wallet, t.market, t.outcome)
+
+-- name: Forecasts
+-- One row per forecast. Whoever holds more than none after sales and fees has
+-- bought some.
+SELECT wallet, least(p // 100000, 9)::TINYINT AS bin, (payout > 500000)::INTEGER AS correct, p AS probability, payout,
+  (p - payout) * (p - payout) AS error, (price - payout) * (price - payout) AS baseline_error, buy_usd AS usd
+FROM (
+  SELECT l.wallet, l.payout, l.buy_usd, o.price, @probability AS p
+  FROM @legs AS l
+  JOIN (@prices) AS o ON o.market = l.market AND o.outcome = l.outcome
+  WHERE l.net > 0 AND l.payout IS NOT NULL
+) AS forecast
+
+-- name: ForecastsKept
+CREATE OR REPLACE TEMP TABLE @into AS @forecasts
+
+-- name: DeltaOracleBin
+SELECT wallet, bin, SUM(sign) AS forecasts, SUM(sign * correct) AS correct, SUM(sign * probability) AS probability,
+  SUM(sign * payout) AS payout, SUM(sign * error) AS error, SUM(sign * baseline_error) AS baseline_error,
+  SUM(sign * usd) AS usd
+FROM (SELECT 1 AS sign, * FROM o_after UNION ALL SELECT -1, * FROM o_before) AS part
+GROUP BY wallet, bin
+
+-- name: BinsOfAll
+CREATE OR REPLACE TEMP TABLE o_all AS
+SELECT wallet, bin, count(*) AS forecasts, SUM(correct)::BIGINT AS correct, SUM(probability)::BIGINT AS probability,
+  SUM(payout)::BIGINT AS payout, SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline_error,
+  SUM(usd)::BIGINT AS usd
+FROM (@forecasts) AS f
+GROUP BY wallet, bin
+
+-- name: RebuildOracleBin
+SELECT wallet, bin, forecasts, correct, probability, payout, error, baseline_error, usd FROM o_all
+
+-- name: LoadScores
+SELECT wallet, SUM(forecasts)::BIGINT, SUM(correct)::BIGINT, SUM(payout - probability)::BIGINT, SUM(error)::BIGINT,
+  SUM(baseline_error)::BIGINT, SUM(usd)::BIGINT
+FROM (@bins) AS b
+GROUP BY wallet
