@@ -20,6 +20,7 @@ type view struct {
 	asOf   []byte // as JSON
 	boards boardView
 	stats  statsView
+	oracle oracleView
 	walk   *walk
 	screen screenFront
 	kept   atomic.Int64 // bytes of finished bodies

@@ -206,6 +206,28 @@ func (c *Client) StatsGrowth(ctx context.Context) (*wire.One[wire.StatsGrowth], 
 	return call[wire.One[wire.StatsGrowth]](ctx, c, r)
 }
 
+// OracleLeaderboardParams are the optional parameters of OracleLeaderboard; what is zero is left out.
+type OracleLeaderboardParams struct {
+	MinResolved int64 // forecasts that a wallet needs to be ranked
+	Limit       int64 // rows wanted; the plan's row cap may trim it
+	Offset      int64 // rows to skip
+}
+
+// OracleLeaderboard asks GET /oracle/leaderboard. Top traders by forecasting accuracy.
+func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboardParams) (*wire.OracleBoard, error) {
+	r := request{method: "GET", path: "/oracle/leaderboard", query: url.Values{}, header: http.Header{}}
+	set(r.query, "min_resolved", params.MinResolved)
+	set(r.query, "limit", params.Limit)
+	set(r.query, "offset", params.Offset)
+	return call[wire.OracleBoard](ctx, c, r)
+}
+
+// OracleTrader asks GET /oracle/trader/{address}. Forecasting accuracy of a wallet.
+func (c *Client) OracleTrader(ctx context.Context, address string) (*wire.One[wire.OracleTrader], error) {
+	r := request{method: "GET", path: join("/oracle/trader/", address)}
+	return call[wire.One[wire.OracleTrader]](ctx, c, r)
+}
+
 // ScreenerParams are the optional parameters of Screener; what is zero is left out.
 type ScreenerParams struct {
 	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there

@@ -1,8 +1,10 @@
 package serving
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"pmx/data"
 )
@@ -184,4 +186,51 @@ func (c *Calibration) Murphy() (Murphy, bool) {
 	brier, _ := c.Brier()
 	m.WithinBins = brier - m.Reliability + m.Resolution - m.Uncertainty
 	return m, true
+}
+
+// CategoryScore is the score of forecasts about markets of one category, "" where
+// that is not known.
+type CategoryScore struct {
+	Category string
+	Score
+}
+
+// Accuracy is how well one wallet forecast.
+type Accuracy struct {
+	Calibration
+	Categories []CategoryScore // the most forecasts first, ties by name
+}
+
+// Weight is about how many bytes the accuracy holds.
+func (a Accuracy) Weight() int { return 512 + 80*len(a.Categories) }
+
+// Accuracy scores the tokens that a wallet holds of resolved markets. The scores
+// of all of them add up to what the snapshot's Oracle says of the wallet.
+func (s *Snapshot) Accuracy(b *Book) Accuracy {
+	var a Accuracy
+	by := map[string]*Score{}
+	for i := range b.Holdings {
+		h := &b.Holdings[i]
+		for j := range h.Legs {
+			l := &h.Legs[j]
+			payout, known := l.Payout(h.Market)
+			if !known || l.Net() <= 0 {
+				continue
+			}
+			p, _ := AveragePrice(int64(l.BuyUSD), int64(l.BuyShares)) // whoever holds some has bought some
+			baseline := s.Oracle.Baseline(l.Token)
+			a.Forecast(p, payout, baseline, l.BuyUSD)
+			if by[h.Market.Category] == nil {
+				by[h.Market.Category] = &Score{}
+			}
+			by[h.Market.Category].Forecast(p, payout, baseline, l.BuyUSD)
+		}
+	}
+	for category, score := range by {
+		a.Categories = append(a.Categories, CategoryScore{category, *score})
+	}
+	slices.SortFunc(a.Categories, func(x, y CategoryScore) int {
+		return cmp.Or(cmp.Compare(y.Forecasts, x.Forecasts), cmp.Compare(x.Category, y.Category))
+	})
+	return a
 }
