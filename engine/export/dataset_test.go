@@ -98,7 +98,7 @@ func unless(null bool, m data.Micro) string {
 func TestLeaderboardOrderAndRanks(t *testing.T) {
 	k := open(t, 2)
 	mustImport(t, k, sampleFiles(t, 4_000))
-	exec(t, k, `INSERT INTO wallet_total_tail (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
+	change(t, k, `INSERT INTO wallet_total_tail (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
   resolved_markets, winning_markets, negative_legs, unmapped_fills, redemption, unresolved_cash)
 SELECT wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5000000 - real_pnl, 0
 FROM (SELECT wallet, SUM(sell_usd - buy_usd - fee_usd + redemption)::BIGINT AS real_pnl
@@ -204,8 +204,8 @@ func TestEqualDataGivesEqualBytes(t *testing.T) {
 	}
 }
 
-// exec changes the database behind pmx's back.
-func exec(t testing.TB, k *keeper.Keeper, statements ...string) {
+// change alters the database behind pmx's back.
+func change(t testing.TB, k *keeper.Keeper, statements ...string) {
 	t.Helper()
 	err := k.DB().Write(context.Background(), func(conn *sql.Conn) error {
 		for _, s := range statements {

@@ -21,7 +21,7 @@ import (
 // crowd puts n wallets into the rollups that no fill stands behind.
 func crowd(t testing.TB, k *keeper.Keeper, n string) {
 	t.Helper()
-	exec(t, k,
+	change(t, k,
 		"INSERT INTO wallets SELECT i::INTEGER, unhex(substr(sha256(i::VARCHAR), 1, 40)) FROM range("+n+") AS r(i)",
 		`INSERT INTO wallet_total SELECT i::INTEGER, 1 + i % 7, 0, 0, (i * 7919) % 1000003, (i * 104729) % 1000003, i % 13, 1, 1 + i % 5, i % 3, i % 2,
   0, 0, (i * 31) % 500009, 0, 1700000000000000 + i, 1730000000000000 + i FROM range(`+n+`) AS r(i)`)
@@ -73,7 +73,7 @@ func TestTwoMillionRowsAndOne(t *testing.T) {
 func TestParquetDescribesItself(t *testing.T) {
 	k := open(t, 2)
 	crowd(t, k, "250000")
-	exec(t, k, "UPDATE rollup_state SET as_of = 1773500966535000, epoch = 7")
+	change(t, k, "UPDATE rollup_state SET as_of = 1773500966535000, epoch = 7")
 	_, first := exported(t, k, export.Exporter{}, "wallet_pnl", data.Parquet)
 	path, second := exported(t, k, export.Exporter{}, "wallet_pnl", data.Parquet)
 	if first.SHA256 != second.SHA256 {
@@ -128,7 +128,7 @@ func TestCSVIsSafeAndPlain(t *testing.T) {
 	crowd(t, k, "8")
 	names := []string{`=cmd|' /C calc'!A0`, "+1", "-1", "@x", "\tx", "\rx", "a, \"b\"\nc", "plain"}
 	for i, name := range names {
-		exec(t, k, "INSERT INTO wallet_names VALUES ("+string(rune('0'+i))+", '"+strings.ReplaceAll(name, "'", "''")+"', 0)")
+		change(t, k, "INSERT INTO wallet_names VALUES ("+string(rune('0'+i))+", '"+strings.ReplaceAll(name, "'", "''")+"', 0)")
 	}
 	path, _ := exported(t, k, export.Exporter{}, "wallet_pnl", data.CSV)
 	text, err := os.ReadFile(path)
