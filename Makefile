@@ -14,7 +14,7 @@ PKG       ?= ./...
 TESTFLAGS ?=
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-SOURCES := $(shell find cmd data engine http rollups -type f -not -name '*_test.go' -not -path '*/testdata/*') go.mod go.sum
+SOURCES := $(shell find cmd data docs engine http rollups -type f -not -name '*_test.go' -not -path '*/testdata/*') go.mod go.sum
 
 LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
@@ -22,7 +22,7 @@ LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 # Where the race detector pays: packages in which goroutines meet.
 RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./engine
 
-.PHONY: help build run test race bench lint fmt fuzz clients check tools clean
+.PHONY: help build run test race bench lint fmt fuzz clients browser check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,9 @@ fuzz: tools ## Run every fuzz target for FUZZTIME
 
 clients: build ## Read answers and exports as other programs do
 	@.ci/clients
+
+browser: tools ## Look at the pages in Chromium, where it is installed
+	@PMX_BROWSER=1 $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
 
 check: ## Run everything that CI runs
 	@.ci/run

@@ -55,6 +55,7 @@ var layers = []struct {
 	{"data/feeds", []string{"data", "data/reference", "data/feeds/..."}},
 	{"data/reference", []string{"data"}},
 	{"data/sample", []string{"data", "data/reference"}},
+	{"docs", nil},
 	{".", nil},
 }
 

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -26,7 +25,7 @@ var examplesFile = filepath.Join("..", "http", "openapi", "examples.json")
 func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 	v := newSample(t)
 	pick := newPicker(v)
-	examples := map[string]json.RawMessage{}
+	examples := map[string]openapi.Example{}
 	for _, route := range api.Routes() {
 		if route.Method != "GET" || route.Reply == nil || route.Section == wire.Export {
 			continue // a job has another id and other times every time
@@ -41,7 +40,7 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode(), res.Body())
 			continue
 		}
-		examples[openapi.OperationID(route.Method, route.Path)] = bytes.Clone(res.Body())
+		examples[openapi.OperationID(route.Method, route.Path)] = openapi.Example{Path: path, Reply: bytes.Clone(res.Body())}
 	}
 	text := oneLineEach(examples)
 	if *update {
@@ -60,10 +59,10 @@ func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
 }
 
 // oneLineEach writes the examples in the order of their names, each on its line.
-func oneLineEach(examples map[string]json.RawMessage) []byte {
+func oneLineEach(examples map[string]openapi.Example) []byte {
 	var b bytes.Buffer
 	for i, id := range slices.Sorted(maps.Keys(examples)) {
-		fmt.Fprintf(&b, "%s\n%q: %s", []string{"{", ","}[min(i, 1)], id, examples[id])
+		fmt.Fprintf(&b, "%s\n%q: {\"path\": %q, \"reply\": %s}", []string{"{", ","}[min(i, 1)], id, examples[id].Path, examples[id].Reply)
 	}
 	b.WriteString("\n}\n")
 	return b.Bytes()

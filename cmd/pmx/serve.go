@@ -119,7 +119,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		return err
 	}
 	return together(ctx, sock.Serve, gate.Run, exports.Run, srv.Serve,
-		func(ctx context.Context) error { return k.Run(ctx, schedule) })
+		func(ctx context.Context) error { return k.Run(ctx, schedule) },
+		func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) })
 }
 
 // exports is the queue of export jobs.

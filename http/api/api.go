@@ -58,6 +58,7 @@ type API struct {
 	// rowMembers are the members of a market's row.
 	rowMembers []rowMember
 	pinger     pinger
+	history    statusHistory
 	desks      desks
 	view       atomic.Pointer[view]
 }

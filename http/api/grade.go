@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pmx/http/wire"
 )
 
 // gradeRule grades one subsystem by its lag: the first grade whose bound the lag
@@ -91,6 +93,20 @@ func worst(parts []subsystem) string {
 		low = max(low, parts[i].grade)
 	}
 	return grades[low : low+1]
+}
+
+// wire is the subsystem as it travels.
+func (s *subsystem) wire() wire.Subsystem {
+	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text()}
+	if !s.asOf.IsZero() {
+		asOf, lag := s.asOf.UTC(), s.lag
+		out.AsOf, out.LagSeconds = &asOf, &lag
+	}
+	if !s.updated.IsZero() {
+		updated := s.updated.UTC()
+		out.UpdatedAt = &updated
+	}
+	return out
 }
 
 // append writes the subsystem under its name as wire.Subsystem.

@@ -91,11 +91,10 @@ func (a *API) health(c *fiber.Ctx, call *Call) error {
 // publicStatus answers GET /status/public.
 func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	asOf := []byte("null")
-	var newest time.Time
 	if v := a.view.Load(); v != nil {
-		asOf, newest = v.asOf, v.snap.AsOf
+		asOf = v.asOf
 	}
-	parts := gradeAll(a.source.Freshness(), newest, call.Start)
+	parts := a.grade(call.Start)
 	mark, start := a.object(call, asOf)
 	b := append(append(call.buf, `{"grade":"`...), worst(parts[:])...)
 	b = appendTime(append(b, `","checked_at":`...), call.Start)

@@ -181,9 +181,9 @@ func TestIteratorsWalkAllPages(t *testing.T) {
 			}
 		}
 	}
-	for trade := range c.AllTraderTrades(t.Context(), "0xa", client.TraderTradesParams{}) {
-		if trade.TokenID != "1" {
-			t.Errorf("went on after the end: %s", trade.TokenID)
+	for trade, err := range c.AllTraderTrades(t.Context(), "0xa", client.TraderTradesParams{}) {
+		if err != nil || trade.TokenID != "1" {
+			t.Errorf("%s, %v", trade.TokenID, err)
 		}
 		break
 	}

@@ -38,7 +38,12 @@ func serve() (base, key string, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
-	return s.URL() + wire.Base, key, func() { cancel(); _ = <-done }
+	return s.URL() + wire.Base, key, func() {
+		cancel()
+		if err := <-done; err != nil {
+			log.Fatal(err)
+		}
+	}
 }
 
 func Example() {

@@ -25,7 +25,7 @@ import (
 // DocVersion is the version of the document, after semver.org: the last number
 // moves when words change, the middle one when something is added, the first one
 // when a client could break. A test fails where the document changed without it.
-const DocVersion = "3.7.0"
+const DocVersion = "3.8.0"
 
 // overview is what the document says before its endpoints, in Markdown.
 //
@@ -103,9 +103,9 @@ type SecurityScheme struct {
 	Description string `json:"description"`
 }
 
-// Build makes the document of routes. examples are replies by operation id; an
-// operation without one has no example.
-func Build(routes []api.Route, examples map[string]json.RawMessage) (*Document, error) {
+// Build makes the document of routes. examples go by operation id; an operation
+// without one has no example.
+func Build(routes []api.Route, examples map[string]Example) (*Document, error) {
 	types, err := newReflector()
 	if err != nil {
 		return nil, err

@@ -120,7 +120,9 @@ func TestExamplesAreNoPartOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := api.Routes()[0]
-	with, err := openapi.Build(api.Routes(), map[string]json.RawMessage{openapi.OperationID(r.Method, r.Path): json.RawMessage(`{"x":1}`)})
+	with, err := openapi.Build(api.Routes(), map[string]openapi.Example{
+		openapi.OperationID(r.Method, r.Path): {Reply: json.RawMessage(`{"x":1}`)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

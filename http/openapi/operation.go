@@ -69,7 +69,7 @@ func OperationID(method, path string) string {
 func lower(method string) string { return strings.ToLower(method) }
 
 // operation describes one route.
-func (r *reflector) operation(route *api.Route, examples map[string]json.RawMessage) (*Operation, error) {
+func (r *reflector) operation(route *api.Route, examples map[string]Example) (*Operation, error) {
 	op := &Operation{
 		OperationID: OperationID(route.Method, route.Path), Tags: []string{string(route.Section)},
 		Summary: route.Summary, Description: route.Doc,
@@ -97,7 +97,7 @@ func (r *reflector) operation(route *api.Route, examples map[string]json.RawMess
 	if err := r.body(op, route); err != nil {
 		return nil, err
 	}
-	ok, err := r.success(route, examples[op.OperationID])
+	ok, err := r.success(route, examples[op.OperationID].Reply)
 	if err != nil {
 		return nil, err
 	}

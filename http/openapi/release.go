@@ -10,14 +10,20 @@ import (
 	"pmx/http/api"
 )
 
-// examplesText holds replies of the sample venue by operation id.
+// Example is a request that was made and the reply to it.
+type Example struct {
+	Path  string          `json:"path"` // below wire.Base, with the query
+	Reply json.RawMessage `json:"reply"`
+}
+
+// examplesText holds examples of the sample venue by operation id.
 //
 //go:embed examples.json
 var examplesText []byte
 
-// Examples are replies of the sample venue by operation id.
-func Examples() (map[string]json.RawMessage, error) {
-	var all map[string]json.RawMessage
+// Examples are what the sample venue was asked and answered, by operation id.
+func Examples() (map[string]Example, error) {
+	var all map[string]Example
 	if err := json.Unmarshal(examplesText, &all); err != nil {
 		return nil, fmt.Errorf("read examples: %w", err)
 	}

@@ -226,9 +226,17 @@ func (r *reflector) field(t reflect.Type, f reflect.StructField) (*Schema, error
 	if f.Tag.Get("null") == "true" {
 		s = nullable(s)
 	}
-	s.Description = r.comments.of(t, f.Name)
-	if s.Description == "" {
-		s.Description = r.glossary[strings.Split(f.Tag.Get("json"), ",")[0]]
-	}
+	s.Description = r.meaning(t, f)
 	return s, nil
+}
+
+// meaning is what the comment on a field says. A comment that only tells when the
+// field is null, and one that is not there, leave it to the glossary.
+func (r *reflector) meaning(t reflect.Type, f reflect.StructField) string {
+	comment := r.comments.of(t, f.Name)
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if shared := r.glossary[name]; shared != "" && (comment == "" || strings.HasPrefix(comment, "null")) {
+		return shared
+	}
+	return comment
 }

@@ -2,27 +2,67 @@ package server
 
 import (
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/http/web"
 )
 
-// mountPages puts the pages outside the API before its routes. They are made at
-// the first request for one: a server that is only asked for data has no use
-// for them.
+// statusFresh is how long a status page is shown before it is made anew.
+const statusFresh = 5 * time.Second
+
+// pages are what the server answers outside the API. They are made at the first
+// request for one: a server that is only asked for data has no use for them.
+type pages struct {
+	site func() (*web.Site, error)
+
+	mu     sync.Mutex
+	status *web.Page
+	at     time.Time // when status was made
+}
+
+func newPages() *pages { return &pages{site: sync.OnceValues(web.New)} }
+
+// mountPages puts the pages before the routes of the API.
 func (s *Server) mountPages(app *fiber.App) {
-	serve := func(c *fiber.Ctx) error {
-		site, err := s.site()
+	for _, path := range web.Paths() {
+		app.Get(path, s.page) // HEAD too
+	}
+}
+
+// page answers with the page at the path of c.
+func (s *Server) page(c *fiber.Ctx) error {
+	if c.Path() == "/status" {
+		page, err := s.statusPage()
 		if err != nil {
-			return fmt.Errorf("make pages: %w", err)
-		}
-		if done, err := site.Serve(c); done || err != nil {
 			return err
 		}
-		return fiber.ErrNotFound
+		return page.Send(c)
 	}
-	for _, path := range web.Paths() {
-		app.Get(path, serve) // HEAD too
+	site, err := s.pages.site()
+	if err != nil {
+		return fmt.Errorf("make pages: %w", err)
 	}
+	if done, err := site.Serve(c); done || err != nil {
+		return err
+	}
+	return fiber.ErrNotFound
+}
+
+// statusPage gives the status page, at most statusFresh old.
+func (s *Server) statusPage() (*web.Page, error) {
+	s.pages.mu.Lock()
+	defer s.pages.mu.Unlock()
+	now := s.api.StatusNow()
+	if age := now.CheckedAt.Sub(s.pages.at); s.pages.status != nil && age >= 0 && age < statusFresh {
+		return s.pages.status, nil
+	}
+	page, err := web.Status(now, s.api.StatusHistory())
+	if err != nil {
+		return nil, err
+	}
+	s.pages.status, s.pages.at = page, now.CheckedAt
+	return page, nil
 }

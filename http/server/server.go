@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,7 +18,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/http/api"
-	"pmx/http/web"
 )
 
 const (
@@ -65,7 +63,7 @@ type Server struct {
 	requests  *requestLog
 	metrics   *metrics
 	scheme    string
-	site      func() (*web.Site, error)
+	pages     *pages
 }
 
 // New listens on cfg.Listen. Connections are accepted from then on and answered
@@ -74,7 +72,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http",
 		transport: transport{trusted: cfg.TrustedProxy},
-		metrics:   newMetrics(cfg.API), site: sync.OnceValues(web.New),
+		metrics:   newMetrics(cfg.API), pages: newPages(),
 	}
 	if s.drain == 0 {
 		s.drain = defaultDrain

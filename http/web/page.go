@@ -23,8 +23,8 @@ const (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// page is one finished answer. It never changes.
-type page struct {
+// Page is one finished answer. It never changes.
+type Page struct {
 	kind   string
 	status int
 	maxAge int // seconds
@@ -36,8 +36,8 @@ type page struct {
 }
 
 // newPage finishes body, with its compressed forms.
-func newPage(kind string, body []byte, maxAge int) (*page, error) {
-	p := &page{kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))}
+func newPage(kind string, body []byte, maxAge int) (*Page, error) {
+	p := &Page{kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))}
 	var packed bytes.Buffer
 	br := brotli.NewWriterLevel(&packed, 6)
 	if _, err := br.Write(body); err != nil {
@@ -62,8 +62,8 @@ func newPage(kind string, body []byte, maxAge int) (*page, error) {
 	return p, nil
 }
 
-// send answers c with the page, or with 304 where the client has it.
-func (p *page) send(c *fiber.Ctx) error {
+// Send answers c with the page, or with 304 where the client has it.
+func (p *Page) Send(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, p.tag)
 	c.Set(fiber.HeaderCacheControl, "public, max-age="+strconv.Itoa(p.maxAge))
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)

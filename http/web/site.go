@@ -5,44 +5,283 @@ package web
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"mime"
+	"path"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/docs"
 	"pmx/http/openapi"
+	"pmx/http/wire"
 )
+
+//go:embed html/*.html
+var templates embed.FS
+
+//go:embed assets/*
+var assets embed.FS
 
 // pageAge is how long, in seconds, a browser may keep a page without asking: a
 // new version of the program may change any of them.
 const pageAge = 300
 
 // Site is all pages, by path.
-type Site struct{ pages map[string]*page }
+type Site struct {
+	pages map[string]*Page
+	ref   *reference
+	texts []link // published texts
+}
 
-// Paths are the patterns of all paths that pages may have.
-func Paths() []string { return []string{"/openapi.json"} }
+// link is an entry of the contents.
+type link struct {
+	Name, Path string
+	Here       bool
+	Below      []link
+}
+
+// group is a part of the contents.
+type group struct {
+	Name  string
+	Links []link
+}
+
+// frame is what every page is made of; pages embed it.
+type frame struct {
+	Title, Area, Version, Base string
+	Script                     bool
+	Nav                        []group
+}
+
+// Paths are the patterns of all paths that pages may have; /status is the one
+// that a Site does not hold, since it is made by Status.
+func Paths() []string {
+	return []string{"/", "/openapi.json", "/docs", "/docs/*", "/assets/*", "/status"}
+}
 
 // New makes the pages of this program's API.
 func New() (*Site, error) {
-	s := &Site{pages: map[string]*page{}}
-	doc, err := openapi.Current()
+	ref, err := newReference()
 	if err != nil {
 		return nil, err
 	}
-	text, err := doc.JSON()
+	s := &Site{pages: map[string]*Page{}, ref: ref}
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addTexts, s.addReference, s.addProblems} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Site) addDocument() error {
+	text, err := s.ref.doc.JSON()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var small bytes.Buffer
 	if err := json.Compact(&small, text); err != nil {
-		return nil, fmt.Errorf("pack the OpenAPI document: %w", err)
+		return fmt.Errorf("pack the OpenAPI document: %w", err)
 	}
 	if err := s.add("/openapi.json", jsonType, small.Bytes()); err != nil {
-		return nil, err
+		return err
 	}
 	s.pages["/openapi.json"].anyone = true
-	return s, nil
+	return nil
+}
+
+func (s *Site) addAssets() error {
+	files, err := assets.ReadDir("assets")
+	if err != nil {
+		return fmt.Errorf("read assets: %w", err)
+	}
+	for _, f := range files {
+		text, err := assets.ReadFile("assets/" + f.Name())
+		if err != nil {
+			return fmt.Errorf("read assets: %w", err)
+		}
+		if err := s.add("/assets/"+f.Name(), mime.TypeByExtension(path.Ext(f.Name())), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// published are the texts of docs that have a page, in the order of the contents.
+func publishedTexts() []string { return []string{"numbers", "index", "weather", "exports"} }
+
+// addTexts publishes the texts that define the numbers.
+func (s *Site) addTexts() error {
+	pages := map[string]string{}
+	texts := map[string]string{}
+	for _, name := range publishedTexts() {
+		text, err := docs.Files.ReadFile(name + ".md")
+		if err != nil {
+			continue // there is none of that name
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		texts[name], pages[name+".md"] = string(text), "/docs/text/"+name
+		s.texts = append(s.texts, link{Name: strings.TrimPrefix(first, "# "), Path: "/docs/text/" + name})
+	}
+	for _, l := range s.texts {
+		html, err := markdown(texts[path.Base(l.Path)])
+		if err != nil {
+			return err
+		}
+		page := struct {
+			frame
+			Text template.HTML
+		}{s.frame(l.Name, l.Path, ""), published(html, pages)}
+		if err := s.addPage(l.Path, "text", page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addReference makes the overview and a page per section.
+func (s *Site) addReference() error {
+	intro, err := markdown(openapi.Overview())
+	if err != nil {
+		return err
+	}
+	overview := struct {
+		frame
+		Intro    template.HTML
+		Envelope []openapi.Field
+		Sections []section
+	}{s.frame("API reference", "/docs", ""), intro, s.ref.doc.Envelope(), s.ref.sections}
+	if err := s.addPage("/docs", "overview", overview); err != nil {
+		return err
+	}
+	for _, sec := range s.ref.sections {
+		at := "/docs/" + sec.Name
+		page := struct {
+			frame
+			Section section
+		}{s.frame(sec.Name, at, sec.Name), sec}
+		page.Script = true
+		if err := s.addPage(at, "section", page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addProblems makes the pages that the type of a problem names.
+func (s *Site) addProblems() error {
+	list := struct {
+		frame
+		Problems []wire.ProblemKind
+	}{s.frame("Errors", "/docs/problems", ""), wire.ProblemKinds()}
+	if err := s.addPage("/docs/problems", "problems", list); err != nil {
+		return err
+	}
+	for _, kind := range wire.ProblemKinds() {
+		advice, err := markdown(kind.Advice)
+		if err != nil {
+			return err
+		}
+		page := struct {
+			frame
+			Problem   wire.ProblemKind
+			Advice    template.HTML
+			Endpoints []endpoint
+		}{s.frame(kind.Title(), "/docs/problems", ""), kind, advice, s.ref.with(kind.Code)}
+		if err := s.addPage("/docs/problems/"+kind.Code, "problem", page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// with lists the endpoints that may answer with code, none where all but a few do.
+func (r *reference) with(code string) []endpoint {
+	var found []endpoint
+	all := 0
+	for _, s := range r.sections {
+		for _, e := range s.Endpoints {
+			all++
+			for _, k := range e.Problems {
+				if k.Code == code {
+					found = append(found, e)
+				}
+			}
+		}
+	}
+	if len(found) > all/2 {
+		return nil
+	}
+	return found
+}
+
+// frame is that of the page at a path; in is the section it shows.
+func (s *Site) frame(title, at, in string) frame {
+	f := frame{Title: title, Area: "docs", Version: openapi.DocVersion, Base: wire.Base}
+	start := group{Name: "Start", Links: []link{{Name: "Overview", Path: "/docs"}, {Name: "Errors", Path: "/docs/problems"}}}
+	endpoints := group{Name: "Endpoints"}
+	for _, sec := range s.ref.sections {
+		l := link{Name: sec.Name, Path: "/docs/" + sec.Name}
+		for _, e := range sec.Endpoints {
+			if sec.Name == in {
+				l.Below = append(l.Below, link{Name: e.Path, Path: "#" + e.ID})
+			}
+		}
+		endpoints.Links = append(endpoints.Links, l)
+	}
+	f.Nav = []group{start, endpoints}
+	if len(s.texts) > 0 {
+		f.Nav = append(f.Nav, group{Name: "Definitions", Links: append([]link(nil), s.texts...)})
+	}
+	for _, g := range f.Nav {
+		for i := range g.Links {
+			g.Links[i].Here = g.Links[i].Path == at
+		}
+	}
+	return f
+}
+
+// addPage renders a page out of its template.
+func (s *Site) addPage(at, name string, data any) error {
+	body, err := render(name, data)
+	if err != nil {
+		return fmt.Errorf("page %s: %w", at, err)
+	}
+	return s.add(at, htmlType, body)
+}
+
+// render fills the template of that name.
+func render(name string, data any) ([]byte, error) {
+	t, err := template.New("layout.html").Funcs(template.FuncMap{"lower": strings.ToLower, "code": coded, "breaks": breaks}).
+		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, data)
+	return out.Bytes(), err
+}
+
+// coded marks what stands between backticks as code.
+func coded(text string) template.HTML {
+	var b strings.Builder
+	for i, piece := range strings.Split(text, "`") {
+		piece = template.HTMLEscapeString(piece)
+		if i%2 == 1 {
+			piece = "<code>" + piece + "</code>"
+		}
+		b.WriteString(piece)
+	}
+	return template.HTML(b.String())
+}
+
+// breaks lets a path go on in a new line behind its slashes.
+func breaks(path string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "/<wbr>"))
 }
 
 func (s *Site) add(path, kind string, body []byte) error {
@@ -56,9 +295,13 @@ func (s *Site) add(path, kind string, body []byte) error {
 
 // Serve answers c if its path is that of a page; false leaves it untouched.
 func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
-	p := s.pages[c.Path()]
+	at := c.Path()
+	if at == "/" {
+		return true, c.Redirect("/docs", fiber.StatusFound)
+	}
+	p := s.pages[at]
 	if p == nil {
 		return false, nil
 	}
-	return true, p.send(c)
+	return true, p.Send(c)
 }

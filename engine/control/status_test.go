@@ -1,0 +1,36 @@
+package control_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pmx/engine/control"
+)
+
+func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
+	start := time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
+	db, err := control.Open(t.Context(), filepath.Join(t.TempDir(), "control.db"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	sample := func(minute int, grades string) control.StatusSample {
+		s := control.StatusSample{At: start.Add(time.Duration(minute) * time.Minute), Lags: [3]int64{int64(minute), -1, 90_000}}
+		copy(s.Grades[:], grades)
+		return s
+	}
+	for _, s := range []control.StatusSample{sample(0, "AFA"), sample(1, "AFB"), sample(2, "AFC"), sample(2, "BFC")} {
+		if err := db.AddStatus(t.Context(), s, 2*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := db.StatusSince(t.Context(), start.Add(-time.Hour))
+	if want := []control.StatusSample{sample(1, "AFB"), sample(2, "BFC")}; err != nil || !slices.Equal(all, want) {
+		t.Errorf("got %v, %v", all, err)
+	}
+	if late, err := db.StatusSince(t.Context(), start.Add(time.Minute)); err != nil || len(late) != 1 {
+		t.Errorf("after minute 1: %v, %v", late, err)
+	}
+}

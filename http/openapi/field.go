@@ -1,0 +1,144 @@
+package openapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Field is one member of an answer as people read it: the document's schemas
+// without their references.
+type Field struct {
+	Name    string // of the member; "" for what stands in a list itself
+	Depth   int    // 0 for a member of the answer
+	Type    string // in words: "decimal", "list of text", "object or null"
+	Enum    []string
+	Meaning string
+}
+
+// maxDepth is how deep objects are unfolded.
+const maxDepth = 6
+
+// Fields lists the members of s and of what lies in it, in their order; those of
+// the envelope are left out.
+func (d *Document) Fields(s *Schema) []Field { return d.fields(nil, s, 0) }
+
+func (d *Document) fields(all []Field, s *Schema, depth int) []Field {
+	s = d.resolve(s)
+	for _, part := range s.AllOf {
+		if part.Ref != schemaPrefix+"Envelope" {
+			all = d.fields(all, part, depth)
+		}
+	}
+	for _, p := range s.Properties {
+		inner, kind := d.words(p.Value)
+		f := Field{Name: p.Name, Depth: depth, Type: kind, Meaning: p.Value.Description, Enum: choices(inner)}
+		all = append(all, f)
+		if len(inner.Properties) > 0 && depth < maxDepth {
+			all = d.fields(all, inner, depth+1)
+		}
+	}
+	return all
+}
+
+// Envelope lists the members that every answer has.
+func (d *Document) Envelope() []Field { return d.Fields(&Schema{Ref: schemaPrefix + "Envelope"}) }
+
+// resolve gives the schema that s refers to, or s.
+func (d *Document) resolve(s *Schema) *Schema {
+	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
+		if found, ok := d.Components.Schemas.get(name); ok {
+			return found
+		}
+	}
+	return s
+}
+
+// words names the type of s, and gives the schema within lists and null.
+func (d *Document) words(s *Schema) (inner *Schema, text string) {
+	s = d.resolve(s)
+	for _, option := range s.AnyOf {
+		if option.Type != "null" {
+			inner, text = d.words(option)
+			return inner, text + " or null"
+		}
+	}
+	kind, _ := s.Type.(string)
+	null := ""
+	if types, several := s.Type.([]string); several {
+		kind = types[0]
+		if slices.Contains(types, "null") {
+			null = " or null"
+		}
+	}
+	switch {
+	case kind == "array":
+		inner, text = d.words(s.Items)
+		return inner, "list of " + text + null
+	case kind == "object" && s.AdditionalProperties != nil:
+		inner, text = d.words(s.AdditionalProperties)
+		return inner, "map of " + text + null
+	case kind == "number" && s.Format == decimal:
+		kind = "decimal"
+	case kind == "string":
+		kind = map[string]string{"date-time": "time", "date": "day"}[s.Format]
+		if kind == "" {
+			kind = "text"
+		}
+	case kind == "boolean":
+		kind = "true or false"
+	case kind == "":
+		kind = "anything"
+	}
+	return s, kind + null
+}
+
+func choices(s *Schema) []string {
+	var all []string
+	for _, v := range s.Enum {
+		if v != nil {
+			all = append(all, fmt.Sprint(v))
+		}
+	}
+	return all
+}
+
+// Takes says in words what a parameter takes.
+func (p *Parameter) Takes() string {
+	s, most := p.Schema, 0
+	if s.Items != nil {
+		s, most = s.Items, p.Schema.MaxItems
+	}
+	var text string
+	switch {
+	case len(s.Enum) > 0:
+		text = strings.Join(choices(s), ", ")
+	case s.Minimum != nil:
+		text = fmt.Sprintf("%v to %v", s.Minimum, s.Maximum)
+		if s.Type == "integer" {
+			text = "whole number, " + text
+		}
+	case s.MaxLength != nil:
+		text = fmt.Sprintf("text of %d to %d characters", *s.MinLength, *s.MaxLength)
+	case strings.Contains(s.Pattern, "{40}"):
+		text = "0x and 40 hexadecimal digits"
+	case strings.Contains(s.Pattern, "{64}"):
+		text = "0x and 64 hexadecimal digits"
+	case len(s.AnyOf) > 0:
+		text = "UTC time or day"
+	default:
+		text = "text"
+	}
+	if most > 1 {
+		text += fmt.Sprintf("; up to %d times", most)
+	}
+	return text
+}
+
+// Default is what a parameter is where it is left out; "" for nothing.
+func (p *Parameter) Default() string {
+	if p.Schema == nil || p.Schema.Default == nil {
+		return ""
+	}
+	return fmt.Sprint(p.Schema.Default)
+}

@@ -1,0 +1,244 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/rs/zerolog"
+
+	"pmx/http/access"
+	"pmx/http/api"
+	"pmx/http/api/apitest"
+	"pmx/http/server"
+)
+
+// tab is a page of a real browser that remembers what went wrong in it.
+type tab struct {
+	ctx  context.Context
+	base string
+	mu   sync.Mutex
+	bad  []string
+}
+
+// openTab starts Chromium and a server of made-up data; key is a trader's. It
+// skips where there is no Chromium, and where the test was not asked for.
+func openTab(t *testing.T) (b *tab, key string) {
+	t.Helper()
+	if os.Getenv("PMX_BROWSER") == "" {
+		t.Skip("a browser is only started by make browser")
+	}
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium is installed: the Debian package is called chromium")
+	}
+	base, key := serveVenue(t)
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b = &tab{ctx: ctx, base: base}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	return b, key
+}
+
+// hear keeps errors of scripts, of the console and of loading.
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.bad = append(b.bad, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			b.bad = append(b.bad, fmt.Sprintf("console: %v", e.Args))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == "error" {
+			b.bad = append(b.bad, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	}
+}
+
+// errors gives what went wrong since it was asked last.
+func (b *tab) errors() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bad := b.bad
+	b.bad = nil
+	return bad
+}
+
+// do runs steps that give nothing.
+func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// give runs an action and gives what came of it.
+func give[T any](t *testing.T, b *tab, action chromedp.Action[T]) T {
+	t.Helper()
+	v, err := chromedp.Run(b.ctx, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// look makes the window that of a phone or of a desk, in a colour scheme.
+func (b *tab) look(t *testing.T, width int64, scheme string) {
+	t.Helper()
+	var options []chromedp.EmulateViewportOption
+	if width < 500 {
+		options = append(options, chromedp.EmulateMobile)
+	}
+	b.do(t, chromedp.EmulateViewport(width, 800, options...))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keep writes a screenshot of the whole page where PMX_SHOTS names a folder.
+func (b *tab) keep(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv("PMX_SHOTS")
+	if dir == "" {
+		return
+	}
+	picture := give(t, b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(strings.Trim(name, "/"), "/", "-")+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveVenue runs a server over made-up data.
+func serveVenue(t *testing.T) (base, key string) {
+	t.Helper()
+	store := &apitest.Store{}
+	key = store.Issue(access.Trader, 1)
+	gate, err := access.NewGate(t.Context(), store, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := api.New(api.Config{
+		Source: apitest.NewSource(apitest.Snapshot(1, 10, 60)), Gate: gate, Version: "v1", CursorKey: make([]byte, 32), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s.URL(), key
+}
+
+// Every page loads without an error, fits a phone and a desk, and follows the
+// colour scheme.
+func TestPagesInARealBrowser(t *testing.T) {
+	b, _ := openTab(t)
+	paths := []string{"/status"}
+	for path := range allPages(t, newBrowser(t)) {
+		if path != "/openapi.json" && !strings.HasPrefix(path, "/assets/") && (!strings.HasPrefix(path, "/docs/problems/") || strings.HasSuffix(path, "rate_limited")) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		for _, look := range []struct {
+			width        int64
+			scheme, back string
+		}{{360, "dark", "rgb(18, 24, 26)"}, {360, "light", "rgb(255, 255, 255)"}, {1280, "light", "rgb(255, 255, 255)"}, {1280, "dark", "rgb(18, 24, 26)"}} {
+			b.look(t, look.width, look.scheme)
+			b.do(t, chromedp.Navigate(b.base+path), chromedp.WaitVisible(chromedp.CSS("footer")))
+			if wide := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > look.width {
+				t.Errorf("%s is %d px wide in a window of %d", path, wide, look.width)
+			}
+			if back := give(t, b, chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`)); back != look.back {
+				t.Errorf("%s in %s has the background %s", path, look.scheme, back)
+			}
+			b.keep(t, fmt.Sprintf("%s-%d-%s", path, look.width, look.scheme))
+		}
+		for _, bad := range b.errors() {
+			t.Errorf("%s: %s", path, bad)
+		}
+	}
+}
+
+// Without a key a request shows 401, with a pasted one 200; the key stays in the
+// tab and is there again on the next page.
+func TestTryingARequestInARealBrowser(t *testing.T) {
+	b, key := openTab(t)
+	const form = "#getLeaderboardTraders form.try"
+	at := func(selector string) chromedp.CSS { return chromedp.CSS(form + selector) }
+	send := func(want string) string {
+		t.Helper()
+		b.do(t, chromedp.Click(at(" button")), chromedp.WaitVisible(at(` output[data-status="`+want+`"]`)))
+		return give(t, b, chromedp.Text(at(" output")))
+	}
+	b.look(t, 1280, "light")
+	b.do(t, chromedp.Navigate(b.base+"/docs/leaderboard"), chromedp.WaitVisible(at("")))
+	if shown := send("401"); !strings.Contains(shown, "missing_api_key") {
+		t.Errorf("without a key: %s", shown)
+	}
+	b.errors() // the browser notes a 401 as an error of loading
+	b.do(t, chromedp.SendKeys(chromedp.CSS("#key"), key), chromedp.SendKeys(at(` input[name="limit"]`), "1"),
+		chromedp.SetValue(at(` select[name="period"]`), "30d"))
+	shown := send("200")
+	for _, want := range []string{
+		"GET /api/v3/leaderboard/traders?period=30d&limit=1", "200 in ", "requests left this minute", `"rank": 1,`, `"real_pnl": 60.00006,`,
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("with a key: %q is missing in %s", want, shown)
+		}
+	}
+	b.keep(t, "tried")
+	b.do(t, chromedp.Navigate(b.base+"/docs/status"), chromedp.WaitVisible(chromedp.CSS("#getMe form.try")))
+	session := give(t, b, chromedp.Evaluate[string](`document.getElementById("key").value`))
+	stored := give(t, b, chromedp.Evaluate[string](`JSON.stringify(localStorage) + document.cookie`))
+	if session != key || stored != "{}" {
+		t.Errorf("the key on the next page is %q; kept for longer: %s", session, stored)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}

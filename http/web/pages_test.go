@@ -1,0 +1,139 @@
+package web_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pmx/http/api"
+	"pmx/http/openapi"
+	"pmx/http/web"
+	"pmx/http/wire"
+)
+
+var (
+	hrefs  = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+	ids    = regexp.MustCompile(` id="([^"]*)"`)
+	inline = regexp.MustCompile(`(?i)<script>|<style| style=| on[a-z]+="|javascript:`)
+)
+
+// allPages are the HTML pages that can be reached from the first one, by path.
+func allPages(t *testing.T, b *browser) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	queue := []string{"/docs"}
+	for _, k := range wire.ProblemKinds() {
+		queue = append(queue, "/docs/problems/"+k.Code)
+	}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		if _, seen := pages[at]; seen || outside(at) {
+			continue
+		}
+		res := b.get(at)
+		if res.StatusCode() != 200 {
+			t.Errorf("%s: %d", at, res.StatusCode())
+			continue
+		}
+		pages[at] = string(res.Body())
+		for _, m := range hrefs.FindAllStringSubmatch(pages[at], -1) {
+			if path, _, _ := strings.Cut(m[1], "#"); path != "" {
+				queue = append(queue, path)
+			}
+		}
+	}
+	return pages
+}
+
+// outside tells whether path is not the site's to answer.
+func outside(path string) bool {
+	return strings.HasPrefix(path, wire.Base) || path == "/status" || strings.Contains(path, "://")
+}
+
+func TestLinksLead(t *testing.T) {
+	pages := allPages(t, newBrowser(t))
+	for at, text := range pages {
+		for _, m := range hrefs.FindAllStringSubmatch(text, -1) {
+			path, fragment, _ := strings.Cut(m[1], "#")
+			if path == "" {
+				path = at
+			}
+			if fragment != "" && !outside(path) && !strings.Contains(pages[path], ` id="`+fragment+`"`) {
+				t.Errorf("%s links to %s, which has no such place", at, m[1])
+			}
+			if strings.Contains(m[1], "://") {
+				t.Errorf("%s leads outside: %s", at, m[1])
+			}
+		}
+	}
+	if len(pages) < 10+len(wire.ProblemKinds()) {
+		t.Errorf("only %d pages", len(pages))
+	}
+}
+
+// What the security policy forbids is not in the pages, and no id stands twice.
+func TestPagesKeepToTheirPolicy(t *testing.T) {
+	b := newBrowser(t)
+	for at, text := range allPages(t, b) {
+		if strings.HasPrefix(at, "/assets/") || at == "/openapi.json" {
+			continue
+		}
+		if m := inline.FindString(text); m != "" {
+			t.Errorf("%s has %q in it", at, m)
+		}
+		seen := map[string]bool{}
+		for _, m := range ids.FindAllStringSubmatch(text, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s has the id %s twice", at, m[1])
+			}
+			seen[m[1]] = true
+		}
+		res := b.get(at)
+		policy := string(res.Header.Peek("Content-Security-Policy"))
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: policy %q", at, policy)
+		}
+	}
+}
+
+func TestEveryRouteIsInTheReference(t *testing.T) {
+	b := newBrowser(t)
+	for _, r := range api.Routes() {
+		text := string(b.get("/docs/" + string(r.Section)).Body())
+		id := openapi.OperationID(r.Method, r.Path)
+		start := strings.Index(text, `id="`+id+`"`)
+		if start < 0 {
+			t.Errorf("%s %s is missing from /docs/%s", r.Method, r.Path, r.Section)
+			continue
+		}
+		part, _, _ := strings.Cut(text[start:], "</section>")
+		for _, p := range r.Params {
+			if !strings.Contains(part, "<code>"+p.Name+"</code>") || !strings.Contains(part, `name="`+p.Name+`"`) {
+				t.Errorf("%s %s: parameter %s is not there", r.Method, r.Path, p.Name)
+			}
+		}
+		for _, code := range r.ProblemCodes() {
+			if !strings.Contains(part, "/docs/problems/"+code) {
+				t.Errorf("%s %s: error %s is not there", r.Method, r.Path, code)
+			}
+		}
+		if r.Reply != nil && r.Method == "GET" && r.Section != wire.Export && !strings.Contains(part, "<summary>Example</summary>") {
+			t.Errorf("%s %s has no example", r.Method, r.Path)
+		}
+	}
+}
+
+func TestTheRootLeadsToTheReference(t *testing.T) {
+	if res := newBrowser(t).get("/"); res.StatusCode() != 302 || !strings.HasSuffix(string(res.Header.Peek("Location")), "/docs") {
+		t.Errorf("%d %s", res.StatusCode(), res.Header.Peek("Location"))
+	}
+	if res := newBrowser(t).get("/docs/nothing"); res.StatusCode() != 404 {
+		t.Errorf("/docs/nothing: %d", res.StatusCode())
+	}
+	for _, path := range web.Paths() {
+		if !strings.HasPrefix(path, "/") {
+			t.Errorf("path %s", path)
+		}
+	}
+}

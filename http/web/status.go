@@ -1,0 +1,106 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"time"
+
+	"pmx/http/wire"
+)
+
+// Sample is how fresh the service was at one minute. An unnamed type, so that
+// whoever keeps samples needs to import nothing of this package.
+type Sample = struct {
+	At     time.Time
+	Grades [3]byte  // of serving tables, trades and markets
+	Lags   [3]int64 // in seconds; -1: nothing there to lag
+}
+
+// statusAge is how long, in seconds, a browser may keep the status page.
+const statusAge = 5
+
+// part is one subsystem on the status page.
+type part struct {
+	wire.Subsystem
+	Name, About string
+	Lag         string // in words
+	Updated     string
+	Day, Week   template.HTML // strips of grades
+	Plot        template.HTML // lag of the day
+}
+
+// status is the content of the status page.
+type status struct {
+	frame
+	Grade, Verdict string
+	Checked        string
+	Parts          []part
+	Scale          []string
+}
+
+// Status makes the status page of the present state and the samples before it,
+// oldest first.
+func Status(now wire.PublicStatus, history []Sample) (*Page, error) {
+	names := [3]string{"Serving tables", "Trades", "Markets"}
+	about := [3]string{"What requests are answered from.", "The newest fill.", "Markets and their resolutions."}
+	at := now.CheckedAt
+	s := status{
+		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade),
+		Checked: at.Format("2 January 2006, 15:04:05 UTC"), Scale: []string{"A", "B", "C", "D", "F"},
+	}
+	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {
+		p := part{Subsystem: sub, Name: names[i], About: about[i], Lag: "nothing yet", Updated: "never"}
+		if sub.LagSeconds != nil {
+			p.Lag = words(time.Duration(*sub.LagSeconds) * time.Second)
+		}
+		if sub.UpdatedAt != nil {
+			p.Updated = sub.UpdatedAt.Format("2 Jan 15:04:05 UTC")
+		}
+		p.Day = strip(history, i, at, 24*time.Hour, dayBuckets)
+		p.Week = strip(history, i, at, 7*24*time.Hour, weekBuckets)
+		p.Plot = plot(history, i, at, 24*time.Hour)
+		s.Parts = append(s.Parts, p)
+	}
+	body, err := render("status", s)
+	if err != nil {
+		return nil, fmt.Errorf("status page: %w", err)
+	}
+	return newPage(htmlType, body, statusAge)
+}
+
+// verdict is the worst grade in words.
+func verdict(grade string) string {
+	switch grade {
+	case "A":
+		return "Everything is fresh"
+	case "B":
+		return "Something is a little behind"
+	case "C":
+		return "Something is behind"
+	case "D":
+		return "Something is far behind"
+	}
+	return "Something is out of date"
+}
+
+// words is a duration in its two largest units: 3 d 4 h.
+func words(d time.Duration) string {
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}}
+	for i, u := range units {
+		n := d / u.size
+		if n == 0 && i < len(units)-1 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", n, u.name)
+		if i+1 < len(units) {
+			if rest := (d % u.size) / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 s"
+}

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/http/wire"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// At noon the last quarter of an hour has 15 samples. Its bar is as bad as the
+// worst of them.
+func TestABarIsTheWorstOfItsTime(t *testing.T) {
+	var history []Sample
+	for minute := 30; minute > 0; minute-- {
+		s := Sample{At: noon.Add(-time.Duration(minute) * time.Minute), Grades: [3]byte{'A', 'B', 'F'}, Lags: [3]int64{int64(minute), 400, -1}}
+		if minute == 7 {
+			s.Grades[0], s.Lags[0] = 'C', 900
+		}
+		history = append(history, s)
+	}
+	all := buckets(history, 0, noon, 24*time.Hour, dayBuckets)
+	last, before := all[dayBuckets-1], all[dayBuckets-2]
+	if last.grade != 'C' || last.lag != 900 || !last.from.Equal(noon.Add(-15*time.Minute)) || !last.to.Equal(noon) {
+		t.Errorf("the last bar: %+v", last)
+	}
+	if before.grade != 'A' || before.lag != 30 || all[0].grade != 0 || all[0].lag != -1 {
+		t.Errorf("bars before: %+v, %+v", before, all[0])
+	}
+	drawn := string(strip(history, 0, noon, 24*time.Hour, dayBuckets))
+	for _, want := range []string{
+		`aria-label="A for 1 % of the time, C for 1 % of the time, no data for 97 %"`,
+		"<title>14 Mar 11:45 to 12:00 UTC: grade C, lag up to 15 min</title>", "no data</title>",
+	} {
+		if !strings.Contains(drawn, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if n := strings.Count(drawn, "<rect"); n != dayBuckets {
+		t.Errorf("%d bars", n)
+	}
+	if plot(history, 2, noon, 24*time.Hour) != "" {
+		t.Error("a plot of no lags")
+	}
+	if lags := string(plot(history, 1, noon, 24*time.Hour)); strings.Count(lags, "M4") != 1 {
+		t.Errorf("the line is not one: %s", lags)
+	}
+}
+
+func TestDurationsInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 61 * time.Second: "1 min 1 s", 90 * time.Minute: "1 h 30 min",
+		24 * time.Hour: "1 d", 75 * time.Hour: "3 d 3 h", time.Hour + 3*time.Second: "1 h",
+	} {
+		if got := words(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestStatusPageSaysHowItStands(t *testing.T) {
+	lag := int64(3700)
+	now := wire.PublicStatus{
+		Grade: "F", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "C", LagSeconds: &lag, AsOf: &noon, UpdatedAt: &noon, Pending: true, Rule: "as it is"},
+		Trades: wire.Subsystem{Grade: "F"}, Markets: wire.Subsystem{Grade: "A"},
+	}
+	p, err := Status(now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Something is out of date", "1 h 1 min", "imported data waits", "14 March 2026, 12:00:00 UTC", "as it is.", "nothing yet"} {
+		if !strings.Contains(string(p.body), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestMeaningsAreMarkedAndEscaped(t *testing.T) {
+	if got := coded("`a<b` & c"); got != "<code>a&lt;b</code> &amp; c" {
+		t.Errorf("%s", got)
+	}
+	if got := breaks("/a/{b}"); got != "/<wbr>a/<wbr>{b}" {
+		t.Errorf("%s", got)
+	}
+	got := published(`<a href="numbers.md#x">n</a> <a href="design.md">d</a> <a href="/docs">o</a>`, map[string]string{"numbers.md": "/docs/text/numbers"})
+	if got != `<a href="/docs/text/numbers#x">n</a> d <a href="/docs">o</a>` {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestExamplesKeepPlainListsOnTheirLine(t *testing.T) {
+	got, err := pretty([]byte(`{"a":["x, [y]","z"],"b":[1.50,null],"c":[],"d":[{"e":[2]}]}`))
+	want := "{\n  \"a\": [\"x, [y]\", \"z\"],\n  \"b\": [1.50, null],\n  \"c\": [],\n  \"d\": [\n    {\n      \"e\": [2]\n    }\n  ]\n}"
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
