@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	mrand "math/rand/v2"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (b *bench) endpoints() error {
 	}
 	pick := newPicker(s)
 	for _, r := range api.Routes() {
-		if r.Method != "GET" || r.Public || strings.Contains(r.Path, "{job_id}") {
+		if r.Method != http.MethodGet || r.Public || strings.Contains(r.Path, "{job_id}") {
 			continue
 		}
 		paths := pick.paths(r)

@@ -67,13 +67,10 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		return err
 	}
 	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
-	if err := schedule.Check(); err != nil {
+	if err := errors.Join(schedule.Check(), dir.Create()); err != nil {
 		return err
 	}
 	log := zerolog.New(std.err).With().Timestamp().Logger()
-	if err := dir.Create(); err != nil {
-		return err
-	}
 	registry := newRegistry()
 	r := &relay{}
 	k, err := cli.openKeeper(ctx, dir, log, r.publish)
