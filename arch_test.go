@@ -32,7 +32,7 @@ var layers = []struct {
 	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
 	{"http/admin", []string{"http/wire"}},
 	{"http/load", nil},
-	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...",
+	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...", "rollups/index",
 		"engine/control", "engine/query", "engine/export", "engine/export/job"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
@@ -69,7 +69,7 @@ var withoutC = []string{"data", "data/datasets", "data/reference", "data/sample"
 
 const module = "pmx"
 
-// maxLines is the longest a Go file may be.
+// maxLines is the longest a Go file may be that was written by hand.
 const maxLines = 500
 
 // sourceFiles gives the project's own files whose name matches, by slash path.
@@ -203,6 +203,9 @@ func TestFilesAreShort(t *testing.T) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if bytes.HasPrefix(text, []byte("// Code generated ")) {
+			continue // nobody reads it through
 		}
 		if n := bytes.Count(text, []byte("\n")); n > maxLines {
 			t.Errorf("%s has %d lines: split it, %d are enough", file, n, maxLines)

@@ -52,7 +52,7 @@ type picker struct {
 }
 
 func newPicker(v *venue) *picker {
-	p := &picker{v: v, known: map[string]string{"q": "temperature"}}
+	p := &picker{v: v, known: map[string]string{"q": "temperature", "name": "PMX-Volume"}}
 	p.learn("/leaderboard/traders?period=30d&limit=1", "address")
 	p.learn("/leaderboard/markets?period=30d&limit=1", "condition_id", "event_id", "category")
 	return p

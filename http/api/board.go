@@ -23,6 +23,8 @@ type view struct {
 	oracle oracleView
 	walk   *walk
 	screen screenFront
+	index  indexView
+	whales whaleView
 	kept   atomic.Int64 // bytes of finished bodies
 }
 

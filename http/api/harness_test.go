@@ -27,6 +27,7 @@ type venue struct {
 	store   *apitest.Store
 	wallets *apitest.Wallets
 	markets *apitest.Markets
+	moves   *apitest.Moves
 	gate    *access.Gate
 	api     *api.API
 	handler fasthttp.RequestHandler
@@ -39,6 +40,7 @@ type reader struct {
 	rest
 	*apitest.Wallets
 	*apitest.Markets
+	*apitest.Moves
 }
 
 type rest struct{ api.Reader }
@@ -50,8 +52,8 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	t.Helper()
 	v := &venue{
 		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{}, wallets: &apitest.Wallets{},
-		markets: &apitest.Markets{},
-		keys:    map[access.Tier]string{}, log: &bytes.Buffer{},
+		markets: &apitest.Markets{}, moves: &apitest.Moves{},
+		keys: map[access.Tier]string{}, log: &bytes.Buffer{},
 	}
 	for _, tier := range access.Tiers() {
 		v.keys[tier] = v.store.Issue(tier, int(tier)+1)
@@ -60,7 +62,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

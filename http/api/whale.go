@@ -1,6 +1,124 @@
 package api
 
-func whaleRoutes() []Route { return nil }
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// whaleRows is the most rows of a whale list.
+const whaleRows = 200
+
+const whaleDoc = "A whale move is an order of at least `threshold_usd`: the taker fills of one wallet, token and side in one " +
+	"transaction (at one moment where the source has no transactions), added up. The venue's own wallets are left out. "
 
 // whaleReader is what the whale endpoints read from the database.
-type whaleReader interface{}
+type whaleReader interface {
+	// WhaleMoves gives the n newest moves after start and up to end, unix µs, that
+	// stand before a move (nil: all) and pass the filter, newest first.
+	WhaleMoves(ctx context.Context, f serving.MoveFilter, start, end int64, before *serving.Move, n int) ([]serving.Move, error)
+	// OldestWhaleMove gives the time of the first move that passes the filter, unix
+	// µs; 0 where there is none.
+	OldestWhaleMove(ctx context.Context, f serving.MoveFilter) (int64, error)
+}
+
+func whaleRoutes() []Route {
+	day := periodParam()
+	day.Default = serving.Day.String()
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
+			Summary: "Top wallets by large orders", serve: (*API).whaleBoard, Reply: wire.WhaleBoard{},
+			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", whaleRows)},
+			Doc: whaleDoc + "Wallets are ranked by the dollars of their moves in the window, then by their volume in it, then by address. " +
+				"`real_pnl` is lifetime, `real_pnl_period` the window's.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/whales/moves", Section: wire.Whales, MaxRows: whaleRows,
+			Summary: "Recent large orders", serve: (*API).whaleMoves, Reply: wire.WhaleMoves{},
+			Codes: []string{"market_not_found", "trader_not_found", "invalid_cursor"},
+			Params: []Param{
+				movesLimit: limitParam("50", whaleRows), movesCursor: cursorParam(),
+				movesMinUSD:   {Name: "min_usd", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "moves of at least so many dollars; no less than threshold_usd"},
+				movesSide:     {Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "buys or sells alone"},
+				movesMarket:   {Name: "market_id", Kind: ConditionArg, Doc: "condition id: moves of this market alone"},
+				movesWallet:   {Name: "address", Kind: WalletArg, Doc: "moves of this wallet alone"},
+				movesCategory: {Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone"},
+			},
+			Doc: whaleDoc + "Newest first; of one moment by transaction hash, address, token id and side, all descending. Walk on with " +
+				"`next_cursor`: moves that come in meanwhile neither shift nor repeat a page. The history cap of the plan ends the walk " +
+				"early; the page where it does says `truncated`.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/whales/flow", Section: wire.Whales, MaxRows: whaleRows,
+			Summary: "Where large orders move the money", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
+			Params: []Param{
+				flowMarket: {Name: "market_id", Kind: ConditionArg, Doc: "condition id: this market alone"},
+				flowPeriod: day, flowLimit: limitParam("50", whaleRows),
+			},
+			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it less what they sold of it. A market's is in terms of its " +
+				"first outcome: buys of it and sells of the others, less sells of it and buys of the others. Markets are ranked by the " +
+				"size of that, then by the dollars of their moves, then by condition id. Sums and `series` are over all markets, or over the " +
+				"one asked for. The series has 24 rows of an hour for `1d`, 28 of six hours for `7d`, 30 of a day for `30d`, counted back " +
+				"from `as_of`, so all are complete.",
+		},
+	}
+}
+
+// whaleView is what is encoded of a snapshot's whales.
+type whaleView struct {
+	boards     [serving.Periods]sheet
+	boardsOnce [serving.Periods]sync.Once
+	flows      [serving.Periods]sheet
+	flowsOnce  [serving.Periods]sync.Once
+	front      moveFront
+}
+
+// whalesOf is the snapshot's whales, empty where it has none.
+func (v *view) whalesOf() *serving.Whales {
+	if v.snap.Whales == nil {
+		return &serving.Whales{}
+	}
+	return v.snap.Whales
+}
+
+func (v *view) appendThreshold(b []byte) []byte {
+	return v.whalesOf().MinUSD.Append(append(b, `,"threshold_usd":`...))
+}
+
+// whaleBoard answers GET /whales.
+func (a *API) whaleBoard(c *fiber.Ctx, call *Call) error {
+	return a.sendBoard(c, call, (*view).whaleSheet)
+}
+
+func (v *view) whaleSheet(p serving.Period) *sheet {
+	o := &v.whales.boards[p]
+	v.whales.boardsOnce[p].Do(func() {
+		rows := v.whalesOf().Boards[p]
+		o.encode(v.appendThreshold(v.window(p)), len(rows), func(b []byte, i int) []byte { return appendWhaleRow(b, &rows[i]) })
+	})
+	return o
+}
+
+// appendWhaleRow writes wire.WhaleRow.
+func appendWhaleRow(b []byte, r *serving.WhaleRow) []byte {
+	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Rank), 10)
+	b = r.Wallet.Append(append(b, `,"address":"`...))
+	b = appendText(append(b, `","username":`...), r.Name)
+	b = r.WhaleUSD.Append(append(b, `,"whale_volume":`...))
+	b = strconv.AppendInt(append(b, `,"moves":`...), r.Moves, 10)
+	b = r.BuyUSD.Append(append(b, `,"buy_usd":`...))
+	b = r.SellUSD.Append(append(b, `,"sell_usd":`...))
+	b = (r.BuyUSD - r.SellUSD).Append(append(b, `,"net_flow":`...))
+	b = r.LargestUSD.Append(append(b, `,"largest_move":`...))
+	b = appendMicros(append(b, `,"last_move_at":`...), r.LastTS)
+	b = r.Volume.Append(append(b, `,"volume":`...))
+	b = r.RealPnL.Append(append(b, `,"real_pnl":`...))
+	b = r.RealPnLPeriod.Append(append(b, `,"real_pnl_period":`...))
+	return append(b, '}')
+}

@@ -206,6 +206,28 @@ func (c *Client) StatsGrowth(ctx context.Context) (*wire.One[wire.StatsGrowth], 
 	return call[wire.One[wire.StatsGrowth]](ctx, c, r)
 }
 
+// PmxIndex asks GET /pmx-index. The PMX index now.
+func (c *Client) PmxIndex(ctx context.Context) (*wire.One[wire.PMXIndex], error) {
+	r := request{method: "GET", path: "/pmx-index"}
+	return call[wire.One[wire.PMXIndex]](ctx, c, r)
+}
+
+// PmxIndexHistoryParams are the optional parameters of PmxIndexHistory; what is zero is left out.
+type PmxIndexHistoryParams struct {
+	Interval string    // length of a row
+	From     time.Time // rows that begin at this time or later; left out: the newest rows
+	Limit    int64     // rows wanted: the first ones from `from` on, else the newest
+}
+
+// PmxIndexHistory asks GET /pmx-index/{name}/history. How an index moved.
+func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxIndexHistoryParams) (*wire.PMXHistory, error) {
+	r := request{method: "GET", path: join("/pmx-index/", name, "/history"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "interval", params.Interval)
+	set(r.query, "from", params.From)
+	set(r.query, "limit", params.Limit)
+	return call[wire.PMXHistory](ctx, c, r)
+}
+
 // OracleLeaderboardParams are the optional parameters of OracleLeaderboard; what is zero is left out.
 type OracleLeaderboardParams struct {
 	MinResolved int64 // forecasts that a wallet needs to be ranked
@@ -226,6 +248,69 @@ func (c *Client) OracleLeaderboard(ctx context.Context, params OracleLeaderboard
 func (c *Client) OracleTrader(ctx context.Context, address string) (*wire.One[wire.OracleTrader], error) {
 	r := request{method: "GET", path: join("/oracle/trader/", address)}
 	return call[wire.One[wire.OracleTrader]](ctx, c, r)
+}
+
+// WhalesParams are the optional parameters of Whales; what is zero is left out.
+type WhalesParams struct {
+	Period string // rolling window that ends at as_of
+	Limit  int64  // rows wanted; the plan's row cap may trim it
+}
+
+// Whales asks GET /whales. Top wallets by large orders.
+func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleBoard, error) {
+	r := request{method: "GET", path: "/whales", query: url.Values{}, header: http.Header{}}
+	set(r.query, "period", params.Period)
+	set(r.query, "limit", params.Limit)
+	return call[wire.WhaleBoard](ctx, c, r)
+}
+
+// WhalesMovesParams are the optional parameters of WhalesMoves; what is zero is left out.
+type WhalesMovesParams struct {
+	Limit    int64       // rows wanted; the plan's row cap may trim it
+	Cursor   string      // next_cursor of the page before, with the same other parameters
+	MinUSD   *data.Micro // moves of at least so many dollars; no less than threshold_usd
+	Side     string      // buys or sells alone
+	MarketID string      // condition id: moves of this market alone
+	Address  string      // moves of this wallet alone
+	Category string      // moves of markets of this category alone
+}
+
+// WhalesMoves asks GET /whales/moves. Recent large orders.
+func (c *Client) WhalesMoves(ctx context.Context, params WhalesMovesParams) (*wire.WhaleMoves, error) {
+	r := request{method: "GET", path: "/whales/moves", query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "cursor", params.Cursor)
+	set(r.query, "min_usd", params.MinUSD)
+	set(r.query, "side", params.Side)
+	set(r.query, "market_id", params.MarketID)
+	set(r.query, "address", params.Address)
+	set(r.query, "category", params.Category)
+	return call[wire.WhaleMoves](ctx, c, r)
+}
+
+// AllWhalesMoves walks through every page of WhalesMoves, from params.Cursor on.
+func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) iter.Seq2[wire.WhaleMove, error] {
+	return walk(params.Cursor, func(cursor string) (*wire.WhaleMoves, error) {
+		params := params
+		params.Cursor = cursor
+		return c.WhalesMoves(ctx, params)
+	}, func(page *wire.WhaleMoves) ([]wire.WhaleMove, *string) { return page.Data, page.NextCursor })
+}
+
+// WhalesFlowParams are the optional parameters of WhalesFlow; what is zero is left out.
+type WhalesFlowParams struct {
+	MarketID string // condition id: this market alone
+	Period   string // rolling window that ends at as_of
+	Limit    int64  // rows wanted; the plan's row cap may trim it
+}
+
+// WhalesFlow asks GET /whales/flow. Where large orders move the money.
+func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire.WhaleFlow, error) {
+	r := request{method: "GET", path: "/whales/flow", query: url.Values{}, header: http.Header{}}
+	set(r.query, "market_id", params.MarketID)
+	set(r.query, "period", params.Period)
+	set(r.query, "limit", params.Limit)
+	return call[wire.WhaleFlow](ctx, c, r)
 }
 
 // ScreenerParams are the optional parameters of Screener; what is zero is left out.

@@ -1,0 +1,255 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/access"
+	"pmx/rollups/serving"
+)
+
+// The places of the parameters of GET /whales/moves.
+const (
+	movesLimit = iota
+	movesCursor
+	movesMinUSD
+	movesSide
+	movesMarket
+	movesWallet
+	movesCategory
+	movesParams
+)
+
+// movePage is a page of whale moves.
+type movePage struct {
+	rows []serving.Move // newest first
+	more bool           // moves follow that the plan shows
+	cut  int64          // unix µs of the first move, where only those follow that are too old for the plan; 0: none
+}
+
+// moveFront is the first page of the walk without filters: rows encoded once.
+type moveFront struct {
+	once    sync.Once
+	rows    []byte
+	ends    []int // ends[n]: where the first n rows end
+	last    []serving.Move
+	replies [access.Nobody][whaleRows + 1]atomic.Pointer[prepared]
+}
+
+// whaleMoves answers GET /whales/moves.
+func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	limit := int(call.values[movesLimit].n)
+	if call.plainMoves() && len(v.whalesOf().Moves) > call.pageRows(limit) {
+		return a.sendPrepared(c, call, v, a.moveFront(v, call, limit))
+	}
+	f, err := v.moveFilter(call)
+	if err != nil {
+		return err
+	}
+	before, err := a.movePlace(call)
+	if err != nil {
+		return err
+	}
+	p, err := a.movePage(v, call, f, before, call.pageRows(limit))
+	if err != nil {
+		return err
+	}
+	e := call.pageFor(limit, p.more)
+	if p.cut != 0 {
+		e.cutHistory(v.snap, p.cut)
+	}
+	mark, start := a.open(call, v.asOf, e)
+	call.buf = a.appendNextMove(v.appendThreshold(call.buf), call, &p)
+	call.buf = appendRows(append(call.buf, `,"data":`...), len(p.rows), func(b []byte, i int) []byte {
+		return appendMove(b, v.snap, &p.rows[i])
+	})
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// plainMoves tells whether call asks for the first page of all moves.
+func (call *Call) plainMoves() bool {
+	for i := movesCursor; i < movesParams; i++ {
+		if call.values[i].given {
+			return false
+		}
+	}
+	return true
+}
+
+// moveFront gives the first page of all moves, which are in memory and more than
+// fit.
+func (a *API) moveFront(v *view, call *Call, limit int) *prepared {
+	f := &v.whales.front
+	slot := &f.replies[call.tier][limit]
+	if r := slot.Load(); r != nil {
+		return r
+	}
+	f.once.Do(func() {
+		moves := v.whalesOf().Moves
+		f.ends = []int{0}
+		for i := range min(whaleRows, len(moves)) {
+			if i > 0 {
+				f.rows = append(f.rows, ',')
+			}
+			m := moves[len(moves)-1-i]
+			f.rows, f.last = appendMove(f.rows, v.snap, &m), append(f.last, m)
+			f.ends = append(f.ends, len(f.rows))
+		}
+	})
+	p := movePage{rows: f.last[:call.pageRows(limit)], more: true}
+	head := a.envelopes.append([]byte{'{'}, call.pageFor(limit, true))
+	middle := append(a.appendNextMove(v.appendThreshold(nil), call, &p), `,"data":[`...)
+	rows := f.rows[:f.ends[len(p.rows)]]
+	sum := chain(xxhash.Sum64(head), xxhash.Sum64(middle), xxhash.Sum64(rows))
+	head = append(append(append(head, `,"as_of":`...), v.asOf...), middle...)
+	r := &prepared{tag: tagOf(sum), head: head, rows: rows, tail: "]}"}
+	if !slot.CompareAndSwap(nil, r) {
+		return slot.Load()
+	}
+	return r
+}
+
+// moveFilter is what call asks for.
+func (v *view) moveFilter(call *Call) (serving.MoveFilter, error) {
+	w := v.whalesOf()
+	f := serving.MoveFilter{Side: -1, Wallet: -1, MinUSD: w.MinUSD, Excluded: w.Excluded, Category: call.values[movesCategory].text}
+	if p := &call.values[movesMinUSD]; p.given {
+		if data.Micro(p.n) < w.MinUSD {
+			return f, invalid("min_usd", fmt.Sprintf("min_usd must be at least %s: smaller orders are no whale moves.", w.MinUSD))
+		}
+		f.MinUSD = data.Micro(p.n)
+	}
+	if p := &call.values[movesSide]; p.given {
+		f.Side = int8(p.n)
+	}
+	if p := &call.values[movesMarket]; p.given {
+		m := v.snap.Catalog.Find(p.hash)
+		if m == nil {
+			return f, missing("market_not_found", "No market of this condition id is known. Check market_id.")
+		}
+		f.Tokens = append([]int32{}, v.snap.Catalog.Tokens(m.ID)...)
+	}
+	if p := &call.values[movesWallet]; p.given {
+		t, known := v.snap.Trader(p.wallet())
+		if !known {
+			return f, missing("trader_not_found", "No trade of this wallet has been seen. Check address.")
+		}
+		f.Wallet = t.ID
+	}
+	return f, nil
+}
+
+// movePage reads n moves: the last 30 days from memory, older ones from the
+// database.
+func (a *API) movePage(v *view, call *Call, f serving.MoveFilter, before *serving.Move, n int) (movePage, error) {
+	w, oldest := v.whalesOf(), call.historyStart(v.snap)
+	var p movePage
+	held := w.Before(before)
+	for i := len(held) - 1; i >= 0 && len(p.rows) <= n && held[i].TS > oldest; i-- {
+		if f.Takes(v.snap.Catalog, &held[i]) {
+			p.rows = append(p.rows, held[i])
+		}
+	}
+	key := fmt.Sprintf("%d %d %d %v %s", f.MinUSD, f.Side, f.Wallet, f.Tokens, f.Category)
+	if len(p.rows) <= n && oldest < w.Since {
+		want := n + 1 - len(p.rows)
+		page := fmt.Sprintf("whale moves %s %d %d %s", key, oldest, want, appendMovePlace(nil, before))
+		older, err := remember(a, v, page, func(ctx context.Context) ([]serving.Move, error) {
+			return a.reader.WhaleMoves(ctx, f, oldest, w.Since, before, want)
+		})
+		if err != nil {
+			return p, err
+		}
+		p.rows = append(p.rows, older...)
+	}
+	if p.more = len(p.rows) > n; p.more || oldest == 0 {
+		p.rows = p.rows[:min(n, len(p.rows))]
+		return p, nil
+	}
+	first, err := remember(a, v, "oldest whale move "+key, func(ctx context.Context) (int64, error) { return a.reader.OldestWhaleMove(ctx, f) })
+	if first != 0 && first <= oldest {
+		p.cut = first
+	}
+	return p, err
+}
+
+// appendNextMove adds next_cursor.
+func (a *API) appendNextMove(b []byte, call *Call, p *movePage) []byte {
+	b = append(b, `,"next_cursor":`...)
+	if !p.more {
+		return append(b, "null"...)
+	}
+	return appendString(b, a.sealCursor(call, appendMovePlace(nil, &p.rows[len(p.rows)-1])))
+}
+
+// appendMovePlace adds the place of m among all moves, nothing for nil.
+func appendMovePlace(b []byte, m *serving.Move) []byte {
+	if m == nil {
+		return b
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(m.TS))
+	b = append(append(append(b, m.Tx[:]...), m.Wallet[:]...), byte(m.Side))
+	return append(b, m.TokenID...)
+}
+
+// movePlace reads what appendMovePlace wrote into the call's cursor; nil: the start.
+func (a *API) movePlace(call *Call) (*serving.Move, error) {
+	b, bad := a.openCursor(call, call.values[movesCursor].text)
+	if bad != nil {
+		return nil, bad
+	}
+	if b == nil {
+		return nil, nil
+	}
+	if len(b) <= 61 {
+		return nil, badCursor()
+	}
+	m := &serving.Move{TS: int64(binary.BigEndian.Uint64(b)), Side: data.Side(b[60]), TokenID: string(b[61:])}
+	copy(m.Tx[:], b[8:])
+	copy(m.Wallet[:], b[40:])
+	return m, nil
+}
+
+// appendMove writes wire.WhaleMove.
+func appendMove(b []byte, snap *serving.Snapshot, m *serving.Move) []byte {
+	trader, known := snap.Trader(m.Wallet)
+	pnl := data.Micro(0)
+	if known {
+		pnl = trader.Totals.RealPnL()
+	}
+	token := snap.Catalog.Token(m.Token)
+	market := snap.Catalog.Market(token.Market)
+	b = appendMicros(append(b, `{"ts":`...), m.TS)
+	b = appendHash(append(b, `,"transaction_hash":`...), &m.Tx)
+	b = m.Wallet.Append(append(b, `,"address":"`...))
+	b = appendText(append(b, `","username":`...), trader.Name)
+	b = pnl.Append(append(b, `,"real_pnl":`...))
+	b = appendMarketName(append(b, ','), market)
+	b = appendText(append(b, `,"category":`...), categoryOf(market))
+	b = appendOutcome(b, market, token.Outcome)
+	b = append(append(append(b, `,"token_id":"`...), m.TokenID...), `","side":"`...)
+	b = appendSide(b, m.Side)
+	b = m.USD.Append(append(b, `","usd":`...))
+	b = m.Shares.Append(append(b, `,"shares":`...))
+	b = appendRatio(append(b, `,"price":`...), m.USD, m.Shares)
+	return append(strconv.AppendInt(append(b, `,"fills":`...), m.Fills, 10), '}')
+}
+
+func categoryOf(m *serving.Market) string {
+	if m == nil {
+		return ""
+	}
+	return m.Category
+}
