@@ -181,7 +181,12 @@ func TestDatasetsAreWhatTheAPIAnswers(t *testing.T) {
 			sameRows(t, name, rows[i:i+1], stats)
 		}
 	}
-	rows := v.dataset("markets")
+	rows := v.dataset("oracle_accuracy")
+	for i := 0; i < len(rows); i += len(rows)/150 + 1 {
+		score, _ := v.list("/oracle/trader/" + rows[i]["address"].(string))
+		sameRows(t, "oracle_accuracy", rows[i:i+1], score)
+	}
+	rows = v.dataset("markets")
 	for i := 0; i < len(rows); i += len(rows)/150 + 1 {
 		overview, _ := v.list("/market/" + rows[i]["condition_id"].(string) + "/overview")
 		sameRows(t, "markets", rows[i:i+1], overview)

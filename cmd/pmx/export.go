@@ -18,7 +18,7 @@ import (
 
 // ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
+	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
 	Format  string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
 	Out     string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	JSON    bool   `help:"End with one JSON object; not with --out -."`
@@ -30,6 +30,7 @@ func (ExportCmd) Help() string {
   markets             every market with volume, status and resolution
   trader_leaderboard  every wallet by lifetime profit
   wallet_pnl          every wallet's volumes, counts and profit
+  oracle_accuracy     how well every wallet forecast
 
 Facts in pmx's own canonical columns, exact to the last digit, which pmx import reads back:
   fills               every fill

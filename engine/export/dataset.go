@@ -62,7 +62,7 @@ func datasetNamed(name string) (dataset, error) {
 }
 
 func datasets() []dataset {
-	return []dataset{markets(), traderLeaderboard(), walletPnL()}
+	return []dataset{markets(), traderLeaderboard(), walletPnL(), oracleAccuracy()}
 }
 
 // markets are all markets, those most traded first.
@@ -101,6 +101,17 @@ func walletPnL() dataset {
 			{"net_cash", amount}, {"redemption_value", amount}, {"real_pnl", amount}, {"unresolved_cash", amount},
 			{"unique_markets", number}, {"resolved_markets", number}, {"winning_markets", number}, {"active_days", number},
 			{"unmapped_fills", number}, {"first_trade_at", moment}, {"last_trade_at", moment}},
+	}
+}
+
+// oracleAccuracy scores every wallet that forecast a resolved market but the
+// venue's own, the best first.
+func oracleAccuracy() dataset {
+	return dataset{
+		name:  "oracle_accuracy",
+		order: []key{{"brier", false}, {"resolved_forecasts", true}, {"address", false}},
+		columns: []column{{"address", hexed}, {"username", text}, {"resolved_forecasts", number}, {"brier", amount}, {"brier_baseline", amount},
+			{"brier_skill", amount}, {"edge", amount}, {"accuracy_pct", amount}, {"volume", amount}},
 	}
 }
 

@@ -66,3 +66,21 @@ SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug
 FROM markets AS m
 LEFT JOIN market_total AS v ON v.market = m.market
 LEFT JOIN holders AS h ON h.market = m.market
+
+-- name: oracle_accuracy
+-- Means are rounded half away from zero, as the API's are.
+WITH score AS (
+  SELECT wallet, SUM(forecasts)::BIGINT AS n, SUM(correct)::BIGINT AS correct, SUM(payout - probability)::BIGINT AS edge,
+    SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline
+  FROM (FROM oracle_bin UNION ALL FROM oracle_bin_tail) AS part
+  GROUP BY wallet
+)
+SELECT w.address, n.name AS username, s.n AS resolved_forecasts,
+  (s.error + s.n * 500000) // (s.n * 1000000) AS brier, (s.baseline + s.n * 500000) // (s.n * 1000000) AS brier_baseline,
+  @skill AS brier_skill, CASE WHEN s.edge < 0 THEN -1 ELSE 1 END * ((abs(s.edge) + s.n // 2) // s.n) AS edge,
+  round(s.correct::DOUBLE / s.n * 100e6)::BIGINT AS accuracy_pct, t.buy_usd + t.sell_usd AS volume
+FROM score AS s
+JOIN wallets AS w ON w.wallet = s.wallet
+JOIN @wallet_total AS t ON t.wallet = s.wallet
+LEFT JOIN wallet_names AS n ON n.wallet = s.wallet
+WHERE s.n > 0 AND w.address NOT IN (@venue)
