@@ -20,7 +20,7 @@ LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 
 # Where the race detector pays: packages in which goroutines meet.
-RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./engine
+RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/walletrun ./engine
 
 .PHONY: help build run test race bench lint fmt fuzz clients browser check tools clean
 

@@ -174,6 +174,7 @@ func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
 	}
 	mustHave(t, k, 1)
 	mustVerify(t, k)
+	k.Rested()
 	if err := k.Cycle(context.Background()); err != nil {
 		t.Fatal(err)
 	}
