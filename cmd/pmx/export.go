@@ -18,10 +18,11 @@ import (
 
 // ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
-	Format  string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
-	Out     string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
-	JSON    bool   `help:"End with one JSON object; not with --out -."`
+	Dataset     string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
+	Format      string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
+	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
+	PartitionBy string `help:"With fills: write all facts into the folder --out, a file per day; run again, it writes what changed." enum:",day" default:"" placeholder:"day"`
+	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
 // Help is the longer help.
@@ -44,7 +45,8 @@ Facts in pmx's own canonical columns, exact to the last digit, which pmx import 
 The file appears under its name only when it is complete.
 
   pmx export wallet_pnl --out wallets.parquet
-  pmx export markets --format csv --out - | head`
+  pmx export markets --format csv --out - | head
+  pmx export fills --partition-by day --out facts    all facts, for pmx import facts`
 }
 
 type exportRequest struct {
@@ -93,6 +95,9 @@ func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit
 
 // Run exports.
 func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	if c.PartitionBy != "" {
+		return c.partition(ctx, cli, std)
+	}
 	m := newMeter(std, c.JSON)
 	res, err := perform(ctx, cli, opExport, exportRequest{c.Dataset, data.Format(c.Format)},
 		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") }, localExport)

@@ -58,6 +58,11 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return err
 	}
 	defer removeSpooled(dir, paths)
+	for _, path := range paths {
+		if err := checkFacts(path); err != nil {
+			return err
+		}
+	}
 	m := newMeter(std, c.JSON)
 	req := keeper.Request{Paths: paths, Stdin: spooled(dir, paths), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {

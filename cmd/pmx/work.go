@@ -97,12 +97,13 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 
 // The operations that a command hands to a running server over its socket.
 const (
-	opImport  = "import"
-	opRefresh = "refresh"
-	opRebuild = "rebuild"
-	opVerify  = "verify"
-	opExport  = "export"
-	opKeys    = "keys" // a key was changed: read them anew
+	opImport    = "import"
+	opRefresh   = "refresh"
+	opRebuild   = "rebuild"
+	opVerify    = "verify"
+	opExport    = "export"
+	opPartition = "export-all"
+	opKeys      = "keys" // a key was changed: read them anew
 )
 
 // perform runs an operation where the database is: in the server of this data
@@ -179,6 +180,7 @@ func offer(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
 	handle(s, k, opRebuild, localRebuild)
 	handle(s, k, opVerify, localVerify)
 	handle(s, k, opExport, localExport)
+	handle(s, k, opPartition, localPartition)
 }
 
 func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, name string,

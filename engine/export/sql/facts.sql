@@ -15,6 +15,18 @@ JOIN tokens AS t ON t.token = f.token
 LEFT JOIN markets AS m ON m.market = t.market
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 
+-- name: FillDays
+-- The days there are, and a fingerprint of each: another one, other fills.
+SELECT (ts // 86400000000)::INTEGER AS day, count(*),
+  format('{:x}', bit_xor(hash(ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat)))
+FROM fills
+GROUP BY day
+ORDER BY day
+
+-- name: FillsOfDay
+WHERE f.ts >= @from AND f.ts < @to
+ORDER BY f.ts, f.tx, f.log_index, w.address, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
+
 -- name: conditions
 SELECT '0x' || lower(hex(condition)) AS condition, gamma_id, question_id, question, slug, description, resolution_source,
   group_item_title, group_item_threshold, icon, event_id, event_slug, event_title, series_slug, neg_risk,
