@@ -21,9 +21,9 @@ const (
 	tailFew   = 50_000
 	tailMost  = 1_000_000
 	tailShare = 16
-	// dirtyRest is how many times as long as writing it took the file is left alone
-	// where only replaced fills are the reason.
-	dirtyRest = 20
+	// rest is how many times as long as writing it took the file is left alone where
+	// that failed, or where only replaced fills are the reason to write it again.
+	rest = 20
 )
 
 // wallets keeps the file in wallet order and what came in since.
@@ -31,8 +31,9 @@ type wallets struct {
 	store    *walletrun.Store
 	building atomic.Bool
 	// Of the last file; written before building is unset.
-	took time.Duration
-	at   time.Time
+	took   time.Duration
+	at     time.Time
+	failed bool
 }
 
 // Reader reads what the snapshot does not hold: of one wallet from its file, where
@@ -194,13 +195,16 @@ func (k *Keeper) addWallets(ctx context.Context, conn *sql.Conn) {
 // due tells whether a new file is worth writing.
 func (w *wallets) due(now time.Time) bool {
 	s := w.store.Stats()
+	rested := now.Sub(w.at) > rest*w.took
 	switch {
 	case s.Idle:
 		return false
+	case w.failed:
+		return rested
 	case !s.Ready, s.Tail >= tailMost, s.Tail >= max(tailFew, s.Run/tailShare):
 		return true
 	}
-	return s.Dirty > 0 && now.Sub(w.at) > dirtyRest*w.took
+	return s.Dirty > 0 && rested
 }
 
 // writeWallets writes a new file beside everything else, where one is due and none
@@ -238,7 +242,7 @@ func (k *Keeper) buildWallets(ctx context.Context) error {
 			return rollups.WalletFacts(ctx, conn, plan, func(wallet int32, _ int64, f *serving.Fill) error { return add(wallet, f) })
 		})
 	})
-	w.took, w.at = time.Since(began), time.Now()
+	w.took, w.at, w.failed = time.Since(began), time.Now(), err != nil
 	if err != nil {
 		return err
 	}
