@@ -23,12 +23,18 @@ const sampleFills = 60_000
 func newSample(t testing.TB) *venue {
 	t.Helper()
 	v := newVenue(t)
-	out := filepath.Join(t.TempDir(), "sample")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: sampleFills}, out, nil); err != nil {
-		t.Fatal(err)
+	v.loadSample(sampleFills)
+	return v
+}
+
+// loadSample imports a sample venue of that many fills.
+func (v *venue) loadSample(fills int64) {
+	v.t.Helper()
+	out := filepath.Join(v.t.TempDir(), "sample")
+	if _, err := sample.Write(v.t.Context(), sample.Config{Fills: fills}, out, nil); err != nil {
+		v.t.Fatal(err)
 	}
 	v.load(out)
-	return v
 }
 
 // ask sends a request with a trader's key; body is JSON, "" for none.

@@ -32,6 +32,7 @@ type venue struct {
 	keeper  *keeper.Keeper
 	api     *api.API
 	handler fasthttp.RequestHandler
+	clock   *apitest.Clock
 	keys    map[string]string // by tier
 }
 
@@ -40,17 +41,18 @@ func newVenue(t testing.TB) *venue {
 	return openVenue(t, t.TempDir())
 }
 
-// openVenue starts the service over the database in dir.
-func openVenue(t testing.TB, dir string) *venue {
+// openVenue starts the service over the database in dir, with what change makes
+// of its API.
+func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *venue {
 	t.Helper()
 	v := &venue{t: t, dir: dir, keys: map[string]string{}}
-	clock := apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	v.clock = apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	var err error
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(v.dir), Threads: 2, MemoryLimit: "2GB"},
 		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
-		Now:     clock.Now,
+		Now:     v.clock.Now,
 		Publish: v.publish,
 	})
 	if err != nil {
@@ -69,8 +71,11 @@ func openVenue(t testing.TB, dir string) *venue {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.keeper, Reader: v.keeper.Reader(), Gate: gate, CursorKey: make([]byte, 32),
-		Version: "v0", Now: clock.Now})
+	cfg := api.Config{Source: v.keeper, Reader: v.keeper.Reader(), Gate: gate, CursorKey: make([]byte, 32), Version: "v0", Now: v.clock.Now}
+	for _, f := range change {
+		f(v, &cfg)
+	}
+	v.api, err = api.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
