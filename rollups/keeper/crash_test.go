@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -18,6 +20,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
 )
 
 // TestMain lets the test binary be the process that is killed.
@@ -26,7 +29,58 @@ func TestMain(m *testing.M) {
 		importAloud(dir, os.Getenv("PMX_TEST_IMPORT_FROM"))
 		return
 	}
+	if dir := os.Getenv("PMX_TEST_RENEW_IN"); dir != "" {
+		renewAloud(dir)
+		return
+	}
 	os.Exit(m.Run())
+}
+
+// renewAloud writes the file in wallet order again and again, and says so.
+func renewAloud(dir string) {
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.Nop(),
+		Publish: func(*serving.Snapshot) {},
+	})
+	for ; err == nil; err = k.Renew(context.Background()) {
+		k.Settle()
+		fmt.Println("stage renewed")
+	}
+	fmt.Println("end", err)
+}
+
+// Whatever moment the process is killed at, the file in wallet order is the one
+// before or the one after, or there is none.
+func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
+	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, dir)
+	mustImport(t, k, from)
+	for round := range 4 {
+		if err := k.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "PMX_TEST_RENEW_IN="+dir)
+		killOnce(t, cmd, func(line string) bool {
+			if line != "stage renewed" {
+				return false
+			}
+			// A little later every time, into the build that follows.
+			for until := time.Now().Add(time.Duration(round) * 5 * time.Millisecond); time.Now().Before(until); {
+				runtime.Gosched()
+			}
+			return true
+		})
+		k = open(t, dir)
+		k.Settle()
+		mustHave(t, k, 0)
+		mustVerify(t, k)
+	}
 }
 
 // importAloud imports and prints every stage it comes to.
@@ -84,6 +138,15 @@ func killAt(t *testing.T, dir, from, stage string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PMX_TEST_IMPORT_INTO="+dir, "PMX_TEST_IMPORT_FROM="+from)
+	if !killOnce(t, cmd, func(line string) bool { return line == stage }) {
+		t.Fatalf("the import never came to %q", stage)
+	}
+}
+
+// killOnce runs a process and kills it at the first line that reached takes, or at
+// its end.
+func killOnce(t *testing.T, cmd *exec.Cmd, reached func(line string) bool) (was bool) {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -91,18 +154,12 @@ func killAt(t *testing.T, dir, from, stage string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	reached := false
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if lines.Text() == stage {
-			reached = true
-			break
-		}
+	for lines := bufio.NewScanner(out); !was && lines.Scan(); {
+		was = reached(lines.Text())
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if !reached {
-		t.Fatalf("the import never came to %q", stage)
-	}
+	return was
 }

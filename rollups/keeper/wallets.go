@@ -192,9 +192,8 @@ func (k *Keeper) addWallets(ctx context.Context, conn *sql.Conn) {
 	}
 }
 
-// due tells whether a new file is worth writing.
-func (w *wallets) due(now time.Time) bool {
-	s := w.store.Stats()
+// due tells whether a new file is worth writing, s being what the store holds.
+func (w *wallets) due(s walletrun.Stats, now time.Time) bool {
 	rested := now.Sub(w.at) > rest*w.took
 	switch {
 	case s.Idle:
@@ -213,7 +212,7 @@ func (k *Keeper) writeWallets() {
 	if k.ctx.Err() != nil || !k.wallets.building.CompareAndSwap(false, true) {
 		return
 	}
-	if !k.wallets.due(time.Now()) {
+	if !k.wallets.due(k.wallets.store.Stats(), time.Now()) {
 		k.wallets.building.Store(false)
 		return
 	}
