@@ -74,6 +74,7 @@ func few() *shelf {
 	}, 3_000_000, func(f *serving.Figures) {
 		f.Price, f.PriceChange24h, f.Spread, f.Liquidity = 430_000, -70_000, 20_000, 1_250_000
 		f.Trades, f.Traders, f.Traders24h, f.LastTS, f.WhaleFlow24h = 7, 5, 2, apitest.AsOf.UnixMicro(), -12_000_500_000
+		f.FirstTS = f.LastTS
 	})
 	s.put(&serving.Market{ID: 2, Condition: conditionOf(2), Question: "Rainbow tomorrow", Category: "weather", Tags: []string{"wet"}, Closed: &yes, NegRisk: &yes}, 5_000_000)
 	s.put(&serving.Market{ID: 3, Condition: conditionOf(3)}, 0)

@@ -13,13 +13,13 @@ import (
 // screenRow is a market while its row is written.
 type screenRow struct {
 	market  *serving.Market
-	basis   serving.VolumeBasis
+	basis   string
 	columns *screen.Columns
 	id      int32
 }
 
 func (w *walk) row(id int32) screenRow {
-	return screenRow{market: w.catalog.Market(id), basis: w.catalog.Figures(id).Basis(), columns: w.screener.Columns, id: id}
+	return screenRow{market: w.catalog.Market(id), basis: basisName(w.catalog.Figures(id)), columns: w.screener.Columns, id: id}
 }
 
 // rowMember is one member of a row.
@@ -50,7 +50,7 @@ func rowMembers() []rowMember {
 		texts("outcomes", func(m *serving.Market) []string { return m.Outcomes }),
 		figureMember(screen.Price), figureMember(screen.PriceChange24h), figureMember(screen.Spread), figureMember(screen.Liquidity),
 		figureMember(screen.Volume24h), figureMember(screen.Volume7d), figureMember(screen.Volume30d), figureMember(screen.Volume),
-		{"volume_basis", func(b []byte, r *screenRow) []byte { return appendText(b, string(r.basis)) }},
+		{"volume_basis", func(b []byte, r *screenRow) []byte { return appendText(b, r.basis) }},
 		figureMember(screen.Traders24h), figureMember(screen.Traders), figureMember(screen.Trades), figureMember(screen.WhaleFlow24h),
 		figureMember(screen.CreatedAt), figureMember(screen.EndDate), figureMember(screen.ResolvedAt), figureMember(screen.LastTradeAt),
 	}

@@ -42,7 +42,7 @@ type MarketOverview struct {
 	Volume24h        data.Micro        `json:"volume_24h"`
 	Volume7d         data.Micro        `json:"volume_7d"`
 	Volume30d        data.Micro        `json:"volume_30d"`
-	Trades           int64             `json:"trades"`
+	Trades           int64             `json:"trades"` // fills behind volume: one per match
 	Traders          int64             `json:"traders"`
 	Traders24h       int64             `json:"traders_24h"`
 	FirstTradeAt     *time.Time        `json:"first_trade_at"`
@@ -116,7 +116,7 @@ type MarketSummary struct {
 	Volume24h      data.Micro   `json:"volume_24h"`
 	Volume7d       data.Micro   `json:"volume_7d"`
 	Volume30d      data.Micro   `json:"volume_30d"`
-	Trades         int64        `json:"trades"`
+	Trades         int64        `json:"trades"` // fills behind volume: one per match
 	Traders        int64        `json:"traders"`
 	Traders24h     int64        `json:"traders_24h"`
 	FirstTradeAt   *time.Time   `json:"first_trade_at"`
@@ -148,7 +148,7 @@ type EventOverview struct {
 	Volume24h       data.Micro  `json:"volume_24h"`
 	Volume7d        data.Micro  `json:"volume_7d"`
 	Volume30d       data.Micro  `json:"volume_30d"`
-	Trades          int64       `json:"trades"`
+	Trades          int64       `json:"trades"` // fills behind volume: one per match
 	Traders         int64       `json:"traders"`
 	Liquidity       *data.Micro `json:"liquidity"` // of the markets that tell theirs
 	FirstTradeAt    *time.Time  `json:"first_trade_at"`

@@ -32,7 +32,7 @@ type TraderStats struct {
 	WinningMarkets  int64       `json:"winning_markets"`
 	NetCash         data.Micro  `json:"net_cash"`
 	RedemptionValue data.Micro  `json:"redemption_value"`
-	UnresolvedCash  data.Micro  `json:"unresolved_cash"` // the part of net_cash in open markets
+	UnresolvedCash  data.Micro  `json:"unresolved_cash"` // the part of net_cash in markets that are not resolved
 	NegativeLegs    int64       `json:"negative_legs"`   // outcomes of resolved markets held short
 	UnmappedFills   int64       `json:"unmapped_fills"`  // fills whose market is not known yet
 	PnLMethod       string      `json:"pnl_method"`
@@ -52,10 +52,10 @@ type TraderRow struct {
 	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
 	Trades          int64       `json:"trades"`
-	ROI             *data.Micro `json:"roi"`      // of the period; null when nothing was bought
-	WinRate         *data.Micro `json:"win_rate"` // lifetime; null without resolved markets
-	ResolvedMarkets int64       `json:"resolved_markets"`
-	WinningMarkets  int64       `json:"winning_markets"`
+	ROI             *data.Micro `json:"roi"`              // real_pnl over buy_volume_usd, both of the period: what was bought before it and pays in it makes it large; null when nothing was bought
+	WinRate         *data.Micro `json:"win_rate"`         // lifetime; null without resolved markets
+	ResolvedMarkets int64       `json:"resolved_markets"` // lifetime
+	WinningMarkets  int64       `json:"winning_markets"`  // lifetime
 	LastTradeAt     *time.Time  `json:"last_trade_at"`
 }
 
@@ -72,7 +72,7 @@ type MarketRow struct {
 	VolumeShares  data.Micro `json:"volume_shares"`                           // tokens, of the period
 	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up; null without fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
-	Trades        int64      `json:"trades"`
+	Trades        int64      `json:"trades"`                                     // fills behind volume: one per match
 	Traders       int64      `json:"traders"`                                    // distinct wallets, lifetime
 	Outcomes      []string   `json:"outcomes" null:"true"`                       // names in the order of the payouts; null where unknown
 	Status        string     `json:"status" enum:"open,closed,resolved,unknown"` // state of the market

@@ -28,10 +28,10 @@ type ScreenerRow struct {
 	Volume7d       data.Micro  `json:"volume_7d" optional:"true"`                                  // USD traded in the last 168 hours
 	Volume30d      data.Micro  `json:"volume_30d" optional:"true"`                                 // USD traded in the last 720 hours
 	Volume         data.Micro  `json:"volume" optional:"true"`                                     // USD traded since the first fill
-	VolumeBasis    string      `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"`    // which fills the volumes add up
+	VolumeBasis    *string     `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"`    // which fills the volumes add up; null without a trade
 	Traders24h     int64       `json:"traders_24h" optional:"true"`                                // distinct wallets of the last 24 hours
 	Traders        int64       `json:"traders" optional:"true"`
-	Trades         int64       `json:"trades" optional:"true"`
+	Trades         int64       `json:"trades" optional:"true"`         // fills behind volume: one per match
 	WhaleFlow24h   data.Micro  `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours towards the first outcome less those away from it; 0 without moves
 	CreatedAt      *time.Time  `json:"created_at" optional:"true"`     // when the market was made; null where it is not known
 	EndDate        *time.Time  `json:"end_date" optional:"true"`
