@@ -101,6 +101,11 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	l.products = newProducts()
+	for _, p := range l.products {
+		if early, ok := p.(earlyProduct); ok {
+			defer early.begin(l)()
+		}
+	}
 	return l.follow(ctx, conn, func(t table) string { return queries[t.name] }, "LoadNames", "")
 }
 

@@ -14,6 +14,15 @@ func screenerVertical() vertical {
 
 type screenerProduct struct{ builder *serving.ScreenerBuilder }
 
+// begin has the titles read while the rest is loaded.
+func (p *screenerProduct) begin(l *Live) (wait func()) {
+	var markets []*serving.Market
+	for _, id := range l.catalog.Changed() {
+		markets = append(markets, l.catalog.Market(id))
+	}
+	return p.builder.Begin(markets)
+}
+
 func (p *screenerProduct) follow(context.Context, *sql.Conn, *Live, func(table) string, bool) error {
 	return nil
 }

@@ -38,6 +38,13 @@ type product interface {
 	publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error
 }
 
+// earlyProduct has work that needs the descriptions of the markets alone.
+type earlyProduct interface {
+	// begin starts it, once these are loaded, and gives a function that waits for
+	// its end.
+	begin(l *Live) (wait func())
+}
+
 // verticals are all of them, each after those whose rollups it reads.
 func verticals() []vertical {
 	return []vertical{marketVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical()}

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"slices"
+	"sync"
 
 	"pmx/rollups/serving/screen"
 	"pmx/rollups/serving/search"
@@ -23,6 +24,7 @@ func (s *Screener) Alone(o *Screener) int64 {
 type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
+	reading sync.WaitGroup // of titles, while Begin's goroutine has them
 }
 
 // NewScreenerBuilder gives a builder of no markets.
@@ -30,8 +32,21 @@ func NewScreenerBuilder() *ScreenerBuilder {
 	return &ScreenerBuilder{columns: screen.NewBuilder(), titles: search.NewBuilder()}
 }
 
+// Begin reads the titles of markets in a goroutine of its own, so that Next need not.
+// Next waits for it; who never comes to Next must call wait.
+func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
+	b.reading.Go(func() {
+		for _, m := range markets {
+			b.setTitle(m)
+		}
+		b.titles.Seal()
+	})
+	return b.reading.Wait
+}
+
 // Next gives the Screener of c, which must follow the Catalog given last.
 func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
+	b.reading.Wait()
 	for _, id := range c.Changed() {
 		b.set(c, id)
 	}
@@ -45,7 +60,11 @@ func (b *ScreenerBuilder) set(c *Catalog, id int32) {
 	}
 	row := screenRow(m, c.Figures(id))
 	b.columns.Set(id, &row)
-	b.titles.Set(id, m.Question, m.Slug, m.EventTitle, m.EventSlug)
+	b.setTitle(m)
+}
+
+func (b *ScreenerBuilder) setTitle(m *Market) {
+	b.titles.Set(m.ID, m.Question, m.Slug, m.EventTitle, m.EventSlug)
 }
 
 // screenRow is what the columns hold of m.

@@ -23,11 +23,19 @@ type Filter struct {
 
 // test is a part of a filter that looks at rows one by one.
 type test struct {
-	rows         *Range // nil: by names
-	tags         bool   // names are tag sets, not classes
-	names        []bool
-	seen, passed int
+	rows  *Range // nil: by names
+	tags  bool   // names are tag sets, not classes
+	names []bool
+	rate
 }
+
+// rate is how many rows were looked at, and how many of them were let through.
+type rate struct{ seen, passed int }
+
+// below tells whether r lets less through than o.
+func (r rate) below(o rate) bool { return r.passed*o.seen < o.passed*r.seen }
+
+func (r *rate) note(seen, passed int) { r.seen, r.passed = r.seen+seen, r.passed+passed }
 
 // sieve applies a filter chunk after chunk. It asks first what let through least
 // so far.
@@ -35,6 +43,7 @@ type sieve struct {
 	filter *Filter
 	tests  []*test
 	here   []*test           // those of tests that this chunk needs
+	rate   rate              // of all tests together
 	every  [chunkRows]uint16 // all places of a chunk
 	list   [chunkRows]uint16
 }
@@ -100,33 +109,37 @@ func (s *sieve) begin(c *chunk) bool {
 }
 
 // keep lists the places of the rows of chunk n that the filter keeps.
-func (s *sieve) keep(c *chunk, n int) []uint16 {
-	kept := s.within(c, n)
+func (s *sieve) keep(c *chunk, n int) []uint16 { return s.test(c, s.within(c, n)) }
+
+// test keeps the rows of list that pass the tests of the chunk that was begun.
+func (s *sieve) test(c *chunk, list []uint16) []uint16 {
+	all := len(list)
 	for i, t := range s.here {
-		if len(kept) == 0 {
-			return kept
+		if len(list) == 0 {
+			break
 		}
-		before := len(kept)
-		kept = t.sift(c, &s.list, kept)
-		t.seen, t.passed = t.seen+before, t.passed+len(kept)
+		before := len(list)
+		list = t.sift(c, &s.list, list)
+		t.note(before, len(list))
 		if i > 0 {
 			s.prefer(t)
 		}
 	}
-	return kept
+	s.rate.note(all, len(list))
+	return list
 }
 
 // prefer moves t before the test it stands behind, if that lets more through.
 func (s *sieve) prefer(t *test) {
 	for i := 1; i < len(s.tests); i++ {
-		if o := s.tests[i-1]; s.tests[i] == t && t.passed*o.seen < o.passed*t.seen {
+		if o := s.tests[i-1]; s.tests[i] == t && t.below(o.rate) {
 			s.tests[i-1], s.tests[i] = t, o
 		}
 	}
 }
 
 // within lists the places of the markets there are, and are in the filter's sets.
-func (s *sieve) within(c *chunk, n int) []uint16 {
+func (s *sieve) within(c *chunk, at int) []uint16 {
 	list := s.list[:0]
 	if len(s.filter.Within) == 0 {
 		if c.rows == chunkRows {
@@ -143,19 +156,40 @@ func (s *sieve) within(c *chunk, n int) []uint16 {
 	for w := range words {
 		left := ^uint64(0)
 		for _, set := range s.filter.Within {
-			if at := n*words + w; at < len(set) {
-				left &= set[at]
+			if i := at*words + w; i < len(set) {
+				left &= set[i]
 			} else {
 				left = 0
 			}
 		}
-		for ; left != 0; left &= left - 1 {
-			if i := w<<6 + bits.TrailingZeros64(left); c.class[i] != 0 {
-				list = append(list, uint16(i))
-			}
-		}
+		list = s.spread(list, left, w<<6)
 	}
-	return list
+	if c.rows == chunkRows {
+		return list
+	}
+	n := 0
+	for _, i := range list {
+		list[n] = i
+		n += one(c.class[i&(chunkRows-1)] != 0)
+	}
+	return list[:n]
+}
+
+// spread adds the places of the bits of word, the first of which is at.
+func (s *sieve) spread(list []uint16, word uint64, at int) []uint16 {
+	if bits.OnesCount64(word) < 24 {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, uint16(at+bits.TrailingZeros64(word)))
+		}
+		return list
+	}
+	n := len(list)
+	for i := range uint16(64) {
+		s.list[n&(chunkRows-1)] = uint16(at) + i
+		n += int(word & 1)
+		word >>= 1
+	}
+	return s.list[:n]
 }
 
 // sift puts those rows of list that pass into kept, which list may lie in.

@@ -75,6 +75,7 @@ type picker struct {
 	after     *Place // nil: from the start
 	from      entry  // after
 	tied      int64  // the last key that kept few rows out
+	rate      rate   // of sift in the last chunk
 	list      [chunkRows]uint16
 }
 
@@ -94,7 +95,13 @@ func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id
 			break
 		}
 		if chunk := c.chunks[next.chunk]; s.begin(chunk) {
-			p.show(chunk, int32(next.chunk)<<chunkBits, s.keep(chunk, next.chunk))
+			list := s.within(chunk, next.chunk)
+			if p.full() && p.rate.below(s.rate) { // what lets fewer rows through goes first
+				list = s.test(chunk, p.sift(chunk, list))
+			} else {
+				list = p.sift(chunk, s.test(chunk, list))
+			}
+			p.show(chunk, int32(next.chunk)<<chunkBits, list)
 		}
 	}
 	slices.SortFunc(p.heap, p.compare)
@@ -172,13 +179,15 @@ func (p *picker) edges() (first, last entry) {
 	return first, last
 }
 
-// show shows the rows of list, those of a chunk whose first id is base. Rows that
-// certainly do not get in are sifted out before, without branches: where most are
-// equal in what is sorted by, which comes first is anybody's guess.
-func (p *picker) show(c *chunk, base int32, list []uint16) {
+// sift keeps the rows of list that may get in. It does so without branches: where
+// most are equal in what is sorted by, which comes first is anybody's guess.
+func (p *picker) sift(c *chunk, list []uint16) []uint16 {
+	if p.after == nil && !p.full() {
+		return list
+	}
+	all := len(list)
 	first, last := p.edges()
 	if last.key != p.tied {
-		all := len(list)
 		if list = p.siftKeys(c, list, first.key, last.key); len(list) > all/2 {
 			p.tied = last.key
 		}
@@ -186,6 +195,14 @@ func (p *picker) show(c *chunk, base int32, list []uint16) {
 	if len(list) > fewRows {
 		list = p.siftTies(c, list, first, last)
 	}
+	if all > 0 {
+		p.rate = rate{seen: all, passed: len(list)}
+	}
+	return list
+}
+
+// show takes the rows of list, those of a chunk whose first id is base.
+func (p *picker) show(c *chunk, base int32, list []uint16) {
 	values, volumes := c.values[p.order.Field], c.values[Volume]
 	for _, i := range list {
 		i &= chunkRows - 1

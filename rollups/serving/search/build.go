@@ -1,9 +1,8 @@
 package search
 
 import (
-	"bytes"
+	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -19,7 +18,7 @@ const mergeAt = 4
 // goroutine.
 type Builder struct {
 	prints   []uint64 // of each market's texts, by id; 0: none yet
-	pending  map[uint32]texts
+	pending  []doc    // set since the last Seal, one of them perhaps twice
 	segments []*segment
 	dead     []Set  // by segment: ids whose texts are in a later one; nil: none
 	ours     []bool // by segment: dead is not in any index yet
@@ -27,17 +26,17 @@ type Builder struct {
 	room     *sync.Pool
 }
 
-type texts struct{ title, others string }
-
 // NewBuilder gives a Builder of no markets.
-func NewBuilder() *Builder {
-	return &Builder{pending: map[uint32]texts{}, room: &sync.Pool{}}
-}
+func NewBuilder() *Builder { return &Builder{room: &sync.Pool{}} }
 
-// Set gives the market of id its title, and other texts whose words count less.
+// Set gives the market of id its title, and other texts whose words count less,
+// which are kept.
 func (b *Builder) Set(id int32, title string, others ...string) {
-	t := texts{title, strings.Join(others, " ")}
-	print := xxhash.Sum64String(title+"\x00"+t.others) | 1
+	print := xxhash.Sum64String(title)
+	for _, other := range others {
+		print = print*0x9e3779b97f4a7c15 ^ xxhash.Sum64String(other)
+	}
+	print |= 1
 	for int(id) >= len(b.prints) {
 		b.prints = append(b.prints, 0)
 	}
@@ -48,7 +47,7 @@ func (b *Builder) Set(id int32, title string, others ...string) {
 		b.bury(uint32(id))
 	}
 	b.prints[id] = print
-	b.pending[uint32(id)] = t
+	b.pending = append(b.pending, doc{uint32(id), title, others})
 }
 
 // bury marks what the segments hold of id as outdated. The sets that an index has
@@ -72,74 +71,23 @@ func (b *Builder) bury(id uint32) {
 func (b *Builder) Seal() *Index {
 	b.span = (len(b.prints) + 63) / 64
 	if len(b.pending) > 0 {
-		b.segments = append(slices.Clone(b.segments), b.read())
+		b.segments = append(slices.Clone(b.segments), readDocs(b.newest(), b.span))
 		b.dead = append(slices.Clone(b.dead), nil)
-		b.pending = map[uint32]texts{}
+		b.pending = nil
 		b.merge()
 	}
 	b.ours = nil
 	return &Index{segments: b.segments, dead: b.dead, span: b.span, room: b.room}
 }
 
-// lists are the ids of a word.
-type lists struct{ title, other []uint32 }
-
-// read makes a segment of what is pending.
-func (b *Builder) read() *segment {
-	ids := make([]uint32, 0, len(b.pending))
-	for id := range b.pending {
-		ids = append(ids, id)
+// newest gives what is pending by ascending ids, of each what was set last.
+func (b *Builder) newest() []doc {
+	if slices.IsSortedFunc(b.pending, func(x, y doc) int { return cmp.Or(cmp.Compare(x.id, y.id), -1) }) {
+		return b.pending
 	}
-	slices.Sort(ids)
-	words := map[string]*lists{}
-	var text []byte
-	for _, id := range ids {
-		t := b.pending[id]
-		text = fold(text[:0], t.title)
-		n := 0
-		for w := range bytes.FieldsSeq(text) {
-			if l := entry(words, w); !ends(l.title, id) {
-				l.title = append(l.title, id)
-				n++
-			}
-		}
-		text = fold(text[:0], t.others)
-		for w := range bytes.FieldsSeq(text) {
-			if l := entry(words, w); !ends(l.title, id) && !ends(l.other, id) {
-				l.other = append(l.other, id)
-			}
-		}
-		l := entry(words, []byte(lengthWord(n)))
-		l.title = append(l.title, id)
-	}
-	return b.write(words, len(ids))
-}
-
-// lengthWord stands for how many distinct words a title has; no text holds it.
-func lengthWord(n int) string { return "\x00" + string(rune(n)) }
-
-func ends(ids []uint32, id uint32) bool { return len(ids) > 0 && ids[len(ids)-1] == id }
-
-func entry(words map[string]*lists, word []byte) *lists {
-	l := words[string(word)]
-	if l == nil {
-		l = &lists{}
-		words[string(word)] = l
-	}
-	return l
-}
-
-func (b *Builder) write(words map[string]*lists, docs int) *segment {
-	sorted := make([]string, 0, len(words))
-	for w := range words {
-		sorted = append(sorted, w)
-	}
-	slices.Sort(sorted)
-	out := newWriter(len(sorted), b.span)
-	for _, w := range sorted {
-		out.add(w, words[w].title, words[w].other)
-	}
-	return out.done(docs)
+	slices.Reverse(b.pending)
+	slices.SortStableFunc(b.pending, func(x, y doc) int { return cmp.Compare(x.id, y.id) })
+	return slices.CompactFunc(b.pending, func(x, y doc) bool { return x.id == y.id })
 }
 
 // merge folds the newest segments into one while the last is not much smaller
