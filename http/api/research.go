@@ -1,13 +1,13 @@
 package api
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/data/datasets"
 	"pmx/http/wire"
-	"pmx/rollups/serving"
 )
 
 func researchRoutes() []Route {
@@ -24,31 +24,29 @@ func (a *API) datasets(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
+	forecasters, err := remember(a, v, "forecasters", func(context.Context) (int64, error) {
+		return int64(v.snap.Oracle.Ranking(1, 1).Total), nil
+	})
+	if err != nil {
+		return err
+	}
+	rows := map[string]int64{
+		"markets": v.snap.Counts.Markets, "trader_leaderboard": v.snap.Counts.Wallets, "wallet_pnl": v.snap.Counts.Wallets,
+		"oracle_accuracy": forecasters,
+	}
 	mark, start := a.object(call, v.asOf)
 	b := append(call.buf, '[')
 	for i, d := range datasets.All() {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendDataset(b, &d, approximateRows(v.snap, d.ID))
+		b = appendDataset(b, &d, rows[d.ID])
 	}
 	call.buf = append(b, ']')
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
 
-// approximateRows is how many rows a dataset has, give or take the venue's own
-// wallets; -1 where that is not known.
-func approximateRows(snap *serving.Snapshot, id string) int64 {
-	switch id {
-	case "markets":
-		return snap.Counts.Markets
-	case "trader_leaderboard", "wallet_pnl":
-		return snap.Counts.Wallets
-	}
-	return -1
-}
-
-// appendDataset writes wire.Dataset.
+// appendDataset writes wire.Dataset. rows takes the venue's own wallets along.
 func appendDataset(b []byte, d *datasets.Dataset, rows int64) []byte {
 	b = appendString(append(b, `{"id":`...), d.ID)
 	b = appendString(append(b, `,"title":`...), d.Title)
@@ -57,12 +55,7 @@ func appendDataset(b []byte, d *datasets.Dataset, rows int64) []byte {
 	b = appendTexts(append(b, `,"formats":`...), d.Formats)
 	b = appendTexts(append(b, `,"periods":`...), d.Periods)
 	b = appendString(append(b, `,"order":`...), d.Order)
-	b = append(b, `,"approximate_rows":`...)
-	if rows < 0 {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, rows, 10)
-	}
+	b = strconv.AppendInt(append(b, `,"approximate_rows":`...), rows, 10)
 	b = appendString(append(b, `,"method":`...), d.Method)
 	b = append(b, `,"columns":[`...)
 	for i, col := range d.Columns {

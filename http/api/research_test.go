@@ -15,7 +15,7 @@ func TestCatalogueIsOpenToEveryPlan(t *testing.T) {
 	snap := apitest.Snapshot(1, 2, 3)
 	snap.Counts = serving.Counts{Markets: 17, Wallets: 2}
 	v := newVenue(t, snap)
-	want := map[string]int64{"markets": 17, "trader_leaderboard": 2, "wallet_pnl": 2}
+	want := map[string]int64{"markets": 17, "trader_leaderboard": 2, "wallet_pnl": 2, "oracle_accuracy": 0}
 	for _, tier := range access.Tiers() {
 		c := exact[wire.Catalogue](t, v.get(tier, "/research/datasets").Body())
 		if c.Truncated || len(c.Data) != 4 {
@@ -26,8 +26,8 @@ func TestCatalogueIsOpenToEveryPlan(t *testing.T) {
 			if got.ID != d.ID || got.MaxRows != 2_000_000 || len(got.Columns) != len(d.Columns) || got.Columns[0].Meaning == "" {
 				t.Errorf("%s: %+v", tier, got)
 			}
-			if rows, known := want[d.ID]; known && (got.ApproximateRows == nil || *got.ApproximateRows != rows) {
-				t.Errorf("%s has %v rows, want %d", d.ID, got.ApproximateRows, rows)
+			if got.ApproximateRows != want[d.ID] {
+				t.Errorf("%s has %d rows, want %d", d.ID, got.ApproximateRows, want[d.ID])
 			}
 		}
 	}

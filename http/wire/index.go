@@ -15,10 +15,10 @@ type PMXIndex struct {
 
 // PMXComposite is the index over all five.
 type PMXComposite struct {
-	Name               string      `json:"name"`        // such as PMX-Volume
-	Value              *data.Micro `json:"value"`       // 100 is as usual; null where there is none
-	Change24h          *data.Micro `json:"change_24h"`  // in points; null where either value is
-	NullReason         *string     `json:"null_reason"` // no_component; null where there is a value
+	Name               string      `json:"name"`                            // such as PMX-Volume
+	Value              *data.Micro `json:"value"`                           // 100 is as usual; null where there is none
+	Change24h          *data.Micro `json:"change_24h"`                      // in points; null where either value is
+	NullReason         *string     `json:"null_reason" enum:"no_component"` // why there is no value; null where there is one
 	MethodologyVersion string      `json:"methodology_version"`
 	Base               string      `json:"base"`   // what 100 means
 	Inputs             []PMXPart   `json:"inputs"` // the five
@@ -33,10 +33,10 @@ type PMXPart struct {
 
 // PMXSubIndex is one of the five.
 type PMXSubIndex struct {
-	Name               string      `json:"name"`        // such as PMX-Volume
-	Value              *data.Micro `json:"value"`       // 100 is as usual; null where there is none
-	Change24h          *data.Micro `json:"change_24h"`  // in points; null where either value is
-	NullReason         *string     `json:"null_reason"` // fewer_than_7_windows, empty_base or no_mapped_volume
+	Name               string      `json:"name"`                                                                // such as PMX-Volume
+	Value              *data.Micro `json:"value"`                                                               // 100 is as usual; null where there is none
+	Change24h          *data.Micro `json:"change_24h"`                                                          // in points; null where either value is
+	NullReason         *string     `json:"null_reason" enum:"fewer_than_7_windows,empty_base,no_mapped_volume"` // why there is no value; null where there is one
 	MethodologyVersion string      `json:"methodology_version"`
 	Base               string      `json:"base"`   // what 100 means
 	Inputs             PMXInputs   `json:"inputs"` // what the value follows from
@@ -53,8 +53,8 @@ type PMXInputs struct {
 type PMXHistory struct {
 	Envelope
 	AsOf               *time.Time `json:"as_of"`
-	Name               string     `json:"name"`     // of the index, as it is spelled
-	Interval           string     `json:"interval"` // length of a row
+	Name               string     `json:"name"`                     // of the index, as it is spelled
+	Interval           string     `json:"interval" enum:"1h,6h,1d"` // length of a row
 	MethodologyVersion string     `json:"methodology_version"`
 	Data               []PMXBar   `json:"data"` // oldest first
 }

@@ -18,7 +18,7 @@ type Dataset struct {
 	Formats         []string        `json:"formats" enum:"csv,parquet"`                                      // formats of a file
 	Periods         []string        `json:"periods" enum:"all"`                                              // periods of the data
 	Order           string          `json:"order"`                                                           // how the rows are ordered
-	ApproximateRows *int64          `json:"approximate_rows"`                                                // rows there are now, before max_rows; null while not known
+	ApproximateRows int64           `json:"approximate_rows"`                                                // about how many rows there are now, before max_rows
 	Method          string          `json:"method"`                                                          // how the figures are defined
 	Columns         []DatasetColumn `json:"columns"`                                                         // in the order of the file
 }

@@ -44,8 +44,8 @@ type TraderRow struct {
 	Rank            int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
 	Address         string      `json:"address"`
 	Username        *string     `json:"username"`
-	RealPnL         data.Micro  `json:"real_pnl"`          // of the period
-	RealPnLAllTime  data.Micro  `json:"real_pnl_all_time"` // lifetime
+	RealPnL         data.Micro  `json:"real_pnl"`          // net_cash + redemption_value of the period: the ranking basis
+	RealPnLAllTime  data.Micro  `json:"real_pnl_all_time"` // the same over the whole lifetime
 	NetCash         data.Micro  `json:"net_cash"`
 	RedemptionValue data.Micro  `json:"redemption_value"`
 	Volume          data.Micro  `json:"volume"`
@@ -53,7 +53,7 @@ type TraderRow struct {
 	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
 	Trades          int64       `json:"trades"`
 	ROI             *data.Micro `json:"roi"`              // real_pnl over buy_volume_usd, both of the period: what was bought before it and pays in it makes it large; null when nothing was bought
-	WinRate         *data.Micro `json:"win_rate"`         // lifetime; null without resolved markets
+	WinRate         *data.Micro `json:"win_rate"`         // lifetime share of resolved markets that closed in profit; null without resolved markets
 	ResolvedMarkets int64       `json:"resolved_markets"` // lifetime
 	WinningMarkets  int64       `json:"winning_markets"`  // lifetime
 	LastTradeAt     *time.Time  `json:"last_trade_at"`
@@ -68,8 +68,8 @@ type MarketRow struct {
 	EventID       *string    `json:"event_id"`
 	EventSlug     *string    `json:"event_slug"`
 	Category      *string    `json:"category"`
-	Volume        data.Micro `json:"volume"`                                  // dollars, of the period
-	VolumeShares  data.Micro `json:"volume_shares"`                           // tokens, of the period
+	Volume        data.Micro `json:"volume"`                                  // USD traded in the period
+	VolumeShares  data.Micro `json:"volume_shares"`                           // outcome tokens traded in the period
 	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up; null without fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
 	Trades        int64      `json:"trades"`                                     // fills behind volume: one per match

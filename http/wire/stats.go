@@ -77,7 +77,7 @@ type StatsHour struct {
 
 // StatsDay is one UTC day of GET /stats/daily.
 type StatsDay struct {
-	Date          string     `json:"date"`
+	Date          string     `json:"date" format:"date"`
 	Volume        data.Micro `json:"volume"`
 	VolumeShares  data.Micro `json:"volume_shares"`
 	Trades        int64      `json:"trades"`
@@ -115,8 +115,8 @@ type StatsRolling struct {
 // StatsAverage is the daily mean of the last seven finished days; all null where
 // there are fewer.
 type StatsAverage struct {
-	FirstDate     *string     `json:"first_date"` // first of the seven days
-	LastDate      *string     `json:"last_date"`  // last of the seven days
+	FirstDate     *string     `json:"first_date" format:"date"` // first of the seven days
+	LastDate      *string     `json:"last_date" format:"date"`  // last of the seven days
 	Volume        *data.Micro `json:"volume"`
 	Trades        *data.Micro `json:"trades"`
 	ActiveWallets *data.Micro `json:"active_wallets"` // mean of the distinct wallets of each day
@@ -135,7 +135,7 @@ type StatsActive struct {
 // GrowthDay is one UTC day of GET /stats/growth. The means are over the day and
 // the six before it: null for an unfinished day and where six are not known.
 type GrowthDay struct {
-	Date                   string      `json:"date"`
+	Date                   string      `json:"date" format:"date"`
 	Volume                 data.Micro  `json:"volume"`
 	VolumeAverage7d        *data.Micro `json:"volume_average_7d"` // mean of the day and the six before it
 	Trades                 int64       `json:"trades"`
@@ -151,9 +151,9 @@ type GrowthDay struct {
 // to the bucket before: null for an unfinished bucket, for the first of all, and
 // where the bucket before has none.
 type GrowthBucket struct {
-	Bucket                 string      `json:"bucket"`     // 2026-W11, 2026-03
-	FirstDate              string      `json:"first_date"` // first day of the bucket
-	LastDate               string      `json:"last_date"`  // last day of the bucket
+	Bucket                 string      `json:"bucket"`                   // ISO week or month: 2026-W11, 2026-03
+	FirstDate              string      `json:"first_date" format:"date"` // first day of the bucket
+	LastDate               string      `json:"last_date" format:"date"`  // last day of the bucket
 	Volume                 data.Micro  `json:"volume"`
 	VolumeChangePct        *data.Micro `json:"volume_change_pct"` // to the bucket before
 	Trades                 int64       `json:"trades"`

@@ -33,16 +33,16 @@ type Trade struct {
 	EventSlug       *string     `json:"event_slug"`
 	Outcome         *string     `json:"outcome"`
 	OutcomeIndex    *int8       `json:"outcome_index"`
-	TokenID         string      `json:"token_id"` // uint256 in decimal
-	Side            string      `json:"side"`     // BUY or SELL
-	Role            *string     `json:"role"`     // maker or taker
-	Price           *data.Micro `json:"price"`    // usd ÷ shares; null for a fill of no shares
-	Shares          data.Micro  `json:"shares"`   // gross of fee
-	USD             data.Micro  `json:"usd"`      // gross of fee
+	TokenID         string      `json:"token_id"`                // uint256 in decimal
+	Side            string      `json:"side" enum:"BUY,SELL"`    // of the wallet
+	Role            *string     `json:"role" enum:"maker,taker"` // of the wallet; null where the source does not say
+	Price           *data.Micro `json:"price"`                   // usd ÷ shares; null for a fill of no shares
+	Shares          data.Micro  `json:"shares"`                  // outcome tokens, gross of fee
+	USD             data.Micro  `json:"usd"`                     // USD, gross of fee
 	Fee             data.Micro  `json:"fee"`
-	FeeAsset        string      `json:"fee_asset"` // what fee is counted in: shares on a buy, usd on a sell
-	Resolved        *bool       `json:"resolved"`  // null where the market is not known
-	Payout          *data.Micro `json:"payout"`    // dollars per token of this outcome; null until resolved
+	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // what fee is counted in: shares on a buy, usd on a sell
+	Resolved        *bool       `json:"resolved"`                    // whether the market is resolved; null where the market is not known
+	Payout          *data.Micro `json:"payout"`                      // dollars per token of this outcome; null until resolved
 }
 
 // WalletPosition is a wallet's part in one outcome.
@@ -57,8 +57,8 @@ type WalletPosition struct {
 	NetShares     data.Micro  `json:"net_shares"` // bought − sold − fees, signed
 	BuyVolumeUSD  data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD data.Micro  `json:"sell_volume_usd"`
-	AvgBuyPrice   *data.Micro `json:"avg_buy_price"`  // null when nothing was bought
-	AvgSellPrice  *data.Micro `json:"avg_sell_price"` // null when nothing was sold
+	AvgBuyPrice   *data.Micro `json:"avg_buy_price"`  // USD a token bought; null when nothing was bought
+	AvgSellPrice  *data.Micro `json:"avg_sell_price"` // USD a token sold; null when nothing was sold
 	Payout        *data.Micro `json:"payout"`         // dollars per token; null until resolved
 }
 
@@ -71,7 +71,7 @@ type WalletMarket struct {
 	EventID         *string          `json:"event_id"`
 	EventSlug       *string          `json:"event_slug"`
 	Category        *string          `json:"category"`
-	Status          string           `json:"status"` // open, closed, resolved or unknown
+	Status          string           `json:"status" enum:"open,closed,resolved,unknown"` // state of the market
 	ResolvedAt      *time.Time       `json:"resolved_at"`
 	Trades          int64            `json:"trades"`
 	Volume          data.Micro       `json:"volume"`
@@ -81,7 +81,7 @@ type WalletMarket struct {
 	NetCash         data.Micro       `json:"net_cash"`
 	RedemptionValue data.Micro       `json:"redemption_value"`
 	RealPnL         data.Micro       `json:"real_pnl"`
-	ROI             *data.Micro      `json:"roi"` // null when nothing was bought
+	ROI             *data.Micro      `json:"roi"` // real_pnl / buy_volume_usd; null when nothing was bought
 	NegativeLegs    int64            `json:"negative_legs"`
 	FirstTradeAt    time.Time        `json:"first_trade_at"`
 	LastTradeAt     time.Time        `json:"last_trade_at"`
@@ -118,7 +118,7 @@ type WalletMarkets struct {
 
 // WalletDay is one UTC day of a wallet, a row of GET /trader/{address}/activity/daily.
 type WalletDay struct {
-	Date            string     `json:"date"`
+	Date            string     `json:"date" format:"date"`
 	IsPartial       bool       `json:"is_partial"` // the day of as_of
 	Trades          int64      `json:"trades"`     // 0 where only a market was resolved
 	Volume          data.Micro `json:"volume"`

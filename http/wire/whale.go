@@ -10,7 +10,7 @@ import (
 type WhaleBoard struct {
 	Envelope
 	AsOf         *time.Time `json:"as_of"` // null on an empty database
-	Period       string     `json:"period"`
+	Period       string     `json:"period" enum:"1d,7d,30d"`
 	WindowStart  *time.Time `json:"window_start"`  // exclusive
 	WindowEnd    *time.Time `json:"window_end"`    // inclusive; equals as_of
 	ThresholdUSD data.Micro `json:"threshold_usd"` // from which on an order is a whale move
@@ -60,7 +60,7 @@ type WhaleMove struct {
 	Outcome         *string     `json:"outcome"`
 	OutcomeIndex    *int8       `json:"outcome_index"`
 	TokenID         string      `json:"token_id"`
-	Side            string      `json:"side"` // BUY or SELL
+	Side            string      `json:"side" enum:"BUY,SELL"` // of the taker
 	USD             data.Micro  `json:"usd"`
 	Shares          data.Micro  `json:"shares"`
 	Price           *data.Micro `json:"price"` // usd ÷ shares; null of no shares
@@ -72,7 +72,7 @@ type WhaleMove struct {
 type WhaleFlow struct {
 	Envelope
 	AsOf         *time.Time        `json:"as_of"` // null on an empty database
-	Period       string            `json:"period"`
+	Period       string            `json:"period" enum:"1d,7d,30d"`
 	WindowStart  *time.Time        `json:"window_start"` // exclusive
 	WindowEnd    *time.Time        `json:"window_end"`   // inclusive; equals as_of
 	ThresholdUSD data.Micro        `json:"threshold_usd"`
