@@ -23,9 +23,10 @@ import (
 type options struct {
 	Fills   int64    `help:"Fills of the venue." default:"10000000"`
 	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
+	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
 	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
-	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets."`
+	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -70,7 +71,7 @@ func run(ctx context.Context, o options) error {
 		f    func() error
 	}{
 		{"load", b.load}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
-		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"endpoints", b.endpoints},
+		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"export", b.export}, {"endpoints", b.endpoints},
 		{"wallets", b.wallets},
 	} {
 		if !b.needed(part.name) {
