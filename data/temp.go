@@ -152,8 +152,10 @@ func (t Temp) Scale() (u Unit, ok bool) {
 
 // Append adds the degrees of u with one decimal or two to b: 71.6, 22.25, -0.5;
 // rounded half away from zero where t has more.
-func (t Temp) Append(b []byte, u Unit) []byte {
-	h := t.Hundredths(u)
+func (t Temp) Append(b []byte, u Unit) []byte { return AppendHundredths(b, t.Hundredths(u)) }
+
+// AppendHundredths adds hundredths of a degree to b as Temp.Append prints them.
+func AppendHundredths(b []byte, h int64) []byte {
 	if h < 0 {
 		b, h = append(b, '-'), -h
 	}

@@ -45,6 +45,7 @@ func FuzzGamma(f *testing.F) {
 	f.Add(`"outcomes":"[\"Yes\",\"No\"]","outcomePrices":["1","0"],"closed":true`)
 	f.Add(`"outcomes":["A"],"clobTokenIds":"['1', 2]","events":"[{}]","tags":[1,null]`)
 	f.Add(`"outcomePrices":"[\"0.5\",\"0.5\"]","umaResolutionStatus":"resolved","closed":"1"`)
+	f.Add(`"outcomes":"[]","clobTokenIds":["1"]`)
 	feed, err := feeds.ByName("gamma-markets")
 	if err != nil {
 		f.Fatal(err)

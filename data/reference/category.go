@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +42,19 @@ func CategoryOf(tags []string) string {
 		}
 	}
 	return best.category
+}
+
+// Categories lists the categories of the table in alphabetical order.
+func Categories() []string {
+	table, err := categoryTable()
+	if err != nil {
+		panic(err) // the embedded table is broken: a build fault the tests catch
+	}
+	seen := map[string]bool{}
+	for _, r := range table {
+		seen[r.category] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // CategoryOfSlug gives the category that the beginning of a market's or event's

@@ -1,6 +1,9 @@
 package reference
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestCategoryOfTheStrongestTag(t *testing.T) {
 	for _, tc := range []struct {
@@ -43,5 +46,12 @@ func TestVenueWallets(t *testing.T) {
 		if IsExchange(w.Address) != (w.Kind == "exchange") {
 			t.Errorf("%+v", w)
 		}
+	}
+}
+
+func TestCategoriesAreEachListedOnce(t *testing.T) {
+	want := []string{"crypto", "culture", "economics", "finance", "other", "politics", "sports", "tech", "weather", "world"}
+	if got := Categories(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

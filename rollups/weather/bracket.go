@@ -39,12 +39,14 @@ func (b Bracket) Holds(degrees int) bool {
 }
 
 // Middle gives the temperature that a closed bracket stands for: half way between
-// its bounds; false for a tail, which stands for none.
-func (b Bracket) Middle() (data.Temp, bool) {
+// the ends of what settles in it, so that 28 °C of a source that is cut to whole
+// degrees is 28.5; false for a tail, which stands for none.
+func (b Bracket) Middle(r Rounding) (data.Temp, bool) {
 	if b.OpenLow || b.OpenHigh || b.Unit == 0 {
 		return 0, false
 	}
-	return (data.Degrees(b.Lo, b.Unit) + data.Degrees(b.Hi, b.Unit)) / 2, true
+	iv := b.Interval(r)
+	return (iv.From + iv.To) / 2, true
 }
 
 var (

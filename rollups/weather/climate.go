@@ -1,7 +1,6 @@
 package weather
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -66,19 +65,11 @@ func Climate(series map[data.Date]data.Temp) map[int]Usual {
 func usual(values []data.Temp, years int) Usual {
 	slices.Sort(values)
 	n := int64(len(values))
-	total, squares := int64(0), int64(0)
-	for _, v := range values {
-		total += int64(v)
-		squares += int64(v) * int64(v)
-	}
-	half := n
-	if total < 0 {
-		half = -n
-	}
-	u := Usual{Value: data.Temp((2*total + half) / (2 * n)), Years: years,
+	mean, deviation := moments(values)
+	u := Usual{Value: mean, Years: years,
 		P10: values[(n+9)/10-1], P90: values[(9*n+9)/10-1]}
-	if n > 1 {
-		u.Deviation = data.Temp(math.Round(math.Sqrt(float64(n*squares-total*total) / float64(n*(n-1)))))
+	if deviation != nil {
+		u.Deviation = *deviation
 	}
 	return u
 }

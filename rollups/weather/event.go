@@ -68,8 +68,9 @@ func (l *Listing) OnDesk() bool {
 		slices.ContainsFunc(l.Tags, func(t string) bool { return slices.Contains(deskTags, t) })
 }
 
-// Parse reads a listing. The error, one of the above or a *LadderError, says why
-// it is not on the desk.
+// Parse reads a listing. The error, one of the above, says why it is not on the
+// desk. A *LadderError says that its brackets do not take up the whole line: then
+// the Event is all there but for its Ladder.
 func Parse(cities *data.Gazetteer, l Listing) (Event, error) {
 	title, ok := ParseTitle(l.Title)
 	if !ok {
@@ -91,7 +92,7 @@ func Parse(cities *data.Gazetteer, l Listing) (Event, error) {
 		e.Rules.Station = s.ID
 	}
 	if err := e.climb(cities, l.Markets); err != nil {
-		return Event{}, fmt.Errorf("%s: %w", l.Slug, err)
+		return e, fmt.Errorf("%s: %w", l.Slug, err)
 	}
 	return e, nil
 }
@@ -136,12 +137,10 @@ func (e *Event) climb(cities *data.Gazetteer, markets []Outcome) error {
 			unit = b.Unit
 		}
 	}
-	var err error
-	if e.Ladder, err = Ladder(e.Brackets, unit); err != nil {
-		return err
-	}
 	e.Rules.Unit = unit
-	return nil
+	var err error
+	e.Ladder, err = Ladder(e.Brackets, unit)
+	return err
 }
 
 // bracket reads a market's bracket off its label, else its question, else its slug.

@@ -41,6 +41,16 @@ func (r Rounding) Degrees(t data.Temp, u data.Unit) int {
 	return int(q)
 }
 
+// Degrees gives the whole degrees of the event's scale that a station's value settles
+// as. whole is the group of whole degrees Celsius that a report gives beside the finer
+// value: an event in Celsius settles by it. nil where there is none.
+func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
+	if whole != nil && r.Unit == data.Celsius && r.Rounding == HalfUp {
+		value = *whole
+	}
+	return r.Rounding.Degrees(value, r.Unit)
+}
+
 // Interval is what a bracket takes of the line: temperatures of at least From and
 // below To, each where it is bounded.
 type Interval struct {

@@ -110,13 +110,13 @@ func TestEveryTemperatureSettlesOnce(t *testing.T) {
 }
 
 func TestMiddles(t *testing.T) {
-	if m, ok := f(98, 99).Middle(); !ok || m.Text(data.Fahrenheit) != "98.5" {
+	if m, ok := f(98, 99).Middle(HalfUp); !ok || m.Text(data.Fahrenheit) != "98.5" {
 		t.Errorf("%s", m.Text(data.Fahrenheit))
 	}
-	if m, ok := c(-3, -3).Middle(); !ok || m.Text(data.Celsius) != "-3.0" {
+	if m, ok := c(-3, -3).Middle(HalfUp); !ok || m.Text(data.Celsius) != "-3.0" {
 		t.Errorf("%s", m.Text(data.Celsius))
 	}
-	if _, ok := cHigh(3).Middle(); ok {
+	if _, ok := cHigh(3).Middle(HalfUp); ok {
 		t.Error("a tail has a middle")
 	}
 }

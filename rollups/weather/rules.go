@@ -51,7 +51,7 @@ var (
 // ParseRules reads the rules of an event of city on day out of its description and
 // resolution source; either may be "".
 func ParseRules(city data.City, day data.Date, description, source string) Rules {
-	r := usualRules(city, day)
+	r := UsualRules(city, day)
 	text := source + "\n" + description
 	if m := degreesForm.FindStringSubmatch(description); m != nil {
 		r.Unit = unitOf(m[1])
@@ -120,11 +120,11 @@ type era struct {
 
 func date(y, m, d int) data.Date { return data.DateFrom(y, time.Month(m), d) }
 
-// usualRules are the rules that the city's events of that day had, by the inventory
+// UsualRules are the rules that the city's events of that day had, by the inventory
 // of all events from 2025-01-20 to 2026-10-01. A city without an entry settled by
 // Wunderground until late August 2026, then by NOAA with Wunderground to fall back
 // on.
-func usualRules(c data.City, day data.Date) Rules {
+func UsualRules(c data.City, day data.Date) Rules {
 	unit, _ := data.ParseUnit(c.Unit)
 	r := Rules{Unit: unit, Station: c.Station, Source: usualSource(c, day)}
 	for _, e := range eras(c.Slug) {

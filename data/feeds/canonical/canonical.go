@@ -108,8 +108,13 @@ type market struct {
 	Tags               polymarket.Tags `json:"tags"`
 	Outcomes           shape.List      `json:"outcomes"`
 	Tokens             shape.List      `json:"tokens"`
+	Prices             shape.List      `json:"prices"`
+	BestBid            shape.Text      `json:"best_bid"`
+	BestAsk            shape.Text      `json:"best_ask"`
+	LastPrice          shape.Text      `json:"last_price"`
 	Active             shape.Text      `json:"active"`
 	Closed             shape.Text      `json:"closed"`
+	AcceptingOrders    shape.Text      `json:"accepting_orders"`
 	Liquidity          shape.Text      `json:"liquidity"`
 	ReportedVolume     shape.Text      `json:"reported_volume"`
 	CreatedAt          shape.Text      `json:"created_at"`
@@ -140,14 +145,17 @@ func (r *market) market() (data.Market, error) {
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
+	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	m := data.Market{
 		Condition: condition, GammaID: r.GammaID.Trim(), QuestionID: r.QuestionID.Trim(), Question: r.Question.Trim(),
 		Slug: r.Slug.Trim(), Description: string(r.Description), ResolutionSource: r.ResolutionSource.Trim(),
 		GroupItemTitle: r.GroupItemTitle.Trim(), GroupItemThreshold: r.GroupItemThreshold.Trim(), Icon: r.Icon.Trim(),
 		EventID: r.EventID.Trim(), EventSlug: r.EventSlug.Trim(), EventTitle: r.EventTitle.Trim(),
 		SeriesSlug: r.SeriesSlug.Trim(), NegRisk: r.NegRisk.Bool(), NegRiskMarketID: r.NegRiskMarketID.Trim(),
-		Tags: r.Tags, Outcomes: r.Outcomes, TokenIDs: polymarket.Tokens(r.Tokens, len(r.Outcomes)),
-		Active: r.Active.Bool(), Closed: r.Closed.Bool(), Liquidity: r.Liquidity.MicroPtr(),
+		Tags: r.Tags, Outcomes: outcomes, TokenIDs: polymarket.Tokens(r.Tokens, n),
+		Prices: polymarket.Prices(r.Prices, n), BestBid: r.BestBid.MicroPtr(), BestAsk: r.BestAsk.MicroPtr(),
+		LastPrice: r.LastPrice.MicroPtr(), Active: r.Active.Bool(), Closed: r.Closed.Bool(),
+		AcceptingOrders: r.AcceptingOrders.Bool(), Liquidity: r.Liquidity.MicroPtr(),
 		ReportedVolume: r.ReportedVolume.MicroPtr(),
 		CreatedAt:      shape.MaybeTime(r.CreatedAt.Trim()), StartAt: shape.MaybeTime(r.StartAt.Trim()),
 		EndAt: shape.MaybeTime(r.EndAt.Trim()), ClosedAt: shape.MaybeTime(r.ClosedAt.Trim()),

@@ -119,7 +119,7 @@ func (c *CLOB) outcomes(m *data.Market) {
 	if ids == nil {
 		ids = c.TokenIDs
 	}
-	m.TokenIDs, m.Prices = Tokens(ids, len(ids)), prices(texts, len(ids))
+	m.TokenIDs, m.Prices = Tokens(ids, len(ids)), Prices(texts, len(ids))
 }
 
 // resolution reads the winner flags of a closed market; a half payout has no

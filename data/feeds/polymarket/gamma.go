@@ -165,13 +165,19 @@ func gammaID(s string) string {
 // outcomes fills labels, tokens and prices, and leaves out tokens and prices
 // that are not one per outcome.
 func (g *Gamma) outcomes(m *data.Market) {
-	m.Outcomes = g.Outcomes
-	n := len(m.Outcomes)
-	if n == 0 {
-		n = len(g.ClobTokenIDs)
-	}
+	labels, n := Labels(g.Outcomes, g.ClobTokenIDs)
+	m.Outcomes = labels
 	m.TokenIDs = Tokens(g.ClobTokenIDs, n)
-	m.Prices = prices(g.OutcomePrices, n)
+	m.Prices = Prices(g.OutcomePrices, n)
+}
+
+// Labels gives the labels of a market's outcomes, nil where the list is empty,
+// and how many outcomes there are: without labels as many as tokens.
+func Labels(labels, tokens []string) ([]string, int) {
+	if len(labels) > 0 {
+		return labels, len(labels)
+	}
+	return nil, len(tokens)
 }
 
 // Tokens gives n normalised token ids, and nil where they are not n good ones.
@@ -190,7 +196,8 @@ func Tokens(ids []string, n int) []string {
 	return out
 }
 
-func prices(texts []string, n int) []data.Micro {
+// Prices gives n prices between 0 and 1, and nil where they are not n good ones.
+func Prices(texts []string, n int) []data.Micro {
 	if len(texts) != n || n == 0 {
 		return nil
 	}

@@ -1,0 +1,53 @@
+package weather
+
+import "pmx/data"
+
+// Normal is what a calendar day is usually like, as one source of normals has it.
+type Normal struct {
+	Value     data.Temp
+	Deviation *data.Temp // standard deviation, a difference; nil where it is not given
+	P10, P90  *data.Temp // nil where they are not given
+}
+
+// Class is where a value lies among the usual ones.
+type Class string
+
+// The classes.
+const (
+	ClassBelow  Class = "below"  // below the tenth percentile
+	ClassNormal Class = "normal" // between the tenth and the ninetieth, both among it
+	ClassAbove  Class = "above"  // above the ninetieth
+)
+
+// Anomaly is how far a value is from what is usual.
+type Anomaly struct {
+	Difference data.Temp   // value − normal: converted by the size of a degree alone
+	Z          *data.Micro // in standard deviations; nil where these are not known, or 0
+	Class      *Class      // nil where the percentiles are not known
+}
+
+// AnomalyOf gives the anomaly of a value; nil where there is no normal. Value and
+// normal should be of one kind: a grid cell beside a station is warmer or colder by
+// more than most days are unusual.
+func AnomalyOf(value data.Temp, n *Normal) *Anomaly {
+	if n == nil {
+		return nil
+	}
+	a := &Anomaly{Difference: value - n.Value}
+	if n.Deviation != nil {
+		if z, ok := data.Ratio(data.Micro(a.Difference), data.Micro(*n.Deviation)); ok {
+			a.Z = &z
+		}
+	}
+	if n.P10 != nil && n.P90 != nil {
+		class := ClassNormal
+		switch {
+		case value < *n.P10:
+			class = ClassBelow
+		case value > *n.P90:
+			class = ClassAbove
+		}
+		a.Class = &class
+	}
+	return a
+}

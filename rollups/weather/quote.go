@@ -1,0 +1,103 @@
+package weather
+
+import (
+	"pmx/data"
+)
+
+// feeRate is the taker's fee of weather markets per contract at price p, as a part
+// of p·(1−p): the fee schedule that their listings carry.
+const feeRate = data.One / 20
+
+// Quote is what the first outcome of a bracket's market trades for; nil where there
+// is none.
+type Quote struct{ Bid, Ask, Last *data.Micro }
+
+// Price gives what the market takes the probability for: half way between bid and
+// ask where both are there, else the last trade's price. nil without either.
+func (q Quote) Price() (p *data.Micro, fromLast bool) {
+	if q.Bid != nil && q.Ask != nil {
+		mid := data.MulDiv(*q.Bid+*q.Ask, 1, 2)
+		return &mid, false
+	}
+	return q.Last, q.Last != nil
+}
+
+// Market is what the prices of a ladder say together.
+type Market struct {
+	// Overround is the sum of the prices of all brackets, of which exactly one pays 1;
+	// nil where one of them has no price: the sum of some of them is of no ladder.
+	Overround *data.Micro
+	// Parts are the prices as parts of their sum, which come to exactly 1; nil where
+	// Overround is, or where it is 0.
+	Parts []data.Micro
+	// Mean is the mean of the middles of the brackets by Parts; nil without them. A
+	// tail counts as one more bracket of the width of the closed ones: "23°C or below"
+	// as 23 °C, "97°F or below" as 96-97°F.
+	Mean *data.Temp
+	Mode int // index of the dearest bracket that has a price, the first of equals; -1 without
+}
+
+// MarketOf reads the prices of a ladder, in the order of its brackets.
+func MarketOf(ladder []Bracket, r Rounding, quotes []Quote) Market {
+	m := Market{Mode: -1}
+	sum, priced := data.Micro(0), 0
+	weights := make([]int64, len(ladder))
+	for i, q := range quotes {
+		p, _ := q.Price()
+		if p == nil {
+			continue
+		}
+		priced++
+		sum += *p
+		weights[i] = int64(*p)
+		if m.Mode < 0 || weights[i] > weights[m.Mode] {
+			m.Mode = i
+		}
+	}
+	if priced < len(ladder) || priced == 0 {
+		return m
+	}
+	m.Overround = &sum
+	if m.Parts = shares(weights); m.Parts == nil {
+		return m
+	}
+	total, width := int64(0), width(ladder)
+	for i, b := range ladder {
+		middle, _ := b.closed(width).Middle(r)
+		total += int64(m.Parts[i]) * int64(middle)
+	}
+	mean := rounded(total, int64(data.One))
+	m.Mean = &mean
+	return m
+}
+
+// width is how many whole degrees the closed brackets of a ladder hold.
+func width(ladder []Bracket) int {
+	for _, b := range ladder {
+		if !b.OpenLow && !b.OpenHigh {
+			return b.Hi - b.Lo + 1
+		}
+	}
+	return 1
+}
+
+// closed gives b, or in place of a tail the bracket of that width at its end.
+func (b Bracket) closed(width int) Bracket {
+	switch {
+	case b.OpenLow:
+		return Bracket{Lo: b.Hi - width + 1, Hi: b.Hi, Unit: b.Unit}
+	case b.OpenHigh:
+		return Bracket{Lo: b.Lo, Hi: b.Lo + width - 1, Unit: b.Unit}
+	}
+	return b
+}
+
+// Fee is what a taker pays per contract at price p, in dollars: 0.05·p·(1−p), rounded
+// half away from zero to a millionth.
+func Fee(p data.Micro) data.Micro {
+	return data.MulDiv(p*(data.One-p), feeRate, data.One*data.One)
+}
+
+// Edge is what the model's probability is above what a contract costs at ask, the
+// fee at that price among it: a gap between model and market, no promise.
+func Edge(model, ask data.Micro) data.Micro { return model - ask - Fee(ask) }

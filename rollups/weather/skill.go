@@ -1,0 +1,186 @@
+package weather
+
+import (
+	"cmp"
+	"math"
+
+	"pmx/data"
+)
+
+// SkillDays is how many past days of a city forecasts are scored over: models are
+// changed and seasons pass, so that what is older tells little of the next.
+const SkillDays = 40
+
+// ConsensusSource is the name that the consensus of the sources is scored under: of
+// the forecasts that sources are scored by at one lead day, the mean.
+const ConsensusSource = "consensus"
+
+// Errors adds up errors of forecasts. The sums are exact, so they do not depend on
+// the order of addition.
+type Errors struct {
+	N            int64
+	Sum          int64 // of forecast − truth, 1/900 °C
+	Absolute     int64
+	SquareErrors int64
+}
+
+// Add takes one forecast and its truth in.
+func (e *Errors) Add(forecast, truth data.Temp) {
+	d := int64(forecast) - int64(truth)
+	e.N++
+	e.Sum += d
+	e.Absolute += max(d, -d)
+	e.SquareErrors += d * d
+}
+
+// Skill is how far forecasts were off. All but N are differences.
+type Skill struct {
+	N    int64     // pairs of forecast and truth
+	Bias data.Temp // mean error, forecast − truth: positive where too warm was foretold
+	MAE  data.Temp // mean absolute error
+	RMSE data.Temp // root of the mean squared error
+}
+
+// Skill gives the means, rounded half away from zero to 1/900 °C; nil without a pair.
+func (e *Errors) Skill() *Skill {
+	if e.N == 0 {
+		return nil
+	}
+	return &Skill{N: e.N, Bias: rounded(e.Sum, e.N), MAE: rounded(e.Absolute, e.N),
+		RMSE: data.Temp(math.Round(math.Sqrt(float64(e.SquareErrors) / float64(e.N))))}
+}
+
+// FewestObservations is how many a station must have of a day that is over for the
+// highest and lowest of them to count as the day's.
+const FewestObservations = 12
+
+// Measured is what one source says of one extreme of a day at one station.
+type Measured struct {
+	Source, Station string
+	Value           data.Temp
+	// Observations is how many single temperatures it is of; nil for a daily report.
+	Observations *int64
+	Provisional  bool // the day is not over, or the report is not final
+	Shift        int32
+	SeenAt       int64 // unix µs
+}
+
+// TruthBasis is where a truth comes from.
+type TruthBasis string
+
+// The bases, from the best.
+const (
+	FromStationDay    TruthBasis = "station_day"    // the single reports of the settling station
+	FromStationReport TruthBasis = "station_report" // its daily report
+	FromSettled       TruthBasis = "settled"        // the middle of the bracket that won
+)
+
+// Truth is what a day's extreme came to, as forecasts are scored against it.
+type Truth struct {
+	Value data.Temp
+	Basis TruthBasis
+}
+
+// Settled is the bracket that won an event, and how its source rounds.
+type Settled struct {
+	Bracket  Bracket
+	Rounding Rounding
+}
+
+// TruthOf gives the truth of a day: what the settling station's reports of a day that
+// is over come to, where there are enough; else its daily report; else the middle of
+// the bracket that won. A tail has no middle, a reanalysis is no measurement, and
+// another station is another place: none of them is a truth. False without any.
+func TruthOf(station string, measured []Measured, won *Settled) (Truth, bool) {
+	best := -1
+	for i, m := range measured {
+		if m.Station == station && m.counts() && (best < 0 || m.compare(&measured[best]) < 0) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		t := Truth{measured[best].Value, FromStationReport}
+		if measured[best].Observations != nil {
+			t.Basis = FromStationDay
+		}
+		return t, true
+	}
+	if won != nil {
+		if v, ok := won.Bracket.Middle(won.Rounding); ok {
+			return Truth{v, FromSettled}, true
+		}
+	}
+	return Truth{}, false
+}
+
+func (m *Measured) counts() bool {
+	return !m.Provisional && (m.Observations == nil || *m.Observations >= FewestObservations)
+}
+
+// compare puts the better first: single reports before daily ones, more of them
+// before fewer, the city's own day before a shifted one, the later word before the
+// earlier, then by name.
+func (m *Measured) compare(o *Measured) int {
+	count := func(m *Measured) int64 {
+		if m.Observations == nil {
+			return 0
+		}
+		return *m.Observations
+	}
+	return cmp.Or(cmp.Compare(count(o), count(m)), cmp.Compare(max(m.Shift, -m.Shift), max(o.Shift, -o.Shift)),
+		cmp.Compare(o.SeenAt, m.SeenAt), cmp.Compare(m.Source, o.Source))
+}
+
+// SkillKey names what a skill is of.
+type SkillKey struct {
+	Source string
+	Metric data.Metric
+	Lead   int // in days
+}
+
+// Score scores one city's forecasts, those that Scored gives, against the truths of
+// their days, the consensus of those of one day and lead among them. Forecasts of
+// days without a truth are passed over.
+func Score(forecasts map[ScoreKey]data.Forecast, truth func(data.Metric, data.Date) (data.Temp, bool)) map[SkillKey]Skill {
+	type together struct {
+		metric data.Metric
+		day    data.Date
+		lead   int
+	}
+	said, sums := map[together][]data.Temp{}, map[SkillKey]*Errors{}
+	add := func(k SkillKey, forecast, truth data.Temp) {
+		if sums[k] == nil {
+			sums[k] = &Errors{}
+		}
+		sums[k].Add(forecast, truth)
+	}
+	for k, f := range forecasts {
+		t, ok := truth(k.Metric, k.Day)
+		if !ok {
+			continue
+		}
+		add(SkillKey{k.Source, k.Metric, k.Lead}, f.Value, t)
+		said[together{k.Metric, k.Day, k.Lead}] = append(said[together{k.Metric, k.Day, k.Lead}], f.Value)
+	}
+	for k, values := range said {
+		t, _ := truth(k.metric, k.day)
+		mean, _ := moments(values)
+		add(SkillKey{ConsensusSource, k.metric, k.lead}, mean, t)
+	}
+	out := make(map[SkillKey]Skill, len(sums))
+	for k, e := range sums {
+		out[k] = *e.Skill()
+	}
+	return out
+}
+
+// Compare orders keys by source, metric and lead, the consensus before the sources.
+func (k SkillKey) Compare(o SkillKey) int {
+	rank := func(k SkillKey) int {
+		if k.Source == ConsensusSource {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(rank(k)-rank(o), cmp.Compare(k.Source, o.Source), cmp.Compare(k.Metric, o.Metric), cmp.Compare(k.Lead, o.Lead))
+}
