@@ -90,7 +90,7 @@ func factsQuery(dataset string, format data.Format) string {
 	for _, c := range []string{"shares", "usd", "fee"} {
 		replace = append(replace, "@"+c, amount("f."+c))
 	}
-	for _, c := range []string{"liquidity", "reported_volume"} {
+	for _, c := range []string{"best_bid", "best_ask", "last_price", "liquidity", "reported_volume"} {
 		replace = append(replace, "@"+c, amount(c))
 	}
 	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version"} {

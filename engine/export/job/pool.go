@@ -31,8 +31,6 @@ const (
 	forgetAfter = 7 * 24 * time.Hour
 	// maxAttempts is how often a job is begun that ends the process each time.
 	maxAttempts = 3
-	// sweepEvery is how often old files are looked for.
-	sweepEvery = time.Minute
 )
 
 func (l Limits) orDefaults() Limits {
@@ -172,18 +170,15 @@ func (p *Pool) Run(ctx context.Context) error {
 	for range p.Limits.Workers {
 		workers.Go(func() { p.work(ctx) })
 	}
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			workers.Wait()
-			return nil
-		case <-tick.C:
-			p.logged("sweep", p.Sweep(ctx))
-			p.nudge() // a job whose worker failed to fetch it is not forgotten
-		}
-	}
+	workers.Wait()
+	return nil
+}
+
+// Tend is for a schedule to call: it sweeps, and wakes a worker, so that a job
+// whose worker failed to fetch it is not forgotten.
+func (p *Pool) Tend(ctx context.Context) error {
+	p.nudge()
+	return p.Sweep(ctx)
 }
 
 func (p *Pool) logged(what string, err error) {

@@ -31,7 +31,8 @@ ORDER BY f.ts, f.tx, f.log_index, w.address, t.token_id, f.side, f.shares, f.usd
 SELECT '0x' || lower(hex(condition)) AS condition, gamma_id, question_id, question, slug, description, resolution_source,
   group_item_title, group_item_threshold, icon, event_id, event_slug, event_title, series_slug, neg_risk,
   neg_risk_market_id, category, category_source, tags, coalesce(outcomes, '[]') AS outcomes, coalesce(token_ids, '[]') AS tokens,
-  active, closed, @liquidity AS liquidity, @reported_volume AS reported_volume,
+  prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
+  active, closed, accepting_orders, @liquidity AS liquidity, @reported_volume AS reported_volume,
   @created_at AS created_at, @start_at AS start_at, @end_at AS end_at, @closed_at AS closed_at,
   @game_start_at AS game_start_at, @updated_at AS updated_at
 FROM markets

@@ -100,7 +100,8 @@ FROM trader_holding AS h
 LEFT JOIN markets AS m ON m.market = h.market
 
 -- name: trader_trades
-SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index, m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
+SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
+  CASE WHEN f.log_index IS NULL THEN f.repeat ELSE 1 END::BIGINT AS ordinal, m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
   CASE WHEN f.market IS NOT NULL AND f.outcome >= 0 THEN from_json(m.outcomes, '["VARCHAR"]')[f.outcome + 1] END AS outcome,
   CASE WHEN f.market IS NOT NULL THEN f.outcome::BIGINT END AS outcome_index, f.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
