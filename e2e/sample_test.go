@@ -58,7 +58,12 @@ type picker struct {
 }
 
 func newPicker(v *venue) *picker {
-	p := &picker{v: v, known: map[string]string{"q": "temperature", "name": "PMX-Volume"}}
+	p := &picker{v: v, known: map[string]string{"q": "temperature", "name": "PMX-Volume", "city": "nyc"}}
+	days := v.table(`SELECT (DATE '1970-01-01' + target)::VARCHAR FROM weather_issue WHERE city = 'nyc'
+		GROUP BY target ORDER BY count(*) DESC, target DESC LIMIT 1`)
+	if len(days) > 0 { // a venue without weather has no day to ask for
+		p.known["date"] = days[0]
+	}
 	p.learn("/leaderboard/traders?period=30d&limit=1", "address")
 	p.learn("/leaderboard/markets?period=30d&limit=1", "condition_id", "event_id", "category")
 	return p

@@ -33,7 +33,7 @@ func runScenario(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{t: t, venue: newVenue(t), file: file, names: map[string]string{}}
+	s := &scenario{t: t, venue: newVenue(t), file: file, names: map[string]string{"@exchange": exchange}}
 	s.run(string(text))
 	if s.asked == nil {
 		t.Fatalf("%s asks nothing", file)
@@ -60,6 +60,7 @@ type scenario struct {
 	fills   strings.Builder
 	markets strings.Builder
 	settled strings.Builder
+	weather [4]strings.Builder // forecasts, actuals, observations, normals
 	imports int
 	asked   []question
 }
@@ -92,6 +93,8 @@ func (s *scenario) run(text string) {
 			s.trade(word == "match", strings.Fields(rest))
 		case "resolve":
 			s.resolve(strings.Fields(rest))
+		case "weather":
+			s.sky(rest)
 		case "import":
 			s.load()
 		case "get":
@@ -102,7 +105,8 @@ func (s *scenario) run(text string) {
 	}
 }
 
-// wallet gives the address of a name: they ascend in order of first mention.
+// wallet gives the address of a name: they ascend in order of first mention, but
+// for the venue's own, exchange.
 func (s *scenario) wallet(name string) string {
 	if s.names["@"+name] == "" {
 		s.counts[0]++
@@ -196,13 +200,27 @@ func (s *scenario) resolve(w []string) {
 		s.names["@"+w[0]], w[1], w[2], version)
 }
 
-// load imports what was said since the last import: markets, fills, resolutions.
+// sky takes a row of one of pmx's own files of the weather as JSON: the member that
+// only one kind of row has says which.
+func (s *scenario) sky(text string) {
+	for i, member := range []string{"target", "kind", "ts", "month_day"} {
+		if strings.Contains(text, fmt.Sprintf("%q:", member)) {
+			fmt.Fprintln(&s.weather[i], text)
+			return
+		}
+	}
+	s.failf("want a row with target, kind, ts or month_day")
+}
+
+// load imports what was said since the last import: markets, fills, resolutions, the
+// weather.
 func (s *scenario) load() {
 	s.imports++
 	for _, part := range []struct {
 		name string
 		text *strings.Builder
-	}{{"markets.ndjson", &s.markets}, {"fills.csv", &s.fills}, {"resolutions.ndjson", &s.settled}} {
+	}{{"markets.ndjson", &s.markets}, {"fills.csv", &s.fills}, {"resolutions.ndjson", &s.settled}, {"forecasts.ndjson", &s.weather[0]},
+		{"actuals.ndjson", &s.weather[1]}, {"observations.ndjson", &s.weather[2]}, {"normals.ndjson", &s.weather[3]}} {
 		if part.text.Len() > 0 {
 			s.venue.load(s.venue.write(part.name, part.text.String()))
 			part.text.Reset()

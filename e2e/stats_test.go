@@ -24,10 +24,13 @@ WHERE ts > (SELECT ts FROM newest) - hours * 3600000000
 GROUP BY hours ORDER BY hours`
 
 	plainBefore = `WITH newest AS (SELECT max(ts) AS ts FROM fills),
+born AS (SELECT min(ts) AS ts FROM fills GROUP BY wallet),
 span AS (SELECT unnest([168, 720]) AS hours)
 SELECT concat_ws(' ', hours,
   (SELECT coalesce(sum(usd), 0) FROM fills, newest WHERE role <> 1 AND fills.ts > newest.ts - hours * 7200000000 AND fills.ts <= newest.ts - hours * 3600000000),
-  (SELECT count(*) FROM fills, newest WHERE role <> 1 AND fills.ts > newest.ts - hours * 7200000000 AND fills.ts <= newest.ts - hours * 3600000000))
+  (SELECT count(*) FROM fills, newest WHERE role <> 1 AND fills.ts > newest.ts - hours * 7200000000 AND fills.ts <= newest.ts - hours * 3600000000),
+  (SELECT count(*) FROM born, newest WHERE born.ts > newest.ts - hours * 3600000000),
+  (SELECT count(*) FROM born, newest WHERE born.ts > newest.ts - hours * 7200000000 AND born.ts <= newest.ts - hours * 3600000000))
 FROM span ORDER BY hours`
 
 	plainEver = `SELECT concat_ws(' ', (SELECT sum(usd) FROM fills WHERE role <> 1), (SELECT sum(shares) FROM fills WHERE role <> 1),
@@ -106,8 +109,9 @@ func checkStats(v *venue) {
 	}
 	same("days", v.table(plainDaysOfAll), days...)
 	g := reply[wire.One[wire.StatsGrowth]](v, "/stats/growth").Data
-	same("windows before", v.table(plainBefore), asPlain(168, g.WeekOverWeek.VolumePrevious, g.WeekOverWeek.TradesPrevious),
-		asPlain(720, g.MonthOverMonth.VolumePrevious, g.MonthOverMonth.TradesPrevious))
+	same("windows before", v.table(plainBefore),
+		asPlain(168, g.WeekOverWeek.VolumePrevious, g.WeekOverWeek.TradesPrevious, g.WeekOverWeek.NewWallets, g.WeekOverWeek.NewWalletsPrevious),
+		asPlain(720, g.MonthOverMonth.VolumePrevious, g.MonthOverMonth.TradesPrevious, g.MonthOverMonth.NewWallets, g.MonthOverMonth.NewWalletsPrevious))
 	for part, buckets := range map[string][]wire.GrowthBucket{"week": g.Weeks, "month": g.Months} {
 		var lines []string
 		for _, b := range buckets {

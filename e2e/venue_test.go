@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
+	"pmx/data"
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/engine"
@@ -36,6 +37,9 @@ type venue struct {
 	keys    map[string]string // by tier
 }
 
+// exchange is the venue's own wallet.
+const exchange = "0x00000000000000000000000000000000000000ff"
+
 func newVenue(t testing.TB) *venue {
 	t.Helper()
 	return openVenue(t, t.TempDir())
@@ -47,13 +51,17 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 	t.Helper()
 	v := &venue{t: t, dir: dir, keys: map[string]string{}}
 	v.clock = apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-	var err error
+	own, err := data.ParseAddress(exchange)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(v.dir), Threads: 2, MemoryLimit: "2GB"},
 		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Now:     v.clock.Now,
 		Publish: v.publish,
+		Venue:   map[data.Address]bool{own: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // identity names the fields by which a row of a walk is known, whatever else of
 // it changes while data arrives.
 var identity = map[string][]string{
-	"/trader/{address}/trades": {"transaction_hash", "log_index", "token_id", "role", "side", "shares", "usd"},
+	"/trader/{address}/trades": {"ts", "transaction_hash", "log_index", "side", "shares", "usd", "token_id", "ordinal"},
 	"/whales/moves":            {"transaction_hash", "address", "condition_id", "outcome_index", "side"},
 	"/screener":                {"condition_id"},
 }

@@ -169,7 +169,7 @@ func TestSnapshotsAreStoredThinnedAndMadeAnew(t *testing.T) {
 		if _, err := conn.ExecContext(ctx, "UPDATE index_snapshot SET volume_24h = volume_24h + 1 WHERE bucket % 288 = 0"); err != nil {
 			return err
 		}
-		checks, err := rollups.Verify(ctx, conn, nil)
+		checks, err := rollups.Verify(ctx, conn, nil, nil)
 		for _, c := range checks {
 			if c.Name == "index_snapshots" && (c.OK || c.Bad != 160+1) {
 				t.Errorf("verify: %+v", c)

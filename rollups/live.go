@@ -25,6 +25,8 @@ type Live struct {
 	Publish func(*serving.Snapshot)
 	// Venue are the venue's own wallets, left out of rankings.
 	Venue map[data.Address]bool
+	// Cities are those of the weather desk; nil: the built-in ones.
+	Cities *data.Gazetteer
 
 	current atomic.Pointer[serving.Snapshot]
 
@@ -48,6 +50,9 @@ type Live struct {
 	state     state
 	counts    serving.Counts
 }
+
+// places are the cities of the weather desk.
+func (l *Live) places() *data.Gazetteer { return (&desk{cities: l.Cities}).gazetteer() }
 
 // Wallet gives the id of a wallet; false where Live has not seen it.
 func (l *Live) Wallet(a data.Address) (int32, bool) {
@@ -89,14 +94,6 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p], l.busy[p] = newWalletWindow(), newTokenWindow(), busy{}
 	}
-	queries := map[string]string{}
-	for _, t := range tables {
-		query, err := t.current(ctx, conn)
-		if err != nil {
-			return err
-		}
-		queries[t.name] = query
-	}
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
 		return err
 	}
@@ -106,7 +103,8 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 			defer early.begin(l)()
 		}
 	}
-	return l.follow(ctx, conn, func(t table) string { return queries[t.name] }, "LoadNames", "")
+	// Everything is added to the state row by row, as what batches change is.
+	return l.follow(ctx, conn, table.parts, "LoadNames", "")
 }
 
 // Absorb adds what the batch merged last on conn changed, and publishes.

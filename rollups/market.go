@@ -14,10 +14,18 @@ func marketVertical() vertical {
 			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
 		before: func(m *merge) error {
 			length := windows[serving.Day]
-			return m.exec("AgedPrices", "@price", statements.Get("PriceKey"),
+			return m.exec("AgedPrices", "@price", priceKey(),
 				"@lo", strconv.FormatInt(m.from-length, 10), "@hi", strconv.FormatInt(min(m.to-length, m.from), 10))
 		},
 	}
+}
+
+// priceKey is the statement of a fill's price and place in time as one number.
+func priceKey() string { return statements.Get("PriceKey", "@of", price("usd", "shares")) }
+
+// price is the statement of what tokens cost, given columns.
+func price(usd, shares string) string {
+	return statements.Get("Price", "@usd", usd, "@shares", shares)
 }
 
 // dayAgo is 24 hours before as_of as SQL.

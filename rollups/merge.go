@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"pmx/data"
 )
 
 // dayLength is a UTC day in µs.
@@ -34,6 +36,8 @@ func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
 // database for everything; one that was warmed keeps in memory what would cost
 // a scan of history. It is used by one goroutine at a time.
 type Merger struct {
+	// Cities are those of the weather desk; nil: the built-in ones.
+	Cities *data.Gazetteer
 	pairs  pairs
 	recent recent
 }
@@ -56,7 +60,7 @@ func (g *Merger) Committed() {
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
 	g.pairs.pending = nil // of a merge that was rolled back
 	g.recent.forget()
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, recent: &g.recent}
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, recent: &g.recent, cities: g.Cities}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -99,6 +103,7 @@ type merge struct {
 	conn     *sql.Conn
 	pairs    *pairs
 	recent   *recent
+	cities   *data.Gazetteer
 	from, to int64 // as_of before and after, unix µs
 	which    string
 	touched  int64 // how many tokens' holders are valued anew
@@ -106,8 +111,12 @@ type merge struct {
 }
 
 func (m *merge) exec(name string, replace ...string) error {
-	_, err := m.conn.ExecContext(m.ctx, statements.Get(name, replace...))
-	if err != nil {
+	return execNamed(m.ctx, m.conn, name, replace...)
+}
+
+// execNamed runs a statement by its name, which its error tells.
+func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...string) error {
+	if _, err := conn.ExecContext(ctx, statements.Get(name, replace...)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -126,11 +135,9 @@ func (m *merge) before() error {
 	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedCount")).Scan(&m.touched); err != nil {
 		return err
 	}
-	m.which = "SELECT token FROM touched"
-	if m.touched > 0 && m.touched <= fewTokens {
-		if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedList")).Scan(&m.which); err != nil {
-			return err
-		}
+	var err error
+	if m.which, err = m.few("SELECT token FROM touched"); err != nil {
+		return err
 	}
 	if err := m.held("before"); err != nil {
 		return err
@@ -149,6 +156,21 @@ func (m *merge) before() error {
 		return err
 	}
 	return m.moveWindows()
+}
+
+// few gives the tokens of a query written out where they are few, and else the
+// query.
+func (m *merge) few(which string) (string, error) {
+	var n int
+	var list sql.NullString
+	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(fewTokens+1))
+	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&n, &list); err != nil {
+		return "", err
+	}
+	if n == 0 || n > fewTokens {
+		return which, nil
+	}
+	return list.String, nil
 }
 
 // newPairs finds first trades of a wallet in a market: in memory where that is
@@ -273,7 +295,7 @@ func (m *merge) append(t table) error {
 	}
 	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
-		"@price", statements.Get("PriceKey"), "@ago", dayAgo(m.to))
+		"@price", priceKey(), "@ago", dayAgo(m.to))
 	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
 		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
 	if err != nil {

@@ -316,7 +316,7 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 
 func (v *venue) verify(t rapid.TB) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		checks, err := rollups.Verify(ctx, conn, nil)
+		checks, err := rollups.Verify(ctx, conn, nil, nil)
 		for _, c := range checks {
 			// Drawn fills are not matches: their sums have no reason to cancel out.
 			if !c.OK && c.Name != "zero_sum_markets" {
@@ -332,7 +332,7 @@ func (v *venue) verify(t rapid.TB) {
 
 func (v *venue) rebuild() {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		if err := rollups.Rebuild(ctx, conn, nil); err != nil {
+		if err := rollups.Rebuild(ctx, conn, nil, nil); err != nil {
 			return err
 		}
 		return v.live.Load(ctx, conn)

@@ -44,7 +44,6 @@ func allForecasts(b *builder) error {
 
 // scored selects the forecasts of legs, given volumes by token.
 func scored(legs, totals string) string {
-	price := func(usd, shares string) string { return statements.Get("Price", "@usd", usd, "@shares", shares) }
 	prices := statements.Get("OutcomePrices", "@totals", totals, "@taker", price("taker_usd", "taker_shares"),
 		"@maker", price("maker_usd", "maker_shares"))
 	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))

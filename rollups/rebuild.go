@@ -6,25 +6,20 @@ import (
 	"fmt"
 	"strconv"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
 // Rebuild recomputes every rollup from the facts in one transaction, replacing
-// runs and tails. step is told the name of each rollup before it is built.
-func Rebuild(ctx context.Context, conn *sql.Conn, step func(name string, done, of int)) error {
+// runs and tails. cities are those of the weather desk, nil for the built-in ones.
+// step is told the name of each rollup before it is built.
+func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
+		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).all(); err != nil {
+			return fmt.Errorf("weather desk: %w", err)
+		}
 		b := &builder{ctx: ctx, conn: conn, suffix: ""}
-		return b.all(step, func(t table, query string) error {
-			for _, stmt := range []string{
-				"DELETE FROM " + t.name, "DELETE FROM " + t.tail(),
-				fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
-			} {
-				if _, err := conn.ExecContext(ctx, stmt); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, func() error {
+		return b.all(step, func(t table, query string) error { return t.replace(ctx, conn, query) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.to, 10)))
 			for _, v := range verticals() {
 				if err == nil && v.rebuilt != nil {
@@ -119,7 +114,7 @@ func (b *builder) query(t table) string {
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", statements.Get("PriceKey"), "@ago", dayAgo(b.to))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.to))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
 	}

@@ -137,6 +137,11 @@ func (t table) whole(where string) string {
 		t.columnList(), t.name, t.tail(), where))
 }
 
+// parts reads run and tail one behind the other, for whoever adds rows up himself.
+func (t table) parts() string {
+	return fmt.Sprintf("SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s", t.columnList(), t.name, t.tail())
+}
+
 // current reads the whole table: the run alone where the tail is empty, which
 // spares adding up.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
@@ -151,6 +156,18 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 }
 
 func (t table) order() string { return " ORDER BY " + strings.Join(t.keys, ", ") }
+
+// replace puts the rows of query in the place of run and tail.
+func (t table) replace(ctx context.Context, conn *sql.Conn, query string) error {
+	for _, stmt := range []string{
+		"DELETE FROM " + t.name, "DELETE FROM " + t.tail(), fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
+	} {
+		if _, err := conn.ExecContext(ctx, stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // replaceWord puts with in the place of the table name word.
 func replaceWord(text, word, with string) string {

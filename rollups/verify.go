@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"pmx/data"
 )
 
 // Check is one thing that verification proved or refuted.
@@ -18,9 +20,10 @@ type Check struct {
 // Verify proves the database in SQL: every rollup equals its definition over the
 // facts row for row, no fill is there twice, sums agree across grains, and
 // profits and losses of complete markets without fees cancel out. It changes
-// nothing. step is told the name of each check before it runs.
-func Verify(ctx context.Context, conn *sql.Conn, step func(name string, done, of int)) ([]Check, error) {
-	v := &verifier{ctx: ctx, conn: conn}
+// nothing. cities are those of the weather desk, nil for the built-in ones. step is
+// told the name of each check before it runs.
+func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) ([]Check, error) {
+	v := &verifier{ctx: ctx, conn: conn, cities: cities}
 	defer v.drop()
 	s, err := readState(ctx, conn)
 	if err != nil {
@@ -62,6 +65,7 @@ var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "un
 type verifier struct {
 	ctx    context.Context
 	conn   *sql.Conn
+	cities *data.Gazetteer
 	checks []Check
 }
 

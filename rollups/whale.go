@@ -1,11 +1,13 @@
 package rollups
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"strconv"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
@@ -56,4 +58,22 @@ func whaleInputs(b *builder) error {
 		}
 	}
 	return nil
+}
+
+// SetWhaleRule makes orders whale moves from least on, which is above 0, and tells
+// what it was before. Where that changes anything the rollups are stale: only a
+// rebuild finds the moves of the facts that are there.
+func SetWhaleRule(ctx context.Context, conn *sql.Conn, least data.Micro) (before data.Micro, err error) {
+	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&before); err != nil {
+		return 0, fmt.Errorf("whale rule: %w", err)
+	}
+	if before == least {
+		return before, nil
+	}
+	for _, query := range []string{statements.Get("MarkStale"), statements.Get("SetWhaleRule", "@min", strconv.FormatInt(int64(least), 10))} {
+		if _, err := conn.ExecContext(ctx, query); err != nil {
+			return before, fmt.Errorf("whale rule: %w", err)
+		}
+	}
+	return before, nil
 }

@@ -18,32 +18,38 @@ type RefreshCmd struct {
 
 // Run refreshes.
 func (c RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return derive(ctx, cli, std, opRefresh, c.JSON, localRefresh)
+	return derive(ctx, cli, std, opRefresh, c.JSON, none{}, localRefresh)
 }
 
 // RebuildCmd recomputes every rollup.
 type RebuildCmd struct {
 	JSON bool `help:"End with one JSON object instead of text."`
+	whaleMark
 }
 
 // Help is the longer help.
 func (RebuildCmd) Help() string {
 	return `Nothing is lost by a rebuild: every rollup follows from the facts. A running server keeps answering
-from the previous snapshot until the new one is ready.`
+from the previous snapshot until the new one is ready. --whale-threshold sets from how many dollars on
+an order is a whale move, and stays until it is set again.`
 }
 
 // Run rebuilds.
 func (c RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return derive(ctx, cli, std, opRebuild, c.JSON, localRebuild)
+	whale, err := c.usd()
+	if err != nil {
+		return err
+	}
+	return derive(ctx, cli, std, opRebuild, c.JSON, rebuildRequest{whale}, localRebuild)
 }
 
 // derive runs an operation that brings the rollups up to date, and says how long
 // that took.
-func derive(ctx context.Context, cli *CLI, std stdio, op string, asJSON bool,
-	local func(context.Context, *keeper.Keeper, none, func(stage)) (none, error)) error {
+func derive[Req any](ctx context.Context, cli *CLI, std stdio, op string, asJSON bool, req Req,
+	local func(context.Context, *keeper.Keeper, Req, func(stage)) (none, error)) error {
 	m := newMeter(std, asJSON)
 	began := time.Now()
-	_, err := perform(ctx, cli, op, none{}, m.stage, local)
+	_, err := perform(ctx, cli, op, req, m.stage, local)
 	m.clear()
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar against the real main in processes of
 // its own. Beside testscript's own commands a script has:
 //
-//	serve [FLAG…]               start pmx serve on a free port; $BASE is its base URL once it is ready
+//	serve [FLAG…]               start pmx serve on a free port; $BASE is its base URL once it is ready, $ADDR its address
 //	shutdown                    SIGTERM the server; it must end with status 0
 //	get STATUS PATH [KEY]       GET $BASE/PATH; the body becomes stdout
 //	becomes WANT PATH [KEY]     GET $BASE/PATH until its body holds WANT
@@ -93,6 +93,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the server printed %q and not ready: %s", line, s.errors.String())
 		}
 		ts.Setenv("BASE", url)
+		ts.Setenv("ADDR", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/v3"))
 	case <-time.After(patience):
 		ts.Fatalf("the server was not ready in time")
 	}

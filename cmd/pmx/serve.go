@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
 	"time"
@@ -38,7 +37,8 @@ type ServeCmd struct {
 	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
 	ExportQuota  int64         `help:"GB that finished exports may take; the oldest make room." default:"20" placeholder:"GB"`
 	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
-	Sample       bool          `help:"Import the bundled sample venue into an empty data directory first."`
+	whaleMark
+	Sample bool `help:"Import the bundled sample venue into an empty data directory first."`
 }
 
 // Help is the longer help.
@@ -50,6 +50,9 @@ func (ServeCmd) Help() string {
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
   pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8`
 }
+
+// sweepExports is when exports that are old or too many make room.
+const sweepExports = "@every 1m"
 
 // relay passes snapshots to the API, which is made after the first one.
 type relay struct{ api *api.API }
@@ -67,13 +70,20 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		return err
 	}
 	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
-	if err := errors.Join(schedule.Check(), dir.Create()); err != nil {
+	whale, err := c.usd()
+	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
 		return err
 	}
 	log := zerolog.New(std.err).With().Timestamp().Logger()
-	registry := newRegistry()
+	at, closeLog, err := c.listen(log, std)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	at.Listener.Refuse()
+	defer at.Listener.Close()
 	r := &relay{}
-	k, err := cli.openKeeper(ctx, dir, log, r.publish)
+	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish)
 	if err != nil {
 		return err
 	}
@@ -83,6 +93,12 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 			return err
 		}
 	}
+	return c.answer(ctx, k, r, at, schedule, std)
+}
+
+// answer serves what k keeps until ctx ends.
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
+	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
 		return err
@@ -101,11 +117,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	srv, closeLog, err := c.listen(r.api, log, std)
+	at.API = r.api
+	srv, err := server.New(at)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
 	registry.MustRegister(srv.Collector())
 	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
 	if err != nil {
@@ -115,6 +131,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
+	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Tend}}
 	return together(ctx, sock.Serve, gate.Run, exports.Run, srv.Serve,
 		func(ctx context.Context) error { return k.Run(ctx, schedule) },
 		func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) })
@@ -142,31 +159,38 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-func (c *ServeCmd) listen(a *api.API, log zerolog.Logger, std stdio) (*server.Server, func(), error) {
+// listen takes the address before anything is opened, so that one in use is told
+// of at once. The configuration lacks the API yet.
+func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(), error) {
+	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Log: log}
 	var proxies []netip.Prefix
 	for _, text := range c.TrustedProxy {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--trusted-proxy %s: give an address range such as 10.0.0.0/8", text)
+			return cfg, nil, fmt.Errorf("--trusted-proxy %s: give an address range such as 10.0.0.0/8", text)
 		}
 		proxies = append(proxies, p)
 	}
+	cfg.TrustedProxy = proxies
+	l, err := server.Listen(cfg)
+	if err != nil {
+		return cfg, nil, err
+	}
+	cfg.Listener = l
 	closeLog := func() {}
-	var requests io.Writer
 	switch c.RequestLog {
 	case "":
 	case "-":
-		requests = std.err
+		cfg.RequestLog = std.err
 	default:
 		f, err := os.OpenFile(c.RequestLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
-			return nil, nil, fmt.Errorf("request log: %w", err)
+			l.Close()
+			return cfg, nil, fmt.Errorf("request log: %w", err)
 		}
-		requests, closeLog = f, func() { _ = f.Close() }
+		cfg.RequestLog, closeLog = f, func() { _ = f.Close() }
 	}
-	srv, err := server.New(server.Config{API: a, Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey,
-		TrustedProxy: proxies, Log: log, RequestLog: requests})
-	return srv, closeLog, err
+	return cfg, closeLog, nil
 }
 
 // firstSample imports the bundled venue into a database without fills.

@@ -75,8 +75,8 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	return out, nil
 }
 
-// openKeeper opens the venue in this process. publish is nil where nobody is served.
-func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
+// openKeeper opens the venue in this process. whale is 0 where its mark stays; publish is nil where nobody is served.
+func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
 	venue, err := venueWallets(dir)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 			os.Exit(3) // a poisoned instance cannot serve; a supervisor starts it anew
 		}
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Publish: publish})
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Whale: whale, Publish: publish})
 }
 
 // The operations that a command hands to a running server over its socket.
@@ -133,7 +133,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
 		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
 	}
-	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), nil)
+	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
 	if err != nil {
 		return res, err
 	}
@@ -162,8 +162,32 @@ func localRefresh(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage
 	return none{}, k.Refresh(ctx, stages(emit))
 }
 
-func localRebuild(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
+func localRebuild(ctx context.Context, k *keeper.Keeper, req rebuildRequest, emit func(stage)) (none, error) {
+	if err := k.SetWhale(ctx, req.Whale); err != nil {
+		return none{}, err
+	}
 	return none{}, k.Rebuild(ctx, stages(emit))
+}
+
+// rebuildRequest is what a rebuild is asked for.
+type rebuildRequest struct {
+	Whale data.Micro `json:"whale"` // dollars; 0: as it is
+}
+
+// whaleMark is from how many dollars on an order is a whale move.
+type whaleMark struct {
+	WhaleThreshold int64 `help:"Orders of at least so many dollars are whale moves. Kept in the database, where it is 10000 at first; a change rebuilds the rollups." placeholder:"USD"`
+}
+
+// mostWhale bounds the mark: a trillion dollars.
+const mostWhale = 1_000_000_000_000
+
+// usd gives the mark, 0 where it is not to be changed.
+func (w whaleMark) usd() (data.Micro, error) {
+	if w.WhaleThreshold < 0 || w.WhaleThreshold > mostWhale {
+		return 0, fmt.Errorf("--whale-threshold %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(mostWhale))
+	}
+	return data.Micro(w.WhaleThreshold) * data.One, nil
 }
 
 func localVerify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]rollups.Check, error) {

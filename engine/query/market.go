@@ -1,9 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,44 +28,64 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32) (t serving.Marke
 	return t, err
 }
 
-// MarketFills gives the n newest fills of some tokens, newest first, of imports up
-// to batch; first and last are the times of the oldest and the newest of all. It
-// looks at the last hour, then at the last day, and where these hold too few at the
-// days on which the tokens were traded, never at history as a whole.
-func (r *Reader) MarketFills(ctx context.Context, tokens []int32, batch, first, last int64, n int) ([]serving.MarketFill, error) {
-	if len(tokens) == 0 || last == 0 {
+// MarketFills gives the n newest fills of a market with these tokens and figures,
+// newest first, of imports up to batch. It looks back from the newest one as far as
+// they should reach at the market's pace, then further, and where a market was
+// traded now and then over long at the days on which it was, never at history as
+// a whole.
+func (r *Reader) MarketFills(ctx context.Context, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error) {
+	if len(tokens) == 0 || f.LastTS == 0 {
 		return nil, nil
 	}
-	q := fillQuery{r: r, tokens: list(tokens), batch: batch, n: n}
-	for _, span := range []int64{hourLength, dayLength} {
-		fills, err := q.read(ctx, q.between(last-span, last))
-		if err != nil || len(fills) == n || first > last-span {
+	q := fillQuery{r: r, which: among("token", tokens), batch: batch, n: n}
+	whole := f.LastTS - f.FirstTS + 1
+	for span := lookBack(f, n); span <= mostAtOnce; span *= 4 {
+		span = min(span, whole)
+		fills, err := q.read(ctx, q.between(f.LastTS-span, f.LastTS))
+		if err != nil || len(fills) == n || span == whole {
 			return fills, err
 		}
 	}
-	days, err := q.days(ctx, last)
+	days, err := q.days(ctx, f.FirstTS, f.LastTS)
 	if err != nil {
 		return nil, err
 	}
 	return q.read(ctx, days...)
 }
 
+const (
+	// leastBack is less than any block of facts covers: to look at less saves nothing.
+	leastBack = hourLength / 6
+	// mostAtOnce is how much of all facts is read for one market.
+	mostAtOnce = 4 * dayLength
+)
+
+// lookBack is how far before the last one the n newest fills reach if they came at
+// an even pace, twice over.
+func lookBack(f *serving.Figures, n int) int64 {
+	whole := f.LastTS - f.FirstTS + 1
+	if f.Trades <= int64(n) {
+		return whole
+	}
+	return min(whole, max(leastBack, int64(float64(whole)*float64(2*n)/float64(f.Trades))))
+}
+
 // fillQuery asks for the n newest fills of tokens.
 type fillQuery struct {
-	r      *Reader
-	tokens string
-	batch  int64
-	n      int
+	r     *Reader
+	which string // the condition on the token
+	batch int64
+	n     int
 }
 
 // between is the fills after lo, up to and at hi.
 func (q *fillQuery) between(lo, hi int64) string {
 	return statements.Get("FillRange", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10),
-		"@tokens", q.tokens, "@batch", strconv.FormatInt(q.batch, 10))
+		"@which", q.which, "@batch", strconv.FormatInt(q.batch, 10))
 }
 
-// days gives the last days, up to the one of last, that hold n fills together.
-func (q *fillQuery) days(ctx context.Context, last int64) ([]string, error) {
+// days gives the last days between two times that hold n fills together.
+func (q *fillQuery) days(ctx context.Context, first, last int64) ([]string, error) {
 	var days []string
 	have := 0
 	err := q.r.each(ctx, "TokenDays", func(row []driver.Value) {
@@ -73,7 +95,8 @@ func (q *fillQuery) days(ctx context.Context, last int64) ([]string, error) {
 		start := engine.Int(row[0]) * dayLength
 		days = append(days, q.between(start-1, min(start+dayLength-1, last)))
 		have += int(engine.Int(row[1]))
-	}, "@tokens", q.tokens, "@day", strconv.FormatInt(last/dayLength, 10), "@limit", strconv.Itoa(q.n))
+	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(last/dayLength, 10),
+		"@limit", strconv.Itoa(q.n))
 	return days, err
 }
 
@@ -89,39 +112,70 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Marke
 	return fills, err
 }
 
-// EventTraders gives the wallets of the first n places by real_pnl over some
-// tokens, of imports up to batch, without some wallets; those that tie for the
-// last place are all there, and the order among equals is left open.
-func (r *Reader) EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32, n int) (t serving.EventTraders, err error) {
+// EventTraders gives every wallet that traded some tokens, in no order, of imports
+// up to batch, without some wallets.
+func (r *Reader) EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32) (serving.EventTraders, error) {
 	if len(tokens) == 0 {
-		return t, nil
+		return serving.EventTraders{}, nil
 	}
-	ids, rows := make([]int32, len(tokens)), make([]string, len(tokens))
+	ids := make([]int32, len(tokens))
 	for i, p := range tokens {
-		payout := "NULL::BIGINT"
-		if p.Payout != serving.NoValue {
-			payout = strconv.FormatInt(int64(p.Payout), 10)
-		}
-		ids[i], rows[i] = p.Token, fmt.Sprintf("(%d, %d, %d, %s)", p.Token, p.Market, p.Outcome, payout)
+		ids[i] = p.Token
 	}
-	err = r.each(ctx, "EventTraders", func(row []driver.Value) {
-		t.Total = int(engine.Int(row[9]))
-		t.Rows = append(t.Rows, serving.EventTrader{Wallet: int32(engine.Int(row[0])), NetCash: data.Micro(engine.Int(row[1])),
-			Redemption: data.Micro(engine.Int(row[2])), BuyUSD: data.Micro(engine.Int(row[3])), SellUSD: data.Micro(engine.Int(row[4])),
-			Fills: engine.Int(row[5]), Markets: engine.Int(row[6]), ResolvedMarkets: engine.Int(row[7]), WinningMarkets: engine.Int(row[8])})
-	}, "@paying", strings.Join(rows, ", "), "@tokens", list(ids), "@batch", strconv.FormatInt(batch, 10),
-		"@without", list(append([]int32{-1}, without...)), "@limit", strconv.Itoa(n))
-	return t, err
+	slices.Sort(ids)
+	var positions []string
+	for _, near := range neighbours(ids, mostRanges) {
+		positions = append(positions, statements.Get("PositionRange", "@which", among("token", near)))
+	}
+	book := serving.NewEventBook(tokens, without)
+	err := r.each(ctx, "EventSums", func(row []driver.Value) {
+		book.Add(int32(engine.Int(row[0])), int32(engine.Int(row[1])), serving.EventSum{Fills: engine.Int(row[2]), Net: amount(row[3]),
+			BuyUSD: amount(row[4]), SellUSD: amount(row[5]), FeeUSD: amount(row[6])})
+	}, "@positions", strings.Join(positions, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
+	return book.Traders(), err
 }
 
-// list writes ids as a list of SQL.
-func list(ids []int32) string {
-	var b []byte
-	for i, id := range ids {
+// mostRanges bounds how many statements one read is made of: each costs a little
+// to plan.
+const mostRanges = 16
+
+// neighbours cuts sorted ids into at most n lists, at the widest gaps.
+func neighbours(ids []int32, n int) [][]int32 {
+	gaps := make([]int, 0, len(ids))
+	for i := 1; i < len(ids); i++ {
+		if ids[i]-ids[i-1] > 1 {
+			gaps = append(gaps, i)
+		}
+	}
+	slices.SortFunc(gaps, func(x, y int) int { return cmp.Or(cmp.Compare(ids[y]-ids[y-1], ids[x]-ids[x-1]), cmp.Compare(x, y)) })
+	gaps = gaps[:min(len(gaps), n-1)]
+	slices.Sort(gaps)
+	var out [][]int32
+	from := 0
+	for _, at := range append(gaps, len(ids)) {
+		out, from = append(out, ids[from:at]), at
+	}
+	return out
+}
+
+// among is the condition that a column is one of a list, false for an empty one.
+// Bounds are there beside the list because they can be proved wrong of whole blocks.
+func among(column string, list []int32) string {
+	if len(list) == 0 {
+		return "false"
+	}
+	lo, hi := slices.Min(list), slices.Max(list)
+	between := fmt.Sprintf("%s BETWEEN %d AND %d", column, lo, hi)
+	if int(hi-lo) == len(list)-1 {
+		return between
+	}
+	b := append([]byte(between), " AND "...)
+	b = append(append(b, column...), " IN ("...)
+	for i, id := range list {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendInt(b, int64(id), 10)
 	}
-	return string(b)
+	return "(" + string(append(b, "))"...))
 }

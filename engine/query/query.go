@@ -1,6 +1,6 @@
 // Package query reads what the snapshot in memory does not hold: the long tail of
-// one wallet, one market, one event. One file per vertical; every statement has a
-// LIMIT and a total order.
+// one wallet, one market, one event. One file per vertical; every statement that
+// rows are shown from has a LIMIT and a total order.
 package query
 
 import (

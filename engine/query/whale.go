@@ -64,20 +64,12 @@ func movesOf(f serving.MoveFilter, start, end int64) string {
 	if len(f.Excluded) > 0 {
 		which = append(which, "NOT "+among("wallet", f.Excluded))
 	}
-	if f.Category != "" {
-		which = append(which, statements.Get("WhaleCategory", "@category", hex.EncodeToString([]byte(f.Category))))
+	if f.Categories != nil {
+		texts := make([]string, len(f.Categories))
+		for i, c := range f.Categories {
+			texts[i] = "decode(unhex('" + hex.EncodeToString([]byte(c)) + "'))"
+		}
+		which = append(which, statements.Get("WhaleCategory", "@categories", strings.Join(texts, ", ")))
 	}
 	return statements.Get("WhaleMovesOf", "@which", strings.Join(which, " AND "), "@min", strconv.FormatInt(int64(f.MinUSD), 10))
-}
-
-// among is the condition that a column is one of a list, false for an empty one.
-func among(column string, list []int32) string {
-	if len(list) == 0 {
-		return "false"
-	}
-	texts := make([]string, len(list))
-	for i, id := range list {
-		texts[i] = strconv.Itoa(int(id))
-	}
-	return column + " IN (" + strings.Join(texts, ", ") + ")"
 }

@@ -16,16 +16,19 @@ const boardRows = 200
 // view is one published snapshot with all that is encoded of it. What nobody
 // asks for is never encoded.
 type view struct {
-	snap   *serving.Snapshot
-	asOf   []byte // as JSON
-	boards boardView
-	stats  statsView
-	oracle oracleView
-	walk   *walk
-	screen screenFront
-	index  indexView
-	whales whaleView
-	kept   atomic.Int64 // bytes of finished bodies
+	snap     *serving.Snapshot
+	asOf     []byte // as JSON
+	boards   boardView
+	stats    statsView
+	oracle   oracleView
+	walk     *walk
+	screen   screenFront
+	index    indexView
+	whales   whaleView
+	ranked   deskTraderView
+	research catalogueCard
+	desk     deskView
+	kept     atomic.Int64 // bytes of finished bodies
 }
 
 func newView(snap *serving.Snapshot) *view {

@@ -13,9 +13,9 @@ import (
 
 // eventReader is what the event endpoints read from the database.
 type eventReader interface {
-	// EventTraders gives the wallets of the first n places by real_pnl over some
-	// tokens, of imports up to batch, without some wallets.
-	EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32, n int) (serving.EventTraders, error)
+	// EventTraders gives every wallet that traded some tokens, in no order, of
+	// imports up to batch, without some wallets.
+	EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32) (serving.EventTraders, error)
 }
 
 const (
@@ -79,12 +79,12 @@ func (a *API) event(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	traders, err := a.tradersOf(v, e)
+	traders, err := a.countTraders(v, e)
 	if err != nil {
 		return err
 	}
 	mark, start := a.object(call, v.asOf)
-	call.buf = appendEvent(call.buf, e, traders.Total)
+	call.buf = appendEvent(call.buf, e, traders)
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
 
@@ -121,12 +121,21 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	return a.sendPart(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
+// countTraders gives the distinct wallets of an event. Of a single market they are
+// known; of several they overlap.
+func (a *API) countTraders(v *view, e *serving.Event) (int, error) {
+	if len(e.Markets) == 1 {
+		return int(v.snap.Catalog.Figures(e.Markets[0]).Traders), nil
+	}
+	t, err := a.tradersOf(v, e)
+	return t.Total, err
+}
+
 // tradersOf gives the first traders of an event, as many as any offset reaches.
 func (a *API) tradersOf(v *view, e *serving.Event) (serving.EventTraders, error) {
 	return remember(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
-		const places = maxOffset + eventRows
-		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.Paying(e.Markets), v.snap.Batch, v.snap.Venue, places)
-		t.Sort(v.snap, places)
+		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.Paying(e.Markets), v.snap.Batch, v.snap.Venue)
+		t.Sort(v.snap, maxOffset+eventRows)
 		return t, err
 	})
 }

@@ -300,22 +300,57 @@ func exportName(j *job.Job) string {
 		at = j.AsOf.UTC().Format("20060102T150405Z")
 	}
 	if j.Request.Kind == job.Trader {
-		return "pmx-trader-" + j.Request.Address + "-" + at + ".zip"
+		return "pmx-trader-" + j.Request.Address + "-" + at + "-" + j.Request.Format + ".zip"
 	}
 	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
 }
 
-// usage gives lines that read the file of a done job.
+// usage gives lines that read the file of a done job. A CSV has no types: of it they
+// name the columns whose digits are ids, which readers would take for numbers, and for
+// pandas those that are times.
 func usage(j *job.Job) *wire.ExportUsage {
 	name := exportName(j)
 	u := &wire.ExportUsage{FileName: name}
-	read, file := "read_"+j.Request.Format, name
+	read, file, duck, python := "read_"+j.Request.Format, name, "", ""
 	if j.Request.Kind == job.Trader {
 		file = "trades." + j.Request.Format
-		u.Pandas = fmt.Sprintf("import pandas, zipfile; trades = pandas.%s(zipfile.ZipFile('%s').open('%s'))", read, name, file)
-	} else {
-		u.Pandas = fmt.Sprintf("import pandas; %s = pandas.%s('%s')", j.Request.Dataset, read, file)
 	}
-	u.DuckDB = fmt.Sprintf("SELECT * FROM %s('%s') LIMIT 10;", read, file)
+	if j.Request.Format == string(data.CSV) {
+		duck, python = csvTypes(j)
+	}
+	if file != name {
+		u.Pandas = fmt.Sprintf("import pandas, zipfile; trades = pandas.%s(zipfile.ZipFile('%s').open('%s')%s)", read, name, file, python)
+	} else {
+		u.Pandas = fmt.Sprintf("import pandas; %s = pandas.%s('%s'%s)", j.Request.Dataset, read, file, python)
+	}
+	u.DuckDB = fmt.Sprintf("SELECT * FROM %s('%s'%s) LIMIT 10;", read, file, duck)
+	if file != name {
+		u.DuckDB += " -- after: unzip " + name
+	}
 	return u
+}
+
+// csvTypes gives what a reader of the job's CSV has to be told of its columns, in the
+// words of DuckDB and of pandas.
+func csvTypes(j *job.Job) (duck, python string) {
+	ids, times := []string{"event_id", "token_id"}, []string{"ts"} // of a wallet's trades
+	if d, ok := datasets.Find(j.Request.Dataset); ok && j.Request.Kind == job.Research {
+		ids, times = nil, nil
+		for _, c := range d.Columns {
+			switch {
+			case c.Name == "event_id":
+				ids = append(ids, c.Name)
+			case c.Type == datasets.Timestamp:
+				times = append(times, c.Name)
+			}
+		}
+	}
+	if len(ids) > 0 {
+		duck = ", types={'" + strings.Join(ids, "': 'VARCHAR', '") + "': 'VARCHAR'}"
+		python = ", dtype={'" + strings.Join(ids, "': str, '") + "': str}"
+	}
+	if len(times) > 0 {
+		python += ", parse_dates=['" + strings.Join(times, "', '") + "']"
+	}
+	return duck, python
 }

@@ -214,7 +214,8 @@ func TestTraderExportJob(t *testing.T) {
 		t.Errorf("the work is %+v", r)
 	}
 	j = v.made(path, `{"format":"csv"}`, "done")
-	if j.Format != "csv" || j.Usage.FileName != "pmx-trader-"+wallet+"-20260314T150926Z.zip" || !strings.Contains(j.Usage.Pandas, "open('trades.csv')") ||
+	if j.Format != "csv" || j.Usage.FileName != "pmx-trader-"+wallet+"-20260314T150926Z-csv.zip" || !strings.Contains(j.Usage.Pandas, "open('trades.csv'), dtype={'event_id': str, 'token_id': str}, parse_dates=['ts'])") ||
+		!strings.HasPrefix(j.Usage.DuckDB, "SELECT * FROM read_csv('trades.csv', types={'event_id': 'VARCHAR', 'token_id': 'VARCHAR'}) LIMIT 10; -- after: unzip ") ||
 		*j.DownloadURL != wire.Base+"/trader/export-jobs/"+j.JobID+"/download" {
 		t.Errorf("done: %+v %+v", j, j.Usage)
 	}

@@ -15,7 +15,9 @@ type gradeRule struct {
 	name   string
 	asOf   string // what as_of stands for
 	bounds [4]time.Duration
-	cycle  bool // pending and failed count, see the caps
+	cycle  bool   // pending and failed count, see the caps
+	none   string // said where there is no as_of
+	late   string // said where the lag costs the best grade; %s is as_of
 }
 
 const grades = "ABCDF"
@@ -25,14 +27,20 @@ var (
 	servingRule = gradeRule{
 		name: "serving_tables", asOf: "the last finished refresh cycle", cycle: true,
 		bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour},
+		none:   "No refresh has finished yet: wait for the first one.",
+		late:   "The last refresh finished at %s: see that the server's refresh schedule is on and what its log says.",
 	}
 	tradesRule = gradeRule{
 		name: "trades", asOf: "the newest trade",
 		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+		none:   "There is no fill yet: import some.",
+		late:   "The newest fill is of %s: import newer data; nothing is wrong if this venue is historical.",
 	}
 	marketsRule = gradeRule{
 		name: "markets", asOf: "the last import that added or changed markets",
 		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
+		none:   "No market has been described yet: import markets.",
+		late:   "Markets were last imported at %s: import newer ones; nothing is wrong if this venue is historical.",
 	}
 )
 
@@ -86,18 +94,37 @@ func (s *subsystem) judge(now time.Time) {
 	}
 }
 
-// worst is the lowest grade among parts.
-func worst(parts []subsystem) string {
-	low := 0
-	for i := range parts {
-		low = max(low, parts[i].grade)
+// detail says in plain words what keeps the part from the best grade and what to
+// do about it, "" where nothing does.
+func (s *subsystem) detail() string {
+	switch {
+	case s.grade == 0:
+		return ""
+	case s.asOf.IsZero():
+		return s.rule.none
+	case s.rule.cycle && s.failed:
+		return "The last refresh failed, and answers are from before it: the server's log says why."
+	case s.lag <= int64(s.rule.bounds[0]/time.Second):
+		return "Imported data waits for the next refresh: nothing is to be done."
 	}
-	return grades[low : low+1]
+	return fmt.Sprintf(s.rule.late, s.asOf.UTC().Format(time.RFC3339))
+}
+
+// worst gives the lowest grade among parts and the detail of the first part that
+// has it.
+func worst(parts []subsystem) (grade, detail string) {
+	low := &parts[0]
+	for i := range parts {
+		if parts[i].grade > low.grade {
+			low = &parts[i]
+		}
+	}
+	return grades[low.grade : low.grade+1], low.detail()
 }
 
 // wire is the subsystem as it travels.
 func (s *subsystem) wire() wire.Subsystem {
-	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text()}
+	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text(), Detail: textOrNull(s.detail())}
 	if !s.asOf.IsZero() {
 		asOf, lag := s.asOf.UTC(), s.lag
 		out.AsOf, out.LagSeconds = &asOf, &lag
@@ -123,6 +150,7 @@ func (s *subsystem) append(b []byte) []byte {
 	b = appendTime(append(b, `,"updated_at":`...), s.updated)
 	b = appendBool(append(b, `,"pending":`...), s.pending)
 	b = appendBool(append(b, `,"failed":`...), s.failed)
+	b = appendText(append(b, `,"detail":`...), s.detail())
 	b = appendString(append(b, `,"rule":`...), s.rule.text())
 	return append(b, '}')
 }

@@ -45,7 +45,7 @@ func (a *API) statsGrowth(c *fiber.Ctx, call *Call) error {
 }
 
 // newest is the part of a series that is shown: its last most buckets, less
-// those that were over at start.
+// those whose end, or that of whose first day, lies before start.
 func newest[T any](v *view, e *envelope, list []T, most int, start int64, end func(*T) int64) []T {
 	list = list[max(0, len(list)-most):]
 	n := older(list, start, end)
@@ -59,8 +59,9 @@ func newest[T any](v *view, e *envelope, list []T, most int, start int64, end fu
 func appendGrowth(b []byte, v *view, e *envelope, start int64) []byte {
 	s := v.statsOf()
 	b = append(append(b, `{"volume_basis":"`...), v.basis()...)
-	b = v.appendRolling(append(b, `","week_over_week":`...), serving.Week)
-	b = v.appendRolling(append(b, `,"month_over_month":`...), serving.Month)
+	born := v.firstTrades()
+	b = v.appendRolling(append(b, `","week_over_week":`...), serving.Week, born)
+	b = v.appendRolling(append(b, `,"month_over_month":`...), serving.Month, born)
 	b = appendAverage(append(b, `,"average_7d":`...), s.Days)
 	b = appendActive(append(b, `,"active_wallets":`...), s)
 	days := newest(v, e, s.Days, growthDays, start, endOfDay)
@@ -72,16 +73,37 @@ func appendGrowth(b []byte, v *view, e *envelope, start int64) []byte {
 		b = appendGrowthDay(b, s.Days, len(s.Days)-len(days)+i)
 	}
 	b = append(b, `],"weeks":[`...)
-	weeks := newest(v, e, s.Weeks, growthWeeks, start, endOfSpan)
+	weeks := newest(v, e, s.Weeks, growthWeeks, start, endOfFirstDay(s.Days))
 	b = appendSpans(b, s.Weeks, len(s.Weeks)-len(weeks), weekName)
 	b = append(b, `],"months":[`...)
-	months := newest(v, e, s.Months, growthMonths, start, endOfSpan)
+	months := newest(v, e, s.Months, growthMonths, start, endOfFirstDay(s.Days))
 	b = appendSpans(b, s.Months, len(s.Months)-len(months), monthName)
 	return append(b, "]}"...)
 }
 
+// bornIn counts the wallets whose first fill lies in a window and in the one
+// before.
+type bornIn [serving.Periods]struct{ now, before int64 }
+
+// firstTrades counts the new wallets of every window.
+func (v *view) firstTrades() *bornIn {
+	s := &v.stats
+	s.bornOnce.Do(func() {
+		var times []int64
+		for p := range serving.Periods {
+			times = append(times, v.snap.AsOf.Add(-p.Length()).UnixMicro(), v.snap.AsOf.Add(-2*p.Length()).UnixMicro())
+		}
+		counts := v.snap.FirstTradesAfter(times)
+		for p := range serving.Periods {
+			now := counts[2*p]
+			s.born[p].now, s.born[p].before = now, counts[2*p+1]-now
+		}
+	})
+	return &s.born
+}
+
 // appendRolling writes wire.StatsRolling.
-func (v *view) appendRolling(b []byte, p serving.Period) []byte {
+func (v *view) appendRolling(b []byte, p serving.Period, born *bornIn) []byte {
 	w := &v.statsOf().Windows[p]
 	b = append(b, '{')
 	if v.snap.AsOf.IsZero() {
@@ -96,6 +118,9 @@ func (v *view) appendRolling(b []byte, p serving.Period) []byte {
 	b = strconv.AppendInt(append(b, `,"trades":`...), w.Trades, 10)
 	b = strconv.AppendInt(append(b, `,"trades_previous":`...), w.Previous.Trades, 10)
 	b = appendChange(append(b, `,"trades_change_pct":`...), data.Micro(w.Trades), data.Micro(w.Previous.Trades))
+	b = strconv.AppendInt(append(b, `,"new_wallets":`...), born[p].now, 10)
+	b = strconv.AppendInt(append(b, `,"new_wallets_previous":`...), born[p].before, 10)
+	b = appendChange(append(b, `,"new_wallets_change_pct":`...), data.Micro(born[p].now), data.Micro(born[p].before))
 	return append(b, '}')
 }
 

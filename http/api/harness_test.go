@@ -28,6 +28,7 @@ type venue struct {
 	wallets *apitest.Wallets
 	markets *apitest.Markets
 	moves   *apitest.Moves
+	weather *apitest.Weather
 	gate    *access.Gate
 	api     *api.API
 	handler fasthttp.RequestHandler
@@ -41,6 +42,7 @@ type reader struct {
 	*apitest.Wallets
 	*apitest.Markets
 	*apitest.Moves
+	*apitest.Weather
 }
 
 type rest struct{ api.Reader }
@@ -52,7 +54,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	t.Helper()
 	v := &venue{
 		t: t, clock: apitest.NewClock(start), source: apitest.NewSource(snap), store: &apitest.Store{}, wallets: &apitest.Wallets{},
-		markets: &apitest.Markets{}, moves: &apitest.Moves{},
+		markets: &apitest.Markets{}, moves: &apitest.Moves{}, weather: &apitest.Weather{},
 		keys: map[access.Tier]string{}, log: &bytes.Buffer{},
 	}
 	for _, tier := range access.Tiers() {
@@ -62,7 +64,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

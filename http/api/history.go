@@ -67,7 +67,8 @@ func (a *API) StatusHistory() []StatusSample {
 func (a *API) StatusNow() wire.PublicStatus {
 	now := a.now()
 	parts := a.grade(now)
-	s := wire.PublicStatus{Grade: worst(parts[:]), CheckedAt: now.UTC()}
+	grade, detail := worst(parts[:])
+	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: now.UTC()}
 	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
 		*to = parts[i].wire()
 	}

@@ -102,7 +102,7 @@ func TestProblems(t *testing.T) {
 
 func TestPathsOutsideTheAPINeedNoKey(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
-	for _, path := range []string{"/nowhere", "/api/v2/health", "/api/v3", "/api/v3x", "/favicon.ico"} {
+	for _, path := range []string{"/nowhere", "/api/v2/health", "/api/v3", "/api/v3x", "/favicon.png"} {
 		if r := v.do("GET", path); r.status != 404 || r.text("code") != `"not_found"` || r.text("plan") != "null" {
 			t.Errorf("%s: %d %s", path, r.status, r.Body())
 		}

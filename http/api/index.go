@@ -180,7 +180,7 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 	b = append(append(b, `","interval":"`...), call.route.Params[indexInterval].Choices[interval]...)
 	b = append(b, `","methodology_version":"`+index.Version+`","data":`...)
 	call.buf = appendRows(b, int(max(0, to-from)), func(b []byte, i int) []byte {
-		return appendBar(b, x, name, from+int64(i), hours)
+		return v.appendBar(b, x, name, from+int64(i), hours)
 	})
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
@@ -206,8 +206,9 @@ func (a *API) indexSpan(call *Call, v *view, x *serving.Index, hours int64, e *e
 	return from, min(end, from+limit)
 }
 
-// appendBar writes wire.PMXBar of row n, hours long.
-func appendBar(b []byte, x *serving.Index, name index.Name, n, hours int64) []byte {
+// appendBar writes wire.PMXBar of row n, hours long. A row is over when as_of is
+// past it, which may be minutes after its last instant.
+func (v *view) appendBar(b []byte, x *serving.Index, name index.Name, n, hours int64) []byte {
 	bar := index.NoBar()
 	for hour := max(n*hours, x.FirstHour); hour < min((n+1)*hours, x.FirstHour+int64(x.Len())); hour++ {
 		bar.Join(x.Hour(int(hour - x.FirstHour))[name])
@@ -218,6 +219,6 @@ func appendBar(b []byte, x *serving.Index, name index.Name, n, hours int64) []by
 	b = appendIndexValue(append(b, `,"low":`...), bar.Low)
 	b = appendIndexValue(append(b, `,"close":`...), bar.Close)
 	b = appendIndexValue(append(b, `,"value":`...), bar.Close)
-	b = appendBool(append(b, `,"is_partial":`...), (n+1)*hours*index.HourBuckets-1 > int64(x.Bucket))
+	b = appendBool(append(b, `,"is_partial":`...), (n+1)*hours*microsPerHour > v.snap.AsOf.UnixMicro())
 	return append(b, '}')
 }

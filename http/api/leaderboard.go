@@ -21,9 +21,9 @@ func appendTraderRow(b []byte, r *serving.TraderRow) []byte {
 	b = r.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
 	b = strconv.AppendInt(append(b, `,"trades":`...), r.Fills, 10)
 	b = appendRatio(append(b, `,"roi":`...), r.RealPnL, r.BuyUSD)
-	b = appendRatio(append(b, `,"win_rate":`...), data.Micro(r.WinningMarkets), data.Micro(r.ResolvedMarkets))
-	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), r.ResolvedMarkets, 10)
-	b = strconv.AppendInt(append(b, `,"winning_markets":`...), r.WinningMarkets, 10)
+	b = appendRatio(append(b, `,"win_rate_all_time":`...), data.Micro(r.WinningMarkets), data.Micro(r.ResolvedMarkets))
+	b = strconv.AppendInt(append(b, `,"resolved_markets_all_time":`...), r.ResolvedMarkets, 10)
+	b = strconv.AppendInt(append(b, `,"winning_markets_all_time":`...), r.WinningMarkets, 10)
 	b = appendMicros(append(b, `,"last_trade_at":`...), r.LastTS)
 	return append(b, '}')
 }

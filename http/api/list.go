@@ -56,7 +56,11 @@ func (call *Call) historyStart(snap *serving.Snapshot) int64 {
 // cutHistory marks an answer from which rows were left out for their age; oldest
 // is the time of the oldest one.
 func (e *envelope) cutHistory(snap *serving.Snapshot, oldest int64) {
-	days := int(snap.AsOf.Sub(time.UnixMicro(oldest))/(24*time.Hour)) + 1
+	e.cutDays(int(snap.AsOf.Sub(time.UnixMicro(oldest))/(24*time.Hour)) + 1)
+}
+
+// cutDays is cutHistory of an oldest row that a plan with so many days shows.
+func (e *envelope) cutDays(days int) {
 	better := access.LowestWithHistory(days)
 	if !e.trimmed || better > e.hint && e.hint != access.Nobody {
 		e.hint = better

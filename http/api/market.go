@@ -16,9 +16,9 @@ import (
 type marketReader interface {
 	// MarketTexts gives what the snapshot leaves out of a market.
 	MarketTexts(ctx context.Context, market int32) (serving.MarketTexts, error)
-	// MarketFills gives the n newest fills of some tokens, newest first, of imports
-	// up to batch; first and last are the times of the oldest and newest of all.
-	MarketFills(ctx context.Context, tokens []int32, batch, first, last int64, n int) ([]serving.MarketFill, error)
+	// MarketFills gives the n newest fills of a market with these tokens and figures,
+	// newest first, of imports up to batch.
+	MarketFills(ctx context.Context, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error)
 }
 
 // recentFills is how many fills an overview shows.
@@ -83,8 +83,7 @@ func (a *API) marketRead(v *view, m *serving.Market) (marketRead, error) {
 		if r.texts, err = a.reader.MarketTexts(ctx, m.ID); err != nil {
 			return r, err
 		}
-		f := v.snap.Catalog.Figures(m.ID)
-		r.fills, err = a.reader.MarketFills(ctx, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, f.FirstTS, f.LastTS, recentFills)
+		r.fills, err = a.reader.MarketFills(ctx, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, v.snap.Catalog.Figures(m.ID), recentFills)
 		return r, err
 	})
 }

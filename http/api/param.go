@@ -31,6 +31,7 @@ const (
 	ConditionArg             // 0x + 64 hex digits in any letter case
 	Moment                   // RFC 3339 time, or YYYY-MM-DD for its midnight, UTC; µs
 	CursorArg                // what next_cursor said
+	DayArg                   // YYYY-MM-DD; a data.Date
 )
 
 // Param is one parameter of a route. A parameter in the path is always there;
@@ -50,7 +51,7 @@ type Param struct {
 
 // value is what a parameter holds in one call.
 type value struct {
-	n     int64     // Integer, Decimal in millionths, index of a Choice, Moment in unix µs
+	n     int64     // Integer, Decimal in millionths, index of a Choice, Moment in unix µs, DayArg as a data.Date
 	hash  data.Hash // ConditionArg; a WalletArg in its first 20 bytes
 	text  string    // Text and CursorArg; a copy
 	given bool
@@ -74,9 +75,9 @@ func (p *Param) parse(text string) (value, *problem) {
 		}
 		v.n = n
 	case Decimal:
-		n, err := data.ParseMicro(text)
-		if err != nil || int64(n) < p.Min || int64(n) > p.Max {
-			return v, invalid(p.Name, fmt.Sprintf("%s must be a number from %s to %s with at most 6 decimals.",
+		n, ok := parseDecimal(text)
+		if !ok || int64(n) < p.Min || int64(n) > p.Max {
+			return v, invalid(p.Name, fmt.Sprintf("%s must be a number from %s to %s with at most 6 decimals and no exponent, such as 0.25.",
 				p.Name, data.Micro(p.Min), data.Micro(p.Max)))
 		}
 		v.n = int64(n)
@@ -118,6 +119,12 @@ func (p *Param) parseText(text string) (value, *problem) {
 			return v, invalid(p.Name, p.Name+" must be a UTC time such as 2026-03-14T15:09:26Z or a day such as 2026-03-14.")
 		}
 		v.n = at
+	case DayArg:
+		day, err := data.ParseDate(text)
+		if err != nil || day < firstDay || day > lastDay {
+			return v, invalid(p.Name, p.Name+" must be a day of the calendar, such as 2026-03-14.")
+		}
+		v.n = int64(day)
 	case CursorArg:
 		if text == "" || len(text) > maxCursor {
 			return v, badCursor()
@@ -126,6 +133,9 @@ func (p *Param) parseText(text string) (value, *problem) {
 	}
 	return v, nil
 }
+
+// The days that may be asked for.
+var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2199, time.December, 31)
 
 // parseMoment gives unix µs of an RFC 3339 time or of the midnight a UTC day
 // begins with.
@@ -152,6 +162,20 @@ func parseInteger(s string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n != math.MinInt64
+}
+
+// parseDecimal reads plain digits with at most six decimals behind a point: what
+// would have to be rounded is no value that was meant.
+func parseDecimal(s string) (data.Micro, bool) {
+	whole, frac, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	if whole == "" || point && frac == "" || len(frac) > 6 || strings.Trim(whole+frac, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole+frac+"000000"[len(frac):], 10, 64)
+	if s[0] == '-' {
+		n = -n
+	}
+	return data.Micro(n), err == nil
 }
 
 func parseWallet(s string) (data.Address, error) {

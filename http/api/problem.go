@@ -4,7 +4,9 @@ import (
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
+	"pmx/http/access"
 	"pmx/http/wire"
 )
 
@@ -88,20 +90,39 @@ func transportProblem(e *fiber.Error) *problem {
 func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	p := problemOf(err)
 	call.code = p.code
-	b := append(call.buf[:0], `{"type":"/docs/problems/`...)
+	call.buf = p.append(call.buf[:0], call.RequestID(), a.envelopes, call.tier)
+	p.answer(c.Response(), call.buf)
+}
+
+// Opening answers requests that come before there is an API to take them: the
+// data is still being opened.
+func Opening() fasthttp.RequestHandler {
+	ids, all := newCalls(), newEnvelopes()
+	p := notReady("The service is starting: it opens its data. Retry after the seconds given in Retry-After.", 2)
+	return func(ctx *fasthttp.RequestCtx) {
+		id := ids.appendID(nil, ctx.Request.Header.Peek(headerRequestID))
+		p.answer(&ctx.Response, p.append(nil, string(id), all, access.Nobody))
+		setHeader(&ctx.Response.Header, headerRequestID, string(id))
+	}
+}
+
+// append adds the problem as wire.Problem.
+func (p *problem) append(b []byte, id string, all *envelopes, tier access.Tier) []byte {
+	b = append(b, `{"type":"/docs/problems/`...)
 	b = append(append(b, p.code...), `","title":`...)
 	b = append(appendString(b, wire.ProblemTitle(p.code)), `,"status":`...)
 	b = append(strconv.AppendInt(b, int64(p.status), 10), `,"detail":`...)
 	b = append(appendString(b, p.detail), `,"instance":`...)
-	b = append(appendString(b, call.RequestID()), `,"code":"`...)
+	b = append(appendString(b, id), `,"code":"`...)
 	b = append(append(b, p.code...), '"')
 	if p.param != "" {
 		b = appendString(append(b, `,"param":`...), p.param)
 	}
-	b = a.envelopes.append(append(b, ','), envelope{tier: call.tier})
-	call.buf = append(b, '}')
+	return append(all.append(append(b, ','), envelope{tier: tier}), '}')
+}
 
-	res := c.Response()
+// answer makes res the answer with the problem, whose text is body.
+func (p *problem) answer(res *fasthttp.Response, body []byte) {
 	res.ResetBody()
 	h := &res.Header
 	h.SetContentEncodingBytes(nil)
@@ -119,5 +140,5 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 		setHeader(h, fiber.HeaderAllow, p.allow)
 	}
 	h.Del(headerETag)
-	res.SetBody(call.buf)
+	res.SetBody(body)
 }

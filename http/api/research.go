@@ -1,8 +1,8 @@
 package api
 
 import (
-	"context"
 	"strconv"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -24,26 +24,25 @@ func (a *API) datasets(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	forecasters, err := remember(a, v, "forecasters", func(context.Context) (int64, error) {
-		return int64(v.snap.Oracle.Ranking(1, 1).Total), nil
-	})
-	if err != nil {
-		return err
-	}
+	o := &v.research
+	o.once.Do(func() { o.encode(v.appendCatalogue([]byte(`,"data":`))) })
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+}
+
+// catalogueCard is the catalogue of one snapshot.
+type catalogueCard struct {
+	card
+	once sync.Once
+}
+
+// appendCatalogue writes the data of wire.Catalogue.
+func (v *view) appendCatalogue(b []byte) []byte {
 	rows := map[string]int64{
 		"markets": v.snap.Counts.Markets, "trader_leaderboard": v.snap.Counts.Wallets, "wallet_pnl": v.snap.Counts.Wallets,
-		"oracle_accuracy": forecasters,
+		"oracle_accuracy": int64(v.snap.Oracle.Ranking(1, 1).Total),
 	}
-	mark, start := a.object(call, v.asOf)
-	b := append(call.buf, '[')
-	for i, d := range datasets.All() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendDataset(b, &d, rows[d.ID])
-	}
-	call.buf = append(b, ']')
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	all := datasets.All()
+	return appendRows(b, len(all), func(b []byte, i int) []byte { return appendDataset(b, &all[i], rows[all[i].ID]) })
 }
 
 // appendDataset writes wire.Dataset. rows takes the venue's own wallets along.

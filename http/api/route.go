@@ -29,6 +29,8 @@ type Route struct {
 	// request without one. BodyOptional: an empty body stands for the type's zero value.
 	Body         any
 	BodyOptional bool
+	// Aliases: another name of what the path means answers 308 with the right path.
+	Aliases bool
 
 	serve      func(a *API, c *fiber.Ctx, call *Call) error
 	index      int // in the table, from 1
@@ -62,7 +64,8 @@ func periodParam() Param {
 // Routes is the table of all endpoints, in the order of the reference.
 func Routes() []Route {
 	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
-		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), accountRoutes())
+		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), weatherRoutes(), weatherSeriesRoutes(), weatherTraderRoutes(),
+		accountRoutes())
 }
 
 // ProblemCodes lists every code that the endpoint may answer with once a request

@@ -116,7 +116,7 @@ func TestScreenerRow(t *testing.T) {
 func TestScreenerFilters(t *testing.T) {
 	v := newVenue(t, few().snapshot())
 	for query, want := range map[string]string{
-		"": "2 0 3", "q=rain": "2 0", "q=RAIN+wea": "0", "q=weather": "0", "q=rian": "0", "category=weather": "2 0", "category=sports&category=weather": "2 0",
+		"": "2 0 3", "q=rain": "2 0", "q=RAIN+wea": "0", "q=weather": "0", "q=rian": "0", "category=weather": "2 0", "category=WeatheR": "2 0", "category=sports": "", "exclude_category=Weather": "3", "category=sports&category=weather": "2 0",
 		"exclude_category=weather": "3", "tag=daily": "0", "tag=daily&tag=wet": "2 0", "exclude_tag=daily": "2 3", "status=open&status=unknown": "0 3",
 		"neg_risk=true": "2", "neg_risk=false": "0", "has_resolution=true": "", "has_resolution=false": "2 0 3", "event_id=weather": "0", "event_id=nowhere": "",
 		"min_volume=30": "2 0", "min_volume=30.000001": "2", "max_volume=0": "3", "min_price=0.43&max_price=0.43": "0", "max_price=1": "0",
@@ -140,7 +140,9 @@ func TestScreenerProblems(t *testing.T) {
 		"screener?sort=question": "sort", "screener?order=down": "order", "screener?q=%3F!": "q", "screener?min_volume=x": "min_volume",
 		"screener?min_volume=2&max_volume=1": "max_volume", "screener?min_price=1.5": "min_price", "screener?fields=price,prize": "fields",
 		"screener?fields=price,": "fields", "screener?status=done": "status", "screener?ends_after=2026-03-02&ends_before=2026-03-02": "ends_before",
-		"screener?limit=201": "limit", "screener?neg_risk=1": "neg_risk", "screener/summary?limit=1": "limit", "screener/summary?min_trades=1.5": "min_trades",
+		"screener?category=wether": "category", "screener?category=weather&category=": "category", "screener/summary?exclude_category=x": "exclude_category",
+		"markets/search?q=a&category=rain": "category",
+		"screener?limit=201":               "limit", "screener?neg_risk=1": "neg_risk", "screener/summary?limit=1": "limit", "screener/summary?min_trades=1.5": "min_trades",
 		"markets/search": "q", "markets/search?q=": "q", "markets/search?q=%20-%20": "q", "markets/search?q=a&sort=volume": "sort",
 	} {
 		r := v.get(access.Free, "/"+query)
@@ -346,5 +348,30 @@ func TestSearchRanksByMatchThenActivity(t *testing.T) {
 		if len(p.Data) != rows || p.Total != 120 || p.Truncated != (rows < 120) || number(p.Data[0].ConditionID) != 119 || *p.MaxRows != min(tier.Caps().Rows, 200) {
 			t.Errorf("%s: %d rows of %d, truncated %v, max_rows %d", tier, len(p.Data), p.Total, p.Truncated, *p.MaxRows)
 		}
+	}
+}
+
+// A decimal is plain digits with at most six of them behind a point.
+func TestDecimalsAreNeverRounded(t *testing.T) {
+	v := newVenue(t, few().snapshot())
+	for text, ok := range map[string]bool{
+		"0": true, "30": true, "30.000001": true, "007.50": true, "1000000000000": true, "1000000000000.000000": true,
+		"30.0000001": false, "30.0000000": false, "3e1": false, "3E-2": false, "30.": false, ".5": false, "": false, "-": false, "%2B3": false,
+		"0x1f": false, "1_000": false, "NaN": false, "Inf": false, "%2030": false, "30%20": false, "1000000000000.000001": false, "-1": false, "1.2.3": false,
+	} {
+		r := v.get(access.Free, "/screener?min_volume="+text)
+		if (r.status == 200) != ok || !ok && r.status != 400 {
+			t.Errorf("min_volume=%s: %d %s", text, r.status, r.Body())
+		}
+	}
+	for text, ok := range map[string]bool{"-1": true, "-0.000001": true, "-1.000001": false, "--1": false, "-.5": false} {
+		if r := v.get(access.Free, "/screener?min_price_change_24h="+text); (r.status == 200) != ok {
+			t.Errorf("min_price_change_24h=%s: %d %s", text, r.status, r.Body())
+		}
+	}
+	r := v.get(access.Free, "/screener?min_price=1e-1")
+	if p := exact[wire.Problem](t, r.Body()); p.Param != "min_price" ||
+		p.Detail != "min_price must be a number from 0 to 1 with at most 6 decimals and no exponent, such as 0.25." {
+		t.Errorf("%+v", p)
 	}
 }

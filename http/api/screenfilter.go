@@ -76,10 +76,6 @@ func queryParam() Param {
 	return Param{Name: "q", Kind: Text, Min: 1, Max: 100, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there"}
 }
 
-func categoryParam() Param {
-	return Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets of this category; repeated: of any of them"}
-}
-
 func statusParam() Param {
 	states := []string{string(serving.Open), string(serving.Closed), string(serving.Resolved), string(serving.Unknown)}
 	return Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
@@ -92,7 +88,7 @@ func filterParams() []Param {
 		screenQ:        queryParam(),
 		screenCategory: categoryParam(),
 		screenNoCategory: {Name: "exclude_category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
-			Doc: "leave the markets of this category out; may be repeated"},
+			Doc: "leave the markets of this category out; may be repeated" + categoryDoc},
 		screenTag:           {Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; repeated: with any of them"},
 		screenNoTag:         {Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "leave the markets with this tag out; may be repeated"},
 		screenStatus:        statusParam(),
@@ -137,10 +133,13 @@ func (call *Call) screening(w *walk) (*screening, *problem) {
 	if bad == nil {
 		bad = call.ranges(&s.Filter)
 	}
+	if bad == nil {
+		s.Class, bad = call.classes(w)
+	}
 	if bad != nil {
 		return nil, bad
 	}
-	s.Class, s.Tags, s.NoTags = call.classes(), call.texts(screenTag), call.texts(screenNoTag)
+	s.Tags, s.NoTags = call.texts(screenTag), call.texts(screenNoTag)
 	if event := &call.values[screenEvent]; event.given {
 		s.Within = append(s.Within, eventSet(w.catalog, event.text))
 	}
@@ -220,11 +219,18 @@ func (call *Call) ranges(f *screen.Filter) *problem {
 }
 
 // classes is what the filter asks of a market's class; nil: nothing.
-func (call *Call) classes() func(*screen.Class) bool {
-	categories, noCategories := call.texts(screenCategory), call.texts(screenNoCategory)
+func (call *Call) classes(w *walk) (func(*screen.Class) bool, *problem) {
+	categories, bad := call.categories(screenCategory, w)
+	if bad != nil {
+		return nil, bad
+	}
+	noCategories, bad := call.categories(screenNoCategory, w)
+	if bad != nil {
+		return nil, bad
+	}
 	states, negRisk, resolved := call.choices(screenStatus), &call.values[screenNegRisk], &call.values[screenResolved]
 	if categories == nil && noCategories == nil && states == nil && !negRisk.given && !resolved.given {
-		return nil
+		return nil, nil
 	}
 	return func(c *screen.Class) bool {
 		switch {
@@ -235,7 +241,7 @@ func (call *Call) classes() func(*screen.Class) bool {
 			return false
 		}
 		return true
-	}
+	}, nil
 }
 
 // texts lists what a Text that may be repeated holds; nil where it is not given.

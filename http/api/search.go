@@ -59,7 +59,11 @@ func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
 	if bad != nil {
 		return bad
 	}
-	hits, total := v.walk.find(words, call.titled(), min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
+	class, bad := call.titled(v.walk)
+	if bad != nil {
+		return bad
+	}
+	hits, total := v.walk.find(words, class, min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
 	e, n := call.rowsFor(int(call.values[searchLimit].n), total)
 	mark, start := a.open(call, v.asOf, e)
 	call.buf = strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
@@ -72,14 +76,15 @@ func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
 }
 
 // titled is what a search asks of a market's class; nil: nothing.
-func (call *Call) titled() func(*screen.Class) bool {
-	categories, states := call.texts(searchCategory), call.choices(searchStatus)
-	if categories == nil && states == nil {
-		return nil
+func (call *Call) titled(w *walk) (func(*screen.Class) bool, *problem) {
+	categories, bad := call.categories(searchCategory, w)
+	states := call.choices(searchStatus)
+	if bad != nil || categories == nil && states == nil {
+		return nil, bad
 	}
 	return func(c *screen.Class) bool {
 		return (categories == nil || slices.Contains(categories, c.Category)) && (states == nil || slices.Contains(states, c.Status))
-	}
+	}, nil
 }
 
 // find gives the first n markets that match words, and how many do.

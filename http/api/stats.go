@@ -51,8 +51,9 @@ func statsRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/stats/growth", Section: wire.Stats, Summary: "Growth and trends",
 			serve: (*API).statsGrowth, Reply: wire.One[wire.StatsGrowth]{},
 			Doc: "`week_over_week` and `month_over_month` hold rolling windows that end at `as_of` against those of equal length " +
-				"before them. Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as far " +
-				"as the plan's history reaches. A change is in percent of the bucket before, and null where that one has none or " +
+				"before them. How many wallets were active in the window before is not kept; `weeks` and `months` say how that changes. " +
+				"Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as far " +
+				"as the plan's history reaches: a week or month of which it hides a day is left out, and `truncated` says so. A change is in percent of the bucket before, and null where that one has none or " +
 				"where the bucket is not over. `stickiness` is `last_24h` ÷ `last_30d`.",
 		},
 	}
@@ -65,6 +66,8 @@ type statsView struct {
 	days                     [][]byte // one per day, each with the comma before it
 	daysOnce                 sync.Once
 	growth                   [access.Nobody]growthCard
+	born                     bornIn
+	bornOnce                 sync.Once
 }
 
 // statsOf is the snapshot's activity, empty where it has none.
@@ -152,8 +155,13 @@ func older[T any](list []T, start int64, end func(*T) int64) (n int) {
 	return n
 }
 
-func endOfDay(d *serving.DayStats) int64   { return (d.Day + 1) * microsPerDay }
-func endOfSpan(s *serving.SpanStats) int64 { return (s.Last + 1) * microsPerDay }
+func endOfDay(d *serving.DayStats) int64 { return (d.Day + 1) * microsPerDay }
+
+// endOfFirstDay gives where the first day of a week or month ends, or the first
+// day of all where that is later: the bucket is shown where that day is.
+func endOfFirstDay(days []serving.DayStats) func(*serving.SpanStats) int64 {
+	return func(s *serving.SpanStats) int64 { return (max(s.First, days[0].Day) + 1) * microsPerDay }
+}
 
 func (v *view) appendBasis(b []byte) []byte {
 	return append(append(append(b, `,"volume_basis":"`...), v.basis()...), '"')

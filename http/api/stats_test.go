@@ -151,8 +151,10 @@ func TestGrowthByHand(t *testing.T) {
 	}
 }
 
-// 200 days of buckets: free sees 31 days, the weeks and months that reach into
-// the last 30 days, and is told what would show the rest.
+// 200 days of buckets up to Saturday 2026-03-14: free sees 31 days, from
+// 2026-02-12 on, the weeks from Monday the 16th on and the months (of 30 days
+// here) that begin after it, and is told what would show the rest. The days that
+// explorer sees begin on Monday 2025-09-15, with a week that is shown.
 func TestGrowthSeriesAreCutByThePlansHistory(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	for _, c := range []struct {
@@ -160,7 +162,7 @@ func TestGrowthSeriesAreCutByThePlansHistory(t *testing.T) {
 		days, weeks, month int
 		hint               string
 	}{
-		{access.Free, 31, 5, 2, `"trader"`}, {access.Explorer, 90, 26, 7, `"trader"`},
+		{access.Free, 31, 4, 1, `"trader"`}, {access.Explorer, 90, 26, 6, `"trader"`},
 		{access.Trader, 90, 29, 8, "null"}, {access.Alpha, 90, 29, 8, "null"},
 	} {
 		r := v.get(c.tier, "/stats/growth")

@@ -96,8 +96,10 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	}
 	parts := a.grade(call.Start)
 	mark, start := a.object(call, asOf)
-	b := append(append(call.buf, `{"grade":"`...), worst(parts[:])...)
-	b = appendTime(append(b, `","checked_at":`...), call.Start)
+	grade, detail := worst(parts[:])
+	b := append(append(call.buf, `{"grade":"`...), grade...)
+	b = appendText(append(b, `","detail":`...), detail)
+	b = appendTime(append(b, `,"checked_at":`...), call.Start)
 	for i := range parts {
 		b = parts[i].append(append(b, ','))
 	}

@@ -100,6 +100,43 @@ func TestGrades(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, s)
 		}
 	}
+	// What is behind a grade, and what to do.
+	for _, c := range []struct {
+		fresh serving.Freshness
+		want  [4]string // serving tables, trades, markets, all; "" is null
+	}{
+		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(0)}, [4]string{}},
+		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(100 * 24 * time.Hour)}, [4]string{"", "",
+			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; nothing is wrong if this venue is historical.",
+			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; nothing is wrong if this venue is historical."}},
+		{serving.Freshness{LastCycle: ago(time.Hour), LastMarkets: ago(0)}, [4]string{
+			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says.", "", "",
+			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says."}},
+		{serving.Freshness{LastCycle: ago(0), Stale: true}, [4]string{"Imported data waits for the next refresh: nothing is to be done.", "",
+			"No market has been described yet: import markets.", "No market has been described yet: import markets."}},
+		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(0), FailureText: "x"}, [4]string{
+			"The last refresh failed, and answers are from before it: the server's log says why.", "", "",
+			"The last refresh failed, and answers are from before it: the server's log says why."}},
+	} {
+		v.source.SetFreshness(c.fresh)
+		s := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
+		for _, told := range []wire.PublicStatus{s, v.api.StatusNow()} { // a client, the page
+			var got [4]string
+			for i, d := range []*string{told.ServingTables.Detail, told.Trades.Detail, told.Markets.Detail, told.Detail} {
+				if d != nil {
+					got[i] = *d
+				}
+			}
+			if got != c.want {
+				t.Errorf("%+v: %q, want %q", c.fresh, got, c.want)
+			}
+		}
+	}
+	v.clock.Set(apitest.AsOf.Add(48 * time.Hour))
+	old := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.Trades
+	if want := "The newest fill is of 2026-03-14T15:09:26Z: import newer data; nothing is wrong if this venue is historical."; old.Grade != "F" || *old.Detail != want {
+		t.Errorf("trades: %s %s", old.Grade, *old.Detail)
+	}
 	rule := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.ServingTables.Rule
 	want := "as_of is the last finished refresh cycle; lag_seconds is checked_at minus as_of; " +
 		"A up to 120 s, B up to 600 s, C up to 1800 s, D up to 7200 s, F beyond that or without as_of; " +

@@ -16,6 +16,7 @@ type Reader interface {
 	eventReader
 	whaleReader
 	indexReader
+	weatherReader
 }
 
 const (

@@ -26,6 +26,8 @@ func tradesRoute() Route {
 		Codes:  []string{"trader_not_found", "invalid_cursor"},
 		Doc: "One row per fill, the wallet's own side of it. Order: time, then transaction hash, side, shares, dollars and token, " +
 			"all descending. Walk on with `next_cursor`: fills that come in meanwhile neither shift nor repeat a page. " +
+			"`ts`, `transaction_hash`, `log_index`, `side`, `shares`, `usd`, `token_id` and `ordinal` together name a row for good: a copy of " +
+			"the rows can be kept without doubles. " +
 			"The history cap of the plan ends the walk early; the page where it does says `truncated`.",
 	}
 }
@@ -128,7 +130,8 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	token := c.Token(f.Token)
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
-	b = append(appendLogIndex(append(b, `,"log_index":`...), f.LogIndex), ',')
+	b = appendLogIndex(append(b, `,"log_index":`...), f.LogIndex)
+	b = append(strconv.AppendInt(append(b, `,"ordinal":`...), ordinal(f), 10), ',')
 	m := c.Market(token.Market)
 	b = appendMarketName(b, m)
 	b = appendOutcome(b, m, token.Outcome)
@@ -145,6 +148,16 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	}
 	b = appendBool(b, m.Resolved())
 	return append(appendPayout(append(b, `,"payout":`...), m, token.Outcome), '}')
+}
+
+// ordinal numbers the fills that equal each other in all that is shown. A log
+// index already tells a fill apart, and there the number may hang on the order of
+// imports.
+func ordinal(f *serving.Fill) int64 {
+	if f.LogIndex != data.NoIndex {
+		return 1
+	}
+	return int64(f.Repeat)
 }
 
 // appendLogIndex adds a log index, null where the source had none.

@@ -48,7 +48,7 @@ func whaleRoutes() []Route {
 				movesSide:     {Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "buys or sells alone"},
 				movesMarket:   {Name: "market_id", Kind: ConditionArg, Doc: "condition id: moves of this market alone"},
 				movesWallet:   {Name: "address", Kind: WalletArg, Doc: "moves of this wallet alone"},
-				movesCategory: {Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone"},
+				movesCategory: {Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone" + categoryDoc},
 			},
 			Doc: whaleDoc + "Newest first; of one moment by transaction hash, address, token id and side, all descending. Walk on with " +
 				"`next_cursor`: moves that come in meanwhile neither shift nor repeat a page. The history cap of the plan ends the walk " +

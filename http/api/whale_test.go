@@ -118,6 +118,7 @@ func TestWhaleParametersAreStrict(t *testing.T) {
 		"/whales/moves?market_id=" + unseen: "404 market_not_found", "/whales/moves?address=" + apitest.Wallet(999).String(): "404 trader_not_found",
 		"/whales/moves?address=" + apitest.Wallet(9).String(): "200 ",
 		"/whales/moves?limit=9&cursor=" + *first.NextCursor:   "200 ", "/whales/moves?side=BUY&cursor=" + *first.NextCursor: "400 invalid_cursor",
+		"/whales/moves?category=politic": "400 invalid_parameter", "/whales/moves?category=Politics": "200 ",
 		"/whales/flow?market_id=" + unseen: "404 market_not_found", "/whales/flow?market_id=0x12": "400 invalid_parameter",
 		"/pmx-index/PMX-Volumes/history": "404 index_not_found", "/pmx-index/pmx-composite/history": "200 ",
 		"/pmx-index/PMX-Volume/history?limit=2001": "400 invalid_parameter", "/pmx-index/PMX-Volume/history?from=now": "400 invalid_parameter",

@@ -58,6 +58,7 @@ func (v *view) flowSheet(p serving.Period) *sheet {
 func (v *view) appendFlowHead(b []byte, p serving.Period, f *serving.Flow) []byte {
 	b = appendFlowSum(append(v.appendThreshold(b), ','), &f.Total, f.Total.Net)
 	b = f.UnmappedUSD.Append(append(b, `,"unmapped_usd":`...))
+	b = strconv.AppendInt(append(b, `,"total":`...), int64(len(f.Markets)), 10)
 	n := len(f.Series)
 	if v.snap.AsOf.IsZero() {
 		n = 0

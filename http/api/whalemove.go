@@ -124,7 +124,12 @@ func (a *API) moveFront(v *view, call *Call, limit int) *prepared {
 // moveFilter is what call asks for.
 func (v *view) moveFilter(call *Call) (serving.MoveFilter, error) {
 	w := v.whalesOf()
-	f := serving.MoveFilter{Side: -1, Wallet: -1, MinUSD: w.MinUSD, Excluded: w.Excluded, Category: call.values[movesCategory].text}
+	f := serving.MoveFilter{Side: -1, Wallet: -1, MinUSD: w.MinUSD, Excluded: w.Excluded}
+	categories, bad := call.categories(movesCategory, v.walk)
+	if bad != nil {
+		return f, bad
+	}
+	f.Categories = categories
 	if p := &call.values[movesMinUSD]; p.given {
 		if data.Micro(p.n) < w.MinUSD {
 			return f, invalid("min_usd", fmt.Sprintf("min_usd must be at least %s: smaller orders are no whale moves.", w.MinUSD))
@@ -162,7 +167,7 @@ func (a *API) movePage(v *view, call *Call, f serving.MoveFilter, before *servin
 			p.rows = append(p.rows, held[i])
 		}
 	}
-	key := fmt.Sprintf("%d %d %d %v %s", f.MinUSD, f.Side, f.Wallet, f.Tokens, f.Category)
+	key := fmt.Sprintf("%d %d %d %v %q", f.MinUSD, f.Side, f.Wallet, f.Tokens, f.Categories)
 	if len(p.rows) <= n && oldest < w.Since {
 		want := n + 1 - len(p.rows)
 		page := fmt.Sprintf("whale moves %s %d %d %s", key, oldest, want, appendMovePlace(nil, before))

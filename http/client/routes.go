@@ -127,7 +127,7 @@ func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.
 
 // MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
 type MarketsSearchParams struct {
-	Category []string // markets of this category; repeated: of any of them
+	Category []string // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
 	Status   []string // markets in this state; repeated: in any of them
 	Limit    int64    // rows wanted; the plan's row cap may trim it
 }
@@ -272,7 +272,7 @@ type WhalesMovesParams struct {
 	Side     string      // buys or sells alone
 	MarketID string      // condition id: moves of this market alone
 	Address  string      // moves of this wallet alone
-	Category string      // moves of markets of this category alone
+	Category string      // moves of markets of this category alone; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
 }
 
 // WhalesMoves asks GET /whales/moves. Recent large orders.
@@ -316,8 +316,8 @@ func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire
 // ScreenerParams are the optional parameters of Screener; what is zero is left out.
 type ScreenerParams struct {
 	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
-	Category          []string    // markets of this category; repeated: of any of them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated
+	Category          []string    // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
 	Tag               []string    // markets with this tag; repeated: with any of them
 	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
 	Status            []string    // markets in this state; repeated: in any of them
@@ -421,8 +421,8 @@ func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Se
 // ScreenerSummaryParams are the optional parameters of ScreenerSummary; what is zero is left out.
 type ScreenerSummaryParams struct {
 	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
-	Category          []string    // markets of this category; repeated: of any of them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated
+	Category          []string    // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
 	Tag               []string    // markets with this tag; repeated: with any of them
 	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
 	Status            []string    // markets in this state; repeated: in any of them
@@ -570,6 +570,140 @@ func (c *Client) DeleteTraderExportJobs(ctx context.Context, jobID string) (*wir
 func (c *Client) TraderExportJobsDownload(ctx context.Context, jobID string) (*File, error) {
 	r := request{method: "GET", path: join("/trader/export-jobs/", jobID, "/download")}
 	return download(ctx, c, r)
+}
+
+// WeatherCities asks GET /weather/cities. All cities of the weather desk.
+func (c *Client) WeatherCities(ctx context.Context) (*wire.WeatherCities, error) {
+	r := request{method: "GET", path: "/weather/cities"}
+	return call[wire.WeatherCities](ctx, c, r)
+}
+
+// WeatherCity asks GET /weather/city/{city}. One city of the weather desk.
+func (c *Client) WeatherCity(ctx context.Context, city string) (*wire.One[wire.WeatherCityCard], error) {
+	r := request{method: "GET", path: join("/weather/city/", city)}
+	return call[wire.One[wire.WeatherCityCard]](ctx, c, r)
+}
+
+// WeatherCityMarketsParams are the optional parameters of WeatherCityMarkets; what is zero is left out.
+type WeatherCityMarketsParams struct {
+	Date   string // events of this local day of the city alone
+	Metric string // highest or lowest temperatures alone
+	Limit  int64  // rows wanted; the plan's row cap may trim it
+}
+
+// WeatherCityMarkets asks GET /weather/city/{city}/markets. Brackets that can be traded.
+func (c *Client) WeatherCityMarkets(ctx context.Context, city string, params WeatherCityMarketsParams) (*wire.WeatherMarkets, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/markets"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "date", params.Date)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "limit", params.Limit)
+	return call[wire.WeatherMarkets](ctx, c, r)
+}
+
+// WeatherBotBundleParams are the optional parameters of WeatherBotBundle; what is zero is left out.
+type WeatherBotBundleParams struct {
+	Cities    []string    // these cities alone: slugs or other names, separated by commas or one by one
+	Date      string      // events of this local day of their cities alone
+	Metric    string      // highest or lowest temperatures alone
+	MinVolume *data.Micro // events of at least so many lifetime dollars
+	Include   string      // ids: condition and token ids of the brackets too
+}
+
+// WeatherBotBundle asks GET /weather/bot-bundle. The desk in short, for bots.
+func (c *Client) WeatherBotBundle(ctx context.Context, params WeatherBotBundleParams) (*wire.WeatherBundle, error) {
+	r := request{method: "GET", path: "/weather/bot-bundle", query: url.Values{}, header: http.Header{}}
+	set(r.query, "cities", params.Cities)
+	set(r.query, "date", params.Date)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "min_volume", params.MinVolume)
+	set(r.query, "include", params.Include)
+	return call[wire.WeatherBundle](ctx, c, r)
+}
+
+// WeatherCityForecastParams are the optional parameters of WeatherCityForecast; what is zero is left out.
+type WeatherCityForecastParams struct {
+	Date   string // this day of the city's calendar alone, past days among them
+	Days   int64  // days from the city's today on
+	Metric string // highs or lows alone
+	Source string // this source alone, by its name
+}
+
+// WeatherCityForecast asks GET /weather/city/{city}/forecast. Multi-source TMAX/TMIN forecast time series.
+func (c *Client) WeatherCityForecast(ctx context.Context, city string, params WeatherCityForecastParams) (*wire.CityForecast, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/forecast"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "date", params.Date)
+	set(r.query, "days", params.Days)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "source", params.Source)
+	return call[wire.CityForecast](ctx, c, r)
+}
+
+// WeatherCityActualsParams are the optional parameters of WeatherCityActuals; what is zero is left out.
+type WeatherCityActualsParams struct {
+	Limit  int64  // days wanted, the newest of which there is anything to show; the plan's history cap may trim them
+	Kind   string // this kind alone
+	Metric string // highs or lows alone
+	Source string // this source alone, by its name
+}
+
+// WeatherCityActuals asks GET /weather/city/{city}/actuals. Observed daily highs and lows.
+func (c *Client) WeatherCityActuals(ctx context.Context, city string, params WeatherCityActualsParams) (*wire.CityActuals, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/actuals"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "kind", params.Kind)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "source", params.Source)
+	return call[wire.CityActuals](ctx, c, r)
+}
+
+// WeatherCityAnomaliesParams are the optional parameters of WeatherCityAnomalies; what is zero is left out.
+type WeatherCityAnomaliesParams struct {
+	Limit  int64  // days wanted, the newest of which there is anything to show; the plan's history cap may trim them
+	Metric string // highs or lows alone
+	Basis  string // what was measured, or what is foretold, alone
+	Kind   string // actuals of this kind alone, without forecasts
+	Source string // this source alone, by its name
+}
+
+// WeatherCityAnomalies asks GET /weather/city/{city}/anomalies. Deviation versus climate normals.
+func (c *Client) WeatherCityAnomalies(ctx context.Context, city string, params WeatherCityAnomaliesParams) (*wire.CityAnomalies, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/anomalies"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "basis", params.Basis)
+	set(r.query, "kind", params.Kind)
+	set(r.query, "source", params.Source)
+	return call[wire.CityAnomalies](ctx, c, r)
+}
+
+// WeatherForecastEvolutionParams are the optional parameters of WeatherForecastEvolution; what is zero is left out.
+type WeatherForecastEvolutionParams struct {
+	Metric string // the day's highest or lowest temperature
+	Source string // this source alone, by its name
+	Limit  int64  // changes wanted, the newest; the figures are of all of them
+}
+
+// WeatherForecastEvolution asks GET /weather/forecast-evolution/{city}/{date}. How the forecast for a date evolved over time.
+func (c *Client) WeatherForecastEvolution(ctx context.Context, city string, date string, params WeatherForecastEvolutionParams) (*wire.ForecastEvolution, error) {
+	r := request{method: "GET", path: join("/weather/forecast-evolution/", city, "/", date), query: url.Values{}, header: http.Header{}}
+	set(r.query, "metric", params.Metric)
+	set(r.query, "source", params.Source)
+	set(r.query, "limit", params.Limit)
+	return call[wire.ForecastEvolution](ctx, c, r)
+}
+
+// WeatherTradersParams are the optional parameters of WeatherTraders; what is zero is left out.
+type WeatherTradersParams struct {
+	Sort  string // figure that ranks, the greatest first
+	Limit int64  // rows wanted; the plan's row cap may trim it
+}
+
+// WeatherTraders asks GET /weather/traders. Top weather-market traders.
+func (c *Client) WeatherTraders(ctx context.Context, params WeatherTradersParams) (*wire.WeatherTraders, error) {
+	r := request{method: "GET", path: "/weather/traders", query: url.Values{}, header: http.Header{}}
+	set(r.query, "sort", params.Sort)
+	set(r.query, "limit", params.Limit)
+	return call[wire.WeatherTraders](ctx, c, r)
 }
 
 // Me asks GET /me. Your key: plan, limits, what is left of them, and usage.

@@ -126,6 +126,8 @@ func (p *Parameter) Takes() string {
 		text = "0x and 64 hexadecimal digits"
 	case len(s.AnyOf) > 0:
 		text = "UTC time or day"
+	case s.Format == "date":
+		text = "day as YYYY-MM-DD"
 	default:
 		text = "text"
 	}

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 
 	"pmx/http/api"
 	"pmx/http/openapi"
+	"pmx/http/wire"
 )
 
 var update = flag.Bool("update", false, "write docs/openapi.json anew")
@@ -188,5 +191,24 @@ func TestOperationIDs(t *testing.T) {
 		if got := openapi.OperationID(method, path); got != want {
 			t.Errorf("%s: %s, want %s", route, got, want)
 		}
+	}
+}
+
+// Only what a caller may leave out is optional: rows of the screener by its
+// parameter fields, ids of the bundle by its parameter include, members of a body that have a default, and param of a problem.
+func TestReplyMembersAreRequiredUnlessLeftOutOnRequest(t *testing.T) {
+	hit := 0
+	for _, m := range current(t).Components.Schemas {
+		for _, s := range append([]*openapi.Schema{m.Value}, m.Value.AllOf...) {
+			if len(s.Properties) != len(s.Required) && !slices.Contains([]string{"ScreenerRow", "BundleBrackets", "ResearchExport", "TraderExport", "Problem"}, m.Name) {
+				t.Errorf("%s: %d members, %d of them required", m.Name, len(s.Properties), len(s.Required))
+			}
+		}
+		if m.Name == "MarketHit" {
+			hit = len(m.Value.Required)
+		}
+	}
+	if want := reflect.TypeFor[wire.ScreenerRow]().NumField() + 1; hit != want {
+		t.Errorf("a search hit has %d required members, want all %d", hit, want)
 	}
 }

@@ -106,9 +106,26 @@ func (r *reflector) operation(route *api.Route, examples map[string]Example) (*O
 		op.Responses.add("206", partial(ok))
 	}
 	if route.Method == http.MethodGet {
-		op.Responses.add("304", &Response{Description: "Unchanged since the ETag in If-None-Match; no body", Headers: withoutBodyDigest(successHeaders(route))})
+		op.Responses.add("304", &Response{Description: "Unchanged since the ETag in If-None-Match; no body", Headers: without(successHeaders(route), "Content-Digest")})
+	}
+	if route.Aliases {
+		if err := r.moved(op, route); err != nil {
+			return nil, err
+		}
 	}
 	return op, r.problems(op, route)
+}
+
+// moved describes the answer to another name of what the path means.
+func (r *reflector) moved(op *Operation, route *api.Route) error {
+	schema, err := r.component(reflect.TypeFor[wire.Moved]())
+	if err != nil {
+		return err
+	}
+	headers := append(headerRefs("Location"), without(successHeaders(route), "ETag")...)
+	op.Responses.add("308", &Response{Description: "The name in the path is another one of the same thing: ask at Location",
+		Headers: headers, Content: ordered[MediaType]{{jsonType, MediaType{Schema: schema}}}})
+	return nil
 }
 
 func (r *reflector) body(op *Operation, route *api.Route) error {
@@ -147,15 +164,14 @@ func (r *reflector) success(route *api.Route, example json.RawMessage) (*Respons
 
 // partial describes the 206 of a route that sends files.
 func partial(whole *Response) *Response {
-	headers := append(withoutBodyDigest(whole.Headers), headerRefs("Content-Range")...)
+	headers := append(without(whole.Headers, "Content-Digest"), headerRefs("Content-Range")...)
 	return &Response{Description: "The part that Range asked for", Headers: headers, Content: whole.Content}
 }
 
-// withoutBodyDigest leaves out the header that only an answer with the whole of
-// a file has.
-func withoutBodyDigest(headers ordered[Header]) (rest ordered[Header]) {
+// without leaves out the header that only an answer with the whole of a thing has.
+func without(headers ordered[Header], name string) (rest ordered[Header]) {
 	for _, h := range headers {
-		if h.Name != "Content-Digest" {
+		if h.Name != name {
 			rest = append(rest, h)
 		}
 	}

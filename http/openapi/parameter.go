@@ -61,6 +61,8 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 		s.Pattern = "^0[xX][0-9a-fA-F]{64}$"
 	case api.Moment:
 		s.AnyOf = []*Schema{{Format: "date-time"}, {Format: "date"}}
+	case api.DayArg:
+		s.Format = "date"
 	case api.CursorArg:
 		s.Pattern = "^[A-Za-z0-9_-]+$"
 	default:
@@ -139,6 +141,7 @@ func headers() ordered[Header] {
 		{"Retry-After", count("seconds to wait before asking again")},
 		{"WWW-Authenticate", text("names the header that carries the key", "")},
 		{"Accept-Ranges", text("`bytes`: parts of the file can be asked for", "^bytes$")},
+		{"Location", text("where to ask instead: the same path with the thing's own name, and the same query", "^/api/v3/")},
 		{"Content-Disposition", text("the name to keep the file under", "^attachment; filename=")},
 		{"Content-Digest", text("SHA-256 of the body, in the form of RFC 9530", "^sha-256=:.*:$")},
 		{"Repr-Digest", text("SHA-256 of the whole file, in the form of RFC 9530", "^sha-256=:.*:$")},

@@ -63,7 +63,7 @@ func newReflector() (*reflector, error) {
 // of gives the schema of t: a reference where t is a struct.
 func (r *reflector) of(t reflect.Type) (*Schema, error) {
 	switch t {
-	case reflect.TypeFor[data.Micro]():
+	case reflect.TypeFor[data.Micro](), reflect.TypeFor[wire.Degrees]():
 		return &Schema{Type: "number", Format: decimal}, nil
 	case reflect.TypeFor[time.Time]():
 		return &Schema{Type: "string", Format: "date-time"}, nil
@@ -160,7 +160,7 @@ func componentName(t reflect.Type) string {
 func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	s := &Schema{Type: "object"}
 	enveloped := false
-	if err := r.fields(t, s, &enveloped); err != nil {
+	if err := r.fields(t, s, &enveloped, false); err != nil {
 		return nil, err
 	}
 	if !enveloped {
@@ -170,7 +170,9 @@ func (r *reflector) object(t reflect.Type) (*Schema, error) {
 	return &Schema{AllOf: []*Schema{envelope, s}}, err
 }
 
-func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool) error {
+// fields adds the fields of t to s. Where t is whole, none of them is left out
+// ever; whole:"true" says so of a struct that is embedded.
+func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool, whole bool) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch {
@@ -178,7 +180,7 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool) error {
 			*enveloped = true
 			continue
 		case f.Anonymous && f.Tag.Get("json") == "":
-			if err := r.fields(f.Type, s, enveloped); err != nil {
+			if err := r.fields(f.Type, s, enveloped, whole || f.Tag.Get("whole") == "true"); err != nil {
 				return err
 			}
 			continue
@@ -192,7 +194,7 @@ func (r *reflector) fields(t reflect.Type, s *Schema, enveloped *bool) error {
 			return fmt.Errorf("field %s: %w", name, err)
 		}
 		s.Properties.add(name, field)
-		if !strings.Contains(options, "omitempty") && f.Tag.Get("optional") != "true" {
+		if whole || !strings.Contains(options, "omitempty") && f.Tag.Get("optional") != "true" {
 			s.Required = append(s.Required, name)
 		}
 	}

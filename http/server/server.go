@@ -31,8 +31,9 @@ const (
 
 // Config says where and how to serve.
 type Config struct {
-	API    *api.API
-	Listen string // HOST:PORT; port 0 picks a free one
+	API      *api.API
+	Listen   string    // HOST:PORT; port 0 picks a free one
+	Listener *Listener // that Listen gave for this Config; nil: New takes the address
 
 	// TLSCert and TLSKey are PEM files. Without them the server speaks plain
 	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
@@ -80,20 +81,16 @@ func New(cfg Config) (*Server, error) {
 	if cfg.RequestLog != nil {
 		s.requests = newRequestLog(cfg.RequestLog)
 	}
-	secure, err := tlsConfig(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if secure == nil {
-		if err := plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0); err != nil {
+	l, err := cfg.Listener, error(nil)
+	if l == nil {
+		if l, err = Listen(cfg); err != nil {
 			return nil, err
 		}
 	}
-	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	if s.listener, err = l.take(); err != nil {
+		return nil, err
 	}
-	if secure != nil {
-		s.listener = tls.NewListener(s.listener, secure)
+	if l.secure != nil {
 		s.scheme, s.transport.tls = "https", true
 	}
 	s.app = s.newApp()

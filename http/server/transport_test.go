@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/json"
 	"encoding/pem"
 	"math/big"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
 	"pmx/http/api/apitest"
@@ -156,5 +158,59 @@ func TestForwardedHeadersCountFromTheProxyOnly(t *testing.T) {
 		if !found {
 			t.Errorf("%s: not logged as %s: %s", c.name, c.client, r.req.String())
 		}
+	}
+}
+
+// While the data is being opened the address is taken already: requests get 503,
+// and the server answers on the same address once it is there.
+func TestRequestsBeforeThereIsAServerAreToldToComeAgain(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		cfg, client, url := server.Config{Listen: "127.0.0.1:0", Log: zerolog.Nop()}, http.DefaultClient, "http://"
+		if secure {
+			var pool *x509.CertPool
+			cfg.TLSCert, cfg.TLSKey, pool = certificate(t)
+			client, url = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, "https://"
+		}
+		l, err := server.Listen(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Refuse()
+		url += l.Addr().String()
+		for _, path := range []string{"/api/v3/health", "/api/v3/leaderboard/traders", "/docs"} {
+			res, body := ask(t, client, "GET", url+path, "X-Request-ID: mine")
+			var p wire.Problem
+			if err := json.Unmarshal([]byte(body), &p); err != nil {
+				t.Fatal(err)
+			}
+			if res.StatusCode != 503 || res.Header.Get("Retry-After") != "2" || res.Header.Get("X-Request-ID") != "mine" ||
+				res.Header.Get("Content-Type") != wire.ProblemType || p.Code != "not_ready" || p.Instance != "mine" || len(p.LockedSections) != 12 {
+				t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+			}
+		}
+		if _, err := server.Listen(server.Config{Listen: l.Addr().String()}); err == nil || !strings.HasPrefix(err.Error(), "address in use: "+l.Addr().String()) {
+			t.Errorf("a second listener: %v", err)
+		}
+		r := serve(t, nil, func(c *server.Config) { c.Listener, c.TLSCert, c.TLSKey = l, cfg.TLSCert, cfg.TLSKey })
+		if res, _ := ask(t, client, "GET", url+"/api/v3/health"); res.StatusCode != 200 || r.URL() != url {
+			t.Errorf("%s: %d on %s", url, res.StatusCode, r.URL())
+		}
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+		l.Close()
+	}
+}
+
+func TestAListenerThatNoServerTookIsGivenBack(t *testing.T) {
+	l, err := server.Listen(server.Config{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Refuse()
+	l.Close()
+	if conn, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		_ = conn.Close()
+		t.Error("the address is still taken")
 	}
 }

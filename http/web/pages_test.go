@@ -131,6 +131,17 @@ func TestTheRootLeadsToTheReference(t *testing.T) {
 	if res := newBrowser(t).get("/docs/nothing"); res.StatusCode() != 404 {
 		t.Errorf("/docs/nothing: %d", res.StatusCode())
 	}
+	for at, want := range map[string]string{"/docs/": "/docs", "/docs/market/": "/docs/market", "/docs/problems/": "/docs/problems", "/status/": "/status"} {
+		if res := newBrowser(t).get(at); res.StatusCode() != 308 || !strings.HasSuffix(string(res.Header.Peek("Location")), want) {
+			t.Errorf("%s: %d %s", at, res.StatusCode(), res.Header.Peek("Location"))
+		}
+	}
+	if res := newBrowser(t).get("/docs/nothing/"); res.StatusCode() != 404 {
+		t.Errorf("/docs/nothing/: %d", res.StatusCode())
+	}
+	if res := newBrowser(t).get("/favicon.ico"); res.StatusCode() != 200 || string(res.Header.ContentType()) != "image/svg+xml" {
+		t.Errorf("icon: %d %s", res.StatusCode(), res.Header.ContentType())
+	}
 	for _, path := range web.Paths() {
 		if !strings.HasPrefix(path, "/") {
 			t.Errorf("path %s", path)

@@ -57,10 +57,14 @@ type frame struct {
 	Nav                        []group
 }
 
+// iconPath is where browsers and readers look for an icon that no page names, such
+// as that of the JSON they show.
+const iconPath = "/favicon.ico"
+
 // Paths are the patterns of all paths that pages may have; /status is the one
 // that a Site does not hold, since it is made by Status.
 func Paths() []string {
-	return []string{"/", "/openapi.json", "/docs", "/docs/*", "/assets/*", "/status"}
+	return []string{"/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
 }
 
 // New makes the pages of this program's API.
@@ -108,6 +112,7 @@ func (s *Site) addAssets() error {
 			return err
 		}
 	}
+	s.pages[iconPath] = s.pages["/assets/icon.svg"]
 	return nil
 }
 
@@ -301,6 +306,10 @@ func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 	}
 	p := s.pages[at]
 	if p == nil {
+		plain := strings.TrimRight(at, "/")
+		if plain != at && (plain == "/status" || s.pages[plain] != nil) {
+			return true, c.Redirect(plain, fiber.StatusPermanentRedirect)
+		}
 		return false, nil
 	}
 	return true, p.Send(c)

@@ -33,6 +33,7 @@ type part struct {
 type status struct {
 	frame
 	Grade, Verdict string
+	Detail         *string
 	Checked        string
 	Parts          []part
 	Scale          []string
@@ -45,7 +46,7 @@ func Status(now wire.PublicStatus, history []Sample) (*Page, error) {
 	about := [3]string{"What requests are answered from.", "The newest fill.", "Markets and their resolutions."}
 	at := now.CheckedAt
 	s := status{
-		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade),
+		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,
 		Checked: at.Format("2 January 2006, 15:04:05 UTC"), Scale: []string{"A", "B", "C", "D", "F"},
 	}
 	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {

@@ -61,16 +61,16 @@ func TestDurationsInWords(t *testing.T) {
 }
 
 func TestStatusPageSaysHowItStands(t *testing.T) {
-	lag := int64(3700)
+	lag, why := int64(3700), "Import some."
 	now := wire.PublicStatus{
 		Grade: "F", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "C", LagSeconds: &lag, AsOf: &noon, UpdatedAt: &noon, Pending: true, Rule: "as it is"},
-		Trades: wire.Subsystem{Grade: "F"}, Markets: wire.Subsystem{Grade: "A"},
+		Trades: wire.Subsystem{Grade: "F", Detail: &why}, Markets: wire.Subsystem{Grade: "A"},
 	}
 	p, err := Status(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Something is out of date", "1 h 1 min", "imported data waits", "14 March 2026, 12:00:00 UTC", "as it is.", "nothing yet"} {
+	for _, want := range []string{"Something is out of date", "1 h 1 min", "imported data waits", "14 March 2026, 12:00:00 UTC", "as it is.", "nothing yet", "<p>Import some.</p>"} {
 		if !strings.Contains(string(p.body), want) {
 			t.Errorf("%q is missing", want)
 		}

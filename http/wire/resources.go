@@ -41,22 +41,22 @@ type TraderStats struct {
 
 // TraderRow is one row of GET /leaderboard/traders.
 type TraderRow struct {
-	Rank            int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
-	Address         string      `json:"address"`
-	Username        *string     `json:"username"`
-	RealPnL         data.Micro  `json:"real_pnl"`          // net_cash + redemption_value of the period: the ranking basis
-	RealPnLAllTime  data.Micro  `json:"real_pnl_all_time"` // the same over the whole lifetime
-	NetCash         data.Micro  `json:"net_cash"`
-	RedemptionValue data.Micro  `json:"redemption_value"`
-	Volume          data.Micro  `json:"volume"`
-	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
-	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
-	Trades          int64       `json:"trades"`
-	ROI             *data.Micro `json:"roi"`              // real_pnl over buy_volume_usd, both of the period: what was bought before it and pays in it makes it large; null when nothing was bought
-	WinRate         *data.Micro `json:"win_rate"`         // lifetime share of resolved markets that closed in profit; null without resolved markets
-	ResolvedMarkets int64       `json:"resolved_markets"` // lifetime
-	WinningMarkets  int64       `json:"winning_markets"`  // lifetime
-	LastTradeAt     *time.Time  `json:"last_trade_at"`
+	Rank                   int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
+	Address                string      `json:"address"`
+	Username               *string     `json:"username"`
+	RealPnL                data.Micro  `json:"real_pnl"`          // net_cash + redemption_value of the period: the ranking basis
+	RealPnLAllTime         data.Micro  `json:"real_pnl_all_time"` // the same over the whole lifetime
+	NetCash                data.Micro  `json:"net_cash"`
+	RedemptionValue        data.Micro  `json:"redemption_value"`
+	Volume                 data.Micro  `json:"volume"`
+	BuyVolumeUSD           data.Micro  `json:"buy_volume_usd"`
+	SellVolumeUSD          data.Micro  `json:"sell_volume_usd"`
+	Trades                 int64       `json:"trades"`
+	ROI                    *data.Micro `json:"roi"`                       // real_pnl over buy_volume_usd, both of the period: what was bought before it and pays in it makes it large; null when nothing was bought
+	WinRateAllTime         *data.Micro `json:"win_rate_all_time"`         // share of all resolved markets the wallet ever traded that closed in profit; null without resolved markets
+	ResolvedMarketsAllTime int64       `json:"resolved_markets_all_time"` // resolved markets the wallet ever traded
+	WinningMarketsAllTime  int64       `json:"winning_markets_all_time"`  // of those, the ones with a profit
+	LastTradeAt            *time.Time  `json:"last_trade_at"`
 }
 
 // MarketRow is one row of GET /leaderboard/markets.
@@ -100,6 +100,7 @@ type LastCycle struct {
 // PublicStatus is the payload of GET /status/public.
 type PublicStatus struct {
 	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst of the subsystems'
+	Detail        *string   `json:"detail"`                 // what is behind the grade and what to do, as the first subsystem of it says; null at grade A
 	CheckedAt     time.Time `json:"checked_at"`             // when the grades were computed
 	ServingTables Subsystem `json:"serving_tables"`         // what requests are answered from
 	Trades        Subsystem `json:"trades"`                 // fills
@@ -114,5 +115,6 @@ type Subsystem struct {
 	UpdatedAt  *time.Time `json:"updated_at"`             // wall clock of the last change
 	Pending    bool       `json:"pending"`                // imported data waits for the next cycle
 	Failed     bool       `json:"failed"`                 // the last cycle failed
+	Detail     *string    `json:"detail"`                 // what is behind the grade and what to do, in plain words; null at grade A
 	Rule       string     `json:"rule"`                   // how grade follows from the fields above
 }

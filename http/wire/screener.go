@@ -7,7 +7,7 @@ import (
 )
 
 // ScreenerRow is one market in GET /screener and GET /markets/search. Windows end
-// at as_of. The parameter fields of the screener leaves out what was not asked for.
+// at as_of. The parameter fields of the screener leaves out what was not asked for; a search leaves nothing out.
 type ScreenerRow struct {
 	ConditionID    string      `json:"condition_id" optional:"true"`
 	Question       *string     `json:"question" optional:"true"`
@@ -44,8 +44,8 @@ type MarketHit struct {
 	// how well it matches, best first: the words are those of the whole title, of
 	// the title, some of them of event or slug, begin words of the title, some of
 	// them of event or slug; the last two are the same with a typo in one word
-	Match string `json:"match" enum:"whole_title,title,exact,title_prefix,prefix,title_typo,typo"`
-	ScreenerRow
+	Match       string `json:"match" enum:"whole_title,title,exact,title_prefix,prefix,title_typo,typo"`
+	ScreenerRow `whole:"true"`
 }
 
 // MarketHits is the reply of GET /markets/search.

@@ -102,14 +102,17 @@ type StatsGrowth struct {
 
 // StatsRolling holds a rolling window against the one of equal length before it.
 type StatsRolling struct {
-	WindowStart     *time.Time  `json:"window_start"` // exclusive; null on an empty database
-	WindowEnd       *time.Time  `json:"window_end"`   // inclusive; equals as_of
-	Volume          data.Micro  `json:"volume"`
-	VolumePrevious  data.Micro  `json:"volume_previous"`   // of the window before
-	VolumeChangePct *data.Micro `json:"volume_change_pct"` // null where the window before is empty
-	Trades          int64       `json:"trades"`
-	TradesPrevious  int64       `json:"trades_previous"`   // of the window before
-	TradesChangePct *data.Micro `json:"trades_change_pct"` // null where the window before is empty
+	WindowStart         *time.Time  `json:"window_start"` // exclusive; null on an empty database
+	WindowEnd           *time.Time  `json:"window_end"`   // inclusive; equals as_of
+	Volume              data.Micro  `json:"volume"`
+	VolumePrevious      data.Micro  `json:"volume_previous"`   // of the window before
+	VolumeChangePct     *data.Micro `json:"volume_change_pct"` // null where the window before is empty
+	Trades              int64       `json:"trades"`
+	TradesPrevious      int64       `json:"trades_previous"`        // of the window before
+	TradesChangePct     *data.Micro `json:"trades_change_pct"`      // null where the window before is empty
+	NewWallets          int64       `json:"new_wallets"`            // whose first fill of all it holds
+	NewWalletsPrevious  int64       `json:"new_wallets_previous"`   // of the window before
+	NewWalletsChangePct *data.Micro `json:"new_wallets_change_pct"` // null where the window before has none
 }
 
 // StatsAverage is the daily mean of the last seven finished days; all null where

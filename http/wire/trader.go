@@ -26,6 +26,7 @@ type Trade struct {
 	TS              time.Time   `json:"ts"`
 	TransactionHash *string     `json:"transaction_hash"`
 	LogIndex        *int32      `json:"log_index"`
+	Ordinal         int16       `json:"ordinal"`      // tells fills apart that equal each other in everything else; 1 where none does, and with a log_index
 	ConditionID     *string     `json:"condition_id"` // null: the token's market is not known
 	Question        *string     `json:"question"`
 	Slug            *string     `json:"slug"`

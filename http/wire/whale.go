@@ -81,6 +81,7 @@ type WhaleFlow struct {
 	SellUSD      data.Micro        `json:"sell_usd"`
 	NetFlow      data.Micro        `json:"net_flow"`     // towards first outcomes, less away from them
 	UnmappedUSD  data.Micro        `json:"unmapped_usd"` // moves of tokens whose market is not known, in no other figure
+	Total        int               `json:"total"`        // markets with a move, beyond those shown too
 	Series       []WhaleFlowBucket `json:"series"`       // oldest first; empty on an empty database
 	Data         []WhaleFlowMarket `json:"data"`
 }

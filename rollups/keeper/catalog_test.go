@@ -231,11 +231,11 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			if f == nil || f.Trades == 0 || id%5 != 0 {
 				continue
 			}
-			list, err := k.Reader().MarketFills(context.Background(), snap.Catalog.Tokens(id), snap.Batch, f.FirstTS, f.LastTS, 20)
+			list, err := k.Reader().MarketFills(context.Background(), snap.Catalog.Tokens(id), snap.Batch, f, 20)
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying([]int32{id}), snap.Batch, []int32{2}, 50)
+			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying([]int32{id}), snap.Batch, []int32{2})
 			if err != nil {
 				t.Fatal(err)
 			}

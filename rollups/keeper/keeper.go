@@ -30,6 +30,7 @@ type Config struct {
 	Log     zerolog.Logger
 	Now     func() time.Time // nil: time.Now
 	Venue   map[data.Address]bool
+	Whale   data.Micro              // from which dollars on an order is a whale move; 0: as the database has it
 	Publish func(*serving.Snapshot) // told of every snapshot; nil: none is kept
 }
 
@@ -62,24 +63,43 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Keeper{cfg: cfg, db: db}
+	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Cities}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Publish != nil {
-		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue}
+		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue, Cities: cfg.Feeds.Cities}
 		merge.Absorb = k.absorb
 	}
+	if err := k.readDesk(ctx); err != nil {
+		k.cancel()
+		return nil, errors.Join(err, db.Close())
+	}
 	k.importer = &ingest.Importer{DB: db, Feeds: cfg.Feeds, Now: cfg.Now, Rollups: merge}
+	if err := k.SetWhale(ctx, cfg.Whale); err != nil {
+		k.cancel()
+		return nil, errors.Join(err, db.Close())
+	}
 	if k.live != nil {
 		k.importer.Directory = k.live
+		k.wallets = &wallets{store: walletrun.New(db.Dir().Runs())} // a rebuild asks for it
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
 			k.cancel()
-			return nil, errors.Join(err, db.Close())
+			return nil, errors.Join(err, k.wallets.store.Close(), db.Close())
 		}
-		k.wallets = &wallets{store: walletrun.New(db.Dir().Runs())}
 		k.background.Go(func() { k.warm(k.ctx) })
 	}
 	return k, nil
+}
+
+// readDesk makes the weather desk anew where its cities or its grammar changed.
+func (k *Keeper) readDesk(ctx context.Context) error {
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		anew, err := rollups.ReadDesk(ctx, conn, k.cfg.Feeds.Cities)
+		if anew && err == nil {
+			k.cfg.Log.Info().Msg("the weather desk was read anew: its cities or its grammar changed")
+		}
+		return err
+	})
 }
 
 // absorb follows a committed batch; where that fails, everything is read anew.
@@ -235,6 +255,23 @@ func (k *Keeper) refresh(ctx context.Context, step Step) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.StoreIndex(ctx, conn) })
 }
 
+// SetWhale makes orders whale moves from so many dollars on; 0 changes nothing.
+// Another mark than before needs a rebuild, which the next refresh does.
+func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
+	if least == 0 {
+		return nil
+	}
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		before, err := rollups.SetWhaleRule(ctx, conn, least)
+		if err == nil && before != least {
+			k.cfg.Log.Warn().Stringer("from_usd", before).Stringer("to_usd", least).Msg("the whale threshold changed: the rollups are to be rebuilt")
+		}
+		return err
+	})
+}
+
 // Rebuild recomputes every rollup from the facts.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 	k.busy.Lock()
@@ -243,7 +280,7 @@ func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 }
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, step) })
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Cities, step) })
 	if err != nil {
 		return err
 	}
@@ -260,7 +297,7 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	k.busy.Lock()
 	defer k.busy.Unlock()
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		checks, err = rollups.Verify(ctx, conn, step)
+		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Cities, step)
 		return err
 	})
 	if err != nil {

@@ -24,11 +24,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-func open(t *testing.T, dir string) *keeper.Keeper {
+func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil) }
+
+// openWith opens a venue whose weather desk has other cities.
+func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
+		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail,
+			Cities: cities},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},
 	})

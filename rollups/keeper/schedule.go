@@ -22,11 +22,24 @@ import (
 type Schedule struct {
 	Refresh string // take the inbox in, rebuild what is stale, compact, checkpoint
 	Verify  string // prove the whole database and log what fails
+	Chores  []Chore
+}
+
+// Chore is work of another part that has its times from the same schedule. It runs
+// beside the keeper's own work and never twice at once.
+type Chore struct {
+	Name string
+	When string
+	Do   func(context.Context) error
 }
 
 // Check tells whether every entry can be understood.
 func (s Schedule) Check() error {
-	for _, spec := range []string{s.Refresh, s.Verify} {
+	specs := []string{s.Refresh, s.Verify}
+	for _, chore := range s.Chores {
+		specs = append(specs, chore.When)
+	}
+	for _, spec := range specs {
 		if spec == "" {
 			continue
 		}
@@ -66,6 +79,16 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 			return fmt.Errorf("schedule %q: %w", job.spec, err)
 		}
 		*job.id = id
+	}
+	alone := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger))
+	for _, chore := range s.Chores {
+		if chore.When == "" {
+			continue
+		}
+		_, err := c.AddJob(chore.When, alone.Then(cron.FuncJob(func() { k.logged(chore.Name, chore.Do(ctx)) })))
+		if err != nil {
+			return fmt.Errorf("schedule %q: %w", chore.When, err)
+		}
 	}
 	c.Start()
 	next := func() { k.note(func(f *serving.Freshness) { f.NextCycle = c.Entry(refreshID).Next }) }

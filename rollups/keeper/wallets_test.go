@@ -119,6 +119,17 @@ func TestWalletsAreAtHandThroughImportsAndRestarts(t *testing.T) {
 	mustVerify(t, k)
 }
 
+func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[0])
+	k.FactsOnly()
+	mustImport(t, k, parts[1])
+	k = reopen(t, k)
+	mustVerify(t, k)
+	mustHave(t, k, 0)
+}
+
 func runFile(k *keeper.Keeper) string { return filepath.Join(k.DB().Dir().Runs(), "wallets.run") }
 
 // What was imported while no server ran, by a bulk import that was left to a

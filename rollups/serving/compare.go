@@ -18,6 +18,8 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 	note(reflect.DeepEqual(s.Stats, o.Stats))
 	note(s.Whales.Equal(o.Whales))
 	note(s.Index.Equal(o.Index))
+	s.Desk.compare(o.Desk, note)
+	note(s.DeskTraders.Equal(o.DeskTraders))
 	for p := range Periods {
 		note(reflect.DeepEqual(s.Traders[p], o.Traders[p]))
 		note(reflect.DeepEqual(s.Markets[p], o.Markets[p]))

@@ -49,7 +49,107 @@ func (t *EventTraders) Sort(s *Snapshot, n int) {
 		a, b := s.WalletAt(int(x.Wallet)), s.WalletAt(int(y.Wallet))
 		return bytes.Compare(a[:], b[:])
 	})
-	t.Rows = t.Rows[:min(len(t.Rows), n)]
+	if len(t.Rows) > n {
+		t.Rows = slices.Clone(t.Rows[:n]) // what is kept keeps nothing else
+	}
+}
+
+// EventSum is what a wallet did with one token; what is taken off is negative.
+type EventSum struct {
+	Fills                        int64
+	Net, BuyUSD, SellUSD, FeeUSD data.Micro // Net: signed tokens
+}
+
+// EventBook adds up what wallets did with the tokens of an event. Values follow
+// the definition of rollups/sql/merge.sql, Holdings.
+type EventBook struct {
+	tokens  map[int32]*Paying
+	without map[int32]bool
+	sums    []eventSum
+}
+
+// eventSum is an EventSum of a wallet in a market.
+type eventSum struct {
+	EventSum
+	wallet int32
+	token  *Paying
+}
+
+// NewEventBook gives an empty book of tokens; some wallets are left out of it.
+func NewEventBook(tokens []Paying, without []int32) *EventBook {
+	b := &EventBook{tokens: make(map[int32]*Paying, len(tokens)), without: make(map[int32]bool, len(without))}
+	for i := range tokens {
+		b.tokens[tokens[i].Token] = &tokens[i]
+	}
+	for _, wallet := range without {
+		b.without[wallet] = true
+	}
+	return b
+}
+
+// Add takes in what a wallet did with a token of the event. There may be several
+// sums of one wallet and token.
+func (b *EventBook) Add(token, wallet int32, s EventSum) {
+	if p := b.tokens[token]; p != nil && !b.without[wallet] {
+		b.sums = append(b.sums, eventSum{s, wallet, p})
+	}
+}
+
+// Traders gives the wallets with a fill, in no order.
+func (b *EventBook) Traders() EventTraders {
+	slices.SortFunc(b.sums, func(x, y eventSum) int {
+		return cmp.Or(cmp.Compare(x.wallet, y.wallet), cmp.Compare(x.token.Market, y.token.Market))
+	})
+	var rows []EventTrader
+	for from := 0; from < len(b.sums); {
+		to := from + 1
+		for to < len(b.sums) && b.sums[to].wallet == b.sums[from].wallet && b.sums[to].token.Market == b.sums[from].token.Market {
+			to++
+		}
+		if n := len(rows); n == 0 || rows[n-1].Wallet != b.sums[from].wallet {
+			rows = append(rows, EventTrader{Wallet: b.sums[from].wallet})
+		}
+		rows[len(rows)-1].add(b.sums[from:to])
+		from = to
+		if next := to == len(b.sums) || b.sums[to].wallet != rows[len(rows)-1].Wallet; next && rows[len(rows)-1].Fills == 0 {
+			rows = rows[:len(rows)-1]
+		}
+	}
+	return EventTraders{Total: len(rows), Rows: rows}
+}
+
+// add values what a wallet did in one market.
+func (t *EventTrader) add(sums []eventSum) {
+	var all EventSum
+	var value redemption
+	resolved := false
+	for i := range sums {
+		s := &sums[i]
+		all.Fills += s.Fills
+		all.BuyUSD += s.BuyUSD
+		all.SellUSD += s.SellUSD
+		all.FeeUSD += s.FeeUSD
+		if s.token.Payout != NoValue {
+			resolved = true
+			value.add(s.Net, s.token.Payout)
+		}
+	}
+	if all.Fills == 0 {
+		return // all of it was taken off
+	}
+	cash, redeemed := all.SellUSD-all.BuyUSD-all.FeeUSD, value.total()
+	t.NetCash += cash
+	t.Redemption += redeemed
+	t.BuyUSD += all.BuyUSD
+	t.SellUSD += all.SellUSD
+	t.Fills += all.Fills
+	t.Markets++
+	if resolved {
+		t.ResolvedMarkets++
+		if cash+redeemed > 0 {
+			t.WinningMarkets++
+		}
+	}
 }
 
 // Paying lists the tokens of markets with their payouts.

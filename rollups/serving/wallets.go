@@ -3,6 +3,7 @@ package serving
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"pmx/data"
@@ -170,6 +171,30 @@ func (b *Builder) Seal(s *Snapshot) {
 		s.pages = append(s.pages, nil)
 	}
 	b.fresh = map[int]bool{}
+}
+
+// FirstTradesAfter counts, for each time in unix µs, the wallets whose first fill
+// of all is later. The venue's own are left out. It looks at every wallet.
+func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
+	counts := make([]int64, len(times))
+	for n, p := range s.pages {
+		if p == nil {
+			continue
+		}
+		for known := p.known; known != 0; known &= known - 1 {
+			slot := bits.TrailingZeros64(known)
+			first := p.totals[slot].FirstTS
+			for i, at := range times {
+				if first <= at {
+					continue
+				}
+				if _, own := slices.BinarySearch(s.Venue, int32(n<<pageBits|slot)); !own {
+					counts[i]++
+				}
+			}
+		}
+	}
+	return counts
 }
 
 // Wallets is how many wallets the snapshot knows.

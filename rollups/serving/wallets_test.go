@@ -2,6 +2,7 @@ package serving_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"testing"
 
@@ -69,5 +70,22 @@ func TestLookupsWhileTheIndexGrows(t *testing.T) {
 		if id, ok := b.Wallets().Lookup(address(i)); !ok || id != i {
 			t.Fatalf("wallet %d: id %d, %v", i, id, ok)
 		}
+	}
+}
+
+func TestFirstTradesAreCountedAfterAMomentWithoutTheVenuesOwnWallets(t *testing.T) {
+	b := serving.NewBuilder(0)
+	for i := range 200 {
+		b.Wallets().Add(address(i))
+		if i != 150 { // known by name alone
+			b.Set(i, serving.Totals{FirstTS: int64(i) + 1, LastTS: 1000})
+		}
+	}
+	s := serving.Snapshot{Venue: []int32{3, 120, 199}}
+	b.Seal(&s)
+	// After 0: 200 less 150 less three of the venue's. After 100: 101 to 200 less
+	// wallet 150 and two of the venue's. After 200: nobody.
+	if got := s.FirstTradesAfter([]int64{0, 100, 200}); !slices.Equal(got, []int64{196, 97, 0}) {
+		t.Errorf("got %d", got)
 	}
 }

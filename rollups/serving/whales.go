@@ -99,12 +99,12 @@ func (w *Whales) Equal(o *Whales) bool {
 // MoveFilter says which moves are wanted. The zero filter, with Side and Wallet
 // −1, is every move.
 type MoveFilter struct {
-	MinUSD   data.Micro
-	Side     int8    // data.Side, −1: both
-	Wallet   int32   // id, −1: all
-	Tokens   []int32 // of one market; nil: of all
-	Category string  // of the market; "" all
-	Excluded []int32 // wallet ids never wanted
+	MinUSD     data.Micro
+	Side       int8     // data.Side, −1: both
+	Wallet     int32    // id, −1: all
+	Tokens     []int32  // of one market; nil: of all
+	Categories []string // of the market: any of these; nil: all
+	Excluded   []int32  // wallet ids never wanted
 }
 
 // Takes tells whether m, one of a snapshot that c belongs to, is wanted.
@@ -113,9 +113,9 @@ func (f *MoveFilter) Takes(c *Catalog, m *Move) bool {
 	case m.USD < f.MinUSD, f.Side >= 0 && int8(m.Side) != f.Side, f.Wallet >= 0 && m.WalletID != f.Wallet,
 		f.Tokens != nil && !slices.Contains(f.Tokens, m.Token):
 		return false
-	case f.Category == "":
+	case f.Categories == nil:
 		return true
 	}
 	market := c.Market(c.Token(m.Token).Market)
-	return market != nil && market.Category == f.Category
+	return market != nil && slices.Contains(f.Categories, market.Category)
 }

@@ -27,8 +27,8 @@ SELECT token FROM n_token
 -- name: TouchedCount
 SELECT count(*) FROM touched
 
--- name: TouchedList
-SELECT string_agg(token::VARCHAR, ',' ORDER BY token) FROM touched
+-- name: FewTokens
+SELECT count(*), string_agg(token::VARCHAR, ',' ORDER BY token) FROM (SELECT token FROM (@which) AS t LIMIT @most) AS f
 
 -- name: HeldLegs
 -- One row per wallet and outcome (market NULL: unmapped) of the positions in
@@ -57,8 +57,9 @@ WITH valued AS (
   GROUP BY wallet, market
 )
 SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
-  -- Half a micro-dollar is rounded away from zero.
-  (whole + CASE WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
+  -- Half a micro-dollar is rounded away from zero. Most parts are zero, and a
+  -- division of 128 bits is dear.
+  (whole + CASE WHEN part = 0 THEN 0 WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
     AS redemption
 FROM valued
 

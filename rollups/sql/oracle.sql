@@ -2,13 +2,6 @@
 -- resolved market, more bought than sold: it says that the outcome comes true
 -- with the probability that the wallet paid for it on average.
 
--- name: Price
--- Dollars by tokens in millionths, half of one rounded up, 1 at most. Products
--- that fit are not computed in 128 bits, which costs several times as much.
-least(CASE WHEN @usd < 2000000000000 AND @shares < 4000000000000000000
-  THEN (@usd * 2000000 + @shares) // (2 * @shares)
-  ELSE ((@usd::HUGEINT * 2000000 + @shares) // (2 * @shares::HUGEINT))::BIGINT END, 1000000)
-
 -- name: OutcomePrices
 -- What an outcome's tokens traded for on average: by takers' fills, or by makers'
 -- where no taker's moved a token of it. @totals are volumes by token.

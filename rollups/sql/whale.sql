@@ -84,5 +84,8 @@ SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_all
 -- name: WhaleRule
 SELECT min_usd FROM whale_rule
 
+-- name: SetWhaleRule
+UPDATE whale_rule SET min_usd = @min
+
 -- name: FollowWhaleMoves
 SELECT ts, wallet, token, side, tx, fills, shares, usd FROM (@moves) AS m WHERE ts > @since

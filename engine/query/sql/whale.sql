@@ -34,4 +34,4 @@ GROUP BY ts, wallet, token, side, tx
 HAVING SUM(usd) >= @min AND SUM(fills) > 0
 
 -- name: WhaleCategory
-token IN (SELECT t.token FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE m.category = decode(unhex('@category')))
+token IN (SELECT t.token FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE m.category IN (@categories))

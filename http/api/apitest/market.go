@@ -23,7 +23,7 @@ func (m *Markets) MarketTexts(_ context.Context, market int32) (serving.MarketTe
 }
 
 // MarketFills gives the newest fills of tokens.
-func (m *Markets) MarketFills(_ context.Context, tokens []int32, _, _, _ int64, n int) ([]serving.MarketFill, error) {
+func (m *Markets) MarketFills(_ context.Context, tokens []int32, _ int64, _ *serving.Figures, n int) ([]serving.MarketFill, error) {
 	var out []serving.MarketFill
 	for _, f := range m.Filled {
 		if len(out) < n && slices.Contains(tokens, f.Token) {
@@ -34,7 +34,7 @@ func (m *Markets) MarketFills(_ context.Context, tokens []int32, _, _, _ int64, 
 }
 
 // EventTraders gives Holders.
-func (m *Markets) EventTraders(_ context.Context, _ []serving.Paying, _ int64, without []int32, _ int) (serving.EventTraders, error) {
+func (m *Markets) EventTraders(_ context.Context, _ []serving.Paying, _ int64, without []int32) (serving.EventTraders, error) {
 	m.Asked++
 	m.Excluded = without
 	return serving.EventTraders{Total: m.Holders.Total, Rows: slices.Clone(m.Holders.Rows)}, nil

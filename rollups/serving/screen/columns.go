@@ -104,6 +104,21 @@ func (c *Columns) Len() int {
 	return c.rows
 }
 
+// Categories lists the categories that markets have, or had while these columns
+// were kept up to date, in alphabetical order.
+func (c *Columns) Categories() []string {
+	if c == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for i := range c.classes {
+		if name := c.classes[i].Category; name != "" {
+			seen[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
 // Bytes is about how much memory the columns take.
 func (c *Columns) Bytes() int64 { return c.Alone(&Columns{}) }
 

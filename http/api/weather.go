@@ -1,0 +1,288 @@
+package api
+
+import (
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+	"pmx/rollups/weather"
+)
+
+// deskRows is the most rows of a list of brackets.
+const deskRows = 200
+
+const deskDoc = "The desk are the events on the highest or lowest temperature of one city's local day. Volumes are computed " +
+	"from trades by UTC calendar day, up to `as_of`: `volume_24h` is today so far, `volume_7d` the last seven days with it, " +
+	"`volume` and `volume_lifetime` are all time. "
+
+func weatherRoutes() []Route {
+	return []Route{
+		{
+			Method: fiber.MethodGet, Path: "/weather/cities", Section: wire.Weather, Summary: "All cities of the weather desk",
+			serve: (*API).weatherCities, Reply: wire.WeatherCities{},
+			Doc: deskDoc + "Every city is listed, those without an open event too. `local_date` is the city's day at the newest " +
+				"trade, forecast or observation.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/weather/city/{city}", Section: wire.Weather, Summary: "One city of the weather desk",
+			serve: (*API).weatherCity, Reply: wire.One[wire.WeatherCityCard]{}, Aliases: true, Codes: []string{"city_not_found"},
+			Params: []Param{cityParam()},
+			Doc: deskDoc + "Beside the row of `/weather/cities`: what the station measured today so far, the newest word of every source, " +
+				"their means, the last days' measurements, and the events that can be traded with what weather and market say of them.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/weather/city/{city}/markets", Section: wire.Weather, MaxRows: deskRows,
+			Summary: "Brackets that can be traded", serve: (*API).weatherMarkets, Reply: wire.WeatherMarkets{}, Aliases: true,
+			Codes: []string{"city_not_found"}, Params: marketsParams(),
+			Doc: "`volume` is lifetime dollars of the bracket. `p_model` is the probability by a normal distribution about the consensus " +
+				"of the sources, less its bias and as wide as it was off in this city at this lead (`estimate`), cut at what the station has " +
+				"measured today: a model gap, no advice. docs/weather.md has the method.",
+		},
+		{
+			Method: fiber.MethodGet, Path: "/weather/bot-bundle", Section: wire.Weather, Summary: "The desk in short, for bots",
+			serve: (*API).weatherBundle, Reply: wire.WeatherBundle{}, Params: bundleParams(),
+			Doc: "Cities with events that can be traded, each event with forecasts, consensus, observations, prices and probabilities. " +
+				"Brackets stand column by column, from the coldest up, in the order of `/weather/city/{city}/markets`; their condition and " +
+				"token ids, which never change, come with `include=ids`. Poll with If-None-Match: the tag changes only when something else " +
+				"than as_of does.",
+		},
+	}
+}
+
+// deskView is what is encoded of a snapshot's weather desk.
+type deskView struct {
+	grid     card
+	gridOnce sync.Once
+	full     card
+	fullOnce sync.Once
+	mu       sync.Mutex
+	cities   map[string]*deskCityView
+}
+
+// deskCityView is what is worked out and encoded of one city; each part at its first
+// use.
+type deskCityView struct {
+	open        []openEvent
+	openOnce    sync.Once
+	card        card
+	cardOnce    sync.Once
+	ladders     cityLadders
+	laddersOnce sync.Once
+	bundle      cityBundle
+	bundleOnce  sync.Once
+	idsOnce     sync.Once
+}
+
+// openEvent is an event that can be traded with what weather and market say of it.
+type openEvent struct {
+	*serving.DeskEvent
+	outlook   serving.Outlook
+	canonical bool
+}
+
+// of gives what is encoded of a city.
+func (d *deskView) of(slug string) *deskCityView {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cities == nil {
+		d.cities = map[string]*deskCityView{}
+	}
+	c := d.cities[slug]
+	if c == nil {
+		c = &deskCityView{}
+		d.cities[slug] = c
+	}
+	return c
+}
+
+// open gives the events of a city that can be traded.
+func (v *view) open(c *serving.DeskCity) []openEvent {
+	o := v.desk.of(c.City.Slug)
+	o.openOnce.Do(func() {
+		canonical := serving.Canonical(v.snap.Catalog, c.Open)
+		for i, e := range c.Open {
+			o.open = append(o.open, openEvent{e, c.Outlook(v.snap.Catalog, e), canonical[i]})
+		}
+	})
+	return o.open
+}
+
+// marshal writes v, whose keys are in the order of its fields.
+func marshal(v any) []byte {
+	b, err := plainJSON(v)
+	if err != nil {
+		panic(err) // a wire type that cannot be written is a fault of the program, which tests find
+	}
+	return b
+}
+
+// membersOf gives the members of an object without its braces, from a comma on.
+func membersOf(v any) []byte {
+	b := marshal(v)
+	b[0] = ','
+	return b[:len(b)-1]
+}
+
+// weatherCities answers GET /weather/cities.
+func (a *API) weatherCities(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	o := &v.desk.grid
+	v.desk.gridOnce.Do(func() { o.encode(membersOf(gridOf(v.snap))) })
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+}
+
+func gridOf(snap *serving.Snapshot) wire.WeatherGrid {
+	d := snap.Desk
+	g := wire.WeatherGrid{Data: []wire.WeatherCity{}}
+	if d == nil {
+		return g
+	}
+	g.Volume24hTotal, g.Volume7dTotal, g.VolumeLifetimeTotal = d.Sums.Day, d.Sums.Week, d.Sums.Lifetime
+	g.VolumeAsOf = microsOrNull(d.VolumeAsOf)
+	for _, c := range d.Cities {
+		g.Data = append(g.Data, cityRow(d, c))
+	}
+	return g
+}
+
+// weatherCity answers GET /weather/city/{city}.
+func (a *API) weatherCity(c *fiber.Ctx, call *Call) error {
+	v, city, err := a.deskCity(c, call)
+	if err != nil || city == nil {
+		return err
+	}
+	o := v.desk.of(city.City.Slug)
+	o.cardOnce.Do(func() { o.card.encode(append([]byte(`,"data":`), marshal(v.cityCard(city))...)) })
+	return a.sendPrepared(c, call, v, o.card.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+}
+
+// difference gives a difference of temperatures in degrees of a scale, to a hundredth.
+func difference(t data.Temp, u data.Unit) data.Micro {
+	return data.MulDiv(data.Micro(t), 100, data.Micro(u.Degree())) * (data.One / 100)
+}
+
+func placeOf(c data.City) wire.WeatherPlace {
+	return wire.WeatherPlace{City: c.Slug, Name: c.Title, Country: c.Country, Station: c.Station, Unit: c.Unit, Timezone: c.Zone,
+		Lat: position(c.Lat), Lon: position(c.Lon)}
+}
+
+// position gives degrees of latitude or longitude to a ten thousandth, which is what
+// tables of stations have.
+func position(deg float64) data.Micro {
+	n := deg * 10_000
+	if n < 0 {
+		return -data.Micro(0.5-n) * (data.One / 10_000)
+	}
+	return data.Micro(n+0.5) * (data.One / 10_000)
+}
+
+// localDate gives the city's day; nil where nothing tells the time.
+func localDate(c *serving.DeskCity) *string {
+	if c.Today == 0 {
+		return nil
+	}
+	return textOrNull(c.Today.String())
+}
+
+// cityRow makes a row of the grid.
+func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
+	u := unitOf(c.City)
+	row := wire.WeatherCity{WeatherPlace: placeOf(c.City), LocalDate: localDate(c), OpenCount: c.OpenBrackets, MarketCount: c.OpenEvents,
+		CountsSource: "rollup", NullReasons: map[string]string{},
+		WeatherVolumes: wire.WeatherVolumes{Volume24h: c.Volumes.Day, Volume7d: c.Volumes.Week, Volume: c.Volumes.Lifetime,
+			VolumeLifetime: c.Volumes.Lifetime, VolumeAsOf: microsOrNull(d.VolumeAsOf)}}
+	if c.Live {
+		row.CountsSource = "live"
+	}
+	all, whys := togetherOn(c, c.Today)
+	row.Forecast = outlookOf(c.Today, all, u)
+	var normal wire.WeatherNormal
+	var anomaly wire.WeatherAnomaly
+	for m := data.TMax; m <= data.TMin; m++ {
+		together, why := all[m], whys[m]
+		if together == nil {
+			row.NullReasons["forecast."+m.String()] = string(why)
+		}
+		n := c.Weather.Extreme(c.Today, m).Normal(data.KindStation)
+		if n == nil {
+			row.NullReasons["normal."+m.String()] = string(serving.NoNormal)
+			row.NullReasons["anomaly."+m.String()] = string(firstWhy(why, serving.NoNormal))
+			continue
+		}
+		*of(m, &normal.TMax, &normal.TMin) = new(wire.DegreesOf(n.Value, u))
+		if normal.Source == nil {
+			normal.Source, normal.Station, normal.Period = textOrNull(n.Source), textOrNull(n.Station), textOrNull(n.Period)
+		}
+		if together == nil {
+			row.NullReasons["anomaly."+m.String()] = string(why)
+		} else {
+			*of(m, &anomaly.TMax, &anomaly.TMin) = new(difference(weather.AnomalyOf(together.Mean, &n.Normal).Difference, u))
+		}
+	}
+	if normal.Source != nil {
+		row.Normal = &normal
+	}
+	if anomaly.TMax != nil || anomaly.TMin != nil {
+		row.Anomaly = &anomaly
+	}
+	return row
+}
+
+// of gives the one of two that a metric is about.
+func of[T any](m data.Metric, high, low *T) *T {
+	if m == data.TMin {
+		return low
+	}
+	return high
+}
+
+func unitOf(c data.City) data.Unit {
+	if c.Unit == "F" {
+		return data.Fahrenheit
+	}
+	return data.Celsius
+}
+
+// togetherOn gives what the sources say together of the extremes of a day, else why they
+// say nothing.
+func togetherOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus, why [2]serving.Why) {
+	for m := range all {
+		all[m], why[m] = c.Weather.Extreme(day, data.Metric(m)).Consensus(c.Clock)
+	}
+	return all, why
+}
+
+// outlookOf gives the means of the sources for a day; nil where there are none.
+func outlookOf(day data.Date, all [2]*weather.Consensus, u data.Unit) *wire.WeatherOutlook {
+	o := wire.WeatherOutlook{TargetDate: day.String()}
+	newest := int64(0)
+	for m, together := range all {
+		if together == nil {
+			continue
+		}
+		*of(data.Metric(m), &o.TMax, &o.TMin) = new(wire.DegreesOf(together.Mean, u))
+		o.Sources, newest = max(o.Sources, together.Sources), max(newest, together.Newest)
+	}
+	if newest == 0 {
+		return nil
+	}
+	o.IssuedAt = microsOrNull(newest)
+	return &o
+}
+
+// bounds are the whole degrees that a bracket begins and ends with, nil on an open side.
+func bounds(b weather.Bracket) (lo, hi *int) {
+	if !b.OpenLow {
+		lo = &b.Lo
+	}
+	if !b.OpenHigh {
+		hi = &b.Hi
+	}
+	return lo, hi
+}

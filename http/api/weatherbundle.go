@@ -1,0 +1,314 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+	"pmx/rollups/weather"
+)
+
+// bundleVersion is the version of the bundle's shape: it changes when a member goes
+// or comes to mean something else.
+const bundleVersion = 1
+
+// bundleMost is how many bytes the bundle of all cities has at most.
+const bundleMost = 200_000
+
+// What an event of the bundle is short of, where all cities would not fit otherwise:
+// nothing, the forecasts of single sources, or beside them what was traded.
+const (
+	bundleWhole = iota
+	bundleWithoutSources
+	bundleWithoutTrades
+	bundleLevels
+)
+
+// tooLarge is why a member was left out.
+const tooLarge = "bundle_size"
+
+// The places of the parameters of GET /weather/bot-bundle.
+const (
+	bundleCities = iota
+	bundleDate
+	bundleMetric
+	bundleMinVolume
+	bundleInclude
+)
+
+func bundleParams() []Param {
+	return []Param{
+		bundleCities: {Name: "cities", Kind: Text, Min: 1, Max: 2000, Many: 60,
+			Doc: "these cities alone: slugs or other names, separated by commas or one by one"},
+		bundleDate:      {Name: "date", Kind: DayArg, Doc: "events of this local day of their cities alone"},
+		bundleMetric:    metricParam("", "highest or lowest temperatures alone"),
+		bundleMinVolume: {Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "events of at least so many lifetime dollars"},
+		bundleInclude:   {Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: condition and token ids of the brackets too"},
+	}
+}
+
+// cityBundle is a city's part of the bundle: the text up to its events, and they.
+type cityBundle struct {
+	head   []byte
+	events []bundleEvent
+}
+
+// bundleEvent is an event as JSON.
+type bundleEvent struct {
+	event *serving.DeskEvent
+	row   wire.BundleEvent
+	whole []byte
+	ids   []byte // whole, with the ids of its brackets; made where they are asked for
+}
+
+// weatherBundle answers GET /weather/bot-bundle.
+func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
+	v, err := a.ready()
+	if err != nil {
+		return err
+	}
+	given := false
+	for i := range call.route.Params {
+		given = given || call.values[i].given
+	}
+	if !given {
+		o := &v.desk.full
+		v.desk.fullOnce.Do(func() { o.encode(v.fullBundle(call)) })
+		return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+	}
+	cities, err := v.bundleCities(&call.values[bundleCities])
+	if err != nil {
+		return err
+	}
+	mark, start := a.open(call, v.asOf, envelope{tier: call.tier, maxRows: noRows})
+	call.buf = append(call.buf, v.bundle(call, cities, bundleWhole)...)
+	return a.finish(c, call, mark, start, a.untilRefresh(call))
+}
+
+// fullBundle is the bundle of all cities, as whole as fits.
+func (v *view) fullBundle(call *Call) (b []byte) {
+	for level := range bundleLevels {
+		if b = v.bundle(call, nil, level); len(b) <= bundleMost-envelopeMost {
+			break
+		}
+	}
+	return b
+}
+
+// envelopeMost is more than an envelope and as_of take.
+const envelopeMost = 1_000
+
+// bundleCities gives the cities that are asked for, nil for all.
+func (v *view) bundleCities(asked *value) (map[string]bool, error) {
+	if !asked.given {
+		return nil, nil
+	}
+	cities := map[string]bool{}
+	for _, list := range append([]value{*asked}, asked.more...) {
+		for name := range strings.SplitSeq(list.text, ",") {
+			name = strings.TrimSpace(name)
+			city, ok := v.snap.Desk.Named(name)
+			if !ok {
+				return nil, invalid("cities", fmt.Sprintf("cities: no city of the desk is called %q. /weather/cities lists them.", name))
+			}
+			cities[city.Slug] = true
+		}
+	}
+	return cities, nil
+}
+
+// bundle writes what follows as_of: the events that pass the call's filters, by city.
+func (v *view) bundle(call *Call, cities map[string]bool, level int) []byte {
+	ids := call.values[bundleInclude].given
+	rows, n, traded := []byte(nil), 0, false
+	for _, c := range v.deskCities() {
+		traded = traded || len(c.Events) > 0
+		if len(c.Open) == 0 || cities != nil && !cities[c.City.Slug] {
+			continue
+		}
+		o := v.desk.of(c.City.Slug)
+		o.bundleOnce.Do(func() { o.bundle = v.bundleOf(c) })
+		if ids {
+			o.idsOnce.Do(func() { o.bundle.addIDs(v.snap.Catalog) })
+		}
+		from := len(rows)
+		if n > 0 {
+			rows = append(rows, ',')
+		}
+		rows = append(rows, o.bundle.head...)
+		events := 0
+		for i := range o.bundle.events {
+			e := &o.bundle.events[i]
+			if !e.passes(call, v.snap.Catalog) {
+				continue
+			}
+			if events > 0 {
+				rows = append(rows, ',')
+			}
+			if events++; ids {
+				rows = append(rows, e.ids...)
+			} else {
+				rows = append(rows, e.at(level)...)
+			}
+		}
+		if events == 0 {
+			rows = rows[:from]
+			continue
+		}
+		rows = append(rows, "]}"...)
+		n++
+	}
+	reason := ""
+	switch {
+	case n > 0:
+	case !traded:
+		reason = "no_events"
+	case v.snap.Desk.Idle():
+		reason = "no_open_events"
+	default:
+		reason = "no_match"
+	}
+	b := appendText(fmt.Appendf(nil, `,"schema_version":%d,"empty_reason":`, bundleVersion), reason)
+	return append(append(append(b, `,"data":[`...), rows...), ']')
+}
+
+// deskCities are the cities of the desk.
+func (v *view) deskCities() []*serving.DeskCity {
+	if v.snap.Desk == nil {
+		return nil
+	}
+	return v.snap.Desk.Cities
+}
+
+func (e *bundleEvent) passes(call *Call, cat *serving.Catalog) bool {
+	date, least := &call.values[bundleDate], &call.values[bundleMinVolume]
+	return call.values[bundleMetric].asks(e.event.Metric) && (!date.given || data.Date(date.n) == e.event.Day) &&
+		(!least.given || int64(e.event.Volume(cat)) >= least.n)
+}
+
+// at gives the event as JSON, without what a level leaves out.
+func (e *bundleEvent) at(level int) []byte {
+	if level == bundleWhole {
+		return e.whole
+	}
+	row := e.row
+	row.NullReasons = maps.Clone(e.row.NullReasons)
+	row.Forecast, row.NullReasons["forecast"] = nil, tooLarge
+	if level == bundleWithoutTrades {
+		row.Brackets.Last, row.Brackets.Vol = nil, nil
+		row.NullReasons["last"], row.NullReasons["vol"] = tooLarge, tooLarge
+	}
+	return marshal(row)
+}
+
+// addIDs writes the events with the ids of their brackets.
+func (b *cityBundle) addIDs(cat *serving.Catalog) {
+	for i := range b.events {
+		e := &b.events[i]
+		row := e.row
+		for _, bracket := range e.event.Brackets {
+			row.Brackets.ConditionID = append(row.Brackets.ConditionID, cat.Market(bracket.Market).Condition.String())
+			row.Brackets.YesToken = append(row.Brackets.YesToken, textOrNull(yesToken(cat, bracket.Market)))
+		}
+		e.ids = marshal(row)
+	}
+}
+
+func (v *view) bundleOf(c *serving.DeskCity) cityBundle {
+	loc, _ := c.City.Location() // every city of the desk is located
+	_, offset := time.UnixMicro(c.Clock).In(loc).Zone()
+	head := marshal(wire.BundleCity{City: c.City.Slug, Name: c.City.Title, Station: c.City.Station, Unit: c.City.Unit, TZ: c.City.Zone,
+		UTCOffset: offset, LocalDate: c.Today.String(), Events: []wire.BundleEvent{}})
+	out := cityBundle{head: head[:len(head)-len("]}")]}
+	open := v.open(c)
+	for i := range open {
+		row := v.bundleEventOf(c, &open[i])
+		out.events = append(out.events, bundleEvent{event: open[i].DeskEvent, row: row, whole: marshal(row)})
+	}
+	return out
+}
+
+func (v *view) bundleEventOf(c *serving.DeskCity, e *openEvent) wire.BundleEvent {
+	u, o, cat := e.Rules.Unit, &e.outlook, v.snap.Catalog
+	_, end := c.City.Day(e.Day)
+	out := wire.BundleEvent{Slug: e.Key, Metric: e.Metric.String(), TargetDate: e.Day.String(), DayEnd: end.UTC(), Unit: u.String(),
+		Station: e.Rules.Station, Canonical: e.canonical, QuotedAt: microsOrNull(oldestQuote(cat, e.DeskEvent)), ResolutionSource: textOrNull(string(e.Rules.Source)), Rounding: e.Rules.Rounding.String(),
+		Forecast: map[string]wire.BundleForecast{}, NullReasons: map[string]string{}}
+	for _, r := range c.Weather.Extreme(e.Day, e.Metric).Readings {
+		if r.CurrentAt(c.Clock) {
+			out.Forecast[r.Source] = wire.BundleForecast{V: wire.DegreesOf(r.Value, u), IssuedAt: *microsOrNull(r.IssuedAt)}
+		}
+	}
+	why := func(name string, w serving.Why) { out.NullReasons[name] = string(w) }
+	if t := o.Consensus; t != nil {
+		full := consensusOf(t, u)
+		out.Consensus = &wire.BundleConsensus{Mean: full.Mean, Std: full.Std, P10: full.P10, P50: full.P50, P90: full.P90, N: full.N}
+	} else {
+		why("consensus", o.NoConsensus)
+	}
+	if s := o.Skill; s != nil {
+		out.Skill = &wire.BundleSkill{Bias: difference(s.Bias, u), MAE: difference(s.MAE, u), N: s.N}
+	} else {
+		why("skill", o.NoSkill)
+	}
+	if run := o.Running; run != nil {
+		out.Obs = &wire.BundleObs{Running: new(wire.DegreesOf(run.Value, u)), N: *run.Observations, LastObsAt: microsOrNull(run.LastTS)}
+	} else {
+		why("obs", o.NoRunning)
+	}
+	out.Normal, out.Anomaly = usualOf(o, u, out.NullReasons)
+	m := &out.Market
+	m.ImpliedMean, m.ModeLabel, m.ModePrice, m.Overround = marketOf(e.DeskEvent, o, out.NullReasons)
+	out.Brackets = bundleBrackets(cat, e)
+	if out.QuotedAt == nil {
+		why("quoted_at", serving.NoQuotes)
+	}
+	if o.Model == nil {
+		why("p_model", o.NoModel)
+	}
+	if o.Market.Parts == nil {
+		why("p_mkt", firstWhy(noneQuoted(&o.Market), serving.NotAllPriced))
+	}
+	return out
+}
+
+// bundleBrackets gives the columns of an event's brackets.
+func bundleBrackets(cat *serving.Catalog, e *openEvent) (out wire.BundleBrackets) {
+	o := &e.outlook
+	for k, b := range e.Brackets {
+		q := o.Quotes[k]
+		lo, hi := bounds(b.Bracket)
+		out.Lo, out.Hi = append(out.Lo, lo), append(out.Hi, hi)
+		out.Bid, out.Ask, out.Last = append(out.Bid, q.Bid), append(out.Ask, q.Ask), append(out.Last, q.Last)
+		out.Vol = append(out.Vol, cat.Figures(b.Market).VolumeUSD)
+		edge, w := o.Edge(k)
+		if w == "" {
+			edge = data.MulDiv(edge, 1, bundleStep) * bundleStep
+			out.Edge = append(out.Edge, &edge)
+		} else {
+			out.Edge = append(out.Edge, nil)
+		}
+	}
+	out.PModel, out.PMkt, out.Dead = weather.InSteps(o.Model, bundleStep), weather.InSteps(o.Market.Parts, bundleStep), o.Dead
+	return out
+}
+
+// bundleStep is how finely probabilities are told, in millionths.
+const bundleStep = 100
+
+// oldestQuote is the time of the oldest bid and ask of an event's brackets, unix µs; 0
+// where a source gave none.
+func oldestQuote(cat *serving.Catalog, e *serving.DeskEvent) (ts int64) {
+	for _, b := range e.Brackets {
+		if quoted := quotedTS(cat.Market(b.Market)); quoted != 0 && (ts == 0 || quoted < ts) {
+			ts = quoted
+		}
+	}
+	return ts
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pmx/http/api"
+)
+
+// Listener is an address that was taken before there is a server to answer on it:
+// an address that is in use is known of before any data is opened.
+type Listener struct {
+	tcp     net.Listener
+	secure  *tls.Config // nil: plain HTTP
+	refusal chan struct{}
+	conns   sync.WaitGroup // being refused
+}
+
+// Listen takes cfg.Listen; the API is not needed yet. The error says what to
+// change where cfg is not safe.
+func Listen(cfg Config) (*Listener, error) {
+	secure, err := tlsConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if secure == nil {
+		if err := plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0); err != nil {
+			return nil, err
+		}
+	}
+	tcp, err := net.Listen("tcp", cfg.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("address in use: %s: stop what listens there or give another --listen", cfg.Listen)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	return &Listener{tcp: tcp, secure: secure}, nil
+}
+
+// Addr is the address that was taken.
+func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
+
+// Refuse answers every request with 503 and Retry-After, until New takes the
+// listener over or Close.
+func (l *Listener) Refuse() {
+	l.refusal = make(chan struct{})
+	s := &fasthttp.Server{Handler: api.Opening(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
+		ReadTimeout: readTimeout, WriteTimeout: readTimeout, NoDefaultServerHeader: true}
+	go func() {
+		defer close(l.refusal)
+		for {
+			conn, err := l.tcp.Accept()
+			if err != nil {
+				return // its deadline has passed, or it is closed
+			}
+			l.conns.Go(func() { _ = s.ServeConn(l.wrap(conn)) })
+		}
+	}()
+}
+
+func (l *Listener) wrap(conn net.Conn) net.Conn {
+	if l.secure == nil {
+		return conn
+	}
+	return tls.Server(conn, l.secure)
+}
+
+// take ends the refusal and gives the listener to a server.
+func (l *Listener) take() (net.Listener, error) {
+	if tcp, ok := l.tcp.(*net.TCPListener); ok && l.refusal != nil {
+		if err := tcp.SetDeadline(time.Now()); err != nil {
+			return nil, fmt.Errorf("listen: %w", err)
+		}
+		<-l.refusal
+		if err := tcp.SetDeadline(time.Time{}); err != nil {
+			return nil, fmt.Errorf("listen: %w", err)
+		}
+	}
+	if l.secure == nil {
+		return l.tcp, nil
+	}
+	return tls.NewListener(l.tcp, l.secure), nil
+}
+
+// Close gives the address back. It is harmless once a server has the listener and
+// has ended.
+func (l *Listener) Close() {
+	_ = l.tcp.Close()
+	if l.refusal != nil {
+		<-l.refusal
+	}
+	l.conns.Wait()
+}

@@ -1,0 +1,51 @@
+package keeper_test
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/engine/export"
+)
+
+// TestMarketsSurviveARoundTrip: markets that are exported, in any format, are
+// imported as the same facts elsewhere, quotes and weather desk among them.
+func TestMarketsSurviveARoundTrip(t *testing.T) {
+	a := open(t, t.TempDir())
+	mustImport(t, a, real(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	mustImport(t, a, write(t, "unlabelled.json", `[{"conditionId":"0x`+strings.Repeat("7", 64)+`","question":"Who?","slug":"who",
+		"outcomes":"[]","clobTokenIds":"[\"71\", \"72\"]","outcomePrices":"[\"0.25\", \"0.75\"]"}]`))
+	if n := count(t, a, "SELECT count(*) FROM markets WHERE outcomes IS NULL AND prices = '[0.25,0.75]'"); n != 1 {
+		t.Fatalf("%d markets without labels", n)
+	}
+	if n := count(t, a, "SELECT count(*) FROM markets WHERE best_bid IS NOT NULL AND prices IS NOT NULL AND accepting_orders"); n < 50 {
+		t.Fatalf("%d markets have quotes", n)
+	}
+	for _, format := range export.Formats {
+		b := open(t, t.TempDir())
+		var path string
+		err := a.DB().Read(context.Background(), func(conn *sql.Conn) (err error) {
+			path, _, err = export.WriteFacts(context.Background(), conn, a.DB().Dir().Tmp(), "conditions", format)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := mustImport(t, b, path)[0]; r.RejectedRows() != 0 {
+			t.Errorf("%s: %+v", format, r)
+		}
+		for _, query := range []string{
+			"SELECT to_json(w)::VARCHAR FROM (SELECT * EXCLUDE (market) FROM markets) AS w ORDER BY 1",
+			"SELECT to_json(w)::VARCHAR FROM (SELECT d.* EXCLUDE (market), hex(m.condition) FROM desk_market AS d JOIN markets AS m USING (market)) AS w ORDER BY 1",
+			"SELECT to_json(w)::VARCHAR FROM (SELECT t.outcome, t.token_id, hex(m.condition) FROM tokens AS t JOIN markets AS m USING (market)) AS w ORDER BY 1",
+		} {
+			if diff := cmp.Diff(table(t, a, query), table(t, b, query)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", format, diff)
+			}
+		}
+		mustVerify(t, b)
+	}
+}

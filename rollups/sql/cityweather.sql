@@ -1,0 +1,151 @@
+-- The weather of cities: which forecasts are scored, and what one city's part of
+-- the snapshot is read from. n_place lists the cities to read, each with its local
+-- date; every statement reads all of them at once.
+
+-- name: LeadIssued
+SELECT city, min(issued_at), max(issued_at) FROM @issue GROUP BY city
+
+-- name: LeadCalendarEmpty
+-- When the local days begin on which forecasts were given, and their noons, unix µs.
+CREATE OR REPLACE TEMP TABLE n_calendar (city VARCHAR, day INTEGER, starts BIGINT, noon BIGINT)
+
+-- name: Leads
+SELECT city, source, metric, target, (target - day)::SMALLINT AS lead_day, arg_max(value, issued_at) AS value, max(issued_at) AS issued_at
+FROM (
+  SELECT i.city, i.source, i.metric, i.target, i.value, i.issued_at, c.day
+  FROM @issue AS i
+  ASOF JOIN n_calendar AS c ON i.city = c.city AND i.issued_at >= c.starts
+  WHERE i.target > c.day OR i.target = c.day AND i.issued_at < c.noon
+) AS given
+GROUP BY city, source, metric, target, lead_day
+
+-- name: LeadBatch
+CREATE OR REPLACE TEMP TABLE n_lead AS @leads
+
+-- name: LeadReplace
+-- One that was given at the same time is the same forecast, corrected.
+DELETE FROM weather_lead WHERE rowid IN (
+  SELECT w.rowid
+  FROM weather_lead AS w
+  JOIN n_lead AS n USING (city, source, metric, target, lead_day)
+  WHERE w.issued_at <= n.issued_at)
+
+-- name: LeadAdd
+INSERT INTO weather_lead BY NAME
+SELECT n.* FROM n_lead AS n
+ANTI JOIN weather_lead AS w USING (city, source, metric, target, lead_day)
+ORDER BY n.target, n.city, n.source, n.metric, n.lead_day
+
+-- name: LeadForget
+DELETE FROM weather_lead
+
+-- name: LeadAll
+INSERT INTO weather_lead BY NAME @leads ORDER BY target, city, source, metric, lead_day
+
+-- name: LeadCheck
+WITH fresh AS MATERIALIZED (SELECT city, source, metric, target, lead_day, value, issued_at FROM (@leads) AS l)
+SELECT (SELECT count(*) FROM weather_lead),
+  (SELECT count(*) FROM (FROM weather_lead EXCEPT ALL FROM fresh)) + (SELECT count(*) FROM (FROM fresh EXCEPT ALL FROM weather_lead))
+
+-- name: PlacesEmpty
+CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, today INTEGER)
+
+-- name: CityEvents
+-- What the events of the days settle by, the one that stands for its day first, with
+-- the bracket that won where exactly one did.
+WITH event AS (
+  SELECT event, city, metric, day, any_value(station) AS station, any_value(archived) AS archived, any_value(event_id) AS id
+  FROM desk_market
+  WHERE day >= @since AND city IN (SELECT city FROM n_place)
+  GROUP BY event, city, metric, day
+),
+won AS (
+  SELECT event, any_value(lo) AS lo, any_value(hi) AS hi, any_value(unit) AS unit, any_value(rounding) AS rounding
+  FROM desk_settled
+  WHERE tiled AND event IN (SELECT event FROM event)
+  GROUP BY event
+  HAVING count(*) = 1
+)
+SELECT e.city, e.metric, e.day, e.station, w.unit, w.rounding, w.lo, w.hi
+FROM event AS e
+LEFT JOIN won AS w ON w.event = e.event
+ORDER BY e.city, e.metric, e.day, e.archived, length(e.id), e.id, e.event
+
+-- name: CityReadings
+-- The newest word of each source, since when it says so, and when it last did.
+WITH said AS (
+  SELECT city, target, metric, source, issued_at, run_at, value, members
+  FROM weather_issue
+  WHERE target >= @today AND city IN (SELECT city FROM n_place)
+),
+newest AS (
+  SELECT city, target, metric, source, max(issued_at) AS confirmed_at, arg_max(value, issued_at) AS value,
+    arg_max(coalesce(members, []), issued_at) AS members
+  FROM said
+  GROUP BY city, target, metric, source
+),
+other AS (
+  SELECT s.city, s.target, s.metric, s.source, max(s.issued_at) AS until
+  FROM said AS s
+  JOIN newest AS n USING (city, target, metric, source)
+  WHERE s.value <> n.value OR coalesce(s.members, []) IS DISTINCT FROM n.members
+  GROUP BY s.city, s.target, s.metric, s.source
+),
+first AS (
+  SELECT s.city, s.target, s.metric, s.source, min(s.issued_at) AS issued_at, arg_min(s.run_at, s.issued_at) AS run_at
+  FROM said AS s
+  LEFT JOIN other AS o USING (city, target, metric, source)
+  WHERE s.issued_at > coalesce(o.until, 0)
+  GROUP BY s.city, s.target, s.metric, s.source
+)
+SELECT city, target, metric, source, f.issued_at, n.confirmed_at, f.run_at, n.value, n.members
+FROM newest AS n
+JOIN first AS f USING (city, target, metric, source)
+ORDER BY city, target, metric, source
+
+-- name: CityMeasured
+-- As the view weather_station_day, which cannot be read of some days alone.
+SELECT city, station, source, day, max(value), min(value), max(whole), min(whole), count(DISTINCT ts), min(ts), max(ts),
+  greatest(max(ts), max(seen_at)), day >= max(day) OVER (PARTITION BY station, source)
+FROM weather_obs
+WHERE day >= @since AND city IN (SELECT city FROM n_place)
+GROUP BY city, station, source, day
+ORDER BY city, day, source, station
+
+-- name: CityReported
+SELECT city, day, metric, kind, source, station, value, first_value, revised_at, revisions, provisional, shift, seen_at
+FROM weather_reported
+WHERE day >= @since AND city IN (SELECT city FROM n_place)
+ORDER BY city, day, metric, kind, source, station
+
+-- name: CityNormals
+SELECT city, metric, month_day, source, station, period, value, deviation, p10, p90, years
+FROM weather_normal
+WHERE month_day IN (@days) AND city IN (SELECT city FROM n_place)
+ORDER BY city, metric, month_day, source, station, period
+
+-- name: TruthsEmpty
+CREATE OR REPLACE TEMP TABLE n_truth (city VARCHAR, metric TINYINT, day INTEGER, value INTEGER)
+
+-- name: CitySkills
+-- Exact sums of the errors of every source, and of the mean of all sources of one
+-- day and lead, as rollups/weather.Score has them.
+WITH pair AS (
+  SELECT l.city, l.source, l.metric, l.target, l.lead_day, l.value::BIGINT AS value, t.value::BIGINT AS truth
+  FROM weather_lead AS l
+  JOIN n_truth AS t ON t.city = l.city AND t.metric = l.metric AND t.day = l.target
+  WHERE l.target >= @since
+),
+mean AS (
+  SELECT city, metric, lead_day, truth, SUM(value)::BIGINT AS total, count(*) AS n
+  FROM pair
+  GROUP BY city, metric, target, lead_day, truth
+),
+error AS (
+  SELECT city, source, metric, lead_day, value - truth AS e FROM pair
+  UNION ALL
+  SELECT city, '@consensus', metric, lead_day, (2 * total + n * sign(total)) // (2 * n) - truth FROM mean
+)
+SELECT city, source, metric, lead_day, count(*), SUM(e)::BIGINT, SUM(abs(e))::BIGINT, SUM(e * e)::BIGINT
+FROM error
+GROUP BY city, source, metric, lead_day

@@ -1,0 +1,123 @@
+-- The weather desk: which markets are brackets of a city's day. What a title means
+-- is told by rollups/weather, not by SQL; SQL only looks where to ask.
+
+-- name: DeskEvents
+-- Events of which a market is new or changed, and those it was on the desk with.
+CREATE OR REPLACE TEMP TABLE n_desk_event AS
+SELECT event FROM desk_market WHERE market IN (SELECT market FROM n_market)
+UNION
+SELECT coalesce(event_slug, event_id) FROM n_market
+WHERE coalesce(event_slug, event_id) IS NOT NULL AND @like
+
+-- name: DeskAllEvents
+CREATE OR REPLACE TEMP TABLE n_desk_event AS
+SELECT event FROM desk_market
+UNION
+SELECT coalesce(event_slug, event_id) FROM markets WHERE coalesce(event_slug, event_id) IS NOT NULL AND @like
+
+-- name: DeskLike
+-- Every title of the desk's grammar begins so.
+regexp_matches(event_title, '^\s*(highest|lowest) temperature in ', 'i')
+
+-- name: DeskEventCount
+SELECT count(*) FROM n_desk_event
+
+-- name: DeskListings
+-- The markets of these events, each event's long text once.
+SELECT event, market, coalesce(event_id, ''), coalesce(event_title, ''), coalesce(event_slug, ''), coalesce(series_slug, ''),
+  coalesce(tags, ''), coalesce(question, ''), coalesce(group_item_title, ''), coalesce(slug, ''), coalesce(resolution_source, ''),
+  coalesce(end_at, 0), coalesce(game_start_at, 0),
+  CASE WHEN row_number() OVER (PARTITION BY event ORDER BY description IS NULL, market) = 1 THEN coalesce(description, '') ELSE '' END
+FROM (SELECT *, coalesce(event_slug, event_id) AS event FROM markets WHERE coalesce(event_slug, event_id) IN (SELECT event FROM n_desk_event)) AS m
+ORDER BY event, market
+
+-- name: DeskEmpty
+CREATE OR REPLACE TEMP TABLE n_desk AS FROM desk_market LIMIT 0
+
+-- name: DeskUnchanged
+-- How many rows differ between what the desk says of these events and what it said.
+SELECT count(*) FROM (
+  (FROM n_desk EXCEPT ALL SELECT * FROM desk_market WHERE event IN (SELECT event FROM n_desk_event))
+  UNION ALL
+  (SELECT * FROM desk_market WHERE event IN (SELECT event FROM n_desk_event) EXCEPT ALL FROM n_desk)
+) AS difference
+
+-- name: DeskMoveNone
+CREATE OR REPLACE TEMP TABLE n_desk_move (market INTEGER, joined BOOLEAN)
+
+-- name: DeskMove
+-- Which markets come to the desk and which leave it.
+INSERT INTO n_desk_move
+SELECT market, true FROM n_desk WHERE market NOT IN (SELECT market FROM desk_market)
+UNION ALL
+SELECT market, false FROM desk_market
+WHERE event IN (SELECT event FROM n_desk_event) AND market NOT IN (SELECT market FROM n_desk)
+
+-- name: DeskForget
+DELETE FROM desk_market WHERE event IN (SELECT event FROM n_desk_event)
+
+-- name: DeskTake
+INSERT INTO desk_market SELECT * FROM n_desk ORDER BY city, day, metric, event, lo NULLS FIRST
+
+-- name: DeskNothing
+CREATE OR REPLACE TEMP TABLE n_desk_event (event VARCHAR)
+
+-- name: DeskMadeBy
+SELECT coalesce(max(made_by), '') FROM desk_state
+
+-- name: DeskMake
+INSERT INTO desk_state VALUES ('@by')
+
+-- name: DeskStale
+DELETE FROM desk_state
+
+-- name: DeskLoad
+SELECT market, event, event_id, city, metric, day, lo, hi, unit, tiled, archived, station, source, fallback, rounding, revisable, stated
+FROM desk_market WHERE @which
+ORDER BY event, lo NULLS FIRST, hi
+
+-- name: DeskDays
+-- What the desk's markets traded since the day @since.
+SELECT v.day, v.token, v.taker_fills, v.taker_usd, v.taker_shares, v.maker_fills, v.maker_usd, v.maker_shares
+FROM (@rows) AS v
+JOIN tokens AS t ON t.token = v.token
+JOIN desk_market AS d ON d.market = t.market
+WHERE v.day >= @since
+
+-- name: DeskClocks
+-- When each city's weather was last heard of.
+SELECT city, max(ts) FROM (
+  SELECT city, max(issued_at) AS ts FROM @issue GROUP BY city
+  UNION ALL
+  SELECT city, max(ts) FROM @obs GROUP BY city
+) AS heard
+GROUP BY city
+
+-- name: DeskVolumeAsOf
+SELECT coalesce(max(imported_at), 0) FROM batches
+
+-- name: DeskCheck
+-- Brackets that stand on nothing, twice, or in an event of two minds; and tiled
+-- ladders with a gap or an overlap.
+SELECT (SELECT count(*) FROM desk_market),
+  (SELECT count(*) FROM desk_market AS d WHERE NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.market = d.market))
+  + (SELECT count(*) FROM (SELECT market FROM desk_market GROUP BY market HAVING count(*) > 1) AS twice)
+  + (SELECT count(*) FROM (SELECT event FROM desk_market GROUP BY event
+       HAVING count(DISTINCT (city, metric, day, unit, tiled, archived, station, source, fallback, rounding, revisable, stated)) > 1) AS torn)
+  + (SELECT count(*) FROM (
+       SELECT hi, lead(lo) OVER ladder AS above, row_number() OVER ladder AS nth, lo
+       FROM desk_market WHERE tiled
+       WINDOW ladder AS (PARTITION BY event ORDER BY lo NULLS FIRST)
+     ) AS step WHERE (nth = 1) <> (lo IS NULL) OR (hi IS NULL) <> (above IS NULL) OR above <> hi + 1)
+
+-- name: DeskMoved
+-- Events that changed, and tokens that changed their market.
+SELECT (SELECT count(*) FROM n_desk_event) + (SELECT count(*) FROM n_token)
+
+-- name: DeskWeather
+-- Cities of which the batch says anything that their weather is read from.
+SELECT city FROM n_issue
+UNION SELECT city FROM n_report
+UNION SELECT city FROM n_obs
+UNION SELECT city FROM n_normal
+UNION SELECT city FROM desk_market WHERE market IN (SELECT market FROM n_payout) OR event IN (SELECT event FROM n_desk_event)
