@@ -7,10 +7,12 @@ import (
 	mrand "math/rand/v2"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"pmx/data"
 	"pmx/http/api"
 	"pmx/http/load"
 	"pmx/http/wire"
@@ -24,9 +26,13 @@ const (
 // queries are what endpoints that need more than a path are asked with.
 var queries = map[string][]string{
 	"/markets/search": {"q=will", "q=win+presid", "q=temperatur", "q=the", "q=bitcon"},
-	"/screener":       {"", "sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
+	"/screener":       {"sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
 	"/stats/daily":    {"days=90"},
 }
+
+// bare are endpoints that are measured without those queries too: their first page
+// is among the hot answers.
+var bare = []string{"/screener"}
 
 // endpoints measures every endpoint of the route table, quiet and while files
 // come in and the background cycle runs, beside Fiber's constant body of the
@@ -36,9 +42,10 @@ func (b *bench) endpoints() error {
 	if err != nil {
 		return err
 	}
+	s.keeper.Settle() // no figure is of the minute in which a server still makes its files
 	pick := newPicker(s)
 	for _, r := range api.Routes() {
-		if r.Method != http.MethodGet || r.Public || strings.Contains(r.Path, "{job_id}") {
+		if r.Method != http.MethodGet || r.Public || strings.Contains(r.Path, "{job_id}") || !strings.Contains(r.Path, b.Path) {
 			continue
 		}
 		paths := pick.paths(r)
@@ -48,6 +55,11 @@ func (b *bench) endpoints() error {
 		}
 		if err := b.endpoint(s, r.Path, paths); err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", r.Path, err), s.close())
+		}
+		if slices.Contains(bare, r.Path) {
+			if err := b.endpoint(s, r.Path+", first page", []string{wire.Base + r.Path}); err != nil {
+				return errors.Join(fmt.Errorf("%s: %w", r.Path, err), s.close())
+			}
 		}
 	}
 	return s.close()
@@ -63,16 +75,19 @@ func (b *bench) endpoint(s *service, name string, paths []string) error {
 		return err
 	}
 	defer stop()
-	body, err := load.Run(b.ctx, load.Config{Addr: floor, Paths: []string{"/"}, Conns: conns, Duration: eachLasting})
+	body, err := load.Run(b.ctx, load.Config{Addr: floor, Paths: []string{"/"}, Conns: b.Conns, Duration: eachLasting})
 	if err != nil {
 		return err
 	}
-	var busy load.Result
-	if err := b.whileBusy(s, func() (err error) { busy, err = s.ask(b.ctx, paths); return err }); err != nil {
-		return err
+	ours := fmt.Sprintf("%s/s, p50 %s, p99 %s", count(int64(quiet.PerSecond)), short(quiet.P50), short(quiet.P99))
+	if !b.Quiet {
+		var busy load.Result
+		if err := b.whileBusy(s, func() (err error) { busy, err = s.ask(b.ctx, paths); return err }); err != nil {
+			return err
+		}
+		ours += fmt.Sprintf("; under import p99 %s (%s×)", short(busy.P99), ratio(busy.P99.Seconds(), quiet.P99.Seconds()))
 	}
-	b.add(name, fmt.Sprintf("%s/s, p50 %s, p99 %s; under import p99 %s (%s×)", count(int64(quiet.PerSecond)), short(quiet.P50), short(quiet.P99),
-		short(busy.P99), ratio(busy.P99.Seconds(), quiet.P99.Seconds())),
+	b.add(name, ours,
 		fmt.Sprintf("constant body of %s B: %s/s", count(quiet.Bytes/max(quiet.Requests, 1)), count(int64(body.PerSecond))),
 		ratio(quiet.PerSecond, body.PerSecond), "p99 under import ≤ 2× quiet")
 	return nil
@@ -81,7 +96,7 @@ func (b *bench) endpoint(s *service, name string, paths []string) error {
 func short(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 func (s *service) ask(ctx context.Context, paths []string) (load.Result, error) {
-	r, err := load.Run(ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: conns, Duration: eachLasting})
+	r, err := load.Run(ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: s.conns, Duration: eachLasting})
 	if err == nil && r.Errors > 0 {
 		err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests+r.Errors, r.LastError)
 	}
@@ -113,6 +128,7 @@ type picker struct {
 	rng  *mrand.Rand
 	conc []string // condition ids
 	evts []string
+	city []string // with a day of its calendar, behind a slash
 }
 
 func newPicker(s *service) *picker {
@@ -123,6 +139,13 @@ func newPicker(s *service) *picker {
 			p.conc = append(p.conc, m.Condition.String())
 			if key := m.EventKey(); key != "" {
 				p.evts = append(p.evts, url.PathEscape(key))
+			}
+		}
+	}
+	if desk := p.s.keeper.Snapshot().Desk; desk != nil {
+		for _, c := range desk.Cities {
+			for ahead := range data.Date(3) {
+				p.city = append(p.city, c.City.Slug+"/"+(c.Today+ahead).String())
 			}
 		}
 	}
@@ -142,31 +165,33 @@ func (p *picker) paths(r api.Route) []string {
 		n = manyPaths
 	}
 	for i := range n {
-		path := r.Path
+		at := r.Path
 		for name, choose := range map[string]func() string{
 			"{address}":      p.wallet,
 			"{condition_id}": func() string { return one(p.rng, p.conc) },
 			"{event_id}":     func() string { return one(p.rng, p.evts) },
 			"{name}":         func() string { return one(p.rng, indices(r)) },
+			"{city}/{date}":  func() string { return one(p.rng, p.city) },
+			"{city}":         func() string { return path.Dir(one(p.rng, p.city)) },
 		} {
-			if strings.Contains(path, name) {
+			if strings.Contains(r.Path, name) && (name != "{city}" || !strings.Contains(r.Path, "{date}")) {
 				value := choose()
-				if value == "" {
+				if value == "" || value == "." {
 					return nil
 				}
-				path = strings.ReplaceAll(path, name, value)
+				at = strings.ReplaceAll(at, name, value)
 			}
 		}
-		if strings.Contains(path, "{") {
+		if strings.Contains(at, "{") {
 			return nil
 		}
 		switch list := queries[r.Path]; {
 		case r.Path == "/trader/compare":
-			path += "?address=" + p.wallet() + "&address=" + p.wallet()
+			at += "?address=" + p.wallet() + "&address=" + p.wallet()
 		case list != nil && list[i%len(list)] != "":
-			path += "?" + list[i%len(list)]
+			at += "?" + list[i%len(list)]
 		}
-		out = append(out, wire.Base+path)
+		out = append(out, wire.Base+at)
 	}
 	return out
 }

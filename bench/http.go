@@ -24,7 +24,6 @@ import (
 )
 
 const (
-	conns   = 8
 	lasting = 5 * time.Second
 	keyRing = 64 // alpha keys, so that no window runs out
 )
@@ -34,13 +33,14 @@ type service struct {
 	keeper *keeper.Keeper
 	keys   []string
 	addr   string
+	conns  int
 	stop   context.CancelFunc
 	done   chan error
 	ctl    *control.DB
 }
 
 func (b *bench) serve(name string) (*service, error) {
-	s := &service{done: make(chan error, 1)}
+	s := &service{done: make(chan error, 1), conns: b.Conns}
 	var a *api.API
 	var err error
 	s.keeper, err = open(b.ctx, b.path(name), func(snap *serving.Snapshot) {
@@ -126,7 +126,7 @@ func walletPaths(s *service) []string {
 
 func (b *bench) against(s *service, what string, paths []string, bar string) error {
 	run := func(addr string, paths, keys []string) (load.Result, error) {
-		r, err := load.Run(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: keys, Conns: conns, Duration: lasting})
+		r, err := load.Run(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: keys, Conns: b.Conns, Duration: lasting})
 		if err == nil && r.Errors > 0 {
 			err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests+r.Errors, r.LastError)
 		}

@@ -26,6 +26,9 @@ type options struct {
 	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
 	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
+	Path    string   `help:"Of the endpoints, measure only those with this in their path."`
+	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
+	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
 	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
 }
 

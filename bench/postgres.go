@@ -137,13 +137,13 @@ func (p *postgres) sql(ctx context.Context, text string) error {
 
 // ask runs a statement from as many clients as the API is asked by, with a wallet
 // at random in :w, and gives its rate and latencies.
-func (p *postgres) ask(ctx context.Context, script string, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
+func (p *postgres) ask(ctx context.Context, script string, clients, wallets int) (perSecond float64, p50, p99 time.Duration, err error) {
 	file, log := filepath.Join(p.dir, "ask.sql"), filepath.Join(p.dir, "log")
 	text := fmt.Sprintf("\\set w random(0, %d)\n%s;\n", wallets-1, strings.ReplaceAll(script, "\n", " "))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return 0, 0, 0, err
 	}
-	out, err := p.run(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(conns), "-j", "2", "-T", strconv.Itoa(int(lasting.Seconds())),
+	out, err := p.run(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2", "-T", strconv.Itoa(int(lasting.Seconds())),
 		"-f", file, "-l", "--log-prefix", log)
 	if err != nil {
 		return 0, 0, 0, err

@@ -83,7 +83,14 @@ func (b *bench) importParts(k *keeper.Keeper, files string) error {
 		return err
 	}
 	slices.Sort(parts)
-	if _, err := importFiles(b.ctx, k, append([]string{filepath.Join(files, sample.EventsName)}, parts...)...); err != nil {
+	others, err := filepath.Glob(filepath.Join(files, "*"))
+	if err != nil {
+		return err
+	}
+	others = slices.DeleteFunc(others, func(path string) bool { // the markets come first, the weather last
+		return slices.Contains(parts, path) || slices.Contains([]string{sample.EventsName, sample.ManifestName}, filepath.Base(path))
+	})
+	if _, err := importFiles(b.ctx, k, slices.Concat([]string{filepath.Join(files, sample.EventsName)}, parts, others)...); err != nil {
 		return err
 	}
 	return os.RemoveAll(files)

@@ -103,7 +103,7 @@ func (b *bench) walletRead(s *service, rival *postgres, what string, paths []str
 		if rival == nil {
 			continue
 		}
-		rate, p50, p99, err := rival.ask(b.ctx, script, wallets)
+		rate, p50, p99, err := rival.ask(b.ctx, script, b.Conns, wallets)
 		if err != nil {
 			return err
 		}
