@@ -66,16 +66,7 @@ func (b *bench) endpoints() error {
 }
 
 func (b *bench) endpoint(s *service, name string, paths []string) error {
-	quiet, err := s.ask(b.ctx, paths)
-	if err != nil {
-		return err
-	}
-	floor, stop, err := constant(int(quiet.Bytes / max(quiet.Requests, 1)))
-	if err != nil {
-		return err
-	}
-	defer stop()
-	body, err := load.Run(b.ctx, load.Config{Addr: floor, Paths: []string{"/"}, Conns: b.Conns, Duration: eachLasting})
+	quiet, floor, err := b.inTurns(s, paths, eachLasting)
 	if err != nil {
 		return err
 	}
@@ -88,8 +79,8 @@ func (b *bench) endpoint(s *service, name string, paths []string) error {
 		ours += fmt.Sprintf("; under import p99 %s (%s×)", short(busy.P99), ratio(busy.P99.Seconds(), quiet.P99.Seconds()))
 	}
 	b.add(name, ours,
-		fmt.Sprintf("constant body of %s B: %s/s", count(quiet.Bytes/max(quiet.Requests, 1)), count(int64(body.PerSecond))),
-		ratio(quiet.PerSecond, body.PerSecond), "p99 under import ≤ 2× quiet")
+		fmt.Sprintf("constant body of %s B: %s/s", count(quiet.Bytes/max(quiet.Requests, 1)), count(int64(floor.PerSecond))),
+		ratio(quiet.PerSecond, floor.PerSecond), "p99 under import ≤ 2× quiet")
 	return nil
 }
 

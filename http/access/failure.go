@@ -52,7 +52,8 @@ func client(a netip.Addr) netip.Addr {
 
 // fingerprint is a number for a client address, never 0.
 func (f *failures) fingerprint(a netip.Addr) uint64 {
-	return maphash.Comparable(f.seed, client(a)) | 1
+	octets := client(a).As16() // without the zone of a link-local address
+	return maphash.Bytes(f.seed, octets[:]) | 1
 }
 
 // count adds n failures of a at minute and tells whether it was over the limit before.

@@ -35,7 +35,7 @@ func benchServer(b *testing.B) (fasthttp.RequestHandler, []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: zerolog.Nop(), RequestLog: discard{}})
+	s, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: zerolog.Nop()})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -119,6 +119,9 @@ func prepare(routes []Route) ([]Route, error) {
 	return routes, nil
 }
 
+// fixed tells whether the path has no parameter.
+func (r *Route) fixed() bool { return !strings.Contains(r.Path, "{") }
+
 // fiberPath is the route's path in Fiber's syntax.
 func (r *Route) fiberPath() string {
 	return wire.Base + strings.NewReplacer("{", ":", "}", "").Replace(r.Path)

@@ -76,9 +76,8 @@ type worker struct {
 }
 
 func (w *worker) run(ctx context.Context, cfg *Config, n int) {
-	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	req := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(res)
 	for name, value := range cfg.Header {
 		req.Header.Set(name, value)
 	}
@@ -89,37 +88,41 @@ func (w *worker) run(ctx context.Context, cfg *Config, n int) {
 			req.Header.Set("X-Api-Key", cfg.Keys[n%len(cfg.Keys)])
 		}
 		began := time.Now()
-		if err := w.ask(cfg.Addr, req, res); err != nil {
+		if err := w.ask(cfg.Addr, req); err != nil {
 			w.result.Errors++
 			w.result.LastError = err.Error()
 			continue
 		}
 		w.latency.add(time.Since(began))
 		w.result.Requests++
-		w.result.Bytes += int64(len(res.Body()))
 	}
 	w.hangUp()
 }
 
-// ask sends req and reads res, over the connection it has or a new one.
-func (w *worker) ask(addr string, req *fasthttp.Request, res *fasthttp.Response) error {
+// ask sends req and reads the answer, over the connection it has or a new one.
+func (w *worker) ask(addr string, req *fasthttp.Request) error {
 	if w.conn == nil {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)
+		if err == nil {
+			err = conn.SetDeadline(time.Now().Add(2 * MaxDuration))
+		}
 		if err != nil {
 			return err
 		}
 		w.conn, w.in, w.out = conn, bufio.NewReaderSize(conn, 64<<10), bufio.NewWriter(conn)
 	}
-	err := errors.Join(w.conn.SetDeadline(time.Now().Add(MaxDuration)), req.Write(w.out), w.out.Flush())
+	err := errors.Join(req.Write(w.out), w.out.Flush())
+	var a answer
 	if err == nil {
-		err = res.Read(w.in)
+		a, err = readAnswer(w.in)
 	}
-	if err != nil || res.ConnectionClose() {
+	if err != nil || a.last {
 		w.hangUp()
 	}
-	if status := res.StatusCode(); err == nil && status != fasthttp.StatusOK && status != fasthttp.StatusNotModified {
-		return fmt.Errorf("status %d: %.200s", status, res.Body())
+	if err == nil && a.status != fasthttp.StatusOK && a.status != fasthttp.StatusNotModified {
+		return fmt.Errorf("status %d: %s", a.status, a.start)
 	}
+	w.result.Bytes += int64(a.size)
 	return err
 }
 

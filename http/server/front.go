@@ -26,7 +26,11 @@ func (s *Server) front(c *fiber.Ctx) error {
 		s.api.Fail(c, call, api.HTTPSRequired())
 		return nil
 	}
-	if err := c.Next(); err != nil {
+	answer := s.api.Direct(c)
+	if answer == nil {
+		answer = (*fiber.Ctx).Next
+	}
+	if err := answer(c); err != nil {
 		s.fail(c, call, err)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 // Listener is an address that was taken before there is a server to answer on it:
 // an address that is in use is known of before any data is opened.
 type Listener struct {
-	tcp     net.Listener
+	tcp     *net.TCPListener
 	secure  *tls.Config // nil: plain HTTP
 	refusal chan struct{}
 	conns   sync.WaitGroup // being refused
@@ -35,12 +35,16 @@ func Listen(cfg Config) (*Listener, error) {
 			return nil, err
 		}
 	}
-	tcp, err := net.Listen("tcp", cfg.Listen)
+	taken, err := net.Listen("tcp", cfg.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("address in use: %s: stop what listens there or give another --listen", cfg.Listen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	tcp, ok := taken.(*net.TCPListener)
+	if !ok {
+		return nil, fmt.Errorf("listen on %s: not TCP but %T", cfg.Listen, taken)
 	}
 	return &Listener{tcp: tcp, secure: secure}, nil
 }
@@ -75,19 +79,20 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 
 // take ends the refusal and gives the listener to a server.
 func (l *Listener) take() (net.Listener, error) {
-	if tcp, ok := l.tcp.(*net.TCPListener); ok && l.refusal != nil {
-		if err := tcp.SetDeadline(time.Now()); err != nil {
+	if l.refusal != nil {
+		if err := l.tcp.SetDeadline(time.Now()); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 		<-l.refusal
-		if err := tcp.SetDeadline(time.Time{}); err != nil {
+		if err := l.tcp.SetDeadline(time.Time{}); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 	}
+	timed := newTimedListener(l.tcp, timeouts{read: readTimeout, write: writeTimeout, idle: idleTimeout})
 	if l.secure == nil {
-		return l.tcp, nil
+		return timed, nil
 	}
-	return tls.NewListener(l.tcp, l.secure), nil
+	return tls.NewListener(timed, l.secure), nil
 }
 
 // Close gives the address back. It is harmless once a server has the listener and

@@ -23,6 +23,7 @@ import (
 const (
 	bodyLimit    = 64 << 10
 	headerLimit  = 16 << 10 // request line and headers together
+	writeBuffer  = 64 << 10 // an answer that fits goes out in one system call
 	readTimeout  = 10 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
@@ -136,9 +137,7 @@ func (s *Server) newApp() *fiber.App {
 		CaseSensitive:         true,
 		BodyLimit:             bodyLimit,
 		ReadBufferSize:        headerLimit,
-		ReadTimeout:           readTimeout,
-		WriteTimeout:          writeTimeout,
-		IdleTimeout:           idleTimeout,
+		WriteBufferSize:       writeBuffer,
 		ErrorHandler:          s.transportFailed,
 	})
 	app.Use(s.front)

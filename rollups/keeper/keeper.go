@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -49,8 +50,8 @@ type Keeper struct {
 	ctx        context.Context
 	cancel     context.CancelFunc
 
-	mu        sync.Mutex
-	freshness serving.Freshness
+	noting    sync.Mutex // one change of freshness at a time
+	freshness atomic.Pointer[serving.Freshness]
 }
 
 // Open opens the database and, where snapshots are wanted, loads the first one.
@@ -180,15 +181,18 @@ func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }
 
 // Freshness is what status grades are computed from.
 func (k *Keeper) Freshness() serving.Freshness {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.freshness
+	if f := k.freshness.Load(); f != nil {
+		return *f
+	}
+	return serving.Freshness{}
 }
 
 func (k *Keeper) note(f func(*serving.Freshness)) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	f(&k.freshness)
+	k.noting.Lock()
+	defer k.noting.Unlock()
+	next := k.Freshness()
+	f(&next)
+	k.freshness.Store(&next)
 }
 
 // load reads everything into memory anew.

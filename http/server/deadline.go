@@ -1,0 +1,171 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// tick is how exact the timeouts of connections are. A server that gives a
+// connection three deadlines with every request, as fasthttp does, reads the clock
+// and moves a timer of the runtime three times, and that is a tenth of what a
+// small answer costs.
+const tick = time.Second
+
+// timeouts say how long a connection may take.
+type timeouts struct {
+	read  time.Duration // from the first bytes of a request to its last
+	write time.Duration // for a write, or a piece of a file
+	idle  time.Duration // until the next request begins
+}
+
+// timedListener gives connections that time out by themselves.
+type timedListener struct {
+	*net.TCPListener
+	limits timeouts
+	clock  *clock
+}
+
+// newTimedListener takes tcp over; Close ends its clock.
+func newTimedListener(tcp *net.TCPListener, limits timeouts) timedListener {
+	return timedListener{tcp, limits, newClock()}
+}
+
+// Accept waits for the next connection.
+func (l timedListener) Accept() (net.Conn, error) {
+	c, err := l.AcceptTCP()
+	if err != nil {
+		return nil, fmt.Errorf("accept: %w", err)
+	}
+	timed, err := newTimedConn(c, l.limits, l.clock)
+	if err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("accept: %w", err)
+	}
+	return timed, nil
+}
+
+// Close gives the address back.
+func (l timedListener) Close() error {
+	l.clock.stop()
+	return l.TCPListener.Close()
+}
+
+// clock counts the ticks since it was made.
+type clock struct {
+	ticks atomic.Int64
+	quit  chan struct{}
+	ended atomic.Bool
+}
+
+func newClock() *clock {
+	c := &clock{quit: make(chan struct{})}
+	c.ticks.Store(1)
+	go func() {
+		every := time.NewTicker(tick)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				c.ticks.Add(1)
+			case <-c.quit:
+				return
+			}
+		}
+	}()
+	return c
+}
+
+func (c *clock) stop() {
+	if !c.ended.Swap(true) {
+		close(c.quit)
+	}
+}
+
+// piece is how much of a file is sent under one deadline.
+const piece = 1 << 20
+
+// timedConn is a connection that keeps its timeouts, each up to a tick earlier.
+// One goroutine at a time reads or writes, as HTTP/1.1 does.
+type timedConn struct {
+	*net.TCPConn
+	limits timeouts
+	clock  *clock
+
+	begun   bool  // something of a request was read that nothing was written to yet
+	limited bool  // the deadline for reading is that of the request
+	idle    int64 // the tick in which the deadline for reading was set for the next request; 0: it is another
+	sent    int64 // the tick in which the deadline for writing was set
+}
+
+// newTimedConn gives a connection whose first request must come as fast as if it
+// had begun.
+func newTimedConn(tcp *net.TCPConn, limits timeouts, clock *clock) (*timedConn, error) {
+	return &timedConn{TCPConn: tcp, limits: limits, clock: clock, begun: true, limited: true}, tcp.SetReadDeadline(time.Now().Add(limits.read))
+}
+
+// Read reads into b.
+func (c *timedConn) Read(b []byte) (int, error) {
+	if now := c.clock.ticks.Load(); !c.begun && c.idle != now {
+		if err := c.SetReadDeadline(time.Now().Add(c.limits.idle)); err != nil {
+			return 0, err
+		}
+		c.idle, c.limited = now, false
+	} else if c.begun && !c.limited {
+		if err := c.SetReadDeadline(time.Now().Add(c.limits.read)); err != nil {
+			return 0, err
+		}
+		c.idle, c.limited = 0, true
+	}
+	n, err := c.TCPConn.Read(b)
+	c.begun = c.begun || n > 0
+	return n, err
+}
+
+// Write writes b.
+func (c *timedConn) Write(b []byte) (int, error) {
+	if err := c.sending(); err != nil {
+		return 0, err
+	}
+	return c.TCPConn.Write(b)
+}
+
+// sending sets the deadline for a write.
+func (c *timedConn) sending() error {
+	c.begun = false
+	now := c.clock.ticks.Load()
+	if c.sent == now {
+		return nil
+	}
+	c.sent = now
+	return c.SetWriteDeadline(time.Now().Add(c.limits.write))
+}
+
+// ReadFrom sends what r has; a file goes out without a copy, for as long as its
+// pieces are taken in time.
+func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
+	left := int64(math.MaxInt64)
+	limit, limited := r.(*io.LimitedReader)
+	if limited {
+		r, left = limit.R, limit.N
+	}
+	var sum int64
+	for left > 0 {
+		if err := c.sending(); err != nil {
+			return sum, err
+		}
+		want := min(left, piece)
+		n, err := c.TCPConn.ReadFrom(&io.LimitedReader{R: r, N: want})
+		sum, left = sum+n, left-n
+		if limited {
+			limit.N = left
+		}
+		if err != nil || n < want {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
