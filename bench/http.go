@@ -71,7 +71,7 @@ func (b *bench) serve(name string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, err = api.New(api.Config{Source: s.keeper, Reader: s.keeper.Reader(), Gate: gate, Version: "bench", CursorKey: make([]byte, 32), Now: time.Now}); err != nil {
+	if a, err = api.New(api.Config{Source: s.keeper, Reader: s.keeper.Reader(), Gate: gate, Version: "bench", CursorKey: make([]byte, 32)}); err != nil {
 		return nil, err
 	}
 	srv, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: log})

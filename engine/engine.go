@@ -111,9 +111,14 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 		"memory_limit": {cmp.Or(opts.MemoryLimit, DefaultMemory)},
 	}.Encode()
 	var boot sync.Once
-	connector, err := duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
-		var err error
-		boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir) })
+	var connector *duckdb.Connector
+	// DuckDB's own threads begin here, with the priority of the thread that makes them.
+	err := Yielding(func() (err error) {
+		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
+			var err error
+			boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir) })
+			return err
+		})
 		return err
 	})
 	if err != nil {
@@ -180,18 +185,25 @@ func (db *DB) Close() error {
 	return err
 }
 
-// Read runs f on a pooled connection. f sees one consistent state per statement
-// and must not keep conn.
+// Read runs f on a pooled connection, in the caller's goroutine. f sees one
+// consistent state per statement and must not keep conn.
 func (db *DB) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
 	return db.use(ctx, func(p *pools) *sql.DB { return p.readers }, f)
 }
 
-// Write runs f on the one writing connection, after earlier writers are done.
-// Temporary tables made there live until dropped.
+// ReadAside is Read for long work, which gives way to requests: see Yielding.
+func (db *DB) ReadAside(ctx context.Context, f func(conn *sql.Conn) error) error {
+	return Yielding(func() error { return db.Read(ctx, f) })
+}
+
+// Write runs f on the one writing connection, after earlier writers are done, and
+// gives way to readers: see Yielding. Temporary tables made there live until dropped.
 func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	return db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f)
+	return Yielding(func() error {
+		return db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f)
+	})
 }
 
 func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {

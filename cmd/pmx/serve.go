@@ -113,7 +113,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 		return err
 	}
 	exports := c.exports(keys, k, log)
-	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Now: time.Now})
+	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version})
 	if err != nil {
 		return err
 	}

@@ -88,9 +88,12 @@ func harmless(col string) string {
 }
 
 // ratio is a over b in millionths, rounded half away from zero as data.Ratio
-// does; NULL where b is 0.
+// does; NULL where b is 0. 128 bits are divided only where 64 do not hold the
+// numerator: they take ten times as long.
 func ratio(a, b string) string {
-	return strings.NewReplacer("@a", a, "@b", b).Replace(
-		"CASE WHEN @b <> 0 THEN (CASE WHEN (@a < 0) <> (@b < 0) THEN -1 ELSE 1 END * " +
-			"least((abs(@a)::HUGEINT * 1000000 + abs(@b)::HUGEINT // 2) // abs(@b)::HUGEINT, 9223372036854775807))::BIGINT END")
+	const quotient = "(abs(@a)::@int * 1000000 + abs(@b)::@int // 2) // abs(@b)::@int"
+	return strings.NewReplacer("@a", "("+a+")", "@b", "("+b+")").Replace(
+		"CASE WHEN @b <> 0 THEN CASE WHEN (@a < 0) <> (@b < 0) THEN -1 ELSE 1 END * " +
+			"CASE WHEN abs(@a) < 9000000000000 AND abs(@b) < 200000000000000000 THEN " + strings.ReplaceAll(quotient, "@int", "BIGINT") +
+			" ELSE least(" + strings.ReplaceAll(quotient, "@int", "HUGEINT") + ", 9223372036854775807)::BIGINT END END")
 }

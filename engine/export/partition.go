@@ -36,7 +36,7 @@ const dayMicros = 24 * int64(time.Hour/time.Microsecond)
 // already, by name, is handed over without a path instead of being written.
 func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[string]string,
 	done func(p Part, path string, share float64) error) error {
-	err := e.DB.Read(ctx, func(conn *sql.Conn) error {
+	err := e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
 			days, total, err := fillDays(ctx, conn)
 			if err != nil {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/engine"
 )
 
 // ErrNoTrader is returned for a wallet that was never seen.
@@ -86,17 +85,13 @@ func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format 
 	if progress == nil {
 		progress = func(float64) {}
 	}
-	err = e.DB.Read(ctx, func(conn *sql.Conn) error {
-		t := &trader{wallet: wallet, format: format, historyDays: historyDays, path: path}
-		defer t.drop(ctx, conn)
-		if err := engine.InTx(ctx, conn, func() error { return e.freezeTrader(ctx, conn, t) }); err != nil {
-			return err
-		}
+	t := &trader{wallet: wallet, format: format, historyDays: historyDays, path: path}
+	in, err := e.freezing(ctx, func(conn *sql.Conn, in *frozen) error { return e.freezeTrader(ctx, conn, in, t) })
+	if err == nil {
+		defer in.drop(ctx)
 		progress(frozenShare)
-		var err error
 		file, err = t.write(ctx, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
-		return err
-	})
+	}
 	if err != nil {
 		return File{}, explain(fmt.Errorf("export of a trader: %w", err))
 	}
@@ -114,7 +109,7 @@ type trader struct {
 	tables      []*rows
 }
 
-func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, t *trader) (err error) {
+func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, in *frozen, t *trader) (err error) {
 	if t.snapshot, err = e.state(ctx, conn); err != nil {
 		return err
 	}
@@ -126,7 +121,7 @@ func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, t *trader) 
 	if err != nil {
 		return err
 	}
-	replace := t.replacements(id)
+	replace := append(t.replacements(id), "@frozen", in.name)
 	for _, name := range []string{"TraderFills", "TraderHoldings"} {
 		if _, err := conn.ExecContext(ctx, statements.Get(name, replace...)); err != nil {
 			return err
@@ -136,7 +131,7 @@ func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, t *trader) 
 		return err
 	}
 	for _, d := range traderFiles() {
-		r, err := e.freeze(ctx, conn, t.snapshot, d, statements.Get(d.name, replace...))
+		r, err := e.freeze(ctx, conn, in, t.snapshot, d, statements.Get(d.name, replace...))
 		if err != nil {
 			return err
 		}
@@ -156,13 +151,6 @@ func (t *trader) replacements(id int64) []string {
 		"@method", Method, "@roi", ratio("(h.cash + h.redemption)", "h.buy"), "@win_rate", ratio("h.winning_markets", "h.resolved_markets"),
 		"@market_roi", ratio("(h.cash + h.redemption)", "h.buy_usd"), "@price", ratio("f.usd", "f.shares"),
 	}
-}
-
-func (t *trader) drop(ctx context.Context, conn *sql.Conn) {
-	for _, r := range t.tables {
-		r.drop(ctx)
-	}
-	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS trader_fill; DROP TABLE IF EXISTS trader_holding")
 }
 
 // write makes the files one after another and puts them into the zip.

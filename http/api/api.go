@@ -28,7 +28,7 @@ type Source interface {
 	Freshness() serving.Freshness
 }
 
-// Config is what an API is made of. All fields but Exports are needed.
+// Config is what an API is made of. All fields but Exports and Now are needed.
 type Config struct {
 	Source    Source
 	Reader    Reader
@@ -36,7 +36,7 @@ type Config struct {
 	Gate      *access.Gate
 	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay good
 	Version   string           // of the program
-	Now       func() time.Time // the wall clock
+	Now       func() time.Time // nil: the wall clock
 }
 
 // API answers requests from the snapshot that was published last.
@@ -49,6 +49,7 @@ type API struct {
 	gate      *access.Gate
 	version   string
 	now       func() time.Time
+	wall      bool // now is the wall clock
 	started   time.Time
 	routes    []Route
 	envelopes *envelopes
@@ -84,7 +85,12 @@ func New(cfg Config) (*API, error) {
 	if len(cfg.CursorKey) < 32 {
 		return nil, errors.New("cursor key: 32 bytes or more are needed")
 	}
+	wall := cfg.Now == nil
+	if wall {
+		cfg.Now = time.Now
+	}
 	a := &API{
+		wall:   wall,
 		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},

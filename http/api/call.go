@@ -60,9 +60,22 @@ type callKey struct{}
 
 // Begin starts the answer to c: it gives the request its id and the response the
 // header that says so. The caller ends it with End.
-func (a *API) Begin(c *fiber.Ctx) *Call {
+func (a *API) Begin(c *fiber.Ctx) *Call { return a.begin(c, a.startOf(c)) }
+
+// BeginRefusal is Begin for a request that was no request for the server yet.
+func (a *API) BeginRefusal(c *fiber.Ctx) *Call { return a.begin(c, a.now()) }
+
+// startOf is when the server had the whole request: it has looked at the clock then.
+func (a *API) startOf(c *fiber.Ctx) time.Time {
+	if a.wall {
+		return c.Context().Time()
+	}
+	return a.now()
+}
+
+func (a *API) begin(c *fiber.Ctx, start time.Time) *Call {
 	call := a.calls.pool.Get().(*Call)
-	call.Start, call.Addr = a.now(), netip.Addr{}
+	call.Start, call.Addr = start, netip.Addr{}
 	call.key, call.tier, call.route, call.code = nil, access.Nobody, nil, ""
 	call.id, call.buf = call.id[:0], call.buf[:0]
 	call.id = a.calls.appendID(call.id, c.Request().Header.Peek(headerRequestID))
@@ -160,7 +173,7 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	call.key, call.tier = key, key.Tier()
 	window := key.Take(call.Start, call.RouteIndex())
 	call.window = window
-	rateHeaders(&c.Response().Header, window)
+	rateHeaders(&c.Response().Header, call.tier, window)
 	if !window.OK {
 		return &problem{
 			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: window.ResetIn,
@@ -193,18 +206,25 @@ func setHeader(h *fasthttp.ResponseHeader, name, value string) {
 	h.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
+// policies are the texts of each tier's limit.
+var policies = func() (all [access.Nobody]struct{ number, policy string }) {
+	for _, t := range access.Tiers() {
+		n := strconv.Itoa(t.Caps().Rate)
+		all[t].number, all[t].policy = n, `"minute";q=`+n+`;w=60`
+	}
+	return all
+}()
+
 // rateHeaders tells the state of the window: RateLimit-Policy and RateLimit as in
 // draft-ietf-httpapi-ratelimit-headers, and the widely read X-RateLimit ones,
 // whose Reset is in unix seconds.
-func rateHeaders(h *fasthttp.ResponseHeader, w access.Window) {
+func rateHeaders(h *fasthttp.ResponseHeader, tier access.Tier, w access.Window) {
+	limit := &policies[tier]
+	setHeader(h, "X-Ratelimit-Limit", limit.number)
+	setHeader(h, "Ratelimit-Policy", limit.policy)
 	var text [64]byte
-	b := append(text[:0], `"minute";q=`...)
+	b := append(text[:0], `"minute";r=`...)
 	at := len(b)
-	b = strconv.AppendInt(b, int64(w.Limit), 10)
-	setHeader(h, "X-Ratelimit-Limit", utils.UnsafeString(b[at:]))
-	setHeader(h, "Ratelimit-Policy", utils.UnsafeString(append(b, ";w=60"...)))
-	b = append(text[:0], `"minute";r=`...)
-	at = len(b)
 	b = strconv.AppendInt(b, int64(w.Remaining), 10)
 	setHeader(h, "X-Ratelimit-Remaining", utils.UnsafeString(b[at:]))
 	b = strconv.AppendInt(append(b, ";t="...), int64(w.ResetIn), 10)

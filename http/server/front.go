@@ -58,7 +58,7 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 // transportFailed answers what was refused before front: headers too large, a
 // body too large, a malformed request.
 func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
-	call := s.api.Begin(c)
+	call := s.api.BeginRefusal(c)
 	call.Addr = remote(c.Context().RemoteAddr())
 	s.fail(c, call, err)
 	s.record(c, call)

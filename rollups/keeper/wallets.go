@@ -231,7 +231,7 @@ func (k *Keeper) writeWallets() {
 func (k *Keeper) buildWallets(ctx context.Context) error {
 	began := time.Now()
 	w := k.wallets
-	err := k.db.Read(ctx, func(conn *sql.Conn) error {
+	err := k.db.ReadAside(ctx, func(conn *sql.Conn) error {
 		plan := w.store.Plan()
 		var err error
 		if plan.Ledger, err = rollups.WalletLedger(ctx, conn, plan.Batch); err != nil {

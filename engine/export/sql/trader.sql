@@ -5,7 +5,7 @@
 SELECT wallet FROM wallets WHERE address = unhex('@address')
 
 -- name: TraderFills
-CREATE OR REPLACE TEMP TABLE trader_fill AS
+CREATE TABLE @frozen.trader_fill AS
 SELECT f.ts, f.tx, f.log_index, f.side, f.role, f.repeat, f.shares, f.usd, f.fee, t.token_id, t.market, t.outcome,
   m.payouts[t.outcome + 1] AS payout
 FROM fills AS f
@@ -16,13 +16,13 @@ WHERE f.wallet = @wallet
 -- name: TraderHoldings
 -- One row per market, and one for all tokens whose market is not known. Net tokens
 -- times payout is added up exactly and rounded once, half away from zero.
-CREATE OR REPLACE TEMP TABLE trader_holding AS
+CREATE TABLE @frozen.trader_holding AS
 WITH leg AS (
   SELECT market, outcome, any_value(payout) AS payout, count(*) AS fills,
     SUM(CASE side WHEN 0 THEN shares - fee ELSE -shares END)::BIGINT AS net,
     SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS sell_usd,
     SUM(CASE side WHEN 1 THEN fee ELSE 0 END)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
-  FROM trader_fill
+  FROM @frozen.trader_fill
   GROUP BY market, outcome
 ),
 valued AS (
@@ -53,12 +53,12 @@ FROM (
     count(*) FILTER (resolved AND cash + redemption > 0) AS winning_markets, SUM(negative_legs)::BIGINT AS negative_legs,
     coalesce(SUM(fills) FILTER (market IS NULL), 0)::BIGINT AS unmapped_fills,
     coalesce(SUM(cash) FILTER (NOT resolved), 0)::BIGINT AS unresolved_cash
-  FROM trader_holding
+  FROM @frozen.trader_holding
 ) AS h,
 (
   SELECT count(*) FILTER (role = 1) AS maker_trades, count(*) FILTER (role = 2) AS taker_trades,
     count(DISTINCT ts // 86400000000) AS active_days
-  FROM trader_fill
+  FROM @frozen.trader_fill
 ) AS f,
 wallets AS w
 LEFT JOIN wallet_names AS n ON n.wallet = w.wallet
@@ -70,10 +70,10 @@ WHERE w.wallet = @wallet
 WITH part AS (
   SELECT (ts // 86400000000)::INTEGER AS day, 1 AS trades, CASE side WHEN 0 THEN usd ELSE 0 END AS buy,
     CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE 0 END AS fees, 0 AS redemption
-  FROM trader_fill
+  FROM @frozen.trader_fill
   UNION ALL
   SELECT (resolved_at // 86400000000)::INTEGER, 0, 0, 0, 0, redemption
-  FROM trader_holding
+  FROM @frozen.trader_holding
   WHERE resolved AND redemption <> 0 AND resolved_at <= @as_of
 ),
 whole AS (
@@ -96,7 +96,7 @@ SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug
   h.resolved_at, h.fills AS trades, h.buy_usd + h.sell_usd AS volume, h.buy_usd AS buy_volume_usd, h.sell_usd AS sell_volume_usd,
   h.fee_usd AS fees_usd, h.cash AS net_cash, h.redemption AS redemption_value, h.cash + h.redemption AS real_pnl,
   @market_roi AS roi, h.negative_legs, h.first_ts AS first_trade_at, h.last_ts AS last_trade_at
-FROM trader_holding AS h
+FROM @frozen.trader_holding AS h
 LEFT JOIN markets AS m ON m.market = h.market
 
 -- name: trader_trades
@@ -107,10 +107,10 @@ SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   @price AS price, f.shares, f.usd, f.fee, CASE f.side WHEN 0 THEN 'shares' ELSE 'usd' END AS fee_asset,
   CASE WHEN f.market IS NOT NULL THEN m.payouts IS NOT NULL END AS resolved, f.payout, f.repeat, coalesce(f.log_index, -1) AS place
-FROM trader_fill AS f
+FROM @frozen.trader_fill AS f
 LEFT JOIN markets AS m ON m.market = f.market
 WHERE f.ts >= @since
 
 -- name: TraderCut
 -- Whether the history leaves anything out.
-SELECT count(*) > 0 FROM trader_fill WHERE ts < @since
+SELECT count(*) > 0 FROM @frozen.trader_fill WHERE ts < @since

@@ -1,0 +1,95 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmx/engine"
+)
+
+// snapshot is the state of the database that rows were read from.
+type snapshot struct {
+	version string
+	asOf    time.Time
+}
+
+// frozen is a database in memory that holds the rows of one export as they were
+// at one moment. All connections see it, so that several can write it out.
+type frozen struct {
+	db   *engine.DB
+	name string
+}
+
+// frozenYet counts the frozen databases of this process, to name them.
+var frozenYet atomic.Int64
+
+// freezing makes a frozen database and runs f, which fills it, in a transaction.
+func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *frozen) error) (*frozen, error) {
+	in := &frozen{db: e.DB, name: fmt.Sprintf("frozen_%d", frozenYet.Add(1))}
+	err := e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, "ATTACH ':memory:' AS "+in.name); err != nil {
+			return err
+		}
+		return engine.InTx(ctx, conn, func() error { return f(conn, in) })
+	})
+	if err != nil {
+		in.drop(ctx)
+		return nil, err
+	}
+	return in, nil
+}
+
+// drop gives the memory back; that fails only where the instance is gone, and its
+// memory with it.
+func (in *frozen) drop(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	_ = in.db.Read(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "DETACH DATABASE IF EXISTS "+in.name)
+		return err
+	})
+}
+
+// rows are the rows of a dataset in a frozen database.
+type rows struct {
+	snapshot
+	in        *frozen
+	dataset   dataset
+	count     int64
+	truncated bool
+}
+
+// freezeDataset freezes a research dataset. It runs in a transaction.
+func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen, d dataset) (*rows, error) {
+	snap, err := e.state(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	definition, err := e.definition(ctx, conn, d.name)
+	if err != nil {
+		return nil, err
+	}
+	return e.freeze(ctx, conn, in, snap, d, definition)
+}
+
+// freeze keeps the first rows of a definition, one more than a file may have to
+// see whether there are more.
+func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap snapshot, d dataset, definition string) (*rows, error) {
+	r := &rows{snapshot: snap, in: in, dataset: d}
+	limit := cmp.Or(e.MaxRows, MaxRows)
+	if _, err := conn.ExecContext(ctx, "CREATE TABLE "+r.table()+" AS "+d.frozen(definition, limit+1)); err != nil {
+		return nil, err
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+r.table()).Scan(&r.count); err != nil {
+		return nil, err
+	}
+	if r.count > limit {
+		r.count, r.truncated = limit, true
+	}
+	return r, nil
+}
+
+func (r *rows) table() string { return r.in.name + "." + r.dataset.name }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+
+	"pmx/data"
+	"pmx/engine/export"
+)
+
+// loadRows is how many fills the import is measured on.
+const loadRows = 5_000_000
+
+// rivalLoad reads the same file into the same columns with DuckDB alone: ids
+// are handed out and joined, nothing is checked, matched or derived.
+var rivalLoad = []string{
+	"CREATE TABLE wallets AS SELECT (row_number() OVER () - 1)::INTEGER AS wallet, address FROM (SELECT DISTINCT unhex(substr(wallet, 3)) AS address FROM read_parquet('@file'))",
+	"CREATE TABLE tokens AS SELECT (row_number() OVER () - 1)::INTEGER AS token, token_id FROM (SELECT DISTINCT token AS token_id FROM read_parquet('@file'))",
+	`CREATE TABLE fills (ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, role TINYINT, shares BIGINT, usd BIGINT, fee BIGINT, tx BLOB, log_index INTEGER, repeat SMALLINT, batch INTEGER)`,
+	`INSERT INTO fills
+SELECT epoch_us(f.ts), w.wallet, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 END, CASE f.role WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END,
+  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT, (f.fee * 1000000)::BIGINT, unhex(substr(f.tx, 3)), f.log_index, 1, 0
+FROM read_parquet('@file') AS f
+JOIN wallets AS w ON w.address = unhex(substr(f.wallet, 3))
+JOIN tokens AS t ON t.token_id = f.token`,
+	"CHECKPOINT",
+}
+
+// load measures the import of a Parquet file against DuckDB's own load of it.
+func (b *bench) load() error {
+	n := min(b.Fills, loadRows)
+	if err := b.venue("load", n); err != nil {
+		return err
+	}
+	file, err := b.parquet("load")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file) }()
+	var ours, rival []time.Duration
+	for range 3 {
+		o, err := b.loadOurs(file)
+		if err != nil {
+			return err
+		}
+		r, err := b.loadRival(file)
+		if err != nil {
+			return err
+		}
+		ours, rival = append(ours, o), append(rival, r)
+	}
+	o, r := median(ours), median(rival)
+	b.add("import Parquet to facts, "+count(n)+" fills", perSecond(n, o), "DuckDB's own load "+perSecond(n, r),
+		ratio(r.Seconds(), o.Seconds()), "≥ 0.80")
+	return errors.Join(os.RemoveAll(b.path("load")), os.RemoveAll(b.path("load-ours")))
+}
+
+// parquet exports the fills of a venue as one canonical file.
+func (b *bench) parquet(name string) (path string, err error) {
+	k, err := open(b.ctx, b.path(name), nil)
+	if err != nil {
+		return "", err
+	}
+	err = k.DB().Read(b.ctx, func(conn *sql.Conn) error {
+		path, _, err = export.WriteFacts(b.ctx, conn, k.DB().Dir().Exports(), "fills", data.Parquet)
+		return err
+	})
+	if err := errors.Join(err, k.Close()); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// loadOurs imports into an empty database, as facts: the rollups are left to
+// the rebuild, which is measured by itself.
+func (b *bench) loadOurs(file string) (time.Duration, error) {
+	dir := b.path("load-ours")
+	if err := os.RemoveAll(dir); err != nil {
+		return 0, err
+	}
+	k, err := open(b.ctx, dir, nil)
+	if err != nil {
+		return 0, err
+	}
+	k.FactsOnly()
+	took, err := timed(func() error {
+		if _, err := importFiles(b.ctx, k, file); err != nil {
+			return err
+		}
+		return k.DB().Checkpoint(b.ctx)
+	})
+	return took, errors.Join(err, k.Close())
+}
+
+func (b *bench) loadRival(file string) (time.Duration, error) {
+	path := b.path("rival.duckdb")
+	defer func() { _ = os.Remove(path) }()
+	db, err := duck(path, "8GB")
+	if err != nil {
+		return 0, err
+	}
+	took, err := timed(func() error { return execAll(b.ctx, db, substituted(rivalLoad, "@file", file)...) })
+	return took, errors.Join(err, db.Close())
+}

@@ -1,0 +1,165 @@
+// Command bench measures pmx on this machine and prints, for every figure, the
+// floor or the rival measured in the same run: absolute times drift, ratios hold.
+//
+//	go run ./bench                     10M fills
+//	go run ./bench --fills 100000000   full size: about 60 GB of disk and an hour
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type options struct {
+	Fills   int64    `help:"Fills of the venue." default:"10000000"`
+	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
+	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
+	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
+	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
+	Path    string   `help:"Of the endpoints, measure only those with this in their path."`
+	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
+	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
+	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
+}
+
+func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
+
+// bench is one run.
+type bench struct {
+	options
+	ctx  context.Context
+	dir  string
+	rows []row
+}
+
+// row is one figure beside what it is measured against.
+type row struct{ what, ours, rival, ratio, bar string }
+
+func main() {
+	var o options
+	kong.Parse(&o, kong.Name("bench"), kong.Description("Measure pmx against floors and rivals in one run."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	b := &bench{options: o, ctx: ctx, dir: o.Dir}
+	if b.dir == "" {
+		dir, err := os.MkdirTemp("", "pmx-bench-")
+		if err != nil {
+			return err
+		}
+		b.dir = dir
+		defer func() { _ = os.RemoveAll(dir) }()
+	} else if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return err
+	}
+	fmt.Printf("%s, %d cores, %s, %s fills\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), count(o.Fills))
+	for _, part := range []struct {
+		name string
+		f    func() error
+	}{
+		{"load", b.load}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
+		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"export", b.export}, {"endpoints", b.endpoints},
+		{"wallets", b.wallets}, {"prof", b.prof},
+	} {
+		if !b.needed(part.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "… %s\n", part.name)
+		if part.name == "storage" || len(o.Only) == 1 && part.name == o.Only[0] {
+			if err := b.profile(); err != nil {
+				return err
+			}
+		}
+		if err := part.f(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	pprof.StopCPUProfile()
+	b.print()
+	return nil
+}
+
+// profile starts the CPU profile that was asked for.
+func (b *bench) profile() error {
+	if b.Profile == "" {
+		return nil
+	}
+	f, err := os.Create(b.Profile)
+	if err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(f)
+}
+
+func (b *bench) needed(part string) bool {
+	switch part {
+	case "small":
+		return b.wants("fresh")
+	case "large":
+		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("start") || b.wants("http") || b.wants("endpoints") || b.wants("wallets")
+	}
+	return b.wants(part)
+}
+
+func (b *bench) path(parts ...string) string {
+	return filepath.Join(append([]string{b.dir}, parts...)...)
+}
+
+func (b *bench) add(what, ours, rival, ratio, bar string) {
+	r := row{what, ours, rival, ratio, bar}
+	b.rows = append(b.rows, r)
+	fmt.Fprintf(os.Stderr, "  %s: %s | %s | %s | %s\n", r.what, r.ours, r.rival, r.ratio, r.bar)
+}
+
+// print writes the table as Markdown.
+func (b *bench) print() {
+	fmt.Println("| what | pmx | floor or rival, same run | ratio | bar |")
+	fmt.Println("|---|---|---|---|---|")
+	for _, r := range b.rows {
+		fmt.Printf("| %s |\n", strings.Join([]string{r.what, r.ours, r.rival, r.ratio, r.bar}, " | "))
+	}
+}
+
+func count(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.4gM", float64(n)/1e6)
+	case n >= 1_000:
+		return fmt.Sprintf("%.4gk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+func perSecond(n int64, d time.Duration) string {
+	return fmt.Sprintf("%s/s", count(int64(float64(n)/d.Seconds())))
+}
+
+func ratio(a, b float64) string { return fmt.Sprintf("%.2f", a/b) }
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Clone(d)
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+func timed(f func() error) (time.Duration, error) {
+	began := time.Now()
+	err := f()
+	return time.Since(began), err
+}

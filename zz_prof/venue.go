@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// open opens a data directory as the server does.
+func open(ctx context.Context, dir string, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
+	return keeper.Open(ctx, keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(dir)},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
+		Publish: publish,
+	})
+}
+
+func importFiles(ctx context.Context, k *keeper.Keeper, paths ...string) (keeper.Result, error) {
+	res, err := k.Import(ctx, keeper.Request{Paths: paths}, nil)
+	if err == nil && len(res.Failed) > 0 {
+		err = errors.New(res.Failed[0].Error)
+	}
+	return res, err
+}
+
+// venue makes a data directory holding a sample venue of n fills, once.
+func (b *bench) venue(name string, n int64) error {
+	dir, files := b.path(name), b.path(name+"-files")
+	if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+		return nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(files)); err != nil {
+		return err
+	}
+	made, err := timed(func() error {
+		_, err := sample.Write(b.ctx, sample.Config{Fills: n}, files, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if n == b.Fills {
+		b.add("write the sample venue as CSV", perSecond(n, made), "", "", "≥ 500k/s")
+	}
+	k, err := open(b.ctx, dir, nil)
+	if err != nil {
+		return err
+	}
+	took, err := timed(func() error { return b.importParts(k, files) })
+	if err != nil {
+		return errors.Join(err, k.Close())
+	}
+	if n == b.Fills {
+		b.add("import it: CSV to facts and all rollups", perSecond(n, took), "", "", "")
+	}
+	if err := k.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644)
+}
+
+// importParts imports a venue, giving back the disk of each part once it is in.
+func (b *bench) importParts(k *keeper.Keeper, files string) error {
+	parts, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(parts)
+	others, err := filepath.Glob(filepath.Join(files, "*"))
+	if err != nil {
+		return err
+	}
+	others = slices.DeleteFunc(others, func(path string) bool { // the markets come first, the weather last
+		return slices.Contains(parts, path) || slices.Contains([]string{sample.EventsName, sample.ManifestName}, filepath.Base(path))
+	})
+	if _, err := importFiles(b.ctx, k, slices.Concat([]string{filepath.Join(files, sample.EventsName)}, parts, others)...); err != nil {
+		return err
+	}
+	return os.RemoveAll(files)
+}
+
+func (b *bench) prepareSmall() error { return b.venue("small", b.Small) }
+func (b *bench) prepareLarge() error { return b.venue("large", b.Fills) }
+
+// duck opens a DuckDB of its own, with nothing of pmx in it.
+func duck(path string, memory string) (*sql.DB, error) {
+	db, err := sql.Open("duckdb", path+"?memory_limit="+memory)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+func execAll(ctx context.Context, db *sql.DB, stmts ...string) error {
+	for _, s := range stmts {
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%.60s…: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// storage measures bytes per fill, of the facts and of everything.
+func (b *bench) storage() error {
+	path := b.path("large", "pmx.duckdb")
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	db, err := duck("", "4GB")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	if err := execAll(b.ctx, db, "ATTACH '"+path+"' AS p (READ_ONLY)", "USE p"); err != nil {
+		return err
+	}
+	var blocks int64
+	err = db.QueryRowContext(b.ctx, `SELECT count(DISTINCT block_id) FROM (
+		SELECT block_id FROM pragma_storage_info('fills') WHERE persistent AND block_id >= 0
+		UNION ALL SELECT unnest(additional_block_ids) FROM pragma_storage_info('fills') WHERE persistent)`).Scan(&blocks)
+	if err != nil {
+		return err
+	}
+	var rows int64
+	if err := db.QueryRowContext(b.ctx, "SELECT count(*) FROM fills").Scan(&rows); err != nil {
+		return err
+	}
+	b.add("bytes per fill, facts", fmt.Sprintf("%.1f B", float64(blocks*262144)/float64(rows)), "", "", "≤ 30 B")
+	b.add("bytes per fill, everything", fmt.Sprintf("%.1f B", float64(st.Size())/float64(rows)), "", "", "≤ 90 B")
+	return nil
+}
+
+// start measures opening a database until the first snapshot is there.
+func (b *bench) start() error {
+	var k *keeper.Keeper
+	took, err := timed(func() (err error) {
+		k, err = open(b.ctx, b.path("large"), func(*serving.Snapshot) {})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b.add("start: open, build the snapshot", took.Round(time.Millisecond).String(), "", "", "≤ 3 s at 100M")
+	return k.Close()
+}
