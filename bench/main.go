@@ -46,6 +46,13 @@ type bench struct {
 type row struct{ what, ours, rival, ratio, bar string }
 
 func main() {
+	if os.Getenv(clientEnv) != "" {
+		if err := client(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench client:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var o options
 	kong.Parse(&o, kong.Name("bench"), kong.Description("Measure pmx against floors and rivals in one run."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

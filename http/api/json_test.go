@@ -1,0 +1,31 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestTextsAreJSON: any byte at any place of a text comes back from encoding/json,
+// and what is no UTF-8 as U+FFFD.
+func TestTextsAreJSON(t *testing.T) {
+	for length := range 34 {
+		for at := range length {
+			for c := range 256 {
+				text := []byte(strings.Repeat("x", length))
+				text[at] = byte(c)
+				want := strings.ToValidUTF8(string(text), "\ufffd")
+				var got string
+				if err := json.Unmarshal(appendString(nil, string(text)), &got); err != nil || got != want {
+					t.Fatalf("%q became %q, %v", text, got, err)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"", "é", "Größe 100 % „in Anführung“", strings.Repeat("日本語", 9), "ends with é"} {
+		var got string
+		if err := json.Unmarshal(appendString(nil, text), &got); err != nil || got != strings.ToValidUTF8(text, "\ufffd") {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+}
