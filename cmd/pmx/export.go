@@ -49,6 +49,14 @@ The file appears under its name only when it is complete.
   pmx export fills --partition-by day --out facts    all facts, for pmx import facts`
 }
 
+// Validate refuses a format that the dataset does not have.
+func (c *ExportCmd) Validate() error {
+	if c.Format == string(data.NDJSON) && slices.Contains(export.Datasets(), c.Dataset) {
+		return fmt.Errorf("--format=ndjson is for facts, such as fills: %s is written as parquet or csv", c.Dataset)
+	}
+	return nil
+}
+
 type exportRequest struct {
 	Dataset string      `json:"dataset"`
 	Format  data.Format `json:"format"`

@@ -35,7 +35,7 @@ type ServeCmd struct {
 	VerifyCron   string        `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
 	RequestLog   string        `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
 	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
-	ExportQuota  int64         `help:"GB that finished exports may take; the oldest make room." default:"20" placeholder:"GB"`
+	ExportQuota  byteSize      `help:"Disk that finished exports may take, such as 500MB; the oldest make room." default:"20GB" placeholder:"SIZE"`
 	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
 	whaleMark
 	Sample bool `help:"Import the bundled sample venue into an empty data directory first."`
@@ -140,7 +140,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 // exports is the queue of export jobs.
 func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger) *job.Pool {
 	return job.NewPool(job.Config{Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log,
-		Limits: job.Limits{Keep: c.ExportKeep, Quota: c.ExportQuota << 30, PerKey: c.ExportJobs}})
+		Limits: job.Limits{Keep: c.ExportKeep, Quota: int64(c.ExportQuota), PerKey: c.ExportJobs}})
 }
 
 // together runs all until ctx ends or one fails, and waits for every one.

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+)
+
+// byteSize is a number of bytes as people write it: 20GB, 500 MB, 1.5TiB.
+type byteSize int64
+
+// UnmarshalText reads a size. A number without its unit is refused: nobody means
+// bytes.
+func (s *byteSize) UnmarshalText(text []byte) error {
+	n, err := humanize.ParseBytes(string(text))
+	if err != nil || n < 1_000_000 || n > 1<<60 {
+		return fmt.Errorf("%q is no size: give a number and its unit, such as 20GB or 500MB, at least 1MB", text)
+	}
+	*s = byteSize(n)
+	return nil
+}
