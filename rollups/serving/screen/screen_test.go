@@ -130,7 +130,7 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 		var all []sealed
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
 			for range rapid.IntRange(0, 30).Draw(t, "markets") {
-				id := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(2040, 2060)).Draw(t, "id")
+				id := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(2040, 2060), rapid.IntRange(4090, 4100), rapid.IntRange(8190, 8200)).Draw(t, "id")
 				for id >= len(now) {
 					now = append(now, nil)
 				}
@@ -148,10 +148,11 @@ func TestPagesAreThoseOfSortingEverything(t *testing.T) {
 		o := screen.Order{Field: screen.Field(rapid.IntRange(0, int(screen.Fields)-1).Draw(t, "sort")), Ascending: rapid.Bool().Draw(t, "ascending")}
 		want := s.v.sorted(s.v.ids(f), o)
 		n := rapid.IntRange(1, 12).Draw(t, "page")
+		top := rapid.SampledFrom([]func(*screen.Filter, screen.Order, *screen.Place, int, func(int32) data.Hash) []int32{s.c.Top, s.c.TopShared}).Draw(t, "top")
 		var got []int32
 		var after *screen.Place
 		for {
-			page := s.c.Top(f, o, after, n, s.v.condition)
+			page := top(f, o, after, n, s.v.condition)
 			got = append(got, page...)
 			if len(page) < n {
 				break

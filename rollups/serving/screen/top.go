@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"pmx/data"
 )
@@ -82,6 +83,13 @@ type picker struct {
 // Top gives the first n markets that f keeps, in order o, behind after unless
 // that is nil. condition gives the condition id of a market.
 func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash) []int32 {
+	return c.top(f, o, after, n, condition, alone)
+}
+
+// alone is after how many chunks a second processor is worth its while.
+const alone = 64
+
+func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash, alone int) []int32 {
 	if c == nil || n <= 0 {
 		return nil
 	}
@@ -89,10 +97,51 @@ func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id
 	if after != nil {
 		p.from = entry{key: o.key(after.Value), volume: after.Volume, beginning: beginning(after.Condition), id: -1}
 	}
-	s := c.sieve(f)
-	for _, next := range c.byBound(p) {
+	s, list := c.sieve(f), c.byBound(p)
+	begin := min(alone, len(list))
+	if p.scan(c, s, list[:begin]) && begin < len(list) {
+		p.share(c, [2]*sieve{s, c.sieve(f)}, list[begin:])
+	}
+	slices.SortFunc(p.heap, p.compare)
+	ids := make([]int32, len(p.heap))
+	for i := range p.heap {
+		ids[i] = p.heap[i].id
+	}
+	return ids
+}
+
+// share scans the chunks of list together with a second picker, which has every
+// other one, and takes over what that one found.
+func (p *picker) share(c *Columns, sieves [2]*sieve, list []limit) {
+	var halves [2][]limit
+	for i, next := range list {
+		halves[i%2] = append(halves[i%2], next)
+	}
+	other := *p
+	other.heap = append(make([]entry, 0, p.n), p.heap...)
+	var failed any
+	var done sync.WaitGroup
+	done.Go(func() {
+		defer func() { failed = recover() }()
+		other.scan(c, sieves[1], halves[1])
+	})
+	p.scan(c, sieves[0], halves[0])
+	done.Wait()
+	if failed != nil {
+		panic(failed) // where the caller's net is
+	}
+	all := append(p.heap, other.heap...)
+	slices.SortFunc(all, p.compare)
+	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })
+	p.heap = all[:min(p.n, len(all))]
+}
+
+// scan shows p the rows of the chunks of list and tells whether chunks with later
+// bounds may still hold rows that get in.
+func (p *picker) scan(c *Columns, s *sieve, list []limit) bool {
+	for _, next := range list {
 		if p.full() && next.worse(&p.heap[0]) {
-			break
+			return false
 		}
 		if chunk := c.chunks[next.chunk]; s.begin(chunk) {
 			list := s.within(chunk, next.chunk)
@@ -104,12 +153,7 @@ func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id
 			p.show(chunk, int32(next.chunk)<<chunkBits, list)
 		}
 	}
-	slices.SortFunc(p.heap, p.compare)
-	ids := make([]int32, len(p.heap))
-	for i := range p.heap {
-		ids[i] = p.heap[i].id
-	}
-	return ids
+	return true
 }
 
 // limit is what no row of a chunk comes before.
@@ -192,7 +236,11 @@ func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 			p.tied = last.key
 		}
 	}
-	if len(list) > fewRows {
+	switch {
+	case len(list) <= fewRows:
+	case p.after == nil:
+		list = p.siftLast(c, list, last)
+	default:
 		list = p.siftTies(c, list, first, last)
 	}
 	if all > 0 {
@@ -229,6 +277,31 @@ func (p *picker) siftKeys(c *chunk, list []uint16, first, last int64) []uint16 {
 		}
 		p.list[n&(chunkRows-1)] = i
 		n += one(uint64(key)-uint64(last) <= width)
+	}
+	return p.list[:n]
+}
+
+// siftLast keeps the rows that are not behind last: siftTies of a first page.
+func (p *picker) siftLast(c *chunk, list []uint16, last entry) []uint16 {
+	const sign = 1 << 63
+	values, volumes, conditions := c.values[p.order.Field], c.values[Volume], c.conditions
+	flip := int64(0)
+	if p.order.Ascending {
+		flip = -1
+	}
+	l0, l1, l2 := uint64(last.key)^sign, uint64(last.volume)^sign, ^last.beginning
+	n := 0
+	for _, i := range list {
+		v := values[i&(chunkRows-1)]
+		key := v ^ flip
+		if v == Null {
+			key = Null
+		}
+		_, behind := bits.Sub64(^conditions[i&(chunkRows-1)], l2, 0)
+		_, behind = bits.Sub64(uint64(volumes[i&(chunkRows-1)])^sign, l1, behind)
+		_, behind = bits.Sub64(uint64(key)^sign, l0, behind)
+		p.list[n&(chunkRows-1)] = i
+		n += int(1 ^ behind)
 	}
 	return p.list[:n]
 }
