@@ -28,6 +28,7 @@ type options struct {
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
 	Path    string   `help:"Of the endpoints, measure only those with this in their path."`
 	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
+	Buffers string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
 	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
 	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
 }

@@ -52,7 +52,7 @@ func findPrograms() (map[string]string, error) {
 }
 
 // startPostgres makes a cluster and starts it.
-func startPostgres(ctx context.Context) (p *postgres, err error) {
+func startPostgres(ctx context.Context, buffers string) (p *postgres, err error) {
 	p = &postgres{}
 	if p.bin, err = findPrograms(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func startPostgres(ctx context.Context) (p *postgres, err error) {
 	if _, err := p.run(ctx, "initdb", "-D", data, "-U", "bench", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale", "C"); err != nil {
 		return nil, err
 	}
-	p.server = p.command(context.WithoutCancel(ctx), "postgres", "-D", data, "-k", p.dir, "-h", "", "-c", "shared_buffers=1GB", "-c", "jit=off",
+	p.server = p.command(context.WithoutCancel(ctx), "postgres", "-D", data, "-k", p.dir, "-h", "", "-c", "shared_buffers="+buffers, "-c", "jit=off",
 		"-c", "max_connections=20", "-c", "fsync=off", "-c", "max_wal_size=4GB", "-c", "logging_collector=off")
 	if err := p.server.Start(); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (b *bench) wallets() error {
 		time.Since(began).Round(100*time.Millisecond)), "", "", "≤ 45 B")
 	for _, r := range walletReads {
 		rng := mrand.New(mrand.NewPCG(1, 2))
-		paths := make([]string, 20_000)
+		paths := make([]string, 100_000)
 		for i := range paths {
 			paths[i] = wire.Base + "/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + r.path
 		}
@@ -122,7 +122,7 @@ func (b *bench) walletRead(s *service, rival *postgres, what string, paths []str
 
 // rivalWallets is a cluster that holds the same rows.
 func (b *bench) rivalWallets() (*postgres, error) {
-	p, err := startPostgres(b.ctx)
+	p, err := startPostgres(b.ctx, b.Buffers)
 	if err != nil {
 		return nil, err
 	}
