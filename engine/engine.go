@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -48,7 +47,6 @@ type DB struct {
 	gate    sync.RWMutex
 	pools   *pools
 	writing sync.Mutex
-	faults  atomic.Int32
 }
 
 // pools are the two connection pools over one connector.
@@ -56,6 +54,8 @@ type pools struct {
 	connector *duckdb.Connector
 	writer    *sql.DB
 	readers   *sql.DB
+
+	replacement bool // of an instance that failed: there is one in a process's life
 }
 
 // noClose hides the connector's Close from sql.DB: two pools share it, and it
@@ -207,35 +207,52 @@ func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 }
 
 func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
+	var used *pools
 	err := func() error {
 		db.gate.RLock()
 		defer db.gate.RUnlock()
-		if db.pools == nil {
+		if used = db.pools; used == nil {
 			return ErrClosed
 		}
-		conn, err := pool(db.pools).Conn(ctx)
+		conn, err := pool(used).Conn(ctx)
 		if err != nil {
 			return err
 		}
-		return errors.Join(f(conn), conn.Close())
+		return handled(conn, f)
 	}()
 	if isFault(err) {
-		return db.reopen(ctx, err)
+		return db.reopen(ctx, used, err)
 	}
 	return err
 }
 
+// handled runs f on conn and gives conn back; after a panic, whose transaction may
+// still be open, conn is thrown away instead.
+func handled(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+		err = errors.Join(err, conn.Close())
+	}()
+	err = f(conn)
+	returned = true
+	return err
+}
+
 // reopen replaces the instance after a fault, once in a process's life. The
-// failed call's error is returned either way: its work was rolled back.
-func (db *DB) reopen(ctx context.Context, fault error) error {
-	n := db.faults.Add(1)
-	if n > 1 {
+// failed call's error is returned either way: its work was rolled back. used is
+// the instance that failed: all that were using it see the fault, and the first
+// of them has it replaced.
+func (db *DB) reopen(ctx context.Context, used *pools, fault error) error {
+	if used.replacement {
 		db.report(fault, false)
 		return fault
 	}
 	db.gate.Lock()
 	defer db.gate.Unlock()
-	if db.pools == nil {
+	if db.pools == nil || db.pools != used {
 		return fault
 	}
 	_ = db.pools.close() // a poisoned instance cannot close cleanly; the file is what counts
@@ -245,6 +262,7 @@ func (db *DB) reopen(ctx context.Context, fault error) error {
 		db.report(errors.Join(fault, err), false)
 		return fault
 	}
+	p.replacement = true
 	db.pools = p
 	db.report(fault, true)
 	return fault

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"testing"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -40,5 +42,78 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 	_ = db.Write(ctx, fail)
 	if len(outcomes) != 2 || !outcomes[0] || outcomes[1] {
 		t.Errorf("recovered = %v, want [true false]", outcomes)
+	}
+}
+
+// All that use an instance when it fails see the fault; it is replaced once, and
+// nobody is told that it could not be.
+func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
+	ctx := context.Background()
+	outcomes := make(chan bool, 8)
+	db, err := engine.Open(ctx, engine.Options{
+		Dir: engine.Dir(t.TempDir()), Threads: 1,
+		OnFault: func(_ error, recovered bool) { outcomes <- recovered },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	fatal := &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"}
+	var inside, done sync.WaitGroup
+	inside.Add(3)
+	for range 3 {
+		done.Go(func() {
+			err := db.Read(ctx, func(*sql.Conn) error {
+				inside.Done()
+				inside.Wait()
+				return fatal
+			})
+			if !errors.Is(err, fatal) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	done.Wait()
+	if err := db.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	if len(outcomes) != 1 || !<-outcomes {
+		t.Errorf("told %d times more than once, or that it was not recovered", len(outcomes))
+	}
+}
+
+// A panic of a user neither keeps its connection nor leaves a transaction open.
+func TestAPanicGivesItsConnectionBack(t *testing.T) {
+	ctx := context.Background()
+	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for range 20 { // more than there are connections
+		func() {
+			defer func() { _ = recover() }()
+			_ = db.Write(ctx, func(conn *sql.Conn) error {
+				if _, err := conn.ExecContext(ctx, "BEGIN; INSERT INTO wallets VALUES (0, '\\x01'::BLOB)"); err != nil {
+					return err
+				}
+				panic("oh")
+			})
+		}()
+		func() {
+			defer func() { _ = recover() }()
+			_ = db.Read(ctx, func(*sql.Conn) error { panic("oh") })
+		}()
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := write(ctx, db, "INSERT INTO wallets VALUES (1, '\\x02'::BLOB)"); err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	if err := db.Read(ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&rows)
+	}); err != nil || rows != 1 {
+		t.Errorf("%d rows, %v", rows, err)
 	}
 }

@@ -1,14 +1,18 @@
 package engine
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
 
 // Yielding runs f on a thread of its own that gives way to all others: requests
 // keep their pace while f, and what DuckDB does for it on that thread, takes what
-// time is left. A panic of f goes on in the caller.
+// time is left. A panic of f goes on in the caller, as text with where it began.
 func Yielding(f func() error) error {
 	type outcome struct {
 		err      error
-		panicked any
+		panicked string
 		returned bool
 	}
 	done := make(chan outcome, 1)
@@ -19,7 +23,7 @@ func Yielding(f func() error) error {
 		var o outcome
 		defer func() {
 			if !o.returned {
-				o.panicked = recover()
+				o.panicked = fmt.Sprintf("%v\n%s", recover(), debug.Stack())
 			}
 			done <- o
 		}()

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"pmx/engine"
@@ -13,8 +14,8 @@ func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	defer func() {
-		if p := recover(); p != "oh" {
-			t.Errorf("the panic came as %v", p)
+		if p, ok := recover().(string); !ok || !strings.HasPrefix(p, "oh\n") || !strings.Contains(p, "yield_test.go") {
+			t.Errorf("the panic came as %q", p)
 		}
 	}()
 	_ = engine.Yielding(func() error { panic("oh") })

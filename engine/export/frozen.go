@@ -30,6 +30,12 @@ var frozenYet atomic.Int64
 // freezing makes a frozen database and runs f, which fills it, in a transaction.
 func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *frozen) error) (*frozen, error) {
 	in := &frozen{db: e.DB, name: fmt.Sprintf("frozen_%d", frozenYet.Add(1))}
+	filled := false
+	defer func() {
+		if !filled { // after a panic too
+			in.drop(ctx)
+		}
+	}()
 	err := e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
 		if _, err := conn.ExecContext(ctx, "ATTACH ':memory:' AS "+in.name); err != nil {
 			return err
@@ -37,9 +43,9 @@ func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *froz
 		return engine.InTx(ctx, conn, func() error { return f(conn, in) })
 	})
 	if err != nil {
-		in.drop(ctx)
 		return nil, err
 	}
+	filled = true
 	return in, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -53,18 +54,26 @@ func (r *rows) steps() int64 { return max(1, (r.count+rowGroup-1)/rowGroup) }
 // writeSteps copies the steps in turns and joins each in its order while the next
 // ones are copied.
 func (r *rows) writeSteps(ctx context.Context, format data.Format, out *part, to joiner, progress func(float64)) error {
+	select {
+	case writing <- struct{}{}:
+		defer func() { <-writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	group, ctx := errgroup.WithContext(ctx)
 	ready := make([]chan string, min(copiers, r.steps()))
 	for i := range ready {
 		ready[i] = make(chan string, 1)
-		group.Go(func() error {
+		group.Go(caught(func() error {
 			defer close(ready[i])
-			return r.copySteps(ctx, format, out.path, int64(i), int64(len(ready)), ready[i])
-		})
+			return r.copySteps(ctx, fail, format, out.path, int64(i), int64(len(ready)), ready[i])
+		}))
 	}
-	group.Go(func() error {
+	group.Go(caught(func() error {
 		return engine.Yielding(func() error { return r.joinSteps(out, to, ready, progress) })
-	})
+	}))
 	err := group.Wait()
 	for _, left := range ready { // by a join that failed
 		for step := range left {
@@ -74,9 +83,26 @@ func (r *rows) writeSteps(ctx context.Context, format data.Format, out *part, to
 	return err
 }
 
+// writing is held by every file that is being written: each takes connections that
+// requests want too.
+var writing = make(chan struct{}, 2)
+
+// caught makes a panic of f its error: a goroutine's panic would end the process.
+func caught(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		return f()
+	}
+}
+
 // copySteps writes the files of every stride-th step from first on and hands each
-// over, once done.
-func (r *rows) copySteps(ctx context.Context, format data.Format, path string, first, stride int64, ready chan<- string) error {
+// over, once done. An error is told to fail while the connection is still held: the
+// others must let go of theirs before a broken database can be replaced.
+func (r *rows) copySteps(ctx context.Context, fail context.CancelCauseFunc, format data.Format, path string, first, stride int64, ready chan<- string) error {
 	return r.in.db.ReadAside(ctx, func(conn *sql.Conn) error {
 		for i := first; i < r.steps(); i += stride {
 			step := fmt.Sprintf("%s.%d.step", path, i)
@@ -90,6 +116,10 @@ func (r *rows) copySteps(ctx context.Context, format data.Format, path string, f
 				}
 			}
 			_ = os.Remove(step)
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // what went wrong elsewhere
+			}
+			fail(err)
 			return err
 		}
 		return nil

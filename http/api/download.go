@@ -3,13 +3,11 @@ package api
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -20,11 +18,6 @@ import (
 
 	"pmx/engine/export/job"
 )
-
-// stall is how long a client may take nothing of a download before the
-// connection is given up. It is counted anew with every piece, so that a large
-// file has all the time it needs.
-const stall = 60 * time.Second
 
 // downloadExport answers GET …/export-jobs/{job_id}/download with the file, or
 // the part of it that Range asks for, as it lies on the disk.
@@ -194,39 +187,15 @@ func sendFile(c *fiber.Ctx, f *os.File, s span) error {
 	} else { // of the whole file both digests are the same. RFC 9530
 		h.SetBytesV("Content-Digest", h.Peek("Repr-Digest"))
 	}
-	c.Response().SetBodyStream(&fileStream{
-		SectionReader: io.NewSectionReader(f, s.from, s.to-s.from), file: f, patience: patience(c.Context().Conn()),
-	}, int(s.to-s.from))
+	c.Response().SetBodyStream(fileStream{io.NewSectionReader(f, s.from, s.to-s.from), f}, int(s.to-s.from))
 	return nil
 }
 
 // fileStream is a part of a file on its way to a client.
 type fileStream struct {
-	*io.SectionReader
-	file     *os.File
-	patience func()
-}
-
-// Read gives the client new time for what it reads.
-func (f *fileStream) Read(p []byte) (int, error) {
-	f.patience()
-	return f.SectionReader.Read(p)
-}
-
-// WriteTo is hidden: it would read past the limit of patience.
-func (f *fileStream) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, struct{ io.Reader }{f})
+	io.Reader
+	file *os.File
 }
 
 // Close gives the file back once all is sent or the client is gone.
-func (f *fileStream) Close() error { return f.file.Close() }
-
-// patience gives what puts the connection's deadline off by another stall; the
-// server sets one for the answer as a whole.
-func patience(conn net.Conn) func() {
-	switch conn.(type) {
-	case *net.TCPConn, *tls.Conn:
-		return func() { _ = conn.SetWriteDeadline(time.Now().Add(stall)) } // the write that follows tells
-	}
-	return func() {} // a request without a socket
-}
+func (f fileStream) Close() error { return f.file.Close() }

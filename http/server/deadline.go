@@ -1,11 +1,12 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -34,9 +35,14 @@ func newTimedListener(tcp *net.TCPListener, limits timeouts) timedListener {
 	return timedListener{tcp, limits, newClock()}
 }
 
-// Accept waits for the next connection.
+// Accept waits for the next connection, also while there are no more file
+// descriptors or buffers for it: that is no reason for a server to end.
 func (l timedListener) Accept() (net.Conn, error) {
 	c, err := l.AcceptTCP()
+	for err != nil && passing(err) {
+		time.Sleep(50 * time.Millisecond)
+		c, err = l.AcceptTCP()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
@@ -46,6 +52,15 @@ func (l timedListener) Accept() (net.Conn, error) {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	return timed, nil
+}
+
+func passing(err error) bool {
+	for _, errno := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // Close gives the address back.
@@ -85,8 +100,9 @@ func (c *clock) stop() {
 	}
 }
 
-// piece is how much of a file is sent under one deadline.
-const piece = 1 << 20
+// piece is how much of a file is sent under one deadline: who takes less than this
+// in the time for a write is taken for gone.
+const piece = 32 << 10
 
 // timedConn is a connection that keeps its timeouts, each up to a tick earlier.
 // One goroutine at a time reads or writes, as HTTP/1.1 does.
@@ -144,28 +160,8 @@ func (c *timedConn) sending() error {
 	return c.SetWriteDeadline(time.Now().Add(c.limits.write))
 }
 
-// ReadFrom sends what r has; a file goes out without a copy, for as long as its
-// pieces are taken in time.
+// ReadFrom sends what r has, for as long as its pieces are taken in time. Without
+// it a download would be one write with one deadline.
 func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
-	left := int64(math.MaxInt64)
-	limit, limited := r.(*io.LimitedReader)
-	if limited {
-		r, left = limit.R, limit.N
-	}
-	var sum int64
-	for left > 0 {
-		if err := c.sending(); err != nil {
-			return sum, err
-		}
-		want := min(left, piece)
-		n, err := c.TCPConn.ReadFrom(&io.LimitedReader{R: r, N: want})
-		sum, left = sum+n, left-n
-		if limited {
-			limit.N = left
-		}
-		if err != nil || n < want {
-			return sum, err
-		}
-	}
-	return sum, nil
+	return io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{r}, make([]byte, piece))
 }

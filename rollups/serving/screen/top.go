@@ -125,8 +125,10 @@ func (p *picker) share(c *Columns, sieves [2]*sieve, list []limit) {
 		defer func() { failed = recover() }()
 		other.scan(c, sieves[1], halves[1])
 	})
-	p.scan(c, sieves[0], halves[0])
-	done.Wait()
+	func() {
+		defer done.Wait() // also where this one fails: the other reads what the caller gives back
+		p.scan(c, sieves[0], halves[0])
+	}()
 	if failed != nil {
 		panic(failed) // where the caller's net is
 	}
