@@ -16,7 +16,7 @@ import (
 // the load.Result.
 const clientEnv = "PMX_BENCH_CLIENT"
 
-// ask runs a load in a process of its own. Within the server's they would share its
+// ask runs a load in a process of its own; a request that failed is an error. Within the server's they would share its
 // goroutine scheduler: with eight requests at once, one in a hundred then waits four
 // milliseconds for a thread that is not even its own.
 func ask(ctx context.Context, cfg load.Config) (r load.Result, err error) {
@@ -38,7 +38,10 @@ func ask(ctx context.Context, cfg load.Config) (r load.Result, err error) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return r, fmt.Errorf("client: %w", err)
 	}
-	return r, nil
+	if r.Errors > 0 {
+		err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests+r.Errors, r.LastError)
+	}
+	return r, err
 }
 
 // client is the other side of ask.

@@ -238,11 +238,7 @@ func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 			p.tied = last.key
 		}
 	}
-	switch {
-	case len(list) <= fewRows:
-	case p.after == nil:
-		list = p.siftLast(c, list, last)
-	default:
+	if len(list) > fewRows {
 		list = p.siftTies(c, list, first, last)
 	}
 	if all > 0 {
@@ -279,31 +275,6 @@ func (p *picker) siftKeys(c *chunk, list []uint16, first, last int64) []uint16 {
 		}
 		p.list[n&(chunkRows-1)] = i
 		n += one(uint64(key)-uint64(last) <= width)
-	}
-	return p.list[:n]
-}
-
-// siftLast keeps the rows that are not behind last: siftTies of a first page.
-func (p *picker) siftLast(c *chunk, list []uint16, last entry) []uint16 {
-	const sign = 1 << 63
-	values, volumes, conditions := c.values[p.order.Field], c.values[Volume], c.conditions
-	flip := int64(0)
-	if p.order.Ascending {
-		flip = -1
-	}
-	l0, l1, l2 := uint64(last.key)^sign, uint64(last.volume)^sign, ^last.beginning
-	n := 0
-	for _, i := range list {
-		v := values[i&(chunkRows-1)]
-		key := v ^ flip
-		if v == Null {
-			key = Null
-		}
-		_, behind := bits.Sub64(^conditions[i&(chunkRows-1)], l2, 0)
-		_, behind = bits.Sub64(uint64(volumes[i&(chunkRows-1)])^sign, l1, behind)
-		_, behind = bits.Sub64(uint64(key)^sign, l0, behind)
-		p.list[n&(chunkRows-1)] = i
-		n += int(1 ^ behind)
 	}
 	return p.list[:n]
 }
