@@ -24,6 +24,7 @@ type Head struct {
 	Types   []string // Parquet: the type of each column, as its schema writes it
 	Keys    []string // JSON: keys of the first record, or of the top object
 	Bytes   []byte   // up to the first 64 KiB, byte-order mark removed
+	Rows    int64    // Parquet: how many there are; others are counted only by reading them
 }
 
 // Source is one plain (uncompressed) file of a feed.

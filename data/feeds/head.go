@@ -89,7 +89,7 @@ func ReadHead(path string) (data.Head, error) {
 		return data.Head{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if h.Format == data.Parquet {
-		if h.Columns, h.Types, err = parquetColumns(path); err != nil {
+		if err := readFooter(path, &h); err != nil {
 			return data.Head{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -164,32 +164,34 @@ func csvHeader(b []byte) []string {
 	return cols
 }
 
-func parquetColumns(path string) (names, types []string, err error) {
+// readFooter adds what only the footer of a Parquet file tells: columns, their
+// types, and how many rows there are.
+func readFooter(path string, h *data.Head) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	names, types, err = footerColumns(file)
-	return names, types, errors.Join(err, file.Close())
+	return errors.Join(footer(file, h), file.Close())
 }
 
-func footerColumns(file *os.File) (names, types []string, err error) {
+func footer(file *os.File, h *data.Head) error {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	f, err := parquet.OpenFile(file, info.Size())
 	if err != nil {
-		return nil, nil, fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
+		return fmt.Errorf("parquet footer (a compressed Parquet file must be decompressed first): %w", err)
 	}
 	for _, field := range f.Schema().Fields() {
 		kind := "GROUP"
 		if field.Leaf() {
 			kind = field.Type().String()
 		}
-		names, types = append(names, field.Name()), append(types, kind)
+		h.Columns, h.Types = append(h.Columns, field.Name()), append(h.Types, kind)
 	}
-	return names, types, nil
+	h.Rows = f.NumRows()
+	return nil
 }
 
 // keyDepth is how deep key paths go: a page, its list, a record, its list.

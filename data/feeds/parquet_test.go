@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
+	"pmx/data/feeds"
 )
 
 // parquetOf writes the rows of a SELECT to a Parquet file.
@@ -77,6 +78,13 @@ func TestJonBeckerBlocksAndMarkets(t *testing.T) {
 	if m.Resolution == nil || m.Resolution.Payouts[0] != data.One || m.TokenIDs[1] != "8" || *m.ReportedVolume != 1_500_000 ||
 		m.UpdatedAt.UnixMicro() != first {
 		t.Errorf("market %+v", m)
+	}
+}
+
+func TestFooterTellsHowManyRows(t *testing.T) {
+	h, err := feeds.ReadHead(parquetOf(t, "SELECT range AS n FROM range(300_000)"))
+	if err != nil || h.Rows != 300_000 {
+		t.Errorf("%d rows, want 300,000: %v", h.Rows, err)
 	}
 }
 

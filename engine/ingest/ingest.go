@@ -55,8 +55,8 @@ type Importer struct {
 	// Directory knows ids in memory, so that a small file needs no scan of all
 	// wallets and tokens; nil where there is none.
 	Directory Directory
-	// BulkRows is the number of fills from which a file that also doubles the
-	// facts is left to a rebuild, which is then cheaper than merging; 0 = 1M.
+	// BulkRows is the number of fills from which files that also add a quarter to the
+	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M.
 	BulkRows int64
 }
 
@@ -75,6 +75,7 @@ type Options struct {
 	Name     string // what the user calls the file, "" = its path
 	OnError  OnError
 	DryRun   bool
+	Coming   int64          // about how many fills are in files still to come: see isBulk
 	Progress func(Progress) // may be nil
 }
 
@@ -204,18 +205,23 @@ func (j *job) transact() error {
 	return nil
 }
 
-// isBulk tells whether rebuilding is cheaper than merging this batch.
+// isBulk tells whether rebuilding is cheaper than merging this batch and, where
+// most of it is new, those still to come, which are then taken to be new as well.
 func (j *job) isBulk() (bool, error) {
 	limit := j.im.BulkRows
 	if limit == 0 {
 		limit = 1_000_000
 	}
-	if j.receipt.Inserted < limit {
+	fills := j.receipt.Inserted
+	if fills > 0 && fills*2 >= j.receipt.Read {
+		fills += j.opts.Coming
+	}
+	if fills < limit {
 		return false, nil
 	}
 	var facts int64
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
-	return j.receipt.Inserted*4 >= facts, err
+	return fills*4 >= facts, err
 }
 
 func (j *job) commitFacts(bulk bool) error {

@@ -30,7 +30,13 @@ func (s *source) close() { _ = os.RemoveAll(s.dir) }
 type Plan struct {
 	Path string
 	Feed data.Feed
+	// Rows is about how many rows the file has, rather too few: as its footer says,
+	// and of text as many as there are of half a kilobyte.
+	Rows int64
 }
+
+// longRow is as many bytes as few rows of text have.
+const longRow = 512
 
 // Identify tells which feed a file is of, without importing it.
 func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
@@ -47,7 +53,15 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	if err != nil {
 		return Plan{}, head, fmt.Errorf("%s: %w", path, err)
 	}
-	return Plan{Path: path, Feed: feed}, head, nil
+	plan := Plan{Path: path, Feed: feed, Rows: head.Rows}
+	if head.Format != data.Parquet {
+		st, err := os.Stat(path)
+		if err != nil {
+			return Plan{}, head, err
+		}
+		plan.Rows = st.Size() / longRow
+	}
+	return plan, head, nil
 }
 
 func (im *Importer) open(ctx context.Context, path string, opts Options) (*source, error) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"pmx/data"
 	"pmx/engine/ingest"
 	"pmx/rollups/serving"
 )
@@ -65,9 +66,14 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		return res, err
 	}
 	rebuild := false
+	coming := int64(0) // fills in files still to be read, about
 	for _, p := range plans {
+		coming += fillsOf(p)
+	}
+	for _, p := range plans {
+		coming -= fillsOf(p)
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
-			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path),
+			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path), Coming: coming,
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
 		})
 		if ctx.Err() != nil {
@@ -88,6 +94,14 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
 		emit(Event{Step: name, Done: done, Of: of})
 	}))
+}
+
+// fillsOf is about how many fills a file has.
+func fillsOf(p ingest.Plan) int64 {
+	if p.Feed.Kind != data.KindFills {
+		return 0
+	}
+	return p.Rows
 }
 
 // shortened is the first clause of an error: a folder may hold many stray files,

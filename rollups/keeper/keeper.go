@@ -103,8 +103,13 @@ func (k *Keeper) readDesk(ctx context.Context) error {
 	})
 }
 
-// absorb follows a committed batch; where that fails, everything is read anew.
+// absorb follows a committed batch; where that fails, everything is read anew. A
+// batch that came behind one left to a rebuild was not merged either, and is
+// caught up with after it: to follow it now would be to leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
+	if stale, err := rollups.Stale(ctx, conn); stale || err != nil {
+		return err
+	}
 	k.merger.Committed()
 	k.addWallets(ctx, conn) // before the snapshot that shows the batch
 	err := k.live.Absorb(ctx, conn)
