@@ -16,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
+	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/http/access"
 	"pmx/http/api"
@@ -42,6 +43,7 @@ type service struct {
 }
 
 func (b *bench) serve(name string) (*service, error) {
+	engine.MakeRoom()
 	s := &service{done: make(chan error, 1), conns: b.Conns}
 	var a *api.API
 	var err error

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,4 +21,18 @@ func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 		}
 	}()
 	_ = engine.Yielding(func() error { panic("oh") })
+}
+
+func TestRoomIsMadeOnce(t *testing.T) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		t.Skip("GOMAXPROCS is set in the environment, which then stands")
+	}
+	before := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	engine.MakeRoom()
+	after := runtime.GOMAXPROCS(0)
+	engine.MakeRoom()
+	if again := runtime.GOMAXPROCS(0); after <= before || again != after {
+		t.Errorf("%d threads, then %d, then %d", before, after, again)
+	}
 }

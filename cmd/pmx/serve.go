@@ -82,6 +82,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	defer closeLog()
 	at.Listener.Refuse()
 	defer at.Listener.Close()
+	engine.MakeRoom()
 	r := &relay{}
 	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish)
 	if err != nil {
