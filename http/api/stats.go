@@ -63,8 +63,7 @@ func statsRoutes() []Route {
 type statsView struct {
 	overview, hourly         card
 	overviewOnce, hourlyOnce sync.Once
-	days                     [][]byte // one per day, each with the comma before it
-	daysOnce                 sync.Once
+	days                     daySheet
 	growth                   [access.Nobody]growthCard
 	born                     bornIn
 	bornOnce                 sync.Once
@@ -124,25 +123,9 @@ func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	days := v.statsOf().Days
-	v.stats.daysOnce.Do(func() { v.stats.days = encodeDays(days) })
-	from := max(0, len(days)-int(call.values[0].n))
-	e := envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody}
-	start := call.historyStart(v.snap)
-	if n := from + older(days[from:], start, endOfDay); n > from {
-		e.cutHistory(v.snap, endOfDay(&days[from]))
-		from = n
-	}
-	mark, asOfEnd := a.open(call, v.asOf, e)
-	b := append(v.appendBasis(call.buf), `,"data":[`...)
-	for i, row := range v.stats.days[from:] {
-		if i == 0 {
-			row = row[1:]
-		}
-		b = append(b, row...)
-	}
-	call.buf = append(b, ']')
-	return a.finish(c, call, mark, asOfEnd, a.untilRefresh(call))
+	o := &v.stats.days
+	o.once.Do(func() { o.encode(v) })
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v, call, int(call.values[0].n)))
 }
 
 // older counts the buckets at the beginning of list that were over before start
@@ -227,24 +210,6 @@ func appendHour(b []byte, h *serving.HourStats, partial bool) []byte {
 	b = strconv.AppendInt(append(b, `,"trades":`...), h.Trades, 10)
 	b = strconv.AppendInt(append(b, `,"active_wallets":`...), h.ActiveWallets, 10)
 	return append(appendBool(append(b, `,"is_partial":`...), partial), '}')
-}
-
-// encodeDays writes a wire.StatsDay for each day, each behind a comma.
-func encodeDays(days []serving.DayStats) [][]byte {
-	rows := make([][]byte, len(days))
-	for i := range days {
-		d := &days[i]
-		b := appendDate([]byte(`,{"date":`), int32(d.Day))
-		b = d.VolumeUSD.Append(append(b, `,"volume":`...))
-		b = d.VolumeShares.Append(append(b, `,"volume_shares":`...))
-		b = strconv.AppendInt(append(b, `,"trades":`...), d.Trades, 10)
-		b = strconv.AppendInt(append(b, `,"active_wallets":`...), d.ActiveWallets, 10)
-		b = strconv.AppendInt(append(b, `,"new_wallets":`...), d.NewWallets, 10)
-		b = strconv.AppendInt(append(b, `,"new_markets":`...), d.NewMarkets, 10)
-		b = strconv.AppendInt(append(b, `,"active_markets":`...), d.ActiveMarkets, 10)
-		rows[i] = append(appendBool(append(b, `,"is_partial":`...), i == len(days)-1), '}')
-	}
-	return rows
 }
 
 // appendChange adds by how many percent now is more than before, null where that
