@@ -39,6 +39,7 @@ type Live struct {
 	// venueHeld lists the venue's own wallets that traded a token.
 	venueHeld map[int32][]int32
 	traders   []int32 // distinct wallets by market id, the venue's own among them
+	firsts    []int32 // of those, whose first market of its event it is
 	day       dayTraders
 	ripening  ripening
 	wallets   [serving.Periods]walletWindow
@@ -89,7 +90,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.state, l.counts, l.ever, l.flows = s, serving.Counts{}, legs{}, nil
 	l.builder, l.catalog, l.texts = serving.NewBuilder(int(wallets)), serving.NewCatalogBuilder(), newTexts()
-	l.excluded, l.tokens, l.traders, l.tokenIDs = map[int32]bool{}, nil, nil, map[string]int32{}
+	l.excluded, l.tokens, l.traders, l.firsts, l.tokenIDs = map[int32]bool{}, nil, nil, nil, map[string]int32{}
 	l.venueHeld, l.day, l.ripening = map[int32][]int32{}, newDayTraders(), nil
 	for p := range serving.Periods {
 		l.wallets[p], l.volumes[p], l.busy[p] = newWalletWindow(), newTokenWindow(), busy{}
@@ -151,7 +152,8 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		{statements.Get(names), func(row []driver.Value) { l.builder.SetName(int(engine.Int(row[0])), engine.Text(row[1])) }},
 		{from(tableNamed("wallet_total")), l.addTotals},
 		{from(tableNamed("token_total")), l.addTokenTotal},
-		{from(tableNamed("market_wallets")), l.addTraders},
+		{from(tableNamed("market_wallets")), func(row []driver.Value) { l.addTraders(&l.traders, row) }},
+		{from(tableNamed("event_wallets")), func(row []driver.Value) { l.addTraders(&l.firsts, row) }},
 		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.wallets[engine.Int(row[1])].add(row) }},
 		{from(tableNamed("token_window")), l.addTokenWindow},
 		{statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices},
@@ -212,12 +214,13 @@ func earlier(ts int64, other driver.Value) int64 {
 	return ts
 }
 
-func (l *Live) addTraders(row []driver.Value) {
+// addTraders takes a row (market, wallets) into counts by market.
+func (l *Live) addTraders(counts *[]int32, row []driver.Value) {
 	id := int(engine.Int(row[0]))
-	for id >= len(l.traders) {
-		l.traders = append(l.traders, 0)
+	for id >= len(*counts) {
+		*counts = append(*counts, 0)
 	}
-	l.traders[id] += int32(engine.Int(row[1]))
+	(*counts)[id] += int32(engine.Int(row[1]))
 	l.catalog.Touch(int32(id))
 }
 

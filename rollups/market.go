@@ -1,6 +1,7 @@
 package rollups
 
 import (
+	"slices"
 	"strconv"
 
 	"pmx/data"
@@ -40,6 +41,7 @@ func (l *Live) refresh() {
 		if m := l.catalog.Market(id); m != nil {
 			f, traded := l.figures(m)
 			l.catalog.SetFigures(id, f)
+			l.catalog.SetFirsts(id, countAt(l.firsts, id), l.ownTraders(l.catalog.Tokens(id)))
 			for p := range serving.Periods {
 				l.busy[p].set(id, traded[p] != (legs{}))
 			}
@@ -145,16 +147,25 @@ func (l *Live) price(m *serving.Market, f *serving.Figures, last, ago quote) {
 // distinctTraders is how many wallets ever traded a market, without the venue's
 // own.
 func (l *Live) distinctTraders(market int32, tokens []int32) int32 {
-	if int(market) >= len(l.traders) {
+	return countAt(l.traders, market) - int32(len(l.ownTraders(tokens)))
+}
+
+// ownTraders are the venue's own wallets that ever traded some tokens, ascending.
+func (l *Live) ownTraders(tokens []int32) []int32 {
+	var own []int32
+	for _, token := range tokens {
+		own = append(own, l.venueHeld[token]...)
+	}
+	slices.Sort(own)
+	return slices.Compact(own)
+}
+
+// countAt is the count of a market in counts that reach as far as they must.
+func countAt(counts []int32, market int32) int32 {
+	if int(market) >= len(counts) {
 		return 0
 	}
-	own := map[int32]bool{}
-	for _, token := range tokens {
-		for _, wallet := range l.venueHeld[token] {
-			own[wallet] = true
-		}
-	}
-	return l.traders[market] - int32(len(own))
+	return counts[market]
 }
 
 // ripening are markets by the time of their resolution, the earliest on top, from

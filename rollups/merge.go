@@ -58,7 +58,7 @@ func (g *Merger) Committed() {
 // batch to the facts and dimensions; it is called once, between reading what
 // was and reading what is. Where the rollups are stale already, only apply runs.
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	g.pairs.pending = nil // of a merge that was rolled back
+	g.pairs.forget() // what a merge left that was rolled back
 	g.recent.forget()
 	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, recent: &g.recent, cities: g.Cities}
 	s, err := readState(ctx, conn)
@@ -108,6 +108,7 @@ type merge struct {
 	which    string
 	touched  int64 // how many tokens' holders are valued anew
 	moved    int64 // how many tokens go to another market
+	regroups bool  // whether events may lose or gain markets or tokens
 }
 
 func (m *merge) exec(name string, replace ...string) error {

@@ -110,12 +110,14 @@ func (v *venue) close() {
 	_ = os.RemoveAll(v.dir)
 }
 
-func (v *venue) importStep(n int) ingest.Receipt {
+func (v *venue) importStep(n int) ingest.Receipt { return v.importWith(n, ingest.Options{}) }
+
+func (v *venue) importWith(n int, opts ingest.Options) ingest.Receipt {
 	path := filepath.Join(v.dir, fmt.Sprint(n))
 	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
 		v.t.Fatal(err)
 	}
-	r, err := v.im.Import(context.Background(), path, ingest.Options{})
+	r, err := v.im.Import(context.Background(), path, opts)
 	if err != nil {
 		v.t.Fatal(err)
 	}

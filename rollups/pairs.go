@@ -18,6 +18,7 @@ type pairs struct {
 	markets [][]int32 // by wallet id, ascending
 	loaded  bool
 	pending [][2]int32 // (wallet, market) of a merge that is not committed yet
+	events  eventGroups
 }
 
 // has tells whether wallet traded market.
@@ -67,6 +68,9 @@ func (p *pairs) load(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
+	if err := p.events.load(ctx, conn); err != nil {
+		return err
+	}
 	for w, list := range p.markets {
 		slices.Sort(list)
 		p.markets[w] = slices.Clip(slices.Compact(list))
@@ -81,7 +85,11 @@ func (p *pairs) commit() {
 		p.add(pair[0], pair[1])
 	}
 	p.pending = nil
+	p.events.commit()
 }
+
+// forget drops what a merge found that was not committed.
+func (p *pairs) forget() { p.pending, p.events.pending = nil, nil }
 
 // newPairs leaves in d_pair the wallets that trade an open market for the first
 // time.

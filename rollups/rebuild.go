@@ -114,7 +114,7 @@ func (b *builder) query(t table) string {
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.to))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.to), "@events", marketEvents("true"))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
 	}

@@ -79,12 +79,8 @@ func (a *API) event(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	traders, err := a.countTraders(v, e)
-	if err != nil {
-		return err
-	}
 	mark, start := a.object(call, v.asOf)
-	call.buf = appendEvent(call.buf, e, traders)
+	call.buf = appendEvent(call.buf, e)
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
 
@@ -121,16 +117,6 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	return a.sendPart(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
-// countTraders gives the distinct wallets of an event. Of a single market they are
-// known; of several they overlap.
-func (a *API) countTraders(v *view, e *serving.Event) (int, error) {
-	if len(e.Markets) == 1 {
-		return int(v.snap.Catalog.Figures(e.Markets[0]).Traders), nil
-	}
-	t, err := a.tradersOf(v, e)
-	return t.Total, err
-}
-
 // tradersOf gives the first traders of an event, as many as any offset reaches.
 func (a *API) tradersOf(v *view, e *serving.Event) (serving.EventTraders, error) {
 	return remember(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
@@ -151,7 +137,7 @@ func (a *API) sendPart(c *fiber.Ctx, call *Call, v *view, total int, row func(b 
 }
 
 // appendEvent writes wire.EventOverview.
-func appendEvent(b []byte, e *serving.Event, traders int) []byte {
+func appendEvent(b []byte, e *serving.Event) []byte {
 	b = appendText(append(b, `{"event_id":`...), e.ID)
 	b = appendText(append(b, `,"event_slug":`...), e.Slug)
 	b = appendText(append(b, `,"title":`...), e.Title)
@@ -175,7 +161,7 @@ func appendEvent(b []byte, e *serving.Event, traders int) []byte {
 	b = e.Volume7d.Append(append(b, `,"volume_7d":`...))
 	b = e.Volume30d.Append(append(b, `,"volume_30d":`...))
 	b = strconv.AppendInt(append(b, `,"trades":`...), e.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"traders":`...), int64(traders), 10)
+	b = strconv.AppendInt(append(b, `,"traders":`...), int64(e.Traders), 10)
 	b = appendFigure(append(b, `,"liquidity":`...), e.Liquidity)
 	b = appendMicros(append(b, `,"first_trade_at":`...), e.FirstTS)
 	return append(appendMicros(append(b, `,"last_trade_at":`...), e.LastTS), '}')

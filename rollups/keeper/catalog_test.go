@@ -3,6 +3,8 @@ package keeper_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -136,6 +138,55 @@ func compareFigures(t *testing.T, k *keeper.Keeper, venue string) {
 	}
 }
 
+// eventSQL counts the traders of events, and those of their markets added up, from the
+// facts alone. @event lists (event, market), @venue the venue's own wallets.
+const eventSQL = `
+SELECT e.event, count(DISTINCT f.wallet), count(DISTINCT (f.wallet, e.market))
+FROM (VALUES @event) AS e(event, market)
+LEFT JOIN tokens AS t ON t.market = e.market
+LEFT JOIN (SELECT f.* FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet WHERE w.address NOT IN (@venue)) AS f ON f.token = t.token
+GROUP BY e.event`
+
+// compareEvents holds the traders of every event against the facts, and of some
+// against a list of them all. It gives how many more traders their markets have.
+func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
+	t.Helper()
+	snap, events, seen, pairs := k.Snapshot(), []*serving.Event(nil), map[string]bool{"": true}, []string(nil)
+	for id := range int32(snap.Catalog.Len()) {
+		key := snap.Catalog.Market(id).EventKey()
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		e := snap.Catalog.Event(key)
+		for _, market := range e.Markets {
+			pairs = append(pairs, fmt.Sprintf("(%d, %d)", len(events), market))
+		}
+		events = append(events, e)
+		if len(events)%10 == 1 {
+			read, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying(e.Markets), snap.Batch, snap.Venue)
+			if err != nil || read.Total != e.Traders {
+				t.Errorf("event %s has %d traders, a list of them %d: %v", key, e.Traders, read.Total, err)
+			}
+		}
+	}
+	query := strings.NewReplacer("@event", strings.Join(pairs, ", "), "@venue", venue).Replace(eventSQL)
+	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {
+		return engine.Each(context.Background(), conn, query, func(row []driver.Value) error {
+			e, want := events[engine.Int(row[0])], int(engine.Int(row[1]))
+			if e.Traders != want {
+				t.Errorf("event %s %s has %d traders, want %d", e.ID, e.Slug, e.Traders, want)
+			}
+			twice += int(engine.Int(row[2])) - want
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return twice
+}
+
 func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 3_000}, dir, nil); err != nil {
@@ -144,6 +195,9 @@ func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, dir)
 	compareFigures(t, k, "''::BLOB")
+	if compareEvents(t, k, "''::BLOB") == 0 {
+		t.Error("nobody trades two markets of one event")
+	}
 	markets, traded, priced, moved, day := 0, 0, 0, 0, 0
 	c := k.Snapshot().Catalog
 	for id := range int32(c.Len()) {
@@ -175,6 +229,7 @@ func TestFiguresOfCapturedMarketsFollowFromTheFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareFigures(t, k, "''::BLOB")
+	compareEvents(t, k, "''::BLOB")
 	mustVerify(t, k)
 }
 
@@ -204,6 +259,9 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	t.Cleanup(func() { _ = k.Close() })
 	mustImport(t, k, dir)
 	compareFigures(t, k, list)
+	if compareEvents(t, k, list) == 0 {
+		t.Error("nobody trades two markets of one event")
+	}
 	mustVerify(t, k)
 }
 

@@ -8,6 +8,8 @@ type CatalogBuilder struct {
 	conditions *idTable
 	markets    paged[listing]
 	figures    paged[Figures]
+	firsts     paged[eventFirsts]
+	own        ownSets
 	tokens     paged[tokenSlot]
 	slugs, ids eventIndex
 	len        int
@@ -105,6 +107,14 @@ func (b *CatalogBuilder) SetFigures(id int32, f Figures) {
 	b.note(id)
 }
 
+// SetFirsts says of how many wallets market id is the first of its event, by id,
+// that they traded, the venue's own among them, and which of the venue's own traded
+// it, ascending.
+func (b *CatalogBuilder) SetFirsts(id, wallets int32, own []int32) {
+	*b.firsts.edit(int(id)) = eventFirsts{wallets, b.own.place(own)}
+	b.note(id)
+}
+
 // SetPrice says what a token was last traded at, in millionths.
 func (b *CatalogBuilder) SetPrice(token, price int32) { b.tokens.edit(int(token)).price = price + 1 }
 
@@ -152,8 +162,8 @@ func (b *CatalogBuilder) Count(c *Counts) {
 
 // Seal gives the Catalog as it is now and starts the next one.
 func (b *CatalogBuilder) Seal() *Catalog {
-	c := &Catalog{conditions: b.conditions, markets: b.markets.seal(), figures: b.figures.seal(), tokens: b.tokens.seal(),
-		slugs: b.slugs.seal(), ids: b.ids.seal(), len: b.len, changed: b.changed}
+	c := &Catalog{conditions: b.conditions, markets: b.markets.seal(), figures: b.figures.seal(), firsts: b.firsts.seal(),
+		own: b.own.sets, tokens: b.tokens.seal(), slugs: b.slugs.seal(), ids: b.ids.seal(), len: b.len, changed: b.changed}
 	for _, id := range b.changed {
 		b.noted[id] = false
 	}

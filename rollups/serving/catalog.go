@@ -97,6 +97,8 @@ type Catalog struct {
 	conditions *idTable
 	markets    shared[listing]
 	figures    shared[Figures]
+	firsts     shared[eventFirsts]
+	own        [][]int32 // sets of the venue's own wallets, ascending; the first is empty
 	tokens     shared[tokenSlot]
 	slugs, ids eventNames
 	len        int
@@ -211,7 +213,7 @@ func (c *Catalog) Alone(o *Catalog) int64 {
 	if c == nil || o == nil {
 		return 0
 	}
-	return c.markets.alone(&o.markets) + c.figures.alone(&o.figures) + c.tokens.alone(&o.tokens)
+	return c.markets.alone(&o.markets) + c.figures.alone(&o.figures) + c.firsts.alone(&o.firsts) + c.tokens.alone(&o.tokens)
 }
 
 // conditionHash spreads a condition id, which is a hash already but for made-up

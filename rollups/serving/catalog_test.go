@@ -104,6 +104,11 @@ func TestConditionsAreFoundWhileTheCatalogGrows(t *testing.T) {
 func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	closed, open := true, false
 	b := serving.NewCatalogBuilder()
+	// Of the 6 wallets of event 7 the venue's own are 1, 2 and 5.
+	b.SetFirsts(0, 3, []int32{1, 2})
+	b.SetFirsts(1, 2, []int32{2, 5})
+	b.SetFirsts(2, 1, []int32{2, 5})
+	b.SetFirsts(3, 9, nil)
 	b.Set(&serving.Market{ID: 0, Condition: conditionOf(0), EventSlug: "rain", EventID: "7", EventTitle: "Rain", UpdatedTS: 1,
 		Closed: &open, StartTS: 50, EndTS: 90, Category: "weather"})
 	b.Set(&serving.Market{ID: 1, Condition: conditionOf(1), EventSlug: "rain", EventID: "7", EventTitle: "Rain!", UpdatedTS: 2,
@@ -131,11 +136,11 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 			t.Errorf("states of event %s: %+v", key, e)
 		}
 		if e.VolumeUSD != 130 || e.Volume24h != 3 || e.Trades != 3 || e.FirstTS != 55 || e.LastTS != 70 || e.StartTS != 40 || e.EndTS != 90 ||
-			e.Liquidity != 5 {
+			e.Liquidity != 5 || e.Traders != 3 {
 			t.Errorf("sums of event %s: %+v", key, e)
 		}
 	}
-	if e := c.Event("8"); e == nil || e.ID != "8" || e.Slug != "" || e.Liquidity != serving.NoValue || !slices.Equal(e.Markets, []int32{3}) {
+	if e := c.Event("8"); e == nil || e.ID != "8" || e.Slug != "" || e.Liquidity != serving.NoValue || e.Traders != 9 || !slices.Equal(e.Markets, []int32{3}) {
 		t.Errorf("event 8: %+v", e)
 	}
 	if c.Event("9") != nil || c.Event("") != nil {

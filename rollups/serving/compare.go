@@ -52,7 +52,7 @@ func (c *Catalog) compare(o *Catalog) (rows, differ int64) {
 			continue
 		}
 		note(reflect.DeepEqual(m, other) && *c.Figures(id) == *o.Figures(id) && c.Find(m.Condition) == m)
-		note(slices.Equal(c.Tokens(id), o.Tokens(id)))
+		note(slices.Equal(c.Tokens(id), o.Tokens(id)) && c.eventTraders([]int32{id}) == o.eventTraders([]int32{id}))
 		for _, token := range c.Tokens(id) {
 			note(c.Token(token) == o.Token(token) && c.OutcomePrice(id, c.Token(token).Outcome) == o.OutcomePrice(id, o.Token(token).Outcome))
 		}

@@ -18,6 +18,7 @@ type Event struct {
 	VolumeUSD, VolumeShares         data.Micro
 	Volume24h, Volume7d, Volume30d  data.Micro
 	Trades                          int64
+	Traders                         int        // distinct wallets over all markets, lifetime, without the venue's own
 	TakerMarkets, MakerMarkets      int        // traded markets by the basis of their volume
 	Liquidity                       data.Micro // of the markets that tell theirs; NoValue: none does
 	NegRisk                         *bool      // nil: unknown
@@ -67,6 +68,7 @@ func (c *Catalog) Event(key string) *Event {
 		e.describe(m, newest)
 		e.add(m, f)
 	}
+	e.Traders = c.eventTraders(ids)
 	e.Markets = slices.Clone(ids)
 	slices.SortFunc(e.Markets, func(x, y int32) int {
 		a, b := c.Market(x), c.Market(y)
