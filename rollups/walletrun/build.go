@@ -96,7 +96,7 @@ func (s *Store) adopt(batch int64) error {
 		s.mu.Unlock()
 		return errors.Join(ErrOvertaken, r.drop())
 	}
-	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
+	s.state.Store(&state{run: r.scattered(), tail: old.tail.since(batch), ready: true})
 	s.mu.Unlock()
 	if old.run != nil {
 		return old.run.drop()
@@ -115,9 +115,17 @@ type build struct {
 
 // reuse takes the present run as an input, but for the wallets that are read anew.
 func (b *build) reuse(p Plan) error {
-	r := b.store.state.Load().run
-	if r == nil || !r.take() {
+	served := b.store.state.Load().run
+	if served == nil {
 		return errors.New("wallet run: the file to go on from is gone")
+	}
+	r, err := openRun(b.store.path()) // anew, to be read in order
+	if err == nil && r.h != served.h {
+		err = errors.Join(errors.New("it is another file now"), r.drop())
+	}
+	if err != nil {
+		b.store.lose()
+		return errors.Join(ErrDamaged, err)
 	}
 	skip := make(map[int32]bool, len(p.Again))
 	for _, wallet := range p.Again {

@@ -17,3 +17,5 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 func unmap([]byte) error { return nil }
 
 func adviseRandom([]byte) {}
+
+func adviseNeeded([]byte, int, int) {}

@@ -15,6 +15,13 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmap(b []byte) error { return unix.Munmap(b) }
 
+// adviseNeeded has the system read the bytes from lo to hi of b, which begins at a
+// page, before they are used.
+func adviseNeeded(b []byte, lo, hi int) {
+	lo -= lo % pageSize
+	_ = unix.Madvise(b[lo:hi], unix.MADV_WILLNEED) // advice only
+}
+
 // adviseRandom keeps the system from reading ahead in b, which begins at a page.
 func adviseRandom(b []byte) {
 	if len(b) > 0 {

@@ -62,6 +62,9 @@ func (v *view) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum
 		}
 	}
 	ix.reset()
+	if v.run != nil {
+		v.run.ahead(v.lo, v.hi)
+	}
 	var f serving.Fill
 	for i := v.lo; i < v.hi; i++ {
 		v.run.amounts(i, &f)
@@ -135,6 +138,7 @@ func (v *view) runDays(dst []serving.DaySum) []serving.DaySum {
 		}
 		return dst
 	}
+	v.run.ahead(v.lo, v.hi)
 	var f serving.Fill
 	for i := v.lo; i < v.hi; i++ {
 		v.run.amounts(i, &f)

@@ -51,11 +51,28 @@ func openRun(path string) (*run, error) {
 		from, to := r.h.span(s)
 		r.part[s] = b[from:to:to]
 	}
-	// Neighbouring hashes are of other wallets: reading ahead would only push out
-	// what is used.
-	adviseRandom(r.part[txs])
 	r.users.Store(1)
 	return r, nil
+}
+
+// scattered tells the system that the file will be read here and there: what lies
+// beside is of other wallets, and where the file is larger than memory, reading
+// ahead would only push out what is used. A file that is read from front to back
+// is opened without.
+func (r *run) scattered() *run {
+	adviseRandom(r.bytes)
+	return r
+}
+
+// longSpan is from how many bytes on rows are asked for at once; up to there, a
+// call of the system costs more than it spares.
+const longSpan = 64 << 10
+
+// ahead asks for the rows from lo to hi, which are about to be read in order.
+func (r *run) ahead(lo, hi int) {
+	if (hi-lo)*rowSize >= longSpan {
+		adviseNeeded(r.part[rows], lo*rowSize, hi*rowSize)
+	}
 }
 
 // take keeps the run mapped until drop; false where it is unmapped already.

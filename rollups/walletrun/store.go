@@ -72,7 +72,7 @@ func (s *Store) Open(known func(Covers) (bool, error)) (bool, error) {
 	if err != nil || !ok {
 		return false, errors.Join(err, r.drop())
 	}
-	return true, s.swap(&state{run: r, tail: newTail(r.h.covers.Batch, r.h.covers.Batch), ready: true})
+	return true, s.swap(&state{run: r.scattered(), tail: newTail(r.h.covers.Batch, r.h.covers.Batch), ready: true})
 }
 
 // Restart makes the store forget everything: what comes after batch is for Add,
@@ -274,6 +274,11 @@ func (s *Store) caught(before bool, ok *bool) {
 		panic(r)
 	}
 	*ok = false
+	s.lose()
+}
+
+// lose makes the store forget a file that cannot be read.
+func (s *Store) lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state.Load()
