@@ -42,8 +42,10 @@ var layers = []struct {
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
-	{"rollups/walletrun", []string{"data", "rollups/serving"}},
-	{"rollups", []string{"rollups", "rollups/serving", "rollups/walletrun", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
+	{"rollups/runfile", nil},
+	{"rollups/walletrun", []string{"data", "rollups/runfile", "rollups/serving"}},
+	{"rollups/textrun", []string{"data", "rollups/runfile", "rollups/serving"}},
+	{"rollups", []string{"rollups", "rollups/serving", "rollups/walletrun", "rollups/textrun", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
 		"engine/...", "data/..."}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},
@@ -65,7 +67,7 @@ var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.
 
 // withoutC are the packages that others may build on without a C compiler.
 var withoutC = []string{"data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
-	"rollups/walletrun"}
+	"rollups/runfile", "rollups/walletrun", "rollups/textrun"}
 
 const module = "pmx"
 

@@ -19,8 +19,8 @@ const (
 	dayLength  = 24 * hourLength
 )
 
-// MarketTexts gives what the snapshot leaves out of a market.
-func (r *Reader) MarketTexts(ctx context.Context, market int32) (t serving.MarketTexts, err error) {
+// MarketTexts gives what the snapshot leaves out of a market, as it is now.
+func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serving.MarketTexts, err error) {
 	err = r.each(ctx, "MarketTexts", func(row []driver.Value) {
 		t = serving.MarketTexts{Description: engine.Text(row[0]), ResolutionSource: engine.Text(row[1]),
 			GroupItemTitle: engine.Text(row[2]), PayoutSource: data.ResolutionSource(engine.Int(row[3]))}
@@ -28,14 +28,15 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32) (t serving.Marke
 	return t, err
 }
 
-// MarketFills gives the n newest fills of a market with these tokens and figures,
-// newest first, of imports up to batch. It looks back from the newest one as far as
+// MarketFills adds the n newest fills of a market with these tokens and figures to
+// dst, newest first, of imports up to batch. It looks back from the newest one as far as
 // they should reach at the market's pace, then further, and where a market was
 // traded now and then over long at the days on which it was, never at history as
 // a whole.
-func (r *Reader) MarketFills(ctx context.Context, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error) {
+func (r *Reader) MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures,
+	n int) ([]serving.MarketFill, error) {
 	if len(tokens) == 0 || f.LastTS == 0 {
-		return nil, nil
+		return dst, nil
 	}
 	q := fillQuery{r: r, which: among("token", tokens), batch: batch, n: n}
 	whole := f.LastTS - f.FirstTS + 1
@@ -43,14 +44,15 @@ func (r *Reader) MarketFills(ctx context.Context, tokens []int32, batch int64, f
 		span = min(span, whole)
 		fills, err := q.read(ctx, q.between(f.LastTS-span, f.LastTS))
 		if err != nil || len(fills) == n || span == whole {
-			return fills, err
+			return append(dst, fills...), err
 		}
 	}
 	days, err := q.days(ctx, f.FirstTS, f.LastTS)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	return q.read(ctx, days...)
+	fills, err := q.read(ctx, days...)
+	return append(dst, fills...), err
 }
 
 const (
@@ -111,6 +113,9 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Marke
 	}, "@ranges", strings.Join(ranges, " UNION ALL "), "@limit", strconv.Itoa(q.n))
 	return fills, err
 }
+
+// MarketAtHand is false: what is asked of one market lies in the facts of some days.
+func (r *Reader) MarketAtHand(int32, []int32, int64) bool { return false }
 
 // EventTraders gives every wallet that traded some tokens, in no order, of imports
 // up to batch, without some wallets.

@@ -12,13 +12,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// marketReader is what the market endpoints read from the database.
+// marketReader is what the market endpoints read of one market.
 type marketReader interface {
-	// MarketTexts gives what the snapshot leaves out of a market.
-	MarketTexts(ctx context.Context, market int32) (serving.MarketTexts, error)
-	// MarketFills gives the n newest fills of a market with these tokens and figures,
-	// newest first, of imports up to batch.
-	MarketFills(ctx context.Context, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error)
+	// MarketTexts gives what the snapshot leaves out of a market, as of batch or later.
+	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
+	// MarketFills adds the n newest fills of a market with these tokens and figures to
+	// dst, newest first, of imports up to batch.
+	MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error)
+	// MarketAtHand tells whether these reads are so cheap that keeping their results
+	// would cost more.
+	MarketAtHand(market int32, tokens []int32, batch int64) bool
 }
 
 // recentFills is how many fills an overview shows.
@@ -48,7 +51,9 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	if m == nil {
 		return missing("market_not_found", "No market of this condition id is known. Check the id.")
 	}
-	more, err := a.marketRead(v, m)
+	w := a.desks.take()
+	defer a.desks.give(w)
+	more, err := a.marketRead(v, w, m)
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
 
-// marketRead is what of an overview comes from the database.
+// marketRead is what of an overview the snapshot does not hold.
 type marketRead struct {
 	texts serving.MarketTexts
 	fills []serving.MarketFill
@@ -78,14 +83,23 @@ func (r marketRead) Weight() int {
 	return 128 + len(r.texts.Description) + len(r.texts.ResolutionSource) + 120*len(r.fills)
 }
 
-func (a *API) marketRead(v *view, m *serving.Market) (marketRead, error) {
-	return remember(a, v, fmt.Sprint("market ", m.ID), func(ctx context.Context) (r marketRead, err error) {
-		if r.texts, err = a.reader.MarketTexts(ctx, m.ID); err != nil {
-			return r, err
-		}
-		r.fills, err = a.reader.MarketFills(ctx, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, v.snap.Catalog.Figures(m.ID), recentFills)
+// marketRead reads at w, or keeps what was read for the epoch where that takes long.
+func (a *API) marketRead(v *view, w *desk, m *serving.Market) (marketRead, error) {
+	if a.reader.MarketAtHand(m.ID, v.snap.Catalog.Tokens(m.ID), v.snap.Batch) {
+		r, err := a.readMarket(context.Background(), v, w.filled[:0], m)
+		w.filled = r.fills
 		return r, err
-	})
+	}
+	return remember(a, v, fmt.Sprint("market ", m.ID), func(ctx context.Context) (marketRead, error) { return a.readMarket(ctx, v, nil, m) })
+}
+
+// readMarket reads into the memory of dst.
+func (a *API) readMarket(ctx context.Context, v *view, dst []serving.MarketFill, m *serving.Market) (r marketRead, err error) {
+	if r.texts, err = a.reader.MarketTexts(ctx, m.ID, v.snap.Batch); err != nil {
+		return r, err
+	}
+	r.fills, err = a.reader.MarketFills(ctx, dst, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, v.snap.Catalog.Figures(m.ID), recentFills)
+	return r, err
 }
 
 // appendMarket writes wire.MarketOverview.

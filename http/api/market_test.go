@@ -89,6 +89,16 @@ func TestMarketOverview(t *testing.T) {
 	if v.markets.Asked != 1 {
 		t.Errorf("the database was asked %d times in one epoch, want once", v.markets.Asked)
 	}
+	kept := string(v.get(access.Alpha, "/market/"+data.Hash{1}.String()+"/overview").Body())
+	v.markets.AtHand = true
+	for range 2 {
+		if got := string(v.get(access.Alpha, "/market/"+data.Hash{1}.String()+"/overview").Body()); got != kept {
+			t.Errorf("read at hand\n got %s\nwant %s", got, kept)
+		}
+	}
+	if v.markets.Asked != 3 {
+		t.Errorf("what is at hand was read %d times for two requests", v.markets.Asked-1)
+	}
 }
 
 func TestWhatIsNotKnownOfAMarketIsNull(t *testing.T) {

@@ -31,7 +31,8 @@ const (
 	bigBook = 2000
 )
 
-// desk is the memory that requests about one wallet work in, used again and again.
+// desk is the memory that requests about one wallet or market work in, used again
+// and again.
 type desk struct {
 	fills  []serving.Fill
 	tokens []serving.TokenSum
@@ -39,6 +40,7 @@ type desk struct {
 	rows   []walletDay
 	book   serving.Book
 	paid   []serving.DayPaid
+	filled []serving.MarketFill
 }
 
 // desks holds the desks that nobody works at.
@@ -55,7 +57,7 @@ func (d *desks) take() *desk {
 const keepDesk = 1 << 14
 
 func (d *desks) give(w *desk) {
-	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.book.Holdings), cap(w.paid)) <= keepDesk {
+	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.book.Holdings), cap(w.paid), cap(w.filled)) <= keepDesk {
 		d.pool.Put(w)
 	}
 }

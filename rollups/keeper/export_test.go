@@ -8,14 +8,14 @@ import (
 // Bulk makes files of n fills and more count as large: they are left to a rebuild.
 func (k *Keeper) Bulk(n int64) { k.importer.BulkRows = n }
 
-// Rested makes replaced fills reason enough to write the file in wallet order now.
-func (k *Keeper) Rested() { k.wallets.took = 0 }
+// Rested makes replaced fills reason enough to write new files now.
+func (k *Keeper) Rested() { k.runs.took = 0 }
 
-// Renew forgets the file in wallet order and writes it from all facts.
+// Renew forgets the files below runs/ and writes them from the whole database.
 func (k *Keeper) Renew(ctx context.Context) error {
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.wallets.restart(ctx, conn) })
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.runs.restart(ctx, conn) })
 	if err != nil {
 		return err
 	}
-	return k.buildWallets(ctx)
+	return k.buildRuns(ctx)
 }

@@ -18,10 +18,8 @@ import (
 	"pmx/engine"
 	"pmx/engine/export"
 	"pmx/engine/ingest"
-	"pmx/engine/query"
 	"pmx/rollups"
 	"pmx/rollups/serving"
-	"pmx/rollups/walletrun"
 )
 
 // Config says what to keep.
@@ -41,7 +39,7 @@ type Keeper struct {
 	db        *engine.DB
 	importer  *ingest.Importer
 	live      *rollups.Live // nil where nobody is served
-	wallets   *wallets      // nil where nobody is served
+	runs      *runs         // nil where nobody is served
 	merger    rollups.Merger
 	factsOnly bool
 	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
@@ -82,10 +80,10 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	if k.live != nil {
 		k.importer.Directory = k.live
-		k.wallets = &wallets{store: walletrun.New(db.Dir().Runs())} // a rebuild asks for it
+		k.runs = newRuns(db.Dir().Runs()) // a rebuild asks for them
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
 			k.cancel()
-			return nil, errors.Join(err, k.wallets.store.Close(), db.Close())
+			return nil, errors.Join(err, k.runs.close(), db.Close())
 		}
 		k.background.Go(func() { k.warm(k.ctx) })
 	}
@@ -111,7 +109,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	k.merger.Committed()
-	k.addWallets(ctx, conn) // before the snapshot that shows the batch
+	k.addRuns(ctx, conn) // before the snapshot that shows the batch
 	err := k.live.Absorb(ctx, conn)
 	if err == nil {
 		return nil
@@ -126,8 +124,8 @@ func (k *Keeper) warm(ctx context.Context) {
 	quiet := func(err error) bool {
 		return err == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, context.Canceled)
 	}
-	if err := k.openWallets(ctx); !quiet(err) {
-		k.cfg.Log.Error().Err(err).Msg("wallets are read from the database")
+	if err := k.openRuns(ctx); !quiet(err) {
+		k.cfg.Log.Error().Err(err).Msg("wallets and markets are read from the database")
 	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
 	if !quiet(err) {
@@ -148,14 +146,14 @@ func (k *Keeper) Close() error {
 	k.busy.Lock()
 	defer k.busy.Unlock()
 	k.background.Wait()
-	if k.wallets == nil {
+	if k.runs == nil {
 		return k.db.Close()
 	}
-	return errors.Join(k.wallets.store.Close(), k.db.Close())
+	return errors.Join(k.runs.close(), k.db.Close())
 }
 
 // Settle waits until what goes on in the background is done: loading what merging
-// keeps in memory, and writing the file in wallet order.
+// keeps in memory, and writing the files below runs/.
 func (k *Keeper) Settle() { k.background.Wait() }
 
 // DB is the open database.
@@ -167,15 +165,6 @@ func (k *Keeper) Snapshot() *serving.Snapshot {
 		return nil
 	}
 	return k.live.Snapshot()
-}
-
-// Reader reads what the snapshot does not hold.
-func (k *Keeper) Reader() *Reader {
-	r := &Reader{Reader: &query.Reader{DB: k.db}}
-	if k.wallets != nil {
-		r.wallets = k.wallets.store
-	}
-	return r
 }
 
 // Exporter writes what the database holds into files.
@@ -223,7 +212,7 @@ func (k *Keeper) reload(ctx context.Context) error {
 	if err := k.load(ctx); err != nil {
 		return err
 	}
-	if err := k.followWallets(ctx); err != nil {
+	if err := k.followRuns(ctx); err != nil {
 		return err
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
@@ -315,12 +304,11 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	if k.live != nil {
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
-	wallets, err := k.verifyWallets(ctx)
+	runs, err := k.verifyRuns(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("verify wallet_run: %w", err)
+		return nil, fmt.Errorf("verify runs: %w", err)
 	}
-	checks = append(checks, wallets)
-	return checks, nil
+	return append(checks, runs...), nil
 }
 
 // cycleDone records how a refresh ended.

@@ -130,8 +130,8 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 		return k.cycleDone(err)
 	}
 	err := k.compact(ctx)
-	if k.wallets != nil {
-		k.writeWallets()
+	if k.runs != nil {
+		k.writeRuns()
 	}
 	return k.cycleDone(err)
 }

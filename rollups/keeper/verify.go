@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"pmx/rollups"
-	"pmx/rollups/walletrun"
 )
 
 // verifyLive proves that what is served equals what the database would be
@@ -27,22 +26,26 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	return []rollups.Check{check}
 }
 
-// verifyWallets proves the file in wallet order: the one that is served from, or
-// the one that the next server would find.
-func (k *Keeper) verifyWallets(ctx context.Context) (check rollups.Check, err error) {
-	w := k.wallets
-	if w == nil {
-		w = &wallets{store: walletrun.New(k.db.Dir().Runs())}
-		defer func() { err = errors.Join(err, w.store.Close()) }()
+// verifyRuns proves the files below runs/: those that are served from, or those that
+// the next server would find.
+func (k *Keeper) verifyRuns(ctx context.Context) (checks []rollups.Check, err error) {
+	r := k.runs
+	if r == nil {
+		r = newRuns(k.db.Dir().Runs())
+		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		if k.wallets == nil {
-			if err := w.open(ctx, conn); err != nil {
+		if k.runs == nil {
+			if err := r.open(ctx, conn); err != nil {
 				return err
 			}
 		}
-		check, err = rollups.VerifyWallets(ctx, conn, w.store)
+		if checks, err = rollups.VerifyRuns(ctx, conn, r.wallets, r.tokens); err != nil {
+			return err
+		}
+		texts, err := rollups.VerifyTexts(ctx, conn, r.texts)
+		checks = append(checks, texts)
 		return err
 	})
-	return check, err
+	return checks, err
 }

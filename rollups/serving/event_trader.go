@@ -174,6 +174,12 @@ type MarketFill struct {
 	Fill
 }
 
+// Compare orders the fills of a market, oldest first, as CompareInBlock does those of
+// a token.
+func (f *MarketFill) Compare(o *MarketFill) int {
+	return cmp.Or(f.inBlock(&o.Fill), cmp.Compare(o.Token, f.Token), cmp.Compare(o.Repeat, f.Repeat), cmp.Compare(o.Wallet, f.Wallet))
+}
+
 // MarketTexts is what a Market leaves out. Empty strings are unknown.
 type MarketTexts struct {
 	Description, ResolutionSource, GroupItemTitle string

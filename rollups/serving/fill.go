@@ -35,6 +35,21 @@ func (f *Fill) Compare(o *Fill) int {
 		cmp.Compare(f.Token, o.Token), cmp.Compare(f.Repeat, o.Repeat), cmp.Compare(f.LogIndex, o.LogIndex))
 }
 
+// CompareInBlock orders the fills of one token, oldest first, as a market's newest
+// fills are shown: by time, as they lie in their block, and within a transaction
+// sells before buys. The field Token names the wallet. The order is total.
+func (f *Fill) CompareInBlock(o *Fill) int {
+	return cmp.Or(f.inBlock(o), cmp.Compare(o.Repeat, f.Repeat), cmp.Compare(o.Token, f.Token))
+}
+
+func (f *Fill) inBlock(o *Fill) int {
+	if f.TS != o.TS {
+		return cmp.Compare(f.TS, o.TS)
+	}
+	return cmp.Or(cmp.Compare(f.LogIndex, o.LogIndex), bytes.Compare(f.Tx[:], o.Tx[:]), cmp.Compare(o.Side, f.Side),
+		cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD))
+}
+
 // TokenSum is what a wallet did with one token, lifetime.
 type TokenSum struct {
 	Token           int32

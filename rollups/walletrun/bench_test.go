@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"pmx/data"
@@ -14,7 +15,7 @@ import (
 // market maker.
 func benchStore(b *testing.B) *Store {
 	b.Helper()
-	s := New(b.TempDir())
+	s := New(filepath.Join(b.TempDir(), "wallets.run"))
 	if err := s.Restart(0, false); err != nil {
 		b.Fatal(err)
 	}

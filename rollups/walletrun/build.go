@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
+	"slices"
 
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 )
 
@@ -15,8 +16,21 @@ import (
 type Plan struct {
 	Batch  int64   // the last import of it
 	After  int64   // facts of later imports are to be read; the file has the others. −1: all are
-	Again  []int32 // wallets whose facts are all to be read anew
+	Again  []int32 // wallets whose facts are all to be read anew, ascending
 	Ledger uint64  // set by the caller: the fingerprint of the imports up to Batch
+	Facts  int64   // set by the caller for a store of the newest fills: how many facts there are up to Batch
+}
+
+// Wants tells whether the plan asks for the facts of a key that came with batch.
+func (p *Plan) Wants(key int32, batch int64) bool {
+	if batch > p.Batch {
+		return false
+	}
+	if batch > p.After {
+		return true
+	}
+	_, again := slices.BinarySearch(p.Again, key)
+	return again
 }
 
 // mostAgain is up to how many wallets are read anew one by one.
@@ -54,7 +68,7 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet
 		}
 	}()
 	defer s.caught(debug.SetPanicOnFault(true), &ok)
-	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger}}
+	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: plan.Facts}, slice: slice{kind: s.kind}}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if plan.After >= 0 {
 		if err := b.reuse(plan); err != nil {
@@ -86,7 +100,7 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet
 
 // adopt opens the file that was written and swaps it in.
 func (s *Store) adopt(batch int64) error {
-	r, err := openRun(s.path())
+	r, err := openRun(s.path, s.format)
 	if err != nil {
 		return err
 	}
@@ -94,12 +108,13 @@ func (s *Store) adopt(batch int64) error {
 	old := s.state.Load()
 	if old.tail == nil || old.tail.base > batch {
 		s.mu.Unlock()
-		return errors.Join(ErrOvertaken, r.drop())
+		return errors.Join(ErrOvertaken, r.Drop())
 	}
-	s.state.Store(&state{run: r.scattered(), tail: old.tail.since(batch), ready: true})
+	r.Scattered()
+	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
 	s.mu.Unlock()
 	if old.run != nil {
-		return old.run.drop()
+		return old.run.Drop()
 	}
 	return nil
 }
@@ -119,9 +134,9 @@ func (b *build) reuse(p Plan) error {
 	if served == nil {
 		return errors.New("wallet run: the file to go on from is gone")
 	}
-	r, err := openRun(b.store.path()) // anew, to be read in order
-	if err == nil && r.h != served.h {
-		err = errors.Join(errors.New("it is another file now"), r.drop())
+	r, err := openRun(b.store.path, b.store.format) // anew, to be read in order
+	if err == nil && !r.Same(&served.Header) {
+		err = errors.Join(errors.New("it is another file now"), r.Drop())
 	}
 	if err != nil {
 		b.store.lose()
@@ -135,22 +150,17 @@ func (b *build) reuse(p Plan) error {
 	return nil
 }
 
-// part is the name of a file under way; Open sweeps such files.
-func (b *build) part(n int) string {
-	return filepath.Join(b.store.dir, fmt.Sprintf("wallets.part-%d", n))
-}
-
 // flush writes the slice as one more input.
 func (b *build) flush() error {
 	if len(b.slice.entries) == 0 {
 		return nil
 	}
-	path := b.part(len(b.inputs) + 1)
+	path := runfile.Part(b.store.path, len(b.inputs)+1)
 	if err := b.slice.write(path, b.covers); err != nil {
 		return fmt.Errorf("wallet run: %w", err)
 	}
 	b.slice.reset()
-	r, err := openRun(path)
+	r, err := openRun(path, b.store.format)
 	if err != nil {
 		return err
 	}
@@ -160,29 +170,18 @@ func (b *build) flush() error {
 
 // merge makes one file of all inputs and gives it its name once it is durable.
 func (b *build) merge(ctx context.Context) error {
-	path := b.part(0)
-	if err := merge(ctx, path, b.covers, b.inputs, b.store.heavy, b.store.sync); err != nil {
+	s := b.store
+	path := runfile.Part(s.path, 0)
+	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavy, s.sync); err != nil {
 		return fmt.Errorf("wallet run: %w", err)
 	}
-	if err := os.Rename(path, b.store.path()); err != nil {
-		return err
-	}
-	return b.store.syncDir()
-}
-
-// syncDir makes a rename durable.
-func (s *Store) syncDir() error {
-	d, err := os.Open(s.dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.sync(d), d.Close())
+	return runfile.Publish(path, s.path, s.sync)
 }
 
 func (b *build) close() error {
 	var err error
 	for _, in := range b.inputs {
-		err = errors.Join(err, in.drop())
+		err = errors.Join(err, in.Drop())
 	}
-	return errors.Join(err, b.store.sweep())
+	return errors.Join(err, runfile.Sweep(b.store.path))
 }

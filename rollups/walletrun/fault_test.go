@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 50_000)
 	defer func() { _ = s.Close() }()
-	if err := os.Truncate(s.path(), pageSize); err != nil {
+	if err := os.Truncate(s.path, runfile.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.Tokens(nil, 3, 0); ok {
@@ -34,7 +35,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	s := made(t, 50_000)
 	defer func() { _ = s.Close() }()
-	if err := os.Truncate(s.path(), pageSize); err != nil {
+	if err := os.Truncate(s.path, runfile.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	s.Add(Batch{Number: 1, Fills: map[int32][]serving.Fill{}})

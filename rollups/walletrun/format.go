@@ -2,6 +2,10 @@
 // wallet order, mapped into memory, with what came in since beside it. It is
 // derived data: the facts in the database are the truth, the file is made anew
 // from them at will, and a reader that finds a wallet not at hand asks there.
+//
+// A store may also keep no more than the newest fills of each key, in an order of
+// its own: those of each token are kept so. What is said of a wallet holds for a
+// token there, and the field Token of a fill names the wallet.
 package walletrun
 
 import (
@@ -9,14 +13,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cespare/xxhash/v2"
-
 	"pmx/data"
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 )
 
-// The file: a header, then sections, each from a multiple of pageSize on. Numbers
-// are little-endian.
+// The file: the header of package runfile, then sections. Numbers are little-endian.
 //
 //	txs     transaction hashes, shared by the fills of one
 //	wide    what does not fit into rows
@@ -25,18 +27,18 @@ import (
 //	days    a serving.DaySum per day of each heavy wallet, by day
 //	heavy   which wallets are heavy and where their sums begin; the last names none
 //	index   where the rows of each wallet begin, and where the last one's end
+//
+// In a file of the newest fills, the hashes of a key lie side by side too, each once
+// for the rows of that key, and none is heavy.
 const (
-	magic      = "pmx wallet run\r\n"
-	version    = 2
-	pageSize   = 4096
-	rowSize    = 28
-	wideSize   = 40
-	hashSize   = 32
-	tokenSize  = 80
-	daySize    = 40
-	heavySize  = 24
-	indexSize  = 8
-	headerSize = pageSize
+	version   = 2
+	rowSize   = 28
+	wideSize  = 40
+	hashSize  = 32
+	tokenSize = 80
+	daySize   = 40
+	heavySize = 24
+	indexSize = 8
 )
 
 // The sections in the order of the file.
@@ -48,81 +50,22 @@ const (
 	days
 	heavy
 	index
-	sections
 )
 
 // noTx is the ordinal of a fill without a transaction hash.
 const noTx = 1<<32 - 1
 
 // Covers says which facts a file holds.
-type Covers struct {
-	Batch  int64  // the last import in it; −1: none
-	Ledger uint64 // a fingerprint of the imports up to it, so that another history is told apart
-	Fills  int64
-}
+type Covers = runfile.Covers
 
-// header is what a file begins with.
-type header struct {
-	covers Covers
-	counts [sections]uint64 // entries
-}
+var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
 
-var entrySize = [sections]uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
+var wholeFormat = &runfile.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize}
 
-// ErrFormat is returned for a file that is no run, is damaged, or was written by
-// another version: it is made anew.
-var ErrFormat = errors.New("not a wallet run of this version")
-
-// span is where a section lies.
-func (h *header) span(section int) (from, to uint64) {
-	from = headerSize
-	for s := range section {
-		from += padded(h.counts[s] * entrySize[s])
-	}
-	return from, from + h.counts[section]*entrySize[section]
-}
-
-func padded(n uint64) uint64 { return (n + pageSize - 1) / pageSize * pageSize }
-
-// size is that of the whole file.
-func (h *header) size() uint64 {
-	_, to := h.span(index)
-	return to
-}
-
-func (h *header) encode() []byte {
-	b := append(make([]byte, 0, headerSize), magic...)
-	b = binary.LittleEndian.AppendUint64(b, version)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.covers.Batch))
-	b = binary.LittleEndian.AppendUint64(b, h.covers.Ledger)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.covers.Fills))
-	for _, n := range h.counts {
-		b = binary.LittleEndian.AppendUint64(b, n)
-	}
-	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
-	return b[:headerSize]
-}
-
-func decodeHeader(b []byte) (h header, err error) {
-	const sum = len(magic) + 8*(4+sections)
-	if len(b) < headerSize || string(b[:len(magic)]) != magic {
-		return h, ErrFormat
-	}
-	field := func(i int) uint64 { return binary.LittleEndian.Uint64(b[len(magic)+8*i:]) }
-	if v := field(0); v != version {
-		return h, fmt.Errorf("version %d: %w", v, ErrFormat)
-	}
-	if binary.LittleEndian.Uint64(b[sum:]) != xxhash.Sum64(b[:sum]) {
-		return h, fmt.Errorf("header checksum: %w", ErrFormat)
-	}
-	h.covers = Covers{Batch: int64(field(1)), Ledger: field(2), Fills: int64(field(3))}
-	for s := range h.counts {
-		h.counts[s] = field(4 + s)
-	}
-	if h.counts[index] == 0 {
-		return h, fmt.Errorf("no index: %w", ErrFormat)
-	}
-	return h, nil
+// newestFormat is that of a file of so many newest fills of each key. The number is
+// part of the version: a file of fewer has not what is asked for.
+func newestFormat(most int) *runfile.Format {
+	return &runfile.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | version, Entries: entrySize}
 }
 
 // row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.

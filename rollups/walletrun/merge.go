@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+
+	"pmx/rollups/serving"
 )
 
 // input is a run that is merged with others.
@@ -20,8 +23,8 @@ type input struct {
 var errTooMany = errors.New("more than four thousand million transactions")
 
 // merge writes the rows of all inputs to one file, made durable by sync.
-func merge(ctx context.Context, path string, c Covers, inputs []input, from int, sync func(*os.File) error) (err error) {
-	w, err := newWriter(path, from)
+func (k *kind) merge(ctx context.Context, path string, c Covers, inputs []input, from int, sync func(*os.File) error) (err error) {
+	w, err := newWriter(path, k.format, from)
 	if err != nil {
 		return err
 	}
@@ -30,53 +33,60 @@ func merge(ctx context.Context, path string, c Covers, inputs []input, from int,
 			_ = w.close()
 		}
 	}()
-	wallets, err := w.shared(inputs)
-	if err != nil {
-		return err
+	m := merger{kind: *k, w: w, inputs: inputs}
+	add := m.newest
+	if k.most == 0 {
+		add = m.wallet
+		if err := w.shared(inputs); err != nil {
+			return err
+		}
 	}
-	m := merger{w: w, inputs: inputs}
-	for id := range wallets {
+	for id := range m.wallets() {
 		if id%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := m.wallet(int32(id)); err != nil {
-			return fmt.Errorf("merge wallet %d: %w", id, err)
+		if err := add(int32(id)); err != nil {
+			return fmt.Errorf("merge key %d: %w", id, err)
 		}
+	}
+	if k.most == 0 {
+		c.Facts = int64(w.Counts[rows])
 	}
 	return w.finish(c, sync)
 }
 
 // shared writes the transactions and wide parts of all inputs one behind the
-// other, and gives the number of wallets.
-func (w *writer) shared(inputs []input) (wallets int, err error) {
+// other.
+func (w *writer) shared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
-		if w.h.counts[txs]+in.h.counts[txs] >= noTx {
-			return 0, errTooMany
+		if w.Counts[txs]+in.Counts[txs] >= noTx {
+			return errTooMany
 		}
-		in.txBase = uint32(w.h.counts[txs])
-		if err := w.add(txs, in.part[txs]); err != nil {
-			return 0, err
+		in.txBase = uint32(w.Counts[txs])
+		if err := w.Add(txs, in.Parts[txs]); err != nil {
+			return err
 		}
-		wallets = max(wallets, in.wallets())
 	}
-	if err := w.pad(); err != nil {
-		return 0, err
+	if err := w.Pad(); err != nil {
+		return err
 	}
 	for i := range inputs {
 		in := &inputs[i]
-		in.wideBase = w.h.counts[wide]
-		if err := w.add(wide, in.part[wide]); err != nil {
-			return 0, err
+		in.wideBase = w.Counts[wide]
+		if err := w.Add(wide, in.Parts[wide]); err != nil {
+			return err
 		}
 	}
-	return wallets, w.pad()
+	return w.Pad()
 }
 
 type merger struct {
+	kind
 	w      *writer
 	inputs []input
 	heads  []head // of the wallet at hand
+	kept   []serving.Fill
 }
 
 // head is the part of an input's rows that is not written yet.
@@ -85,9 +95,17 @@ type head struct {
 	lo, hi int
 }
 
-func (m *merger) wallet(id int32) error {
+// wallets is one more than the largest id with rows.
+func (m *merger) wallets() (n int) {
+	for i := range m.inputs {
+		n = max(n, m.inputs[i].wallets())
+	}
+	return n
+}
+
+// find puts what the inputs have of a wallet into heads.
+func (m *merger) find(id int32) (total int) {
 	m.heads = m.heads[:0]
-	total := 0
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		lo, hi := in.span(id)
@@ -97,6 +115,38 @@ func (m *merger) wallet(id int32) error {
 		m.heads = append(m.heads, head{in, lo, hi})
 		total += hi - lo
 	}
+	return total
+}
+
+// newest writes no more than the newest fills of a key.
+func (m *merger) newest(id int32) error {
+	left := min(m.find(id), m.most)
+	if left == 0 {
+		return nil
+	}
+	m.kept = m.kept[:0]
+	for ; left > 0; left-- {
+		h := m.last()
+		h.hi--
+		m.kept = append(m.kept, h.in.fill(h.hi))
+	}
+	slices.Reverse(m.kept)
+	return m.w.keep(id, m.kept)
+}
+
+// last is the head with the newest fill.
+func (m *merger) last() (best *head) {
+	for i := range m.heads {
+		h := &m.heads[i]
+		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.run, best.hi-1, m.order) > 0) {
+			best = h
+		}
+	}
+	return best
+}
+
+func (m *merger) wallet(id int32) error {
+	total := m.find(id)
 	if total == 0 {
 		return nil
 	}
@@ -116,7 +166,7 @@ func (m *merger) least() error {
 	best := 0
 	for i := 1; i < len(m.heads); i++ {
 		x, y := &m.heads[i], &m.heads[best]
-		if x.in.compare(x.lo, y.in.run, y.lo) < 0 {
+		if x.in.compare(x.lo, y.in.run, y.lo, m.order) < 0 {
 			best = i
 		}
 	}
@@ -141,7 +191,7 @@ func (m *merger) one(h *head) error {
 // rest writes what is left of the only input left.
 func (m *merger) rest(h *head) error {
 	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
-		return m.w.add(rows, h.in.part[rows][h.lo*rowSize:h.hi*rowSize])
+		return m.w.Add(rows, h.in.Parts[rows][h.lo*rowSize:h.hi*rowSize])
 	}
 	for h.lo < h.hi {
 		if err := m.one(h); err != nil {

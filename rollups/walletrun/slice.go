@@ -12,6 +12,7 @@ import (
 
 // slice gathers fills in any order, up to some number, and writes them as a run.
 type slice struct {
+	kind
 	entries []entry
 	hashes  []data.Hash
 	// recent knows the ordinals of hashes seen lately, older those before them: the
@@ -19,6 +20,9 @@ type slice struct {
 	// and nothing else.
 	recent, older map[data.Hash]uint32
 	wide          []byte
+	// Of a store of the newest fills.
+	kept   []serving.Fill
+	floors []int64 // by key: at this time, in µs, or later are as many fills as are kept
 }
 
 type entry struct {
@@ -34,6 +38,9 @@ func (s *slice) reset() {
 }
 
 func (s *slice) add(wallet int32, f *serving.Fill) error {
+	if int(wallet) < len(s.floors) && f.TS < s.floors[wallet] {
+		return nil
+	}
 	r, err := pack(f, s.ordinal(&f.Tx), uint64(len(s.wide)/wideSize))
 	if err != nil {
 		return err
@@ -85,7 +92,7 @@ func (s *slice) sort() {
 			return c
 		}
 		a, b := s.fill(&x.row), s.fill(&y.row)
-		return a.Compare(&b)
+		return s.order(&a, &b)
 	})
 }
 
@@ -93,7 +100,7 @@ func (s *slice) sort() {
 // and sums are made then.
 func (s *slice) write(path string, c Covers) (err error) {
 	s.sort()
-	w, err := newWriter(path, math.MaxInt)
+	w, err := newWriter(path, s.format, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -102,31 +109,57 @@ func (s *slice) write(path string, c Covers) (err error) {
 			_ = w.close()
 		}
 	}()
-	for i := range s.hashes {
-		if err := w.add(txs, s.hashes[i][:]); err != nil {
+	add := s.writeNewest
+	if s.most == 0 {
+		add = s.writeWallet
+		if err := s.writeShared(w); err != nil {
 			return err
 		}
-	}
-	if err := w.pad(); err != nil {
-		return err
-	}
-	if err := w.add(wide, s.wide); err != nil {
-		return err
-	}
-	if err := w.pad(); err != nil {
-		return err
 	}
 	for i := 0; i < len(s.entries); {
 		to := i + 1
 		for to < len(s.entries) && s.entries[to].wallet == s.entries[i].wallet {
 			to++
 		}
-		if err := s.writeWallet(w, s.entries[i:to]); err != nil {
+		if err := add(w, s.entries[i:to]); err != nil {
 			return err
 		}
 		i = to
 	}
 	return w.finish(c, func(*os.File) error { return nil })
+}
+
+func (s *slice) writeShared(w *writer) error {
+	for i := range s.hashes {
+		if err := w.Add(txs, s.hashes[i][:]); err != nil {
+			return err
+		}
+	}
+	if err := w.Pad(); err != nil {
+		return err
+	}
+	if err := w.Add(wide, s.wide); err != nil {
+		return err
+	}
+	return w.Pad()
+}
+
+// writeNewest writes the newest of a key's entries. Where there are as many as are
+// kept, what is older than all of them need not be looked at any more.
+func (s *slice) writeNewest(w *writer, entries []entry) error {
+	key := entries[0].wallet
+	entries = entries[max(0, len(entries)-s.most):]
+	s.kept = s.kept[:0]
+	for i := range entries {
+		s.kept = append(s.kept, s.fill(&entries[i].row))
+	}
+	if len(entries) == s.most {
+		for int(key) >= len(s.floors) {
+			s.floors = append(s.floors, math.MinInt64)
+		}
+		s.floors[key] = max(s.floors[key], s.kept[0].TS)
+	}
+	return w.keep(key, s.kept)
 }
 
 func (s *slice) writeWallet(w *writer, entries []entry) error {

@@ -2,27 +2,38 @@ package walletrun
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 )
 
 // Store answers reads of one wallet from the run and the tail. One goroutine calls
 // Open, Restart, Skip and Add, another Build; any number read.
 type Store struct {
-	dir   string
-	heavy int // from how many fills on sums are kept
-	slice int // fills sorted at once while building
+	kind
+	path  string // of the file
+	heavy int    // from how many fills on sums are kept
+	slice int    // fills sorted at once while building
 	sync  func(*os.File) error
 
 	mu    sync.Mutex // held to change state, and what it points to
 	state atomic.Pointer[state]
 	spare sync.Pool // of *tokenIndex
+}
+
+// Order is a total order of the fills of one key, oldest first; it must begin with
+// their time.
+type Order func(x, y *serving.Fill) int
+
+// kind says what of each key a store keeps.
+type kind struct {
+	most   int // so many newest fills; 0: all
+	order  Order
+	format *runfile.Format
 }
 
 // state is what reads are answered from; both parts change together.
@@ -37,48 +48,61 @@ func (st *state) covered() int64 {
 	if st.run == nil {
 		return -1
 	}
-	return st.run.h.covers.Batch
+	return st.run.Covers.Batch
 }
 
 // sliceFills is how many fills are sorted at once while building: about 40 bytes
-// each.
-const sliceFills = 2_000_000
+// each. Of the newest ones fewer do: most of what there is never gets there.
+const (
+	sliceFills  = 2_000_000
+	sliceNewest = 500_000
+)
 
-// New gives a store with its file in dir, which must exist. It knows nothing
-// until Open or Restart.
-func New(dir string) *Store {
-	s := &Store{dir: dir, heavy: heavyFills, slice: sliceFills, sync: (*os.File).Sync}
+// New gives a store of every wallet's fills with its file at path, whose folder must
+// exist. It knows nothing until Open or Restart.
+func New(path string) *Store {
+	return newStore(path, kind{order: (*serving.Fill).Compare, format: wholeFormat}, sliceFills)
+}
+
+// NewNewest gives a store of the newest fills of every key, most of each by order.
+func NewNewest(path string, most int, order Order) *Store {
+	return newStore(path, kind{most: most, order: order, format: newestFormat(most)}, sliceNewest)
+}
+
+func newStore(path string, k kind, slice int) *Store {
+	s := &Store{kind: k, path: path, heavy: heavyFills, slice: slice, sync: (*os.File).Sync}
 	s.state.Store(&state{})
 	return s
 }
 
-func (s *Store) path() string { return filepath.Join(s.dir, "wallets.run") }
+func (s *Store) newTail(batch int64) *tail { return newTail(s.kind, batch, batch) }
 
 // Open maps the file where there is one that known accepts, and removes what a
 // process that was killed left behind. What it covers is at hand from now on;
 // what came later is for Add. It tells whether there is such a file.
 func (s *Store) Open(known func(Covers) (bool, error)) (bool, error) {
-	if err := s.sweep(); err != nil {
+	if err := runfile.Sweep(s.path); err != nil {
 		return false, err
 	}
-	r, err := openRun(s.path())
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrFormat) {
+	r, err := openRun(s.path, s.format)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, runfile.ErrFormat) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	ok, err := known(r.h.covers)
+	ok, err := known(r.Covers)
 	if err != nil || !ok {
-		return false, errors.Join(err, r.drop())
+		return false, errors.Join(err, r.Drop())
 	}
-	return true, s.swap(&state{run: r.scattered(), tail: newTail(r.h.covers.Batch, r.h.covers.Batch), ready: true})
+	r.Scattered()
+	return true, s.swap(&state{run: r, tail: s.newTail(r.Covers.Batch), ready: true})
 }
 
 // Restart makes the store forget everything: what comes after batch is for Add,
 // what came up to it for Build. Where there is nothing up to it, all is at hand.
 func (s *Store) Restart(batch int64, empty bool) error {
-	return s.swap(&state{tail: newTail(batch, batch), ready: empty})
+	return s.swap(&state{tail: s.newTail(batch), ready: empty})
 }
 
 // Skip makes the store leave imports up to batch to the next Build, which goes on
@@ -89,27 +113,13 @@ func (s *Store) Skip(batch int64) error {
 	defer s.mu.Unlock()
 	old := s.state.Load()
 	if old.tail == nil || old.tail.dirty.Load() > 0 {
-		s.state.Store(&state{tail: newTail(batch, batch)})
+		s.state.Store(&state{tail: s.newTail(batch)})
 		if old.run != nil {
-			return old.run.drop()
+			return old.run.Drop()
 		}
 		return nil
 	}
-	s.state.Store(&state{run: old.run, tail: newTail(batch, batch)})
-	return nil
-}
-
-// sweep removes files that were being written.
-func (s *Store) sweep() error {
-	left, err := filepath.Glob(filepath.Join(s.dir, "*.part*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("wallet runs: %w", err)
-		}
-	}
+	s.state.Store(&state{run: old.run, tail: s.newTail(batch)})
 	return nil
 }
 
@@ -120,7 +130,7 @@ func (s *Store) swap(next *state) error {
 	old := s.state.Swap(next)
 	s.mu.Unlock()
 	if old.run != nil && old.run != next.run {
-		return old.run.drop()
+		return old.run.Drop()
 	}
 	return nil
 }
@@ -132,7 +142,7 @@ func (s *Store) Close() error { return s.swap(&state{}) }
 type Batch struct {
 	Number   int64
 	Fills    map[int32][]serving.Fill // by wallet; Add puts them in order
-	Replaced []int32                  // wallets of which a fill was taken out
+	Replaced []int32                  // wallets of which a fill was taken out, once for each fill
 }
 
 // Add takes an import in, which must be later than those before.
@@ -143,11 +153,14 @@ func (s *Store) Add(b Batch) {
 	if t == nil {
 		return
 	}
+	facts := -len(b.Replaced)
 	for wallet, fills := range b.Fills {
 		if len(fills) > 0 {
 			t.add(wallet, b.Number, fills)
+			facts += len(fills)
 		}
 	}
+	t.facts = append(t.facts, batchFacts{b.Number, int64(facts)})
 	for _, wallet := range b.Replaced {
 		t.mark(wallet, b.Number)
 	}
@@ -160,6 +173,23 @@ func (s *Store) Through() int64 {
 		return t.through.Load()
 	}
 	return -1
+}
+
+// Facts is how many facts there are up to Through, by what the file covers and what
+// was added: more than are kept where a store keeps the newest only.
+func (s *Store) Facts() (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state.Load()
+	if st.run != nil {
+		n = st.run.Covers.Facts
+	}
+	if st.tail != nil {
+		for _, f := range st.tail.facts {
+			n += f.facts
+		}
+	}
+	return n
 }
 
 // Stats is what a store holds.
@@ -177,7 +207,7 @@ func (s *Store) Stats() Stats {
 	st := s.state.Load()
 	var out Stats
 	if st.run != nil {
-		out.Run, out.Bytes = st.run.h.covers.Fills, int64(len(st.run.bytes))
+		out.Run, out.Bytes = int64(st.run.Counts[rows]), int64(st.run.Size())
 	}
 	out.Idle = st.tail == nil
 	if st.tail != nil {
@@ -186,23 +216,30 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
+// of gives what came in of a wallet; false where the wallet is not at hand up to
+// batch, as it is not of a batch from before the file.
+func (st *state) of(wallet int32, batch int64) (w walletTail, ok bool) {
+	if !st.ready || st.tail.through.Load() < batch || st.covered() > batch {
+		return w, false
+	}
+	w = st.tail.of(wallet)
+	return w, w.changed == 0 && batch >= w.from
+}
+
 // look begins a read; nil where the wallet is not at hand up to batch. The caller
 // drops the run of the state.
 func (s *Store) look(wallet int32, batch int64) (*state, view) {
 	for {
 		st := s.state.Load()
-		if !st.ready || st.tail.through.Load() < batch {
+		w, ok := st.of(wallet, batch)
+		if !ok {
 			return nil, view{}
 		}
-		w := st.tail.of(wallet)
-		if w.changed > 0 {
-			return nil, view{}
-		}
-		v := view{run: st.run, wallet: wallet, tail: w.fills, after: st.covered(), upTo: batch}
+		v := view{order: s.order, run: st.run, wallet: wallet, tail: w.fills, after: st.covered(), upTo: batch}
 		if st.run == nil {
 			return st, v
 		}
-		if st.run.take() {
+		if st.run.Take() {
 			v.lo, v.hi = st.run.span(wallet)
 			return st, v
 		}
@@ -211,19 +248,23 @@ func (s *Store) look(wallet int32, batch int64) (*state, view) {
 
 func (st *state) leave() {
 	if st.run != nil {
-		_ = st.run.drop() // unmapping fails only for what was never mapped
+		_ = st.run.Drop() // unmapping fails only for what was never mapped
 	}
 }
 
 // Has tells whether a wallet's fills of imports up to batch are at hand.
 func (s *Store) Has(wallet int32, batch int64) bool {
-	st := s.state.Load()
-	return st.ready && st.tail.through.Load() >= batch && st.tail.of(wallet).changed == 0
+	_, ok := s.state.Load().of(wallet, batch)
+	return ok
 }
 
 // Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
-// batch; those before after where it is given. False where they are not at hand.
+// batch; those before after where it is given. False where they are not at hand, as
+// those are not that a store of the newest left out.
 func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
+	if s.most > 0 && (n > s.most || after != nil) {
+		return dst, false
+	}
 	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
@@ -233,8 +274,12 @@ func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serv
 	return v.fills(dst, after, n), true
 }
 
-// Tokens adds what a wallet did with each token to dst, in no order.
+// Tokens adds what a wallet did with each token to dst, in no order. A store of the
+// newest fills has no sums.
 func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out []serving.TokenSum, ok bool) {
+	if s.most > 0 {
+		return dst, false
+	}
 	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
@@ -250,8 +295,11 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out [
 }
 
 // Days gives what a wallet traded on each UTC day, oldest first, in the memory of
-// dst.
+// dst. A store of the newest fills has no sums.
 func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []serving.DaySum, ok bool) {
+	if s.most > 0 {
+		return dst, false
+	}
 	defer s.caught(debug.SetPanicOnFault(true), &ok)
 	st, v := s.look(wallet, batch)
 	if st == nil {
@@ -261,16 +309,15 @@ func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []ser
 	return v.days(dst[:0]), true
 }
 
-// caught is deferred around what reads the file: a page that cannot be read, of a
-// damaged disk or a file cut short by someone else, is a panic there. The store
-// forgets the file then, and ok becomes false.
+// caught is deferred around what reads the file: a page that cannot be read is a
+// panic there. The store forgets the file then, and ok becomes false.
 func (s *Store) caught(before bool, ok *bool) {
 	debug.SetPanicOnFault(before)
 	r := recover()
 	if r == nil {
 		return
 	}
-	if _, fault := r.(interface{ Addr() uintptr }); !fault {
+	if !runfile.Faulted(r) {
 		panic(r)
 	}
 	*ok = false
@@ -286,6 +333,6 @@ func (s *Store) lose() {
 		return // another read was first
 	}
 	through := st.tail.through.Load()
-	s.state.Store(&state{tail: newTail(through, through)})
-	_ = st.run.drop() // what a read that panicked holds stays mapped
+	s.state.Store(&state{tail: s.newTail(through)})
+	_ = st.run.Drop() // what a read that panicked holds stays mapped
 }

@@ -3,11 +3,11 @@ package walletrun
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	godiff "github.com/google/go-cmp/cmp"
@@ -29,6 +29,7 @@ type world struct {
 	t     *rapid.T
 	dir   string
 	store *Store
+	few   *Store // the newest three of each wallet, in another order
 	facts []fact
 	batch int64
 }
@@ -76,7 +77,18 @@ func (w *world) add() {
 			b.Replaced = append(b.Replaced, o.wallet)
 		}
 	}
+	w.both(b)
+}
+
+// both adds a batch to both stores, which put fills in their own order.
+func (w *world) both(b Batch) {
+	other := b
+	other.Fills = map[int32][]serving.Fill{}
+	for wallet, fills := range b.Fills {
+		other.Fills[wallet] = slices.Clone(fills)
+	}
 	w.store.Add(b)
+	w.few.Add(other)
 }
 
 // of gives a wallet's facts up to a batch, oldest first.
@@ -92,11 +104,26 @@ func (w *world) of(wallet int32, batch int64) []serving.Fill {
 }
 
 func (w *world) build() {
-	p := w.store.Plan()
-	p.Ledger = 77
-	err := w.store.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+	w.buildOne(w.store)
+	w.buildOne(w.few)
+	if s := w.store.Stats(); s.Run != int64(len(w.facts)) {
+		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
+	}
+	kept := 0
+	for wallet := range int32(wallets) {
+		kept += len(w.newest(wallet, w.batch))
+	}
+	if s := w.few.Stats(); s.Run != int64(kept) || int(w.few.state.Load().run.Counts[txs]) > kept {
+		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
+	}
+}
+
+func (w *world) buildOne(store *Store) {
+	p := store.Plan()
+	p.Ledger, p.Facts = 77, int64(len(w.facts))
+	err := store.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
 		for _, f := range w.facts {
-			if f.batch <= p.Batch && (f.batch > p.After || slices.Contains(p.Again, f.wallet)) {
+			if p.Wants(f.wallet, f.batch) {
 				if err := add(f.wallet, &f.Fill); err != nil {
 					return err
 				}
@@ -107,53 +134,76 @@ func (w *world) build() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if s := w.store.Stats(); !s.Ready || s.Dirty > 0 || s.Tail > 0 || s.Run != int64(len(w.facts)) {
+	if s := store.Stats(); !s.Ready || s.Dirty > 0 || s.Tail > 0 || store.Facts() != int64(len(w.facts)) {
 		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
 	}
 }
 
+// mostFew is how many fills of a wallet the other store keeps.
+const mostFew = 3
+
+// newest gives a wallet's newest facts up to a batch in the order of the other store.
+func (w *world) newest(wallet int32, batch int64) []serving.Fill {
+	list := w.of(wallet, batch)
+	slices.SortFunc(list, func(x, y serving.Fill) int { return y.CompareInBlock(&x) })
+	return list[:min(len(list), mostFew)]
+}
+
 // restart is what a new process does: it takes the file where it still fits.
 func (w *world) restart() {
-	if err := w.store.Close(); err != nil {
+	if err := errors.Join(w.store.Close(), w.few.Close()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.store = w.open()
-	ok, err := w.store.Open(func(c Covers) (bool, error) {
+	w.open()
+	for _, store := range []*Store{w.store, w.few} {
+		w.reopen(store)
+	}
+}
+
+func (w *world) reopen(store *Store) {
+	ok, err := store.Open(func(c Covers) (bool, error) {
 		held := int64(0)
 		for _, f := range w.facts {
 			if f.batch <= c.Batch {
 				held++
 			}
 		}
-		return held == c.Fills && c.Ledger == 77, nil
+		return held == c.Facts && c.Ledger == 77, nil
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if !ok {
-		if err := w.store.Restart(w.batch, len(w.facts) == 0); err != nil {
+		if err := store.Restart(w.batch, len(w.facts) == 0); err != nil {
 			w.t.Fatal(err)
 		}
 		return
 	}
-	for n := w.store.Through() + 1; n <= w.batch; n++ {
+	for n := store.Through() + 1; n <= w.batch; n++ {
 		b := Batch{Number: n, Fills: map[int32][]serving.Fill{}}
 		for _, f := range w.facts {
 			if f.batch == n {
 				b.Fills[f.wallet] = append(b.Fills[f.wallet], f.Fill)
 			}
 		}
-		w.store.Add(b)
+		store.Add(b)
 	}
 }
 
-func (w *world) open() *Store {
-	s := New(w.dir)
-	s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
-	return s
+func (w *world) open() {
+	w.store = New(filepath.Join(w.dir, "wallets.run"))
+	w.few = NewNewest(filepath.Join(w.dir, "few.run"), mostFew, (*serving.Fill).CompareInBlock)
+	for _, s := range []*Store{w.store, w.few} {
+		s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
+	}
 }
 
 func (w *world) check() {
+	for _, store := range []*Store{w.store, w.few} {
+		if store.Stats().Ready && store.Facts() != int64(len(w.facts)) {
+			w.t.Fatalf("%d facts, want %d", store.Facts(), len(w.facts))
+		}
+	}
 	for wallet := range int32(wallets + 1) {
 		want := w.of(wallet, w.batch)
 		got, ok := w.store.Fills(nil, wallet, w.batch, nil, len(w.facts)+1)
@@ -171,6 +221,28 @@ func (w *world) check() {
 	}
 	if _, ok := w.store.Fills(nil, 0, w.batch+1, nil, 1); ok {
 		w.t.Fatal("a batch that was never added is at hand")
+	}
+}
+
+// checkFew holds what the other store gives of this batch and those before.
+func (w *world) checkFew() {
+	for wallet := range int32(wallets + 1) {
+		for batch := w.batch - 3; batch <= w.batch; batch++ {
+			want := w.newest(wallet, batch)
+			got, ok := w.few.Fills(nil, wallet, batch, nil, mostFew)
+			if ok != w.few.Has(wallet, batch) {
+				w.t.Fatal("Has and Fills disagree")
+			}
+			if ok {
+				same(w.t, fmt.Sprint("newest of batch ", batch), want, got)
+			}
+			if got, ok = w.few.Fills(nil, wallet, batch, nil, 1); ok {
+				same(w.t, "the newest", want[:min(len(want), 1)], got)
+			}
+		}
+		if _, ok := w.few.Fills(nil, wallet, w.batch, nil, mostFew+1); ok {
+			w.t.Fatal("more than are kept are at hand")
+		}
 	}
 }
 
@@ -233,16 +305,16 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		w := &world{t: rt, dir: dir, batch: -1}
-		w.store = w.open()
-		defer func() { _ = w.store.Close() }()
-		if err := w.store.Restart(-1, true); err != nil {
+		w.open()
+		defer func() { _ = errors.Join(w.store.Close(), w.few.Close()) }()
+		if err := errors.Join(w.store.Restart(-1, true), w.few.Restart(-1, true)); err != nil {
 			rt.Fatal(err)
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"add":     func(*rapid.T) { w.add() },
 			"build":   func(*rapid.T) { w.build() },
 			"restart": func(*rapid.T) { w.restart() },
-			"":        func(*rapid.T) { w.check() },
+			"":        func(*rapid.T) { w.check(); w.checkFew() },
 		})
 	})
 }
@@ -286,7 +358,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 // made gives a store with a built file of n fills.
 func made(t *testing.T, n int) *Store {
 	t.Helper()
-	s := New(t.TempDir())
+	s := New(filepath.Join(t.TempDir(), "wallets.run"))
 	if err := s.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}
@@ -316,135 +388,5 @@ func grow(t *testing.T, s *Store, batch int64, n int) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestADamagedFileIsNotTaken(t *testing.T) {
-	s := made(t, 1000)
-	path := s.path()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	accept := func(Covers) (bool, error) { return true, nil }
-	damage := map[string][]byte{"empty": {}, "cut": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "header only": whole[:headerSize],
-		"other version": slices.Clone(whole), "count": slices.Clone(whole), "magic": slices.Clone(whole)}
-	damage["other version"][len(magic)]++
-	damage["count"][len(magic)+40]++
-	damage["magic"][0]++
-	for name, text := range damage {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if ok, err := New(s.dir).Open(accept); ok || err != nil {
-			t.Errorf("%s: taken %v, %v", name, ok, err)
-		}
-	}
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again := New(s.dir)
-	if ok, err := again.Open(func(c Covers) (bool, error) { return c == Covers{Batch: 0, Ledger: 5, Fills: 1000}, nil }); !ok || err != nil {
-		t.Errorf("the whole file: taken %v, %v", ok, err)
-	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
-	s := made(t, 10)
-	for _, name := range []string{"wallets.part-0", "wallets.part-0.tokens", "wallets.part-7"} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := New(s.dir)
-	if ok, err := again.Open(func(Covers) (bool, error) { return true, nil }); !ok || err != nil {
-		t.Fatalf("taken %v, %v", ok, err)
-	}
-	defer func() { _ = again.Close() }()
-	files, err := os.ReadDir(s.dir)
-	if err != nil || len(files) != 1 {
-		t.Errorf("left: %v %v", files, err)
-	}
-}
-
-func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
-	s := made(t, 10)
-	defer func() { _ = s.Close() }()
-	p := s.Plan()
-	err := s.Build(context.Background(), p, func(func(int32, *serving.Fill) error) error { return s.Restart(9, false) })
-	if err == nil || s.Stats().Ready {
-		t.Errorf("%v, %+v", err, s.Stats())
-	}
-}
-
-func TestACancelledBuildChangesNothing(t *testing.T) {
-	s := made(t, 10)
-	defer func() { _ = s.Close() }()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := s.Build(ctx, s.Plan(), func(func(int32, *serving.Fill) error) error { return nil }); err == nil {
-		t.Error("no error")
-	}
-	if st := s.Stats(); !st.Ready || st.Run != 10 {
-		t.Errorf("%+v", st)
-	}
-	files, err := os.ReadDir(s.dir)
-	if err != nil || len(files) != 1 {
-		t.Errorf("left: %v %v", files, err)
-	}
-}
-
-// Readers go on in the old file while a new one takes its place.
-func TestReadsWhileFilesAreSwapped(t *testing.T) {
-	s := made(t, 700)
-	defer func() { _ = s.Close() }()
-	var readers sync.WaitGroup
-	stop := make(chan struct{})
-	for range 4 {
-		readers.Go(func() {
-			var fills []serving.Fill
-			var sums []serving.TokenSum
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				through := s.Through()
-				var ok bool
-				if fills, ok = s.Fills(fills[:0], 3, through, nil, 1000); !ok || len(fills) < 100*int(through+1) {
-					t.Errorf("batch %d: %d fills, at hand %v", through, len(fills), ok)
-					return
-				}
-				for i := 1; i < len(fills); i++ {
-					if fills[i-1].Compare(&fills[i]) <= 0 {
-						t.Error("out of order")
-						return
-					}
-				}
-				sums, _ = s.Tokens(sums[:0], 3, through)
-				if len(sums) != 3 {
-					t.Errorf("%d tokens", len(sums))
-					return
-				}
-			}
-		})
-	}
-	for batch := range int64(8) {
-		grow(t, s, batch+1, 700)
-	}
-	close(stop)
-	readers.Wait()
-	if got := fmt.Sprint(s.Stats().Run, s.state.Load().run.users.Load()); got != "6300 1" {
-		t.Errorf("fills and users of the last file: %s", got)
 	}
 }

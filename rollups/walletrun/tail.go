@@ -11,23 +11,29 @@ import (
 // tail is what came in since the run was written, by wallet. One goroutine adds,
 // any number read.
 type tail struct {
-	base    int64 // nothing up to this batch is in it
+	kind
+	base    int64        // nothing up to this batch is in it
+	facts   []batchFacts // held by the mutex of the store
 	shards  [64]shard
 	rows    atomic.Int64
 	through atomic.Int64 // the last batch in it
 	dirty   atomic.Int64 // wallets marked
 }
 
+// batchFacts is by how many the facts grew with a batch.
+type batchFacts struct{ batch, facts int64 }
+
 type shard struct {
 	mu      sync.RWMutex
 	wallets map[int32]walletTail
 }
 
-// walletTail is what came in of one wallet, in the order of Fill.Compare. A list
-// that was read is never changed below its length.
+// walletTail is what came in of one wallet, in order. A list that was read is never
+// changed below its length.
 type walletTail struct {
 	fills   []recent
 	changed int64 // the last batch that replaced a fill of the wallet; 0: none, else one more than it
+	from    int64 // what only reads of batches before this one see may be gone
 }
 
 // recent is a fill and the batch it came with.
@@ -36,8 +42,8 @@ type recent struct {
 	batch int64
 }
 
-func newTail(base, through int64) *tail {
-	t := &tail{base: base}
+func newTail(k kind, base, through int64) *tail {
+	t := &tail{kind: k, base: base}
 	for i := range t.shards {
 		t.shards[i].wallets = map[int32]walletTail{}
 	}
@@ -57,25 +63,53 @@ func (t *tail) of(wallet int32) walletTail {
 
 // add takes fills of one batch and wallet in; it keeps none of the slice.
 func (t *tail) add(wallet int32, batch int64, fills []serving.Fill) {
-	slices.SortFunc(fills, func(x, y serving.Fill) int { return x.Compare(&y) })
+	slices.SortFunc(fills, func(x, y serving.Fill) int { return t.order(&x, &y) })
+	if t.most > 0 {
+		fills = fills[max(0, len(fills)-t.most):]
+	}
 	s := t.shard(wallet)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.wallets[wallet]
-	w.fills = merged(w.fills, batch, fills)
+	before := len(w.fills)
+	w.fills = t.merged(w.fills, batch, fills)
+	if t.most > 0 && len(w.fills) > mostKept*t.most {
+		w.trim(t.most, t.through.Load())
+	}
 	s.wallets[wallet] = w
-	t.rows.Add(int64(len(fills)))
+	t.rows.Add(int64(len(w.fills) - before))
+}
+
+// mostKept is how many times as many fills as a key needs gather before it is
+// trimmed.
+const mostKept = 3
+
+// trim leaves what reads of batches from that one on may see: of up to that batch
+// the newest, and all that is later.
+func (w *walletTail) trim(most int, batch int64) {
+	kept := make([]recent, 0, 2*most)
+	for i := len(w.fills) - 1; i >= 0; i-- {
+		r := &w.fills[i]
+		if r.batch > batch {
+			kept = append(kept, *r)
+		} else if most > 0 {
+			kept = append(kept, *r)
+			most--
+		}
+	}
+	slices.Reverse(kept)
+	w.fills, w.from = kept, batch
 }
 
 // merged adds sorted fills to a sorted list: behind it where they are newer, else
 // in a list of its own.
-func merged(list []recent, batch int64, fills []serving.Fill) []recent {
-	if n := len(list); n > 0 && list[n-1].Compare(&fills[0]) > 0 {
+func (t *tail) merged(list []recent, batch int64, fills []serving.Fill) []recent {
+	if n := len(list); n > 0 && t.order(&list[n-1].Fill, &fills[0]) > 0 {
 		list = slices.Clone(list)
 		for _, f := range fills {
 			list = append(list, recent{f, batch})
 		}
-		slices.SortFunc(list, func(x, y recent) int { return x.Compare(&y.Fill) })
+		slices.SortFunc(list, func(x, y recent) int { return t.order(&x.Fill, &y.Fill) })
 		return list
 	}
 	for _, f := range fills {
@@ -113,10 +147,15 @@ func (t *tail) marked(batch int64) []int32 {
 
 // since gives a tail of what came in after a batch.
 func (t *tail) since(batch int64) *tail {
-	out := newTail(batch, max(batch, t.through.Load()))
+	out := newTail(t.kind, batch, max(batch, t.through.Load()))
+	for _, f := range t.facts {
+		if f.batch > batch {
+			out.facts = append(out.facts, f)
+		}
+	}
 	for i := range t.shards {
 		for wallet, w := range t.shards[i].wallets {
-			kept := walletTail{}
+			kept := walletTail{from: w.from}
 			for _, r := range w.fills {
 				if r.batch > batch {
 					kept.fills = append(kept.fills, r)

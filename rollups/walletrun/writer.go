@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 
+	"pmx/data"
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 )
 
@@ -19,16 +20,16 @@ const heavyFills = 20_000
 // writer writes a run front to back: first the bytes of txs and wide, then the
 // rows of one wallet after the other.
 type writer struct {
-	file   *os.File
-	out    *bufio.Writer
-	at     uint64
-	h      header
+	*runfile.Writer
 	heavy  []byte
 	index  []byte
 	tokens spill
 	days   spill
 	sums   *sums // of the wallet being written, nil where it is not heavy
 	from   int   // heavyFills; lower in tests
+	// Of a file of the newest fills, whose hashes are known only with its rows.
+	wide, rows spill
+	hashes     []data.Hash // of the key being written
 }
 
 // sums add the rows of one wallet up.
@@ -52,30 +53,14 @@ func (s *sums) add(f *serving.Fill) {
 
 // newWriter begins a run at path that keeps the sums of wallets of from fills or
 // more.
-func newWriter(path string, from int) (*writer, error) {
-	f, err := os.Create(path)
+func newWriter(path string, format *runfile.Format, from int) (*writer, error) {
+	f, err := runfile.Create(path, format)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{file: f, out: bufio.NewWriterSize(f, 1<<20), from: from,
-		tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"}}
-	return w, w.write(make([]byte, headerSize))
+	return &writer{Writer: f, from: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
+		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
 }
-
-func (w *writer) write(b []byte) error {
-	n, err := w.out.Write(b)
-	w.at += uint64(n)
-	return err
-}
-
-// add writes entries of a section; the sections come in their order.
-func (w *writer) add(section int, b []byte) error {
-	w.h.counts[section] += uint64(len(b)) / entrySize[section]
-	return w.write(b)
-}
-
-// pad ends a section.
-func (w *writer) pad() error { return w.write(make([]byte, padded(w.at)-w.at)) }
 
 // wallet begins the rows of a wallet, of which there will be n; wallets come in
 // ascending order.
@@ -84,7 +69,7 @@ func (w *writer) wallet(id int32, n uint64) error {
 		return err
 	}
 	for len(w.index) <= int(id)*indexSize {
-		w.index = binary.LittleEndian.AppendUint64(w.index, w.h.counts[rows])
+		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
 	}
 	if n >= uint64(w.from) {
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(id))
@@ -102,7 +87,7 @@ func (w *writer) fill(r *row, wide []byte) error {
 		w.sums.add(&f)
 	}
 	var text [rowSize]byte
-	return w.add(rows, r.append(text[:0]))
+	return w.Add(rows, r.append(text[:0]))
 }
 
 // endWallet writes the sums of a heavy wallet.
@@ -133,6 +118,56 @@ func (w *writer) endWallet() error {
 	return nil
 }
 
+// keep adds the rows of a key to a file of the newest fills, oldest first; keys come
+// in ascending order.
+func (w *writer) keep(key int32, fills []serving.Fill) error {
+	if err := w.wallet(key, 0); err != nil {
+		return err
+	}
+	w.hashes = w.hashes[:0]
+	for i := range fills {
+		f := &fills[i]
+		tx, err := w.ordinal(&f.Tx)
+		if err != nil {
+			return err
+		}
+		r, err := pack(f, tx, w.wide.entries(wideSize))
+		if err != nil {
+			return err
+		}
+		if r.wide() {
+			if err := w.wide.write(appendWide(nil, f)); err != nil {
+				return err
+			}
+		}
+		var text [rowSize]byte
+		if err := w.rows.write(r.append(text[:0])); err != nil {
+			return err
+		}
+		w.Counts[rows]++
+	}
+	return nil
+}
+
+// ordinal gives the place of a hash, which is written where the key has none yet.
+func (w *writer) ordinal(h *data.Hash) (uint32, error) {
+	if h.IsZero() {
+		return noTx, nil
+	}
+	at := slices.Index(w.hashes, *h)
+	if at < 0 {
+		if w.Counts[txs] >= noTx {
+			return 0, errTooMany
+		}
+		at = len(w.hashes)
+		w.hashes = append(w.hashes, *h)
+		if err := w.Add(txs, h[:]); err != nil {
+			return 0, err
+		}
+	}
+	return uint32(w.Counts[txs]) - uint32(len(w.hashes)-at), nil
+}
+
 // finish writes what is left and the header, makes the file durable with sync and
 // closes it.
 func (w *writer) finish(c Covers, sync func(*os.File) error) error {
@@ -140,40 +175,30 @@ func (w *writer) finish(c Covers, sync func(*os.File) error) error {
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
-	w.index = binary.LittleEndian.AppendUint64(w.index, w.h.counts[rows])
-	c.Fills = int64(w.h.counts[rows])
-	w.h.covers = c
-	w.h.counts[tokens], w.h.counts[days] = w.tokens.entries(tokenSize), w.days.entries(daySize)
-	for _, step := range []func() error{
-		w.pad, func() error { return w.unspill(&w.tokens) }, w.pad, func() error { return w.unspill(&w.days) }, w.pad,
-		func() error { return w.add(heavy, w.heavy) }, w.pad, func() error { return w.add(index, w.index) },
-		w.out.Flush,
-	} {
+	w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
+	w.Counts[tokens], w.Counts[days] = w.tokens.entries(tokenSize), w.days.entries(daySize)
+	w.Counts[wide] += w.wide.entries(wideSize)
+	steps := []func() error{
+		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
+		func() error { return w.Add(heavy, w.heavy) }, w.Pad, func() error { return w.Add(index, w.index) },
+	}
+	if w.rows.file != nil {
+		steps = append([]func() error{w.Pad, func() error { return w.unspill(&w.wide) }, w.Pad, func() error { return w.unspill(&w.rows) }}, steps...)
+	}
+	for _, step := range steps {
 		if err == nil {
 			err = step()
 		}
 	}
-	if err == nil && w.at != w.h.size() {
-		err = fmt.Errorf("wallet run: %d bytes written, want %d", w.at, w.h.size())
-	}
 	if err == nil {
-		_, err = w.file.WriteAt(w.h.encode(), 0) // last: a file without it is no run
-	}
-	if err == nil {
-		err = sync(w.file)
+		err = w.Finish(c, sync)
 	}
 	return errors.Join(err, w.close())
 }
 
 // close gives back what the writer holds; the file stays as it is.
 func (w *writer) close() error {
-	err := errors.Join(w.tokens.close(), w.days.close())
-	if w.file == nil {
-		return err
-	}
-	f := w.file
-	w.file = nil
-	return errors.Join(err, f.Close())
+	return errors.Join(w.tokens.close(), w.days.close(), w.wide.close(), w.rows.close(), w.Close())
 }
 
 func (w *writer) unspill(s *spill) error {
@@ -186,9 +211,7 @@ func (w *writer) unspill(s *spill) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	n, err := io.Copy(w.out, s.file)
-	w.at += uint64(n)
-	return err
+	return w.Copy(s.file)
 }
 
 // spill is a section that is written while another one is under way: a file made

@@ -1,6 +1,6 @@
 //go:build unix
 
-package walletrun
+package runfile
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func unmap(b []byte) error { return unix.Munmap(b) }
 // adviseNeeded has the system read the bytes from lo to hi of b, which begins at a
 // page, before they are used.
 func adviseNeeded(b []byte, lo, hi int) {
-	lo -= lo % pageSize
+	lo -= lo % PageSize
 	_ = unix.Madvise(b[lo:hi], unix.MADV_WILLNEED) // advice only
 }
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package walletrun
+package runfile
 
 import (
 	"io"

@@ -1,0 +1,219 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/rollups/serving"
+	"pmx/rollups/walletrun"
+)
+
+// walletCheck is what the fills of a wallet come to: equal for equal fills, in any
+// order.
+type walletCheck struct {
+	fills int64
+	sum   uint64
+}
+
+func (c *walletCheck) add(f *serving.Fill) {
+	var text [104]byte
+	b := append(text[:0], f.Tx[:]...)
+	for _, n := range [...]int64{f.TS, int64(f.LogIndex), int64(f.Token), int64(f.Side), int64(f.Role), int64(f.Repeat),
+		int64(f.Shares), int64(f.USD), int64(f.Fee)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	c.fills++
+	c.sum += xxhash.Sum64(b)
+}
+
+// VerifyRuns holds every fill that stores by wallet and by token give against the
+// facts, and every sum against the fills. What a store leaves to the database is
+// passed over. Nothing may be imported meanwhile.
+func VerifyRuns(ctx context.Context, conn *sql.Conn, byWallet, byToken *walletrun.Store) ([]Check, error) {
+	wallets, tokens := newWalletProof(byWallet), newTokenProof(byToken)
+	last := max(wallets.batch, tokens.batch)
+	err := Facts(ctx, conn, Wanted{Batch: last, After: -1}, func(wallet int32, batch int64, f *serving.Fill) error {
+		wallets.add(wallet, batch, f)
+		tokens.add(wallet, batch, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := wallets.finish(ctx); err != nil {
+		return nil, err
+	}
+	tokens.finish()
+	return []Check{wallets.check, tokens.check}, nil
+}
+
+// walletProof gathers what the facts of each wallet come to.
+type walletProof struct {
+	check Check
+	store *walletrun.Store
+	batch int64 // −1: there is nothing to prove
+	facts []walletCheck
+}
+
+func newWalletProof(store *walletrun.Store) *walletProof {
+	p := &walletProof{store: store, check: Check{Name: "wallet_run", OK: true}, batch: store.Through()}
+	if !store.Stats().Ready {
+		p.check.Detail, p.batch = "no file in wallet order yet: wallets are read from the facts", -1
+	}
+	return p
+}
+
+func (p *walletProof) add(wallet int32, batch int64, f *serving.Fill) {
+	if batch > p.batch {
+		return
+	}
+	for int(wallet) >= len(p.facts) {
+		p.facts = append(p.facts, walletCheck{})
+	}
+	p.facts[wallet].add(f)
+}
+
+func (p *walletProof) finish(ctx context.Context) error {
+	c := &p.check
+	for wallet := range p.facts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		got, known := walletHeld(p.store, int32(wallet), p.batch)
+		if !known {
+			continue
+		}
+		c.Rows += p.facts[wallet].fills
+		if got != p.facts[wallet] {
+			c.Bad++
+		}
+	}
+	if c.OK = c.Bad == 0; !c.OK {
+		c.Detail = fmt.Sprintf("the fills of %d wallets in runs/ differ from the facts: delete that folder and restart", c.Bad)
+	}
+	return nil
+}
+
+// tokenProof takes from each token's facts those that are no older than what the
+// store gives as its newest: they must be the same.
+type tokenProof struct {
+	check  Check
+	store  *walletrun.Store
+	batch  int64 // −1: there is nothing to prove
+	tokens []tokenFacts
+	fills  []serving.Fill
+}
+
+// tokenFacts is what the newest facts of a token come to.
+type tokenFacts struct {
+	walletCheck
+	known bool  // asked for
+	none  bool  // left to the database
+	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
+}
+
+func newTokenProof(store *walletrun.Store) *tokenProof {
+	p := &tokenProof{store: store, check: Check{Name: "token_run", OK: true}, batch: store.Through()}
+	if !store.Stats().Ready {
+		p.check.Detail, p.batch = "no file of tokens' newest fills yet: they are read from the facts", -1
+	}
+	return p
+}
+
+func (p *tokenProof) held(token int32) (fills []serving.Fill, known bool) {
+	p.fills, known = p.store.Fills(p.fills[:0], token, p.batch, nil, NewestFills)
+	return p.fills, known
+}
+
+func (p *tokenProof) add(wallet int32, batch int64, f *serving.Fill) {
+	if batch > p.batch {
+		return
+	}
+	for int(f.Token) >= len(p.tokens) {
+		p.tokens = append(p.tokens, tokenFacts{})
+	}
+	t := &p.tokens[f.Token]
+	if !t.known {
+		fills, known := p.held(f.Token)
+		*t = tokenFacts{known: true, none: !known, from: math.MinInt64}
+		if len(fills) == NewestFills {
+			t.from = fills[NewestFills-1].TS
+		}
+	}
+	if t.none || f.TS < t.from {
+		return
+	}
+	g := *f
+	g.Token = wallet
+	if f.TS == t.from {
+		if fills, known := p.held(f.Token); !known || g.CompareInBlock(&fills[len(fills)-1]) < 0 {
+			return
+		}
+	}
+	t.walletCheck.add(&g)
+}
+
+func (p *tokenProof) finish() {
+	c := &p.check
+	for token := range p.tokens {
+		t := &p.tokens[token]
+		if !t.known || t.none {
+			continue
+		}
+		var got walletCheck
+		fills, _ := p.held(int32(token))
+		for i := range fills {
+			got.add(&fills[i])
+		}
+		c.Rows += got.fills
+		if got != t.walletCheck {
+			c.Bad++
+		}
+	}
+	if c.OK = c.Bad == 0; !c.OK {
+		c.Detail = fmt.Sprintf("the newest fills of %d tokens in runs/ differ from the facts: delete that folder and restart", c.Bad)
+	}
+}
+
+// walletHeld is the check of what the store holds of a wallet; one of no facts
+// where its sums contradict its fills.
+func walletHeld(store *walletrun.Store, wallet int32, batch int64) (c walletCheck, known bool) {
+	const page = 10_000
+	var whole serving.TokenSum
+	var fills []serving.Fill
+	var after *serving.Fill
+	for {
+		var last serving.Fill
+		if fills, known = store.Fills(fills[:0], wallet, batch, after, page); !known {
+			return c, false
+		}
+		for i := range fills {
+			c.add(&fills[i])
+			whole.Add(&fills[i])
+		}
+		if len(fills) < page {
+			break
+		}
+		last = fills[page-1]
+		after = &last
+	}
+	tokens, _ := store.Tokens(nil, wallet, batch)
+	days, _ := store.Days(nil, wallet, batch)
+	var byToken, byDay serving.TokenSum
+	for i := range tokens {
+		byToken.Merge(&tokens[i])
+	}
+	for i := range days {
+		byDay.Merge(&serving.TokenSum{Fills: days[i].Fills, BuyUSD: days[i].BuyUSD, SellUSD: days[i].SellUSD, FeeUSD: days[i].FeeUSD})
+	}
+	byToken.Token, whole.Token = 0, 0
+	if byToken != whole || byDay.Fills != whole.Fills || byDay.BuyUSD != whole.BuyUSD || byDay.SellUSD != whole.SellUSD || byDay.FeeUSD != whole.FeeUSD {
+		return walletCheck{}, true
+	}
+	return c, true
+}

@@ -1,0 +1,115 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+	"pmx/rollups/textrun"
+)
+
+const (
+	// spanMarkets is how many markets' texts are read at once: some tens of megabytes.
+	spanMarkets = 10_000
+	// mostChanged is of up to how many markets an import's texts are held in memory.
+	mostChanged = 20_000
+)
+
+// MarketsSince is how many markets the imports after one made or changed, a market
+// counted once for each; 0 proves that every text is what it was.
+func MarketsSince(ctx context.Context, conn *sql.Conn, batch int64) (n int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("MarketsSince", "@batch", whole(batch))).Scan(&n)
+	return n, err
+}
+
+// MarketCount is how many markets there are, and one more than the largest id.
+func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("TextMarkets")).Scan(&markets, &ids)
+	return markets, ids, err
+}
+
+// TextsFit tells whether a run is of this database and still holds its texts.
+func TextsFit(ctx context.Context, conn *sql.Conn, c textrun.Covers) (bool, error) {
+	last, err := LastBatch(ctx, conn)
+	if err != nil || last < c.Batch {
+		return false, err
+	}
+	ledger, err := Ledger(ctx, conn, c.Batch)
+	if err != nil || ledger != c.Ledger {
+		return false, err
+	}
+	changed, err := MarketsSince(ctx, conn, c.Batch)
+	if err != nil || changed > 0 {
+		return false, err
+	}
+	markets, _, err := MarketCount(ctx, conn)
+	return markets == c.Facts, err
+}
+
+// TextBatch gives the texts of the markets that the batch merged last on conn made or
+// changed; false where there are too many to hold.
+func TextBatch(ctx context.Context, conn *sql.Conn) (changed map[int32]serving.MarketTexts, few bool, err error) {
+	var n int64
+	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&n); err != nil || n == 0 || n > mostChanged {
+		return nil, n == 0, err
+	}
+	changed = make(map[int32]serving.MarketTexts, n)
+	err = engine.Each(ctx, conn, statements.Get("TextBatch"), func(row []driver.Value) error {
+		changed[int32(engine.Int(row[0]))] = marketTexts(row)
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("TextBatch: %w", err)
+	}
+	return changed, true, nil
+}
+
+// Texts hands the texts of every market to add, in order of market.
+func Texts(ctx context.Context, conn *sql.Conn, add func(market int32, t *serving.MarketTexts) error) error {
+	_, ids, err := MarketCount(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("TextMarkets: %w", err)
+	}
+	for lo := int64(0); lo < ids; lo += spanMarkets {
+		query := statements.Get("TextRange", "@lo", whole(lo), "@hi", whole(lo+spanMarkets))
+		err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
+			t := marketTexts(row)
+			return add(int32(engine.Int(row[0])), &t)
+		})
+		if err != nil {
+			return fmt.Errorf("TextRange: %w", err)
+		}
+	}
+	return nil
+}
+
+func marketTexts(row []driver.Value) serving.MarketTexts {
+	return serving.MarketTexts{Description: engine.Text(row[1]), ResolutionSource: engine.Text(row[2]),
+		GroupItemTitle: engine.Text(row[3]), PayoutSource: data.ResolutionSource(engine.Int(row[4]))}
+}
+
+// VerifyTexts holds every text that a store gives against the database. Nothing may
+// be imported meanwhile.
+func VerifyTexts(ctx context.Context, conn *sql.Conn, store *textrun.Store) (Check, error) {
+	c := Check{Name: "market_run", OK: true}
+	if st := store.Stats(); !st.Ready {
+		c.Detail = "no file of markets' texts yet: they are read from the database"
+		return c, nil
+	}
+	batch := store.Through()
+	err := Texts(ctx, conn, func(market int32, t *serving.MarketTexts) error {
+		c.Rows++
+		if got, known := store.Texts(market, batch); !known || got != *t {
+			c.Bad++
+		}
+		return ctx.Err()
+	})
+	if c.OK = c.Bad == 0; !c.OK {
+		c.Detail = fmt.Sprintf("the texts of %d markets in runs/ differ from the database: delete that folder and restart", c.Bad)
+	}
+	return c, err
+}
