@@ -2,6 +2,7 @@ package walletrun
 
 import (
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -104,18 +105,21 @@ func (w *walletTail) trim(most int, batch int64) {
 // merged adds sorted fills to a sorted list: behind it where they are newer, else
 // in a list of its own.
 func (t *tail) merged(list []recent, batch int64, fills []serving.Fill) []recent {
-	if n := len(list); n > 0 && t.order(&list[n-1].Fill, &fills[0]) > 0 {
-		list = slices.Clone(list)
-		for _, f := range fills {
-			list = append(list, recent{f, batch})
-		}
-		slices.SortFunc(list, func(x, y recent) int { return t.order(&x.Fill, &y.Fill) })
-		return list
+	at := len(list)
+	if at > 0 && t.order(&list[at-1].Fill, &fills[0]) > 0 {
+		at = sort.Search(at, func(i int) bool { return t.order(&list[i].Fill, &fills[0]) > 0 })
+	}
+	later := list[at:]
+	if len(later) > 0 {
+		list = append(make([]recent, 0, len(list)+len(fills)+len(list)/4), list[:at]...)
 	}
 	for _, f := range fills {
+		for len(later) > 0 && t.order(&later[0].Fill, &f) < 0 {
+			list, later = append(list, later[0]), later[1:]
+		}
 		list = append(list, recent{f, batch})
 	}
-	return list
+	return append(list, later...)
 }
 
 // mark notes that a batch replaced a fill of the wallet.
