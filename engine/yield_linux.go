@@ -3,8 +3,8 @@ package engine
 import "syscall"
 
 // niceness is by how much background work gives way to requests where there is
-// less processor time than is wanted: it then gets a tenth of theirs.
-const niceness = 10
+// less processor time than is wanted: it then gets a thirtieth of it.
+const niceness = 15
 
 // giveWay lowers the priority of the calling thread, and of threads that it makes,
 // for good: only a privileged process could raise it again.
