@@ -59,8 +59,9 @@ type indexReader interface{}
 
 // indexView is what is encoded of a snapshot's index.
 type indexView struct {
-	now  card
-	once sync.Once
+	now    card
+	once   sync.Once
+	newest [index.Names][3]timeline // by interval, of up to indexRows rows
 }
 
 // indexOf is the snapshot's index, empty where it has none.
@@ -171,47 +172,71 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 	if !known {
 		return missing("index_not_found", "Ask for PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite.")
 	}
-	x, interval := v.indexOf(), call.values[indexInterval].n
-	hours := hoursOf(interval)
-	e := envelope{tier: call.tier, maxRows: indexRows, hint: access.Nobody}
-	from, to := a.indexSpan(call, v, x, hours, &e)
-	mark, start := a.open(call, v.asOf, e)
-	b := append(append(call.buf, `,"name":"`...), name.String()...)
-	b = append(append(b, `","interval":"`...), call.route.Params[indexInterval].Choices[interval]...)
-	b = append(b, `","methodology_version":"`+index.Version+`","data":`...)
-	call.buf = appendRows(b, int(max(0, to-from)), func(b []byte, i int) []byte {
-		return v.appendBar(b, x, name, from+int64(i), hours)
-	})
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
-}
-
-// indexSpan is which rows of so many hours each are shown, numbered since 1970,
-// the last one excluded.
-func (a *API) indexSpan(call *Call, v *view, x *serving.Index, hours int64, e *envelope) (from, to int64) {
-	if x.Len() == 0 {
-		return 0, 0
-	}
-	length := hours * microsPerHour
-	oldest, end := x.FirstHour/hours, (x.FirstHour+int64(x.Len())-1)/hours+1
+	h := v.barsOf(name, call.route.Params[indexInterval].Choices, call.values[indexInterval].n)
 	limit := call.values[indexLimit].n
-	from = max(oldest, end-limit)
+	e := envelope{tier: call.tier, maxRows: indexRows, hint: access.Nobody}
 	if f := &call.values[indexFrom]; f.given {
-		from = max(oldest, (f.n+length-1)/length)
+		from := h.shown(call, max(h.oldest, (f.n+h.length()-1)/h.length()), &e)
+		mark, start := a.open(call, v.asOf, e)
+		call.buf = appendRows(h.appendHead(call.buf), int(max(0, min(h.end, from+limit)-from)), func(b []byte, i int) []byte {
+			return h.appendBar(b, from+int64(i))
+		})
+		return a.finish(c, call, mark, start, a.untilRefresh(call))
 	}
-	// A row that lies partly within the plan's history is shown.
-	if start := call.historyStart(v.snap) / length; from < min(start, end) {
-		e.cutHistory(v.snap, from*length)
-		from = start
-	}
-	return from, min(end, from+limit)
+	o := &v.index.newest[name][call.values[indexInterval].n]
+	first := max(h.oldest, h.end-indexRows)
+	o.once.Do(func() {
+		o.encode(append(h.appendHead(nil), '['), int(h.end-first), func(b []byte, i int) []byte { return h.appendBar(b, first+int64(i)) })
+	})
+	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, int(limit), e, func(from int, e *envelope) int {
+		return int(min(h.shown(call, first+int64(from), e), h.end) - first)
+	}))
 }
 
-// appendBar writes wire.PMXBar of row n, hours long. A row is over when as_of is
-// past it, which may be minutes after its last instant.
-func (v *view) appendBar(b []byte, x *serving.Index, name index.Name, n, hours int64) []byte {
-	bar := index.NoBar()
+// bars is the history of one index in rows of so many hours, numbered since 1970.
+type bars struct {
+	v           *view
+	x           *serving.Index
+	name        index.Name
+	interval    string
+	hours       int64
+	oldest, end int64 // the first row, and the one behind the last
+}
+
+func (v *view) barsOf(name index.Name, intervals []string, interval int64) bars {
+	x, hours := v.indexOf(), hoursOf(interval)
+	h := bars{v: v, x: x, name: name, interval: intervals[interval], hours: hours}
+	if x.Len() > 0 {
+		h.oldest, h.end = x.FirstHour/hours, (x.FirstHour+int64(x.Len())-1)/hours+1
+	}
+	return h
+}
+
+func (h *bars) length() int64 { return h.hours * microsPerHour }
+
+// shown is the first row from one on that the plan shows, and says in e what it
+// leaves out. A row that lies partly within the plan's history is shown.
+func (h *bars) shown(call *Call, from int64, e *envelope) int64 {
+	if start := call.historyStart(h.v.snap) / h.length(); from < min(start, h.end) {
+		e.cutHistory(h.v.snap, from*h.length())
+		return start
+	}
+	return from
+}
+
+// appendHead adds the members before the rows.
+func (h *bars) appendHead(b []byte) []byte {
+	b = append(append(b, `,"name":"`...), h.name.String()...)
+	b = append(append(b, `","interval":"`...), h.interval...)
+	return append(b, `","methodology_version":"`+index.Version+`","data":`...)
+}
+
+// appendBar writes wire.PMXBar of row n. A row is over when as_of is past it, which
+// may be minutes after its last instant.
+func (h *bars) appendBar(b []byte, n int64) []byte {
+	x, hours, bar := h.x, h.hours, index.NoBar()
 	for hour := max(n*hours, x.FirstHour); hour < min((n+1)*hours, x.FirstHour+int64(x.Len())); hour++ {
-		bar.Join(x.Hour(int(hour - x.FirstHour))[name])
+		bar.Join(x.Hour(int(hour - x.FirstHour))[h.name])
 	}
 	b = appendMicros(append(b, `{"time":`...), n*hours*microsPerHour)
 	b = appendIndexValue(append(b, `,"open":`...), bar.Open)
@@ -219,6 +244,6 @@ func (v *view) appendBar(b []byte, x *serving.Index, name index.Name, n, hours i
 	b = appendIndexValue(append(b, `,"low":`...), bar.Low)
 	b = appendIndexValue(append(b, `,"close":`...), bar.Close)
 	b = appendIndexValue(append(b, `,"value":`...), bar.Close)
-	b = appendBool(append(b, `,"is_partial":`...), (n+1)*hours*microsPerHour > v.snap.AsOf.UnixMicro())
+	b = appendBool(append(b, `,"is_partial":`...), (n+1)*hours*microsPerHour > h.v.snap.AsOf.UnixMicro())
 	return append(b, '}')
 }

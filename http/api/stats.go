@@ -63,7 +63,7 @@ func statsRoutes() []Route {
 type statsView struct {
 	overview, hourly         card
 	overviewOnce, hourlyOnce sync.Once
-	days                     daySheet
+	days                     timeline
 	growth                   [access.Nobody]growthCard
 	born                     bornIn
 	bornOnce                 sync.Once
@@ -123,9 +123,7 @@ func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	o := &v.stats.days
-	o.once.Do(func() { o.encode(v) })
-	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v, call, int(call.values[0].n)))
+	return a.sendPrepared(c, call, v, a.daysReply(v, call, int(call.values[0].n)))
 }
 
 // older counts the buckets at the beginning of list that were over before start

@@ -2,59 +2,36 @@ package api
 
 import (
 	"strconv"
-	"sync"
-	"sync/atomic"
-
-	"github.com/cespare/xxhash/v2"
 
 	"pmx/http/access"
 	"pmx/rollups/serving"
 )
 
-// daySheet is the venue day by day, oldest first. Its rows are encoded once, so
-// that any number of days is the end of one buffer.
-type daySheet struct {
-	once    sync.Once
-	middle  []byte // from behind as_of to the bracket of the rows
-	rows    []byte // each with the comma behind it
-	starts  []int  // of each row, and where the last one ends
-	replies [access.Nobody + 1][]atomic.Pointer[prepared]
+// encodeDays writes the venue day by day.
+func encodeDays(o *timeline, v *view) {
+	days := v.statsOf().Days
+	o.encode(append(v.appendBasis(nil), `,"data":[`...), len(days), func(b []byte, i int) []byte {
+		return appendDay(b, &days[i], i == len(days)-1)
+	})
 }
 
-func (o *daySheet) encode(v *view) {
+// shownDays gives the first day that a plan shows of those from one on, and says in
+// e what it leaves out.
+func (v *view) shownDays(call *Call, from int, e *envelope) int {
 	days := v.statsOf().Days
-	o.middle = append(v.appendBasis(nil), `,"data":[`...)
-	o.starts = make([]int, 1, len(days)+1)
-	for i := range days {
-		o.rows = append(appendDay(o.rows, &days[i], i == len(days)-1), ',')
-		o.starts = append(o.starts, len(o.rows))
-	}
-	for tier := range o.replies {
-		o.replies[tier] = make([]atomic.Pointer[prepared], len(days)+1)
-	}
-}
-
-// reply gives the answer to n days asked by call, made at its first use.
-func (o *daySheet) reply(all *envelopes, v *view, call *Call, n int) *prepared {
-	days := v.statsOf().Days
-	from := max(0, len(days)-n)
-	slot := &o.replies[call.tier][from]
-	if r := slot.Load(); r != nil {
-		return r
-	}
-	e := envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody}
-	if shown := from + older(days[from:], call.historyStart(v.snap), endOfDay); shown > from {
+	shown := from + older(days[from:], call.historyStart(v.snap), endOfDay)
+	if shown > from {
 		e.cutHistory(v.snap, endOfDay(&days[from]))
-		from = shown
 	}
-	r := &prepared{rows: o.rows[o.starts[from]:max(o.starts[from], len(o.rows)-1)], tail: "]}"}
-	b := all.append([]byte{'{'}, e)
-	r.tag = tagOf(chain(xxhash.Sum64(b), xxhash.Sum64(o.middle), xxhash.Sum64(r.rows)))
-	r.head = append(append(append(b, `,"as_of":`...), v.asOf...), o.middle...)
-	if !slot.CompareAndSwap(nil, r) {
-		return slot.Load()
-	}
-	return r
+	return shown
+}
+
+// daysReply gives the answer to n days asked by call.
+func (a *API) daysReply(v *view, call *Call, n int) *prepared {
+	o := &v.stats.days
+	o.once.Do(func() { encodeDays(o, v) })
+	return o.reply(a.envelopes, v.asOf, n, envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody},
+		func(from int, e *envelope) int { return v.shownDays(call, from, e) })
 }
 
 // appendDay writes wire.StatsDay.
