@@ -40,17 +40,29 @@ type Merger struct {
 	Cities *data.Gazetteer
 	pairs  pairs
 	recent recent
+	// epoch is that of the rollups which the memory is of, next the one that the
+	// merge under way leads to. At any other epoch the memory is of no use.
+	epoch, next int64
 }
 
 // Warm loads what a Merger keeps in memory.
 func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	g.epoch = s.epoch
 	return errors.Join(g.pairs.load(ctx, conn), g.recent.load(ctx, conn))
 }
+
+// Warmed tells whether the Merger has in memory all that it keeps there.
+func (g *Merger) Warmed() bool { return g.pairs.loaded && g.recent.loaded }
 
 // Committed tells the Merger that its last Merge was committed.
 func (g *Merger) Committed() {
 	g.pairs.commit()
 	g.recent.commit()
+	g.epoch = g.next
 }
 
 // Merge brings all rollups up to date with the batch in the temporary tables
@@ -66,8 +78,13 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 		return err
 	}
 	if s.stale {
-		return apply()
+		return g.Postpone(ctx, conn, apply)
 	}
+	if g.epoch != s.epoch { // a commit or a rebuild passed by
+		g.pairs, g.recent = pairs{}, recent{}
+		g.epoch = s.epoch
+	}
+	g.next = s.epoch + 1
 	m.from = s.asOf
 	if err := m.before(); err != nil {
 		return fmt.Errorf("merge: value what was: %w", err)
@@ -84,7 +101,6 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 // Postpone is Merge for a batch so large that a rebuild is cheaper: it applies
 // the batch and marks the rollups stale.
 func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	g.pairs, g.recent = pairs{}, recent{}
 	m := &merge{ctx: ctx, conn: conn}
 	if err := conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&m.from); err != nil {
 		return err

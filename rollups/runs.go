@@ -52,6 +52,13 @@ func RunBatch(ctx context.Context, conn *sql.Conn) (byWallet, byToken walletrun.
 	return byWallet, ByToken(byWallet, replaced), nil
 }
 
+// PassedBy tells whether an import that brought anything lies between the one after
+// which all is to be known and the last.
+func PassedBy(ctx context.Context, conn *sql.Conn, after int64) (passed bool, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("PassedBy", "@after", whole(after))).Scan(&passed)
+	return passed, err
+}
+
 func walletFill(row []driver.Value) (int32, serving.Fill) {
 	f := serving.Fill{TS: engine.Int(row[1]), LogIndex: data.NoIndex, Token: int32(engine.Int(row[4])),
 		Side: data.Side(engine.Int(row[5])), Role: data.Role(engine.Int(row[6])), Repeat: int16(engine.Int(row[7])),

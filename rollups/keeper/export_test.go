@@ -19,3 +19,14 @@ func (k *Keeper) Renew(ctx context.Context) error {
 	}
 	return k.buildRuns(ctx)
 }
+
+// Warmed tells whether merging has its memory.
+func (k *Keeper) Warmed() bool { return k.merger.Warmed() }
+
+// Follow makes what follows committed batches do so, or miss them.
+func (k *Keeper) Follow(on bool) {
+	k.importer.Rollups.Absorb = nil
+	if on {
+		k.importer.Rollups.Absorb = k.absorb
+	}
+}

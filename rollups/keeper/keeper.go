@@ -42,6 +42,7 @@ type Keeper struct {
 	runs      *runs         // nil where nobody is served
 	merger    rollups.Merger
 	factsOnly bool
+	unseen    bool       // a rebuild is committed that the snapshot does not show yet
 	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup // what goes on beside that
@@ -105,12 +106,15 @@ func (k *Keeper) readDesk(ctx context.Context) error {
 // batch that came behind one left to a rebuild was not merged either, and is
 // caught up with after it: to follow it now would be to leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
-	if stale, err := rollups.Stale(ctx, conn); stale || err != nil {
-		return err
+	stale, err := rollups.Stale(ctx, conn)
+	if stale {
+		return nil
 	}
-	k.merger.Committed()
-	k.addRuns(ctx, conn) // before the snapshot that shows the batch
-	err := k.live.Absorb(ctx, conn)
+	if err == nil {
+		k.merger.Committed()
+		k.addRuns(ctx, conn) // before the snapshot that shows the batch
+		err = k.live.Absorb(ctx, conn)
+	}
 	if err == nil {
 		return nil
 	}
@@ -127,8 +131,7 @@ func (k *Keeper) warm(ctx context.Context) {
 	if err := k.openRuns(ctx); !quiet(err) {
 		k.cfg.Log.Error().Err(err).Msg("wallets and markets are read from the database")
 	}
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
-	if !quiet(err) {
+	if err := k.rewarm(ctx); !quiet(err) {
 		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")
 	}
 }
@@ -212,6 +215,7 @@ func (k *Keeper) reload(ctx context.Context) error {
 	if err := k.load(ctx); err != nil {
 		return err
 	}
+	k.unseen = false
 	if err := k.followRuns(ctx); err != nil {
 		return err
 	}
@@ -250,6 +254,11 @@ func (k *Keeper) refresh(ctx context.Context, step Step) error {
 	if stale {
 		return k.rebuild(ctx, step)
 	}
+	if k.unseen {
+		if err := k.reload(ctx); err != nil {
+			return err
+		}
+	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.StoreIndex(ctx, conn) })
 }
 
@@ -282,11 +291,11 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	if err != nil {
 		return err
 	}
-	if err := k.db.Checkpoint(ctx); err != nil {
-		return err
-	}
 	k.note(func(f *serving.Freshness) { f.Stale = false })
-	return k.reload(ctx)
+	// It is committed: whoever asked for it may leave, it is shown all the same.
+	k.unseen = true
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(k.db.Checkpoint(ctx), k.reload(ctx))
 }
 
 // Verify proves the whole database; it changes nothing but waits for, and holds

@@ -26,6 +26,9 @@ const (
 	// rest is how many times as long as writing it took the file is left alone where
 	// that failed, or where only replaced fills are the reason to write it again.
 	rest = 20
+	// mostBegun is how many times files are begun, one try right behind the other,
+	// where imports overtake them.
+	mostBegun = 3
 	// textMost is how many bytes of markets' texts gather beside their file.
 	textMost = 16 << 20
 )
@@ -55,29 +58,21 @@ func (r *runs) close() error {
 }
 
 // open takes the files there are, where they fit the database, and reads what came
-// in since.
+// in since. A file that cannot be opened is made anew, whatever the reason, and keeps
+// none of the others from being followed.
 func (r *runs) open(ctx context.Context, conn *sql.Conn) error {
+	var errs []error
 	for _, s := range []*walletrun.Store{r.wallets, r.tokens} {
 		known, err := s.Open(func(c walletrun.Covers) (bool, error) { return rollups.RunFits(ctx, conn, c) })
-		if err != nil {
-			return err
-		}
-		if !known {
-			if err := restartFills(ctx, conn, s); err != nil {
-				return err
-			}
+		if err != nil || !known {
+			errs = append(errs, err, restartFills(ctx, conn, s))
 		}
 	}
 	known, err := r.texts.Open(func(c textrun.Covers) (bool, error) { return rollups.TextsFit(ctx, conn, c) })
-	if err != nil {
-		return err
+	if err != nil || !known {
+		errs = append(errs, err, r.restartTexts(ctx, conn))
 	}
-	if !known {
-		if err := r.restartTexts(ctx, conn); err != nil {
-			return err
-		}
-	}
-	return r.catchUp(ctx, conn)
+	return errors.Join(append(errs, r.catchUp(ctx, conn))...)
 }
 
 // restart forgets the files: the next ones are made from the whole database.
@@ -179,6 +174,19 @@ func (p *passedBy) addTo(ctx context.Context, conn *sql.Conn, s *walletrun.Store
 
 // add takes a committed batch in.
 func (r *runs) add(ctx context.Context, conn *sql.Conn) error {
+	if r.texts.Stats().Idle {
+		return nil // open is still to come, and reads what came in until then
+	}
+	through := min(r.wallets.Through(), r.tokens.Through(), r.texts.Through())
+	if gap, err := rollups.PassedBy(ctx, conn, through); gap || err != nil {
+		if err == nil {
+			err = r.catchUp(ctx, conn)
+		}
+		if err != nil {
+			return errors.Join(err, r.restart(ctx, conn))
+		}
+		return nil
+	}
 	byWallet, byToken, err := rollups.RunBatch(ctx, conn)
 	if err != nil {
 		return errors.Join(err, r.restart(ctx, conn))
@@ -225,10 +233,11 @@ func (k *Keeper) followRuns(ctx context.Context) error {
 }
 
 func (k *Keeper) changeRuns(ctx context.Context, change func(context.Context, *sql.Conn) error) error {
-	if err := k.db.Write(ctx, func(conn *sql.Conn) error { return change(ctx, conn) }); err != nil {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return change(ctx, conn) })
+	k.writeRuns()
+	if err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
-	k.writeRuns()
 	return nil
 }
 
@@ -276,7 +285,7 @@ func (k *Keeper) writeRuns() {
 	k.background.Go(func() {
 		defer r.building.Store(false)
 		err := k.buildRuns(k.ctx)
-		for begunAnew(err) && k.ctx.Err() == nil {
+		for again := 1; again < mostBegun && begunAnew(err) && k.ctx.Err() == nil; again++ {
 			err = k.buildRuns(k.ctx)
 		}
 		if err != nil && k.ctx.Err() == nil {
@@ -290,10 +299,11 @@ func begunAnew(err error) bool {
 }
 
 func (k *Keeper) buildRuns(ctx context.Context) error {
-	r := k.runs
+	r, began := k.runs, time.Now()
 	err := k.db.ReadAside(ctx, func(conn *sql.Conn) error { return errors.Join(r.buildTexts(ctx, conn), r.buildFills(ctx, conn)) })
 	r.failed = err != nil
 	if err != nil {
+		r.took, r.at = max(r.took, time.Since(began)), time.Now()
 		return err
 	}
 	s, tokens, texts := r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats()

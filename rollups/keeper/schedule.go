@@ -132,8 +132,19 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	err := k.compact(ctx)
 	if k.runs != nil {
 		k.writeRuns()
+		err = errors.Join(err, k.rewarm(ctx))
 	}
 	return k.cycleDone(err)
+}
+
+// rewarm loads what merging keeps in memory where an import had to drop it.
+func (k *Keeper) rewarm(ctx context.Context) error {
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		if k.merger.Warmed() {
+			return nil
+		}
+		return k.merger.Warm(ctx, conn)
+	})
 }
 
 // compact folds tails in bounded steps, and checkpoints after any.

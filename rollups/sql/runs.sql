@@ -22,6 +22,11 @@ ORDER BY hour DESC
 -- name: FactCount
 SELECT count(*) FROM fills WHERE batch > @after AND batch <= @batch
 
+-- name: PassedBy
+SELECT count(*) > 0
+FROM batches
+WHERE batch > @after AND batch < (SELECT max(batch) FROM batches) AND (fills > 0 OR markets > 0)
+
 -- name: Ledger
 -- A fingerprint of the imports up to a batch: their times to the microsecond tell
 -- one history from another.

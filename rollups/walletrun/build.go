@@ -132,15 +132,16 @@ type build struct {
 func (b *build) reuse(p Plan) error {
 	served := b.store.state.Load().run
 	if served == nil {
-		return errors.New("wallet run: the file to go on from is gone")
+		return ErrOvertaken // since the plan was made
 	}
 	r, err := openRun(b.store.path, b.store.format) // anew, to be read in order
 	if err == nil && !r.Same(&served.Header) {
 		err = errors.Join(errors.New("it is another file now"), r.Drop())
 	}
-	if err != nil {
-		b.store.lose()
-		return errors.Join(ErrDamaged, err)
+	if err != nil { // what is mapped stays good whatever became of its name
+		if r = served; !r.Take() {
+			return ErrOvertaken
+		}
 	}
 	skip := make(map[int32]bool, len(p.Again))
 	for _, wallet := range p.Again {

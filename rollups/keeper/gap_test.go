@@ -1,0 +1,116 @@
+package keeper_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// Whoever asked for a bulk import may leave once its rebuild is committed: it is
+// shown, and what comes next does not pass it by.
+func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
+	parts := sampleParts(t)
+	leave := func() {}
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:     zerolog.Nop(),
+		Publish: func(*serving.Snapshot) { leave() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	mustImport(t, k, parts[:3]...)
+	k.Settle()
+	ctx, cancel := context.WithCancel(context.Background())
+	leave = cancel
+	k.Bulk(1)
+	if _, err := k.Import(ctx, keeper.Request{Paths: parts[3:4]}, nil); err != nil || ctx.Err() == nil {
+		t.Fatalf("%v, left: %v", err, ctx.Err())
+	}
+	k.Bulk(0)
+	mustImport(t, k, parts[4])
+	k.Settle()
+	checkWallets(t, k)
+	mustVerify(t, k)
+}
+
+// A file that cannot be opened is made anew, and the others are followed all the
+// same: what came in while nobody served is in all of them.
+func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[:3]...)
+	k = reopen(t, k)
+	dir := string(k.DB().Dir())
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone := openFacts(t, dir)
+	mustImport(t, alone, parts[3])
+	if err := alone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "runs", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
+		t.Fatal(err)
+	}
+	k = open(t, dir)
+	k.Settle()
+	mustImport(t, k, parts[4])
+	if n := checkWallets(t, k); n == 0 {
+		t.Error("no wallet is at hand")
+	}
+	mustVerify(t, k)
+}
+
+// A dry run changes nothing, the memory of merging neither; and where that is gone,
+// the next cycle loads it.
+func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[:3]...)
+	if err := k.Cycle(context.Background()); err != nil || !k.Warmed() {
+		t.Fatalf("%v, warmed: %v", err, k.Warmed())
+	}
+	k.Bulk(1)
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: parts[3:], DryRun: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	k.Bulk(0)
+	mustImport(t, k, parts[3])
+	if !k.Warmed() {
+		t.Error("a dry run dropped the memory")
+	}
+	mustVerify(t, k)
+}
+
+// A batch that nobody followed, whatever the reason, is caught up with at the next
+// one: by the snapshot, by the runs and by the memory of merging.
+func TestABatchThatPassedByIsCaughtUpWith(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[:3]...)
+	k.Settle()
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	k.Follow(false)
+	mustImport(t, k, parts[3])
+	k.Follow(true)
+	mustImport(t, k, parts[4])
+	mustHave(t, k, 0)
+	checkMarkets(t, k)
+	mustVerify(t, k)
+}
