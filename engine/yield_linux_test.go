@@ -24,7 +24,7 @@ func TestYieldingLowersOnlyItsOwnThread(t *testing.T) {
 	if err := engine.Yielding(func() error { within = nice(); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if within != max(before, 10) || nice() != before {
+	if within != max(before, 15) || nice() != before {
 		t.Errorf("%d before, %d within, %d after", before, within, nice())
 	}
 }

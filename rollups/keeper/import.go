@@ -87,8 +87,8 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		emit(Event{Receipt: &r})
 		rebuild = rebuild || r.RebuildNeeded
 		k.imported(r)
-		if k.runs != nil {
-			k.writeRuns() // not only behind the last of many files: what lies beside the runs is in memory
+		if k.runs != nil && k.runs.full() { // not only behind the last of many files
+			k.writeRuns()
 		}
 	}
 	if !rebuild || req.DryRun || k.factsOnly {

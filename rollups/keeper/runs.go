@@ -255,6 +255,12 @@ func grown(s walletrun.Stats) bool {
 	return s.Tail >= tailMost || s.Tail >= max(tailFew, s.Run/tailShare)
 }
 
+// full tells whether so much lies beside the files, in memory, that they are not to
+// wait for the next cycle.
+func (r *runs) full() bool {
+	return grown(r.wallets.Stats()) || r.texts.Stats().Text >= textMost
+}
+
 // due tells whether new files are worth writing.
 func (r *runs) due(wallets, tokens walletrun.Stats, texts textrun.Stats, now time.Time) bool {
 	rested := now.Sub(r.at) > rest*r.took
