@@ -1,6 +1,7 @@
 package keeper_test
 
 import (
+	"fmt"
 	"testing"
 
 	"pmx/engine/ingest"
@@ -37,5 +38,23 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 	}
 	if n := rebuilds(mustImport(t, k, parts...)); n > 0 {
 		t.Errorf("nothing was new, yet %d files were left to a rebuild", n)
+	}
+}
+
+// Fills of days before the newest are noted for being brought into order, whether
+// their file is left to a rebuild itself or comes behind one that is.
+func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[0], parts[4])
+	before := count(t, k, "SELECT max(batch) FROM batches")
+	k.Bulk(6_000)
+	receipts := mustImport(t, k, parts[1:3]...)
+	if !receipts[0].RebuildNeeded || receipts[1].RebuildNeeded {
+		t.Fatalf("%+v", receipts)
+	}
+	late := count(t, k, fmt.Sprintf("SELECT count(*) FROM fills WHERE batch > %d AND ts // 86400000000 < (SELECT max(ts) // 86400000000 FROM fills)", before))
+	if noted := count(t, k, "SELECT coalesce(SUM(fills), 0)::BIGINT FROM late_days"); noted != late || late == 0 {
+		t.Errorf("%d late fills are noted, want %d", noted, late)
 	}
 }
