@@ -16,9 +16,9 @@ import (
 // the load.Result.
 const clientEnv = "PMX_BENCH_CLIENT"
 
-// ask runs a load in a process of its own; a request that failed is an error. Within the server's they would share its
-// goroutine scheduler: with eight requests at once, one in a hundred then waits four
-// milliseconds for a thread that is not even its own.
+// ask runs a load in a process of its own; a request that failed is an error. Within
+// the server's they would share its goroutine scheduler: with eight requests at once,
+// one in a hundred then waits four milliseconds for a thread that is not even its own.
 func ask(ctx context.Context, cfg load.Config) (r load.Result, err error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {

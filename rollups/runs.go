@@ -12,6 +12,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 	"pmx/rollups/walletrun"
 )
@@ -99,14 +100,19 @@ func FactCount(ctx context.Context, conn *sql.Conn, after, upTo int64) (n int64,
 	return n, err
 }
 
-// RunFits tells whether a run is of this database and still holds its facts.
-func RunFits(ctx context.Context, conn *sql.Conn, c walletrun.Covers) (bool, error) {
+// ofThisHistory tells whether a file was made from this database's imports.
+func ofThisHistory(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
 	last, err := LastBatch(ctx, conn)
 	if err != nil || last < c.Batch {
 		return false, err
 	}
 	ledger, err := Ledger(ctx, conn, c.Batch)
-	if err != nil || ledger != c.Ledger {
+	return ledger == c.Ledger, err
+}
+
+// RunFits tells whether a run is of this database and still holds its facts.
+func RunFits(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
+	if ours, err := ofThisHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
 	}
 	n, err := FactCount(ctx, conn, -1, c.Batch)

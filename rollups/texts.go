@@ -8,6 +8,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 	"pmx/rollups/textrun"
 )
@@ -33,13 +34,8 @@ func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err e
 }
 
 // TextsFit tells whether a run is of this database and still holds its texts.
-func TextsFit(ctx context.Context, conn *sql.Conn, c textrun.Covers) (bool, error) {
-	last, err := LastBatch(ctx, conn)
-	if err != nil || last < c.Batch {
-		return false, err
-	}
-	ledger, err := Ledger(ctx, conn, c.Batch)
-	if err != nil || ledger != c.Ledger {
+func TextsFit(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
+	if ours, err := ofThisHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
 	}
 	changed, err := MarketsSince(ctx, conn, c.Batch)

@@ -53,15 +53,7 @@ func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[:3]...)
 	k = reopen(t, k)
-	dir := string(k.DB().Dir())
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
-	alone := openFacts(t, dir)
-	mustImport(t, alone, parts[3])
-	if err := alone.Close(); err != nil {
-		t.Fatal(err)
-	}
+	dir := importUnserved(t, k, parts[3])
 	if err := os.MkdirAll(filepath.Join(dir, "runs", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
 		t.Fatal(err)
 	}

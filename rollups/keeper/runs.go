@@ -48,7 +48,7 @@ type runs struct {
 func newRuns(dir string) *runs {
 	return &runs{
 		wallets: walletrun.New(filepath.Join(dir, "wallets.run")),
-		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), rollups.NewestFills, (*serving.Fill).CompareInBlock),
+		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), rollups.NewestFills),
 		texts:   textrun.New(filepath.Join(dir, "markets.run")),
 	}
 }

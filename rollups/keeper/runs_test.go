@@ -139,16 +139,7 @@ func TestWalletsCatchUpWithWhatPassedBy(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[:3]...)
 	k = reopen(t, k)
-	dir := string(k.DB().Dir())
-	if err := k.Close(); err != nil {
-		t.Fatal(err)
-	}
-	alone := openFacts(t, dir)
-	mustImport(t, alone, parts[3])
-	mustVerify(t, alone)
-	if err := alone.Close(); err != nil {
-		t.Fatal(err)
-	}
+	dir := importUnserved(t, k, parts[3])
 	k = open(t, dir)
 	k.Settle()
 	mustHave(t, k, 0)
@@ -249,6 +240,23 @@ func TestVerificationFindsAWrongFile(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+}
+
+// importUnserved closes a venue and imports into it as a command without a server
+// does; it gives the folder.
+func importUnserved(t *testing.T, k *keeper.Keeper, paths ...string) string {
+	t.Helper()
+	dir := string(k.DB().Dir())
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone := openFacts(t, dir)
+	mustImport(t, alone, paths...)
+	mustVerify(t, alone)
+	if err := alone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // openFacts opens a venue as a command without a server does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 )
@@ -86,11 +87,21 @@ func (f *File) Drop() error {
 // Users is how many hold the file: its owner and every reader at work.
 func (f *File) Users() int64 { return f.users.Load() }
 
-// Faulted tells whether r, of a recovered panic, is a page that could not be read:
-// of a damaged disk, or of a file cut short by someone else.
-func Faulted(r any) bool {
-	_, fault := r.(interface{ Addr() uintptr })
-	return fault
+// Caught is deferred around what reads a file, with what debug.SetPanicOnFault(true)
+// gave: a page that cannot be read, of a damaged disk or of a file cut short by
+// someone else, is a panic there. Then ok becomes false, and lose is called, which
+// forgets the file.
+func Caught(before bool, ok *bool, lose func()) {
+	debug.SetPanicOnFault(before)
+	r := recover()
+	if r == nil {
+		return
+	}
+	if _, fault := r.(interface{ Addr() uintptr }); !fault {
+		panic(r)
+	}
+	*ok = false
+	lose()
 }
 
 // Publish gives a finished file its name, for good once the folder is durable too.

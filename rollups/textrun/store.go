@@ -200,7 +200,7 @@ func (s *Store) Texts(market int32, batch int64) (t serving.MarketTexts, ok bool
 }
 
 func (s *Store) read(market int32, batch int64, from func(record []byte) (serving.MarketTexts, bool)) (t serving.MarketTexts, ok bool) {
-	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	for {
 		st := s.state.Load()
 		if !st.knows(batch) {
@@ -219,18 +219,8 @@ func (s *Store) read(market int32, batch int64, from func(record []byte) (servin
 	}
 }
 
-// caught is deferred around what reads the file: a page that cannot be read is a
-// panic there. The store forgets the file then, and ok becomes false.
-func (s *Store) caught(before bool, ok *bool) {
-	debug.SetPanicOnFault(before)
-	r := recover()
-	if r == nil {
-		return
-	}
-	if !runfile.Faulted(r) {
-		panic(r)
-	}
-	*ok = false
+// lose makes the store forget a file that cannot be read.
+func (s *Store) lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state.Load()
@@ -239,5 +229,5 @@ func (s *Store) caught(before bool, ok *bool) {
 	}
 	through := st.tail.through.Load()
 	s.state.Store(&state{tail: newTail(through, through)})
-	_ = st.file.Drop() // what a read that panicked holds stays mapped
+	_ = st.file.Drop() // unmapping fails only for what was never mapped
 }

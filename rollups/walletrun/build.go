@@ -67,7 +67,7 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet
 			err = ErrDamaged
 		}
 	}()
-	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: plan.Facts}, slice: slice{kind: s.kind}}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if plan.After >= 0 {

@@ -54,17 +54,16 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
 	accept := func(Covers) (bool, error) { return true, nil }
-	order := (*serving.Fill).CompareInBlock
-	if ok, err := NewNewest(s.path, 3, order).Open(accept); ok || err != nil {
+	if ok, err := NewNewest(s.path, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
-	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), 3, order)
+	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), 3)
 	if err := few.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}
 	grow(t, few, 0, 100)
 	for most, want := range map[int]bool{2: false, 3: true, 4: false} {
-		again := NewNewest(few.path, most, order)
+		again := NewNewest(few.path, most)
 		if ok, err := again.Open(accept); ok != want || err != nil {
 			t.Errorf("%d of each: taken %v, %v", most, ok, err)
 		}

@@ -138,7 +138,7 @@ func (m *merger) newest(id int32) error {
 func (m *merger) last() (best *head) {
 	for i := range m.heads {
 		h := &m.heads[i]
-		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.run, best.hi-1, m.order) > 0) {
+		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.run, best.hi-1, &m.kind) > 0) {
 			best = h
 		}
 	}
@@ -166,7 +166,7 @@ func (m *merger) least() error {
 	best := 0
 	for i := 1; i < len(m.heads); i++ {
 		x, y := &m.heads[i], &m.heads[best]
-		if x.in.compare(x.lo, y.in.run, y.lo, m.order) < 0 {
+		if x.in.compare(x.lo, y.in.run, y.lo, &m.kind) < 0 {
 			best = i
 		}
 	}

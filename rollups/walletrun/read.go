@@ -10,7 +10,7 @@ import (
 // view is what a read of one wallet sees: its rows in the run and what of the
 // tail belongs to the batch asked for.
 type view struct {
-	order  Order
+	kind   *kind
 	run    *run // nil: no run
 	wallet int32
 	lo, hi int
@@ -28,7 +28,7 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 		if v.run != nil {
 			i = v.run.below(v.lo, v.hi, after)
 		}
-		j = sort.Search(j, func(k int) bool { return v.order(&v.tail[k].Fill, after) >= 0 })
+		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.tail[k].Fill, after) >= 0 })
 	}
 	for ; n > 0; n-- {
 		for j > 0 && !v.sees(&v.tail[j-1]) {
@@ -43,7 +43,7 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 			continue
 		}
 		f := v.run.fill(i - 1)
-		if j > 0 && v.order(&v.tail[j-1].Fill, &f) > 0 {
+		if j > 0 && v.kind.order(&v.tail[j-1].Fill, &f) > 0 {
 			j--
 			dst = append(dst, v.tail[j].Fill)
 			continue

@@ -83,13 +83,13 @@ func (r *run) hash(ordinal uint32) (h data.Hash) {
 }
 
 // compare orders fill i of r and fill j of o.
-func (r *run) compare(i int, o *run, j int, order Order) int {
+func (r *run) compare(i int, o *run, j int, k *kind) int {
 	x, y := r.row(i), o.row(j)
 	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
 		return c
 	}
 	a, b := r.fill(i), o.fill(j)
-	return order(&a, &b)
+	return k.order(&a, &b)
 }
 
 // below gives how many of the fills lo to hi come before f.

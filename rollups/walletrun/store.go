@@ -25,15 +25,19 @@ type Store struct {
 	spare sync.Pool // of *tokenIndex
 }
 
-// Order is a total order of the fills of one key, oldest first; it must begin with
-// their time.
-type Order func(x, y *serving.Fill) int
-
 // kind says what of each key a store keeps.
 type kind struct {
 	most   int // so many newest fills; 0: all
-	order  Order
 	format *runfile.Format
+}
+
+// order is a total order of the fills of one key, oldest first, which begins with
+// their time. No function value: what that is given would be on the heap.
+func (k *kind) order(x, y *serving.Fill) int {
+	if k.most > 0 {
+		return x.CompareInBlock(y)
+	}
+	return x.Compare(y)
 }
 
 // state is what reads are answered from; both parts change together.
@@ -61,12 +65,13 @@ const (
 // New gives a store of every wallet's fills with its file at path, whose folder must
 // exist. It knows nothing until Open or Restart.
 func New(path string) *Store {
-	return newStore(path, kind{order: (*serving.Fill).Compare, format: wholeFormat}, sliceFills)
+	return newStore(path, kind{format: wholeFormat}, sliceFills)
 }
 
-// NewNewest gives a store of the newest fills of every key, most of each by order.
-func NewNewest(path string, most int, order Order) *Store {
-	return newStore(path, kind{most: most, order: order, format: newestFormat(most)}, sliceNewest)
+// NewNewest gives a store of the newest fills of every key, most of each, as they lie
+// in their block.
+func NewNewest(path string, most int) *Store {
+	return newStore(path, kind{most: most, format: newestFormat(most)}, sliceNewest)
 }
 
 func newStore(path string, k kind, slice int) *Store {
@@ -235,7 +240,7 @@ func (s *Store) look(wallet int32, batch int64) (*state, view) {
 		if !ok {
 			return nil, view{}
 		}
-		v := view{order: s.order, run: st.run, wallet: wallet, tail: w.fills, after: st.covered(), upTo: batch}
+		v := view{kind: &s.kind, run: st.run, wallet: wallet, tail: w.fills, after: st.covered(), upTo: batch}
 		if st.run == nil {
 			return st, v
 		}
@@ -265,7 +270,7 @@ func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serv
 	if s.most > 0 && (n > s.most || after != nil) {
 		return dst, false
 	}
-	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
@@ -280,7 +285,7 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out [
 	if s.most > 0 {
 		return dst, false
 	}
-	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
@@ -300,28 +305,13 @@ func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []ser
 	if s.most > 0 {
 		return dst, false
 	}
-	defer s.caught(debug.SetPanicOnFault(true), &ok)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.leave()
 	return v.days(dst[:0]), true
-}
-
-// caught is deferred around what reads the file: a page that cannot be read is a
-// panic there. The store forgets the file then, and ok becomes false.
-func (s *Store) caught(before bool, ok *bool) {
-	debug.SetPanicOnFault(before)
-	r := recover()
-	if r == nil {
-		return
-	}
-	if !runfile.Faulted(r) {
-		panic(r)
-	}
-	*ok = false
-	s.lose()
 }
 
 // lose makes the store forget a file that cannot be read.
@@ -334,5 +324,5 @@ func (s *Store) lose() {
 	}
 	through := st.tail.through.Load()
 	s.state.Store(&state{tail: s.newTail(through)})
-	_ = st.run.Drop() // what a read that panicked holds stays mapped
+	_ = st.run.Drop() // unmapping fails only for what was never mapped
 }

@@ -192,7 +192,7 @@ func (w *world) reopen(store *Store) {
 
 func (w *world) open() {
 	w.store = New(filepath.Join(w.dir, "wallets.run"))
-	w.few = NewNewest(filepath.Join(w.dir, "few.run"), mostFew, (*serving.Fill).CompareInBlock)
+	w.few = NewNewest(filepath.Join(w.dir, "few.run"), mostFew)
 	for _, s := range []*Store{w.store, w.few} {
 		s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
 	}
