@@ -1,13 +1,11 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"time"
 
 	"pmx/data"
-	"pmx/engine/export"
 )
 
 // loadRows is how many fills the import is measured on.
@@ -63,10 +61,7 @@ func (b *bench) parquet(name string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = k.DB().Read(b.ctx, func(conn *sql.Conn) error {
-		path, _, err = export.WriteFacts(b.ctx, conn, k.DB().Dir().Exports(), "fills", data.Parquet)
-		return err
-	})
+	path, _, err = k.Exporter().WriteFacts(b.ctx, k.DB().Dir().Exports(), "fills", data.Parquet)
 	if err := errors.Join(err, k.Close()); err != nil {
 		return "", err
 	}

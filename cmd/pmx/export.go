@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -79,10 +78,7 @@ func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, emit 
 	if slices.Contains(export.Datasets(), req.Dataset) {
 		return localDataset(ctx, k, req, emit)
 	}
-	err = k.DB().Read(ctx, func(conn *sql.Conn) error {
-		out.Path, out.Rows, err = export.WriteFacts(ctx, conn, k.DB().Dir().Tmp(), req.Dataset, req.Format)
-		return err
-	})
+	out.Path, out.Rows, err = k.Exporter().WriteFacts(ctx, k.DB().Dir().Tmp(), req.Dataset, req.Format)
 	return out, err
 }
 

@@ -78,6 +78,9 @@ func checkFacts(dir string) error {
 }
 
 func checkPart(dir string, p export.Part) error {
+	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
+		return fmt.Errorf("the manifest of %s names %q, which is outside of the folder", dir, p.Name)
+	}
 	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(p.Name)))
 	if err != nil {
 		return fmt.Errorf("%s misses a file of its manifest: %w", dir, err)
@@ -192,6 +195,10 @@ func (t *taker) take(e partitionEvent) {
 	t.meter.show("exporting all facts", e.Done, "")
 	if e.Path == "" {
 		at := slices.IndexFunc(t.had, func(p export.Part) bool { return p.Name == e.Part.Name })
+		if at < 0 {
+			t.err = fmt.Errorf("the export left out %s, which is not in %s", e.Part.Name, t.dir)
+			return
+		}
 		t.files = append(t.files, t.had[at])
 		return
 	}

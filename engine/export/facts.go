@@ -25,6 +25,10 @@ var statements = engine.MustStatements(sqlFiles)
 // are the markets with all that their sources said.
 var Facts = []string{"fills", "conditions", "resolutions", "forecasts", "actuals", "observations", "normals"}
 
+// FactsVersion is the version of the facts' columns: another number, other columns or
+// another form of one. Files by day of another version are written again.
+const FactsVersion = "2"
+
 // Formats are the formats a dataset can be written in.
 var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}
 
@@ -33,8 +37,20 @@ var ErrUnknown = errors.New("unknown")
 
 // WriteFacts writes a canonical dataset to a new file in dir, which must lie
 // below the data directory, and gives its path and how many rows it holds. The
-// file is complete when WriteFacts returns without an error.
-func WriteFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+// file is complete when WriteFacts returns without an error. It gives way to
+// requests.
+func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+	err = e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
+		path, rows, err = writeFacts(ctx, conn, dir, dataset, format)
+		return err
+	})
+	if err != nil {
+		return "", 0, explain(err)
+	}
+	return path, rows, nil
+}
+
+func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format data.Format) (path string, rows int64, err error) {
 	if !slices.Contains(Facts, dataset) {
 		return "", 0, fmt.Errorf("%w dataset %q: there are %s", ErrUnknown, dataset, strings.Join(Facts, ", "))
 	}

@@ -24,7 +24,7 @@ type Part struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	Print  string `json:"print"` // of the fills in it: the same as long as they are
+	Print  string `json:"print"` // of the rows in it, for fills: the same as long as they are
 }
 
 const dayMicros = 24 * int64(time.Hour/time.Microsecond)
@@ -82,7 +82,7 @@ func (d fillDay) where() string {
 }
 
 func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64, err error) {
-	rows, err := conn.QueryContext(ctx, statements.Get("FillDays"))
+	rows, err := conn.QueryContext(ctx, statements.Get("FillDays", "@version", FactsVersion))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,8 +1,6 @@
 package keeper_test
 
 import (
-	"context"
-	"database/sql"
 	"strings"
 	"testing"
 
@@ -26,11 +24,7 @@ func TestMarketsSurviveARoundTrip(t *testing.T) {
 	}
 	for _, format := range export.Formats {
 		b := open(t, t.TempDir())
-		var path string
-		err := a.DB().Read(context.Background(), func(conn *sql.Conn) (err error) {
-			path, _, err = export.WriteFacts(context.Background(), conn, a.DB().Dir().Tmp(), "conditions", format)
-			return err
-		})
+		path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), "conditions", format)
 		if err != nil {
 			t.Fatal(err)
 		}

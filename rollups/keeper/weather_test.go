@@ -231,11 +231,7 @@ func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 	for _, format := range export.Formats {
 		b := open(t, t.TempDir())
 		for _, dataset := range []string{"forecasts", "actuals", "observations", "normals"} {
-			var path string
-			err := a.DB().Read(context.Background(), func(conn *sql.Conn) (err error) {
-				path, _, err = export.WriteFacts(context.Background(), conn, a.DB().Dir().Tmp(), dataset, format)
-				return err
-			})
+			path, _, err := a.Exporter().WriteFacts(t.Context(), a.DB().Dir().Tmp(), dataset, format)
 			if err != nil {
 				t.Fatal(err)
 			}

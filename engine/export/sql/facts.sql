@@ -16,10 +16,15 @@ LEFT JOIN markets AS m ON m.market = t.market
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 
 -- name: FillDays
--- The days there are, and a fingerprint of each: another one, other fills.
-SELECT (ts // 86400000000)::INTEGER AS day, count(*),
-  format('{:x}', bit_xor(hash(ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat)))
-FROM fills
+-- The days there are, and a fingerprint of each: another one, another file. It is of
+-- all that a row shows, also what is joined to a fill: the market of its token and the
+-- name of its wallet may become known, or change, long after the fill.
+SELECT (f.ts // 86400000000)::INTEGER AS day, count(*),
+  format('@version-{:x}', bit_xor(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
+    t.market, t.outcome, n.name)))
+FROM fills AS f
+JOIN tokens AS t ON t.token = f.token
+LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 GROUP BY day
 ORDER BY day
 

@@ -1,0 +1,115 @@
+package export_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmx/engine/export"
+	"pmx/rollups/keeper"
+)
+
+// lake is a folder that all facts are exported into again and again.
+type lake struct {
+	dir    string
+	prints map[string]string // by file of a day
+}
+
+// refresh exports all facts and gives the days that were written.
+func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
+	t.Helper()
+	prints := map[string]string{}
+	err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), l.prints, func(p export.Part, path string, _ float64) error {
+		if strings.HasPrefix(p.Name, "fills/") {
+			prints[p.Name] = p.Print
+			if path != "" {
+				written = append(written, strings.TrimSuffix(strings.TrimPrefix(p.Name, "fills/day="), "/fills.parquet"))
+			}
+		}
+		if path == "" {
+			return nil
+		}
+		return os.Rename(path, filepath.Join(l.dir, strings.ReplaceAll(p.Name, "/", "-")))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.prints = prints
+	return written
+}
+
+// rows are those of all days, in order.
+func (l *lake) rows(t testing.TB) (out table) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(l.prints)) {
+		rows, _ := readParquet(t, filepath.Join(l.dir, strings.ReplaceAll(name, "/", "-")))
+		out = append(out, rows...)
+	}
+	return out
+}
+
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What a day's file shows beside its fills, the market of each token and the name of
+// each wallet, may become known after the day was written. Then the day is written
+// again, no other is, and the folder equals one that is exported from nothing.
+func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
+	k := open(t, 1)
+	const header = "ts,wallet,token,side,shares,usd,tx,log_index,name\n"
+	ann, bob := "0x"+strings.Repeat("1", 40), "0x"+strings.Repeat("2", 40)
+	hash, condition := func(d string) string { return "0x" + strings.Repeat(d, 64) }, "0x"+strings.Repeat("a", 64)
+	mustImport(t, k, write(t, "fills.csv", header+
+		"2026-03-01T10:00:00Z,"+ann+",71,BUY,10,2,"+hash("1")+",1,\n"+
+		"2026-03-02T10:00:00Z,"+ann+",81,BUY,10,2,"+hash("2")+",1,\n"+
+		"2026-03-03T10:00:00Z,"+bob+",81,BUY,10,2,"+hash("3")+",1,\n"))
+	l := &lake{dir: t.TempDir()}
+	steps := []struct {
+		name, file, text string
+		days             []string
+		column           string
+		want             []string // of column, by row
+	}{
+		{"the first export", "", "", []string{"2026-03-01", "2026-03-02", "2026-03-03"}, "condition", []string{"", "", ""}},
+		{"nothing new", "", "", nil, "condition", []string{"", "", ""}},
+		{"a market", "m.ndjson", `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["72","71"]}`,
+			[]string{"2026-03-01"}, "condition", []string{condition, "", ""}},
+		{"a name, by a fill of another day", "name.csv", header + "2026-03-04T10:00:00Z," + bob + ",91,BUY,10,2," + hash("4") + ",1,bob\n",
+			[]string{"2026-03-03", "2026-03-04"}, "name", []string{"", "", "bob", "bob"}},
+		{"another name", "name.csv", header + "2026-03-05T10:00:00Z," + bob + ",91,BUY,10,2," + hash("5") + ",1,rob\n",
+			[]string{"2026-03-03", "2026-03-04", "2026-03-05"}, "name", []string{"", "", "rob", "rob", "rob"}},
+	}
+	for _, step := range steps {
+		if step.file != "" {
+			mustImport(t, k, write(t, step.file, step.text))
+		}
+		if written := l.refresh(t, k); !slices.Equal(written, step.days) {
+			t.Errorf("%s: the days %v were written, want %v", step.name, written, step.days)
+		}
+		got := l.rows(t)
+		for i, want := range step.want {
+			if got[i][step.column] != want {
+				t.Errorf("%s: row %d has the %s %q, want %q", step.name, i, step.column, got[i][step.column], want)
+			}
+		}
+		whole := &lake{dir: t.TempDir()}
+		whole.refresh(t, k)
+		for name := range whole.prints {
+			file := strings.ReplaceAll(name, "/", "-")
+			a, errA := os.ReadFile(filepath.Join(l.dir, file))
+			b, errB := os.ReadFile(filepath.Join(whole.dir, file))
+			if errA != nil || errB != nil || string(a) != string(b) {
+				t.Errorf("%s: %s differs from that of an export from nothing: %v %v", step.name, name, errA, errB)
+			}
+		}
+	}
+}
