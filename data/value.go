@@ -40,6 +40,20 @@ func ParseHash(s string) (Hash, error) {
 	return h, nil
 }
 
+// ParseCondition reads a condition id: 0x + 64 hex digits in any letter case, with or
+// without the 0x. On chain the ids of protocol V2 are 31 bytes, which contracts and
+// indexers print as 62 digits: they are the 64 with 00 behind.
+func ParseCondition(s string) (Hash, error) {
+	var h Hash
+	if parseHex(h[:31], s) == nil {
+		return h, nil
+	}
+	if err := parseHex(h[:], s); err != nil {
+		return Hash{}, fmt.Errorf("condition id %q: %w", s, err)
+	}
+	return h, nil
+}
+
 func parseHex(dst []byte, s string) error {
 	if len(s) >= 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
 		s = s[2:]

@@ -32,7 +32,7 @@ func marketRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/market/{condition_id}/overview", Section: wire.Market,
 			Summary: "A market: description, figures, resolution and newest fills", serve: (*API).marketOverview,
-			Params: []Param{{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case"}},
+			Params: []Param{{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case; 62 digits stand for the 64 with 00 behind"}},
 			Reply:  wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
 			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
 				"`price` is that of the first outcome; `outcomes` has the price of each. `recent_fills` are both parties' sides, " +

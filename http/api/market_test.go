@@ -101,6 +101,24 @@ func TestMarketOverview(t *testing.T) {
 	}
 }
 
+// TestShortConditionIDs: 62 digits name the market of the 64 with 00 behind.
+func TestShortConditionIDs(t *testing.T) {
+	v := marketVenue(t)
+	id := data.Hash{1}.String()
+	for _, path := range []string{"/market/%/overview", "/whales/moves?market_id=%", "/whales/flow?market_id=%"} {
+		long := v.get(access.Alpha, strings.Replace(path, "%", id, 1))
+		short := v.get(access.Alpha, strings.Replace(path, "%", strings.ToUpper(id[:64]), 1))
+		if long.status != 200 || short.status != 200 || string(long.Body()) != string(short.Body()) {
+			t.Errorf("%s: %d %s\nwant %d %s", path, short.status, short.Body(), long.status, long.Body())
+		}
+		for _, wrong := range []string{id[:65], id[:63], id[2:], id + "00"} {
+			if r := v.get(access.Alpha, strings.Replace(path, "%", wrong, 1)); r.status != 400 {
+				t.Errorf("%s of %s: %d", path, wrong, r.status)
+			}
+		}
+	}
+}
+
 func TestWhatIsNotKnownOfAMarketIsNull(t *testing.T) {
 	v := marketVenue(t)
 	m := overview(t, v, access.Free, 2).Data

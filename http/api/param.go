@@ -28,7 +28,7 @@ const (
 	Choice                   // one of Choices
 	Text                     // Min to Max characters, no control characters
 	WalletArg                // 0x + 40 hex digits in any letter case
-	ConditionArg             // 0x + 64 hex digits in any letter case
+	ConditionArg             // 0x + 64 hex digits in any letter case, or 62 where 00 belongs behind
 	Moment                   // RFC 3339 time, or YYYY-MM-DD for its midnight, UTC; µs
 	CursorArg                // what next_cursor said
 	DayArg                   // YYYY-MM-DD; a data.Date
@@ -110,7 +110,7 @@ func (p *Param) parseText(text string) (value, *problem) {
 	case ConditionArg:
 		hash, err := parseCondition(text)
 		if err != nil {
-			return v, invalid(p.Name, p.Name+" must be 0x and 64 hexadecimal digits.")
+			return v, invalid(p.Name, p.Name+" must be 0x and 64 hexadecimal digits, or 62 of an id that ends in 00.")
 		}
 		v.hash = hash
 	case Moment:
@@ -149,10 +149,10 @@ func parseMoment(s string) (int64, bool) {
 }
 
 func parseCondition(s string) (data.Hash, error) {
-	if len(s) != 66 || s[0] != '0' || s[1]|0x20 != 'x' {
+	if len(s) < 2 || s[0] != '0' || s[1]|0x20 != 'x' {
 		return data.Hash{}, data.ErrHex
 	}
-	return data.ParseHash(s)
+	return data.ParseCondition(s)
 }
 
 // parseInteger reads plain digits: no sign but a minus, no blanks, no exponent.

@@ -58,7 +58,7 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 	case api.WalletArg:
 		s.Pattern = "^0[xX][0-9a-fA-F]{40}$"
 	case api.ConditionArg:
-		s.Pattern = "^0[xX][0-9a-fA-F]{64}$"
+		s.Pattern = "^0[xX]([0-9a-fA-F]{62}|[0-9a-fA-F]{64})$"
 	case api.Moment:
 		s.AnyOf = []*Schema{{Format: "date-time"}, {Format: "date"}}
 	case api.DayArg:

@@ -50,7 +50,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	case data.Parquet:
 		t, row = shape.ParquetTable(src, h), "file_row_number + 1"
 	}
-	condition := shape.Hex(t.Col("condition"), 32)
+	condition := shape.Condition(t.Col("condition"))
 	q := shape.FillSQL{
 		Tx:        shape.Hex(t.Col("tx"), 32),
 		LogIndex:  fmt.Sprintf("TRY_CAST(%s AS INTEGER)", t.Col("log_index")),
@@ -141,7 +141,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 }
 
 func (r *market) market() (data.Market, error) {
-	condition, err := data.ParseHash(r.Condition.Trim())
+	condition, err := data.ParseCondition(r.Condition.Trim())
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
@@ -199,7 +199,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		condition, err := data.ParseHash(row.Condition.Trim())
+		condition, err := data.ParseCondition(row.Condition.Trim())
 		if err != nil || condition.IsZero() {
 			return shape.Reject(sink, line, raw, shape.Known("bad_condition"))
 		}

@@ -32,9 +32,8 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h).Parallel()
 	side := fmt.Sprintf("CASE %s WHEN 'token1' THEN '0' WHEN 'token2' THEN '1' END", t.Col("nonusdc_side"))
 	market := t.Col("market_id")
-	token := fmt.Sprintf("CASE WHEN strlen(%[1]s) = 66 THEN CASE WHEN TRY(unhex(substr(%[1]s, 3))) IS NOT NULL "+
-		"THEN 'c:' || lower(substr(%[1]s, 3)) || ':' || %[2]s END "+
-		"WHEN regexp_full_match(%[1]s, '[0-9]{1,18}') THEN 'g:' || %[1]s || ':' || %[2]s END", market, side)
+	token := fmt.Sprintf("CASE WHEN regexp_full_match(%[1]s, '[0-9]{1,18}') THEN 'g:' || %[1]s || ':' || %[2]s "+
+		"ELSE 'c:' || lower(hex(%[3]s)) || ':' || %[2]s END", market, side, shape.Condition(market))
 	q := shape.FillSQL{
 		Tx:     shape.Hex(t.Col("transactionHash"), 32),
 		TS:     shape.Time(t.Col("timestamp")),

@@ -88,7 +88,7 @@ func (c *CLOB) Market() (data.Market, error) {
 	if id == "" {
 		return data.Market{}, shape.Known("no_condition")
 	}
-	condition, err := data.ParseHash(id)
+	condition, err := data.ParseCondition(id)
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}

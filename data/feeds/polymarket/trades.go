@@ -95,7 +95,7 @@ func (t *trade) fill() (data.Fill, error) {
 	if tx, err := data.ParseHash(t.tx()); err == nil {
 		f.Tx = tx
 	}
-	if c, err := data.ParseHash(first(t.Condition1, t.Condition2).Trim()); err == nil {
+	if c, err := data.ParseCondition(first(t.Condition1, t.Condition2).Trim()); err == nil {
 		f.Condition = c
 	}
 	if f.Condition.IsZero() {

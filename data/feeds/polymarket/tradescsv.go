@@ -29,7 +29,7 @@ func tradesCSV() data.Feed {
 func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 	t := shape.CSVTable(src, h)
 	wallet, tx := t.Col("proxyWallet", "proxy_wallet"), t.Col("transactionHash", "transaction_hash")
-	condition := shape.Hex(t.Col("conditionId", "condition_id"), 32)
+	condition := shape.Condition(t.Col("conditionId", "condition_id"))
 	outcome := fmt.Sprintf("TRY_CAST(%s AS BIGINT)", t.Col("outcomeIndex", "outcome_index"))
 	outcome = fmt.Sprintf("CASE WHEN %s IS NOT NULL AND %s BETWEEN 0 AND %d THEN %s END", condition, outcome, maxOutcome, outcome)
 	token := shape.Token(t.Col("asset", "token_id"))

@@ -19,7 +19,7 @@ var details = map[string]string{
 	"bad_side":      "the side is neither BUY nor SELL",
 	"bad_amount":    "the size or the amount is not a number that can be held in millionths, or is negative",
 	"bad_price":     "more was paid than one dollar per token, which the venue does not allow",
-	"bad_condition": "the condition id is not 0x and 64 hexadecimal digits",
+	"bad_condition": "the condition id is not 0x and 64 hexadecimal digits, or 62 where 00 belongs behind",
 	"no_condition":  "the market has no condition id: a draft that was never deployed",
 	"bad_outcome":   "the outcome index is not a number from 0 to 127",
 	"bad_payout":    "the payouts are not numbers that add up to one",

@@ -135,6 +135,13 @@ func Hex(c string, n int) string {
 		"THEN TRY(unhex(substr(%[1]s, 3))) END WHEN %[3]d THEN TRY(unhex(%[1]s)) END", c, 2*n+2, 2*n)
 }
 
+// Condition gives a VARCHAR of a condition id as a BLOB of 32 bytes, by the rule of
+// data.ParseCondition; NULL for anything else.
+func Condition(c string) string {
+	return Hex(fmt.Sprintf("CASE WHEN strlen(%[1]s) = 64 AND (prefix(%[1]s, '0x') OR prefix(%[1]s, '0X')) "+
+		"OR strlen(%[1]s) = 62 THEN %[1]s || '00' ELSE %[1]s END", c), 32)
+}
+
 // Decimal gives decimal text in whole units as a BIGINT of millionths, rounded
 // half away from zero; NULL for anything else. Below a thousand million units a
 // DOUBLE times a million is off by less than a quarter of a millionth, so that

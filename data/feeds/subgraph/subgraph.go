@@ -191,7 +191,7 @@ func readPositions(ctx context.Context, src data.Source, r io.Reader, sink data.
 		if json.Unmarshal(raw, &p) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		condition, err := data.ParseHash(string(p.Condition))
+		condition, err := data.ParseCondition(string(p.Condition))
 		if err != nil || condition.IsZero() {
 			return shape.Reject(sink, line, raw, shape.Known("bad_condition"))
 		}

@@ -101,7 +101,7 @@ func (o *order) fill() (data.Fill, error) {
 	if h, err := data.ParseHash(o.Tx.Trim()); err == nil {
 		f.Tx = h
 	}
-	if c, err := data.ParseHash(o.Condition.Trim()); err == nil {
+	if c, err := data.ParseCondition(o.Condition.Trim()); err == nil {
 		f.Condition = c
 	}
 	return f, shape.Check(f)
