@@ -57,6 +57,9 @@ func Categories() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// CategoryList is Categories as a text.
+func CategoryList() string { return strings.Join(Categories(), ", ") }
+
 // CategoryOfSlug gives the category that the beginning of a market's or event's
 // slug stands for, such as "nba-" or "highest-temperature-in-", and "" where it
 // tells nothing.

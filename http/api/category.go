@@ -7,7 +7,9 @@ import (
 	"pmx/data/reference"
 )
 
-const categoryDoc = "; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them"
+// categoryDoc says which categories a parameter takes.
+var categoryDoc = "; letter case does not count. The categories are " + reference.CategoryList() +
+	", and any other that a market of the venue has; what is none of them is an error that lists them"
 
 func categoryParam() Param {
 	return Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames,

@@ -13,7 +13,8 @@ import (
 const (
 	cursorVersion = 1
 	cursorMAC     = 16 // bytes of the authentication code
-	maxCursor     = 512
+	// MaxCursor is the length of the longest cursor that is read.
+	MaxCursor = 512
 )
 
 // sealCursor makes the cursor that goes on behind position: the position and a

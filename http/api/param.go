@@ -45,6 +45,7 @@ type Param struct {
 	Default  string
 	Choices  []string // of a Choice
 	Min, Max int64    // of an Integer, a Decimal in millionths, the length of a Text
+	Pattern  string   // what the document says of the characters of a Text; "": no control characters
 	Many     int      // how often a query parameter may be repeated; 0 and 1: once
 	Required bool     // a query parameter that must be given
 }
@@ -126,7 +127,7 @@ func (p *Param) parseText(text string) (value, *problem) {
 		}
 		v.n = int64(day)
 	case CursorArg:
-		if text == "" || len(text) > maxCursor {
+		if text == "" || len(text) > MaxCursor {
 			return v, badCursor()
 		}
 		v.text = strings.Clone(text)

@@ -68,8 +68,14 @@ func Routes() []Route {
 		accountRoutes())
 }
 
-// ProblemCodes lists every code that the endpoint may answer with once a request
-// has reached it, its own Codes last.
+// transportCodes are what any request may be answered with before its endpoint is
+// asked: see transportProblem, HTTPSRequired and Opening.
+func transportCodes() []string {
+	return []string{"invalid_request", "https_required", "request_timeout", "body_too_large", "headers_too_large", "not_ready"}
+}
+
+// ProblemCodes lists every code that a request for the endpoint may be answered
+// with: its own Codes, then those of the transport, last.
 func (r *Route) ProblemCodes() []string {
 	var codes []string
 	if len(r.Params) > 0 {
@@ -80,13 +86,13 @@ func (r *Route) ProblemCodes() []string {
 		codes = append(codes, "invalid_cursor")
 	}
 	if r.Body != nil {
-		codes = append(codes, "invalid_body", "unsupported_media_type", "body_too_large")
+		codes = append(codes, "invalid_body", "unsupported_media_type")
 	}
 	if !r.Public {
-		codes = append(codes, "missing_api_key", "invalid_api_key", "revoked_api_key", "not_ready")
+		codes = append(codes, "missing_api_key", "invalid_api_key", "revoked_api_key")
 	}
 	codes = append(codes, "rate_limited", "internal")
-	for _, code := range r.Codes {
+	for _, code := range slices.Concat(r.Codes, transportCodes()) {
 		if !slices.Contains(codes, code) {
 			codes = append(codes, code)
 		}

@@ -55,7 +55,7 @@ func screenerParams() []Param {
 	return append(filterParams(),
 		sort,
 		Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "greatest or least first; what is not known comes last in either"},
-		Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Doc: "members wanted of each row, separated by commas; may be repeated"},
+		Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Pattern: listPattern(rowMembers()), Doc: "members wanted of each row, separated by commas; may be repeated"},
 		limitParam("50", screenRows),
 		cursorParam(),
 	)

@@ -73,7 +73,7 @@ func figureOf(f screen.Field) figure {
 const filterNames = 20
 
 func queryParam() Param {
-	return Param{Name: "q", Kind: Text, Min: 1, Max: 100, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there"}
+	return Param{Name: "q", Kind: Text, Min: 1, Max: 100, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit"}
 }
 
 func statusParam() Param {

@@ -119,6 +119,12 @@ func (a *API) members(call *Call, param int) ([]rowMember, *problem) {
 	return members, nil
 }
 
+// listPattern is the pattern of a text that lists names of members.
+func listPattern(members []rowMember) string {
+	one := " *(" + strings.ReplaceAll(memberNames(members), ", ", "|") + ") *"
+	return "^" + one + "(," + one + ")*$"
+}
+
 func memberNames(members []rowMember) string {
 	var names []string
 	for _, m := range members {

@@ -127,7 +127,7 @@ func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.
 
 // MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
 type MarketsSearchParams struct {
-	Category []string // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	Category []string // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
 	Status   []string // markets in this state; repeated: in any of them
 	Limit    int64    // rows wanted; the plan's row cap may trim it
 }
@@ -272,7 +272,7 @@ type WhalesMovesParams struct {
 	Side     string      // buys or sells alone
 	MarketID string      // condition id: moves of this market alone
 	Address  string      // moves of this wallet alone
-	Category string      // moves of markets of this category alone; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	Category string      // moves of markets of this category alone; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
 }
 
 // WhalesMoves asks GET /whales/moves. Recent large orders.
@@ -315,9 +315,9 @@ func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire
 
 // ScreenerParams are the optional parameters of Screener; what is zero is left out.
 type ScreenerParams struct {
-	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
-	Category          []string    // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit
+	Category          []string    // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
 	Tag               []string    // markets with this tag; repeated: with any of them
 	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
 	Status            []string    // markets in this state; repeated: in any of them
@@ -420,9 +420,9 @@ func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Se
 
 // ScreenerSummaryParams are the optional parameters of ScreenerSummary; what is zero is left out.
 type ScreenerSummaryParams struct {
-	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there
-	Category          []string    // markets of this category; repeated: of any of them; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count, and one that neither a market nor the fixed table has is an error that lists them
+	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit
+	Category          []string    // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
+	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
 	Tag               []string    // markets with this tag; repeated: with any of them
 	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
 	Status            []string    // markets in this state; repeated: in any of them

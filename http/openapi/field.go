@@ -75,8 +75,8 @@ func (d *Document) words(s *Schema) (inner *Schema, text string) {
 	case kind == "array":
 		inner, text = d.words(s.Items)
 		return inner, "list of " + text + null
-	case kind == "object" && s.AdditionalProperties != nil:
-		inner, text = d.words(s.AdditionalProperties)
+	case kind == "object" && s.values() != nil:
+		inner, text = d.words(s.values())
 		return inner, "map of " + text + null
 	case kind == "number" && s.Format == decimal:
 		kind = "decimal"
@@ -91,6 +91,12 @@ func (d *Document) words(s *Schema) (inner *Schema, text string) {
 		kind = "anything"
 	}
 	return s, kind + null
+}
+
+// values is the schema of the members of a map; nil for any other object.
+func (s *Schema) values() *Schema {
+	v, _ := s.AdditionalProperties.(*Schema)
+	return v
 }
 
 func choices(s *Schema) []string {
@@ -118,7 +124,7 @@ func (p *Parameter) Takes() string {
 		if s.Type == "integer" {
 			text = "whole number, " + text
 		}
-	case s.MaxLength != nil:
+	case s.MaxLength != nil && s.MinLength != nil:
 		text = fmt.Sprintf("text of %d to %d characters", *s.MinLength, *s.MaxLength)
 	case strings.Contains(s.Pattern, "{40}"):
 		text = "0x and 40 hexadecimal digits"

@@ -3,6 +3,8 @@ package openapi
 import (
 	_ "embed"
 	"strings"
+
+	"pmx/data/reference"
 )
 
 // glossaryText explains, a name a line, fields that mean the same wherever they
@@ -14,7 +16,7 @@ var glossaryText string
 // readGlossary gives the meaning of every name in the glossary.
 func readGlossary() map[string]string {
 	all := map[string]string{}
-	for line := range strings.Lines(glossaryText) {
+	for line := range strings.Lines(strings.ReplaceAll(glossaryText, "{categories}", reference.CategoryList())) {
 		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		all[name] = meaning
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -210,5 +211,95 @@ func TestReplyMembersAreRequiredUnlessLeftOutOnRequest(t *testing.T) {
 	}
 	if want := reflect.TypeFor[wire.ScreenerRow]().NumField() + 1; hit != want {
 		t.Errorf("a search hit has %d required members, want all %d", hit, want)
+	}
+}
+
+// Whatever an endpoint is for, a request for it may be refused before it is asked.
+func TestWhatTheTransportRefusesIsDocumented(t *testing.T) {
+	d := current(t)
+	for _, item := range d.Paths {
+		for _, op := range item.Value {
+			for status, code := range map[string]string{"400": "invalid_request", "403": "https_required", "408": "request_timeout",
+				"413": "body_too_large", "431": "headers_too_large", "503": "not_ready"} {
+				r, _ := d.Response(op.Name, item.Name, status)
+				if r == nil || !strings.Contains(r.Description, "`"+code+"`") {
+					t.Errorf("%s %s does not have %s %s", op.Name, item.Name, status, code)
+				}
+			}
+		}
+	}
+}
+
+// A generator merges the status of a problem with that of all problems, an integer:
+// a const without a type is no part of that.
+func TestStatusOfAProblemIsAnIntegerOfOneValue(t *testing.T) {
+	for _, r := range current(t).Components.Responses {
+		own := r.Value.Content[0].Value.Schema.AllOf[1]
+		for _, p := range own.Properties {
+			if p.Name == "status" && (p.Value.Type != "integer" || len(p.Value.Enum) != 1 || p.Value.Const != nil) {
+				t.Errorf("%s: status is %+v", r.Name, p.Value)
+			}
+			if p.Name == "code" && (p.Value.Type != "string" || len(p.Value.Enum) == 0) {
+				t.Errorf("%s: code is %+v", r.Name, p.Value)
+			}
+		}
+		if len(own.Properties) != 2 || len(own.Required) != 2 {
+			t.Errorf("%s: %+v", r.Name, own)
+		}
+	}
+}
+
+// The API refuses a member that it does not know, and the document says so.
+func TestRequestBodiesAreClosed(t *testing.T) {
+	d, bodies := current(t), 0
+	for _, item := range d.Paths {
+		for _, op := range item.Value {
+			if op.Value.RequestBody == nil {
+				continue
+			}
+			bodies++
+			ref := op.Value.RequestBody.Content[0].Value.Schema.Ref
+			for _, c := range d.Components.Schemas {
+				if strings.HasSuffix(ref, "/"+c.Name) && c.Value.AdditionalProperties != false {
+					t.Errorf("%s %s: the body may hold anything", op.Name, item.Name)
+				}
+			}
+		}
+	}
+	if bodies == 0 {
+		t.Error("no operation has a body")
+	}
+}
+
+// A text that the API refuses for its characters is one that the document refuses.
+func TestTextParametersHaveAPattern(t *testing.T) {
+	for _, item := range current(t).Paths {
+		for _, op := range item.Value {
+			for _, p := range op.Value.Parameters {
+				if p.Ref != "" {
+					continue
+				}
+				s := p.Schema
+				if s.Items != nil {
+					s = s.Items
+				}
+				if s.Type != "string" || s.Enum != nil || s.Format != "" || s.AnyOf != nil {
+					continue
+				}
+				pattern, err := regexp.Compile(s.Pattern)
+				if err != nil {
+					t.Errorf("%s: pattern of %s: %v", item.Name, p.Name, err)
+					continue
+				}
+				for _, text := range []string{"a\nb", "\x00", "\u0085", "tab\t"} {
+					if s.Pattern == "" || pattern.MatchString(text) {
+						t.Errorf("%s %s: %s may be %q: pattern %q", op.Name, item.Name, p.Name, text, s.Pattern)
+					}
+				}
+				if p.In == "path" && pattern.MatchString("a/b") {
+					t.Errorf("%s %s: %s may hold a slash", op.Name, item.Name, p.Name)
+				}
+			}
+		}
 	}
 }

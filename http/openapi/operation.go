@@ -132,10 +132,11 @@ func (r *reflector) body(op *Operation, route *api.Route) error {
 	if route.Body == nil {
 		return nil
 	}
-	schema, err := r.of(reflect.TypeOf(route.Body))
+	schema, err := r.component(reflect.TypeOf(route.Body))
 	if err != nil {
 		return err
 	}
+	r.components[componentName(reflect.TypeOf(route.Body))].AdditionalProperties = false // as readBody has it
 	op.RequestBody = &RequestBody{Required: !route.BodyOptional, Content: ordered[MediaType]{{jsonType, MediaType{Schema: schema}}}}
 	return nil
 }
@@ -224,7 +225,7 @@ const responsePrefix = "#/components/responses/"
 
 // problemResponse describes the problems of one status.
 func problemResponse(base *Schema, status int, kinds []wire.ProblemKind) *Response {
-	code := &Schema{}
+	code := &Schema{Type: "string"}
 	var titles []string
 	for _, k := range kinds {
 		code.Enum = append(code.Enum, k.Code)
@@ -234,7 +235,8 @@ func problemResponse(base *Schema, status int, kinds []wire.ProblemKind) *Respon
 		Description: strings.Join(titles, ", "),
 		Headers:     problemHeaders(status),
 		Content: ordered[MediaType]{{wire.ProblemType, MediaType{Schema: &Schema{AllOf: []*Schema{
-			base, {Type: "object", Properties: ordered[*Schema]{{"code", code}, {"status", &Schema{Const: status}}}},
+			base, {Type: "object", Required: []string{"code", "status"},
+				Properties: ordered[*Schema]{{"code", code}, {"status", &Schema{Type: "integer", Enum: []any{status}}}}},
 		}}}}},
 	}
 }

@@ -54,7 +54,7 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 			s.Enum = append(s.Enum, choice)
 		}
 	case api.Text:
-		s.MinLength, s.MaxLength = &p.Min, &p.Max
+		s.MinLength, s.MaxLength, s.Pattern = &p.Min, &p.Max, textPattern(p)
 	case api.WalletArg:
 		s.Pattern = "^0[xX][0-9a-fA-F]{40}$"
 	case api.ConditionArg:
@@ -64,7 +64,8 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 	case api.DayArg:
 		s.Format = "date"
 	case api.CursorArg:
-		s.Pattern = "^[A-Za-z0-9_-]+$"
+		most := int64(api.MaxCursor)
+		s.MaxLength, s.Pattern = &most, "^[A-Za-z0-9_-]+$"
 	default:
 		return nil, fmt.Errorf("kind %d is not described", p.Kind)
 	}
@@ -75,6 +76,18 @@ func parameterSchema(p *api.Param) (*Schema, error) {
 		}
 	}
 	return s, nil
+}
+
+// textPattern is what the characters of a text are: none of them a control
+// character, and none a slash in a path, which it would end there.
+func textPattern(p *api.Param) string {
+	switch {
+	case p.Pattern != "":
+		return p.Pattern
+	case p.InPath:
+		return `^[^/\x00-\x1f\x7f-\x9f]+$`
+	}
+	return `^[^\x00-\x1f\x7f-\x9f]+$`
 }
 
 // number is an exact JSON number.
@@ -89,11 +102,11 @@ const (
 )
 
 func sharedParameters() ordered[Parameter] {
-	one, most := int64(1), int64(128)
 	return ordered[Parameter]{
 		{requestIDParam, Parameter{
-			Name: "X-Request-ID", In: "header", Description: "your own name for the request: 1 to 128 visible ASCII characters, sent back with the answer",
-			Schema: &Schema{Type: "string", MinLength: &one, MaxLength: &most},
+			Name: "X-Request-ID", In: "header", Description: "your own name for the request, which is sent back with the answer: 1 to 128 visible ASCII characters. " +
+				"Any other is no error: it is passed over, and the answer has an id that the server made",
+			Schema: &Schema{Type: "string"},
 		}},
 		{ifNoneMatchParam, Parameter{
 			Name: "If-None-Match", In: "header", Description: "an ETag of an earlier answer; where it still holds, the answer is 304 without a body",
@@ -129,7 +142,7 @@ func headers() ordered[Header] {
 		return Header{Description: description, Required: true, Schema: &Schema{Type: "integer", Minimum: 0}}
 	}
 	return ordered[Header]{
-		{"X-Request-ID", text("the id of the request: yours where you sent one; report it when something is wrong", "^[!-~]{1,128}$")},
+		{"X-Request-ID", text("the id of the request: yours where you sent a usable one, else one that the server made; report it when something is wrong", "^[!-~]{1,128}$")},
 		{"ETag", text("changes when and only when something in the body but as_of would", "")},
 		{"Cache-Control", text("how many seconds the answer stays good: until the next scheduled refresh", "")},
 		{"Vary", text("the request headers that the answer depends on", "")},

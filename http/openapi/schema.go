@@ -28,7 +28,7 @@ type Schema struct {
 	MinItems             int              `json:"minItems,omitempty"`
 	MaxItems             int              `json:"maxItems,omitempty"`
 	Properties           ordered[*Schema] `json:"properties,omitempty"`
-	AdditionalProperties *Schema          `json:"additionalProperties,omitempty"`
+	AdditionalProperties any              `json:"additionalProperties,omitempty"` // *Schema or false
 	Required             []string         `json:"required,omitempty"`
 	AllOf                []*Schema        `json:"allOf,omitempty"`
 	AnyOf                []*Schema        `json:"anyOf,omitempty"`
