@@ -35,6 +35,11 @@ func (c *walletCheck) add(f *serving.Fill) {
 // facts, and every sum against the fills. What a store leaves to the database is
 // passed over. Nothing may be imported meanwhile.
 func VerifyRuns(ctx context.Context, conn *sql.Conn, byWallet, byToken *walletrun.Store) ([]Check, error) {
+	for _, s := range []*walletrun.Store{byWallet, byToken} {
+		if err := s.Prove(ctx.Err); err != nil {
+			return nil, err
+		}
+	}
 	wallets, tokens := newWalletProof(byWallet), newTokenProof(byToken)
 	last := max(wallets.batch, tokens.batch)
 	err := Facts(ctx, conn, Wanted{Batch: last, After: -1}, func(wallet int32, batch int64, f *serving.Fill) error {
@@ -52,6 +57,17 @@ func VerifyRuns(ctx context.Context, conn *sql.Conn, byWallet, byToken *walletru
 	return []Check{wallets.check, tokens.check}, nil
 }
 
+// damaged makes a check that of a file known to be damaged; false where nothing is
+// known of any.
+func (c *Check) damaged(err error) bool {
+	if err == nil {
+		return false
+	}
+	c.OK, c.Bad = false, 1
+	c.Detail = "runs/" + err.Error() + ". A server sets it aside and writes it again; so does pmx rebuild"
+	return true
+}
+
 // walletProof gathers what the facts of each wallet come to.
 type walletProof struct {
 	check Check
@@ -62,7 +78,9 @@ type walletProof struct {
 
 func newWalletProof(store *walletrun.Store) *walletProof {
 	p := &walletProof{store: store, check: Check{Name: "wallet_run", OK: true}, batch: store.Through()}
-	if !store.Stats().Ready {
+	if st := store.Stats(); p.check.damaged(st.Damage) {
+		p.batch = -1
+	} else if !st.Ready {
 		p.check.Detail, p.batch = "no file in wallet order yet: wallets are read from the facts", -1
 	}
 	return p
@@ -93,8 +111,8 @@ func (p *walletProof) finish(ctx context.Context) error {
 			c.Bad++
 		}
 	}
-	if c.OK = c.Bad == 0; !c.OK {
-		c.Detail = fmt.Sprintf("the fills of %d wallets in runs/ differ from the facts: delete that folder and restart", c.Bad)
+	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
+		c.Detail = fmt.Sprintf("the fills of %d wallets in runs/wallets.run differ from the facts: pmx rebuild writes it again", c.Bad)
 	}
 	return nil
 }
@@ -119,7 +137,9 @@ type tokenFacts struct {
 
 func newTokenProof(store *walletrun.Store) *tokenProof {
 	p := &tokenProof{store: store, check: Check{Name: "token_run", OK: true}, batch: store.Through()}
-	if !store.Stats().Ready {
+	if st := store.Stats(); p.check.damaged(st.Damage) {
+		p.batch = -1
+	} else if !st.Ready {
 		p.check.Detail, p.batch = "no file of tokens' newest fills yet: they are read from the facts", -1
 	}
 	return p
@@ -175,8 +195,8 @@ func (p *tokenProof) finish() {
 			c.Bad++
 		}
 	}
-	if c.OK = c.Bad == 0; !c.OK {
-		c.Detail = fmt.Sprintf("the newest fills of %d tokens in runs/ differ from the facts: delete that folder and restart", c.Bad)
+	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
+		c.Detail = fmt.Sprintf("the newest fills of %d tokens in runs/tokens.run differ from the facts: pmx rebuild writes it again", c.Bad)
 	}
 }
 

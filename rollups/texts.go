@@ -92,7 +92,12 @@ func marketTexts(row []driver.Value) serving.MarketTexts {
 // be imported meanwhile.
 func VerifyTexts(ctx context.Context, conn *sql.Conn, store *textrun.Store) (Check, error) {
 	c := Check{Name: "market_run", OK: true}
-	if st := store.Stats(); !st.Ready {
+	if err := store.Prove(ctx.Err); err != nil {
+		return c, err
+	}
+	if st := store.Stats(); c.damaged(st.Damage) {
+		return c, nil
+	} else if !st.Ready {
 		c.Detail = "no file of markets' texts yet: they are read from the database"
 		return c, nil
 	}
@@ -105,7 +110,7 @@ func VerifyTexts(ctx context.Context, conn *sql.Conn, store *textrun.Store) (Che
 		return ctx.Err()
 	})
 	if c.OK = c.Bad == 0; !c.OK {
-		c.Detail = fmt.Sprintf("the texts of %d markets in runs/ differ from the database: delete that folder and restart", c.Bad)
+		c.Detail = fmt.Sprintf("the texts of %d markets in runs/markets.run differ from the database: pmx rebuild writes it again", c.Bad)
 	}
 	return c, err
 }

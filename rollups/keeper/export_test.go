@@ -17,7 +17,7 @@ func (k *Keeper) Renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.buildRuns(ctx)
+	return k.buildRuns(ctx, k.runs, false)
 }
 
 // Warmed tells whether merging has its memory.

@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	if k.live != nil {
 		k.importer.Directory = k.live
-		k.runs = newRuns(db.Dir().Runs()) // a rebuild asks for them
+		k.serveRuns(db.Dir().Runs()) // a rebuild asks for them
 		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
 			k.cancel()
 			return nil, errors.Join(err, k.runs.close(), db.Close())
@@ -279,11 +279,15 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	})
 }
 
-// Rebuild recomputes every rollup from the facts.
+// Rebuild recomputes every rollup from the facts, and writes every file below runs/.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 	k.busy.Lock()
 	defer k.busy.Unlock()
-	return k.cycleDone(k.rebuild(ctx, step))
+	err := k.rebuild(ctx, step)
+	if err == nil {
+		err = k.rewriteRuns(ctx)
+	}
+	return k.cycleDone(err)
 }
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
@@ -314,6 +318,9 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
 	runs, err := k.verifyRuns(ctx)
+	if k.runs != nil {
+		k.writeRuns() // one may have been found damaged
+	}
 	if err != nil {
 		return nil, fmt.Errorf("verify runs: %w", err)
 	}

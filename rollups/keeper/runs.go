@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"pmx/rollups"
+	"pmx/rollups/runfile"
 	"pmx/rollups/serving"
 	"pmx/rollups/textrun"
 	"pmx/rollups/walletrun"
@@ -38,8 +39,8 @@ type runs struct {
 	wallets  *walletrun.Store // every fill, by wallet
 	tokens   *walletrun.Store // the newest fills, by token
 	texts    *textrun.Store   // by market
-	building atomic.Bool
-	// Written before building is unset.
+	building sync.Mutex       // one writing of files at a time
+	// Written before building is unlocked.
 	took   time.Duration // of the last files of fills
 	at     time.Time
 	failed bool
@@ -50,6 +51,23 @@ func newRuns(dir string) *runs {
 		wallets: walletrun.New(filepath.Join(dir, "wallets.run")),
 		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), rollups.NewestFills),
 		texts:   textrun.New(filepath.Join(dir, "markets.run")),
+	}
+}
+
+// serveRuns makes the files those that are served from: a damaged one is set aside,
+// and another written. They are opened later.
+func (k *Keeper) serveRuns(dir string) {
+	k.runs = newRuns(dir)
+	k.runs.wallets.Damaged, k.runs.tokens.Damaged, k.runs.texts.Damaged = k.damaged, k.damaged, k.damaged
+}
+
+// damaged is called by whoever reads a file that is not what was written. What was
+// lost is read from the database until the next one is there.
+func (k *Keeper) damaged(d *runfile.Damage) {
+	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below runs/ is damaged: it is set aside and written again")
+	if k.busy.TryLock() { // else what is under way writes it, or the next cycle
+		defer k.busy.Unlock()
+		k.writeRuns()
 	}
 }
 
@@ -281,18 +299,18 @@ func textsDue(s textrun.Stats) bool { return !s.Ready || s.Text >= textMost }
 // under way. The wait group is the owner of the work; Close ends it.
 func (k *Keeper) writeRuns() {
 	r := k.runs
-	if k.ctx.Err() != nil || !r.building.CompareAndSwap(false, true) {
+	if k.ctx.Err() != nil || !r.building.TryLock() {
 		return
 	}
 	if !r.due(r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats(), time.Now()) {
-		r.building.Store(false)
+		r.building.Unlock()
 		return
 	}
 	k.background.Go(func() {
-		defer r.building.Store(false)
-		err := k.buildRuns(k.ctx)
+		defer r.building.Unlock()
+		err := k.buildRuns(k.ctx, r, false)
 		for again := 1; again < mostBegun && begunAnew(err) && k.ctx.Err() == nil; again++ {
-			err = k.buildRuns(k.ctx)
+			err = k.buildRuns(k.ctx, r, false)
 		}
 		if err != nil && k.ctx.Err() == nil {
 			k.cfg.Log.Error().Err(err).Msg("the files below runs/ were not written: what they lack is read from the database")
@@ -301,12 +319,37 @@ func (k *Keeper) writeRuns() {
 }
 
 func begunAnew(err error) bool {
-	return errors.Is(err, walletrun.ErrOvertaken) || errors.Is(err, walletrun.ErrDamaged) || errors.Is(err, textrun.ErrOvertaken)
+	var d *runfile.Damage
+	return errors.Is(err, walletrun.ErrOvertaken) || errors.As(err, &d) || errors.Is(err, textrun.ErrOvertaken)
 }
 
-func (k *Keeper) buildRuns(ctx context.Context) error {
-	r, began := k.runs, time.Now()
-	err := k.db.ReadAside(ctx, func(conn *sql.Conn) error { return errors.Join(r.buildTexts(ctx, conn), r.buildFills(ctx, conn)) })
+// rewriteRuns writes all files from the database, whatever there is.
+func (k *Keeper) rewriteRuns(ctx context.Context) (err error) {
+	r := k.runs
+	if r == nil {
+		r = newRuns(k.db.Dir().Runs())
+		defer func() { err = errors.Join(err, r.close()) }()
+	}
+	r.building.Lock()
+	defer r.building.Unlock()
+	if r.texts.Stats().Idle { // nobody follows, or openRuns is still to come
+		if err := k.db.Write(ctx, func(conn *sql.Conn) error { return r.restart(ctx, conn) }); err != nil {
+			return fmt.Errorf("runs: %w", err)
+		}
+	}
+	if err := k.buildRuns(ctx, r, true); err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	return nil
+}
+
+// buildRuns writes the files that are due, from what there is and what came in since;
+// or all of them, from the database.
+func (k *Keeper) buildRuns(ctx context.Context, r *runs, whole bool) error {
+	began := time.Now()
+	err := k.db.ReadAside(ctx, func(conn *sql.Conn) error {
+		return errors.Join(r.buildTexts(ctx, conn, whole), r.buildFills(ctx, conn, whole))
+	})
 	r.failed = err != nil
 	if err != nil {
 		r.took, r.at = max(r.took, time.Since(began)), time.Now()
@@ -323,15 +366,15 @@ type adder = func(key int32, f *serving.Fill) error
 
 // buildFills writes the file of tokens, and that of wallets where it is worth it,
 // from one reading of the facts.
-func (r *runs) buildFills(ctx context.Context, conn *sql.Conn) error {
+func (r *runs) buildFills(ctx context.Context, conn *sql.Conn, whole bool) error {
 	s, t := r.wallets.Stats(), r.tokens.Stats()
-	both := !s.Ready || s.Dirty > 0 || grown(s)
+	both := whole || !s.Ready || s.Dirty > 0 || grown(s)
 	if !both && t.Ready && t.Dirty == 0 {
 		return nil
 	}
 	began := time.Now()
 	defer func() { r.took, r.at = time.Since(began), time.Now() }()
-	tokens, err := planned(ctx, conn, r.tokens)
+	tokens, err := planned(ctx, conn, r.tokens, whole)
 	if err != nil {
 		return err
 	}
@@ -340,7 +383,7 @@ func (r *runs) buildFills(ctx context.Context, conn *sql.Conn) error {
 			return rollups.Facts(ctx, conn, rollups.Wanted{Batch: tokens.Batch, After: tokens.After, Tokens: tokens.Again}, byToken(tokens, add))
 		})
 	}
-	wallets, err := planned(ctx, conn, r.wallets)
+	wallets, err := planned(ctx, conn, r.wallets, whole)
 	if err != nil {
 		return err
 	}
@@ -359,8 +402,11 @@ func (r *runs) buildFills(ctx context.Context, conn *sql.Conn) error {
 	})
 }
 
-func planned(ctx context.Context, conn *sql.Conn, s *walletrun.Store) (walletrun.Plan, error) {
+func planned(ctx context.Context, conn *sql.Conn, s *walletrun.Store, whole bool) (walletrun.Plan, error) {
 	p := s.Plan()
+	if whole {
+		p.After, p.Again = -1, nil
+	}
 	var err error
 	if p.Ledger, err = rollups.Ledger(ctx, conn, p.Batch); err != nil {
 		return p, err
@@ -383,8 +429,8 @@ func byToken(p walletrun.Plan, add adder) func(wallet int32, batch int64, f *ser
 }
 
 // buildTexts writes the file of markets' texts where it is due.
-func (r *runs) buildTexts(ctx context.Context, conn *sql.Conn) error {
-	if !textsDue(r.texts.Stats()) {
+func (r *runs) buildTexts(ctx context.Context, conn *sql.Conn, whole bool) error {
+	if !whole && !textsDue(r.texts.Stats()) {
 		return nil
 	}
 	p := r.texts.Plan()

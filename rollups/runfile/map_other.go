@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// noWait is no flag here.
+const noWait = 0
+
 // mapFile reads the first size bytes of f: there is no mapping here.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	b := make([]byte, size)

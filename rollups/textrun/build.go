@@ -32,7 +32,7 @@ func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.Mark
 	if err := runfile.Publish(part, s.path, s.sync); err != nil {
 		return err
 	}
-	f, err := runfile.Open(s.path, format)
+	f, err := open(s.path)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,7 @@ func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.Mark
 		return errors.Join(ErrOvertaken, f.Drop())
 	}
 	s.state.Store(&state{file: f, tail: old.tail.since(plan.Batch), ready: true})
+	s.damage.Store(nil)
 	s.mu.Unlock()
 	return old.drop()
 }

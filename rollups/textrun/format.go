@@ -7,6 +7,7 @@ package textrun
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"pmx/data"
 	"pmx/rollups/runfile"
@@ -17,6 +18,9 @@ import (
 //
 //	texts  a record per market: the source of its payout, the lengths of the first two texts, the three texts
 //	index  where the record of each market begins, and where the last one's end
+//
+// The index is proved and its bounds checked when a file is opened, texts page by page
+// when they are read first.
 const (
 	texts = iota
 	index
@@ -24,7 +28,7 @@ const (
 
 const indexSize = 8
 
-var format = &runfile.Format{Magic: "pmx market run\r\n", Version: 1, Entries: []uint64{texts: 1, index: indexSize}}
+var format = &runfile.Format{Magic: "pmx market run\r\n", Version: 2, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
 
 // Covers says which markets a file holds.
 type Covers = runfile.Covers
@@ -60,15 +64,40 @@ func readRecord(b []byte) (t serving.MarketTexts, ok bool) {
 	return t, true
 }
 
-// record is what a file has of a market; empty where it has none.
+// open maps a finished file, whose index is proved.
+func open(path string) (*runfile.File, error) {
+	f, err := runfile.Open(path, format)
+	if err != nil {
+		return nil, err
+	}
+	if err := runfile.Try(func() error { return bounds(f) }); err != nil {
+		return nil, errors.Join(err, f.Drop())
+	}
+	return f, nil
+}
+
+// bounds checks what records are found by.
+func bounds(f *runfile.File) error {
+	at := uint64(0)
+	for b := f.Bytes(index, 0, f.Len(index)); len(b) > 0; b = b[indexSize:] {
+		next := binary.LittleEndian.Uint64(b)
+		if next < at || next > f.Counts[texts] {
+			return f.Damaged("index: %d behind %d of %d", next, at, f.Counts[texts])
+		}
+		at = next
+	}
+	if at != f.Counts[texts] || f.Counts[index] == 0 {
+		return f.Damaged("index: it ends with %d of %d", at, f.Counts[texts])
+	}
+	return nil
+}
+
+// record is what a file has of a market; empty where it has none. It panics with a
+// *runfile.Damage where the file is not what was written.
 func record(f *runfile.File, market int32) []byte {
 	if market < 0 || uint64(market)+1 >= f.Counts[index] {
 		return nil
 	}
-	b := f.Parts[index][int(market)*indexSize:]
-	lo, hi := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[indexSize:])
-	if lo > hi || hi > uint64(len(f.Parts[texts])) {
-		return nil
-	}
-	return f.Parts[texts][lo:hi]
+	b := f.Bytes(index, int(market)*indexSize, (int(market)+2)*indexSize)
+	return f.Bytes(texts, int(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint64(b[indexSize:])))
 }

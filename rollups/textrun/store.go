@@ -17,6 +17,11 @@ type Store struct {
 	path string
 	sync func(*os.File) error
 
+	// Damaged is told of a file that was forgotten because it is not what was written;
+	// nil: nobody is. It is called by whoever found out.
+	Damaged func(*runfile.Damage)
+	damage  atomic.Pointer[runfile.Damage] // of the file that the next Build takes the place of
+
 	mu    sync.Mutex // held to change state
 	state atomic.Pointer[state]
 }
@@ -89,12 +94,18 @@ func New(path string) *Store {
 }
 
 // Open maps the file where there is one that known accepts, and removes what a
-// process that was killed left behind. It tells whether there is such a file.
+// process that was killed left behind. It tells whether there is such a file; a damaged
+// one is none.
 func (s *Store) Open(known func(Covers) (bool, error)) (bool, error) {
 	if err := runfile.Sweep(s.path); err != nil {
 		return false, err
 	}
-	f, err := runfile.Open(s.path, format)
+	f, err := open(s.path)
+	var d *runfile.Damage
+	if errors.As(err, &d) {
+		s.report(d)
+		return false, nil
+	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, runfile.ErrFormat) {
 		return false, nil
 	}
@@ -167,12 +178,18 @@ type Stats struct {
 	Bytes int64 // of the file
 	Tail  int64 // markets beside it
 	Text  int64 // bytes of their texts
+	// Damage is what is wrong with the file that the next Build takes the place of; nil:
+	// nothing is known of any.
+	Damage error
 }
 
 // Stats tells what the store holds.
 func (s *Store) Stats() Stats {
 	st := s.state.Load()
 	out := Stats{Idle: st.tail == nil, Ready: st.ready}
+	if d := s.damage.Load(); d != nil {
+		out.Damage = d
+	}
 	if st.file != nil {
 		out.Run, out.Bytes = st.file.Covers.Facts, int64(st.file.Size())
 	}
@@ -214,20 +231,53 @@ func (s *Store) read(market int32, batch int64, from func(record []byte) (servin
 		}
 		if st.file.Take() {
 			defer func() { _ = st.file.Drop() }() // unmapping fails only for what was never mapped
-			return from(record(st.file, market))
+			b := record(st.file, market)
+			if t, ok = from(b); !ok && len(b) > 0 {
+				panic(st.file.Damaged("texts: no record of market %d", market))
+			}
+			return t, ok
 		}
 	}
 }
 
-// lose makes the store forget a file that cannot be read.
-func (s *Store) lose() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Prove compares every checksum of the file; what is wrong is found in Stats then.
+// The error is that of going, which is called now and then.
+func (s *Store) Prove(going func() error) error {
 	st := s.state.Load()
-	if st.file == nil || st.tail == nil {
-		return // another read was first
+	if st.file == nil || !st.file.Take() {
+		return nil
 	}
-	through := st.tail.through.Load()
-	s.state.Store(&state{tail: newTail(through, through)})
-	_ = st.file.Drop() // unmapping fails only for what was never mapped
+	defer func() { _ = st.file.Drop() }() // unmapping fails only for what was never mapped
+	err := st.file.Prove(going)
+	var d *runfile.Damage
+	if errors.As(err, &d) {
+		s.lose(d)
+		return nil
+	}
+	return err
+}
+
+// lose makes the store forget a damaged file. Of one that is not served any more, or
+// that another read has lost, nothing is lost.
+func (s *Store) lose(d *runfile.Damage) {
+	s.mu.Lock()
+	st := s.state.Load()
+	mine := st.file != nil && st.tail != nil && d.Of(st.file)
+	if mine {
+		through := st.tail.through.Load()
+		s.state.Store(&state{tail: newTail(through, through)})
+		_ = st.file.Drop() // unmapping fails only for what was never mapped
+	}
+	s.mu.Unlock()
+	if mine {
+		s.report(d)
+	}
+}
+
+// report says of a file that it is not read any more.
+func (s *Store) report(d *runfile.Damage) {
+	s.damage.Store(d)
+	if s.Damaged != nil {
+		s.Damaged(d)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 
 	"pmx/rollups/runfile"
@@ -54,29 +53,33 @@ func (s *Store) Plan() Plan {
 // ErrOvertaken is returned by a Build whose store began anew meanwhile.
 var ErrOvertaken = errors.New("the wallet run was begun anew")
 
-// ErrDamaged is returned by a Build that could not read the file before; the next
-// one does without.
-var ErrDamaged = errors.New("the wallet run could not be read")
-
 // Build writes the file that plan describes and swaps it in. facts hands every
-// fill of the plan to add, in any order. One Build runs at a time.
+// fill of the plan to add, in any order. One Build runs at a time. Where the file
+// before is damaged, the error is a *runfile.Damage, and the next plan does without.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
-	ok := true
-	defer func() {
-		if !ok {
-			err = ErrDamaged
-		}
-	}()
-	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
 	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: plan.Facts}, slice: slice{kind: s.kind}}
-	defer func() { err = errors.Join(err, b.close()) }()
+	err = runfile.Try(func() error { return b.run(ctx, plan, facts) })
+	var d *runfile.Damage
+	if errors.As(err, &d) {
+		for i := range b.inputs {
+			d.Of(b.inputs[i].File) // so that it is known which file cannot be read
+		}
+		if !s.lose(d) && d.Path == s.path {
+			s.report(d) // it is not the one that is served
+		}
+	}
+	return errors.Join(err, b.close())
+}
+
+func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) error {
+	s := b.store
 	if plan.After >= 0 {
 		if err := b.reuse(plan); err != nil {
 			return err
 		}
 	}
 	b.slice.reset()
-	err = facts(func(wallet int32, f *serving.Fill) error {
+	err := facts(func(wallet int32, f *serving.Fill) error {
 		if err := b.slice.add(wallet, f); err != nil {
 			return err
 		}
@@ -112,6 +115,7 @@ func (s *Store) adopt(batch int64) error {
 	}
 	r.Scattered()
 	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
+	s.damage.Store(nil)
 	s.mu.Unlock()
 	if old.run != nil {
 		return old.run.Drop()
@@ -134,7 +138,7 @@ func (b *build) reuse(p Plan) error {
 	if served == nil {
 		return ErrOvertaken // since the plan was made
 	}
-	r, err := openRun(b.store.path, b.store.format) // anew, to be read in order
+	r, err := openRun(b.store.path, b.store.format) // once more, to be read in order
 	if err == nil && !r.Same(&served.Header) {
 		err = errors.Join(errors.New("it is another file now"), r.Drop())
 	}

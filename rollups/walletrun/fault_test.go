@@ -40,7 +40,8 @@ func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	}
 	s.Add(Batch{Number: 1, Fills: map[int32][]serving.Fill{}})
 	err := s.Build(context.Background(), s.Plan(), func(func(int32, *serving.Fill) error) error { return nil })
-	if !errors.Is(err, ErrDamaged) || s.Stats().Ready {
+	var d *runfile.Damage
+	if !errors.As(err, &d) || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
 	grow(t, s, 2, 700)

@@ -28,10 +28,13 @@ import (
 //	heavy   which wallets are heavy and where their sums begin; the last names none
 //	index   where the rows of each wallet begin, and where the last one's end
 //
+// The last two are proved and their bounds checked when a file is opened, the others
+// page by page when they are read first.
+//
 // In a file of the newest fills, the hashes of a key lie side by side too, each once
 // for the rows of that key, and none is heavy.
 const (
-	version   = 2
+	version   = 3
 	rowSize   = 28
 	wideSize  = 40
 	hashSize  = 32
@@ -60,12 +63,14 @@ type Covers = runfile.Covers
 
 var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
 
-var wholeFormat = &runfile.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize}
+var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index"}
+
+var wholeFormat = &runfile.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize, Names: sectionName}
 
 // newestFormat is that of a file of so many newest fills of each key. The number is
 // part of the version: a file of fewer has not what is asked for.
 func newestFormat(most int) *runfile.Format {
-	return &runfile.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | version, Entries: entrySize}
+	return &runfile.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | version, Entries: entrySize, Names: sectionName}
 }
 
 // row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.

@@ -64,7 +64,7 @@ func (w *writer) shared(inputs []input) error {
 			return errTooMany
 		}
 		in.txBase = uint32(w.Counts[txs])
-		if err := w.Add(txs, in.Parts[txs]); err != nil {
+		if err := w.all(in.run, txs); err != nil {
 			return err
 		}
 	}
@@ -74,11 +74,31 @@ func (w *writer) shared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		in.wideBase = w.Counts[wide]
-		if err := w.Add(wide, in.Parts[wide]); err != nil {
+		if err := w.all(in.run, wide); err != nil {
 			return err
 		}
 	}
 	return w.Pad()
+}
+
+// all writes a whole section of a run.
+func (w *writer) all(r *run, section int) error {
+	return w.pieces(r, section, 0, r.Len(section))
+}
+
+// pieces writes the bytes from lo to hi of a section of a run, each proved right
+// before it is written.
+func (w *writer) pieces(r *run, section, lo, hi int) error {
+	const most = 1 << 20
+	size := int(entrySize[section])
+	for lo < hi {
+		to := min(hi, lo+most/size*size)
+		if err := w.Add(section, r.Bytes(section, lo, to)); err != nil {
+			return err
+		}
+		lo = to
+	}
+	return nil
 }
 
 type merger struct {
@@ -128,7 +148,7 @@ func (m *merger) newest(id int32) error {
 	for ; left > 0; left-- {
 		h := m.last()
 		h.hi--
-		m.kept = append(m.kept, h.in.fill(h.hi))
+		m.kept = append(m.kept, h.in.fill(h.in.row(h.hi)))
 	}
 	slices.Reverse(m.kept)
 	return m.w.keep(id, m.kept)
@@ -191,7 +211,7 @@ func (m *merger) one(h *head) error {
 // rest writes what is left of the only input left.
 func (m *merger) rest(h *head) error {
 	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
-		return m.w.Add(rows, h.in.Parts[rows][h.lo*rowSize:h.hi*rowSize])
+		return m.w.pieces(h.in.run, rows, h.lo*rowSize, h.hi*rowSize)
 	}
 	for h.lo < h.hi {
 		if err := m.one(h); err != nil {

@@ -19,6 +19,22 @@ type view struct {
 	upTo   int64 // later ones are not seen
 }
 
+// find looks up where the wallet's rows are.
+func (v *view) find() {
+	if v.run != nil {
+		v.lo, v.hi = v.run.span(v.wallet)
+	}
+}
+
+// rows is what the run has of the wallet.
+func (v *view) rows() []byte {
+	if v.run == nil {
+		return nil
+	}
+	v.run.ahead(v.lo, v.hi)
+	return v.run.rows(v.lo, v.hi)
+}
+
 func (v *view) sees(r *recent) bool { return r.batch > v.after && r.batch <= v.upTo }
 
 // fills adds the n newest fills before after to dst, newest first.
@@ -29,6 +45,11 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 			i = v.run.below(v.lo, v.hi, after)
 		}
 		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.tail[k].Fill, after) >= 0 })
+	}
+	from := max(v.lo, i-n) // no older one is given
+	var b []byte
+	if v.run != nil {
+		b = v.run.rows(from, i)
 	}
 	for ; n > 0; n-- {
 		for j > 0 && !v.sees(&v.tail[j-1]) {
@@ -42,7 +63,7 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 			dst = append(dst, v.tail[j].Fill)
 			continue
 		}
-		f := v.run.fill(i - 1)
+		f := v.run.fill(getRow(b[(i-1-from)*rowSize:]))
 		if j > 0 && v.kind.order(&v.tail[j-1].Fill, &f) > 0 {
 			j--
 			dst = append(dst, v.tail[j].Fill)
@@ -58,17 +79,14 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 func (v *view) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	known := len(dst)
 	if v.run != nil {
-		if kept, _, ok := v.run.sums(v.wallet); ok {
+		if kept, ok := v.run.tokens(v.wallet); ok {
 			return v.tailTokens(readTokens(dst, kept), known, ix)
 		}
 	}
 	ix.reset()
-	if v.run != nil {
-		v.run.ahead(v.lo, v.hi)
-	}
 	var f serving.Fill
-	for i := v.lo; i < v.hi; i++ {
-		v.run.amounts(i, &f)
+	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
+		v.run.amounts(b, &f)
 		dst = ix.add(dst, &f)
 	}
 	for j := range v.tail {
@@ -133,16 +151,15 @@ func (v *view) days(dst []serving.DaySum) []serving.DaySum {
 }
 
 func (v *view) runDays(dst []serving.DaySum) []serving.DaySum {
-	if _, kept, ok := v.run.sums(v.wallet); ok {
+	if kept, ok := v.run.days(v.wallet); ok {
 		for ; len(kept) > 0; kept = kept[daySize:] {
 			dst = append(dst, getDay(kept))
 		}
 		return dst
 	}
-	v.run.ahead(v.lo, v.hi)
 	var f serving.Fill
-	for i := v.lo; i < v.hi; i++ {
-		v.run.amounts(i, &f)
+	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
+		v.run.amounts(b, &f)
 		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(f.TS) {
 			dst = append(dst, serving.DaySum{})
 		}

@@ -20,6 +20,11 @@ type Store struct {
 	slice int    // fills sorted at once while building
 	sync  func(*os.File) error
 
+	// Damaged is told of a file that was forgotten because it is not what was written;
+	// nil: nobody is. It is called by whoever found out.
+	Damaged func(*runfile.Damage)
+	damage  atomic.Pointer[runfile.Damage] // of the file that the next Build takes the place of
+
 	mu    sync.Mutex // held to change state, and what it points to
 	state atomic.Pointer[state]
 	spare sync.Pool // of *tokenIndex
@@ -84,12 +89,18 @@ func (s *Store) newTail(batch int64) *tail { return newTail(s.kind, batch, batch
 
 // Open maps the file where there is one that known accepts, and removes what a
 // process that was killed left behind. What it covers is at hand from now on;
-// what came later is for Add. It tells whether there is such a file.
+// what came later is for Add. It tells whether there is such a file; a damaged one is
+// none.
 func (s *Store) Open(known func(Covers) (bool, error)) (bool, error) {
 	if err := runfile.Sweep(s.path); err != nil {
 		return false, err
 	}
 	r, err := openRun(s.path, s.format)
+	var d *runfile.Damage
+	if errors.As(err, &d) {
+		s.report(d)
+		return false, nil
+	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, runfile.ErrFormat) {
 		return false, nil
 	}
@@ -205,12 +216,18 @@ type Stats struct {
 	Bytes int64 // of the file
 	Tail  int64 // fills beside it
 	Dirty int64 // wallets of which a fill in the file was replaced
+	// Damage is what is wrong with the file that the next Build takes the place of; nil:
+	// nothing is known of any.
+	Damage error
 }
 
 // Stats tells what the store holds.
 func (s *Store) Stats() Stats {
 	st := s.state.Load()
 	var out Stats
+	if d := s.damage.Load(); d != nil {
+		out.Damage = d
+	}
 	if st.run != nil {
 		out.Run, out.Bytes = int64(st.run.Counts[rows]), int64(st.run.Size())
 	}
@@ -245,7 +262,6 @@ func (s *Store) look(wallet int32, batch int64) (*state, view) {
 			return st, v
 		}
 		if st.run.Take() {
-			v.lo, v.hi = st.run.span(wallet)
 			return st, v
 		}
 	}
@@ -270,12 +286,13 @@ func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serv
 	if s.most > 0 && (n > s.most || after != nil) {
 		return dst, false
 	}
-	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lost)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.leave()
+	v.find()
 	return v.fills(dst, after, n), true
 }
 
@@ -285,12 +302,13 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out [
 	if s.most > 0 {
 		return dst, false
 	}
-	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lost)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.leave()
+	v.find()
 	ix, _ := s.spare.Get().(*tokenIndex)
 	if ix == nil {
 		ix = &tokenIndex{}
@@ -305,24 +323,58 @@ func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []ser
 	if s.most > 0 {
 		return dst, false
 	}
-	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lose)
+	defer runfile.Caught(debug.SetPanicOnFault(true), &ok, s.lost)
 	st, v := s.look(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.leave()
+	v.find()
 	return v.days(dst[:0]), true
 }
 
-// lose makes the store forget a file that cannot be read.
-func (s *Store) lose() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Prove compares every checksum of the file; what is wrong is found in Stats then.
+// The error is that of going, which is called now and then.
+func (s *Store) Prove(going func() error) error {
 	st := s.state.Load()
-	if st.run == nil || st.tail == nil {
-		return // another read was first
+	if st.run == nil || !st.run.Take() {
+		return nil
 	}
-	through := st.tail.through.Load()
-	s.state.Store(&state{tail: s.newTail(through)})
-	_ = st.run.Drop() // unmapping fails only for what was never mapped
+	defer st.leave()
+	err := st.run.Prove(going)
+	var d *runfile.Damage
+	if errors.As(err, &d) {
+		s.lose(d)
+		return nil
+	}
+	return err
+}
+
+// lost is lose for readers.
+func (s *Store) lost(d *runfile.Damage) { s.lose(d) }
+
+// lose makes the store forget a damaged file; false where it is not the one served,
+// or another read was first.
+func (s *Store) lose(d *runfile.Damage) bool {
+	s.mu.Lock()
+	st := s.state.Load()
+	mine := st.run != nil && st.tail != nil && d.Of(st.run.File)
+	if mine {
+		through := st.tail.through.Load()
+		s.state.Store(&state{tail: s.newTail(through)})
+		_ = st.run.Drop() // unmapping fails only for what was never mapped
+	}
+	s.mu.Unlock()
+	if mine {
+		s.report(d)
+	}
+	return mine
+}
+
+// report says of a file that it is not read any more.
+func (s *Store) report(d *runfile.Damage) {
+	s.damage.Store(d)
+	if s.Damaged != nil {
+		s.Damaged(d)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -211,7 +212,14 @@ func (w *writer) unspill(s *spill) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return w.Copy(s.file)
+	var back runfile.Sum
+	if err := w.Copy(io.TeeReader(s.file, &back)); err != nil {
+		return err
+	}
+	if back != s.sum {
+		return fmt.Errorf("%s: what was read is not what was written", s.path)
+	}
+	return nil
 }
 
 // spill is a section that is written while another one is under way: a file made
@@ -221,19 +229,23 @@ type spill struct {
 	file *os.File
 	out  *bufio.Writer
 	size uint64
+	sum  runfile.Sum
 }
 
 func (s *spill) entries(size uint64) uint64 { return s.size / size }
 
 func (s *spill) write(b []byte) error {
 	if s.file == nil {
-		f, err := os.Create(s.path)
+		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return err
 		}
 		s.file, s.out = f, bufio.NewWriterSize(f, 1<<16)
 	}
 	s.size += uint64(len(b))
+	if _, err := s.sum.Write(b); err != nil {
+		return err
+	}
 	_, err := s.out.Write(b)
 	return err
 }

@@ -1,0 +1,171 @@
+package keeper_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmx/rollups/keeper"
+)
+
+// runFiles are the files below runs/, and the checks that hold them against the facts.
+var runFiles = map[string]string{"wallets.run": "wallet_run", "tokens.run": "token_run", "markets.run": "market_run"}
+
+// few opens a venue of a few fills and a market, whose files are written.
+func few(t *testing.T) *keeper.Keeper {
+	t.Helper()
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
+	mustImport(t, k, write(t, "market.ndjson", described("7", `"77","78"`, "Rules.", 2025)))
+	return reopen(t, k)
+}
+
+// spoil changes every file below runs/.
+func spoil(t *testing.T, dir string, change func(text []byte) []byte) {
+	t.Helper()
+	for name := range runFiles {
+		path := filepath.Join(dir, "runs", name)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, change(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func flipped(at int) func([]byte) []byte {
+	return func(text []byte) []byte {
+		text[(at+len(text))%len(text)] ^= 4
+		return text
+	}
+}
+
+// refuted verifies, and gives what is said of each file that is found wrong.
+func refuted(t *testing.T, k *keeper.Keeper) map[string]string {
+	t.Helper()
+	checks, err := k.Verify(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, c := range checks {
+		if !c.OK {
+			out[c.Name] = c.Detail
+		}
+	}
+	return out
+}
+
+// Whatever is wrong with the files, the service starts, every answer is the
+// database's, the files are set aside and written again, and verification finds
+// nothing.
+func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
+	k := few(t)
+	dir := string(k.DB().Dir())
+	for name, change := range map[string]func([]byte) []byte{
+		"header": flipped(30), "entries": flipped(4096 + 5), "checksums": flipped(-1), "index": flipped(-4096), "cut": func(b []byte) []byte { return b[:len(b)-5000] },
+		"empty": func([]byte) []byte { return nil }, "zeros": func(b []byte) []byte { return append(b[:4096], make([]byte, len(b)-4096)...) },
+	} {
+		if err := k.Close(); err != nil {
+			t.Fatal(err)
+		}
+		spoil(t, dir, change)
+		k = open(t, dir)
+		checkWallets(t, k) // finds what is not read at the start
+		k.Settle()
+		if got := refuted(t, k); name != "entries" && len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+		k.Settle()
+		mustVerify(t, k)
+		mustHave(t, k, 0)
+		for file := range runFiles {
+			path := filepath.Join(dir, "runs", file)
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := os.Remove(path + ".damaged"); err != nil {
+				t.Errorf("%s: it was not set aside: %v", name, err)
+			}
+		}
+	}
+}
+
+// Verification names a damaged file, beside a server and without one.
+func TestVerificationNamesADamagedFile(t *testing.T) {
+	k := few(t)
+	dir := string(k.DB().Dir())
+	spoil(t, dir, flipped(4096+5))
+	named := func(got map[string]string) {
+		t.Helper()
+		for file, check := range runFiles {
+			if !strings.Contains(got[check], "runs/"+file+" is damaged: ") {
+				t.Errorf("%s: %q", check, got[check])
+			}
+		}
+		if len(got) != len(runFiles) {
+			t.Errorf("%v", got)
+		}
+	}
+	named(refuted(t, k))
+	k.Settle()
+	mustVerify(t, k)
+	mustHave(t, k, 0)
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for at, what := range map[int]string{4096 + 5: "page", 30: "header", -4096: "index"} {
+		spoil(t, dir, flipped(at))
+		alone := openFacts(t, dir)
+		named(refuted(t, alone))
+		named(refuted(t, alone)) // it changed nothing
+		if err := alone.Rebuild(context.Background(), nil); err != nil {
+			t.Fatal(what, err)
+		}
+		mustVerify(t, alone)
+		if err := alone.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A rebuild writes every file, beside a server and without one.
+func TestARebuildWritesTheFiles(t *testing.T) {
+	k := few(t)
+	dir := string(k.DB().Dir())
+	rebuilt := func(k *keeper.Keeper) {
+		t.Helper()
+		for file := range runFiles {
+			if err := os.Remove(filepath.Join(dir, "runs", file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := k.Rebuild(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for file := range runFiles {
+			if _, err := os.Stat(filepath.Join(dir, "runs", file)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	rebuilt(k)
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone := openFacts(t, dir)
+	rebuilt(alone)
+	mustVerify(t, alone)
+	if err := alone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k = open(t, dir)
+	k.Settle()
+	mustHave(t, k, 0)
+}
