@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
+
+	"pmx/guard"
 )
 
 // room is how many threads may run Go code beside one for each processor.
@@ -28,31 +28,11 @@ var madeRoom sync.Once
 
 // Yielding runs f on a thread of its own that gives way to all others: requests
 // keep their pace while f, and what DuckDB does for it on that thread, takes what
-// time is left. A panic of f goes on in the caller, as text with where it began.
+// time is left. A panic of f goes on in the caller, as a
+// *guard.Panic that holds where it began.
 func Yielding(f func() error) error {
-	type outcome struct {
-		err      error
-		panicked string
-		returned bool
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		// Never unlocked: the thread ends with the goroutine, and with it its priority.
-		runtime.LockOSThread()
+	return guard.Handed(<-guard.Thread(func() error {
 		giveWay()
-		var o outcome
-		defer func() {
-			if !o.returned {
-				o.panicked = fmt.Sprintf("%v\n%s", recover(), debug.Stack())
-			}
-			done <- o
-		}()
-		o.err = f()
-		o.returned = true
-	}()
-	o := <-done
-	if !o.returned {
-		panic(o.panicked)
-	}
-	return o.err
+		return f()
+	}))
 }

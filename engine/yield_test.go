@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pmx/engine"
+	"pmx/guard"
 )
 
 func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
@@ -16,8 +17,8 @@ func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	defer func() {
-		if p, ok := recover().(string); !ok || !strings.HasPrefix(p, "oh\n") || !strings.Contains(p, "yield_test.go") {
-			t.Errorf("the panic came as %q", p)
+		if p, ok := recover().(*guard.Panic); !ok || p.Value != "oh" || !strings.Contains(p.Stack, "yield_test.go") {
+			t.Errorf("the panic came as %v", p)
 		}
 	}()
 	_ = engine.Yielding(func() error { panic("oh") })

@@ -17,6 +17,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/engine/export/job"
+	"pmx/guard"
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/http/api"
@@ -84,7 +85,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	defer at.Listener.Close()
 	engine.MakeRoom()
 	r := &relay{}
-	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish)
+	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish, at.Watch)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 	if err != nil {
 		return err
 	}
-	exports := c.exports(keys, k, log)
+	exports := c.exports(keys, k, log, at.Watch)
 	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version})
 	if err != nil {
 		return err
@@ -133,14 +134,17 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 		return err
 	}
 	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Tend}}
-	return together(ctx, sock.Serve, gate.Run, exports.Run, srv.Serve,
-		func(ctx context.Context) error { return k.Run(ctx, schedule) },
-		func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) })
+	kept := func(name string, run func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error { return at.Watch.Keep(ctx, name, run) }
+	}
+	return together(ctx, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
+		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
+		kept("status history", func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) }))
 }
 
 // exports is the queue of export jobs.
-func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger) *job.Pool {
-	return job.NewPool(job.Config{Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log,
+func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) *job.Pool {
+	return job.NewPool(job.Config{Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log, Watch: watch,
 		Limits: job.Limits{Keep: c.ExportKeep, Quota: int64(c.ExportQuota), PerKey: c.ExportJobs}})
 }
 
@@ -148,7 +152,7 @@ func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logge
 func together(ctx context.Context, all ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, run := range all {
-		group.Go(func() error { return run(ctx) })
+		guard.In(group, func() error { return run(ctx) })
 	}
 	return group.Wait()
 }
@@ -163,7 +167,7 @@ func newRegistry() *prometheus.Registry {
 // listen takes the address before anything is opened, so that one in use is told
 // of at once. The configuration lacks the API yet.
 func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(), error) {
-	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Log: log}
+	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Log: log, Watch: guard.New(log)}
 	var proxies []netip.Prefix
 	for _, text := range c.TrustedProxy {
 		p, err := netip.ParsePrefix(text)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/guard"
 )
 
 // rowGroup is how many rows are copied at once and make one row group. It is
@@ -66,14 +66,14 @@ func (r *rows) writeSteps(ctx context.Context, format data.Format, out *part, to
 	ready := make([]chan string, min(copiers, r.steps()))
 	for i := range ready {
 		ready[i] = make(chan string, 1)
-		group.Go(caught(func() error {
+		guard.In(group, func() error {
 			defer close(ready[i])
 			return r.copySteps(ctx, fail, format, out.path, int64(i), int64(len(ready)), ready[i])
-		}))
+		})
 	}
-	group.Go(caught(func() error {
+	guard.In(group, func() error {
 		return engine.Yielding(func() error { return r.joinSteps(out, to, ready, progress) })
-	}))
+	})
 	err := group.Wait()
 	for _, left := range ready { // by a join that failed
 		for step := range left {
@@ -86,18 +86,6 @@ func (r *rows) writeSteps(ctx context.Context, format data.Format, out *part, to
 // writing is held by every file that is being written: each takes connections that
 // requests want too.
 var writing = make(chan struct{}, 2)
-
-// caught makes a panic of f its error: a goroutine's panic would end the process.
-func caught(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		return f()
-	}
-}
 
 // copySteps writes the files of every stride-th step from first on and hands each
 // over, once done. An error is told to fail while the connection is still held: the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/guard"
 )
 
 // watch reports how far DuckDB is with reading a file of size bytes until the
@@ -18,25 +19,24 @@ func (j *job) watch(size int64) func() {
 		return func() {}
 	}
 	rows := j.expectedRows(size)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
+	stop := make(chan struct{})
+	done := guard.Beside(func() error {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
 			case <-stop:
-				return
+				return nil
 			case <-tick.C:
 				now, _ := bytesRead()
 				share := min(float64(now-start)/float64(max(size, 1)), 1)
 				j.progress("reading", share, int64(share*rows))
 			}
 		}
-	}()
+	})
 	return func() {
 		close(stop)
-		<-done
+		_ = guard.Handed(<-done)
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
+
+	"pmx/guard"
 )
 
 const (
@@ -114,8 +115,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.http.Serve(s.listener) }()
+	stopped := guard.Beside(func() error { return s.http.Serve(s.listener) })
 	select {
 	case err := <-stopped:
 		return fmt.Errorf("admin socket: %w", err)
@@ -192,8 +192,8 @@ func (s *Server) call(w http.ResponseWriter, req *http.Request) {
 // run calls op and turns a panic into an error.
 func (s *Server) run(ctx context.Context, name string, op Operation, body []byte, emit func(any)) (result any, err error) {
 	defer func() {
-		if cause := recover(); cause != nil {
-			s.log.Error().Str("operation", name).Str("panic", fmt.Sprint(cause)).Str("stack", string(debug.Stack())).Msg("admin_operation_panicked")
+		if p := guard.Caught(recover()); p != nil {
+			s.log.Error().Str("operation", name).Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Msg("admin_operation_panicked")
 			err = &Error{Code: internalCode, Message: name + " failed inside the server: see its log"}
 		}
 	}()

@@ -10,10 +10,11 @@ import (
 	"math/bits"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"pmx/guard"
 )
 
 // MaxDuration is the longest a run may take.
@@ -58,11 +59,13 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	defer cancel()
 	workers := make([]worker, cfg.Conns)
 	began := time.Now()
-	var all sync.WaitGroup
+	all := make([]<-chan error, len(workers))
 	for i := range workers {
-		all.Go(func() { workers[i].run(ctx, &cfg, i) })
+		all[i] = guard.Beside(func() error { workers[i].run(ctx, &cfg, i); return nil })
 	}
-	all.Wait()
+	for _, done := range all {
+		_ = guard.Handed(<-done)
+	}
 	return sum(workers, time.Since(began)), nil
 }
 

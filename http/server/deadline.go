@@ -1,13 +1,17 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"pmx/guard"
 )
 
 // tick is how exact the timeouts of connections are. A server that gives a
@@ -31,8 +35,8 @@ type timedListener struct {
 }
 
 // newTimedListener takes tcp over; Close ends its clock.
-func newTimedListener(tcp *net.TCPListener, limits timeouts) timedListener {
-	return timedListener{tcp, limits, newClock()}
+func newTimedListener(tcp *net.TCPListener, limits timeouts, watch *guard.Watch) timedListener {
+	return timedListener{tcp, limits, newClock(watch)}
 }
 
 // Accept waits for the next connection, also while there are no more file
@@ -72,31 +76,28 @@ func (l timedListener) Close() error {
 // clock counts the ticks since it was made.
 type clock struct {
 	ticks atomic.Int64
-	quit  chan struct{}
-	ended atomic.Bool
+	stop  context.CancelFunc
+	done  sync.WaitGroup
 }
 
-func newClock() *clock {
-	c := &clock{quit: make(chan struct{})}
+func newClock(watch *guard.Watch) *clock {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &clock{stop: stop}
 	c.ticks.Store(1)
-	go func() {
-		every := time.NewTicker(tick)
-		defer every.Stop()
-		for {
-			select {
-			case <-every.C:
-				c.ticks.Add(1)
-			case <-c.quit:
-				return
-			}
-		}
-	}()
+	watch.Begin(&c.done, "connection clock", func() { _ = watch.Keep(ctx, "connection clock", c.run) })
 	return c
 }
 
-func (c *clock) stop() {
-	if !c.ended.Swap(true) {
-		close(c.quit)
+func (c *clock) run(ctx context.Context) error {
+	every := time.NewTicker(tick)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+			c.ticks.Add(1)
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 

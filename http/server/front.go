@@ -2,10 +2,10 @@ package server
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/guard"
 	"pmx/http/api"
 )
 
@@ -46,9 +46,9 @@ func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
 
 // finish ends a request: a panic becomes a 500, then it is counted and logged.
 func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
-	if cause := recover(); cause != nil {
+	if p := guard.Caught(recover()); p != nil {
 		s.log.Error().Str("request_id", call.RequestID()).Str("route", call.Route()).
-			Str("panic", fmt.Sprint(cause)).Str("stack", string(debug.Stack())).Msg("request_panicked")
+			Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Msg("request_panicked")
 		s.api.Fail(c, call, nil)
 	}
 	s.record(c, call)

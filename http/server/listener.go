@@ -11,6 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pmx/guard"
 	"pmx/http/api"
 )
 
@@ -19,7 +20,9 @@ import (
 type Listener struct {
 	tcp     *net.TCPListener
 	secure  *tls.Config // nil: plain HTTP
-	refusal chan struct{}
+	watch   *guard.Watch
+	refused bool           // Refuse was called
+	refusal sync.WaitGroup // its accepting
 	conns   sync.WaitGroup // being refused
 }
 
@@ -46,7 +49,7 @@ func Listen(cfg Config) (*Listener, error) {
 	if !ok {
 		return nil, fmt.Errorf("listen on %s: not TCP but %T", cfg.Listen, taken)
 	}
-	return &Listener{tcp: tcp, secure: secure}, nil
+	return &Listener{tcp: tcp, secure: secure, watch: cfg.Watch}, nil
 }
 
 // Addr is the address that was taken.
@@ -55,19 +58,18 @@ func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 // Refuse answers every request with 503 and Retry-After, until New takes the
 // listener over or Close.
 func (l *Listener) Refuse() {
-	l.refusal = make(chan struct{})
+	l.refused = true
 	s := &fasthttp.Server{Handler: api.Opening(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
 		ReadTimeout: readTimeout, WriteTimeout: readTimeout, NoDefaultServerHeader: true}
-	go func() {
-		defer close(l.refusal)
+	l.watch.Begin(&l.refusal, "refuse until ready", func() {
 		for {
 			conn, err := l.tcp.Accept()
 			if err != nil {
 				return // its deadline has passed, or it is closed
 			}
-			l.conns.Go(func() { _ = s.ServeConn(l.wrap(conn)) })
+			l.watch.Begin(&l.conns, "refuse until ready", func() { _ = s.ServeConn(l.wrap(conn)) })
 		}
-	}()
+	})
 }
 
 func (l *Listener) wrap(conn net.Conn) net.Conn {
@@ -79,16 +81,16 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 
 // take ends the refusal and gives the listener to a server.
 func (l *Listener) take() (net.Listener, error) {
-	if l.refusal != nil {
+	if l.refused {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
-		<-l.refusal
+		l.refusal.Wait()
 		if err := l.tcp.SetDeadline(time.Time{}); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 	}
-	timed := newTimedListener(l.tcp, timeouts{read: readTimeout, write: writeTimeout, idle: idleTimeout})
+	timed := newTimedListener(l.tcp, timeouts{read: readTimeout, write: writeTimeout, idle: idleTimeout}, l.watch)
 	if l.secure == nil {
 		return timed, nil
 	}
@@ -99,8 +101,6 @@ func (l *Listener) take() (net.Listener, error) {
 // has ended.
 func (l *Listener) Close() {
 	_ = l.tcp.Close()
-	if l.refusal != nil {
-		<-l.refusal
-	}
+	l.refusal.Wait()
 	l.conns.Wait()
 }

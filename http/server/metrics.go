@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"pmx/guard"
 	"pmx/http/api"
 )
 
@@ -25,6 +26,9 @@ type metrics struct {
 	requests *prometheus.Desc
 	duration *prometheus.Desc
 	epoch    *prometheus.Desc
+	panics   *prometheus.Desc
+	failing  *prometheus.Desc
+	watch    *guard.Watch
 }
 
 // routeCounts are one route's counters.
@@ -36,9 +40,11 @@ type routeCounts struct {
 	micros   atomic.Uint64
 }
 
-func newMetrics(a *api.API) *metrics {
+func newMetrics(a *api.API, watch *guard.Watch) *metrics {
 	m := &metrics{
-		api:      a,
+		api: a, watch: watch,
+		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is tried again.", []string{"work"}, nil),
+		failing:  prometheus.NewDesc("pmx_background_failing", "1 while background work panicked when it was tried last.", []string{"work"}, nil),
 		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "method", "status"}, nil),
 		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route", "method"}, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
@@ -68,15 +74,30 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.requests
 	ch <- m.duration
 	ch <- m.epoch
+	ch <- m.panics
+	ch <- m.failing
 }
 
 // Collect gives the counters as they are now.
+// It runs in a goroutine of the registry, which has no net.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
+}
+
+func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	for i := range m.routes {
 		m.routes[i].collect(ch, m)
 	}
 	epoch, _ := m.api.Epoch()
 	ch <- prometheus.MustNewConstMetric(m.epoch, prometheus.GaugeValue, float64(epoch))
+	for _, part := range m.watch.Parts() {
+		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
+		failing := 0.0
+		if part.Failing {
+			failing = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, failing, part.Name)
+	}
 }
 
 func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
+	"pmx/guard"
 	"pmx/http/api"
 )
 
@@ -20,23 +22,19 @@ const (
 // requestLog collects request lines and writes them out five times a second: a
 // system call per line would cost more than most answers.
 type requestLog struct {
-	routes [][2]zerolog.Logger // by route index: for GET, for other methods
-	stamp  atomic.Pointer[stamp]
-	out    io.Writer
-	mu     sync.Mutex
-	lines  []byte
-	err    error
-	quit   chan struct{}
-	done   chan struct{}
-	once   sync.Once
+	routes  [][2]zerolog.Logger // by route index: for GET, for other methods
+	stamp   atomic.Pointer[stamp]
+	out     io.Writer
+	mu      sync.Mutex
+	lines   []byte
+	err     error
+	quit    context.CancelFunc
+	running sync.WaitGroup
 }
 
 // newRequestLog writes to out. What a route's lines share is encoded once.
-func newRequestLog(out io.Writer) *requestLog {
-	l := &requestLog{
-		out: out, lines: make([]byte, 0, flushBuffer),
-		quit: make(chan struct{}), done: make(chan struct{}),
-	}
+func newRequestLog(out io.Writer, watch *guard.Watch) *requestLog {
+	l := &requestLog{out: out, lines: make([]byte, 0, flushBuffer)}
 	base := zerolog.New(l).With().Str("message", "request")
 	add := func(route string) {
 		to := base.Logger().With().Str("route", route)
@@ -46,7 +44,9 @@ func newRequestLog(out io.Writer) *requestLog {
 	for _, r := range api.Routes() {
 		add(r.Path)
 	}
-	go l.run()
+	ctx, quit := context.WithCancel(context.Background())
+	l.quit = quit
+	watch.Begin(&l.running, "request log", func() { _ = watch.Keep(ctx, "request log", l.run) })
 	return l
 }
 
@@ -69,18 +69,19 @@ func (l *requestLog) flush() {
 	}
 }
 
-func (l *requestLog) run() {
-	defer close(l.done)
+func (l *requestLog) run(ctx context.Context) error {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-l.quit:
-			return
+		case <-ctx.Done():
+			return nil
 		case <-tick.C:
-			l.mu.Lock()
-			l.flush()
-			l.mu.Unlock()
+			func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				l.flush()
+			}()
 		}
 	}
 }
@@ -90,8 +91,8 @@ func (l *requestLog) close() error {
 	if l == nil {
 		return nil
 	}
-	l.once.Do(func() { close(l.quit) })
-	<-l.done
+	l.quit()
+	l.running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush()

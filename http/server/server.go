@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
+	"pmx/guard"
 	"pmx/http/api"
 )
 
@@ -52,6 +53,10 @@ type Config struct {
 	// buffered. A nil RequestLog writes none.
 	Log        zerolog.Logger
 	RequestLog io.Writer
+
+	// Watch is over what runs in the background, the server's own and all that the
+	// metrics show; nil: none.
+	Watch *guard.Watch
 }
 
 // Server is a listener with the app behind it.
@@ -66,21 +71,22 @@ type Server struct {
 	metrics   *metrics
 	scheme    string
 	pages     *pages
+	watch     *guard.Watch
 }
 
 // New listens on cfg.Listen. Connections are accepted from then on and answered
 // once Serve runs. The error says what to change where cfg is not safe.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
-		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http",
+		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http", watch: cfg.Watch,
 		transport: transport{trusted: cfg.TrustedProxy},
-		metrics:   newMetrics(cfg.API), pages: newPages(),
+		metrics:   newMetrics(cfg.API, cfg.Watch), pages: newPages(),
 	}
 	if s.drain == 0 {
 		s.drain = defaultDrain
 	}
 	if cfg.RequestLog != nil {
-		s.requests = newRequestLog(cfg.RequestLog)
+		s.requests = newRequestLog(cfg.RequestLog, cfg.Watch)
 	}
 	l, err := cfg.Listener, error(nil)
 	if l == nil {
@@ -181,8 +187,9 @@ func (s *Server) Collector() prometheus.Collector { return s.metrics }
 // Serve answers until ctx ends, then lets the requests under way finish for the
 // drain time. It gives nil after a clean end.
 func (s *Server) Serve(ctx context.Context) error {
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.app.Listener(s.listener) }()
+	stopped := guard.Beside(func() error {
+		return s.watch.Keep(ctx, "listener", func(context.Context) error { return s.app.Listener(s.listener) })
+	})
 	var err error
 	select {
 	case err = <-stopped:

@@ -18,6 +18,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/export"
 	"pmx/engine/ingest"
+	"pmx/guard"
 	"pmx/rollups"
 	"pmx/rollups/serving"
 )
@@ -27,6 +28,7 @@ type Config struct {
 	Engine  engine.Options
 	Feeds   ingest.Catalogue
 	Log     zerolog.Logger
+	Watch   *guard.Watch     // over what goes on in the background; nil: one that logs to Log
 	Now     func() time.Time // nil: time.Now
 	Venue   map[data.Address]bool
 	Whale   data.Micro              // from which dollars on an order is a whale move; 0: as the database has it
@@ -59,6 +61,9 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Watch == nil {
+		cfg.Watch = guard.New(cfg.Log)
+	}
 	db, err := engine.Open(ctx, cfg.Engine)
 	if err != nil {
 		return nil, err
@@ -86,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 			k.cancel()
 			return nil, errors.Join(err, k.runs.close(), db.Close())
 		}
-		k.background.Go(func() { k.warm(k.ctx) })
+		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Keep(k.ctx, "warm", k.warm) })
 	}
 	return k, nil
 }
@@ -124,7 +129,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 
 // warm loads what merging keeps in memory, beside the first requests; an import
 // that comes meanwhile waits for it.
-func (k *Keeper) warm(ctx context.Context) {
+func (k *Keeper) warm(ctx context.Context) error {
 	quiet := func(err error) bool {
 		return err == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, context.Canceled)
 	}
@@ -134,6 +139,7 @@ func (k *Keeper) warm(ctx context.Context) {
 	if err := k.rewarm(ctx); !quiet(err) {
 		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")
 	}
+	return nil
 }
 
 // FactsOnly makes imports leave every rollup to the next refresh, and refreshes

@@ -306,7 +306,7 @@ func (k *Keeper) writeRuns() {
 		r.building.Unlock()
 		return
 	}
-	k.background.Go(func() {
+	k.cfg.Watch.Begin(&k.background, "write runs", func() {
 		defer r.building.Unlock()
 		err := k.buildRuns(k.ctx, r, false)
 		for again := 1; again < mostBegun && begunAnew(err) && k.ctx.Err() == nil; again++ {
@@ -347,8 +347,10 @@ func (k *Keeper) rewriteRuns(ctx context.Context) (err error) {
 // or all of them, from the database.
 func (k *Keeper) buildRuns(ctx context.Context, r *runs, whole bool) error {
 	began := time.Now()
-	err := k.db.ReadAside(ctx, func(conn *sql.Conn) error {
-		return errors.Join(r.buildTexts(ctx, conn, whole), r.buildFills(ctx, conn, whole))
+	err := k.cfg.Watch.Do("write runs", func() error {
+		return k.db.ReadAside(ctx, func(conn *sql.Conn) error {
+			return errors.Join(r.buildTexts(ctx, conn, whole), r.buildFills(ctx, conn, whole))
+		})
 	})
 	r.failed = err != nil
 	if err != nil {

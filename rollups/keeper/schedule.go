@@ -85,7 +85,7 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 		if chore.When == "" {
 			continue
 		}
-		_, err := c.AddJob(chore.When, alone.Then(cron.FuncJob(func() { k.logged(chore.Name, chore.Do(ctx)) })))
+		_, err := c.AddJob(chore.When, alone.Then(cron.FuncJob(func() { k.guarded(ctx, chore.Name, chore.Do) })))
 		if err != nil {
 			return fmt.Errorf("schedule %q: %w", chore.When, err)
 		}
@@ -94,16 +94,16 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	next := func() { k.note(func(f *serving.Freshness) { f.NextCycle = c.Entry(refreshID).Next }) }
 	next()
 	var runner sync.WaitGroup
-	runner.Go(func() {
+	k.cfg.Watch.Begin(&runner, "schedule", func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-refresh:
-				k.logged("refresh", k.Cycle(ctx))
+				k.guarded(ctx, "refresh", k.Cycle)
 				next()
 			case <-verify:
-				k.logged("verify", k.verifyNightly(ctx))
+				k.guarded(ctx, "verify", k.verifyNightly)
 			}
 		}
 	})
@@ -111,6 +111,11 @@ func (k *Keeper) Run(ctx context.Context, s Schedule) error {
 	<-c.Stop().Done()
 	runner.Wait()
 	return nil
+}
+
+// guarded does work of the schedule, and logs how it failed.
+func (k *Keeper) guarded(ctx context.Context, name string, do func(context.Context) error) {
+	k.logged(name, k.cfg.Watch.Do(name, func() error { return do(ctx) }))
 }
 
 func (k *Keeper) logged(what string, err error) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"pmx/guard"
 	"pmx/rollups/serving/screen"
 	"pmx/rollups/serving/search"
 )
@@ -24,7 +25,7 @@ func (s *Screener) Alone(o *Screener) int64 {
 type ScreenerBuilder struct {
 	columns *screen.Builder
 	titles  *search.Builder
-	reading sync.WaitGroup // of titles, while Begin's goroutine has them
+	reading func() error // waits for Begin's goroutine, which has titles; nil: there is none
 }
 
 // NewScreenerBuilder gives a builder of no markets.
@@ -35,18 +36,22 @@ func NewScreenerBuilder() *ScreenerBuilder {
 // Begin reads the titles of markets in a goroutine of its own, so that Next need not.
 // Next waits for it; who never comes to Next must call wait.
 func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
-	b.reading.Go(func() {
+	done := guard.Beside(func() error {
 		for _, m := range markets {
 			b.setTitle(m)
 		}
 		b.titles.Seal()
+		return nil
 	})
-	return b.reading.Wait
+	b.reading = sync.OnceValue(func() error { return <-done })
+	return func() { _ = b.reading() }
 }
 
 // Next gives the Screener of c, which must follow the Catalog given last.
 func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
-	b.reading.Wait()
+	if b.reading != nil {
+		_ = guard.Handed(b.reading())
+	}
 	for _, id := range c.Changed() {
 		b.set(c, id)
 	}

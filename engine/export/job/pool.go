@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmx/guard"
 )
 
 // Limits bound what jobs may take. Zero fields mean the defaults.
@@ -37,7 +38,7 @@ func (l Limits) orDefaults() Limits {
 	return Limits{Workers: cmp.Or(l.Workers, 1), PerKey: cmp.Or(l.PerKey, 10), Keep: cmp.Or(l.Keep, 24*time.Hour), Quota: cmp.Or(l.Quota, 20<<30)}
 }
 
-// Config says what a pool is made of. All fields but Limits are needed.
+// Config says what a pool is made of. All fields but Limits and Watch are needed.
 type Config struct {
 	Store  Store
 	Work   Work
@@ -45,6 +46,7 @@ type Config struct {
 	Now    func() time.Time
 	Log    zerolog.Logger
 	Limits Limits
+	Watch  *guard.Watch // over the workers; nil: none
 }
 
 // Pool runs export jobs, one after another for as long as Run runs.
@@ -168,7 +170,9 @@ func (p *Pool) Run(ctx context.Context) error {
 	p.logged("sweep", p.Sweep(ctx))
 	var workers sync.WaitGroup
 	for range p.Limits.Workers {
-		workers.Go(func() { p.work(ctx) })
+		p.Watch.Begin(&workers, "export worker", func() {
+			_ = p.Watch.Keep(ctx, "export worker", func(ctx context.Context) error { p.work(ctx); return nil })
+		})
 	}
 	workers.Wait()
 	return nil
@@ -243,11 +247,15 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 
 // file gives the file of j: one that is kept already or one made now.
 func (p *Pool) file(ctx context.Context, j Job) (res Result, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
+	err = p.Watch.Do("export", func() error {
+		var err error
+		res, err = p.madeFile(ctx, j)
+		return err
+	})
+	return res, err
+}
+
+func (p *Pool) madeFile(ctx context.Context, j Job) (res Result, err error) {
 	version, err := p.Work.Version(ctx)
 	if err != nil {
 		return Result{}, err
