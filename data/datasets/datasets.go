@@ -22,6 +22,14 @@ const (
 	Timestamp Type = "timestamp"
 )
 
+// The types that only columns of facts have.
+const (
+	Boolean      Type = "boolean"
+	Date         Type = "date"
+	Temperature  Type = "temperature" // with two decimals at most
+	Temperatures Type = "list of temperature"
+)
+
 // Unit is what a number counts; "" for what is no number.
 type Unit string
 
@@ -33,6 +41,7 @@ const (
 	Ratio   Unit = "ratio"
 	Percent Unit = "percent"
 	UTC     Unit = "utc"
+	Seconds Unit = "seconds"
 )
 
 // Column is one column of a dataset, named as the API names the field.

@@ -45,3 +45,21 @@ func TestCatalogueIsWhole(t *testing.T) {
 		t.Error("a dataset that does not exist was found")
 	}
 }
+
+// The catalogue of facts describes the columns that their files have, in their order.
+func TestFactsAreDescribed(t *testing.T) {
+	var names []string
+	for _, f := range datasets.Facts() {
+		names = append(names, f.ID)
+		seen := map[string]bool{}
+		for _, c := range f.Columns {
+			if c.Meaning == "" || c.Type == "" || seen[c.Name] || (c.Unit == datasets.UTC) != (c.Type == datasets.Timestamp) {
+				t.Errorf("%s.%s: %+v", f.ID, c.Name, c)
+			}
+			seen[c.Name] = true
+		}
+	}
+	if !slices.Equal(names, export.Facts) {
+		t.Errorf("facts %v are described, %v are written", names, export.Facts)
+	}
+}

@@ -81,10 +81,13 @@ func rfc3339(col string) string {
 	return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
 }
 
-// harmless puts an apostrophe before text that a spreadsheet would run as a
-// formula. https://owasp.org/www-community/attacks/CSV_Injection
+// harmless is data.Defuse in SQL.
 func harmless(col string) string {
-	return fmt.Sprintf("CASE WHEN left(%[1]s, 1) IN ('=', '+', '-', '@', chr(9), chr(13)) THEN '''' || %[1]s ELSE %[1]s END", col)
+	starts := make([]string, 0, len(data.FormulaStarts))
+	for _, r := range data.FormulaStarts {
+		starts = append(starts, fmt.Sprintf("chr(%d)", r))
+	}
+	return fmt.Sprintf("CASE WHEN left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN chr(39) || %[1]s ELSE %[1]s END", col, strings.Join(starts, ", "))
 }
 
 // ratio is a over b in millionths, rounded half away from zero as data.Ratio

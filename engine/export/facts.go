@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"pmx/data"
+	catalogue "pmx/data/datasets"
 	"pmx/engine"
 )
 
@@ -71,7 +72,7 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 		return path, 0, err
 	}
 	res, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (%s) TO '%s' (%s)",
-		factsQuery(dataset, format), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions[format]))
+		factsQuery(dataset, format), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions(dataset, format)))
 	if err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
@@ -79,57 +80,22 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	return path, rows, err
 }
 
-var copyOptions = map[data.Format]string{
-	data.Parquet: "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000",
-	data.CSV:     "FORMAT csv, HEADER true",
-	data.NDJSON:  "FORMAT json",
+// copyOptions say how DuckDB writes a file of facts. A Parquet file says what its
+// columns mean; it does not say when it was made, so that equal facts are equal bytes.
+func copyOptions(dataset string, format data.Format) string {
+	switch format {
+	case data.CSV:
+		return "FORMAT csv, HEADER true"
+	case data.NDJSON:
+		return "FORMAT json"
+	}
+	meta := append([][2]string{{"generator", "pmx"}, {"dataset", dataset}, {"schema_version", FactsVersion}}, catalogue.Meanings(dataset)...)
+	pairs := make([]string, len(meta))
+	for i, pair := range meta {
+		pairs[i] = quoted(pair[0]) + ": " + quoted(pair[1])
+	}
+	return "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000, KV_METADATA {" + strings.Join(pairs, ", ") + "}"
 }
 
-// factsQuery writes times and amounts as the format can carry them exactly.
-func factsQuery(dataset string, format data.Format) string {
-	amount := func(col string) string {
-		if format == data.Parquet {
-			return exactDecimal(col) + "::DECIMAL(18, 6)"
-		}
-		return exactDecimal(col) + "::VARCHAR"
-	}
-	stamp := func(col string) string {
-		if format == data.Parquet {
-			return fmt.Sprintf("make_timestamp(%s)", col)
-		}
-		return rfc3339(col)
-	}
-	if unit := celsius[dataset]; unit != "" {
-		return weatherQuery(dataset, unit, stamp)
-	}
-	replace := []string{"@ts", stamp("f.ts")}
-	for _, c := range []string{"shares", "usd", "fee"} {
-		replace = append(replace, "@"+c, amount("f."+c))
-	}
-	for _, c := range []string{"best_bid", "best_ask", "last_price", "liquidity", "reported_volume"} {
-		replace = append(replace, "@"+c, amount(c))
-	}
-	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version"} {
-		replace = append(replace, "@"+c, stamp(c))
-	}
-	return statements.Get(dataset, replace...)
-}
-
-// celsius tells, for each dataset of the weather, of which rows every temperature
-// has two decimals on that scale; those of all others have on the other.
-var celsius = map[string]string{
-	"forecasts":    "value % 9 = 0 AND coalesce(list_bool_and(list_transform(members, x -> x % 9 = 0)), true)",
-	"actuals":      "value % 9 = 0",
-	"observations": "value % 9 = 0",
-	"normals":      "value % 9 = 0 AND coalesce(deviation, 0) % 9 = 0 AND coalesce(p10, 0) % 9 = 0 AND coalesce(p90, 0) % 9 = 0",
-}
-
-func weatherQuery(dataset, unit string, stamp func(string) string) string {
-	degrees := func(col string) string { return statements.Get("degrees", "@v", col) }
-	replace := []string{"@unit", statements.Get("unit", "@all", unit), "@value", degrees("value"), "@member", degrees("x"),
-		"@p10", degrees("p10"), "@p90", degrees("p90"), "@deviation", statements.Get("difference", "@v", "deviation")}
-	for _, c := range []string{"issued_at", "run_at", "seen_at", "ts"} {
-		replace = append(replace, "@"+c, stamp("w."+c))
-	}
-	return statements.Get(dataset, replace...)
-}
+// quoted is text as a SQL literal.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -108,7 +108,7 @@ func writePart(ctx context.Context, conn *sql.Conn, dir string, p Part, dataset,
 		}
 	}()
 	res, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (%s%s) TO '%s' (%s)", factsQuery(dataset, data.Parquet), where,
-		strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions[data.Parquet]))
+		strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions(dataset, data.Parquet)))
 	if err != nil {
 		return err
 	}

@@ -79,14 +79,14 @@ func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 		column           string
 		want             []string // of column, by row
 	}{
-		{"the first export", "", "", []string{"2026-03-01", "2026-03-02", "2026-03-03"}, "condition", []string{"", "", ""}},
-		{"nothing new", "", "", nil, "condition", []string{"", "", ""}},
+		{"the first export", "", "", []string{"2026-03-01", "2026-03-02", "2026-03-03"}, "condition_id", []string{"", "", ""}},
+		{"nothing new", "", "", nil, "condition_id", []string{"", "", ""}},
 		{"a market", "m.ndjson", `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["72","71"]}`,
-			[]string{"2026-03-01"}, "condition", []string{condition, "", ""}},
+			[]string{"2026-03-01"}, "condition_id", []string{condition, "", ""}},
 		{"a name, by a fill of another day", "name.csv", header + "2026-03-04T10:00:00Z," + bob + ",91,BUY,10,2," + hash("4") + ",1,bob\n",
-			[]string{"2026-03-03", "2026-03-04"}, "name", []string{"", "", "bob", "bob"}},
+			[]string{"2026-03-03", "2026-03-04"}, "username", []string{"", "", "bob", "bob"}},
 		{"another name", "name.csv", header + "2026-03-05T10:00:00Z," + bob + ",91,BUY,10,2," + hash("5") + ",1,rob\n",
-			[]string{"2026-03-03", "2026-03-04", "2026-03-05"}, "name", []string{"", "", "rob", "rob", "rob"}},
+			[]string{"2026-03-03", "2026-03-04", "2026-03-05"}, "username", []string{"", "", "rob", "rob", "rob"}},
 	}
 	for _, step := range steps {
 		if step.file != "" {

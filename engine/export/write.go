@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pmx/data"
+	catalogue "pmx/data/datasets"
 	"pmx/engine"
 )
 
@@ -137,10 +138,10 @@ func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) 
 
 // metadata is what a Parquet file says of itself.
 func (r *rows) metadata() [][2]string {
-	return [][2]string{
+	return append([][2]string{
 		{"generator", "pmx"}, {"dataset", r.dataset.title()}, {"as_of", stamp(r.asOf)}, {"schema_version", SchemaVersion},
 		{"method", Method}, {"rows", strconv.FormatInt(r.count, 10)}, {"truncated", strconv.FormatBool(r.truncated)},
-	}
+	}, catalogue.Meanings(r.dataset.name)...)
 }
 
 // Method names the definition behind every profit.

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"pmx/data"
@@ -19,24 +21,38 @@ import (
 // Feeds gives the feeds of this package.
 func Feeds() []data.Feed { return append([]data.Feed{fills(), markets(), resolutions()}, weather()...) }
 
-// FillNames are the columns of a canonical file of fills. wallet, token, side,
-// shares, usd and one of ts and block must be there, any other may be missing or
-// empty.
-var FillNames = []string{
-	"tx", "log_index", "block", "ts", "wallet", "role", "token", "condition", "outcome", "side", "shares", "usd", "fee", "name",
+// fillNames are the columns of a canonical file of fills, each with the names it may
+// have: the first one is written, the others were in earlier versions. address,
+// token_id, side, shares, usd and one of ts and block must be there, any other may be
+// missing or empty.
+var fillNames = map[string][]string{
+	"tx": {"transaction_hash", "tx"}, "log_index": {"log_index"}, "block": {"block"}, "ts": {"ts", "timestamp"},
+	"wallet": {"address", "wallet"}, "role": {"role"}, "token": {"token_id", "token"}, "condition": {"condition_id", "condition"},
+	"outcome": {"outcome_index", "outcome"}, "side": {"side"}, "shares": {"shares"}, "usd": {"usd"}, "fee": {"fee"},
+	"name": {"username", "name"},
+}
+
+// hasEach tells whether a head has, of each named column, at least one of its names.
+func hasEach(h data.Head, columns ...string) bool {
+	for _, c := range columns {
+		if !shape.HasAny(h, fillNames[c]...) {
+			return false
+		}
+	}
+	return true
 }
 
 func fills() data.Feed {
 	return data.Feed{
 		Name:  "pmx-fills",
-		About: "pmx's own fills: ts, wallet, token, side, shares, usd and what else is known (see the feed's README)",
+		About: "pmx's own fills: ts, address, token_id, side, shares, usd and what else is known (see the feed's README)",
 		Rule: "a log index tells a fill from every other; without one, equal rows within the file are separate fills " +
 			"and across files the larger count stands",
 		Kind:     data.KindFills,
 		Identity: data.KeepRepeats,
 		Formats:  []data.Format{data.CSV, data.NDJSON, data.Parquet},
 		Match: func(h data.Head) bool {
-			return shape.Has(h, "wallet", "token", "side", "shares", "usd") && shape.HasAny(h, "ts", "block")
+			return hasEach(h, "wallet", "token", "side", "shares", "usd") && (hasEach(h, "ts") || hasEach(h, "block"))
 		},
 		Query: queryFills,
 	}
@@ -46,27 +62,38 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	t, row := shape.CSVTable(src, h), ""
 	switch src.Format {
 	case data.NDJSON:
-		t = shape.NDJSONTable(src, FillNames...)
+		t = shape.NDJSONTable(src, slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(fillNames))...)))...)
 	case data.Parquet:
 		t, row = shape.ParquetTable(src, h), "file_row_number + 1"
 	}
-	condition := shape.Condition(t.Col("condition"))
+	col := func(column string) string { return t.Col(fillNames[column]...) }
+	if src.Format == data.NDJSON { // all are columns, by whichever name a line has them
+		col = func(column string) string { return t.AnyCol(fillNames[column]...) }
+	}
+	name, ts := col("name"), t.Micros(fillNames["ts"]...)
+	if src.Format == data.NDJSON {
+		ts = shape.Time(col("ts"))
+	}
+	if src.Format == data.CSV && shape.Has(h, "username") {
+		name = shape.Fused(name)
+	}
+	condition := shape.Condition(col("condition"))
 	q := shape.FillSQL{
-		Tx:        shape.Hex(t.Col("tx"), 32),
-		LogIndex:  fmt.Sprintf("TRY_CAST(%s AS INTEGER)", t.Col("log_index")),
-		Block:     fmt.Sprintf("TRY_CAST(%s AS BIGINT)", t.Col("block")),
-		TS:        t.Micros("ts"),
-		Wallet:    shape.Hex(t.Col("wallet"), 20),
-		Role:      fmt.Sprintf("CASE lower(%s) WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END", t.Col("role")),
-		Token:     shape.Token(t.Col("token")),
+		Tx:        shape.Hex(col("tx"), 32),
+		LogIndex:  fmt.Sprintf("TRY_CAST(%s AS INTEGER)", col("log_index")),
+		Block:     fmt.Sprintf("TRY_CAST(%s AS BIGINT)", col("block")),
+		TS:        ts,
+		Wallet:    shape.Hex(col("wallet"), 20),
+		Role:      fmt.Sprintf("CASE lower(%s) WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END", col("role")),
+		Token:     shape.Token(col("token")),
 		Condition: condition,
 		Outcome: fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL AND TRY_CAST(%[2]s AS BIGINT) BETWEEN 0 AND 127 "+
-			"THEN TRY_CAST(%[2]s AS BIGINT) END", condition, t.Col("outcome")),
-		Side:   shape.Side(t.Col("side")),
+			"THEN TRY_CAST(%[2]s AS BIGINT) END", condition, col("outcome")),
+		Side:   shape.Side(col("side")),
 		Shares: t.Amount("shares"),
 		USD:    t.Amount("usd"),
 		Fee:    fmt.Sprintf("coalesce(%s, 0)", t.Amount("fee")),
-		Name:   t.Col("name"),
+		Name:   name,
 		Row:    row,
 		Bad:    t.Bad(),
 		From:   t.From(),
@@ -77,17 +104,20 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 func markets() data.Feed {
 	return data.Feed{
 		Name:    "pmx-markets",
-		About:   "pmx's own markets: condition, question, outcomes, tokens and what else is known (see the feed's README)",
+		About:   "pmx's own markets: condition_id, question, outcomes, token_ids and what else is known (see the feed's README)",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.CSV, data.NDJSON, data.JSON, data.Parquet},
-		Match:   func(h data.Head) bool { return shape.Has(h, "condition", "question", "outcomes", "tokens") },
-		Read:    readMarkets,
+		Match: func(h data.Head) bool {
+			return shape.Has(h, "condition_id", "question", "outcomes", "token_ids") || shape.Has(h, "condition", "question", "outcomes", "tokens")
+		},
+		Read: readMarkets,
 	}
 }
 
-// market is a canonical row; lists are JSON arrays, in CSV and Parquet as text.
+// market is a canonical row; lists are JSON arrays, in CSV as text. The last three are
+// names of earlier versions.
 type market struct {
-	Condition          shape.Text      `json:"condition"`
+	Condition          shape.Text      `json:"condition_id"`
 	GammaID            shape.Text      `json:"gamma_id"`
 	QuestionID         shape.Text      `json:"question_id"`
 	Question           shape.Text      `json:"question"`
@@ -107,7 +137,7 @@ type market struct {
 	CategorySource     shape.Text      `json:"category_source"`
 	Tags               polymarket.Tags `json:"tags"`
 	Outcomes           shape.List      `json:"outcomes"`
-	Tokens             shape.List      `json:"tokens"`
+	Tokens             shape.List      `json:"token_ids"`
 	Prices             shape.List      `json:"prices"`
 	BestBid            shape.Text      `json:"best_bid"`
 	BestAsk            shape.Text      `json:"best_ask"`
@@ -119,10 +149,29 @@ type market struct {
 	ReportedVolume     shape.Text      `json:"reported_volume"`
 	CreatedAt          shape.Text      `json:"created_at"`
 	StartAt            shape.Text      `json:"start_at"`
-	EndAt              shape.Text      `json:"end_at"`
+	EndAt              shape.Text      `json:"end_date"`
 	ClosedAt           shape.Text      `json:"closed_at"`
 	GameStartAt        shape.Text      `json:"game_start_at"`
 	UpdatedAt          shape.Text      `json:"updated_at"`
+
+	OldCondition shape.Text `json:"condition"`
+	OldTokens    shape.List `json:"tokens"`
+	OldEndAt     shape.Text `json:"end_at"`
+}
+
+// named takes what stands under the names of earlier versions, and in CSV of this one
+// the apostrophe from what a spreadsheet would run.
+func (r *market) named(format data.Format) {
+	if r.Condition.Trim() == "" {
+		r.Condition, r.Tokens, r.EndAt = r.OldCondition, r.OldTokens, r.OldEndAt
+		return
+	}
+	if format == data.CSV {
+		for _, t := range []*shape.Text{&r.GammaID, &r.QuestionID, &r.Question, &r.Slug, &r.Description, &r.ResolutionSource, &r.GroupItemTitle,
+			&r.GroupItemThreshold, &r.Icon, &r.EventID, &r.EventSlug, &r.EventTitle, &r.SeriesSlug, &r.NegRiskMarketID, &r.Category, &r.CategorySource} {
+			*t = t.Fused()
+		}
+	}
 }
 
 func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
@@ -132,6 +181,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
+		row.named(src.Format)
 		m, err := row.market()
 		if err != nil {
 			return shape.Reject(sink, line, raw, err)
@@ -178,11 +228,13 @@ var sources = map[string]data.ResolutionSource{
 func resolutions() data.Feed {
 	return data.Feed{
 		Name:    "pmx-resolutions",
-		About:   "pmx's own resolutions: condition, payouts, resolved_at, source (see the feed's README)",
+		About:   "pmx's own resolutions: condition_id, payouts, resolved_at, source (see the feed's README)",
 		Kind:    data.KindResolutions,
 		Formats: []data.Format{data.CSV, data.NDJSON, data.JSON, data.Parquet},
-		Match:   func(h data.Head) bool { return shape.Has(h, "condition", "payouts") },
-		Read:    readResolutions,
+		Match: func(h data.Head) bool { // a table of markets has payouts too
+			return shape.HasAny(h, "condition_id", "condition") && shape.Has(h, "payouts") && !shape.Has(h, "question")
+		},
+		Read: readResolutions,
 	}
 }
 
@@ -190,7 +242,8 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 	rd := shape.Reading{Sink: sink}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
-			Condition  shape.Text `json:"condition"`
+			Condition  shape.Text `json:"condition_id"`
+			Old        shape.Text `json:"condition"` // of earlier versions
 			Payouts    shape.List `json:"payouts"`
 			ResolvedAt shape.Text `json:"resolved_at"`
 			Source     shape.Text `json:"source"`
@@ -199,7 +252,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		condition, err := data.ParseCondition(row.Condition.Trim())
+		condition, err := data.ParseCondition(cmp.Or(row.Condition.Trim(), row.Old.Trim()))
 		if err != nil || condition.IsZero() {
 			return shape.Reject(sink, line, raw, shape.Known("bad_condition"))
 		}

@@ -78,6 +78,9 @@ func reading(emit func(r *weatherRow, line int64, sink data.Sink) error) func(co
 			if json.Unmarshal(raw, &row) != nil {
 				return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 			}
+			if src.Format == data.CSV {
+				row.Source, row.Station, row.Period = row.Source.Fused(), row.Station.Fused(), row.Period.Fused()
+			}
 			err := row.parse()
 			if err == nil {
 				err = emit(&row, line, sink)

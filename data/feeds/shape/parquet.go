@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -83,11 +84,16 @@ func eachParquet(src data.Source, r io.Reader, fn Record) (err error) {
 		obj := make(map[string]any, len(leaves))
 		for _, v := range row {
 			leaf := leaves[v.Column()]
-			text := leaf.Value(v)
 			if !leaf.repeated {
-				obj[leaf.name] = text
-			} else if old, _ := obj[leaf.name].([]any); text != nil {
-				obj[leaf.name] = append(old, text)
+				obj[leaf.name] = leaf.Value(v)
+				continue
+			}
+			list, _ := obj[leaf.name].([]any)
+			switch {
+			case v.DefinitionLevel() >= leaf.element: // null or not, it has its place
+				obj[leaf.name] = append(list, leaf.Value(v))
+			case v.DefinitionLevel() == leaf.element-1:
+				obj[leaf.name] = []any{} // an empty list
 			}
 		}
 		raw, err := json.Marshal(obj)
@@ -102,6 +108,7 @@ func eachParquet(src data.Source, r io.Reader, fn Record) (err error) {
 type Leaf struct {
 	name     string
 	repeated bool
+	element  int // of a list, the definition level from which on there is an element
 	node     parquet.Node
 }
 
@@ -111,10 +118,31 @@ func leavesOf(s *parquet.Schema) []Leaf {
 	var out []Leaf
 	for _, path := range s.Columns() {
 		col, _ := s.Lookup(path...)
-		leaf := Leaf{name: path[0], node: col.Node, repeated: col.MaxRepetitionLevel > 0}
+		leaf := Leaf{name: path[0], node: col.Node, repeated: col.MaxRepetitionLevel > 0, element: elementLevel(s, path)}
 		out = append(out, leaf)
 	}
 	return out
+}
+
+// elementLevel gives the definition level at which the innermost list on the way to a
+// leaf has an element: every optional or repeated node up to it counts one.
+// https://parquet.apache.org/docs/file-format/nestedencoding/
+func elementLevel(n parquet.Node, path []string) (element int) {
+	level := 0
+	for _, name := range path {
+		i := slices.IndexFunc(n.Fields(), func(f parquet.Field) bool { return f.Name() == name })
+		if i < 0 {
+			break
+		}
+		n = n.Fields()[i]
+		if n.Optional() || n.Repeated() {
+			level++
+		}
+		if n.Repeated() {
+			element = level
+		}
+	}
+	return element
 }
 
 // LeafOf gives the flat column of that name with its index, and false where the

@@ -101,6 +101,16 @@ func (t Table) Col(names ...string) string {
 	return "NULL::VARCHAR"
 }
 
+// AnyCol gives the expression of the first of the named columns that is not NULL, row
+// by row.
+func (t Table) AnyCol(names ...string) string {
+	cols := make([]string, len(names))
+	for i, n := range names {
+		cols[i] = t.Col(n)
+	}
+	return "coalesce(" + strings.Join(cols, ", ") + ")"
+}
+
 // Native gives a column as it is, with no detour through text, where its Parquet
 // type begins with one of kinds.
 func (t Table) Native(name string, kinds ...string) (string, bool) {
@@ -120,12 +130,28 @@ func (t Table) Amount(name string) string {
 	return Decimal(t.Col(name))
 }
 
-// Micros gives the named column of times as a BIGINT of unix µs.
-func (t Table) Micros(name string) string {
-	if c, ok := t.Native(name, "TIMESTAMP"); ok {
-		return "epoch_us(" + c + ")"
+// Micros gives the first of the named columns that is there, of times, as a BIGINT of
+// unix µs.
+func (t Table) Micros(names ...string) string {
+	for _, name := range names {
+		if c, ok := t.Native(name, "TIMESTAMP"); ok {
+			return "epoch_us(" + c + ")"
+		}
+		if t.Has(name) {
+			return Time(t.Col(name))
+		}
 	}
-	return Time(t.Col(name))
+	return Time(t.Col())
+}
+
+// Fused is data.Fuse in SQL.
+func Fused(c string) string {
+	starts := make([]string, 0, len(data.FormulaStarts))
+	for _, r := range data.FormulaStarts {
+		starts = append(starts, fmt.Sprintf("chr(%d)", r))
+	}
+	return fmt.Sprintf("CASE WHEN prefix(%[1]s, chr(39)) AND left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN substr(%[1]s, 2) ELSE %[1]s END",
+		c, strings.Join(starts, ", "))
 }
 
 // Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any

@@ -40,6 +40,9 @@ func (t Text) Trim() string {
 	return s
 }
 
+// Fused gives the text of which data.Defuse made a cell of CSV.
+func (t Text) Fused() Text { return Text(data.Fuse(string(t))) }
+
 // Micro gives the amount and true, and false where there is none to read.
 func (t Text) Micro() (data.Micro, bool) {
 	s := t.Trim()

@@ -2,13 +2,13 @@
 -- Temperatures are written on the scale on which they have two decimals at most.
 
 -- name: fills
-SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
+SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS address, t.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side,
   @shares AS shares, @usd AS usd, @fee AS fee,
   CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
-  '0x' || lower(hex(f.tx)) AS tx, f.log_index,
-  '0x' || lower(hex(m.condition)) AS condition, t.outcome,
-  n.name
+  '0x' || lower(hex(f.tx)) AS transaction_hash, f.log_index,
+  '0x' || lower(hex(m.condition)) AS condition_id, t.outcome AS outcome_index,
+  @name AS username
 FROM fills AS f
 JOIN wallets AS w ON w.wallet = f.wallet
 JOIN tokens AS t ON t.token = f.token
@@ -33,21 +33,20 @@ WHERE f.ts >= @from AND f.ts < @to
 ORDER BY f.ts, f.tx, f.log_index, w.address, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
 
 -- name: conditions
-SELECT '0x' || lower(hex(condition)) AS condition, gamma_id, question_id, question, slug, description, resolution_source,
-  group_item_title, group_item_threshold, icon, event_id, event_slug, event_title, series_slug, neg_risk,
-  neg_risk_market_id, category, category_source, tags, coalesce(outcomes, '[]') AS outcomes, coalesce(token_ids, '[]') AS tokens,
-  prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
+SELECT '0x' || lower(hex(condition)) AS condition_id, @gamma_id AS gamma_id, @question_id AS question_id, @question AS question, @slug AS slug,
+  @description AS description, @resolution_source AS resolution_source, @group_item_title AS group_item_title,
+  @group_item_threshold AS group_item_threshold, @icon AS icon, @event_id AS event_id, @event_slug AS event_slug,
+  @event_title AS event_title, @series_slug AS series_slug, neg_risk, @neg_risk_market_id AS neg_risk_market_id,
+  @category AS category, @category_source AS category_source, @tags AS tags, @outcomes AS outcomes, @token_ids AS token_ids,
+  @prices AS prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
   active, closed, accepting_orders, @liquidity AS liquidity, @reported_volume AS reported_volume,
-  @created_at AS created_at, @start_at AS start_at, @end_at AS end_at, @closed_at AS closed_at,
+  @created_at AS created_at, @start_at AS start_at, @end_at AS end_date, @closed_at AS closed_at,
   @game_start_at AS game_start_at, @updated_at AS updated_at
 FROM markets
 ORDER BY condition
 
 -- name: resolutions
-SELECT '0x' || lower(hex(condition)) AS condition,
-  '[' || array_to_string(list_transform(payouts, x -> '"' || (x // 1000000)::VARCHAR || '.'
-    || lpad((x % 1000000)::VARCHAR, 6, '0') || '"'), ',') || ']' AS payouts,
-  @payout_at AS resolved_at,
+SELECT '0x' || lower(hex(condition)) AS condition_id, @payouts AS payouts, @payout_at AS resolved_at,
   CASE payout_source WHEN 1 THEN 'map' WHEN 2 THEN 'prices' WHEN 3 THEN 'winner' WHEN 4 THEN 'api' ELSE 'chain' END AS source,
   @payout_version AS version
 FROM markets
@@ -64,29 +63,29 @@ CASE WHEN @all THEN 'C' ELSE 'F' END
 (CASE unit WHEN 'C' THEN @v // 9 ELSE @v // 5 END)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2)
 
 -- name: forecasts
-SELECT city, (DATE '1970-01-01' + target)::VARCHAR AS target, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
-  source, @issued_at AS issued_at, @run_at AS run_at, @value AS value, unit,
-  '[' || array_to_string(list_transform(members, x -> (@member)::VARCHAR), ',') || ']' AS members, shift
+SELECT city, @date_target AS target, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
+  @source AS source, @issued_at AS issued_at, @run_at AS run_at, @value AS value, unit,
+  @members AS members, shift
 FROM (SELECT *, @unit AS unit FROM weather_issue) AS w
-ORDER BY target, city, metric, source, issued_at
+ORDER BY w.target, city, w.metric, w.source, w.issued_at
 
 -- name: actuals
-SELECT city, (DATE '1970-01-01' + day)::VARCHAR AS day, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
-  CASE kind WHEN 1 THEN 'station' ELSE 'reanalysis' END AS kind, source, station,
+SELECT city, @date_day AS day, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
+  CASE kind WHEN 1 THEN 'station' ELSE 'reanalysis' END AS kind, @source AS source, @station AS station,
   CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at, @value AS value, unit, provisional, shift
 FROM (SELECT *, @unit AS unit FROM weather_report) AS w
-ORDER BY day, city, metric, kind, source, station, w.seen_at
+ORDER BY w.day, city, w.metric, w.kind, w.source, w.station, w.seen_at
 
 -- name: observations
-SELECT city, station, source, @ts AS ts, CASE report WHEN 1 THEN 'routine' WHEN 2 THEN 'special' END AS report,
+SELECT city, @station AS station, @source AS source, @ts AS ts, CASE report WHEN 1 THEN 'routine' WHEN 2 THEN 'special' END AS report,
   @value AS value, unit, (whole // 9)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2) AS whole,
   CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at
 FROM (SELECT *, @unit AS unit FROM weather_obs) AS w
-ORDER BY w.ts, station, source, w.report
+ORDER BY w.ts, w.station, w.source, w.report, w.city, w.seen_at, w.value
 
 -- name: normals
 SELECT city, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
   lpad((month_day // 100)::VARCHAR, 2, '0') || '-' || lpad((month_day % 100)::VARCHAR, 2, '0') AS month_day,
-  source, station, period, @value AS value, unit, @deviation AS deviation, @p10 AS p10, @p90 AS p90, years
+  @source AS source, @station AS station, @period AS period, @value AS value, unit, @deviation AS deviation, @p10 AS p10, @p90 AS p90, years
 FROM (SELECT *, @unit AS unit FROM weather_normal WHERE NOT starts_with(source, 'derived:')) AS w
-ORDER BY city, metric, w.month_day, source, station, period
+ORDER BY city, w.metric, w.month_day, w.source, w.station, w.period

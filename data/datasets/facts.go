@@ -1,0 +1,180 @@
+package datasets
+
+import "slices"
+
+// The words that several datasets of facts share.
+const (
+	conditionMeaning = "condition id of the market, 0x and 64 hexadecimal digits in lower case"
+	scaleMeaning     = "scale of the temperatures in this row: C or F"
+	metricMeaning    = "tmax, the highest of the day, or tmin, the lowest"
+	cityMeaning      = "slug of the city"
+	sourceMeaning    = "who gives the value"
+	stationMeaning   = "id of the station"
+	shiftMeaning     = "seconds by which the source's day begins after the city's"
+	degreesMeaning   = "temperature in unit"
+)
+
+// Fact is a dataset of facts: what pmx import reads back.
+type Fact struct {
+	ID      string
+	Columns []Column
+}
+
+// Facts lists the datasets of facts. Unlike the research datasets they hold what was
+// imported and nothing that is computed; decimals are exact in every format.
+func Facts() []Fact {
+	return []Fact{fills(), conditions(), resolutions(), forecasts(), actuals(), observations(), normals()}
+}
+
+// Meanings gives what the columns of a dataset mean as pairs for the metadata of a
+// file: the key is column. and the column's name. It is empty for an unknown dataset.
+func Meanings(id string) (pairs [][2]string) {
+	var columns []Column
+	if d, ok := Find(id); ok {
+		columns = d.Columns
+	} else if i := slices.IndexFunc(Facts(), func(f Fact) bool { return f.ID == id }); i >= 0 {
+		columns = Facts()[i].Columns
+	}
+	for _, c := range columns {
+		meaning := c.Meaning
+		if c.Unit != "" {
+			meaning += " (" + string(c.Unit) + ")"
+		}
+		pairs = append(pairs, [2]string{"column." + c.Name, meaning})
+	}
+	return pairs
+}
+
+// fills are one wallet's own side of a match each.
+func fills() Fact {
+	return Fact{"fills", []Column{
+		{"ts", Timestamp, UTC, "when it was filled"},
+		{"address", Text, "", addressMeaning},
+		{"token_id", Text, "", "id of the outcome token, decimal"},
+		{"side", Text, "", "BUY or SELL, the wallet's own"},
+		{"shares", Decimal, Shares, "tokens, before fees"},
+		{"usd", Decimal, USD, "paid or received, before fees"},
+		{"fee", Decimal, "", "in the asset received: tokens on a buy, dollars on a sell"},
+		{"role", Text, "", "maker or taker; null where it is not known"},
+		{"transaction_hash", Text, "", "0x and 64 hexadecimal digits; null where it is not known"},
+		{"log_index", Integer, Count, "index of the event's log in its block; with it, two rows of equal transaction and index are one fill"},
+		{"condition_id", Text, "", conditionMeaning + "; null where the token's market is not known"},
+		{"outcome_index", Integer, Count, "index of the outcome that the token pays for, from 0"},
+		{"username", Text, "", nameMeaning},
+	}}
+}
+
+// conditions are markets with all that their sources said.
+func conditions() Fact {
+	return Fact{"conditions", []Column{
+		{"condition_id", Text, "", conditionMeaning},
+		{"gamma_id", Text, "", "id of the market at Gamma"},
+		{"question_id", Text, "", "id of the question at the oracle"},
+		{"question", Text, "", "as the newest source gave it"},
+		{"slug", Text, "", "readable id out of the venue's web address"},
+		{"description", Text, "", "the rules of the market"},
+		{"resolution_source", Text, "", "where the rules look the outcome up"},
+		{"group_item_title", Text, "", "what the market is called among those of its event"},
+		{"group_item_threshold", Text, "", "its place among them, as the venue gave it"},
+		{"icon", Text, "", "address of a picture"},
+		{"event_id", Text, "", "id of the event it belongs to"},
+		{"event_slug", Text, "", "readable id of the event"},
+		{"event_title", Text, "", "title of the event"},
+		{"series_slug", Text, "", "readable id of the series the event belongs to"},
+		{"neg_risk", Boolean, "", "whether the event's markets exclude each other and share their collateral"},
+		{"neg_risk_market_id", Text, "", "id that such markets share"},
+		{"category", Text, "", "one of a fixed list, derived from tags, or as the source gave it"},
+		{"category_source", Text, "", "how the category was found"},
+		{"tags", Texts, "", "slugs of the venue's tags"},
+		{"outcomes", Texts, "", "labels, in the order of the payouts"},
+		{"token_ids", Texts, "", "ids of the outcome tokens, decimal, in the same order"},
+		{"prices", Decimals, USD, "what a source last gave for a token of each outcome, in the same order"},
+		{"best_bid", Decimal, USD, "highest bid for the first outcome"},
+		{"best_ask", Decimal, USD, "lowest ask for the first outcome"},
+		{"last_price", Decimal, USD, "what the first outcome was traded for last, as a source gave it"},
+		{"active", Boolean, "", "as the source said"},
+		{"closed", Boolean, "", "whether the source said that trading ended"},
+		{"accepting_orders", Boolean, "", "as the source said"},
+		{"liquidity", Decimal, USD, "as the source said"},
+		{"reported_volume", Decimal, USD, "volume as the source gave it, not as the fills add up"},
+		{"created_at", Timestamp, UTC, "when the market was made"},
+		{"start_at", Timestamp, UTC, "when it opened"},
+		{"end_date", Timestamp, UTC, "when it is due to end"},
+		{"closed_at", Timestamp, UTC, "when trading ended"},
+		{"game_start_at", Timestamp, UTC, "when the game begins that it is about"},
+		{"updated_at", Timestamp, UTC, "version of this row: when the source last changed it"},
+	}}
+}
+
+// resolutions are payouts of markets.
+func resolutions() Fact {
+	return Fact{"resolutions", []Column{
+		{"condition_id", Text, "", conditionMeaning},
+		{"payouts", Decimals, USD, "what a token of each outcome pays; they add up to 1"},
+		{"resolved_at", Timestamp, UTC, "when it was resolved; null where no source said"},
+		{"source", Text, "", "map, prices, winner, api or chain, weakest first"},
+		{"version", Timestamp, UTC, "when the source last changed it"},
+	}}
+}
+
+func forecasts() Fact {
+	return Fact{"forecasts", []Column{
+		{"city", Text, "", cityMeaning},
+		{"target", Date, "", "the city's own day that is foretold"},
+		{"metric", Text, "", metricMeaning},
+		{"source", Text, "", "the model or office"},
+		{"issued_at", Timestamp, UTC, "when it was published, or fetched"},
+		{"run_at", Timestamp, UTC, "when the model run began"},
+		{"value", Temperature, "", degreesMeaning + "; of an ensemble the mean of its members"},
+		{"unit", Text, "", scaleMeaning},
+		{"members", Temperatures, "", "an ensemble's values, in unit"},
+		{"shift", Integer, Seconds, shiftMeaning},
+	}}
+}
+
+func actuals() Fact {
+	return Fact{"actuals", []Column{
+		{"city", Text, "", cityMeaning},
+		{"day", Date, "", "the city's own day"},
+		{"metric", Text, "", metricMeaning},
+		{"kind", Text, "", "station, where it was measured, or reanalysis, where it was computed"},
+		{"source", Text, "", sourceMeaning},
+		{"station", Text, "", stationMeaning},
+		{"seen_at", Timestamp, UTC, "when the source said so: a later one is a revision"},
+		{"value", Temperature, "", degreesMeaning},
+		{"unit", Text, "", scaleMeaning},
+		{"provisional", Boolean, "", "whether it may still change"},
+		{"shift", Integer, Seconds, shiftMeaning},
+	}}
+}
+
+func observations() Fact {
+	return Fact{"observations", []Column{
+		{"city", Text, "", cityMeaning},
+		{"station", Text, "", stationMeaning},
+		{"source", Text, "", sourceMeaning},
+		{"ts", Timestamp, UTC, "when it was measured"},
+		{"report", Text, "", "routine or special; null where it is not known"},
+		{"value", Temperature, "", degreesMeaning + ", as fine as it is known"},
+		{"unit", Text, "", scaleMeaning},
+		{"whole", Temperature, "", "whole degrees Celsius that the report gives beside the value"},
+		{"seen_at", Timestamp, UTC, "when the source gave it: a later one is a correction"},
+	}}
+}
+
+func normals() Fact {
+	return Fact{"normals", []Column{
+		{"city", Text, "", cityMeaning},
+		{"metric", Text, "", metricMeaning},
+		{"month_day", Text, "", "day of the year as MM-DD; 02-29 is a day of its own"},
+		{"source", Text, "", sourceMeaning},
+		{"station", Text, "", stationMeaning},
+		{"period", Text, "", "years it is of, such as 1991-2020"},
+		{"value", Temperature, "", degreesMeaning},
+		{"unit", Text, "", scaleMeaning},
+		{"deviation", Temperature, "", "standard deviation, a difference in unit"},
+		{"p10", Temperature, "", "10th percentile in unit"},
+		{"p90", Temperature, "", "90th percentile in unit"},
+		{"years", Integer, Count, "how many years it is of"},
+	}}
+}

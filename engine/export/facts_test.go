@@ -1,0 +1,171 @@
+package export_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+	"pmx/data/datasets"
+	"pmx/data/feeds"
+	"pmx/engine/export"
+	"pmx/rollups/keeper"
+)
+
+// factTables show all facts without the numbers that are a database's own.
+var factTables = map[string]string{
+	"fills": `SELECT f.* EXCLUDE (wallet, token, batch, tx), hex(f.tx) AS tx, hex(w.address) AS address, t.token_id, hex(m.condition) AS condition, t.outcome
+FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) LEFT JOIN markets AS m USING (market)`,
+	"names":     "SELECT hex(w.address) AS address, n.name FROM wallet_names AS n JOIN wallets AS w USING (wallet)",
+	"markets":   "SELECT * EXCLUDE (market) FROM markets",
+	"tokens":    "SELECT t.token_id, t.outcome, hex(m.condition) AS condition FROM tokens AS t LEFT JOIN markets AS m USING (market)",
+	"issues":    "SELECT * EXCLUDE (batch) FROM weather_issue",
+	"reports":   "SELECT * EXCLUDE (batch) FROM weather_report",
+	"sightings": "SELECT * EXCLUDE (batch) FROM weather_obs",
+	"normals":   "SELECT * EXCLUDE (batch) FROM weather_normal",
+}
+
+// facts are the rows of factTables, as JSON in order.
+func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for name, from := range factTables {
+		for _, row := range query(t, k, "SELECT to_json(w)::VARCHAR AS row FROM ("+from+") AS w ORDER BY row") {
+			out[name] = append(out[name], row["row"])
+		}
+	}
+	return out
+}
+
+// exportFacts writes all datasets of facts in a format and gives the files.
+func exportFacts(t testing.TB, k *keeper.Keeper, format data.Format) (paths []string) {
+	t.Helper()
+	for _, dataset := range export.Facts {
+		path, _, err := k.Exporter().WriteFacts(context.Background(), k.DB().Dir().Tmp(), dataset, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// Files of facts as earlier versions wrote them come to the same facts in every format,
+// and so does what is exported of these now. Texts that a spreadsheet would run are
+// among them, and token ids of 78 digits.
+func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
+	var first map[string][]string
+	for _, format := range export.Formats {
+		old, err := filepath.Glob("../../data/feeds/testdata/canonical-1/*." + string(format))
+		if err != nil || len(old) != len(export.Facts) {
+			t.Fatalf("%d files: %v", len(old), err)
+		}
+		a := open(t, 1)
+		mustImport(t, a, old...)
+		got := facts(t, a)
+		if first == nil {
+			first = got
+			for name, n := range map[string]int{"fills": 6, "names": 3, "markets": 3, "tokens": 8, "issues": 2, "reports": 2, "sightings": 2, "normals": 2} {
+				if len(got[name]) != n {
+					t.Errorf("%d %s, want %d: %v", len(got[name]), name, n, got[name])
+				}
+			}
+		}
+		if diff := cmp.Diff(first, got); diff != "" {
+			t.Errorf("%s (-parquet +%s):\n%s", format, format, diff)
+		}
+		for _, again := range export.Formats {
+			b := open(t, 1)
+			mustImport(t, b, exportFacts(t, a, again)...)
+			if diff := cmp.Diff(got, facts(t, b)); diff != "" {
+				t.Errorf("%s, then %s (-want +got):\n%s", format, again, diff)
+			}
+		}
+	}
+}
+
+// A Parquet file of facts has the types that tools expect, and says what every column
+// means; in each format its columns are those of the catalogue.
+func TestFactsDescribeThemselves(t *testing.T) {
+	k := open(t, 1)
+	old, _ := filepath.Glob("../../data/feeds/testdata/canonical-1/*.csv")
+	mustImport(t, k, old...)
+	types := map[datasets.Type][]string{
+		datasets.Text: {"VARCHAR"}, datasets.Texts: {"VARCHAR[]"}, datasets.Integer: {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"},
+		datasets.Decimal: {"DECIMAL(18,6)"}, datasets.Decimals: {"DECIMAL(18,6)[]"}, datasets.Timestamp: {"TIMESTAMP WITH TIME ZONE"},
+		datasets.Boolean: {"BOOLEAN"}, datasets.Date: {"DATE"}, datasets.Temperature: {"DECIMAL(12,2)", "DECIMAL(11,2)"}, datasets.Temperatures: {"DECIMAL(9,2)[]"},
+	}
+	for i, path := range exportFacts(t, k, data.Parquet) {
+		f := datasets.Facts()[i]
+		described := query(t, k, "SELECT column_name, column_type FROM (DESCRIBE FROM '"+path+"')")
+		_, file := readParquet(t, path)
+		if len(described) != len(f.Columns) {
+			t.Fatalf("%s has %d columns, %d are in the catalogue", f.ID, len(described), len(f.Columns))
+		}
+		for j, c := range f.Columns {
+			if d := described[j]; d["column_name"] != c.Name || !slices.Contains(types[c.Type], d["column_type"]) {
+				t.Errorf("%s: column %d is %s %s, in the catalogue %s %s", f.ID, j, d["column_name"], d["column_type"], c.Name, c.Type)
+			}
+			if said, ok := file.Lookup("column." + c.Name); !ok || !strings.HasPrefix(said, c.Meaning) {
+				t.Errorf("%s: the file says of %s %q", f.ID, c.Name, said)
+			}
+		}
+		for key, want := range map[string]string{"generator": "pmx", "dataset": f.ID, "schema_version": export.FactsVersion} {
+			if said, _ := file.Lookup(key); said != want {
+				t.Errorf("%s: %s is %q, want %q", f.ID, key, said, want)
+			}
+		}
+	}
+	for i, path := range exportFacts(t, k, data.CSV) {
+		h, err := feeds.ReadHead(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, c := range datasets.Facts()[i].Columns {
+			names = append(names, c.Name)
+		}
+		if !slices.Equal(h.Columns, names) {
+			t.Errorf("CSV has the columns %v, the catalogue %v", h.Columns, names)
+		}
+	}
+}
+
+// A CSV of facts is opened in spreadsheets too: no cell of it is a formula, and import
+// takes the apostrophes off again.
+func TestFactsInCSVAreHarmless(t *testing.T) {
+	k := open(t, 1)
+	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	mustImport(t, k,
+		write(t, "m.ndjson", `{"condition_id":"`+condition+`","question":"＝1+1","slug":"-2","description":"\t+3","event_title":"'@x","outcomes":["=Yes","No"],"token_ids":["71","72"],"prices":[null,"0.5"]}`),
+		write(t, "f.ndjson", `{"ts":"2026-03-01T10:00:00Z","address":"0x1111111111111111111111111111111111111111","token_id":"71","side":"BUY","shares":"1","usd":"0.5","username":"＠cmd"}`))
+	b := open(t, 1)
+	paths := exportFacts(t, k, data.CSV)
+	for _, path := range paths {
+		for _, row := range readCSV(t, path) {
+			for column, cell := range row {
+				if cell != "" && strings.ContainsRune(data.FormulaStarts, []rune(cell)[0]) {
+					t.Errorf("%s: %s is %q", filepath.Base(path), column, cell)
+				}
+			}
+		}
+	}
+	mustImport(t, b, paths...)
+	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	c := open(t, 1) // lists keep their place for what is null
+	mustImport(t, c, exportFacts(t, k, data.Parquet)...)
+	if diff := cmp.Diff(facts(t, k), facts(t, c)); diff != "" {
+		t.Errorf("Parquet (-want +got):\n%s", diff)
+	}
+	text, err := os.ReadFile(paths[1])
+	if err != nil || !strings.Contains(string(text), "'＝1+1") || !strings.Contains(string(text), "''@x") {
+		t.Errorf("%s %v", text, err)
+	}
+}
