@@ -18,7 +18,7 @@ import (
 )
 
 // Plain statements over what was imported, temperatures in tenths of a degree
-// Fahrenheit and anomalies in 1/900 °C. In November New York is five hours behind UTC.
+// Fahrenheit and anomalies in 1/900 °C, of value and normal to a hundredth of a degree. In November New York is five hours behind UTC.
 const (
 	plainChanges = `WITH said AS (
   SELECT source, issued_at, value, members, row_number() OVER (PARTITION BY source ORDER BY issued_at) AS n
@@ -46,14 +46,14 @@ SELECT line FROM (
 ) ORDER BY day DESC, line`
 
 	plainAnomalies = `SELECT concat_ws(' ', (DATE '1970-01-01' + day)::VARCHAR, metric, source, coalesce(station, '-'), 
-  coalesce(if(coalesce(observations, 12) < 12, NULL, value - normal)::VARCHAR, '-')) -- a few reports are no day's extreme
+  coalesce(if(coalesce(observations, 12) < 12, NULL, ((round(value / step) - round(normal / step)) * step)::INT)::VARCHAR, '-')) -- a few reports are no day's extreme
 FROM (
-  SELECT a.day, a.metric, a.source, nullif(a.station, '') AS station, a.value, a.observations, arg_max(n.value, n.source) AS normal -- ncei before iem
+  SELECT a.day, a.metric, a.source, nullif(a.station, '') AS station, a.value, a.observations, if(a.city = 'nyc', 5, 9) AS step, arg_max(n.value, n.source) AS normal -- ncei before iem
   FROM weather_actual AS a
   LEFT JOIN weather_normal AS n ON n.city = a.city AND n.metric = a.metric
     AND n.month_day = month(DATE '1970-01-01' + a.day) * 100 + day(DATE '1970-01-01' + a.day)
     AND (a.kind = 1 AND n.station = a.station OR a.kind = 2 AND n.source = 'derived:' || a.source)
-  WHERE a.city = ? GROUP BY a.day, a.metric, a.source, a.station, a.value, a.observations
+  WHERE a.city = ? GROUP BY a.city, a.day, a.metric, a.source, a.station, a.value, a.observations
   QUALIFY dense_rank() OVER (ORDER BY a.day DESC) <= 20
 ) ORDER BY 1`
 )

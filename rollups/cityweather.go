@@ -114,7 +114,10 @@ func (r *cityReader) each(name string, f func(c *cityDays, row []driver.Value), 
 func (r *cityReader) places() error {
 	var rows [][]driver.Value
 	for slug, c := range r.cities {
-		rows = append(rows, []driver.Value{slug, int32(c.Today)})
+		for day := c.Today; day <= c.Today+weatherAhead; day++ {
+			_, end := c.City.Day(day)
+			rows = append(rows, []driver.Value{slug, int32(day), end.UnixMicro()})
+		}
 	}
 	return r.fill("PlacesEmpty", "n_place", rows)
 }
@@ -158,10 +161,7 @@ func (c *cityDays) settles(m data.Metric, day data.Date) settling {
 
 func (r *cityReader) readings() error {
 	return r.each("CityReadings", func(c *cityDays, row []driver.Value) {
-		x, day := c.at(row, 1, 2)
-		if day < c.Today || day > c.Today+weatherAhead {
-			return
-		}
+		x, _ := c.at(row, 1, 2)
 		reading := serving.WeatherReading{RunAt: engine.Int(row[6]), Reading: weather.Reading{Source: engine.Text(row[3]),
 			IssuedAt: engine.Int(row[4]), ConfirmedAt: engine.Int(row[5]), Value: data.Temp(engine.Int(row[7]))}}
 		if members, _ := row[8].([]any); len(members) > 0 {
@@ -181,7 +181,7 @@ func (r *cityReader) measured() error {
 			x, _ := c.at([]driver.Value{row[3], int8(metric)}, 0, 1)
 			x.Actuals = append(x.Actuals, serving.WeatherActual{Kind: data.KindStation, Source: engine.Text(row[2]), Station: engine.Text(row[1]),
 				Value: value, FirstValue: value, Observations: &n, FirstTS: engine.Int(row[9]), LastTS: engine.Int(row[10]), Whole: optional(row[6+metric]),
-				Provisional: &running, SeenAt: engine.Int(row[11])})
+				Bound: data.Temp(engine.Int(row[13+metric])), WholeBound: optional(row[15+metric]), Provisional: &running, SeenAt: engine.Int(row[11])})
 		}
 	})
 }

@@ -242,7 +242,7 @@ func (p *deskProduct) publish(ctx context.Context, conn *sql.Conn, l *Live, snap
 	var all []*serving.DeskCity
 	for _, c := range l.places().Cities() {
 		of := p.cities[c.Slug]
-		clock := max(of.clock, l.state.asOf)
+		clock := p.now(l, c.Slug)
 		switch {
 		case p.dirty[c.Slug] || of.served.Today != today(c, clock):
 			of.served = p.city(snap.Catalog, c, clock)
@@ -261,6 +261,16 @@ func (p *deskProduct) publish(ctx context.Context, conn *sql.Conn, l *Live, snap
 	return nil
 }
 
+// now is the time that a city's weather and events are shown as of: the venue's. Where
+// nothing was ever traded, it is when the city's weather was last heard of; 0 without that.
+// Nothing that a single feed says moves the days of a venue that is traded.
+func (p *deskProduct) now(l *Live, slug string) int64 {
+	if l.state.asOf != 0 {
+		return l.state.asOf
+	}
+	return p.cities[slug].clock
+}
+
 // today is the city's day at a clock; 0 without one.
 func today(c data.City, clock int64) data.Date {
 	if clock == 0 {
@@ -272,7 +282,7 @@ func today(c data.City, clock int64) data.Date {
 // readWeather reads the weather of cities of which a batch said anything, or whose day
 // is another one by now.
 func (p *deskProduct) readWeather(ctx context.Context, conn *sql.Conn, l *Live) error {
-	clock := func(slug string) int64 { return max(p.cities[slug].clock, l.state.asOf) }
+	clock := func(slug string) int64 { return p.now(l, slug) }
 	var anew []data.City
 	for _, c := range l.places().Cities() {
 		if clock(c.Slug) == 0 {

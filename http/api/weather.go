@@ -23,8 +23,8 @@ func weatherRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/weather/cities", Section: wire.Weather, Summary: "All cities of the weather desk",
 			serve: (*API).weatherCities, Reply: wire.WeatherCities{},
-			Doc: deskDoc + "Every city is listed, those without an open event too. `local_date` is the city's day at the newest " +
-				"trade, forecast or observation.",
+			Doc: deskDoc + "Every city is listed, those without an open event too. `local_date` is the city's day at `as_of`, or " +
+				"where nothing was ever traded at its newest forecast or observation.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}", Section: wire.Weather, Summary: "One city of the weather desk",
@@ -167,6 +167,10 @@ func difference(t data.Temp, u data.Unit) data.Micro {
 	return data.MulDiv(data.Micro(t), 100, data.Micro(u.Degree())) * (data.One / 100)
 }
 
+// apart is how far a value is from what is usual, both as they are printed, so that the
+// three agree to the last digit.
+func apart(value, normal wire.Degrees) data.Micro { return data.Micro(value-normal) * (data.One / 100) }
+
 func placeOf(c data.City) wire.WeatherPlace {
 	return wire.WeatherPlace{City: c.Slug, Name: c.Title, Country: c.Country, Station: c.Station, Unit: c.Unit, Timezone: c.Zone,
 		Lat: position(c.Lat), Lon: position(c.Lon)}
@@ -215,14 +219,15 @@ func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 			row.NullReasons["anomaly."+m.String()] = string(firstWhy(why, serving.NoNormal))
 			continue
 		}
-		*of(m, &normal.TMax, &normal.TMin) = new(wire.DegreesOf(n.Value, u))
+		usual := wire.DegreesOf(n.Value, u)
+		*of(m, &normal.TMax, &normal.TMin) = &usual
 		if normal.Source == nil {
 			normal.Source, normal.Station, normal.Period = textOrNull(n.Source), textOrNull(n.Station), textOrNull(n.Period)
 		}
 		if together == nil {
 			row.NullReasons["anomaly."+m.String()] = string(why)
 		} else {
-			*of(m, &anomaly.TMax, &anomaly.TMin) = new(difference(weather.AnomalyOf(together.Mean, &n.Normal).Difference, u))
+			*of(m, &anomaly.TMax, &anomaly.TMin) = new(apart(wire.DegreesOf(together.Mean, u), usual))
 		}
 	}
 	if normal.Source != nil {

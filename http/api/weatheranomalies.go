@@ -123,10 +123,17 @@ func (a *API) foretold(ctx context.Context, city *serving.DeskCity, first, last 
 		return nil, err
 	}
 	var out []foretold
+	day, end := data.Date(0), int64(0)
 	for _, c := range changes {
+		if end == 0 || c.Target != day {
+			_, over := city.City.Day(c.Target)
+			day, end = c.Target, over.UnixMicro()
+		}
+		if c.IssuedAt >= end {
+			continue // given when the day was over: no forecast
+		}
 		if n := len(out); n == 0 || out[n-1].day != c.Target || out[n-1].metric != c.Metric {
-			_, end := city.City.Day(c.Target)
-			out = append(out, foretold{day: c.Target, metric: c.Metric, clock: min(city.Clock, end.UnixMicro()-1)})
+			out = append(out, foretold{day: c.Target, metric: c.Metric, clock: min(city.Clock, end-1)})
 		}
 		f := &out[len(out)-1]
 		at, seen := slices.BinarySearchFunc(f.said, c.Source, func(x serving.ForecastChange, source string) int { return cmp.Compare(x.Source, source) })
@@ -256,8 +263,8 @@ func (m *anomalyMaker) compare(row *wire.AnomalyRow, value data.Temp, normal *se
 		return
 	}
 	a := weather.AnomalyOf(value, &normal.Normal)
-	usual, difference := wire.DegreesOf(normal.Value, u), a.Difference.Difference(u)
-	row.Normal, row.Anomaly, row.Z = &usual, &difference, a.Z
+	usual := wire.DegreesOf(normal.Value, u)
+	row.Normal, row.Anomaly, row.Z = &usual, new(apart(row.Value, usual)), a.Z
 	row.NormalSource, row.NormalStation, row.NormalPeriod = &normal.Source, textOrNull(normal.Station), textOrNull(normal.Period)
 	if normal.Deviation != nil {
 		std := normal.Deviation.Difference(u)

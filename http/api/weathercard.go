@@ -127,8 +127,8 @@ func usualOf(o *serving.Outlook, u data.Unit, why map[string]string) (normal *wi
 	} else {
 		why["normal"] = string(o.NoNormal)
 	}
-	if x := o.Anomaly(); x != nil {
-		anomaly = new(difference(x.Difference, u))
+	if o.Consensus != nil && o.Normal != nil {
+		anomaly = new(apart(wire.DegreesOf(o.Consensus.Mean, u), *normal))
 	} else {
 		why["anomaly"] = string(firstWhy(o.NoConsensus, o.NoNormal))
 	}

@@ -47,7 +47,7 @@ type WeatherGrid struct {
 // WeatherCity is one row of GET /weather/cities.
 type WeatherCity struct {
 	WeatherPlace
-	LocalDate    *string `json:"local_date" format:"date"`         // the city's day now, by the newest trade, forecast or observation
+	LocalDate    *string `json:"local_date" format:"date"`         // the city's day at as_of
 	OpenCount    int     `json:"open_count"`                       // brackets that can be traded
 	MarketCount  int     `json:"market_count"`                     // events that can be traded
 	CountsSource string  `json:"counts_source" enum:"live,rollup"` // live: by the states that a source gave last; rollup: no source gives any, so what is not over and not resolved

@@ -313,3 +313,42 @@ func sorted(lines string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// TestWhatIsMeasuredCountsByItsPrecision: 10 °C in whole degrees is of a reading from 9.5 up,
+// 49.1 °F, so that 49 °F may still be the high; 9.9 °C in tenths is of one from 9.85 up, 49.7 °F,
+// which is 50. A report without a group of whole degrees counts beside those with one.
+func TestWhatIsMeasuredCountsByItsPrecision(t *testing.T) {
+	fahrenheit, celsius := weather.Rules{Unit: data.Fahrenheit}, weather.Rules{Unit: data.Celsius}
+	for name, tc := range map[string]struct {
+		rows      string
+		high, low weather.SoFar // in °F
+		highC     weather.SoFar // in °C
+	}{
+		"whole degrees":            {"10,C,10", weather.SoFar{Degrees: 50, Bound: 49}, weather.SoFar{Degrees: 50, Bound: 51}, weather.SoFar{Degrees: 10, Bound: 10}},
+		"whole without the group":  {"10,C,", weather.SoFar{Degrees: 50, Bound: 49}, weather.SoFar{Degrees: 50, Bound: 51}, weather.SoFar{Degrees: 10, Bound: 10}},
+		"tenths beside the group":  {"9.9,C,10", weather.SoFar{Degrees: 50, Bound: 50}, weather.SoFar{Degrees: 50, Bound: 50}, weather.SoFar{Degrees: 10, Bound: 10}},
+		"whole degrees Fahrenheit": {"51,F,", weather.SoFar{Degrees: 51, Bound: 51}, weather.SoFar{Degrees: 51, Bound: 51}, weather.SoFar{Degrees: 11, Bound: 10}},
+		"both":                     {"10,C,10|9.9,C,10", weather.SoFar{Degrees: 50, Bound: 50}, weather.SoFar{Degrees: 50, Bound: 50}, weather.SoFar{Degrees: 10, Bound: 10}},
+		"a whole degree above the groups": {"10.2,C,10|12,C,", weather.SoFar{Degrees: 54, Bound: 53}, weather.SoFar{Degrees: 50, Bound: 50},
+			weather.SoFar{Degrees: 12, Bound: 12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, obs := open(t, t.TempDir()), "city,station,source,ts,report,value,unit,whole,seen_at\n"
+			for i, row := range strings.Split(tc.rows, "|") {
+				obs += fmt.Sprintf("nyc,KLGA,metar,2026-07-02T1%d:51:00Z,routine,%s,\n", i, row)
+			}
+			mustImport(t, k, write(t, "o.csv", obs))
+			w := cityWeather(t, k, time.Date(2026, time.July, 2, 16, 0, 0, 0, time.UTC), "nyc")["nyc"]
+			high, low := w.Extreme(w.Today, data.TMax).Running("KLGA"), w.Extreme(w.Today, data.TMin).Running("KLGA")
+			if got := high.SoFar(fahrenheit); got != tc.high {
+				t.Errorf("the high in °F: %+v", got)
+			}
+			if got := low.SoFar(fahrenheit); got != tc.low {
+				t.Errorf("the low in °F: %+v", got)
+			}
+			if got := high.SoFar(celsius); got != tc.highC {
+				t.Errorf("the high in °C: %+v", got)
+			}
+		})
+	}
+}

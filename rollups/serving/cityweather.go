@@ -61,8 +61,12 @@ type WeatherActual struct {
 	Observations    *int64
 	FirstTS, LastTS int64 // of the observations, unix µs; 0 without
 	// Whole is the extreme of the whole degrees Celsius that the station reports beside
-	// finer values; nil where it does not.
+	// finer values, and of the values of reports without them; nil where no report has any.
 	Whole *data.Temp
+	// Bound is what no reading within the precision of the observations falls short of:
+	// the high is at least so much, the low at most. WholeBound is that of Whole.
+	Bound      data.Temp
+	WholeBound *data.Temp
 	// Provisional tells that the day still runs, or that the source may change the
 	// value; nil: it does not say.
 	Provisional *bool
@@ -152,6 +156,11 @@ func (x *WeatherExtreme) Running(station string) *WeatherActual {
 
 // Degrees is what the value so far settles as by an event's rules.
 func (a *WeatherActual) Degrees(rules weather.Rules) int { return rules.Degrees(a.Value, a.Whole) }
+
+// SoFar is what the value so far, of single observations, settles as by an event's rules.
+func (a *WeatherActual) SoFar(rules weather.Rules) weather.SoFar {
+	return weather.SoFar{Degrees: a.Degrees(rules), Bound: rules.Degrees(a.Bound, a.WholeBound)}
+}
 
 // Actual gives the best that is known of a day of one kind: of stations the one that
 // Station names first, the reports that are of most observations, then daily reports.

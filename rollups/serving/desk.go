@@ -34,7 +34,7 @@ func (v *DeskVolumes) Add(o DeskVolumes) {
 // DeskCity is one city.
 type DeskCity struct {
 	City    data.City
-	Clock   int64     // newest fill of the venue, or forecast or observation of the city, unix µs; 0: none
+	Clock   int64     // newest fill of the venue; without any, forecast or observation of the city; unix µs, 0: none
 	Today   data.Date // on its own calendar at Clock; 0 without one
 	Volumes DeskVolumes
 	// OpenBrackets and OpenEvents can be traded today or later.

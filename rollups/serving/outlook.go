@@ -25,7 +25,7 @@ type Outlook struct {
 	Estimate  *weather.Estimate
 	Skill     *weather.Skill // of the consensus at this lead
 	Running   *WeatherActual // of the settling station, today alone
-	Degrees   *int           // that Running would settle as
+	SoFar     *weather.SoFar // that Running would settle as
 	Normal    *WeatherNormal
 	Model     []data.Micro // probabilities, exactly 1 in all; nil: unknown
 	Dead      []bool       // nil: nothing is measured
@@ -53,11 +53,10 @@ func (c *DeskCity) Outlook(cat *Catalog, e *DeskEvent) Outlook {
 		if o.Running = x.Running(e.Rules.Station); o.Running == nil {
 			o.NoRunning = NoObservations
 		} else {
-			n := o.Running.Degrees(e.Rules)
-			o.Degrees = &n
+			o.SoFar = new(o.Running.SoFar(e.Rules))
 		}
 	}
-	o.Dead = weather.Dead(ladder, e.Metric, o.Degrees)
+	o.Dead = weather.Dead(ladder, e.Metric, o.SoFar)
 	o.estimate(e, ladder)
 	for _, b := range e.Brackets {
 		o.Quotes = append(o.Quotes, cat.Quote(b.Market))
@@ -82,7 +81,7 @@ func (o *Outlook) estimate(e *DeskEvent, ladder []weather.Bracket) {
 		o.NoModel = NotTiled
 		return
 	}
-	o.Model = weather.Truncated(est.Probabilities(ladder, e.Rules.Rounding), ladder, e.Metric, o.Degrees)
+	o.Model = est.Probabilities(ladder, e.Rules.Rounding, e.Metric, o.SoFar)
 }
 
 // Edge is what the model's probability of the i-th bracket is above its ask with the
@@ -108,14 +107,6 @@ func (o *Outlook) EdgeMid(i int) (data.Micro, Why) {
 		return 0, NoMid
 	}
 	return o.Model[i] - *mid, ""
-}
-
-// Anomaly is the consensus less the normal; nil where one is not known.
-func (o *Outlook) Anomaly() *weather.Anomaly {
-	if o.Consensus == nil || o.Normal == nil {
-		return nil
-	}
-	return weather.AnomalyOf(o.Consensus.Mean, &o.Normal.Normal)
 }
 
 // Quote is what the first outcome of a market trades for: the bid and ask that a

@@ -1,6 +1,7 @@
 -- The weather of cities: which forecasts are scored, and what one city's part of
 -- the snapshot is read from. n_place lists the cities to read, each with its local
--- date; every statement reads all of them at once.
+-- date and the days to come, and when they end, unix µs; every statement reads all of
+-- them at once.
 
 -- name: LeadIssued
 SELECT city, min(issued_at), max(issued_at) FROM @issue GROUP BY city
@@ -48,7 +49,7 @@ SELECT (SELECT count(*) FROM weather_lead),
   (SELECT count(*) FROM (FROM weather_lead EXCEPT ALL FROM fresh)) + (SELECT count(*) FROM (FROM fresh EXCEPT ALL FROM weather_lead))
 
 -- name: PlacesEmpty
-CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, today INTEGER)
+CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, day INTEGER, ends BIGINT)
 
 -- name: CityEvents
 -- What the events of the days settle by, the one that stands for its day first, with
@@ -72,11 +73,13 @@ LEFT JOIN won AS w ON w.event = e.event
 ORDER BY e.city, e.metric, e.day, e.archived, length(e.id), e.id, e.event
 
 -- name: CityReadings
--- The newest word of each source, since when it says so, and when it last did.
+-- The newest word of each source before the day ends, since when it says so, and when it
+-- last did.
 WITH said AS (
-  SELECT city, target, metric, source, issued_at, run_at, value, members
-  FROM weather_issue
-  WHERE target >= @today AND city IN (SELECT city FROM n_place)
+  SELECT i.city, i.target, i.metric, i.source, i.issued_at, i.run_at, i.value, i.members
+  FROM weather_issue AS i
+  JOIN n_place AS p ON p.city = i.city AND p.day = i.target
+  WHERE i.target >= @today AND i.issued_at < p.ends
 ),
 newest AS (
   SELECT city, target, metric, source, max(issued_at) AS confirmed_at, arg_max(value, issued_at) AS value,
@@ -104,11 +107,18 @@ JOIN first AS f USING (city, target, metric, source)
 ORDER BY city, target, metric, source
 
 -- name: CityMeasured
--- As the view weather_station_day, which cannot be read of some days alone.
-SELECT city, station, source, day, max(value), min(value), max(whole), min(whole), count(DISTINCT ts), min(ts), max(ts),
-  greatest(max(ts), max(seen_at)), day >= max(day) OVER (PARTITION BY station, source)
-FROM weather_obs
-WHERE day >= @since AND city IN (SELECT city FROM n_place)
+-- As the view weather_station_day, which cannot be read of some days alone; and what no
+-- reading within the precision of the reports falls short of, with rollups/weather.Slack.
+SELECT city, station, source, day, max(value), min(value),
+  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value)) END, CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value)) END,
+  count(DISTINCT ts), min(ts), max(ts), greatest(max(ts), max(seen_at)), day >= max(day) OVER (PARTITION BY station, source),
+  max(value - slack), min(value + slack - 1),
+  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value - slack)) END, CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value + slack - 1)) END
+FROM (
+  SELECT *, CASE WHEN value % 900 = 0 THEN 450 WHEN value % 500 = 0 THEN 250 WHEN value % 90 = 0 THEN 45 WHEN value % 50 = 0 THEN 25 ELSE 4 END AS slack
+  FROM weather_obs
+  WHERE day >= @since AND city IN (SELECT city FROM n_place)
+) AS o
 GROUP BY city, station, source, day
 ORDER BY city, day, source, station
 

@@ -23,13 +23,14 @@ regexp_matches(event_title, '^\s*(highest|lowest) temperature in ', 'i')
 SELECT count(*) FROM n_desk_event
 
 -- name: DeskListings
--- The markets of these events, each event's long text once.
+-- The markets of these events, each event's long text once. Numbers of markets depend on
+-- what was imported first, condition ids do not.
 SELECT event, market, coalesce(event_id, ''), coalesce(event_title, ''), coalesce(event_slug, ''), coalesce(series_slug, ''),
   coalesce(tags, ''), coalesce(question, ''), coalesce(group_item_title, ''), coalesce(slug, ''), coalesce(resolution_source, ''),
   coalesce(end_at, 0), coalesce(game_start_at, 0),
-  CASE WHEN row_number() OVER (PARTITION BY event ORDER BY description IS NULL, market) = 1 THEN coalesce(description, '') ELSE '' END
+  CASE WHEN row_number() OVER (PARTITION BY event ORDER BY description IS NULL, condition) = 1 THEN coalesce(description, '') ELSE '' END
 FROM (SELECT *, coalesce(event_slug, event_id) AS event FROM markets WHERE coalesce(event_slug, event_id) IN (SELECT event FROM n_desk_event)) AS m
-ORDER BY event, market
+ORDER BY event, condition
 
 -- name: DeskEmpty
 CREATE OR REPLACE TEMP TABLE n_desk AS FROM desk_market LIMIT 0
@@ -57,7 +58,7 @@ WHERE event IN (SELECT event FROM n_desk_event) AND market NOT IN (SELECT market
 DELETE FROM desk_market WHERE event IN (SELECT event FROM n_desk_event)
 
 -- name: DeskTake
-INSERT INTO desk_market SELECT * FROM n_desk ORDER BY city, day, metric, event, lo NULLS FIRST
+INSERT INTO desk_market SELECT * FROM n_desk ORDER BY city, day, metric, event, lo NULLS FIRST, hi NULLS LAST, market
 
 -- name: DeskNothing
 CREATE OR REPLACE TEMP TABLE n_desk_event (event VARCHAR)
@@ -72,9 +73,12 @@ INSERT INTO desk_state VALUES ('@by')
 DELETE FROM desk_state
 
 -- name: DeskLoad
-SELECT market, event, event_id, city, metric, day, lo, hi, unit, tiled, archived, station, source, fallback, rounding, revisable, stated
-FROM desk_market WHERE @which
-ORDER BY event, lo NULLS FIRST, hi
+-- Brackets of equal bounds, as of a market that was created again, by condition id.
+SELECT d.market, d.event, d.event_id, d.city, d.metric, d.day, d.lo, d.hi, d.unit, d.tiled, d.archived, d.station, d.source, d.fallback,
+  d.rounding, d.revisable, d.stated
+FROM (FROM desk_market WHERE @which) AS d
+LEFT JOIN markets AS m ON m.market = d.market
+ORDER BY d.event, d.lo NULLS FIRST, d.hi NULLS LAST, m.condition, d.market
 
 -- name: DeskDays
 -- What the desk's markets traded since the day @since.

@@ -23,10 +23,10 @@ type Reading struct {
 	Members     []data.Temp // of an ensemble, from the coldest; empty for others
 }
 
-// CurrentAt tells whether the reading was given, and given within the 24 hours
-// before clock, unix µs.
+// CurrentAt tells whether the reading was given within the 24 hours before clock, unix
+// µs, or since: the clock is the venue's, and forecasts are often newer than its trades.
 func (r Reading) CurrentAt(clock int64) bool {
-	return r.IssuedAt <= clock && r.ConfirmedAt >= clock-Current.Microseconds()
+	return r.ConfirmedAt >= clock-Current.Microseconds()
 }
 
 // Consensus is what sources say together, each counting the same.

@@ -69,25 +69,53 @@ func (e Estimate) below(t data.Temp) float64 {
 	return math.Erfc(-float64(t-e.Mean)/(float64(e.Sigma)*math.Sqrt2)) / 2
 }
 
+// above gives the probability of t and more.
+func (e Estimate) above(t data.Temp) float64 {
+	return math.Erfc(float64(t-e.Mean)/(float64(e.Sigma)*math.Sqrt2)) / 2
+}
+
 // weightScale is how finely probabilities are counted before they are shared out: a
 // million times finer than the result.
 const weightScale = 1e12
 
+// between gives the probability of what settles in an interval. Each side of the mean is
+// taken from its own end, so that small parts keep their digits.
+func (e Estimate) between(iv Interval) float64 {
+	switch {
+	case iv.Unbounded && iv.Endless:
+		return 1
+	case iv.Unbounded:
+		return e.below(iv.To)
+	case iv.Endless:
+		return e.above(iv.From)
+	case iv.From > e.Mean:
+		return max(0, e.above(iv.From)-e.above(iv.To))
+	}
+	return max(0, e.below(iv.To)-e.below(iv.From))
+}
+
 // Probabilities gives the probability that each bracket of a ladder wins, in any
 // order, by what of the line settles in it. The parts of a ladder tile the line, so
-// the sum is exactly 1.
-func (e Estimate) Probabilities(ladder []Bracket, r Rounding) []data.Micro {
+// the sum is exactly 1. With so, what was measured of the day, brackets that are dead
+// have none, and the rest share all in proportion; where the estimate leaves nothing to
+// them, the bracket that holds the measured value has all.
+func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric, so *SoFar) []data.Micro {
+	dead := Dead(ladder, metric, so)
+	parts, sum := make([]float64, len(ladder)), 0.0
+	for i, b := range ladder {
+		if dead == nil || !dead[i] {
+			parts[i] = e.between(b.Interval(r))
+			sum += parts[i]
+		}
+	}
 	weights := make([]int64, len(ladder))
 	for i, b := range ladder {
-		iv := b.Interval(r)
-		lo, hi := 0.0, 1.0
-		if !iv.Unbounded {
-			lo = e.below(iv.From)
+		switch {
+		case sum > 0:
+			weights[i] = int64(math.Round(parts[i] / sum * weightScale))
+		case so != nil && b.Holds(so.Degrees):
+			weights[i] = 1
 		}
-		if !iv.Endless {
-			hi = e.below(iv.To)
-		}
-		weights[i] = int64(math.Round(max(0, hi-lo) * weightScale))
 	}
 	return shares(weights)
 }
@@ -114,48 +142,23 @@ func EnsembleProbabilities(members []data.Temp, ladder []Bracket, r Rounding) []
 }
 
 // Dead tells of each bracket whether what was measured so far has ruled it out: one
-// whose upper bound lies below the running high, rounded as the source rounds, or
-// whose lower bound lies above the running low. A bracket beyond the running value
-// stays alive when the day is over: what was missed may yet be reported. nil where
+// whose upper bound no reading within the precision of the reports of a high leaves
+// possible, or whose lower bound none of those of a low does. A bracket beyond the running
+// value stays alive when the day is over: what was missed may yet be reported. nil where
 // there is no running value: then nothing is known of any.
-func Dead(ladder []Bracket, metric data.Metric, running *int) []bool {
-	if running == nil {
+func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
+	if so == nil {
 		return nil
 	}
 	dead := make([]bool, len(ladder))
 	for i, b := range ladder {
 		if metric == data.TMax {
-			dead[i] = !b.OpenHigh && b.Hi < *running
+			dead[i] = !b.OpenHigh && b.Hi < so.Bound
 		} else {
-			dead[i] = !b.OpenLow && b.Lo > *running
+			dead[i] = !b.OpenLow && b.Lo > so.Bound
 		}
 	}
 	return dead
-}
-
-// Truncated gives the probabilities p of a ladder given a running value: none for
-// brackets that are dead, the rest in proportion, their sum exactly 1 again. Where p
-// leaves nothing to those alive, the bracket that holds the running value has all.
-// p itself where nothing is measured.
-func Truncated(p []data.Micro, ladder []Bracket, metric data.Metric, running *int) []data.Micro {
-	dead := Dead(ladder, metric, running)
-	if dead == nil {
-		return p
-	}
-	weights := make([]int64, len(p))
-	left := false
-	for i, v := range p {
-		if !dead[i] {
-			weights[i] = int64(v)
-			left = left || v > 0
-		}
-	}
-	for i, b := range ladder {
-		if !left && b.Holds(*running) {
-			weights[i] = 1
-		}
-	}
-	return shares(weights)
 }
 
 // InSteps gives parts that come to 1, as whole multiples of step that come to 1 too:

@@ -13,7 +13,7 @@ import (
 // of 2 °F has 2Φ(1/σ) − 1: 36.6 % for a σ of 2.1 °F, 28.9 % for 2.7 °F.
 func TestATwoDegreeBracketHasACeiling(t *testing.T) {
 	for sigma, want := range map[data.Temp]data.Micro{1050: 366_061, 1350: 288_893} {
-		p := Estimate{Mean: data.Degrees(54, data.Fahrenheit) + 250, Sigma: sigma}.Probabilities([]Bracket{fLow(53), f(54, 55), fHigh(56)}, HalfUp)
+		p := Estimate{Mean: data.Degrees(54, data.Fahrenheit) + 250, Sigma: sigma}.Probabilities([]Bracket{fLow(53), f(54, 55), fHigh(56)}, HalfUp, data.TMax, nil)
 		if p[1] < want-1 || p[1] > want+1 {
 			t.Errorf("σ %s °F: %s", sigma.Difference(data.Fahrenheit), p[1])
 		}
@@ -30,7 +30,7 @@ func TestProbabilitiesByHand(t *testing.T) {
 		HalfUp: {226_627, 306_579, 287_135, 179_659},
 		Floor:  {369_442, 322_021, 217_326, 91_211},
 	} {
-		if diff := cmp.Diff(want, e.Probabilities(ladder, r)); diff != "" {
+		if diff := cmp.Diff(want, e.Probabilities(ladder, r, data.TMax, nil)); diff != "" {
 			t.Errorf("%s: %s", r, diff)
 		}
 	}
@@ -82,7 +82,8 @@ func sum(list []data.Micro) (s data.Micro) {
 }
 
 // TestProbabilitiesComeToExactlyOne by the normal distribution and by members, and
-// again when what was measured has ruled brackets out, which then have none.
+// again when what was measured has ruled brackets out, which then have none. The bracket
+// of the measured value, and that of its bound, are never ruled out.
 func TestProbabilitiesComeToExactlyOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ladder := drawLadder(t)
@@ -93,55 +94,109 @@ func TestProbabilitiesComeToExactlyOne(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "members") {
 			members = append(members, data.Temp(temp.Draw(t, "member")))
 		}
-		running := rapid.IntRange(-40, 130).Draw(t, "running")
+		so := SoFar{Degrees: rapid.IntRange(-40, 130).Draw(t, "running")}
+		so.Bound = so.Degrees - rapid.IntRange(0, 1).Draw(t, "slack")
+		if metric == data.TMin {
+			so.Bound = 2*so.Degrees - so.Bound
+		}
 		e := Estimate{Mean: data.Temp(temp.Draw(t, "mean")), Sigma: data.Temp(rapid.Int32Range(720, 6000).Draw(t, "sigma"))}
-		for _, p := range [][]data.Micro{e.Probabilities(ladder, r), EnsembleProbabilities(members, ladder, r)} {
+		for _, p := range [][]data.Micro{e.Probabilities(ladder, r, metric, nil), EnsembleProbabilities(members, ladder, r)} {
 			if sum(p) != data.One {
 				t.Fatalf("%v come to %s", p, sum(p))
 			}
-			left, dead := Truncated(p, ladder, metric, &running), Dead(ladder, metric, &running)
-			if sum(left) != data.One {
-				t.Fatalf("what is left, %v, comes to %s", left, sum(left))
-			}
-			for i := range p {
-				if left[i] < 0 || p[i] < 0 || dead[i] && left[i] != 0 || dead[i] && ladder[i].Holds(running) {
-					t.Fatalf("%s: %s of %s, dead %v at %d", ladder[i].Label(), left[i], p[i], dead[i], running)
-				}
+		}
+		left, dead := e.Probabilities(ladder, r, metric, &so), Dead(ladder, metric, &so)
+		if sum(left) != data.One {
+			t.Fatalf("what is left, %v, comes to %s", left, sum(left))
+		}
+		for i := range left {
+			if left[i] < 0 || dead[i] && left[i] != 0 || dead[i] && (ladder[i].Holds(so.Degrees) || ladder[i].Holds(so.Bound)) {
+				t.Fatalf("%s: %s, dead %v at %+v", ladder[i].Label(), left[i], dead[i], so)
 			}
 		}
 	})
 }
 
-// TestWhatWasMeasuredRulesBracketsOut: a high of 24 rules out all below 24, a low of 24
-// all above. With 0.2, 0.3, 0.4 and 0.1 a high of 24 leaves 0.4 and 0.1: four fifths
-// and one. A high of 30 leaves the upper tail alone.
+// TestWhatWasMeasuredRulesBracketsOut: a high of 24 rules out all below 24, a low of 23
+// all above; where the reports leave 23 possible for the high, the bracket of 23 stays.
 func TestWhatWasMeasuredRulesBracketsOut(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), c(24, 24), cHigh(25)}
-	p := []data.Micro{200_000, 300_000, 400_000, 100_000}
 	for _, tc := range []struct {
-		metric  data.Metric
-		running int
-		want    []data.Micro
+		metric data.Metric
+		so     SoFar
+		want   []bool
 	}{
-		{data.TMax, 24, []data.Micro{0, 0, 800_000, 200_000}},
-		{data.TMin, 23, []data.Micro{400_000, 600_000, 0, 0}},
-		{data.TMax, 22, p},
-		{data.TMin, 25, p},
-		{data.TMax, 30, []data.Micro{0, 0, 0, 1_000_000}},
-		{data.TMin, -3, []data.Micro{1_000_000, 0, 0, 0}},
+		{data.TMax, SoFar{24, 24}, []bool{true, true, false, false}},
+		{data.TMax, SoFar{24, 23}, []bool{true, false, false, false}},
+		{data.TMin, SoFar{23, 23}, []bool{false, false, true, true}},
+		{data.TMin, SoFar{23, 24}, []bool{false, false, false, true}},
+		{data.TMax, SoFar{22, 22}, []bool{false, false, false, false}},
+		{data.TMin, SoFar{25, 25}, []bool{false, false, false, false}},
+		{data.TMax, SoFar{30, 30}, []bool{true, true, true, false}},
+		{data.TMin, SoFar{-3, -3}, []bool{false, true, true, true}},
 	} {
-		if diff := cmp.Diff(tc.want, Truncated(p, ladder, tc.metric, &tc.running)); diff != "" {
-			t.Errorf("%s of %d: %s", tc.metric, tc.running, diff)
+		if diff := cmp.Diff(tc.want, Dead(ladder, tc.metric, &tc.so)); diff != "" {
+			t.Errorf("%s of %+v: %s", tc.metric, tc.so, diff)
 		}
 	}
-	if Dead(ladder, data.TMax, nil) != nil || &Truncated(p, ladder, data.TMax, nil)[0] != &p[0] {
+	if Dead(ladder, data.TMax, nil) != nil {
 		t.Error("nothing was measured, and yet something is ruled out")
 	}
-	hopeless := []data.Micro{1_000_000, 0, 0, 0}
-	running := 24
-	if got := Truncated(hopeless, ladder, data.TMax, &running); got[2] != data.One {
+	hopeless := Estimate{Mean: data.Degrees(-80, data.Celsius), Sigma: 720}
+	if got := hopeless.Probabilities(ladder, HalfUp, data.TMax, &SoFar{24, 23}); got[2] != data.One {
 		t.Errorf("where nothing was foretold: %v", got)
 	}
+}
+
+// TestWhatIsLeftKeepsItsDigits: a high of 20 °C where 15 with a σ of 1.2 was foretold leaves
+// 1 − Φ(3.75) = 0.0000884173 of the line. Of that, 20 °C has (Φ(4.5833) − Φ(3.75)) / (1 − Φ(3.75)) =
+// 0.97412148, 21 °C 0.02553514 and the rest 0.00034337; the millionth that cutting them
+// leaves goes to the first, which lost most.
+func TestWhatIsLeftKeepsItsDigits(t *testing.T) {
+	ladder := []Bracket{cLow(19), c(20, 20), c(21, 21), cHigh(22)}
+	e := Estimate{Mean: data.Degrees(15, data.Celsius), Sigma: 1080}
+	got := e.Probabilities(ladder, HalfUp, data.TMax, &SoFar{20, 20})
+	if diff := cmp.Diff([]data.Micro{0, 974_122, 25_535, 343}, got); diff != "" {
+		t.Error(diff)
+	}
+	// A low mirrors it.
+	mirrored := []Bracket{cLow(8), c(9, 9), c(10, 10), cHigh(11)}
+	if diff := cmp.Diff([]data.Micro{343, 25_535, 974_122, 0}, e.Probabilities(mirrored, HalfUp, data.TMin, &SoFar{10, 10})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAReportIsAsFineAsItsLastPlace: whole degrees of either scale, tenths, hundredths.
+func TestAReportIsAsFineAsItsLastPlace(t *testing.T) {
+	for text, want := range map[string]data.Temp{"10C": 450, "-3C": 450, "51F": 250, "50F": 450, "10.2C": 45, "51.3F": 25, "51.08F": 45, "10.23C": 4} {
+		v, err := data.ParseTemp(text[:len(text)-1], data.Unit(text[len(text)-1]))
+		if err != nil || Slack(v) != want {
+			t.Errorf("%s: %d, %v", text, Slack(v), err)
+		}
+	}
+}
+
+// TestAReadingSettlesWithinItsReport: a report of any precision is of readings of tenths;
+// what each of them would settle as lies on the bound's side of it.
+func TestAReadingSettlesWithinItsReport(t *testing.T) {
+	ten, _ := data.ParseTemp("10", data.Celsius)
+	fahrenheit := Rules{Unit: data.Fahrenheit}
+	if low, high := fahrenheit.Degrees(ten-Slack(ten), nil), fahrenheit.Degrees(ten+Slack(ten)-1, nil); low != 49 || high != 51 {
+		t.Errorf("10 °C is from %d to %d °F", low, high)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		reading := data.Temp(90 * rapid.IntRange(-400, 450).Draw(t, "tenths")) // of a degree Celsius
+		rules := Rules{Unit: rapid.SampledFrom([]data.Unit{data.Celsius, data.Fahrenheit}).Draw(t, "unit"),
+			Rounding: rapid.SampledFrom([]Rounding{HalfUp, Floor}).Draw(t, "rounding")}
+		report := reading
+		if in := rapid.SampledFrom([]data.Unit{0, data.Celsius, data.Fahrenheit}).Draw(t, "report"); in != 0 {
+			report = data.Degrees(HalfUp.Degrees(reading, in), in)
+		}
+		at, slack := rules.Degrees(reading, nil), Slack(report)
+		if low, high := rules.Degrees(report-slack, nil), rules.Degrees(report+slack-1, nil); at < low || at > high {
+			t.Fatalf("%d, reported as %d, settles as %d, not from %d to %d", reading, report, at, low, high)
+		}
+	})
 }
 
 // TestMembersAreCountedWithHalfAMemberToSpare: 22.4, 22.6 and 23.4 °C are 22, 23 and 23.

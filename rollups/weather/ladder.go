@@ -51,6 +51,35 @@ func (r Rules) Degrees(value data.Temp, whole *data.Temp) int {
 	return r.Rounding.Degrees(value, r.Unit)
 }
 
+// Slack gives how far a reading may lie from the value that a report gives of it: half of
+// the value's last place, which is the coarsest that the value fits, whole degrees Celsius
+// before Fahrenheit, then their tenths, then hundredths. A report of 10 °C is of a reading
+// from 9.5 up to below 10.5, one of 51 °F of 50.5 up to below 51.5, one of 10.2 °C of 10.15 up to
+// below 10.25. A report in tenths that happens to be of whole degrees counts as one of
+// whole degrees.
+func Slack(value data.Temp) data.Temp {
+	for _, u := range []data.Unit{data.Celsius, data.Fahrenheit} {
+		if value%u.Degree() == 0 {
+			return u.Degree() / 2
+		}
+	}
+	for _, u := range []data.Unit{data.Celsius, data.Fahrenheit} {
+		if tenth := u.Degree() / 10; value%tenth == 0 {
+			return tenth / 2
+		}
+	}
+	return 4
+}
+
+// SoFar is what a station has measured of a day's extreme, in the whole degrees that it
+// would settle as.
+type SoFar struct {
+	Degrees int // of the value as it was reported
+	// Bound is what no reading within the precision of the reports falls short of: a high
+	// is at least so much, a low at most.
+	Bound int
+}
+
 // Interval is what a bracket takes of the line: temperatures of at least From and
 // below To, each where it is bounded.
 type Interval struct {

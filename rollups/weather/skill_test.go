@@ -52,20 +52,20 @@ func TestAnEnsembleWeighsAsMuchAsAnyOtherSource(t *testing.T) {
 }
 
 // TestOnlyCurrentReadingsCount: what was confirmed 24 hours ago to the microsecond
-// does, whenever it was first given; what was confirmed before, or is given later,
-// does not.
+// does, whenever it was first given, and what was given later than the clock; what was
+// confirmed before does not.
 func TestOnlyCurrentReadingsCount(t *testing.T) {
 	const day = 86_400_000_000
 	clock := int64(10 * day)
 	list := []Reading{
 		{Source: "a", IssuedAt: clock - 3*day, ConfirmedAt: clock - day, Value: 900},
 		{Source: "b", IssuedAt: clock - 3*day, ConfirmedAt: clock - day - 1, Value: 9000},
-		{Source: "c", IssuedAt: clock + 1, ConfirmedAt: clock + 1, Value: 9000},
+		{Source: "c", IssuedAt: clock + 1, ConfirmedAt: clock + 1, Value: 2700},
 	}
-	if c, ok := ConsensusOf(list, clock); !ok || c.Sources != 1 || c.Mean != 900 || c.Oldest != clock-3*day {
+	if c, ok := ConsensusOf(list, clock); !ok || c.Sources != 2 || c.Mean != 1800 || c.Oldest != clock-3*day {
 		t.Errorf("%+v", c)
 	}
-	if c, ok := ConsensusOf(list[1:], clock); ok || c != (Consensus{}) {
+	if c, ok := ConsensusOf(list[1:2], clock); ok || c != (Consensus{}) {
 		t.Errorf("%+v", c)
 	}
 }
