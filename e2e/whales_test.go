@@ -98,7 +98,7 @@ func TestWhalesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		flow = append(flow, asPlain(m.Rank, m.ConditionID[2:], m.Moves, m.Whales, m.BuyUSD, m.SellUSD, m.NetFlow))
 	}
 	same("flow", v.table(plainFlow), flow)
-	for i, h := range reply[wire.WhaleFlow](v, "/whales/flow").Series {
+	for i, h := range reply[wire.WhaleFlow](v, "/whales/flow?period=1d").Series {
 		series = append(series, asPlain(23-i, h.Moves, h.BuyUSD, h.SellUSD, h.NetFlow))
 	}
 	same("hours", v.table(plainSeries), series)

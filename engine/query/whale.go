@@ -14,9 +14,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// WhaleMoves gives the n newest whale moves after start and up to end, unix µs,
-// that stand before a move (nil: all) and pass the filter, newest first.
-func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, start, end int64, before *serving.Move, n int) ([]serving.Move, error) {
+// WhaleMoves gives the n newest whale moves up to end, unix µs, that stand before a
+// move (nil: all) and pass the filter, newest first.
+func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error) {
 	at := serving.Move{TS: math.MaxInt64}
 	if before != nil {
 		at = *before
@@ -37,21 +37,14 @@ func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, start, en
 		copy(m.Tx[:], row[1].([]byte))
 		copy(m.Wallet[:], row[2].([]byte))
 		moves = append(moves, m)
-	}, "@moves", movesOf(f, start, end), "@ts", strconv.FormatInt(at.TS, 10), "@tx", tx, "@address", hex.EncodeToString(at.Wallet[:]),
+	}, "@moves", movesOf(f, end), "@ts", strconv.FormatInt(at.TS, 10), "@tx", tx, "@address", hex.EncodeToString(at.Wallet[:]),
 		"@token_id", at.TokenID, "@side", strconv.Itoa(int(at.Side)), "@limit", strconv.Itoa(n))
 	return moves, err
 }
 
-// OldestWhaleMove gives the time of the first move that passes the filter, unix
-// µs; 0 where there is none.
-func (r *Reader) OldestWhaleMove(ctx context.Context, f serving.MoveFilter) (ts int64, err error) {
-	err = r.each(ctx, "OldestWhaleMove", func(row []driver.Value) { ts = engine.Int(row[0]) }, "@moves", movesOf(f, math.MinInt64, math.MaxInt64))
-	return ts, err
-}
-
-// movesOf is the query of all moves that pass a filter in a range of time.
-func movesOf(f serving.MoveFilter, start, end int64) string {
-	which := []string{"ts > " + strconv.FormatInt(start, 10), "ts <= " + strconv.FormatInt(end, 10)}
+// movesOf is the query of all moves that pass a filter, up to end.
+func movesOf(f serving.MoveFilter, end int64) string {
+	which := []string{"ts <= " + strconv.FormatInt(end, 10)}
 	if f.Side >= 0 {
 		which = append(which, "side = "+strconv.Itoa(int(f.Side)))
 	}

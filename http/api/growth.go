@@ -50,7 +50,7 @@ func newest[T any](v *view, e *envelope, list []T, most int, start int64, end fu
 	list = list[max(0, len(list)-most):]
 	n := older(list, start, end)
 	if n > 0 {
-		e.cutHistory(v.snap, end(&list[0]))
+		e.cutHistory(v.snap, lastOf(end(&list[0])))
 	}
 	return list[n:]
 }

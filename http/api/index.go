@@ -218,7 +218,7 @@ func (h *bars) length() int64 { return h.hours * microsPerHour }
 // leaves out. A row that lies partly within the plan's history is shown.
 func (h *bars) shown(call *Call, from int64, e *envelope) int64 {
 	if start := call.historyStart(h.v.snap) / h.length(); from < min(start, h.end) {
-		e.cutHistory(h.v.snap, from*h.length())
+		e.cutHistory(h.v.snap, lastOf((from+1)*h.length()))
 		return start
 	}
 	return from

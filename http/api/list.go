@@ -46,22 +46,41 @@ func (call *Call) pageFor(limit int, more bool) envelope {
 // historyStart is the oldest time, in unix µs, that the caller's plan shows: rows
 // before it are left out. 0: all history.
 func (call *Call) historyStart(snap *serving.Snapshot) int64 {
-	days := call.tier.Caps().HistoryDays
+	return historyOf(call.tier, snap)
+}
+
+// historyOf is the oldest time, in unix µs, that a plan shows; 0: all history. A row
+// of that very time is shown.
+func historyOf(tier access.Tier, snap *serving.Snapshot) int64 {
+	days := tier.Caps().HistoryDays
 	if days == 0 || snap.AsOf.IsZero() {
 		return 0
 	}
 	return snap.AsOf.Add(-time.Duration(days) * 24 * time.Hour).UnixMicro()
 }
 
-// cutHistory marks an answer from which rows were left out for their age; oldest
-// is the time of the oldest one.
-func (e *envelope) cutHistory(snap *serving.Snapshot, oldest int64) {
-	e.cutDays(int(snap.AsOf.Sub(time.UnixMicro(oldest))/(24*time.Hour)) + 1)
+// cutHistory marks an answer from which rows were left out for their age and hints
+// at the lowest plan that shows one of a time, in unix µs. Of an answer that the
+// caller can have as a whole, that is the oldest row; where a walk by cursor ends,
+// the next one. A bucket's time is its last instant: see lastOf.
+func (e *envelope) cutHistory(snap *serving.Snapshot, ts int64) {
+	for _, t := range access.Tiers() {
+		if historyOf(t, snap) <= ts {
+			e.cutFor(t)
+			return
+		}
+	}
 }
 
-// cutDays is cutHistory of an oldest row that a plan with so many days shows.
-func (e *envelope) cutDays(days int) {
-	better := access.LowestWithHistory(days)
+// lastOf is the last instant of a bucket that ends before end: a bucket is shown
+// while any part of it is within the history.
+func lastOf(end int64) int64 { return end - 1 }
+
+// cutDays is cutHistory of a row that a plan with so many days shows.
+func (e *envelope) cutDays(days int) { e.cutFor(access.LowestWithHistory(days)) }
+
+// cutFor marks an answer from which rows were left out that a better plan shows.
+func (e *envelope) cutFor(better access.Tier) {
 	if !e.trimmed || better > e.hint && e.hint != access.Nobody {
 		e.hint = better
 	}

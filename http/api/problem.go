@@ -94,6 +94,16 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 	p.answer(c.Response(), call.buf)
 }
 
+// FailKnown is Fail for a request that is refused before its endpoint is asked, but
+// whose headers were read: a key counts the request, and the refusal tells its plan
+// and what is left. One that has used up its requests is told that instead.
+func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
+	if p := a.authenticate(c, call, true); p != nil {
+		err = p
+	}
+	a.Fail(c, call, err)
+}
+
 // Opening answers requests that come before there is an API to take them: the
 // data is still being opened.
 func Opening() fasthttp.RequestHandler {

@@ -19,12 +19,15 @@ type Route struct {
 	Section wire.Section
 	Summary string
 	Public  bool // answers without a key
-	MaxRows int  // the endpoint's own row maximum; 0 for single objects
-	Params  []Param
-	Doc     string   // what the summary has no room for, in Markdown
-	Reply   any      // a value of the wire type that a 200 carries; nil for a file
-	Media   []string // media types of a 200 that is a file and no JSON
-	Codes   []string // problem codes beyond those that every endpoint has
+	MaxRows int  // the most that limit takes, and max_rows of a plan without a cap; 0 for single objects
+	// MaxItems is the most rows of an answer where limit counts what has several rows,
+	// such as days; 0: MaxRows.
+	MaxItems int
+	Params   []Param
+	Doc      string   // what the summary has no room for, in Markdown
+	Reply    any      // a value of the wire type that a 200 carries; nil for a file
+	Media    []string // media types of a 200 that is a file and no JSON
+	Codes    []string // problem codes beyond those that every endpoint has
 	// Body is a value of the wire type that a request carries as JSON; nil for a
 	// request without one. BodyOptional: an empty body stands for the type's zero value.
 	Body         any

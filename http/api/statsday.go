@@ -19,7 +19,7 @@ func (a *API) daysReply(v *view, call *Call, n int) *prepared {
 	return o.reply(a.envelopes, v.asOf, n, e, func(from int, e *envelope) int {
 		shown := from + older(days[from:], call.historyStart(v.snap), endOfDay)
 		if shown > from {
-			e.cutHistory(v.snap, endOfDay(&days[from]))
+			e.cutHistory(v.snap, lastOf(endOfDay(&days[from])))
 		}
 		return shown
 	})

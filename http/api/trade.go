@@ -61,7 +61,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	p := cutPage(fills, n, call.historyStart(v.snap))
 	e := call.pageFor(limit, p.more)
 	if p.cut {
-		e.cutHistory(v.snap, trader.Totals.FirstTS)
+		e.cutHistory(v.snap, p.next)
 	}
 	mark, start := a.open(call, v.asOf, e)
 	call.buf = append(call.buf, `,"next_cursor":`...)
@@ -80,8 +80,9 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 // fillPage is a page of fills.
 type fillPage struct {
 	shown []serving.Fill
-	more  bool // fills follow that the plan shows
-	cut   bool // only fills follow that are too old for the plan
+	more  bool  // fills follow that the plan shows
+	cut   bool  // only fills follow that are too old for the plan
+	next  int64 // unix µs of the first of these
 }
 
 // cutPage takes a page of n out of fills, of which there is one more where any
@@ -89,7 +90,7 @@ type fillPage struct {
 func cutPage(fills []serving.Fill, n int, start int64) fillPage {
 	for i := range fills {
 		if fills[i].TS < start {
-			return fillPage{shown: fills[:i], cut: true, more: false}
+			return fillPage{shown: fills[:i], cut: true, next: fills[i].TS}
 		}
 	}
 	return fillPage{shown: fills[:min(n, len(fills))], more: len(fills) > n}

@@ -103,8 +103,7 @@ func cutDays(call *Call, snap *serving.Snapshot, rows []walletDay) ([]walletDay,
 		shown = shown[1:]
 	}
 	if len(shown) < len(asked) {
-		// A day is shown while its end is within the history.
-		e.cutHistory(snap, int64(asked[0].Day+1)*86_400_000_000)
+		e.cutHistory(snap, lastOf(int64(asked[0].Day+1)*microsPerDay))
 	}
 	return shown, e
 }

@@ -44,14 +44,14 @@ func pastDaysParam() Param {
 
 func actualsRoute() Route {
 	return Route{
-		Method: fiber.MethodGet, Path: "/weather/city/{city}/actuals", Section: wire.Weather, MaxRows: actualRows, Aliases: true,
+		Method: fiber.MethodGet, Path: "/weather/city/{city}/actuals", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Observed daily highs and lows", serve: (*API).cityActuals, Reply: wire.CityActuals{}, Codes: []string{"city_not_found"},
 		Params: []Param{
 			actualsCity: cityParam(), actualsLimit: pastDaysParam(),
 			actualsKind:   {Name: "kind", Kind: Choice, Choices: []string{settledKind: "settled", stationKind: "station", reanalysisKind: "reanalysis"}, Doc: "this kind alone"},
 			actualsMetric: metricParam("", "highs or lows alone"), actualsSource: sourceParam(),
 		},
-		Doc: "A row per day and source, newest day first. `settled` is the bracket that won an event, which is all that a settlement tells; " +
+		Doc: "A row per day and source, newest day first; `limit` and `max_rows` count days. `settled` is the bracket that won an event, which is all that a settlement tells; " +
 			"`station` is measured, by single reports (`observations` tells of how many) or in a daily summary; `reanalysis` is computed on a grid " +
 			"and may be one or two degrees off any station. The kinds are never mixed. A source that goes over its values shows the last, with the " +
 			"first beside it and `revised_at`.",

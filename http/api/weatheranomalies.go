@@ -35,7 +35,7 @@ const (
 
 func anomaliesRoute() Route {
 	return Route{
-		Method: fiber.MethodGet, Path: "/weather/city/{city}/anomalies", Section: wire.Weather, MaxRows: actualRows, Aliases: true,
+		Method: fiber.MethodGet, Path: "/weather/city/{city}/anomalies", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Deviation versus climate normals", serve: (*API).cityAnomalies, Reply: wire.CityAnomalies{}, Codes: []string{"city_not_found"},
 		Params: []Param{
 			anomaliesCity: cityParam(), anomaliesLimit: pastDaysParam(), anomaliesMetric: metricParam("", "highs or lows alone"),
@@ -44,7 +44,7 @@ func anomaliesRoute() Route {
 				Doc: "actuals of this kind alone, without forecasts"},
 			anomaliesSource: sourceParam(),
 		},
-		Doc: "`anomaly` is value less normal of the calendar day; 29 February has a normal of its own. A measurement is compared within its data " +
+		Doc: "`limit` and `max_rows` count days, of which each has several rows. `anomaly` is value less normal of the calendar day; 29 February has a normal of its own. A measurement is compared within its data " +
 			"set alone: a station's with the normal of that station, a reanalysis with the normal that follows from it; where that is not known, the " +
 			"anomaly is null and `null_reasons` says `no_normal`; so it is with `few_observations` of fewer than 12 single reports, which are no " +
 			"day's extreme. No normals are of forecasts: those of today and the days to come, and their " +

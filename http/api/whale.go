@@ -19,17 +19,12 @@ const whaleDoc = "A whale move is an order of at least `threshold_usd`: the take
 
 // whaleReader is what the whale endpoints read from the database.
 type whaleReader interface {
-	// WhaleMoves gives the n newest moves after start and up to end, unix µs, that
-	// stand before a move (nil: all) and pass the filter, newest first.
-	WhaleMoves(ctx context.Context, f serving.MoveFilter, start, end int64, before *serving.Move, n int) ([]serving.Move, error)
-	// OldestWhaleMove gives the time of the first move that passes the filter, unix
-	// µs; 0 where there is none.
-	OldestWhaleMove(ctx context.Context, f serving.MoveFilter) (int64, error)
+	// WhaleMoves gives the n newest moves up to end, unix µs, that stand before a move
+	// (nil: all) and pass the filter, newest first.
+	WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error)
 }
 
 func whaleRoutes() []Route {
-	day := periodParam()
-	day.Default = serving.Day.String()
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
@@ -59,7 +54,7 @@ func whaleRoutes() []Route {
 			Summary: "Where large orders move the money", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
 			Params: []Param{
 				flowMarket: {Name: "market_id", Kind: ConditionArg, Doc: "condition id: this market alone"},
-				flowPeriod: day, flowLimit: limitParam("50", whaleRows),
+				flowPeriod: periodParam(), flowLimit: limitParam("50", whaleRows),
 			},
 			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it less what they sold of it. A market's is in terms of its " +
 				"first outcome: buys of it and sells of the others, less sells of it and buys of the others. Markets are ranked by the " +

@@ -32,7 +32,8 @@ const (
 type movePage struct {
 	rows []serving.Move // newest first
 	more bool           // moves follow that the plan shows
-	cut  int64          // unix µs of the first move, where only those follow that are too old for the plan; 0: none
+	cut  bool           // only moves follow that are too old for the plan
+	next int64          // unix µs of the first of these
 }
 
 // moveFront is the first page of the walk without filters: rows encoded once.
@@ -67,8 +68,8 @@ func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	e := call.pageFor(limit, p.more)
-	if p.cut != 0 {
-		e.cutHistory(v.snap, p.cut)
+	if p.cut {
+		e.cutHistory(v.snap, p.next)
 	}
 	mark, start := a.open(call, v.asOf, e)
 	call.buf = a.appendNextMove(v.appendThreshold(call.buf), call, &p)
@@ -159,35 +160,36 @@ func (v *view) moveFilter(call *Call) (serving.MoveFilter, error) {
 // movePage reads n moves: the last 30 days from memory, older ones from the
 // database.
 func (a *API) movePage(v *view, call *Call, f serving.MoveFilter, before *serving.Move, n int) (movePage, error) {
-	w, oldest := v.whalesOf(), call.historyStart(v.snap)
-	var p movePage
+	w := v.whalesOf()
+	var rows []serving.Move // one more than fit, where there is one
 	held := w.Before(before)
-	for i := len(held) - 1; i >= 0 && len(p.rows) <= n && held[i].TS > oldest; i-- {
+	for i := len(held) - 1; i >= 0 && len(rows) <= n; i-- {
 		if f.Takes(v.snap.Catalog, &held[i]) {
-			p.rows = append(p.rows, held[i])
+			rows = append(rows, held[i])
 		}
 	}
-	key := fmt.Sprintf("%d %d %d %v %q", f.MinUSD, f.Side, f.Wallet, f.Tokens, f.Categories)
-	if len(p.rows) <= n && oldest < w.Since {
-		want := n + 1 - len(p.rows)
-		page := fmt.Sprintf("whale moves %s %d %d %s", key, oldest, want, appendMovePlace(nil, before))
-		older, err := remember(a, v, page, func(ctx context.Context) ([]serving.Move, error) {
-			return a.reader.WhaleMoves(ctx, f, oldest, w.Since, before, want)
+	if want := n + 1 - len(rows); want > 0 && v.snap.Whales != nil {
+		key := fmt.Sprintf("whale moves %d %d %d %v %q %d %s", f.MinUSD, f.Side, f.Wallet, f.Tokens, f.Categories, want, appendMovePlace(nil, before))
+		older, err := remember(a, v, key, func(ctx context.Context) ([]serving.Move, error) {
+			return a.reader.WhaleMoves(ctx, f, w.Since, before, want)
 		})
 		if err != nil {
-			return p, err
+			return movePage{}, err
 		}
-		p.rows = append(p.rows, older...)
+		rows = append(rows, older...)
 	}
-	if p.more = len(p.rows) > n; p.more || oldest == 0 {
-		p.rows = p.rows[:min(n, len(p.rows))]
-		return p, nil
+	return cutMoves(rows, n, call.historyStart(v.snap)), nil
+}
+
+// cutMoves takes a page of n out of rows, of which there is one more where any
+// follow; moves before start are not shown.
+func cutMoves(rows []serving.Move, n int, start int64) movePage {
+	for i := range rows {
+		if rows[i].TS < start {
+			return movePage{rows: rows[:i], cut: true, next: rows[i].TS}
+		}
 	}
-	first, err := remember(a, v, "oldest whale move "+key, func(ctx context.Context) (int64, error) { return a.reader.OldestWhaleMove(ctx, f) })
-	if first != 0 && first <= oldest {
-		p.cut = first
-	}
-	return p, err
+	return movePage{rows: rows[:min(n, len(rows))], more: len(rows) > n}
 }
 
 // appendNextMove adds next_cursor.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -157,7 +158,7 @@ func (r *reflector) success(route *api.Route, example json.RawMessage) (*Respons
 		return nil, err
 	}
 	if list := payload(schema); list != nil && list.Items != nil {
-		list.MaxItems = route.MaxRows
+		list.MaxItems = cmp.Or(route.MaxItems, route.MaxRows)
 	}
 	ok.Content.add(jsonType, MediaType{Schema: schema, Example: example})
 	return ok, nil

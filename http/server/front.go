@@ -1,12 +1,14 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/guard"
 	"pmx/http/api"
+	"pmx/http/wire"
 )
 
 // hsts tells browsers to keep to HTTPS for a year.
@@ -17,12 +19,7 @@ const hsts = "max-age=31536000"
 func (s *Server) front(c *fiber.Ctx) error {
 	call := s.api.Begin(c)
 	defer s.finish(c, call)
-	peer := s.transport.peer(c)
-	call.Addr = peer.addr
-	if peer.secure {
-		c.Response().Header.SetCanonical([]byte("Strict-Transport-Security"), []byte(hsts))
-	}
-	if !peer.ok {
+	if peer := s.arrived(c, call); !peer.ok {
 		s.api.Fail(c, call, api.HTTPSRequired())
 		return nil
 	}
@@ -34,6 +31,16 @@ func (s *Server) front(c *fiber.Ctx) error {
 		s.fail(c, call, err)
 	}
 	return nil
+}
+
+// arrived notes where c came from.
+func (s *Server) arrived(c *fiber.Ctx, call *api.Call) peer {
+	peer := s.transport.peer(c)
+	call.Addr = peer.addr
+	if peer.secure {
+		c.Response().Header.SetCanonical([]byte("Strict-Transport-Security"), []byte(hsts))
+	}
+	return peer
 }
 
 // fail answers with err and logs it where it is the server's own.
@@ -60,8 +67,30 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	call := s.api.BeginRefusal(c)
 	call.Addr = remote(c.Context().RemoteAddr())
-	s.fail(c, call, err)
+	if len(c.Request().Header.Peek(wire.KeyHeader)) > 0 && headersRead(err) {
+		s.refuseKnown(c, call, err)
+	} else {
+		s.fail(c, call, err)
+	}
 	s.record(c, call)
 	s.api.End(call)
 	return nil
+}
+
+// headersRead tells whether the headers of a refused request are there as a whole:
+// only its body was too large, or did not come.
+func headersRead(err error) bool {
+	var e *fiber.Error
+	return errors.As(err, &e) && (e.Code == fiber.StatusRequestEntityTooLarge || e.Code == fiber.StatusRequestTimeout)
+}
+
+// refuseKnown answers with err under the transport rules of front, and for the key
+// that the request carries.
+func (s *Server) refuseKnown(c *fiber.Ctx, call *api.Call, err error) {
+	peer := s.arrived(c, call)
+	if !peer.ok {
+		s.api.Fail(c, call, api.HTTPSRequired())
+		return
+	}
+	s.api.FailKnown(c, call, err)
 }

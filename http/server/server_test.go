@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -177,6 +178,42 @@ func TestOversizedAndMalformedRequestsGetProblems(t *testing.T) {
 		got := string(head[:n])
 		if !strings.HasPrefix(got, "HTTP/1.1 "+status) || !strings.Contains(got, `"code":"`+code+`"`) || !strings.Contains(got, wire.ProblemType) || !strings.Contains(got, "X-Request-Id") {
 			t.Errorf("%s: %s", want, got)
+		}
+	}
+}
+
+// A request that is refused for its body alone is its key's: the refusal tells the
+// plan and what is left, and the key pays for it.
+func TestARefusedBodyIsItsKeys(t *testing.T) {
+	r := serve(t, nil, nil)
+	for want, key := range map[string]string{"alpha": r.key, "": "pmx_" + strings.Repeat("A", 43)} {
+		last := ""
+		for range 2 {
+			conn, err := net.Dial("tcp", r.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			// Headers alone: the length says enough.
+			if _, err := io.WriteString(conn, "POST /api/v3/research/export-jobs HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 70000\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p wire.Problem
+			if err := json.NewDecoder(res.Body).Decode(&p); err != nil || res.StatusCode != 413 || p.Code != "body_too_large" {
+				t.Fatalf("%d %+v %v", res.StatusCode, p, err)
+			}
+			plan, left := "", res.Header.Get("X-RateLimit-Remaining")
+			if p.Plan != nil {
+				plan = *p.Plan
+			}
+			if plan != want || (left == "") != (want == "") || want != "" && left == last {
+				t.Errorf("plan %q, want %q; %s left after %s; %v", plan, want, left, last, res.Header)
+			}
+			last = left
 		}
 	}
 }

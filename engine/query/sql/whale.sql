@@ -20,9 +20,6 @@ WHERE (ts, tx, address, token_id, side) < (@ts, unhex('@tx'), unhex('@address'),
 ORDER BY ts DESC, tx DESC, address DESC, token_id DESC, side DESC
 LIMIT @limit
 
--- name: OldestWhaleMove
-SELECT coalesce(min(ts), 0) FROM (@moves) AS m LIMIT 1
-
 -- name: WhaleMovesOf
 SELECT ts, wallet, token, side, tx, SUM(fills)::BIGINT AS fills, SUM(shares)::BIGINT AS shares, SUM(usd)::BIGINT AS usd
 FROM (

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"context"
-	"slices"
 
 	"pmx/data"
 	"pmx/rollups/index"
@@ -45,23 +44,15 @@ type Moves struct {
 
 // WhaleMoves gives the newest that stand before one; of the filter it knows
 // MinUSD and Side.
-func (s *Moves) WhaleMoves(_ context.Context, f serving.MoveFilter, start, end int64, before *serving.Move, n int) ([]serving.Move, error) {
+func (s *Moves) WhaleMoves(_ context.Context, f serving.MoveFilter, end int64, before *serving.Move, n int) ([]serving.Move, error) {
 	s.Reads++
 	var out []serving.Move
 	for _, m := range s.Older {
-		if m.TS > start && m.TS <= end && (before == nil || m.Compare(before) < 0) && m.USD >= f.MinUSD && (f.Side < 0 || int8(m.Side) == f.Side) {
+		if m.TS <= end && (before == nil || m.Compare(before) < 0) && m.USD >= f.MinUSD && (f.Side < 0 || int8(m.Side) == f.Side) {
 			out = append(out, m)
 		}
 	}
 	return out[:min(n, len(out))], nil
-}
-
-// OldestWhaleMove gives the time of the last one.
-func (s *Moves) OldestWhaleMove(context.Context, serving.MoveFilter) (int64, error) {
-	if len(s.Older) == 0 {
-		return 0, nil
-	}
-	return slices.MinFunc(s.Older, func(a, b serving.Move) int { return a.Compare(&b) }).TS, nil
 }
 
 // Index makes up an index whose hourly bars move by one point an hour, hours of
