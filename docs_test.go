@@ -10,6 +10,7 @@ import (
 
 	"pmx/data/feeds"
 	"pmx/engine/export"
+	"pmx/http/api"
 )
 
 func read(t *testing.T, file string) string {
@@ -53,6 +54,42 @@ func TestReadmeNamesEveryPackage(t *testing.T) {
 		if pkg != "http/api/apitest" && !strings.Contains(text, "| `"+pkg+"` |") {
 			t.Errorf("README.md does not say what package %s is for", pkg)
 		}
+	}
+}
+
+// endpointCell finds the endpoints that a cell of README's table names: methods and
+// paths below the API's base, in code, without their queries.
+var endpointCell = regexp.MustCompile("`((?:[A-Z]+ )?)(/[^`?]*)[^`]*`")
+
+func TestReadmeNamesEveryEndpoint(t *testing.T) {
+	_, text, found := strings.Cut(read(t, "README.md"), "\n## What the API answers\n")
+	text, _, ended := strings.Cut(text, "\n## ")
+	if !found || !ended {
+		t.Fatal("README.md has no section on what the API answers")
+	}
+	named := map[string]bool{}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, "/"), "|")
+		if len(cells) != 4 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		method := "GET "
+		for _, m := range endpointCell.FindAllStringSubmatch(cells[1], -1) {
+			if m[1] != "" {
+				method = m[1]
+			}
+			named[method+m[2]] = true
+		}
+	}
+	for _, r := range api.Routes() {
+		name := r.Method + " " + r.Path
+		if !named[name] {
+			t.Errorf("README.md does not name %s", name)
+		}
+		delete(named, name)
+	}
+	for name := range named {
+		t.Errorf("README.md names %s, which is no endpoint", name)
 	}
 }
 
