@@ -78,11 +78,6 @@ type marketRead struct {
 	fills []serving.MarketFill
 }
 
-// Weight is about how many bytes r holds.
-func (r marketRead) Weight() int {
-	return 128 + len(r.texts.Description) + len(r.texts.ResolutionSource) + 120*len(r.fills)
-}
-
 // marketRead reads at w, or keeps what was read for the epoch where that takes long.
 func (a *API) marketRead(v *view, w *desk, m *serving.Market) (marketRead, error) {
 	if a.reader.MarketAtHand(m.ID, v.snap.Catalog.Tokens(m.ID), v.snap.Batch) {

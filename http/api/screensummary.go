@@ -25,9 +25,6 @@ func endBuckets() []time.Duration {
 // summary is the encoded data of a summary, which is kept for equal requests.
 type summary []byte
 
-// Weight is how many bytes it takes.
-func (s summary) Weight() int { return len(s) }
-
 // screenerSummary answers GET /screener/summary.
 func (a *API) screenerSummary(c *fiber.Ctx, call *Call) error {
 	v, err := a.ready()

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -29,27 +30,17 @@ const (
 
 // reads keeps the results of reads. The epoch is part of every key, so nothing
 // is ever invalidated; equal requests at once read once.
-type reads struct{ cache *otter.Cache[string, any] }
+type reads struct{ cache *otter.Cache[string, kept] }
 
 func newReads() (*reads, error) {
-	cache, err := otter.New(&otter.Options[string, any]{
+	cache, err := otter.New(&otter.Options[string, kept]{
 		MaximumWeight: keepReads,
-		Weigher:       func(key string, v any) uint32 { return uint32(len(key)) + weight(v) },
+		Weigher:       func(key string, k kept) uint32 { return k.weight + min(uint32(len(key)), math.MaxUint32-k.weight) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read cache: %w", err)
 	}
 	return &reads{cache: cache}, nil
-}
-
-// weighed is a result that knows about how many bytes it holds.
-type weighed interface{ Weight() int }
-
-func weight(v any) uint32 {
-	if w, ok := v.(weighed); ok {
-		return uint32(max(w.Weight(), 0))
-	}
-	return 1024
 }
 
 // remember gives what load gave for key in the view's epoch, calling it once for
@@ -58,12 +49,16 @@ func remember[T any](a *API, v *view, key string, load func(ctx context.Context)
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	full := fmt.Sprintf("%d %s", v.snap.Epoch, key)
-	got, err := a.reads.cache.Get(ctx, full, otter.LoaderFunc[string, any](func(ctx context.Context, _ string) (any, error) {
-		return load(ctx)
+	got, err := a.reads.cache.Get(ctx, full, otter.LoaderFunc[string, kept](func(ctx context.Context, _ string) (kept, error) {
+		v, err := load(ctx)
+		if err != nil {
+			return kept{}, err
+		}
+		return keep(v), nil
 	}))
 	if err != nil {
 		var zero T
 		return zero, fmt.Errorf("read %s: %w", key, err)
 	}
-	return got.(T), nil
+	return got.value.(T), nil
 }

@@ -70,15 +70,6 @@ type ledger struct {
 	totals serving.Totals
 }
 
-// Weight is about how many bytes the ledger holds.
-func (l ledger) Weight() int {
-	n := 64
-	for i := range l.top {
-		n += 160 + 96*len(l.top[i].Legs)
-	}
-	return n
-}
-
 // ledger gives the ledger of a wallet: worked out at w, or kept for the epoch
 // where that would take long.
 func (a *API) ledger(v *view, w *desk, t *serving.Trader) (ledger, error) {
@@ -116,9 +107,6 @@ func (a *API) walletTokens(ctx context.Context, v *view, w *desk, wallet int32) 
 
 // paidDays is what resolutions brought a wallet day by day.
 type paidDays []serving.DayPaid
-
-// Weight is about how many bytes the list holds.
-func (p paidDays) Weight() int { return 16 * len(p) }
 
 // walletPaid gives the days on which resolutions paid a wallet, oldest first.
 func (a *API) walletPaid(v *view, w *desk, t *serving.Trader) (paidDays, error) {

@@ -66,9 +66,6 @@ type series struct {
 	cut  data.Date // the oldest day that the plan left out; 0: none
 }
 
-// Weight is how many bytes s holds.
-func (s series) Weight() int { return len(s.text) }
-
 // sendSeries answers with what load makes for key: the members behind as_of, and the
 // oldest day that was left out for its age, 0 for none. What load depends on must be
 // in key.

@@ -37,9 +37,6 @@ type EventTraders struct {
 	Rows  []EventTrader
 }
 
-// Weight is about how many bytes t holds.
-func (t EventTraders) Weight() int { return 64 + 80*len(t.Rows) }
-
 // Sort brings the rows into their order and leaves the first n.
 func (t *EventTraders) Sort(s *Snapshot, n int) {
 	slices.SortFunc(t.Rows, func(x, y EventTrader) int {

@@ -201,9 +201,6 @@ type Accuracy struct {
 	Categories []CategoryScore // the most forecasts first, ties by name
 }
 
-// Weight is about how many bytes the accuracy holds.
-func (a Accuracy) Weight() int { return 512 + 80*len(a.Categories) }
-
 // Accuracy scores the tokens that a wallet holds of resolved markets. The scores
 // of all of them add up to what the snapshot's Oracle says of the wallet.
 func (s *Snapshot) Accuracy(b *Book) Accuracy {

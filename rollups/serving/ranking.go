@@ -57,9 +57,6 @@ type Ranking struct {
 	Ranks   []int32 // competition rank by Brier score: 1, 1, 3
 }
 
-// Weight is about how many bytes the ranking holds.
-func (r Ranking) Weight() int { return 64 + 8*len(r.Wallets) }
-
 // Ranking gives the first most wallets with at least atLeast forecasts, the
 // venue's own left out: by Brier score, ties by the number of forecasts, the most
 // first, then by address.
