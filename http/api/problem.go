@@ -113,6 +113,7 @@ func Opening() fasthttp.RequestHandler {
 		id := ids.appendID(nil, ctx.Request.Header.Peek(headerRequestID))
 		p.answer(&ctx.Response, p.append(nil, string(id), all, access.Nobody))
 		setHeader(&ctx.Response.Header, headerRequestID, string(id))
+		setHeader(&ctx.Response.Header, fiber.HeaderXContentTypeOptions, "nosniff")
 	}
 }
 

@@ -58,6 +58,12 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 			Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Msg("request_panicked")
 		s.api.Fail(c, call, nil)
 	}
+	s.end(c, call)
+}
+
+// end is the last of every answer, whatever gave it.
+func (s *Server) end(c *fiber.Ctx, call *api.Call) {
+	c.Response().Header.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
 	s.record(c, call)
 	s.api.End(call)
 }
@@ -72,8 +78,7 @@ func (s *Server) transportFailed(c *fiber.Ctx, err error) error {
 	} else {
 		s.fail(c, call, err)
 	}
-	s.record(c, call)
-	s.api.End(call)
+	s.end(c, call)
 	return nil
 }
 

@@ -63,6 +63,7 @@ type Config struct {
 type Server struct {
 	api       *api.API
 	app       *fiber.App
+	parsed    fasthttp.RequestHandler // of requests that were read and have one meaning
 	listener  net.Listener
 	transport transport
 	drain     time.Duration
@@ -152,7 +153,8 @@ func (s *Server) newApp() *fiber.App {
 	inner := app.Server()
 	inner.NoDefaultServerHeader = true
 	inner.CloseOnShutdown = true
-	inner.Handler = knownMethods(app, app.Handler())
+	s.parsed = knownMethods(app, app.Handler())
+	inner.Handler = strict(app, s.parsed)
 	return app
 }
 
@@ -172,8 +174,8 @@ func knownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.Request
 }
 
 // Handler is the whole app as fasthttp sees it, for tests and benchmarks without
-// a socket.
-func (s *Server) Handler() fasthttp.RequestHandler { return s.app.Server().Handler }
+// a socket: their requests have no text that could be refused.
+func (s *Server) Handler() fasthttp.RequestHandler { return s.parsed }
 
 // Addr is the address the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }

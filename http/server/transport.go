@@ -30,8 +30,9 @@ func (t *transport) peer(c *fiber.Ctx) peer {
 	if !t.isTrusted(direct) {
 		return peer{addr: direct, secure: t.tls, ok: t.tls || direct.IsLoopback()}
 	}
-	proto := lastItem(c.Request().Header.Peek(fiber.HeaderXForwardedProto))
-	secure := bytes.EqualFold(proto, []byte("https"))
+	// On two lines, one may be the client's own, in any place.
+	proto := c.Request().Header.PeekAll(fiber.HeaderXForwardedProto)
+	secure := len(proto) == 1 && bytes.EqualFold(lastItem(proto[0]), []byte("https"))
 	return peer{addr: t.client(c, direct), secure: secure, ok: secure}
 }
 
