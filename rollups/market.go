@@ -92,7 +92,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 	if m.Liquidity != nil {
 		f.Liquidity = *m.Liquidity
 	}
-	if m.BestBid != nil && m.BestAsk != nil {
+	if m.BestBid != nil && m.BestAsk != nil && *m.BestBid <= *m.BestAsk {
 		f.Spread = *m.BestAsk - *m.BestBid
 	}
 	return f, windows

@@ -58,7 +58,7 @@ func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step fu
 const rebuiltSuffix = "_rebuilt"
 
 // assertions name statements that give (rows examined, rows that refute).
-var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets",
+var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets", "newest_quotes", "no_negative_spread",
 	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets",
 	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
@@ -118,10 +118,13 @@ func (v *verifier) assert(name string) error {
 
 // refuted says what a failed assertion means.
 var refuted = map[string]string{
-	"unique_fills":     "a fill is there twice: restore a backup, or import into a fresh data directory",
-	"unique_wallets":   "an address has two ids: restore a backup",
-	"unique_tokens":    "a token has two ids: restore a backup",
-	"unique_markets":   "a market has two ids: restore a backup",
+	"unique_fills":       "a fill is there twice: restore a backup, or import into a fresh data directory",
+	"unique_wallets":     "an address has two ids: restore a backup",
+	"unique_tokens":      "a token has two ids: restore a backup",
+	"unique_markets":     "a market has two ids: restore a backup",
+	"newest_quotes":      "a market's quote is not its newest record's, or it has one though it is closed: import its description again",
+	"no_negative_spread": "a bid is above its ask: import the market's description again",
+
 	"known_dimensions": "a fill names a wallet, token or market that is not there: restore a backup",
 	"grain_sums":       "sums of the wallets' tables differ: run pmx rebuild",
 	"grain_legs":       "sums of the tokens' tables differ: run pmx rebuild",

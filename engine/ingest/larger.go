@@ -44,11 +44,8 @@ func largerValues(a, b data.Market) (data.Market, error) {
 			*f.dst = *f.v
 		}
 	}
-	for _, f := range []struct{ dst, v **data.Micro }{{&out.BestBid, &a.BestBid}, {&out.BestAsk, &a.BestAsk},
-		{&out.LastPrice, &a.LastPrice}, {&out.Liquidity, &a.Liquidity}, {&out.ReportedVolume, &a.ReportedVolume}} {
-		if *f.v != nil && **f.v > **f.dst {
-			*f.dst = *f.v
-		}
+	if a.ReportedVolume != nil && *a.ReportedVolume > *out.ReportedVolume {
+		out.ReportedVolume = a.ReportedVolume
 	}
 	err := largerList(&out.Tags, a.Tags)
 	if err == nil {

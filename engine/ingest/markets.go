@@ -13,7 +13,8 @@ import (
 )
 
 // mergedColumns are the columns of markets that follow the version rule, in
-// table order; updated_at, the version itself, comes after them.
+// table order; updated_at, the version itself, comes after them. Those of the quote
+// are filled in from the quote, which is merged as one.
 var mergedColumns = []string{"gamma_id", "question_id", "question", "slug", "description", "resolution_source",
 	"group_item_title", "group_item_threshold", "icon", "event_id", "event_slug", "event_title", "series_slug",
 	"neg_risk", "neg_risk_market_id", "category", "category_source", "tags", "outcomes", "token_ids", "prices",
@@ -23,7 +24,11 @@ var mergedColumns = []string{"gamma_id", "question_id", "question", "slug", "des
 func mergedSQL() string {
 	parts := make([]string, 0, len(mergedColumns)+1)
 	for _, c := range mergedColumns {
-		parts = append(parts, statements.Get("MergedNewer", "@c", c))
+		rule := "MergedNewer"
+		if slices.Contains(quoteColumns, c) {
+			rule = "MergedQuote"
+		}
+		parts = append(parts, statements.Get(rule, "@c", c))
 	}
 	return strings.Join(append(parts, statements.Get("MergedVersion")), ",\n    ")
 }
@@ -47,7 +52,7 @@ func (j *job) prepareMarkets() error {
 	if markets+mapped == 0 {
 		return j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
 	}
-	if err := j.exec("MarketsNext", "@merged", mergedSQL()); err != nil {
+	if err := j.exec("MarketsNext", "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote")); err != nil {
 		return err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
@@ -85,6 +90,7 @@ func mergeMarket(old, next data.Market) (data.Market, error) {
 		b = larger
 	}
 	out := overlay(a, b)
+	takeQuote(&out, old, next)
 	out.Stub = old.Stub && next.Stub
 	out.Resolution = betterResolution(old.Resolution, next.Resolution)
 	out.UpdatedAt = old.UpdatedAt
@@ -147,10 +153,6 @@ func overlay(a, b data.Market) data.Market {
 	pointer(&a.Active, b.Active)
 	pointer(&a.Closed, b.Closed)
 	pointer(&a.AcceptingOrders, b.AcceptingOrders)
-	pointer(&a.BestBid, b.BestBid)
-	pointer(&a.BestAsk, b.BestAsk)
-	pointer(&a.LastPrice, b.LastPrice)
-	pointer(&a.Liquidity, b.Liquidity)
 	pointer(&a.ReportedVolume, b.ReportedVolume)
 	slice(&a.Tags, b.Tags)
 	slice(&a.Outcomes, b.Outcomes)
@@ -194,7 +196,7 @@ func marketRow(m data.Market) ([]any, error) {
 	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
 		row = append(row, stamp(t))
 	}
-	return append(append(row, payoutColumns(m.Resolution)...), nil, m.Stub), nil
+	return append(append(row, payoutColumns(m.Resolution)...), nil, nil, m.Stub), nil
 }
 
 func payoutColumns(r *data.Resolution) []any {

@@ -160,6 +160,7 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 // Market stages a market.
 func (s *sink) Market(_ int64, m data.Market) error {
 	s.aside()
+	soundQuote(&m)
 	return s.markets.add(m)
 }
 

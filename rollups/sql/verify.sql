@@ -32,6 +32,19 @@ SELECT count(*), count(*) - count(DISTINCT token_id) + count(*) - count(DISTINCT
 -- name: unique_markets
 SELECT count(*), count(*) - count(DISTINCT condition) + count(*) - count(DISTINCT market) FROM markets
 
+-- name: newest_quotes
+-- What a market shows of its order book is what its newest record said, whole, and
+-- nothing where it is closed or resolved.
+SELECT count(*), count(*) FILTER (
+  (best_bid, best_ask, last_price, liquidity) IS DISTINCT FROM
+    CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN (quote.bid, quote.ask, quote.last, quote.liquidity)
+      ELSE (NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT) END
+  OR quote IS NOT NULL AND quote.at IS DISTINCT FROM updated_at)
+FROM markets
+
+-- name: no_negative_spread
+SELECT count(*), count(*) FILTER (best_bid > best_ask OR quote.bid > quote.ask) FROM markets
+
 -- name: known_dimensions
 SELECT (SELECT count(*) FROM position),
   (SELECT count(*) FROM (SELECT DISTINCT wallet FROM fills) AS f WHERE wallet NOT IN (SELECT wallet FROM wallets))

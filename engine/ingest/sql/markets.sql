@@ -25,9 +25,14 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 -- fills gaps, and between equal versions the larger value stands; a payout gives
 -- way to one of a better source or a later version, and between equal ones to
 -- the earlier time, then the larger payouts. So the order of imports is no matter.
+-- A quote is the newest record's as a whole: what that one leaves out is gone, and
+-- gaps are not filled. A market that is closed or resolved shows none; one that is
+-- open has no time of closing.
 CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
-  SELECT n, o, o.market AS known,
+  SELECT n, o, o.market AS known, o.quote AS old_quote,
+    CASE WHEN NOT n.stub THEN struct_pack(at := n.updated_at, bid := n.best_bid, ask := n.best_ask, last := n.last_price,
+      liquidity := n.liquidity) END AS new_quote,
     NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
     NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
     n.payouts IS NOT NULL AND (o.payouts IS NULL
@@ -43,11 +48,21 @@ merged AS (
     CASE WHEN pays THEN n.payouts ELSE o.payouts END AS payouts,
     CASE WHEN pays THEN n.payout_source ELSE o.payout_source END AS payout_source,
     CASE WHEN pays THEN n.payout_version ELSE o.payout_version END AS payout_version,
-    CASE WHEN pays THEN coalesce(n.payout_at, o.payout_at) ELSE coalesce(o.payout_at, n.payout_at) END AS payout_at
+    CASE WHEN pays THEN coalesce(n.payout_at, o.payout_at) ELSE coalesce(o.payout_at, n.payout_at) END AS payout_at,
+    CASE WHEN newer OR equal AND (old_quote IS NULL OR @new > @old) THEN new_quote ELSE old_quote END AS quote
   FROM joined
 ),
+shown AS (
+  SELECT * REPLACE (CASE WHEN closed IS NOT FALSE THEN closed_at END AS closed_at),
+    payouts IS NULL AND closed IS NOT TRUE AS open
+  FROM merged
+),
 final AS (
-  SELECT *, CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at) END AS resolved_at FROM merged
+  SELECT * EXCLUDE (open, quote) REPLACE (
+      CASE WHEN open THEN quote.bid END AS best_bid, CASE WHEN open THEN quote.ask END AS best_ask,
+      CASE WHEN open THEN quote.last END AS last_price, CASE WHEN open THEN quote.liquidity END AS liquidity),
+    CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at) END AS resolved_at, quote
+  FROM shown
 )
 SELECT * FROM final
 EXCEPT
@@ -55,6 +70,12 @@ SELECT * FROM markets WHERE market IN (SELECT market FROM final)
 
 -- name: MergedNewer
 CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
+
+-- name: MergedQuote
+NULL::BIGINT AS @c
+
+-- name: QuoteOrder
+(coalesce(@q.bid, -1), coalesce(@q.ask, -1), coalesce(@q.last, -1), coalesce(@q.liquidity, -1))
 
 -- name: MergedVersion
 greatest(n.updated_at, o.updated_at) AS updated_at

@@ -1,0 +1,256 @@
+package rollups_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups"
+)
+
+// quote is a market's quote as text, - for a side that is not there.
+type quote struct{ bid, ask, last, liquidity *data.Micro }
+
+func (q quote) String() string {
+	text := func(m *data.Micro) string {
+		if m == nil {
+			return "-"
+		}
+		return m.String()
+	}
+	return text(q.bid) + " " + text(q.ask) + " " + text(q.last) + " " + text(q.liquidity)
+}
+
+func quoteOf(m data.Market) quote { return quote{m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity} }
+
+func (q quote) compare(o quote) int {
+	side := func(a, b *data.Micro) int {
+		number := func(m *data.Micro) data.Micro {
+			if m == nil {
+				return -1
+			}
+			return *m
+		}
+		return cmp.Compare(number(a), number(b))
+	}
+	return cmp.Or(side(q.bid, o.bid), side(q.ask, o.ask), side(q.last, o.last), side(q.liquidity, o.liquidity))
+}
+
+func micros(v float64) *data.Micro {
+	m := data.Micro(v*1e6 + 0.5)
+	return &m
+}
+
+// standing is what the database has of a market's quote.
+type standing struct {
+	quote quote
+	over  bool // closed or resolved
+}
+
+// kept reads the quotes of all markets.
+func (v *venue) kept() map[data.Hash]standing {
+	out := map[data.Hash]standing{}
+	query := "SELECT condition, best_bid, best_ask, last_price, liquidity, payouts IS NOT NULL OR closed IS TRUE FROM markets"
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		return engine.Each(ctx, conn, query, func(row []driver.Value) error {
+			var s standing
+			for i, dst := range []**data.Micro{&s.quote.bid, &s.quote.ask, &s.quote.last, &s.quote.liquidity} {
+				if row[1+i] != nil {
+					m := data.Micro(engine.Int(row[1+i]))
+					*dst = &m
+				}
+			}
+			s.over = row[5].(bool)
+			out[data.Hash(row[0].([]byte))] = s
+			return nil
+		})
+	})
+	return out
+}
+
+// failed lists the checks of verify that do not hold.
+func (v *venue) failed() (names []string) {
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		checks, err := rollups.Verify(ctx, conn, nil, nil)
+		for _, c := range checks {
+			if !c.OK {
+				names = append(names, c.Name)
+			}
+		}
+		return err
+	})
+	return names
+}
+
+// TestASideThatIsGoneDoesNotStay: the second record of a market has an ask alone.
+func TestASideThatIsGoneDoesNotStay(t *testing.T) {
+	market := func(hour int, bid, ask *data.Micro) data.Market {
+		return data.Market{Condition: condition(0), UpdatedAt: start.Add(time.Duration(hour) * time.Hour), BestBid: bid, BestAsk: ask}
+	}
+	first, second := market(1, micros(0.10), micros(0.12)), market(2, nil, micros(0.001))
+	closed := second
+	closed.UpdatedAt, closed.Closed = start.Add(3*time.Hour), new(bool)
+	*closed.Closed = true
+	paid := data.Market{Condition: condition(0), Stub: true, Resolution: &data.Resolution{Condition: condition(0),
+		Payouts: []data.Micro{data.One, 0}, Source: data.ResolvedByAPI}}
+	crossed := market(4, micros(0.6), micros(0.4))
+	for name, c := range map[string]struct {
+		records []data.Market
+		want    string
+	}{
+		"a newer record":          {[]data.Market{first, second}, "- 0.001 - -"},
+		"an older record":         {[]data.Market{second, first}, "- 0.001 - -"},
+		"a closed market":         {[]data.Market{first, second, closed}, "- - - -"},
+		"closed before":           {[]data.Market{closed, second, first}, "- - - -"},
+		"a resolved market":       {[]data.Market{first, paid}, "- - - -"},
+		"resolved before":         {[]data.Market{paid, first}, "- - - -"},
+		"a crossed book":          {[]data.Market{first, crossed}, "- - - -"},
+		"a price above one":       {[]data.Market{market(1, micros(0.5), micros(1.5))}, "0.5 - - -"},
+		"equal versions":          {[]data.Market{market(1, micros(0.1), nil), market(1, nil, micros(0.9))}, "0.1 - - -"},
+		"an undated record":       {[]data.Market{second, {Condition: condition(0), BestBid: micros(0.3)}}, "- 0.001 - -"},
+		"a trade behind a record": {[]data.Market{first, {Condition: condition(0), Stub: true, Question: "Q?"}}, "0.1 0.12 - -"},
+	} {
+		for _, files := range [][]step{{{markets: c.records}}, filesOf(c.records)} {
+			v := newVenue(t, files)
+			for i := range files {
+				v.importStep(i)
+			}
+			if got := v.kept()[condition(0)].quote; got.String() != c.want {
+				t.Errorf("%s, %d files: %s, want %s", name, len(files), got, c.want)
+			}
+			v.close()
+		}
+	}
+}
+
+func filesOf(records []data.Market) (files []step) {
+	for _, m := range records {
+		files = append(files, step{markets: []data.Market{m}})
+	}
+	return files
+}
+
+// TestQuotesAreThoseOfTheNewestRecord: whatever the order and the files, the quote is
+// the newest record's, whole, the largest of equally new ones, and none where the
+// market is closed or resolved.
+func TestQuotesAreThoseOfTheNewestRecord(t *testing.T) {
+	const markets = 500
+	rng := rand.New(rand.NewPCG(11, 1))
+	records, files := make([][]data.Market, markets), make([]step, 4)
+	for i := range records {
+		for range 1 + rng.IntN(6) {
+			m := drawQuote(rng, condition(i))
+			m.Condition[30] = byte(i >> 8)
+			records[i] = append(records[i], m)
+			at := rng.IntN(len(files))
+			files[at].markets = append(files[at].markets, m)
+		}
+	}
+	v := newVenue(t, files)
+	defer v.close()
+	for i := range files {
+		v.importStep(i)
+	}
+	for i := range files {
+		if r := v.importStep(i); r.MarketsChanged != 0 {
+			t.Errorf("file %d changes %d markets the second time", i, r.MarketsChanged)
+		}
+	}
+	kept := v.kept()
+	for _, list := range records {
+		got := kept[list[0].Condition]
+		want := newest(list)
+		if got.over {
+			want = quote{}
+		}
+		if got.quote.String() != want.String() {
+			t.Errorf("%s, want %s of %d records", got.quote, want, len(list))
+		}
+	}
+	if bad := v.failed(); len(bad) > 0 {
+		t.Errorf("verify refutes %v", bad)
+	}
+}
+
+func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
+	m := data.Market{Condition: of, Stub: rng.IntN(5) == 0}
+	if m.Stub {
+		if rng.IntN(4) == 0 {
+			m.Resolution = &data.Resolution{Condition: of, Payouts: []data.Micro{0, data.One}, Source: data.ResolvedByAPI}
+		}
+		return m
+	}
+	if hour := rng.IntN(4); hour > 0 {
+		m.UpdatedAt = start.Add(time.Duration(hour) * time.Hour)
+	}
+	price := func() *data.Micro {
+		if n := rng.IntN(13); n < 10 {
+			return micros(float64(n) / 10)
+		}
+		return nil
+	}
+	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = price(), price(), price(), price()
+	if n := rng.IntN(8); n < 2 {
+		m.Closed = new(bool)
+		*m.Closed = n == 0
+	}
+	return m
+}
+
+func newest(records []data.Market) (q quote) {
+	var version time.Time
+	seen := false
+	for _, m := range records {
+		if m.Stub {
+			continue
+		}
+		o := quoteOf(m)
+		if o.bid != nil && o.ask != nil && *o.bid > *o.ask {
+			o.bid, o.ask = nil, nil
+		}
+		if !seen || m.UpdatedAt.After(version) || m.UpdatedAt.Equal(version) && o.compare(q) > 0 {
+			q, version, seen = o, m.UpdatedAt, true
+		}
+	}
+	return q
+}
+
+// TestVerifySeesQuotesThatAreNotTheNewestRecords: what is changed behind its back is
+// refuted.
+func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
+	v := newVenue(t, filesOf([]data.Market{{Condition: condition(0), UpdatedAt: start, BestBid: micros(0.10), BestAsk: micros(0.12), Liquidity: micros(7)}}))
+	defer v.close()
+	v.importStep(0)
+	if bad := v.failed(); len(bad) > 0 {
+		t.Errorf("verify refutes %v", bad)
+	}
+	for _, change := range []string{"best_bid = 110000", "best_bid = 130000", "best_ask = NULL", "last_price = 1", "liquidity = 8",
+		"closed = true", "payouts = [1000000, 0]", "updated_at = updated_at + 1", "quote = NULL"} {
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			for _, stmt := range []string{"CREATE TEMP TABLE held AS FROM markets", "UPDATE markets SET " + change} {
+				if _, err := conn.ExecContext(ctx, stmt); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if bad := v.failed(); !slices.Contains(bad, "newest_quotes") {
+			t.Errorf("%s: verify refutes %v, want newest_quotes", change, bad)
+		}
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			for _, stmt := range []string{"DELETE FROM markets", "INSERT INTO markets FROM held", "DROP TABLE held"} {
+				if _, err := conn.ExecContext(ctx, stmt); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
