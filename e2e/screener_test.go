@@ -29,7 +29,7 @@ said AS (SELECT market, arg_max(if(outcome = 0, p, 1000000 - p), (ts, coalesce(l
   FROM (SELECT *, floor((usd * 2000000.0 + shares) / (2.0 * shares))::BIGINT AS p FROM f WHERE shares > 0) GROUP BY market),
 shop AS (SELECT '0x' || lower(hex(m.condition)) AS id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category,
     coalesce(from_json(m.tags, '["VARCHAR"]'), []) AS tags, m.neg_risk,
-    CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
+    CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
     coalesce(s.volume, 0)::BIGINT AS volume, coalesce(s.d, 0)::BIGINT AS volume_24h, coalesce(s.w, 0)::BIGINT AS volume_7d, coalesce(s.m, 0)::BIGINT AS volume_30d,
     coalesce(s.trades, 0) AS trades, coalesce(h.traders, 0) AS traders, coalesce(h.traders_24h, 0) AS traders_24h, coalesce(flow, 0)::BIGINT AS flow,
     coalesce(m.payouts[1], said.price) AS price, m.liquidity, m.best_ask - m.best_bid AS spread, m.created_at, m.end_at, m.resolved_at, h.last

@@ -35,7 +35,7 @@ FROM span ORDER BY hours`
 
 	plainEver = `SELECT concat_ws(' ', (SELECT sum(usd) FROM fills WHERE role <> 1), (SELECT sum(shares) FROM fills WHERE role <> 1),
   (SELECT count(*) FROM fills WHERE role <> 1), (SELECT count(DISTINCT wallet) FROM fills), (SELECT count(*) FROM markets),
-  (SELECT count(*) FROM markets WHERE payouts IS NOT NULL), (SELECT count(*) FROM markets WHERE payouts IS NULL AND closed = false),
+  (SELECT count(*) FROM markets WHERE payouts IS NOT NULL), (SELECT count(*) FROM markets WHERE payouts IS NULL AND closed IS NOT TRUE),
   (SELECT count(*) FROM markets WHERE payouts IS NULL AND closed = true),
   (SELECT count(DISTINCT coalesce(event_slug, event_id)) FROM markets), (SELECT min(ts) // 1000000 FROM fills), (SELECT max(ts) // 1000000 FROM fills),
   (SELECT count(*) FROM fills), (SELECT count(*) FROM fills JOIN tokens USING (token) WHERE market IS NULL),

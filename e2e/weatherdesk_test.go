@@ -25,7 +25,7 @@ const plainBrackets = `WITH bracket AS (
 )
 SELECT concat_ws(' ', b.day, '0x' || lower(hex(b.condition)), coalesce(x.usd, 0), coalesce(x.trades, 0), coalesce(x.wallets, 0), b.best_bid, b.best_ask, b.group_item_title)
 FROM bracket AS b LEFT JOIN traded AS x USING (market)
-WHERE b.day >= ? AND EXISTS (FROM bracket AS o WHERE o.event_slug = b.event_slug AND o.active AND NOT o.closed AND o.payouts IS NULL)
+WHERE b.day >= ? AND EXISTS (FROM bracket AS o WHERE o.event_slug = b.event_slug AND o.active IS NOT FALSE AND o.closed IS NOT TRUE AND o.payouts IS NULL)
 ORDER BY 1`
 
 // normal is the distribution function of the standard normal distribution.

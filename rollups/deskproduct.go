@@ -339,7 +339,7 @@ func (p *deskProduct) city(c *serving.Catalog, place data.City, clock int64) *se
 	for _, e := range of.events[first:] {
 		open := 0
 		for _, b := range e.Brackets {
-			if bracketOpen(c.Market(b.Market), e.Day, today, out.Live) {
+			if bracketOpen(c.Market(b.Market), e.Day, today) {
 				open++
 			}
 		}
@@ -361,11 +361,8 @@ func (p *deskProduct) city(c *serving.Catalog, place data.City, clock int64) *se
 	return out
 }
 
-// bracketOpen tells whether a bracket can be traded, as a source says or, where
-// none does, as long as its day is not over and no payout is known.
-func bracketOpen(m *serving.Market, day, today data.Date, live bool) bool {
-	if !live {
-		return weather.Open(day, today, true, m.Resolved())
-	}
-	return m.Active != nil && m.Closed != nil && !m.Resolved() && weather.Open(day, today, *m.Active, *m.Closed)
+// bracketOpen tells whether a bracket can be traded: its market is open, no source
+// said that it is not active, and its day is not over.
+func bracketOpen(m *serving.Market, day, today data.Date) bool {
+	return weather.Open(day, today, m.Active == nil || *m.Active, m.Status() != serving.Open)
 }

@@ -24,7 +24,7 @@ func markets() Dataset {
 			{"category", Text, "", "one of a fixed list, derived from tags"},
 			{"tags", Texts, "", "slugs of the venue's tags"},
 			{"outcomes", Texts, "", "labels, in the order of the payouts"},
-			{"status", Text, "", "resolved where the payouts are known, else closed or open; unknown where no source said whether trading ended"},
+			{"status", Text, "", "resolved where the payouts are known, else closed where a source said that trading ended, else open"},
 			{"volume", Decimal, USD, "lifetime, each match once"},
 			{"volume_shares", Decimal, Shares, "outcome tokens of the same fills"},
 			{"volume_basis", Text, "", "taker_usd, or maker_usd where there are fills of makers only; null without fills"},

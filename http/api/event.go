@@ -150,7 +150,7 @@ func appendEvent(b []byte, e *serving.Event) []byte {
 	for _, n := range []struct {
 		name string
 		n    int
-	}{{"markets", len(e.Markets)}, {"open_markets", e.Open}, {"closed_markets", e.Closed}, {"resolved_markets", e.Resolved}, {"unknown_markets", e.Unknown}} {
+	}{{"markets", len(e.Markets)}, {"open_markets", e.Open}, {"closed_markets", e.Closed}, {"resolved_markets", e.Resolved}} {
 		b = append(append(append(b, `,"`...), n.name...), `":`...)
 		b = strconv.AppendInt(b, int64(n.n), 10)
 	}

@@ -75,7 +75,7 @@ func appendWalletTotals(b []byte, t *serving.Totals) []byte {
 // appendHolding writes wire.WalletMarket.
 func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
 	b = appendMarketName(append(b, '{'), h.Market)
-	category, status := "", serving.Unknown
+	category, status := "", serving.Open // no payout is known, and nobody said that it is closed
 	if h.Market != nil {
 		category, status = h.Market.Category, h.Market.Status()
 	}

@@ -129,7 +129,7 @@ func TestWhatIsNotKnownOfAMarketIsNull(t *testing.T) {
 			t.Errorf("%s lacks %s", got, want)
 		}
 	}
-	if m.Status != "unknown" || m.Volume != 0 || len(m.Outcomes) != 0 || len(m.RecentFills) != 0 {
+	if m.Status != "open" || m.Volume != 0 || len(m.Outcomes) != 0 || len(m.RecentFills) != 0 {
 		t.Errorf("%s", got)
 	}
 	// Of three outcomes each has its own price, and no token of the third is known.
@@ -171,8 +171,8 @@ func TestEvent(t *testing.T) {
 			t.Fatalf("%s: %d %s", key, r.status, r.Body())
 		}
 		got, _ := json.Marshal(exact[wire.One[wire.EventOverview]](t, r.Body()).Data)
-		want := `{"event_id":"7","event_slug":"weather","title":"Weather","series_slug":"daily","category":"weather","neg_risk":true,"status":"unknown",` +
-			`"start_date":"2026-03-11T07:09:26Z","end_date":"2026-03-13T19:09:26Z","markets":2,"open_markets":0,"closed_markets":0,"resolved_markets":1,"unknown_markets":1,` +
+		want := `{"event_id":"7","event_slug":"weather","title":"Weather","series_slug":"daily","category":"weather","neg_risk":true,"status":"open",` +
+			`"start_date":"2026-03-11T07:09:26Z","end_date":"2026-03-13T19:09:26Z","markets":2,"open_markets":1,"closed_markets":0,"resolved_markets":1,` +
 			`"volume":120.5,"volume_shares":300,"volume_basis":"taker_usd","volume_24h":10,"volume_7d":20,"volume_30d":30,"trades":4,"traders":3,"liquidity":5,` +
 			`"first_trade_at":"2026-01-23T15:09:26Z","last_trade_at":"2026-03-14T13:09:26Z"}`
 		if string(got) != want {
@@ -198,7 +198,7 @@ func TestMarketsOfAnEvent(t *testing.T) {
 		`"volume":120.5,"volume_shares":300,"volume_basis":"taker_usd","volume_24h":10,"volume_7d":20,"volume_30d":30,"trades":4,"traders":3,"traders_24h":2,` +
 		`"first_trade_at":"2026-01-23T15:09:26Z","last_trade_at":"2026-03-14T13:09:26Z","resolved_at":"2026-03-13T21:09:26Z","end_date":"2026-03-13T19:09:26Z"},` +
 		`{"condition_id":"` + data.Hash{2}.String() + `","question":null,"slug":null,"event_id":"7","event_slug":null,"category":null,` +
-		`"status":"unknown","outcomes":null,"payouts":null,"price":null,"price_change_24h":null,"spread":null,"liquidity":null,` +
+		`"status":"open","outcomes":null,"payouts":null,"price":null,"price_change_24h":null,"spread":null,"liquidity":null,` +
 		`"volume":0,"volume_shares":0,"volume_basis":null,"volume_24h":0,"volume_7d":0,"volume_30d":0,"trades":0,"traders":0,"traders_24h":0,` +
 		`"first_trade_at":null,"last_trade_at":null,"resolved_at":null,"end_date":null}]`
 	if string(got) != want || page.Total != 2 {

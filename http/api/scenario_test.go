@@ -155,7 +155,7 @@ func TestMarketStatus(t *testing.T) {
 	rows[3] = serving.MarketRow{Rank: 4, Closed: &open}
 	v := newVenue(t, snap)
 	b := exact[wire.Board[wire.MarketRow]](t, v.get(access.Alpha, "/leaderboard/markets").Body())
-	for i, want := range []string{"resolved", "unknown", "closed", "open"} {
+	for i, want := range []string{"resolved", "open", "closed", "open"} {
 		if b.Data[i].Status != want {
 			t.Errorf("row %d is %s, want %s", i, b.Data[i].Status, want)
 		}

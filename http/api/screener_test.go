@@ -106,7 +106,7 @@ func TestScreenerRow(t *testing.T) {
 	if len(p.Data) != 1 || *p.MaxRows != 20 || p.Truncated {
 		t.Errorf("%+v", p)
 	}
-	last := page(t, v, access.Free, "status=unknown").Data[0]
+	last := page(t, v, access.Free, "status=open").Data[1]
 	if last.Question != nil || last.Price != nil || last.EndDate != nil || last.NegRisk != nil || last.Tags != nil || last.Outcomes != nil || last.WhaleFlow24h != 0 {
 		t.Errorf("what is not known must be null, and no moves are 0: %+v", last)
 	}
@@ -117,7 +117,7 @@ func TestScreenerFilters(t *testing.T) {
 	v := newVenue(t, few().snapshot())
 	for query, want := range map[string]string{
 		"": "2 0 3", "q=rain": "2 0", "q=RAIN+wea": "0", "q=weather": "0", "q=rian": "0", "category=weather": "2 0", "category=WeatheR": "2 0", "category=sports": "", "exclude_category=Weather": "3", "category=sports&category=weather": "2 0",
-		"exclude_category=weather": "3", "tag=daily": "0", "tag=daily&tag=wet": "2 0", "exclude_tag=daily": "2 3", "status=open&status=unknown": "0 3",
+		"exclude_category=weather": "3", "tag=daily": "0", "tag=daily&tag=wet": "2 0", "exclude_tag=daily": "2 3", "status=open": "0 3", "status=open&status=closed": "2 0 3",
 		"neg_risk=true": "2", "neg_risk=false": "0", "has_resolution=true": "", "has_resolution=false": "2 0 3", "event_id=weather": "0", "event_id=nowhere": "",
 		"min_volume=30": "2 0", "min_volume=30.000001": "2", "max_volume=0": "3", "min_price=0.43&max_price=0.43": "0", "max_price=1": "0",
 		"max_price_change_24h=-0.07": "0", "max_whale_flow_24h=-12000.5": "0", "min_traders=5": "0", "max_spread=1": "0", "min_liquidity=0": "0",
@@ -299,7 +299,7 @@ func TestScreenerSummary(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{facets(d.ByCategory), "weather 2 8, - 1 0, "},
-		{facets(d.ByStatus), "open 1 3, closed 1 5, resolved 0 0, unknown 1 0, "},
+		{facets(d.ByStatus), "open 2 3, closed 1 5, resolved 0 0, "},
 		{facets(d.ByTag), "wet 2 8, daily 1 3, "},
 	} {
 		if c[0] != c[1] {

@@ -77,7 +77,10 @@ func queryParam() Param {
 }
 
 func statusParam() Param {
-	states := []string{string(serving.Open), string(serving.Closed), string(serving.Resolved), string(serving.Unknown)}
+	var states []string
+	for _, s := range serving.Statuses {
+		states = append(states, string(s))
+	}
 	return Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
 }
 

@@ -202,7 +202,7 @@ func TestMarketsOfAWalletAddUp(t *testing.T) {
 		if p := rain.Positions[0]; p.NetShares != 10_000_000 || *p.AvgBuyPrice != 400_000 || p.AvgSellPrice != nil || *p.Payout != 500_000 || p.FeeShares != 1 {
 			t.Errorf("%+v", p)
 		}
-		if unknown := m.Data[1]; unknown.ConditionID != nil || unknown.Positions != nil || unknown.Status != "unknown" || unknown.Volume != 100_000 {
+		if unknown := m.Data[1]; unknown.ConditionID != nil || unknown.Positions != nil || unknown.Status != "open" || unknown.Volume != 100_000 {
 			t.Errorf("%+v", unknown)
 		}
 		if open := m.Data[2]; open.Status != "closed" || open.Positions[0].Payout != nil || open.ResolvedAt != nil {

@@ -29,7 +29,7 @@ type MarketOverview struct {
 	Category         *string           `json:"category"`
 	Tags             []string          `json:"tags" null:"true"` // slugs; null where unknown
 	NegRisk          *bool             `json:"neg_risk"`         // at most one market of the event pays
-	Status           string            `json:"status" enum:"open,closed,resolved,unknown"`
+	Status           string            `json:"status" enum:"open,closed,resolved"`
 	AcceptingOrders  *bool             `json:"accepting_orders"` // whether orders are taken, as the venue told last
 	CreatedAt        *time.Time        `json:"created_at"`
 	StartDate        *time.Time        `json:"start_date"`
@@ -49,8 +49,8 @@ type MarketOverview struct {
 	LastTradeAt      *time.Time        `json:"last_trade_at"`
 	Price            *data.Micro       `json:"price"` // of the first outcome: last trade, or payout; null before either
 	PriceChange24h   *data.Micro       `json:"price_change_24h"`
-	BestBid          *data.Micro       `json:"best_bid"` // of the first outcome, as the venue told last
-	BestAsk          *data.Micro       `json:"best_ask"` // of the first outcome, as the venue told last
+	BestBid          *data.Micro       `json:"best_bid"` // of the first outcome, by the newest record; null where nobody bids, and where the market is not open
+	BestAsk          *data.Micro       `json:"best_ask"` // of the first outcome, by the newest record; null where nobody asks, and where the market is not open
 	Spread           *data.Micro       `json:"spread"`
 	Liquidity        *data.Micro       `json:"liquidity"`
 	ReportedVolume   *data.Micro       `json:"reported_volume"` // what the venue claims, mixed into nothing
@@ -103,7 +103,7 @@ type MarketSummary struct {
 	EventID        *string      `json:"event_id"`
 	EventSlug      *string      `json:"event_slug"`
 	Category       *string      `json:"category"`
-	Status         string       `json:"status" enum:"open,closed,resolved,unknown"`
+	Status         string       `json:"status" enum:"open,closed,resolved"`
 	Outcomes       []string     `json:"outcomes" null:"true"` // null where unknown
 	Payouts        []data.Micro `json:"payouts" null:"true"`  // dollars per token, in the order of outcomes; null until resolved
 	Price          *data.Micro  `json:"price"`                // of the first outcome: last trade, or payout; null before either
@@ -133,16 +133,15 @@ type EventOverview struct {
 	Title           *string     `json:"title"`       // title of the event; null where no market tells it
 	SeriesSlug      *string     `json:"series_slug"` // recurring events that this one belongs to
 	Category        *string     `json:"category"`
-	NegRisk         *bool       `json:"neg_risk"`                                   // at most one of the markets pays
-	Status          string      `json:"status" enum:"open,closed,resolved,unknown"` // open while a market is, resolved once all are
-	StartDate       *time.Time  `json:"start_date"`                                 // the earliest of its markets
-	EndDate         *time.Time  `json:"end_date"`                                   // the latest of its markets
-	Markets         int         `json:"markets"`                                    // number of its markets
-	OpenMarkets     int         `json:"open_markets"`                               // of its markets, those that are traded
-	ClosedMarkets   int         `json:"closed_markets"`                             // not resolved
+	NegRisk         *bool       `json:"neg_risk"`                           // at most one of the markets pays
+	Status          string      `json:"status" enum:"open,closed,resolved"` // open while a market is, resolved once all are
+	StartDate       *time.Time  `json:"start_date"`                         // the earliest of its markets
+	EndDate         *time.Time  `json:"end_date"`                           // the latest of its markets
+	Markets         int         `json:"markets"`                            // number of its markets
+	OpenMarkets     int         `json:"open_markets"`                       // of its markets, those that are open
+	ClosedMarkets   int         `json:"closed_markets"`                     // closed and not resolved
 	ResolvedMarkets int         `json:"resolved_markets"`
-	UnknownMarkets  int         `json:"unknown_markets"` // of its markets, those of which no source said whether trading ended
-	Volume          data.Micro  `json:"volume"`          // dollars, lifetime
+	Volume          data.Micro  `json:"volume"` // dollars, lifetime
 	VolumeShares    data.Micro  `json:"volume_shares"`
 	VolumeBasis     *string     `json:"volume_basis" enum:"taker_usd,maker_usd,mixed"` // of the markets; null without a trade
 	Volume24h       data.Micro  `json:"volume_24h"`

@@ -72,10 +72,10 @@ type MarketRow struct {
 	VolumeShares  data.Micro `json:"volume_shares"`                           // outcome tokens traded in the period
 	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up; null without fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
-	Trades        int64      `json:"trades"`                                     // fills behind volume: one per match
-	Traders       int64      `json:"traders"`                                    // distinct wallets, lifetime
-	Outcomes      []string   `json:"outcomes" null:"true"`                       // names in the order of the payouts; null where unknown
-	Status        string     `json:"status" enum:"open,closed,resolved,unknown"` // state of the market
+	Trades        int64      `json:"trades"`                             // fills behind volume: one per match
+	Traders       int64      `json:"traders"`                            // distinct wallets, lifetime
+	Outcomes      []string   `json:"outcomes" null:"true"`               // names in the order of the payouts; null where unknown
+	Status        string     `json:"status" enum:"open,closed,resolved"` // state of the market
 	EndDate       *time.Time `json:"end_date"`
 	LastTradeAt   *time.Time `json:"last_trade_at"`
 }

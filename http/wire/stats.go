@@ -27,7 +27,7 @@ type StatsOverview struct {
 	ActiveMarkets    int64       `json:"active_markets"`                          // traded in the last 24 hours
 	ActiveMarkets7d  int64       `json:"active_markets_7d"`                       // traded in the last 7 days
 	ActiveMarkets30d int64       `json:"active_markets_30d"`                      // traded in the last 30 days
-	OpenMarkets      int64       `json:"open_markets"`                            // that a source says are trading
+	OpenMarkets      int64       `json:"open_markets"`                            // not resolved, and no source said that trading ended
 	ClosedMarkets    int64       `json:"closed_markets"`                          // trading ended, not resolved
 	ResolvedMarkets  int64       `json:"resolved_markets"`                        // whose payouts are known
 	Events           int64       `json:"events"`                                  // that markets belong to
@@ -54,7 +54,7 @@ type VenueCounts struct {
 	RedemptionValue data.Micro `json:"redemption_value"`
 	RealPnL         data.Micro `json:"real_pnl"` // net_cash + redemption_value
 	UnresolvedCash  data.Micro `json:"unresolved_cash"`
-	NegativeLegs    int64      `json:"negative_legs"`
+	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets held short
 }
 
 // StatsSeries is a list of buckets, oldest first.

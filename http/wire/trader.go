@@ -72,7 +72,7 @@ type WalletMarket struct {
 	EventID         *string          `json:"event_id"`
 	EventSlug       *string          `json:"event_slug"`
 	Category        *string          `json:"category"`
-	Status          string           `json:"status" enum:"open,closed,resolved,unknown"` // state of the market
+	Status          string           `json:"status" enum:"open,closed,resolved"` // state of the market
 	ResolvedAt      *time.Time       `json:"resolved_at"`
 	Trades          int64            `json:"trades"`
 	Volume          data.Micro       `json:"volume"`
@@ -82,8 +82,8 @@ type WalletMarket struct {
 	NetCash         data.Micro       `json:"net_cash"`
 	RedemptionValue data.Micro       `json:"redemption_value"`
 	RealPnL         data.Micro       `json:"real_pnl"`
-	ROI             *data.Micro      `json:"roi"` // real_pnl / buy_volume_usd; null when nothing was bought
-	NegativeLegs    int64            `json:"negative_legs"`
+	ROI             *data.Micro      `json:"roi"`           // real_pnl / buy_volume_usd; null when nothing was bought
+	NegativeLegs    int64            `json:"negative_legs"` // outcomes of resolved markets held short
 	FirstTradeAt    time.Time        `json:"first_trade_at"`
 	LastTradeAt     time.Time        `json:"last_trade_at"`
 	Positions       []WalletPosition `json:"positions" null:"true"` // by outcome; null where the market is not known
@@ -104,7 +104,7 @@ type WalletTotals struct {
 	RedemptionValue data.Micro `json:"redemption_value"`
 	RealPnL         data.Micro `json:"real_pnl"`
 	UnresolvedCash  data.Micro `json:"unresolved_cash"`
-	NegativeLegs    int64      `json:"negative_legs"`
+	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets held short
 	UnmappedFills   int64      `json:"unmapped_fills"`
 }
 
@@ -158,7 +158,7 @@ type TraderComparison struct {
 	NetCash         *data.Micro `json:"net_cash"`
 	RedemptionValue *data.Micro `json:"redemption_value"`
 	UnresolvedCash  *data.Micro `json:"unresolved_cash"`
-	NegativeLegs    *int64      `json:"negative_legs"`
+	NegativeLegs    *int64      `json:"negative_legs"` // outcomes of resolved markets held short
 	UnmappedFills   *int64      `json:"unmapped_fills"`
 	PnLMethod       string      `json:"pnl_method"`
 	UnrealizedPnL   *data.Micro `json:"unrealized_pnl"` // reserved, always null

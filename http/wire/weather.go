@@ -214,7 +214,7 @@ type WeatherBracket struct {
 	Lo             *int              `json:"lo"`              // whole degrees, belongs to the bracket; null: open
 	Hi             *int              `json:"hi"`              // whole degrees, belongs to the bracket; null: open
 	Unit           string            `json:"unit" enum:"C,F"` // of the event's temperatures
-	Status         string            `json:"status" enum:"open,closed,resolved,unknown"`
+	Status         string            `json:"status" enum:"open,closed,resolved"`
 	Price          *data.Micro       `json:"price"`              // of the first outcome, last traded
 	BestBid        *data.Micro       `json:"best_bid"`           // as a source gave it, at quoted_at
 	BestAsk        *data.Micro       `json:"best_ask"`           // as a source gave it, at quoted_at

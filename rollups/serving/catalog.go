@@ -44,22 +44,23 @@ func (m *Market) Resolved() bool { return m.Payouts != nil }
 // Status says whether a market is traded.
 type Status string
 
-// The states of a market.
+// The states of a market. There is no other.
 const (
-	Open     Status = "open"
-	Closed   Status = "closed" // trading ended, payouts are not known
-	Resolved Status = "resolved"
-	Unknown  Status = "unknown" // no source said whether trading ended
+	Open     Status = "open"     // no payout, and no source said that trading ended
+	Closed   Status = "closed"   // trading ended, payouts are not known
+	Resolved Status = "resolved" // payouts are known
 )
 
-// StatusOf is resolved before closed before open; unknown where closed is nil.
+// Statuses are all states, in the order in which they are listed.
+var Statuses = []Status{Open, Closed, Resolved}
+
+// StatusOf is resolved where there are payouts, else closed where a source said so,
+// else open.
 func StatusOf(resolved bool, closed *bool) Status {
 	switch {
 	case resolved:
 		return Resolved
-	case closed == nil:
-		return Unknown
-	case *closed:
+	case closed != nil && *closed:
 		return Closed
 	}
 	return Open

@@ -132,7 +132,7 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 		if !slices.Equal(e.Markets, []int32{2, 1, 0}) || e.ID != "7" || e.Slug != "rain" || e.Title != "Rain!" || e.Category != "weather" {
 			t.Errorf("event %s: %+v", key, e)
 		}
-		if e.Open != 1 || e.Resolved != 1 || e.Unknown != 1 || e.Closed != 0 || e.TakerMarkets != 1 || e.MakerMarkets != 1 {
+		if e.Open != 2 || e.Resolved != 1 || e.Closed != 0 || e.TakerMarkets != 1 || e.MakerMarkets != 1 {
 			t.Errorf("states of event %s: %+v", key, e)
 		}
 		if e.VolumeUSD != 130 || e.Volume24h != 3 || e.Trades != 3 || e.FirstTS != 55 || e.LastTS != 70 || e.StartTS != 40 || e.EndTS != 90 ||
@@ -146,8 +146,8 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	if c.Event("9") != nil || c.Event("") != nil {
 		t.Error("an event that nobody carries is there")
 	}
-	// 0 is open, 1 resolved; of the three others nobody knows.
-	if got, want := countsOf(b), (serving.Counts{Markets: 5, OpenMarkets: 1, ResolvedMarkets: 1, Events: 2}); got != want {
+	// 1 is resolved; of the others nobody said that they are closed.
+	if got, want := countsOf(b), (serving.Counts{Markets: 5, OpenMarkets: 4, ResolvedMarkets: 1, Events: 2}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	b.Set(marketOf(0, "", "8")) // leaves the slug to market 1
@@ -156,7 +156,7 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	if e := c.Event("7"); c.Event("rain") != nil || len(e.Markets) != 2 || len(c.Event("8").Markets) != 2 {
 		t.Errorf("after the slug is gone event 7 is %+v", e)
 	}
-	if got, want := countsOf(b), (serving.Counts{Markets: 5, Events: 2}); got != want {
+	if got, want := countsOf(b), (serving.Counts{Markets: 5, OpenMarkets: 5, Events: 2}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 }

@@ -39,8 +39,8 @@ type DeskCity struct {
 	Volumes DeskVolumes
 	// OpenBrackets and OpenEvents can be traded today or later.
 	OpenBrackets, OpenEvents int
-	// Live tells that these counts are what a source says of the markets' states;
-	// false: no source says, and they are what is not over and not resolved.
+	// Live tells that a source says whether these markets are active and closed; false:
+	// none does, and they are what is not over and not resolved.
 	Live bool
 	// Open are the events that can be traded, by day, then high before low, then the
 	// one that stands for the day first.

@@ -13,7 +13,7 @@ import (
 type Event struct {
 	ID, Slug, Title, SeriesSlug, Category string
 	Markets                               []int32 // by lifetime volume, ties by condition id
-	Open, Closed, Resolved, Unknown       int     // markets in each state
+	Open, Closed, Resolved                int     // markets in each state
 
 	VolumeUSD, VolumeShares         data.Micro
 	Volume24h, Volume7d, Volume30d  data.Micro
@@ -26,13 +26,11 @@ type Event struct {
 }
 
 // Status is open while a market of the event is, resolved once all of them are,
-// else closed where nothing is known to the contrary.
+// else closed.
 func (e *Event) Status() Status {
 	switch {
 	case e.Open > 0:
 		return Open
-	case e.Unknown > 0:
-		return Unknown
 	case e.Closed > 0:
 		return Closed
 	}
@@ -149,8 +147,6 @@ func (e *Event) add(m *Market, f *Figures) {
 		e.Closed++
 	case Resolved:
 		e.Resolved++
-	default:
-		e.Unknown++
 	}
 	if m.NegRisk != nil && (e.NegRisk == nil || *m.NegRisk) {
 		e.NegRisk = m.NegRisk

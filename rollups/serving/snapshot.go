@@ -116,7 +116,7 @@ type MarketRow struct {
 // Counts are the whole venue's figures of a snapshot.
 type Counts struct {
 	Fills, Wallets, Markets, ResolvedMarkets, Events, Tokens int64
-	OpenMarkets, ClosedMarkets                               int64 // of those not resolved; others are of unknown state
+	OpenMarkets, ClosedMarkets                               int64 // of those not resolved
 	UnmappedFills, UnmappedTokens                            int64
 	Basis                                                    VolumeBasis // of the whole venue: TakerUSD where any taker's fill is known
 	Trades                                                   int64       // fills behind VolumeUSD

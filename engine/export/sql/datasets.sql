@@ -55,7 +55,7 @@ WITH holders AS (
   GROUP BY market
 )
 SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category, m.tags, m.outcomes,
-  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
+  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
   coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_usd ELSE v.maker_usd END, 0) AS volume,
   coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_shares ELSE v.maker_shares END, 0) AS volume_shares,
   CASE WHEN v.taker_fills > 0 THEN 'taker_usd' WHEN v.maker_fills > 0 THEN 'maker_usd' END AS volume_basis,

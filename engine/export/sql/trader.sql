@@ -92,7 +92,7 @@ WHERE date >= @since // 86400000000
 
 -- name: trader_markets
 SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.category,
-  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed IS NULL THEN 'unknown' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
+  CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
   h.resolved_at, h.fills AS trades, h.buy_usd + h.sell_usd AS volume, h.buy_usd AS buy_volume_usd, h.sell_usd AS sell_volume_usd,
   h.fee_usd AS fees_usd, h.cash AS net_cash, h.redemption AS redemption_value, h.cash + h.redemption AS real_pnl,
   @market_roi AS roi, h.negative_legs, h.first_ts AS first_trade_at, h.last_ts AS last_trade_at
