@@ -124,10 +124,33 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	}
 }
 
-func TestTheRootLeadsToTheReference(t *testing.T) {
-	if res := newBrowser(t).get("/"); res.StatusCode() != 302 || !strings.HasSuffix(string(res.Header.Peek("Location")), "/docs") {
-		t.Errorf("%d %s", res.StatusCode(), res.Header.Peek("Location"))
+// The bare address and that of the API tell where to go: people a page, programs JSON.
+func TestTheBareAddressLeadsOn(t *testing.T) {
+	b := newBrowser(t)
+	for _, at := range []string{"/", wire.Base} {
+		for accept, kind := range map[string]string{
+			"": "application/json; charset=utf-8", "*/*": "application/json; charset=utf-8", "application/json": "application/json; charset=utf-8",
+			"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "text/html; charset=utf-8", "image/png": "application/json; charset=utf-8",
+		} {
+			res := b.get(at, "Accept", accept)
+			if res.StatusCode() != 200 || string(res.Header.ContentType()) != kind || !strings.Contains(string(res.Header.Peek("Vary")), "Accept,") || len(res.Body()) > 2000 {
+				t.Errorf("%s as %q: %d %s, %d bytes, %s", at, accept, res.StatusCode(), res.Header.ContentType(), len(res.Body()), res.Header.Peek("Vary"))
+			}
+			for _, place := range []string{"/docs", "/status", "/openapi.json", wire.Base + "/health"} {
+				if !strings.Contains(string(res.Body()), `"`+place+`"`) {
+					t.Errorf("%s as %q does not lead to %s", at, accept, place)
+				}
+			}
+		}
 	}
+	for _, at := range []string{"/api", "/api/", wire.Base + "/"} {
+		if res := b.get(at); res.StatusCode() != 308 || !strings.HasSuffix(string(res.Header.Peek("Location")), wire.Base) {
+			t.Errorf("%s: %d %s", at, res.StatusCode(), res.Header.Peek("Location"))
+		}
+	}
+}
+
+func TestAddressesThatAreNearlyPages(t *testing.T) {
 	if res := newBrowser(t).get("/docs/nothing"); res.StatusCode() != 404 {
 		t.Errorf("/docs/nothing: %d", res.StatusCode())
 	}

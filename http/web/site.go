@@ -35,6 +35,7 @@ type Site struct {
 	pages map[string]*Page
 	ref   *reference
 	texts []link // published texts
+	index index
 }
 
 // link is an entry of the contents.
@@ -64,7 +65,7 @@ const iconPath = "/favicon.ico"
 // Paths are the patterns of all paths that pages may have; /status is the one
 // that a Site does not hold, since it is made by Status.
 func Paths() []string {
-	return []string{"/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
+	return []string{"/", "/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
 }
 
 // New makes the pages of this program's API.
@@ -74,7 +75,7 @@ func New() (*Site, error) {
 		return nil, err
 	}
 	s := &Site{pages: map[string]*Page{}, ref: ref}
-	for _, part := range []func() error{s.addDocument, s.addAssets, s.addTexts, s.addReference, s.addProblems} {
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addTexts, s.addReference, s.addProblems, s.addIndex} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -301,8 +302,11 @@ func (s *Site) add(path, kind string, body []byte) error {
 // Serve answers c if its path is that of a page; false leaves it untouched.
 func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 	at := c.Path()
-	if at == "/" {
-		return true, c.Redirect("/docs", fiber.StatusFound)
+	switch at {
+	case "/", wire.Base:
+		return true, s.index.send(c)
+	case "/api", "/api/", wire.Base + "/":
+		return true, c.Redirect(wire.Base, fiber.StatusPermanentRedirect)
 	}
 	p := s.pages[at]
 	if p == nil {

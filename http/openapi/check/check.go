@@ -148,6 +148,9 @@ func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 	if head {
 		method = http.MethodGet
 	}
+	if strings.Trim(below, "/") == "" {
+		inside = false // the index
+	}
 	if inside {
 		if pattern := c.find(below); pattern != "" {
 			if c.doc.Operation(method, pattern) != nil {
