@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -47,6 +48,8 @@ type DB struct {
 	gate    sync.RWMutex
 	pools   *pools
 	writing sync.Mutex
+	full    atomic.Bool // the disk was, when it was looked at last
+	lost    bool        // pools is nil because the disk was too full to open the file again; under gate
 }
 
 // pools are the two connection pools over one connector.
@@ -97,12 +100,15 @@ func (db *DB) prepare(ctx context.Context) error {
 		return fmt.Errorf("%s: %w: run that version, or restore a backup: %w", db.opts.Dir.Database(), ErrNewerSchema, err)
 	}
 	if err != nil {
-		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), err)
+		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), db.explain(err))
 	}
-	if migrated {
-		return db.Checkpoint(ctx)
+	if !migrated {
+		return nil
 	}
-	return nil
+	if err := db.Checkpoint(ctx); !errors.Is(err, ErrDiskFull) {
+		return err
+	}
+	return nil // the log has it
 }
 
 func openPools(ctx context.Context, opts Options) (*pools, error) {
@@ -173,6 +179,7 @@ func (db *DB) Dir() Dir { return db.opts.Dir }
 func (db *DB) Close() error {
 	db.gate.Lock()
 	defer db.gate.Unlock()
+	db.lost = false
 	if db.pools == nil {
 		return nil
 	}
@@ -207,23 +214,35 @@ func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 }
 
 func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
-	var used *pools
-	err := func() error {
-		db.gate.RLock()
-		defer db.gate.RUnlock()
-		if used = db.pools; used == nil {
-			return ErrClosed
-		}
-		conn, err := pool(used).Conn(ctx)
-		if err != nil {
-			return err
-		}
-		return handled(conn, f)
-	}()
-	if isFault(err) {
-		return db.reopen(ctx, used, err)
+	used, err := db.once(ctx, pool, f)
+	if used == nil && db.found(ctx) {
+		used, err = db.once(ctx, pool, f)
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	reason := db.explain(err) // before a failed instance gives room back
+	if errors.Is(reason, ErrDiskFull) {
+		db.full.Store(true)
+	}
+	if isFault(err) {
+		db.reopen(ctx, used, reason)
+	}
+	return reason
+}
+
+// once is one try of use; used is nil where the database is closed.
+func (db *DB) once(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) (used *pools, err error) {
+	db.gate.RLock()
+	defer db.gate.RUnlock()
+	if used = db.pools; used == nil {
+		return nil, ErrClosed
+	}
+	conn, err := pool(used).Conn(ctx)
+	if err != nil {
+		return used, err
+	}
+	return used, handled(conn, f)
 }
 
 // handled runs f on conn and gives conn back; after a panic, whose transaction may
@@ -241,31 +260,48 @@ func handled(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
 	return err
 }
 
-// reopen replaces the instance after a fault, once in a process's life. The
-// failed call's error is returned either way: its work was rolled back. used is
-// the instance that failed: all that were using it see the fault, and the first
-// of them has it replaced.
-func (db *DB) reopen(ctx context.Context, used *pools, fault error) error {
-	if used.replacement {
+// reopen replaces the instance after a fault: once in a process's life where the
+// instance itself is to blame, always where the disk was full. used is the instance
+// that failed: all that were using it see the fault, and the first of them has it
+// replaced.
+func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
+	full := errors.Is(fault, ErrDiskFull)
+	if used.replacement && !full {
 		db.report(fault, false)
-		return fault
+		return
 	}
 	db.gate.Lock()
 	defer db.gate.Unlock()
 	if db.pools == nil || db.pools != used {
-		return fault
+		return
 	}
 	_ = db.pools.close() // a poisoned instance cannot close cleanly; the file is what counts
 	db.pools = nil
 	p, err := openPools(context.WithoutCancel(ctx), db.opts)
 	if err != nil {
-		db.report(errors.Join(fault, err), false)
-		return fault
+		db.lost = full
+		db.report(errors.Join(fault, err), full)
+		return
 	}
-	p.replacement = true
+	p.replacement = used.replacement || !full
 	db.pools = p
 	db.report(fault, true)
-	return fault
+}
+
+// found opens the file again where a full disk kept it from being, and tells whether
+// the database is open.
+func (db *DB) found(ctx context.Context) bool {
+	db.gate.Lock()
+	defer db.gate.Unlock()
+	if db.pools != nil || !db.lost {
+		return db.pools != nil
+	}
+	p, err := openPools(context.WithoutCancel(ctx), db.opts)
+	if err != nil {
+		return false
+	}
+	db.pools, db.lost = p, false
+	return true
 }
 
 func (db *DB) report(err error, recovered bool) {
@@ -277,6 +313,10 @@ func (db *DB) report(err error, recovered bool) {
 // Checkpoint writes the log into the database file, so that the next open has
 // nothing to replay.
 func (db *DB) Checkpoint(ctx context.Context) error {
+	if err := db.Room(); err != nil {
+		db.full.Store(true)
+		return err
+	}
 	return db.Write(ctx, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
 		return err
@@ -294,7 +334,7 @@ func (db *DB) Ping(ctx context.Context) error {
 // Size is the bytes of the database file and its log.
 func (db *DB) Size() (int64, error) {
 	total := int64(0)
-	for _, path := range []string{db.opts.Dir.Database(), db.opts.Dir.Database() + ".wal"} {
+	for _, path := range []string{db.opts.Dir.Database(), db.opts.Dir.wal()} {
 		st, err := os.Stat(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue

@@ -1,10 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
@@ -18,42 +17,88 @@ var ErrNewerSchema = errors.New("the database was written by a newer pmx")
 // ErrClosed is returned by reads and writes after Close, and after a second fault.
 var ErrClosed = errors.New("the database is closed")
 
+// ErrMemory is in the error of work that needs more memory than the database may use.
+var ErrMemory = errors.New("the database's memory is too small")
+
+// errorTypes gives the types of all errors of DuckDB in err. What an error says is
+// never looked at: it may quote data.
+func errorTypes(err error) (types []duckdb.ErrorType) {
+	for err != nil {
+		if de, ok := err.(*duckdb.Error); ok {
+			return append(types, de.Type)
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, part := range e.Unwrap() {
+				types = append(types, errorTypes(part)...)
+			}
+			return types
+		default:
+			return types
+		}
+	}
+	return types
+}
+
 // isFault tells whether err has poisoned the DuckDB instance: after a FATAL or
-// INTERNAL error every later statement fails until the file is opened anew.
+// INTERNAL error every later statement fails until the file is opened again.
 func isFault(err error) bool {
-	if err == nil {
-		return false
+	for _, t := range errorTypes(err) {
+		if t == duckdb.ErrorTypeFatal || t == duckdb.ErrorTypeInternal {
+			return true
+		}
 	}
-	var de *duckdb.Error
-	if errors.As(err, &de) && (de.Type == duckdb.ErrorTypeFatal || de.Type == duckdb.ErrorTypeInternal) {
-		return true
-	}
-	msg := err.Error()
-	return strings.Contains(msg, "FATAL Error") || strings.Contains(msg, "INTERNAL Error") ||
-		strings.Contains(msg, "database has been invalidated")
+	return false
 }
 
-var lockHolder = regexp.MustCompile(`held in (\S+) \(PID (\d+)\)`)
+// IsFault tells whether err spoiled the open database, which was opened again since.
+// What the failed call had committed may be there.
+func IsFault(err error) bool { return isFault(err) }
 
-// explainOpen turns DuckDB's lock message into a sentence that names the
-// process and says what to do.
-func explainOpen(path string, err error) error {
-	msg := err.Error()
-	if !strings.Contains(msg, "Could not set lock") {
-		return fmt.Errorf("open %s: %w", path, err)
-	}
-	who := "another process"
-	if m := lockHolder.FindStringSubmatch(msg); m != nil {
-		who = fmt.Sprintf("process %s (%s)", m[2], m[1])
-	}
-	return lockedError(fmt.Sprintf("%s is in use by %s: stop it, or choose another --data-dir", path, who))
+// explained is an error in words for the operator; its kind and cause are in it.
+type explained struct {
+	text        string
+	kind, cause error
 }
-
-// lockedError is ErrLocked in words that name the holder.
-type lockedError string
 
 // Error gives the sentence.
-func (e lockedError) Error() string { return string(e) }
+func (e *explained) Error() string { return e.text }
 
-// Is tells that the error is ErrLocked.
-func (e lockedError) Is(target error) bool { return target == ErrLocked }
+// Unwrap gives the kind and the cause.
+func (e *explained) Unwrap() []error { return []error{e.kind, e.cause} }
+
+// explain says what to do about an error of DuckDB that comes of the surroundings: a
+// full disk, or too little memory.
+func (db *DB) explain(err error) error {
+	memory := false
+	for _, t := range errorTypes(err) {
+		switch t {
+		case duckdb.ErrorTypeOutOfMemory:
+			memory = true
+			fallthrough
+		case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeIO, duckdb.ErrorTypeTransaction:
+			if full := db.opts.Dir.room(true); full != nil {
+				return &explained{text: full.Error(), kind: full, cause: err}
+			}
+		}
+	}
+	if !memory {
+		return err
+	}
+	return &explained{kind: ErrMemory, cause: err,
+		text: fmt.Sprintf("this needs more memory than the database may use (%s): give it more with --memory, as docs/operate.md describes; "+
+			"nothing was changed", cmp.Or(db.opts.MemoryLimit, DefaultMemory))}
+}
+
+// explainOpen turns a failed open into a sentence that names the process that holds
+// the file, and says what to do.
+func explainOpen(path string, err error) error {
+	pid, exe := lockHolder(path)
+	if pid == 0 {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	return &explained{kind: ErrLocked, cause: err,
+		text: fmt.Sprintf("%s is in use by process %d%s: stop it, or choose another --data-dir", path, pid, exe)}
+}

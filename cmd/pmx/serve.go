@@ -115,7 +115,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 		return err
 	}
 	exports := c.exports(keys, k, log, at.Watch)
-	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version})
+	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -123,7 +122,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 			}
 		})
 		var remote *admin.Error
-		if errors.Is(err, admin.ErrLost) || errors.As(err, &remote) && strings.Contains(remote.Message, context.Canceled.Error()) {
+		if errors.Is(err, admin.ErrLost) || errors.As(err, &remote) && remote.Code == admin.CodeCanceled {
 			return res, fmt.Errorf("the server stopped before %s was done; what was under way left no trace: run the command again", name)
 		}
 		if err != nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"pmx/data"
@@ -18,7 +16,7 @@ import (
 )
 
 // ErrDiskFull is returned where a file could not be written for want of space.
-var ErrDiskFull = errors.New("the disk is full")
+var ErrDiskFull = engine.ErrDiskFull
 
 // frozenShare is the part of a job's progress that reading the database takes.
 const frozenShare = 0.3
@@ -78,9 +76,7 @@ func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, pat
 
 // explain marks errors that mean a full disk, whoever met it.
 func explain(err error) error {
-	text := err.Error()
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || strings.Contains(text, "No space left on device") ||
-		strings.Contains(text, "Disk quota exceeded") || strings.Contains(text, "max_temp_directory_size") {
+	if engine.IsNoSpace(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return err

@@ -33,6 +33,9 @@ const (
 	dialTimeout = time.Second
 	// internalCode is the code of a panic in an operation.
 	internalCode = "internal"
+	// CodeCanceled is the code of an operation that ended because the server stopped or
+	// the command went away.
+	CodeCanceled = "canceled"
 	// failedCode is the code of an error that has none of its own.
 	failedCode = "failed"
 )
@@ -204,6 +207,9 @@ func errorOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return &Error{Code: e.Code, Message: err.Error()}
+	}
+	if errors.Is(err, context.Canceled) {
+		return &Error{Code: CodeCanceled, Message: err.Error()}
 	}
 	return &Error{Code: failedCode, Message: err.Error()}
 }

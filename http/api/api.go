@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/guard"
 	"pmx/http/access"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
@@ -37,6 +38,7 @@ type Config struct {
 	CursorKey []byte           // at least 32 secret bytes; the same after a restart, so that cursors stay good
 	Version   string           // of the program
 	Now       func() time.Time // nil: the wall clock
+	Watch     *guard.Watch     // over what runs in the background; nil: none
 }
 
 // API answers requests from the snapshot that was published last.
@@ -47,6 +49,7 @@ type API struct {
 	reads     *reads
 	cursorKey []byte
 	gate      *access.Gate
+	watch     *guard.Watch
 	version   string
 	now       func() time.Time
 	wall      bool // now is the wall clock
@@ -90,7 +93,7 @@ func New(cfg Config) (*API, error) {
 		cfg.Now = time.Now
 	}
 	a := &API{
-		wall:   wall,
+		wall: wall, watch: cfg.Watch,
 		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},

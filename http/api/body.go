@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -38,6 +40,9 @@ func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 	if name := repeatedMember(body); name != "" {
 		return false, invalidBody(name, "Give "+name+" once.")
 	}
+	if name := unknownMember(body, dst); name != "" {
+		return false, invalidBody(name, "The body may hold "+members(dst)+" and nothing else.")
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(dst); err != nil {
@@ -59,9 +64,6 @@ func bodyProblem(err error, dst any) *problem {
 	if errors.As(err, &mistyped) {
 		return invalidBody(mistyped.Field, fmt.Sprintf("%s must be a %s.", mistyped.Field, mistyped.Type.Kind()))
 	}
-	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return invalidBody(strings.Trim(name, `"`), "The body may hold "+members(dst)+" and nothing else.")
-	}
 	return invalidBody("", "The body is not well-formed JSON.")
 }
 
@@ -74,6 +76,22 @@ func members(dst any) string {
 		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// unknownMember gives the first member of a flat JSON object that the struct dst
+// points to does not have; "" where it has all, or body is no object.
+func unknownMember(body []byte, dst any) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(body, &all) != nil {
+		return ""
+	}
+	known := strings.Split(members(dst), ", ")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) { // as encoding/json matches names
+			return name
+		}
+	}
+	return ""
 }
 
 // repeatedMember gives the first member that stands twice in a flat JSON object,

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"pmx/guard"
 	"pmx/http/wire"
+	"pmx/rollups/serving"
 )
 
 // gradeRule grades one subsystem by its lag: the first grade whose bound the lag
@@ -69,8 +71,23 @@ type subsystem struct {
 	rule            *gradeRule
 	asOf, updated   time.Time
 	pending, failed bool
-	lag             int64 // seconds
-	grade           int   // place in grades
+	trouble         string // why failed, in words; "": the last cycle did
+	lag             int64  // seconds
+	grade           int    // place in grades
+}
+
+// troubleOf says in words what is wrong beside a cycle that failed, "" for nothing.
+func troubleOf(f serving.Freshness, watch *guard.Watch) string {
+	if f.DiskFull {
+		return "The disk is full: imports are refused until there is room, and answers are from what was stored before. Make room on the disk of the data directory."
+	}
+	for _, part := range watch.Parts() {
+		if part.Failing {
+			return fmt.Sprintf("Background work failed in a way that was not foreseen (%s, last at %s) and is tried again: the server's log says where.",
+				part.Name, part.Last.UTC().Format(time.RFC3339))
+		}
+	}
+	return ""
 }
 
 // judge computes lag and grade at now. A clock behind as_of counts as no lag.
@@ -102,6 +119,8 @@ func (s *subsystem) detail() string {
 		return ""
 	case s.asOf.IsZero():
 		return s.rule.none
+	case s.rule.cycle && s.trouble != "":
+		return s.trouble
 	case s.rule.cycle && s.failed:
 		return "The last refresh failed, and answers are from before it: the server's log says why."
 	case s.lag <= int64(s.rule.bounds[0]/time.Second):

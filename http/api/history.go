@@ -81,7 +81,8 @@ func (a *API) grade(now time.Time) [3]subsystem {
 	if v := a.view.Load(); v != nil {
 		newest = v.snap.AsOf
 	}
-	return gradeAll(a.source.Freshness(), newest, now)
+	fresh := a.source.Freshness()
+	return gradeAll(fresh, troubleOf(fresh, a.watch), newest, now)
 }
 
 // SampleStatus takes the sample of this minute and gives it to store. It counts

@@ -67,7 +67,7 @@ func (a *API) health(c *fiber.Ctx, call *Call) error {
 	fresh := a.source.Freshness()
 	if v != nil {
 		asOf, epoch, state = v.asOf, strconv.AppendUint(nil, v.snap.Epoch, 10), "ok"
-		if fresh.FailureText != "" {
+		if fresh.FailureText != "" || troubleOf(fresh, a.watch) != "" {
 			state = "degraded"
 		}
 	}
@@ -107,10 +107,11 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	return a.finish(c, call, mark, start, statusAge)
 }
 
-// gradeAll grades every subsystem at now; newest is the time of the newest fill.
-func gradeAll(f serving.Freshness, newest, now time.Time) [3]subsystem {
+// gradeAll grades every subsystem at now; newest is the time of the newest fill,
+// trouble what troubleOf gave.
+func gradeAll(f serving.Freshness, trouble string, newest, now time.Time) [3]subsystem {
 	parts := [3]subsystem{
-		{rule: &servingRule, asOf: f.LastCycle, updated: f.LastCycle, pending: f.Stale, failed: f.FailureText != ""},
+		{rule: &servingRule, asOf: f.LastCycle, updated: f.LastCycle, pending: f.Stale, failed: f.FailureText != "" || trouble != "", trouble: trouble},
 		{rule: &tradesRule, asOf: newest, updated: f.LastFills},
 		{rule: &marketsRule, asOf: f.LastMarkets, updated: f.LastMarkets},
 	}

@@ -114,7 +114,7 @@ type Subsystem struct {
 	AsOf       *time.Time `json:"as_of"`                  // null: never
 	UpdatedAt  *time.Time `json:"updated_at"`             // wall clock of the last change
 	Pending    bool       `json:"pending"`                // imported data waits for the next cycle
-	Failed     bool       `json:"failed"`                 // the last cycle failed
+	Failed     bool       `json:"failed"`                 // the last cycle failed, other work in the background did, or the disk is full
 	Detail     *string    `json:"detail"`                 // what is behind the grade and what to do, in plain words; null at grade A
 	Rule       string     `json:"rule"`                   // how grade follows from the fields above
 }

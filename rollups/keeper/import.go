@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pmx/data"
+	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/serving"
 )
@@ -72,6 +73,9 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	}
 	for _, p := range plans {
 		coming -= fillsOf(p)
+		if err := k.room(); err != nil {
+			return res, err
+		}
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
 			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path), Coming: coming,
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
@@ -80,6 +84,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 			return res, ctx.Err()
 		}
 		if err != nil {
+			k.unseen = k.unseen || engine.IsFault(err) // it may be in for all that
 			res.fail(emit, req.nameOf(p.Path), err)
 			continue
 		}
@@ -97,6 +102,16 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
 		emit(Event{Step: name, Done: done, Of: of})
 	}))
+}
+
+// room is nil, or the reason why nothing can be imported now.
+func (k *Keeper) room() error {
+	err := k.db.Room()
+	k.noteRoom(err)
+	if err != nil {
+		return fmt.Errorf("nothing can be imported: %w", err)
+	}
+	return nil
 }
 
 // fillsOf is about how many fills a file has.

@@ -87,7 +87,9 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if k.live != nil {
 		k.importer.Directory = k.live
 		k.serveRuns(db.Dir().Runs()) // a rebuild asks for them
-		if err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx))); err != nil {
+		// On a full disk everything that is there can be served.
+		err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx)))
+		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
 			k.cancel()
 			return nil, errors.Join(err, k.runs.close(), db.Close())
 		}
@@ -333,9 +335,25 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	return append(checks, runs...), nil
 }
 
+// noteRoom records, from how work ended, whether the disk is full, and logs where
+// that changed.
+func (k *Keeper) noteRoom(err error) {
+	full := errors.Is(err, engine.ErrDiskFull)
+	if err != nil && !full || k.Freshness().DiskFull == full {
+		return
+	}
+	k.note(func(f *serving.Freshness) { f.DiskFull = full })
+	if full {
+		k.cfg.Log.Error().Err(err).Msg("the disk is full: imports are refused, and what there is goes on being served")
+		return
+	}
+	k.cfg.Log.Info().Msg("the disk has room again")
+}
+
 // cycleDone records how a refresh ended.
 func (k *Keeper) cycleDone(err error) error {
 	now := k.cfg.Now().UTC()
+	k.noteRoom(err)
 	k.note(func(f *serving.Freshness) {
 		if err != nil {
 			f.LastFailure, f.FailureText = now, err.Error()

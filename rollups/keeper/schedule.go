@@ -12,6 +12,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups"
 	"pmx/rollups/serving"
@@ -119,13 +120,16 @@ func (k *Keeper) guarded(ctx context.Context, name string, do func(context.Conte
 }
 
 func (k *Keeper) logged(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteRoom said that one
 		k.cfg.Log.Error().Err(err).Str("job", what).Msg("background work failed")
 	}
 }
 
 // Cycle is one turn of the background work.
 func (k *Keeper) Cycle(ctx context.Context) error {
+	if err := k.db.Room(); err != nil {
+		return k.cycleDone(err)
+	}
 	if err := k.takeInbox(ctx); err != nil {
 		return k.cycleDone(err)
 	}
@@ -212,6 +216,9 @@ func (k *Keeper) takeFile(ctx context.Context, dir, name string) error {
 		where, note = "failed", err.Error()
 	} else if len(res.Failed) > 0 {
 		where, note = "failed", res.Failed[0].Error
+	}
+	if full := k.db.Room(); full != nil && note != "" {
+		return full // it stays where it is until there is room
 	}
 	if err := os.MkdirAll(filepath.Join(dir, where), 0o755); err != nil {
 		return err

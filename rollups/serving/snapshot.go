@@ -131,6 +131,7 @@ type Freshness struct {
 	LastFills   time.Time // wall clock of the last import that added fills
 	LastMarkets time.Time // wall clock of the last import that added or changed markets
 	NextCycle   time.Time // when the scheduler will next refresh
+	DiskFull    bool      // nothing new is stored until there is room
 	Stale       bool      // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
 	LastVerified  time.Time
