@@ -156,6 +156,9 @@ func (call *Call) Plan() string { return call.tier.String() }
 // Code is the code of the problem that was answered, "" for none.
 func (call *Call) Code() string { return call.code }
 
+// Keyed tells whether a key was given that holds.
+func (call *Call) Keyed() bool { return call.key != nil }
+
 // authenticate finds the caller's key and counts the request against its window.
 // On a public route a key is optional: one that does not hold is passed over.
 func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {

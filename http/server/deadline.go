@@ -32,16 +32,34 @@ type timedListener struct {
 	*net.TCPListener
 	limits timeouts
 	clock  *clock
+	set    *conns
 }
 
 // newTimedListener takes tcp over; Close ends its clock.
-func newTimedListener(tcp *net.TCPListener, limits timeouts, watch *guard.Watch) timedListener {
-	return timedListener{tcp, limits, newClock(watch)}
+func newTimedListener(tcp *net.TCPListener, limits timeouts, set *conns, watch *guard.Watch) timedListener {
+	return timedListener{tcp, limits, newClock(watch), set}
 }
 
-// Accept waits for the next connection, also while there are no more file
-// descriptors or buffers for it: that is no reason for a server to end.
+// Accept waits for the next connection that there is room for, also while there are
+// no more file descriptors or buffers for it: that is no reason for a server to end.
 func (l timedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := accept(l.TCPListener)
+		if err != nil {
+			return nil, err
+		}
+		timed, err := newTimedConn(c, l.limits, l.clock)
+		if err == nil {
+			timed.set = l.set
+			if l.set.add(timed, l.clock.ticks.Load()) {
+				return timed, nil
+			}
+		}
+		_ = c.Close() // it is gone already, or one too many
+	}
+}
+
+func accept(l *net.TCPListener) (*net.TCPConn, error) {
 	c, err := l.AcceptTCP()
 	for err != nil && passing(err) {
 		time.Sleep(50 * time.Millisecond)
@@ -50,12 +68,7 @@ func (l timedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
-	timed, err := newTimedConn(c, l.limits, l.clock)
-	if err != nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("accept: %w", err)
-	}
-	return timed, nil
+	return c, nil
 }
 
 func passing(err error) bool {
@@ -116,6 +129,11 @@ type timedConn struct {
 	limited bool  // the deadline for reading is that of the request
 	idle    int64 // the tick in which the deadline for reading was set for the next request; 0: it is another
 	sent    int64 // the tick in which the deadline for writing was set
+
+	set     *conns       // that it is one of
+	used    atomic.Int64 // when it was opened or last written to, in an order
+	waiting atomic.Bool  // for the next request
+	keyed   atomic.Bool  // a key was given
 }
 
 // newTimedConn gives a connection whose first request must come as fast as if it
@@ -137,9 +155,20 @@ func (c *timedConn) Read(b []byte) (int, error) {
 		}
 		c.idle, c.limited = 0, true
 	}
+	if c.begun {
+		return c.TCPConn.Read(b)
+	}
+	c.waiting.Store(true)
 	n, err := c.TCPConn.Read(b)
-	c.begun = c.begun || n > 0
+	c.waiting.Store(false)
+	c.begun = n > 0
 	return n, err
+}
+
+// Close closes the connection, for good.
+func (c *timedConn) Close() error {
+	c.set.remove(c)
+	return c.TCPConn.Close()
 }
 
 // Write writes b.
@@ -158,6 +187,7 @@ func (c *timedConn) sending() error {
 		return nil
 	}
 	c.sent = now
+	c.used.Store(now << 32)
 	return c.SetWriteDeadline(time.Now().Add(c.limits.write))
 }
 

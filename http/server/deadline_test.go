@@ -40,7 +40,7 @@ func timed(t *testing.T, limits timeouts) (addr string) {
 		}
 		ctx.SetBodyString("body")
 	}}
-	l := newTimedListener(tcp, limits, nil)
+	l := newTimedListener(tcp, limits, newConns(100), nil)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {

@@ -64,6 +64,9 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 // end is the last of every answer, whatever gave it.
 func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	c.Response().Header.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
+	if call.Keyed() {
+		keyGiven(c.Context().Conn())
+	}
 	s.record(c, call)
 	s.api.End(call)
 }

@@ -55,19 +55,31 @@ func Listen(cfg Config) (*Listener, error) {
 // Addr is the address that was taken.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
+// mostRefused is how many connections there are at once before there is a server.
+const mostRefused = 64
+
 // Refuse answers every request with 503 and Retry-After, until New takes the
 // listener over or Close.
 func (l *Listener) Refuse() {
 	l.refused = true
 	s := &fasthttp.Server{Handler: api.Opening(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
 		ReadTimeout: readTimeout, WriteTimeout: readTimeout, NoDefaultServerHeader: true}
+	room := make(chan struct{}, mostRefused)
 	l.watch.Begin(&l.refusal, "refuse until ready", func() {
 		for {
-			conn, err := l.tcp.Accept()
+			conn, err := accept(l.tcp)
 			if err != nil {
 				return // its deadline has passed, or it is closed
 			}
-			l.watch.Begin(&l.conns, "refuse until ready", func() { _ = s.ServeConn(l.wrap(conn)) })
+			select {
+			case room <- struct{}{}:
+				l.watch.Begin(&l.conns, "refuse until ready", func() {
+					defer func() { <-room }()
+					_ = s.ServeConn(l.wrap(conn))
+				})
+			default:
+				_ = conn.Close() // the descriptors are for the data that is being opened
+			}
 		}
 	})
 }
@@ -80,7 +92,7 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 }
 
 // take ends the refusal and gives the listener to a server.
-func (l *Listener) take() (net.Listener, error) {
+func (l *Listener) take(set *conns) (net.Listener, error) {
 	if l.refused {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
@@ -90,7 +102,7 @@ func (l *Listener) take() (net.Listener, error) {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
 	}
-	timed := newTimedListener(l.tcp, timeouts{read: readTimeout, write: writeTimeout, idle: idleTimeout}, l.watch)
+	timed := newTimedListener(l.tcp, timeouts{read: readTimeout, write: writeTimeout, idle: idleTimeout}, set, l.watch)
 	if l.secure == nil {
 		return timed, nil
 	}

@@ -29,6 +29,9 @@ type metrics struct {
 	panics   *prometheus.Desc
 	failing  *prometheus.Desc
 	watch    *guard.Watch
+	open     *prometheus.Desc
+	dropped  *prometheus.Desc
+	conns    *conns
 }
 
 // routeCounts are one route's counters.
@@ -40,13 +43,15 @@ type routeCounts struct {
 	micros   atomic.Uint64
 }
 
-func newMetrics(a *api.API, watch *guard.Watch) *metrics {
+func newMetrics(a *api.API, watch *guard.Watch, open *conns) *metrics {
 	m := &metrics{
-		api: a, watch: watch,
+		api: a, watch: watch, conns: open,
 		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is tried again.", []string{"work"}, nil),
 		failing:  prometheus.NewDesc("pmx_background_failing", "1 while background work panicked when it was tried last.", []string{"work"}, nil),
 		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "method", "status"}, nil),
 		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route", "method"}, nil),
+		open:     prometheus.NewDesc("pmx_http_connections", "Open connections, by whether a key was given on them.", []string{"keyed"}, nil),
+		dropped:  prometheus.NewDesc("pmx_http_connections_dropped_total", "Connections closed because there were too many.", nil, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
 	}
 	routes := api.Routes()
@@ -76,6 +81,8 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.epoch
 	ch <- m.panics
 	ch <- m.failing
+	ch <- m.open
+	ch <- m.dropped
 }
 
 // Collect gives the counters as they are now.
@@ -90,6 +97,10 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	}
 	epoch, _ := m.api.Epoch()
 	ch <- prometheus.MustNewConstMetric(m.epoch, prometheus.GaugeValue, float64(epoch))
+	keyed, unkeyed, dropped := m.conns.count()
+	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(keyed), "yes")
+	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(unkeyed), "no")
+	ch <- prometheus.MustNewConstMetric(m.dropped, prometheus.CounterValue, float64(dropped))
 	for _, part := range m.watch.Parts() {
 		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
 		failing := 0.0

@@ -45,6 +45,10 @@ type Config struct {
 	// believed. Behind them, a request that did not come over HTTPS is refused.
 	TrustedProxy []netip.Prefix
 
+	// Files is how many files the process may have open; what the system says where it
+	// is zero. Connections leave some of them to others.
+	Files int
+
 	// Drain is how long requests under way may take once the server is to
 	// stop; 10 s where it is zero.
 	Drain time.Duration
@@ -66,6 +70,7 @@ type Server struct {
 	parsed    fasthttp.RequestHandler // of requests that were read and have one meaning
 	listener  net.Listener
 	transport transport
+	conns     *conns
 	drain     time.Duration
 	log       zerolog.Logger
 	requests  *requestLog
@@ -78,10 +83,14 @@ type Server struct {
 // New listens on cfg.Listen. Connections are accepted from then on and answered
 // once Serve runs. The error says what to change where cfg is not safe.
 func New(cfg Config) (*Server, error) {
+	if cfg.Files == 0 {
+		cfg.Files = openFiles()
+	}
+	open := newConns(cfg.Files)
 	s := &Server{
-		api: cfg.API, drain: cfg.Drain, log: cfg.Log, scheme: "http", watch: cfg.Watch,
+		api: cfg.API, conns: open, drain: cfg.Drain, log: cfg.Log, scheme: "http", watch: cfg.Watch,
 		transport: transport{trusted: cfg.TrustedProxy},
-		metrics:   newMetrics(cfg.API, cfg.Watch), pages: newPages(),
+		metrics:   newMetrics(cfg.API, cfg.Watch, open), pages: newPages(),
 	}
 	if s.drain == 0 {
 		s.drain = defaultDrain
@@ -95,7 +104,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	if s.listener, err = l.take(); err != nil {
+	if s.listener, err = l.take(open); err != nil {
 		return nil, err
 	}
 	if l.secure != nil {
