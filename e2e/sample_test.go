@@ -39,11 +39,16 @@ func (v *venue) loadSample(fills int64) {
 
 // ask sends a request with a trader's key; body is JSON, "" for none.
 func (v *venue) ask(method, path, body string) *fasthttp.Response {
+	return v.send("trader", method, path, body)
+}
+
+// send sends a request with a key of a plan; body is JSON, "" for none.
+func (v *venue) send(tier, method, path, body string) *fasthttp.Response {
 	req := &fasthttp.Request{}
 	req.Header.SetMethod(method)
 	req.SetRequestURI(wire.Base + path)
 	req.Header.SetHost("pmx.test")
-	req.Header.Set(wire.KeyHeader, v.keys["trader"])
+	req.Header.Set(wire.KeyHeader, v.keys[tier])
 	if body != "" {
 		req.Header.SetContentType("application/json")
 		req.SetBodyString(body)

@@ -46,7 +46,8 @@ func weatherRoutes() []Route {
 			serve: (*API).weatherBundle, Reply: wire.WeatherBundle{}, Params: bundleParams(),
 			Doc: "Cities with events that can be traded, each event with forecasts, consensus, observations, prices and probabilities. " +
 				"Brackets stand column by column, from the coldest up, in the order of `/weather/city/{city}/markets`; their condition and " +
-				"token ids, which never change, come with `include=ids`. Poll with If-None-Match: the tag changes only when something else " +
+				"token ids, which never change, come with `include=ids`. No bundle has more than 200 KB: `left_out` says what did not fit, " +
+				"which comes for less of the desk at once, by `cities` or `date`. Poll with If-None-Match: the tag changes only when something else " +
 				"than as_of does.",
 		},
 	}
@@ -73,7 +74,6 @@ type deskCityView struct {
 	laddersOnce sync.Once
 	bundle      cityBundle
 	bundleOnce  sync.Once
-	idsOnce     sync.Once
 }
 
 // openEvent is an event that can be traded with what weather and market say of it.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -17,21 +16,6 @@ import (
 // bundleVersion is the version of the bundle's shape: it changes when a member goes
 // or comes to mean something else.
 const bundleVersion = 1
-
-// bundleMost is how many bytes the bundle of all cities has at most.
-const bundleMost = 200_000
-
-// What an event of the bundle is short of, where all cities would not fit otherwise:
-// nothing, the forecasts of single sources, or beside them what was traded.
-const (
-	bundleWhole = iota
-	bundleWithoutSources
-	bundleWithoutTrades
-	bundleLevels
-)
-
-// tooLarge is why a member was left out.
-const tooLarge = "bundle_size"
 
 // The places of the parameters of GET /weather/bot-bundle.
 const (
@@ -59,14 +43,6 @@ type cityBundle struct {
 	events []bundleEvent
 }
 
-// bundleEvent is an event as JSON.
-type bundleEvent struct {
-	event *serving.DeskEvent
-	row   wire.BundleEvent
-	whole []byte
-	ids   []byte // whole, with the ids of its brackets; made where they are asked for
-}
-
 // weatherBundle answers GET /weather/bot-bundle.
 func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 	v, err := a.ready()
@@ -79,7 +55,7 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 	}
 	if !given {
 		o := &v.desk.full
-		v.desk.fullOnce.Do(func() { o.encode(v.fullBundle(call)) })
+		v.desk.fullOnce.Do(func() { o.encode(v.bundle(call, nil)) })
 		return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 	}
 	cities, err := v.bundleCities(&call.values[bundleCities])
@@ -87,22 +63,9 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	mark, start := a.open(call, v.asOf, envelope{tier: call.tier, maxRows: noRows})
-	call.buf = append(call.buf, v.bundle(call, cities, bundleWhole)...)
+	call.buf = append(call.buf, v.bundle(call, cities)...)
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
-
-// fullBundle is the bundle of all cities, as whole as fits.
-func (v *view) fullBundle(call *Call) (b []byte) {
-	for level := range bundleLevels {
-		if b = v.bundle(call, nil, level); len(b) <= bundleMost-envelopeMost {
-			break
-		}
-	}
-	return b
-}
-
-// envelopeMost is more than an envelope and as_of take.
-const envelopeMost = 1_000
 
 // bundleCities gives the cities that are asked for, nil for all.
 func (v *view) bundleCities(asked *value) (map[string]bool, error) {
@@ -123,101 +86,12 @@ func (v *view) bundleCities(asked *value) (map[string]bool, error) {
 	return cities, nil
 }
 
-// bundle writes what follows as_of: the events that pass the call's filters, by city.
-func (v *view) bundle(call *Call, cities map[string]bool, level int) []byte {
-	ids := call.values[bundleInclude].given
-	rows, n, traded := []byte(nil), 0, false
-	for _, c := range v.deskCities() {
-		traded = traded || len(c.Events) > 0
-		if len(c.Open) == 0 || cities != nil && !cities[c.City.Slug] {
-			continue
-		}
-		o := v.desk.of(c.City.Slug)
-		o.bundleOnce.Do(func() { o.bundle = v.bundleOf(c) })
-		if ids {
-			o.idsOnce.Do(func() { o.bundle.addIDs(v.snap.Catalog) })
-		}
-		from := len(rows)
-		if n > 0 {
-			rows = append(rows, ',')
-		}
-		rows = append(rows, o.bundle.head...)
-		events := 0
-		for i := range o.bundle.events {
-			e := &o.bundle.events[i]
-			if !e.passes(call, v.snap.Catalog) {
-				continue
-			}
-			if events > 0 {
-				rows = append(rows, ',')
-			}
-			if events++; ids {
-				rows = append(rows, e.ids...)
-			} else {
-				rows = append(rows, e.at(level)...)
-			}
-		}
-		if events == 0 {
-			rows = rows[:from]
-			continue
-		}
-		rows = append(rows, "]}"...)
-		n++
-	}
-	reason := ""
-	switch {
-	case n > 0:
-	case !traded:
-		reason = "no_events"
-	case v.snap.Desk.Idle():
-		reason = "no_open_events"
-	default:
-		reason = "no_match"
-	}
-	b := appendText(fmt.Appendf(nil, `,"schema_version":%d,"empty_reason":`, bundleVersion), reason)
-	return append(append(append(b, `,"data":[`...), rows...), ']')
-}
-
 // deskCities are the cities of the desk.
 func (v *view) deskCities() []*serving.DeskCity {
 	if v.snap.Desk == nil {
 		return nil
 	}
 	return v.snap.Desk.Cities
-}
-
-func (e *bundleEvent) passes(call *Call, cat *serving.Catalog) bool {
-	date, least := &call.values[bundleDate], &call.values[bundleMinVolume]
-	return call.values[bundleMetric].asks(e.event.Metric) && (!date.given || data.Date(date.n) == e.event.Day) &&
-		(!least.given || int64(e.event.Volume(cat)) >= least.n)
-}
-
-// at gives the event as JSON, without what a level leaves out.
-func (e *bundleEvent) at(level int) []byte {
-	if level == bundleWhole {
-		return e.whole
-	}
-	row := e.row
-	row.NullReasons = maps.Clone(e.row.NullReasons)
-	row.Forecast, row.NullReasons["forecast"] = nil, tooLarge
-	if level == bundleWithoutTrades {
-		row.Brackets.Last, row.Brackets.Vol = nil, nil
-		row.NullReasons["last"], row.NullReasons["vol"] = tooLarge, tooLarge
-	}
-	return marshal(row)
-}
-
-// addIDs writes the events with the ids of their brackets.
-func (b *cityBundle) addIDs(cat *serving.Catalog) {
-	for i := range b.events {
-		e := &b.events[i]
-		row := e.row
-		for _, bracket := range e.event.Brackets {
-			row.Brackets.ConditionID = append(row.Brackets.ConditionID, cat.Market(bracket.Market).Condition.String())
-			row.Brackets.YesToken = append(row.Brackets.YesToken, textOrNull(yesToken(cat, bracket.Market)))
-		}
-		e.ids = marshal(row)
-	}
 }
 
 func (v *view) bundleOf(c *serving.DeskCity) cityBundle {
@@ -227,9 +101,9 @@ func (v *view) bundleOf(c *serving.DeskCity) cityBundle {
 		UTCOffset: offset, LocalDate: c.Today.String(), Events: []wire.BundleEvent{}})
 	out := cityBundle{head: head[:len(head)-len("]}")]}
 	open := v.open(c)
+	out.events = make([]bundleEvent, len(open))
 	for i := range open {
-		row := v.bundleEventOf(c, &open[i])
-		out.events = append(out.events, bundleEvent{event: open[i].DeskEvent, row: row, whole: marshal(row)})
+		out.events[i].event, out.events[i].row = open[i].DeskEvent, v.bundleEventOf(c, &open[i])
 	}
 	return out
 }

@@ -242,9 +242,24 @@ type WeatherBundle struct {
 
 // BundleBody is the desk in short.
 type BundleBody struct {
-	SchemaVersion int          `json:"schema_version"`                                        // of the bundle's shape
-	EmptyReason   *string      `json:"empty_reason" enum:"no_events,no_open_events,no_match"` // why there are no cities; null where there are
-	Data          []BundleCity `json:"data"`
+	SchemaVersion int            `json:"schema_version"`                                                    // of the bundle's shape
+	EmptyReason   *string        `json:"empty_reason" enum:"no_events,no_open_events,no_match,bundle_size"` // why there are no cities; null where there are
+	LeftOut       *BundleLeftOut `json:"left_out"`                                                          // what did not fit into 200 KB; null where all is there
+	Data          []BundleCity   `json:"data"`
+}
+
+// BundleLeftOut is what a bundle is short of because it would not fit into 200 KB: the
+// forecasts of single sources first, then what was traded, then events, those of the
+// furthest days first, of one day those that were traded least. It is there for less of the
+// desk at once, by cities or date.
+type BundleLeftOut struct {
+	Forecast int      `json:"forecast"`                // events that are here without forecast
+	Trades   int      `json:"trades"`                  // events that are here without last and vol
+	Events   int      `json:"events"`                  // events that are not here
+	Brackets int      `json:"brackets"`                // brackets of these
+	FromDate *string  `json:"from_date" format:"date"` // first day of which an event is not here: of later days none is; null where all events are here
+	Cities   []string `json:"cities"`                  // slugs of cities with events that are not here, the first 200
+	Hint     string   `json:"hint"`                    // how to ask for what is left out
 }
 
 // BundleCity is a city with events that can be traded.
@@ -271,7 +286,7 @@ type BundleEvent struct {
 	QuotedAt         *time.Time                `json:"quoted_at"`                                          // of the oldest bid and ask of its brackets
 	ResolutionSource *string                   `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"` // where the settling temperature is read
 	Rounding         string                    `json:"rounding" enum:"half_up,floor"`                      // how a measured value becomes whole degrees
-	Forecast         map[string]BundleForecast `json:"forecast" null:"true"`                               // newest word of each source, by its name; null where all cities would not fit into 200 KB with it
+	Forecast         map[string]BundleForecast `json:"forecast" null:"true"`                               // newest word of each source, by its name; null where not all would fit into 200 KB with it
 	Consensus        *BundleConsensus          `json:"consensus"`                                          // what the sources say together
 	Skill            *BundleSkill              `json:"skill"`                                              // of the consensus in this city at this lead
 	Obs              *BundleObs                `json:"obs"`                                                // of today's events
