@@ -30,6 +30,12 @@ type Live struct {
 
 	current atomic.Pointer[serving.Snapshot]
 
+	memory
+}
+
+// memory is what Live has read: whole, or of a Live that nobody has yet.
+type memory struct {
+	torn     bool // a batch was followed in part
 	builder  *serving.Builder
 	excluded map[int32]bool // wallet ids of Venue
 	catalog  *serving.CatalogBuilder
@@ -78,8 +84,20 @@ func (l *Live) Known() (wallets, tokens int) {
 // Snapshot is the newest one; nil before the first Load.
 func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
 
-// Load reads the whole state from the database and publishes it.
+// Load reads the whole state from the database and publishes it. It is made beside
+// what there is, which stays as it was where that fails.
 func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
+	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities}
+	if err := next.load(ctx, conn); err != nil {
+		return err
+	}
+	l.memory = next.memory
+	l.current.Store(next.Snapshot())
+	return nil
+}
+
+// load is Load into a new Live.
+func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	var wallets int64
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&wallets); err != nil {
 		return err
@@ -108,9 +126,10 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	return l.follow(ctx, conn, table.parts, "LoadNames", "")
 }
 
-// Absorb adds what the batch merged last on conn changed, and publishes.
+// Absorb adds what the batch merged last on conn changed, and publishes. Where that
+// ends halfway, the next call reads everything.
 func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
-	if l.builder == nil {
+	if l.builder == nil || l.torn {
 		return l.Load(ctx, conn)
 	}
 	s, err := readState(ctx, conn)
@@ -127,14 +146,17 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
 		return err
 	}
+	l.torn = true
 	if changed > 0 {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
 		}
 	}
-	return l.follow(ctx, conn, func(t table) string {
+	err = l.follow(ctx, conn, func(t table) string {
 		return "SELECT " + t.columnList() + " FROM d_" + t.name
 	}, "BatchNames", "BatchTokens")
+	l.torn = err != nil
+	return err
 }
 
 // follow adds rows, from everything or from a batch alike, to the state.

@@ -19,7 +19,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 		markets int // that the batch and what leaves the windows touch
 	}{{"in 2,000 markets", 2000}, {"in 10,000 markets", 10_000}} {
 		b.Run(shape.name, func(b *testing.B) {
-			l := &Live{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), flows: map[int32]data.Micro{}}
+			l := &Live{memory: memory{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), flows: map[int32]data.Micro{}}}
 			for p := range serving.Periods {
 				l.volumes[p] = newTokenWindow()
 			}

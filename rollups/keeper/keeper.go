@@ -113,20 +113,24 @@ func (k *Keeper) readDesk(ctx context.Context) error {
 // batch that came behind one left to a rebuild was not merged either, and is
 // caught up with after it: to follow it now would be to leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
+	k.unseen = true // until it is in: a panic on the way leaves the rest to the next cycle
 	stale, err := rollups.Stale(ctx, conn)
 	if stale {
 		return nil
 	}
 	if err == nil {
-		k.merger.Committed()
-		k.addRuns(ctx, conn) // before the snapshot that shows the batch
-		err = k.live.Absorb(ctx, conn)
+		err = k.cfg.Watch.Do("follow batch", func() error {
+			k.merger.Committed()
+			k.addRuns(ctx, conn) // before the snapshot that shows the batch
+			return k.live.Absorb(ctx, conn)
+		})
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is read from the database")
+		err = k.live.Load(ctx, conn)
 	}
-	k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is loaded anew")
-	return k.live.Load(ctx, conn)
+	k.unseen = err != nil
+	return err
 }
 
 // warm loads what merging keeps in memory, beside the first requests; an import

@@ -1,0 +1,90 @@
+package rollups_test
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pmx/rollups"
+)
+
+// faltering is a context that ends when it was looked at so many times.
+type faltering struct {
+	context.Context
+	left   atomic.Int64
+	cancel context.CancelFunc
+}
+
+func falter(after int) *faltering {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &faltering{Context: ctx, cancel: cancel}
+	f.left.Store(int64(after))
+	return f
+}
+
+func (f *faltering) look() {
+	if f.left.Add(-1) < 0 {
+		f.cancel()
+	}
+}
+
+func (f *faltering) Done() <-chan struct{} { f.look(); return f.Context.Done() }
+func (f *faltering) Err() error            { f.look(); return f.Context.Err() }
+
+// A load that fails, wherever it does, keeps what was there, and what comes after it
+// is followed or loaded whole. So does a batch that was followed in part.
+func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
+	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
+	steps := world.Filter(func(s []step) bool { return len(s) >= 3 }).Example(7)
+	v := newVenue(t, steps)
+	defer v.close()
+	if v.importStep(0).RebuildNeeded {
+		v.rebuild()
+	}
+	before := v.live.Snapshot()
+	failed := 0
+	for after, whole := 0, false; !whole; after += 1 + after/4 {
+		v.write(func(_ context.Context, conn *sql.Conn) error {
+			whole = v.live.Load(falter(after), conn) == nil
+			return nil
+		})
+		if whole {
+			break
+		}
+		failed++
+		if v.live.Snapshot() != before {
+			t.Fatalf("a load that ended after %d looks changed what is served", after)
+		}
+	}
+	if failed < 5 {
+		t.Fatalf("%d loads failed: the test tries nothing", failed)
+	}
+	next := v.im.Rollups.Absorb
+	for i := 1; i < len(steps); i++ {
+		v.im.Rollups.Absorb = func(_ context.Context, conn *sql.Conn) error {
+			_ = v.live.Load(falter(10), conn)
+			_ = v.live.Absorb(falter(3+5*i), conn)
+			return next(context.Background(), conn)
+		}
+		if v.importStep(i).RebuildNeeded {
+			v.rebuild()
+		}
+		v.followed(t)
+	}
+	fresh := &rollups.Live{}
+	v.write(func(_ context.Context, conn *sql.Conn) error {
+		if fresh.Load(falter(5), conn) == nil {
+			t.Error("the load did not fail")
+		}
+		if err := fresh.Absorb(context.Background(), conn); err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	if fresh.Snapshot() == nil {
+		t.Error("nothing is served after a first load that failed and a batch")
+	}
+}
