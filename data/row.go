@@ -90,6 +90,44 @@ type Market struct {
 	// Stub marks what a trade row says of its market in passing: it fills gaps only.
 	Stub       bool
 	Resolution *Resolution
+	// Untaken says why final prices that the record has are no Resolution; "" where it
+	// has one, or no such prices. It is for receipts and not kept.
+	Untaken Untaken
+}
+
+// Untaken is a reason why final prices were not taken for payouts.
+type Untaken string
+
+// Why final prices are not taken. Explain gives the sentence.
+const (
+	UntakenOpen      Untaken = "said_open"       // the record itself says that the market is not closed
+	UntakenNoClosing Untaken = "no_closing"      // nothing says that it is closed
+	UntakenOracle    Untaken = "oracle_not_done" // proposed or disputed
+	UntakenUndecided Untaken = "undecided"       // the prices of a closed market name no winner
+	UntakenWinner    Untaken = "winner_differs"  // prices and winner contradict each other
+	UntakenNoWinner  Untaken = "no_winner"       // no outcome of a closed market is marked as the winner
+	UntakenNoPayouts Untaken = "no_payouts"      // files of this feed carry no payouts
+)
+
+// Explain says what the reason means.
+func (u Untaken) Explain() string {
+	switch u {
+	case UntakenOpen:
+		return "the record says that the market is not closed"
+	case UntakenNoClosing:
+		return "nothing in the record says that the market is closed"
+	case UntakenOracle:
+		return "the oracle's answer is proposed or disputed"
+	case UntakenUndecided:
+		return "the prices name no winner"
+	case UntakenWinner:
+		return "the prices name another winner than the record"
+	case UntakenNoWinner:
+		return "no outcome is marked as the winner"
+	case UntakenNoPayouts:
+		return "payouts come in files of resolutions"
+	}
+	return string(u)
 }
 
 // ResolutionSource orders where a payout was read: the larger wins.

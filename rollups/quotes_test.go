@@ -254,3 +254,21 @@ func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
 		})
 	}
 }
+
+// TestReceiptsSayWhichFinalPricesWereNotTaken: a market counts once a file, by what its
+// newest record says, and not where the file has its payout.
+func TestReceiptsSayWhichFinalPricesWereNotTaken(t *testing.T) {
+	record := func(market, hour int, why data.Untaken) data.Market {
+		return data.Market{Condition: condition(market), UpdatedAt: start.Add(time.Duration(hour) * time.Hour), Untaken: why}
+	}
+	paid := record(3, 2, "")
+	paid.Resolution = &data.Resolution{Condition: paid.Condition, Payouts: []data.Micro{data.One, 0}, Source: data.ResolvedByPrices}
+	v := newVenue(t, []step{{markets: []data.Market{record(0, 1, data.UntakenOpen), record(0, 2, data.UntakenOracle),
+		record(1, 2, data.UntakenOracle), record(1, 1, ""), record(2, 1, data.UntakenOpen), record(2, 2, ""), record(3, 1, data.UntakenOpen), paid,
+		{Condition: condition(1), Stub: true, Question: "Q?"}}}})
+	defer v.close()
+	r := v.importStep(0)
+	if len(r.FinalPricesNotTaken) != 1 || r.FinalPricesNotTaken[data.UntakenOracle] != 2 || r.Resolutions != 1 {
+		t.Errorf("%v, %d resolutions", r.FinalPricesNotTaken, r.Resolutions)
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -191,6 +193,9 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("markets new", r.MarketsNew, "")
 	row("markets changed", r.MarketsChanged, "")
 	row("resolutions", r.Resolutions, "")
+	for _, why := range slices.Sorted(maps.Keys(r.FinalPricesNotTaken)) {
+		row("prices not taken", r.FinalPricesNotTaken[why], "final ones, as payouts: "+why.Explain())
+	}
 	row("tokens mapped", r.TokensMapped, "")
 	row("blocks", r.Blocks, "")
 	row("forecasts", r.Forecasts, "")

@@ -37,6 +37,11 @@ func TestGammaResolution(t *testing.T) {
 		{"old and even", `,"closed":true,"outcomePrices":"[\"0.5\",\"0.5\"]"`, nil},
 		{"old and wiped", `,"closed":true,"outcomePrices":"[\"0\",\"0\"]"`, nil},
 		{"no prices", `,"closed":true,"umaResolutionStatus":"resolved"`, nil},
+		{"a time of closing", `,"closedTime":"2025-11-01 06:28:08+00","outcomePrices":"[\"1\",\"0\"]"`, yes},
+		{"a time, and disputed", `,"closedTime":"2025-11-01 06:28:08+00","umaResolutionStatus":"disputed","outcomePrices":"[\"1\",\"0\"]"`, nil},
+		{"the oracle alone", `,"umaResolutionStatus":"resolved","outcomePrices":"[\"0\",\"1\"]"`, no},
+		{"nothing says closed", `,"outcomePrices":"[\"0\",\"1\"]"`, nil},
+		{"a price in the book", `,"outcomePrices":"[\"0.995\",\"0.005\"]"`, nil},
 	} {
 		c := read(t, text(t, "g.json", "["+gammaRow(tc.extra)+"]"))
 		if len(c.markets) != 1 {
@@ -48,6 +53,11 @@ func TestGammaResolution(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+		why := map[string]data.Untaken{"between": "undecided", "proposed": "oracle_not_done", "disputed": "oracle_not_done", "open": "said_open",
+			"old and even": "undecided", "old and wiped": "undecided", "a time, and disputed": "oracle_not_done", "nothing says closed": "no_closing"}
+		if got := c.markets[0].Untaken; got != why[tc.name] {
+			t.Errorf("%s is not taken for %q, want %q", tc.name, got, why[tc.name])
 		}
 	}
 }

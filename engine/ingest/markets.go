@@ -93,6 +93,9 @@ func mergeMarket(old, next data.Market) (data.Market, error) {
 	takeQuote(&out, old, next)
 	out.Stub = old.Stub && next.Stub
 	out.Resolution = betterResolution(old.Resolution, next.Resolution)
+	if out.Untaken = b.Untaken; out.Untaken == "" && b.Stub {
+		out.Untaken = a.Untaken
+	}
 	out.UpdatedAt = old.UpdatedAt
 	if next.UpdatedAt.After(old.UpdatedAt) {
 		out.UpdatedAt = next.UpdatedAt

@@ -30,7 +30,11 @@ type Receipt struct {
 	MarketsChanged int64 `json:"markets_changed"`
 	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
 	TokensMapped   int64 `json:"tokens_mapped"`
-	Blocks         int64 `json:"blocks"`
+	// FinalPricesNotTaken counts markets whose prices look like payouts and are none,
+	// by reason.
+	FinalPricesNotTaken map[data.Untaken]int64 `json:"final_prices_not_taken,omitempty"`
+
+	Blocks int64 `json:"blocks"`
 
 	Forecasts    int64 `json:"forecasts"`    // values of the weather added, corrected ones included
 	Actuals      int64 `json:"actuals"`      // extremes of past days added
@@ -59,6 +63,17 @@ func (r *Receipt) RejectedRows() int64 {
 		n += c
 	}
 	return n
+}
+
+// untaken counts a market whose final prices were not taken.
+func (r *Receipt) untaken(m *data.Market) {
+	if m.Resolution != nil || m.Untaken == "" {
+		return
+	}
+	if r.FinalPricesNotTaken == nil {
+		r.FinalPricesNotTaken = map[data.Untaken]int64{}
+	}
+	r.FinalPricesNotTaken[m.Untaken]++
 }
 
 // warn notes an error that came too late to refuse the file.

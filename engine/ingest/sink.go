@@ -99,7 +99,10 @@ func (j *job) withAppenders(f func(*sink) error) error {
 			err = f(s)
 		}
 		if err == nil {
-			err = s.markets.each(func(m data.Market) error { return appendMarket(marketRows, m) })
+			err = s.markets.each(func(m data.Market) error {
+				j.receipt.untaken(&m)
+				return appendMarket(marketRows, m)
+			})
 		}
 		for _, a := range open {
 			err = errors.Join(err, a.Close())

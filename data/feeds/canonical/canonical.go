@@ -211,6 +211,13 @@ func (r *market) market() (data.Market, error) {
 		EndAt: shape.MaybeTime(r.EndAt.Trim()), ClosedAt: shape.MaybeTime(r.ClosedAt.Trim()),
 		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: shape.MaybeTime(r.UpdatedAt.Trim()),
 	}
+	if m.Closed == nil && !m.ClosedAt.IsZero() {
+		closed := true // what has a time of closing is closed
+		m.Closed = &closed
+	}
+	if m.Closed != nil && *m.Closed && polymarket.Payouts(m.Prices, false) != nil {
+		m.Untaken = data.UntakenNoPayouts
+	}
 	if m.Category = r.Category.Trim(); m.Category != "" {
 		m.CategorySource = cmp.Or(r.CategorySource.Trim(), "field")
 	} else {

@@ -132,7 +132,7 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 		if m.Resolution != nil {
 			m.Resolution.Source = data.ResolvedByMap
 			if !agrees(m, row.Winner.Trim()) {
-				m.Resolution = nil
+				m.Resolution, m.Untaken = nil, data.UntakenWinner
 			}
 		}
 		return sink.Market(line, m)

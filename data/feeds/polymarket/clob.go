@@ -101,7 +101,7 @@ func (c *CLOB) Market() (data.Market, error) {
 	}
 	m.Category, m.CategorySource = Category(m.Tags, "", m.Slug)
 	c.outcomes(&m)
-	m.Resolution = c.resolution(condition)
+	m.Resolution, m.Untaken = c.resolution(&m)
 	return m, nil
 }
 
@@ -122,11 +122,11 @@ func (c *CLOB) outcomes(m *data.Market) {
 	m.TokenIDs, m.Prices = Tokens(ids, len(ids)), Prices(texts, len(ids))
 }
 
-// resolution reads the winner flags of a closed market; a half payout has no
-// winner, but a flag of its own.
-func (c *CLOB) resolution(condition data.Hash) *data.Resolution {
-	if !c.Closed.True() || len(c.Tokens) < 2 {
-		return nil
+// resolution reads the winner flags of a market that is not said to be open; a half
+// payout has no winner, but a flag of its own.
+func (c *CLOB) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
+	if len(c.Tokens) < 2 {
+		return nil, ""
 	}
 	payouts, winners := make([]data.Micro, len(c.Tokens)), 0
 	for i, t := range c.Tokens {
@@ -136,10 +136,20 @@ func (c *CLOB) resolution(condition data.Hash) *data.Resolution {
 		}
 	}
 	if winners != 1 {
-		if !c.Half.True() || len(payouts) != 2 {
-			return nil
+		switch {
+		case !c.Closed.True() && !decided(m.Prices):
+			return nil, ""
+		case !c.Closed.True() && m.Closed == nil:
+			return nil, data.UntakenNoClosing
+		case !c.Closed.True():
+			return nil, data.UntakenOpen
+		case !c.Half.True() || len(payouts) != 2:
+			return nil, data.UntakenNoWinner
 		}
 		payouts[0], payouts[1] = data.One/2, data.One/2
 	}
-	return &data.Resolution{Condition: condition, Payouts: payouts, Source: data.ResolvedByWinner}
+	if m.Closed != nil && !*m.Closed {
+		return nil, data.UntakenOpen
+	}
+	return &data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByWinner}, ""
 }

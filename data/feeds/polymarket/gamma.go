@@ -150,7 +150,11 @@ func (g *Gamma) Market() (data.Market, error) {
 	g.outcomes(&m)
 	g.event(&m)
 	g.category(&m)
-	m.Resolution = g.resolution(&m)
+	if m.Closed == nil && !m.ClosedAt.IsZero() {
+		closed := true // what has a time of closing is closed
+		m.Closed = &closed
+	}
+	m.Resolution, m.Untaken = g.resolution(&m)
 	return m, nil
 }
 
@@ -268,19 +272,39 @@ func Category(tags []string, field string, slugs ...string) (category, source st
 // resolution reads the payouts off the outcome prices, for a closed market whose
 // oracle has spoken, or for one from before the oracle had a status if its prices
 // leave no doubt. Everything else is unresolved: a closed market may still be
-// disputed.
-func (g *Gamma) resolution(m *data.Market) *data.Resolution {
+// disputed. An oracle that has spoken of a market says that it is closed, where the
+// record leaves that out. The reason is why prices that look final are not taken.
+func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	status := strings.ToLower(g.UMAResolutionStatus.Trim())
 	final := status == "resolved" || status == "settled"
-	if !g.Closed.True() || !final && status != "" {
-		return nil
-	}
 	payouts := Payouts(m.Prices, final)
-	if payouts == nil {
-		return nil
+	switch {
+	case m.Closed != nil && !*m.Closed && decided(m.Prices):
+		return nil, data.UntakenOpen
+	case m.Closed == nil && !final && decided(m.Prices):
+		return nil, data.UntakenNoClosing
+	case m.Closed == nil && !final, m.Closed != nil && !*m.Closed, len(m.Prices) == 0:
+		return nil, ""
+	case !final && status != "":
+		return nil, data.UntakenOracle
+	case payouts == nil:
+		return nil, data.UntakenUndecided
 	}
 	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: m.ClosedAt,
-		Source: data.ResolvedByPrices, Version: m.UpdatedAt}
+		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
+}
+
+// decided tells whether prices are one 1 and otherwise 0, as no book that is traded
+// gives them.
+func decided(prices []data.Micro) bool {
+	ones := 0
+	for _, p := range prices {
+		if p != 0 && p != data.One {
+			return false
+		}
+		ones += int(p / data.One)
+	}
+	return ones == 1 && len(prices) > 1
 }
 
 // Payouts gives the payouts that final prices stand for: one outcome at 0.99 or
