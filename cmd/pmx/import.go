@@ -175,6 +175,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("  of them better", r.Replaced, "known before without a log index")
 	row("already there", r.AlreadyThere, "")
 	row("identical", r.Identical, "rows that repeat another of this file")
+	row("superseded", r.Superseded, "another word on the same thing and time comes later")
 	row("waiting", r.Waiting, "until their market is imported")
 	row("released", r.Released, "had waited for these markets")
 	unmapped := "inserted, their market is not known yet"

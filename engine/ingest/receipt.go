@@ -8,7 +8,7 @@ import (
 )
 
 // Receipt is what became of one file. Every row read is counted once among the
-// inserted, already there, identical, waiting and rejected; rows of the weather among
+// inserted, already there, identical, superseded, waiting and rejected; rows of the weather among
 // the forecasts, actuals, observations and normals instead of the inserted.
 type Receipt struct {
 	File string `json:"file"`
@@ -20,6 +20,7 @@ type Receipt struct {
 	Replaced     int64            `json:"replaced"`      // fills known without a log index that this file knows better
 	AlreadyThere int64            `json:"already_there"` // fills known before
 	Identical    int64            `json:"identical"`     // rows that repeat another of this file
+	Superseded   int64            `json:"superseded"`    // rows of the weather of whose thing and time a later word is known
 	Waiting      int64            `json:"waiting"`       // fills kept until their market is known
 	Released     int64            `json:"released"`      // waiting fills that this file's markets let in
 	Rejected     map[string]int64 `json:"rejected"`      // by reason

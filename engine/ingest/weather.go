@@ -51,16 +51,33 @@ func (j *job) prepareWeather() error {
 		if err := j.exec("WeatherNew", replace...); err != nil {
 			return err
 		}
-		var staged, distinct, added, replaced int64
-		err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherFigures", replace...)).Scan(&staged, &distinct, &added, &replaced)
+		var staged, added, replaced int64
+		err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherFigures", replace...)).Scan(&staged, &added, &replaced)
 		if err != nil {
 			return err
 		}
 		*t.count(&j.receipt) = added
 		j.receipt.Corrected += replaced
-		j.receipt.Identical += staged - distinct
-		j.receipt.AlreadyThere += distinct - added
+		if staged > added {
+			if err := j.countKnown(staged, added, replace); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// countKnown tells rows that repeat another of the file, and rows that are there word by
+// word, from those that say something else of a thing and time of which a later word is
+// known, here or there.
+func (j *job) countKnown(staged, added int64, replace []string) error {
+	var said, known int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherKnown", replace...)).Scan(&said, &known); err != nil {
+		return err
+	}
+	j.receipt.Identical += staged - said
+	j.receipt.AlreadyThere += known
+	j.receipt.Superseded += said - known - added
 	return nil
 }
 

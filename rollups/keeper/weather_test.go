@@ -119,6 +119,46 @@ func TestReceiptsOfTheWeatherAccountForEveryRow(t *testing.T) {
 	}
 }
 
+// TestReceiptsTellWhatIsSupersededFromWhatIsTheSame: a station's report and its correction in
+// one file are two rows, of which the later word counts; of each that comes again, the
+// receipt says whether it is there word by word. So it is with every kind of rows.
+func TestReceiptsTellWhatIsSupersededFromWhatIsTheSame(t *testing.T) {
+	const obs = "city,station,source,ts,report,value,unit,whole,seen_at\n"
+	const actuals = "city,day,metric,kind,source,station,seen_at,value,unit,provisional\n"
+	const normals = "city,metric,month_day,source,station,period,value,unit,deviation,p10,p90,years\n"
+	for name, kind := range map[string]struct{ header, early, late string }{
+		"observations": {obs, "nyc,KLGA,metar,2026-07-02T10:51:00Z,routine,24.4,C,24,2026-07-02T10:55:00Z\n", "nyc,KLGA,metar,2026-07-02T10:51:00Z,routine,25.0,C,25,2026-07-02T11:05:00Z\n"},
+		"forecasts":    {forecastHeader, "nyc,2026-07-02,tmax,gfs,2026-07-01T10:00:00Z,32,C\n", "nyc,2026-07-02,tmax,gfs,2026-07-01T10:00:00Z,33,C\n"},
+		"actuals":      {actuals, "nyc,2026-06-30,tmax,station,iem,KLGA,2026-07-01T12:00:00Z,85,F,true\n", "nyc,2026-06-30,tmax,station,iem,KLGA,2026-07-01T12:00:00Z,86,F,\n"},
+		"normals":      {normals, "nyc,tmax,07-02,iem,KLGA,1991-2020,83,F,,,,\n", "nyc,tmax,07-02,iem,KLGA,1991-2020,84,F,,,,\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := open(t, t.TempDir())
+			for i, step := range []struct {
+				rows string
+				want [5]int64 // added, corrected, identical, already there, superseded
+			}{
+				{kind.early + kind.late + kind.late, [5]int64{1, 0, 1, 0, 1}},
+				{kind.late, [5]int64{0, 0, 0, 1, 0}},
+				{kind.early, [5]int64{0, 0, 0, 0, 1}},
+				{kind.late + kind.early + kind.early, [5]int64{0, 0, 1, 1, 1}},
+			} {
+				r := mustImport(t, k, write(t, "f.csv", kind.header+step.rows))[0]
+				added := r.Forecasts + r.Actuals + r.Observations + r.Normals
+				got := [5]int64{added, r.Corrected, r.Identical, r.AlreadyThere, r.Superseded}
+				if got != step.want || r.Read != added+r.Identical+r.AlreadyThere+r.Superseded {
+					t.Errorf("step %d: %v, want %v of %d read", i, got, step.want, r.Read)
+				}
+			}
+			k = open(t, t.TempDir())
+			mustImport(t, k, write(t, "f.csv", kind.header+kind.early))
+			if r := mustImport(t, k, write(t, "f.csv", kind.header+kind.late+kind.early))[0]; r.Corrected != 1 || r.AlreadyThere != 1 || r.Superseded != 0 {
+				t.Errorf("a correction: %+v", r)
+			}
+		})
+	}
+}
+
 // TestRevisionsOfAReanalysis: 36.2 on 27 June, 36.3 since 1 July and still on the 3rd.
 func TestRevisionsOfAReanalysis(t *testing.T) {
 	const header = "city,day,metric,kind,source,station,seen_at,value,unit,provisional\n"

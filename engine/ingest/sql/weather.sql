@@ -71,9 +71,14 @@ LEFT JOIN known AS k USING (@key)
 WHERE k.rid IS NULL OR b.rank > k.rank
 
 -- name: WeatherFigures
-SELECT (SELECT count(*) FROM s_@short), (SELECT count(*) FROM (SELECT DISTINCT @key FROM s_@short) AS k),
-  count(*), count(rid)
+SELECT (SELECT count(*) FROM s_@short), count(*), count(rid)
 FROM n_@short
+
+-- name: WeatherKnown
+-- What the file says, each thing once, and how much of it is there word by word.
+WITH said AS (SELECT DISTINCT @key, @order AS rank FROM s_@short)
+SELECT (SELECT count(*) FROM said),
+  (SELECT count(*) FROM said SEMI JOIN (SELECT @key, @order AS rank FROM @table) AS known USING (@key, rank))
 
 -- name: DropWeather
 DELETE FROM @table WHERE rowid IN (SELECT rid FROM n_@short WHERE rid IS NOT NULL)
