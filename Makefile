@@ -67,7 +67,7 @@ fmt: $(LINT) ## Format the code
 fuzz: tools ## Run every fuzz target for FUZZTIME
 	@GO='$(GO)' .ci/fuzz '$(FUZZTIME)'
 
-clients: build ## Read answers and exports as other programs do
+clients: build ## Read answers and exports as other programs and generated clients do
 	@.ci/clients
 
 browser: tools ## Look at the pages in Chromium, where it is installed
