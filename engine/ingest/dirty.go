@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"pmx/data"
+	"pmx/data/feeds/records"
+	"pmx/data/feeds/shape"
 )
 
 // badRow is a record that was staged but cannot be used.
@@ -20,34 +23,54 @@ type badRow struct {
 }
 
 // locate finds line and text of bad rows, which DuckDB knows by record number
-// only, by reading the file once more.
-func (j *job) locate(bad []badRow) error {
+// only, by reading the file once more. next gives them in the order of records and
+// false behind the last.
+func (j *job) locate(next func() (badRow, bool, error)) error {
+	bad, more, err := next()
 	if j.src.plain.Format != data.CSV || j.src.feed.Query == nil {
-		for _, b := range bad {
-			if err := j.rejects.add(b.row, b.reason, j.explain(b.reason), ""); err != nil {
+		for ; more && err == nil; bad, more, err = next() {
+			if err := j.rejects.add(bad.row, bad.reason, j.explain(bad.reason), ""); err != nil {
 				return err
 			}
 		}
-		return nil
+		return err
 	}
-	next := 0
-	return eachRecord(j.ctx, j.src.plain.Path, func(r record) error {
+	if err != nil || !more {
+		return err
+	}
+	err = eachRecord(j.ctx, j.src.plain.Path, func(r record) error {
 		number := r.nth
 		if j.cleaned {
-			if r.err != nil {
+			if r.Err != nil {
 				return nil
 			}
 			number = r.kept
 		}
-		for next < len(bad) && bad[next].row == number {
-			if err := j.rejects.add(r.line, bad[next].reason, j.explain(bad[next].reason), strings.Join(r.cells, ",")); err != nil {
+		for more && bad.row == number {
+			text := r.Raw
+			if r.Err == nil {
+				text = strings.Join(r.Cells, ",")
+			}
+			if err := j.rejects.add(r.Line, bad.reason, j.explain(bad.reason), text); err != nil {
 				return err
 			}
-			next++
+			if bad, more, err = next(); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return errEnough
 		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
+
+// errEnough ends the reading of a file of which nothing more is wanted.
+var errEnough = errors.New("enough")
 
 // explain gives the sentence of a reason, the staging's own or the feed's.
 func (j *job) explain(reason string) string {
@@ -70,8 +93,7 @@ var reasons = map[string]string{
 	"bad_fee":       "the fee is not a number from 0 to a thousand million",
 }
 
-// clean copies the records of a CSV file that have the header's number of cells
-// and rejects the others.
+// clean copies the usable records of a CSV file and rejects the others.
 func (j *job) clean() (data.Source, error) {
 	clean := j.src.plain
 	j.cleaned = true
@@ -83,66 +105,74 @@ func (j *job) clean() (data.Source, error) {
 	buf := bufio.NewWriterSize(f, 1<<20)
 	w := csv.NewWriter(buf)
 	err = eachRecord(j.ctx, j.src.plain.Path, func(r record) error {
-		if r.err != nil {
+		if r.Err != nil {
 			j.receipt.Read++
-			return j.rejects.add(r.line, "bad_row", r.err.Error(), strings.Join(r.cells, ","))
+			return j.rejects.add(r.Line, shape.RecordReason(r.Err), r.Err.Error(), r.Raw)
 		}
-		return w.Write(r.cells)
+		return w.Write(r.Cells)
 	})
 	w.Flush()
 	return clean, errors.Join(err, w.Error(), buf.Flush(), f.Close())
 }
 
-// record is one CSV record; err says why it cannot be used. The header has
-// number 0 in both counts; kept counts the usable records only.
+// record is one CSV record. The header has number 0 in both counts; kept counts
+// the usable records only. A short one is usable: the cells it lacks are empty.
 type record struct {
-	line  int64
-	nth   int64
-	kept  int64
-	cells []string
-	err   error
+	records.Record
+	nth  int64
+	kept int64
 }
 
-var errColumns = errors.New("the row does not have the header's number of columns")
-
-// eachRecord reads a CSV file leniently: quotes inside a bare cell are taken as
-// they are, and a record that cannot be read is given with its error.
 func eachRecord(ctx context.Context, path string, f func(record) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	r := csv.NewReader(bufio.NewReaderSize(&cancelReader{ctx: ctx, r: file}, 1<<20))
-	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
-	width, kept := -1, int64(-1)
+	r := records.NewReader(shape.SkipBOM(&cancelReader{ctx: ctx, r: file}))
+	kept, width := int64(-1), 0
 	for nth := int64(0); ; nth++ {
-		cells, err := r.Read()
+		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		var parse *csv.ParseError
-		rec := record{nth: nth, cells: cells, err: err}
-		if errors.As(err, &parse) {
-			rec.line = int64(parse.StartLine)
-		} else if err != nil {
+		if err != nil {
 			return err
-		} else {
-			line, _ := r.FieldPos(0)
-			rec.line = int64(line)
 		}
-		if width < 0 {
-			width = len(cells)
+		if nth == 0 {
+			width = len(rec.Cells)
 		}
-		if err == nil && len(cells) != width {
-			rec.err = errColumns
+		if errors.Is(rec.Err, records.ErrWidth) && len(rec.Cells) < width {
+			rec.Err = nil
 		}
-		if rec.err == nil {
+		if rec.Err == nil {
 			kept++
-			rec.kept = kept
 		}
-		if err := f(rec); err != nil {
+		if err := f(record{rec, nth, kept}); err != nil {
 			return err
+		}
+	}
+}
+
+// lines counts the line breaks of a file, and tells whether it ends in one.
+func lines(ctx context.Context, path string) (n int64, ended bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { _ = file.Close() }()
+	r, buf := &cancelReader{ctx: ctx, r: file}, make([]byte, 256<<10)
+	for {
+		got, err := r.Read(buf)
+		if got > 0 {
+			n += int64(bytes.Count(buf[:got], []byte("\n")))
+			ended = buf[got-1] == '\n'
+		}
+		if errors.Is(err, io.EOF) {
+			return n, ended, nil
+		}
+		if err != nil {
+			return 0, false, err
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (j *job) dropKnown() error {
 	if err != nil {
 		return err
 	}
-	rest, err := j.changed("DropKnown", func() error { return j.exec("Replacing") })
+	rest, err := j.changed("DropKnown", func() error { return j.execAll("Replacing", "ReplacingRoles") })
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,13 @@ func largerValues(a, b data.Market) (data.Market, error) {
 
 func larger[T cmp.Ordered](dst *T, v T) { *dst = max(*dst, v) }
 
+// largerList takes the longer list: a file that was cut off knows fewer outcomes.
 func largerList[T any](dst *[]T, v []T) error {
-	if len(v) == 0 {
+	if len(v) == 0 || len(v) < len(*dst) {
+		return nil
+	}
+	if len(v) > len(*dst) {
+		*dst = v
 		return nil
 	}
 	mine, err := json.Marshal(*dst)

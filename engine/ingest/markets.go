@@ -25,8 +25,11 @@ func mergedSQL() string {
 	parts := make([]string, 0, len(mergedColumns)+1)
 	for _, c := range mergedColumns {
 		rule := "MergedNewer"
-		if slices.Contains(quoteColumns, c) {
+		switch {
+		case slices.Contains(quoteColumns, c):
 			rule = "MergedQuote"
+		case slices.Contains([]string{"tags", "outcomes", "token_ids", "prices"}, c):
+			rule = "MergedList"
 		}
 		parts = append(parts, statements.Get(rule, "@c", c))
 	}

@@ -26,22 +26,20 @@ func (j *job) stage() error {
 	return j.stageRows()
 }
 
-// stageQuery lets DuckDB read the file. Where it cannot, a CSV file is cleaned
-// row by row first, unless the user wants such a file refused.
+// stageQuery lets DuckDB read the file. Where it cannot, or where it does not see
+// every line of it, a CSV file is cleaned row by row first. One that it cannot read
+// is refused where the user wants such a file refused.
 func (j *job) stageQuery() error {
-	query, err := j.runQuery(j.src.plain)
-	if err != nil && j.ctx.Err() == nil && j.src.plain.Format == data.CSV && j.opts.OnError != RejectFile {
+	query, rows, err := j.readQuery(j.src.plain)
+	if err != nil && j.ctx.Err() == nil && j.src.plain.Format == data.CSV &&
+		(errors.Is(err, errUnseen) || j.opts.OnError != RejectFile) {
 		var clean data.Source
 		if clean, err = j.clean(); err == nil {
-			query, err = j.runQuery(clean)
+			query, rows, err = j.runQuery(clean)
 		}
 	}
 	if err != nil {
 		return errors.Join(j.ctx.Err(), fmt.Errorf("%w: %w", ErrFileRefused, err))
-	}
-	var rows int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows); err != nil {
-		return err
 	}
 	j.receipt.Read += rows
 	if query.Markets == "" {
@@ -50,13 +48,41 @@ func (j *job) stageQuery() error {
 	return j.stageStubs(query.Markets)
 }
 
-func (j *job) runQuery(src data.Source) (data.Query, error) {
-	query, err := j.src.feed.Query(src, j.src.head)
-	if err != nil {
-		return query, err
+// errUnseen tells that a CSV file has lines that are in no row DuckDB read alone: a
+// quote took some in, or the last line is not whole.
+var errUnseen = errors.New("not every line is a row")
+
+// readQuery is runQuery of a file that was not looked through: in a CSV file every
+// line must come to a row.
+func (j *job) readQuery(src data.Source) (query data.Query, rows int64, err error) {
+	if src.Format != data.CSV {
+		return j.runQuery(src)
 	}
-	defer j.watch(src.Size)()
-	return query, j.exec("RawFromQuery", "@query", query.Fills)
+	breaks, ended, err := lines(j.ctx, src.Path)
+	if err == nil && !ended {
+		err = errUnseen
+	}
+	if err == nil {
+		query, rows, err = j.runQuery(src)
+	}
+	if err == nil && rows < breaks-1 {
+		err = errUnseen
+	}
+	return query, rows, err
+}
+
+// runQuery stages what the feed's statement gives, and tells how many records that is.
+func (j *job) runQuery(src data.Source) (query data.Query, rows int64, err error) {
+	if query, err = j.src.feed.Query(src, j.src.head); err != nil {
+		return query, 0, err
+	}
+	stop := j.watch(src.Size)
+	err = j.exec("RawFromQuery", "@query", query.Fills)
+	stop()
+	if err == nil {
+		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
+	}
+	return query, rows, err
 }
 
 // stageStubs takes what the rows of a fill feed say of their markets.
@@ -118,22 +144,19 @@ func (j *job) rejectBadRows() error {
 	if err != nil {
 		return err
 	}
-	var bad []badRow
-	for rows.Next() {
-		var b badRow
-		if err := rows.Scan(&b.row, &b.reason); err != nil {
-			return errors.Join(err, rows.Close())
+	found := false
+	err = j.locate(func() (b badRow, more bool, err error) {
+		if !rows.Next() {
+			return b, false, rows.Err()
 		}
-		bad = append(bad, b)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		found = true
+		return b, true, rows.Scan(&b.row, &b.reason)
+	})
+	if err := errors.Join(err, rows.Close()); err != nil {
 		return err
 	}
-	if len(bad) == 0 {
+	if !found {
 		return j.refuseIfRejected()
-	}
-	if err := j.locate(bad); err != nil {
-		return err
 	}
 	if err := j.refuseIfRejected(); err != nil {
 		return err

@@ -77,6 +77,12 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	if src.Format == data.CSV && shape.Has(h, "username") {
 		name = shape.Fused(name)
 	}
+	given := func(column string) string { // what is no text cannot be unreadable
+		if src.Format == data.Parquet && !t.IsText(fillNames[column]...) {
+			return ""
+		}
+		return col(column)
+	}
 	condition := shape.Condition(col("condition"))
 	q := shape.FillSQL{
 		Tx:        shape.Hex(col("tx"), 32),
@@ -92,11 +98,13 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Side:   shape.Side(col("side")),
 		Shares: t.Amount("shares"),
 		USD:    t.Amount("usd"),
-		Fee:    fmt.Sprintf("coalesce(%s, 0)", t.Amount("fee")),
+		Fee:    t.Amount("fee"),
 		Name:   name,
-		Row:    row,
-		Bad:    t.Bad(),
-		From:   t.From(),
+		Given: shape.Given{Tx: given("tx"), LogIndex: given("log_index"), Block: given("block"), TS: given("ts"),
+			Condition: given("condition"), Outcome: shape.OutOfRange(given("outcome"), 127), Fee: given("fee")},
+		Row:  row,
+		Bad:  t.Bad(),
+		From: t.From(),
 	}
 	return data.Query{Fills: q.String()}, nil
 }
@@ -194,6 +202,9 @@ func (r *market) market() (data.Market, error) {
 	condition, err := data.ParseCondition(r.Condition.Trim())
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
+	}
+	if polymarket.Unreadable(r.Tokens) {
+		return data.Market{}, shape.Known("bad_token")
 	}
 	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
 	m := data.Market{

@@ -4,8 +4,8 @@ package ghcn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/feeds/records"
 	"pmx/data/feeds/shape"
 )
 
@@ -97,17 +98,32 @@ func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 	seen := shape.Stamp(src.Name)
 	s := bufio.NewScanner(shape.SkipBOM(r))
 	s.Buffer(nil, 1<<16)
+	s.Split(withBreaks)
 	for line := int64(1); s.Scan(); line++ {
-		if err := ctx.Err(); err != nil {
-			return err
+		err := ctx.Err()
+		switch text := strings.TrimRight(s.Text(), "\r\n"); {
+		case err != nil || text == "":
+		case len(text) < lineWidth && !strings.HasSuffix(s.Text(), "\n"):
+			err = shape.Reject(sink, line, []byte(text), shape.Known("cut_off"))
+		default:
+			err = fixedLine(text, seen, src.Cities, line, sink)
 		}
-		if text := strings.TrimRight(s.Text(), "\r\n"); text != "" {
-			if err := fixedLine(text, seen, src.Cities, line, sink); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return s.Err()
+}
+
+// withBreaks is bufio.ScanLines that leaves the line breaks on.
+func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return i + 1, text[:i+1], nil
+	}
+	if atEOF && len(text) > 0 {
+		return len(text), text, nil
+	}
+	return 0, nil, nil
 }
 
 func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
@@ -157,21 +173,25 @@ func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink
 
 func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	seen := shape.Stamp(src.Name)
-	cr := csv.NewReader(shape.SkipBOM(r))
-	cr.FieldsPerRecord = -1
+	cr := records.NewReader(shape.SkipBOM(r))
+	cr.AnyWidth = true
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		row, err := cr.Read()
+		rec, err := cr.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("CSV: %w", err)
 		}
-		line, _ := cr.FieldPos(0)
-		if err := csvRow(row, seen, src.Cities, int64(line), sink); err != nil {
+		if rec.Err != nil {
+			err = shape.RejectRecord(sink, rec)
+		} else {
+			err = csvRow(rec.Cells, seen, src.Cities, rec.Line, sink)
+		}
+		if err != nil {
 			return err
 		}
 	}

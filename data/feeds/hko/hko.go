@@ -5,7 +5,6 @@ package hko
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"pmx/data"
+	"pmx/data/feeds/records"
 	"pmx/data/feeds/shape"
 )
 
@@ -116,10 +116,10 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		return err
 	}
 	s.seen = shape.Stamp(src.Name)
-	cr := csv.NewReader(br)
-	cr.FieldsPerRecord, cr.LazyQuotes = -1, true
+	cr := records.NewReader(br)
+	cr.AnyWidth = true
 	for {
-		row, err := cr.Read()
+		rec, err := cr.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -129,11 +129,18 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		line, _ := cr.FieldPos(0)
-		if _, err := strconv.Atoi(strings.TrimSpace(row[0])); err != nil {
-			continue // the legend
+		rec.Line += above
+		if len(rec.Cells) > 0 {
+			if _, err := strconv.Atoi(strings.TrimSpace(rec.Cells[0])); err != nil {
+				continue // the legend
+			}
 		}
-		if err := s.row(row, src.Cities, above+int64(line), sink); err != nil {
+		if rec.Err != nil {
+			err = shape.RejectRecord(sink, rec)
+		} else {
+			err = s.row(rec.Cells, src.Cities, rec.Line, sink)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -65,6 +65,14 @@ func (c columns) text(name string) string {
 	return shape.Ident(name) + "::VARCHAR"
 }
 
+// given is a column as it stands, "" where the file has none.
+func (c columns) given(name string) string {
+	if _, _, ok := shape.LeafOf(c.file, name); !ok {
+		return ""
+	}
+	return shape.Ident(name)
+}
+
 func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 	file, closer, err := shape.Parquet(src, nil)
 	if err != nil {
@@ -88,9 +96,11 @@ func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 		Side:     fmt.Sprintf("CASE WHEN %s = '0' THEN 0 WHEN %s = '0' THEN 1 END", makerAsset, takerAsset),
 		Shares:   shape.Units(of(takerAmount, makerAmount)),
 		USD:      shape.Units(of(makerAmount, takerAmount)),
-		Fee:      fmt.Sprintf("coalesce(%s, 0)", shape.Units(c.text("fee"))),
-		Row:      "file_row_number + 1",
-		From:     fmt.Sprintf("read_parquet(%s, file_row_number = true)", shape.Quote(src.Path)),
+		Fee:      shape.Units(c.text("fee")),
+		Given: shape.Given{Tx: c.given("transaction_hash"), LogIndex: c.given("log_index"), Block: c.given("block_number"),
+			TS: c.given("timestamp"), Fee: c.given("fee")},
+		Row:  "file_row_number + 1",
+		From: fmt.Sprintf("read_parquet(%s, file_row_number = true)", shape.Quote(src.Path)),
 	}
 	return data.Query{Fills: fills.String()}, nil
 }

@@ -56,6 +56,7 @@ func queryOrderFilled(src data.Source, h data.Head) (data.Query, error) {
 		Shares: shape.Units(of(takerAmount, makerAmount)),
 		USD:    shape.Units(of(makerAmount, takerAmount)),
 		Fee:    "0",
+		Given:  shape.Given{Tx: t.Col("transactionHash"), Taker: t.Col("taker")},
 		Bad:    t.Bad(),
 		From:   t.From(),
 	}

@@ -44,6 +44,7 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 		Shares: shape.Decimal(t.Col("token_amount")),
 		USD:    shape.Decimal(t.Col("usd_amount")),
 		Fee:    "0",
+		Given:  shape.Given{Tx: t.Col("transactionHash"), Taker: t.Col("taker")},
 		Bad:    t.Bad(),
 		From:   t.From(),
 	}

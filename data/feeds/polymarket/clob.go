@@ -100,12 +100,14 @@ func (c *CLOB) Market() (data.Market, error) {
 		EndAt: shape.MaybeTime(c.EndDate.Trim()), GameStartAt: shape.MaybeTime(c.GameStart.Trim()),
 	}
 	m.Category, m.CategorySource = Category(m.Tags, "", m.Slug)
-	c.outcomes(&m)
+	if err := c.outcomes(&m); err != nil {
+		return data.Market{}, err
+	}
 	m.Resolution, m.Untaken = c.resolution(&m)
 	return m, nil
 }
 
-func (c *CLOB) outcomes(m *data.Market) {
+func (c *CLOB) outcomes(m *data.Market) error {
 	var ids, texts []string
 	labelled := true
 	for _, t := range c.Tokens {
@@ -119,7 +121,11 @@ func (c *CLOB) outcomes(m *data.Market) {
 	if ids == nil {
 		ids = c.TokenIDs
 	}
+	if Unreadable(ids) {
+		return shape.Known("bad_token")
+	}
 	m.TokenIDs, m.Prices = Tokens(ids, len(ids)), Prices(texts, len(ids))
+	return nil
 }
 
 // resolution reads the winner flags of a market that is not said to be open; a half

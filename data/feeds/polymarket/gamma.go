@@ -2,6 +2,7 @@ package polymarket
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"pmx/data"
@@ -132,6 +133,9 @@ func (g *Gamma) Market() (data.Market, error) {
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
+	if Unreadable(g.ClobTokenIDs) {
+		return data.Market{}, shape.Known("bad_token")
+	}
 	m := data.Market{
 		Condition: condition, GammaID: gammaID(g.ID.Trim()), QuestionID: strings.ToLower(g.QuestionID.Trim()),
 		Question: g.Question.Trim(), Slug: g.Slug.Trim(), Description: string(g.Description),
@@ -198,6 +202,14 @@ func Tokens(ids []string, n int) []string {
 		out[i] = id
 	}
 	return out
+}
+
+// Unreadable tells whether one of the token ids is there and is none.
+func Unreadable(ids []string) bool {
+	return slices.ContainsFunc(ids, func(s string) bool {
+		_, ok := shape.TokenID(s)
+		return !ok && shape.Text(s).Trim() != ""
+	})
 }
 
 // Prices gives n prices between 0 and 1, and nil where they are not n good ones.

@@ -70,7 +70,7 @@ func (t *trade) tx() string     { return first(t.Tx1, t.Tx2).Trim() }
 
 // fill gives the fill of a row, as a taker's; the error is a *shape.RowError.
 func (t *trade) fill() (data.Fill, error) {
-	f := data.Fill{LogIndex: data.NoIndex, Role: data.Taker, Outcome: t.outcome(), Name: t.Name.Trim()}
+	f := data.Fill{LogIndex: data.NoIndex, Role: data.Taker, Name: t.Name.Trim()}
 	var err error
 	if f.Wallet, err = data.ParseAddress(t.wallet()); err != nil {
 		return f, shape.Known("bad_address")
@@ -91,14 +91,16 @@ func (t *trade) fill() (data.Fill, error) {
 	if f.USD, err = t.usd(); err != nil {
 		return f, shape.Known("bad_amount")
 	}
-	// A hash or condition id that cannot be read is left out: the fill stands without.
-	if tx, err := data.ParseHash(t.tx()); err == nil {
-		f.Tx = tx
+	if f.Tx, err = first(t.Tx1, t.Tx2).Hash(); err != nil {
+		return f, err
 	}
-	if c, err := data.ParseCondition(first(t.Condition1, t.Condition2).Trim()); err == nil {
-		f.Condition = c
+	if f.Condition, err = first(t.Condition1, t.Condition2).Condition(); err != nil {
+		return f, err
 	}
-	if f.Condition.IsZero() {
+	if f.Outcome, err = first(t.Outcome1, t.Outcome2).Index(noOutcome); err != nil {
+		return f, err
+	}
+	if f.Outcome > maxOutcome || f.Condition.IsZero() {
 		f.Outcome = data.NoIndex
 	}
 	return f, shape.Check(f)
@@ -120,17 +122,9 @@ func (t *trade) usd() (data.Micro, error) {
 	return data.ParseMicro(t.Cost.Trim())
 }
 
-// maxOutcome is the largest outcome index taken for real; the API writes 999 for
-// an unknown one.
-const maxOutcome = 99
-
-func (t *trade) outcome() int {
-	n, err := strconv.Atoi(first(t.Outcome1, t.Outcome2).Trim())
-	if err != nil || n < 0 || n > maxOutcome {
-		return data.NoIndex
-	}
-	return n
-}
+// maxOutcome is the largest outcome index taken for real; the API writes noOutcome
+// for an unknown one.
+const maxOutcome, noOutcome = 99, 999
 
 func (t *trade) market(f data.Fill) data.Market {
 	return data.Market{Condition: f.Condition, Question: t.Title.Trim(), Slug: t.Slug.Trim(), Icon: t.Icon.Trim(),

@@ -48,9 +48,11 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 		Shares:    shape.Decimal(size),
 		USD:       fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s ELSE %s END", price, shape.Product(size, price), shape.Decimal(cost)),
 		Name:      t.Col("name"),
-		Bad:       t.Bad(),
-		Row:       "n",
-		From:      fmt.Sprintf("(SELECT row_number() OVER () AS n, * FROM %s)", t.From()),
+		Given: shape.Given{Tx: tx, Condition: t.Col("conditionId", "condition_id"),
+			Outcome: shape.OutOfRange(t.Col("outcomeIndex", "outcome_index"), noOutcome)},
+		Bad:  t.Bad(),
+		Row:  "n",
+		From: fmt.Sprintf("(SELECT row_number() OVER () AS n, * FROM %s)", t.From()),
 	}
 	stubs := shape.StubSQL(map[string]string{
 		"condition": condition, "token": token, "outcome": outcome, "label": t.Col("outcome"),

@@ -11,10 +11,14 @@ import (
 
 // details says in a sentence what every reject reason means.
 var details = map[string]string{
-	"bad_row":       "the record has more cells than the header, or is not one whole record",
+	"bad_row":       "the record does not have the header's number of cells, or is not one whole record",
+	"cut_off":       "the file ends inside this row: no line end follows it",
 	"bad_json":      "the record is not a JSON object of this feed",
 	"bad_time":      "the time cannot be read, or lies outside 2020 to 2035",
 	"bad_address":   "the wallet is not 0x and 40 hexadecimal digits",
+	"bad_hash":      "the transaction hash is not 0x and 64 hexadecimal digits",
+	"bad_log_index": "the log index is not a whole number",
+	"bad_block":     "the block number is not a whole number",
 	"bad_token":     "the token is not a decimal uint256, or the row does not say which token was traded",
 	"bad_side":      "the side is neither BUY nor SELL",
 	"bad_amount":    "the size or the amount is not a number that can be held in millionths, or is negative",

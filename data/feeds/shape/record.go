@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"pmx/data"
+	"pmx/data/feeds/records"
 )
 
 // Record is called with every record of a file as one JSON object, and the line
@@ -50,44 +50,56 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 }
 
 func (rd Reading) eachCSV(r io.Reader, fn Record) error {
-	cr := csv.NewReader(SkipBOM(r))
-	cr.FieldsPerRecord = -1
-	cr.LazyQuotes = true
-	header, err := cr.Read()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("header: %w", err)
-	}
-	keys := make([][]byte, len(header))
-	for i, name := range header {
-		if keys[i], err = json.Marshal(name); err != nil {
-			return err
-		}
-	}
+	cr := records.NewReader(SkipBOM(r))
+	var keys [][]byte
 	for {
-		row, err := cr.Read()
+		rec, err := cr.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("CSV: %w", err)
 		}
-		line, _ := cr.FieldPos(0)
-		if err := rd.csvRow(int64(line), keys, row, fn); err != nil {
+		switch {
+		case rec.Err != nil:
+			err = RejectRecord(rd.Sink, rec)
+		case keys == nil:
+			keys, err = keysOf(rec.Cells)
+		default:
+			err = csvRow(rec, keys, fn)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-func (rd Reading) csvRow(line int64, keys [][]byte, row []string, fn Record) error {
-	if len(row) != len(keys) {
-		detail := fmt.Sprintf("the row has %d cells where the header has %d", len(row), len(keys))
-		return rd.Sink.Reject(line, "bad_row", detail, joinCSV(row))
+// RejectRecord hands a record that cannot be used to sink.
+func RejectRecord(sink data.Sink, rec records.Record) error {
+	return sink.Reject(rec.Line, RecordReason(rec.Err), rec.Err.Error(), rec.Raw)
+}
+
+// RecordReason is the reject reason of an error of package records.
+func RecordReason(err error) string {
+	if errors.Is(err, records.ErrCut) {
+		return "cut_off"
 	}
+	return "bad_row"
+}
+
+func keysOf(header []string) (keys [][]byte, err error) {
+	keys = make([][]byte, len(header))
+	for i, name := range header {
+		if keys[i], err = json.Marshal(name); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+func csvRow(rec records.Record, keys [][]byte, fn Record) error {
 	obj := []byte{'{'}
-	for i, cell := range row {
+	for i, cell := range rec.Cells {
 		if i > 0 {
 			obj = append(obj, ',')
 		}
@@ -97,33 +109,49 @@ func (rd Reading) csvRow(line int64, keys [][]byte, row []string, fn Record) err
 		}
 		obj = append(append(append(obj, keys[i]...), ':'), text...)
 	}
-	return fn(line, append(obj, '}'))
+	return fn(rec.Line, append(obj, '}'))
 }
 
-func joinCSV(row []string) string {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if w.Write(row) == nil {
-		w.Flush()
-	}
-	return string(bytes.TrimRight(b.Bytes(), "\n"))
-}
+// MaxRecord is the most bytes that a record of JSON may have.
+const MaxRecord = 64 << 20
 
 func (rd Reading) eachLine(r io.Reader, fn Record) error {
 	br := bufio.NewReaderSize(SkipBOM(r), 1<<16)
 	for line := int64(1); ; line++ {
-		text, err := br.ReadBytes('\n')
+		text, long, err := oneOf(br)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 		last := err != nil
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			if err := rd.oneLine(line, text, fn); err != nil {
-				return err
-			}
+		text = bytes.TrimSpace(text)
+		switch {
+		case long:
+			err = rd.Sink.Reject(line, "bad_row", errLong.Error(), clip(string(text), 2000))
+		case len(text) > 0:
+			err = rd.oneLine(line, text, fn)
+		default:
+			err = nil
 		}
-		if last {
-			return nil
+		if last || err != nil {
+			return err
+		}
+	}
+}
+
+var errLong = fmt.Errorf("the record is longer than %d MB", MaxRecord>>20)
+
+// oneOf reads a line. Of one that is longer than MaxRecord it gives the beginning.
+func oneOf(br *bufio.Reader) (text []byte, long bool, err error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		if len(text)+len(part) > MaxRecord {
+			long, text, part = true, text[:min(len(text), 1<<12):1<<12], nil
+		}
+		if !long {
+			text = append(text, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, long, err
 		}
 	}
 }
@@ -143,7 +171,8 @@ func (rd Reading) mayWrap(text []byte) bool {
 }
 
 func (rd Reading) eachJSON(r io.Reader, fn Record) error {
-	w := &walker{dec: json.NewDecoder(SkipBOM(r)), lists: rd.Lists, fn: fn}
+	g := &guard{r: SkipBOM(r), left: MaxRecord}
+	w := &walker{dec: json.NewDecoder(g), lists: rd.Lists, fn: fn, guard: g}
 	for {
 		tok, err := w.dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -180,10 +209,28 @@ type walker struct {
 	lists []string
 	fn    Record
 	n     int64
+	guard *guard
+}
+
+// guard ends the reading of a record that is too long, so that a quote nobody
+// closed does not bring the rest of the file into memory.
+type guard struct {
+	r    io.Reader
+	left int
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	if g.left <= 0 {
+		return 0, errLong
+	}
+	n, err := g.r.Read(p[:min(len(p), g.left)])
+	g.left -= n
+	return n, err
 }
 
 func (w *walker) emit(raw json.RawMessage) error {
 	w.n++
+	w.guard.left = MaxRecord
 	if err := w.fn(w.n, raw); err != nil {
 		return &fnError{err}
 	}

@@ -122,6 +122,17 @@ func (t Table) Native(name string, kinds ...string) (string, bool) {
 	return "", false
 }
 
+// IsText tells whether the first of the named columns that is there is text in a
+// Parquet file.
+func (t Table) IsText(names ...string) bool {
+	for _, n := range names {
+		if t.cols[n] != "" {
+			return t.types[n] == "STRING"
+		}
+	}
+	return false
+}
+
 // Amount gives the named column of whole units as a BIGINT of millionths.
 func (t Table) Amount(name string) string {
 	if c, ok := t.Native(name, "DECIMAL", "INT", "DOUBLE", "FLOAT"); ok {
@@ -198,6 +209,15 @@ func Side(c string) string {
 	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
 }
 
+// OutOfRange gives an outcome index as text where it is none from 0 to most; NULL
+// where it is.
+func OutOfRange(c string, most int) string {
+	if c == "" || strings.HasPrefix(c, "NULL::") {
+		return ""
+	}
+	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND %[2]d THEN NULL ELSE %[1]s END", c, most)
+}
+
 // Seconds gives text of unix seconds as a BIGINT of µs.
 func Seconds(c string) string {
 	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND 99999999999 THEN TRY_CAST(%[1]s AS BIGINT) * 1000000 END", c)
@@ -216,56 +236,6 @@ func Time(c string) string {
 		"WHEN contains(%[1]s, '+') OR contains(substr(%[1]s, 12), '-') THEN epoch_us(TRY_CAST(%[1]s AS TIMESTAMPTZ)) "+
 		"ELSE epoch_us(TRY_CAST(replace(%[1]s, ' UTC', '') AS TIMESTAMP)) END", c, whole, broken)
 }
-
-// FillSQL names the expressions of the fill columns over one record; an empty
-// one is NULL.
-type FillSQL struct {
-	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
-
-	// Row is the record's number; empty: NULL, the place in the result.
-	Row string
-	// Bad is the condition under which the whole record is unusable; empty: never.
-	Bad string
-	// From is what follows FROM.
-	From string
-}
-
-// String gives the SELECT of data.FillColumns, with a reject reason for every
-// record that cannot be a fill.
-func (q FillSQL) String() string {
-	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
-		q.Side, q.Shares, q.USD, q.Fee, q.Name}
-	inner := []string{orElse(q.Bad, "false") + " AS bad"}
-	outer := []string{"NULL::BIGINT AS row"}
-	if q.Row != "" {
-		outer[0] = "row"
-		inner = append(inner, q.Row+" AS row")
-	}
-	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
-		e := orElse(exprs[i+1], "NULL")
-		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, col[1], col[0]))
-		outer = append(outer, col[0])
-	}
-	outer = append(outer, rejectSQL+" AS reject")
-	return fmt.Sprintf("SELECT %s\nFROM (SELECT %s\n  FROM %s)",
-		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-// rejectSQL is Check in SQL. The first condition is what nearly every row takes;
-// it spares the others.
-var rejectSQL = fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
-	"AND side IS NOT NULL AND shares >= 0 AND usd BETWEEN 0 AND shares THEN NULL "+
-	"WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
-	"WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' WHEN side IS NULL THEN 'bad_side' "+
-	"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
-	"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price' END", int64(FirstMicro), int64(LastMicro))
 
 // StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,
 // a missing one is NULL.

@@ -3,6 +3,8 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -42,6 +44,39 @@ func (t Text) Trim() string {
 
 // Fused gives the text of which data.Defuse made a cell of CSV.
 func (t Text) Fused() Text { return Text(data.Fuse(string(t))) }
+
+// Hash gives a hash that may be absent: the zero one where it is, and a *RowError
+// where it is there and cannot be read.
+func (t Text) Hash() (data.Hash, error) { return t.parsed("bad_hash", data.ParseHash) }
+
+// Condition is Hash of a condition id.
+func (t Text) Condition() (data.Hash, error) { return t.parsed("bad_condition", data.ParseCondition) }
+
+func (t Text) parsed(reason string, parse func(string) (data.Hash, error)) (data.Hash, error) {
+	s := t.Trim()
+	if s == "" {
+		return data.Hash{}, nil
+	}
+	h, err := parse(s)
+	if err != nil {
+		return data.Hash{}, Known(reason)
+	}
+	return h, nil
+}
+
+// Index reads an index that may be absent: data.NoIndex where it is, and a *RowError
+// where it is there and no whole number from 0 to most.
+func (t Text) Index(most int) (int, error) {
+	s := t.Trim()
+	if s == "" {
+		return data.NoIndex, nil
+	}
+	f, err := strconv.ParseFloat(s, 64) // some tables hold 1.0
+	if err != nil || f < 0 || f > float64(most) || f != math.Trunc(f) {
+		return data.NoIndex, Known("bad_outcome")
+	}
+	return int(f), nil
+}
 
 // Micro gives the amount and true, and false where there is none to read.
 func (t Text) Micro() (data.Micro, bool) {

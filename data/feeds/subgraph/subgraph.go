@@ -60,11 +60,11 @@ type account string
 func (a *account) UnmarshalJSON(b []byte) error {
 	var s shape.Text
 	var o struct {
-		ID string `json:"id"`
+		ID shape.Text `json:"id"`
 	}
 	if len(b) > 0 && b[0] == '{' {
 		if json.Unmarshal(b, &o) == nil {
-			*a = account(o.ID)
+			*a = account(o.ID.Trim())
 		}
 		return nil
 	}
@@ -111,19 +111,35 @@ func (e *event) fill() (data.Fill, error) {
 	if f.Wallet, err = data.ParseAddress(string(e.Maker)); err != nil {
 		return f, shape.Known("bad_address")
 	}
-	if taker, err := data.ParseAddress(string(e.Taker)); err == nil && reference.IsExchange(taker) {
-		f.Role = data.Taker
+	if e.Taker != "" {
+		taker, err := data.ParseAddress(string(e.Taker))
+		if err != nil {
+			return f, shape.Known("bad_address")
+		}
+		if reference.IsExchange(taker) {
+			f.Role = data.Taker
+		}
 	}
 	if f.TS, err = shape.FillTime(e.Timestamp.Trim()); err != nil {
 		return f, err
 	}
-	tx, _, _ := strings.Cut(e.ID.Trim(), "_")
-	for _, s := range []string{e.Tx.Trim(), tx} {
-		if h, err := data.ParseHash(s); err == nil && f.Tx.IsZero() {
-			f.Tx = h
-		}
+	if f.Tx, err = e.transaction(); err != nil {
+		return f, err
 	}
 	return f, e.amounts(&f)
+}
+
+// transaction reads the hash of its own field, else of the id, which begins with it
+// unless it is of another kind.
+func (e *event) transaction() (data.Hash, error) {
+	if e.Tx.Trim() != "" {
+		return e.Tx.Hash()
+	}
+	if id := e.ID.Trim(); strings.HasPrefix(id, "0x") {
+		tx, _, _ := strings.Cut(id, "_")
+		return shape.Text(tx).Hash()
+	}
+	return data.Hash{}, nil
 }
 
 func (e *event) amounts(f *data.Fill) error {

@@ -98,11 +98,11 @@ func (o *order) fill() (data.Fill, error) {
 	if f.USD, err = shape.Dollars(f.Shares.String(), o.Price.Trim()); err != nil {
 		return f, shape.Known("bad_amount")
 	}
-	if h, err := data.ParseHash(o.Tx.Trim()); err == nil {
-		f.Tx = h
+	if f.Tx, err = o.Tx.Hash(); err != nil {
+		return f, err
 	}
-	if c, err := data.ParseCondition(o.Condition.Trim()); err == nil {
-		f.Condition = c
+	if f.Condition, err = o.Condition.Condition(); err != nil {
+		return f, err
 	}
 	return f, shape.Check(f)
 }

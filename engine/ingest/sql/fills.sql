@@ -179,7 +179,7 @@ DELETE FROM s_fill WHERE log_index IS NOT NULL
 -- A fill with a log index takes the place of an equal one without: it may know
 -- the fee and the role.
 CREATE OR REPLACE TEMP TABLE s_replace AS
-SELECT n.id, o.rid, o.repeat, o.role, o.fee
+SELECT n.id, o.rid, o.repeat, o.role, o.fee, NULL::TINYINT AS next_role, NULL::BIGINT AS next_fee
 FROM (
   SELECT *, rowid AS id, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
   FROM s_fill WHERE log_index IS NOT NULL
@@ -190,6 +190,22 @@ JOIN (
 ) AS o
   ON o.nth = n.nth AND o.tx = n.tx AND o.ts = n.ts AND o.wallet = n.wallet AND o.token = n.token
   AND o.side = n.side AND o.shares = n.shares AND o.usd = n.usd
+
+-- name: ReplacingRoles
+-- Equal fills without a log index, of which two files say different roles or fees:
+-- maker stands before unknown and that before taker, which some feeds only suppose,
+-- and the larger fee. So the order of files is no matter.
+INSERT INTO s_replace
+SELECT * FROM (
+  SELECT s.rowid AS id, o.rid, o.repeat, o.role, o.fee,
+    CASE WHEN 1 IN (s.role, o.role) THEN 1 WHEN 0 IN (s.role, o.role) THEN 0 ELSE 2 END::TINYINT AS next_role,
+    greatest(s.fee, o.fee) AS next_fee
+  FROM s_fill AS s
+  JOIN e_fill AS o ON o.tx IS NOT DISTINCT FROM s.tx AND o.ts = s.ts AND o.wallet = s.wallet AND o.token = s.token
+    AND o.side = s.side AND o.shares = s.shares AND o.usd = s.usd AND o.repeat = s.repeat
+  WHERE s.log_index IS NULL AND o.log_index IS NULL AND (s.role <> o.role OR s.fee <> o.fee)
+) AS k
+WHERE (next_role <> role OR next_fee <> fee) AND rid NOT IN (SELECT rid FROM s_replace)
 
 -- name: DropKnown
 -- Of rows without a log index, the larger count of equal ones stands: those
@@ -210,6 +226,7 @@ DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
     ON k.tx IS NOT DISTINCT FROM s.tx AND k.ts = s.ts AND k.wallet = s.wallet AND k.token = s.token
     AND k.side = s.side AND k.shares = s.shares AND k.usd = s.usd
   WHERE s.log_index IS NULL AND s.repeat <= k.known
+    AND s.rowid NOT IN (SELECT id FROM s_replace WHERE next_role IS NOT NULL)
 )
 
 -- name: SignedFresh
@@ -220,8 +237,8 @@ FROM s_fill
 
 -- name: SignedReplacing
 CREATE OR REPLACE TEMP TABLE n_fill_rows AS
-SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, s.role, s.shares, s.usd, s.fee, s.tx, s.log_index,
-  coalesce(r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
+SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, coalesce(r.next_role, s.role) AS role, s.shares, s.usd,
+  coalesce(r.next_fee, s.fee) AS fee, s.tx, s.log_index, coalesce(r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
 FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid
 UNION ALL
 SELECT s.row, -1, s.ts, s.wallet, s.token, s.side, r.role, s.shares, s.usd, r.fee, s.tx, NULL, r.repeat, r.rid

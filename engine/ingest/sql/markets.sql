@@ -77,6 +77,12 @@ NULL::BIGINT AS @c
 -- name: QuoteOrder
 (coalesce(@q.bid, -1), coalesce(@q.ask, -1), coalesce(@q.last, -1), coalesce(@q.liquidity, -1))
 
+-- name: MergedList
+-- A longer list is the larger one: a file that was cut off knows fewer outcomes.
+CASE WHEN newer THEN coalesce(n.@c, o.@c)
+  WHEN equal THEN CASE WHEN o.@c IS NULL OR (json_array_length(n.@c), n.@c) > (json_array_length(o.@c), o.@c) THEN n.@c ELSE o.@c END
+  ELSE coalesce(o.@c, n.@c) END AS @c
+
 -- name: MergedVersion
 greatest(n.updated_at, o.updated_at) AS updated_at
 
@@ -133,7 +139,11 @@ WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = n.token_id)
 CREATE OR REPLACE TEMP TABLE n_token AS
 SELECT t.token, n.market, n.outcome
 FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id
-WHERE t.market IS NULL OR (n.strong AND (t.market <> n.market OR t.outcome <> n.outcome))
+WHERE t.market IS NULL OR (n.strong AND t.market <> n.market)
+  -- Within one market its list decides as it stands after this file.
+  OR (n.strong AND t.outcome <> n.outcome AND n.token_id IS DISTINCT FROM (
+    SELECT json_extract_string(coalesce(max(x.token_ids), max(m.token_ids)), '$[' || t.outcome || ']')
+    FROM markets AS m LEFT JOIN n_market AS x USING (market) WHERE m.market = n.market))
 
 -- name: NoTokens
 CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT)

@@ -1,0 +1,286 @@
+// Package records takes CSV files apart, record by record. A record has a length
+// limit, so that a quote that nobody closed costs its own line and not the rest of
+// the file: reading goes on at the next line, and every line of the file is in
+// some record.
+package records
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Limit is the most bytes that a record may have, line breaks inside it included.
+const Limit = 2 << 20
+
+// Why a record cannot be used.
+var (
+	// ErrTooLong is of a line of more than Limit bytes.
+	ErrTooLong = fmt.Errorf("the line is longer than %d MB", Limit>>20)
+	// ErrQuote is of a line with a quote that opens a cell and is closed nowhere: not
+	// within the limit, or not so that the record has the header's number of cells.
+	ErrQuote = errors.New("a quote opens a cell that does not end")
+	// ErrCut is of the last line of a file where no line end follows: it may be the
+	// beginning of a longer one.
+	ErrCut = errors.New("the file ends inside this row: no line end follows it")
+	// ErrWidth is of a record that does not have the header's number of cells.
+	ErrWidth = errors.New("the row does not have the header's number of cells")
+)
+
+// Record is one record of a file, or a line that is none.
+type Record struct {
+	Line  int64    // 1-based line that it begins at
+	Cells []string // good until the next Read
+	Raw   string   // where Err is set: the line as it stands, its beginning at least
+	Err   error    // why it cannot be used: one of the errors above; nil where it can
+}
+
+// Reader reads the records of a CSV file. A quote inside a bare cell is taken as
+// it is, also one inside a quoted cell that no comma or line end follows; but only
+// on the line that the cell begins at. Empty lines are passed over.
+type Reader struct {
+	// AnyWidth lets records differ in their number of cells. Without, all have as many
+	// as the first.
+	AnyWidth bool
+
+	src   io.Reader
+	buf   []byte
+	start int   // of what was not handed out yet
+	eof   bool  // src has ended
+	line  int64 // lines handed out
+	width int   // of the header; 0 before it
+
+	out   []byte // cells of the record under way, one behind the other
+	ends  []int
+	cells []string
+}
+
+// NewReader reads src, in which a byte-order mark was skipped.
+func NewReader(src io.Reader) *Reader { return &Reader{src: src} }
+
+// clipped is how much of a line too long to be kept is shown.
+const clipped = 2000
+
+// Read gives the next record; io.EOF behind the last one, or an error of the source.
+func (r *Reader) Read() (Record, error) {
+	for {
+		end, err := r.lineEnd(r.start)
+		if err != nil {
+			return Record{}, err
+		}
+		switch {
+		case end < 0:
+			return r.skipLong()
+		case end == r.start:
+			return Record{}, io.EOF
+		case len(body(r.buf[r.start:end])) == 0:
+			r.start, r.line = end, r.line+1
+			continue
+		}
+		return r.record(end)
+	}
+}
+
+// lineEnd gives where the line that begins at from ends, its line break included:
+// from itself at the end of the file, -1 for a line that passes the limit.
+func (r *Reader) lineEnd(from int) (int, error) {
+	offset, seen := from-r.start, from-r.start
+	for {
+		if i := bytes.IndexByte(r.buf[r.start+seen:], '\n'); i >= 0 {
+			if seen+i+1-offset > Limit {
+				return -1, nil
+			}
+			return r.start + seen + i + 1, nil
+		}
+		seen = len(r.buf) - r.start
+		if seen-offset > Limit {
+			return -1, nil
+		}
+		if r.eof {
+			return len(r.buf), nil
+		}
+		if err := r.fill(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// chunk is how much is read at once.
+const chunk = 256 << 10
+
+// fill reads on. Offsets from r.start stay; r.start itself moves.
+func (r *Reader) fill() error {
+	if r.start > 0 && len(r.buf)+chunk > cap(r.buf) {
+		r.buf = r.buf[:copy(r.buf, r.buf[r.start:])]
+		r.start = 0
+	}
+	if len(r.buf)+chunk > cap(r.buf) {
+		r.buf = append(make([]byte, 0, 2*cap(r.buf)+chunk), r.buf...)
+	}
+	n, err := r.src.Read(r.buf[len(r.buf) : len(r.buf)+chunk])
+	r.buf = r.buf[:len(r.buf)+n]
+	if errors.Is(err, io.EOF) {
+		r.eof, err = true, nil
+	}
+	return err
+}
+
+// skipLong passes over a line that is longer than the limit without keeping it.
+func (r *Reader) skipLong() (Record, error) {
+	r.line++
+	rec := Record{Line: r.line, Err: ErrTooLong, Raw: strings.ToValidUTF8(string(r.buf[r.start:][:clipped]), "") + "…"}
+	for {
+		if i := bytes.IndexByte(r.buf[r.start:], '\n'); i >= 0 {
+			r.start += i + 1
+			return rec, nil
+		}
+		r.start = len(r.buf)
+		if r.eof {
+			return rec, nil
+		}
+		if err := r.fill(); err != nil {
+			return Record{}, err
+		}
+	}
+}
+
+// body is a line without its line break.
+func body(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+}
+
+// record takes the record apart whose first line ends at end. Where it cannot be
+// used, the first line alone is given back and reading goes on behind that.
+func (r *Reader) record(end int) (Record, error) {
+	first := end - r.start
+	length, lines, err := r.parse(first)
+	if err != nil {
+		return Record{}, err
+	}
+	line := r.buf[r.start : r.start+first]
+	rec := Record{Line: r.line + 1, Cells: r.texts()}
+	switch {
+	case length < 0:
+		rec.Err = ErrQuote
+	case r.wrong() && lines > 1:
+		rec.Err = ErrQuote
+	case r.wrong():
+		rec.Err = ErrWidth
+	}
+	if r.eof && r.start+max(length, first) == len(r.buf) && r.buf[len(r.buf)-1] != '\n' && !whole(rec.Cells) {
+		rec.Err = ErrCut
+	}
+	if rec.Err != nil && rec.Err != ErrWidth {
+		length, lines = first, 1
+	}
+	if rec.Err != nil {
+		rec.Raw = string(body(line))
+	} else if r.width == 0 {
+		r.width = len(rec.Cells)
+	}
+	r.start += length
+	r.line += lines
+	return rec, nil
+}
+
+func (r *Reader) wrong() bool { return !r.AnyWidth && r.width > 0 && len(r.ends) != r.width }
+
+// texts gives the cells that parse left, as parts of one string.
+func (r *Reader) texts() []string {
+	all, from := string(r.out), 0
+	r.cells = r.cells[:0]
+	for _, end := range r.ends {
+		r.cells = append(r.cells, all[from:end])
+		from = end
+	}
+	return r.cells
+}
+
+// parse takes apart what begins at r.start and whose first line is first bytes
+// long. It gives the length of the record, -1 where a quote is not closed, and how
+// many lines it has.
+func (r *Reader) parse(first int) (length int, lines int64, err error) {
+	r.out, r.ends = r.out[:0], r.ends[:0]
+	end, at := first, 0 // from r.start: of the line under way, and where we are
+	lines = 1
+	for {
+		text := body(r.buf[r.start+at : r.start+end])
+		if len(text) == 0 || text[0] != '"' {
+			i := bytes.IndexByte(text, ',')
+			if i < 0 {
+				r.out = append(r.out, text...)
+				r.ends = append(r.ends, len(r.out))
+				return end, lines, nil
+			}
+			r.out = append(r.out, text[:i]...)
+			r.ends = append(r.ends, len(r.out))
+			at += i + 1
+			continue
+		}
+		at++
+		more, err := r.quoted(&at, &end, &lines)
+		if err != nil || at < 0 {
+			return -1, 1, err
+		}
+		r.ends = append(r.ends, len(r.out))
+		if !more {
+			return end, lines, nil
+		}
+	}
+}
+
+// quoted reads a cell behind its opening quote; at is -1 where it does not end.
+// more tells whether another cell follows.
+func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
+	for {
+		text := body(r.buf[r.start+*at : r.start+*end])
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			r.out = append(append(r.out, text...), '\n')
+			next, err := r.lineEnd(r.start + *end)
+			if err != nil {
+				return false, err
+			}
+			if next < 0 || next-r.start == *end || next-r.start > Limit {
+				*at = -1
+				return false, nil
+			}
+			*at, *end = *end, next-r.start
+			*lines++
+			continue
+		}
+		r.out = append(r.out, text[:i]...)
+		*at += i + 1
+		switch rest := text[i+1:]; {
+		case len(rest) == 0:
+			return false, nil
+		case rest[0] == ',':
+			*at++
+			return true, nil
+		case rest[0] == '"':
+			r.out = append(r.out, '"')
+			*at++
+		case *lines > 1:
+			*at = -1
+			return false, nil
+		default:
+			r.out = append(r.out, '"')
+		}
+	}
+}
+
+// whole tells whether the last cell of a file shows by itself that nothing of it is
+// missing: it is a hexadecimal value of the length of an address or a hash. A
+// closing quote tells nothing: it may be the first of two.
+func whole(cells []string) bool {
+	if len(cells) == 0 {
+		return false
+	}
+	s := cells[len(cells)-1]
+	if !strings.HasPrefix(s, "0x") || len(s) != 42 && len(s) != 66 {
+		return false
+	}
+	return strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
+}

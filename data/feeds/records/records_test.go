@@ -1,0 +1,173 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data/feeds/records"
+)
+
+type row struct {
+	Line  int64
+	Cells []string
+	Err   error
+}
+
+func all(t interface{ Fatal(...any) }, text string, anyWidth bool) (out []row) {
+	r := records.NewReader(strings.NewReader(text))
+	r.AnyWidth = anyWidth
+	for {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Err == nil || rec.Err == records.ErrWidth {
+			out = append(out, row{rec.Line, append([]string(nil), rec.Cells...), rec.Err})
+		} else {
+			out = append(out, row{rec.Line, []string{rec.Raw}, rec.Err})
+		}
+	}
+}
+
+// TestAStrayQuoteCostsItsLine: whatever stands behind it, reading goes on at the
+// next line, and line numbers stay right.
+func TestAStrayQuoteCostsItsLine(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want []row
+	}{
+		"to the end": {"a,b\n1,2\n3,\"4\n5,6\n7,8\n", []row{{1, []string{"a", "b"}, nil}, {2, []string{"1", "2"}, nil},
+			{3, []string{`3,"4`}, records.ErrQuote}, {4, []string{"5", "6"}, nil}, {5, []string{"7", "8"}, nil}}},
+		"to the next quote": {"a,b\n\"1,2\n3,4\n5,\"6\"\n", []row{{1, []string{"a", "b"}, nil},
+			{2, []string{`"1,2`}, records.ErrQuote}, {3, []string{"3", "4"}, nil}, {4, []string{"5", "6"}, nil}}},
+		"every line": {"a,b\n\"1,2\n\"3,4\n", []row{{1, []string{"a", "b"}, nil},
+			{2, []string{`"1,2`}, records.ErrQuote}, {3, []string{`"3,4`}, records.ErrQuote}}},
+		"closed with another width": {"a,b\n1,\"2\n3\",4\n5,6\n", []row{{1, []string{"a", "b"}, nil},
+			{2, []string{`1,"2`}, records.ErrQuote}, {3, []string{`3"`, "4"}, nil}, {4, []string{"5", "6"}, nil}}},
+		"lawful breaks": {"a,b\r\n1,\"x\r\ny\"\"z\"\r\n\r\n3,4\r\n", []row{{1, []string{"a", "b"}, nil},
+			{2, []string{"1", "x\ny\"z"}, nil}, {5, []string{"3", "4"}, nil}}},
+		"quotes inside": {"a,b\nsa\"y,\"he said \"hi\" there\"\n", []row{{1, []string{"a", "b"}, nil},
+			{2, []string{`sa"y`, `he said "hi" there`}, nil}}},
+		"width": {"a,b\n1\n1,2,3\n", []row{{1, []string{"a", "b"}, nil}, {2, []string{"1"}, records.ErrWidth},
+			{3, []string{"1", "2", "3"}, records.ErrWidth}}},
+		"cut": {"a,b\n1,2\n3,4", []row{{1, []string{"a", "b"}, nil}, {2, []string{"1", "2"}, nil}, {3, []string{"3,4"}, records.ErrCut}}},
+		"cut behind a hash": {"a,b\n1,0x" + strings.Repeat("1f", 32), []row{{1, []string{"a", "b"}, nil},
+			{2, []string{"1", "0x" + strings.Repeat("1f", 32)}, nil}}},
+	} {
+		if diff := cmp.Diff(tc.want, all(t, tc.text, false), cmp.Comparer(func(a, b error) bool { return a == b })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestWhatIsWrittenIsRead: any table that encoding/csv writes is read as it was.
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(2, 4).Draw(t, "width")
+		cell := rapid.StringMatching(`[ab,"\n é]{0,6}`)
+		table := rapid.SliceOfN(rapid.SliceOfN(cell, width, width), 1, 6).Draw(t, "table")
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
+		if err := w.WriteAll(table); err != nil {
+			t.Fatal(err)
+		}
+		var got [][]string
+		for _, r := range all(t, b.String(), false) {
+			if r.Err != nil {
+				t.Fatalf("%q: %v", b.String(), r.Err)
+			}
+			got = append(got, r.Cells)
+		}
+		if diff := cmp.Diff(table, got); diff != "" {
+			t.Fatalf("%q (-want +got):\n%s", b.String(), diff)
+		}
+	})
+}
+
+// TestEveryLineIsInARecord: any text at all is read to its end, and no line is in
+// two records or in none.
+func TestEveryLineIsInARecord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`([ab",]{0,5}\r?\n){0,12}[a"]{0,3}`).Draw(t, "text")
+		lines := strings.SplitAfter(text, "\n")
+		next := int64(1)
+		for _, r := range all(t, text, rapid.Bool().Draw(t, "any width")) {
+			for next < r.Line && strings.TrimRight(lines[next-1], "\r\n") == "" {
+				next++
+			}
+			if r.Line != next {
+				t.Fatalf("%q: a record at line %d, want %d", text, r.Line, next)
+			}
+			next++
+			if r.Err == nil {
+				next += int64(strings.Count(strings.Join(r.Cells, ""), "\n"))
+			}
+		}
+	})
+}
+
+// endless gives the same bytes over and over.
+type endless struct {
+	text string
+	left int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for n+len(e.text) <= len(p) && e.left > 0 {
+		n += copy(p[n:], e.text)
+		e.left--
+	}
+	return n, nil
+}
+
+// TestMemoryIsBounded: neither a line nor a cell of 100 MB is kept.
+func TestMemoryIsBounded(t *testing.T) {
+	for name, src := range map[string]io.Reader{
+		"a line without end": io.MultiReader(strings.NewReader("a,b\n1,"), &endless{strings.Repeat("0123456789", 1000), 10_000}, strings.NewReader("\n3,4\n")),
+		"a stray quote":      io.MultiReader(strings.NewReader("a,b\n1,\"2\n"), &endless{strings.Repeat("3,4\n", 1000), 20_000}),
+	} {
+		r, good, bad := records.NewReader(src), 0, 0
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for {
+			rec, err := r.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Err != nil {
+				bad++
+			} else {
+				good++
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(r)
+		if bad != 1 || good < 2 {
+			t.Errorf("%s: %d good and %d bad records", name, good, bad)
+		}
+		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 16<<20 {
+			t.Errorf("%s: %d MB are kept", name, grown>>20)
+		}
+	}
+}

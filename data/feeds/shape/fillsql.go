@@ -1,0 +1,95 @@
+package shape
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pmx/data"
+)
+
+// FillSQL names the expressions of the fill columns over one record; an empty
+// one is NULL.
+type FillSQL struct {
+	Tx, LogIndex, Block, TS, Wallet, Role, Token, Condition, Outcome, Side, Shares, USD, Fee, Name string
+
+	// Given are the columns that a row may leave empty, as the file has them.
+	Given Given
+
+	// Row is the record's number; empty: NULL, the place in the result.
+	Row string
+	// Bad is the condition under which the whole record is unusable; empty: never.
+	Bad string
+	// From is what follows FROM.
+	From string
+}
+
+// Given names the columns behind what may be left empty; "" for what the feed does not
+// have. A field that is there and could not be read is no empty one: without it the
+// fill would count as another, so its row is rejected.
+type Given struct{ Tx, LogIndex, Block, TS, Taker, Condition, Outcome, Fee string }
+
+// field is one of them: its expression, that of the value, and the reject reason.
+type field struct{ name, given, value, reason string }
+
+// The taker only tells the role, so its length is enough: reading it would cost as
+// much as reading the wallet.
+func (g Given) fields() []field {
+	all := []field{
+		{"tx", g.Tx, "tx", "bad_hash"}, {"log_index", g.LogIndex, "log_index", "bad_log_index"},
+		{"block", g.Block, "block", "bad_block"}, {"ts", g.TS, "ts", "bad_time"},
+		{"taker", g.Taker, "CASE WHEN strlen(given_taker) IN (40, 42) THEN true END", "bad_address"}, {"condition", g.Condition, "condition", "bad_condition"},
+		{"outcome", g.Outcome, "outcome", "bad_outcome"}, {"fee", g.Fee, "fee", "bad_amount"},
+	}
+	return slices.DeleteFunc(all, func(f field) bool { return f.given == "" || strings.HasPrefix(f.given, "NULL::") })
+}
+
+// absent are the words that sources write for a missing value, as Text.Trim knows them.
+const absent = "('', 'nan', 'NaN', 'NA', 'None', 'null', 'NULL')"
+
+// String gives the SELECT of data.FillColumns, with a reject reason for every
+// record that cannot be a fill.
+func (q FillSQL) String() string {
+	exprs := []string{"", q.Tx, q.LogIndex, q.Block, q.TS, q.Wallet, q.Role, q.Token, q.Condition, q.Outcome,
+		q.Side, q.Shares, q.USD, q.Fee, q.Name}
+	inner := []string{orElse(q.Bad, "false") + " AS bad"}
+	outer := []string{"NULL::BIGINT AS row"}
+	if q.Row != "" {
+		outer[0] = "row"
+		inner = append(inner, q.Row+" AS row")
+	}
+	for i, col := range data.FillColumns[1 : len(data.FillColumns)-1] {
+		e := orElse(exprs[i+1], "NULL")
+		inner = append(inner, fmt.Sprintf("(%s)::%s AS %s", e, col[1], col[0]))
+		outer = append(outer, col[0])
+	}
+	for _, f := range q.Given.fields() {
+		inner = append(inner, fmt.Sprintf("(%s) AS given_%s", f.given, f.name))
+	}
+	outer = append(outer, rejectSQL(q.Given.fields())+" AS reject")
+	return fmt.Sprintf("SELECT %s\nFROM (SELECT %s\n  FROM %s)",
+		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// rejectSQL is Check in SQL, and that of the fields that may be absent. The first
+// condition is what nearly every row takes; it spares the others.
+func rejectSQL(fields []field) string {
+	fine, unread := "", ""
+	for _, f := range fields {
+		fine += fmt.Sprintf(" AND (given_%s IS NULL OR %s IS NOT NULL)", f.name, f.value)
+		unread += fmt.Sprintf(" WHEN trim(given_%s::VARCHAR) NOT IN %s AND %s IS NULL THEN '%s'", f.name, absent, f.value, f.reason)
+	}
+	return fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
+		"AND side IS NOT NULL AND shares >= 0 AND usd BETWEEN 0 AND shares%[3]s THEN NULL "+
+		"WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
+		"WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' WHEN side IS NULL THEN 'bad_side' "+
+		"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
+		"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price'%[4]s END", int64(FirstMicro), int64(LastMicro), fine, unread)
+}
