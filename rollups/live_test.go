@@ -45,13 +45,13 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 		v.rebuild()
 	}
 	before := v.live.Snapshot()
-	failed := 0
+	failed, looks := 0, 0 // looks: of a whole load, about
 	for after, whole := 0, false; !whole; after += 1 + after/4 {
 		v.write(func(_ context.Context, conn *sql.Conn) error {
 			whole = v.live.Load(falter(after), conn) == nil
 			return nil
 		})
-		if whole {
+		if looks = after; whole {
 			break
 		}
 		failed++
@@ -64,10 +64,15 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 	}
 	next := v.im.Rollups.Absorb
 	for i := 1; i < len(steps); i++ {
-		v.im.Rollups.Absorb = func(_ context.Context, conn *sql.Conn) error {
-			_ = v.live.Load(falter(10), conn)
-			_ = v.live.Absorb(falter(3+5*i), conn)
-			return next(context.Background(), conn)
+		v.write(func(_ context.Context, conn *sql.Conn) error {
+			_ = v.live.Load(falter(looks*i/(len(steps)+1)), conn)
+			return nil
+		})
+		v.im.Rollups.Absorb = func(ctx context.Context, conn *sql.Conn) error {
+			if i%2 == 0 {
+				_ = v.live.Absorb(falter(looks/4), conn)
+			}
+			return next(ctx, conn)
 		}
 		if v.importStep(i).RebuildNeeded {
 			v.rebuild()
