@@ -15,7 +15,6 @@ var unguarded = map[string]struct {
 	places int
 	reason string
 }{
-	"rollups/keeper/schedule.go":    {1, "the jobs of its cron signal, or go through the guard"},
 	"rollups/serving/screen/top.go": {1, "on the path of requests: it recovers itself and panics on in the request, which has a net"},
 }
 

@@ -62,7 +62,7 @@ func (f *failures) count(a netip.Addr, minute int64, n int) bool {
 	s := &f.shards[maphash.Comparable(f.seed, a)%failureShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if minute > s.minute {
+	if otherMinute(s.minute, minute) {
 		s.minute = minute
 		clear(s.counts)
 	}

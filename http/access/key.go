@@ -74,7 +74,8 @@ type Window struct {
 const windowSeconds = 60
 
 // Take counts one request at time now against the key's fixed window, which is
-// aligned to the minute. A clock that steps back stays in the later window.
+// aligned to the minute. Requests that were begun in a minute and come behind the first
+// of the next count there; a clock that was set back further begins its window again.
 // endpoint is the place of the endpoint among the gate's names, from 1; 0 for none.
 func (k *Key) Take(now time.Time, endpoint int) Window {
 	k.unsaved[endpoint].Add(1)
@@ -83,7 +84,7 @@ func (k *Key) Take(now time.Time, endpoint int) Window {
 	for {
 		old := k.window.Load()
 		minute, used := old>>32, old&0xffffffff
-		if current := uint64(sec / windowSeconds); minute < current {
+		if current := uint64(sec / windowSeconds); otherMinute(int64(minute), int64(current)) {
 			minute, used = current, 0
 		}
 		w := Window{Limit: int(limit), ResetAt: int64(minute+1) * windowSeconds}
@@ -98,6 +99,10 @@ func (k *Key) Take(now time.Time, endpoint int) Window {
 		}
 	}
 }
+
+// otherMinute tells whether what was counted in the minute had is over at now: that
+// minute is past, or lies further ahead than a request that overtook another explains.
+func otherMinute(had, now int64) bool { return had < now || had > now+1 }
 
 // lastUsed is the minute of the key's latest request.
 func (k *Key) lastUsed() time.Time {

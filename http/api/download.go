@@ -79,7 +79,7 @@ func fileHeaders(c *fiber.Ctx, j *job.Job, tag string, now time.Time) {
 	h := &c.Response().Header
 	setHeader(h, headerETag, tag)
 	setHeader(h, headerVary, "X-API-Key")
-	setHeader(h, headerCacheControl, "private, max-age="+strconv.Itoa(max(1, int(j.Expires.Sub(now)/time.Second))))
+	setHeader(h, headerCacheControl, "private, max-age="+strconv.Itoa(max(1, int(min(j.Expires.Sub(now), j.Expires.Sub(j.Finished))/time.Second))))
 	setHeader(h, "Accept-Ranges", "bytes")
 	setHeader(h, fiber.HeaderLastModified, j.Finished.UTC().Format(http.TimeFormat))
 	setHeader(h, fiber.HeaderContentDisposition, `attachment; filename="`+exportName(j)+`"`)

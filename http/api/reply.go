@@ -99,10 +99,19 @@ func success(c *fiber.Ctx, t *tag, maxAge int) bool {
 }
 
 // untilRefresh is the max-age of what the next cycle replaces: the seconds until
-// then, at least 1.
+// then, at least 1, and no more than from one cycle to the next, whatever the clock
+// was set to.
 func (a *API) untilRefresh(call *Call) int {
-	return max(1, int(a.source.Freshness().NextCycle.Sub(call.Start)/time.Second))
+	fresh := a.source.Freshness()
+	most := longestAge
+	if fresh.Period > 0 {
+		most = min(most, fresh.Period)
+	}
+	return max(1, int(min(fresh.NextCycle.Sub(call.Start), most)/time.Second))
 }
+
+// longestAge is the longest that an answer may be kept.
+const longestAge = time.Hour
 
 // object starts the answer about one thing in call.buf: the envelope, as_of and
 // the key of the payload. The tag leaves out what mark and start enclose.

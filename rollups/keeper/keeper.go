@@ -51,6 +51,8 @@ type Keeper struct {
 	ctx        context.Context
 	cancel     context.CancelFunc
 
+	arrived arrivals // in the inbox
+
 	noting    sync.Mutex // one change of freshness at a time
 	freshness atomic.Pointer[serving.Freshness]
 }

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
-
-	"github.com/robfig/cron/v3"
 
 	"pmx/engine"
 	"pmx/engine/ingest"
@@ -36,16 +33,13 @@ type Chore struct {
 
 // Check tells whether every entry can be understood.
 func (s Schedule) Check() error {
-	specs := []string{s.Refresh, s.Verify}
-	for _, chore := range s.Chores {
-		specs = append(specs, chore.When)
-	}
-	for _, spec := range specs {
-		if spec == "" {
+	all := append([]Chore{{When: s.Refresh}, {When: s.Verify}}, s.Chores...)
+	for _, chore := range all {
+		if chore.When == "" {
 			continue
 		}
-		if _, err := cron.ParseStandard(spec); err != nil {
-			return fmt.Errorf("schedule %q: %w: use five fields, such as \"15 3 * * *\", or \"@every 30s\"", spec, err)
+		if _, err := newTurn(chore.Name, chore.When, chore.Do); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -54,70 +48,6 @@ func (s Schedule) Check() error {
 // compactFor is how long a refresh may spend on compaction before it makes room
 // for imports; the next one goes on.
 const compactFor = 2 * time.Second
-
-// Run does the background work until ctx ends. A tick only signals the one
-// runner, so that cycles never overlap; a cycle that fails is logged and shown
-// in the health, and the previous snapshot stays.
-func (k *Keeper) Run(ctx context.Context, s Schedule) error {
-	c := cron.New(cron.WithLocation(time.UTC))
-	refresh, verify := make(chan struct{}, 1), make(chan struct{}, 1)
-	var refreshID cron.EntryID
-	for _, job := range []struct {
-		spec   string
-		signal chan struct{}
-		id     *cron.EntryID
-	}{{s.Refresh, refresh, &refreshID}, {s.Verify, verify, new(cron.EntryID)}} {
-		if job.spec == "" {
-			continue
-		}
-		id, err := c.AddFunc(job.spec, func() {
-			select {
-			case job.signal <- struct{}{}:
-			default: // one is waiting already
-			}
-		})
-		if err != nil {
-			return fmt.Errorf("schedule %q: %w", job.spec, err)
-		}
-		*job.id = id
-	}
-	alone := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger))
-	for _, chore := range s.Chores {
-		if chore.When == "" {
-			continue
-		}
-		_, err := c.AddJob(chore.When, alone.Then(cron.FuncJob(func() { k.guarded(ctx, chore.Name, chore.Do) })))
-		if err != nil {
-			return fmt.Errorf("schedule %q: %w", chore.When, err)
-		}
-	}
-	c.Start()
-	next := func() { k.note(func(f *serving.Freshness) { f.NextCycle = c.Entry(refreshID).Next }) }
-	next()
-	var runner sync.WaitGroup
-	k.cfg.Watch.Begin(&runner, "schedule", func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-refresh:
-				k.guarded(ctx, "refresh", k.Cycle)
-				next()
-			case <-verify:
-				k.guarded(ctx, "verify", k.verifyNightly)
-			}
-		}
-	})
-	<-ctx.Done()
-	<-c.Stop().Done()
-	runner.Wait()
-	return nil
-}
-
-// guarded does work of the schedule, and logs how it failed.
-func (k *Keeper) guarded(ctx context.Context, name string, do func(context.Context) error) {
-	k.logged(name, k.cfg.Watch.Do(name, func() error { return do(ctx) }))
-}
 
 func (k *Keeper) logged(what string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteRoom said that one
@@ -195,7 +125,7 @@ func (k *Keeper) takeInbox(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || k.cfg.Now().Sub(info.ModTime()) < settled {
+		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || !k.arrived.settled(info, k.cfg.Now()) {
 			continue
 		}
 		if err := k.takeFile(ctx, dir, e.Name()); err != nil {
@@ -204,6 +134,37 @@ func (k *Keeper) takeInbox(ctx context.Context) error {
 	}
 	return nil
 }
+
+// arrivals remembers files of the inbox whose time lies ahead: the clock was set back
+// since they were written, and by their age alone they would wait as long.
+type arrivals struct{ seen map[string]arrival }
+
+type arrival struct {
+	size  int64
+	mod   time.Time
+	since time.Time // with the monotonic clock
+}
+
+// settled tells whether nothing was written to a file for a while.
+func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
+	age := now.Sub(info.ModTime())
+	if age >= 0 {
+		delete(a.seen, info.Name())
+		return age >= settled
+	}
+	was, known := a.seen[info.Name()]
+	if !known || was.size != info.Size() || !was.mod.Equal(info.ModTime()) {
+		if a.seen == nil || len(a.seen) > maxArrivals {
+			a.seen = map[string]arrival{}
+		}
+		a.seen[info.Name()] = arrival{info.Size(), info.ModTime(), time.Now()}
+		return false
+	}
+	return time.Since(was.since) >= settled
+}
+
+// maxArrivals bounds what is remembered; what was forgotten is seen again.
+const maxArrivals = 10_000
 
 func (k *Keeper) takeFile(ctx context.Context, dir, name string) error {
 	path := filepath.Join(dir, name)

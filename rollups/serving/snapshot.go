@@ -127,12 +127,13 @@ type Counts struct {
 type Freshness struct {
 	LastCycle   time.Time // wall clock of the last finished refresh cycle
 	LastFailure time.Time
-	FailureText string    // "" once a later cycle succeeded
-	LastFills   time.Time // wall clock of the last import that added fills
-	LastMarkets time.Time // wall clock of the last import that added or changed markets
-	NextCycle   time.Time // when the scheduler will next refresh
-	DiskFull    bool      // nothing new is stored until there is room
-	Stale       bool      // facts are in that the rollups do not hold yet
+	FailureText string        // "" once a later cycle succeeded
+	LastFills   time.Time     // wall clock of the last import that added fills
+	LastMarkets time.Time     // wall clock of the last import that added or changed markets
+	NextCycle   time.Time     // when the scheduler will next refresh
+	Period      time.Duration // from one refresh to the next
+	DiskFull    bool          // nothing new is stored until there is room
+	Stale       bool          // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
 	LastVerified  time.Time
 	VerifyFailure string // what it refuted, "" where all held

@@ -1,0 +1,31 @@
+package access
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// A clock that is set back by more than a minute begins its window again: a key or an
+// address that was at its limit is not refused for as long as the step.
+func TestClocksThatAreSetBack(t *testing.T) {
+	k, now := &Key{}, time.Unix(1_800_000_000, 0)
+	limit := k.Tier().Caps().Rate
+	for range limit + 5 {
+		k.Take(now, 0)
+	}
+	if k.Take(now, 0).OK || k.Take(now.Add(-time.Minute), 0).OK {
+		t.Error("over the limit, and a request that was overtaken is let through")
+	}
+	if w := k.Take(now.Add(-24*time.Hour), 0); !w.OK || w.ResetIn > windowSeconds {
+		t.Errorf("a day back: %+v", w)
+	}
+	f, addr := newFailures(), netip.MustParseAddr("192.0.2.1")
+	minute := now.Unix() / windowSeconds
+	for range FailuresPerMinute + 1 {
+		f.count(addr, minute, 1)
+	}
+	if !f.count(addr, minute, 0) || !f.count(addr, minute-1, 0) || f.count(addr, minute-1440, 0) {
+		t.Error("failures")
+	}
+}
