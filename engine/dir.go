@@ -1,13 +1,18 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Dir is the data directory: everything the program keeps lives below it.
 type Dir string
+
+const inboxName = "inbox"
 
 // Database is the DuckDB file with facts and rollups.
 func (d Dir) Database() string { return filepath.Join(string(d), "pmx.duckdb") }
@@ -19,7 +24,7 @@ func (d Dir) Control() string { return filepath.Join(string(d), "control.db") }
 func (d Dir) AdminSocket() string { return filepath.Join(string(d), "admin.sock") }
 
 // Inbox is where files are dropped for a running server to import.
-func (d Dir) Inbox() string { return filepath.Join(string(d), "inbox") }
+func (d Dir) Inbox() string { return filepath.Join(string(d), inboxName) }
 
 // Rejected holds the rows that imports could not use.
 func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
@@ -42,14 +47,100 @@ func (d Dir) Abs() (Dir, error) {
 	return Dir(abs), err
 }
 
-// Create makes the directory and the folders in it where they are missing.
+// folders are the data directory's own, parents first.
+func (d Dir) folders() []string {
+	return []string{d.Inbox(), d.Rejected(), d.Exports(), d.Runs(), d.Tmp(), d.spill()}
+}
+
+// Exists tells whether there is a data directory, in use or not.
+func (d Dir) Exists() bool {
+	info, err := os.Stat(string(d))
+	return err == nil && info.IsDir()
+}
+
+// Create makes the directory and the folders in it where they are missing, and what is
+// there already its owner's alone: keys, what customers asked for and their exports are
+// nobody else's business.
 func (d Dir) Create() error {
-	for _, path := range []string{string(d), d.Inbox(), d.Rejected(), d.Exports(), d.Runs(), d.Tmp(), d.spill()} {
-		if err := os.MkdirAll(path, 0o755); err != nil {
+	if d.shared() {
+		return fmt.Errorf("data directory: %s is shared with others: choose a folder of pmx's own", d)
+	}
+	for _, path := range append([]string{string(d)}, d.folders()...) {
+		if err := os.MkdirAll(path, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w (is --data-dir writable?)", err)
 		}
 	}
+	if err := d.tighten(); err != nil {
+		return fmt.Errorf("data directory: %w (does it belong to the user that runs pmx?)", err)
+	}
 	return nil
+}
+
+// shared tells of a folder of all users, such as /tmp, that is in use by others: to take
+// their rights away would stop them. A volume of its own may have the mode of one.
+func (d Dir) shared() bool {
+	info, err := os.Stat(string(d))
+	if err != nil || info.Mode()&os.ModeSticky == 0 {
+		return false
+	}
+	entries, err := os.ReadDir(string(d))
+	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == filepath.Base(d.Database()) })
+	return err == nil && len(entries) > 0 && !ours
+}
+
+// tighten takes the rights of others off the directory and off what pmx keeps in it.
+// A symbolic link is not followed. Files that others put into the inbox may be theirs:
+// they become pmx's when they are imported.
+func (d Dir) tighten() error {
+	if err := ownerOnly(string(d)); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(string(d), e.Name())
+		if !e.IsDir() {
+			err = ownerOnly(path)
+		} else if slices.Contains(d.folders(), path) {
+			err = tightenAll(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func tightenAll(root string) error {
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return gone(err)
+		}
+		err = ownerOnly(path)
+		if errors.Is(err, fs.ErrPermission) && filepath.Base(root) == inboxName && !e.IsDir() {
+			return nil
+		}
+		return gone(err)
+	})
+}
+
+// gone is nil for what somebody else removed meanwhile.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// ownerOnly takes the rights of group and others off a file, folder or socket.
+func ownerOnly(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSymlink != 0 || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&0o700)
 }
 
 // sweep empties what an earlier process left behind in the temporary folders.

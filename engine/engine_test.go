@@ -167,3 +167,46 @@ func TestLockedFileNamesTheProcess(t *testing.T) {
 		t.Errorf("second process: %v\n%s\nwant ErrLocked naming the holder", err, out)
 	}
 }
+
+// What stands in the way of opening is said once, and not in the words of a driver.
+func TestAFileThatIsNoDatabaseIsSaidPlainly(t *testing.T) {
+	dir := engine.Dir(t.TempDir())
+	if err := os.WriteFile(dir.Database(), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := engine.Open(t.Context(), engine.Options{Dir: dir, Threads: 1, MemoryLimit: "1GB"})
+	if err == nil {
+		t.Fatal("it was opened", db.Close())
+	}
+	if text := err.Error(); strings.Contains(text, "driver") || strings.Count(text, dir.Database()) != 1 || !strings.Contains(text, "not a valid") {
+		t.Errorf("%s", text)
+	}
+}
+
+// Rights of others are taken off what is there, wherever it lies in the directory; files
+// behind a link are none of pmx's business, and a folder of all users is refused.
+func TestADirectoryIsItsOwnersAlone(t *testing.T) {
+	dir, other := engine.Dir(t.TempDir()), filepath.Join(t.TempDir(), "other")
+	deep := filepath.Join(dir.Rejected(), "a", "b.ndjson")
+	for _, path := range []string{deep, other, dir.Control()} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("x"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(other, filepath.Join(string(dir), "link")), os.Chmod(string(dir), 0o755), dir.Create()); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{string(dir): 0o700, dir.Inbox(): 0o700, dir.Runs(): 0o700, filepath.Dir(deep): 0o700, deep: 0o600,
+		dir.Control(): 0o600, other: 0o644} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v %v, want %s", path, info.Mode(), err, want)
+		}
+	}
+	shared := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(shared, "of somebody"), nil, 0o600), os.Chmod(shared, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Dir(shared).Create(); err == nil || !strings.Contains(err.Error(), "shared") {
+		t.Errorf("a folder of all users: %v", err)
+	}
+}

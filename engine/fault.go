@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
@@ -67,7 +68,12 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 
 // Unwrap gives the kind and the cause.
-func (e *explained) Unwrap() []error { return []error{e.kind, e.cause} }
+func (e *explained) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.cause}
+	}
+	return []error{e.kind, e.cause}
+}
 
 // explain says what to do about an error of DuckDB that comes of the surroundings: a
 // full disk, or too little memory.
@@ -97,8 +103,22 @@ func (db *DB) explain(err error) error {
 func explainOpen(path string, err error) error {
 	pid, exe := lockHolder(path)
 	if pid == 0 {
-		return fmt.Errorf("open %s: %w", path, err)
+		return &explained{cause: err, text: openText(path, err)}
 	}
 	return &explained{kind: ErrLocked, cause: err,
 		text: fmt.Sprintf("%s is in use by process %d%s: stop it, or choose another --data-dir", path, pid, exe)}
+}
+
+// openText says why the database could not be opened in its own words, without those of
+// the layers between and without its path a second time.
+func openText(path string, err error) string {
+	var own *duckdb.Error
+	if !errors.As(err, &own) {
+		return fmt.Sprintf("open %s: %v", path, err)
+	}
+	_, text, named := strings.Cut(own.Msg, " Error: ") // such as IO Error
+	if !named {
+		text = own.Msg
+	}
+	return fmt.Sprintf("open %s: %s", path, strings.ReplaceAll(text, fmt.Sprintf("%q ", path), ""))
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pmx/data"
@@ -18,7 +19,7 @@ import (
 // ExportCmd writes datasets.
 type ExportCmd struct {
 	Dataset     string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
-	Format      string `help:"parquet or csv; ndjson too for the facts." enum:"parquet,csv,ndjson" default:"parquet"`
+	Format      string `help:"parquet or csv; ndjson too for the facts. Left out, it is what the name of the file ends in, else parquet." enum:",parquet,csv,ndjson" default:""`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, a file per day; run again, it writes what changed." enum:",day" default:"" placeholder:"day"`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
@@ -44,14 +45,28 @@ Facts in pmx's own canonical columns, exact to the last digit, which pmx import 
 The file appears under its name only when it is complete.
 
   pmx export wallet_pnl --out wallets.parquet
+  pmx export trader_leaderboard --out leaderboard.csv
   pmx export markets --format csv --out - | head
   pmx export fills --partition-by day --out facts    all facts, for pmx import facts`
 }
 
-// Validate refuses a format that the dataset does not have.
+// endings are the formats that the end of a file's name stands for.
+var endings = map[string]data.Format{".parquet": data.Parquet, ".csv": data.CSV, ".ndjson": data.NDJSON, ".jsonl": data.NDJSON}
+
+// Validate settles the format, and refuses one that the dataset does not have or that
+// the file's name contradicts.
 func (c *ExportCmd) Validate() error {
+	if ending := filepath.Ext(c.Out); c.PartitionBy == "" {
+		switch of := string(endings[strings.ToLower(ending)]); {
+		case c.Format == "":
+			c.Format = cmp.Or(of, string(data.Parquet))
+		case of != "" && of != c.Format:
+			return fmt.Errorf("--format=%s and --out %s contradict each other: leave --format out, or name the file otherwise", c.Format, c.Out)
+		}
+	}
+	c.Format = cmp.Or(c.Format, string(data.Parquet))
 	if c.Format == string(data.NDJSON) && slices.Contains(export.Datasets(), c.Dataset) {
-		return fmt.Errorf("--format=ndjson is for facts, such as fills: %s is written as parquet or csv", c.Dataset)
+		return fmt.Errorf("ndjson is for facts, such as fills: %s is written as parquet or csv", c.Dataset)
 	}
 	return nil
 }
@@ -113,10 +128,8 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Out == "-" {
 		return copyFile(std.out, res.Path)
 	}
-	if os.Rename(res.Path, c.Out) != nil { // another file system
-		if err := copyAside(c.Out, res.Path); err != nil {
-			return err
-		}
+	if err := std.deliver(c.Out, res.Path); err != nil {
+		return err
 	}
 	if c.JSON {
 		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "format": c.Format, "file": c.Out, "rows": res.Rows, "truncated": res.Truncated})
@@ -136,27 +149,4 @@ func removeExported(path string) {
 	if dir := filepath.Dir(path); filepath.Base(dir) != "tmp" {
 		_ = os.Remove(dir)
 	}
-}
-
-func copyFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, f)
-	return errors.Join(err, f.Close())
-}
-
-// copyAside writes beside the target and renames, so that a half-written file
-// never has its name.
-func copyAside(target, from string) error {
-	part, err := os.Create(target + ".part")
-	if err != nil {
-		return err
-	}
-	err = copyFile(part, from)
-	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return errors.Join(err, os.Remove(part.Name()))
-	}
-	return os.Rename(part.Name(), target)
 }

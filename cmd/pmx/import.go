@@ -85,7 +85,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if len(res.Failed) > 0 {
 		if c.JSON {
 			for _, f := range res.Failed {
-				_, _ = fmt.Fprintf(std.err, "pmx: %s\n", f.Error)
+				_, _ = fmt.Fprintf(std.err, "pmx: %s\n", visible(f.Error, f.File))
 			}
 		}
 		return errSilent
@@ -111,7 +111,7 @@ func (c *ImportCmd) sources(dir engine.Dir, in io.Reader) ([]string, error) {
 			paths = append(paths, abs)
 			continue
 		}
-		if err := os.MkdirAll(dir.Inbox(), 0o755); err != nil {
+		if err := os.MkdirAll(dir.Inbox(), 0o700); err != nil {
 			return nil, err
 		}
 		f, err := os.CreateTemp(dir.Inbox(), "."+spoolPrefix+"*")
@@ -148,9 +148,9 @@ func printEvent(out, errOut io.Writer, e keeper.Event) {
 	case e.Receipt != nil:
 		printReceipt(out, *e.Receipt)
 	case e.Failed != nil:
-		_, _ = fmt.Fprintf(errOut, "pmx: %s\n", e.Failed.Error)
+		_, _ = fmt.Fprintf(errOut, "pmx: %s\n", visible(e.Failed.Error, e.Failed.File))
 	case e.Skipped != nil:
-		_, _ = fmt.Fprintf(errOut, "skipped %s\n", e.Skipped.Error)
+		_, _ = fmt.Fprintf(errOut, "skipped %s\n", visible(e.Skipped.Error, e.Skipped.File))
 	}
 }
 
@@ -160,7 +160,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	if r.DryRun {
 		dry = "  (dry run: nothing was changed)"
 	}
-	_, _ = fmt.Fprintf(w, "%s  %s%s\n", r.File, r.Feed, dry)
+	_, _ = fmt.Fprintf(w, "%s  %s%s\n", visible(r.File, r.File), r.Feed, dry)
 	row := func(label string, n int64, note string) {
 		if n != 0 {
 			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", label, thousands(n), note)
@@ -215,6 +215,6 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "warning", r.Warning)
 	}
 	if r.RejectedFile != "" && !r.DryRun {
-		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "rejected rows in", r.RejectedFile)
+		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "rejected rows in", visible(r.RejectedFile, r.RejectedFile))
 	}
 }

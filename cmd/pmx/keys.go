@@ -29,6 +29,9 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 	if err != nil {
 		return err
 	}
+	if !dir.Exists() {
+		return fmt.Errorf("%s does not exist: check --data-dir, or make it with pmx serve or pmx import first", dir)
+	}
 	if err := dir.Create(); err != nil {
 		return err
 	}

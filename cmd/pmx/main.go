@@ -51,9 +51,10 @@ func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
+	mask     os.FileMode // bits that files beside the data directory do not get
 }
 
-func main() { os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})) }
+func main() { os.Exit(run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})) }
 
 // run is the whole program: it gives the exit status, 0 for success, 1 for a
 // failure that was explained, 2 for words that were not understood, 130 when
@@ -74,7 +75,6 @@ func run(args []string, std stdio) int {
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { exit = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(std),
 	)
 	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "pmx:", err)
@@ -93,7 +93,10 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	return status(ctx, kctx.Run(&cli), std)
+	if kctx.Selected().Name != "sample" { // which touches no data directory
+		std.mask = engine.OwnerOnly()
+	}
+	return status(ctx, kctx.Run(&cli, std), std)
 }
 
 func commandOf(parse *kong.ParseError) string {
@@ -118,7 +121,7 @@ func status(ctx context.Context, err error, std stdio) int {
 		_, _ = fmt.Fprintln(std.err, "pmx: interrupted; nothing half-done was kept")
 		return 130
 	}
-	_, _ = fmt.Fprintln(std.err, "pmx:", err)
+	_, _ = fmt.Fprintln(std.err, "pmx:", visible(err.Error(), ""))
 	return 1
 }
 

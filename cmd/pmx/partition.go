@@ -44,7 +44,7 @@ func readManifest(dir string) (*factsManifest, error) {
 }
 
 // write keeps the manifest of a folder; a reader sees the old one or this.
-func (m *factsManifest) write(dir string) error {
+func (m *factsManifest) write(dir string, std stdio) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (m *factsManifest) write(dir string) error {
 	if err := os.WriteFile(part, append(text, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(part, filepath.Join(dir, manifestName))
+	return errors.Join(os.Rename(part, filepath.Join(dir, manifestName)), std.share(filepath.Join(dir, manifestName)))
 }
 
 // checkFacts holds every file of a folder with all facts against its manifest,
@@ -139,14 +139,14 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Dataset != "fills" || c.Format != "parquet" || c.Out == "-" {
 		return errors.New("--partition-by day is for fills, as parquet, into a folder: pmx export fills --partition-by day --out FOLDER")
 	}
-	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+	if err := std.makeFolder(c.Out); err != nil {
 		return err
 	}
 	before, err := readManifest(c.Out)
 	if err != nil {
 		return err
 	}
-	t := &taker{dir: c.Out, known: map[string]string{}, meter: newMeter(std, c.JSON)}
+	t := &taker{std: std, dir: c.Out, known: map[string]string{}, meter: newMeter(std, c.JSON)}
 	if before != nil {
 		for _, p := range before.Files {
 			if checkPart(c.Out, p) == nil {
@@ -172,6 +172,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 
 // taker puts the files of an export where they belong as they come.
 type taker struct {
+	std     stdio
 	dir     string
 	known   map[string]string
 	had     []export.Part // of an earlier export
@@ -203,16 +204,14 @@ func (t *taker) take(e partitionEvent) {
 		return
 	}
 	target := filepath.Join(t.dir, filepath.FromSlash(e.Part.Name))
-	if t.err = os.MkdirAll(filepath.Dir(target), 0o755); t.err != nil {
+	if t.err = t.std.makeFolder(filepath.Dir(target)); t.err != nil {
 		return
 	}
-	if os.Rename(e.Path, target) != nil { // another file system
-		if t.err = copyAside(target, e.Path); t.err != nil {
-			return
-		}
+	if t.err = t.std.deliver(target, e.Path); t.err != nil {
+		return
 	}
 	t.files, t.written = append(t.files, e.Part), t.written+1
-	t.err = t.manifest(false).write(t.dir)
+	t.err = t.manifest(false).write(t.dir, t.std)
 }
 
 // manifest tells of the files so far, and of those of an earlier export that
@@ -239,5 +238,5 @@ func (t *taker) finish(before *factsManifest) error {
 			}
 		}
 	}
-	return t.manifest(true).write(t.dir)
+	return t.manifest(true).write(t.dir, t.std)
 }

@@ -100,7 +100,8 @@ func (m *meter) file(p ingest.Progress) {
 			note = fmt.Sprintf("%s rows/s", thousands(int64(float64(p.Rows)/s)))
 		}
 	}
-	m.show(p.Phase+" "+filepath.Base(p.File), p.Done, note)
+	name := filepath.Base(p.File)
+	m.show(p.Phase+" "+visible(name, name), p.Done, note)
 }
 
 // thousands writes n with separators: 1,234,567.

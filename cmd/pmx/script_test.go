@@ -34,12 +34,13 @@ func TestMain(m *testing.M) {
 //	status N WORDS…             run pmx WORDS…; it must exit with status N
 //	appears GLOB                wait until a file matches
 //	old FILE                    set a file's modification time an hour back
+//	private DIR                 nobody but the owner has rights to the folder or to anything in it
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": cmdServe, "shutdown": cmdShutdown, "get": cmdGet, "send": cmdSend, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
-			"appears": cmdAppears, "old": cmdOld,
+			"appears": cmdAppears, "old": cmdOld, "private": cmdPrivate,
 		},
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {

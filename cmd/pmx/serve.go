@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"time"
@@ -35,16 +36,18 @@ type ServeCmd struct {
 	RefreshCron  string        `help:"When to take the inbox in, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
 	VerifyCron   string        `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
 	RequestLog   string        `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
+	Log          string        `help:"Where the log goes, one JSON object a line: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
 	ExportQuota  byteSize      `help:"Disk that finished exports may take, such as 500MB; the oldest make room." default:"20GB" placeholder:"SIZE"`
 	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
 	whaleMark
-	Sample bool `help:"Import the bundled sample venue into an empty data directory first."`
+	Historical bool `help:"The venue is historical on purpose: grade its trades and markets against its own newest fill, not against the clock."`
+	Sample     bool `help:"Import the bundled sample venue into an empty data directory first; it is historical."`
 }
 
 // Help is the longer help.
 func (ServeCmd) Help() string {
-	return `Prints "ready" with the base URL when it can answer, and stops cleanly on SIGTERM. Files dropped into
+	return `Prints "ready" with the base URL on stdout when it can answer, and stops cleanly on SIGTERM. Files dropped into
 <data-dir>/inbox are imported.
 
   pmx serve --sample
@@ -75,7 +78,12 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
 		return err
 	}
-	log := zerolog.New(std.err).With().Timestamp().Logger()
+	lines, closeLines, err := c.lines(std)
+	if err != nil {
+		return err
+	}
+	defer closeLines()
+	log := zerolog.New(lines).With().Timestamp().Logger()
 	at, closeLog, err := c.listen(log, std)
 	if err != nil {
 		return err
@@ -115,7 +123,8 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 		return err
 	}
 	exports := c.exports(keys, k, log, at.Watch)
-	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch})
+	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
+		Historical: c.Historical || c.Sample})
 	if err != nil {
 		return err
 	}
@@ -133,6 +142,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
+	_, _ = fmt.Fprintf(std.err, "for people: %[1]s/docs is the reference, %[1]s/status shows how fresh everything is\n", srv.URL())
 	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Tend}}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Keep(ctx, name, run) }
@@ -196,6 +206,18 @@ func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(),
 		cfg.RequestLog, closeLog = f, func() { _ = f.Close() }
 	}
 	return cfg, closeLog, nil
+}
+
+// lines is where the log goes.
+func (c *ServeCmd) lines(std stdio) (io.Writer, func(), error) {
+	if c.Log == "-" || c.Log == "" {
+		return std.err, func() {}, nil
+	}
+	f, err := os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("log: %w", err)
+	}
+	return f, func() { _ = f.Close() }, nil
 }
 
 // firstSample imports the bundled venue into a database without fills.

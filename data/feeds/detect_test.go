@@ -35,8 +35,11 @@ func TestEveryFeedIsWhole(t *testing.T) {
 			t.Errorf("ByName(%s): %v", f.Name, err)
 		}
 	}
-	if _, err := feeds.ByName("nonsense"); err == nil || !strings.Contains(err.Error(), "gamma-markets") {
-		t.Errorf("an unknown name gives %v", err)
+	for typed, want := range map[string]string{"gama-market": "gamma-markets", "polymarket-trade": "polymarket-trades", "pmx-fils": "pmx-fills", "": "--help"} {
+		_, err := feeds.ByName(typed)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 200 {
+			t.Errorf("%q gives %v, want a word of %s", typed, err, want)
+		}
 	}
 }
 

@@ -42,14 +42,14 @@ func Names() []string {
 	return out
 }
 
-// ByName gives the feed of that name; the error lists the names there are.
+// ByName gives the feed of that name; the error names those that are spelt most like it.
 func ByName(name string) (data.Feed, error) {
 	for _, f := range All() {
 		if f.Name == name {
 			return f, nil
 		}
 	}
-	return data.Feed{}, fmt.Errorf("no feed is named %q; the feeds are: %s", name, strings.Join(Names(), ", "))
+	return data.Feed{}, fmt.Errorf("no feed is named %q; the nearest are %s, and pmx import --help lists all", name, strings.Join(nearestNames(name), ", "))
 }
 
 // Detect gives the one feed that h is of. The error is a *ForeignError for a
@@ -81,10 +81,14 @@ func Detect(h data.Head) (data.Feed, error) {
 // UnknownError tells what was seen of a file that no feed recognises.
 type UnknownError struct{ Head data.Head }
 
-// Error says what the file looks like and which names --as takes.
+// Error says what the file looks like and which feeds it is most like.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("not recognised: %s; if you know what it is, name it with --as: %s",
-		describe(e.Head), strings.Join(Names(), ", "))
+	near := nearestFeeds(e.Head)
+	if len(near) == 0 {
+		return fmt.Sprintf("not recognised: %s; if it is of a feed, say which with --as: pmx import --help lists them", describe(e.Head))
+	}
+	return fmt.Sprintf("not recognised: %s; nearest to it are %s: if it is one of these, say --as, else see pmx import --help",
+		describe(e.Head), strings.Join(near, ", "))
 }
 
 // AmbiguousError names the feeds that a file could be of.
@@ -106,9 +110,24 @@ func describe(h data.Head) string {
 	case len(seen) == 0:
 		return fmt.Sprintf("a %s file without records", h.Format)
 	}
-	more := ""
-	if len(seen) > 30 {
-		seen, more = seen[:30], " …"
+	shown := make([]string, 0, mostNames+1)
+	for i, name := range seen {
+		if i == mostNames {
+			shown = append(shown, "…")
+			break
+		}
+		shown = append(shown, clipped(name))
 	}
-	return fmt.Sprintf("a %s file with the %s %s%s", h.Format, kind, strings.Join(seen, ", "), more)
+	return fmt.Sprintf("a %s file with the %s %s", h.Format, kind, strings.Join(shown, ", "))
+}
+
+// How many names of columns a message has at most, and how many characters of one: a
+// key may be an id of 78 digits.
+const mostNames, longestName = 12, 32
+
+func clipped(name string) string {
+	if r := []rune(name); len(r) > longestName {
+		return string(r[:longestName]) + "…"
+	}
+	return name
 }

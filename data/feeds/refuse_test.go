@@ -1,7 +1,10 @@
 package feeds_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,18 +35,36 @@ func TestRefusesWhatItKnowsToBeForeign(t *testing.T) {
 	}
 }
 
-// TestUnknownSaysWhatItSaw: the message names the format, the columns and the
-// names --as takes.
+// TestUnknownSaysWhatItSaw: the message names the format, the columns and the feeds that
+// are nearest, and stays short whatever the columns are called.
 func TestUnknownSaysWhatItSaw(t *testing.T) {
 	h, err := feeds.HeadOf(strings.NewReader("colour,weight\nred,3\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = feeds.Detect(h)
-	for _, want := range []string{"csv", "colour, weight", "--as", "gamma-markets"} {
+	for _, want := range []string{"csv", "colour, weight", "--as", "--help"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
+	}
+	h, err = feeds.HeadOf(strings.NewReader("ts,address,shares,usd\n1,2,3,4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = feeds.Detect(h); err == nil || !strings.Contains(err.Error(), "nearest to it are pmx-fills") {
+		t.Errorf("nearly fills: %v", err)
+	}
+	prices := make(map[string]int)
+	for i := range 40 {
+		prices[strings.Repeat("1", 76)+strconv.Itoa(10+i)] = i
+	}
+	text, _ := json.Marshal(prices)
+	if h, err = feeds.HeadOf(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = feeds.Detect(h); err == nil || len(err.Error()) > 700 || strings.Contains(err.Error(), strings.Repeat("1", 40)) {
+		t.Errorf("keys that are ids: %v", err)
 	}
 	if _, err = feeds.Detect(data.Head{Format: data.CSV}); err == nil || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("an empty file gives %v", err)

@@ -39,26 +39,30 @@ type Config struct {
 	Version   string           // of the program
 	Now       func() time.Time // nil: the wall clock
 	Watch     *guard.Watch     // over what runs in the background; nil: none
+	// Historical tells that the venue is so on purpose: its trades and markets are
+	// graded against its own as_of.
+	Historical bool
 }
 
 // API answers requests from the snapshot that was published last.
 type API struct {
-	source    Source
-	reader    Reader
-	exports   Exports
-	reads     *reads
-	cursorKey []byte
-	gate      *access.Gate
-	watch     *guard.Watch
-	version   string
-	now       func() time.Time
-	wall      bool // now is the wall clock
-	started   time.Time
-	routes    []Route
-	envelopes *envelopes
-	compress  *compressor
-	calls     *calls
-	walks     *walks
+	source     Source
+	reader     Reader
+	exports    Exports
+	reads      *reads
+	cursorKey  []byte
+	gate       *access.Gate
+	watch      *guard.Watch
+	version    string
+	historical bool
+	now        func() time.Time
+	wall       bool // now is the wall clock
+	started    time.Time
+	routes     []Route
+	envelopes  *envelopes
+	compress   *compressor
+	calls      *calls
+	walks      *walks
 	// rowMembers are the members of a market's row.
 	rowMembers []rowMember
 	pinger     pinger
@@ -94,7 +98,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

@@ -18,6 +18,7 @@ type gradeRule struct {
 	asOf   string // what as_of stands for
 	bounds [4]time.Duration
 	cycle  bool   // pending and failed count, see the caps
+	still  bool   // of a historical venue: the lag is that behind the venue's own as_of
 	none   string // said where there is no as_of
 	late   string // said where the lag costs the best grade; %s is as_of
 }
@@ -36,15 +37,26 @@ var (
 		name: "trades", asOf: "the newest trade",
 		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
 		none:   "There is no fill yet: import some.",
-		late:   "The newest fill is of %s: import newer data; nothing is wrong if this venue is historical.",
+		late:   "The newest fill is of %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
 	}
 	marketsRule = gradeRule{
 		name: "markets", asOf: "the last import that added or changed markets",
 		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
 		none:   "No market has been described yet: import markets.",
-		late:   "Markets were last imported at %s: import newer ones; nothing is wrong if this venue is historical.",
+		late:   "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
 	}
 )
+
+// historical is the rule for a venue that is historical on purpose, whose present is
+// its own as_of.
+func (r gradeRule) historical() *gradeRule {
+	r.still = true
+	r.late = strings.Replace(r.late, "; if the venue is historical on purpose, serve it with --historical", "", 1)
+	return &r
+}
+
+// The rules of a historical venue: that of the serving tables is the same.
+var historicalTrades, historicalMarkets = tradesRule.historical(), marketsRule.historical()
 
 // Caps on the grade of the serving tables, as places in grades.
 const (
@@ -55,7 +67,11 @@ const (
 // text says the rule in words, out of the same bounds.
 func (r *gradeRule) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "as_of is %s; lag_seconds is checked_at minus as_of; ", r.asOf)
+	present := "checked_at"
+	if r.still {
+		present = "the venue's as_of, which is historical on purpose,"
+	}
+	fmt.Fprintf(&b, "as_of is %s; lag_seconds is %s minus as_of; ", r.asOf, present)
 	for i, bound := range r.bounds {
 		fmt.Fprintf(&b, "%c up to %d s, ", grades[i], bound/time.Second)
 	}

@@ -68,7 +68,7 @@ func (a *API) StatusNow() wire.PublicStatus {
 	now := a.now()
 	parts := a.grade(now)
 	grade, detail := worst(parts[:])
-	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: now.UTC()}
+	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: now.UTC(), Historical: a.historical}
 	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
 		*to = parts[i].wire()
 	}
@@ -82,7 +82,7 @@ func (a *API) grade(now time.Time) [3]subsystem {
 		newest = v.snap.AsOf
 	}
 	fresh := a.source.Freshness()
-	return gradeAll(fresh, troubleOf(fresh, a.watch), newest, now)
+	return gradeAll(fresh, troubleOf(fresh, a.watch), newest, now, a.historical)
 }
 
 // SampleStatus takes the sample of this minute and gives it to store. It counts

@@ -100,6 +100,7 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	b := append(append(call.buf, `{"grade":"`...), grade...)
 	b = appendText(append(b, `","detail":`...), detail)
 	b = appendTime(append(b, `,"checked_at":`...), call.Start)
+	b = appendBool(append(b, `,"historical":`...), a.historical)
 	for i := range parts {
 		b = parts[i].append(append(b, ','))
 	}
@@ -108,15 +109,23 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 }
 
 // gradeAll grades every subsystem at now; newest is the time of the newest fill,
-// trouble what troubleOf gave.
-func gradeAll(f serving.Freshness, trouble string, newest, now time.Time) [3]subsystem {
+// trouble what troubleOf gave. With historical, trades and markets are graded as they
+// were at the time of the newest fill.
+func gradeAll(f serving.Freshness, trouble string, newest, now time.Time, historical bool) [3]subsystem {
+	trades, markets, present := &tradesRule, &marketsRule, now
+	if historical {
+		trades, markets = historicalTrades, historicalMarkets
+		if !newest.IsZero() {
+			present = newest
+		}
+	}
 	parts := [3]subsystem{
 		{rule: &servingRule, asOf: f.LastCycle, updated: f.LastCycle, pending: f.Stale, failed: f.FailureText != "" || trouble != "", trouble: trouble},
-		{rule: &tradesRule, asOf: newest, updated: f.LastFills},
-		{rule: &marketsRule, asOf: f.LastMarkets, updated: f.LastMarkets},
+		{rule: trades, asOf: newest, updated: f.LastFills},
+		{rule: markets, asOf: f.LastMarkets, updated: f.LastMarkets},
 	}
-	for i := range parts {
-		parts[i].judge(now)
-	}
+	parts[0].judge(now)
+	parts[1].judge(present)
+	parts[2].judge(present)
 	return parts
 }

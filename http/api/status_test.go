@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmx/http/access"
+	"pmx/http/api"
 	"pmx/http/api/apitest"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
@@ -107,8 +108,8 @@ func TestGrades(t *testing.T) {
 	}{
 		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(0)}, [4]string{}},
 		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(100 * 24 * time.Hour)}, [4]string{"", "",
-			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; nothing is wrong if this venue is historical.",
-			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; nothing is wrong if this venue is historical."}},
+			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; if the venue is historical on purpose, serve it with --historical.",
+			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; if the venue is historical on purpose, serve it with --historical."}},
 		{serving.Freshness{LastCycle: ago(time.Hour), LastMarkets: ago(0)}, [4]string{
 			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says.", "", "",
 			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says."}},
@@ -134,7 +135,7 @@ func TestGrades(t *testing.T) {
 	}
 	v.clock.Set(apitest.AsOf.Add(48 * time.Hour))
 	old := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.Trades
-	if want := "The newest fill is of 2026-03-14T15:09:26Z: import newer data; nothing is wrong if this venue is historical."; old.Grade != "F" || *old.Detail != want {
+	if want := "The newest fill is of 2026-03-14T15:09:26Z: import newer data; if the venue is historical on purpose, serve it with --historical."; old.Grade != "F" || *old.Detail != want {
 		t.Errorf("trades: %s %s", old.Grade, *old.Detail)
 	}
 	rule := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.ServingTables.Rule
@@ -143,5 +144,38 @@ func TestGrades(t *testing.T) {
 		"at best B while pending, at best D while failed"
 	if rule != want {
 		t.Errorf("rule %q", rule)
+	}
+}
+
+// A venue that is historical on purpose is fresh as of its newest fill, says so, and
+// still says what is missing or fails.
+func TestAHistoricalVenueIsFreshAsOfItself(t *testing.T) {
+	source := apitest.NewSource(apitest.Snapshot(1, 1, 1))
+	now := apitest.AsOf.Add(1000 * 24 * time.Hour)
+	clock := apitest.NewClock(now)
+	a, err := api.New(api.Config{Source: source, Reader: &reader{}, Gate: newVenue(t, apitest.Snapshot(1, 1, 1)).gate, Version: "v", CursorKey: make([]byte, 32),
+		Now: clock.Now, Historical: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		fresh  serving.Freshness
+		grades string
+	}{
+		{"imported long after", serving.Freshness{LastCycle: now, LastMarkets: now.Add(-time.Hour)}, "A A A A"},
+		{"markets older than the fills", serving.Freshness{LastCycle: now, LastMarkets: apitest.AsOf.Add(-23 * time.Hour)}, "A A C C"},
+		{"no market", serving.Freshness{LastCycle: now}, "A A F F"},
+		{"a refresh that failed", serving.Freshness{LastCycle: now, LastMarkets: now, FailureText: "x"}, "D A A D"},
+		{"no refresh for days", serving.Freshness{LastCycle: now.Add(-72 * time.Hour), LastMarkets: now}, "F A A F"},
+	} {
+		source.SetFreshness(c.fresh)
+		s := a.StatusNow()
+		if got := strings.Join([]string{s.ServingTables.Grade, s.Trades.Grade, s.Markets.Grade, s.Grade}, " "); got != c.grades || !s.Historical {
+			t.Errorf("%s: %s, want %s; historical is %v", c.name, got, c.grades, s.Historical)
+		}
+		if !strings.Contains(s.Trades.Rule, "the venue's as_of") || strings.Contains(s.ServingTables.Rule, "the venue's as_of") || *s.Trades.LagSeconds != 0 {
+			t.Errorf("%s: %+v", c.name, s)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func TestTroubleInTheBackgroundIsShown(t *testing.T) {
 		fresh serving.Freshness
 		want  string
 	}{{fresh, "(warm, last at"}, {full, "The disk is full"}} {
-		parts := gradeAll(c.fresh, troubleOf(c.fresh, watch), now, now)
+		parts := gradeAll(c.fresh, troubleOf(c.fresh, watch), now, now, false)
 		grade, detail := worst(parts[:])
 		if grade != "D" || !parts[0].failed || !strings.Contains(detail, c.want) || strings.Contains(detail, "secret") {
 			t.Errorf("%s %v %q", grade, parts[0].failed, detail)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -189,8 +190,19 @@ func (s *Server) Handler() fasthttp.RequestHandler { return s.parsed }
 // Addr is the address the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// URL is the base URL of the server itself: scheme, host and port.
-func (s *Server) URL() string { return s.scheme + "://" + s.listener.Addr().String() }
+// URL is the base URL of the server itself, as it can be opened on this machine:
+// scheme, host and port. Of a server on all addresses the host is the loopback one.
+func (s *Server) URL() string {
+	at := s.listener.Addr().String()
+	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		host := "127.0.0.1"
+		if tcp.IP.To4() == nil {
+			host = "::1"
+		}
+		at = net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+	}
+	return s.scheme + "://" + at
+}
 
 // Collector gives the request metrics to a Prometheus registry.
 func (s *Server) Collector() prometheus.Collector { return s.metrics }

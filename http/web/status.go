@@ -35,6 +35,7 @@ type status struct {
 	Grade, Verdict string
 	Detail         *string
 	Checked        string
+	Historical     string // the day that a historical venue reaches to; "" for one that goes on
 	Parts          []part
 	Scale          []string
 }
@@ -48,6 +49,9 @@ func Status(now wire.PublicStatus, history []Sample) (*Page, error) {
 	s := status{
 		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,
 		Checked: at.Format("2 January 2006, 15:04:05 UTC"), Scale: []string{"A", "B", "C", "D", "F"},
+	}
+	if now.Historical && now.Trades.AsOf != nil {
+		s.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
 	}
 	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {
 		p := part{Subsystem: sub, Name: names[i], About: about[i], Lag: "nothing yet", Updated: "never"}

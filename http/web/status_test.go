@@ -75,6 +75,14 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
+	const historical = "historical on purpose: its data ends on 14 March 2026"
+	if strings.Contains(string(p.body), historical) {
+		t.Error("a venue that goes on is called historical")
+	}
+	now.Historical, now.Trades.AsOf = true, &noon
+	if p, err = Status(now, nil); err != nil || !strings.Contains(string(p.body), historical) {
+		t.Errorf("the page does not say that the venue is historical: %v", err)
+	}
 }
 
 func TestMeaningsAreMarkedAndEscaped(t *testing.T) {

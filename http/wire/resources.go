@@ -102,6 +102,7 @@ type PublicStatus struct {
 	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst of the subsystems'
 	Detail        *string   `json:"detail"`                 // what is behind the grade and what to do, as the first subsystem of it says; null at grade A
 	CheckedAt     time.Time `json:"checked_at"`             // when the grades were computed
+	Historical    bool      `json:"historical"`             // the venue is historical on purpose: trades and markets are graded against its own as_of
 	ServingTables Subsystem `json:"serving_tables"`         // what requests are answered from
 	Trades        Subsystem `json:"trades"`                 // fills
 	Markets       Subsystem `json:"markets"`                // markets and their resolutions
@@ -110,7 +111,7 @@ type PublicStatus struct {
 // Subsystem is the freshness of one part of the service.
 type Subsystem struct {
 	Grade      string     `json:"grade" enum:"A,B,C,D,F"` // by rule
-	LagSeconds *int64     `json:"lag_seconds"`            // checked_at − as_of; null where as_of is
+	LagSeconds *int64     `json:"lag_seconds"`            // checked_at − as_of, of a historical venue's trades and markets the venue's as_of − as_of; null where as_of is
 	AsOf       *time.Time `json:"as_of"`                  // null: never
 	UpdatedAt  *time.Time `json:"updated_at"`             // wall clock of the last change
 	Pending    bool       `json:"pending"`                // imported data waits for the next cycle

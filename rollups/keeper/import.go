@@ -140,8 +140,16 @@ func (r Request) nameOf(path string) string {
 	return path
 }
 
+// once names a path once, at the front, in a sentence whose layers each name it.
+func once(path, text string) string {
+	for _, again := range []string{"import " + path + ": ", "open " + path + ": ", "stat " + path + ": ", "read " + path + ": ", path + ": "} {
+		text = strings.ReplaceAll(text, again, "")
+	}
+	return path + ": " + text
+}
+
 func (r *Result) fail(emit func(Event), path string, err error) {
-	f := Failure{File: path, Error: err.Error()}
+	f := Failure{File: path, Error: once(path, err.Error())}
 	r.Failed = append(r.Failed, f)
 	emit(Event{Failed: &f})
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -181,11 +182,14 @@ func (k *Keeper) takeFile(ctx context.Context, dir, name string) error {
 	if full := k.db.Room(); full != nil && note != "" {
 		return full // it stays where it is until there is room
 	}
-	if err := os.MkdirAll(filepath.Join(dir, where), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, where), 0o700); err != nil {
 		return err
 	}
 	target := filepath.Join(dir, where, fmt.Sprintf("%s-%s", k.cfg.Now().UTC().Format("20060102T150405"), name))
 	if err := os.Rename(path, target); err != nil {
+		return err
+	}
+	if err := os.Chmod(target, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) { // of another user
 		return err
 	}
 	if note == "" {
@@ -194,7 +198,7 @@ func (k *Keeper) takeFile(ctx context.Context, dir, name string) error {
 		return nil
 	}
 	k.cfg.Log.Error().Str("file", name).Str("reason", note).Msg("inbox file refused")
-	return os.WriteFile(target+".error.txt", []byte(note+"\n"), 0o644)
+	return os.WriteFile(target+".error.txt", []byte(note+"\n"), 0o600)
 }
 
 func (k *Keeper) verifyNightly(ctx context.Context) error {

@@ -1,0 +1,75 @@
+package feeds
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"pmx/data"
+)
+
+// nearest is how many feeds a refusal names.
+const nearest = 3
+
+// nearestNames gives the names of feeds that are spelt most like name.
+func nearestNames(name string) []string {
+	names := Names()
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
+	return names[:nearest]
+}
+
+// distance is how many letters must be added, taken away or changed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// nearestFeeds gives the feeds that have most names of columns or keys in common with a
+// head, by what they say of themselves; none where fewer than two are.
+func nearestFeeds(h data.Head) []string {
+	seen := map[string]bool{}
+	for _, names := range [][]string{h.Columns, h.Keys} {
+		for _, name := range names {
+			seen[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])] = true
+		}
+	}
+	type scored struct {
+		name  string
+		score int
+	}
+	var found []scored
+	for _, f := range All() {
+		words := strings.FieldsFunc(strings.ToLower(f.About), func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_", r) })
+		slices.Sort(words)
+		score := 0
+		for _, word := range slices.Compact(words) {
+			if seen[word] {
+				score++
+			}
+		}
+		if score >= 2 {
+			found = append(found, scored{f.Name, score})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	var names []string
+	for _, f := range found[:min(nearest, len(found))] {
+		names = append(names, f.name)
+	}
+	return names
+}
