@@ -79,7 +79,7 @@ func ConsensusOf(readings []Reading, clock int64) (Consensus, bool) {
 	c.Min, c.Max = slices.Min(values), slices.Max(values)
 	c.Spread = c.Max - c.Min
 	c.Mean, c.Deviation = moments(values)
-	slices.SortFunc(points, func(a, b weighed) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(points, func(a, b weighed) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.weight, b.weight)) })
 	c.P10, c.P50, c.P90 = percentile(points, 0.1, c.Sources), percentile(points, 0.5, c.Sources), percentile(points, 0.9, c.Sources)
 	return c, true
 }

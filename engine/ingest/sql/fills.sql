@@ -274,16 +274,19 @@ FROM n_fill AS f
 SELECT count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL
 
 -- name: Names
--- The newest user name of each wallet in the file.
+-- The newest user name of each wallet in the file; of several at one time the last in
+-- the alphabet.
 CREATE OR REPLACE TEMP TABLE n_name AS
-SELECT w.wallet, arg_max(r.name, r.ts) AS name, max(r.ts) AS ts
+SELECT w.wallet, arg_max(r.name, (r.ts, r.name)) AS name, max(r.ts) AS ts
 FROM s_raw AS r JOIN wallets AS w ON w.address = r.wallet
 WHERE r.name IS NOT NULL AND r.name <> ''
 GROUP BY w.wallet
 
 -- name: DropOldNames
+-- A name that is said again later is newer than one that was said between: the time counts
+-- too.
 DELETE FROM n_name WHERE EXISTS (SELECT 1 FROM wallet_names AS w WHERE w.wallet = n_name.wallet
-  AND (w.ts > n_name.ts OR w.name = n_name.name))
+  AND (w.ts, w.name) >= (n_name.ts, n_name.name))
 
 -- name: ReplaceNames
 DELETE FROM wallet_names WHERE wallet IN (SELECT wallet FROM n_name)

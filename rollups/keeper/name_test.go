@@ -1,0 +1,31 @@
+package keeper_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestNamesDoNotDependOnTheOrderOfFiles: of four names that a wallet had, the newest counts
+// whichever file comes first; of two at one time, the last in the alphabet; and a name that
+// is said again is as new as when it was said last.
+func TestNamesDoNotDependOnTheOrderOfFiles(t *testing.T) {
+	row := func(wallet, at, name string) string {
+		return fmt.Sprintf("2026-07-0%sT10:00:00Z,0x00000000000000000000000000000000000000%s,taker,1000,BUY,10,%s,%s\n", at, wallet, at, name)
+	}
+	const header = "ts,wallet,role,token,side,shares,usd,name\n"
+	files := map[rune]string{
+		'a': header + row("aa", "1", "ann") + row("bb", "1", "bob"),
+		'b': header + row("aa", "5", "ann") + row("bb", "1", "bert"),
+		'c': header + row("aa", "3", "bea") + row("bb", "1", "carl"),
+	}
+	for _, order := range []string{"abc", "acb", "bac", "bca", "cab", "cba", "aabbccab"} {
+		k := open(t, t.TempDir())
+		for _, name := range order {
+			mustImport(t, k, write(t, "t.csv", files[name]))
+		}
+		if got := table(t, k, "SELECT n.name FROM wallet_names AS n JOIN wallets AS w USING (wallet) ORDER BY w.address"); got != "ann|\ncarl|\n" {
+			t.Errorf("order %s: %s", order, got)
+		}
+		mustVerify(t, k)
+	}
+}
