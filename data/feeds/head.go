@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -25,7 +26,7 @@ const headSize = 64 << 10
 // Open opens a file and takes gzip or zstd compression off, which it knows by
 // the first bytes and not by the name.
 func Open(path string) (io.ReadCloser, error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +35,26 @@ func Open(path string) (io.ReadCloser, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
 	return r, nil
+}
+
+// ErrNotRegular is returned for a pipe, a socket, a device or a folder.
+var ErrNotRegular = errors.New("not a regular file: pipes, sockets and devices are not read; give standard input as -")
+
+// openRegular opens a file and refuses what is none. Opening does not wait for a
+// writer of a pipe, and what was opened is looked at, not what the name stands for by then.
+func openRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", path, ErrNotRegular)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // plain is a decompressor together with what lies under it.
@@ -167,7 +188,7 @@ func csvHeader(b []byte) []string {
 // readFooter adds what only the footer of a Parquet file tells: columns, their
 // types, and how many rows there are.
 func readFooter(path string, h *data.Head) error {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,12 @@ func (im *Importer) bringIn(ctx context.Context, path, plain string, format data
 	defer func() { _ = r.Close() }()
 	if isPlain(r) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && os.Link(real, plain) == nil {
-			return nil
+			if sameFile(r, plain) {
+				return nil
+			}
+			if err := os.Remove(plain); err != nil { // the name stands for another file by now
+				return err
+			}
 		}
 	}
 	w, err := os.Create(plain)
@@ -111,6 +116,20 @@ func (im *Importer) bringIn(ctx context.Context, path, plain string, format data
 		return fmt.Errorf("copy %s file: %w", format, err)
 	}
 	return nil
+}
+
+// sameFile tells whether path is the opened file.
+func sameFile(r io.Reader, path string) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	linked, err := os.Lstat(path)
+	return err == nil && os.SameFile(opened, linked)
 }
 
 // isPlain tells whether the opened file is read as it lies on disk.

@@ -90,6 +90,9 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		}
 		res.Receipts = append(res.Receipts, r)
 		emit(Event{Receipt: &r})
+		if why := nothingOf(r); why != "" {
+			res.fail(emit, r.File, fmt.Errorf("%s: %s", r.File, why))
+		}
 		rebuild = rebuild || r.RebuildNeeded
 		k.imported(r)
 		if k.runs != nil && k.runs.full() { // not only behind the last of many files
@@ -112,6 +115,17 @@ func (k *Keeper) room() error {
 		return fmt.Errorf("nothing can be imported: %w", err)
 	}
 	return nil
+}
+
+// nothingOf tells why a file that was read gave nothing, "" where it gave something.
+func nothingOf(r ingest.Receipt) string {
+	switch {
+	case r.Read == 0:
+		return fmt.Sprintf("nothing in it was read as %s: it is empty, or of another feed", r.Feed)
+	case r.Read == r.RejectedRows():
+		return fmt.Sprintf("every one of its %d rows was rejected, read as %s", r.Read, r.Feed)
+	}
+	return ""
 }
 
 // fillsOf is about how many fills a file has.
