@@ -3,6 +3,7 @@ package data
 import (
 	"crypto/sha256"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -143,14 +144,67 @@ const (
 	ResolvedOnChain  ResolutionSource = 5 // payout numerators and denominator
 )
 
+// TimeSource orders what says when a market was resolved: the larger wins. A time
+// that comes from none of these, such as that of the last trade, is no time of
+// resolution.
+type TimeSource int8
+
+// Sources of the time of a resolution, weakest first.
+const (
+	TimeUnknown  TimeSource = 0
+	TimeOfEnd    TimeSource = 1 // the market's end date
+	TimeOfClose  TimeSource = 2 // when trading was closed
+	TimeOfOracle TimeSource = 3 // when the oracle settled
+	TimeOnChain  TimeSource = 4 // the block in which the payouts were reported
+)
+
+// timeSources are the names of the sources of a time, in their order.
+var timeSources = [...]string{"", "end_date", "closed_time", "oracle", "chain"}
+
+// String is the source's name in files and answers, "" for an unknown one.
+func (s TimeSource) String() string {
+	if s < 0 || int(s) >= len(timeSources) {
+		return ""
+	}
+	return timeSources[s]
+}
+
+// ParseTimeSource gives the source of a name; false where there is none such.
+func ParseTimeSource(name string) (TimeSource, bool) {
+	i := slices.Index(timeSources[:], name)
+	return TimeSource(max(i, 0)), i > 0
+}
+
 // Resolution is the payout of every outcome of a market, in outcome order.
 // Payouts are millionths of a dollar per token and add up to One.
 type Resolution struct {
 	Condition  Hash
 	Payouts    []Micro
 	ResolvedAt time.Time // zero where the feed does not say
-	Source     ResolutionSource
-	Version    time.Time // the feed's own update time, zero where unknown
+	// AtSource is what ResolvedAt comes from; TimeUnknown: what a source of its kind
+	// has it from, see TimeBy.
+	AtSource TimeSource
+	Source   ResolutionSource
+	Version  time.Time // the feed's own update time, zero where unknown
+	// AtVersion is the version of the record that ResolvedAt is of, where another
+	// record was put into this one; zero: Version.
+	AtVersion time.Time
+}
+
+// TimeBy is what the time of the resolution comes from, TimeUnknown where it has
+// none.
+func (r *Resolution) TimeBy() TimeSource {
+	switch {
+	case r.ResolvedAt.IsZero():
+		return TimeUnknown
+	case r.AtSource != TimeUnknown:
+		return r.AtSource
+	case r.Source == ResolvedOnChain:
+		return TimeOnChain
+	case r.Source == ResolvedByAPI:
+		return TimeOfOracle
+	}
+	return TimeOfClose
 }
 
 // TokenRef maps a token to the outcome of a market it pays for.

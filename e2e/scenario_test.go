@@ -187,7 +187,7 @@ func (s *scenario) trade(match bool, w []string) {
 }
 
 // resolve takes: MARKET PAYOUT,PAYOUT… TIME [VERSION], with a later version a
-// correction.
+// correction; the time is - where nobody knows it.
 func (s *scenario) resolve(w []string) {
 	if len(w) < 3 || s.names["@"+w[0]] == "" {
 		s.failf("want MARKET PAYOUT,PAYOUT TIME [VERSION]")
@@ -196,8 +196,9 @@ func (s *scenario) resolve(w []string) {
 	if len(w) > 3 {
 		version = w[3]
 	}
+	at, said := strings.TrimPrefix(w[2], "-"), strings.TrimPrefix(version, "-")
 	fmt.Fprintf(&s.settled, `{"condition":%q,"payouts":[%s],"resolved_at":%q,"source":"api","version":%q}`+"\n",
-		s.names["@"+w[0]], w[1], w[2], version)
+		s.names["@"+w[0]], w[1], at, said)
 }
 
 // sky takes a row of one of pmx's own files of the weather as JSON: the member that

@@ -17,6 +17,8 @@ type walletPeriod struct {
 	wallet                     int32
 	fills                      int64
 	buy, sell, fee, redemption data.Micro
+	undated                    data.Micro // of markets resolved at an unknown time
+	undatedMarkets             int64
 }
 
 func (w *walletPeriod) pnl() data.Micro    { return w.sell - w.buy - w.fee + w.redemption }
@@ -31,7 +33,8 @@ type walletWindow struct {
 
 func newWalletWindow() walletWindow { return walletWindow{index: map[int32]int{}} }
 
-// add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption).
+// add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption,
+// undated, undated_markets).
 func (w *walletWindow) add(row []driver.Value) {
 	id := int32(engine.Int(row[0]))
 	i, known := w.index[id]
@@ -52,6 +55,8 @@ func (w *walletWindow) add(row []driver.Value) {
 	p.sell += data.Micro(engine.Int(row[4]))
 	p.fee += data.Micro(engine.Int(row[5]))
 	p.redemption += data.Micro(engine.Int(row[6]))
+	p.undated += data.Micro(engine.Int(row[7]))
+	p.undatedMarkets += engine.Int(row[8])
 	if *p == (walletPeriod{wallet: id}) {
 		w.remove(i)
 	}
@@ -147,7 +152,8 @@ func (l *Live) traderBoard(p serving.Period) []serving.TraderRow {
 		t, _ := l.builder.Totals(id)
 		row := serving.TraderRow{
 			Rank: i + 1, Wallet: l.builder.Wallets().Address(id), Name: l.builder.Name(id),
-			RealPnL: w.pnl(), NetCash: w.sell - w.buy - w.fee, Redemption: w.redemption, BuyUSD: w.buy, SellUSD: w.sell,
+			RealPnL: w.pnl(), NetCash: w.sell - w.buy - w.fee, Redemption: w.redemption,
+			Undated: w.undated, UndatedMarkets: w.undatedMarkets, BuyUSD: w.buy, SellUSD: w.sell,
 			Fills: w.fills, RealPnLAllTime: t.RealPnL(), VolumeAllTime: t.Volume(),
 			ResolvedMarkets: t.ResolvedMarkets, WinningMarkets: t.WinningMarkets, FirstTS: t.FirstTS, LastTS: t.LastTS,
 		}

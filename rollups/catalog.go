@@ -57,7 +57,8 @@ func (t *texts) market(row []driver.Value) (*serving.Market, error) {
 		NegRisk: t.flag(row[13]), Active: t.flag(row[14]), Closed: t.flag(row[15]), AcceptingOrders: t.flag(row[16]),
 		BestBid: micro(row[17]), BestAsk: micro(row[18]), LastPrice: micro(row[19]), Liquidity: micro(row[20]),
 		ReportedVolume: micro(row[21]), CreatedTS: engine.Int(row[22]), StartTS: engine.Int(row[23]), EndTS: engine.Int(row[24]),
-		ClosedTS: engine.Int(row[25]), ResolvedTS: engine.Int(row[26]), UpdatedTS: engine.Int(row[27])}
+		ClosedTS: engine.Int(row[25]), ResolvedTS: engine.Int(row[26]), UpdatedTS: engine.Int(row[27]),
+		ResolvedBy: data.TimeSource(engine.Int(row[28]))}
 	copy(m.Condition[:], row[1].([]byte))
 	for i, dst := range []*[]string{&m.Tags, &m.Outcomes} {
 		if err := shareList(t.lists, engine.Text(row[9+i]), dst); err != nil {

@@ -111,11 +111,11 @@ func deskWalletAfter(m *merge) error {
 // deskGained gives the figures of tokens that came to the desk with a history, the
 // batch's fills of them with it.
 func (m *merge) deskGained(moves deskMoves) (string, error) {
-	which, err := m.few(statements.Get("DeskTokensGained"))
+	which, _, err := m.few(statements.Get("DeskTokensGained"))
 	if err != nil {
 		return "", err
 	}
-	valued, err := m.few(statements.Get("TokensOfMarkets", "@markets", statements.Get("DeskJoinedMarkets")))
+	valued, _, err := m.few(statements.Get("TokensOfMarkets", "@markets", statements.Get("DeskJoinedMarkets")))
 	if err != nil {
 		return "", err
 	}

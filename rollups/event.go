@@ -94,7 +94,7 @@ func (m *merge) regroup() (map[int32]bool, error) {
 	if err != nil || len(markets) == 0 {
 		return nil, err
 	}
-	which, err := m.few(statements.Get("RegroupedTokens"))
+	which, _, err := m.few(statements.Get("RegroupedTokens"))
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func (m *merge) before() error {
 		return err
 	}
 	var err error
-	if m.which, err = m.few("SELECT token FROM touched"); err != nil {
+	if m.which, _, err = m.few("SELECT token FROM touched"); err != nil {
 		return err
 	}
 	if err := m.held("before"); err != nil {
@@ -176,18 +176,17 @@ func (m *merge) before() error {
 }
 
 // few gives the tokens of a query written out where they are few, and else the
-// query.
-func (m *merge) few(which string) (string, error) {
-	var n int
+// query; n is how many there are, or just more than few.
+func (m *merge) few(which string) (tokens string, n int, err error) {
 	var list sql.NullString
 	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(fewTokens+1))
 	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&n, &list); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if n == 0 || n > fewTokens {
-		return which, nil
+		return which, n, nil
 	}
-	return list.String, nil
+	return list.String, n, nil
 }
 
 // newPairs finds first trades of a wallet in a market: in memory where that is
@@ -265,10 +264,8 @@ func (m *merge) after() error {
 		}
 	}
 	for _, t := range tables {
-		if t.name == "wallet_window" {
-			if err := m.batchRedemption(); err != nil {
-				return err
-			}
+		if err := m.inputs(t); err != nil {
+			return fmt.Errorf("%s: inputs: %w", t.name, err)
 		}
 		if err := m.append(t); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
@@ -280,6 +277,17 @@ func (m *merge) after() error {
 		}
 	}
 	return m.exec("AdvanceState", "@to", strconv.FormatInt(m.to, 10))
+}
+
+// inputs makes what the delta of t and those after it read.
+func (m *merge) inputs(t table) error {
+	switch t.name {
+	case "undated":
+		return m.undated()
+	case "wallet_window":
+		return m.batchRedemption()
+	}
+	return nil
 }
 
 // revalue makes what the deltas after the positions read.
@@ -312,7 +320,7 @@ func (m *merge) append(t table) error {
 	}
 	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
-		"@price", priceKey(), "@ago", dayAgo(m.to))
+		"@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated())
 	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
 		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
 	if err != nil {

@@ -187,14 +187,21 @@ func drawMarket(t *rapid.T, i int, payouts map[data.Hash]pnl.Payout) []data.Mark
 		again.Category = rapid.SampledFrom([]string{"politics", "crypto", "sports"}).Draw(t, "category then")
 		out = append(out, again)
 	}
+	dated := int64(0) // by the latest version that has a time
+	unknown := rapid.Bool().Draw(t, "time never known")
 	for v := range rapid.IntRange(0, 3).Draw(t, "versions") {
 		pay := rapid.SampledFrom([][]data.Micro{{data.One, 0, 0}, {0, data.One, 0}, {500_000, 500_000, 0},
 			{333_334, 333_333, 333_333}}).Draw(t, "payout")
 		at := start.Add(time.Duration(rapid.IntRange(-40, 60).Draw(t, "resolved")) * 12 * time.Hour)
+		if unknown || rapid.IntRange(0, 3).Draw(t, "time unknown") == 0 {
+			at = time.Time{}
+		} else {
+			dated = at.UnixMicro()
+		}
 		out = append(out, data.Market{Condition: base.Condition, Stub: true, Resolution: &data.Resolution{
 			Condition: base.Condition, Payouts: pay, ResolvedAt: at, Source: data.ResolvedByAPI,
 			Version: start.Add(time.Duration(v) * time.Hour)}})
-		payouts[base.Condition] = pnl.Payout{PerToken: pay, ResolvedAt: at.UnixMicro()}
+		payouts[base.Condition] = pnl.Payout{PerToken: pay, ResolvedAt: dated}
 	}
 	return out
 }
@@ -277,7 +284,7 @@ func (v *venue) window(span int) map[data.Address]pnl.Period {
 	out := map[data.Address]pnl.Period{}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		rows, err := conn.QueryContext(ctx, strings.ReplaceAll(`SELECT w.address, SUM(fills), SUM(buy_usd), SUM(sell_usd),
-			SUM(fee_usd), SUM(redemption)
+			SUM(fee_usd), SUM(redemption), SUM(undated), SUM(undated_markets)
 			FROM (FROM wallet_window UNION ALL FROM wallet_window_tail) AS t JOIN wallets AS w ON w.wallet = t.wallet
 			WHERE span = ? GROUP BY w.address`, "SUM(", "sum_int("), span)
 		if err != nil {
@@ -287,7 +294,7 @@ func (v *venue) window(span int) map[data.Address]pnl.Period {
 		for rows.Next() {
 			var p pnl.Period
 			var addr []byte
-			if err := rows.Scan(&addr, &p.Fills, &p.BuyUSD, &p.SellUSD, &p.FeeUSD, &p.Redemption); err != nil {
+			if err := rows.Scan(&addr, &p.Fills, &p.BuyUSD, &p.SellUSD, &p.FeeUSD, &p.Redemption, &p.Undated, &p.UndatedMarkets); err != nil {
 				return err
 			}
 			if p != (pnl.Period{}) {

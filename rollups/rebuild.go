@@ -55,7 +55,7 @@ func (b *builder) all(step func(string, int, int), store func(table, string) err
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
-	temporary := []string{"held_all", "w_fill", "w_redemption"}
+	temporary := []string{"held_all", "w_fill", "w_redemption", "undated_after", "w_undated"}
 	for _, v := range verticals() {
 		temporary = append(temporary, v.temporary...)
 	}
@@ -74,6 +74,8 @@ func (b *builder) inputs(t table) error {
 		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix)
 		holdings := statements.Get("Holdings", "@legs", "("+legs+")")
 		return b.run(statements.Get("RebuildHeld", "@holdings", holdings))
+	case "undated":
+		return b.undated()
 	case "wallet_window":
 		if err := b.run("DROP TABLE IF EXISTS held_all"); err != nil {
 			return err
@@ -97,7 +99,7 @@ func (b *builder) windowInputs() error {
 			}
 		}
 	}
-	return nil
+	return b.run(b.windowUndated())
 }
 
 func (b *builder) run(query string) error {

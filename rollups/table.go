@@ -52,11 +52,12 @@ func coreTables() []table {
 		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
 		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", keys: []string{"market"}, sums: []string{"wallets"}},
 		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+		undatedTable(),
 		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
 			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
 			"unmapped_fills", "redemption", "unresolved_cash"}},
 		{name: "wallet_window", delta: "DeltaWalletWindow", keys: []string{"wallet", "span"},
-			sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption"}},
+			sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "undated", "undated_markets"}},
 		{name: "token_window", delta: "DeltaTokenWindow", keys: []string{"token", "span"}, sums: legSums},
 	}
 }

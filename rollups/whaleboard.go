@@ -196,6 +196,7 @@ func (l *Live) whaleBoard(sums []whaleSum, p serving.Period) []serving.WhaleRow 
 			Rank: i + 1, Wallet: l.builder.Wallets().Address(id), Name: l.builder.Name(id), WhaleUSD: s.usd(), Moves: s.moves,
 			BuyUSD: s.buy, SellUSD: s.sell, LargestUSD: s.largest, LastTS: s.lastTS, Volume: w.volume(),
 			RealPnL: t.RealPnL(), RealPnLPeriod: w.pnl(),
+			Undated: w.undated, UndatedMarkets: w.undatedMarkets,
 		}
 		if i > 0 && out[i-1].WhaleUSD == row.WhaleUSD {
 			row.Rank = out[i-1].Rank

@@ -112,6 +112,7 @@ func resolutions() Fact {
 		{"condition_id", Text, "", conditionMeaning},
 		{"payouts", Decimals, USD, "what a token of each outcome pays; they add up to 1"},
 		{"resolved_at", Timestamp, UTC, "when it was resolved; null where no source said"},
+		{"resolved_at_source", Text, "", "what resolved_at comes from: chain, oracle, closed_time or end_date"},
 		{"source", Text, "", "map, prices, winner, api or chain, weakest first"},
 		{"version", Timestamp, UTC, "when the source last changed it"},
 	}}

@@ -35,6 +35,7 @@ func markets() Dataset {
 			{"created_at", Timestamp, UTC, "when the market was made; null where it is not known"},
 			{"end_date", Timestamp, UTC, "when it is due to end; null where it is not known"},
 			{"resolved_at", Timestamp, UTC, "when it was resolved; null where it is not, or the time is not known"},
+			{"resolved_at_source", Text, "", "what resolved_at comes from: chain, oracle, closed_time or end_date"},
 		},
 	}
 }

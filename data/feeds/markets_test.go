@@ -167,6 +167,8 @@ func TestPolydataMarkets(t *testing.T) {
 	}
 }
 
+// A list of winners says when it was fetched, when a market was due to end, or when
+// it was traded last, and calls that the time of the resolution.
 func TestResolutionMaps(t *testing.T) {
 	c := read(t, text(t, "map.json", `{"total_conditions":9,"resolutions":[`+
 		`{"condition_id":"`+hexC+`","market_id":"5","payout_yes":null,"payout_no":1,"resolved_at":"2025-10-26T12:00:00.000Z"},`+
@@ -174,7 +176,7 @@ func TestResolutionMaps(t *testing.T) {
 		`{"condition_id":"`+hexC+`","payout_yes":null,"payout_no":null,"resolved_at":null},`+
 		`{"condition_id":"`+hexC+`","payout_yes":1,"payout_no":1}]}`))
 	want := []data.Resolution{
-		{Condition: hash(0x22), Payouts: []data.Micro{0, data.One}, ResolvedAt: time.Date(2025, 10, 26, 12, 0, 0, 0, time.UTC), Source: data.ResolvedByMap},
+		{Condition: hash(0x22), Payouts: []data.Micro{0, data.One}, Source: data.ResolvedByMap},
 		{Condition: hash(0x22), Payouts: []data.Micro{500000, 500000}, Source: data.ResolvedByMap},
 	}
 	if diff := cmp.Diff(want, c.resolutions); diff != "" {

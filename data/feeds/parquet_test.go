@@ -135,3 +135,21 @@ func TestCanonicalMarketsAndResolutions(t *testing.T) {
 		t.Errorf("rejects (-want +got):\n%s", diff)
 	}
 }
+
+func TestWhatTheTimeOfACanonicalResolutionComesFrom(t *testing.T) {
+	row := func(at, by, source string) string { return hexC + ",\"[1,0]\"," + at + "," + by + "," + source + "\n" }
+	c := read(t, text(t, "r.csv", "condition,payouts,resolved_at,resolved_at_source,source\n"+
+		row("2025-01-02", "", "chain")+row("2025-01-02", "", "api")+row("2025-01-02", "", "winner")+row("2025-01-02", "", "")+
+		row("2025-01-02", "", "map")+row("2025-01-02", "oracle", "map")+row("2025-01-02", "end_date", "chain")+
+		row("some day", "", "chain")+row("2025-01-02", "last_trade", "chain")))
+	var got []string
+	for _, r := range c.resolutions {
+		got = append(got, r.TimeBy().String())
+	}
+	if diff := cmp.Diff([]string{"chain", "oracle", "closed_time", "closed_time", "", "oracle", "end_date"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"bad_time": 1, "bad_source": 1}, c.reasons()); diff != "" {
+		t.Errorf("rejects (-want +got):\n%s", diff)
+	}
+}

@@ -110,7 +110,7 @@ func TestMidtermWinners(t *testing.T) {
 	}
 	arizona := c.resolutions[1]
 	if arizona.Condition != fpmm.Condition("arizona_senate") || arizona.Payouts[0] != data.One ||
-		utc(arizona.ResolvedAt.UnixMicro()) != "2022-11-12 16:53:12" {
+		!arizona.ResolvedAt.IsZero() { // the file has the time of the last trade only
 		t.Errorf("%+v", arizona)
 	}
 }

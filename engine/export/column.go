@@ -29,6 +29,16 @@ type column struct {
 	kind kind
 }
 
+// timeSource names what the time of a resolution in column comes from.
+func timeSource(column string) string {
+	var b strings.Builder
+	b.WriteString("CASE " + column)
+	for s := data.TimeOfEnd; s <= data.TimeOnChain; s++ {
+		fmt.Fprintf(&b, " WHEN %d THEN '%s'", s, s)
+	}
+	return b.String() + " END"
+}
+
 // shown is the expression that gives the column as format shows it.
 func (c column) shown(format data.Format) string {
 	expression := c.csv()

@@ -73,7 +73,7 @@ func markets() dataset {
 		columns: []column{{"condition_id", hexed}, {"question", text}, {"slug", text}, {"event_id", text}, {"event_slug", text},
 			{"event_title", text}, {"category", text}, {"tags", texts}, {"outcomes", texts}, {"status", text},
 			{"volume", amount}, {"volume_shares", amount}, {"volume_basis", text}, {"trades", number}, {"traders", number},
-			{"payouts", shares}, {"winning_outcome", text}, {"created_at", moment}, {"end_date", moment}, {"resolved_at", moment}},
+			{"payouts", shares}, {"winning_outcome", text}, {"created_at", moment}, {"end_date", moment}, {"resolved_at", moment}, {"resolved_at_source", text}},
 	}
 }
 

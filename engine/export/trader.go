@@ -39,9 +39,10 @@ func traderFiles() []dataset {
 				{"resolved_markets", number}, {"winning_markets", number}, {"net_cash", amount}, {"redemption_value", amount},
 				{"unresolved_cash", amount}, {"negative_legs", number}, {"unmapped_fills", number}, {"pnl_method", text}, {"unrealized_pnl", amount}})},
 		{name: "trader_daily", file: "daily", order: []key{{"date", false}},
-			columns: join([]column{{"date", day}}, wallet, profit, []column{{"cumulative_pnl", amount}})},
+			columns: join([]column{{"date", day}}, wallet, profit, []column{{"cumulative_pnl", amount}, {"undated_redemption", amount},
+				{"undated_markets", number}})},
 		{name: "trader_markets", file: "markets", order: []key{{"volume", true}, {"condition_id", false}},
-			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}}, wallet, profit,
+			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}, {"resolved_at_source", text}}, wallet, profit,
 				[]column{{"roi", amount}, {"negative_legs", number}, {"first_trade_at", moment}, {"last_trade_at", moment}})},
 		{name: "trader_trades", file: "trades", order: []key{{"ts", true}, {"transaction_hash", true}, {"side", true}, {"shares", true}, {"usd", true},
 			{"token_id", true}, {"repeat", true}, {"place", true}},
@@ -149,7 +150,7 @@ func (t *trader) replacements(id int64) []string {
 	return []string{
 		"@wallet", strconv.FormatInt(id, 10), "@since", strconv.FormatInt(since, 10), "@as_of", strconv.FormatInt(t.asOf.UnixMicro(), 10),
 		"@method", Method, "@roi", ratio("(h.cash + h.redemption)", "h.buy"), "@win_rate", ratio("h.winning_markets", "h.resolved_markets"),
-		"@market_roi", ratio("(h.cash + h.redemption)", "h.buy_usd"), "@price", ratio("f.usd", "f.shares"),
+		"@time_source", timeSource("h.resolved_at_source"), "@market_roi", ratio("(h.cash + h.redemption)", "h.buy_usd"), "@price", ratio("f.usd", "f.shares"),
 	}
 }
 

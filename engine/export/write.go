@@ -129,6 +129,7 @@ func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) 
 	}
 	return statements.Get(name, "@wallet_total", totals, "@venue", e.venueList(),
 		"@roi", ratio("(t.sell_usd - t.buy_usd - t.fee_usd + t.redemption)", "t.buy_usd"),
+		"@time_source", timeSource("m.resolved_at_source"),
 		"@win_rate", ratio("t.winning_markets", "t.resolved_markets"), "@skill", ratio("(s.baseline - s.error)", "s.baseline")), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -106,23 +105,35 @@ func mergeMarket(old, next data.Market) (data.Market, error) {
 	return out, nil
 }
 
-// betterResolution is the resolution that stands, whichever came first.
+// betterResolution is the resolution that stands, whichever came first: the better
+// payouts, with the better time.
 func betterResolution(old, next *data.Resolution) *data.Resolution {
-	if next == nil || old != nil && resolutionOrder(old, next) >= 0 {
-		return old
+	if old == nil || next == nil {
+		return cmp.Or(old, next)
 	}
-	return next
+	payouts, at := *old, *old
+	if cmp.Or(cmp.Compare(old.Source, next.Source), old.Version.Compare(next.Version), slices.Compare(old.Payouts, next.Payouts)) < 0 {
+		payouts = *next
+	}
+	if timeOrder(old, next) < 0 {
+		at = *next
+	}
+	payouts.ResolvedAt, payouts.AtSource, payouts.AtVersion = at.ResolvedAt, at.TimeBy(), atVersion(&at)
+	return &payouts
 }
 
-func resolutionOrder(a, b *data.Resolution) int {
-	known := func(t time.Time) int64 { // the earlier known time is the better one
-		if t.IsZero() {
-			return math.MinInt64
-		}
-		return -t.UnixMicro()
+// timeOrder compares when two resolutions were: the better source, the later
+// version, the earlier time is the greater.
+func timeOrder(a, b *data.Resolution) int {
+	return cmp.Or(cmp.Compare(a.TimeBy(), b.TimeBy()), atVersion(a).Compare(atVersion(b)), b.ResolvedAt.Compare(a.ResolvedAt))
+}
+
+// atVersion is the version of the record that gave the time of r.
+func atVersion(r *data.Resolution) time.Time {
+	if r.AtVersion.IsZero() {
+		return r.Version
 	}
-	return cmp.Or(cmp.Compare(a.Source, b.Source), a.Version.Compare(b.Version),
-		cmp.Compare(known(a.ResolvedAt), known(b.ResolvedAt)), slices.Compare(a.Payouts, b.Payouts))
+	return r.AtVersion
 }
 
 func overlay(a, b data.Market) data.Market {
@@ -202,18 +213,23 @@ func marketRow(m data.Market) ([]any, error) {
 	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
 		row = append(row, stamp(t))
 	}
-	return append(append(row, payoutColumns(m.Resolution)...), nil, nil, m.Stub), nil
+	return append(append(row, payoutColumns(m.Resolution)...), m.Stub), nil
 }
 
+// payoutColumns are the columns from payouts on; what follows from others is empty.
 func payoutColumns(r *data.Resolution) []any {
 	if r == nil {
-		return []any{nil, nil, nil, nil}
+		return make([]any, 9)
 	}
 	payouts := make([]int64, len(r.Payouts))
 	for i, p := range r.Payouts {
 		payouts[i] = int64(p)
 	}
-	return []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt)}
+	row := []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt), nil, nil, nil, nil, nil}
+	if by := r.TimeBy(); by != data.TimeUnknown {
+		row[6], row[7] = int8(by), stamp(atVersion(r))
+	}
+	return row
 }
 
 func orNull(s string) any {

@@ -80,8 +80,8 @@ func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
 		category, status = h.Market.Category, h.Market.Status()
 	}
 	b = appendText(append(b, `,"category":`...), category)
-	b = append(append(append(b, `,"status":"`...), status...), `","resolved_at":`...)
-	b = appendMicros(b, h.ResolvedTS())
+	b = append(append(append(b, `,"status":"`...), status...), '"')
+	b = appendResolvedAt(b, h.ResolvedTS(), h.ResolvedBy())
 	b = strconv.AppendInt(append(b, `,"trades":`...), h.Fills, 10)
 	b = h.Volume().Append(append(b, `,"volume":`...))
 	b = h.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))

@@ -16,6 +16,7 @@ func appendTraderRow(b []byte, r *serving.TraderRow) []byte {
 	b = r.RealPnLAllTime.Append(append(b, `,"real_pnl_all_time":`...))
 	b = r.NetCash.Append(append(b, `,"net_cash":`...))
 	b = r.Redemption.Append(append(b, `,"redemption_value":`...))
+	b = appendUndated(b, r.Undated, r.UndatedMarkets)
 	b = r.Volume().Append(append(b, `,"volume":`...))
 	b = r.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
 	b = r.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
@@ -26,6 +27,12 @@ func appendTraderRow(b []byte, r *serving.TraderRow) []byte {
 	b = strconv.AppendInt(append(b, `,"winning_markets_all_time":`...), r.WinningMarkets, 10)
 	b = appendMicros(append(b, `,"last_trade_at":`...), r.LastTS)
 	return append(b, '}')
+}
+
+// appendUndated adds what markets pay that were resolved at an unknown time.
+func appendUndated(b []byte, usd data.Micro, markets int64) []byte {
+	b = usd.Append(append(b, `,"undated_redemption":`...))
+	return strconv.AppendInt(append(b, `,"undated_markets":`...), markets, 10)
 }
 
 // appendMarketRow writes wire.MarketRow.

@@ -201,7 +201,7 @@ func appendResolution(b []byte, m *serving.Market, t *serving.MarketTexts) []byt
 	}
 	b = appendPayouts(append(b, `{"payouts":`...), m)
 	b = appendText(append(b, `,"winner":`...), winner)
-	b = appendMicros(append(b, `,"resolved_at":`...), m.ResolvedTS)
+	b = appendResolvedAt(b, m.ResolvedTS, m.ResolvedBy)
 	return append(appendText(append(b, `,"source":`...), sourceName(t.PayoutSource)), '}')
 }
 
@@ -269,8 +269,17 @@ func appendMarketSummary(b []byte, c *serving.Catalog, m *serving.Market) []byte
 	b = appendFigure(append(b, `,"spread":`...), f.Spread)
 	b = appendFigure(append(b, `,"liquidity":`...), f.Liquidity)
 	b = appendVolumes(append(b, ','), f)
-	b = appendMicros(append(b, `,"resolved_at":`...), resolvedTS(m))
+	b = appendResolvedAt(b, resolvedTS(m), m.ResolvedBy)
 	return append(appendMicros(append(b, `,"end_date":`...), m.EndTS), '}')
+}
+
+// appendResolvedAt adds when a market was resolved, and what says so.
+func appendResolvedAt(b []byte, ts int64, by data.TimeSource) []byte {
+	b = appendMicros(append(b, `,"resolved_at":`...), ts)
+	if ts == 0 {
+		by = data.TimeUnknown
+	}
+	return appendText(append(b, `,"resolved_at_source":`...), by.String())
 }
 
 // resolvedTS is when m was resolved, 0 where it was not.

@@ -33,7 +33,7 @@ func marketVenue(t *testing.T) *venue {
 		EventTitle: "Weather", SeriesSlug: "daily", Category: "weather", Tags: []string{"rain"}, Outcomes: []string{"Yes", "No"},
 		Payouts: []data.Micro{0, data.One}, NegRisk: &yes, Closed: &yes, AcceptingOrders: &yes, BestBid: micro(400_000), BestAsk: micro(410_000),
 		Liquidity: micro(5_000_000), ReportedVolume: micro(9_000_000), CreatedTS: ago(90 * hour), StartTS: ago(80 * hour), EndTS: ago(20 * hour),
-		ClosedTS: ago(19 * hour), ResolvedTS: ago(18 * hour), UpdatedTS: ago(10 * hour)})
+		ClosedTS: ago(19 * hour), ResolvedTS: ago(18 * hour), ResolvedBy: data.TimeOfOracle, UpdatedTS: ago(10 * hour)})
 	c.Set(&serving.Market{ID: 1, Condition: data.Hash{2}, EventID: "7"})
 	c.Set(&serving.Market{ID: 2, Condition: data.Hash{3}, Outcomes: []string{"a", "b", "c"}})
 	for id, ref := range []serving.TokenRef{{Market: 0, Outcome: 0, ID: "100"}, {Market: 0, Outcome: 1, ID: "101"},
@@ -81,7 +81,7 @@ func TestMarketOverview(t *testing.T) {
 	}
 	got, _ = json.Marshal([]any{m.Outcomes, m.Resolution, m.Volume, m.VolumeBasis, m.Price, m.PriceChange24h, m.Spread, m.Status, m.Description, m.Traders24h})
 	want = `[[{"outcome":"Yes","outcome_index":0,"token_id":"100","price":0,"payout":0},{"outcome":"No","outcome_index":1,"token_id":"101","price":1,"payout":1}],` +
-		`{"payouts":[0,1],"winner":"No","resolved_at":"2026-03-13T21:09:26Z","source":"api"},120.5,"taker_usd",0,-0.4,0.01,"resolved","Rules.",2]`
+		`{"payouts":[0,1],"winner":"No","resolved_at":"2026-03-13T21:09:26Z","resolved_at_source":"oracle","source":"api"},120.5,"taker_usd",0,-0.4,0.01,"resolved","Rules.",2]`
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -196,11 +196,11 @@ func TestMarketsOfAnEvent(t *testing.T) {
 	want := `[{"condition_id":"` + data.Hash{1}.String() + `","question":"Will it \"rain\"?","slug":"rain","event_id":"7","event_slug":"weather","category":"weather",` +
 		`"status":"resolved","outcomes":["Yes","No"],"payouts":[0,1],"price":0,"price_change_24h":-0.4,"spread":0.01,"liquidity":5,` +
 		`"volume":120.5,"volume_shares":300,"volume_basis":"taker_usd","volume_24h":10,"volume_7d":20,"volume_30d":30,"trades":4,"traders":3,"traders_24h":2,` +
-		`"first_trade_at":"2026-01-23T15:09:26Z","last_trade_at":"2026-03-14T13:09:26Z","resolved_at":"2026-03-13T21:09:26Z","end_date":"2026-03-13T19:09:26Z"},` +
+		`"first_trade_at":"2026-01-23T15:09:26Z","last_trade_at":"2026-03-14T13:09:26Z","resolved_at":"2026-03-13T21:09:26Z","resolved_at_source":"oracle","end_date":"2026-03-13T19:09:26Z"},` +
 		`{"condition_id":"` + data.Hash{2}.String() + `","question":null,"slug":null,"event_id":"7","event_slug":null,"category":null,` +
 		`"status":"open","outcomes":null,"payouts":null,"price":null,"price_change_24h":null,"spread":null,"liquidity":null,` +
 		`"volume":0,"volume_shares":0,"volume_basis":null,"volume_24h":0,"volume_7d":0,"volume_30d":0,"trades":0,"traders":0,"traders_24h":0,` +
-		`"first_trade_at":null,"last_trade_at":null,"resolved_at":null,"end_date":null}]`
+		`"first_trade_at":null,"last_trade_at":null,"resolved_at":null,"resolved_at_source":null,"end_date":null}]`
 	if string(got) != want || page.Total != 2 {
 		t.Errorf("got %d %s\nwant %s", page.Total, got, want)
 	}

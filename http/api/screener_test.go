@@ -98,7 +98,7 @@ func TestScreenerRow(t *testing.T) {
 		`"slug":"rain","event_id":"7","event_slug":"weather","event_title":"Weather in May","category":"weather","tags":["wet","daily"],"status":"open",` +
 		`"neg_risk":false,"outcomes":["Yes","No"],"price":0.43,"price_change_24h":-0.07,"spread":0.02,"liquidity":1.25,` +
 		`"volume_24h":3,"volume_7d":6,"volume_30d":9,"volume":30,"volume_basis":"taker_usd","traders_24h":2,"traders":5,"trades":7,` +
-		`"whale_flow_24h":-12000.5,"created_at":"2026-03-12T15:09:26Z","end_date":"2026-03-16T15:09:26Z","resolved_at":null,` +
+		`"whale_flow_24h":-12000.5,"created_at":"2026-03-12T15:09:26Z","end_date":"2026-03-16T15:09:26Z","resolved_at":null,"resolved_at_source":null,` +
 		`"last_trade_at":"2026-03-14T15:09:26Z"}]}`
 	if !bytes.HasSuffix(r.Body(), []byte(want)) {
 		t.Errorf("got  %s\nwant %s", r.Body(), want)

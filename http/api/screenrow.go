@@ -52,7 +52,8 @@ func rowMembers() []rowMember {
 		figureMember(screen.Volume24h), figureMember(screen.Volume7d), figureMember(screen.Volume30d), figureMember(screen.Volume),
 		{"volume_basis", func(b []byte, r *screenRow) []byte { return appendText(b, r.basis) }},
 		figureMember(screen.Traders24h), figureMember(screen.Traders), figureMember(screen.Trades), figureMember(screen.WhaleFlow24h),
-		figureMember(screen.CreatedAt), figureMember(screen.EndDate), figureMember(screen.ResolvedAt), figureMember(screen.LastTradeAt),
+		figureMember(screen.CreatedAt), figureMember(screen.EndDate), figureMember(screen.ResolvedAt),
+		text("resolved_at_source", func(m *serving.Market) string { return m.ResolvedBy.String() }), figureMember(screen.LastTradeAt),
 	}
 }
 

@@ -30,8 +30,9 @@ func dailyRoute() Route {
 		Params: []Param{dailyAddress: addressParam(), dailyLimit: limit},
 		Codes:  []string{"trader_not_found"},
 		Doc: "One row per UTC day on which the wallet traded or a market it holds was resolved; other days are left out. " +
-			"A resolution counts on its own day, whenever the market was traded; one whose time is unknown counts on none, " +
-			"and one later than as_of not yet. `cumulative_pnl` adds up every day from the first.",
+			"A resolution counts on its own day, whenever the market was traded; one later than as_of not yet. One whose time is " +
+			"unknown counts in no `real_pnl`: what it pays is the `undated_redemption` of the day of the wallet's last trade in the " +
+			"market. `cumulative_pnl` adds up every day from the first; with every `undated_redemption` it comes to the lifetime's.",
 	}
 }
 
@@ -39,6 +40,8 @@ func dailyRoute() Route {
 type walletDay struct {
 	serving.DaySum
 	redemption, cumulative data.Micro
+	undated                data.Micro // of markets resolved at an unknown time, last traded on the day
+	undatedMarkets         int64
 }
 
 // traderDaily answers GET /trader/{address}/activity/daily.
@@ -83,7 +86,8 @@ func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPa
 			row.Day = redeemed[0].Day
 		}
 		if len(redeemed) > 0 && redeemed[0].Day == row.Day {
-			row.redemption, redeemed = redeemed[0].USD, redeemed[1:]
+			row.redemption, row.undated, row.undatedMarkets = redeemed[0].USD, redeemed[0].Undated, redeemed[0].UndatedMarkets
+			redeemed = redeemed[1:]
 		}
 		cumulative += row.NetCash() + row.redemption
 		row.cumulative = cumulative
@@ -119,6 +123,7 @@ func appendWalletDay(b []byte, d *walletDay, today int32) []byte {
 	b = d.FeeUSD.Append(append(b, `,"fees_usd":`...))
 	b = d.NetCash().Append(append(b, `,"net_cash":`...))
 	b = d.redemption.Append(append(b, `,"redemption_value":`...))
+	b = appendUndated(b, d.undated, d.undatedMarkets)
 	b = (d.NetCash() + d.redemption).Append(append(b, `,"real_pnl":`...))
 	b = d.cumulative.Append(append(b, `,"cumulative_pnl":`...))
 	return append(b, '}')

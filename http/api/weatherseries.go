@@ -143,6 +143,7 @@ func (v *view) settledBracket(e *serving.DeskEvent) *wire.SettledBracket {
 		EventID: e.ID, EventSlug: e.Key, ConditionID: m.Condition.String(), Metric: e.Metric.String(), Label: b.Label(), Lo: lo, Hi: hi,
 		Unit: e.Rules.Unit.String(), Rounding: e.Rules.Rounding.String(), Station: textOrNull(e.Rules.Station),
 		ResolutionSource: textOrNull(string(e.Rules.Source)), ResolutionFallback: textOrNull(string(e.Rules.Fallback)), ResolvedAt: microsOrNull(m.ResolvedTS),
+		ResolvedAtSource: textOrNull(m.ResolvedBy.String()),
 	}
 }
 

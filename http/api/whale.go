@@ -115,5 +115,5 @@ func appendWhaleRow(b []byte, r *serving.WhaleRow) []byte {
 	b = r.Volume.Append(append(b, `,"volume":`...))
 	b = r.RealPnL.Append(append(b, `,"real_pnl":`...))
 	b = r.RealPnLPeriod.Append(append(b, `,"real_pnl_period":`...))
-	return append(b, '}')
+	return append(appendUndated(b, r.Undated, r.UndatedMarkets), '}')
 }

@@ -70,10 +70,11 @@ type MarketOutcome struct {
 
 // MarketResolution is how a market was resolved.
 type MarketResolution struct {
-	Payouts    []data.Micro `json:"payouts"` // dollars per token, in the order of outcomes
-	Winner     *string      `json:"winner"`  // the outcome that pays in full; null where the payout is split
-	ResolvedAt *time.Time   `json:"resolved_at"`
-	Source     *string      `json:"source" enum:"map,prices,winner,api,chain"` // where the payouts were read, the last being the best
+	Payouts          []data.Micro `json:"payouts"` // dollars per token, in the order of outcomes
+	Winner           *string      `json:"winner"`  // the outcome that pays in full; null where the payout is split
+	ResolvedAt       *time.Time   `json:"resolved_at"`
+	ResolvedAtSource *string      `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
+	Source           *string      `json:"source" enum:"map,prices,winner,api,chain"` // where the payouts were read, the last being the best
 }
 
 // MarketFill is one party's side of a match in a market.
@@ -97,32 +98,33 @@ type MarketFill struct {
 
 // MarketSummary is a market with its figures in one row.
 type MarketSummary struct {
-	ConditionID    string       `json:"condition_id"`
-	Question       *string      `json:"question"`
-	Slug           *string      `json:"slug"`
-	EventID        *string      `json:"event_id"`
-	EventSlug      *string      `json:"event_slug"`
-	Category       *string      `json:"category"`
-	Status         string       `json:"status" enum:"open,closed,resolved"`
-	Outcomes       []string     `json:"outcomes" null:"true"` // null where unknown
-	Payouts        []data.Micro `json:"payouts" null:"true"`  // dollars per token, in the order of outcomes; null until resolved
-	Price          *data.Micro  `json:"price"`                // of the first outcome: last trade, or payout; null before either
-	PriceChange24h *data.Micro  `json:"price_change_24h"`
-	Spread         *data.Micro  `json:"spread"`
-	Liquidity      *data.Micro  `json:"liquidity"`
-	Volume         data.Micro   `json:"volume"` // dollars, lifetime
-	VolumeShares   data.Micro   `json:"volume_shares"`
-	VolumeBasis    *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // what volumes and trades count; null without a trade
-	Volume24h      data.Micro   `json:"volume_24h"`
-	Volume7d       data.Micro   `json:"volume_7d"`
-	Volume30d      data.Micro   `json:"volume_30d"`
-	Trades         int64        `json:"trades"` // fills behind volume: one per match
-	Traders        int64        `json:"traders"`
-	Traders24h     int64        `json:"traders_24h"`
-	FirstTradeAt   *time.Time   `json:"first_trade_at"`
-	LastTradeAt    *time.Time   `json:"last_trade_at"`
-	ResolvedAt     *time.Time   `json:"resolved_at"`
-	EndDate        *time.Time   `json:"end_date"`
+	ConditionID      string       `json:"condition_id"`
+	Question         *string      `json:"question"`
+	Slug             *string      `json:"slug"`
+	EventID          *string      `json:"event_id"`
+	EventSlug        *string      `json:"event_slug"`
+	Category         *string      `json:"category"`
+	Status           string       `json:"status" enum:"open,closed,resolved"`
+	Outcomes         []string     `json:"outcomes" null:"true"` // null where unknown
+	Payouts          []data.Micro `json:"payouts" null:"true"`  // dollars per token, in the order of outcomes; null until resolved
+	Price            *data.Micro  `json:"price"`                // of the first outcome: last trade, or payout; null before either
+	PriceChange24h   *data.Micro  `json:"price_change_24h"`
+	Spread           *data.Micro  `json:"spread"`
+	Liquidity        *data.Micro  `json:"liquidity"`
+	Volume           data.Micro   `json:"volume"` // dollars, lifetime
+	VolumeShares     data.Micro   `json:"volume_shares"`
+	VolumeBasis      *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // what volumes and trades count; null without a trade
+	Volume24h        data.Micro   `json:"volume_24h"`
+	Volume7d         data.Micro   `json:"volume_7d"`
+	Volume30d        data.Micro   `json:"volume_30d"`
+	Trades           int64        `json:"trades"` // fills behind volume: one per match
+	Traders          int64        `json:"traders"`
+	Traders24h       int64        `json:"traders_24h"`
+	FirstTradeAt     *time.Time   `json:"first_trade_at"`
+	LastTradeAt      *time.Time   `json:"last_trade_at"`
+	ResolvedAt       *time.Time   `json:"resolved_at"`
+	ResolvedAtSource *string      `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
+	EndDate          *time.Time   `json:"end_date"`
 }
 
 // EventOverview is the reply of GET /event/{event_id}: sums over the event's

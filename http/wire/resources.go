@@ -47,7 +47,9 @@ type TraderRow struct {
 	RealPnL                data.Micro  `json:"real_pnl"`          // net_cash + redemption_value of the period: the ranking basis
 	RealPnLAllTime         data.Micro  `json:"real_pnl_all_time"` // the same over the whole lifetime
 	NetCash                data.Micro  `json:"net_cash"`
-	RedemptionValue        data.Micro  `json:"redemption_value"`
+	RedemptionValue        data.Micro  `json:"redemption_value"`   // of markets resolved in the period
+	UndatedRedemption      data.Micro  `json:"undated_redemption"` // what the wallet's tokens pay in markets that it traded in the period and that were resolved at an unknown time; in no real_pnl of a period
+	UndatedMarkets         int64       `json:"undated_markets"`    // how many such markets there are: 0 where real_pnl lacks nothing
 	Volume                 data.Micro  `json:"volume"`
 	BuyVolumeUSD           data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD          data.Micro  `json:"sell_volume_usd"`

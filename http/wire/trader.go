@@ -66,27 +66,28 @@ type WalletPosition struct {
 // WalletMarket is what a wallet did in one market, lifetime: a row of
 // GET /trader/{address}/markets.
 type WalletMarket struct {
-	ConditionID     *string          `json:"condition_id"` // null: all fills whose market is not known, together
-	Question        *string          `json:"question"`
-	Slug            *string          `json:"slug"`
-	EventID         *string          `json:"event_id"`
-	EventSlug       *string          `json:"event_slug"`
-	Category        *string          `json:"category"`
-	Status          string           `json:"status" enum:"open,closed,resolved"` // state of the market
-	ResolvedAt      *time.Time       `json:"resolved_at"`
-	Trades          int64            `json:"trades"`
-	Volume          data.Micro       `json:"volume"`
-	BuyVolumeUSD    data.Micro       `json:"buy_volume_usd"`
-	SellVolumeUSD   data.Micro       `json:"sell_volume_usd"`
-	FeesUSD         data.Micro       `json:"fees_usd"`
-	NetCash         data.Micro       `json:"net_cash"`
-	RedemptionValue data.Micro       `json:"redemption_value"`
-	RealPnL         data.Micro       `json:"real_pnl"`
-	ROI             *data.Micro      `json:"roi"`           // real_pnl / buy_volume_usd; null when nothing was bought
-	NegativeLegs    int64            `json:"negative_legs"` // outcomes of resolved markets held short
-	FirstTradeAt    time.Time        `json:"first_trade_at"`
-	LastTradeAt     time.Time        `json:"last_trade_at"`
-	Positions       []WalletPosition `json:"positions" null:"true"` // by outcome; null where the market is not known
+	ConditionID      *string          `json:"condition_id"` // null: all fills whose market is not known, together
+	Question         *string          `json:"question"`
+	Slug             *string          `json:"slug"`
+	EventID          *string          `json:"event_id"`
+	EventSlug        *string          `json:"event_slug"`
+	Category         *string          `json:"category"`
+	Status           string           `json:"status" enum:"open,closed,resolved"` // state of the market
+	ResolvedAt       *time.Time       `json:"resolved_at"`
+	ResolvedAtSource *string          `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
+	Trades           int64            `json:"trades"`
+	Volume           data.Micro       `json:"volume"`
+	BuyVolumeUSD     data.Micro       `json:"buy_volume_usd"`
+	SellVolumeUSD    data.Micro       `json:"sell_volume_usd"`
+	FeesUSD          data.Micro       `json:"fees_usd"`
+	NetCash          data.Micro       `json:"net_cash"`
+	RedemptionValue  data.Micro       `json:"redemption_value"`
+	RealPnL          data.Micro       `json:"real_pnl"`
+	ROI              *data.Micro      `json:"roi"`           // real_pnl / buy_volume_usd; null when nothing was bought
+	NegativeLegs     int64            `json:"negative_legs"` // outcomes of resolved markets held short
+	FirstTradeAt     time.Time        `json:"first_trade_at"`
+	LastTradeAt      time.Time        `json:"last_trade_at"`
+	Positions        []WalletPosition `json:"positions" null:"true"` // by outcome; null where the market is not known
 }
 
 // WalletTotals are the sums over all markets of a wallet; each equals the figure
@@ -119,17 +120,19 @@ type WalletMarkets struct {
 
 // WalletDay is one UTC day of a wallet, a row of GET /trader/{address}/activity/daily.
 type WalletDay struct {
-	Date            string     `json:"date" format:"date"`
-	IsPartial       bool       `json:"is_partial"` // the day of as_of
-	Trades          int64      `json:"trades"`     // 0 where only a market was resolved
-	Volume          data.Micro `json:"volume"`
-	BuyVolumeUSD    data.Micro `json:"buy_volume_usd"`
-	SellVolumeUSD   data.Micro `json:"sell_volume_usd"`
-	FeesUSD         data.Micro `json:"fees_usd"`
-	NetCash         data.Micro `json:"net_cash"`
-	RedemptionValue data.Micro `json:"redemption_value"` // of markets resolved on the day
-	RealPnL         data.Micro `json:"real_pnl"`         // net_cash + redemption_value of the day
-	CumulativePnL   data.Micro `json:"cumulative_pnl"`   // of all days up to this one
+	Date              string     `json:"date" format:"date"`
+	IsPartial         bool       `json:"is_partial"` // the day of as_of
+	Trades            int64      `json:"trades"`     // 0 where only a market was resolved
+	Volume            data.Micro `json:"volume"`
+	BuyVolumeUSD      data.Micro `json:"buy_volume_usd"`
+	SellVolumeUSD     data.Micro `json:"sell_volume_usd"`
+	FeesUSD           data.Micro `json:"fees_usd"`
+	NetCash           data.Micro `json:"net_cash"`
+	RedemptionValue   data.Micro `json:"redemption_value"`   // of markets resolved on the day
+	UndatedRedemption data.Micro `json:"undated_redemption"` // of markets that were resolved at an unknown time and that the wallet traded last on the day; in no real_pnl of a day
+	UndatedMarkets    int64      `json:"undated_markets"`    // how many such markets there are
+	RealPnL           data.Micro `json:"real_pnl"`           // net_cash + redemption_value of the day
+	CumulativePnL     data.Micro `json:"cumulative_pnl"`     // of all days up to this one
 }
 
 // TraderComparison is one wallet of GET /trader/compare: TraderStats beside

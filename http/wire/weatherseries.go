@@ -57,6 +57,7 @@ type SettledBracket struct {
 	ResolutionSource   *string    `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"`   // where the temperature was read; null where nothing tells
 	ResolutionFallback *string    `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // read where that had no data; null without
 	ResolvedAt         *time.Time `json:"resolved_at"`
+	ResolvedAtSource   *string    `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
 }
 
 // ForecastEvolution is the reply of GET /weather/forecast-evolution/{city}/{date}.

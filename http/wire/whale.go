@@ -19,19 +19,21 @@ type WhaleBoard struct {
 
 // WhaleRow is one wallet of GET /whales.
 type WhaleRow struct {
-	Rank          int        `json:"rank"` // competition rank on whale_volume: 1, 1, 3
-	Address       string     `json:"address"`
-	Username      *string    `json:"username"`
-	WhaleVolume   data.Micro `json:"whale_volume"` // dollars of its whale moves in the window
-	Moves         int64      `json:"moves"`
-	BuyUSD        data.Micro `json:"buy_usd"`
-	SellUSD       data.Micro `json:"sell_usd"`
-	NetFlow       data.Micro `json:"net_flow"`     // buy_usd − sell_usd
-	LargestMove   data.Micro `json:"largest_move"` // dollars
-	LastMoveAt    time.Time  `json:"last_move_at"`
-	Volume        data.Micro `json:"volume"`          // dollars of all its fills in the window
-	RealPnL       data.Micro `json:"real_pnl"`        // lifetime
-	RealPnLPeriod data.Micro `json:"real_pnl_period"` // of the window
+	Rank              int        `json:"rank"` // competition rank on whale_volume: 1, 1, 3
+	Address           string     `json:"address"`
+	Username          *string    `json:"username"`
+	WhaleVolume       data.Micro `json:"whale_volume"` // dollars of its whale moves in the window
+	Moves             int64      `json:"moves"`
+	BuyUSD            data.Micro `json:"buy_usd"`
+	SellUSD           data.Micro `json:"sell_usd"`
+	NetFlow           data.Micro `json:"net_flow"`     // buy_usd − sell_usd
+	LargestMove       data.Micro `json:"largest_move"` // dollars
+	LastMoveAt        time.Time  `json:"last_move_at"`
+	Volume            data.Micro `json:"volume"`             // dollars of all its fills in the window
+	RealPnL           data.Micro `json:"real_pnl"`           // lifetime
+	RealPnLPeriod     data.Micro `json:"real_pnl_period"`    // of the window
+	UndatedRedemption data.Micro `json:"undated_redemption"` // what the wallet's tokens pay in markets that it traded in the window and that were resolved at an unknown time; not in real_pnl_period
+	UndatedMarkets    int64      `json:"undated_markets"`    // how many such markets there are
 }
 
 // WhaleMoves is the reply of GET /whales/moves.

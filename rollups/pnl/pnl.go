@@ -185,16 +185,26 @@ type Period struct {
 	Fills                   int64
 	BuyUSD, SellUSD, FeeUSD data.Micro
 	Redemption              data.Micro
+	// Undated is what the wallet's tokens pay in markets that were resolved at an
+	// unknown time and that it traded in the window; there are UndatedMarkets of them.
+	Undated        data.Micro
+	UndatedMarkets int64
 }
 
 // Window gives the period figures of (after, upTo], unix µs. Wallets with
 // nothing in the window are left out.
 func Window(fills []Fill, payouts map[data.Hash]Payout, after, upTo int64) map[data.Address]Period {
 	out := map[data.Address]Period{}
+	type place struct {
+		wallet data.Address
+		market data.Hash
+	}
+	traded := map[place]bool{}
 	for _, f := range fills {
 		if f.TS <= after || f.TS > upTo {
 			continue
 		}
+		traded[place{f.Wallet, f.Market}] = true
 		p := out[f.Wallet]
 		p.Fills++
 		if f.Side == data.Buy {
@@ -208,6 +218,12 @@ func Window(fills []Fill, payouts map[data.Hash]Payout, after, upTo int64) map[d
 	for wallet, markets := range Holdings(fills) {
 		for market, h := range markets {
 			pay, resolved := payouts[market]
+			if resolved && pay.ResolvedAt == 0 && traded[place{wallet, market}] {
+				p := out[wallet]
+				p.Undated += h.Redemption(pay)
+				p.UndatedMarkets++
+				out[wallet] = p
+			}
 			if !resolved || pay.ResolvedAt <= after || pay.ResolvedAt > upTo {
 				continue
 			}

@@ -27,6 +27,7 @@ type Market struct {
 	BestBid, BestAsk, LastPrice, Liquidity, ReportedVolume *data.Micro
 	// Unix µs.
 	CreatedTS, StartTS, EndTS, ClosedTS, ResolvedTS, UpdatedTS int64
+	ResolvedBy                                                 data.TimeSource // what ResolvedTS comes from
 }
 
 // EventKey is what an event is known by: its slug, else its id, "" where the

@@ -239,27 +239,41 @@ func absence(m *Market) int {
 	return 0
 }
 
-// DayPaid is what resolutions of one UTC day brought a wallet; not zero.
+// ResolvedBy is what ResolvedTS comes from.
+func (h *Holding) ResolvedBy() data.TimeSource {
+	if !h.Resolved {
+		return data.TimeUnknown
+	}
+	return h.Market.ResolvedBy
+}
+
+// DayPaid is what resolutions of one UTC day brought a wallet, and what those did
+// whose time is not known, of markets that it traded last on the day.
 type DayPaid struct {
-	Day int32 // since 1970-01-01
-	USD data.Micro
+	Day            int32 // since 1970-01-01
+	USD            data.Micro
+	Undated        data.Micro
+	UndatedMarkets int64
 }
 
 // PaidByDay gives redemptions by the day of their resolution, oldest first, in the
-// memory of dst. A resolution whose time is unknown, or later than upTo in unix µs,
-// falls on no day. What b held is lost.
+// memory of dst; those whose time is unknown by the day of the wallet's last trade in
+// the market. A resolution later than upTo in unix µs falls on no day. What b held is
+// lost.
 func (b *Book) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo int64) []DayPaid {
 	dst, b.part = dst[:0], b.part[:0]
 	for i := range tokens {
 		ref := c.Token(tokens[i].Token)
 		m := c.Market(ref.Market)
-		if m == nil || m.ResolvedTS <= 0 || m.ResolvedTS > upTo || ref.Outcome < 0 || int(ref.Outcome) >= len(m.Payouts) {
+		if m == nil || m.ResolvedTS > upTo || ref.Outcome < 0 || int(ref.Outcome) >= len(m.Payouts) {
 			continue
 		}
-		switch m.Payouts[ref.Outcome] {
-		case 0:
-		case data.One:
-			dst = append(dst, DayPaid{DayOf(m.ResolvedTS), tokens[i].Net()})
+		switch p := m.Payouts[ref.Outcome]; {
+		case m.ResolvedTS == 0: // its last trade may be of any outcome
+			b.part = append(b.part, tokens[i])
+		case p == 0:
+		case p == data.One:
+			dst = append(dst, DayPaid{Day: DayOf(m.ResolvedTS), USD: tokens[i].Net()})
 		default: // of the whole market, it is rounded once
 			b.part = append(b.part, tokens[i])
 		}
@@ -267,10 +281,18 @@ func (b *Book) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo int6
 	if len(b.part) > 0 {
 		b.Fill(c, b.part)
 		for i := range b.Holdings {
-			dst = append(dst, DayPaid{DayOf(b.Holdings[i].ResolvedTS()), b.Holdings[i].Redemption})
+			dst = append(dst, b.Holdings[i].paid())
 		}
 	}
 	return sumDays(dst)
+}
+
+// paid is what the resolution of one market brought.
+func (h *Holding) paid() DayPaid {
+	if ts := h.ResolvedTS(); ts != 0 {
+		return DayPaid{Day: DayOf(ts), USD: h.Redemption}
+	}
+	return DayPaid{Day: DayOf(h.LastTS), Undated: h.Redemption, UndatedMarkets: 1}
 }
 
 // sumDays adds up what fell on one day; the list is changed.
@@ -281,8 +303,10 @@ func sumDays(list []DayPaid) []DayPaid {
 		sum := DayPaid{Day: list[i].Day}
 		for ; i < len(list) && list[i].Day == sum.Day; i++ {
 			sum.USD += list[i].USD
+			sum.Undated += list[i].Undated
+			sum.UndatedMarkets += list[i].UndatedMarkets
 		}
-		if sum.USD != 0 {
+		if sum.USD != 0 || sum.UndatedMarkets != 0 {
 			out = append(out, sum)
 		}
 	}

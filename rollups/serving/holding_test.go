@@ -106,20 +106,31 @@ func TestABookIsTheDefinition(t *testing.T) {
 	})
 }
 
-// A day's redemption is that of a window that ends with it and begins a day before.
+// A day's redemption is that of a window that ends with it and begins a day before;
+// one without a time falls on the day of the last trade.
 func TestRedemptionsFallOnTheirDays(t *testing.T) {
 	var b serving.Book
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		const upTo = 4 * oneDay
-		got := map[int32]data.Micro{}
+		got := map[int32]serving.DayPaid{}
 		for _, p := range b.PaidByDay(nil, w.catalog, w.tokens, upTo) {
-			got[p.Day] = p.USD
+			got[p.Day] = p
 		}
-		want := map[int32]data.Micro{}
+		// What was last traded on a day is what was traded from it on, less what was
+		// from the next day on.
+		since := func(day int64) pnl.Period {
+			return pnl.Window(w.fills, w.payouts, day*oneDay-1, 1<<62)[data.Address{}]
+		}
+		want := map[int32]serving.DayPaid{}
 		for day := range upTo / oneDay {
-			if usd := pnl.Window(w.fills, w.payouts, day*oneDay-1, (day+1)*oneDay-1)[data.Address{}].Redemption; usd != 0 && day > 0 {
-				want[int32(day)] = usd
+			p := serving.DayPaid{Day: int32(day), Undated: since(day).Undated - since(day+1).Undated,
+				UndatedMarkets: since(day).UndatedMarkets - since(day+1).UndatedMarkets}
+			if day > 0 {
+				p.USD = pnl.Window(w.fills, w.payouts, day*oneDay-1, (day+1)*oneDay-1)[data.Address{}].Redemption
+			}
+			if p.USD != 0 || p.UndatedMarkets != 0 {
+				want[p.Day] = p
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -68,6 +68,8 @@ type TraderRow struct {
 	RealPnL         data.Micro // of the period: net cash + redemption of markets resolved in it
 	NetCash         data.Micro
 	Redemption      data.Micro
+	Undated         data.Micro // redemption in markets traded in the period and resolved at an unknown time
+	UndatedMarkets  int64
 	BuyUSD, SellUSD data.Micro
 	Fills           int64
 	RealPnLAllTime  data.Micro

@@ -44,6 +44,8 @@ type WhaleRow struct {
 	Volume          data.Micro // of all its fills in the window
 	RealPnL         data.Micro // lifetime
 	RealPnLPeriod   data.Micro
+	Undated         data.Micro // as TraderRow has it
+	UndatedMarkets  int64
 }
 
 // Whales is the large trades and who makes them. The venue's own wallets are

@@ -295,15 +295,17 @@ GROUP BY wallet
 
 -- name: DeltaWalletWindow
 SELECT span, wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd,
-  SUM(fee_usd) AS fee_usd, SUM(redemption) AS redemption
+  SUM(fee_usd) AS fee_usd, SUM(redemption) AS redemption, SUM(undated) AS undated, SUM(undated_markets) AS undated_markets
 FROM (
   SELECT span, wallet, sign AS fills,
     CASE side WHEN 0 THEN sign * usd ELSE 0 END AS buy_usd,
     CASE side WHEN 1 THEN sign * usd ELSE 0 END AS sell_usd,
-    CASE side WHEN 1 THEN sign * fee ELSE 0 END AS fee_usd, 0 AS redemption
+    CASE side WHEN 1 THEN sign * fee ELSE 0 END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
   FROM w_fill
   UNION ALL
-  SELECT span, wallet, 0, 0, 0, 0, usd FROM w_redemption
+  SELECT span, wallet, 0, 0, 0, 0, usd, 0, 0 FROM w_redemption
+  UNION ALL
+  SELECT span, wallet, 0, 0, 0, 0, 0, usd, markets FROM w_undated
 ) AS part
 GROUP BY span, wallet
 

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data"
 	"pmx/data/feeds/polymarket"
@@ -264,6 +265,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 			Old        shape.Text `json:"condition"` // of earlier versions
 			Payouts    shape.List `json:"payouts"`
 			ResolvedAt shape.Text `json:"resolved_at"`
+			AtSource   shape.Text `json:"resolved_at_source"`
 			Source     shape.Text `json:"source"`
 			Version    shape.Text `json:"version"`
 		}
@@ -282,9 +284,28 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if payouts == nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_payout"))
 		}
-		return sink.Resolution(line, data.Resolution{Condition: condition, Payouts: payouts, Source: source,
-			ResolvedAt: shape.MaybeTime(row.ResolvedAt.Trim()), Version: shape.MaybeTime(row.Version.Trim())})
+		res := data.Resolution{Condition: condition, Payouts: payouts, Source: source, Version: shape.MaybeTime(row.Version.Trim())}
+		if res.ResolvedAt, res.AtSource, err = resolvedAt(row.ResolvedAt.Trim(), row.AtSource.Trim(), row.Source.Trim()); err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
+		return sink.Resolution(line, res)
 	})
+}
+
+// resolvedAt reads when a market was resolved and what says so. A list of winners
+// has such a time only where it says what the time comes from.
+func resolvedAt(text, by, source string) (at time.Time, from data.TimeSource, err error) {
+	from, known := data.ParseTimeSource(strings.ToLower(by))
+	if by != "" && !known {
+		return at, 0, shape.Bad("bad_source", "the resolved_at_source %q is none of chain, oracle, closed_time and end_date", by)
+	}
+	if text == "" || !known && strings.EqualFold(source, "map") {
+		return at, 0, nil
+	}
+	if at, err = shape.ParseTime(text); err != nil {
+		return at, 0, shape.Bad("bad_time", "the resolved_at %q cannot be read", text)
+	}
+	return at, from, nil
 }
 
 // payouts reads at least two decimals between 0 and 1 that add up to 1, else nil.

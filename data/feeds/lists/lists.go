@@ -51,11 +51,13 @@ func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		if err := sink.Market(line, m); err != nil || payouts == nil {
 			return err
 		}
-		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts,
-			ResolvedAt: shape.MaybeTime(row.ResolvedAt.Trim()), Source: data.ResolvedByMap})
+		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap})
 	})
 }
 
+// mapRow is a row of such a file. Its resolved_at is left alone: in the files there
+// are it is when the list was fetched, or when the market was due to end, and
+// nothing in the row tells.
 type mapRow struct {
 	ConditionID shape.Text `json:"condition_id"`
 	MarketID    shape.Text `json:"market_id"`
@@ -63,7 +65,6 @@ type mapRow struct {
 	Question    shape.Text `json:"question"`
 	Yes         shape.Text `json:"payout_yes"`
 	No          shape.Text `json:"payout_no"`
-	ResolvedAt  shape.Text `json:"resolved_at"`
 }
 
 // payouts gives nil for an unresolved row. Some files write the losing side as
@@ -166,12 +167,11 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 	rd := shape.Reading{Sink: sink}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
-			Key       shape.Text `json:"market_key"`
-			A         shape.Text `json:"outcome_a"`
-			B         shape.Text `json:"outcome_b"`
-			LastTrade shape.Text `json:"last_trade_utc"`
-			Resolved  shape.Text `json:"resolved"`
-			Winner    shape.Text `json:"winner"`
+			Key      shape.Text `json:"market_key"`
+			A        shape.Text `json:"outcome_a"`
+			B        shape.Text `json:"outcome_b"`
+			Resolved shape.Text `json:"resolved"`
+			Winner   shape.Text `json:"winner"`
 		}
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
@@ -193,7 +193,7 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 		if payouts[0]+payouts[1] != data.One {
 			return shape.Reject(sink, line, raw, shape.Bad("bad_payout", "the winner %q is neither outcome", row.Winner.Trim()))
 		}
-		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts,
-			ResolvedAt: shape.MaybeTime(row.LastTrade.Trim()), Source: data.ResolvedByMap})
+		// The time of the last trade, which the row has, is not that of the resolution.
+		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap})
 	})
 }

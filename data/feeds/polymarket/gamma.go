@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
@@ -31,6 +32,7 @@ type Gamma struct {
 	Closed                shape.Text `json:"closed"`
 	AcceptingOrders       shape.Text `json:"acceptingOrders"`
 	UMAResolutionStatus   shape.Text `json:"umaResolutionStatus"`
+	UMAEndDate            shape.Text `json:"umaEndDate"`
 	NegRisk               shape.Text `json:"negRisk"`
 	NegRiskMarketID       shape.Text `json:"negRiskMarketID"`
 	Volume                shape.Text `json:"volume"`
@@ -302,7 +304,7 @@ func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	case payouts == nil:
 		return nil, data.UntakenUndecided
 	}
-	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: m.ClosedAt,
+	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: g.settled(), AtSource: data.TimeOfOracle,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
@@ -317,6 +319,16 @@ func decided(prices []data.Micro) bool {
 		ones += int(p / data.One)
 	}
 	return ones == 1 && len(prices) > 1
+}
+
+// settled is when the oracle settled the market, zero where the record does not
+// say: old ones have a day without a time there, often another than the right one.
+func (g *Gamma) settled() time.Time {
+	s := g.UMAEndDate.Trim()
+	if !strings.Contains(s, ":") {
+		return time.Time{}
+	}
+	return shape.MaybeTime(s)
 }
 
 // Payouts gives the payouts that final prices stand for: one outcome at 0.99 or

@@ -62,7 +62,8 @@ SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug
   coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_fills ELSE v.maker_fills END, 0) AS trades,
   coalesce(h.wallets, 0) AS traders,
   m.payouts, from_json(m.outcomes, '["VARCHAR"]')[list_position(m.payouts, 1000000)] AS winning_outcome,
-  m.created_at, m.end_at AS end_date, m.resolved_at
+  m.created_at, m.end_at AS end_date, m.resolved_at,
+  @time_source AS resolved_at_source
 FROM markets AS m
 LEFT JOIN market_total AS v ON v.market = m.market
 LEFT JOIN holders AS h ON h.market = m.market

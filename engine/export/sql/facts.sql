@@ -47,6 +47,7 @@ ORDER BY condition
 
 -- name: resolutions
 SELECT '0x' || lower(hex(condition)) AS condition_id, @payouts AS payouts, @payout_at AS resolved_at,
+  @time_source AS resolved_at_source,
   CASE payout_source WHEN 1 THEN 'map' WHEN 2 THEN 'prices' WHEN 3 THEN 'winner' WHEN 4 THEN 'api' ELSE 'chain' END AS source,
   @payout_version AS version
 FROM markets

@@ -35,7 +35,7 @@ valued AS (
 )
 SELECT v.* EXCLUDE (exact), sell_usd - buy_usd - fee_usd AS cash,
   (CASE WHEN exact >= 0 THEN (exact + 500000) // 1000000 ELSE -((500000 - exact) // 1000000) END)::BIGINT AS redemption,
-  CASE WHEN v.resolved THEN m.resolved_at END AS resolved_at
+  CASE WHEN v.resolved THEN m.resolved_at END AS resolved_at, CASE WHEN v.resolved THEN m.resolved_at_source END AS resolved_at_source
 FROM valued AS v
 LEFT JOIN markets AS m ON m.market = v.market
 
@@ -66,25 +66,32 @@ WHERE w.wallet = @wallet
 
 -- name: trader_daily
 -- Days with a fill or a redemption up to as_of; the running total is of all of
--- them, also of those that the history leaves out.
+-- them, also of those that the history leaves out. What was resolved at an unknown
+-- time stands beside it, on the day of the wallet's last trade in the market.
 WITH part AS (
   SELECT (ts // 86400000000)::INTEGER AS day, 1 AS trades, CASE side WHEN 0 THEN usd ELSE 0 END AS buy,
-    CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE 0 END AS fees, 0 AS redemption
+    CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE 0 END AS fees, 0 AS redemption,
+    0 AS undated, 0 AS undated_markets
   FROM @frozen.trader_fill
   UNION ALL
-  SELECT (resolved_at // 86400000000)::INTEGER, 0, 0, 0, 0, redemption
+  SELECT (resolved_at // 86400000000)::INTEGER, 0, 0, 0, 0, redemption, 0, 0
   FROM @frozen.trader_holding
   WHERE resolved AND redemption <> 0 AND resolved_at <= @as_of
+  UNION ALL
+  SELECT (last_ts // 86400000000)::INTEGER, 0, 0, 0, 0, 0, redemption, 1
+  FROM @frozen.trader_holding
+  WHERE resolved AND resolved_at IS NULL
 ),
 whole AS (
   SELECT day, SUM(trades)::BIGINT AS trades, SUM(buy)::BIGINT AS buy, SUM(sell)::BIGINT AS sell, SUM(fees)::BIGINT AS fees,
-    SUM(redemption)::BIGINT AS redemption
+    SUM(redemption)::BIGINT AS redemption, SUM(undated)::BIGINT AS undated, SUM(undated_markets)::BIGINT AS undated_markets
   FROM part
   GROUP BY day
 )
 SELECT * FROM (
   SELECT day AS date, trades, buy + sell AS volume, buy AS buy_volume_usd, sell AS sell_volume_usd, fees AS fees_usd,
-    sell - buy - fees AS net_cash, redemption AS redemption_value, sell - buy - fees + redemption AS real_pnl,
+    sell - buy - fees AS net_cash, redemption AS redemption_value,
+    undated AS undated_redemption, undated_markets, sell - buy - fees + redemption AS real_pnl,
     (SUM(sell - buy - fees + redemption) OVER (ORDER BY day))::BIGINT AS cumulative_pnl
   FROM whole
 ) AS days
@@ -93,7 +100,7 @@ WHERE date >= @since // 86400000000
 -- name: trader_markets
 SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.category,
   CASE WHEN m.payouts IS NOT NULL THEN 'resolved' WHEN m.closed THEN 'closed' ELSE 'open' END AS status,
-  h.resolved_at, h.fills AS trades, h.buy_usd + h.sell_usd AS volume, h.buy_usd AS buy_volume_usd, h.sell_usd AS sell_volume_usd,
+  h.resolved_at, @time_source AS resolved_at_source, h.fills AS trades, h.buy_usd + h.sell_usd AS volume, h.buy_usd AS buy_volume_usd, h.sell_usd AS sell_volume_usd,
   h.fee_usd AS fees_usd, h.cash AS net_cash, h.redemption AS redemption_value, h.cash + h.redemption AS real_pnl,
   @market_roi AS roi, h.negative_legs, h.first_ts AS first_trade_at, h.last_ts AS last_trade_at
 FROM @frozen.trader_holding AS h

@@ -24,7 +24,8 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 -- What each market becomes: a newer version overwrites, an older one or a stub
 -- fills gaps, and between equal versions the larger value stands; a payout gives
 -- way to one of a better source or a later version, and between equal ones to
--- the earlier time, then the larger payouts. So the order of imports is no matter.
+-- the larger payouts; the time of the resolution to one of a better source, a later
+-- version, or an earlier one. So the order of imports is no matter.
 -- A quote is the newest record's as a whole: what that one leaves out is gone, and
 -- gaps are not filled. A market that is closed or resolved shows none; one that is
 -- open has no time of closing.
@@ -36,8 +37,10 @@ WITH joined AS (
     NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
     NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
     n.payouts IS NOT NULL AND (o.payouts IS NULL
-      OR (n.payout_source, coalesce(n.payout_version, 0), -coalesce(n.payout_at, 9223372036854775807), n.payouts)
-       > (o.payout_source, coalesce(o.payout_version, 0), -coalesce(o.payout_at, 9223372036854775807), o.payouts)) AS pays
+      OR (n.payout_source, coalesce(n.payout_version, 0), n.payouts) > (o.payout_source, coalesce(o.payout_version, 0), o.payouts)) AS pays,
+    n.payout_at IS NOT NULL AND (o.payout_at IS NULL
+      OR (n.payout_at_source, coalesce(n.payout_at_version, 0), -n.payout_at)
+       > (o.payout_at_source, coalesce(o.payout_at_version, 0), -o.payout_at)) AS dates
   FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
 ),
 merged AS (
@@ -48,20 +51,27 @@ merged AS (
     CASE WHEN pays THEN n.payouts ELSE o.payouts END AS payouts,
     CASE WHEN pays THEN n.payout_source ELSE o.payout_source END AS payout_source,
     CASE WHEN pays THEN n.payout_version ELSE o.payout_version END AS payout_version,
-    CASE WHEN pays THEN coalesce(n.payout_at, o.payout_at) ELSE coalesce(o.payout_at, n.payout_at) END AS payout_at,
+    CASE WHEN dates THEN n.payout_at ELSE o.payout_at END AS payout_at,
+    CASE WHEN dates THEN n.payout_at_source ELSE o.payout_at_source END AS payout_at_source,
+    CASE WHEN dates THEN n.payout_at_version ELSE o.payout_at_version END AS payout_at_version,
     CASE WHEN newer OR equal AND (old_quote IS NULL OR @new > @old) THEN new_quote ELSE old_quote END AS quote
   FROM joined
 ),
 shown AS (
   SELECT * REPLACE (CASE WHEN closed IS NOT FALSE THEN closed_at END AS closed_at),
-    payouts IS NULL AND closed IS NOT TRUE AS open
+    payouts IS NULL AND closed IS NOT TRUE AS open,
+    -- A market that is known to be resolved before its end date was not resolved then.
+    CASE WHEN payout_version IS NULL OR end_at <= payout_version THEN end_at END AS ended_at
   FROM merged
 ),
 final AS (
-  SELECT * EXCLUDE (open, quote) REPLACE (
+  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version) REPLACE (
       CASE WHEN open THEN quote.bid END AS best_bid, CASE WHEN open THEN quote.ask END AS best_ask,
       CASE WHEN open THEN quote.last END AS last_price, CASE WHEN open THEN quote.liquidity END AS liquidity),
-    CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at) END AS resolved_at, quote
+    CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at, ended_at) END AS resolved_at, quote,
+    payout_at_source, payout_at_version,
+    CASE WHEN payouts IS NULL THEN NULL WHEN payout_at IS NOT NULL THEN payout_at_source WHEN closed_at IS NOT NULL THEN 2
+      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source
   FROM shown
 )
 SELECT * FROM final
