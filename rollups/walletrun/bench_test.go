@@ -81,3 +81,18 @@ func BenchmarkReads(b *testing.B) {
 		})
 	}
 }
+
+// What a start pays for a file: its header, its checksums and its index.
+func BenchmarkOpen(b *testing.B) {
+	s := benchStore(b)
+	b.ReportMetric(float64(s.Stats().Bytes), "file-bytes")
+	for b.Loop() {
+		r, err := openRun(s.path, s.format)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Drop(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -48,6 +48,7 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 	}
 	from := max(v.lo, i-n) // no older one is given
 	var b []byte
+	near := hashPage{at: noTx}
 	if v.run != nil {
 		b = v.run.rows(from, i)
 	}
@@ -63,7 +64,11 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 			dst = append(dst, v.tail[j].Fill)
 			continue
 		}
-		f := v.run.fill(getRow(b[(i-1-from)*rowSize:]))
+		w := getRow(b[(i-1-from)*rowSize:])
+		f := w.unpack(v.run.widePart(&w))
+		if tx := w.tx(); tx != noTx {
+			f.Tx = v.run.nextHash(&near, tx)
+		}
 		if j > 0 && v.kind.order(&v.tail[j-1].Fill, &f) > 0 {
 			j--
 			dst = append(dst, v.tail[j].Fill)

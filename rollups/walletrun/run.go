@@ -127,6 +127,29 @@ func (r *run) hash(ordinal uint32) (h data.Hash) {
 	return h
 }
 
+// pageHashes is how many hashes a page has.
+const pageHashes = runfile.PageSize / hashSize
+
+// hashPage is a page of hashes: those of neighbours are often in one.
+type hashPage struct {
+	at     uint32
+	hashes []byte
+}
+
+// nextHash is hash, for one after the other.
+func (r *run) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
+	if page := ordinal / pageHashes; page != p.at {
+		lo := int(page) * runfile.PageSize
+		p.at, p.hashes = page, r.Bytes(txs, lo, min(lo+runfile.PageSize, r.Len(txs)))
+	}
+	at := int(ordinal%pageHashes) * hashSize
+	if at+hashSize > len(p.hashes) {
+		panic(r.Damaged("transactions: number %d of %d", ordinal, r.Counts[txs]))
+	}
+	copy(h[:], p.hashes[at:])
+	return h
+}
+
 // compare orders fill i of r and fill j of o.
 func (r *run) compare(i int, o *run, j int, k *kind) int {
 	x, y := r.row(i), o.row(j)
