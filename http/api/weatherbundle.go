@@ -29,7 +29,7 @@ const (
 func bundleParams() []Param {
 	return []Param{
 		bundleCities: {Name: "cities", Kind: Text, Min: 1, Max: 2000, Many: 60,
-			Doc: "these cities alone: slugs or other names, separated by commas or one by one"},
+			Doc: "these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error"},
 		bundleDate:      {Name: "date", Kind: DayArg, Doc: "events of this local day of their cities alone"},
 		bundleMetric:    metricParam("", "highest or lowest temperatures alone"),
 		bundleMinVolume: {Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "events of at least so many lifetime dollars"},

@@ -602,7 +602,7 @@ func (c *Client) WeatherCityMarkets(ctx context.Context, city string, params Wea
 
 // WeatherBotBundleParams are the optional parameters of WeatherBotBundle; what is zero is left out.
 type WeatherBotBundleParams struct {
-	Cities    []string    // these cities alone: slugs or other names, separated by commas or one by one
+	Cities    []string    // these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error
 	Date      string      // events of this local day of their cities alone
 	Metric    string      // highest or lowest temperatures alone
 	MinVolume *data.Micro // events of at least so many lifetime dollars
