@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -49,6 +50,7 @@ type DB struct {
 	pools   *pools
 	writing sync.Mutex
 	full    atomic.Bool // the disk was, when it was looked at last
+	damage  *LogDamage  // of the log, when it was opened first
 	lost    bool        // pools is nil because the disk was too full to open the file again; under gate
 }
 
@@ -79,15 +81,43 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := dir.Create(); err != nil {
 		return nil, err
 	}
-	p, err := openPools(ctx, opts)
+	p, damage, err := openFirst(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, pools: p}
+	db := &DB{opts: opts, pools: p, damage: damage}
 	if err := db.prepare(ctx); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return db, nil
+}
+
+// openFirst opens the database and tells what was wrong with its log. DuckDB takes a log
+// that is cut short for one that ends there, and does not open with one whose checksums
+// are wrong.
+func openFirst(ctx context.Context, opts Options) (*pools, *LogDamage, error) {
+	open := func() (*pools, error) { return openPools(ctx, opts) }
+	damage, err := scanLog(opts.Dir.wal(), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if damage != nil {
+		// Of a database that another process has open the log grows meanwhile.
+		if pid, _ := lockHolder(opts.Dir.Database()); pid == 0 {
+			if err = damage.keep(opts.Dir.wal(), time.Now()); err == nil && !damage.Torn {
+				// DuckDB would pass it by, and write behind it what is then passed by too.
+				err = os.Truncate(opts.Dir.wal(), damage.At)
+			}
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("keep the damaged log: %w", err)
+	}
+	p, err := open()
+	if err == nil {
+		return p, damage, nil
+	}
+	return openPast(opts.Dir, err, open)
 }
 
 // prepare runs once on a fresh handle, before anything else uses it.

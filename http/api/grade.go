@@ -97,6 +97,10 @@ func troubleOf(f serving.Freshness, watch *guard.Watch) string {
 	if f.DiskFull {
 		return "The disk is full: imports are refused until there is room, and answers are from what was stored before. Make room on the disk of the data directory."
 	}
+	if f.LogLost {
+		return "The database's log was damaged when the server started, and what was committed behind the damage is missing: the server's log says how much. " +
+			"Import what is missing again and remove the copy of the log from the data directory."
+	}
 	for _, part := range watch.Parts() {
 		if part.Failing {
 			return fmt.Sprintf("Background work failed in a way that was not foreseen (%s, last at %s) and is tried again: the server's log says where.",

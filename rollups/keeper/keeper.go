@@ -70,6 +70,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
+	reportLog(cfg.Log, db)
 	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Cities}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
@@ -341,6 +342,19 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	return append(checks, runs...), nil
 }
 
+// reportLog says what was wrong with the write-ahead log at the start.
+func reportLog(log zerolog.Logger, db *engine.DB) {
+	d := db.LogDamage()
+	if d == nil {
+		return
+	}
+	e, text := log.Error(), "the write-ahead log was damaged: what was committed behind the damage is missing, import it again"
+	if d.Torn {
+		e, text = log.Warn(), "the write-ahead log ends inside a transaction: the process was killed while it wrote, or the file was cut short since"
+	}
+	e.Int("transactions_taken_in", d.Transactions).Int64("at_byte", d.At).Int64("bytes_dropped", d.Dropped).Str("kept_as", d.Copy).Msg(text)
+}
+
 // noteRoom records, from how work ended, whether the disk is full, and logs where
 // that changed.
 func (k *Keeper) noteRoom(err error) {
@@ -360,7 +374,9 @@ func (k *Keeper) noteRoom(err error) {
 func (k *Keeper) cycleDone(err error) error {
 	now := k.cfg.Now().UTC()
 	k.noteRoom(err)
+	lost := len(k.db.DamagedLogs()) > 0
 	k.note(func(f *serving.Freshness) {
+		f.LogLost = lost
 		if err != nil {
 			f.LastFailure, f.FailureText = now, err.Error()
 			return

@@ -134,6 +134,7 @@ type Freshness struct {
 	LastMarkets time.Time     // wall clock of the last import that added or changed markets
 	NextCycle   time.Time     // when the scheduler will next refresh
 	Period      time.Duration // from one refresh to the next
+	LogLost     bool          // a damaged log was found, and its copy is still there
 	DiskFull    bool          // nothing new is stored until there is room
 	Stale       bool          // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
