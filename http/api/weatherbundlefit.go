@@ -15,7 +15,8 @@ import (
 // bundleMost is how many bytes a bundle has at most, its envelope among them.
 const bundleMost = 200_000
 
-// envelopeMost is more than an envelope and as_of take.
+// envelopeMost is more than an envelope, as_of and what stands before the rows take where
+// nothing is left out.
 const envelopeMost = 1_000
 
 // What an event of the bundle is short of where it would not fit otherwise: nothing, the
@@ -148,15 +149,16 @@ type bundleFit struct {
 
 // rows writes events by city, at the first level at which all fit, else as many as do.
 func (f *bundleFit) rows(picked []bundlePick) []byte {
-	room := bundleMost - envelopeMost - len(bundleHead(tooLarge, f.most(picked)))
-	size := 0
-	for f.level = range bundleLevels {
-		if size = f.size(picked); size <= room {
-			break
-		}
-	}
-	if f.level > bundleWhole {
+	room, size := bundleMost-envelopeMost, f.size(picked)
+	if size > room {
 		f.left = &wire.BundleLeftOut{Cities: []string{}, Hint: leftHint}
+		room -= len(bundleHead(tooLarge, f.most(picked)))
+		for f.level = bundleWithoutSources; f.level < bundleLevels; f.level++ {
+			if size = f.size(picked); size <= room {
+				break
+			}
+		}
+		f.level = min(f.level, bundleWithoutTrades)
 	}
 	if size > room {
 		picked = f.nearest(picked, room)
