@@ -111,12 +111,16 @@ func describe(h data.Head) string {
 		return fmt.Sprintf("a %s file without records", h.Format)
 	}
 	shown := make([]string, 0, mostNames+1)
-	for i, name := range seen {
-		if i == mostNames {
+	for _, name := range seen {
+		name = clipped(name)
+		if slices.Contains(shown, name) {
+			continue // ids that begin alike
+		}
+		if len(shown) == mostNames {
 			shown = append(shown, "…")
 			break
 		}
-		shown = append(shown, clipped(name))
+		shown = append(shown, name)
 	}
 	return fmt.Sprintf("a %s file with the %s %s", h.Format, kind, strings.Join(shown, ", "))
 }

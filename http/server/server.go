@@ -195,11 +195,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 func (s *Server) URL() string {
 	at := s.listener.Addr().String()
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		host := "127.0.0.1"
-		if tcp.IP.To4() == nil {
-			host = "::1"
-		}
-		at = net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port)) // a socket for [::] takes it too
 	}
 	return s.scheme + "://" + at
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
+	"pmx/http/access"
+	"pmx/http/api"
 	"pmx/http/api/apitest"
 	"pmx/http/server"
 	"pmx/http/wire"
@@ -215,5 +217,29 @@ func TestAListenerThatNoServerTookIsGivenBack(t *testing.T) {
 	if conn, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		_ = conn.Close()
 		t.Error("the address is still taken")
+	}
+}
+
+// The address of a server on all addresses is one that opens on this machine.
+func TestTheAddressOfAllAddressesOpens(t *testing.T) {
+	gate, err := access.NewGate(t.Context(), &apitest.Store{}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := api.New(api.Config{Source: apitest.NewSource(apitest.Snapshot(1, 1, 1)), Gate: gate, Version: "v1", CursorKey: make([]byte, 32), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listen := range []string{"0.0.0.0:0", ":0"} {
+		s, err := server.New(server.Config{API: a, Listen: listen, Log: zerolog.Nop(), TrustedProxy: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if url := s.URL(); !strings.HasPrefix(url, "http://127.0.0.1:") {
+			t.Errorf("%s: %s", listen, url)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
