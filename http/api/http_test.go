@@ -102,10 +102,13 @@ func TestProblems(t *testing.T) {
 
 func TestPathsOutsideTheAPINeedNoKey(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
-	for _, path := range []string{"/nowhere", "/api/v2/health", "/api/v3", "/api/v3x", "/favicon.png"} {
+	for _, path := range []string{"/nowhere", "/api/v2/health", "/api/v4", "/api/v3x", "/favicon.png"} {
 		if r := v.do("GET", path); r.status != 404 || r.text("code") != `"not_found"` || r.text("plan") != "null" {
 			t.Errorf("%s: %d %s", path, r.status, r.Body())
 		}
+	}
+	if r := v.do("GET", "/api/v3"); r.status != 200 || r.text("base") != `"/api/v3"` {
+		t.Errorf("the index: %d %s", r.status, r.Body())
 	}
 	if r := v.do("BREW", "/api/v3/health"); r.status != 405 || r.text("code") != `"method_not_allowed"` {
 		t.Errorf("BREW: %d %s", r.status, r.Body())
