@@ -388,7 +388,11 @@ func TestAFillFromTheFutureIsRefused(t *testing.T) {
 func TestAnAmountThatNoMarketHasIsRefused(t *testing.T) {
 	path := write(t, "fills.csv", orderFilledHeader+
 		orderFilled(1_780_000_000, 1, 9_000_000_000_000_000_000, 9_000_000_000_000_000_000, "77", fmt.Sprintf("0x%040x", 9), 1))
-	if r := mustImport(t, open(t, t.TempDir()), path)[0]; r.Inserted != 0 || r.Rejected["bad_size"] != 1 {
+	res, err := open(t, t.TempDir()).Import(context.Background(), keeper.Request{Paths: []string{path}}, nil)
+	if err != nil || len(res.Receipts) != 1 || len(res.Failed) != 1 {
+		t.Fatalf("%v %+v", err, res)
+	}
+	if r := res.Receipts[0]; r.Inserted != 0 || r.Rejected["bad_size"] != 1 {
 		t.Errorf("receipt %+v, want it rejected as bad_size", r)
 	}
 }
