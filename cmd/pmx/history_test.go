@@ -226,13 +226,6 @@ func (in *installation) run(args ...string) []byte {
 // serve starts a server, with a key at its first start.
 func (in *installation) serve() {
 	in.t.Helper()
-	if in.key == "" {
-		var issued struct{ Key string }
-		if err := json.Unmarshal(in.run("keys", "issue", "--tier", "alpha", "--label", "history", "--json"), &issued); err != nil {
-			in.t.Fatal(err)
-		}
-		in.key = issued.Key
-	}
 	in.errors.Reset()
 	in.server = exec.Command("pmx", "serve", "--listen", "127.0.0.1:0", "--threads", "1")
 	in.server.Dir, in.server.Stderr = in.dir, &in.errors
@@ -257,6 +250,24 @@ func (in *installation) serve() {
 	}
 	in.base, _, _ = strings.Cut(ready, " ")
 	in.rest = r
+	if in.key == "" { // the directory is there now
+		in.issue()
+	}
+}
+
+// issue makes a key, and waits until the server knows it.
+func (in *installation) issue() {
+	in.t.Helper()
+	var issued struct{ Key string }
+	if err := json.Unmarshal(in.run("keys", "issue", "--tier", "alpha", "--label", "history", "--json"), &issued); err != nil {
+		in.t.Fatal(err)
+	}
+	in.key = issued.Key
+	for end := time.Now().Add(patience); !strings.HasPrefix(in.get("/me"), "200 "); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			in.t.Fatal("the server does not know its key")
+		}
+	}
 }
 
 func (in *installation) shutdown() {
