@@ -363,6 +363,9 @@ func (k *Keeper) noteRoom(err error) {
 		return
 	}
 	k.note(func(f *serving.Freshness) { f.DiskFull = full })
+	if k.live == nil {
+		return // a command says it itself
+	}
 	if full {
 		k.cfg.Log.Error().Err(err).Msg("the disk is full: imports are refused, and what there is goes on being served")
 		return
