@@ -263,10 +263,62 @@ nyc 2026-06-25 tmax reanalysis unattributed seen -: 81.1
 nyc 2026-07-02 tmax reanalysis unattributed seen -: 82.0`)
 }
 
+// An answer is taken or refused by its grid cell alone: whether its question was noted,
+// and where the point lay that was asked for, makes no difference.
+func TestANoteDoesNotMoveTheGridCell(t *testing.T) {
+	const answer = `"utc_offset_seconds":-14400,"current":{"time":"2026-07-02T09:00"},"daily_units":{"temperature_2m_max":"°F"},` +
+		`"daily":{"time":["2026-07-03"],"temperature_2m_max":[80]}}`
+	nyc, _ := reference.Gazetteer().City("nyc")
+	seen := map[bool]int{}
+	for _, km := range []float64{0, 5, 14, 16, 19, 21, 29, 31, 300} {
+		cell := fmt.Sprintf(`{"latitude":%f,"longitude":%f,`, nyc.Lat+km/111.195, nyc.Lon)
+		bare, err := asForecast(t, cell+answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := bare.reasons()["far_from_station"] == 0
+		seen[taken]++
+		if taken != (km <= 20) {
+			t.Errorf("a cell %v km off: taken is %v", km, taken)
+		}
+		for _, note := range []string{`"city":"NYC"`, `"latitude":40.7772,"longitude":-73.8726`, `"city":"nyc","latitude":40.9,"longitude":-73.8726`,
+			`"url":"https://api.open-meteo.com/v1/forecast?latitude=40.6&longitude=-73.8726"`, `"latitude":41.4,"longitude":-73.8726`,
+			`"models":"gfs_seamless"`} {
+			noted, err := asForecast(t, `{"_meta":{"kind":"forecast",`+note+`},"response":`+cell+answer+`}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := noted.reasons()["far_from_station"] == 0; got != taken || len(noted.forecasts) != len(bare.forecasts) {
+				t.Errorf("a cell %v km off with the note %s: taken is %v, %d forecasts; bare %v, %d", km, note, got, len(noted.forecasts),
+					taken, len(bare.forecasts))
+			}
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("cells taken or not: %v", seen)
+	}
+	// An answer without coordinates goes by the point that was asked for.
+	for note, want := range map[string]int{`"latitude":40.7772,"longitude":-73.8726`: 1, `"latitude":41.4,"longitude":-73.8726`: 0, `"city":"nyc"`: 0} {
+		c, err := asForecast(t, `{"_meta":{"kind":"forecast",`+note+`},"response":{`+answer+`}`)
+		if err != nil || len(c.forecasts) != want {
+			t.Errorf("no coordinates and the note %s: %d forecasts, %v, %v; want %d", note, len(c.forecasts), c.rejects, err, want)
+		}
+	}
+}
+
+func asForecast(t *testing.T, content string) (*collect, error) {
+	t.Helper()
+	f, err := feeds.ByName("openmeteo-forecast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readAs(t, f, data.Head{Format: data.JSON}, text(t, "answer.json", content))
+}
+
 // captured files of Open-Meteo: what each comes to.
 func TestCapturedAnswers(t *testing.T) {
 	for name, want := range map[string]string{
-		"captured_excerpts/openmeteo_forecast_multimodel_chicago_2026-07-08.json":          "openmeteo-forecast: no_issue_time 21",
+		"captured_excerpts/openmeteo_forecast_multimodel_chicago_2026-07-08.json":          "openmeteo-forecast: far_from_station 1",
 		"captured_excerpts/openmeteo_historical_forecast_multimodel_nyc_2026-03-13.json":   "openmeteo-forecast: wrong_days 6",
 		"captured_excerpts/openmeteo_previous_runs_nyc_TRUNCATED.json":                     "openmeteo: forecasts 4",
 		"open_meteo/forecast_models.json":                                                  "openmeteo: far_from_station 1",

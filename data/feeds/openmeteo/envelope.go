@@ -54,6 +54,14 @@ type answer struct {
 	Reason shape.Text `json:"reason"`
 }
 
+// cell is the middle of the grid cell that the values are of.
+func (a *answer) cell() (lat, lon float64, ok bool) {
+	if a.Latitude == nil || a.Longitude == nil {
+		return 0, 0, false
+	}
+	return *a.Latitude, *a.Longitude, true
+}
+
 // column is one row of values over the times of a table; a null is "".
 type column []shape.Text
 
@@ -159,22 +167,21 @@ func instant(s string, offset int64) (time.Time, error) {
 	return t.Add(-time.Duration(offset) * time.Second), nil
 }
 
-// How far from a city's station, in kilometres, the point that was asked for may
-// lie, and the middle of a grid cell that stands for a point nobody noted.
-const (
-	pointLimit = 15
-	cellLimit  = 30
-)
+// cellLimit is how far from a city's station, in kilometres, the grid cell of an
+// answer may lie. The middle of a cell of a quarter of a degree is up to 20 km from
+// the point that was asked for.
+const cellLimit = 20
 
-// place finds the city of an answer.
+// place finds the city of an answer by its grid cell, with a note or without: the
+// values are those of the cell, wherever the point lies that was asked for. That
+// point stands in for a cell that the answer does not name.
 func (m meta) place(cities *data.Gazetteer, a *answer, i int) (data.City, error) {
-	lat, lon, asked := m.point(i)
-	limit := float64(pointLimit)
-	if !asked {
-		if a.Latitude == nil || a.Longitude == nil {
-			return data.City{}, shape.Known("unknown_city")
-		}
-		lat, lon, limit = *a.Latitude, *a.Longitude, cellLimit
+	lat, lon, ok := a.cell()
+	if !ok {
+		lat, lon, ok = m.point(i)
+	}
+	if !ok {
+		return data.City{}, shape.Known("unknown_city")
 	}
 	name := m.City.Trim()
 	city, ok := cities.Named(name)
@@ -184,8 +191,8 @@ func (m meta) place(cities *data.Gazetteer, a *answer, i int) (data.City, error)
 	if !ok {
 		return city, shape.Bad("unknown_city", "no city of the weather desk is called %q", name)
 	}
-	if km := city.Distance(lat, lon); !(km <= limit) {
-		return city, shape.Bad("far_from_station", "the point is %.0f km from %s, where %s is measured", km, city.Station, city.Title)
+	if km := city.Distance(lat, lon); !(km <= cellLimit) {
+		return city, shape.Bad("far_from_station", "the grid cell is %.0f km from %s, where %s is measured", km, city.Station, city.Title)
 	}
 	return city, nil
 }
