@@ -67,7 +67,9 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	m := newMeter(std, c.JSON)
 	req := keeper.Request{Paths: paths, Stdin: spooled(dir, paths), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
+	done := keeper.NewResult() // so far
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
+		done.Add(e)
 		m.imported(e)
 		if !c.JSON {
 			printEvent(std.out, std.err, e)
@@ -75,7 +77,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}, localImport)
 	m.clear()
 	if err != nil {
-		return err
+		return c.cutShort(ctx, std.out, done, err)
 	}
 	if c.JSON {
 		if err := json.NewEncoder(std.out).Encode(res); err != nil {
@@ -91,6 +93,23 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return errSilent
 	}
 	return nil
+}
+
+// cutShort tells what an import that ended in an error has done: the files that have
+// their receipts are in.
+func (c *ImportCmd) cutShort(ctx context.Context, out io.Writer, done keeper.Result, err error) error {
+	if c.JSON && len(done.Receipts) > 0 {
+		err = errors.Join(err, json.NewEncoder(out).Encode(done))
+	}
+	var said interruption
+	if ctx.Err() == nil || c.DryRun || len(done.Receipts) == 0 || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	rest := "nothing of any other is"
+	if errors.As(err, &said) {
+		rest = said.Error()
+	}
+	return interruption(fmt.Sprintf("the files with a receipt are in (%d); %s", len(done.Receipts), rest))
 }
 
 const spoolPrefix = "stdin-"

@@ -41,7 +41,8 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 	}
 	err = errors.Join(f(db), db.Close())
 	if err == nil && admin.Running(dir.AdminSocket()) {
-		_, err = admin.Call(ctx, dir.AdminSocket(), opKeys, none{}, nil) // in force at once
+		// The change is made, whoever leaves now.
+		_, err = admin.Call(context.WithoutCancel(ctx), dir.AdminSocket(), opKeys, none{}, nil) // in force at once
 	}
 	return err
 }

@@ -118,12 +118,22 @@ func status(ctx context.Context, err error, std stdio) int {
 	case errors.Is(err, errSilent):
 		return 1
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		_, _ = fmt.Fprintln(std.err, "pmx: interrupted; nothing half-done was kept")
+		what := interruption("nothing half-done was kept")
+		_ = errors.As(err, &what)
+		_, _ = fmt.Fprintln(std.err, "pmx: interrupted;", what)
 		return 130
 	}
 	_, _ = fmt.Fprintln(std.err, "pmx:", visible(err.Error(), ""))
 	return 1
 }
+
+// interruption says what became of work that was interrupted.
+type interruption string
+
+func (i interruption) Error() string { return string(i) }
+
+// Is tells that it is a cancellation.
+func (interruption) Is(target error) bool { return target == context.Canceled }
 
 const description = `Analytics for a prediction-market venue, in one binary on one box.
 

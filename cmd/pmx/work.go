@@ -121,12 +121,8 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 				onEvent(e)
 			}
 		})
-		var remote *admin.Error
-		if errors.Is(err, admin.ErrLost) || errors.As(err, &remote) && remote.Code == admin.CodeCanceled {
-			return res, fmt.Errorf("the server stopped before %s was done; what was under way left no trace: run the command again", name)
-		}
 		if err != nil {
-			return res, err
+			return res, stopped(ctx, name, err)
 		}
 		return res, json.Unmarshal(raw, &res)
 	}
@@ -139,6 +135,21 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 	}
 	res, err = local(ctx, k, req, onEvent)
 	return res, errors.Join(err, k.Close())
+}
+
+// stopped says what an operation came to that its server, or the command, gave up.
+func stopped(ctx context.Context, name string, err error) error {
+	var remote *admin.Error
+	lost := errors.Is(err, admin.ErrLost)
+	switch canceled := errors.As(err, &remote) && remote.Code == admin.CodeCanceled; {
+	case lost && ctx.Err() != nil:
+		return interruption("the server did not say what became of what was under way: it may be done; to run the command again does no harm")
+	case lost:
+		return fmt.Errorf("the server went away before it said that %s was done; what was under way may be done or not: run the command again", name)
+	case canceled && ctx.Err() == nil:
+		return fmt.Errorf("the server stopped before %s was done; nothing half-done was kept: run the command again", name)
+	}
+	return err
 }
 
 // stage is one stage of long work, as an event.

@@ -121,6 +121,36 @@ func TestACommandThatGoesAwayCancelsItsOperation(t *testing.T) {
 	<-canceled
 }
 
+func TestACommandThatLeavesHearsWhatWasDone(t *testing.T) {
+	sock := open(t, map[string]admin.Operation{
+		"cut": func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
+			emit("started")
+			<-ctx.Done()
+			emit("kept")
+			return nil, ctx.Err()
+		},
+		"done": func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
+			emit("started")
+			<-ctx.Done()
+			return "all", nil
+		},
+	})
+	call := func(name string) (string, string, error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		events := ""
+		result, err := admin.Call(ctx, sock, name, nil, func(e json.RawMessage) { events += string(e); cancel() })
+		return events, string(result), err
+	}
+	var told *admin.Error
+	if events, _, err := call("cut"); events != `"started""kept"` || !errors.Is(err, context.Canceled) || !errors.As(err, &told) || told.Code != admin.CodeCanceled {
+		t.Errorf("cut short: %s, %v", events, err)
+	}
+	if _, result, err := call("done"); result != `"all"` || err != nil {
+		t.Errorf("done for all that: %s, %v", result, err)
+	}
+}
+
 func TestStoppingTheServerEndsOperations(t *testing.T) {
 	sock := filepath.Join(t.TempDir(), "admin.sock")
 	s, err := admin.Listen(sock, nil, zerolog.Nop())

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
+
+	"pmx/guard"
 )
 
 // ErrLost is returned when the server went away before it gave a result.
@@ -17,14 +20,25 @@ var ErrLost = errors.New("the server went away before it gave a result")
 // ErrNotRunning is returned when nobody answers on the socket.
 var ErrNotRunning = errors.New("no server is running on this data directory")
 
-// client speaks HTTP over the socket at path, one connection per call.
-func client(path string) *http.Client {
+// leaveWait bounds how long a command that leaves waits for what its operation came to.
+const leaveWait = time.Minute
+
+// client speaks HTTP over conn, one call.
+func client(conn net.Conn) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", path)
-		},
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return conn, nil },
 	}}
+}
+
+// leave closes the command's own half of the connection, which cancels the operation:
+// the server can still say what was done.
+func leave(conn net.Conn) {
+	if half, ok := conn.(*net.UnixConn); !ok || half.CloseWrite() != nil {
+		_ = conn.Close()
+		return
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(leaveWait)) // a closed connection needs none
 }
 
 // Running tells whether a server accepts connections on the socket at path.
@@ -39,36 +53,55 @@ func Running(path string) bool {
 
 // Call runs the operation name with req as its request, hands its events to
 // onEvent (which may be nil) in order, and gives its result. The operation's own
-// failure is an *Error; ErrNotRunning and ErrLost say what else went wrong.
+// failure is an *Error; ErrNotRunning and ErrLost say what else went wrong. When ctx
+// ends, the operation is cancelled and Call waits for what it came to: a result or
+// an *Error, or ErrLost where the server did not say.
 func Call(ctx context.Context, path, name string, req any, onEvent func(json.RawMessage)) (json.RawMessage, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", name, err)
 	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin"+callPrefix+name, bytes.NewReader(body))
+	post, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, "http://admin"+callPrefix+name, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", name, err)
 	}
-	res, err := client(path).Do(post)
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", path)
 	if err != nil {
-		var dial *net.OpError
-		if errors.As(err, &dial) && dial.Op == "dial" {
-			return nil, fmt.Errorf("call %s: %w (%w)", name, ErrNotRunning, err)
+		return nil, fmt.Errorf("call %s: %w (%w)", name, ErrNotRunning, err)
+	}
+	defer conn.Close()
+	over := make(chan struct{})
+	left := guard.Beside(func() error {
+		select {
+		case <-ctx.Done():
+			leave(conn)
+		case <-over:
 		}
-		return nil, fmt.Errorf("call %s: %w", name, err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("call %s: the server answered %s: it may be of another version", name, res.Status)
-	}
-	result, err := read(res.Body, onEvent)
+		return nil
+	})
+	result, err := exchange(conn, post, onEvent)
+	close(over)
+	err = errors.Join(err, guard.Handed(<-left))
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
+		err = fmt.Errorf("%w (%w)", err, ctx.Err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", name, err)
 	}
 	return result, nil
+}
+
+// exchange sends a call and takes the lines of its reply.
+func exchange(conn net.Conn, post *http.Request, onEvent func(json.RawMessage)) (json.RawMessage, error) {
+	res, err := client(conn).Do(post)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrLost, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answered %s: it may be of another version", res.Status)
+	}
+	return read(res.Body, onEvent)
 }
 
 // read takes the lines of a reply up to the one with the result.

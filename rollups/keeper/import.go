@@ -49,20 +49,40 @@ type Result struct {
 	Skipped  []Failure        `json:"skipped"`
 }
 
+// NewResult is that of an import that has done nothing yet.
+func NewResult() Result {
+	return Result{Receipts: []ingest.Receipt{}, Failed: []Failure{}, Skipped: []Failure{}}
+}
+
+// Add takes in what an event tells of a file.
+func (r *Result) Add(e Event) {
+	switch {
+	case e.Receipt != nil:
+		r.Receipts = append(r.Receipts, *e.Receipt)
+	case e.Failed != nil:
+		r.Failed = append(r.Failed, *e.Failed)
+	case e.Skipped != nil:
+		r.Skipped = append(r.Skipped, *e.Skipped)
+	}
+}
+
 // ErrNothing is returned for an import of paths that hold no file.
 var ErrNothing = errors.New("no file to import")
 
 // Import brings files in, those that others refer to first, each in its own
 // transaction. A file that fails is reported and the others go on; the error
-// is non-nil only where no work could be done or it was cancelled.
+// is non-nil only where no work could be done or it was cancelled before all of
+// it was done. A file that was committed has its receipt in any case.
 func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Result, error) {
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	res := NewResult()
+	if err := k.busy.Enter(ctx); err != nil {
+		return res, err
+	}
+	defer k.busy.Leave()
 	if emit == nil {
 		emit = func(Event) {}
 	}
-	res := Result{Receipts: []ingest.Receipt{}, Failed: []Failure{}, Skipped: []Failure{}}
-	plans, err := k.plan(req, &res, emit)
+	plans, err := k.plan(ctx, req, &res, emit)
 	if err != nil {
 		return res, err
 	}
@@ -73,18 +93,18 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	}
 	for _, p := range plans {
 		coming -= fillsOf(p)
-		if err := k.room(); err != nil {
+		if err := errors.Join(ctx.Err(), k.room()); err != nil {
 			return res, err
 		}
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
 			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path), Coming: coming,
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
 		})
-		if ctx.Err() != nil {
-			return res, ctx.Err()
-		}
 		if err != nil {
 			k.unseen = k.unseen || engine.IsFault(err) // it may be in for all that
+			if ctx.Err() != nil {
+				return res, ctx.Err()
+			}
 			res.fail(emit, req.nameOf(p.Path), err)
 			continue
 		}
@@ -187,7 +207,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 
 // plan expands the paths, names the feed of every file, and puts files that
 // others refer to first.
-func (k *Keeper) plan(req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
+func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
 	var plans []ingest.Plan
 	for _, path := range req.Paths {
 		files, fromFolder, err := expand(path)
@@ -195,6 +215,9 @@ func (k *Keeper) plan(req Request, res *Result, emit func(Event)) ([]ingest.Plan
 			return nil, err
 		}
 		for _, file := range files {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			p, _, err := k.importer.Identify(file, req.As)
 			switch {
 			case err == nil:

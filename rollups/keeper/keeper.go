@@ -44,8 +44,8 @@ type Keeper struct {
 	runs      *runs         // nil where nobody is served
 	merger    rollups.Merger
 	factsOnly bool
-	unseen    bool       // a rebuild is committed that the snapshot does not show yet
-	busy      sync.Mutex // one import, refresh, rebuild or verification at a time
+	unseen    bool      // a rebuild is committed that the snapshot does not show yet
+	busy      exclusive // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup // what goes on beside that
 	ctx        context.Context
@@ -161,8 +161,10 @@ func (k *Keeper) FactsOnly() {
 // Close ends the keeping once what runs is done.
 func (k *Keeper) Close() error {
 	k.cancel()
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(context.Background()); err != nil { // never
+		return err
+	}
+	defer k.busy.Leave()
 	k.background.Wait()
 	if k.runs == nil {
 		return k.db.Close()
@@ -251,8 +253,10 @@ type Step func(name string, done, of int)
 // Refresh brings the rollups up to date with the facts where an import left
 // that to a rebuild, and stores the index snapshots that are due.
 func (k *Keeper) Refresh(ctx context.Context, step Step) error {
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(ctx); err != nil {
+		return err
+	}
+	defer k.busy.Leave()
 	return k.cycleDone(k.refresh(ctx, step))
 }
 
@@ -283,8 +287,10 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	if least == 0 {
 		return nil
 	}
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(ctx); err != nil {
+		return err
+	}
+	defer k.busy.Leave()
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
 		before, err := rollups.SetWhaleRule(ctx, conn, least)
 		if err == nil && before != least {
@@ -296,8 +302,10 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 
 // Rebuild recomputes every rollup from the facts, and writes every file below runs/.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(ctx); err != nil {
+		return err
+	}
+	defer k.busy.Leave()
 	err := k.rebuild(ctx, step)
 	if err == nil {
 		err = k.rewriteRuns(ctx)
@@ -320,8 +328,10 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 // Verify proves the whole database; it changes nothing but waits for, and holds
 // off, imports.
 func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer k.busy.Leave()
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Cities, step)
 		return err

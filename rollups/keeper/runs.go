@@ -65,8 +65,8 @@ func (k *Keeper) serveRuns(dir string) {
 // lost is read from the database until the next one is there.
 func (k *Keeper) damaged(d *runfile.Damage) {
 	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below runs/ is damaged: it is set aside and written again")
-	if k.busy.TryLock() { // else what is under way writes it, or the next cycle
-		defer k.busy.Unlock()
+	if k.busy.TryEnter() { // else what is under way writes it, or the next cycle
+		defer k.busy.Leave()
 		k.writeRuns()
 	}
 }

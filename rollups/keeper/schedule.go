@@ -64,8 +64,10 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	if err := k.takeInbox(ctx); err != nil {
 		return k.cycleDone(err)
 	}
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	if err := k.busy.Enter(ctx); err != nil {
+		return err
+	}
+	defer k.busy.Leave()
 	if err := k.refresh(ctx, nil); err != nil {
 		return k.cycleDone(err)
 	}

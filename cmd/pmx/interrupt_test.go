@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/http/admin"
+	"pmx/rollups/keeper"
+)
+
+// beside makes a socket that import is called on, as a running server has.
+func beside(t *testing.T, op admin.Operation) *CLI {
+	t.Helper()
+	dir := t.TempDir()
+	sock, err := admin.Listen(engine.Dir(dir).AdminSocket(), nil, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sock.Handle(opImport, op)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- sock.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return &CLI{DataDir: dir}
+}
+
+// The command that is interrupted prints the receipts of what a server committed
+// before it saw that, and says that they are in.
+func TestAnInterruptedImportSaysWhatIsIn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, asJSON := range []bool{false, true} {
+		for receipts, want := range []string{
+			"pmx: interrupted; nothing half-done was kept\n",
+			"pmx: interrupted; the files with a receipt are in (1); nothing of any other is\n",
+		} {
+			ctx, interrupt := context.WithCancel(t.Context())
+			cli := beside(t, func(ctx context.Context, _ json.RawMessage, emit func(any)) (any, error) {
+				interrupt()
+				<-ctx.Done()
+				for range receipts {
+					emit(keeper.Event{Receipt: &ingest.Receipt{File: file, Feed: "pmx-fills", Read: 1, Inserted: 1}})
+				}
+				return nil, ctx.Err()
+			})
+			var out, errOut bytes.Buffer
+			std := stdio{in: strings.NewReader(""), out: &out, err: &errOut}
+			code := status(ctx, (&ImportCmd{Paths: []string{file}, OnError: "row", JSON: asJSON}).Run(ctx, cli, std), std)
+			if code != 130 || errOut.String() != want || strings.Contains(out.String(), "pmx-fills") != (receipts == 1) {
+				t.Errorf("%d receipts, JSON %v: status %d, %q, %q", receipts, asJSON, code, out.String(), errOut.String())
+			}
+		}
+	}
+}
+
+// What is not known is not claimed.
+func TestWhatAServerLeftOpenIsSaid(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	canceled := &admin.Error{Code: admin.CodeCanceled, Message: "context canceled"}
+	for _, c := range []struct {
+		ctx         context.Context
+		err         error
+		want        string
+		interrupted bool
+	}{
+		{left, fmt.Errorf("%w (%w)", admin.ErrLost, context.Canceled), "did not say", true},
+		{t.Context(), admin.ErrLost, "may be done or not", false},
+		{t.Context(), canceled, "nothing half-done", false},
+		{left, fmt.Errorf("%w (%w)", canceled, context.Canceled), "context canceled", true},
+		{t.Context(), &admin.Error{Code: "failed", Message: "disk full"}, "disk full", false},
+	} {
+		err := stopped(c.ctx, opImport, c.err)
+		if !strings.Contains(err.Error(), c.want) || errors.Is(err, context.Canceled) != c.interrupted {
+			t.Errorf("%v becomes %q, want %q", c.err, err, c.want)
+		}
+	}
+}

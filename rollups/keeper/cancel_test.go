@@ -1,0 +1,82 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/engine"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// Whoever leaves just behind the commit of a file gets its receipt, and the files
+// behind it are not begun.
+func TestACommittedFileHasItsReceipt(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	armed := false
+	k, err := keeper.Open(ctx, keeper.Config{
+		Engine: engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"},
+		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Publish: func(*serving.Snapshot) { // the batch is in
+			if armed {
+				leave()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const head = "ts,wallet,token,side,shares,usd\n"
+	row := func(day int) string {
+		return fmt.Sprintf("2026-01-%02dT03:04:05Z,0x1111111111111111111111111111111111111111,7,BUY,10,4\n", day)
+	}
+	first, second := write(t, "a.csv", head+row(2)), write(t, "b.csv", head+row(3))
+	armed = true
+	told := keeper.NewResult()
+	res, err := k.Import(ctx, keeper.Request{Paths: []string{first, second}}, told.Add)
+	armed = false
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the import of two files ended with %v", err)
+	}
+	if len(res.Receipts) != 1 || res.Receipts[0].Inserted != 1 || len(told.Receipts) != 1 || len(told.Failed) > 0 {
+		t.Errorf("got %+v, told %+v", res, told)
+	}
+	if n := count(t, k, "SELECT count(*) FROM fills"); n != 1 {
+		t.Errorf("%d fills are in", n)
+	}
+	if again := mustImport(t, k, first, second); again[0].AlreadyThere != 1 || again[1].Inserted != 1 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+// Whoever waits for another's import may leave.
+func TestWhoWaitsMayLeave(t *testing.T) {
+	k := open(t, t.TempDir())
+	file := write(t, "a.csv", "ts,wallet,token,side,shares,usd\n2026-01-02T03:04:05Z,0x1111111111111111111111111111111111111111,7,BUY,10,4\n")
+	var waited error
+	_, err := k.Import(t.Context(), keeper.Request{Paths: []string{file}}, func(e keeper.Event) {
+		if e.Receipt == nil {
+			return
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		_, waited = k.Import(ctx, keeper.Request{Paths: []string{file}}, nil)
+	})
+	if err != nil || !errors.Is(waited, context.Canceled) {
+		t.Errorf("the one in work ended with %v, the one that waited with %v", err, waited)
+	}
+}
