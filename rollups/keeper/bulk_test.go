@@ -1,7 +1,10 @@
 package keeper_test
 
 import (
+	"bufio"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"pmx/engine/ingest"
@@ -57,4 +60,65 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 	if noted := count(t, k, "SELECT coalesce(SUM(fills), 0)::BIGINT FROM late_days"); noted != late || late == 0 {
 		t.Errorf("%d late fills are noted, want %d", noted, late)
 	}
+}
+
+// Very many files of a few new fills each cost one rebuild where that is cheaper than a
+// merge of each, which depends on the facts that are there; a few files are merged.
+func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
+	parts := sampleParts(t)
+	many := split(t, parts[1], 500)
+	if len(many) < 9 {
+		t.Fatalf("%d files", len(many))
+	}
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[0])
+	for _, r := range mustImport(t, k, many[:2]...) {
+		if r.RebuildNeeded {
+			t.Error("two files were left to a rebuild")
+		}
+	}
+	receipts := mustImport(t, k, many...)
+	if receipts[0].RebuildNeeded || !receipts[2].RebuildNeeded {
+		t.Errorf("a file that was there is left to a rebuild, or the first of many new ones is not: %+v", receipts[:3])
+	}
+	mustVerify(t, k)
+	one := open(t, t.TempDir())
+	mustImport(t, one, parts[:2]...)
+	if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
+		t.Errorf("counts %+v, want %+v", got, want)
+	}
+	for _, r := range mustImport(t, k, many...) {
+		if r.Inserted > 0 || r.RebuildNeeded {
+			t.Errorf("once more: %+v", r)
+		}
+	}
+}
+
+// split writes the rows of a CSV file into files of a few.
+func split(t *testing.T, path string, rows int) (files []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	if !lines.Scan() {
+		t.Fatalf("%s is empty", path)
+	}
+	header, dir := lines.Text(), t.TempDir()
+	text := ""
+	for n, more := 0, true; more; n++ {
+		if more = lines.Scan(); more {
+			text += lines.Text() + "\n"
+		}
+		if text != "" && (!more || n%rows == rows-1) {
+			name := filepath.Join(dir, fmt.Sprintf("part-%03d.csv", len(files)))
+			if err := os.WriteFile(name, []byte(header+"\n"+text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files, text = append(files, name), ""
+		}
+	}
+	return files
 }

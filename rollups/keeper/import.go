@@ -87,12 +87,12 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		return res, err
 	}
 	rebuild := false
-	coming := int64(0) // fills in files still to be read, about
+	var coming ingest.Coming
 	for _, p := range plans {
-		coming += fillsOf(p)
+		coming.Fills, coming.Files = coming.Fills+fillsOf(p), coming.Files+filesOf(p)
 	}
 	for _, p := range plans {
-		coming -= fillsOf(p)
+		coming.Fills, coming.Files = coming.Fills-fillsOf(p), coming.Files-filesOf(p)
 		if err := errors.Join(ctx.Err(), k.room()); err != nil {
 			return res, err
 		}
@@ -146,6 +146,14 @@ func nothingOf(r ingest.Receipt) string {
 		return fmt.Sprintf("every one of its %d rows was rejected, read as %s", r.Read, r.Feed)
 	}
 	return ""
+}
+
+// filesOf is 1 of a file of fills, else 0.
+func filesOf(p ingest.Plan) int {
+	if p.Feed.Kind != data.KindFills {
+		return 0
+	}
+	return 1
 }
 
 // fillsOf is about how many fills a file has.

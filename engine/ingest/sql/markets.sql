@@ -8,10 +8,20 @@ CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub FROM markets WHERE
 CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN)
 
 -- name: MapFromFills
+-- What fills say of a token only fills gaps: of one whose market is known, and of a
+-- condition that is known, it says nothing.
 INSERT INTO n_map
-SELECT token, condition, outcome, false FROM s_raw
-WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
-GROUP BY token, condition, outcome
+WITH named AS (
+  SELECT token, condition, outcome
+  FROM s_raw
+  WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
+  GROUP BY token, condition, outcome
+)
+SELECT n.token, n.condition, n.outcome, false
+FROM named AS n
+LEFT JOIN tokens AS t ON t.token_id = n.token
+LEFT JOIN markets AS m ON m.condition = n.condition
+WHERE t.market IS NULL OR m.market IS NULL
 
 -- name: StubsFromMap
 -- A condition that only a token or a fill names is a market all the same.
