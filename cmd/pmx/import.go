@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 
 	"pmx/data/feeds"
-	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
@@ -55,18 +52,18 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return err
 	}
-	paths, err := c.sources(dir, std.in)
+	paths, in, err := c.sources(ctx, dir, std.in)
 	if err != nil {
 		return err
 	}
-	defer removeSpooled(dir, paths)
+	defer in.remove()
 	for _, path := range paths {
 		if err := checkFacts(path); err != nil {
 			return err
 		}
 	}
 	m := newMeter(std, c.JSON)
-	req := keeper.Request{Paths: paths, Stdin: spooled(dir, paths), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
+	req := keeper.Request{Paths: paths, Stdin: in.path(), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
 	done := keeper.NewResult() // so far
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
 		done.Add(e)
@@ -110,56 +107,6 @@ func (c *ImportCmd) cutShort(ctx context.Context, out io.Writer, done keeper.Res
 		rest = said.Error()
 	}
 	return interruption(fmt.Sprintf("the files with a receipt are in (%d); %s", len(done.Receipts), rest))
-}
-
-const spoolPrefix = "stdin-"
-
-// sources makes the paths absolute, since a server may do the work, and keeps
-// standard input in a file where the database can read it.
-func (c *ImportCmd) sources(dir engine.Dir, in io.Reader) ([]string, error) {
-	var paths []string
-	for _, p := range c.Paths {
-		if p == "-" && spooled(dir, paths) != "" {
-			return nil, errors.New("standard input can be read once only: give - once")
-		}
-		if p != "-" {
-			abs, err := filepath.Abs(p)
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, abs)
-			continue
-		}
-		if err := os.MkdirAll(dir.Inbox(), 0o700); err != nil {
-			return nil, err
-		}
-		f, err := os.CreateTemp(dir.Inbox(), "."+spoolPrefix+"*")
-		if err != nil {
-			return nil, fmt.Errorf("keep standard input: %w", err)
-		}
-		_, err = io.Copy(f, in)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("keep standard input: %w", err)
-		}
-		paths = append(paths, f.Name())
-	}
-	return paths, nil
-}
-
-// spooled is the one of paths that holds standard input, "" where none does.
-func spooled(dir engine.Dir, paths []string) string {
-	for _, p := range paths {
-		if filepath.Dir(p) == dir.Inbox() && strings.HasPrefix(filepath.Base(p), "."+spoolPrefix) {
-			return p
-		}
-	}
-	return ""
-}
-
-func removeSpooled(dir engine.Dir, paths []string) {
-	if p := spooled(dir, paths); p != "" {
-		_ = os.Remove(p)
-	}
 }
 
 func printEvent(out, errOut io.Writer, e keeper.Event) {

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 //	send STATUS METHOD PATH KEY [BODY]   as get, with another method and a JSON body
 //	field NAME KEY              set $NAME to the string KEY (a.b: b within a) of the JSON object in the last line of stdout
 //	status N WORDS…             run pmx WORDS…; it must exit with status N
+//	interrupt N WORDS…          run pmx WORDS… with a standard input that never ends, SIGINT it once it has a spool; it must exit with status N
 //	appears GLOB                wait until a file matches
 //	old FILE                    set a file's modification time an hour back
 //	private DIR                 nobody but the owner has rights to the folder or to anything in it
@@ -40,7 +41,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": cmdServe, "shutdown": cmdShutdown, "get": cmdGet, "send": cmdSend, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
-			"appears": cmdAppears, "old": cmdOld, "private": cmdPrivate,
+			"interrupt": cmdInterrupt, "appears": cmdAppears, "old": cmdOld, "private": cmdPrivate,
 		},
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {

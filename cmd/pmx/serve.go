@@ -78,6 +78,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
 		return err
 	}
+	sweepSpools(dir)
 	lines, closeLines, err := c.lines(std)
 	if err != nil {
 		return err
