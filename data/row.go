@@ -144,6 +144,17 @@ const (
 	ResolvedOnChain  ResolutionSource = 5 // payout numerators and denominator
 )
 
+// resolutionSources are the names of the sources of payouts, in their order.
+var resolutionSources = [...]string{"", "map", "prices", "winner", "api", "chain"}
+
+// String is the source's name in files and answers, "" for an unknown one.
+func (s ResolutionSource) String() string {
+	if s < 0 || int(s) >= len(resolutionSources) {
+		return ""
+	}
+	return resolutionSources[s]
+}
+
 // TimeSource orders what says when a market was resolved: the larger wins. A time
 // that comes from none of these, such as that of the last trade, is no time of
 // resolution.
@@ -186,6 +197,9 @@ type Resolution struct {
 	AtSource TimeSource
 	Source   ResolutionSource
 	Version  time.Time // the feed's own update time, zero where unknown
+	// CorrectedAt is when somebody declared these payouts right, against others of
+	// their source and version; zero where nobody did.
+	CorrectedAt time.Time
 	// AtVersion is the version of the record that ResolvedAt is of, where another
 	// record was put into this one; zero: Version.
 	AtVersion time.Time

@@ -22,6 +22,7 @@ type ImportCmd struct {
 	As      string   `help:"Read every file as this feed instead of detecting it." placeholder:"FEED"`
 	OnError string   `help:"What a row that cannot be read does: be rejected alone (row), or have its file refused (file)." enum:"row,file" default:"row"`
 	DryRun  bool     `help:"Say what would happen, change nothing."`
+	Correct bool     `help:"Where payouts are in conflict with others of equal source and version, these are right: they become the newest of their source."`
 	JSON    bool     `help:"End with one JSON object instead of text."`
 }
 
@@ -36,6 +37,7 @@ sees the result.
   pmx import events.ndjson orderFilled.csv
   pmx import --dry-run ~/downloads/
   curl -s https://host/trades.json | pmx import -
+  pmx import --correct winners.csv
   pmx import --as polymarket-trades page.json
 
 Feeds:
@@ -63,7 +65,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		}
 	}
 	m := newMeter(std, c.JSON)
-	req := keeper.Request{Paths: paths, Stdin: in.path(), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun}
+	req := keeper.Request{Paths: paths, Stdin: in.path(), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun, Correct: c.Correct}
 	done := keeper.NewResult() // so far
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
 		done.Add(e)
@@ -75,6 +77,9 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	m.clear()
 	if err != nil {
 		return c.cutShort(ctx, std.out, done, err)
+	}
+	if c.Correct && slices.ContainsFunc(res.Receipts, func(r ingest.Receipt) bool { return !r.Correct }) {
+		return errors.New("the running server is of an earlier version and does not know --correct: the files are imported without it; start the server again with this version and repeat the import")
 	}
 	if c.JSON {
 		if err := json.NewEncoder(std.out).Encode(res); err != nil {
@@ -160,6 +165,11 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("markets new", r.MarketsNew, "")
 	row("markets changed", r.MarketsChanged, "")
 	row("resolutions", r.Resolutions, "")
+	row("conflicts", r.Conflicts, conflictNote(r))
+	for _, condition := range r.ConflictMarkets[:min(len(r.ConflictMarkets), 3)] {
+		_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", "", "", condition)
+	}
+	row("overruled", r.Overruled, "other payouts stand, of a better source or a later version")
 	for _, why := range slices.Sorted(maps.Keys(r.FinalPricesNotTaken)) {
 		row("prices not taken", r.FinalPricesNotTaken[why], "final ones, as payouts: "+why.Explain())
 	}
@@ -181,6 +191,18 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "warning", r.Warning)
 	}
 	if r.RejectedFile != "" && !r.DryRun {
-		_, _ = fmt.Fprintf(w, "  %-18s %s\n", "rejected rows in", visible(r.RejectedFile, r.RejectedFile))
+		kept := "rejected rows in"
+		if len(r.Rejected) == 0 {
+			kept = "these rows in"
+		}
+		_, _ = fmt.Fprintf(w, "  %-18s %s\n", kept, visible(r.RejectedFile, r.RejectedFile))
 	}
+}
+
+// conflictNote says what a conflict is and how it is settled.
+func conflictNote(r ingest.Receipt) string {
+	if r.Correct {
+		return "the file says two things of these markets itself; the larger payouts, the earlier time stand"
+	}
+	return "another resolution of equal source and version is known, or a correction; --correct settles it with this file's"
 }

@@ -115,6 +115,7 @@ func resolutions() Fact {
 		{"resolved_at_source", Text, "", "what resolved_at comes from: chain, oracle, closed_time or end_date"},
 		{"source", Text, "", "map, prices, winner, api or chain, weakest first"},
 		{"version", Timestamp, UTC, "when the source last changed it"},
+		{"corrected_at", Timestamp, UTC, "when an import with --correct gave it; null where none did"},
 	}}
 }
 

@@ -75,6 +75,7 @@ type Options struct {
 	Name     string // what the user calls the file, "" = its path
 	OnError  OnError
 	DryRun   bool
+	Correct  bool           // its payouts are the newest of their source
 	Coming   Coming         // what is still to be imported: see isBulk
 	Progress func(Progress) // may be nil
 }
@@ -137,10 +138,13 @@ type job struct {
 	merged  bool
 	cleaned bool // DuckDB read a copy without the records it could not read
 	release bool // the rows are fills that waited for their market
+	paid    bool // the file has payouts
+	// disputed are the markets of which the file says otherwise than is known.
+	disputed map[data.Hash]bool
 }
 
 func (j *job) run() (Receipt, error) {
-	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun}
+	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
 	if err := j.stage(); err != nil {

@@ -54,7 +54,10 @@ func (j *job) prepareMarkets() error {
 	if markets+mapped == 0 {
 		return j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
 	}
-	if err := j.exec("MarketsNext", "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote")); err != nil {
+	if err := j.checkWords(); err != nil {
+		return err
+	}
+	if err := j.exec("MarketsNext", words("@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"))...); err != nil {
 		return err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
@@ -112,7 +115,7 @@ func betterResolution(old, next *data.Resolution) *data.Resolution {
 		return cmp.Or(old, next)
 	}
 	payouts, at := *old, *old
-	if cmp.Or(cmp.Compare(old.Source, next.Source), old.Version.Compare(next.Version), slices.Compare(old.Payouts, next.Payouts)) < 0 {
+	if compareWords(old, next) < 0 {
 		payouts = *next
 	}
 	if timeOrder(old, next) < 0 {
@@ -131,7 +134,7 @@ func timeOrder(a, b *data.Resolution) int {
 // atVersion is the version of the record that gave the time of r.
 func atVersion(r *data.Resolution) time.Time {
 	if r.AtVersion.IsZero() {
-		return r.Version
+		return effective(r)
 	}
 	return r.AtVersion
 }
@@ -191,7 +194,7 @@ func slice[T any](dst *[]T, v []T) {
 	}
 }
 
-// marketRow gives the values of m_raw's columns.
+// marketRow gives the values of m_raw's columns up to stub.
 func marketRow(m data.Market) ([]any, error) {
 	row := []any{nil, append([]byte(nil), m.Condition[:]...)}
 	for _, s := range []string{m.GammaID, m.QuestionID, m.Question, m.Slug, m.Description, m.ResolutionSource,
@@ -219,13 +222,13 @@ func marketRow(m data.Market) ([]any, error) {
 // payoutColumns are the columns from payouts on; what follows from others is empty.
 func payoutColumns(r *data.Resolution) []any {
 	if r == nil {
-		return make([]any, 9)
+		return make([]any, 10)
 	}
 	payouts := make([]int64, len(r.Payouts))
 	for i, p := range r.Payouts {
 		payouts[i] = int64(p)
 	}
-	row := []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt), nil, nil, nil, nil, nil}
+	row := []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt), nil, nil, nil, nil, nil, stamp(r.CorrectedAt)}
 	if by := r.TimeBy(); by != data.TimeUnknown {
 		row[6], row[7] = int8(by), stamp(atVersion(r))
 	}

@@ -30,7 +30,15 @@ type Receipt struct {
 	MarketsNew     int64 `json:"markets_new"`
 	MarketsChanged int64 `json:"markets_changed"`
 	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
-	TokensMapped   int64 `json:"tokens_mapped"`
+	// Conflicts counts markets of whose payouts, or time of resolution, the file says
+	// something else than is known from equal source and version or by a correction.
+	Conflicts       int64    `json:"conflicts"`
+	ConflictMarkets []string `json:"conflict_markets,omitempty"` // the first of them
+	// Overruled counts payouts other than those that stand, which are of a better
+	// source or of a later version.
+	Overruled    int64 `json:"overruled"`
+	Correct      bool  `json:"correct,omitempty"` // the payouts were made the newest of their source
+	TokensMapped int64 `json:"tokens_mapped"`
 	// FinalPricesNotTaken counts markets whose prices look like payouts and are none,
 	// by reason.
 	FinalPricesNotTaken map[data.Untaken]int64 `json:"final_prices_not_taken,omitempty"`

@@ -40,7 +40,20 @@ func newRejects(dir engine.Dir, name string, at time.Time) *rejects {
 	return &rejects{dir: dir.Rejected(), name: name, at: at, counts: map[string]int64{}}
 }
 
+// add keeps a row that is rejected.
 func (r *rejects) add(line int64, reason, detail, raw string) error {
+	if err := r.keep(line, reason, detail, raw); err != nil {
+		return err
+	}
+	r.counts[reason]++
+	if r.first == nil {
+		r.first = &rejectedRow{File: r.name, Line: line, Reason: reason, Detail: detail, Raw: raw}
+	}
+	return nil
+}
+
+// keep writes a row to the file, one that is not rejected too.
+func (r *rejects) keep(line int64, reason, detail, raw string) error {
 	if r.file == nil {
 		f, err := os.CreateTemp(r.dir, ".rejects-*")
 		if err != nil {
@@ -48,12 +61,7 @@ func (r *rejects) add(line int64, reason, detail, raw string) error {
 		}
 		r.file, r.w = f, bufio.NewWriter(f)
 	}
-	r.counts[reason]++
-	row := rejectedRow{File: r.name, Line: line, Reason: reason, Detail: detail, Raw: raw}
-	if r.first == nil {
-		r.first = &row
-	}
-	b, err := json.Marshal(row)
+	b, err := json.Marshal(rejectedRow{File: r.name, Line: line, Reason: reason, Detail: detail, Raw: raw})
 	if err != nil {
 		return err
 	}
@@ -67,7 +75,7 @@ func (r *rejects) add(line int64, reason, detail, raw string) error {
 const nameLimit = 100
 
 // seal finishes the file and says where it will lie, "" where no row was
-// rejected. It must be done before the import is committed.
+// kept. It must be done before the import is committed.
 func (r *rejects) seal() (string, error) {
 	if r.file == nil {
 		return "", nil

@@ -73,7 +73,7 @@ func (j *job) withAppenders(f func(*sink) error) error {
 		if !ok {
 			return fmt.Errorf("driver %T has no appender", dc)
 		}
-		s := &sink{j: j, markets: newMarkets()}
+		s := &sink{j: j, markets: newMarkets(j.conflict)}
 		var open []*duckdb.Appender
 		appender := func(table string) *duckdb.Appender {
 			a, err := duckdb.NewAppender(conn, "temp", "main", table)
@@ -99,9 +99,10 @@ func (j *job) withAppenders(f func(*sink) error) error {
 			err = f(s)
 		}
 		if err == nil {
-			err = s.markets.each(func(m data.Market) error {
+			err = s.markets.each(func(m data.Market, line int64, contradicts bool) error {
 				j.receipt.untaken(&m)
-				return appendMarket(marketRows, m)
+				j.paid = j.paid || m.Resolution != nil
+				return appendMarket(marketRows, m, line, contradicts)
 			})
 		}
 		for _, a := range open {
@@ -111,12 +112,12 @@ func (j *job) withAppenders(f func(*sink) error) error {
 	})
 }
 
-func appendMarket(a *duckdb.Appender, m data.Market) error {
+func appendMarket(a *duckdb.Appender, m data.Market, line int64, contradicts bool) error {
 	row, err := marketRow(m)
 	if err != nil {
 		return err
 	}
-	return a.AppendRow(values(row)...)
+	return a.AppendRow(values(append(row, line, contradicts))...)
 }
 
 func values(row []any) []driver.Value {
@@ -161,16 +162,16 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 }
 
 // Market stages a market.
-func (s *sink) Market(_ int64, m data.Market) error {
+func (s *sink) Market(line int64, m data.Market) error {
 	s.aside()
 	soundQuote(&m)
-	return s.markets.add(m)
+	return s.markets.add(line, m)
 }
 
 // Resolution stages a payout.
-func (s *sink) Resolution(_ int64, r data.Resolution) error {
+func (s *sink) Resolution(line int64, r data.Resolution) error {
 	s.aside()
-	return s.markets.add(data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
+	return s.markets.add(line, data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 }
 
 // Token stages a mapping.
@@ -199,27 +200,44 @@ func (s *sink) Reject(line int64, reason, detail, raw string) error {
 // markets gathers the markets of one file, one per condition, in order of first
 // appearance.
 type markets struct {
-	index map[data.Hash]int
-	list  []data.Market
+	index       map[data.Hash]int
+	list        []data.Market
+	lines       []int64      // of the record whose payouts stand, of a market without any of its first
+	contradicts map[int]bool // the file says two things of its payouts
+	// conflict is told of a record that gives way to another of equal source and version.
+	conflict func(line int64, lost data.Resolution, detail string) error
 }
 
-func newMarkets() *markets { return &markets{index: map[data.Hash]int{}} }
+func newMarkets(conflict func(int64, data.Resolution, string) error) *markets {
+	return &markets{index: map[data.Hash]int{}, contradicts: map[int]bool{}, conflict: conflict}
+}
 
-func (m *markets) add(next data.Market) error {
+func (m *markets) add(line int64, next data.Market) error {
 	i, seen := m.index[next.Condition]
 	if !seen {
 		m.index[next.Condition] = len(m.list)
-		m.list = append(m.list, next)
+		m.list, m.lines = append(m.list, next), append(m.lines, line)
 		return nil
 	}
+	old := m.list[i].Resolution
 	merged, err := mergeMarket(m.list[i], next)
+	if err != nil {
+		return err
+	}
 	m.list[i] = merged
-	return err
+	switch {
+	case next.Resolution == nil:
+		return nil
+	case old == nil:
+		m.lines[i] = line
+		return nil
+	}
+	return m.addPaid(i, line, old, next.Resolution)
 }
 
-func (m *markets) each(f func(data.Market) error) error {
-	for _, market := range m.list {
-		if err := f(market); err != nil {
+func (m *markets) each(f func(m data.Market, line int64, contradicts bool) error) error {
+	for i, market := range m.list {
+		if err := f(market, m.lines[i], m.contradicts[i]); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func (j *job) stageStubs(query string) error {
 		return fmt.Errorf("read market names: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	found := newMarkets()
+	found := newMarkets(j.conflict)
 	var refs []data.TokenRef
 	for rows.Next() {
 		var condition []byte
@@ -103,7 +103,7 @@ func (j *job) stageStubs(query string) error {
 		}
 		m := data.Market{Stub: true, Question: text(question), Slug: text(slug), EventSlug: text(eventSlug), Icon: text(icon)}
 		copy(m.Condition[:], condition)
-		if err := found.add(m); err != nil {
+		if err := found.add(0, m); err != nil {
 			return err
 		}
 		if token != nil && outcome != nil {

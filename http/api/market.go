@@ -202,7 +202,7 @@ func appendResolution(b []byte, m *serving.Market, t *serving.MarketTexts) []byt
 	b = appendPayouts(append(b, `{"payouts":`...), m)
 	b = appendText(append(b, `,"winner":`...), winner)
 	b = appendResolvedAt(b, m.ResolvedTS, m.ResolvedBy)
-	return append(appendText(append(b, `,"source":`...), sourceName(t.PayoutSource)), '}')
+	return append(appendText(append(b, `,"source":`...), t.PayoutSource.String()), '}')
 }
 
 // appendPayouts adds the payouts of a market, null where it is not resolved.
@@ -211,23 +211,6 @@ func appendPayouts(b []byte, m *serving.Market) []byte {
 		return append(b, "null"...)
 	}
 	return appendRows(b, len(m.Payouts), func(b []byte, i int) []byte { return m.Payouts[i].Append(b) })
-}
-
-// sourceName says where payouts were read, "" where that is not known.
-func sourceName(s data.ResolutionSource) string {
-	switch s {
-	case data.ResolvedByMap:
-		return "map"
-	case data.ResolvedByPrices:
-		return "prices"
-	case data.ResolvedByWinner:
-		return "winner"
-	case data.ResolvedByAPI:
-		return "api"
-	case data.ResolvedOnChain:
-		return "chain"
-	}
-	return ""
 }
 
 // appendMarketFill writes wire.MarketFill.

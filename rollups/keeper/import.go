@@ -23,6 +23,7 @@ type Request struct {
 	As      string         `json:"as,omitempty"`
 	OnError ingest.OnError `json:"on_error,omitempty"`
 	DryRun  bool           `json:"dry_run,omitempty"`
+	Correct bool           `json:"correct,omitempty"` // the payouts are the newest of their source
 }
 
 // Event is what an import tells while it runs: exactly one of the fields.
@@ -97,7 +98,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 			return res, err
 		}
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
-			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Name: req.nameOf(p.Path), Coming: coming,
+			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Correct: req.Correct, Name: req.nameOf(p.Path), Coming: coming,
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
 		})
 		if err != nil {

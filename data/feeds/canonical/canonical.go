@@ -268,6 +268,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 			AtSource   shape.Text `json:"resolved_at_source"`
 			Source     shape.Text `json:"source"`
 			Version    shape.Text `json:"version"`
+			Corrected  shape.Text `json:"corrected_at"`
 		}
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
@@ -284,12 +285,31 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if payouts == nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_payout"))
 		}
-		res := data.Resolution{Condition: condition, Payouts: payouts, Source: source, Version: shape.MaybeTime(row.Version.Trim())}
+		res := data.Resolution{Condition: condition, Payouts: payouts, Source: source}
+		if res.Version, err = optionalTime("version", row.Version); err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
+		if res.CorrectedAt, err = optionalTime("corrected_at", row.Corrected); err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
 		if res.ResolvedAt, res.AtSource, err = resolvedAt(row.ResolvedAt.Trim(), row.AtSource.Trim(), row.Source.Trim()); err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
 		return sink.Resolution(line, res)
 	})
+}
+
+// optionalTime reads a time that decides which payouts stand: one that is there and
+// cannot be read is not taken for none.
+func optionalTime(column string, text shape.Text) (time.Time, error) {
+	if text.Trim() == "" {
+		return time.Time{}, nil
+	}
+	at, err := shape.ParseTime(text.Trim())
+	if err != nil {
+		return at, shape.Bad("bad_time", "the %s %q cannot be read", column, text.Trim())
+	}
+	return at, nil
 }
 
 // resolvedAt reads when a market was resolved and what says so. A list of winners

@@ -2,7 +2,8 @@
 -- row per condition; n_map what it says of tokens.
 
 -- name: MarketsEmpty
-CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub FROM markets WHERE false
+CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub, 0::BIGINT AS line, false AS contradicts
+FROM markets WHERE false
 
 -- name: MapEmpty
 CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN)
@@ -33,7 +34,7 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 -- name: MarketsNext
 -- What each market becomes: a newer version overwrites, an older one or a stub
 -- fills gaps, and between equal versions the larger value stands; a payout gives
--- way to one of a better source or a later version, and between equal ones to
+-- way to one of a better source or a later version or correction, and between equal ones to
 -- the larger payouts; the time of the resolution to one of a better source, a later
 -- version, or an earlier one. So the order of imports is no matter.
 -- A quote is the newest record's as a whole: what that one leaves out is gone, and
@@ -47,7 +48,7 @@ WITH joined AS (
     NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
     NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
     n.payouts IS NOT NULL AND (o.payouts IS NULL
-      OR (n.payout_source, coalesce(n.payout_version, 0), n.payouts) > (o.payout_source, coalesce(o.payout_version, 0), o.payouts)) AS pays,
+      OR @newword > @oldword) AS pays,
     n.payout_at IS NOT NULL AND (o.payout_at IS NULL
       OR (n.payout_at_source, coalesce(n.payout_at_version, 0), -n.payout_at)
        > (o.payout_at_source, coalesce(o.payout_at_version, 0), -o.payout_at)) AS dates
@@ -61,6 +62,7 @@ merged AS (
     CASE WHEN pays THEN n.payouts ELSE o.payouts END AS payouts,
     CASE WHEN pays THEN n.payout_source ELSE o.payout_source END AS payout_source,
     CASE WHEN pays THEN n.payout_version ELSE o.payout_version END AS payout_version,
+    CASE WHEN pays THEN n.payout_corrected_at ELSE o.payout_corrected_at END AS payout_corrected_at,
     CASE WHEN dates THEN n.payout_at ELSE o.payout_at END AS payout_at,
     CASE WHEN dates THEN n.payout_at_source ELSE o.payout_at_source END AS payout_at_source,
     CASE WHEN dates THEN n.payout_at_version ELSE o.payout_at_version END AS payout_at_version,
@@ -75,18 +77,68 @@ shown AS (
   FROM merged
 ),
 final AS (
-  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version) REPLACE (
+  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version, payout_corrected_at) REPLACE (
       CASE WHEN open THEN quote.bid END AS best_bid, CASE WHEN open THEN quote.ask END AS best_ask,
       CASE WHEN open THEN quote.last END AS last_price, CASE WHEN open THEN quote.liquidity END AS liquidity),
     CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at, ended_at) END AS resolved_at, quote,
     payout_at_source, payout_at_version,
     CASE WHEN payouts IS NULL THEN NULL WHEN payout_at IS NOT NULL THEN payout_at_source WHEN closed_at IS NOT NULL THEN 2
-      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source
+      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source, payout_corrected_at
   FROM shown
 )
 SELECT * FROM final
 EXCEPT
 SELECT * FROM markets WHERE market IN (SELECT market FROM final)
+
+-- name: Word
+-- What the payouts of a record are compared by.
+(@w.payout_source, @version, @w.payouts, coalesce(@w.payout_corrected_at, 0), coalesce(@w.payout_version, 0))
+
+-- name: WordVersion
+greatest(coalesce(@w.payout_version, 0), coalesce(@w.payout_corrected_at, 0))
+
+-- name: Correct
+-- What this import says becomes newer than all of its rank, unless it stands by a
+-- correction already. A file that contradicts itself corrects nothing.
+UPDATE m_raw SET payout_corrected_at = w.at, payout_at_version = CASE WHEN m_raw.payout_at IS NOT NULL THEN w.at END
+FROM (
+  SELECT n.condition, greatest(@now, @newversion, n.payout_at_version,
+      CASE WHEN o.payout_source = n.payout_source THEN @oldversion + 1 END,
+      CASE WHEN o.payout_at_source = n.payout_at_source THEN o.payout_at_version + 1 END) AS at,
+    coalesce(o.payouts IS NOT NULL AND (o.payout_source > n.payout_source
+        OR o.payout_source = n.payout_source AND o.payouts = n.payouts AND o.payout_corrected_at IS NOT NULL)
+      AND (n.payout_at IS NULL OR o.payout_at_source > n.payout_at_source
+        OR o.payout_at_source = n.payout_at_source AND o.payout_at = n.payout_at
+          AND coalesce(o.payout_at_version, 0) > coalesce(n.payout_at_version, 0)), false) AS settled
+  FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+  WHERE n.payouts IS NOT NULL AND NOT n.contradicts
+) AS w
+WHERE w.condition = m_raw.condition AND NOT settled
+
+-- name: Overruled
+SELECT count(*)
+FROM m_raw AS n JOIN markets AS o ON o.condition = n.condition
+WHERE n.payouts <> o.payouts AND (n.payout_source < o.payout_source
+  OR n.payout_source = o.payout_source AND @newversion < @oldversion AND @oldversion IS DISTINCT FROM o.payout_corrected_at)
+
+-- name: Conflicts
+-- Equal source and version with other payouts, or another time; and what is older
+-- than a correction and says otherwise.
+SELECT * EXCLUDE (by_time) FROM (
+  SELECT n.line, n.condition, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
+    o.payouts::VARCHAR AS known, o.payout_at AS known_at,
+    coalesce(n.payouts <> o.payouts AND n.payout_source = o.payout_source
+      AND (@newversion = @oldversion OR @newversion < @oldversion AND @oldversion = o.payout_corrected_at), false) AS by_payouts,
+    CASE WHEN by_payouts THEN @newword < @oldword
+      ELSE (coalesce(n.payout_at_version, 0), -n.payout_at) < (coalesce(o.payout_at_version, 0), -o.payout_at) END AS yields,
+    coalesce(n.payout_at <> o.payout_at AND n.payout_at_source = o.payout_at_source
+      AND (coalesce(n.payout_at_version, 0) = coalesce(o.payout_at_version, 0)
+        OR coalesce(n.payout_at_version, 0) < o.payout_at_version AND o.payout_at_version = o.payout_corrected_at), false) AS by_time
+  FROM m_raw AS n JOIN markets AS o ON o.condition = n.condition
+  WHERE n.payouts IS NOT NULL AND o.payouts IS NOT NULL
+) AS k
+WHERE by_payouts OR by_time
+ORDER BY line, condition
 
 -- name: MergedNewer
 CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
