@@ -27,8 +27,9 @@ const (
 	// maxPath is the longest path a unix socket can have: sun_path less its
 	// closing zero, see unix(7).
 	maxPath = 107
-	// maxRequest bounds the body of a call in bytes.
-	maxRequest  = 1 << 20
+	// maxRequest bounds the body of a call in bytes: all paths that a command line can
+	// have, made absolute.
+	maxRequest  = 256 << 20
 	callPrefix  = "/call/"
 	dialTimeout = time.Second
 	// internalCode is the code of a panic in an operation.

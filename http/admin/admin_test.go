@@ -70,6 +70,16 @@ func TestEventsComeInOrderBeforeTheResult(t *testing.T) {
 	}
 }
 
+// An import may be given as many paths as a command line holds.
+func TestARequestMayBeLong(t *testing.T) {
+	sock := open(t, map[string]admin.Operation{"size": func(_ context.Context, req json.RawMessage, _ func(any)) (any, error) { return len(req), nil }})
+	for _, size := range []int{1 << 20, 32 << 20} {
+		if result, err := admin.Call(t.Context(), sock, "size", strings.Repeat("x", size), nil); err != nil || string(result) != fmt.Sprint(size+2) {
+			t.Errorf("%d bytes: %s, %v", size, result, err)
+		}
+	}
+}
+
 func TestNilResultIsAResult(t *testing.T) {
 	sock := open(t, map[string]admin.Operation{"quiet": func(context.Context, json.RawMessage, func(any)) (any, error) { return nil, nil }})
 	if result, err := admin.Call(t.Context(), sock, "quiet", nil, nil); err != nil || string(result) != "null" {

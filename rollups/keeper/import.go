@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -219,7 +216,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
 	var plans []ingest.Plan
 	for _, path := range req.Paths {
-		files, fromFolder, err := expand(path)
+		files, err := expand(path)
 		if err != nil {
 			return nil, err
 		}
@@ -227,55 +224,22 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			p, _, err := k.importer.Identify(file, req.As)
+			p, _, err := k.importer.Identify(file.path, req.As)
 			switch {
 			case err == nil:
 				plans = append(plans, p)
-			case fromFolder:
-				f := Failure{File: file, Error: shortened(err)}
+			case file.inFolder:
+				f := Failure{File: file.path, Error: shortened(err)}
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})
 			default:
-				res.fail(emit, req.nameOf(file), err)
+				res.fail(emit, req.nameOf(file.path), err)
 			}
 		}
 	}
 	if len(plans) == 0 && len(res.Failed) == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrNothing, strings.Join(req.Paths, " "))
+		return nil, fmt.Errorf("%w in %s", ErrNothing, few(req.Paths))
 	}
 	slices.SortStableFunc(plans, func(a, b ingest.Plan) int { return int(a.Feed.Kind) - int(b.Feed.Kind) })
 	return plans, nil
-}
-
-// expand gives the files a path stands for, in name order: itself, what is in a
-// folder and below, or what a glob matches. Hidden files of a folder are left out.
-func expand(path string) (files []string, fromFolder bool, err error) {
-	if st, err := os.Stat(path); err == nil && !st.IsDir() {
-		return []string{path}, false, nil
-	} else if err == nil {
-		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if strings.HasPrefix(d.Name(), ".") && p != path {
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if !d.IsDir() {
-				files = append(files, p)
-			}
-			return nil
-		})
-		return files, true, err
-	}
-	files, err = filepath.Glob(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(files) == 0 {
-		return nil, false, fmt.Errorf("%s: no such file or folder", path)
-	}
-	return files, false, nil
 }
