@@ -57,7 +57,7 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(v.dir), Threads: 2, MemoryLimit: "2GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Now:     v.clock.Now,
 		Publish: v.publish,

@@ -44,6 +44,7 @@ func memory(steps []step) ingest.Catalogue {
 		},
 	}
 	return ingest.Catalogue{
+		Fits:   func(data.Feed, data.Head) error { return nil },
 		Head:   func(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil },
 		Open:   func(path string) (io.ReadCloser, error) { return os.Open(path) },
 		Detect: func(data.Head) (data.Feed, error) { return feed, nil },

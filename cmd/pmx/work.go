@@ -25,7 +25,7 @@ import (
 
 // catalogue is every feed the program knows, and the places they may name.
 func catalogue(cities *data.Gazetteer) ingest.Catalogue {
-	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail,
+	return ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 		Cities: cities}
 }
 

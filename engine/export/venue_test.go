@@ -27,7 +27,7 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: threads, MemoryLimit: "2GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},
 	})

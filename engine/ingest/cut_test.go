@@ -47,7 +47,7 @@ func open(t testing.TB) *intake {
 	})
 	facts := func(_ context.Context, _ *sql.Conn, apply func() error) error { return apply() }
 	return &intake{t: t, at: dir, im: &ingest.Importer{DB: db, Now: time.Now, Rollups: ingest.Rollups{Merge: facts, Postpone: facts},
-		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail}}}
+		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail}}}
 }
 
 func (v *intake) write(name, content string) string {

@@ -39,6 +39,7 @@ type Catalogue struct {
 	Open   func(path string) (io.ReadCloser, error) // compression taken off
 	Detect func(head data.Head) (data.Feed, error)  // the one feed of that shape
 	ByName func(name string) (data.Feed, error)     // as --as names it
+	Fits   func(f data.Feed, head data.Head) error  // why a file cannot be of the feed that --as names, nil where it may
 	// Explain gives the sentence of a reason that a feed rejects rows for, "" where
 	// it has none.
 	Explain func(reason string) string

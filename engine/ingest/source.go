@@ -46,7 +46,9 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	}
 	var feed data.Feed
 	if as != "" {
-		feed, err = im.Feeds.ByName(as)
+		if feed, err = im.Feeds.ByName(as); err == nil {
+			err = im.Feeds.Fits(feed, head)
+		}
 	} else {
 		feed, err = im.Feeds.Detect(head)
 	}

@@ -248,7 +248,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "2GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Venue:   own,
 		Publish: func(*serving.Snapshot) {},

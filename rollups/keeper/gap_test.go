@@ -23,7 +23,7 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) { leave() },
 	})

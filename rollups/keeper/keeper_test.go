@@ -31,7 +31,7 @@ func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
-		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail,
+		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 			Cities: cities},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},

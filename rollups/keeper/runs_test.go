@@ -264,7 +264,7 @@ func openFacts(t *testing.T, dir string) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
-		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Explain: shape.Detail},
+		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 	})
 	if err != nil {
