@@ -142,6 +142,7 @@ type job struct {
 	paid    bool // the file has payouts
 	// disputed are the markets of which the file says otherwise than is known.
 	disputed map[data.Hash]bool
+	rows     rows
 }
 
 func (j *job) run() (Receipt, error) {

@@ -35,49 +35,67 @@ func mergedSQL() string {
 	return strings.Join(append(parts, statements.Get("MergedVersion")), ",\n    ")
 }
 
-// prepareMarkets turns m_raw and n_map into m_next, n_token and n_payout.
+// prepareMarkets turns m_raw and n_map into n_market, n_token and n_payout.
 func (j *job) prepareMarkets() error {
-	if j.src.hasFills() {
-		if err := j.exec("MapFromFills"); err != nil {
-			return err
-		}
-	}
-	if err := j.execAll("MapFromMarkets", "StubsFromMap"); err != nil {
-		return err
-	}
-	var markets, mapped int64
-	err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
-		Scan(&markets, &mapped)
+	given, err := j.given()
 	if err != nil {
 		return err
 	}
+	stubs, err := j.nextMarkets()
+	if err == nil {
+		j.account(given, stubs)
+	}
+	return err
+}
+
+// nextMarkets finds what the markets and tokens become; stubs are the new markets
+// that only a fill or a mapping names.
+func (j *job) nextMarkets() (stubs int64, err error) {
+	if j.src.hasFills() {
+		if err := j.exec("MapFromFills"); err != nil {
+			return stubs, err
+		}
+	}
+	if err := j.exec("MapFromMarkets"); err != nil {
+		return stubs, err
+	}
+	stubs, err = j.changed("StubsFromMap", nil)
+	if err != nil {
+		return stubs, err
+	}
+	var markets, mapped int64
+	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
+		Scan(&markets, &mapped)
+	if err != nil {
+		return stubs, err
+	}
 	if markets+mapped == 0 {
-		return j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
+		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
 	}
 	if err := j.checkWords(); err != nil {
-		return err
+		return stubs, err
 	}
 	if err := j.exec("MarketsNext", words("@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"))...); err != nil {
-		return err
+		return stubs, err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
 		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions)
 	if err != nil {
-		return err
+		return stubs, err
 	}
 	if err := j.execAll("Payouts", "MapBest", "MapIds", "MapKnownTokens"); err != nil {
-		return err
+		return stubs, err
 	}
 	fresh, err := j.changed("MapNewTokens", nil)
 	if err != nil {
-		return err
+		return stubs, err
 	}
 	var known int64
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_token").Scan(&known); err != nil {
-		return err
+		return stubs, err
 	}
 	j.receipt.TokensMapped = fresh + known
-	return nil
+	return stubs, nil
 }
 
 // mergeMarket puts what another record of the same file says into old, by the

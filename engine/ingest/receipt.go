@@ -8,8 +8,10 @@ import (
 )
 
 // Receipt is what became of one file. Every row read is counted once among the
-// inserted, already there, identical, superseded, waiting and rejected; rows of the weather among
-// the forecasts, actuals, observations and normals instead of the inserted.
+// inserted, already there, identical, superseded, waiting and rejected. The place of the
+// inserted is taken by the forecasts, actuals, observations and normals for rows of the
+// weather, by the new and changed markets for rows of markets and payouts, by the tokens
+// mapped for mappings, and by the blocks for times of blocks.
 type Receipt struct {
 	File string `json:"file"`
 	Feed string `json:"feed"`
@@ -18,8 +20,8 @@ type Receipt struct {
 	Read         int64            `json:"read"`          // fills, markets, payouts and mappings that the file gives
 	Inserted     int64            `json:"inserted"`      // fills added, those that replace others included
 	Replaced     int64            `json:"replaced"`      // fills known without a log index that this file knows better
-	AlreadyThere int64            `json:"already_there"` // fills known before
-	Identical    int64            `json:"identical"`     // rows that repeat another of this file
+	AlreadyThere int64            `json:"already_there"` // rows known before
+	Identical    int64            `json:"identical"`     // rows that repeat another of this file, and further rows on the same market, token or block
 	Superseded   int64            `json:"superseded"`    // rows of the weather of whose thing and time a later word is known
 	Waiting      int64            `json:"waiting"`       // fills kept until their market is known
 	Released     int64            `json:"released"`      // waiting fills that this file's markets let in
@@ -43,7 +45,7 @@ type Receipt struct {
 	// by reason.
 	FinalPricesNotTaken map[data.Untaken]int64 `json:"final_prices_not_taken,omitempty"`
 
-	Blocks int64 `json:"blocks"`
+	Blocks int64 `json:"blocks"` // blocks added
 
 	Forecasts    int64 `json:"forecasts"`    // values of the weather added, corrected ones included
 	Actuals      int64 `json:"actuals"`      // extremes of past days added

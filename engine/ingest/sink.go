@@ -128,10 +128,11 @@ func values(row []any) []driver.Value {
 	return out
 }
 
-// aside counts what the file gives besides fills; what the rows of a fill feed
-// say of their markets in passing does not count.
-func (s *sink) aside() {
+// aside counts a row of the given sort that the file gives besides fills; what the
+// rows of a fill feed say of their markets in passing does not count.
+func (s *sink) aside(rows *int64) {
 	if !s.j.src.hasFills() {
+		*rows++
 		s.saw()
 	}
 }
@@ -163,20 +164,20 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 
 // Market stages a market.
 func (s *sink) Market(line int64, m data.Market) error {
-	s.aside()
+	s.aside(&s.j.rows.markets)
 	soundQuote(&m)
 	return s.markets.add(line, m)
 }
 
 // Resolution stages a payout.
 func (s *sink) Resolution(line int64, r data.Resolution) error {
-	s.aside()
+	s.aside(&s.j.rows.markets)
 	return s.markets.add(line, data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 }
 
 // Token stages a mapping.
 func (s *sink) Token(_ int64, t data.TokenRef) error {
-	s.aside()
+	s.aside(&s.j.rows.mappings)
 	return s.mapToken(t, true)
 }
 
@@ -186,8 +187,7 @@ func (s *sink) mapToken(t data.TokenRef, strong bool) error {
 
 // Block stages the time of a block.
 func (s *sink) Block(_ int64, b data.Block) error {
-	s.aside()
-	s.j.receipt.Blocks++
+	s.aside(&s.j.rows.blocks)
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 

@@ -48,10 +48,10 @@ func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		if err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
-		if err := sink.Market(line, m); err != nil || payouts == nil {
-			return err
+		if payouts != nil {
+			m.Resolution, m.Untaken = &data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap}, ""
 		}
-		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap})
+		return sink.Market(line, m)
 	})
 }
 
@@ -181,8 +181,8 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 			return shape.Reject(sink, line, raw, shape.Bad("bad_market", "the row names no market or not two outcomes"))
 		}
 		m := fpmm.Market(row.Key.Trim(), labels)
-		if err := sink.Market(line, m); err != nil || !row.Resolved.True() {
-			return err
+		if !row.Resolved.True() {
+			return sink.Market(line, m)
 		}
 		payouts := make([]data.Micro, len(labels))
 		for i, l := range labels {
@@ -194,6 +194,7 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 			return shape.Reject(sink, line, raw, shape.Bad("bad_payout", "the winner %q is neither outcome", row.Winner.Trim()))
 		}
 		// The time of the last trade, which the row has, is not that of the resolution.
-		return sink.Resolution(line, data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap})
+		m.Resolution = &data.Resolution{Condition: m.Condition, Payouts: payouts, Source: data.ResolvedByMap}
+		return sink.Market(line, m)
 	})
 }

@@ -8,6 +8,11 @@ FROM markets WHERE false
 -- name: MapEmpty
 CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN)
 
+-- name: Given
+-- Different markets, tokens and blocks of a file without fills.
+SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map), (SELECT count(DISTINCT number) FROM s_block),
+  (SELECT count(DISTINCT number) FROM s_block WHERE number NOT IN (SELECT number FROM blocks))
+
 -- name: MapFromFills
 -- What fills say of a token only fills gaps: of one whose market is known, and of a
 -- condition that is known, it says nothing.
@@ -150,9 +155,11 @@ NULL::BIGINT AS @c
 (coalesce(@q.bid, -1), coalesce(@q.ask, -1), coalesce(@q.last, -1), coalesce(@q.liquidity, -1))
 
 -- name: MergedList
--- A longer list is the larger one: a file that was cut off knows fewer outcomes.
+-- A longer list is the larger one: a file that was cut off knows fewer outcomes. None
+-- at all is no list, though it would compare as the largest.
 CASE WHEN newer THEN coalesce(n.@c, o.@c)
-  WHEN equal THEN CASE WHEN o.@c IS NULL OR (json_array_length(n.@c), n.@c) > (json_array_length(o.@c), o.@c) THEN n.@c ELSE o.@c END
+  WHEN equal THEN CASE WHEN o.@c IS NULL OR n.@c IS NOT NULL
+    AND (json_array_length(n.@c), n.@c) > (json_array_length(o.@c), o.@c) THEN n.@c ELSE o.@c END
   ELSE coalesce(o.@c, n.@c) END AS @c
 
 -- name: MergedVersion
@@ -233,8 +240,10 @@ INSERT INTO markets BY NAME FROM n_market
 INSERT INTO payout_log SELECT market, payouts, source, resolved_at, @batch FROM n_payout
 
 -- name: AddBlocks
-INSERT INTO blocks SELECT DISTINCT number, ts FROM s_block
+-- A block has one time: of several that a file gives the first.
+INSERT INTO blocks SELECT number, min(ts) FROM s_block
 WHERE number NOT IN (SELECT number FROM blocks)
+GROUP BY number
 
 -- name: BlocksEmpty
 CREATE OR REPLACE TEMP TABLE s_block (number BIGINT, ts BIGINT)

@@ -1,0 +1,165 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/engine/ingest"
+)
+
+// parts is what the parts of a receipt add up to.
+func parts(t *testing.T, r ingest.Receipt) int64 {
+	t.Helper()
+	f, err := feeds.ByName(r.Feed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := r.AlreadyThere + r.Identical + r.Superseded + r.Waiting + r.RejectedRows()
+	for _, n := range []int64{r.Inserted, r.Replaced, r.MarketsNew, r.MarketsChanged, r.TokensMapped, r.Blocks} {
+		if n < 0 {
+			t.Errorf("%s: a negative count in %+v", r.File, r)
+		}
+	}
+	switch f.Kind {
+	case data.KindFills:
+		return sum + r.Inserted
+	case data.KindWeather:
+		return sum + r.Forecasts + r.Actuals + r.Observations + r.Normals
+	case data.KindReference: // mappings make markets too, which no row is about
+		return sum + r.TokensMapped + r.Blocks
+	default:
+		return sum + r.MarketsNew + r.MarketsChanged
+	}
+}
+
+// smallFiles are the test files of the feeds, and the captured ones where there are any.
+func smallFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, dir := range []string{"../../data/feeds/testdata", "../../../shared/data"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if info, err := d.Info(); err != nil || info.Size() > 4_500 {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			files[path] = string(content)
+			return err
+		})
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestTheReceiptCountsEachRowOnce: of every file, whole, again, doubled and cut off, the
+// parts of the receipt add up to the rows read.
+func TestTheReceiptCountsEachRowOnce(t *testing.T) {
+	v := open(t)
+	seen := map[string]bool{}
+	load := func(at, content string) ingest.Receipt {
+		path := v.write(filepath.Base(at), content)
+		head, err := feeds.ReadHead(path)
+		if err != nil {
+			return ingest.Receipt{}
+		}
+		if _, err := feeds.Detect(head); err != nil {
+			return ingest.Receipt{} // one that pmx refuses
+		}
+		r, err := v.im.Import(context.Background(), path, ingest.Options{})
+		if err != nil {
+			return ingest.Receipt{} // refused whole
+		}
+		if sum := parts(t, r); sum != r.Read {
+			t.Errorf("%s: the parts add up to %d of %d read: %+v", at, sum, r.Read, r)
+		}
+		seen[r.Feed] = seen[r.Feed] || r.Read > r.RejectedRows()
+		return r
+	}
+	for path, content := range smallFiles(t) {
+		first := load(path, content)
+		again := load(path, content)
+		if first.Read != again.Read {
+			t.Errorf("%s has %d rows, then %d", path, first.Read, again.Read)
+		}
+		if n := again.Inserted + again.MarketsNew + again.MarketsChanged + again.TokensMapped + again.Blocks; n > 0 {
+			t.Errorf("%s brings %d new things again: %+v", path, n, again)
+		}
+		load(path, content+content)
+		load(path, content[:len(content)*2/3])
+	}
+	if len(seen) < 30 {
+		t.Errorf("only the feeds %v were read", seen)
+	}
+}
+
+// TestABlockHasOneTime: of two times of a block in one file one stands, and the other is
+// counted as another word on it.
+func TestABlockHasOneTime(t *testing.T) {
+	v := open(t)
+	path := filepath.Join(v.at, "blocks.parquet")
+	writer, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if _, err := writer.Exec(`COPY (SELECT * FROM (VALUES (7, '2026-01-02T03:04:05Z'), (7, '2026-01-02T03:04:09Z'),
+		(8, '2026-01-02T03:04:07Z'), (-1, 'x')) AS b(block_number, timestamp)) TO '` + path + `' (FORMAT parquet)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []ingest.Receipt{{Blocks: 2, Identical: 1}, {AlreadyThere: 2, Identical: 1}} {
+		r, err := v.im.Import(context.Background(), path, ingest.Options{})
+		if err != nil || r.Read != 4 || r.Blocks != want.Blocks || r.Identical != want.Identical || r.AlreadyThere != want.AlreadyThere ||
+			r.RejectedRows() != 1 || parts(t, r) != 4 {
+			t.Errorf("%v %+v, want %+v", err, r, want)
+		}
+	}
+	v.each(func(ctx context.Context, conn *sql.Conn) error {
+		var n, first int64
+		err := conn.QueryRowContext(ctx, "SELECT count(*), min(ts) FROM blocks").Scan(&n, &first)
+		if err == nil && (n != 2 || first != 1767323045000000) {
+			t.Errorf("%d blocks from %d", n, first)
+		}
+		return err
+	})
+}
+
+// TestAListThatIsNotThereTakesNoPlace: of two records of one version, the lists that one
+// leaves out stay, in either order and between imports.
+func TestAListThatIsNotThereTakesNoPlace(t *testing.T) {
+	v := open(t)
+	record := func(extra string) string {
+		return `{"id":"12","question":"Q?","conditionId":"` + hashOne + `","updatedAt":"2026-01-25T00:21:37Z"` + extra + `}`
+	}
+	const tokens = `,"outcomes":"[\"Yes\", \"No\"]","clobTokenIds":"[\"7\", \"8\"]"`
+	full := record(tokens + `,"tags":[{"slug":"weather"}],"outcomePrices":"[\"0.4\", \"0.6\"]"`)
+	thin := record(tokens)
+	var want []string
+	for _, files := range [][]string{{full}, {full, thin}, {thin, full}, {full, thin, thin}, {thin, full, full}} {
+		v.empty()
+		for _, content := range files {
+			if _, err := v.load("gamma.json", "["+content+"]"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := v.facts()["markets"]
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(strings.Join(got, ""), "weather") {
+			t.Errorf("%d files (-want +got):\n%s", len(files), diff)
+		}
+	}
+}
