@@ -124,14 +124,14 @@ func (r *cityReader) places() error {
 
 // at gives the extreme of a day to write to; the metric's and the day's columns are
 // those numbers of row.
-func (c *cityDays) at(row []driver.Value, day, metric int) (*serving.WeatherExtreme, data.Date) {
+func (c *cityDays) at(row []driver.Value, day, metric int) *serving.WeatherExtreme {
 	key := dayKey{data.Date(engine.Int(row[day])), data.Metric(engine.Int(row[metric]))}
 	x := c.days[key]
 	if x == nil {
 		x = &serving.WeatherExtreme{}
 		c.days[key] = x
 	}
-	return x, key.day
+	return x
 }
 
 func (r *cityReader) events() error {
@@ -161,7 +161,7 @@ func (c *cityDays) settles(m data.Metric, day data.Date) settling {
 
 func (r *cityReader) readings() error {
 	return r.each("CityReadings", func(c *cityDays, row []driver.Value) {
-		x, _ := c.at(row, 1, 2)
+		x := c.at(row, 1, 2)
 		reading := serving.WeatherReading{RunAt: engine.Int(row[6]), Reading: weather.Reading{Source: engine.Text(row[3]),
 			IssuedAt: engine.Int(row[4]), ConfirmedAt: engine.Int(row[5]), Value: data.Temp(engine.Int(row[7]))}}
 		if members, _ := row[8].([]any); len(members) > 0 {
@@ -178,7 +178,7 @@ func (r *cityReader) measured() error {
 	return r.each("CityMeasured", func(c *cityDays, row []driver.Value) {
 		for metric := range []data.Metric{data.TMax, data.TMin} {
 			value, n, running := data.Temp(engine.Int(row[4+metric])), engine.Int(row[8]), row[12] == true
-			x, _ := c.at([]driver.Value{row[3], int8(metric)}, 0, 1)
+			x := c.at([]driver.Value{row[3], int8(metric)}, 0, 1)
 			x.Actuals = append(x.Actuals, serving.WeatherActual{Kind: data.KindStation, Source: engine.Text(row[2]), Station: engine.Text(row[1]),
 				Value: value, FirstValue: value, Observations: &n, FirstTS: engine.Int(row[9]), LastTS: engine.Int(row[10]), Whole: optional(row[6+metric]),
 				Bound: data.Temp(engine.Int(row[13+metric])), WholeBound: optional(row[15+metric]), Provisional: &running, SeenAt: engine.Int(row[11])})
@@ -188,7 +188,7 @@ func (r *cityReader) measured() error {
 
 func (r *cityReader) reported() error {
 	return r.each("CityReported", func(c *cityDays, row []driver.Value) {
-		x, _ := c.at(row, 1, 2)
+		x := c.at(row, 1, 2)
 		a := serving.WeatherActual{Kind: data.ActualKind(engine.Int(row[3])), Source: engine.Text(row[4]), Station: engine.Text(row[5]),
 			Value: data.Temp(engine.Int(row[6])), FirstValue: data.Temp(engine.Int(row[7])), RevisedAt: engine.Int(row[8]), Revisions: engine.Int(row[9]),
 			Shift: int32(engine.Int(row[11])), SeenAt: engine.Int(row[12])}
@@ -233,7 +233,7 @@ func (r *cityReader) normals() error {
 		for d := c.Today - weatherPast; d <= c.Today+weatherAhead; d++ {
 			for _, m := range []data.Metric{data.TMax, data.TMin} {
 				if list := known[key(slug, m, d.MonthDay())]; list != nil {
-					x, _ := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
+					x := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
 					x.Normals = serving.SortNormals(list, c.settles(m, d).station)
 				}
 			}
@@ -248,7 +248,7 @@ func (r *cityReader) truths() error {
 	for slug, c := range r.cities {
 		for d := c.Today - weather.SkillDays; d < c.Today; d++ {
 			for _, m := range []data.Metric{data.TMax, data.TMin} {
-				x, _ := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
+				x := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
 				of := c.settles(m, d)
 				truth, ok := weather.TruthOf(of.station, measuredOf(x.Actuals), of.won)
 				if ok {

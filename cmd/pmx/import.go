@@ -162,6 +162,18 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	for _, reason := range reasons {
 		row("rejected", r.Rejected[reason], reason)
 	}
+	printMarkets(w, row, r)
+	row("blocks", r.Blocks, "")
+	row("forecasts", r.Forecasts, "")
+	row("actuals", r.Actuals, "")
+	row("observations", r.Observations, "")
+	row("normals", r.Normals, "")
+	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
+	printEnd(w, r)
+}
+
+// printMarkets writes what became of markets and their resolutions.
+func printMarkets(w io.Writer, row func(label string, n int64, note string), r ingest.Receipt) {
 	row("markets new", r.MarketsNew, "")
 	row("markets changed", r.MarketsChanged, "")
 	row("resolutions", r.Resolutions, "")
@@ -174,12 +186,10 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 		row("prices not taken", r.FinalPricesNotTaken[why], "final ones, as payouts: "+why.Explain())
 	}
 	row("tokens mapped", r.TokensMapped, "")
-	row("blocks", r.Blocks, "")
-	row("forecasts", r.Forecasts, "")
-	row("actuals", r.Actuals, "")
-	row("observations", r.Observations, "")
-	row("normals", r.Normals, "")
-	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
+}
+
+// printEnd writes times, sums and what else is to be known of a file.
+func printEnd(w io.Writer, r ingest.Receipt) {
 	if r.Inserted > 0 {
 		_, _ = fmt.Fprintf(w, "  %-18s %s … %s\n  %-18s buys %s, sells %s USD\n", "from … to", r.From, r.To,
 			"sums", r.BuyUSD, r.SellUSD)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"path/filepath"
 	"syscall"
 
@@ -93,7 +94,7 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	if kctx.Selected().Name != "sample" { // which touches no data directory
+	if !slices.Contains([]string{"sample", "openapi", "version"}, kctx.Selected().Name) { // which touch no data directory
 		std.mask = engine.OwnerOnly()
 	}
 	return status(ctx, kctx.Run(&cli, std), std)

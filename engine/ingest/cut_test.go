@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -91,7 +92,7 @@ func (v *intake) facts() map[string][]string {
 				}
 				out[table] = append(out[table], s)
 			}
-			if err := rows.Close(); err != nil {
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 				return err
 			}
 		}

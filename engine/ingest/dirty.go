@@ -26,15 +26,10 @@ type badRow struct {
 // only, by reading the file once more. next gives them in the order of records and
 // false behind the last.
 func (j *job) locate(next func() (badRow, bool, error)) error {
-	bad, more, err := next()
 	if j.src.plain.Format != data.CSV || j.src.feed.Query == nil {
-		for ; more && err == nil; bad, more, err = next() {
-			if err := j.rejects.add(bad.row, bad.reason, j.explain(bad.reason), ""); err != nil {
-				return err
-			}
-		}
-		return err
+		return j.rejectByNumber(next)
 	}
+	bad, more, err := next()
 	if err != nil || !more {
 		return err
 	}
@@ -47,11 +42,7 @@ func (j *job) locate(next func() (badRow, bool, error)) error {
 			number = r.kept
 		}
 		for more && bad.row == number {
-			text := r.Raw
-			if r.Err == nil {
-				text = strings.Join(r.Cells, ",")
-			}
-			if err := j.rejects.add(r.Line, bad.reason, j.explain(bad.reason), text); err != nil {
+			if err := j.rejects.add(r.Line, bad.reason, j.explain(bad.reason), r.text()); err != nil {
 				return err
 			}
 			if bad, more, err = next(); err != nil {
@@ -65,6 +56,25 @@ func (j *job) locate(next func() (badRow, bool, error)) error {
 	})
 	if errors.Is(err, errEnough) {
 		return nil
+	}
+	return err
+}
+
+// text is the record as it stands in the file, or about so.
+func (r *record) text() string {
+	if r.Err != nil {
+		return r.Raw
+	}
+	return strings.Join(r.Cells, ",")
+}
+
+// rejectByNumber rejects bad rows of a file that has no lines to be found in.
+func (j *job) rejectByNumber(next func() (badRow, bool, error)) error {
+	bad, more, err := next()
+	for ; more && err == nil; bad, more, err = next() {
+		if err := j.rejects.add(bad.row, bad.reason, j.explain(bad.reason), ""); err != nil {
+			return err
+		}
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func Call(ctx context.Context, path, name string, req any, onEvent func(json.Raw
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w (%w)", name, ErrNotRunning, err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	over := make(chan struct{})
 	left := guard.Beside(func() error {
 		select {

@@ -46,7 +46,7 @@ func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(dst); err != nil {
-		return false, bodyProblem(err, dst)
+		return false, bodyProblem(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return false, invalidBody("", "Send one JSON object and nothing after it.")
@@ -59,7 +59,7 @@ func invalidBody(member, detail string) *problem {
 }
 
 // bodyProblem says what is wrong with a body that could not be decoded.
-func bodyProblem(err error, dst any) *problem {
+func bodyProblem(err error) *problem {
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
 		return invalidBody(mistyped.Field, fmt.Sprintf("%s must be a %s.", mistyped.Field, mistyped.Type.Kind()))

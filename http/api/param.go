@@ -205,11 +205,11 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	query := c.Context().QueryArgs()
 	var bad *problem
 	if query.Len() > 0 {
-		query.VisitAll(func(name, text []byte) {
-			if bad == nil {
-				bad = r.readQuery(call, name, text)
+		for name, text := range query.All() {
+			if bad = r.readQuery(call, name, text); bad != nil {
+				break
 			}
-		})
+		}
 	}
 	for i := range r.Params {
 		if p := &r.Params[i]; bad == nil && p.Required && !call.values[i].given {

@@ -73,5 +73,5 @@ func oneMeaning(h *fasthttp.RequestHeader) bool {
 
 // hostOnly tells whether text is a host, with or without a port: no path, no user.
 func hostOnly(text []byte) bool {
-	return len(text) > 0 && bytes.IndexAny(text, " \t/\\@?#,") < 0
+	return len(text) > 0 && !bytes.ContainsAny(text, " \t/\\@?#,")
 }

@@ -142,7 +142,7 @@ func TestAFileOfTheInboxFromTheFutureIsTaken(t *testing.T) {
 		t.Error("by its age")
 	}
 	past := info.ModTime().Add(-24 * time.Hour)
-	if a.settled(info, past) || a.settled(info, past) {
+	if first, second := a.settled(info, past), a.settled(info, past); first || second {
 		t.Error("taken at first sight")
 	}
 	was := a.seen[info.Name()]

@@ -243,7 +243,7 @@ func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole ans
 	}
 	bad, missing = wrong(whole, ask(again, n))
 	version := int64(len(s.format.Magic))
-	if missing != (told != nil) && !(d.lo < version+8 && d.hi > version) || again.Stats().Damage == nil != (told == nil) {
+	if missing != (told != nil) && (d.lo >= version+8 || d.hi <= version) || again.Stats().Damage == nil != (told == nil) {
 		t.Errorf("%s: answers are missing: %v, yet the damage is %v", d.name, missing, told)
 	}
 	if told != nil && (told.SetAside() != nil || exists(again.path) || !exists(again.path+".damaged")) {

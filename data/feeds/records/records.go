@@ -172,7 +172,7 @@ func (r *Reader) record(end int) (Record, error) {
 	if r.eof && r.start+max(length, first) == len(r.buf) && r.buf[len(r.buf)-1] != '\n' && !whole(rec.Cells) {
 		rec.Err = ErrCut
 	}
-	if rec.Err != nil && rec.Err != ErrWidth {
+	if rec.Err != nil && !errors.Is(rec.Err, ErrWidth) {
 		length, lines = first, 1
 	}
 	if rec.Err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"pmx/data/feeds/records"
@@ -32,7 +33,7 @@ func all(t interface{ Fatal(...any) }, text string, anyWidth bool) (out []row) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Err == nil || rec.Err == records.ErrWidth {
+		if rec.Err == nil || errors.Is(rec.Err, records.ErrWidth) {
 			out = append(out, row{rec.Line, append([]string(nil), rec.Cells...), rec.Err})
 		} else {
 			out = append(out, row{rec.Line, []string{rec.Raw}, rec.Err})
@@ -65,7 +66,7 @@ func TestAStrayQuoteCostsItsLine(t *testing.T) {
 		"cut behind a hash": {"a,b\n1,0x" + strings.Repeat("1f", 32), []row{{1, []string{"a", "b"}, nil},
 			{2, []string{"1", "0x" + strings.Repeat("1f", 32)}, nil}}},
 	} {
-		if diff := cmp.Diff(tc.want, all(t, tc.text, false), cmp.Comparer(func(a, b error) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(tc.want, all(t, tc.text, false), cmpopts.EquateErrors()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
