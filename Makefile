@@ -22,7 +22,7 @@ LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 
 # Where the race detector pays: packages in which goroutines meet.
-RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/walletrun ./rollups/textrun ./engine
+RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/walletrun ./rollups/textrun ./engine ./engine/guard
 # Tests of definitions that one goroutine computes from start to end, each over many
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity

@@ -58,19 +58,19 @@ var layers = []struct {
 	{"data/reference", []string{"data"}},
 	{"data/sample", []string{"data", "data/reference"}},
 	{"docs", nil},
-	{"guard", nil},
+	{"engine/guard", nil},
 	{".", nil},
 }
 
 // everywhere are the packages that all others may import.
-var everywhere = []string{"guard"}
+var everywhere = []string{"engine/guard"}
 
 // databases are what no package of http may import: requests are answered from
 // snapshots and named reads.
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"guard", "data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
+var withoutC = []string{"engine/guard", "data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
 	"rollups/runfile", "rollups/walletrun", "rollups/textrun"}
 
 const module = "pmx"

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // room is how many threads may run Go code beside one for each processor.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pmx/engine"
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 func TestYieldingGivesBackWhatItsWorkGave(t *testing.T) {

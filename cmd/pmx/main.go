@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"

@@ -18,7 +18,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/engine/export/job"
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/http/api"

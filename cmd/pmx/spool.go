@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"pmx/engine"
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // spool is the file that holds standard input while it is imported, since the database

@@ -15,7 +15,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // rowGroup is how many rows are copied at once and make one row group. It is

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // watch reports how far DuckDB is with reading a file of size bytes until the

@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // ErrLost is returned when the server went away before it gave a result.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/access"
 	"pmx/http/wire"
 	"pmx/rollups/serving"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
 )

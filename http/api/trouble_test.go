@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/rollups/serving"
 )
 

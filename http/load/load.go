@@ -14,7 +14,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // MaxDuration is the longest a run may take.

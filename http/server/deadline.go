@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // tick is how exact the timeouts of connections are. A server that gives a

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/api"
 	"pmx/http/wire"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/api"
 )
 

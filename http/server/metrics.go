@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/api"
 )
 

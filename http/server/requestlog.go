@@ -10,7 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/api"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/http/api"
 )
 

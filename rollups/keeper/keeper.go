@@ -17,8 +17,8 @@ import (
 	"pmx/data"
 	"pmx/engine"
 	"pmx/engine/export"
+	"pmx/engine/guard"
 	"pmx/engine/ingest"
-	"pmx/guard"
 	"pmx/rollups"
 	"pmx/rollups/serving"
 )

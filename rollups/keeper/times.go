@@ -8,7 +8,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/rollups/serving"
 )
 

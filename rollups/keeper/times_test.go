@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 func turnOf(t *testing.T, spec string, do func(context.Context) error) *turn {

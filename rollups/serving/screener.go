@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 	"pmx/rollups/serving/screen"
 	"pmx/rollups/serving/search"
 )

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 // Limits bound what jobs may take. Zero fields mean the defaults.

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
-	"pmx/guard"
+	"pmx/engine/guard"
 )
 
 func blowUp() error { panic("boom") }
