@@ -343,8 +343,8 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
 	runs, err := k.verifyRuns(ctx)
-	if k.runs != nil {
-		k.writeRuns() // one may have been found damaged
+	if k.runs != nil && k.runs.hurt() {
+		k.writeRuns()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verify runs: %w", err)

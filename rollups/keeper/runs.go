@@ -279,6 +279,11 @@ func (r *runs) full() bool {
 	return grown(r.wallets.Stats()) || r.texts.Stats().Text >= textMost
 }
 
+// hurt tells whether a file was found damaged that was not written again yet.
+func (r *runs) hurt() bool {
+	return errors.Join(r.wallets.Stats().Damage, r.tokens.Stats().Damage, r.texts.Stats().Damage) != nil
+}
+
 // due tells whether new files are worth writing.
 func (r *runs) due(wallets, tokens walletrun.Stats, texts textrun.Stats, now time.Time) bool {
 	rested := now.Sub(r.at) > rest*r.took

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -302,7 +303,9 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 		facts := func(parts ...[]string) string {
 			k := open(t, t.TempDir())
 			for _, p := range parts {
-				mustImport(t, k, write(t, "f.csv", forecastHeader+strings.Join(p, "\n")+"\n"))
+				if len(p) > 0 { // a file of nothing is a failed import
+					mustImport(t, k, write(t, "f.csv", forecastHeader+strings.Join(p, "\n")+"\n"))
+				}
 			}
 			return table(t, k, "SELECT to_json(w)::VARCHAR FROM (SELECT * EXCLUDE (batch) FROM weather_issue) AS w ORDER BY 1")
 		}
@@ -319,7 +322,23 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 // hour by hour, from the answers as they were kept.
 func TestTheForecastOfACapturedDay(t *testing.T) {
 	k := open(t, t.TempDir())
-	mustImport(t, k, real(t, "E_weather", "openmeteo_snapshots"))
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "E_weather", "openmeteo_snapshots")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of two files every row is rejected: stitched runs, and a place too far from its station.
+	var failed []string
+	for _, f := range res.Failed {
+		failed = append(failed, filepath.Base(f.File))
+	}
+	if want := []string{"weather-historical-forecast_munich_2026-06-20T13-59-33Z.json", "weather_2026-06-16.ndjson"}; !slices.Equal(failed, want) {
+		t.Fatalf("%+v, want %v", res.Failed, want)
+	}
+	for _, r := range res.Receipts {
+		if rows := r.RejectedRows(); filepath.Base(r.File) == "weather_2026-06-16.ndjson" && rows != 4 {
+			t.Errorf("%+v", r)
+		}
+	}
 	got := table(t, k, `SELECT strftime(make_timestamp(issued_at), '%m-%d %H:%M'), value // 90 FROM weather_forecast
 		WHERE city = 'london' AND target = DATE '2026-06-26' - DATE '1970-01-01' AND metric = 0 ORDER BY issued_at`)
 	const first = "06-23 23:01|336|\n06-24 08:33|319|\n06-24 14:01|334|\n06-24 15:01|357|\n06-24 17:18|365|\n06-24 21:45|367|\n"
