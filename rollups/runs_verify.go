@@ -171,7 +171,7 @@ func (p *tokenProof) add(wallet int32, batch int64, f *serving.Fill) {
 	g := *f
 	g.Token = wallet
 	if f.TS == t.from {
-		if fills, known := p.held(f.Token); !known || g.CompareInBlock(&fills[len(fills)-1]) < 0 {
+		if fills, known := p.held(f.Token); !known || p.store.Compare(&g, &fills[len(fills)-1]) < 0 {
 			return
 		}
 	}

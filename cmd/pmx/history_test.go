@@ -288,6 +288,13 @@ var clocked = regexp.MustCompile(`"(volume_as_of|instance|next_cursor)":"[^"]*"`
 
 func (in *installation) get(path string) string {
 	in.t.Helper()
+	status, body := in.raw(path)
+	return fmt.Sprint(status, " ", clocked.ReplaceAllString(body, `"$1":""`))
+}
+
+// raw is get with all that was answered.
+func (in *installation) raw(path string) (status int, text string) {
+	in.t.Helper()
 	req := must(http.NewRequest(http.MethodGet, in.base+path, nil))
 	req.Header.Set("X-API-Key", in.key)
 	client := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -300,7 +307,7 @@ func (in *installation) get(path string) string {
 		in.t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	return fmt.Sprint(res.StatusCode, " ", clocked.ReplaceAllString(string(body), `"$1":""`))
+	return res.StatusCode, string(body)
 }
 
 // answers asks for every path once.
@@ -351,17 +358,22 @@ func (in *installation) everything() (paths []string) {
 		known["event_id"] = append(known["event_id"], in.values("/weather/city/"+city+"/markets?limit=200", "event_slug", 1)...)
 	}
 	known["date"] = in.values("/weather/city/nyc/markets?limit=200", "target_date", 4)
+	paths = allOf(known)
+	if len(cities) != 55 || len(paths) < 700 || len(known["date"]) == 0 {
+		in.t.Fatalf("%d cities, %d requests", len(cities), len(paths))
+	}
+	return paths
+}
+
+// allOf lists a request for every endpoint and every value of its parameters that is known.
+func allOf(known map[string][]string) (paths []string) {
 	for _, route := range api.Routes() {
 		if route.Method == http.MethodGet && !slices.Contains(unasked, route.Path) && !strings.Contains(route.Path, "export-jobs") {
 			paths = append(paths, requests(&route, known)...)
 		}
 	}
 	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	if len(cities) != 55 || len(paths) < 700 || len(known["date"]) == 0 {
-		in.t.Fatalf("%d cities, %d requests", len(cities), len(paths))
-	}
-	return paths
+	return slices.Compact(paths)
 }
 
 // requests are those of one endpoint.

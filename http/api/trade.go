@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/data"
@@ -24,7 +25,7 @@ func tradesRoute() Route {
 		Summary: "Fills of a wallet, newest first", serve: (*API).traderTrades, Reply: wire.Page[wire.Trade]{},
 		Params: []Param{tradesAddress: addressParam(), tradesLimit: limitParam("50", walletRows), tradesCursor: cursorParam()},
 		Codes:  []string{"trader_not_found", "invalid_cursor"},
-		Doc: "One row per fill, the wallet's own side of it. Order: time, then transaction hash, side, shares, dollars and token, " +
+		Doc: "One row per fill, the wallet's own side of it. Order: time, then transaction hash, side, shares, dollars and token id, " +
 			"all descending. Walk on with `next_cursor`: fills that come in meanwhile neither shift nor repeat a page. " +
 			"`ts`, `transaction_hash`, `log_index`, `side`, `shares`, `usd`, `token_id` and `ordinal` together name a row for good: a copy of " +
 			"the rows can be kept without doubles. " +
@@ -46,7 +47,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	if bad != nil {
 		return bad
 	}
-	after, bad := readPlace(place)
+	after, bad := readPlace(place, v.snap.Catalog)
 	if bad != nil {
 		return bad
 	}
@@ -67,7 +68,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	call.buf = append(call.buf, `,"next_cursor":`...)
 	if p.more {
 		last := &p.shown[len(p.shown)-1]
-		call.buf = appendString(call.buf, a.sealCursor(call, appendPlace(nil, last)))
+		call.buf = appendString(call.buf, a.sealCursor(call, appendPlace(nil, v.snap.Catalog, last)))
 	} else {
 		call.buf = append(call.buf, "null"...)
 	}
@@ -96,33 +97,44 @@ func cutPage(fills []serving.Fill, n int, start int64) fillPage {
 	return fillPage{shown: fills[:min(n, len(fills))], more: len(fills) > n}
 }
 
-// placeSize is the bytes of a place in a wallet's fills.
-const placeSize = 8 + 32 + 1 + 8 + 8 + 4 + 2 + 4
+const (
+	// placeSize is the bytes of a place in a wallet's fills.
+	placeSize = 1 + 8 + 32 + 1 + 8 + 8 + 4 + 2 + 4 + 8
+	// placeForm says which order a place belongs to. In the first one tokens stood by
+	// their numbers, and a place began with a time, whose first byte is 0.
+	placeForm = 2
+)
 
-// appendPlace adds the place of f among the fills of its wallet.
-func appendPlace(b []byte, f *serving.Fill) []byte {
-	b = binary.BigEndian.AppendUint64(b, uint64(f.TS))
+// appendPlace adds the place of f among the fills of its wallet. A token is named by its
+// number, with a sum of its id: in another database the number may be another token's.
+func appendPlace(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
+	b = binary.BigEndian.AppendUint64(append(b, placeForm), uint64(f.TS))
 	b = append(append(b, f.Tx[:]...), byte(f.Side))
 	b = binary.BigEndian.AppendUint64(b, uint64(f.Shares))
 	b = binary.BigEndian.AppendUint64(b, uint64(f.USD))
 	b = binary.BigEndian.AppendUint32(b, uint32(f.Token))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.Repeat))
-	return binary.BigEndian.AppendUint32(b, uint32(f.LogIndex))
+	b = binary.BigEndian.AppendUint32(b, uint32(f.LogIndex))
+	return binary.BigEndian.AppendUint64(b, xxhash.Sum64String(c.Token(f.Token).ID))
 }
 
 // readPlace reads what appendPlace wrote; nil for none.
-func readPlace(b []byte) (*serving.Fill, *problem) {
+func readPlace(b []byte, c *serving.Catalog) (*serving.Fill, *problem) {
 	if b == nil {
 		return nil, nil
 	}
-	if len(b) != placeSize {
+	if len(b) != placeSize || b[0] != placeForm {
 		return nil, badCursor()
 	}
+	b = b[1:]
 	f := &serving.Fill{TS: int64(binary.BigEndian.Uint64(b)), Side: data.Side(b[40]),
 		Shares: data.Micro(binary.BigEndian.Uint64(b[41:])), USD: data.Micro(binary.BigEndian.Uint64(b[49:])),
 		Token: int32(binary.BigEndian.Uint32(b[57:])), Repeat: int16(binary.BigEndian.Uint16(b[61:])),
 		LogIndex: int32(binary.BigEndian.Uint32(b[63:]))}
 	copy(f.Tx[:], b[8:])
+	if xxhash.Sum64String(c.Token(f.Token).ID) != binary.BigEndian.Uint64(b[67:]) {
+		return nil, badCursor()
+	}
 	return f, nil
 }
 

@@ -146,7 +146,7 @@ func (a *API) walletFills(v *view, w *desk, t *serving.Trader, after *serving.Fi
 	}
 	key := fmt.Sprint("fills ", t.ID, n)
 	if after != nil {
-		key += string(appendPlace(nil, after))
+		key += string(appendPlace(nil, v.snap.Catalog, after))
 	}
 	return remember(a, v, key, func(ctx context.Context) ([]serving.Fill, error) {
 		return a.reader.WalletFills(ctx, nil, t.ID, v.snap.Batch, after, n)

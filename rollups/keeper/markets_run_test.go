@@ -115,10 +115,11 @@ func ties(t *testing.T, rng *rand.Rand, n int, log bool) string {
 	return write(t, "ties.csv", b.String())
 }
 
-// checkTies compares the newest fills of every set of tokens, and gives how many sets
-// the file has.
+// checkTies compares the fills of every wallet and the newest ones of every set of
+// tokens, and gives how many sets the file has.
 func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 	t.Helper()
+	checkWallets(t, k)
 	r, batch := k.Reader(), k.Snapshot().Batch
 	figures := serving.NewFigures(serving.TakerUSD)
 	figures.FirstTS, figures.LastTS, figures.Trades = 1, 1<<60, 1

@@ -95,7 +95,7 @@ func (r *Reader) newest(dst []serving.MarketFill, tokens []int32, batch int64, n
 	}
 	added := dst[known:]
 	if len(tokens) > 1 {
-		slices.SortFunc(added, func(x, y serving.MarketFill) int { return y.Compare(&x) })
+		slices.SortFunc(added, func(x, y serving.MarketFill) int { return y.Compare(&x, r.runs.names) })
 	}
 	return dst[:known+min(len(added), n)], true
 }

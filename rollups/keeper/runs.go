@@ -36,6 +36,7 @@ const (
 
 // runs keeps what is served beside the database: files, and what came in since.
 type runs struct {
+	names    *rollups.Names   // of what the stores hold: learned before they are given it
 	wallets  *walletrun.Store // every fill, by wallet
 	tokens   *walletrun.Store // the newest fills, by token
 	texts    *textrun.Store   // by market
@@ -46,10 +47,12 @@ type runs struct {
 	failed bool
 }
 
-func newRuns(dir string) *runs {
+func newRuns(dir string, snapshot func() *serving.Snapshot) *runs {
+	names := &rollups.Names{Snapshot: snapshot}
 	return &runs{
-		wallets: walletrun.New(filepath.Join(dir, "wallets.run")),
-		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), rollups.NewestFills),
+		names:   names,
+		wallets: walletrun.New(filepath.Join(dir, "wallets.run"), names),
+		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), names, rollups.NewestFills),
 		texts:   textrun.New(filepath.Join(dir, "markets.run")),
 	}
 }
@@ -57,7 +60,7 @@ func newRuns(dir string) *runs {
 // serveRuns makes the files those that are served from: a damaged one is set aside,
 // and another written. They are opened later.
 func (k *Keeper) serveRuns(dir string) {
-	k.runs = newRuns(dir)
+	k.runs = newRuns(dir, k.Snapshot)
 	k.runs.wallets.Damaged, k.runs.tokens.Damaged, k.runs.texts.Damaged = k.damaged, k.damaged, k.damaged
 }
 
@@ -79,6 +82,9 @@ func (r *runs) close() error {
 // in since. A file that cannot be opened is made anew, whatever the reason, and keeps
 // none of the others from being followed.
 func (r *runs) open(ctx context.Context, conn *sql.Conn) error {
+	if err := r.names.Learn(ctx, conn); err != nil {
+		return err
+	}
 	var errs []error
 	for _, s := range []*walletrun.Store{r.wallets, r.tokens} {
 		known, err := s.Open(func(c walletrun.Covers) (bool, error) { return rollups.RunFits(ctx, conn, c) })
@@ -95,6 +101,9 @@ func (r *runs) open(ctx context.Context, conn *sql.Conn) error {
 
 // restart forgets the files: the next ones are made from the whole database.
 func (r *runs) restart(ctx context.Context, conn *sql.Conn) error {
+	if err := r.names.Learn(ctx, conn); err != nil {
+		return err
+	}
 	return errors.Join(restartFills(ctx, conn, r.wallets), restartFills(ctx, conn, r.tokens), r.restartTexts(ctx, conn))
 }
 
@@ -125,6 +134,9 @@ func (r *runs) restartTexts(ctx context.Context, conn *sql.Conn) error {
 // catchUp adds imports that passed by the stores: of a time when nobody followed,
 // or so large that they were left to a rebuild.
 func (r *runs) catchUp(ctx context.Context, conn *sql.Conn) error {
+	if err := r.names.Learn(ctx, conn); err != nil {
+		return err
+	}
 	var passed passedBy // mostly the same for both
 	if err := passed.addTo(ctx, conn, r.wallets, func(b walletrun.Batch) walletrun.Batch { return b }); err != nil {
 		return err
@@ -206,6 +218,9 @@ func (r *runs) add(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	}
 	byWallet, byToken, err := rollups.RunBatch(ctx, conn)
+	if err == nil {
+		err = r.names.LearnOf(ctx, conn, byWallet)
+	}
 	if err != nil {
 		return errors.Join(err, r.restart(ctx, conn))
 	}
@@ -332,7 +347,7 @@ func begunAnew(err error) bool {
 func (k *Keeper) rewriteRuns(ctx context.Context) (err error) {
 	r := k.runs
 	if r == nil {
-		r = newRuns(k.db.Dir().Runs())
+		r = newRuns(k.db.Dir().Runs(), k.Snapshot)
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	r.building.Lock()

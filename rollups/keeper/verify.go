@@ -31,7 +31,7 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 func (k *Keeper) verifyRuns(ctx context.Context) (checks []rollups.Check, err error) {
 	r := k.runs
 	if r == nil {
-		r = newRuns(k.db.Dir().Runs())
+		r = newRuns(k.db.Dir().Runs(), k.Snapshot)
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {

@@ -1,6 +1,10 @@
 package serving
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // CatalogBuilder makes successive Catalogs at a cost in proportion to what is
 // new. It belongs to one goroutine.
@@ -94,11 +98,10 @@ func (b *CatalogBuilder) Map(token int32, ref TokenRef) {
 	b.note(ref.Market)
 }
 
+// compareTokens is the order of a market's tokens: by outcome, then token id.
 func (b *CatalogBuilder) compareTokens(x, y int32) int {
-	if d := int(b.tokens.at(int(x)).outcome) - int(b.tokens.at(int(y)).outcome); d != 0 {
-		return d
-	}
-	return int(x - y)
+	p, q := b.tokens.at(int(x)), b.tokens.at(int(y))
+	return cmp.Or(cmp.Compare(p.outcome, q.outcome), strings.Compare(p.id, q.id), cmp.Compare(x, y))
 }
 
 // SetFigures says what market id comes to.

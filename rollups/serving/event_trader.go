@@ -172,9 +172,18 @@ type MarketFill struct {
 }
 
 // Compare orders the fills of a market, oldest first, as CompareInBlock does those of
-// a token.
-func (f *MarketFill) Compare(o *MarketFill) int {
-	return cmp.Or(f.inBlock(&o.Fill), cmp.Compare(o.Token, f.Token), cmp.Compare(o.Repeat, f.Repeat), cmp.Compare(o.Wallet, f.Wallet))
+// a token, between tokens by token id.
+func (f *MarketFill) Compare(o *MarketFill, n Names) int {
+	if c := f.inBlock(&o.Fill); c != 0 {
+		return c
+	}
+	if f.Token != o.Token {
+		return n.CompareTokens(o.Token, f.Token)
+	}
+	if c := cmp.Compare(o.Repeat, f.Repeat); c != 0 || f.Wallet == o.Wallet {
+		return c
+	}
+	return n.CompareWallets(o.Wallet, f.Wallet)
 }
 
 // MarketTexts is what a Market leaves out. Empty strings are unknown.

@@ -21,25 +21,42 @@ type Fill struct {
 	Fee      data.Micro // in tokens on a buy, in dollars on a sell
 }
 
+// Names puts tokens and wallets in the order of what the venue calls them. Their numbers
+// were given as files came in, and another database has others: no order that is shown may
+// hang on them.
+type Names interface {
+	CompareTokens(a, b int32) int  // by token id, as text
+	CompareWallets(a, b int32) int // by address
+}
+
 // Compare orders the fills of one wallet, oldest first: by time, transaction,
-// side, shares, dollars, token, repeat and log index. The order is total, and a
+// side, shares, dollars, token id, repeat and log index. The order is total, and a
 // fill keeps its place when a source that knows its log index replaces it.
-func (f *Fill) Compare(o *Fill) int {
+func (f *Fill) Compare(o *Fill, n Names) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
 	}
 	if c := bytes.Compare(f.Tx[:], o.Tx[:]); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(f.Side, o.Side), cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD),
-		cmp.Compare(f.Token, o.Token), cmp.Compare(f.Repeat, o.Repeat), cmp.Compare(f.LogIndex, o.LogIndex))
+	if c := cmp.Or(cmp.Compare(f.Side, o.Side), cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD)); c != 0 {
+		return c
+	}
+	if f.Token != o.Token {
+		return n.CompareTokens(f.Token, o.Token)
+	}
+	return cmp.Or(cmp.Compare(f.Repeat, o.Repeat), cmp.Compare(f.LogIndex, o.LogIndex))
 }
 
 // CompareInBlock orders the fills of one token, oldest first, as a market's newest
 // fills are shown: by time, as they lie in their block, and within a transaction
-// sells before buys. The field Token names the wallet. The order is total.
-func (f *Fill) CompareInBlock(o *Fill) int {
-	return cmp.Or(f.inBlock(o), cmp.Compare(o.Repeat, f.Repeat), cmp.Compare(o.Token, f.Token))
+// sells before buys, last by address. The field Token names the wallet. The order is
+// total.
+func (f *Fill) CompareInBlock(o *Fill, n Names) int {
+	if c := cmp.Or(f.inBlock(o), cmp.Compare(o.Repeat, f.Repeat)); c != 0 || f.Token == o.Token {
+		return c
+	}
+	return n.CompareWallets(o.Token, f.Token)
 }
 
 func (f *Fill) inBlock(o *Fill) int {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"pmx/data"
 )
@@ -77,7 +78,10 @@ func (b *Book) Fill(c *Catalog, tokens []TokenSum) {
 		b.order = append(b.order, place{int64(ref.Market)<<8 | int64(uint8(ref.Outcome)), int32(i)})
 	}
 	slices.SortFunc(b.order, func(x, y place) int {
-		return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(tokens[x.at].Token, tokens[y.at].Token))
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return strings.Compare(c.Token(tokens[x.at].Token).ID, c.Token(tokens[y.at].Token).ID)
 	})
 	for _, p := range b.order {
 		b.legs = append(b.legs, Leg{TokenSum: tokens[p.at], Outcome: int8(p.key), market: int32(p.key >> 8)})

@@ -34,14 +34,14 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.path).Open(accept); ok || err != nil {
+		if ok, err := New(s.path, scrambled{}).Open(accept); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.path)
+	again := New(s.path, scrambled{})
 	if ok, err := again.Open(func(c Covers) (bool, error) { return c == Covers{Batch: 0, Ledger: 5, Facts: 1000}, nil }); !ok || err != nil {
 		t.Errorf("the whole file: taken %v, %v", ok, err)
 	}
@@ -54,16 +54,16 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
 	accept := func(Covers) (bool, error) { return true, nil }
-	if ok, err := NewNewest(s.path, 3).Open(accept); ok || err != nil {
+	if ok, err := NewNewest(s.path, scrambled{}, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
-	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), 3)
+	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), scrambled{}, 3)
 	if err := few.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}
 	grow(t, few, 0, 100)
 	for most, want := range map[int]bool{2: false, 3: true, 4: false} {
-		again := NewNewest(few.path, most)
+		again := NewNewest(few.path, scrambled{}, most)
 		if ok, err := again.Open(accept); ok != want || err != nil {
 			t.Errorf("%d of each: taken %v, %v", most, ok, err)
 		}
@@ -86,7 +86,7 @@ func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.path)
+	again := New(s.path, scrambled{})
 	if ok, err := again.Open(func(Covers) (bool, error) { return true, nil }); !ok || err != nil {
 		t.Fatalf("taken %v, %v", ok, err)
 	}
@@ -150,7 +150,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 					return
 				}
 				for i := 1; i < len(fills); i++ {
-					if fills[i-1].Compare(&fills[i]) <= 0 {
+					if fills[i-1].Compare(&fills[i], scrambled{}) <= 0 {
 						t.Error("out of order")
 						return
 					}

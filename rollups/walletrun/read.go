@@ -42,7 +42,7 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 	i, j := v.hi, len(v.tail)
 	if after != nil {
 		if v.run != nil {
-			i = v.run.below(v.lo, v.hi, after)
+			i = v.run.below(v.lo, v.hi, after, v.kind)
 		}
 		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.tail[k].Fill, after) >= 0 })
 	}

@@ -161,7 +161,7 @@ func (r *run) compare(i int, o *run, j int, k *kind) int {
 }
 
 // below gives how many of the fills lo to hi come before f.
-func (r *run) below(lo, hi int, f *serving.Fill) int {
+func (r *run) below(lo, hi int, f *serving.Fill, k *kind) int {
 	at := f.TS / second
 	return lo + sort.Search(hi-lo, func(i int) bool {
 		w := r.row(lo + i)
@@ -169,7 +169,7 @@ func (r *run) below(lo, hi int, f *serving.Fill) int {
 			return w.seconds() > at
 		}
 		g := r.fill(w)
-		return g.Compare(f) >= 0
+		return k.order(&g, f) >= 0
 	})
 }
 

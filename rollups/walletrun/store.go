@@ -33,6 +33,7 @@ type Store struct {
 // kind says what of each key a store keeps.
 type kind struct {
 	most   int // so many newest fills; 0: all
+	names  serving.Names
 	format *runfile.Format
 }
 
@@ -40,9 +41,9 @@ type kind struct {
 // their time. No function value: what that is given would be on the heap.
 func (k *kind) order(x, y *serving.Fill) int {
 	if k.most > 0 {
-		return x.CompareInBlock(y)
+		return x.CompareInBlock(y, k.names)
 	}
-	return x.Compare(y)
+	return x.Compare(y, k.names)
 }
 
 // state is what reads are answered from; both parts change together.
@@ -68,15 +69,16 @@ const (
 )
 
 // New gives a store of every wallet's fills with its file at path, whose folder must
-// exist. It knows nothing until Open or Restart.
-func New(path string) *Store {
-	return newStore(path, kind{format: wholeFormat}, sliceFills)
+// exist. It knows nothing until Open or Restart. names must know every wallet and token
+// of a fill before the store is given the fill, or opens a file that has it.
+func New(path string, names serving.Names) *Store {
+	return newStore(path, kind{names: names, format: wholeFormat}, sliceFills)
 }
 
 // NewNewest gives a store of the newest fills of every key, most of each, as they lie
 // in their block.
-func NewNewest(path string, most int) *Store {
-	return newStore(path, kind{most: most, format: newestFormat(most)}, sliceNewest)
+func NewNewest(path string, names serving.Names, most int) *Store {
+	return newStore(path, kind{most: most, names: names, format: newestFormat(most)}, sliceNewest)
 }
 
 func newStore(path string, k kind, slice int) *Store {
@@ -272,6 +274,9 @@ func (st *state) leave() {
 		_ = st.run.Drop() // unmapping fails only for what was never mapped
 	}
 }
+
+// Compare is the order of a key's fills, oldest first.
+func (s *Store) Compare(x, y *serving.Fill) int { return s.order(x, y) }
 
 // Has tells whether a wallet's fills of imports up to batch are at hand.
 func (s *Store) Has(wallet int32, batch int64) bool {

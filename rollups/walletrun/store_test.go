@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,16 @@ import (
 	"pmx/data"
 	"pmx/rollups/serving"
 )
+
+// scrambled is an order of names that is not the one of numbers.
+type scrambled struct{}
+
+func (scrambled) CompareTokens(a, b int32) int  { return scrambledOrder(a, b) }
+func (scrambled) CompareWallets(a, b int32) int { return scrambledOrder(a, b) }
+
+func scrambledOrder(a, b int32) int {
+	return cmp.Compare(bits.Reverse32(uint32(a)), bits.Reverse32(uint32(b)))
+}
 
 // fact is a fill in the database of a test.
 type fact struct {
@@ -61,7 +72,7 @@ func (w *world) add() {
 	for range rapid.IntRange(0, 40).Draw(w.t, "fills") {
 		wallet := int32(rapid.IntRange(0, wallets-1).Draw(w.t, "wallet"))
 		f := w.fill()
-		if slices.ContainsFunc(w.facts, func(o fact) bool { return o.wallet == wallet && o.Compare(&f) == 0 }) {
+		if slices.ContainsFunc(w.facts, func(o fact) bool { return o.wallet == wallet && o.Compare(&f, scrambled{}) == 0 }) {
 			continue
 		}
 		w.facts = append(w.facts, fact{wallet, w.batch, f})
@@ -99,7 +110,7 @@ func (w *world) of(wallet int32, batch int64) []serving.Fill {
 			out = append(out, f.Fill)
 		}
 	}
-	slices.SortFunc(out, func(x, y serving.Fill) int { return x.Compare(&y) })
+	slices.SortFunc(out, func(x, y serving.Fill) int { return x.Compare(&y, scrambled{}) })
 	return out
 }
 
@@ -145,7 +156,7 @@ const mostFew = 3
 // newest gives a wallet's newest facts up to a batch in the order of the other store.
 func (w *world) newest(wallet int32, batch int64) []serving.Fill {
 	list := w.of(wallet, batch)
-	slices.SortFunc(list, func(x, y serving.Fill) int { return y.CompareInBlock(&x) })
+	slices.SortFunc(list, func(x, y serving.Fill) int { return y.CompareInBlock(&x, scrambled{}) })
 	return list[:min(len(list), mostFew)]
 }
 
@@ -191,8 +202,8 @@ func (w *world) reopen(store *Store) {
 }
 
 func (w *world) open() {
-	w.store = New(filepath.Join(w.dir, "wallets.run"))
-	w.few = NewNewest(filepath.Join(w.dir, "few.run"), mostFew)
+	w.store = New(filepath.Join(w.dir, "wallets.run"), scrambled{})
+	w.few = NewNewest(filepath.Join(w.dir, "few.run"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store, w.few} {
 		s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
 	}
@@ -358,7 +369,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 // made gives a store with a built file of n fills.
 func made(t *testing.T, n int) *Store {
 	t.Helper()
-	s := New(filepath.Join(t.TempDir(), "wallets.run"))
+	s := New(filepath.Join(t.TempDir(), "wallets.run"), scrambled{})
 	if err := s.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}

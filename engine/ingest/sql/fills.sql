@@ -15,15 +15,18 @@ FROM s_raw
 UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
 
 -- name: ResolveReferences
--- Fills that name their market and outcome get the token that stands for it.
+-- Fills that name their market and outcome get the token that stands for it; of several
+-- the first by its id, as Releasable does.
 UPDATE s_raw SET token = k.token_id
 FROM (
-  SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, t.token_id
+  SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, min(t.token_id) AS token_id
   FROM tokens AS t JOIN markets AS m ON m.market = t.market
+  GROUP BY 1
   UNION ALL
-  SELECT 'g:' || m.gamma_id || ':' || t.outcome, t.token_id
+  SELECT 'g:' || m.gamma_id || ':' || t.outcome, min(t.token_id)
   FROM tokens AS t JOIN markets AS m ON m.market = t.market
   WHERE m.gamma_id IS NOT NULL
+  GROUP BY 1
 ) AS k
 WHERE s_raw.token = k.reference
 

@@ -8,10 +8,17 @@ ORDER BY market
 LIMIT 1
 
 -- name: MarketFills
--- The newest first, by time, then as they lie in their block.
-SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
-FROM (@ranges) AS f
-ORDER BY ts DESC, coalesce(log_index, -1) DESC, coalesce(tx, ''::BLOB) DESC, side, shares DESC, usd DESC, token, repeat, wallet
+-- The newest first, by time, then as they lie in their block, in the order of
+-- serving.MarketFill.Compare. Token ids and addresses are looked up only of those that can
+-- be among them.
+WITH f AS MATERIALIZED (@ranges),
+near AS MATERIALIZED (FROM f WHERE ts >= (SELECT min(ts) FROM (SELECT ts FROM f ORDER BY ts DESC LIMIT @limit) AS n))
+SELECT n.wallet, n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
+FROM near AS n
+JOIN tokens AS t ON t.token = n.token
+JOIN wallets AS w ON w.wallet = n.wallet
+ORDER BY n.ts DESC, coalesce(n.log_index, -1) DESC, coalesce(n.tx, ''::BLOB) DESC, n.side, n.shares DESC, n.usd DESC, t.token_id, n.repeat,
+  w.address
 LIMIT @limit
 
 -- name: FillRange

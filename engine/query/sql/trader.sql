@@ -3,14 +3,24 @@
 -- order while those are not there.
 
 -- name: WalletFills
--- The newest first, in the order of serving.Fill.Compare, behind a place in it.
-SELECT ts, tx, log_index, token, side, role, repeat, shares, usd, fee
-FROM fills
-WHERE wallet = @wallet AND batch <= @batch AND ts <= @ts
-  AND (ts, coalesce(tx, ''::BLOB), side, shares, usd, token, repeat, coalesce(log_index, -1)) <
-    (@ts, unhex('@tx'), @side, @shares, @usd, @token, @repeat, @log_index)
-ORDER BY ts DESC, coalesce(tx, ''::BLOB) DESC, side DESC, shares DESC, usd DESC, token DESC, repeat DESC,
-  coalesce(log_index, -1) DESC
+-- The newest first, in the order of serving.Fill.Compare, behind a place in it. Token ids
+-- are looked up only of those that can be among them: all of the place's own time, and
+-- as many as are wanted of the times before it.
+WITH own AS MATERIALIZED (
+  SELECT ts, tx, log_index, token, side, role, repeat, shares, usd, fee
+  FROM fills
+  WHERE wallet = @wallet AND batch <= @batch AND ts <= @ts
+),
+near AS MATERIALIZED (
+  FROM own WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM own WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
+)
+SELECT n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
+FROM near AS n
+JOIN tokens AS t ON t.token = n.token
+WHERE (n.ts, coalesce(n.tx, ''::BLOB), n.side, n.shares, n.usd, t.token_id, n.repeat, coalesce(n.log_index, -1)) <
+    (@ts, unhex('@tx'), @side, @shares, @usd, coalesce((SELECT token_id FROM tokens WHERE token = @token), ''), @repeat, @log_index)
+ORDER BY n.ts DESC, coalesce(n.tx, ''::BLOB) DESC, n.side DESC, n.shares DESC, n.usd DESC, t.token_id DESC, n.repeat DESC,
+  coalesce(n.log_index, -1) DESC
 LIMIT @limit
 
 -- name: WalletTokens

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,18 +15,24 @@ type Wallets struct {
 	Reads int
 }
 
+// byNumber puts wallets and tokens in the order of their numbers.
+type byNumber struct{}
+
+func (byNumber) CompareTokens(a, b int32) int  { return cmp.Compare(a, b) }
+func (byNumber) CompareWallets(a, b int32) int { return cmp.Compare(a, b) }
+
 // sorted gives a wallet's fills, newest first.
 func (w *Wallets) sorted(wallet int32) []serving.Fill {
 	w.Reads++
 	fills := slices.Clone(w.Fills[wallet])
-	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.Compare(&x) })
+	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.Compare(&x, byNumber{}) })
 	return fills
 }
 
 // WalletFills gives the newest fills behind after.
 func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet int32, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range w.sorted(wallet) {
-		if after != nil && f.Compare(after) >= 0 {
+		if after != nil && f.Compare(after, byNumber{}) >= 0 {
 			continue
 		}
 		if n == 0 {
