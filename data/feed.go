@@ -34,6 +34,8 @@ type Source struct {
 	Format Format
 	Size   int64
 	Cities *Gazetteer // for feeds of the weather, which name places
+	Spill  string     // folder for what a feed puts aside, "" for the system's own
+	Memory int        // how many bytes it holds in memory before it does, 0 for the usual
 }
 
 // Kind orders the files of one import: what others refer to goes first.

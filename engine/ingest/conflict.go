@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,36 +43,33 @@ func contradict(a, b *data.Resolution) (payouts, times bool) {
 	return payouts, times
 }
 
-// addPaid is add of a market that another record of the file was about: where they
-// contradict each other, conflict is told of the record that gives way. A file that
-// contradicts itself has no word that could correct anything.
-func (m *markets) addPaid(i int, line int64, old, next *data.Resolution) error {
+// paid takes in that another record of the market, at line, says next of its payouts,
+// and gives the word that gives way where the two contradict each other.
+func (g *gathered) paid(line int64, old, next *data.Resolution) (lost lostWord, contradicts bool) {
 	payouts, times := contradict(old, next)
-	lost, lostLine, order := next, line, compareWords(next, old)
+	lost = lostWord{Word: *next, Line: line}
+	order := compareWords(next, old)
 	if !payouts {
 		order = timeOrder(next, old)
 	}
 	if order > 0 {
-		lost, lostLine = old, m.lines[i]
+		lost.Word, lost.Line = *old, g.Line
 	}
 	if compareWords(next, old) > 0 {
-		m.lines[i] = line
+		g.Line = line
 	}
-	if !payouts && !times {
-		return nil
-	}
-	m.contradicts[i] = true
-	return m.conflict(lostLine, *lost, "another record of this file, of equal source and version, says otherwise and stands")
+	return lost, payouts || times
 }
 
-// conflict counts and names a market of which the file says something else than is
-// known, and keeps the row.
-func (j *job) conflict(line int64, said data.Resolution, detail string) error {
-	if !j.disputed[said.Condition] {
-		if j.disputed == nil {
-			j.disputed = map[data.Hash]bool{}
-		}
-		j.disputed[said.Condition] = true
+// lostWord keeps a word of the file that gave way to another.
+func (j *job) lostWord(lost lostWord) error {
+	return j.conflict(lost.First, lost.Line, lost.Word, "another record of this file, of equal source and version, says otherwise and stands")
+}
+
+// conflict keeps a row that says something else of a market than is known, and counts
+// and names the market where this is the first row of it.
+func (j *job) conflict(first bool, line int64, said data.Resolution, detail string) error {
+	if first {
 		if j.receipt.Conflicts++; j.receipt.Conflicts <= namedConflicts {
 			j.receipt.ConflictMarkets = append(j.receipt.ConflictMarkets, said.Condition.String())
 		}
@@ -139,12 +137,8 @@ func words(others ...string) []string {
 
 // knownConflicts keeps the rows that are in conflict with what is known.
 func (j *job) knownConflicts() error {
-	rows, err := j.conn.QueryContext(j.ctx, statements.Get("Conflicts", words()...))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	rows := j.pages(statements.Get("Conflicts", words()...), "line, condition")
+	for {
 		var (
 			line             int64
 			condition        []byte
@@ -154,9 +148,11 @@ func (j *job) knownConflicts() error {
 			atSource         *int8
 			knownAt          *int64
 			byPayouts, yield bool
+			contradicts      bool
 		)
-		if err := rows.Scan(&line, &condition, &payouts, &source, &version, &at, &atSource, &known, &knownAt, &byPayouts, &yield); err != nil {
-			return err
+		more, err := rows.next(&line, &condition, &contradicts, &payouts, &source, &version, &at, &atSource, &known, &knownAt, &byPayouts, &yield)
+		if err != nil || !more {
+			return errors.Join(err, rows.close())
 		}
 		said := data.Resolution{Source: data.ResolutionSource(source), Version: moment(version), ResolvedAt: moment(at)}
 		if atSource != nil {
@@ -164,17 +160,16 @@ func (j *job) knownConflicts() error {
 		}
 		copy(said.Condition[:], condition)
 		if said.Payouts, err = microList(payouts); err != nil {
-			return err
+			return errors.Join(err, rows.close())
 		}
 		detail, err := knownDetail(known, knownAt, byPayouts, yield)
 		if err != nil {
-			return err
+			return errors.Join(err, rows.close())
 		}
-		if err := j.conflict(line, said, detail); err != nil {
-			return err
+		if err := j.conflict(!contradicts, line, said, detail); err != nil {
+			return errors.Join(err, rows.close())
 		}
 	}
-	return rows.Err()
 }
 
 // knownDetail says what was known and which of both stands.

@@ -59,6 +59,9 @@ type Importer struct {
 	// BulkRows is the number of fills from which files that also add a quarter to the
 	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M.
 	BulkRows int64
+	// Memory is how many bytes of the markets of a file, and of what a feed must know of
+	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
+	Memory int
 }
 
 // OnError says what a row that cannot be read does to its file.
@@ -140,9 +143,7 @@ type job struct {
 	cleaned bool // DuckDB read a copy without the records it could not read
 	release bool // the rows are fills that waited for their market
 	paid    bool // the file has payouts
-	// disputed are the markets of which the file says otherwise than is known.
-	disputed map[data.Hash]bool
-	rows     rows
+	rows    rows
 }
 
 func (j *job) run() (Receipt, error) {
@@ -318,7 +319,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 
 // staging are the temporary tables of an import.
 var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
+	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.
 func (j *job) cleanup() {

@@ -16,9 +16,9 @@ import (
 // sink stages what a feed reads row by row.
 type sink struct {
 	j       *job
-	fills   *duckdb.Appender
-	tokens  *duckdb.Appender
-	blocks  *duckdb.Appender
+	fills   *appender
+	tokens  *appender
+	blocks  *appender
 	markets *markets
 	weather *weatherRows   // nil for feeds of other kinds
 	bytes   func() float64 // share of the file read so far
@@ -73,25 +73,26 @@ func (j *job) withAppenders(f func(*sink) error) error {
 		if !ok {
 			return fmt.Errorf("driver %T has no appender", dc)
 		}
-		s := &sink{j: j, markets: newMarkets(j.conflict)}
-		var open []*duckdb.Appender
-		appender := func(table string) *duckdb.Appender {
+		s := &sink{j: j, markets: newMarkets(j.src.dir, j.im.Memory)}
+		var open []*appender
+		to := func(table string) *appender {
 			a, err := duckdb.NewAppender(conn, "temp", "main", table)
-			if err == nil {
-				open = append(open, a)
+			if err != nil {
+				return nil
 			}
-			return a
+			open = append(open, &appender{Appender: a})
+			return open[len(open)-1]
 		}
-		s.tokens, s.blocks = appender("n_map"), appender("s_block")
-		marketRows := appender("m_raw")
+		s.tokens, s.blocks = to("n_map"), to("s_block")
+		marketRows := to("m_raw")
 		want := 3
 		if j.src.feed.Query == nil {
-			s.fills = appender("s_raw")
+			s.fills = to("s_raw")
 			want = 4
 		}
 		if j.src.hasWeather() {
-			s.weather = &weatherRows{issue: appender("s_issue"), report: appender("s_report"), obs: appender("s_obs"),
-				normal: appender("s_normal"), cities: j.im.Feeds.cities(), latest: j.started.Add(clockSlack).UnixMicro()}
+			s.weather = &weatherRows{issue: to("s_issue"), report: to("s_report"), obs: to("s_obs"),
+				normal: to("s_normal"), cities: j.im.Feeds.cities(), latest: j.started.Add(clockSlack).UnixMicro()}
 			want += 4
 		}
 		err := errors.New("cannot append to the staging tables")
@@ -99,12 +100,9 @@ func (j *job) withAppenders(f func(*sink) error) error {
 			err = f(s)
 		}
 		if err == nil {
-			err = s.markets.each(func(m data.Market, line int64, contradicts bool) error {
-				j.receipt.untaken(&m)
-				j.paid = j.paid || m.Resolution != nil
-				return appendMarket(marketRows, m, line, contradicts)
-			})
+			err = j.stageMarkets(s.markets, marketRows)
 		}
+		err = errors.Join(err, s.markets.close())
 		for _, a := range open {
 			err = errors.Join(err, a.Close())
 		}
@@ -112,12 +110,47 @@ func (j *job) withAppenders(f func(*sink) error) error {
 	})
 }
 
-func appendMarket(a *duckdb.Appender, m data.Market, line int64, contradicts bool) error {
-	row, err := marketRow(m)
+// stageMarkets stages what was gathered of the markets of the file, and keeps the words
+// that gave way to others of it.
+func (j *job) stageMarkets(m *markets, to *appender) error {
+	err := m.each(func(g *gathered) error {
+		if err := j.ctx.Err(); err != nil {
+			return err
+		}
+		j.receipt.untaken(&g.Market)
+		j.paid = j.paid || g.Market.Resolution != nil
+		row, err := marketRow(g.Market)
+		if err != nil {
+			return err
+		}
+		return to.add(weight(&g.Market), values(append(row, g.Line, g.Contradicts))...)
+	})
 	if err != nil {
 		return err
 	}
-	return a.AppendRow(values(append(row, line, contradicts))...)
+	return m.eachLost(j.lostWord)
+}
+
+// appender adds rows to a table. DuckDB would keep 200,000 of them in memory however
+// long they are: it gets them earlier where they are.
+type appender struct {
+	*duckdb.Appender
+	bytes int
+}
+
+// appendBytes is how many bytes of texts are kept before they go to the table.
+const appendBytes = 16 << 20
+
+// add adds a row whose texts have so many bytes.
+func (a *appender) add(bytes int, row ...driver.Value) error {
+	if err := a.AppendRow(row...); err != nil {
+		return err
+	}
+	if a.bytes += bytes; a.bytes < appendBytes {
+		return nil
+	}
+	a.bytes = 0
+	return a.Flush()
 }
 
 func values(row []any) []driver.Value {
@@ -158,7 +191,7 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
 		condition, outcome = append([]byte(nil), f.Condition[:]...), int8(f.Outcome)
 	}
-	return s.fills.AppendRow(line, tx, logIndex, nil, f.TS, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
+	return s.fills.add(len(f.Name), line, tx, logIndex, nil, f.TS, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
 		condition, outcome, int8(f.Side), int64(f.Shares), int64(f.USD), int64(f.Fee), orNull(f.Name), nil)
 }
 
@@ -195,51 +228,4 @@ func (s *sink) Block(_ int64, b data.Block) error {
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
 	s.saw()
 	return s.j.rejects.add(line, reason, detail, raw)
-}
-
-// markets gathers the markets of one file, one per condition, in order of first
-// appearance.
-type markets struct {
-	index       map[data.Hash]int
-	list        []data.Market
-	lines       []int64      // of the record whose payouts stand, of a market without any of its first
-	contradicts map[int]bool // the file says two things of its payouts
-	// conflict is told of a record that gives way to another of equal source and version.
-	conflict func(line int64, lost data.Resolution, detail string) error
-}
-
-func newMarkets(conflict func(int64, data.Resolution, string) error) *markets {
-	return &markets{index: map[data.Hash]int{}, contradicts: map[int]bool{}, conflict: conflict}
-}
-
-func (m *markets) add(line int64, next data.Market) error {
-	i, seen := m.index[next.Condition]
-	if !seen {
-		m.index[next.Condition] = len(m.list)
-		m.list, m.lines = append(m.list, next), append(m.lines, line)
-		return nil
-	}
-	old := m.list[i].Resolution
-	merged, err := mergeMarket(m.list[i], next)
-	if err != nil {
-		return err
-	}
-	m.list[i] = merged
-	switch {
-	case next.Resolution == nil:
-		return nil
-	case old == nil:
-		m.lines[i] = line
-		return nil
-	}
-	return m.addPaid(i, line, old, next.Resolution)
-}
-
-func (m *markets) each(f func(m data.Market, line int64, contradicts bool) error) error {
-	for i, market := range m.list {
-		if err := f(market, m.lines[i], m.contradicts[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -85,50 +85,13 @@ func (j *job) runQuery(src data.Source) (query data.Query, rows int64, err error
 	return query, rows, err
 }
 
-// stageStubs takes what the rows of a fill feed say of their markets.
+// stageStubs takes what the rows of a fill feed say of their markets. Of several words
+// on one thing the larger stands, as between records of equal version.
 func (j *job) stageStubs(query string) error {
-	rows, err := j.conn.QueryContext(j.ctx, query)
-	if err != nil {
+	if err := j.exec("Stubs", "@query", query); err != nil {
 		return fmt.Errorf("read market names: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	found := newMarkets(j.conflict)
-	var refs []data.TokenRef
-	for rows.Next() {
-		var condition []byte
-		var token, label, question, slug, eventSlug, icon *string
-		var outcome *int8
-		if err := rows.Scan(&condition, &token, &outcome, &label, &question, &slug, &eventSlug, &icon); err != nil {
-			return err
-		}
-		m := data.Market{Stub: true, Question: text(question), Slug: text(slug), EventSlug: text(eventSlug), Icon: text(icon)}
-		copy(m.Condition[:], condition)
-		if err := found.add(0, m); err != nil {
-			return err
-		}
-		if token != nil && outcome != nil {
-			refs = append(refs, data.TokenRef{TokenID: *token, Condition: m.Condition, Outcome: int(*outcome)})
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return j.withAppenders(func(s *sink) error {
-		s.markets = found
-		for _, ref := range refs {
-			if err := s.mapToken(ref, false); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return j.execAll("StubMarkets", "StubTokens", "DropStubs")
 }
 
 // clockSlack is how far a fill may lie ahead of this machine's clock. One that
@@ -140,19 +103,14 @@ const clockSlack = 24 * time.Hour
 func (j *job) rejectBadRows() error {
 	latest := j.started.Add(clockSlack).UnixMicro()
 	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
-	rows, err := j.conn.QueryContext(j.ctx, statements.Get("BadRows", "@reason", reason))
-	if err != nil {
-		return err
-	}
+	rows := j.pages(statements.Get("BadRows", "@reason", reason), "row, reason")
 	found := false
-	err = j.locate(func() (b badRow, more bool, err error) {
-		if !rows.Next() {
-			return b, false, rows.Err()
-		}
-		found = true
-		return b, true, rows.Scan(&b.row, &b.reason)
+	err := j.locate(func() (b badRow, more bool, err error) {
+		more, err = rows.next(&b.row, &b.reason)
+		found = found || more
+		return b, more, err
 	})
-	if err := errors.Join(err, rows.Close()); err != nil {
+	if err := errors.Join(err, rows.close()); err != nil {
 		return err
 	}
 	if !found {

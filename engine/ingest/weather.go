@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"pmx/data"
 	"pmx/data/reference"
 )
@@ -108,7 +106,7 @@ func (j *job) applyWeather() error {
 
 // weatherRows appends to the staging tables of the weather.
 type weatherRows struct {
-	issue, report, obs, normal *duckdb.Appender
+	issue, report, obs, normal *appender
 	cities                     *data.Gazetteer
 	latest                     int64 // no time lies after this, unix µs
 }
@@ -167,7 +165,7 @@ func (s *sink) Forecast(line int64, f data.Forecast) error {
 		}
 		members = list
 	}
-	return s.weather.issue.AppendRow(f.City, int32(f.Target), int8(f.Metric), f.Source, f.IssuedAt, orNone(f.RunAt),
+	return s.weather.issue.add(len(f.Source)+4*len(f.Members), f.City, int32(f.Target), int8(f.Metric), f.Source, f.IssuedAt, orNone(f.RunAt),
 		int32(f.Value), members, f.Shift)
 }
 
@@ -177,7 +175,7 @@ func (s *sink) Actual(line int64, a data.Actual) error {
 		return s.off(line, reason, a.City, a.Day.String(), a.Metric.String(), a.Source, a.Station)
 	}
 	s.saw()
-	return s.weather.report.AppendRow(a.City, int32(a.Day), int8(a.Metric), int8(a.Kind), a.Source, a.Station, a.SeenAt,
+	return s.weather.report.add(len(a.Source)+len(a.Station), a.City, int32(a.Day), int8(a.Metric), int8(a.Kind), a.Source, a.Station, a.SeenAt,
 		int32(a.Value), value(a.Provisional), a.Shift)
 }
 
@@ -189,7 +187,7 @@ func (s *sink) Observation(line int64, o data.Observation) error {
 		return s.off(line, reason, o.City, time.UnixMicro(o.TS).UTC().Format(time.RFC3339), o.Source, o.Station)
 	}
 	s.saw()
-	return s.weather.obs.AppendRow(o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), int32(o.Value),
+	return s.weather.obs.add(len(o.Source)+len(o.Station), o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), int32(o.Value),
 		temp(o.Whole), o.SeenAt)
 }
 
@@ -203,7 +201,7 @@ func (s *sink) Normal(line int64, n data.Normal) error {
 	if n.Years > 0 {
 		years = n.Years
 	}
-	return s.weather.normal.AppendRow(n.City, int8(n.Metric), int16(n.MonthDay), n.Source, n.Station, n.Period, int32(n.Value),
+	return s.weather.normal.add(len(n.Source)+len(n.Station)+len(n.Period), n.City, int8(n.Metric), int16(n.MonthDay), n.Source, n.Station, n.Period, int32(n.Value),
 		temp(n.Deviation), temp(n.P10), temp(n.P90), years)
 }
 

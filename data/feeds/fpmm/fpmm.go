@@ -6,6 +6,8 @@ package fpmm
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -50,76 +52,92 @@ type row struct {
 	Timestamp, Account, Type, Outcome, Amount, Shares shape.Text
 }
 
-type kept struct {
-	line  int64
-	fill  data.Fill
-	label string
-}
+// maxOutcomes is how many outcomes a market of a file may have.
+const maxOutcomes = 100
 
-// readTrades holds the file's rows until all labels are known, because the order
-// of the outcomes depends on them.
+// readTrades looks through the file for all labels first, because the order of the
+// outcomes depends on them.
 func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	key := MarketKey(src.Name)
 	if src.Name == "" {
 		key = MarketKey(src.Path)
 	}
 	condition := Condition(key)
-	var rows []kept
+	open, r, err := shape.Again(src, r)
+	if err != nil {
+		return err
+	}
+	again, err := open()
+	if err != nil {
+		return err
+	}
+	seen, err := labelsIn(ctx, src, again, condition)
+	if err = errors.Join(err, again.Close()); err != nil {
+		return err
+	}
+	labels, said := Outcomes(seen), false
 	rd := shape.Reading{Sink: sink}
-	err := rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
-		k, err := parse(raw, condition)
+	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		f, label, err := parse(raw, condition)
 		if err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
-		k.line = line
-		rows = append(rows, k)
-		return nil
-	})
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	labels := Outcomes(labelsOf(rows))
-	if err := sink.Market(rows[0].line, Market(key, labels)); err != nil {
-		return err
-	}
-	for _, k := range rows {
-		k.fill.Outcome = slices.Index(labels, k.label)
-		if err := sink.Fill(k.line, k.fill); err != nil {
-			return err
+		if !said {
+			if err := sink.Market(line, Market(key, labels)); err != nil {
+				return err
+			}
+			said = true
 		}
-	}
-	return nil
+		f.Outcome = slices.Index(labels, label)
+		return sink.Fill(line, f)
+	})
 }
 
-func parse(raw []byte, condition data.Hash) (kept, error) {
+// labelsIn gives the labels that the usable rows of a file have.
+func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.Hash) (labels []string, err error) {
+	err = shape.Reading{Sink: shape.Unheard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		_, label, err := parse(raw, condition)
+		if err != nil || slices.Contains(labels, label) {
+			return nil //nolint:nilerr // the row is rejected when it is read again
+		}
+		if len(labels) == maxOutcomes {
+			return fmt.Errorf("line %d: more than %d outcomes: the file is not of one market", line, maxOutcomes)
+		}
+		labels = append(labels, label)
+		return nil
+	})
+	return labels, err
+}
+
+func parse(raw []byte, condition data.Hash) (f data.Fill, label string, err error) {
 	var r row
 	if json.Unmarshal(raw, &r) != nil {
-		return kept{}, shape.Known("bad_json")
+		return f, "", shape.Known("bad_json")
 	}
 	wallet, name, err := account(r.Account.Trim())
 	if err != nil {
-		return kept{}, err
+		return f, "", err
 	}
 	ts, err := shape.FillTime(r.Timestamp.Trim())
 	if err != nil {
-		return kept{}, err
+		return f, "", err
 	}
 	side, err := shape.SideOf(r.Type.Trim())
 	if err != nil {
-		return kept{}, err
+		return f, "", err
 	}
-	label := Label(r.Outcome.Trim())
+	label = Label(r.Outcome.Trim())
 	if label == "" {
-		return kept{}, shape.Known("bad_token")
+		return f, "", shape.Known("bad_token")
 	}
 	usd, ok := r.Amount.Micro()
 	shares, ok2 := r.Shares.Micro()
 	if !ok || !ok2 {
-		return kept{}, shape.Known("bad_amount")
+		return f, "", shape.Known("bad_amount")
 	}
-	f := data.Fill{LogIndex: data.NoIndex, TS: ts, Wallet: wallet, Name: name, Role: data.Taker, Side: side, Shares: shares, USD: usd,
+	f = data.Fill{LogIndex: data.NoIndex, TS: ts, Wallet: wallet, Name: name, Role: data.Taker, Side: side, Shares: shares, USD: usd,
 		Condition: condition, TokenID: Token(condition, label)}
-	return kept{fill: f, label: label}, shape.Check(f)
+	return f, label, shape.Check(f)
 }
 
 // account reads an address or, in a few rows, the user name that stands in its
@@ -133,16 +151,6 @@ func account(text string) (data.Address, string, error) {
 		return a, "", shape.Known("bad_address")
 	}
 	return data.SyntheticAddress(Space, strings.ToLower(text)), text, nil
-}
-
-func labelsOf(rows []kept) []string {
-	var out []string
-	for _, k := range rows {
-		if !slices.Contains(out, k.label) {
-			out = append(out, k.label)
-		}
-	}
-	return out
 }
 
 // Market gives the market of a key with its normalised labels in payout order.

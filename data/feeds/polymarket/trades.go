@@ -1,16 +1,16 @@
 package polymarket
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"strconv"
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
+	"pmx/data/feeds/spill"
 )
 
 const tradesRule = "pages overlap, so equal rows are one fill; a row is the taker's fill, as the API gives unless asked otherwise, " +
@@ -131,16 +131,21 @@ func (t *trade) market(f data.Fill) data.Market {
 		EventSlug: first(t.EventSlug1, t.EventSlug2).Trim(), Stub: true}
 }
 
-// tradeReader hands on the fills of a file, and once each what they say of their
+// tradeReader hands on the fills of a file, and about once each what they say of their
 // markets and tokens.
 type tradeReader struct {
 	sink    data.Sink
-	several map[data.Hash]bool
-	stubs   map[string]bool
+	several *spill.Rows
+	number  uint64 // of the row
+	stubs   shape.Recent
 }
 
-func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	again, r, err := twice(src, r)
+func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) (err error) {
+	open, r, err := shape.Again(src, r)
+	if err != nil {
+		return err
+	}
+	again, err := open()
 	if err != nil {
 		return err
 	}
@@ -148,7 +153,8 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 	if err = errors.Join(err, again.Close()); err != nil {
 		return err
 	}
-	t := tradeReader{sink: sink, several: several, stubs: map[string]bool{}}
+	defer func() { err = errors.Join(err, several.Close()) }()
+	t := tradeReader{sink: sink, several: several}
 	return eachTrade(ctx, src, r, sink, t.row)
 }
 
@@ -158,6 +164,11 @@ func eachTrade(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 }
 
 func (t *tradeReader) row(line int64, raw json.RawMessage) error {
+	t.number++
+	several, err := t.several.Has(t.number)
+	if err != nil {
+		return err
+	}
 	var row trade
 	if json.Unmarshal(raw, &row) != nil {
 		return shape.Reject(t.sink, line, raw, shape.Known("bad_json"))
@@ -166,7 +177,7 @@ func (t *tradeReader) row(line int64, raw json.RawMessage) error {
 	if err != nil {
 		return shape.Reject(t.sink, line, raw, err)
 	}
-	if !f.Tx.IsZero() && t.several[f.Tx] {
+	if several {
 		f.Role = data.RoleUnknown
 	}
 	if err := t.stub(line, &row, f); err != nil {
@@ -180,59 +191,104 @@ func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
 		return nil
 	}
 	m := row.market(f)
-	if key := f.Condition.String() + m.Question + m.Slug + m.EventSlug + m.Icon; !t.stubs[key] {
-		t.stubs[key] = true
+	if t.stubs.New(f.Condition.String() + m.Question + m.Slug + m.EventSlug + m.Icon) {
 		if err := t.sink.Market(line, m); err != nil {
 			return err
 		}
 	}
 	ref := data.TokenRef{TokenID: f.TokenID, Condition: f.Condition, Outcome: f.Outcome, Label: row.Label.Trim()}
-	key := f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label
-	if t.stubs[key] {
+	if !t.stubs.New(f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label) {
 		return nil
 	}
-	t.stubs[key] = true
 	return t.sink.Token(line, ref)
 }
 
-// severalWallets gives the transactions of which the file has rows of more than
-// one wallet.
-func severalWallets(ctx context.Context, src data.Source, r io.Reader) (map[data.Hash]bool, error) {
-	wallet, several := map[data.Hash]data.Address{}, map[data.Hash]bool{}
-	err := eachTrade(ctx, src, r, discard{}, func(_ int64, raw json.RawMessage) error {
+// party tells which transaction a row is of, and whose row it is; false where it does
+// not say.
+func (t *trade) party() (tx data.Hash, wallet data.Address, ok bool) {
+	tx, err := data.ParseHash(t.tx())
+	if err != nil || tx.IsZero() {
+		return tx, wallet, false
+	}
+	wallet, err = data.ParseAddress(t.wallet())
+	return tx, wallet, err == nil
+}
+
+// severalWallets gives the rows, by their number, of transactions of which the file has
+// rows of more than one wallet.
+func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
+	parties := spill.New(src.Spill, src.Memory)
+	defer func() { err = errors.Join(err, parties.Close()) }()
+	number := uint64(0)
+	err = eachTrade(ctx, src, r, shape.Unheard{}, func(_ int64, raw json.RawMessage) error {
+		number++
 		var row trade
 		if json.Unmarshal(raw, &row) != nil {
 			return nil
 		}
-		tx, err := data.ParseHash(row.tx())
-		if err != nil || tx.IsZero() {
+		tx, wallet, ok := row.party()
+		if !ok {
 			return nil
 		}
-		w, err := data.ParseAddress(row.wallet())
-		if err != nil {
-			return nil
-		}
-		if old, seen := wallet[tx]; seen && old != w {
-			several[tx] = true
-		}
-		wallet[tx] = w
-		return nil
+		return parties.Add(tx[:], binary.BigEndian.AppendUint64(wallet[:], number))
 	})
-	return several, err
-}
-
-// twice gives two readers of the same file: the file opened again, or where the
-// source has no path, r read into memory.
-func twice(src data.Source, r io.Reader) (io.ReadCloser, io.Reader, error) {
-	if src.Path != "" {
-		file, err := os.Open(src.Path)
-		return file, r, err
+	rows = spill.NewRows(src.Spill, src.Memory)
+	if err == nil {
+		err = shared(parties, rows)
 	}
-	b, err := io.ReadAll(r)
-	return io.NopCloser(bytes.NewReader(b)), bytes.NewReader(b), err
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return rows, nil
 }
 
-// discard is the sink of the first of two passes.
-type discard struct{ data.Sink }
+// shared puts the rows of transactions of several wallets into rows. One cursor is a
+// transaction ahead of the other, which knows then what it is.
+func shared(parties *spill.Sorter, rows *spill.Rows) error {
+	ahead, err := parties.Sorted()
+	if err != nil {
+		return err
+	}
+	behind, err := parties.Sorted()
+	if err != nil {
+		return err
+	}
+	var tx data.Hash
+	var wallet data.Address
+	count, several := 0, false
+	for {
+		key, value, err := ahead.Next()
+		end := errors.Is(err, io.EOF)
+		if err == nil && (len(key) != len(tx) || len(value) != len(wallet)+8) {
+			err = spill.ErrDamaged
+		}
+		if err != nil && !end {
+			return err
+		}
+		if end || data.Hash(key) != tx {
+			if err := take(behind, rows, count, several); err != nil || end {
+				return err
+			}
+			tx, wallet, count, several = data.Hash(key), data.Address(value[:len(wallet)]), 0, false
+		}
+		count++
+		several = several || data.Address(value[:len(wallet)]) != wallet
+	}
+}
 
-func (discard) Reject(int64, string, string, string) error { return nil }
+// take reads the next count rows, and puts them into rows where all is set.
+func take(c *spill.Cursor, rows *spill.Rows, count int, all bool) error {
+	for range count {
+		_, value, err := c.Next()
+		if err == nil && len(value) < 8 {
+			err = spill.ErrDamaged
+		}
+		if err == nil && all {
+			err = rows.Add(binary.BigEndian.Uint64(value[len(value)-8:]))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -74,20 +75,21 @@ func (a *account) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Lists: []string{"data", "orderFilledEvents"}, Sink: sink}
-	seen := map[[32]byte]bool{}
-	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) (err error) {
+	open, r, err := shape.Again(src, r)
+	if err != nil {
+		return err
+	}
+	seen := events{ctx: ctx, src: src, open: open, keys: map[[32]byte]bool{}}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	return eachEvent(ctx, src, r, sink, func(line int64, raw json.RawMessage) error {
+		seen.number++
 		var e event
 		if json.Unmarshal(raw, &e) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		if e.ID != "" {
-			key := e.key()
-			if seen[key] {
-				return nil
-			}
-			seen[key] = true
+		if again, err := seen.repeated(&e); again || err != nil {
+			return err
 		}
 		f, err := e.fill()
 		if err != nil {
@@ -95,6 +97,10 @@ func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink dat
 		}
 		return sink.Fill(line, f)
 	})
+}
+
+func eachEvent(ctx context.Context, src data.Source, r io.Reader, sink data.Sink, fn shape.Record) error {
+	return shape.Reading{Lists: []string{"data", "orderFilledEvents"}, Sink: sink}.Each(ctx, src, r, fn)
 }
 
 // key is what makes two rows the same event: all that the fill is made of.

@@ -45,7 +45,7 @@ CASE
 END
 
 -- name: BadRows
-SELECT coalesce(row, rowid + 1) AS row, @reason AS reason FROM s_raw WHERE @reason IS NOT NULL ORDER BY 1
+SELECT coalesce(row, rowid + 1) AS row, @reason AS reason FROM s_raw WHERE @reason IS NOT NULL
 
 -- name: DropBadRows
 DELETE FROM s_raw WHERE @reason IS NOT NULL

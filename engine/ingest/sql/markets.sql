@@ -130,7 +130,7 @@ WHERE n.payouts <> o.payouts AND (n.payout_source < o.payout_source
 -- Equal source and version with other payouts, or another time; and what is older
 -- than a correction and says otherwise.
 SELECT * EXCLUDE (by_time) FROM (
-  SELECT n.line, n.condition, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
+  SELECT n.line, n.condition, n.contradicts, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
     o.payouts::VARCHAR AS known, o.payout_at AS known_at,
     coalesce(n.payouts <> o.payouts AND n.payout_source = o.payout_source
       AND (@newversion = @oldversion OR @newversion < @oldversion AND @oldversion = o.payout_corrected_at), false) AS by_payouts,
@@ -143,7 +143,6 @@ SELECT * EXCLUDE (by_time) FROM (
   WHERE n.payouts IS NOT NULL AND o.payouts IS NOT NULL
 ) AS k
 WHERE by_payouts OR by_time
-ORDER BY line, condition
 
 -- name: MergedNewer
 CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c

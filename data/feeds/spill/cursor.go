@@ -1,0 +1,167 @@
+package spill
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Cursor walks the entries of a Sorter in order.
+type Cursor struct {
+	list []entry // where all of them are in memory
+	runs merge
+	last *reader // the run that the entry given last is of
+	buf  []byte
+}
+
+// Sorted gives a Cursor at the first entry; there may be several. Nothing may be added
+// once there is one.
+func (s *Sorter) Sorted() (*Cursor, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	if len(s.runs) == 0 {
+		if len(s.list) > 0 {
+			s.sort()
+		}
+		return &Cursor{list: s.list}, nil
+	}
+	if err := s.write(); err != nil {
+		return nil, err
+	}
+	c := &Cursor{}
+	size := min(256<<10, max(4<<10, s.budget/len(s.runs)))
+	for i, r := range s.runs {
+		part := &reader{nth: i, r: bufio.NewReaderSize(io.NewSectionReader(s.file, r.from, r.to-r.from), size), left: r.to - r.from}
+		if err := c.advance(part); err != nil {
+			return nil, err
+		}
+	}
+	heap.Init(&c.runs)
+	return c, nil
+}
+
+// Next gives the next entry, and io.EOF behind the last. Key and value are good until
+// the next call.
+func (c *Cursor) Next() (key, value []byte, err error) {
+	if len(c.list) > 0 {
+		e := c.list[0]
+		c.list = c.list[1:]
+		return e.text[:e.key], e.text[e.key:], nil
+	}
+	if c.last != nil {
+		if err := c.last.head(); err == nil {
+			heap.Fix(&c.runs, 0)
+		} else if errors.Is(err, io.EOF) {
+			heap.Pop(&c.runs)
+		} else {
+			return nil, nil, err
+		}
+		c.last = nil
+	}
+	if len(c.runs) == 0 {
+		return nil, nil, io.EOF
+	}
+	c.last = c.runs[0]
+	c.buf, err = c.last.take(c.buf[:0], c.last.value)
+	return c.last.key, c.buf, err
+}
+
+// advance adds a run that is at its first entry.
+func (c *Cursor) advance(r *reader) error {
+	err := r.head()
+	if err == nil {
+		c.runs = append(c.runs, r)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// reader reads one run. Only the key of its next entry is in memory.
+type reader struct {
+	nth   int
+	r     *bufio.Reader
+	left  int64 // bytes of the run that are not read
+	key   []byte
+	value int64 // length of the value behind the key
+}
+
+// ErrDamaged tells of a file that does not hold what was written to it.
+var ErrDamaged = errors.New("the temporary file of what does not fit into memory is damaged")
+
+// head reads up to the value of the next entry; io.EOF where there is none.
+func (r *reader) head() error {
+	if r.left == 0 {
+		return io.EOF
+	}
+	key, err := r.length()
+	if err == nil {
+		r.value, err = r.length()
+	}
+	if err == nil && key > r.left-r.value {
+		err = ErrDamaged
+	}
+	if err == nil {
+		r.key, err = r.take(r.key[:0], key)
+	}
+	return noEOF(err)
+}
+
+// length reads a length that the rest of the run may have.
+func (r *reader) length() (int64, error) {
+	n, err := binary.ReadUvarint(r.r)
+	if err != nil {
+		return 0, err
+	}
+	r.left -= int64(len(binary.AppendUvarint(nil, n)))
+	if r.left < 0 || n > uint64(r.left) {
+		return 0, ErrDamaged
+	}
+	return int64(n), nil
+}
+
+// take appends the next n bytes to b.
+func (r *reader) take(b []byte, n int64) ([]byte, error) {
+	r.left -= n
+	if int64(cap(b)) < n {
+		b = make([]byte, n)
+	}
+	b = b[:n]
+	_, err := io.ReadFull(r.r, b)
+	return b, noEOF(err)
+}
+
+// noEOF makes an end where there should be none an error.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it is too short", ErrDamaged)
+	}
+	return err
+}
+
+// merge is a heap of runs: the one with the smallest key is the first, of equal ones the
+// one that was written first.
+type merge []*reader
+
+func (m merge) Len() int { return len(m) }
+func (m merge) Less(a, b int) bool {
+	return cmp.Or(bytes.Compare(m[a].key, m[b].key), cmp.Compare(m[a].nth, m[b].nth)) < 0
+}
+func (m merge) Swap(a, b int) { m[a], m[b] = m[b], m[a] }
+
+// Push is for package heap.
+func (m *merge) Push(x any) { *m = append(*m, x.(*reader)) }
+
+// Pop is for package heap.
+func (m *merge) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}

@@ -1,0 +1,125 @@
+// Package spill orders entries that may not fit into memory. Up to a number of bytes
+// they are kept there; beyond it they go, sorted, to a temporary file, and are merged
+// when they are read.
+package spill
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Budget is how many bytes of entries a Sorter keeps in memory where nobody says
+// otherwise.
+const Budget = 64 << 20
+
+// Sorter gives entries back in the order of their keys, and those of equal keys in the
+// order in which they were added. It is for one goroutine.
+type Sorter struct {
+	dir    string
+	budget int
+
+	list  []entry
+	block []byte // where the next entry goes
+	bytes int    // of the entries in memory
+
+	file *os.File
+	size int64
+	runs []run // parts of the file, each sorted, in the order they were written
+	err  error // of a write: the file is not whole
+}
+
+// entry is a key with the value behind it.
+type entry struct {
+	text []byte
+	key  int // length of the key
+}
+
+// run is a sorted part of the file.
+type run struct{ from, to int64 }
+
+// overhead is about what an entry takes besides its bytes.
+const overhead = 48
+
+// New gives a Sorter whose file, should it need one, is made in dir, "" for the
+// system's folder of temporary files; budget is how many bytes it keeps in memory,
+// 0 for Budget.
+func New(dir string, budget int) *Sorter {
+	return &Sorter{dir: dir, budget: cmp.Or(budget, Budget)}
+}
+
+// Add takes an entry; key and value may be used again afterwards.
+func (s *Sorter) Add(key, value []byte) error {
+	if s.err != nil {
+		return s.err
+	}
+	n := len(key) + len(value)
+	if cap(s.block)-len(s.block) < n {
+		s.block = make([]byte, 0, max(n, min(1<<20, max(4<<10, 2*cap(s.block)))))
+	}
+	at := len(s.block)
+	s.block = append(append(s.block, key...), value...)
+	s.list = append(s.list, entry{s.block[at:len(s.block):len(s.block)], len(key)})
+	if s.bytes += n + overhead; s.bytes > s.budget {
+		return s.write()
+	}
+	return nil
+}
+
+// Close removes the file.
+func (s *Sorter) Close() error {
+	s.list, s.block = nil, nil
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// sort puts the entries in memory in order.
+func (s *Sorter) sort() {
+	slices.SortStableFunc(s.list, func(a, b entry) int { return bytes.Compare(a.text[:a.key], b.text[:b.key]) })
+}
+
+// write brings the entries in memory to the file, as one run.
+func (s *Sorter) write() error {
+	if len(s.list) == 0 {
+		return nil
+	}
+	if s.err = s.writeRun(); s.err != nil {
+		s.err = fmt.Errorf("write what does not fit into memory: %w", s.err)
+		return s.err
+	}
+	s.list, s.block, s.bytes = s.list[:0], nil, 0
+	return nil
+}
+
+func (s *Sorter) writeRun() (err error) {
+	if s.file == nil {
+		if s.file, err = os.CreateTemp(s.dir, "spill-*"); err != nil {
+			return err
+		}
+	}
+	s.sort()
+	w, from := bufio.NewWriterSize(s.file, 256<<10), s.size
+	var head [2 * binary.MaxVarintLen64]byte
+	for i, e := range s.list {
+		h := binary.AppendUvarint(binary.AppendUvarint(head[:0], uint64(e.key)), uint64(len(e.text)-e.key))
+		if _, err := w.Write(h); err != nil {
+			return err
+		}
+		if _, err := w.Write(e.text); err != nil {
+			return err
+		}
+		s.size += int64(len(h) + len(e.text))
+		s.list[i] = entry{} // let go of its block
+	}
+	s.runs = append(s.runs, run{from, s.size})
+	return w.Flush()
+}
