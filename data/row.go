@@ -88,6 +88,9 @@ type Market struct {
 	ClosedAt           time.Time
 	GameStartAt        time.Time
 	UpdatedAt          time.Time // version: a market with an older one never overwrites a newer
+	// Quoteless marks a record of a page that never has bids and asks: that it leaves them
+	// out says nothing of them.
+	Quoteless bool
 	// Stub marks what a trade row says of its market in passing: it fills gaps only.
 	Stub       bool
 	Resolution *Resolution

@@ -54,6 +54,9 @@ type Actual struct {
 	Station string // id; "" for a grid
 	SeenAt  int64  // when the source said so, unix µs; 0 where the file does not tell
 	Value   Temp
+	// Withdrawn tells that the source has no good value: it marks the one it gives as
+	// failed, or takes back what it gave. There is no Value then.
+	Withdrawn bool
 	// Provisional tells that the source may still change it; nil: it does not say.
 	Provisional *bool
 	Shift       int32 // as a Forecast's
@@ -79,6 +82,9 @@ type Observation struct {
 	Value   Temp  // as fine as the report has it
 	Whole   *Temp // the report's group of whole degrees Celsius; nil where only one value is given
 	SeenAt  int64 // when the source gave it, unix µs; 0 where it does not say
+	// Correction tells which correction of its report it is; 0 is the report itself.
+	Correction int8
+	Withdrawn  bool // as an Actual's
 }
 
 // Normal is the usual value of a calendar day.

@@ -168,6 +168,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("actuals", r.Actuals, "")
 	row("observations", r.Observations, "")
 	row("normals", r.Normals, "")
+	row("  withdrawn", r.Withdrawn, "of them, the source has no good value")
 	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
 	printEnd(w, r)
 }

@@ -12,6 +12,7 @@ const (
 	stationMeaning   = "id of the station"
 	shiftMeaning     = "seconds by which the source's day begins after the city's"
 	degreesMeaning   = "temperature in unit"
+	withdrawnMeaning = "whether the source takes its value back, or marks it as failed: value is null then"
 )
 
 // Fact is a dataset of facts: what pmx import reads back.
@@ -147,6 +148,7 @@ func actuals() Fact {
 		{"unit", Text, "", scaleMeaning},
 		{"provisional", Boolean, "", "whether it may still change"},
 		{"shift", Integer, Seconds, shiftMeaning},
+		{"withdrawn", Boolean, "", withdrawnMeaning},
 	}}
 }
 
@@ -161,6 +163,8 @@ func observations() Fact {
 		{"unit", Text, "", scaleMeaning},
 		{"whole", Temperature, "", "whole degrees Celsius that the report gives beside the value"},
 		{"seen_at", Timestamp, UTC, "when the source gave it: a later one is a correction"},
+		{"correction", Integer, Count, "which correction of its report it is; 0 for the report itself"},
+		{"withdrawn", Boolean, "", withdrawnMeaning},
 	}}
 }
 

@@ -41,14 +41,14 @@ func (c *collect) told() string {
 		out = append(out, line+shifted(f.Shift))
 	}
 	for _, a := range c.actuals {
-		line := fmt.Sprintf("%s %s %s %s %s%s seen %s: %s", a.City, a.Day, a.Metric, a.Kind, a.Source, suffix(a.Station), at(a.SeenAt), a.Value.Text(scale(a.Value)))
+		line := fmt.Sprintf("%s %s %s %s %s%s seen %s: %s", a.City, a.Day, a.Metric, a.Kind, a.Source, suffix(a.Station), at(a.SeenAt), valued(a.Withdrawn, a.Value))
 		if a.Provisional != nil {
 			line += map[bool]string{true: " provisional", false: " final"}[*a.Provisional]
 		}
 		out = append(out, line+shifted(a.Shift))
 	}
 	for _, o := range c.observations {
-		line := fmt.Sprintf("%s %s %s %s %d: %s", o.City, o.Station, o.Source, at(o.TS), o.Report, o.Value.Text(scale(o.Value)))
+		line := fmt.Sprintf("%s %s %s %s %d: %s", o.City, o.Station, o.Source, at(o.TS), o.Report, valued(o.Withdrawn, o.Value))
 		if o.Whole != nil {
 			line += " of " + o.Whole.Text(data.Celsius)
 		}
@@ -65,6 +65,13 @@ func (c *collect) told() string {
 		out = append(out, fmt.Sprintf("reject %d %s", r.Line, r.Reason))
 	}
 	return strings.Join(out, "\n")
+}
+
+func valued(withdrawn bool, t data.Temp) string {
+	if withdrawn {
+		return "withdrawn"
+	}
+	return t.Text(scale(t))
 }
 
 func scale(t data.Temp) data.Unit {
@@ -454,4 +461,11 @@ func FuzzOpenMeteo(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMembersAloneAreNoValue: what an answer of another service says of members only is
+// not taken for 0 degrees.
+func TestMembersAloneAreNoValue(t *testing.T) {
+	says(t, "", "a.ndjson", `{"_meta":{"kind":"archive","city":"nyc","fetched_at":"2026-07-20T13:00:00Z"},"response":{`+nycAt+`,
+		"daily_units":{"temperature_2m_max_member01":"°F"},"daily":{"time":["2026-07-02"],"temperature_2m_max_member01":[99.3]}}}`+"\n", "reject 1 bad_series")
 }

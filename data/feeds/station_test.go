@@ -161,8 +161,8 @@ func TestTheWeatherServicesObservations(t *testing.T) {
 	}, ",")+`]}`, `
 miami KMIA nws 2026-07-02T10:53 0: 25.6 of 26.0
 miami KMIA nws 2026-07-02T11:53 0: 26.1 of 26.0
+miami KMIA nws 2026-07-02T13:53 0: withdrawn
 miami KMIA nws 2026-07-02T14:53 0: 99.0
-reject 4 bad_quality
 reject 6 bad_unit
 reject 7 unknown_station
 reject 8 bad_time`)
@@ -217,16 +217,17 @@ reject 8 unknown_station`)
 }
 
 // TestTheClimateNetwork: tenths of a degree, −9999 for nothing, a quality flag for
-// what failed a check, and an hour for days that do not end at midnight.
+// what failed a check, and an hour for days that do not end at midnight: both are
+// withdrawn.
 func TestTheClimateNetwork(t *testing.T) {
 	line := func(cells ...string) string {
 		return "USW00014732202607TMAX" + strings.Join(cells, "") + strings.Repeat("-9999   ", 31-len(cells)) + "\n"
 	}
 	says(t, "", "x.dly", line("  394  D", "-9999   ", "  400 XD", "  -17  D")+"USW00014732202607PRCP    0  D\nUSW00014732202602TMIN"+strings.Repeat("   11  D", 30)+"\n", `
 nyc 2026-07-01 tmax station ghcn KLGA seen -: 39.4 shift 3600
+nyc 2026-07-03 tmax station ghcn KLGA seen -: withdrawn shift 3600
 nyc 2026-07-04 tmax station ghcn KLGA seen -: -1.7 shift 3600
 `+strings.Join(februaryLows(), "\n")+`
-reject 1 bad_quality
 reject 3 bad_date
 reject 3 bad_date`)
 	says(t, "", "x.csv", "USW00014732,20260102,TMAX,-17,,,D,2400\nUSW00014732,20260102,TMIN,-9999,,,D,2400\nUSW00014732,20260102,PRCP,3,T,,D,2400\n"+
@@ -234,8 +235,8 @@ reject 3 bad_date`)
 		"ASN00066037,20260104,TMAX,10,,,a,\n", `
 nyc 2026-01-02 tmax station ghcn KLGA seen -: -1.7
 nyc 2026-01-03 tmin station ghcn KNYC seen -: -2.2
-reject 5 wrong_days
-reject 6 bad_quality
+nyc 2026-01-03 tmax station ghcn KLGA seen -: withdrawn
+nyc 2026-01-04 tmax station ghcn KLGA seen -: withdrawn
 reject 7 bad_date
 reject 8 unknown_station`)
 }
@@ -284,15 +285,13 @@ reject 4 bad_date`)
 	}
 }
 
-// TestUSNormals: padded cells, codes for what is missing, and 29 February half way
-// between its neighbours where a file has none: (43.3 + 43.9) ÷ 2 = 43.6.
+// TestUSNormals: padded cells, and codes for what is missing.
 func TestUSNormals(t *testing.T) {
 	const header = `"STATION","DATE","DLY-TMAX-NORMAL","years_DLY-TMAX-NORMAL","DLY-TMAX-STDDEV","DLY-TMIN-NORMAL"` + "\n"
 	says(t, "", "n.csv", header+`"USW00014732","02-28","    43.3","30","     9.9","   -7777"`+"\n"+`"USW00014732","03-01","    43.9","28","    10.1"," -9999.0"`+"\n"+
 		`"USW00014732","13-01","    43.9","30","    10.1"," -9999.0"`+"\n"+`"USW00000000","03-01","    43.9","30","    10.1"," -9999.0"`+"\n", `
 nyc 228 tmax ncei KLGA 1991-2020: 43.3 ± 9.9
 nyc 301 tmax ncei KLGA 1991-2020: 43.9 ± 10.1
-nyc 229 tmax ncei KLGA 1991-2020: 43.6 ± 10
 reject 4 bad_date
 reject 5 unknown_station`)
 }

@@ -27,8 +27,9 @@ func largerValues(a, b data.Market) (data.Market, error) {
 	larger(&out.EventTitle, a.EventTitle)
 	larger(&out.SeriesSlug, a.SeriesSlug)
 	larger(&out.NegRiskMarketID, a.NegRiskMarketID)
-	larger(&out.Category, a.Category)
-	larger(&out.CategorySource, a.CategorySource)
+	if rank := categoryRank(&a) - categoryRank(&b); a.Category != "" && (b.Category == "" || rank > 0 || rank == 0 && a.Category > b.Category) {
+		out.Category, out.CategorySource = a.Category, a.CategorySource
+	}
 	for _, t := range []struct {
 		dst *time.Time
 		v   time.Time

@@ -27,6 +27,8 @@ func mergedSQL() string {
 		switch {
 		case slices.Contains(quoteColumns, c):
 			rule = "MergedQuote"
+		case c == "category", c == "category_source":
+			rule = "MergedCategory"
 		case slices.Contains([]string{"tags", "outcomes", "token_ids", "prices"}, c):
 			rule = "MergedList"
 		}
@@ -75,7 +77,8 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err := j.checkWords(); err != nil {
 		return stubs, err
 	}
-	if err := j.exec("MarketsNext", words("@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"))...); err != nil {
+	if err := j.exec("MarketsNext", words("@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
+		"@nrank", statements.Get("CategoryRank", "@w", "n"), "@orank", statements.Get("CategoryRank", "@w", "o"))...); err != nil {
 		return stubs, err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
@@ -172,9 +175,11 @@ func overlay(a, b data.Market) data.Market {
 		{&a.GroupItemTitle, b.GroupItemTitle}, {&a.GroupItemThreshold, b.GroupItemThreshold}, {&a.Icon, b.Icon},
 		{&a.EventID, b.EventID}, {&a.EventSlug, b.EventSlug}, {&a.EventTitle, b.EventTitle},
 		{&a.SeriesSlug, b.SeriesSlug}, {&a.NegRiskMarketID, b.NegRiskMarketID},
-		{&a.Category, b.Category}, {&a.CategorySource, b.CategorySource},
 	} {
 		text(f.dst, f.v)
+	}
+	if b.Category != "" && (a.Category == "" || categoryRank(&b) >= categoryRank(&a)) {
+		a.Category, a.CategorySource = b.Category, b.CategorySource
 	}
 	for _, f := range []struct {
 		dst *time.Time
@@ -198,6 +203,12 @@ func overlay(a, b data.Market) data.Market {
 	slice(&a.Prices, b.Prices)
 	a.Condition = b.Condition
 	return a
+}
+
+// categoryRank is how good what a category comes from is: a record without tags knows
+// less of it.
+func categoryRank(m *data.Market) int {
+	return slices.Index([]string{"slug", "field", "tag"}, m.CategorySource) + 1
 }
 
 func pointer[T any](dst **T, v *T) {
@@ -234,7 +245,11 @@ func marketRow(m data.Market) ([]any, error) {
 	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
 		row = append(row, stamp(t))
 	}
-	return append(append(row, payoutColumns(m.Resolution)...), m.Stub), nil
+	var unquoted any
+	if m.Quoteless {
+		unquoted = stamp(m.UpdatedAt)
+	}
+	return append(append(row, payoutColumns(m.Resolution)...), unquoted, m.Stub), nil
 }
 
 // payoutColumns are the columns from payouts on; what follows from others is empty.

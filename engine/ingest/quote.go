@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"time"
 
 	"pmx/data"
 )
@@ -39,10 +40,19 @@ func takeQuote(m *data.Market, a, b data.Market) {
 		if a.Stub {
 			from = b
 		}
-	case b.UpdatedAt.After(a.UpdatedAt), b.UpdatedAt.Equal(a.UpdatedAt) && compareQuotes(&b, &a) > 0:
+	case quoted(&b).After(quoted(&a)), quoted(&b).Equal(quoted(&a)) && compareQuotes(&b, &a) > 0:
 		from = b
 	}
+	m.Quoteless = from.Quoteless
 	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = from.BestBid, from.BestAsk, from.LastPrice, from.Liquidity
+}
+
+// quoted is the version of a record's quote: none where its page never has one.
+func quoted(m *data.Market) time.Time {
+	if m.Quoteless {
+		return time.Time{}
+	}
+	return m.UpdatedAt
 }
 
 // compareQuotes orders quotes as MarketsNext does: side by side, one that is not there

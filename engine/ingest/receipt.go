@@ -51,6 +51,7 @@ type Receipt struct {
 	Actuals      int64 `json:"actuals"`      // extremes of past days added
 	Observations int64 `json:"observations"` // temperatures of stations added
 	Normals      int64 `json:"normals"`      // usual values added
+	Withdrawn    int64 `json:"withdrawn"`    // of all these, such as say that the source has no good value
 	Corrected    int64 `json:"corrected"`    // of all these, such as take the place of another value of the same thing and time
 
 	From    string     `json:"from,omitempty"` // first and last inserted fill, RFC 3339

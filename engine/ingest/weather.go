@@ -49,13 +49,14 @@ func (j *job) prepareWeather() error {
 		if err := j.exec("WeatherNew", replace...); err != nil {
 			return err
 		}
-		var staged, added, replaced int64
-		err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherFigures", replace...)).Scan(&staged, &added, &replaced)
+		var staged, added, replaced, withdrawn int64
+		err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherFigures", replace...)).Scan(&staged, &added, &replaced, &withdrawn)
 		if err != nil {
 			return err
 		}
 		*t.count(&j.receipt) = added
 		j.receipt.Corrected += replaced
+		j.receipt.Withdrawn += withdrawn
 		if staged > added {
 			if err := j.countKnown(staged, added, replace); err != nil {
 				return err
@@ -176,7 +177,7 @@ func (s *sink) Actual(line int64, a data.Actual) error {
 	}
 	s.saw()
 	return s.weather.report.add(len(a.Source)+len(a.Station), a.City, int32(a.Day), int8(a.Metric), int8(a.Kind), a.Source, a.Station, a.SeenAt,
-		int32(a.Value), value(a.Provisional), a.Shift)
+		unless(a.Withdrawn, a.Value), value(a.Provisional), a.Shift)
 }
 
 // Observation stages a station's report.
@@ -187,8 +188,8 @@ func (s *sink) Observation(line int64, o data.Observation) error {
 		return s.off(line, reason, o.City, time.UnixMicro(o.TS).UTC().Format(time.RFC3339), o.Source, o.Station)
 	}
 	s.saw()
-	return s.weather.obs.add(len(o.Source)+len(o.Station), o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), int32(o.Value),
-		temp(o.Whole), o.SeenAt)
+	return s.weather.obs.add(len(o.Source)+len(o.Station), o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), unless(o.Withdrawn, o.Value),
+		temp(o.Whole), o.SeenAt, o.Correction)
 }
 
 // Normal stages a normal.
@@ -215,6 +216,14 @@ func orNone(us int64) driver.Value {
 		return nil
 	}
 	return us
+}
+
+// unless gives t, and NULL where the source has withdrawn it.
+func unless(withdrawn bool, t data.Temp) driver.Value {
+	if withdrawn {
+		return nil
+	}
+	return int32(t)
 }
 
 func temp(t *data.Temp) driver.Value {

@@ -62,21 +62,22 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 // dayReports gives the last word of every source on whole days, as the view
 // weather_reported has it.
 func (r *Reader) dayReports(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
-	var out []serving.DayActual
+	var series serving.Sayings
 	err := r.each(ctx, "DayReports", func(row []driver.Value) {
+		withdrawn := row[6] == nil
 		said := serving.DayActual{Day: data.Date(engine.Int(row[0])), Metric: data.Metric(engine.Int(row[1])), WeatherActual: serving.WeatherActual{
 			Kind: data.ActualKind(engine.Int(row[2])), Source: engine.Text(row[3]), Station: engine.Text(row[4]), SeenAt: engine.Int(row[5]),
-			Value: data.Temp(engine.Int(row[6])), FirstValue: data.Temp(engine.Int(row[6])), Shift: int32(engine.Int(row[8]))}}
+			Shift: int32(engine.Int(row[8]))}}
+		if !withdrawn {
+			said.Value = data.Temp(engine.Int(row[6]))
+			said.FirstValue = said.Value
+		}
 		if provisional, tells := row[7].(bool); tells {
 			said.Provisional = &provisional
 		}
-		if n := len(out); n > 0 && out[n-1].SameSeries(&said) {
-			out[n-1].Say(&said.WeatherActual)
-			return
-		}
-		out = append(out, said)
+		series.Add(said, withdrawn)
 	}, cityDays(city, first, last)...)
-	return out, err
+	return series.Stand(), err
 }
 
 // ActualDays gives the n newest days of a city from first up to last of which any of

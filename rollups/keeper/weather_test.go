@@ -262,11 +262,12 @@ func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 		write(t, "f.csv", "city,target,metric,source,issued_at,run_at,value,unit,members,shift\n"+
 			"nyc,2026-06-26,tmax,ecmwf_ifs025_ensemble,2026-06-24T01:02:03.000004Z,2026-06-24T00:00:00Z,71.55,F,\"[70.1,71.5,72.9]\",3600\n"+
 			"london,2026-06-26,tmin,gfs_seamless,2026-06-24T01:00:00Z,,-3.7,C,,0\n"),
-		write(t, "a.csv", "city,day,metric,kind,source,station,seen_at,value,unit,provisional,shift\n"+
-			"nyc,1869-01-01,tmax,station,ghcn,KNYC,,-1.7,C,false,3600\nnyc,2026-01-01,tmax,reanalysis,era5,,2026-01-03,33.4,F,true,0\n"+
-			"nyc,2026-01-02,tmax,station,iem,KLGA,,33,F,,0\n"),
-		write(t, "o.csv", "city,station,source,ts,report,value,unit,whole,seen_at\n"+
-			"nyc,KLGA,metar,2026-07-02T03:51:00Z,special,22.8,C,23,2026-07-02T03:52:01Z\nhong-kong,HKO,hko,2026-07-02T04:00:00Z,,28.9,C,,\n"),
+		write(t, "a.csv", "city,day,metric,kind,source,station,seen_at,value,unit,provisional,shift,withdrawn\n"+
+			"nyc,1869-01-01,tmax,station,ghcn,KNYC,,-1.7,C,false,3600,\nnyc,2026-01-01,tmax,reanalysis,era5,,2026-01-03,33.4,F,true,0,false\n"+
+			"nyc,2026-01-02,tmax,station,iem,KLGA,,33,F,,0,\nnyc,2026-01-02,tmax,station,ghcn,KLGA,2026-01-03,,F,,3600,true\n"),
+		write(t, "o.csv", "city,station,source,ts,report,value,unit,whole,seen_at,correction,withdrawn\n"+
+			"nyc,KLGA,metar,2026-07-02T03:51:00Z,special,22.8,C,23,2026-07-02T03:52:01Z,,\nhong-kong,HKO,hko,2026-07-02T04:00:00Z,,28.9,C,,,2,\n"+
+			"nyc,KLGA,metar,2026-07-02T04:51:00Z,,,C,,,1,true\n"),
 		write(t, "n.csv", "city,metric,month_day,source,station,period,value,unit,deviation,p10,p90,years\n"+
 			"nyc,tmax,02-29,ncei,KLGA,1991-2020,43.6,F,9.9,31.5,56.2,30\nnyc,tmin,12-31,iem,KLGA,1991-2020,50,F,10,,,\n"))
 	for _, format := range export.Formats {

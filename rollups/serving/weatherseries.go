@@ -32,9 +32,44 @@ func (a *DayActual) SameSeries(o *DayActual) bool {
 	return a.Day == o.Day && a.Metric == o.Metric && a.Kind == o.Kind && a.Source == o.Source && a.Station == o.Station
 }
 
-// Say takes in what the source said later.
-func (a *WeatherActual) Say(later *WeatherActual) {
-	if a.Value != later.Value {
+// Sayings gathers what sources said of days, each series in order of time: of each what
+// stands by now, and since when.
+type Sayings struct {
+	known []DayActual
+	gone  bool // the last word of the last series is that there is no good value
+}
+
+// Add takes in the next word; of one that was withdrawn the value is no matter.
+func (s *Sayings) Add(said DayActual, withdrawn bool) {
+	n := len(s.known)
+	if n == 0 || !s.known[n-1].SameSeries(&said) {
+		s.Stand()
+		if !withdrawn {
+			s.known = append(s.known, said)
+		}
+		return
+	}
+	last := &s.known[n-1].WeatherActual
+	switch {
+	case !withdrawn:
+		last.say(&said.WeatherActual, s.gone)
+	case !s.gone:
+		last.Revisions++
+	}
+	s.gone = withdrawn
+}
+
+// Stand gives what stands: nothing of a series whose last word was withdrawn.
+func (s *Sayings) Stand() []DayActual {
+	if s.gone {
+		s.known, s.gone = s.known[:len(s.known)-1], false
+	}
+	return s.known
+}
+
+// say takes in what the source said later; afresh after it had no good value.
+func (a *WeatherActual) say(later *WeatherActual, afresh bool) {
+	if a.Value != later.Value || afresh {
 		a.Value, a.RevisedAt = later.Value, later.SeenAt
 		a.Revisions++
 	}

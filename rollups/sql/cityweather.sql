@@ -117,7 +117,7 @@ SELECT city, station, source, day, max(value), min(value),
 FROM (
   SELECT *, CASE WHEN value % 900 = 0 THEN 450 WHEN value % 500 = 0 THEN 250 WHEN value % 90 = 0 THEN 45 WHEN value % 50 = 0 THEN 25 ELSE 4 END AS slack
   FROM weather_obs
-  WHERE day >= @since AND city IN (SELECT city FROM n_place)
+  WHERE value IS NOT NULL AND day >= @since AND city IN (SELECT city FROM n_place)
 ) AS o
 GROUP BY city, station, source, day
 ORDER BY city, day, source, station
@@ -130,7 +130,7 @@ ORDER BY city, day, metric, kind, source, station
 
 -- name: CityNormals
 SELECT city, metric, month_day, source, station, period, value, deviation, p10, p90, years
-FROM weather_normal
+FROM weather_usual
 WHERE month_day IN (@days) AND city IN (SELECT city FROM n_place)
 ORDER BY city, metric, month_day, source, station, period
 

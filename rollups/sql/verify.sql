@@ -34,12 +34,13 @@ SELECT count(*), count(*) - count(DISTINCT condition) + count(*) - count(DISTINC
 
 -- name: newest_quotes
 -- What a market shows of its order book is what its newest record said, whole, and
--- nothing where it is closed or resolved.
+-- nothing where it is closed or resolved. Records of pages that never have bids and asks
+-- are passed over.
 SELECT count(*), count(*) FILTER (
   (best_bid, best_ask, last_price, liquidity) IS DISTINCT FROM
     CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN (quote.bid, quote.ask, quote.last, quote.liquidity)
       ELSE (NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT) END
-  OR quote IS NOT NULL AND quote.at IS DISTINCT FROM updated_at)
+  OR quote IS NOT NULL AND quote.at IS DISTINCT FROM updated_at AND (updated_at IS DISTINCT FROM unquoted_at OR quote.at > updated_at))
 FROM markets
 
 -- name: no_negative_spread

@@ -195,6 +195,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		if err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
+		m.Quoteless = shape.LacksColumns(src.Format, raw, "best_bid", "best_ask")
 		return sink.Market(line, m)
 	})
 }

@@ -59,6 +59,8 @@ type weatherRow struct {
 	TS          shape.Text `json:"ts"`
 	Report      shape.Text `json:"report"`
 	Whole       shape.Text `json:"whole"`
+	Correction  shape.Text `json:"correction"`
+	Withdrawn   shape.Text `json:"withdrawn"`
 	MonthDay    shape.Text `json:"month_day"`
 	Period      shape.Text `json:"period"`
 	Deviation   shape.Text `json:"deviation"`
@@ -99,7 +101,7 @@ func (r *weatherRow) parse() (err error) {
 		return err
 	}
 	value, ok, err := r.Value.Temp(r.unit)
-	if err == nil && !ok {
+	if err == nil && ok == r.Withdrawn.True() {
 		err = shape.Known("bad_temperature")
 	}
 	r.value = value
@@ -136,12 +138,15 @@ func forecast(r *weatherRow, line int64, sink data.Sink) error {
 		}
 		f.Members = append(f.Members, v)
 	}
+	if r.Withdrawn.True() {
+		return shape.Known("bad_temperature")
+	}
 	return sink.Forecast(line, f)
 }
 
 func actual(r *weatherRow, line int64, sink data.Sink) error {
 	a := data.Actual{City: r.City.Trim(), Source: r.Source.Trim(), Station: r.Station.Trim(), Value: r.value,
-		Provisional: r.Provisional.Bool(), Shift: whole(r.Shift)}
+		Withdrawn: r.Withdrawn.True(), Provisional: r.Provisional.Bool(), Shift: whole(r.Shift)}
 	var err error
 	if a.Metric, err = r.metric(); err != nil {
 		return err
@@ -171,7 +176,8 @@ func observation(r *weatherRow, line int64, sink data.Sink) error {
 	if !ok {
 		return shape.Bad("bad_kind", "the report %q is neither routine nor special", r.Report)
 	}
-	o := data.Observation{City: r.City.Trim(), Station: r.Station.Trim(), Source: r.Source.Trim(), Report: report, Value: r.value}
+	o := data.Observation{City: r.City.Trim(), Station: r.Station.Trim(), Source: r.Source.Trim(), Report: report, Value: r.value,
+		Withdrawn: r.Withdrawn.True(), Correction: int8(min(max(whole(r.Correction), 0), 99))}
 	if o.Station == "" {
 		return shape.Known("unknown_station")
 	}
@@ -220,6 +226,9 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 	}
 	if n.P90, err = r.P90.TempPtr(r.unit); err != nil {
 		return err
+	}
+	if r.Withdrawn.True() {
+		return shape.Known("bad_temperature")
 	}
 	return sink.Normal(line, n)
 }

@@ -59,28 +59,25 @@ type value struct {
 }
 
 // emit hands v to the sink. A value that failed one of the network's checks is
-// refused, and one of a day that ended at another hour than midnight: it is of two
-// calendar days. Days are those of standard time.
+// withdrawn, and one of a day that ended at another hour than midnight: it is of two
+// calendar days. An earlier file may have given either as good. Days are those of
+// standard time.
 func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Sink) error {
 	station, city, ok := cities.Station(v.station)
-	err := error(nil)
-	switch {
-	case !ok:
-		err = shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", v.station)
-	case v.quality != "":
-		err = shape.Bad("bad_quality", "the network marks the value %q", v.quality)
-	case v.observed != "" && v.observed != "2400" && v.observed != "0000":
-		err = shape.Bad("wrong_days", "the station's day ends at %s", v.observed)
+	if !ok {
+		return shape.Reject(sink, line, []byte(raw), shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", v.station))
 	}
-	if err != nil {
-		return shape.Reject(sink, line, []byte(raw), err)
+	a := data.Actual{City: city.Slug, Day: v.day, Metric: v.metric, Kind: data.KindStation, Source: source, Station: station.ID, SeenAt: v.seen,
+		Shift: shape.StandardShift(city, v.day), Withdrawn: v.quality != "" || v.observed != "" && v.observed != "2400" && v.observed != "0000"}
+	if a.Withdrawn {
+		return sink.Actual(line, a)
 	}
 	t, err := data.ParseTemp(strconv.FormatFloat(float64(v.tenths)/10, 'f', 1, 64), data.Celsius)
 	if err != nil {
 		return shape.Reject(sink, line, []byte(raw), shape.Known("bad_temperature"))
 	}
-	return sink.Actual(line, data.Actual{City: city.Slug, Day: v.day, Metric: v.metric, Kind: data.KindStation, Source: source,
-		Station: station.ID, SeenAt: v.seen, Value: t, Shift: shape.StandardShift(city, v.day)})
+	a.Value = t
+	return sink.Actual(line, a)
 }
 
 // noValue is what stands in a .dly file where there is none.

@@ -165,11 +165,7 @@ func (in report) observation(cities *data.Gazetteer) (o data.Observation, ok boo
 	if err != nil {
 		return o, false, err
 	}
-	for _, v := range []*data.Temp{said.Exact, value, said.Whole} {
-		if v != nil {
-			o.Value = *v
-			return o, true, nil
-		}
-	}
-	return o, false, nil
+	o.Value, ok = said.Temp(value)
+	o.Correction, o.Withdrawn = said.Correction, !ok && said.Correction > 0
+	return o, ok || o.Withdrawn, nil
 }

@@ -209,7 +209,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		return polymarket.Emit(sink, line, raw, &polymarket.Gamma{
 			ID: m.ID, ConditionID: m.ConditionID, Question: m.Question, Slug: m.Slug, Outcomes: m.Outcomes,
 			OutcomePrices: m.OutcomePrices, ClobTokenIDs: m.ClobTokenIDs, Volume: m.Volume, Liquidity: m.Liquidity,
-			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt,
+			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt, Quoteless: true,
 		})
 	})
 }

@@ -18,11 +18,25 @@ type Report struct {
 	Kind  data.Report
 	Whole *data.Temp // the group of whole degrees Celsius; nil where it is missing
 	Exact *data.Temp // tenths of a degree Celsius from the remarks; nil without
+	// Correction tells which correction it is: 1 for COR and CCA, 2 for CCB; 0 for none.
+	Correction int8
+}
+
+// Temp gives the finest of what the report says and of the field beside it; false where
+// there is none.
+func (r Report) Temp(field *data.Temp) (data.Temp, bool) {
+	for _, v := range []*data.Temp{r.Exact, field, r.Whole} {
+		if v != nil {
+			return *v, true
+		}
+	}
+	return 0, false
 }
 
 var (
-	wholeForm = regexp.MustCompile(`\s(M?\d{2})/(?:M?\d{2}|//|XX)?(?:\s|=|$)`)
-	exactForm = regexp.MustCompile(`\sT([01])(\d{3})(?:[01]\d{3})?(?:\s|=|\$|$)`)
+	wholeForm      = regexp.MustCompile(`\s(M?\d{2})/(?:M?\d{2}|//|XX)?(?:\s|=|$)`)
+	correctionForm = regexp.MustCompile(`(?:^|\s)C(?:OR|C([A-Z]))\s`)
+	exactForm      = regexp.MustCompile(`\sT([01])(\d{3})(?:[01]\d{3})?(?:\s|=|\$|$)`)
 )
 
 // Parse reads the text of a report. Whole degrees are looked for before the
@@ -39,6 +53,11 @@ func Parse(text string) Report {
 	body, remarks, _ := strings.Cut(text, " RMK")
 	if m := wholeForm.FindStringSubmatch(body); m != nil {
 		r.Whole = temp(strings.Replace(m[1], "M", "-", 1))
+	}
+	if m := correctionForm.FindStringSubmatch(body + " "); m != nil {
+		if r.Correction = 1; m[1] != "" {
+			r.Correction = int8(m[1][0]-'A') + 1
+		}
 	}
 	if m := exactForm.FindStringSubmatch(remarks); m != nil {
 		sign := map[string]string{"0": "", "1": "-"}[m[1]]
@@ -88,7 +107,8 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 }
 
 // observation gives the row's temperature, the tenths of its text before the field,
-// which some services round; false where the report has none.
+// which some services round; false where the report has none. A correction without one
+// takes back what the report said.
 func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(r.Station.Trim())
 	if !known {
@@ -113,11 +133,7 @@ func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, e
 	if err != nil {
 		return o, false, err
 	}
-	for _, v := range []*data.Temp{said.Exact, value, said.Whole} {
-		if v != nil {
-			o.Value = *v
-			return o, true, nil
-		}
-	}
-	return o, false, nil
+	o.Value, ok = said.Temp(value)
+	o.Correction, o.Withdrawn = said.Correction, !ok && said.Correction > 0
+	return o, ok || o.Withdrawn, nil
 }

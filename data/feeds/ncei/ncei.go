@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +14,8 @@ import (
 )
 
 const (
-	source  = "ncei"
-	period  = "1991-2020"
-	leapDay = 229
+	source = "ncei"
+	period = "1991-2020"
 )
 
 // Feeds gives the feeds of this package.
@@ -43,25 +40,14 @@ type row struct {
 	MinN    shape.Text `json:"years_DLY-TMIN-NORMAL"`
 }
 
-// around are the days beside 29 February of one station, by metric and day.
-type around map[string]map[data.Metric]map[int]data.Normal
-
-// read reads the rows, and where a station has 28 February and 1 March but nothing
-// between them gives what lies half way.
 func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	near, last := around{}, int64(0)
-	err := shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
-		last = line
+	return shape.Reading{Sink: sink}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var in row
 		if json.Unmarshal(raw, &in) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		return shape.Reject(sink, line, short(in), in.emit(src.Cities, line, sink, near))
+		return shape.Reject(sink, line, short(in), in.emit(src.Cities, line, sink))
 	})
-	if err != nil {
-		return err
-	}
-	return near.emit(last, sink)
 }
 
 // short is what is kept of a refused row: there are up to 293 columns.
@@ -69,7 +55,7 @@ func short(in row) []byte {
 	return []byte(strings.Join([]string{in.Station.Trim(), in.Date.Trim(), in.Max.Trim(), in.Min.Trim()}, ","))
 }
 
-func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink, near around) error {
+func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	station, city, ok := cities.Station(in.Station.Trim())
 	if !ok {
 		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
@@ -96,7 +82,6 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink, near arou
 		if years, err := strconv.Atoi(texts[2].Trim()); err == nil && years > 0 {
 			n.Years = int32(years)
 		}
-		near.keep(n)
 		if err := sink.Normal(line, n); err != nil {
 			return err
 		}
@@ -111,38 +96,4 @@ func given(t shape.Text) shape.Text {
 		return ""
 	}
 	return t
-}
-
-// keep notes a day beside 29 February, and the day itself.
-func (a around) keep(n data.Normal) {
-	if n.MonthDay < 228 || n.MonthDay > 301 {
-		return
-	}
-	if a[n.Station] == nil {
-		a[n.Station] = map[data.Metric]map[int]data.Normal{data.TMax: {}, data.TMin: {}}
-	}
-	a[n.Station][n.Metric][n.MonthDay] = n
-}
-
-func (a around) emit(line int64, sink data.Sink) error {
-	for _, station := range slices.Sorted(maps.Keys(a)) {
-		for _, metric := range []data.Metric{data.TMax, data.TMin} {
-			days := a[station][metric]
-			before, ok1 := days[228]
-			after, ok2 := days[301]
-			if _, there := days[leapDay]; there || !ok1 || !ok2 {
-				continue
-			}
-			leap := before
-			leap.MonthDay, leap.Value, leap.Years = leapDay, (before.Value+after.Value)/2, min(before.Years, after.Years)
-			if leap.Deviation = nil; before.Deviation != nil && after.Deviation != nil {
-				half := (*before.Deviation + *after.Deviation) / 2
-				leap.Deviation = &half
-			}
-			if err := sink.Normal(line, leap); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -57,7 +57,8 @@ func readObservations(ctx context.Context, src data.Source, r io.Reader, sink da
 	})
 }
 
-// observation gives the temperature of a feature; false where it has none.
+// observation gives the temperature of a feature; false where it has none. One that
+// failed a check is withdrawn: before the check it was given as good.
 func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	p := f.Properties
 	id := stationID(cmp.Or(p.StationID.Trim(), p.Station.Trim()))
@@ -69,16 +70,16 @@ func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok boo
 		return o, false, shape.Known("bad_time")
 	}
 	said := metar.Parse(string(p.Raw))
-	o.City, o.Station, o.Source, o.Report, o.Whole = city.Slug, station.ID, "nws", said.Kind, said.Whole
+	o.City, o.Station, o.Source, o.Report, o.Correction = city.Slug, station.ID, "nws", said.Kind, said.Correction
 	if doubted(p.Temp.Quality.Trim()) {
-		return o, false, shape.Bad("bad_quality", "the service marks the temperature %q", p.Temp.Quality.Trim())
-	}
-	if p.Temp.Value.Trim() == "" {
-		if said.Exact == nil {
-			return o, false, nil
-		}
-		o.Value = *said.Exact
+		o.Withdrawn = true
 		return o, true, nil
+	}
+	o.Whole = said.Whole
+	if p.Temp.Value.Trim() == "" {
+		o.Value, ok = said.Temp(nil)
+		o.Withdrawn = !ok && said.Correction > 0
+		return o, ok || o.Withdrawn, nil
 	}
 	unit, err := p.Temp.Unit.Unit()
 	if err != nil {

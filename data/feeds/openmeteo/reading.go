@@ -141,6 +141,9 @@ func (r *reading) row(s *series, d data.Date, v *dayValues) error {
 		return r.refuse(shape.Bad("wrong_days", "%s of %s begins %d seconds off the city's day: ask with the city's time zone",
 			d, r.city.Title, v.shift))
 	}
+	if _, ok := v.values[0]; !ok && r.kind != ensemble {
+		return r.refuse(shape.Bad("bad_series", "%s has members of an ensemble only", d))
+	}
 	if r.kind == archive {
 		return r.actual(s, d, v)
 	}

@@ -60,6 +60,7 @@ type Gamma struct {
 	FlatEventTitle        shape.Text `json:"event_title"`
 	SeriesSlug            shape.Text `json:"seriesSlug"`
 	AutomaticallyResolved shape.Text `json:"automaticallyResolved"`
+	Quoteless             bool       `json:"-"` // of a page that never has bids and asks
 }
 
 // Event is an event object of Gamma's /events, or the short one inside a market.
@@ -152,6 +153,7 @@ func (g *Gamma) Market() (data.Market, error) {
 		EndAt:       shape.MaybeTime(first(g.EndDate.Trim(), g.EndDateISO.Trim())),
 		ClosedAt:    shape.MaybeTime(g.ClosedTime.Trim()),
 		GameStartAt: shape.MaybeTime(g.GameStartTime.Trim()), UpdatedAt: shape.MaybeTime(g.UpdatedAt.Trim()),
+		Quoteless: g.Quoteless,
 	}
 	g.outcomes(&m)
 	g.event(&m)

@@ -39,6 +39,7 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 		if json.Unmarshal(raw, &g) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
+		g.Quoteless = shape.LacksColumns(src.Format, raw, "bestBid", "bestAsk")
 		return Emit(sink, line, raw, &g)
 	})
 }

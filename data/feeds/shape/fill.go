@@ -44,7 +44,6 @@ var details = map[string]string{
 	"unfinished_day":    "the day was not over when this was fetched",
 	"no_zone":           "nothing tells at which offset from UTC the times are",
 	"bad_series":        "a row of values is not as long as the row of its times",
-	"bad_quality":       "the source itself doubts the value",
 	"source_error":      "the source refused the request",
 	"past_day":          "the city's day was over when this was issued: it is no forecast",
 }

@@ -4,6 +4,7 @@
 package shape
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -30,6 +31,14 @@ func HasColumns(h data.Head, names ...string) bool { return hasAll(h.Columns, na
 
 // HasKeys tells whether every name is a key path of a JSON or NDJSON head.
 func HasKeys(h data.Head, names ...string) bool { return hasAll(h.Keys, names) }
+
+// LacksColumns tells whether raw, a row of a table as JSON, is of one that has none of
+// the columns at all. Objects of JSON leave out what is empty: of them it is false.
+func LacksColumns(f data.Format, raw []byte, names ...string) bool {
+	return (f == data.CSV || f == data.Parquet) && !slices.ContainsFunc(names, func(n string) bool {
+		return bytes.Contains(raw, []byte(`"`+n+`":`))
+	})
+}
 
 // Has tells whether every name is a column or a key path of h.
 func Has(h data.Head, names ...string) bool {

@@ -73,14 +73,14 @@ ORDER BY w.target, city, w.metric, w.source, w.issued_at
 -- name: actuals
 SELECT city, @date_day AS day, CASE metric WHEN 0 THEN 'tmax' ELSE 'tmin' END AS metric,
   CASE kind WHEN 1 THEN 'station' ELSE 'reanalysis' END AS kind, @source AS source, @station AS station,
-  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at, @value AS value, unit, provisional, shift
+  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at, @value AS value, unit, provisional, shift, w.value IS NULL AS withdrawn
 FROM (SELECT *, @unit AS unit FROM weather_report) AS w
 ORDER BY w.day, city, w.metric, w.kind, w.source, w.station, w.seen_at
 
 -- name: observations
 SELECT city, @station AS station, @source AS source, @ts AS ts, CASE report WHEN 1 THEN 'routine' WHEN 2 THEN 'special' END AS report,
   @value AS value, unit, (whole // 9)::DECIMAL(9, 0) * 0.01::DECIMAL(3, 2) AS whole,
-  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at
+  CASE WHEN seen_at > 0 THEN @seen_at END AS seen_at, coalesce(correction, 0) AS correction, w.value IS NULL AS withdrawn
 FROM (SELECT *, @unit AS unit FROM weather_obs) AS w
 ORDER BY w.ts, w.station, w.source, w.report, w.city, w.seen_at, w.value
 

@@ -43,15 +43,17 @@ WHERE condition NOT IN (SELECT condition FROM m_raw)
 -- the larger payouts; the time of the resolution to one of a better source, a later
 -- version, or an earlier one. So the order of imports is no matter.
 -- A quote is the newest record's as a whole: what that one leaves out is gone, and
--- gaps are not filled. A market that is closed or resolved shows none; one that is
+-- gaps are not filled; a page that never has bids and asks says nothing of it. A market that is closed or resolved shows none; one that is
 -- open has no time of closing.
 CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
   SELECT n, o, o.market AS known, o.quote AS old_quote,
-    CASE WHEN NOT n.stub THEN struct_pack(at := n.updated_at, bid := n.best_bid, ask := n.best_ask, last := n.last_price,
+    CASE WHEN NOT n.stub THEN struct_pack(at := CASE WHEN n.unquoted_at IS NULL THEN n.updated_at END, bid := n.best_bid, ask := n.best_ask, last := n.last_price,
       liquidity := n.liquidity) END AS new_quote,
     NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
     NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
+    n.category IS NOT NULL AND (o.category IS NULL OR @nrank > @orank
+      OR @nrank = @orank AND (newer OR equal AND n.category > o.category)) AS sorts,
     n.payouts IS NOT NULL AND (o.payouts IS NULL
       OR @newword > @oldword) AS pays,
     n.payout_at IS NOT NULL AND (o.payout_at IS NULL
@@ -71,7 +73,11 @@ merged AS (
     CASE WHEN dates THEN n.payout_at ELSE o.payout_at END AS payout_at,
     CASE WHEN dates THEN n.payout_at_source ELSE o.payout_at_source END AS payout_at_source,
     CASE WHEN dates THEN n.payout_at_version ELSE o.payout_at_version END AS payout_at_version,
-    CASE WHEN newer OR equal AND (old_quote IS NULL OR @new > @old) THEN new_quote ELSE old_quote END AS quote
+    -- Without an old one, a quote that is older than the newest record is not taken.
+    CASE WHEN n.stub THEN old_quote WHEN known IS NULL THEN new_quote
+      WHEN old_quote IS NULL THEN CASE WHEN coalesce(new_quote.at, 0) >= coalesce(o.updated_at, 0) THEN new_quote END
+      WHEN (coalesce(new_quote.at, 0), @new) > (coalesce(old_quote.at, 0), @old) THEN new_quote ELSE old_quote END AS quote,
+    greatest(n.unquoted_at, o.unquoted_at) AS unquoted_at
   FROM joined
 ),
 shown AS (
@@ -82,13 +88,13 @@ shown AS (
   FROM merged
 ),
 final AS (
-  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version, payout_corrected_at) REPLACE (
+  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version, payout_corrected_at, unquoted_at) REPLACE (
       CASE WHEN open THEN quote.bid END AS best_bid, CASE WHEN open THEN quote.ask END AS best_ask,
       CASE WHEN open THEN quote.last END AS last_price, CASE WHEN open THEN quote.liquidity END AS liquidity),
     CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at, ended_at) END AS resolved_at, quote,
     payout_at_source, payout_at_version,
     CASE WHEN payouts IS NULL THEN NULL WHEN payout_at IS NOT NULL THEN payout_at_source WHEN closed_at IS NOT NULL THEN 2
-      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source, payout_corrected_at
+      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source, payout_corrected_at, unquoted_at
   FROM shown
 )
 SELECT * FROM final
@@ -146,6 +152,13 @@ WHERE by_payouts OR by_time
 
 -- name: MergedNewer
 CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
+
+-- name: CategoryRank
+-- What a category comes from, best first: a record without tags knows less of it.
+CASE @w.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END
+
+-- name: MergedCategory
+CASE WHEN sorts THEN n.@c ELSE o.@c END AS @c
 
 -- name: MergedQuote
 NULL::BIGINT AS @c

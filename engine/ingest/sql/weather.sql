@@ -31,12 +31,13 @@ CREATE OR REPLACE TEMP TABLE n_normal AS SELECT *, NULL::BIGINT AS rid FROM weat
 (value, members, coalesce(run_at, 0), -shift)
 
 -- name: ReportOrder
--- A day's extreme only grows as more of the day is known.
-(CASE metric WHEN 0 THEN value ELSE -value END, NOT coalesce(provisional, true), provisional IS NOT NULL, -shift)
+-- What the source withdraws is gone. A final value comes after one that may change, and
+-- a day's extreme only grows as more of the day is known.
+(value IS NULL, NOT coalesce(provisional, true), coalesce(CASE metric WHEN 0 THEN value ELSE -value END, 0), provisional IS NOT NULL, -shift)
 
 -- name: ObsOrder
--- A correction comes later.
-(seen_at, value, coalesce(whole, -2147483648))
+-- A correction comes later, whenever it was given; and what the source withdraws is gone.
+(coalesce(correction, 0), seen_at, value IS NULL, coalesce(value, 0), coalesce(whole, -2147483648))
 
 -- name: NormalOrder
 (value, coalesce(deviation, -1), coalesce(p10, -2147483648), coalesce(p90, -2147483648), coalesce(years, 0))
@@ -71,7 +72,7 @@ LEFT JOIN known AS k USING (@key)
 WHERE k.rid IS NULL OR b.rank > k.rank
 
 -- name: WeatherFigures
-SELECT (SELECT count(*) FROM s_@short), count(*), count(rid)
+SELECT (SELECT count(*) FROM s_@short), count(*), count(rid), count(*) FILTER (value IS NULL)
 FROM n_@short
 
 -- name: WeatherKnown

@@ -21,25 +21,28 @@ LIMIT 1000000
 -- read of some days alone: a day is over when the station has reported of a later
 -- one, which need not be among those asked for.
 WITH newest AS (
-  SELECT station, source, max(day) AS day FROM weather_obs WHERE city = '@city' GROUP BY station, source
+  SELECT station, source, max(day) AS day FROM weather_obs WHERE city = '@city' AND value IS NOT NULL GROUP BY station, source
 )
 SELECT o.day, o.source, o.station, max(o.value), min(o.value), count(DISTINCT o.ts), min(o.ts), max(o.ts),
   greatest(max(o.ts), max(o.seen_at)), o.day >= any_value(n.day)
 FROM weather_obs AS o
 JOIN newest AS n ON n.station = o.station AND n.source = o.source
-WHERE o.city = '@city' AND o.day BETWEEN @first AND @last
+WHERE o.city = '@city' AND o.day BETWEEN @first AND @last AND o.value IS NOT NULL
 GROUP BY o.day, o.source, o.station
 ORDER BY o.day, o.source, o.station
 LIMIT 1000000
 
 -- name: ActualDays
--- The newest days up to @last of which a report or an observation is known.
+-- The newest days up to @last of which a report or an observation is known: one that its
+-- source has not withdrawn.
 SELECT DISTINCT day
 FROM (
   SELECT day FROM weather_report WHERE city = '@city' AND day BETWEEN @first AND @last AND metric IN (@metrics) AND kind IN (@kinds)
     AND decode(unhex('@source')) IN ('', source)
+  GROUP BY day, metric, kind, source, station
+  HAVING arg_max_null(value, seen_at) IS NOT NULL
   UNION ALL
-  SELECT day FROM weather_obs WHERE city = '@city' AND day BETWEEN @first AND @last AND 1 IN (@kinds)
+  SELECT day FROM weather_obs WHERE city = '@city' AND day BETWEEN @first AND @last AND 1 IN (@kinds) AND value IS NOT NULL
     AND decode(unhex('@source')) IN ('', source)
 ) AS d
 ORDER BY day DESC
@@ -47,7 +50,7 @@ LIMIT @limit
 
 -- name: DayNormals
 SELECT month_day, metric, source, station, period, value, deviation, p10, p90, years
-FROM weather_normal
+FROM weather_usual
 WHERE city = '@city' AND month_day IN (@days)
 ORDER BY month_day, metric, source, station, period
 LIMIT 100000
