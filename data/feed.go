@@ -84,8 +84,8 @@ var FillColumns = [][2]string{
 	{"usd", "BIGINT"}, {"fee", "BIGINT"}, {"name", "VARCHAR"}, {"reject", "VARCHAR"},
 }
 
-// StubColumns are the columns of Query.Markets: distinct rows, any may be NULL
-// but condition.
+// StubColumns are the columns of Query.Markets: distinct rows, any may be NULL,
+// condition only beside a token and its label.
 var StubColumns = [][2]string{
 	{"condition", "BLOB"}, {"token", "VARCHAR"}, {"outcome", "TINYINT"}, {"label", "VARCHAR"},
 	{"question", "VARCHAR"}, {"slug", "VARCHAR"}, {"event_slug", "VARCHAR"}, {"icon", "VARCHAR"},

@@ -228,8 +228,9 @@ func (r *Resolution) TimeBy() TimeSource {
 type TokenRef struct {
 	TokenID   string
 	Condition Hash
-	Outcome   int
-	Label     string
+	Outcome   int    // NoIndex: not known
+	Label     string // what the outcome is called; "" where not known
+	Stub      bool   // a trade says so in passing: it only fills gaps
 }
 
 // Block gives the time of a chain block, for feeds that carry block numbers only.

@@ -51,6 +51,7 @@ type memory struct {
 	wallets   [serving.Periods]walletWindow
 	volumes   [serving.Periods]tokenWindow
 	busy      [serving.Periods]busy // mapped markets traded
+	freed     []int32               // tokens that the batch takes from their market
 	ever      legs                  // of all tokens
 	flows     map[int32]data.Micro  // of whales, into each token in the last 24 hours
 	products  []product

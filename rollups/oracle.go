@@ -68,6 +68,10 @@ func (o *oracleProduct) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 	for _, market := range l.catalog.Changed() {
 		o.average(l, market)
 	}
+	for _, token := range l.freed {
+		o.builder.SetBaseline(token, 0)
+	}
+	l.freed = l.freed[:0]
 	return nil
 }
 

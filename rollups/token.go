@@ -88,7 +88,7 @@ type tokenState struct {
 
 func (t *tokenState) fills() int64 { return t.takerFills + t.makerFills }
 
-// mapToken takes a row (token, market, outcome, token_id).
+// mapToken takes a row (token, market, outcome, token_id, label).
 func (l *Live) mapToken(row []driver.Value) {
 	id := int32(engine.Int(row[0]))
 	for int(id) >= len(l.tokens) {
@@ -100,7 +100,10 @@ func (l *Live) mapToken(row []driver.Value) {
 	if row[1] != nil {
 		ref.Market, ref.Outcome = int32(engine.Int(row[1])), int8(engine.Int(row[2]))
 	}
-	if t.id == ref.ID && t.market == ref.Market && t.outcome == ref.Outcome {
+	if row[4] != nil {
+		ref.Label = engine.Text(row[4])
+	}
+	if t.id == ref.ID && t.market == ref.Market && t.outcome == ref.Outcome && l.catalog.Label(id) == ref.Label {
 		return
 	}
 	l.tokenIDs[ref.ID] = id
@@ -111,6 +114,11 @@ func (l *Live) mapToken(row []driver.Value) {
 	if t.market < 0 && ref.Market >= 0 {
 		l.counts.UnmappedTokens--
 		l.counts.UnmappedFills -= t.fills()
+	}
+	if t.market >= 0 && ref.Market < 0 { // its label is no longer among the outcomes
+		l.counts.UnmappedTokens++
+		l.counts.UnmappedFills += t.fills()
+		l.freed = append(l.freed, id)
 	}
 	t.id, t.market, t.outcome = ref.ID, ref.Market, ref.Outcome
 }

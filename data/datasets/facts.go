@@ -59,8 +59,9 @@ func fills() Fact {
 		{"role", Text, "", "maker or taker; null where it is not known"},
 		{"transaction_hash", Text, "", "0x and 64 hexadecimal digits; null where it is not known"},
 		{"log_index", Integer, Count, "index of the event's log in its block; with it, two rows of equal transaction and index are one fill"},
-		{"condition_id", Text, "", conditionMeaning + "; null where the token's market is not known"},
-		{"outcome_index", Integer, Count, "index of the outcome that the token pays for, from 0"},
+		{"condition_id", Text, "", conditionMeaning + "; null where no source named it"},
+		{"outcome_index", Integer, Count, "index of the outcome that the token pays for, from 0; null where no source gave it"},
+		{"outcome_label", Text, "", "what trades call that outcome; null where none does"},
 		{"username", Text, "", nameMeaning},
 	}}
 }

@@ -15,7 +15,10 @@ var conditionFiles = map[string]string{
 	"trades.json": `[{"proxyWallet":"` + hexA + `","side":"BUY","asset":"7","conditionId":"%","size":1,"price":0.5,"timestamp":1700000000,` +
 		`"title":"Q?","outcome":"No","outcomeIndex":1}]`,
 	"trades.csv": "proxyWallet,side,asset,conditionId,size,price,timestamp,outcome,outcomeIndex\n" + hexA + ",BUY,7,%,1,0.5,1700000000,No,1\n",
-	"fills.csv":  "ts,wallet,token,side,shares,usd,condition,outcome\n2026-01-02T10:00:00Z," + hexA + ",7,BUY,1,0.5,%,1\n",
+	"labels.csv": "ts,address,token_id,side,shares,usd,condition_id,outcome_label\n2026-01-02T10:00:00Z," + hexA + ",7,BUY,1,0.5,%,No\n",
+	"labels.ndjson": `{"ts":"2026-01-02T10:00:00Z","address":"` + hexA + `","token_id":"7","side":"BUY","shares":"1","usd":"0.5","condition_id":"%",` +
+		`"outcome_label":"No"}` + "\n",
+	"fills.csv": "ts,wallet,token,side,shares,usd,condition,outcome\n2026-01-02T10:00:00Z," + hexA + ",7,BUY,1,0.5,%,1\n",
 	"polydata-trades.csv": "timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,token_amount,transactionHash\n" +
 		"2025-09-10T01:18:12," + "%," + hexA + "," + hexB + ",token2,BUY,SELL,0.4,0.4,1.0," + hexTx + "\n",
 	"dome.json": `{"orders":[{"token_id":"7","order_hash":"x","side":"BUY","condition_id":"%","shares":1000000,"price":0.5,"user":"` + hexA +

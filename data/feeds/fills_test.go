@@ -52,7 +52,7 @@ func TestTradesInEveryFormat(t *testing.T) {
 		if len(c.markets) != 1 || c.markets[0].Question != "Q?" || c.markets[0].EventSlug != "e" || !c.markets[0].Stub {
 			t.Errorf("%s: markets %+v", name, c.markets)
 		}
-		ref := []data.TokenRef{{TokenID: maxToken, Condition: hash(0x22), Outcome: 1, Label: "No"}}
+		ref := []data.TokenRef{{TokenID: maxToken, Condition: hash(0x22), Outcome: 1, Label: "No", Stub: true}}
 		if diff := cmp.Diff(ref, c.tokens); diff != "" {
 			t.Errorf("%s: tokens (-want +got):\n%s", name, diff)
 		}

@@ -250,11 +250,14 @@ func stubRows(t testing.TB, db *sql.DB, stmt string, c *collect) error {
 		}
 		m := data.Market{Question: question.String, Slug: slug.String, EventSlug: event.String, Icon: icon.String, Stub: true}
 		copy(m.Condition[:], condition)
-		ref := data.TokenRef{TokenID: token.String, Condition: m.Condition, Outcome: data.NoIndex, Label: label.String}
+		ref := data.TokenRef{TokenID: token.String, Condition: m.Condition, Outcome: data.NoIndex, Label: label.String, Stub: true}
 		if outcome.Valid {
 			ref.Outcome = int(outcome.Int64)
 		}
-		c.markets, c.tokens = append(c.markets, m), append(c.tokens, ref)
+		if condition != nil {
+			c.markets = append(c.markets, m)
+		}
+		c.tokens = append(c.tokens, ref)
 	}
 	return rows.Err()
 }

@@ -106,7 +106,7 @@ func factsQuery(dataset string, format data.Format) string {
 }
 
 func fillColumns(f factForm, r replacements) {
-	r["ts"], r["name"] = f.moment("f.ts"), f.text("n.name")
+	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.text("n.name"), f.text("t.named.label")
 	for _, c := range []string{"shares", "usd", "fee"} {
 		r[c] = f.amount("f." + c)
 	}

@@ -72,7 +72,7 @@ var factTables = map[string]string{
 		"JOIN tokens AS t ON t.token = f.token ORDER BY ALL",
 	"waiting_fills": "FROM waiting_fills ORDER BY ALL",
 	"markets":       "SELECT * EXCLUDE (market) FROM markets ORDER BY ALL",
-	"tokens":        "SELECT t.token_id, m.condition, t.outcome FROM tokens AS t LEFT JOIN markets AS m USING (market) ORDER BY ALL",
+	"tokens":        "SELECT t.token_id, m.condition, t.outcome, t.named, t.derived FROM tokens AS t LEFT JOIN markets AS m USING (market) ORDER BY ALL",
 	"wallet_names":  "SELECT w.address, n.name, n.ts FROM wallet_names AS n JOIN wallets AS w USING (wallet) ORDER BY ALL",
 }
 

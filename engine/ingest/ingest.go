@@ -262,6 +262,11 @@ func (j *job) commitFacts(bulk bool) error {
 
 // apply adds the prepared batch to dimensions and facts.
 func (j *job) apply() error {
+	if j.receipt.named > 0 {
+		if err := j.exec("NameTokens"); err != nil {
+			return err
+		}
+	}
 	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced", "AddBlocks"); err != nil {
 		return err
 	}

@@ -65,14 +65,14 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
-	var markets, mapped int64
+	var markets, mapped, labels int64
 	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
 		Scan(&markets, &mapped)
 	if err != nil {
 		return stubs, err
 	}
 	if markets+mapped == 0 {
-		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens")
+		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
 	if err := j.checkWords(); err != nil {
 		return stubs, err
@@ -82,7 +82,7 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 		return stubs, err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
-		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions)
+		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions, &labels)
 	if err != nil {
 		return stubs, err
 	}
@@ -93,12 +93,27 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
+	if err := j.nameTokens(labels > 0); err != nil {
+		return stubs, err
+	}
 	var known int64
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_token").Scan(&known); err != nil {
 		return stubs, err
 	}
 	j.receipt.TokensMapped = fresh + known
 	return stubs, nil
+}
+
+// nameTokens prepares n_label, what tokens are called, and adds to n_token those whose
+// outcome follows from it; any tells whether the file can change either.
+func (j *job) nameTokens(any bool) error {
+	if !any {
+		return j.exec("NoLabels")
+	}
+	if err := j.execAll("Labels", "KeepNewLabels", "MapByLabel"); err != nil {
+		return err
+	}
+	return j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_label").Scan(&j.receipt.named)
 }
 
 // mergeMarket puts what another record of the same file says into old, by the

@@ -66,6 +66,7 @@ type Receipt struct {
 	Warning string `json:"warning,omitempty"`
 
 	minTS, maxTS int64
+	named        int64 // tokens that are called something else now
 }
 
 // RejectedRows is how many rows were rejected, whatever the reason.
@@ -103,7 +104,7 @@ func (r *Receipt) after(released int64, rebuild bool, err error) {
 
 func (r *Receipt) nothingNew() bool {
 	return r.Inserted == 0 && r.MarketsNew == 0 && r.MarketsChanged == 0 && r.Resolutions == 0 && r.TokensMapped == 0 && r.Blocks == 0 &&
-		r.weather() == 0
+		r.weather() == 0 && r.named == 0
 }
 
 // weather is how many rows of the weather were added.

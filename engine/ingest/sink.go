@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -211,11 +212,22 @@ func (s *sink) Resolution(line int64, r data.Resolution) error {
 // Token stages a mapping.
 func (s *sink) Token(_ int64, t data.TokenRef) error {
 	s.aside(&s.j.rows.mappings)
-	return s.mapToken(t, true)
+	return s.mapToken(t)
 }
 
-func (s *sink) mapToken(t data.TokenRef, strong bool) error {
-	return s.tokens.AppendRow(t.TokenID, append([]byte(nil), t.Condition[:]...), int8(t.Outcome), strong)
+// mapToken stages what a token is called and, where the feed knows it, its outcome.
+func (s *sink) mapToken(t data.TokenRef) error {
+	var condition, outcome driver.Value
+	if !t.Condition.IsZero() {
+		condition = append([]byte(nil), t.Condition[:]...)
+	}
+	if condition != nil && t.Outcome >= 0 && t.Outcome <= math.MaxInt8 {
+		outcome = int8(t.Outcome)
+	}
+	if outcome == nil && t.Label == "" {
+		return nil
+	}
+	return s.tokens.AppendRow(t.TokenID, condition, outcome, !t.Stub, orNull(t.Label))
 }
 
 // Block stages the time of a block.

@@ -104,7 +104,7 @@ func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
 
 // appendPosition writes wire.WalletPosition.
 func appendPosition(b []byte, c *serving.Catalog, m *serving.Market, l *serving.Leg) []byte {
-	b = appendText(append(b, `{"outcome":`...), outcomeLabel(m, l.Outcome))
+	b = appendText(append(b, `{"outcome":`...), c.LabelOf(m, l.Outcome))
 	b = strconv.AppendInt(append(b, `,"outcome_index":`...), int64(l.Outcome), 10)
 	b = append(append(append(b, `,"token_id":"`...), c.Token(l.Token).ID...), `","trades":`...)
 	b = strconv.AppendInt(b, l.Fills, 10)

@@ -111,7 +111,7 @@ func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *servin
 	b = appendAmount(append(b, `,"reported_volume":`...), m.ReportedVolume)
 	b = append(b, `,"outcomes":`...)
 	b = appendRows(b, outcomes(snap.Catalog, m), func(b []byte, i int) []byte { return appendMarketOutcome(b, snap.Catalog, m, int8(i)) })
-	b = appendResolution(append(b, `,"resolution":`...), m, t)
+	b = appendResolution(append(b, `,"resolution":`...), snap.Catalog, m, t)
 	b = append(b, `,"recent_fills":`...)
 	b = appendRows(b, len(fills), func(b []byte, i int) []byte { return appendMarketFill(b, snap, m, &fills[i]) })
 	return append(b, '}')
@@ -175,7 +175,7 @@ func outcomes(c *serving.Catalog, m *serving.Market) int {
 
 // appendMarketOutcome writes wire.MarketOutcome.
 func appendMarketOutcome(b []byte, c *serving.Catalog, m *serving.Market, outcome int8) []byte {
-	b = appendText(append(b, `{"outcome":`...), outcomeLabel(m, outcome))
+	b = appendText(append(b, `{"outcome":`...), c.LabelOf(m, outcome))
 	b = strconv.AppendInt(append(b, `,"outcome_index":`...), int64(outcome), 10)
 	id := ""
 	for _, token := range c.Tokens(m.ID) {
@@ -189,14 +189,14 @@ func appendMarketOutcome(b []byte, c *serving.Catalog, m *serving.Market, outcom
 }
 
 // appendResolution writes wire.MarketResolution, null for a market without one.
-func appendResolution(b []byte, m *serving.Market, t *serving.MarketTexts) []byte {
+func appendResolution(b []byte, c *serving.Catalog, m *serving.Market, t *serving.MarketTexts) []byte {
 	if !m.Resolved() {
 		return append(b, "null"...)
 	}
 	winner := ""
 	for i, p := range m.Payouts {
 		if p == data.One {
-			winner = outcomeLabel(m, int8(i))
+			winner = c.LabelOf(m, int8(i))
 		}
 	}
 	b = appendPayouts(append(b, `{"payouts":`...), m)
@@ -220,7 +220,7 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, m *serving.Market, f *se
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
 	b = appendLogIndex(append(b, `,"log_index":`...), f.LogIndex)
 	b = appendWho(append(b, ','), snap, f.Wallet)
-	b = appendOutcome(b, m, token.Outcome)
+	b = appendOutcome(b, snap.Catalog, token)
 	b = append(append(append(b, `,"token_id":"`...), token.ID...), `","side":"`...)
 	b = appendSide(b, f.Side)
 	b = appendText(append(b, `","role":`...), roleName(f.Role))

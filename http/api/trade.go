@@ -147,7 +147,7 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	b = append(strconv.AppendInt(append(b, `,"ordinal":`...), ordinal(f), 10), ',')
 	m := c.Market(token.Market)
 	b = appendMarketName(b, m)
-	b = appendOutcome(b, m, token.Outcome)
+	b = appendOutcome(b, c, token)
 	b = append(append(append(b, `,"token_id":"`...), token.ID...), `","side":"`...)
 	b = appendSide(b, f.Side)
 	b = appendText(append(b, `","role":`...), roleName(f.Role))
@@ -193,20 +193,14 @@ func appendMarketName(b []byte, m *serving.Market) []byte {
 	return appendText(append(b, `,"event_slug":`...), m.EventSlug)
 }
 
-// appendOutcome adds label and index of an outcome, null where m is.
-func appendOutcome(b []byte, m *serving.Market, outcome int8) []byte {
-	if m == nil {
-		return append(b, `,"outcome":null,"outcome_index":null`...)
+// appendOutcome adds label and index of the outcome that a token pays for, null where
+// they are not known.
+func appendOutcome(b []byte, c *serving.Catalog, t serving.TokenRef) []byte {
+	b = append(appendText(append(b, `,"outcome":`...), c.OutcomeLabel(t)), `,"outcome_index":`...)
+	if c.Market(t.Market) == nil {
+		return append(b, "null"...)
 	}
-	b = appendText(append(b, `,"outcome":`...), outcomeLabel(m, outcome))
-	return strconv.AppendInt(append(b, `,"outcome_index":`...), int64(outcome), 10)
-}
-
-func outcomeLabel(m *serving.Market, outcome int8) string {
-	if outcome < 0 || int(outcome) >= len(m.Outcomes) {
-		return ""
-	}
-	return m.Outcomes[outcome]
+	return strconv.AppendInt(b, int64(t.Outcome), 10)
 }
 
 // appendPayout adds what a token of an outcome pays, null until that is known.

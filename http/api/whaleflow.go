@@ -40,7 +40,7 @@ func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
 	e, n := call.rowsFor(limit, len(f.Markets))
 	mark, start := a.open(call, v.asOf, e)
 	call.buf = v.appendFlowHead(append(call.buf, v.window(p)...), p, f)
-	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte { return appendFlowMarket(b, &f.Markets[i]) })
+	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte { return appendFlowMarket(b, v.snap.Catalog, &f.Markets[i]) })
 	return a.finish(c, call, mark, start, a.untilRefresh(call))
 }
 
@@ -49,7 +49,7 @@ func (v *view) flowSheet(p serving.Period) *sheet {
 	o := &v.whales.flows[p]
 	v.whales.flowsOnce[p].Do(func() {
 		f := serving.NewFlow(v.snap, p, flowBuckets(p), nil)
-		o.encode(v.appendFlowHead(v.window(p), p, f), len(f.Markets), func(b []byte, i int) []byte { return appendFlowMarket(b, &f.Markets[i]) })
+		o.encode(v.appendFlowHead(v.window(p), p, f), len(f.Markets), func(b []byte, i int) []byte { return appendFlowMarket(b, v.snap.Catalog, &f.Markets[i]) })
 	})
 	return o
 }
@@ -81,7 +81,7 @@ func appendFlowSum(b []byte, s *serving.FlowSum, net data.Micro) []byte {
 }
 
 // appendFlowMarket writes wire.WhaleFlowMarket.
-func appendFlowMarket(b []byte, f *serving.MarketFlow) []byte {
+func appendFlowMarket(b []byte, c *serving.Catalog, f *serving.MarketFlow) []byte {
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(f.Rank), 10)
 	b = appendMarketName(append(b, ','), f.Market)
 	b = appendText(append(b, `,"category":`...), f.Market.Category)
@@ -92,7 +92,7 @@ func appendFlowMarket(b []byte, f *serving.MarketFlow) []byte {
 	b = f.Net.Append(append(b, `,"net_flow":`...))
 	b = appendRows(append(b, `,"outcomes":`...), len(f.Outcomes), func(b []byte, i int) []byte {
 		o := &f.Outcomes[i]
-		b = appendText(append(b, `{"outcome":`...), outcomeLabel(f.Market, o.Outcome))
+		b = appendText(append(b, `{"outcome":`...), c.LabelOf(f.Market, o.Outcome))
 		b = strconv.AppendInt(append(b, `,"outcome_index":`...), int64(o.Outcome), 10)
 		return append(appendFlowSum(append(b, ','), &o.FlowSum, o.BuyUSD-o.SellUSD), '}')
 	})

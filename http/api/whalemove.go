@@ -245,7 +245,7 @@ func appendMove(b []byte, snap *serving.Snapshot, m *serving.Move) []byte {
 	b = pnl.Append(append(b, `,"real_pnl":`...))
 	b = appendMarketName(append(b, ','), market)
 	b = appendText(append(b, `,"category":`...), categoryOf(market))
-	b = appendOutcome(b, market, token.Outcome)
+	b = appendOutcome(b, snap.Catalog, token)
 	b = append(append(append(b, `,"token_id":"`...), m.TokenID...), `","side":"`...)
 	b = appendSide(b, m.Side)
 	b = m.USD.Append(append(b, `","usd":`...))

@@ -17,8 +17,9 @@ type CatalogBuilder struct {
 	tokens     paged[tokenSlot]
 	slugs, ids eventIndex
 	len        int
-	known      int            // markets
-	states     map[Status]int // of which are in each state
+	known      int               // markets
+	states     map[Status]int    // of which are in each state
+	labels     map[string]string // every label, once
 	changed    []int32
 	noted      []bool // by market: it is in changed
 }
@@ -26,7 +27,7 @@ type CatalogBuilder struct {
 // NewCatalogBuilder gives a builder of no markets.
 func NewCatalogBuilder() *CatalogBuilder {
 	return &CatalogBuilder{conditions: newIDTable(1024), slugs: newEventIndex(), ids: newEventIndex(),
-		states: map[Status]int{}}
+		states: map[Status]int{}, labels: map[string]string{}}
 }
 
 // NewCatalog makes a Catalog of markets and tokens by their ids; the figures are
@@ -80,6 +81,27 @@ func (b *CatalogBuilder) index(m *Market) {
 	b.conditions = bigger
 }
 
+// shared is a label in one copy for all tokens: most are "Yes" or "No".
+func (b *CatalogBuilder) shared(label string) string {
+	if label == "" {
+		return ""
+	}
+	one, known := b.labels[label]
+	if !known {
+		one = strings.Clone(label)
+		b.labels[one] = one
+	}
+	return one
+}
+
+// Label is what trades call the outcome of a token; "" where none said.
+func (b *CatalogBuilder) Label(token int32) string {
+	if t := b.tokens.at(int(token)); t != nil {
+		return t.label
+	}
+	return ""
+}
+
 // Map says what a token pays for, whatever it was said to before.
 func (b *CatalogBuilder) Map(token int32, ref TokenRef) {
 	t := b.tokens.edit(int(token))
@@ -88,7 +110,11 @@ func (b *CatalogBuilder) Map(token int32, ref TokenRef) {
 		l.tokens = slices.DeleteFunc(slices.Clone(l.tokens), func(other int32) bool { return other == token })
 		b.note(before)
 	}
-	*t = tokenSlot{market: ref.Market + 1, outcome: ref.Outcome, id: ref.ID}
+	price := int32(0)
+	if t.market == ref.Market+1 {
+		price = t.price
+	}
+	*t = tokenSlot{market: ref.Market + 1, price: price, outcome: ref.Outcome, id: ref.ID, label: b.shared(ref.Label)}
 	if ref.Market < 0 {
 		return
 	}

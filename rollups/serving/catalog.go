@@ -75,6 +75,7 @@ type TokenRef struct {
 	Market  int32 // −1: not mapped yet
 	Outcome int8
 	ID      string // its public name: a uint256 in decimal
+	Label   string // what trades call the outcome; "" where none said
 }
 
 // listing is a market's place in a Catalog.
@@ -87,7 +88,7 @@ type listing struct {
 // a token nobody has mapped, and the last price in millionths + 1, so that zero is
 // none; it is kept in markets of more than two outcomes.
 type tokenSlot struct {
-	id            string
+	id, label     string
 	market, price int32
 	outcome       int8
 }
@@ -147,10 +148,34 @@ func (c *Catalog) Find(condition data.Hash) *Market {
 func (c *Catalog) Token(id int32) TokenRef {
 	if c != nil {
 		if t := c.tokens.at(int(id)); t != nil {
-			return TokenRef{Market: t.market - 1, Outcome: t.outcome, ID: t.id}
+			return TokenRef{Market: t.market - 1, Outcome: t.outcome, ID: t.id, Label: t.label}
 		}
 	}
 	return TokenRef{Market: -1}
+}
+
+// OutcomeLabel is what the outcome of a token is called: as its market lists it, else
+// as trades call it; "" where neither is known.
+func (c *Catalog) OutcomeLabel(t TokenRef) string {
+	if m := c.Market(t.Market); m != nil && t.Outcome >= 0 && int(t.Outcome) < len(m.Outcomes) && m.Outcomes[t.Outcome] != "" {
+		return m.Outcomes[t.Outcome]
+	}
+	return t.Label
+}
+
+// LabelOf is what an outcome of a market is called: as it lists it, else the largest of
+// what trades of its tokens call it; "" where neither is known.
+func (c *Catalog) LabelOf(m *Market, outcome int8) string {
+	if outcome >= 0 && int(outcome) < len(m.Outcomes) && m.Outcomes[outcome] != "" {
+		return m.Outcomes[outcome]
+	}
+	label := ""
+	for _, id := range c.Tokens(m.ID) {
+		if t := c.tokens.at(int(id)); t.outcome == outcome {
+			label = max(label, t.label)
+		}
+	}
+	return label
 }
 
 // OutcomePrice is what a token of an outcome costs: its payout from the resolution

@@ -48,9 +48,9 @@ SELECT n.market, false AS moved
 FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 WHERE nullif(n.event_slug, '') IS DISTINCT FROM nullif(o.event_slug, '') OR nullif(n.event_id, '') IS DISTINCT FROM nullif(o.event_id, '')
 UNION ALL
-SELECT unnest([t.market, n.market]), true
+SELECT unnest([t.market, coalesce(n.market, t.market)]), true
 FROM n_token AS n JOIN tokens AS t ON t.token = n.token
-WHERE t.market <> n.market
+WHERE t.market IS NOT NULL AND t.market IS DISTINCT FROM n.market
 
 -- name: EventSeedCount
 SELECT count(*) FROM event_seed

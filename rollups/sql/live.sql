@@ -10,10 +10,11 @@ SELECT wallet, name FROM wallet_names
 SELECT wallet, name FROM n_name
 
 -- name: LoadTokens
-SELECT token, market, outcome, token_id FROM tokens WHERE token >= @known ORDER BY token
+SELECT token, market, outcome, token_id, named.label FROM tokens WHERE token >= @known ORDER BY token
 
 -- name: BatchTokens
-SELECT t.token, t.market, t.outcome, t.token_id FROM tokens AS t JOIN n_token AS n ON n.token = t.token
+SELECT token, market, outcome, token_id, named.label FROM tokens
+WHERE token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market

@@ -43,6 +43,24 @@ SELECT count(*), count(*) FILTER (
   OR quote IS NOT NULL AND quote.at IS DISTINCT FROM updated_at AND (updated_at IS DISTINCT FROM unquoted_at OR quote.at > updated_at))
 FROM markets
 
+-- name: labelled_tokens
+-- The outcome that no source gave by its index is the place of the token's label among
+-- those of its market, where it stands there once.
+SELECT count(*), count(*) FILTER (t.derived AND (t.market, t.outcome) IS DISTINCT FROM (l.market, l.nth)
+  OR t.market IS NULL AND l.market IS NOT NULL)
+FROM tokens AS t
+LEFT JOIN (
+  SELECT market, condition, label, min(nth - 1)::TINYINT AS nth
+  FROM (
+    SELECT market, condition, unnest(from_json(outcomes, '["VARCHAR"]')) AS label,
+      generate_subscripts(from_json(outcomes, '["VARCHAR"]'), 1) AS nth
+    FROM markets
+    WHERE condition IN (SELECT named.condition FROM tokens WHERE named IS NOT NULL AND (market IS NULL OR derived))
+  ) AS o
+  GROUP BY market, condition, label
+  HAVING count(*) = 1
+) AS l ON l.condition = t.named.condition AND l.label = t.named.label
+
 -- name: no_negative_spread
 SELECT count(*), count(*) FILTER (best_bid > best_ask OR quote.bid > quote.ask) FROM markets
 

@@ -30,7 +30,7 @@ var fillNames = map[string][]string{
 	"tx": {"transaction_hash", "tx"}, "log_index": {"log_index"}, "block": {"block"}, "ts": {"ts", "timestamp"},
 	"wallet": {"address", "wallet"}, "role": {"role"}, "token": {"token_id", "token"}, "condition": {"condition_id", "condition"},
 	"outcome": {"outcome_index", "outcome"}, "side": {"side"}, "shares": {"shares"}, "usd": {"usd"}, "fee": {"fee"},
-	"name": {"username", "name"},
+	"name": {"username", "name"}, "label": {"outcome_label"},
 }
 
 // hasEach tells whether a head has, of each named column, at least one of its names.
@@ -107,7 +107,20 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Bad:  t.Bad(),
 		From: t.From(),
 	}
-	return data.Query{Fills: q.String()}, nil
+	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label"))}, nil
+}
+
+// labels gives what the rows of q call the outcomes of their tokens; "" where none can.
+func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label string) string {
+	if src.Format != data.NDJSON && !shape.HasAny(h, fillNames["label"]...) {
+		return ""
+	}
+	if src.Format == data.CSV {
+		label = shape.Fused(label)
+	}
+	label = shape.Label(label, q.Condition, cmp.Or(q.Given.Condition, "NULL"))
+	condition := fmt.Sprintf("CASE WHEN (%s) IS NOT NULL AND (%s) IS NOT NULL THEN %s END", label, q.Token, q.Condition)
+	return shape.StubSQL(map[string]string{"condition": condition, "token": q.Token, "label": label}, t.From())
 }
 
 func markets() data.Feed {

@@ -187,16 +187,16 @@ func (t *tradeReader) row(line int64, raw json.RawMessage) error {
 }
 
 func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
-	if f.Condition.IsZero() {
+	ref := data.TokenRef{TokenID: f.TokenID, Condition: f.Condition, Outcome: f.Outcome, Label: row.Label.Trim(), Stub: true}
+	if f.Condition.IsZero() && ref.Label == "" {
 		return nil
 	}
 	m := row.market(f)
-	if t.stubs.New(f.Condition.String() + m.Question + m.Slug + m.EventSlug + m.Icon) {
+	if !f.Condition.IsZero() && t.stubs.New(f.Condition.String()+m.Question+m.Slug+m.EventSlug+m.Icon) {
 		if err := t.sink.Market(line, m); err != nil {
 			return err
 		}
 	}
-	ref := data.TokenRef{TokenID: f.TokenID, Condition: f.Condition, Outcome: f.Outcome, Label: row.Label.Trim()}
 	if !t.stubs.New(f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label) {
 		return nil
 	}

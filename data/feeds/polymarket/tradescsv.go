@@ -55,7 +55,7 @@ func queryTrades(src data.Source, h data.Head) (data.Query, error) {
 		From: fmt.Sprintf("(SELECT row_number() OVER () AS n, * FROM %s)", t.From()),
 	}
 	stubs := shape.StubSQL(map[string]string{
-		"condition": condition, "token": token, "outcome": outcome, "label": t.Col("outcome"),
+		"condition": condition, "token": token, "outcome": outcome, "label": shape.Label(t.Col("outcome"), condition, t.Col("conditionId", "condition_id")),
 		"question": t.Col("title"), "slug": t.Col("slug"), "event_slug": t.Col("eventSlug", "event_slug"), "icon": t.Col("icon"),
 	}, t.From())
 	return data.Query{Fills: q.String(), Markets: stubs}, nil

@@ -204,6 +204,13 @@ func Token(c string) string {
 		"THEN CASE WHEN prefix(%[1]s, '0') THEN ltrim(%[1]s, '0') ELSE %[1]s END END", c)
 }
 
+// Label gives the label of an outcome, NULL where it is one of the words for a missing
+// value, or where the row names a market, given, that could not be read as condition.
+func Label(c, condition, given string) string {
+	return fmt.Sprintf("CASE WHEN trim(%[1]s) NOT IN %[2]s AND ((%[3]s) IS NOT NULL OR coalesce(trim(%[4]s), '') IN %[2]s) THEN %[1]s END",
+		c, absent, condition, given)
+}
+
 // Side gives 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
 func Side(c string) string {
 	return fmt.Sprintf("CASE upper(%s) WHEN 'BUY' THEN 0 WHEN 'SELL' THEN 1 END::TINYINT", c)
@@ -238,13 +245,13 @@ func Time(c string) string {
 }
 
 // StubSQL gives the SELECT of data.StubColumns over from: exprs by column name,
-// a missing one is NULL.
+// a missing one is NULL. A row without a condition may still name its token's outcome.
 func StubSQL(exprs map[string]string, from string) string {
 	cols := make([]string, len(data.StubColumns))
 	for i, col := range data.StubColumns {
 		cols[i] = fmt.Sprintf("(%s)::%s AS %s", orElse(exprs[col[0]], "NULL"), col[1], col[0])
 	}
-	return fmt.Sprintf("SELECT DISTINCT %s\nFROM (SELECT %s\n  FROM %s)\nWHERE condition IS NOT NULL",
+	return fmt.Sprintf("SELECT DISTINCT %s\nFROM (SELECT %s\n  FROM %s)\nWHERE condition IS NOT NULL OR token IS NOT NULL AND label IS NOT NULL",
 		strings.Join(names(), ", "), strings.Join(cols, ",\n    "), from)
 }
 

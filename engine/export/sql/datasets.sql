@@ -61,12 +61,15 @@ SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug
   CASE WHEN v.taker_fills > 0 THEN 'taker_usd' WHEN v.maker_fills > 0 THEN 'maker_usd' END AS volume_basis,
   coalesce(CASE WHEN v.taker_fills > 0 THEN v.taker_fills ELSE v.maker_fills END, 0) AS trades,
   coalesce(h.wallets, 0) AS traders,
-  m.payouts, from_json(m.outcomes, '["VARCHAR"]')[list_position(m.payouts, 1000000)] AS winning_outcome,
+  m.payouts, coalesce(nullif(from_json(m.outcomes, '["VARCHAR"]')[list_position(m.payouts, 1000000)], ''), l.label) AS winning_outcome,
   m.created_at, m.end_at AS end_date, m.resolved_at,
   @time_source AS resolved_at_source
 FROM markets AS m
 LEFT JOIN market_total AS v ON v.market = m.market
 LEFT JOIN holders AS h ON h.market = m.market
+LEFT JOIN (
+  SELECT market, outcome, max(named.label) AS label FROM tokens WHERE market IS NOT NULL AND named IS NOT NULL GROUP BY market, outcome
+) AS l ON l.market = m.market AND l.outcome = list_position(m.payouts, 1000000) - 1
 
 -- name: oracle_accuracy
 -- Means are rounded half away from zero, as the API's are.

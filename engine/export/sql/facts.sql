@@ -7,7 +7,8 @@ SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS address, t.token_id,
   @shares AS shares, @usd AS usd, @fee AS fee,
   CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   '0x' || lower(hex(f.tx)) AS transaction_hash, f.log_index,
-  '0x' || lower(hex(m.condition)) AS condition_id, t.outcome AS outcome_index,
+  '0x' || lower(hex(coalesce(m.condition, nullif(t.named.condition, ''::BLOB)))) AS condition_id,
+  CASE WHEN t.derived IS NOT TRUE THEN t.outcome END AS outcome_index, @label AS outcome_label,
   @name AS username
 FROM fills AS f
 JOIN wallets AS w ON w.wallet = f.wallet
@@ -21,7 +22,7 @@ LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 -- name of its wallet may become known, or change, long after the fill.
 SELECT (f.ts // 86400000000)::INTEGER AS day, count(*),
   format('@version-{:x}', bit_xor(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
-    t.market, t.outcome, n.name)))
+    t.market, t.outcome, t.derived, t.named, n.name)))
 FROM fills AS f
 JOIN tokens AS t ON t.token = f.token
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet

@@ -6,7 +6,7 @@ SELECT wallet FROM wallets WHERE address = unhex('@address')
 
 -- name: TraderFills
 CREATE TABLE @frozen.trader_fill AS
-SELECT f.ts, f.tx, f.log_index, f.side, f.role, f.repeat, f.shares, f.usd, f.fee, t.token_id, t.market, t.outcome,
+SELECT f.ts, f.tx, f.log_index, f.side, f.role, f.repeat, f.shares, f.usd, f.fee, t.token_id, t.market, t.outcome, t.named.label AS label,
   m.payouts[t.outcome + 1] AS payout
 FROM fills AS f
 JOIN tokens AS t ON t.token = f.token
@@ -109,7 +109,7 @@ LEFT JOIN markets AS m ON m.market = h.market
 -- name: trader_trades
 SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
   CASE WHEN f.log_index IS NULL THEN f.repeat ELSE 1 END::BIGINT AS ordinal, m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug,
-  CASE WHEN f.market IS NOT NULL AND f.outcome >= 0 THEN from_json(m.outcomes, '["VARCHAR"]')[f.outcome + 1] END AS outcome,
+  coalesce(CASE WHEN f.market IS NOT NULL THEN nullif(from_json(m.outcomes, '["VARCHAR"]')[f.outcome + 1], '') END, f.label) AS outcome,
   CASE WHEN f.market IS NOT NULL THEN f.outcome::BIGINT END AS outcome_index, f.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   @price AS price, f.shares, f.usd, f.fee, CASE f.side WHEN 0 THEN 'shares' ELSE 'usd' END AS fee_asset,

@@ -15,17 +15,19 @@ FROM s_raw
 UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
 
 -- name: ResolveReferences
--- Fills that name their market and outcome get the token that stands for it; of several
--- the first by its id, as Releasable does.
+-- Fills that name their market and outcome get the token that stands for it by what a
+-- source says, for what follows from a label may be taken back; of several the first by
+-- its id, as Releasable does.
 UPDATE s_raw SET token = k.token_id
 FROM (
   SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, min(t.token_id) AS token_id
   FROM tokens AS t JOIN markets AS m ON m.market = t.market
+  WHERE t.derived IS NOT TRUE
   GROUP BY 1
   UNION ALL
   SELECT 'g:' || m.gamma_id || ':' || t.outcome, min(t.token_id)
   FROM tokens AS t JOIN markets AS m ON m.market = t.market
-  WHERE m.gamma_id IS NOT NULL
+  WHERE m.gamma_id IS NOT NULL AND t.derived IS NOT TRUE
   GROUP BY 1
 ) AS k
 WHERE s_raw.token = k.reference
@@ -58,9 +60,9 @@ WHERE NOT EXISTS (SELECT 1 FROM wallets AS w WHERE w.address = seen.address)
 
 -- name: NewTokens
 -- Tokens first seen in a fill; their market comes with n_map or later.
-INSERT INTO tokens
+INSERT INTO tokens (token, token_id)
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY first_row, token_id) - 1,
-  token_id, NULL, NULL
+  token_id
 FROM (SELECT token AS token_id, min(coalesce(row, rowid + 1)) AS first_row FROM s_raw
   WHERE NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:') GROUP BY token) AS seen
 WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = seen.token_id)
@@ -111,7 +113,7 @@ CREATE OR REPLACE TEMP TABLE s_token (token INTEGER, token_id VARCHAR)
 INSERT INTO wallets SELECT wallet, address FROM s_wallet WHERE wallet >= @first ORDER BY wallet
 
 -- name: AddTokens
-INSERT INTO tokens SELECT token, token_id, NULL, NULL FROM s_token WHERE token >= @first ORDER BY token
+INSERT INTO tokens (token, token_id) SELECT token, token_id FROM s_token WHERE token >= @first ORDER BY token
 
 -- name: SuspectLogs
 -- Candidates by 64-bit hash first: exact comparison is for the few that share one.
@@ -315,10 +317,10 @@ SELECT row_number() OVER () AS row, w.tx, w.log_index, NULL::BIGINT AS block, w.
 FROM waiting_fills AS w
 JOIN (
   SELECT 'c:' || lower(hex(m.condition)) || ':' || t.outcome AS reference, min(t.token_id) AS token_id
-  FROM tokens AS t JOIN markets AS m ON m.market = t.market GROUP BY 1
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE t.derived IS NOT TRUE GROUP BY 1
   UNION ALL
   SELECT 'g:' || m.gamma_id || ':' || t.outcome, min(t.token_id)
-  FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE m.gamma_id IS NOT NULL GROUP BY 1
+  FROM tokens AS t JOIN markets AS m ON m.market = t.market WHERE m.gamma_id IS NOT NULL AND t.derived IS NOT TRUE GROUP BY 1
 ) AS k ON k.reference = w.token
 
 -- name: WaitingCount

@@ -6,7 +6,7 @@ CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub, 0::BIGINT AS line
 FROM markets WHERE false
 
 -- name: MapEmpty
-CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN)
+CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN, label VARCHAR)
 
 -- name: Given
 -- Different markets, tokens and blocks of a file without fills.
@@ -23,17 +23,17 @@ WITH named AS (
   WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
   GROUP BY token, condition, outcome
 )
-SELECT n.token, n.condition, n.outcome, false
+SELECT n.token, n.condition, n.outcome, false, NULL
 FROM named AS n
 LEFT JOIN tokens AS t ON t.token_id = n.token
 LEFT JOIN markets AS m ON m.condition = n.condition
-WHERE t.market IS NULL OR m.market IS NULL
+WHERE t.market IS NULL OR t.derived OR m.market IS NULL
 
 -- name: StubsFromMap
 -- A condition that only a token or a fill names is a market all the same.
 INSERT INTO m_raw BY NAME
 SELECT DISTINCT condition, true AS stub FROM n_map
-WHERE condition NOT IN (SELECT condition FROM m_raw)
+WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
   AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
 
 -- name: MarketsNext
@@ -179,7 +179,8 @@ greatest(n.updated_at, o.updated_at) AS updated_at
 
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
-  count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts)
+  count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts),
+  count(*) FILTER (n.outcomes IS DISTINCT FROM o.outcomes) + (SELECT count(label) FROM n_map)
 FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 
 -- name: Payouts
@@ -193,7 +194,7 @@ CREATE OR REPLACE TEMP TABLE n_payout (market INTEGER, payouts BIGINT[], source 
 
 -- name: MapFromMarkets
 INSERT INTO n_map
-SELECT token_id, condition, (nth - 1)::TINYINT, NOT stub
+SELECT token_id, condition, (nth - 1)::TINYINT, NOT stub, NULL
 FROM (
   SELECT condition, stub, unnest(json_extract_string(token_ids, '$[*]')) AS token_id,
     generate_subscripts(json_extract_string(token_ids, '$[*]'), 1) AS nth
@@ -206,6 +207,7 @@ CREATE OR REPLACE TEMP TABLE n_best AS
 SELECT token_id, arg_min(condition, rank) AS condition, arg_min(outcome, rank) AS outcome, bool_or(strong) AS strong
 FROM (
   SELECT *, row_number() OVER (PARTITION BY token_id ORDER BY strong DESC, condition, outcome) AS rank FROM n_map
+  WHERE outcome IS NOT NULL
 ) AS k
 GROUP BY token_id
 
@@ -220,7 +222,7 @@ JOIN (
 ) AS k ON k.condition = b.condition
 
 -- name: MapNewTokens
-INSERT INTO tokens
+INSERT INTO tokens (token, token_id, market, outcome)
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY market, outcome, token_id) - 1,
   token_id, market, outcome
 FROM n_mapped AS n
@@ -228,19 +230,63 @@ WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = n.token_id)
 
 -- name: MapKnownTokens
 CREATE OR REPLACE TEMP TABLE n_token AS
-SELECT t.token, n.market, n.outcome
+SELECT t.token, n.market, n.outcome, NULL::BOOLEAN AS derived
 FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id
-WHERE t.market IS NULL OR (n.strong AND t.market <> n.market)
+WHERE t.market IS NULL OR t.derived OR (n.strong AND t.market <> n.market)
   -- Within one market its list decides as it stands after this file.
   OR (n.strong AND t.outcome <> n.outcome AND n.token_id IS DISTINCT FROM (
     SELECT json_extract_string(coalesce(max(x.token_ids), max(m.token_ids)), '$[' || t.outcome || ']')
     FROM markets AS m LEFT JOIN n_market AS x USING (market) WHERE m.market = n.market))
 
 -- name: NoTokens
-CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT)
+CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT, derived BOOLEAN)
+
+-- name: Labels
+-- Tokens that this file calls something, or that were called something in a market
+-- which it changes: what they are called from now on, and whose outcome that is. Rows
+-- that are no fills of the token say nothing, and those without a condition yield.
+CREATE OR REPLACE TEMP TABLE n_label AS
+WITH said AS (
+  SELECT token_id, max(struct_pack(condition := coalesce(condition, ''::BLOB), label := label)) AS named FROM n_map
+  WHERE label IS NOT NULL AND token_id IN (SELECT token FROM s_raw)
+  GROUP BY token_id
+),
+called AS (
+  SELECT t.token, t.market AS was_market, t.outcome AS was_outcome, t.named AS was,
+    CASE WHEN t.named IS NULL OR s.named > t.named THEN s.named ELSE t.named END AS named,
+    t.market IS NOT NULL AND t.derived IS NOT TRUE OR t.token IN (SELECT token FROM n_token) AS given
+  FROM tokens AS t LEFT JOIN said AS s ON s.token_id = t.token_id
+  WHERE s.named IS NOT NULL OR t.named.condition IN (SELECT condition FROM n_market)
+),
+listed AS (
+  SELECT market, condition, from_json(outcomes, '["VARCHAR"]') AS outcomes FROM n_market
+  UNION ALL
+  SELECT market, condition, from_json(outcomes, '["VARCHAR"]') FROM markets AS m
+  WHERE m.condition IN (SELECT named.condition FROM called) AND NOT EXISTS (SELECT 1 FROM n_market AS n WHERE n.market = m.market)
+),
+found AS (
+  SELECT c.*, l.market, (list_position(l.outcomes, c.named.label) - 1)::TINYINT AS outcome
+  FROM called AS c LEFT JOIN listed AS l ON l.condition = c.named.condition
+    AND len(list_filter(l.outcomes, lambda o: o = c.named.label)) = 1
+)
+SELECT token, named, was, CASE WHEN market IS NOT NULL THEN outcome END AS outcome, market,
+  NOT given AND (market, CASE WHEN market IS NOT NULL THEN outcome END) IS DISTINCT FROM (was_market, was_outcome) AS moves
+FROM found
+
+-- name: NoLabels
+CREATE OR REPLACE TEMP TABLE n_label (token INTEGER, named STRUCT(condition BLOB, label VARCHAR))
+
+-- name: KeepNewLabels
+DELETE FROM n_label WHERE NOT moves AND named = was
+
+-- name: MapByLabel
+INSERT INTO n_token SELECT token, market, outcome, market IS NOT NULL FROM n_label WHERE moves
 
 -- name: RemapTokens
-UPDATE tokens SET market = n.market, outcome = n.outcome FROM n_token AS n WHERE n.token = tokens.token
+UPDATE tokens SET market = n.market, outcome = n.outcome, derived = n.derived FROM n_token AS n WHERE n.token = tokens.token
+
+-- name: NameTokens
+UPDATE tokens SET named = n.named FROM n_label AS n WHERE n.token = tokens.token
 
 -- name: RemoveMarkets
 DELETE FROM markets WHERE market IN (SELECT market FROM n_market)

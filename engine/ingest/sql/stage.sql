@@ -9,11 +9,13 @@ CREATE OR REPLACE TEMP TABLE s_stub AS
 INSERT INTO m_raw BY NAME
 SELECT condition, true AS stub, 0 AS line, false AS contradicts, nullif(max(question), '') AS question, nullif(max(slug), '') AS slug,
   nullif(max(event_slug), '') AS event_slug, nullif(max(icon), '') AS icon
-FROM s_stub GROUP BY condition
+FROM s_stub WHERE condition IS NOT NULL GROUP BY condition
 
 -- name: StubTokens
 INSERT INTO n_map
-SELECT DISTINCT token, condition, outcome, false FROM s_stub WHERE token IS NOT NULL AND outcome IS NOT NULL
+SELECT DISTINCT token, condition, CASE WHEN condition IS NOT NULL THEN outcome END AS index, false,
+  nullif(trim(label, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(133) || chr(160)), '') AS called
+FROM s_stub WHERE token IS NOT NULL AND (index IS NOT NULL OR called IS NOT NULL)
 
 -- name: DropStubs
 DROP TABLE s_stub
