@@ -14,15 +14,15 @@ const loadRows = 5_000_000
 // rivalLoad reads the same file into the same columns with DuckDB alone: ids
 // are handed out and joined, nothing is checked, matched or derived.
 var rivalLoad = []string{
-	"CREATE TABLE wallets AS SELECT (row_number() OVER () - 1)::INTEGER AS wallet, address FROM (SELECT DISTINCT unhex(substr(wallet, 3)) AS address FROM read_parquet('@file'))",
-	"CREATE TABLE tokens AS SELECT (row_number() OVER () - 1)::INTEGER AS token, token_id FROM (SELECT DISTINCT token AS token_id FROM read_parquet('@file'))",
+	"CREATE TABLE wallets AS SELECT (row_number() OVER () - 1)::INTEGER AS wallet, address FROM (SELECT DISTINCT unhex(substr(address, 3)) AS address FROM read_parquet('@file'))",
+	"CREATE TABLE tokens AS SELECT (row_number() OVER () - 1)::INTEGER AS token, token_id FROM (SELECT DISTINCT token_id FROM read_parquet('@file'))",
 	`CREATE TABLE fills (ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, role TINYINT, shares BIGINT, usd BIGINT, fee BIGINT, tx BLOB, log_index INTEGER, repeat SMALLINT, batch INTEGER)`,
 	`INSERT INTO fills
 SELECT epoch_us(f.ts), w.wallet, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 END, CASE f.role WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END,
-  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT, (f.fee * 1000000)::BIGINT, unhex(substr(f.tx, 3)), f.log_index, 1, 0
+  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT, (f.fee * 1000000)::BIGINT, unhex(substr(f.transaction_hash, 3)), f.log_index, 1, 0
 FROM read_parquet('@file') AS f
-JOIN wallets AS w ON w.address = unhex(substr(f.wallet, 3))
-JOIN tokens AS t ON t.token_id = f.token`,
+JOIN wallets AS w ON w.address = unhex(substr(f.address, 3))
+JOIN tokens AS t ON t.token_id = f.token_id`,
 	"CHECKPOINT",
 }
 
