@@ -22,7 +22,7 @@ LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 
 # Where the race detector pays: packages in which goroutines meet.
-RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/walletrun ./rollups/textrun ./engine ./engine/guard
+RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments/fillseg ./rollups/segments/textseg ./engine ./engine/guard
 # Tests of definitions that one goroutine computes from start to end, each over many
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
@@ -50,7 +50,7 @@ race: tools ## Run the tests of concurrent packages under the race detector
 	@$(GO) test -v -race -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
 
 bench: tools ## Measure; ARGS goes to the measuring tool
-	@$(GO) run ./bench $(ARGS)
+	@$(GO) run ./cmd/bench $(ARGS)
 
 lint: $(LINT) ## Check the code with golangci-lint
 	@$(LINT) run ./...

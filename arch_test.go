@@ -28,12 +28,10 @@ var layers = []struct {
 	may []string
 }{
 	{"cmd", []string{"..."}},
-	{"bench", []string{"..."}},
 	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
 	{"http/admin", []string{"http/wire"}},
-	{"http/load", nil},
 	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...", "rollups/index", "rollups/weather",
-		"engine/control", "engine/query", "engine/export", "engine/export/job"}},
+		"engine/control", "rollups/query", "engine/export", "engine/export/job"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
 	{"http/access", []string{"http/wire", "data"}},
@@ -42,21 +40,22 @@ var layers = []struct {
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
-	{"rollups/runfile", nil},
-	{"rollups/walletrun", []string{"data", "rollups/runfile", "rollups/serving"}},
-	{"rollups/textrun", []string{"data", "rollups/runfile", "rollups/serving"}},
-	{"rollups", []string{"rollups", "rollups/serving", "rollups/walletrun", "rollups/textrun", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
+	{"rollups/segments", nil},
+	{"rollups/segments/fillseg", []string{"data", "rollups/segments", "rollups/serving"}},
+	{"rollups/segments/textseg", []string{"data", "rollups/segments", "rollups/serving"}},
+	{"rollups", []string{"rollups", "rollups/serving", "rollups/segments/fillseg", "rollups/segments/textseg", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
 		"engine/...", "data/..."}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},
 	{"rollups/index", []string{"data"}},
 	{"rollups/weather", []string{"data/..."}},
 	{"engine", []string{"engine/...", "data/..."}},
-	{"engine/query", []string{"engine", "data/...", "rollups/serving", "rollups/weather"}},
+	{"rollups/query", []string{"engine", "data/...", "rollups/serving", "rollups/weather"}},
 	{"data", []string{"data/..."}},
 	{"data/feeds", []string{"data", "data/reference", "data/feeds/..."}},
 	{"data/reference", []string{"data"}},
 	{"data/sample", []string{"data", "data/reference"}},
+	{"data/testfiles", nil},
 	{"docs", nil},
 	{"engine/guard", nil},
 	{".", nil},
@@ -71,7 +70,7 @@ var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.
 
 // withoutC are the packages that others may build on without a C compiler.
 var withoutC = []string{"engine/guard", "data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
-	"rollups/runfile", "rollups/walletrun", "rollups/textrun"}
+	"rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
 
 const module = "pmx"
 
@@ -166,7 +165,7 @@ func TestImportsRunDownwards(t *testing.T) {
 
 func TestOnlyCommandsUseTheKeeper(t *testing.T) {
 	for pkg, names := range imports(t) {
-		if slices.Contains(names, module+"/rollups/keeper") && !covers("cmd/...", pkg) && !covers("bench/...", pkg) {
+		if slices.Contains(names, module+"/rollups/keeper") && !covers("cmd/...", pkg) {
 			t.Errorf("%s imports rollups/keeper: only commands may", pkg)
 		}
 	}
@@ -180,7 +179,7 @@ func TestHTTPKnowsNoDatabase(t *testing.T) {
 		for _, name := range names {
 			for _, db := range databases {
 				if strings.HasPrefix(name, db) {
-					t.Errorf("%s imports %s: read through rollups/serving or engine/query", pkg, name)
+					t.Errorf("%s imports %s: read through rollups/serving or rollups/query", pkg, name)
 				}
 			}
 		}

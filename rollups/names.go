@@ -12,8 +12,8 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
-	"pmx/rollups/walletrun"
 )
 
 // Names is serving.Names for what is kept beside the database. Wallets and tokens that a
@@ -69,7 +69,7 @@ func (n *Names) Learn(ctx context.Context, conn *sql.Conn) error {
 }
 
 // LearnOf is Learn where a batch has wallets or tokens whose names are not known yet.
-func (n *Names) LearnOf(ctx context.Context, conn *sql.Conn, byWallet walletrun.Batch) error {
+func (n *Names) LearnOf(ctx context.Context, conn *sql.Conn, byWallet fillseg.Batch) error {
 	wallets, tokens := n.known()
 	if l := n.later.Load(); l != nil {
 		wallets, tokens = max(wallets, l.firstWallet+len(l.wallets)), max(tokens, l.firstToken+len(l.tokens))

@@ -12,9 +12,9 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
-	"pmx/rollups/runfile"
+	"pmx/rollups/segments"
+	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
-	"pmx/rollups/walletrun"
 )
 
 // spanFills is about how many facts are read at once.
@@ -32,7 +32,7 @@ func LastBatch(ctx context.Context, conn *sql.Conn) (batch int64, err error) {
 
 // RunBatch gives what the batch merged last on conn changed, as runs by wallet and by
 // token take it in.
-func RunBatch(ctx context.Context, conn *sql.Conn) (byWallet, byToken walletrun.Batch, err error) {
+func RunBatch(ctx context.Context, conn *sql.Conn) (byWallet, byToken fillseg.Batch, err error) {
 	byWallet.Fills = map[int32][]serving.Fill{}
 	if byWallet.Number, err = LastBatch(ctx, conn); err != nil {
 		return byWallet, byToken, err
@@ -75,8 +75,8 @@ func walletFill(row []driver.Value) (int32, serving.Fill) {
 
 // ByToken gives what a batch changed by token in the place of wallet; the field Token
 // of a fill then names the wallet.
-func ByToken(b walletrun.Batch, replaced []int32) walletrun.Batch {
-	out := walletrun.Batch{Number: b.Number, Fills: map[int32][]serving.Fill{}, Replaced: replaced}
+func ByToken(b fillseg.Batch, replaced []int32) fillseg.Batch {
+	out := fillseg.Batch{Number: b.Number, Fills: map[int32][]serving.Fill{}, Replaced: replaced}
 	for wallet, fills := range b.Fills {
 		for _, f := range fills {
 			token := f.Token
@@ -101,7 +101,7 @@ func FactCount(ctx context.Context, conn *sql.Conn, after, upTo int64) (n int64,
 }
 
 // ofThisHistory tells whether a file was made from this database's imports.
-func ofThisHistory(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
+func ofThisHistory(ctx context.Context, conn *sql.Conn, c segments.Covers) (bool, error) {
 	last, err := LastBatch(ctx, conn)
 	if err != nil || last < c.Batch {
 		return false, err
@@ -111,7 +111,7 @@ func ofThisHistory(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool,
 }
 
 // RunFits tells whether a run is of this database and still holds its facts.
-func RunFits(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
+func RunFits(ctx context.Context, conn *sql.Conn, c segments.Covers) (bool, error) {
 	if ours, err := ofThisHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
 	}
@@ -126,7 +126,7 @@ type Wanted struct {
 }
 
 // Want puts together what plans of runs by wallet and by token ask for.
-func Want(byWallet, byToken walletrun.Plan) Wanted {
+func Want(byWallet, byToken fillseg.Plan) Wanted {
 	return Wanted{Batch: max(byWallet.Batch, byToken.Batch), After: min(byWallet.After, byToken.After),
 		Wallets: byWallet.Again, Tokens: byToken.Again}
 }
@@ -168,7 +168,7 @@ func Facts(ctx context.Context, conn *sql.Conn, want Wanted, add func(wallet int
 
 // WalletBatches gives the imports after one and up to another as a run by wallet
 // takes them in, oldest first.
-func WalletBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]walletrun.Batch, error) {
+func WalletBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]fillseg.Batch, error) {
 	found := map[int64]map[int32][]serving.Fill{upTo: {}}
 	err := Facts(ctx, conn, Wanted{Batch: upTo, After: after}, func(wallet int32, batch int64, f *serving.Fill) error {
 		if found[batch] == nil {
@@ -180,9 +180,9 @@ func WalletBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]wa
 	if err != nil {
 		return nil, err
 	}
-	out := make([]walletrun.Batch, 0, len(found))
+	out := make([]fillseg.Batch, 0, len(found))
 	for _, number := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, walletrun.Batch{Number: number, Fills: found[number]})
+		out = append(out, fillseg.Batch{Number: number, Fills: found[number]})
 	}
 	return out, nil
 }

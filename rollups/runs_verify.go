@@ -9,8 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
-	"pmx/rollups/walletrun"
 )
 
 // walletCheck is what the fills of a wallet come to: equal for equal fills, in any
@@ -34,8 +34,8 @@ func (c *walletCheck) add(f *serving.Fill) {
 // VerifyRuns holds every fill that stores by wallet and by token give against the
 // facts, and every sum against the fills. What a store leaves to the database is
 // passed over. Nothing may be imported meanwhile.
-func VerifyRuns(ctx context.Context, conn *sql.Conn, byWallet, byToken *walletrun.Store) ([]Check, error) {
-	for _, s := range []*walletrun.Store{byWallet, byToken} {
+func VerifyRuns(ctx context.Context, conn *sql.Conn, byWallet, byToken *fillseg.Store) ([]Check, error) {
+	for _, s := range []*fillseg.Store{byWallet, byToken} {
 		if err := s.Prove(ctx.Err); err != nil {
 			return nil, err
 		}
@@ -71,12 +71,12 @@ func (c *Check) damaged(err error) bool {
 // walletProof gathers what the facts of each wallet come to.
 type walletProof struct {
 	check Check
-	store *walletrun.Store
+	store *fillseg.Store
 	batch int64 // −1: there is nothing to prove
 	facts []walletCheck
 }
 
-func newWalletProof(store *walletrun.Store) *walletProof {
+func newWalletProof(store *fillseg.Store) *walletProof {
 	p := &walletProof{store: store, check: Check{Name: "wallet_run", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.damaged(st.Damage) {
 		p.batch = -1
@@ -121,7 +121,7 @@ func (p *walletProof) finish(ctx context.Context) error {
 // store gives as its newest: they must be the same.
 type tokenProof struct {
 	check  Check
-	store  *walletrun.Store
+	store  *fillseg.Store
 	batch  int64 // −1: there is nothing to prove
 	tokens []tokenFacts
 	fills  []serving.Fill
@@ -135,7 +135,7 @@ type tokenFacts struct {
 	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
 }
 
-func newTokenProof(store *walletrun.Store) *tokenProof {
+func newTokenProof(store *fillseg.Store) *tokenProof {
 	p := &tokenProof{store: store, check: Check{Name: "token_run", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.damaged(st.Damage) {
 		p.batch = -1
@@ -202,7 +202,7 @@ func (p *tokenProof) finish() {
 
 // walletHeld is the check of what the store holds of a wallet; one of no facts
 // where its sums contradict its fills.
-func walletHeld(store *walletrun.Store, wallet int32, batch int64) (c walletCheck, known bool) {
+func walletHeld(store *fillseg.Store, wallet int32, batch int64) (c walletCheck, known bool) {
 	const page = 10_000
 	var whole serving.TokenSum
 	var fills []serving.Fill

@@ -8,9 +8,9 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
-	"pmx/rollups/runfile"
+	"pmx/rollups/segments"
+	"pmx/rollups/segments/textseg"
 	"pmx/rollups/serving"
-	"pmx/rollups/textrun"
 )
 
 const (
@@ -34,7 +34,7 @@ func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err e
 }
 
 // TextsFit tells whether a run is of this database and still holds its texts.
-func TextsFit(ctx context.Context, conn *sql.Conn, c runfile.Covers) (bool, error) {
+func TextsFit(ctx context.Context, conn *sql.Conn, c segments.Covers) (bool, error) {
 	if ours, err := ofThisHistory(ctx, conn, c); !ours || err != nil {
 		return false, err
 	}
@@ -90,7 +90,7 @@ func marketTexts(row []driver.Value) serving.MarketTexts {
 
 // VerifyTexts holds every text that a store gives against the database. Nothing may
 // be imported meanwhile.
-func VerifyTexts(ctx context.Context, conn *sql.Conn, store *textrun.Store) (Check, error) {
+func VerifyTexts(ctx context.Context, conn *sql.Conn, store *textseg.Store) (Check, error) {
 	c := Check{Name: "market_run", OK: true}
 	if err := store.Prove(ctx.Err); err != nil {
 		return c, err

@@ -9,12 +9,14 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
+
+	"pmx/data/testfiles"
 )
 
 // wholeFiles are small files of the feeds that read their rows themselves.
 func wholeFiles(t *testing.T) map[string]string {
 	t.Helper()
-	const dir = "testdata/whole"
+	dir := testfiles.Path("feeds", "whole")
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) < 20 {
 		t.Fatalf("%d files: %v", len(entries), err)

@@ -16,6 +16,8 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+
+	"pmx/data/testfiles"
 )
 
 func TestEveryFeedIsWhole(t *testing.T) {
@@ -82,7 +84,7 @@ var captured = map[string]string{
 }
 
 func TestDetectsEveryCapturedFile(t *testing.T) {
-	root := shared(t)
+	root := testfiles.Captured(t)
 	for _, part := range []string{"A_trades", "B_markets", "F_kalshi"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -176,7 +178,7 @@ func TestFormatIsToldByContent(t *testing.T) {
 
 // TestCompressionIsToldByContent: gzip and zstd are taken off whatever the name.
 func TestCompressionIsToldByContent(t *testing.T) {
-	plain, err := os.ReadFile("testdata/orderFilled.csv")
+	plain, err := os.ReadFile(testfiles.Path("feeds", "orderFilled.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,16 +144,6 @@ func text(t testing.TB, name, content string) string {
 	return path
 }
 
-// shared gives a path of the captured files, and skips the test without them.
-func shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	root := filepath.Join("..", "..", "..", "shared", "data")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("the captured files are not here (%s)", root)
-	}
-	return filepath.Join(append([]string{root}, parts...)...)
-}
-
 func openDB(t testing.TB) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("duckdb", "")

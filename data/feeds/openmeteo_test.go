@@ -19,6 +19,8 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/reference"
+
+	"pmx/data/testfiles"
 )
 
 // told writes rows of the weather one a line, for comparison.
@@ -338,7 +340,7 @@ func TestCapturedAnswers(t *testing.T) {
 		"openmeteo_snapshots/weather_2026-06-22.ndjson":                                    "openmeteo: actuals 1670, forecasts 720, unfinished_day 10",
 		"openmeteo_snapshots/weather-historical-forecast_munich_2026-06-20T13-59-33Z.json": "openmeteo: far_from_station 1",
 	} {
-		path := filepath.Join(shared(t, "E_weather"), filepath.FromSlash(name))
+		path := filepath.Join(testfiles.Captured(t, "E_weather"), filepath.FromSlash(name))
 		h, err := feeds.ReadHead(path)
 		if err != nil {
 			t.Fatal(err)
@@ -371,7 +373,7 @@ func TestCapturedAnswers(t *testing.T) {
 // TestEveryChangePointOfTheSnapshots: from ten days of answers fetched every hour
 // come the very points of change that were worked out from them independently.
 func TestEveryChangePointOfTheSnapshots(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "E_weather", "openmeteo_snapshots"), "*.ndjson"))
+	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "openmeteo_snapshots"), "*.ndjson"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -413,7 +415,7 @@ func TestEveryChangePointOfTheSnapshots(t *testing.T) {
 		got[fmt.Sprintf("%s,%s,%s,%s,%s,%s", k.city, k.day, k.kind, time.Unix(k.at, 0).UTC().Format(time.RFC3339), all[k].max.Text(u), all[k].min.Text(u))] = true
 	}
 	want := map[string]bool{}
-	file, err := os.Open(shared(t, "C_weather_markets", "derived", "forecast_evolution_4cities.csv"))
+	file, err := os.Open(testfiles.Captured(t, "C_weather_markets", "derived", "forecast_evolution_4cities.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

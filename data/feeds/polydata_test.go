@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
+
+	"pmx/data/testfiles"
 )
 
 func address(c byte) data.Address {
@@ -29,7 +31,7 @@ const maxToken = "11579208923731619542357098500868790785326998466564056403945758
 // TestOrderFilledGivesTheMakersFill: one match of 1 token at 0.40, both of its
 // events, then one broken row of every kind.
 func TestOrderFilledGivesTheMakersFill(t *testing.T) {
-	c := read(t, "testdata/orderFilled.csv")
+	c := read(t, testfiles.Path("feeds", "orderFilled.csv"))
 	want := []numbered{
 		{Row: 1, Fill: data.Fill{Tx: hash(0x11), LogIndex: -1, TS: 1700000000_000000, Wallet: address(0xaa), Role: data.Maker,
 			TokenID: maxToken, Side: data.Buy, Shares: 1_000_000, USD: 400_000, Outcome: -1}},

@@ -12,10 +12,12 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds/fpmm"
+
+	"pmx/data/testfiles"
 )
 
 func TestNobelTrades(t *testing.T) {
-	c := read(t, shared(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv"))
+	c := read(t, testfiles.Captured(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv"))
 	if len(c.fills) != 5000 || len(c.rejects) != 0 {
 		t.Fatalf("%d fills, rejects %v", len(c.fills), c.reasons())
 	}
@@ -45,7 +47,7 @@ func TestThinTrades(t *testing.T) {
 		{"platform_tape_2026-01/sample_v2.csv", 500, 472},
 		{"maduro_sample/maduro_out_trades.json", 500, 500},
 	} {
-		c := read(t, shared(t, "A_trades", filepath.FromSlash(tc.path)))
+		c := read(t, testfiles.Captured(t, "A_trades", filepath.FromSlash(tc.path)))
 		distinct := map[data.Fill]bool{}
 		for _, f := range c.fills {
 			distinct[f.Fill] = true
@@ -57,7 +59,7 @@ func TestThinTrades(t *testing.T) {
 }
 
 func TestGammaDumps(t *testing.T) {
-	dir := shared(t, "B_markets", "gamma_dumps_2026-02")
+	dir := testfiles.Captured(t, "B_markets", "gamma_dumps_2026-02")
 	for _, tc := range []struct {
 		file              string
 		markets, resolved int
@@ -95,7 +97,7 @@ func TestMarketTables(t *testing.T) {
 		{"insider_labels/markets_metadata.parquet", 100, 100, 0},
 		{"token_condition_map_sample/positions_page_000001.json", 0, 0, 1000},
 	} {
-		c := read(t, shared(t, "B_markets", filepath.FromSlash(tc.path)))
+		c := read(t, testfiles.Captured(t, "B_markets", filepath.FromSlash(tc.path)))
 		if len(c.markets) != tc.markets || len(c.resolutions) != tc.resolved || len(c.tokens) != tc.tokens || len(c.rejects) != 0 {
 			t.Errorf("%s: %d markets, %d resolved, %d tokens, rejects %v",
 				tc.path, len(c.markets), len(c.resolutions), len(c.tokens), c.reasons())
@@ -104,7 +106,7 @@ func TestMarketTables(t *testing.T) {
 }
 
 func TestMidtermWinners(t *testing.T) {
-	c := read(t, shared(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
+	c := read(t, testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
 	if len(c.markets) != 27 || len(c.resolutions) != 27 {
 		t.Fatalf("%d markets, %d resolved", len(c.markets), len(c.resolutions))
 	}
@@ -116,7 +118,7 @@ func TestMidtermWinners(t *testing.T) {
 }
 
 func TestWalletFiles(t *testing.T) {
-	dir := shared(t, "A_trades", "cascadian_wallet_fills")
+	dir := testfiles.Captured(t, "A_trades", "cascadian_wallet_fills")
 	for file, want := range map[string]int{"dome_orders_xcn.json": 100, "fixture_track_b_wallets.json": 1140} {
 		c := read(t, filepath.Join(dir, file))
 		if len(c.fills) != want || len(c.rejects) != 0 {
@@ -128,7 +130,7 @@ func TestWalletFiles(t *testing.T) {
 // TestWeatherSnapshots: raw event lines whose markets have no condition id are
 // read and their markets refused one by one, not the file.
 func TestWeatherSnapshots(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "C_weather_markets", "seminar4_gamma_snapshots"), "*"))
+	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots"), "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
 	}
@@ -150,7 +152,7 @@ func TestWeatherSnapshots(t *testing.T) {
 // them. That one keeps what this feed rejects: 199 rows of no size and two rows
 // with a user name where the address should be.
 func TestMidterms(t *testing.T) {
-	dir := shared(t, "A_trades", "midterms2022_fpmm")
+	dir := testfiles.Captured(t, "A_trades", "midterms2022_fpmm")
 	files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
 	if err != nil || len(files) != 27 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -188,7 +190,7 @@ func fpmmLine(f data.Fill, key, label string) string {
 
 func normalisedMidterms(t *testing.T) map[string]int {
 	t.Helper()
-	file, err := os.Open(shared(t, "A_trades", "midterms2022_fpmm_derived", "trades_normalized.csv"))
+	file, err := os.Open(testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "trades_normalized.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

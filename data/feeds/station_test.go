@@ -17,12 +17,14 @@ import (
 	"pmx/data/feeds/metar"
 	"pmx/data/feeds/shape"
 	"pmx/data/reference"
+
+	"pmx/data/testfiles"
 )
 
 // TestDetectsEveryCapturedFileOfTheWeather: the longest pattern that fits a path says
 // what the file is taken for.
 func TestDetectsEveryCapturedFileOfTheWeather(t *testing.T) {
-	root := shared(t)
+	root := testfiles.Captured(t)
 	const either = "could be any of openmeteo-forecast, openmeteo-archive: say which with --as"
 	patterns := map[string]string{
 		"C_weather_markets/*/*": "unknown", "C_weather_markets/seminar4_gamma_snapshots/*": "gamma-events",
@@ -102,7 +104,7 @@ london EGLC metar 2026-06-10T00:51 0: 19.0
 reject 5 unknown_station
 reject 6 bad_time
 reject 7 bad_temperature`)
-	c := read(t, shared(t, "E_weather", "captured_excerpts", "aviationweather_metar_rows.json"))
+	c := read(t, testfiles.Captured(t, "E_weather", "captured_excerpts", "aviationweather_metar_rows.json"))
 	if got := c.told(); got != "nyc KLGA metar 2026-06-10T00:51 1: 21.1 of 21.0\nseoul RKSI metar 2026-06-10T01:00 1: 21.0 of 21.0\nnyc KLGA metar 2026-09-14T23:51 1: 21.7 of 22.0" {
 		t.Errorf("\n%s", got)
 	}
@@ -173,7 +175,7 @@ reject 8 bad_time`)
 // TestEveryCapturedAnswerOfTheWeatherService is of places that are not on the desk:
 // each is read to its end, and every row of it told.
 func TestEveryCapturedAnswerOfTheWeatherService(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "E_weather", "nws_api_pynws_mit"), "*.json"))
+	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "nws_api_pynws_mit"), "*.json"))
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}
@@ -252,7 +254,7 @@ func februaryLows() []string {
 // TestACenturyAndAHalfOfCentralPark: every highest and lowest temperature of 151
 // years, of which 2020 has three days.
 func TestACenturyAndAHalfOfCentralPark(t *testing.T) {
-	c := read(t, shared(t, "E_weather", "ghcn_daily", "USW00094728.dly.gz"))
+	c := read(t, testfiles.Captured(t, "E_weather", "ghcn_daily", "USW00094728.dly.gz"))
 	byMetric := map[data.Metric]int{}
 	var last data.Date
 	for _, a := range c.actuals {
@@ -301,7 +303,7 @@ func TestCapturedNormals(t *testing.T) {
 		"USW00094728.csv":                  "732 of KNYC; nyc 101 tmax ncei KNYC 1991-2020: 40.6 ± 10",
 		"Normals_DLY_1991-2020_sample.csv": "62 of KATL; atlanta 101 tmax ncei KATL 1991-2020: 53.8 ± 10",
 	} {
-		c := read(t, shared(t, "E_weather", "noaa_normals_1991_2020", file))
+		c := read(t, testfiles.Captured(t, "E_weather", "noaa_normals_1991_2020", file))
 		first, _, _ := strings.Cut(c.told(), "\n")
 		if got := fmt.Sprintf("%d of %s; %s", len(c.normals), c.normals[0].Station, first); got != want || len(c.rejects) > 0 {
 			t.Errorf("%s: %s, rejects %v, want %s", file, got, c.reasons(), want)

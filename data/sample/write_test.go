@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pmx/data/testfiles"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -44,7 +46,7 @@ func TestTinyVenueIsTheGoldenOne(t *testing.T) {
 	if digest(fills)+"\n"+digest(events)+"\n" != got {
 		t.Error("the manifest's digests are not those of the bytes")
 	}
-	golden := filepath.Join("testdata", "tiny.sha256")
+	golden := testfiles.Path("golden", "sample-tiny.sha256")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

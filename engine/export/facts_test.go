@@ -15,6 +15,8 @@ import (
 	"pmx/data/feeds"
 	"pmx/engine/export"
 	"pmx/rollups/keeper"
+
+	"pmx/data/testfiles"
 )
 
 // factTables show all facts without the numbers that are a database's own.
@@ -61,7 +63,7 @@ func exportFacts(t testing.TB, k *keeper.Keeper, format data.Format) (paths []st
 func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 	var first map[string][]string
 	for _, format := range export.Formats {
-		old, err := filepath.Glob("../../data/feeds/testdata/canonical-1/*." + string(format))
+		old, err := filepath.Glob(testfiles.Path("feeds", "canonical-1", "*."+string(format)))
 		if err != nil || len(old) != len(export.Facts) {
 			t.Fatalf("%d files: %v", len(old), err)
 		}
@@ -93,7 +95,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 // means; in each format its columns are those of the catalogue.
 func TestFactsDescribeThemselves(t *testing.T) {
 	k := open(t, 1)
-	old, _ := filepath.Glob("../../data/feeds/testdata/canonical-1/*.csv")
+	old, _ := filepath.Glob(testfiles.Path("feeds", "canonical-1", "*.csv"))
 	mustImport(t, k, old...)
 	types := map[datasets.Type][]string{
 		datasets.Text: {"VARCHAR"}, datasets.Texts: {"VARCHAR[]"}, datasets.Integer: {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"},

@@ -14,6 +14,8 @@ import (
 	"pmx/data"
 	"pmx/data/feeds"
 	"pmx/engine/ingest"
+
+	"pmx/data/testfiles"
 )
 
 // parts is what the parts of a receipt add up to.
@@ -45,7 +47,7 @@ func parts(t *testing.T, r ingest.Receipt) int64 {
 func smallFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, dir := range []string{"../../data/feeds/testdata", "../../../shared/data"} {
+	for _, dir := range []string{testfiles.Path("feeds"), filepath.Join(testfiles.Root(), "..", "shared", "data")} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -11,8 +11,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"pmx/cmd/bench/load"
 	"pmx/http/api/apitest"
-	"pmx/http/load"
 	"pmx/http/wire"
 )
 

@@ -4,7 +4,7 @@
 // comments on them, examples from a venue that was really asked.
 package openapi
 
-//go:generate go test pmx/e2e -run ^TestExamplesAreRepliesOfTheSampleVenue$ -count=1 -update
+//go:generate go test pmx/cmd/pmx/e2e -run ^TestExamplesAreRepliesOfTheSampleVenue$ -count=1 -update
 //go:generate go test pmx/http/openapi -run ^TestGoldenCopyIsCurrent$ -count=1 -update
 //go:generate go test pmx/http/openapi -run ^TestClientMethodsAreThoseOfTheRouteTable$ -count=1 -update
 

@@ -21,6 +21,8 @@ import (
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
+
+	"pmx/data/testfiles"
 )
 
 // figuresSQL works the figures of every market out from the facts alone, in
@@ -224,8 +226,8 @@ func count01(b bool) int {
 
 func TestFiguresOfCapturedMarketsFollowFromTheFacts(t *testing.T) {
 	k := open(t, t.TempDir())
-	mustImport(t, k, real(t, "A_trades", "midterms2022_fpmm"))
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "A_trades"), real(t, "B_markets")}}, nil); err != nil {
+	mustImport(t, k, testfiles.Captured(t, "A_trades", "midterms2022_fpmm"))
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "A_trades"), testfiles.Captured(t, "B_markets")}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	compareFigures(t, k, "''::BLOB")

@@ -14,6 +14,8 @@ import (
 	"pmx/data/sample"
 	"pmx/rollups/keeper"
 	"pmx/rollups/weather"
+
+	"pmx/data/testfiles"
 )
 
 // deskEvents reads the events of the desk out of the database, with the payout of
@@ -144,7 +146,7 @@ func checkSettlement(t *testing.T, k *keeper.Keeper) {
 // events again from what the database keeps of it.
 func TestTheDeskOfACapturedSnapshot(t *testing.T) {
 	k := open(t, t.TempDir())
-	mustImport(t, k, real(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	mustImport(t, k, testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
 	events, _ := deskEvents(t, k)
 	cities := map[string]int{}
 	for _, e := range events {

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pmx/rollups/textrun"
-	"pmx/rollups/walletrun"
+	"pmx/rollups/segments/fillseg"
+	"pmx/rollups/segments/textseg"
 )
 
 func TestWhenFilesAreWritten(t *testing.T) {
@@ -15,33 +15,33 @@ func TestWhenFilesAreWritten(t *testing.T) {
 	}
 	written, longAgo := tried(10*time.Second, false), tried(21*time.Second, false)
 	const large = 100_000_000
-	fine, known := walletrun.Stats{Ready: true}, textrun.Stats{Ready: true}
+	fine, known := fillseg.Stats{Ready: true}, textseg.Stats{Ready: true}
 	for _, c := range []struct {
 		what            string
 		r               *runs
-		wallets, tokens walletrun.Stats
-		texts           textrun.Stats
+		wallets, tokens fillseg.Stats
+		texts           textseg.Stats
 		due             bool
 	}{
-		{"nobody asked yet", &runs{}, walletrun.Stats{Idle: true}, fine, known, false},
-		{"nobody asked for texts yet", &runs{}, walletrun.Stats{}, fine, textrun.Stats{Idle: true}, false},
-		{"there is none", &runs{}, walletrun.Stats{}, fine, known, true},
-		{"there is none of tokens", written, fine, walletrun.Stats{}, known, true},
-		{"there is none of texts", written, fine, fine, textrun.Stats{}, true},
-		{"there is none, and the last try failed", tried(10*time.Second, true), walletrun.Stats{}, fine, known, false},
-		{"it failed long ago", tried(21*time.Second, true), walletrun.Stats{}, fine, known, true},
-		{"nothing came in", longAgo, walletrun.Stats{Ready: true, Run: large}, fine, known, false},
-		{"a new venue", &runs{}, walletrun.Stats{Ready: true, Tail: tailFew - 1}, fine, known, false},
-		{"a new venue grows", &runs{}, walletrun.Stats{Ready: true, Tail: tailFew}, fine, known, true},
-		{"few beside many", written, walletrun.Stats{Ready: true, Run: 1_600_000, Tail: 99_999}, fine, known, false},
-		{"a sixteenth", written, walletrun.Stats{Ready: true, Run: 1_600_000, Tail: 100_000}, fine, known, true},
-		{"the most there may be", written, walletrun.Stats{Ready: true, Run: large, Tail: tailMost}, fine, known, true},
-		{"tokens wait for wallets", written, fine, walletrun.Stats{Ready: true, Tail: tailFew}, known, false},
-		{"a fill was replaced", written, walletrun.Stats{Ready: true, Run: large, Dirty: 1}, fine, known, false},
-		{"a fill was replaced a while ago", longAgo, walletrun.Stats{Ready: true, Run: large, Dirty: 1}, fine, known, true},
-		{"a fill of a token was", longAgo, fine, walletrun.Stats{Ready: true, Dirty: 1}, known, true},
-		{"some texts changed", longAgo, fine, fine, textrun.Stats{Ready: true, Text: textMost - 1}, false},
-		{"many texts changed", written, fine, fine, textrun.Stats{Ready: true, Text: textMost}, true},
+		{"nobody asked yet", &runs{}, fillseg.Stats{Idle: true}, fine, known, false},
+		{"nobody asked for texts yet", &runs{}, fillseg.Stats{}, fine, textseg.Stats{Idle: true}, false},
+		{"there is none", &runs{}, fillseg.Stats{}, fine, known, true},
+		{"there is none of tokens", written, fine, fillseg.Stats{}, known, true},
+		{"there is none of texts", written, fine, fine, textseg.Stats{}, true},
+		{"there is none, and the last try failed", tried(10*time.Second, true), fillseg.Stats{}, fine, known, false},
+		{"it failed long ago", tried(21*time.Second, true), fillseg.Stats{}, fine, known, true},
+		{"nothing came in", longAgo, fillseg.Stats{Ready: true, Run: large}, fine, known, false},
+		{"a new venue", &runs{}, fillseg.Stats{Ready: true, Tail: tailFew - 1}, fine, known, false},
+		{"a new venue grows", &runs{}, fillseg.Stats{Ready: true, Tail: tailFew}, fine, known, true},
+		{"few beside many", written, fillseg.Stats{Ready: true, Run: 1_600_000, Tail: 99_999}, fine, known, false},
+		{"a sixteenth", written, fillseg.Stats{Ready: true, Run: 1_600_000, Tail: 100_000}, fine, known, true},
+		{"the most there may be", written, fillseg.Stats{Ready: true, Run: large, Tail: tailMost}, fine, known, true},
+		{"tokens wait for wallets", written, fine, fillseg.Stats{Ready: true, Tail: tailFew}, known, false},
+		{"a fill was replaced", written, fillseg.Stats{Ready: true, Run: large, Dirty: 1}, fine, known, false},
+		{"a fill was replaced a while ago", longAgo, fillseg.Stats{Ready: true, Run: large, Dirty: 1}, fine, known, true},
+		{"a fill of a token was", longAgo, fine, fillseg.Stats{Ready: true, Dirty: 1}, known, true},
+		{"some texts changed", longAgo, fine, fine, textseg.Stats{Ready: true, Text: textMost - 1}, false},
+		{"many texts changed", written, fine, fine, textseg.Stats{Ready: true, Text: textMost}, true},
 	} {
 		if got := c.r.due(c.wallets, c.tokens, c.texts, now); got != c.due {
 			t.Errorf("%s: due %v", c.what, got)

@@ -22,6 +22,8 @@ import (
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
+
+	"pmx/data/testfiles"
 )
 
 func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil) }
@@ -89,16 +91,6 @@ func count(t *testing.T, k *keeper.Keeper, query string) (n int64) {
 	return n
 }
 
-// real gives a path of the captured data, or skips where it is not there.
-func real(t *testing.T, parts ...string) string {
-	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "..", "shared", "data"}, parts...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the captured data is not beside the checkout: %v", err)
-	}
-	return path
-}
-
 func rows(t *testing.T, path string) []map[string]string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -122,9 +114,9 @@ func rows(t *testing.T, path string) []map[string]string {
 }
 
 func TestMidtermsGiveEveryWalletsExpectedPnL(t *testing.T) {
-	expected := rows(t, real(t, "A_trades", "midterms2022_fpmm_derived", "expected_wallet_pnl.csv"))
+	expected := rows(t, testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "expected_wallet_pnl.csv"))
 	k := open(t, t.TempDir())
-	mustImport(t, k, real(t, "A_trades", "midterms2022_fpmm"), real(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
+	mustImport(t, k, testfiles.Captured(t, "A_trades", "midterms2022_fpmm"), testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
 	snap := k.Snapshot()
 	if snap.Counts.Fills != 14580 {
 		t.Errorf("%d fills, want 14,580", snap.Counts.Fills)
@@ -180,7 +172,7 @@ func find(t *testing.T, k *keeper.Keeper, snap *serving.Snapshot, wallet string)
 }
 
 func TestWrappedPagesCountEachFillOnce(t *testing.T) {
-	path := real(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv")
+	path := testfiles.Captured(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv")
 	k := open(t, t.TempDir())
 	r := mustImport(t, k, path)[0]
 	if r.Read != 5000 || r.Inserted != 1500 || r.Identical != 3500 {
@@ -194,7 +186,7 @@ func TestWrappedPagesCountEachFillOnce(t *testing.T) {
 
 func TestAllCapturedFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 	k := open(t, t.TempDir())
-	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "A_trades"), real(t, "B_markets")}}, nil)
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "A_trades"), testfiles.Captured(t, "B_markets")}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +205,7 @@ func TestAllCapturedFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 		}
 	}
 	mustVerify(t, k)
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "F_kalshi")}}, nil); !errors.Is(err, keeper.ErrNothing) {
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "F_kalshi")}}, nil); !errors.Is(err, keeper.ErrNothing) {
 		t.Errorf("another venue's files: %v, want them refused", err)
 	}
 }
@@ -414,7 +406,7 @@ func TestAFillThatWaitedUnderTwoNamesCountsOnce(t *testing.T) {
 }
 
 func TestResolutionsDoNotDependOnTheOrderOfFiles(t *testing.T) {
-	dir := real(t, "B_markets", "cascadian_2025-10")
+	dir := testfiles.Captured(t, "B_markets", "cascadian_2025-10")
 	a, b := filepath.Join(dir, "expanded_resolution_map.json"), filepath.Join(dir, "markets_dim_seed.json")
 	state := func(paths ...string) (n int64) {
 		k := open(t, t.TempDir())

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"pmx/engine/query"
 	"pmx/rollups"
+	"pmx/rollups/query"
 	"pmx/rollups/serving"
 )
 

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"pmx/rollups"
-	"pmx/rollups/runfile"
+	"pmx/rollups/segments"
+	"pmx/rollups/segments/fillseg"
+	"pmx/rollups/segments/textseg"
 	"pmx/rollups/serving"
-	"pmx/rollups/textrun"
-	"pmx/rollups/walletrun"
 )
 
 // When the file in wallet order is written anew: once so many fills came in that
@@ -36,11 +36,11 @@ const (
 
 // runs keeps what is served beside the database: files, and what came in since.
 type runs struct {
-	names    *rollups.Names   // of what the stores hold: learned before they are given it
-	wallets  *walletrun.Store // every fill, by wallet
-	tokens   *walletrun.Store // the newest fills, by token
-	texts    *textrun.Store   // by market
-	building sync.Mutex       // one writing of files at a time
+	names    *rollups.Names // of what the stores hold: learned before they are given it
+	wallets  *fillseg.Store // every fill, by wallet
+	tokens   *fillseg.Store // the newest fills, by token
+	texts    *textseg.Store // by market
+	building sync.Mutex     // one writing of files at a time
 	// Written before building is unlocked.
 	took   time.Duration // of the last files of fills
 	at     time.Time
@@ -51,9 +51,9 @@ func newRuns(dir string, snapshot func() *serving.Snapshot) *runs {
 	names := &rollups.Names{Snapshot: snapshot}
 	return &runs{
 		names:   names,
-		wallets: walletrun.New(filepath.Join(dir, "wallets.run"), names),
-		tokens:  walletrun.NewNewest(filepath.Join(dir, "tokens.run"), names, rollups.NewestFills),
-		texts:   textrun.New(filepath.Join(dir, "markets.run")),
+		wallets: fillseg.New(filepath.Join(dir, "wallets.run"), names),
+		tokens:  fillseg.NewNewest(filepath.Join(dir, "tokens.run"), names, rollups.NewestFills),
+		texts:   textseg.New(filepath.Join(dir, "markets.run")),
 	}
 }
 
@@ -66,7 +66,7 @@ func (k *Keeper) serveRuns(dir string) {
 
 // damaged is called by whoever reads a file that is not what was written. What was
 // lost is read from the database until the next one is there.
-func (k *Keeper) damaged(d *runfile.Damage) {
+func (k *Keeper) damaged(d *segments.Damage) {
 	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below runs/ is damaged: it is set aside and written again")
 	if k.busy.TryEnter() { // else what is under way writes it, or the next cycle
 		defer k.busy.Leave()
@@ -86,13 +86,13 @@ func (r *runs) open(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var errs []error
-	for _, s := range []*walletrun.Store{r.wallets, r.tokens} {
-		known, err := s.Open(func(c walletrun.Covers) (bool, error) { return rollups.RunFits(ctx, conn, c) })
+	for _, s := range []*fillseg.Store{r.wallets, r.tokens} {
+		known, err := s.Open(func(c fillseg.Covers) (bool, error) { return rollups.RunFits(ctx, conn, c) })
 		if err != nil || !known {
 			errs = append(errs, err, restartFills(ctx, conn, s))
 		}
 	}
-	known, err := r.texts.Open(func(c textrun.Covers) (bool, error) { return rollups.TextsFit(ctx, conn, c) })
+	known, err := r.texts.Open(func(c textseg.Covers) (bool, error) { return rollups.TextsFit(ctx, conn, c) })
 	if err != nil || !known {
 		errs = append(errs, err, r.restartTexts(ctx, conn))
 	}
@@ -107,7 +107,7 @@ func (r *runs) restart(ctx context.Context, conn *sql.Conn) error {
 	return errors.Join(restartFills(ctx, conn, r.wallets), restartFills(ctx, conn, r.tokens), r.restartTexts(ctx, conn))
 }
 
-func restartFills(ctx context.Context, conn *sql.Conn, s *walletrun.Store) error {
+func restartFills(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 	last, err := rollups.LastBatch(ctx, conn)
 	if err != nil {
 		return err
@@ -138,10 +138,10 @@ func (r *runs) catchUp(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var passed passedBy // mostly the same for both
-	if err := passed.addTo(ctx, conn, r.wallets, func(b walletrun.Batch) walletrun.Batch { return b }); err != nil {
+	if err := passed.addTo(ctx, conn, r.wallets, func(b fillseg.Batch) fillseg.Batch { return b }); err != nil {
 		return err
 	}
-	if err := passed.addTo(ctx, conn, r.tokens, func(b walletrun.Batch) walletrun.Batch { return rollups.ByToken(b, nil) }); err != nil {
+	if err := passed.addTo(ctx, conn, r.tokens, func(b fillseg.Batch) fillseg.Batch { return rollups.ByToken(b, nil) }); err != nil {
 		return err
 	}
 	changed, err := rollups.MarketsSince(ctx, conn, r.texts.Through())
@@ -161,11 +161,11 @@ func (r *runs) catchUp(ctx context.Context, conn *sql.Conn) error {
 // passedBy is the imports after one and up to the last, as they were read.
 type passedBy struct {
 	after   int64
-	batches []walletrun.Batch
+	batches []fillseg.Batch
 }
 
 // addTo adds to a store what passed by it.
-func (p *passedBy) addTo(ctx context.Context, conn *sql.Conn, s *walletrun.Store, keyed func(walletrun.Batch) walletrun.Batch) error {
+func (p *passedBy) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store, keyed func(fillseg.Batch) fillseg.Batch) error {
 	through := s.Through()
 	last, err := rollups.LastBatch(ctx, conn)
 	if err != nil {
@@ -176,7 +176,7 @@ func (p *passedBy) addTo(ctx context.Context, conn *sql.Conn, s *walletrun.Store
 		return err
 	}
 	if later == 0 {
-		s.Add(walletrun.Batch{Number: last})
+		s.Add(fillseg.Batch{Number: last})
 		return nil
 	}
 	// One of them may have replaced fills that the store holds.
@@ -236,18 +236,18 @@ func (r *runs) add(ctx context.Context, conn *sql.Conn) error {
 
 // WalletStats tells what is held of wallets beside the database; idle where nobody
 // is served.
-func (k *Keeper) WalletStats() walletrun.Stats {
+func (k *Keeper) WalletStats() fillseg.Stats {
 	if k.runs == nil {
-		return walletrun.Stats{Idle: true}
+		return fillseg.Stats{Idle: true}
 	}
 	return k.runs.wallets.Stats()
 }
 
 // MarketStats tells what is held of tokens' newest fills and of markets' texts beside
 // the database; idle where nobody is served.
-func (k *Keeper) MarketStats() (walletrun.Stats, textrun.Stats) {
+func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 	if k.runs == nil {
-		return walletrun.Stats{Idle: true}, textrun.Stats{Idle: true}
+		return fillseg.Stats{Idle: true}, textseg.Stats{Idle: true}
 	}
 	return k.runs.tokens.Stats(), k.runs.texts.Stats()
 }
@@ -284,7 +284,7 @@ func (k *Keeper) addRuns(ctx context.Context, conn *sql.Conn) {
 
 // grown tells whether so much came in that a new file in wallet order is worth
 // writing.
-func grown(s walletrun.Stats) bool {
+func grown(s fillseg.Stats) bool {
 	return s.Tail >= tailMost || s.Tail >= max(tailFew, s.Run/tailShare)
 }
 
@@ -300,7 +300,7 @@ func (r *runs) hurt() bool {
 }
 
 // due tells whether new files are worth writing.
-func (r *runs) due(wallets, tokens walletrun.Stats, texts textrun.Stats, now time.Time) bool {
+func (r *runs) due(wallets, tokens fillseg.Stats, texts textseg.Stats, now time.Time) bool {
 	rested := now.Sub(r.at) > rest*r.took
 	switch {
 	case wallets.Idle, tokens.Idle, texts.Idle:
@@ -313,7 +313,7 @@ func (r *runs) due(wallets, tokens walletrun.Stats, texts textrun.Stats, now tim
 	return wallets.Dirty+tokens.Dirty > 0 && rested
 }
 
-func textsDue(s textrun.Stats) bool { return !s.Ready || s.Text >= textMost }
+func textsDue(s textseg.Stats) bool { return !s.Ready || s.Text >= textMost }
 
 // writeRuns writes new files beside everything else, where they are due and none is
 // under way. The wait group is the owner of the work; Close ends it.
@@ -339,8 +339,8 @@ func (k *Keeper) writeRuns() {
 }
 
 func begunAnew(err error) bool {
-	var d *runfile.Damage
-	return errors.Is(err, walletrun.ErrOvertaken) || errors.As(err, &d) || errors.Is(err, textrun.ErrOvertaken)
+	var d *segments.Damage
+	return errors.Is(err, fillseg.ErrOvertaken) || errors.As(err, &d) || errors.Is(err, textseg.ErrOvertaken)
 }
 
 // rewriteRuns writes all files from the database, whatever there is.
@@ -424,7 +424,7 @@ func (r *runs) buildFills(ctx context.Context, conn *sql.Conn, whole bool) error
 	})
 }
 
-func planned(ctx context.Context, conn *sql.Conn, s *walletrun.Store, whole bool) (walletrun.Plan, error) {
+func planned(ctx context.Context, conn *sql.Conn, s *fillseg.Store, whole bool) (fillseg.Plan, error) {
 	p := s.Plan()
 	if whole {
 		p.After, p.Again = -1, nil
@@ -439,7 +439,7 @@ func planned(ctx context.Context, conn *sql.Conn, s *walletrun.Store, whole bool
 
 // byToken hands the facts that a plan asks for to add, the token in the place of the
 // wallet.
-func byToken(p walletrun.Plan, add adder) func(wallet int32, batch int64, f *serving.Fill) error {
+func byToken(p fillseg.Plan, add adder) func(wallet int32, batch int64, f *serving.Fill) error {
 	return func(wallet int32, batch int64, f *serving.Fill) error {
 		if !p.Wants(f.Token, batch) {
 			return nil

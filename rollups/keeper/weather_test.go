@@ -18,6 +18,8 @@ import (
 	"pmx/engine/export"
 	"pmx/rollups/keeper"
 	"pmx/rollups/weather"
+
+	"pmx/data/testfiles"
 )
 
 const forecastHeader = "city,target,metric,source,issued_at,value,unit\n"
@@ -323,7 +325,7 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 // hour by hour, from the answers as they were kept.
 func TestTheForecastOfACapturedDay(t *testing.T) {
 	k := open(t, t.TempDir())
-	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{real(t, "E_weather", "openmeteo_snapshots")}}, nil)
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "E_weather", "openmeteo_snapshots")}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

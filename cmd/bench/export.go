@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"pmx/cmd/bench/load"
+	"pmx/data"
+	"pmx/engine/export"
+)
+
+// crowd are wallets in numbers, with lifetime figures and no fill behind them.
+var crowd = []string{
+	"INSERT INTO wallets SELECT i::INTEGER, unhex(substr(sha256(i::VARCHAR), 1, 40)) FROM range(@crowd) AS r(i)",
+	`INSERT INTO wallet_total SELECT i::INTEGER, 1 + i % 7, 0, 0, hash(i) % 1000000007, hash(i + 1) % 1000000007, i % 13, 1, 1 + i % 5, i % 3, i % 2,
+  0, 0, hash(i + 2) % 500000009, 0, 1700000000000000 + i, 1730000000000000 + i FROM range(@crowd) AS r(i)`,
+	"UPDATE rollup_state SET as_of = 1732000000000000, epoch = 1",
+}
+
+// bareCopy gives the leaderboard's rows and columns to one COPY, as one would by
+// hand.
+const bareCopy = `COPY (
+  SELECT row_number() OVER () AS rank, '0x' || lower(hex(address)) AS address, username, fills AS trades, volume / 1e6 AS volume, buy_usd / 1e6 AS buy,
+    sell_usd / 1e6 AS sell, cash / 1e6 AS net_cash, redemption / 1e6 AS redemption, pnl / 1e6 AS real_pnl,
+    CASE WHEN buy_usd <> 0 THEN round(pnl::DOUBLE / buy_usd, 6) END AS roi, CASE WHEN resolved_markets <> 0 THEN round(winning_markets / resolved_markets, 6) END AS win_rate,
+    markets, resolved_markets, winning_markets, make_timestamp(first_ts)::TIMESTAMPTZ AS first_trade_at, make_timestamp(last_ts)::TIMESTAMPTZ AS last_trade_at
+  FROM (SELECT t.*, w.address, n.name AS username, buy_usd + sell_usd AS volume, sell_usd - buy_usd - fee_usd AS cash,
+      sell_usd - buy_usd - fee_usd + redemption AS pnl
+    FROM wallet_total AS t JOIN wallets AS w ON w.wallet = t.wallet LEFT JOIN wallet_names AS n ON n.wallet = t.wallet
+    ORDER BY pnl DESC, volume DESC, address LIMIT 2000000) AS ranked
+) TO '@file' (@options)`
+
+// export measures a dataset of as many rows as a file may have against one COPY,
+// what it needs in memory, and what readers notice of it.
+func (b *bench) export() error {
+	s, err := b.crowded()
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.exportRates(s), b.exportReaders(s), s.close())
+}
+
+// crowded serves a venue of a crowd.
+func (b *bench) crowded() (*service, error) {
+	k, err := open(b.ctx, b.path("crowd"), nil)
+	if err != nil {
+		return nil, err
+	}
+	err = k.DB().Write(b.ctx, func(conn *sql.Conn) error {
+		var there int64
+		if err := conn.QueryRowContext(b.ctx, "SELECT count(*) FROM wallets").Scan(&there); err != nil || there > 0 {
+			return err
+		}
+		for _, text := range substituted(crowd, "@crowd", fmt.Sprint(b.Crowd)) {
+			if _, err := conn.ExecContext(b.ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, k.Close()); err != nil {
+		return nil, err
+	}
+	return b.serve("crowd")
+}
+
+func (b *bench) exportRates(s *service) error {
+	for _, f := range []struct {
+		format  data.Format
+		options string
+		bar     string
+	}{{data.Parquet, "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880", "≤ 1.15"}, {data.CSV, "FORMAT csv, HEADER true", ""}} {
+		var ours, bare []time.Duration
+		peak, before := int64(0), int64(0)
+		for range 3 {
+			d, err := b.bareExport(s, f.options)
+			if err != nil {
+				return err
+			}
+			resetPeak()
+			before = peakMemory()
+			o, err := timed(func() error { return b.exportOnce(b.ctx, s, f.format) })
+			if err != nil {
+				return err
+			}
+			ours, bare, peak = append(ours, o), append(bare, d), max(peak, peakMemory()-before)
+		}
+		o, r := median(ours), median(bare)
+		b.add(fmt.Sprintf("export %s rows as %s", count(min(b.Crowd, export.MaxRows)), f.format), fmt.Sprintf("%s, peak +%d MB", o.Round(10*time.Millisecond), peak>>20),
+			"a bare COPY "+r.Round(10*time.Millisecond).String(), ratio(o.Seconds(), r.Seconds()), f.bar)
+	}
+	return nil
+}
+
+func (b *bench) exportOnce(ctx context.Context, s *service, format data.Format) error {
+	e := export.Exporter{DB: s.keeper.DB()}
+	_, err := e.Write(ctx, "trader_leaderboard", format, filepath.Join(s.keeper.DB().Dir().Exports(), "bench."+string(format)), nil)
+	return err
+}
+
+func (b *bench) bareExport(s *service, options string) (took time.Duration, err error) {
+	file := filepath.Join(s.keeper.DB().Dir().Exports(), "bare")
+	err = s.keeper.DB().Read(b.ctx, func(conn *sql.Conn) error {
+		took, err = timed(func() error {
+			_, err := conn.ExecContext(b.ctx, substituted([]string{bareCopy}, "@file", file, "@options", options)[0])
+			return err
+		})
+		return err
+	})
+	return took, err
+}
+
+// exportReaders asks for stats of random wallets, quiet and while one export
+// follows another.
+func (b *bench) exportReaders(s *service) error {
+	paths := walletPaths(s)
+	run := func() (load.Result, error) { return s.ask(b.ctx, paths) }
+	quiet, err := run()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			err = b.exportOnce(ctx, s, data.Parquet)
+		}
+		done <- err
+	}()
+	busy, err := run()
+	cancel()
+	if ended := <-done; !errors.Is(ended, context.Canceled) {
+		err = errors.Join(err, ended)
+	}
+	if err != nil {
+		return err
+	}
+	b.add("stats of random wallets while an export runs", fmt.Sprintf("p99 %s, %s/s", short(busy.P99), count(int64(busy.PerSecond))),
+		fmt.Sprintf("quiet p99 %s, %s/s", short(quiet.P99), count(int64(quiet.PerSecond))), ratio(busy.P99.Seconds(), quiet.P99.Seconds()), "≤ 2")
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/rs/zerolog"
+
+	"pmx/cmd/bench/load"
+	"pmx/engine"
+	"pmx/engine/control"
+	"pmx/http/access"
+	"pmx/http/api"
+	"pmx/http/server"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+const (
+	lasting = 5 * time.Second
+	keyRing = 64 // alpha keys, so that no window runs out
+)
+
+// service is the whole server on loopback.
+type service struct {
+	keeper *keeper.Keeper
+	keys   []string
+	addr   string
+	conns  int
+	stop   context.CancelFunc
+	done   chan error
+	ctl    *control.DB
+}
+
+func (b *bench) serve(name string) (*service, error) {
+	engine.MakeRoom()
+	s := &service{done: make(chan error, 1), conns: b.Conns}
+	var a *api.API
+	var err error
+	s.keeper, err = open(b.ctx, b.path(name), func(snap *serving.Snapshot) {
+		if a != nil {
+			a.Publish(snap)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.ctl, err = control.Open(b.ctx, s.keeper.DB().Dir().Control(), time.Now); err != nil {
+		return nil, err
+	}
+	for i := range keyRing {
+		secret, hash, err := access.NewSecret(rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.ctl.IssueKey(b.ctx, hash, "alpha", fmt.Sprint("bench ", i)); err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, secret)
+	}
+	log := zerolog.New(os.Stderr).Level(zerolog.WarnLevel)
+	gate, err := access.NewGate(b.ctx, s.ctl, log)
+	if err != nil {
+		return nil, err
+	}
+	if a, err = api.New(api.Config{Source: s.keeper, Reader: s.keeper.Reader(), Gate: gate, Version: "bench", CursorKey: make([]byte, 32)}); err != nil {
+		return nil, err
+	}
+	srv, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: log})
+	if err != nil {
+		return nil, err
+	}
+	s.addr = srv.Addr().String()
+	ctx, cancel := context.WithCancel(b.ctx)
+	s.stop = cancel
+	go func() { s.done <- srv.Serve(ctx) }()
+	return s, nil
+}
+
+func (s *service) close() error {
+	s.stop()
+	return errors.Join(<-s.done, s.ctl.Close(), s.keeper.Close())
+}
+
+// http measures requests per second against Fiber answering a constant body of
+// the same size, in turns.
+func (b *bench) http() error {
+	s, err := b.serve("large")
+	if err != nil {
+		return err
+	}
+	board := "/api/v3/leaderboard/traders?limit=50"
+	stats := walletPaths(s)
+	for _, c := range []struct {
+		what  string
+		paths []string
+		bar   string
+	}{
+		{"leaderboard, 50 rows", []string{board}, "≥ 0.85"},
+		{"leaderboard, 200 rows", []string{"/api/v3/leaderboard/traders?limit=200"}, "≥ 0.85"},
+		{"stats of random wallets", stats, "≥ 0.60"},
+	} {
+		if err := b.against(s, c.what, c.paths, c.bar); err != nil {
+			return errors.Join(err, s.close())
+		}
+	}
+	return s.close()
+}
+
+// walletPaths picks wallets at random out of all.
+func walletPaths(s *service) []string {
+	snap := s.keeper.Snapshot()
+	rng := mrand.New(mrand.NewPCG(1, 2))
+	paths := make([]string, 20_000)
+	for i := range paths {
+		paths[i] = "/api/v3/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + "/stats"
+	}
+	return paths
+}
+
+func (b *bench) against(s *service, what string, paths []string, bar string) error {
+	ours, floor, err := b.inTurns(s, paths, lasting)
+	if err != nil {
+		return err
+	}
+	b.add(what, fmt.Sprintf("%s/s, p50 %s, p99 %s", count(int64(ours.PerSecond)), short(ours.P50), short(ours.P99)),
+		"Fiber's constant body "+count(int64(floor.PerSecond))+"/s", ratio(ours.PerSecond, floor.PerSecond), bar)
+	return nil
+}
+
+// inTurns asks s and Fiber's constant body of the same size for paths, three times
+// each by turns, and gives the run of each whose rate is in the middle.
+func (b *bench) inTurns(s *service, paths []string, each time.Duration) (ours, floor load.Result, err error) {
+	run := func(addr string) (load.Result, error) {
+		return ask(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: s.keys, Conns: b.Conns, Duration: each})
+	}
+	var mine, theirs []load.Result
+	var at string
+	for range 3 {
+		o, err := run(s.addr)
+		if err != nil {
+			return ours, floor, err
+		}
+		if at == "" {
+			addr, stop, err := constant(int(o.Bytes / max(o.Requests, 1)))
+			if err != nil {
+				return ours, floor, err
+			}
+			defer stop()
+			at = addr
+		}
+		f, err := run(at)
+		if err != nil {
+			return ours, floor, err
+		}
+		mine, theirs = append(mine, o), append(theirs, f)
+	}
+	byRate := func(x, y load.Result) int { return cmp.Compare(x.PerSecond, y.PerSecond) }
+	slices.SortFunc(mine, byRate)
+	slices.SortFunc(theirs, byRate)
+	return mine[1], theirs[1], nil
+}
+
+func middle(v []float64) float64 {
+	a, b, c := v[0], v[1], v[2]
+	return max(min(a, b), min(max(a, b), c))
+}
+
+// constant serves a body of size bytes and nothing else, at every path: it is asked
+// for what pmx is asked for, key and all, so that the requests weigh the same.
+func constant(size int) (addr string, stop func(), err error) {
+	body := bytes.Repeat([]byte("x"), size)
+	app := fiber.New(fiber.Config{DisableStartupMessage: true})
+	app.Get("/*", func(c *fiber.Ctx) error { return c.Send(body) })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = app.Listener(l) }()
+	return l.Addr().String(), func() { _ = app.Shutdown(); <-done }, nil
+}

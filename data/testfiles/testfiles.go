@@ -1,0 +1,43 @@
+// Package testfiles finds the files that tests read, from whatever package a test
+// stands in.
+package testfiles
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Root gives the root of the repository: the nearest folder upwards with a go.mod.
+func Root() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			panic("no go.mod above the test's folder")
+		}
+		dir = up
+	}
+}
+
+// Path gives a path below testdata/ at the root.
+func Path(parts ...string) string {
+	return filepath.Join(append([]string{Root(), "testdata"}, parts...)...)
+}
+
+// Captured gives a path of the captured data, which lies beside the checkout in
+// shared/data and is not part of the repository, and skips the test without it.
+func Captured(t testing.TB, parts ...string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the captured data is not beside the checkout: %v", err)
+	}
+	return path
+}

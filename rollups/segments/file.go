@@ -1,0 +1,222 @@
+package segments
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// File is an open file. It is read by slice, without a call of the system, and
+// unmapped once nobody reads it any more. Of every page the checksum is compared
+// before anything of it is given, the first time only.
+type File struct {
+	Header
+	path  string
+	info  os.FileInfo
+	bytes []byte
+	parts [][]byte        // the sections
+	first []int           // the page that each section begins at, not counting the header
+	sums  []byte          // the checksums of the pages
+	seen  []atomic.Uint64 // a bit per page whose checksum was compared
+	users atomic.Int64    // the owner and every reader at work; 0: unmapped
+}
+
+// Open maps a finished file. The error is ErrFormat where another version wrote it,
+// a *Damage too where it is damaged, and os.ErrNotExist where there is none.
+func Open(path string, format *Format) (*File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() || st.Size() < PageSize {
+		return nil, &Damage{Path: path, What: fmt.Sprintf("%d bytes, mode %s", st.Size(), st.Mode()), info: st}
+	}
+	b, err := mapFile(f, int(st.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	r := &File{path: path, info: st, bytes: b}
+	if err := Try(func() error { return r.begin(format) }); err != nil {
+		return nil, errors.Join(r.named(err), unmap(b))
+	}
+	r.users.Store(1)
+	return r, nil
+}
+
+// begin reads what the file says of itself.
+func (f *File) begin(format *Format) (err error) {
+	if f.Header, err = format.decode(f.bytes); err != nil {
+		return err
+	}
+	for s := range f.Counts {
+		from, to := f.Span(s)
+		f.parts = append(f.parts, f.bytes[from:to:to])
+		f.first = append(f.first, int(from/PageSize)-1)
+	}
+	f.sums = f.bytes[PageSize*(1+f.pages()):]
+	if xxhash.Sum64(f.sums) != f.Header.sums {
+		return &Damage{What: "checksums of pages: checksum differs"}
+	}
+	f.seen = make([]atomic.Uint64, (f.pages()+63)/64)
+	return nil
+}
+
+// named says of damage which file it is of.
+func (f *File) named(err error) error {
+	var d *Damage
+	if !errors.As(err, &d) {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	d.Path, d.info = f.path, f.info
+	return err
+}
+
+// Damaged is the panic of a reader that finds what cannot be, for Caught and Try.
+func (f *File) Damaged(what string, args ...any) *Damage {
+	return &Damage{Path: f.path, What: fmt.Sprintf(what, args...), info: f.info}
+}
+
+// Len is how many bytes a section has.
+func (f *File) Len(section int) int { return len(f.parts[section]) }
+
+// Bytes gives the bytes of a section from lo to hi, once their pages are proved. What
+// lies outside of the section, and a page that is not what was written, is a panic
+// that Caught and Try catch.
+func (f *File) Bytes(section, lo, hi int) []byte {
+	b := f.parts[section]
+	if uint(lo) > uint(hi) || uint(hi) > uint(len(b)) {
+		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[section], lo, hi, len(b)))
+	}
+	first := f.first[section]
+	for page := first + lo/PageSize; page*PageSize < first*PageSize+hi; page++ {
+		if !f.proved(page) {
+			f.prove(page)
+		}
+	}
+	return b[lo:hi:hi]
+}
+
+func (f *File) proved(page int) bool { return f.seen[page>>6].Load()>>(page&63)&1 != 0 }
+
+// prove compares the checksum of a page.
+func (f *File) prove(page int) {
+	b := f.bytes[PageSize*(page+1):][:PageSize]
+	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(f.sums[sumSize*page:]) {
+		panic(f.Damaged("%s: checksum of the page at byte %d differs", f.sectionAt(page), PageSize*(page+1)))
+	}
+	f.seen[page>>6].Or(1 << (page & 63))
+}
+
+func (f *File) sectionAt(page int) string {
+	s := len(f.first) - 1
+	for s > 0 && f.first[s] > page {
+		s--
+	}
+	return f.format.Names[s]
+}
+
+// Prove compares the checksum of every page, whether that was done before or not. It
+// calls going between pages, and ends where that is an error.
+func (f *File) Prove(going func() error) error {
+	return Try(func() error {
+		const step = 256
+		pages := int(f.pages())
+		for page := range pages {
+			if page%step == 0 {
+				adviseNeeded(f.bytes, PageSize*(page+1), PageSize*(min(page+step, pages)+1))
+				if err := going(); err != nil {
+					return err
+				}
+			}
+			f.prove(page)
+		}
+		return nil
+	})
+}
+
+// Scattered tells the system that the file will be read here and there: what lies
+// beside is asked for by others, and where the file is larger than memory, reading
+// ahead would only push out what is used. A file that is read from front to back is
+// opened without.
+func (f *File) Scattered() { adviseRandom(f.bytes) }
+
+// Ahead has the system read the bytes from lo to hi of a section before they are
+// used, one after the other.
+func (f *File) Ahead(section, lo, hi int) { adviseNeeded(f.parts[section], lo, hi) }
+
+// Take keeps the file mapped until Drop; false where it is unmapped already.
+func (f *File) Take() bool {
+	for {
+		n := f.users.Load()
+		if n == 0 {
+			return false
+		}
+		if f.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Drop ends a use; the last one unmaps.
+func (f *File) Drop() error {
+	if f.users.Add(-1) > 0 {
+		return nil
+	}
+	return unmap(f.bytes)
+}
+
+// Users is how many hold the file: its owner and every reader at work.
+func (f *File) Users() int64 { return f.users.Load() }
+
+// holds tells whether an address is one of the mapping, which may be gone by now.
+func (f *File) holds(addr uintptr) bool {
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(f.bytes)))
+	return addr >= from && addr-from < uintptr(len(f.bytes))
+}
+
+// Publish gives a finished file its name, for good once the folder is durable too.
+func Publish(part, path string, sync func(*os.File) error) error {
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(sync(d), d.Close())
+}
+
+// Part is the name of a file under way that belongs to the one at path.
+func Part(path string, n int) string { return fmt.Sprintf("%s.part-%d", stem(path), n) }
+
+func stem(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
+
+// Sweep removes the files under way that belong to the one at path.
+func Sweep(path string) error {
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name(), filepath.Base(stem(path))+".part-") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(path), f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

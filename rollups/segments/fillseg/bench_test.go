@@ -1,0 +1,98 @@
+package fillseg
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// benchStore has many wallets of 20 fills, one of just too few to be heavy, and a
+// market maker.
+func benchStore(b *testing.B) *Store {
+	b.Helper()
+	s := New(filepath.Join(b.TempDir(), "wallets.run"), scrambled{})
+	if err := s.Restart(0, false); err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	n := uint64(0)
+	fill := func(tokens int32) *serving.Fill {
+		n++
+		f := &serving.Fill{TS: (epoch + int64(n)*7) * second, Token: rng.Int32N(tokens), Side: data.Side(n & 1), Role: data.Taker, LogIndex: 3, Repeat: 1,
+			Shares: data.Micro(rng.Int64N(1e9)), USD: data.Micro(rng.Int64N(1e9))}
+		binary.BigEndian.PutUint64(f.Tx[:], n/2)
+		return f
+	}
+	err := s.Build(context.Background(), s.Plan(), func(add func(int32, *serving.Fill) error) error {
+		for range 300_000 {
+			if err := add(2+rng.Int32N(15_000), fill(40_000)); err != nil {
+				return err
+			}
+		}
+		for i := range 500_000 {
+			wallet := int32(0)
+			if i%26 == 0 {
+				wallet = 1 // 19,231 fills
+			}
+			if err := add(wallet, fill(40_000)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func BenchmarkReads(b *testing.B) {
+	s := benchStore(b)
+	rng := rand.New(rand.NewPCG(3, 4))
+	wallets := map[string]func() int32{"random": func() int32 { return 2 + rng.Int32N(15_000) }, "large": func() int32 { return 1 }, "maker": func() int32 { return 0 }}
+	var fills []serving.Fill
+	var tokens []serving.TokenSum
+	var days []serving.DaySum
+	for _, name := range []string{"random", "large", "maker"} {
+		wallet := wallets[name]
+		b.Run("fills/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fills, _ = s.Fills(fills[:0], wallet(), 0, nil, 50)
+			}
+		})
+		b.Run("tokens/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				tokens, _ = s.Tokens(tokens[:0], wallet(), 0)
+			}
+		})
+		b.Run("days/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				days, _ = s.Days(days[:0], wallet(), 0)
+			}
+		})
+	}
+}
+
+// What a start pays for a file: its header, its checksums and its index.
+func BenchmarkOpen(b *testing.B) {
+	s := benchStore(b)
+	b.ReportMetric(float64(s.Stats().Bytes), "file-bytes")
+	for b.Loop() {
+		r, err := openRun(s.path, s.format)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Drop(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

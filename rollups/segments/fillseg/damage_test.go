@@ -1,0 +1,261 @@
+package fillseg
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+var every = flag.Bool("every", false, "damage a file at every bit and length, not at some")
+
+// answers are all that can be read of a store's wallets, by wallet. nil: it is left to
+// the database.
+type answers struct {
+	fills  [][]serving.Fill
+	older  [][]serving.Fill // behind the third
+	tokens [][]serving.TokenSum
+	days   [][]serving.DaySum
+}
+
+func ask(s *Store, n int) (a answers) {
+	a.fills, a.older = make([][]serving.Fill, wallets), make([][]serving.Fill, wallets)
+	a.tokens, a.days = make([][]serving.TokenSum, wallets), make([][]serving.DaySum, wallets)
+	for w := range int32(wallets) {
+		fills, ok := s.Fills([]serving.Fill{}, w, 0, nil, n)
+		if ok {
+			a.fills[w] = fills
+		}
+		if ok && len(fills) > 3 {
+			if older, ok := s.Fills([]serving.Fill{}, w, 0, &fills[2], n); ok {
+				a.older[w] = older
+			}
+		}
+		if tokens, ok := s.Tokens([]serving.TokenSum{}, w, 0); ok {
+			slices.SortFunc(tokens, func(x, y serving.TokenSum) int { return cmp.Compare(x.Token, y.Token) })
+			a.tokens[w] = tokens
+		}
+		if days, ok := s.Days([]serving.DaySum{}, w, 0); ok {
+			a.days[w] = days
+		}
+	}
+	return a
+}
+
+// wrong tells whether an answer was given that is not the one of the whole file, and
+// whether one was not given that the whole file has.
+func wrong(whole, got answers) (bad, missing bool) {
+	for w := range wallets {
+		for _, b := range [...][2]bool{differ(whole.fills[w], got.fills[w]), differ(whole.older[w], got.older[w]),
+			differ(whole.tokens[w], got.tokens[w]), differ(whole.days[w], got.days[w])} {
+			bad, missing = bad || b[0], missing || b[1]
+		}
+	}
+	return bad, missing
+}
+
+func differ[T comparable](whole, got []T) [2]bool {
+	return [2]bool{got != nil && !slices.Equal(whole, got), got == nil && whole != nil}
+}
+
+// damageable gives two stores of the same fills, with some that need a wide part and
+// one wallet of kept sums, and how many fills each gives of a wallet.
+func damageable(t *testing.T) map[*Store]int {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 8))
+	type keyed struct {
+		wallet int32
+		serving.Fill
+	}
+	facts := make([]keyed, 400)
+	for i := range facts {
+		f := serving.Fill{TS: (epoch + int64(i)*5000) * second, Token: rng.Int32N(40), Side: data.Side(i & 1), Role: data.Taker, LogIndex: int32(i), Repeat: 1,
+			Shares: data.Micro(rng.Int64N(1e9)), USD: data.Micro(rng.Int64N(1e9)), Tx: data.Hash{byte(i / 2), byte(i / 512), 9}}
+		if i%7 == 0 {
+			f.TS++
+		}
+		facts[i] = keyed{[...]int32{0, 0, 0, 1, 2, 4, 1, 0}[i%8], f}
+	}
+	dir := t.TempDir()
+	whole, few := New(filepath.Join(dir, "wallets.run"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.run"), scrambled{}, 20)
+	for _, s := range []*Store{whole, few} {
+		s.heavy = 100
+		s.sync = func(*os.File) error { return nil }
+		err := s.Restart(0, false)
+		if err == nil {
+			p := s.Plan()
+			p.Ledger, p.Facts = 5, int64(len(facts))
+			err = s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+				for i := range facts {
+					if err := add(facts[i].wallet, &facts[i].Fill); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[*Store]int{whole: 1000, few: 20}
+}
+
+// damage is what becomes of a file, between two of its bytes.
+type damage struct {
+	name   string
+	lo, hi int64
+	do     func(*os.File) error
+}
+
+func flip(at int64, bit int) damage {
+	return damage{fmt.Sprintf("bit %d of byte %d", bit, at), at, at + 1, func(f *os.File) error {
+		var b [1]byte
+		_, err := f.ReadAt(b[:], at)
+		b[0] ^= 1 << bit
+		_, err2 := f.WriteAt(b[:], at)
+		return errors.Join(err, err2)
+	}}
+}
+
+func cut(at, size int64) damage {
+	return damage{fmt.Sprintf("cut to %d", at), at, max(at, size), func(f *os.File) error { return f.Truncate(at) }}
+}
+
+func junk(at int64, text []byte) damage {
+	return damage{fmt.Sprintf("%d bytes from %d", len(text), at), at, at + int64(len(text)), func(f *os.File) error {
+		_, err := f.WriteAt(text, at)
+		return err
+	}}
+}
+
+// damages gives bits that are not what they were, lengths, and pages of something
+// else; with every, all bits and lengths that there are.
+func damages(size int64) (all []damage) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for at := range int64(200) { // the header
+		all = append(all, flip(at, rng.IntN(8)))
+	}
+	for at := range size {
+		if !*every {
+			break
+		}
+		all = append(all, cut(at, size))
+		for bit := range 8 {
+			all = append(all, flip(at, bit))
+		}
+	}
+	for range 1500 {
+		all = append(all, flip(rng.Int64N(size), rng.IntN(8)))
+	}
+	for _, at := range []int64{0, 1, 4095, 4096, 4097, 8192, size - 1, size + 1, size + 4096} {
+		all = append(all, cut(at, size))
+	}
+	for range 200 {
+		text := make([]byte, 1+rng.IntN(9000))
+		for i := range text {
+			text[i] = byte(rng.Uint32()) * byte(len(text)%3) // or zeros
+		}
+		all = append(all, cut(rng.Int64N(size), size), junk(rng.Int64N(size), text))
+	}
+	return all
+}
+
+// Whatever becomes of a file, what is read of it is what was written, or is left to
+// the database: never wrong, and never a panic. What is left to it is known as damage.
+func TestADamagedFileIsNeverServedFrom(t *testing.T) {
+	for s, n := range damageable(t) {
+		whole := ask(s, n)
+		if bad, missing := wrong(whole, ask(s, n)); bad || missing || s.Stats().Run == 0 {
+			t.Fatal("the whole file does not answer")
+		}
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heavyFrom, _ := s.state.Load().run.Span(heavy)
+		_, indexTo := s.state.Load().run.Span(index)
+		all, found := damages(int64(len(text))), 0
+		for i, d := range all {
+			bad, missing := damaged(t, s, text, d, false, whole, n)
+			if bad {
+				t.Errorf("%s: %s: a wrong answer", filepath.Base(s.path), d.name)
+			}
+			if missing {
+				found++
+			}
+			if i%4 > 0 {
+				continue
+			}
+			// Once it is open, what was proved then is not proved again.
+			bad, _ = damaged(t, s, text, d, true, whole, n)
+			if bad && (d.hi <= int64(heavyFrom) || d.lo >= int64(indexTo)) {
+				t.Errorf("%s: %s, once it was open: a wrong answer", filepath.Base(s.path), d.name)
+			}
+		}
+		if found < len(all)*9/10 {
+			t.Errorf("%d of %d damages were found", found, len(all))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// damaged reads a file like that of s with text in it and damage done to it, before it
+// is opened or late, before anything was read.
+func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole answers, n int) (bad, missing bool) {
+	t.Helper()
+	again := newStore(s.path+"x", s.kind, s.slice)
+	var told *segments.Damage
+	again.Damaged = func(d *segments.Damage) { told = d }
+	do := func() {
+		f, err := os.OpenFile(again.path, os.O_RDWR, 0)
+		if err == nil {
+			err = errors.Join(d.do(f), f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(again.path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !late {
+		do()
+	}
+	opened, err := again.Open(func(Covers) (bool, error) { return true, nil })
+	if err != nil || late && !opened {
+		t.Fatalf("%s: opened %v, %v", d.name, opened, err)
+	}
+	if late {
+		do()
+	}
+	bad, missing = wrong(whole, ask(again, n))
+	version := int64(len(s.format.Magic))
+	if missing != (told != nil) && (d.lo >= version+8 || d.hi <= version) || again.Stats().Damage == nil != (told == nil) {
+		t.Errorf("%s: answers are missing: %v, yet the damage is %v", d.name, missing, told)
+	}
+	if told != nil && (told.SetAside() != nil || exists(again.path) || !exists(again.path+".damaged")) {
+		t.Errorf("%s: %v: it was not set aside", d.name, told)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return bad, missing
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,51 @@
+//go:build unix
+
+package fillseg
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// A file that is cut short under a running service faults when it is read: the
+// store forgets it, nothing crashes, and the next build does without it.
+func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
+	s := made(t, 50_000)
+	defer func() { _ = s.Close() }()
+	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Tokens(nil, 3, 0); ok {
+		t.Error("sums of a file that is gone")
+	}
+	if _, ok := s.Fills(nil, 3, 0, nil, 10); ok || s.Has(3, 0) || s.Stats().Ready {
+		t.Errorf("%+v", s.Stats())
+	}
+	grow(t, s, 1, 700)
+	if fills, ok := s.Fills(nil, 3, 1, nil, 1000); !ok || len(fills) != 100 {
+		t.Errorf("after the next build: %d fills, %v", len(fills), ok)
+	}
+}
+
+func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
+	s := made(t, 50_000)
+	defer func() { _ = s.Close() }()
+	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+		t.Fatal(err)
+	}
+	s.Add(Batch{Number: 1, Fills: map[int32][]serving.Fill{}})
+	err := s.Build(context.Background(), s.Plan(), func(func(int32, *serving.Fill) error) error { return nil })
+	var d *segments.Damage
+	if !errors.As(err, &d) || s.Stats().Ready {
+		t.Errorf("%v, %+v", err, s.Stats())
+	}
+	grow(t, s, 2, 700)
+	if s.Stats().Run != 700 {
+		t.Errorf("%+v", s.Stats())
+	}
+}

@@ -1,0 +1,232 @@
+// Package fillseg keeps the fills of every wallet side by side in one file in
+// wallet order, mapped into memory, with what came in since beside it. It is
+// derived data: the facts in the database are the truth, the file is made anew
+// from them at will, and a reader that finds a wallet not at hand asks there.
+//
+// A store may also keep no more than the newest fills of each key, in an order of
+// its own: those of each token are kept so. What is said of a wallet holds for a
+// token there, and the field Token of a fill names the wallet.
+package fillseg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// The file: the header of package segments, then sections. Numbers are little-endian.
+//
+//	txs     transaction hashes, shared by the fills of one
+//	wide    what does not fit into rows
+//	rows    fills by wallet, then in the order of serving.Fill.Compare, as package serving
+//	        has had it since version 4
+//	tokens  a serving.TokenSum per token of each heavy wallet, by token
+//	days    a serving.DaySum per day of each heavy wallet, by day
+//	heavy   which wallets are heavy and where their sums begin; the last names none
+//	index   where the rows of each wallet begin, and where the last one's end
+//
+// The last two are proved and their bounds checked when a file is opened, the others
+// page by page when they are read first.
+//
+// In a file of the newest fills, the hashes of a key lie side by side too, each once
+// for the rows of that key, and none is heavy.
+const (
+	version   = 4
+	rowSize   = 28
+	wideSize  = 40
+	hashSize  = 32
+	tokenSize = 80
+	daySize   = 40
+	heavySize = 24
+	indexSize = 8
+)
+
+// The sections in the order of the file.
+const (
+	txs = iota
+	wide
+	rows
+	tokens
+	days
+	heavy
+	index
+)
+
+// noTx is the ordinal of a fill without a transaction hash.
+const noTx = 1<<32 - 1
+
+// Covers says which facts a file holds.
+type Covers = segments.Covers
+
+var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
+
+var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index"}
+
+var wholeFormat = &segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize, Names: sectionName}
+
+// newestFormat is that of a file of so many newest fills of each key. The number is
+// part of the version: a file of fewer has not what is asked for.
+func newestFormat(most int) *segments.Format {
+	return &segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | version, Entries: entrySize, Names: sectionName}
+}
+
+// row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.
+//
+//	word 0: ordinal of the transaction 32, seconds since epoch 30, wide 1, side 1
+//	word 1: shares, lower 34; token 28; role 2
+//	word 2: dollars 38; fee, lower 22; shares, upper 4
+//	word 3: fee, upper 18; log index + 1 14 (0: none)
+//
+// A row that is not wide has whole seconds and is not repeated. Of a wide one, the
+// place of shares holds that of the rest.
+type row struct {
+	w0, w1, w2 uint64
+	w3         uint32
+}
+
+// epoch is the second that rows count from: imports refuse what is older.
+const epoch = 1_577_836_800 // 2020-01-01
+
+const (
+	second    = 1_000_000
+	sideBit   = 1
+	wideBit   = 2
+	mostTime  = 1<<30 - 1 // in seconds, until 2054
+	mostToken = 1<<28 - 1
+	mostUSD   = 1<<38 - 1 // of shares too
+	mostFee   = 1<<40 - 1
+	mostLog   = 1<<14 - 2
+)
+
+func getRow(b []byte) row {
+	_ = b[rowSize-1]
+	return row{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]),
+		binary.LittleEndian.Uint32(b[24:])}
+}
+
+func (r *row) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, r.w0)
+	b = binary.LittleEndian.AppendUint64(b, r.w1)
+	b = binary.LittleEndian.AppendUint64(b, r.w2)
+	return binary.LittleEndian.AppendUint32(b, r.w3)
+}
+
+// seconds is the time of the fill in whole seconds, rounded down.
+func (r *row) seconds() int64  { return int64(r.w0>>2&mostTime) + epoch }
+func (r *row) side() data.Side { return data.Side(r.w0 & sideBit) }
+func (r *row) wide() bool      { return r.w0&wideBit != 0 }
+func (r *row) tx() uint32      { return uint32(r.w0 >> 32) }
+func (r *row) token() int32    { return int32(r.w1 >> 2 & mostToken) }
+func (r *row) role() data.Role { return data.Role(r.w1 & 3) }
+
+// shares of a wide row are the place of its wide part.
+func (r *row) shares() uint64     { return r.w1>>30 | r.w2&15<<34 }
+func (r *row) setShares(v uint64) { r.w1, r.w2 = r.w1&(1<<30-1)|v<<30, r.w2&^15|v>>34 }
+func (r *row) usd() uint64        { return r.w2 >> 26 }
+func (r *row) fee() uint64        { return r.w2>>4&(1<<22-1) | uint64(r.w3>>14)<<22 }
+func (r *row) logIndex() int32    { return int32(r.w3&(1<<14-1)) - 1 }
+
+// moved is the row where its transaction and wide part lie further on.
+func (r *row) moved(txBase uint32, wideBase uint64) row {
+	m := *r
+	if m.tx() != noTx {
+		m.w0 += uint64(txBase) << 32
+	}
+	if m.wide() {
+		m.setShares(m.shares() + wideBase)
+	}
+	return m
+}
+
+// fits tells whether a fill needs no wide part.
+func fits(f *serving.Fill) bool {
+	return f.TS%second == 0 && uint64(f.Shares) <= mostUSD && uint64(f.USD) <= mostUSD && uint64(f.Fee) <= mostFee &&
+		f.LogIndex >= data.NoIndex && f.LogIndex <= mostLog && f.Repeat == 1
+}
+
+// ErrRange is returned for a fill that no row can hold, which no import lets pass.
+var ErrRange = errors.New("out of a wallet run's range")
+
+// pack makes a row of f; wideAt is the place of its wide part where it needs one.
+func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
+	at := f.TS/second - epoch
+	if f.TS < epoch*second || at > mostTime || f.Token < 0 || f.Token > mostToken || wideAt > mostUSD {
+		return row{}, fmt.Errorf("fill at %d µs of token %d: %w", f.TS, f.Token, ErrRange)
+	}
+	r := row{w0: uint64(tx)<<32 | uint64(at)<<2 | uint64(f.Side&sideBit), w1: uint64(f.Token)<<2 | uint64(f.Role&3)}
+	if !fits(f) {
+		r.w0 |= wideBit
+		r.setShares(wideAt)
+		return r, nil
+	}
+	fee := uint64(f.Fee)
+	r.w2 = uint64(f.USD)<<26 | fee&(1<<22-1)<<4
+	r.w3 = uint32(fee>>22)<<14 | uint32(f.LogIndex+1)
+	r.setShares(uint64(f.Shares))
+	return r, nil
+}
+
+// unpack gives the fill without its transaction; wide is its wide part.
+func (r *row) unpack(wide []byte) (f serving.Fill) {
+	r.unpackTo(&f, wide)
+	return f
+}
+
+// unpackTo sets all of f but its transaction.
+func (r *row) unpackTo(f *serving.Fill, wide []byte) {
+	f.Token, f.Side, f.Role = r.token(), r.side(), r.role()
+	if r.wide() {
+		amount := func(i int) data.Micro { return data.Micro(binary.LittleEndian.Uint64(wide[8*i:])) }
+		f.TS = int64(amount(0))
+		f.Shares, f.USD, f.Fee = amount(1), amount(2), amount(3)
+		f.LogIndex = int32(binary.LittleEndian.Uint32(wide[32:]))
+		f.Repeat = int16(binary.LittleEndian.Uint16(wide[36:]))
+		return
+	}
+	f.TS, f.Repeat, f.LogIndex = r.seconds()*second, 1, r.logIndex()
+	f.Shares, f.USD, f.Fee = data.Micro(r.shares()), data.Micro(r.usd()), data.Micro(r.fee())
+}
+
+func appendWide(b []byte, f *serving.Fill) []byte {
+	for _, n := range [...]int64{f.TS, int64(f.Shares), int64(f.USD), int64(f.Fee)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(f.LogIndex))
+	b = binary.LittleEndian.AppendUint16(b, uint16(f.Repeat))
+	return append(b, 0, 0)
+}
+
+func appendToken(b []byte, s *serving.TokenSum) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(uint32(s.Token)))
+	for _, n := range [...]int64{s.Fills, int64(s.BuyShares), int64(s.SellShares), int64(s.FeeShares), int64(s.BuyUSD),
+		int64(s.SellUSD), int64(s.FeeUSD), s.FirstTS, s.LastTS} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	return b
+}
+
+func getToken(b []byte) serving.TokenSum {
+	_ = b[tokenSize-1]
+	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+	m := func(i int) data.Micro { return data.Micro(n(i)) }
+	return serving.TokenSum{Token: int32(n(0)), Fills: n(1), BuyShares: m(2), SellShares: m(3), FeeShares: m(4), BuyUSD: m(5),
+		SellUSD: m(6), FeeUSD: m(7), FirstTS: n(8), LastTS: n(9)}
+}
+
+func appendDay(b []byte, s *serving.DaySum) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(uint32(s.Day)))
+	for _, n := range [...]int64{s.Fills, int64(s.BuyUSD), int64(s.SellUSD), int64(s.FeeUSD)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	return b
+}
+
+func getDay(b []byte) serving.DaySum {
+	_ = b[daySize-1]
+	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+	return serving.DaySum{Day: int32(n(0)), Fills: n(1), BuyUSD: data.Micro(n(2)), SellUSD: data.Micro(n(3)), FeeUSD: data.Micro(n(4))}
+}

@@ -1,0 +1,222 @@
+package fillseg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"pmx/rollups/serving"
+)
+
+// input is a run that is merged with others.
+type input struct {
+	*run
+	skip     map[int32]bool // wallets whose rows are left out
+	txBase   uint32         // where its transactions lie in the output
+	wideBase uint64
+}
+
+// errTooMany is returned where more transactions would come together than a row
+// can tell apart.
+var errTooMany = errors.New("more than four thousand million transactions")
+
+// merge writes the rows of all inputs to one file, made durable by sync.
+func (k *kind) merge(ctx context.Context, path string, c Covers, inputs []input, from int, sync func(*os.File) error) (err error) {
+	w, err := newWriter(path, k.format, from)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = w.close()
+		}
+	}()
+	m := merger{kind: *k, w: w, inputs: inputs}
+	add := m.newest
+	if k.most == 0 {
+		add = m.wallet
+		if err := w.shared(inputs); err != nil {
+			return err
+		}
+	}
+	for id := range m.wallets() {
+		if id%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := add(int32(id)); err != nil {
+			return fmt.Errorf("merge key %d: %w", id, err)
+		}
+	}
+	if k.most == 0 {
+		c.Facts = int64(w.Counts[rows])
+	}
+	return w.finish(c, sync)
+}
+
+// shared writes the transactions and wide parts of all inputs one behind the
+// other.
+func (w *writer) shared(inputs []input) error {
+	for i := range inputs {
+		in := &inputs[i]
+		if w.Counts[txs]+in.Counts[txs] >= noTx {
+			return errTooMany
+		}
+		in.txBase = uint32(w.Counts[txs])
+		if err := w.all(in.run, txs); err != nil {
+			return err
+		}
+	}
+	if err := w.Pad(); err != nil {
+		return err
+	}
+	for i := range inputs {
+		in := &inputs[i]
+		in.wideBase = w.Counts[wide]
+		if err := w.all(in.run, wide); err != nil {
+			return err
+		}
+	}
+	return w.Pad()
+}
+
+// all writes a whole section of a run.
+func (w *writer) all(r *run, section int) error {
+	return w.pieces(r, section, 0, r.Len(section))
+}
+
+// pieces writes the bytes from lo to hi of a section of a run, each proved right
+// before it is written.
+func (w *writer) pieces(r *run, section, lo, hi int) error {
+	const most = 1 << 20
+	size := int(entrySize[section])
+	for lo < hi {
+		to := min(hi, lo+most/size*size)
+		if err := w.Add(section, r.Bytes(section, lo, to)); err != nil {
+			return err
+		}
+		lo = to
+	}
+	return nil
+}
+
+type merger struct {
+	kind
+	w      *writer
+	inputs []input
+	heads  []head // of the wallet at hand
+	kept   []serving.Fill
+}
+
+// head is the part of an input's rows that is not written yet.
+type head struct {
+	in     *input
+	lo, hi int
+}
+
+// wallets is one more than the largest id with rows.
+func (m *merger) wallets() (n int) {
+	for i := range m.inputs {
+		n = max(n, m.inputs[i].wallets())
+	}
+	return n
+}
+
+// find puts what the inputs have of a wallet into heads.
+func (m *merger) find(id int32) (total int) {
+	m.heads = m.heads[:0]
+	for i := range m.inputs {
+		in := &m.inputs[i]
+		lo, hi := in.span(id)
+		if lo == hi || in.skip[id] {
+			continue
+		}
+		m.heads = append(m.heads, head{in, lo, hi})
+		total += hi - lo
+	}
+	return total
+}
+
+// newest writes no more than the newest fills of a key.
+func (m *merger) newest(id int32) error {
+	left := min(m.find(id), m.most)
+	if left == 0 {
+		return nil
+	}
+	m.kept = m.kept[:0]
+	for ; left > 0; left-- {
+		h := m.last()
+		h.hi--
+		m.kept = append(m.kept, h.in.fill(h.in.row(h.hi)))
+	}
+	slices.Reverse(m.kept)
+	return m.w.keep(id, m.kept)
+}
+
+// last is the head with the newest fill.
+func (m *merger) last() (best *head) {
+	for i := range m.heads {
+		h := &m.heads[i]
+		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.run, best.hi-1, &m.kind) > 0) {
+			best = h
+		}
+	}
+	return best
+}
+
+func (m *merger) wallet(id int32) error {
+	total := m.find(id)
+	if total == 0 {
+		return nil
+	}
+	if err := m.w.wallet(id, uint64(total)); err != nil {
+		return err
+	}
+	for len(m.heads) > 1 {
+		if err := m.least(); err != nil {
+			return err
+		}
+	}
+	return m.rest(&m.heads[0])
+}
+
+// least writes the first of what is left of several inputs.
+func (m *merger) least() error {
+	best := 0
+	for i := 1; i < len(m.heads); i++ {
+		x, y := &m.heads[i], &m.heads[best]
+		if x.in.compare(x.lo, y.in.run, y.lo, &m.kind) < 0 {
+			best = i
+		}
+	}
+	h := &m.heads[best]
+	if err := m.one(h); err != nil {
+		return err
+	}
+	if h.lo == h.hi {
+		m.heads = append(m.heads[:best], m.heads[best+1:]...)
+	}
+	return nil
+}
+
+func (m *merger) one(h *head) error {
+	r := h.in.row(h.lo)
+	part := h.in.widePart(&r)
+	h.lo++
+	r = r.moved(h.in.txBase, h.in.wideBase)
+	return m.w.fill(&r, part)
+}
+
+// rest writes what is left of the only input left.
+func (m *merger) rest(h *head) error {
+	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
+		return m.w.pieces(h.in.run, rows, h.lo*rowSize, h.hi*rowSize)
+	}
+	for h.lo < h.hi {
+		if err := m.one(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}

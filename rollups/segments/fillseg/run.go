@@ -1,0 +1,203 @@
+package fillseg
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"sort"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// run is an open file. What reads of it panics with a *segments.Damage where the file
+// is not what was written.
+type run struct{ *segments.File }
+
+// openRun maps a finished file, whose index is proved.
+func openRun(path string, format *segments.Format) (*run, error) {
+	f, err := segments.Open(path, format)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{f}
+	if err := segments.Try(r.bounds); err != nil {
+		return nil, errors.Join(err, f.Drop())
+	}
+	return r, nil
+}
+
+// bounds checks what rows and sums are found by.
+func (r *run) bounds() error {
+	if r.Counts[index] == 0 || r.Counts[heavy] == 0 || r.Counts[txs] > noTx {
+		return r.Damaged("%d places, %d heavy wallets, %d transactions", r.Counts[index], r.Counts[heavy], r.Counts[txs])
+	}
+	at := uint64(0)
+	for b := r.Bytes(index, 0, r.Len(index)); len(b) > 0; b = b[indexSize:] {
+		next := binary.LittleEndian.Uint64(b)
+		if next < at || next > r.Counts[rows] {
+			return r.Damaged("index: %d behind %d of %d", next, at, r.Counts[rows])
+		}
+		at = next
+	}
+	if at != r.Counts[rows] {
+		return r.Damaged("index: it ends with %d of %d", at, r.Counts[rows])
+	}
+	last := int(r.Counts[heavy]) - 1
+	for i := range last {
+		w, next := r.heavy(i), r.heavy(i+1)
+		if w.wallet >= next.wallet || w.tokens > next.tokens || w.days > next.days {
+			return r.Damaged("heavy wallets: %v behind %v", next, w)
+		}
+	}
+	if end := r.heavy(last); end.tokens != r.Counts[tokens] || end.days != r.Counts[days] {
+		return r.Damaged("heavy wallets: they end with %v", end)
+	}
+	return nil
+}
+
+// heavyAt is an entry of heavy: a wallet, and where its sums begin.
+type heavyAt struct{ wallet, tokens, days uint64 }
+
+func (r *run) heavy(i int) heavyAt {
+	b := r.Bytes(heavy, i*heavySize, (i+1)*heavySize)
+	return heavyAt{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
+}
+
+// longSpan is from how many bytes on rows are asked for at once; up to there, a
+// call of the system costs more than it spares.
+const longSpan = 64 << 10
+
+// ahead asks for the rows from lo to hi, which are about to be read in order.
+func (r *run) ahead(lo, hi int) {
+	if (hi-lo)*rowSize >= longSpan {
+		r.Ahead(rows, lo*rowSize, hi*rowSize)
+	}
+}
+
+// wallets is one more than the largest wallet id with rows.
+func (r *run) wallets() int { return int(r.Counts[index]) - 1 }
+
+// span gives the places of a wallet's rows; equal where it has none.
+func (r *run) span(wallet int32) (lo, hi int) {
+	if wallet < 0 || int(wallet) >= r.wallets() {
+		return 0, 0
+	}
+	b := r.Bytes(index, int(wallet)*indexSize, (int(wallet)+2)*indexSize)
+	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[indexSize:])
+	if from > to || to > r.Counts[rows] {
+		panic(r.Damaged("index: rows %d to %d of %d", from, to, r.Counts[rows]))
+	}
+	return int(from), int(to)
+}
+
+// rows gives the rows from lo to hi as they lie in the file.
+func (r *run) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*rowSize) }
+
+func (r *run) row(i int) row { return getRow(r.rows(i, i+1)) }
+
+// widePart is what of a row lies elsewhere; nil where nothing does.
+func (r *run) widePart(w *row) []byte {
+	if !w.wide() {
+		return nil
+	}
+	at := int(w.shares()) * wideSize // 38 bits of shares: no overflow
+	return r.Bytes(wide, at, at+wideSize)
+}
+
+// amounts sets all of f to the fill of a row but its transaction.
+func (r *run) amounts(b []byte, f *serving.Fill) {
+	w := getRow(b)
+	w.unpackTo(f, r.widePart(&w))
+}
+
+// fill gives the fill of a row.
+func (r *run) fill(w row) serving.Fill {
+	f := w.unpack(r.widePart(&w))
+	f.Tx = r.hash(w.tx())
+	return f
+}
+
+func (r *run) hash(ordinal uint32) (h data.Hash) {
+	if ordinal != noTx {
+		at := int(ordinal) * hashSize
+		copy(h[:], r.Bytes(txs, at, at+hashSize))
+	}
+	return h
+}
+
+// pageHashes is how many hashes a page has.
+const pageHashes = segments.PageSize / hashSize
+
+// hashPage is a page of hashes: those of neighbours are often in one.
+type hashPage struct {
+	at     uint32
+	hashes []byte
+}
+
+// nextHash is hash, for one after the other.
+func (r *run) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
+	if page := ordinal / pageHashes; page != p.at {
+		lo := int(page) * segments.PageSize
+		p.at, p.hashes = page, r.Bytes(txs, lo, min(lo+segments.PageSize, r.Len(txs)))
+	}
+	at := int(ordinal%pageHashes) * hashSize
+	if at+hashSize > len(p.hashes) {
+		panic(r.Damaged("transactions: number %d of %d", ordinal, r.Counts[txs]))
+	}
+	copy(h[:], p.hashes[at:])
+	return h
+}
+
+// compare orders fill i of r and fill j of o.
+func (r *run) compare(i int, o *run, j int, k *kind) int {
+	x, y := r.row(i), o.row(j)
+	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+		return c
+	}
+	a, b := r.fill(x), o.fill(y)
+	return k.order(&a, &b)
+}
+
+// below gives how many of the fills lo to hi come before f.
+func (r *run) below(lo, hi int, f *serving.Fill, k *kind) int {
+	at := f.TS / second
+	return lo + sort.Search(hi-lo, func(i int) bool {
+		w := r.row(lo + i)
+		if w.seconds() != at {
+			return w.seconds() > at
+		}
+		g := r.fill(w)
+		return k.order(&g, f) >= 0
+	})
+}
+
+// sums gives where the sums of a heavy wallet begin and end; false of any other.
+func (r *run) sums(wallet int32) (at, next heavyAt, ok bool) {
+	n := int(r.Counts[heavy]) - 1
+	i := sort.Search(n, func(i int) bool { return r.heavy(i).wallet >= uint64(wallet) })
+	if i >= n {
+		return at, next, false
+	}
+	at, next = r.heavy(i), r.heavy(i+1)
+	return at, next, at.wallet == uint64(wallet)
+}
+
+// tokens gives the sums by token that are kept of a heavy wallet; false of any other.
+func (r *run) tokens(wallet int32) ([]byte, bool) {
+	at, next, ok := r.sums(wallet)
+	if !ok {
+		return nil, false
+	}
+	return r.Bytes(tokens, int(at.tokens)*tokenSize, int(next.tokens)*tokenSize), true
+}
+
+// days gives the sums by day that are kept of a heavy wallet; false of any other.
+func (r *run) days(wallet int32) ([]byte, bool) {
+	at, next, ok := r.sums(wallet)
+	if !ok {
+		return nil, false
+	}
+	return r.Bytes(days, int(at.days)*daySize, int(next.days)*daySize), true
+}

@@ -1,0 +1,403 @@
+package fillseg
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	godiff "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// scrambled is an order of names that is not the one of numbers.
+type scrambled struct{}
+
+func (scrambled) CompareTokens(a, b int32) int  { return scrambledOrder(a, b) }
+func (scrambled) CompareWallets(a, b int32) int { return scrambledOrder(a, b) }
+
+func scrambledOrder(a, b int32) int {
+	return cmp.Compare(bits.Reverse32(uint32(a)), bits.Reverse32(uint32(b)))
+}
+
+// fact is a fill in the database of a test.
+type fact struct {
+	wallet int32
+	batch  int64
+	serving.Fill
+}
+
+// world is a database of facts and a store beside it.
+type world struct {
+	t     *rapid.T
+	dir   string
+	store *Store
+	few   *Store // the newest three of each wallet, in another order
+	facts []fact
+	batch int64
+}
+
+const wallets = 5
+
+func (w *world) fill() serving.Fill {
+	amount := func(name string) data.Micro {
+		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, mostUSD, mostUSD + 1, 1e15}).Draw(w.t, name))
+	}
+	f := serving.Fill{
+		TS:       1_700_000_000_000_000 + int64(rapid.IntRange(0, 5).Draw(w.t, "ts"))*40_000_000_000 + int64(rapid.IntRange(0, 1).Draw(w.t, "µs")),
+		Token:    int32(rapid.IntRange(0, 90).Draw(w.t, "token")),
+		Side:     data.Side(rapid.IntRange(0, 1).Draw(w.t, "side")),
+		Role:     data.Role(rapid.IntRange(0, 2).Draw(w.t, "role")),
+		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, mostLog, mostLog + 1}).Draw(w.t, "log")),
+		Repeat:   int16(rapid.SampledFrom([]int{1, 1, 2, 300}).Draw(w.t, "repeat")),
+		Shares:   amount("shares"), USD: amount("usd"),
+		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 22, mostFee, mostFee + 1}).Draw(w.t, "fee")),
+	}
+	f.Tx[0], f.Tx[31] = byte(rapid.IntRange(0, 1).Draw(w.t, "tx")), byte(rapid.IntRange(0, 2).Draw(w.t, "tx end"))
+	return f
+}
+
+// add imports fills; some replace one that was there.
+func (w *world) add() {
+	w.batch++
+	b := Batch{Number: w.batch, Fills: map[int32][]serving.Fill{}}
+	for range rapid.IntRange(0, 40).Draw(w.t, "fills") {
+		wallet := int32(rapid.IntRange(0, wallets-1).Draw(w.t, "wallet"))
+		f := w.fill()
+		if slices.ContainsFunc(w.facts, func(o fact) bool { return o.wallet == wallet && o.Compare(&f, scrambled{}) == 0 }) {
+			continue
+		}
+		w.facts = append(w.facts, fact{wallet, w.batch, f})
+		b.Fills[wallet] = append(b.Fills[wallet], f)
+	}
+	if n := len(w.facts); n > 0 && rapid.IntRange(0, 3).Draw(w.t, "replace") == 0 {
+		i := rapid.IntRange(0, n-1).Draw(w.t, "which")
+		if o := w.facts[i]; o.batch < w.batch {
+			w.facts = slices.Delete(w.facts, i, i+1)
+			o.batch, o.Role, o.Fee = w.batch, data.Taker, 5
+			w.facts = append(w.facts, o)
+			b.Fills[o.wallet] = append(b.Fills[o.wallet], o.Fill)
+			b.Replaced = append(b.Replaced, o.wallet)
+		}
+	}
+	w.both(b)
+}
+
+// both adds a batch to both stores, which put fills in their own order.
+func (w *world) both(b Batch) {
+	other := b
+	other.Fills = map[int32][]serving.Fill{}
+	for wallet, fills := range b.Fills {
+		other.Fills[wallet] = slices.Clone(fills)
+	}
+	w.store.Add(b)
+	w.few.Add(other)
+}
+
+// of gives a wallet's facts up to a batch, oldest first.
+func (w *world) of(wallet int32, batch int64) []serving.Fill {
+	var out []serving.Fill
+	for _, f := range w.facts {
+		if f.wallet == wallet && f.batch <= batch {
+			out = append(out, f.Fill)
+		}
+	}
+	slices.SortFunc(out, func(x, y serving.Fill) int { return x.Compare(&y, scrambled{}) })
+	return out
+}
+
+func (w *world) build() {
+	w.buildOne(w.store)
+	w.buildOne(w.few)
+	if s := w.store.Stats(); s.Run != int64(len(w.facts)) {
+		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
+	}
+	kept := 0
+	for wallet := range int32(wallets) {
+		kept += len(w.newest(wallet, w.batch))
+	}
+	if s := w.few.Stats(); s.Run != int64(kept) || int(w.few.state.Load().run.Counts[txs]) > kept {
+		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
+	}
+}
+
+func (w *world) buildOne(store *Store) {
+	p := store.Plan()
+	p.Ledger, p.Facts = 77, int64(len(w.facts))
+	err := store.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+		for _, f := range w.facts {
+			if p.Wants(f.wallet, f.batch) {
+				if err := add(f.wallet, &f.Fill); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if s := store.Stats(); !s.Ready || s.Dirty > 0 || s.Tail > 0 || store.Facts() != int64(len(w.facts)) {
+		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
+	}
+}
+
+// mostFew is how many fills of a wallet the other store keeps.
+const mostFew = 3
+
+// newest gives a wallet's newest facts up to a batch in the order of the other store.
+func (w *world) newest(wallet int32, batch int64) []serving.Fill {
+	list := w.of(wallet, batch)
+	slices.SortFunc(list, func(x, y serving.Fill) int { return y.CompareInBlock(&x, scrambled{}) })
+	return list[:min(len(list), mostFew)]
+}
+
+// restart is what a new process does: it takes the file where it still fits.
+func (w *world) restart() {
+	if err := errors.Join(w.store.Close(), w.few.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.open()
+	for _, store := range []*Store{w.store, w.few} {
+		w.reopen(store)
+	}
+}
+
+func (w *world) reopen(store *Store) {
+	ok, err := store.Open(func(c Covers) (bool, error) {
+		held := int64(0)
+		for _, f := range w.facts {
+			if f.batch <= c.Batch {
+				held++
+			}
+		}
+		return held == c.Facts && c.Ledger == 77, nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !ok {
+		if err := store.Restart(w.batch, len(w.facts) == 0); err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	for n := store.Through() + 1; n <= w.batch; n++ {
+		b := Batch{Number: n, Fills: map[int32][]serving.Fill{}}
+		for _, f := range w.facts {
+			if f.batch == n {
+				b.Fills[f.wallet] = append(b.Fills[f.wallet], f.Fill)
+			}
+		}
+		store.Add(b)
+	}
+}
+
+func (w *world) open() {
+	w.store = New(filepath.Join(w.dir, "wallets.run"), scrambled{})
+	w.few = NewNewest(filepath.Join(w.dir, "few.run"), scrambled{}, mostFew)
+	for _, s := range []*Store{w.store, w.few} {
+		s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
+	}
+}
+
+func (w *world) check() {
+	for _, store := range []*Store{w.store, w.few} {
+		if store.Stats().Ready && store.Facts() != int64(len(w.facts)) {
+			w.t.Fatalf("%d facts, want %d", store.Facts(), len(w.facts))
+		}
+	}
+	for wallet := range int32(wallets + 1) {
+		want := w.of(wallet, w.batch)
+		got, ok := w.store.Fills(nil, wallet, w.batch, nil, len(w.facts)+1)
+		if ok != w.store.Has(wallet, w.batch) {
+			w.t.Fatal("Has and Fills disagree")
+		}
+		if !ok {
+			continue
+		}
+		newest := slices.Clone(want)
+		slices.Reverse(newest)
+		same(w.t, "fills", newest, got)
+		w.pages(wallet, newest)
+		w.sums(wallet, want)
+	}
+	if _, ok := w.store.Fills(nil, 0, w.batch+1, nil, 1); ok {
+		w.t.Fatal("a batch that was never added is at hand")
+	}
+}
+
+// checkFew holds what the other store gives of this batch and those before.
+func (w *world) checkFew() {
+	for wallet := range int32(wallets + 1) {
+		for batch := w.batch - 3; batch <= w.batch; batch++ {
+			want := w.newest(wallet, batch)
+			got, ok := w.few.Fills(nil, wallet, batch, nil, mostFew)
+			if ok != w.few.Has(wallet, batch) {
+				w.t.Fatal("Has and Fills disagree")
+			}
+			if ok {
+				same(w.t, fmt.Sprint("newest of batch ", batch), want, got)
+			}
+			if got, ok = w.few.Fills(nil, wallet, batch, nil, 1); ok {
+				same(w.t, "the newest", want[:min(len(want), 1)], got)
+			}
+		}
+		if _, ok := w.few.Fills(nil, wallet, w.batch, nil, mostFew+1); ok {
+			w.t.Fatal("more than are kept are at hand")
+		}
+	}
+}
+
+func same[T comparable](t *rapid.T, what string, want, got []T) {
+	t.Helper()
+	if !slices.Equal(want, got) {
+		if diff := godiff.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-facts +store):\n%s", what, diff)
+		}
+	}
+}
+
+// pages walks through a wallet's fills in pages.
+func (w *world) pages(wallet int32, newest []serving.Fill) {
+	n := rapid.IntRange(1, 7).Draw(w.t, "page")
+	var seen []serving.Fill
+	var after *serving.Fill
+	for {
+		page, _ := w.store.Fills(nil, wallet, w.batch, after, n)
+		seen = append(seen, page...)
+		if len(page) < n {
+			break
+		}
+		after = &page[n-1]
+	}
+	same(w.t, "walk", newest, seen)
+}
+
+func (w *world) sums(wallet int32, fills []serving.Fill) {
+	byToken := map[int32]*serving.TokenSum{}
+	var wantDays []serving.DaySum
+	for _, f := range fills {
+		if byToken[f.Token] == nil {
+			byToken[f.Token] = &serving.TokenSum{}
+		}
+		byToken[f.Token].Add(&f)
+		if n := len(wantDays) - 1; n < 0 || wantDays[n].Day != serving.DayOf(f.TS) {
+			wantDays = append(wantDays, serving.DaySum{})
+		}
+		wantDays[len(wantDays)-1].Add(&f)
+	}
+	var want []serving.TokenSum
+	for _, s := range byToken {
+		want = append(want, *s)
+	}
+	byID := func(x, y serving.TokenSum) int { return cmp.Compare(x.Token, y.Token) }
+	slices.SortFunc(want, byID)
+	got, _ := w.store.Tokens(nil, wallet, w.batch)
+	slices.SortFunc(got, byID)
+	same(w.t, "tokens", want, got)
+	days, _ := w.store.Days(nil, wallet, w.batch)
+	same(w.t, "days", wantDays, days)
+}
+
+func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp("", "pmx-fillseg-")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		w := &world{t: rt, dir: dir, batch: -1}
+		w.open()
+		defer func() { _ = errors.Join(w.store.Close(), w.few.Close()) }()
+		if err := errors.Join(w.store.Restart(-1, true), w.few.Restart(-1, true)); err != nil {
+			rt.Fatal(err)
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"add":     func(*rapid.T) { w.add() },
+			"build":   func(*rapid.T) { w.build() },
+			"restart": func(*rapid.T) { w.restart() },
+			"":        func(*rapid.T) { w.check(); w.checkFew() },
+		})
+	})
+}
+
+// A fill whose amounts need every bit comes back as it was.
+func TestRowsKeepEveryBit(t *testing.T) {
+	const last = (epoch + mostTime) * second
+	most := serving.Fill{TS: last, Token: mostToken, Side: data.Sell, Role: data.Taker, LogIndex: mostLog, Repeat: 1,
+		Shares: mostUSD, USD: mostUSD, Fee: mostFee}
+	first := serving.Fill{TS: epoch * second, LogIndex: data.NoIndex, Repeat: 1}
+	fills := []serving.Fill{first, most}
+	for _, change := range []func(f *serving.Fill){
+		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = mostUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
+		func(f *serving.Fill) { f.Fee = mostFee + 1 }, func(f *serving.Fill) { f.LogIndex = mostLog + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
+		func(f *serving.Fill) { f.Shares = 1 << 34 }, func(f *serving.Fill) { f.Fee = 1 << 22 },
+	} {
+		f := first
+		change(&f)
+		fills = append(fills, f)
+	}
+	for _, f := range fills {
+		r, err := pack(&f, noTx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := appendWide(nil, &f)
+		if got := r.unpack(part); got != f {
+			t.Errorf("got  %+v\nwant %+v", got, f)
+		}
+		if r.wide() == fits(&f) {
+			t.Errorf("%+v: wide %v", f, r.wide())
+		}
+	}
+	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: mostToken + 1}} {
+		if _, err := pack(&f, 0, 0); err == nil {
+			t.Errorf("%+v was packed", f)
+		}
+	}
+}
+
+// made gives a store with a built file of n fills.
+func made(t *testing.T, n int) *Store {
+	t.Helper()
+	s := New(filepath.Join(t.TempDir(), "wallets.run"), scrambled{})
+	if err := s.Restart(-1, true); err != nil {
+		t.Fatal(err)
+	}
+	grow(t, s, 0, n)
+	return s
+}
+
+// grow adds a batch of n fills and builds.
+func grow(t *testing.T, s *Store, batch int64, n int) {
+	t.Helper()
+	facts := map[int32][]serving.Fill{}
+	for i := range n {
+		facts[int32(i%7)] = append(facts[int32(i%7)], serving.Fill{TS: epoch*second + batch*1e9 + int64(i), Tx: data.Hash{byte(i), byte(batch)}, Token: int32(i % 3), Repeat: 1, Shares: 1})
+	}
+	s.Add(Batch{Number: batch, Fills: facts})
+	p := s.Plan()
+	p.Ledger = 5
+	err := s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+		for wallet, fills := range facts {
+			for i := range fills {
+				if err := add(wallet, &fills[i]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,179 @@
+package fillseg
+
+import (
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"pmx/rollups/serving"
+)
+
+// tail is what came in since the run was written, by wallet. One goroutine adds,
+// any number read.
+type tail struct {
+	kind
+	base    int64        // nothing up to this batch is in it
+	facts   []batchFacts // held by the mutex of the store
+	shards  [64]shard
+	rows    atomic.Int64
+	through atomic.Int64 // the last batch in it
+	dirty   atomic.Int64 // wallets marked
+}
+
+// batchFacts is by how many the facts grew with a batch.
+type batchFacts struct{ batch, facts int64 }
+
+type shard struct {
+	mu      sync.RWMutex
+	wallets map[int32]walletTail
+}
+
+// walletTail is what came in of one wallet, in order. A list that was read is never
+// changed below its length.
+type walletTail struct {
+	fills   []recent
+	changed int64 // the last batch that replaced a fill of the wallet; 0: none, else one more than it
+	from    int64 // what only reads of batches before this one see may be gone
+}
+
+// recent is a fill and the batch it came with.
+type recent struct {
+	serving.Fill
+	batch int64
+}
+
+func newTail(k kind, base, through int64) *tail {
+	t := &tail{kind: k, base: base}
+	for i := range t.shards {
+		t.shards[i].wallets = map[int32]walletTail{}
+	}
+	t.through.Store(through)
+	return t
+}
+
+func (t *tail) shard(wallet int32) *shard { return &t.shards[uint32(wallet)%uint32(len(t.shards))] }
+
+// of gives what came in of a wallet.
+func (t *tail) of(wallet int32) walletTail {
+	s := t.shard(wallet)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.wallets[wallet]
+}
+
+// add takes fills of one batch and wallet in; it keeps none of the slice.
+func (t *tail) add(wallet int32, batch int64, fills []serving.Fill) {
+	slices.SortFunc(fills, func(x, y serving.Fill) int { return t.order(&x, &y) })
+	if t.most > 0 {
+		fills = fills[max(0, len(fills)-t.most):]
+	}
+	s := t.shard(wallet)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wallets[wallet]
+	before := len(w.fills)
+	w.fills = t.merged(w.fills, batch, fills)
+	if t.most > 0 && len(w.fills) > mostKept*t.most {
+		w.trim(t.most, t.through.Load())
+	}
+	s.wallets[wallet] = w
+	t.rows.Add(int64(len(w.fills) - before))
+}
+
+// mostKept is how many times as many fills as a key needs gather before it is
+// trimmed.
+const mostKept = 3
+
+// trim leaves what reads of batches from that one on may see: of up to that batch
+// the newest, and all that is later.
+func (w *walletTail) trim(most int, batch int64) {
+	kept := make([]recent, 0, 2*most)
+	for i := len(w.fills) - 1; i >= 0; i-- {
+		r := &w.fills[i]
+		if r.batch > batch {
+			kept = append(kept, *r)
+		} else if most > 0 {
+			kept = append(kept, *r)
+			most--
+		}
+	}
+	slices.Reverse(kept)
+	w.fills, w.from = kept, batch
+}
+
+// merged adds sorted fills to a sorted list: behind it where they are newer, else
+// in a list of its own.
+func (t *tail) merged(list []recent, batch int64, fills []serving.Fill) []recent {
+	at := len(list)
+	if at > 0 && t.order(&list[at-1].Fill, &fills[0]) > 0 {
+		at = sort.Search(at, func(i int) bool { return t.order(&list[i].Fill, &fills[0]) > 0 })
+	}
+	later := list[at:]
+	if len(later) > 0 {
+		list = append(make([]recent, 0, len(list)+len(fills)+len(list)/4), list[:at]...)
+	}
+	for _, f := range fills {
+		for len(later) > 0 && t.order(&later[0].Fill, &f) < 0 {
+			list, later = append(list, later[0]), later[1:]
+		}
+		list = append(list, recent{f, batch})
+	}
+	return append(list, later...)
+}
+
+// mark notes that a batch replaced a fill of the wallet.
+func (t *tail) mark(wallet int32, batch int64) {
+	s := t.shard(wallet)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wallets[wallet]
+	if w.changed == 0 {
+		t.dirty.Add(1)
+	}
+	w.changed = batch + 1
+	s.wallets[wallet] = w
+}
+
+// marked lists the wallets that a batch up to that one changed.
+func (t *tail) marked(batch int64) []int32 {
+	var out []int32
+	for i := range t.shards {
+		for wallet, w := range t.shards[i].wallets {
+			if w.changed > 0 && w.changed <= batch+1 {
+				out = append(out, wallet)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// since gives a tail of what came in after a batch.
+func (t *tail) since(batch int64) *tail {
+	out := newTail(t.kind, batch, max(batch, t.through.Load()))
+	for _, f := range t.facts {
+		if f.batch > batch {
+			out.facts = append(out.facts, f)
+		}
+	}
+	for i := range t.shards {
+		for wallet, w := range t.shards[i].wallets {
+			kept := walletTail{from: w.from}
+			for _, r := range w.fills {
+				if r.batch > batch {
+					kept.fills = append(kept.fills, r)
+				}
+			}
+			if w.changed > batch+1 {
+				kept.changed = w.changed
+				out.dirty.Add(1)
+			}
+			if kept.fills != nil || kept.changed > 0 {
+				out.shards[i].wallets[wallet] = kept
+				out.rows.Add(int64(len(kept.fills)))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,260 @@
+package fillseg
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// heavyFills is from how many fills on a wallet's sums are kept beside its rows:
+// adding them up for every request would take too long.
+const heavyFills = 20_000
+
+// writer writes a run front to back: first the bytes of txs and wide, then the
+// rows of one wallet after the other.
+type writer struct {
+	*segments.Writer
+	heavy  []byte
+	index  []byte
+	tokens spill
+	days   spill
+	sums   *sums // of the wallet being written, nil where it is not heavy
+	from   int   // heavyFills; lower in tests
+	// Of a file of the newest fills, whose hashes are known only with its rows.
+	wide, rows spill
+	hashes     []data.Hash // of the key being written
+}
+
+// sums add the rows of one wallet up.
+type sums struct {
+	tokens map[int32]*serving.TokenSum
+	days   []serving.DaySum
+}
+
+func (s *sums) add(f *serving.Fill) {
+	t := s.tokens[f.Token]
+	if t == nil {
+		t = &serving.TokenSum{}
+		s.tokens[f.Token] = t
+	}
+	t.Add(f)
+	if n := len(s.days) - 1; n < 0 || s.days[n].Day != serving.DayOf(f.TS) {
+		s.days = append(s.days, serving.DaySum{})
+	}
+	s.days[len(s.days)-1].Add(f)
+}
+
+// newWriter begins a run at path that keeps the sums of wallets of from fills or
+// more.
+func newWriter(path string, format *segments.Format, from int) (*writer, error) {
+	f, err := segments.Create(path, format)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{Writer: f, from: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
+		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
+}
+
+// wallet begins the rows of a wallet, of which there will be n; wallets come in
+// ascending order.
+func (w *writer) wallet(id int32, n uint64) error {
+	if err := w.endWallet(); err != nil {
+		return err
+	}
+	for len(w.index) <= int(id)*indexSize {
+		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
+	}
+	if n >= uint64(w.from) {
+		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(id))
+		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
+		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
+		w.sums = &sums{tokens: map[int32]*serving.TokenSum{}}
+	}
+	return nil
+}
+
+// fill adds one row of the wallet; wide is its wide part.
+func (w *writer) fill(r *row, wide []byte) error {
+	if w.sums != nil {
+		f := r.unpack(wide)
+		w.sums.add(&f)
+	}
+	var text [rowSize]byte
+	return w.Add(rows, r.append(text[:0]))
+}
+
+// endWallet writes the sums of a heavy wallet.
+func (w *writer) endWallet() error {
+	s := w.sums
+	if s == nil {
+		return nil
+	}
+	w.sums = nil
+	ids := make([]int32, 0, len(s.tokens))
+	for id := range s.tokens {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var b []byte
+	for _, id := range ids {
+		b = appendToken(b[:0], s.tokens[id])
+		if err := w.tokens.write(b); err != nil {
+			return err
+		}
+	}
+	for i := range s.days {
+		b = appendDay(b[:0], &s.days[i])
+		if err := w.days.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds the rows of a key to a file of the newest fills, oldest first; keys come
+// in ascending order.
+func (w *writer) keep(key int32, fills []serving.Fill) error {
+	if err := w.wallet(key, 0); err != nil {
+		return err
+	}
+	w.hashes = w.hashes[:0]
+	for i := range fills {
+		f := &fills[i]
+		tx, err := w.ordinal(&f.Tx)
+		if err != nil {
+			return err
+		}
+		r, err := pack(f, tx, w.wide.entries(wideSize))
+		if err != nil {
+			return err
+		}
+		if r.wide() {
+			if err := w.wide.write(appendWide(nil, f)); err != nil {
+				return err
+			}
+		}
+		var text [rowSize]byte
+		if err := w.rows.write(r.append(text[:0])); err != nil {
+			return err
+		}
+		w.Counts[rows]++
+	}
+	return nil
+}
+
+// ordinal gives the place of a hash, which is written where the key has none yet.
+func (w *writer) ordinal(h *data.Hash) (uint32, error) {
+	if h.IsZero() {
+		return noTx, nil
+	}
+	at := slices.Index(w.hashes, *h)
+	if at < 0 {
+		if w.Counts[txs] >= noTx {
+			return 0, errTooMany
+		}
+		at = len(w.hashes)
+		w.hashes = append(w.hashes, *h)
+		if err := w.Add(txs, h[:]); err != nil {
+			return 0, err
+		}
+	}
+	return uint32(w.Counts[txs]) - uint32(len(w.hashes)-at), nil
+}
+
+// finish writes what is left and the header, makes the file durable with sync and
+// closes it.
+func (w *writer) finish(c Covers, sync func(*os.File) error) error {
+	err := w.endWallet()
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
+	w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
+	w.Counts[tokens], w.Counts[days] = w.tokens.entries(tokenSize), w.days.entries(daySize)
+	w.Counts[wide] += w.wide.entries(wideSize)
+	steps := []func() error{
+		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,
+		func() error { return w.Add(heavy, w.heavy) }, w.Pad, func() error { return w.Add(index, w.index) },
+	}
+	if w.rows.file != nil {
+		steps = append([]func() error{w.Pad, func() error { return w.unspill(&w.wide) }, w.Pad, func() error { return w.unspill(&w.rows) }}, steps...)
+	}
+	for _, step := range steps {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err == nil {
+		err = w.Finish(c, sync)
+	}
+	return errors.Join(err, w.close())
+}
+
+// close gives back what the writer holds; the file stays as it is.
+func (w *writer) close() error {
+	return errors.Join(w.tokens.close(), w.days.close(), w.wide.close(), w.rows.close(), w.Close())
+}
+
+func (w *writer) unspill(s *spill) error {
+	if s.file == nil {
+		return nil
+	}
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	var back segments.Sum
+	if err := w.Copy(io.TeeReader(s.file, &back)); err != nil {
+		return err
+	}
+	if back != s.sum {
+		return fmt.Errorf("%s: what was read is not what was written", s.path)
+	}
+	return nil
+}
+
+// spill is a section that is written while another one is under way: a file made
+// at its first use and gone when it is closed.
+type spill struct {
+	path string
+	file *os.File
+	out  *bufio.Writer
+	size uint64
+	sum  segments.Sum
+}
+
+func (s *spill) entries(size uint64) uint64 { return s.size / size }
+
+func (s *spill) write(b []byte) error {
+	if s.file == nil {
+		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		s.file, s.out = f, bufio.NewWriterSize(f, 1<<16)
+	}
+	s.size += uint64(len(b))
+	if _, err := s.sum.Write(b); err != nil {
+		return err
+	}
+	_, err := s.out.Write(b)
+	return err
+}
+
+func (s *spill) close() error {
+	if s.file == nil {
+		return nil
+	}
+	f := s.file
+	s.file = nil
+	return errors.Join(f.Close(), os.Remove(s.path))
+}

@@ -1,0 +1,127 @@
+// Package segments is what the files of derived data have in common: a header that
+// says which imports they hold, sections of entries of one size, a checksum of every
+// page, the writing of such a file front to back, and its mapping into memory.
+package segments
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// PageSize is what the header takes, what sections begin at a multiple of, and what
+// one checksum is of.
+const PageSize = 4096
+
+// sumSize is how many bytes the checksum of a page takes.
+const sumSize = 4
+
+// castagnoli has an instruction of its own on common processors: a page takes less
+// than the fault that brings it in.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Format is a kind of file: what its files begin with, and how they are laid out.
+type Format struct {
+	Magic   string
+	Version uint64
+	Entries []uint64 // bytes of an entry, by section in the order of the file
+	Names   []string // of the sections, for messages
+}
+
+// Covers says which facts a file holds.
+type Covers struct {
+	Batch  int64  // the last import in it; −1: none
+	Ledger uint64 // a fingerprint of the imports up to it, so that another history is told apart
+	Facts  int64  // how many there are up to it
+}
+
+// Header is what a file begins with. Numbers are little-endian. The last eight bytes
+// of its page are the checksum of the others.
+type Header struct {
+	Covers Covers
+	Counts []uint64 // entries, by section
+	sums   uint64   // the checksum of the checksums of pages, which lie behind the last section
+	format *Format
+}
+
+// Same tells whether two files hold the same, by their headers.
+func (h *Header) Same(o *Header) bool {
+	return h.format == o.format && h.Covers == o.Covers && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
+}
+
+// ErrFormat is returned for a file that another version wrote, and for one that is
+// damaged, which is a *Damage too. Either is written again.
+var ErrFormat = errors.New("not a run of this version")
+
+// Span is where a section lies, in bytes from the beginning of the file.
+func (h *Header) Span(section int) (from, to uint64) {
+	from = PageSize
+	for s := range section {
+		from += padded(h.Counts[s] * h.format.Entries[s])
+	}
+	return from, from + h.Counts[section]*h.format.Entries[section]
+}
+
+func padded(n uint64) uint64 { return (n + PageSize - 1) / PageSize * PageSize }
+
+// pages is how many pages the sections take.
+func (h *Header) pages() uint64 {
+	_, to := h.Span(len(h.Counts) - 1)
+	return padded(to)/PageSize - 1
+}
+
+// Size is that of the whole file in bytes.
+func (h *Header) Size() uint64 { return PageSize + h.pages()*(PageSize+sumSize) }
+
+func (h *Header) encode() []byte {
+	b := append(make([]byte, 0, PageSize), h.format.Magic...)
+	b = binary.LittleEndian.AppendUint64(b, h.format.Version)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Covers.Batch))
+	b = binary.LittleEndian.AppendUint64(b, h.Covers.Ledger)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Covers.Facts))
+	for _, n := range h.Counts {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	b = binary.LittleEndian.AppendUint64(b, h.sums)
+	b = b[:PageSize]
+	binary.LittleEndian.PutUint64(b[PageSize-8:], xxhash.Sum64(b[:PageSize-8]))
+	return b
+}
+
+// decode reads the header of a file of so many bytes. Whatever is in it, the
+// sections lie within the file.
+func (f *Format) decode(b []byte) (Header, error) {
+	h := Header{format: f}
+	if len(b) < PageSize {
+		return h, &Damage{What: fmt.Sprintf("%d bytes", len(b))}
+	}
+	if string(b[:len(f.Magic)]) != f.Magic {
+		return h, &Damage{What: "it does not begin as a run does"}
+	}
+	field := func(i int) uint64 { return binary.LittleEndian.Uint64(b[len(f.Magic)+8*i:]) }
+	if v := field(0); v != f.Version {
+		return h, fmt.Errorf("version %d: %w", v, ErrFormat)
+	}
+	if binary.LittleEndian.Uint64(b[PageSize-8:]) != xxhash.Sum64(b[:PageSize-8]) {
+		return h, &Damage{What: "header: checksum differs"}
+	}
+	h.Covers = Covers{Batch: int64(field(1)), Ledger: field(2), Facts: int64(field(3))}
+	at := uint64(PageSize)
+	for s, size := range f.Entries {
+		n := field(4 + s)
+		if n > uint64(len(b))/size || at > uint64(len(b)) {
+			return h, &Damage{What: "section " + f.Names[s] + " ends behind the file"}
+		}
+		at += padded(n * size)
+		h.Counts = append(h.Counts, n)
+	}
+	h.sums = field(4 + len(f.Entries))
+	if h.Size() != uint64(len(b)) {
+		return h, &Damage{What: fmt.Sprintf("%d bytes, want %d", len(b), h.Size())}
+	}
+	return h, nil
+}

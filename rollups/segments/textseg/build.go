@@ -1,0 +1,78 @@
+package textseg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// Plan is what a Build is to put into the file: all markets as they are now.
+type Plan struct {
+	Batch  int64  // the last import in it; markets that later ones changed are in it or not
+	Ledger uint64 // set by the caller: the fingerprint of the imports up to Batch
+}
+
+// Plan says what a Build has to do now.
+func (s *Store) Plan() Plan { return Plan{Batch: s.Through()} }
+
+// ErrOvertaken is returned by a Build whose store began anew meanwhile.
+var ErrOvertaken = errors.New("the market run was begun anew")
+
+// Build writes the file that plan describes and swaps it in. all hands every market
+// to add, in ascending order. One Build runs at a time.
+func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
+	defer func() { err = errors.Join(err, segments.Sweep(s.path)) }()
+	part := segments.Part(s.path, 0)
+	if err := s.write(part, plan, all); err != nil {
+		return fmt.Errorf("market run: %w", err)
+	}
+	if err := segments.Publish(part, s.path, s.sync); err != nil {
+		return err
+	}
+	f, err := open(s.path)
+	if err != nil {
+		return err
+	}
+	f.Scattered()
+	s.mu.Lock()
+	old := s.state.Load()
+	if old.tail == nil || old.tail.base > plan.Batch {
+		s.mu.Unlock()
+		return errors.Join(ErrOvertaken, f.Drop())
+	}
+	s.state.Store(&state{file: f, tail: old.tail.since(plan.Batch), ready: true})
+	s.damage.Store(nil)
+	s.mu.Unlock()
+	return old.drop()
+}
+
+func (s *Store) write(path string, plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
+	w, err := segments.Create(path, format)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	var places, text []byte
+	markets := int64(0)
+	err = all(func(market int32, t *serving.MarketTexts) error {
+		for len(places) <= int(market)*indexSize {
+			places = binary.LittleEndian.AppendUint64(places, w.Counts[texts])
+		}
+		markets++
+		text = appendRecord(text[:0], t)
+		return w.Add(texts, text)
+	})
+	places = binary.LittleEndian.AppendUint64(places, w.Counts[texts])
+	for _, step := range []func() error{w.Pad, func() error { return w.Add(index, places) }} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return w.Finish(Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: markets}, s.sync)
+}

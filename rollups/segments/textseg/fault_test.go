@@ -1,0 +1,58 @@
+//go:build unix
+
+package textseg
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pmx/rollups/segments"
+)
+
+// A file that is cut short under a running service faults when it is read: the
+// store forgets it, nothing crashes, and the next build writes it anew.
+func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
+	s := made(t, 1000)
+	defer func() { _ = s.Close() }()
+	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Texts(700, 0); ok || s.Has(1, 0) || s.Stats().Ready {
+		t.Errorf("texts of a file that is gone: %+v", s.Stats())
+	}
+	rewrite(t, s, 1000)
+	if got, ok := s.Texts(700, 0); !ok || got != *described(700) {
+		t.Errorf("after the next build: %+v %v", got, ok)
+	}
+}
+
+func pipe(path string) error { return unix.Mkfifo(path, 0o600) }
+
+// What is at the file's path and is none is not waited for, nor read.
+func TestWhatIsNoFileIsSetAside(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) }, "pipe": pipe,
+	} {
+		s := New(t.TempDir() + "/markets.run")
+		var told *segments.Damage
+		s.Damaged = func(d *segments.Damage) { told = d }
+		if err := put(s.path); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := s.Open(nil); ok || err != nil || told == nil || told.SetAside() != nil {
+			t.Errorf("%s: %v %v %v", name, ok, err, told)
+		}
+		if err := s.Restart(0, false); err != nil {
+			t.Fatal(err)
+		}
+		rewrite(t, s, 3)
+		if _, ok := s.Texts(1, 0); !ok {
+			t.Errorf("%s: the next file is not there", name)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// Package textseg keeps the long texts of every market in one file, mapped into
+// memory, with those of markets that changed since beside it: too much to hold, and
+// asked for one market at a time. It is derived data: the database is the truth,
+// the file is made anew from it at will, and a reader that finds a market not at
+// hand asks there.
+package textseg
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// The file: the header of package segments, then sections. Numbers are little-endian.
+//
+//	texts  a record per market: the source of its payout, the lengths of the first two texts, the three texts
+//	index  where the record of each market begins, and where the last one's end
+//
+// The index is proved and its bounds checked when a file is opened, texts page by page
+// when they are read first.
+const (
+	texts = iota
+	index
+)
+
+const indexSize = 8
+
+var format = &segments.Format{Magic: "pmx market run\r\n", Version: 2, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
+
+// Covers says which markets a file holds.
+type Covers = segments.Covers
+
+func appendRecord(b []byte, t *serving.MarketTexts) []byte {
+	b = append(b, byte(t.PayoutSource))
+	b = binary.AppendUvarint(b, uint64(len(t.Description)))
+	b = binary.AppendUvarint(b, uint64(len(t.ResolutionSource)))
+	b = append(append(b, t.Description...), t.ResolutionSource...)
+	return append(b, t.GroupItemTitle...)
+}
+
+// readRecord gives the texts of a record in memory of their own; false where it is
+// none.
+func readRecord(b []byte) (t serving.MarketTexts, ok bool) {
+	if len(b) == 0 {
+		return t, false
+	}
+	t.PayoutSource, b = data.ResolutionSource(b[0]), b[1:]
+	var long [2]uint64
+	for i := range long {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return t, false
+		}
+		long[i], b = n, b[size:]
+	}
+	if long[0] > uint64(len(b)) || long[1] > uint64(len(b))-long[0] {
+		return t, false
+	}
+	all, first := string(b), long[0]
+	t.Description, t.ResolutionSource, t.GroupItemTitle = all[:first], all[first:first+long[1]], all[first+long[1]:]
+	return t, true
+}
+
+// open maps a finished file, whose index is proved.
+func open(path string) (*segments.File, error) {
+	f, err := segments.Open(path, format)
+	if err != nil {
+		return nil, err
+	}
+	if err := segments.Try(func() error { return bounds(f) }); err != nil {
+		return nil, errors.Join(err, f.Drop())
+	}
+	return f, nil
+}
+
+// bounds checks what records are found by.
+func bounds(f *segments.File) error {
+	at := uint64(0)
+	for b := f.Bytes(index, 0, f.Len(index)); len(b) > 0; b = b[indexSize:] {
+		next := binary.LittleEndian.Uint64(b)
+		if next < at || next > f.Counts[texts] {
+			return f.Damaged("index: %d behind %d of %d", next, at, f.Counts[texts])
+		}
+		at = next
+	}
+	if at != f.Counts[texts] || f.Counts[index] == 0 {
+		return f.Damaged("index: it ends with %d of %d", at, f.Counts[texts])
+	}
+	return nil
+}
+
+// record is what a file has of a market; empty where it has none. It panics with a
+// *segments.Damage where the file is not what was written.
+func record(f *segments.File, market int32) []byte {
+	if market < 0 || uint64(market)+1 >= f.Counts[index] {
+		return nil
+	}
+	b := f.Bytes(index, int(market)*indexSize, (int(market)+2)*indexSize)
+	return f.Bytes(texts, int(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint64(b[indexSize:])))
+}

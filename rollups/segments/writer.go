@@ -1,0 +1,125 @@
+package segments
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Writer writes a file front to back, section by section, with the checksums of its
+// pages behind them. The header comes last: a file without it is no run.
+type Writer struct {
+	Header
+	file *os.File
+	sums *pageSums
+	out  *bufio.Writer
+	at   uint64
+}
+
+// pageSums takes the checksums of pages as they are written.
+type pageSums struct {
+	to   io.Writer
+	room int    // bytes of the page under way that are still to come
+	sum  uint32 // of it
+	sums []byte
+}
+
+// Write writes b.
+func (p *pageSums) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		n := min(p.room, len(rest))
+		p.sum = crc32.Update(p.sum, castagnoli, rest[:n])
+		if p.room -= n; p.room == 0 {
+			p.sums = binary.LittleEndian.AppendUint32(p.sums, p.sum)
+			p.room, p.sum = PageSize, 0
+		}
+		rest = rest[n:]
+	}
+	return p.to.Write(b)
+}
+
+// Create begins a file at path.
+func Create(path string, format *Format) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	sums := &pageSums{to: f, room: PageSize}
+	w := &Writer{file: f, sums: sums, out: bufio.NewWriterSize(sums, 1<<20), at: PageSize,
+		Header: Header{format: format, Counts: make([]uint64, len(format.Entries))}}
+	_, err = f.Write(make([]byte, PageSize))
+	return w, err
+}
+
+func (w *Writer) write(b []byte) error {
+	n, err := w.out.Write(b)
+	w.at += uint64(n)
+	return err
+}
+
+// Add writes entries of a section; the sections come in their order.
+func (w *Writer) Add(section int, b []byte) error {
+	w.Counts[section] += uint64(len(b)) / w.format.Entries[section]
+	return w.write(b)
+}
+
+// Copy writes entries of a section that were gathered elsewhere and are counted
+// already.
+func (w *Writer) Copy(r io.Reader) error {
+	n, err := io.Copy(w.out, r)
+	w.at += uint64(n)
+	return err
+}
+
+// Pad ends a section.
+func (w *Writer) Pad() error { return w.write(make([]byte, padded(w.at)-w.at)) }
+
+// Finish writes the checksums and the header, makes the file durable with sync and
+// closes it.
+func (w *Writer) Finish(c Covers, sync func(*os.File) error) error {
+	w.Covers = c
+	err := w.Pad()
+	if err == nil {
+		err = w.out.Flush()
+	}
+	if want := PageSize * (1 + w.pages()); err == nil && w.at != want {
+		err = fmt.Errorf("%d bytes written, want %d", w.at, want)
+	}
+	w.Header.sums = xxhash.Sum64(w.sums.sums)
+	if err == nil {
+		_, err = w.file.Write(w.sums.sums)
+	}
+	if err == nil {
+		_, err = w.file.WriteAt(w.encode(), 0)
+	}
+	if err == nil {
+		err = sync(w.file)
+	}
+	return errors.Join(err, w.Close())
+}
+
+// Close gives the file back as it is; after Finish it does nothing.
+func (w *Writer) Close() error {
+	if w.file == nil {
+		return nil
+	}
+	f := w.file
+	w.file = nil
+	return f.Close()
+}
+
+// Sum is the running checksum of what is written beside the file for a while: it is
+// compared when that is read back.
+type Sum uint32
+
+// Write takes b in.
+func (s *Sum) Write(b []byte) (int, error) {
+	*s = Sum(crc32.Update(uint32(*s), castagnoli, b))
+	return len(b), nil
+}
