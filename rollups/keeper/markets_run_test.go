@@ -215,7 +215,7 @@ func TestMarketsThatChange(t *testing.T) {
 	check()
 	k = reopen(t, k) // the file of texts is of before
 	check()
-	if fills, texts := k.MarketStats(); !fills.Ready || fills.Run != 2 || !texts.Ready || texts.Run != 2 || texts.Tail != 0 {
+	if fills, texts := k.MarketStats(); !fills.Ready || fills.Stored != 2 || !texts.Ready || texts.Stored != 2 || texts.Recent != 0 {
 		t.Errorf("%+v %+v", fills, texts)
 	}
 	k = reopen(t, k)

@@ -285,7 +285,7 @@ func (k *Keeper) addRuns(ctx context.Context, conn *sql.Conn) {
 // grown tells whether so much came in that a new file in wallet order is worth
 // writing.
 func grown(s fillseg.Stats) bool {
-	return s.Tail >= tailMost || s.Tail >= max(tailFew, s.Run/tailShare)
+	return s.Recent >= tailMost || s.Recent >= max(tailFew, s.Stored/tailShare)
 }
 
 // full tells whether so much lies beside the files, in memory, that they are not to
@@ -340,7 +340,7 @@ func (k *Keeper) writeRuns() {
 
 func begunAnew(err error) bool {
 	var d *segments.Damage
-	return errors.Is(err, fillseg.ErrOvertaken) || errors.As(err, &d) || errors.Is(err, textseg.ErrOvertaken)
+	return errors.Is(err, segments.ErrOvertaken) || errors.As(err, &d)
 }
 
 // rewriteRuns writes all files from the database, whatever there is.
@@ -378,7 +378,7 @@ func (k *Keeper) buildRuns(ctx context.Context, r *runs, whole bool) error {
 		return err
 	}
 	s, tokens, texts := r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats()
-	k.cfg.Log.Info().Int64("fills", s.Run).Int64("bytes", s.Bytes).Int64("beside", s.Tail).Int64("token_bytes", tokens.Bytes).
+	k.cfg.Log.Info().Int64("fills", s.Stored).Int64("bytes", s.Bytes).Int64("recent", s.Recent).Int64("token_bytes", tokens.Bytes).
 		Int64("market_bytes", texts.Bytes).Dur("took", r.took).Msg("runs written")
 	return nil
 }

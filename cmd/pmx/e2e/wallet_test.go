@@ -204,12 +204,12 @@ func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 	v = openVenue(t, v.dir)
 	v.keeper.Settle()
-	if s := v.keeper.WalletStats(); !s.Ready || s.Run == 0 || s.Tail > 0 {
+	if s := v.keeper.WalletStats(); !s.Ready || s.Stored == 0 || s.Recent > 0 {
 		t.Fatalf("the file in wallet order: %+v", s)
 	}
 	checkWallets(v)
 	v.load(last)
-	if s := v.keeper.WalletStats(); !s.Ready || s.Run == 0 || s.Tail == 0 {
+	if s := v.keeper.WalletStats(); !s.Ready || s.Stored == 0 || s.Recent == 0 {
 		t.Fatalf("beside the file in wallet order: %+v", s)
 	}
 	checkWallets(v)

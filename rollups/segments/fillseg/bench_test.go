@@ -87,7 +87,7 @@ func BenchmarkOpen(b *testing.B) {
 	s := benchStore(b)
 	b.ReportMetric(float64(s.Stats().Bytes), "file-bytes")
 	for b.Loop() {
-		r, err := openRun(s.path, s.format)
+		r, err := openSegment(s.Path, s.format)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -37,21 +37,17 @@ const mostAgain = 1000
 
 // Plan says what a Build has to do now.
 func (s *Store) Plan() Plan {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.state.Load()
 	p := Plan{Batch: s.Through(), After: -1}
-	if st.run == nil {
-		return p
-	}
-	if again := st.tail.marked(p.Batch); len(again) <= mostAgain {
-		p.After, p.Again = st.covered(), again
-	}
+	s.Change(func(st *segments.State[*memtable]) {
+		if st.File == nil {
+			return
+		}
+		if again := st.Mem.marked(p.Batch); len(again) <= mostAgain {
+			p.After, p.Again = st.Covered(), again
+		}
+	})
 	return p
 }
-
-// ErrOvertaken is returned by a Build whose store began anew meanwhile.
-var ErrOvertaken = errors.New("the wallet run was begun anew")
 
 // Build writes the file that plan describes and swaps it in. facts hands every
 // fill of the plan to add, in any order. One Build runs at a time. Where the file
@@ -64,9 +60,7 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet
 		for i := range b.inputs {
 			d.Of(b.inputs[i].File) // so that it is known which file cannot be read
 		}
-		if !s.lose(d) && d.Path == s.path {
-			s.report(d) // it is not the one that is served
-		}
+		s.LoseInput(d)
 	}
 	return errors.Join(err, b.close())
 }
@@ -98,33 +92,11 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 	if err := b.merge(ctx); err != nil {
 		return err
 	}
-	return s.adopt(plan.Batch)
-}
-
-// adopt opens the file that was written and swaps it in.
-func (s *Store) adopt(batch int64) error {
-	r, err := openRun(s.path, s.format)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	old := s.state.Load()
-	if old.tail == nil || old.tail.base > batch {
-		s.mu.Unlock()
-		return errors.Join(ErrOvertaken, r.Drop())
-	}
-	r.Scattered()
-	s.state.Store(&state{run: r, tail: old.tail.since(batch), ready: true})
-	s.damage.Store(nil)
-	s.mu.Unlock()
-	if old.run != nil {
-		return old.run.Drop()
-	}
-	return nil
+	return s.Adopt(plan.Batch)
 }
 
 // build is a file being made from the one before and from slices of facts, each
-// sorted in memory and written as a small run of its own.
+// sorted in memory and written as a small segment of its own.
 type build struct {
 	store  *Store
 	covers Covers
@@ -132,26 +104,26 @@ type build struct {
 	inputs []input
 }
 
-// reuse takes the present run as an input, but for the wallets that are read anew.
+// reuse takes the present segment as an input, but for the wallets that are read anew.
 func (b *build) reuse(p Plan) error {
-	served := b.store.state.Load().run
+	served := b.store.State().File
 	if served == nil {
-		return ErrOvertaken // since the plan was made
+		return segments.ErrOvertaken // since the plan was made
 	}
-	r, err := openRun(b.store.path, b.store.format) // once more, to be read in order
+	r, err := openSegment(b.store.Path, b.store.format) // once more, to be read in order
 	if err == nil && !r.Same(&served.Header) {
 		err = errors.Join(errors.New("it is another file now"), r.Drop())
 	}
 	if err != nil { // what is mapped stays good whatever became of its name
-		if r = served; !r.Take() {
-			return ErrOvertaken
+		if r = (segment{served}); !r.Take() {
+			return segments.ErrOvertaken
 		}
 	}
 	skip := make(map[int32]bool, len(p.Again))
 	for _, wallet := range p.Again {
 		skip[wallet] = true
 	}
-	b.inputs = append(b.inputs, input{run: r, skip: skip})
+	b.inputs = append(b.inputs, input{segment: r, skip: skip})
 	return nil
 }
 
@@ -160,27 +132,27 @@ func (b *build) flush() error {
 	if len(b.slice.entries) == 0 {
 		return nil
 	}
-	path := segments.Part(b.store.path, len(b.inputs)+1)
+	path := segments.Part(b.store.Path, len(b.inputs)+1)
 	if err := b.slice.write(path, b.covers); err != nil {
-		return fmt.Errorf("wallet run: %w", err)
+		return fmt.Errorf("file of fills: %w", err)
 	}
 	b.slice.reset()
-	r, err := openRun(path, b.store.format)
+	r, err := openSegment(path, b.store.format)
 	if err != nil {
 		return err
 	}
-	b.inputs = append(b.inputs, input{run: r})
+	b.inputs = append(b.inputs, input{segment: r})
 	return os.Remove(path) // it stays as long as it is mapped
 }
 
 // merge makes one file of all inputs and gives it its name once it is durable.
 func (b *build) merge(ctx context.Context) error {
 	s := b.store
-	path := segments.Part(s.path, 0)
-	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavy, s.sync); err != nil {
-		return fmt.Errorf("wallet run: %w", err)
+	path := segments.Part(s.Path, 0)
+	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavy, s.Sync); err != nil {
+		return fmt.Errorf("file of fills: %w", err)
 	}
-	return segments.Publish(path, s.path, s.sync)
+	return segments.Publish(path, s.Path, s.Sync)
 }
 
 func (b *build) close() error {
@@ -188,5 +160,5 @@ func (b *build) close() error {
 	for _, in := range b.inputs {
 		err = errors.Join(err, in.Drop())
 	}
-	return errors.Join(err, segments.Sweep(b.store.path))
+	return errors.Join(err, segments.Sweep(b.store.Path))
 }

@@ -90,7 +90,7 @@ func damageable(t *testing.T) map[*Store]int {
 	whole, few := New(filepath.Join(dir, "wallets.run"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.run"), scrambled{}, 20)
 	for _, s := range []*Store{whole, few} {
 		s.heavy = 100
-		s.sync = func(*os.File) error { return nil }
+		s.Sync = func(*os.File) error { return nil }
 		err := s.Restart(0, false)
 		if err == nil {
 			p := s.Plan()
@@ -176,20 +176,20 @@ func damages(size int64) (all []damage) {
 func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	for s, n := range damageable(t) {
 		whole := ask(s, n)
-		if bad, missing := wrong(whole, ask(s, n)); bad || missing || s.Stats().Run == 0 {
+		if bad, missing := wrong(whole, ask(s, n)); bad || missing || s.Stats().Stored == 0 {
 			t.Fatal("the whole file does not answer")
 		}
-		text, err := os.ReadFile(s.path)
+		text, err := os.ReadFile(s.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		heavyFrom, _ := s.state.Load().run.Span(heavy)
-		_, indexTo := s.state.Load().run.Span(index)
+		heavyFrom, _ := s.State().File.Span(heavy)
+		_, indexTo := s.State().File.Span(index)
 		all, found := damages(int64(len(text))), 0
 		for i, d := range all {
 			bad, missing := damaged(t, s, text, d, false, whole, n)
 			if bad {
-				t.Errorf("%s: %s: a wrong answer", filepath.Base(s.path), d.name)
+				t.Errorf("%s: %s: a wrong answer", filepath.Base(s.Path), d.name)
 			}
 			if missing {
 				found++
@@ -200,7 +200,7 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 			// Once it is open, what was proved then is not proved again.
 			bad, _ = damaged(t, s, text, d, true, whole, n)
 			if bad && (d.hi <= int64(heavyFrom) || d.lo >= int64(indexTo)) {
-				t.Errorf("%s: %s, once it was open: a wrong answer", filepath.Base(s.path), d.name)
+				t.Errorf("%s: %s, once it was open: a wrong answer", filepath.Base(s.Path), d.name)
 			}
 		}
 		if found < len(all)*9/10 {
@@ -216,11 +216,11 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 // is opened or late, before anything was read.
 func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole answers, n int) (bad, missing bool) {
 	t.Helper()
-	again := newStore(s.path+"x", s.kind, s.slice)
+	again := newStore(s.Path+"x", s.kind, s.slice)
 	var told *segments.Damage
 	again.Damaged = func(d *segments.Damage) { told = d }
 	do := func() {
-		f, err := os.OpenFile(again.path, os.O_RDWR, 0)
+		f, err := os.OpenFile(again.Path, os.O_RDWR, 0)
 		if err == nil {
 			err = errors.Join(d.do(f), f.Close())
 		}
@@ -228,7 +228,7 @@ func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole ans
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(again.path, text, 0o600); err != nil {
+	if err := os.WriteFile(again.Path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !late {
@@ -246,7 +246,7 @@ func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole ans
 	if missing != (told != nil) && (d.lo >= version+8 || d.hi <= version) || again.Stats().Damage == nil != (told == nil) {
 		t.Errorf("%s: answers are missing: %v, yet the damage is %v", d.name, missing, told)
 	}
-	if told != nil && (told.SetAside() != nil || exists(again.path) || !exists(again.path+".damaged")) {
+	if told != nil && (told.SetAside() != nil || exists(again.Path) || !exists(again.Path+".damaged")) {
 		t.Errorf("%s: %v: it was not set aside", d.name, told)
 	}
 	if err := again.Close(); err != nil {

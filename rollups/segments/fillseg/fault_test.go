@@ -17,7 +17,7 @@ import (
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 50_000)
 	defer func() { _ = s.Close() }()
-	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+	if err := os.Truncate(s.Path, segments.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.Tokens(nil, 3, 0); ok {
@@ -35,7 +35,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	s := made(t, 50_000)
 	defer func() { _ = s.Close() }()
-	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+	if err := os.Truncate(s.Path, segments.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	s.Add(Batch{Number: 1, Fills: map[int32][]serving.Fill{}})
@@ -45,7 +45,7 @@ func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
 	grow(t, s, 2, 700)
-	if s.Stats().Run != 700 {
+	if s.Stats().Stored != 700 {
 		t.Errorf("%+v", s.Stats())
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func TestADamagedFileIsNotTaken(t *testing.T) {
 	s := made(t, 1000)
-	path := s.path
+	path := s.Path
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -34,14 +34,14 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.path, scrambled{}).Open(accept); ok || err != nil {
+		if ok, err := New(s.Path, scrambled{}).Open(accept); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.path, scrambled{})
+	again := New(s.Path, scrambled{})
 	if ok, err := again.Open(func(c Covers) (bool, error) { return c == Covers{Batch: 0, Ledger: 5, Facts: 1000}, nil }); !ok || err != nil {
 		t.Errorf("the whole file: taken %v, %v", ok, err)
 	}
@@ -54,7 +54,7 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
 	accept := func(Covers) (bool, error) { return true, nil }
-	if ok, err := NewNewest(s.path, scrambled{}, 3).Open(accept); ok || err != nil {
+	if ok, err := NewNewest(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
 	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), scrambled{}, 3)
@@ -63,7 +63,7 @@ func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	}
 	grow(t, few, 0, 100)
 	for most, want := range map[int]bool{2: false, 3: true, 4: false} {
-		again := NewNewest(few.path, scrambled{}, most)
+		again := NewNewest(few.Path, scrambled{}, most)
 		if ok, err := again.Open(accept); ok != want || err != nil {
 			t.Errorf("%d of each: taken %v, %v", most, ok, err)
 		}
@@ -79,19 +79,19 @@ func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 	s := made(t, 10)
 	for _, name := range []string{"wallets.part-0", "wallets.part-0.tokens", "wallets.part-7"} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(s.path), name), []byte("half"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Path), name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.path, scrambled{})
+	again := New(s.Path, scrambled{})
 	if ok, err := again.Open(func(Covers) (bool, error) { return true, nil }); !ok || err != nil {
 		t.Fatalf("taken %v, %v", ok, err)
 	}
 	defer func() { _ = again.Close() }()
-	files, err := os.ReadDir(filepath.Dir(s.path))
+	files, err := os.ReadDir(filepath.Dir(s.Path))
 	if err != nil || len(files) != 1 {
 		t.Errorf("left: %v %v", files, err)
 	}
@@ -115,10 +115,10 @@ func TestACancelledBuildChangesNothing(t *testing.T) {
 	if err := s.Build(ctx, s.Plan(), func(func(int32, *serving.Fill) error) error { return nil }); err == nil {
 		t.Error("no error")
 	}
-	if st := s.Stats(); !st.Ready || st.Run != 10 {
+	if st := s.Stats(); !st.Ready || st.Stored != 10 {
 		t.Errorf("%+v", st)
 	}
-	files, err := os.ReadDir(filepath.Dir(s.path))
+	files, err := os.ReadDir(filepath.Dir(s.Path))
 	if err != nil || len(files) != 1 {
 		t.Errorf("left: %v %v", files, err)
 	}
@@ -167,7 +167,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if got := fmt.Sprint(s.Stats().Run, s.state.Load().run.Users()); got != "6300 1" {
+	if got := fmt.Sprint(s.Stats().Stored, s.State().File.Users()); got != "6300 1" {
 		t.Errorf("fills and users of the last file: %s", got)
 	}
 }

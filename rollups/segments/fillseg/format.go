@@ -149,7 +149,7 @@ func fits(f *serving.Fill) bool {
 }
 
 // ErrRange is returned for a fill that no row can hold, which no import lets pass.
-var ErrRange = errors.New("out of a wallet run's range")
+var ErrRange = errors.New("out of the range of a file of fills")
 
 // pack makes a row of f; wideAt is the place of its wide part where it needs one.
 func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {

@@ -10,9 +10,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// input is a run that is merged with others.
+// input is a segment that is merged with others.
 type input struct {
-	*run
+	segment
 	skip     map[int32]bool // wallets whose rows are left out
 	txBase   uint32         // where its transactions lie in the output
 	wideBase uint64
@@ -64,7 +64,7 @@ func (w *writer) shared(inputs []input) error {
 			return errTooMany
 		}
 		in.txBase = uint32(w.Counts[txs])
-		if err := w.all(in.run, txs); err != nil {
+		if err := w.all(in.segment, txs); err != nil {
 			return err
 		}
 	}
@@ -74,21 +74,21 @@ func (w *writer) shared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		in.wideBase = w.Counts[wide]
-		if err := w.all(in.run, wide); err != nil {
+		if err := w.all(in.segment, wide); err != nil {
 			return err
 		}
 	}
 	return w.Pad()
 }
 
-// all writes a whole section of a run.
-func (w *writer) all(r *run, section int) error {
+// all writes a whole section of a segment.
+func (w *writer) all(r segment, section int) error {
 	return w.pieces(r, section, 0, r.Len(section))
 }
 
-// pieces writes the bytes from lo to hi of a section of a run, each proved right
+// pieces writes the bytes from lo to hi of a section of a segment, each proved right
 // before it is written.
-func (w *writer) pieces(r *run, section, lo, hi int) error {
+func (w *writer) pieces(r segment, section, lo, hi int) error {
 	const most = 1 << 20
 	size := int(entrySize[section])
 	for lo < hi {
@@ -158,7 +158,7 @@ func (m *merger) newest(id int32) error {
 func (m *merger) last() (best *head) {
 	for i := range m.heads {
 		h := &m.heads[i]
-		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.run, best.hi-1, &m.kind) > 0) {
+		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.segment, best.hi-1, &m.kind) > 0) {
 			best = h
 		}
 	}
@@ -186,7 +186,7 @@ func (m *merger) least() error {
 	best := 0
 	for i := 1; i < len(m.heads); i++ {
 		x, y := &m.heads[i], &m.heads[best]
-		if x.in.compare(x.lo, y.in.run, y.lo, &m.kind) < 0 {
+		if x.in.compare(x.lo, y.in.segment, y.lo, &m.kind) < 0 {
 			best = i
 		}
 	}
@@ -211,7 +211,7 @@ func (m *merger) one(h *head) error {
 // rest writes what is left of the only input left.
 func (m *merger) rest(h *head) error {
 	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
-		return m.w.pieces(h.in.run, rows, h.lo*rowSize, h.hi*rowSize)
+		return m.w.pieces(h.in.segment, rows, h.lo*rowSize, h.hi*rowSize)
 	}
 	for h.lo < h.hi {
 		if err := m.one(h); err != nil {

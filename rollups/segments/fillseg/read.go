@@ -7,53 +7,53 @@ import (
 	"pmx/rollups/serving"
 )
 
-// view is what a read of one wallet sees: its rows in the run and what of the
-// tail belongs to the batch asked for.
-type view struct {
-	kind   *kind
-	run    *run // nil: no run
-	wallet int32
-	lo, hi int
-	tail   []recent
-	after  int64 // tail entries of batches up to this one are in the run
-	upTo   int64 // later ones are not seen
+// lookup is what a read of one wallet sees: its rows in the segment, and those recent
+// fills that came up to the batch asked for.
+type lookup struct {
+	kind    *kind
+	segment segment // of a nil file: none
+	wallet  int32
+	lo, hi  int
+	recent  []recent
+	after   int64 // recent fills of batches up to this one are in the segment
+	upTo    int64 // later ones are not seen
 }
 
 // find looks up where the wallet's rows are.
-func (v *view) find() {
-	if v.run != nil {
-		v.lo, v.hi = v.run.span(v.wallet)
+func (v *lookup) find() {
+	if v.segment.File != nil {
+		v.lo, v.hi = v.segment.span(v.wallet)
 	}
 }
 
-// rows is what the run has of the wallet.
-func (v *view) rows() []byte {
-	if v.run == nil {
+// rows is what the segment has of the wallet.
+func (v *lookup) rows() []byte {
+	if v.segment.File == nil {
 		return nil
 	}
-	v.run.ahead(v.lo, v.hi)
-	return v.run.rows(v.lo, v.hi)
+	v.segment.ahead(v.lo, v.hi)
+	return v.segment.rows(v.lo, v.hi)
 }
 
-func (v *view) sees(r *recent) bool { return r.batch > v.after && r.batch <= v.upTo }
+func (v *lookup) sees(r *recent) bool { return r.batch > v.after && r.batch <= v.upTo }
 
 // fills adds the n newest fills before after to dst, newest first.
-func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.Fill {
-	i, j := v.hi, len(v.tail)
+func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.Fill {
+	i, j := v.hi, len(v.recent)
 	if after != nil {
-		if v.run != nil {
-			i = v.run.below(v.lo, v.hi, after, v.kind)
+		if v.segment.File != nil {
+			i = v.segment.below(v.lo, v.hi, after, v.kind)
 		}
-		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.tail[k].Fill, after) >= 0 })
+		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.recent[k].Fill, after) >= 0 })
 	}
 	from := max(v.lo, i-n) // no older one is given
 	var b []byte
 	near := hashPage{at: noTx}
-	if v.run != nil {
-		b = v.run.rows(from, i)
+	if v.segment.File != nil {
+		b = v.segment.rows(from, i)
 	}
 	for ; n > 0; n-- {
-		for j > 0 && !v.sees(&v.tail[j-1]) {
+		for j > 0 && !v.sees(&v.recent[j-1]) {
 			j--
 		}
 		switch {
@@ -61,17 +61,17 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 			return dst
 		case i == v.lo:
 			j--
-			dst = append(dst, v.tail[j].Fill)
+			dst = append(dst, v.recent[j].Fill)
 			continue
 		}
 		w := getRow(b[(i-1-from)*rowSize:])
-		f := w.unpack(v.run.widePart(&w))
+		f := w.unpack(v.segment.widePart(&w))
 		if tx := w.tx(); tx != noTx {
-			f.Tx = v.run.nextHash(&near, tx)
+			f.Tx = v.segment.nextHash(&near, tx)
 		}
-		if j > 0 && v.kind.order(&v.tail[j-1].Fill, &f) > 0 {
+		if j > 0 && v.kind.order(&v.recent[j-1].Fill, &f) > 0 {
 			j--
-			dst = append(dst, v.tail[j].Fill)
+			dst = append(dst, v.recent[j].Fill)
 			continue
 		}
 		i--
@@ -81,22 +81,22 @@ func (v *view) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.F
 }
 
 // tokens adds a sum per token to dst, in no order.
-func (v *view) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
+func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	known := len(dst)
-	if v.run != nil {
-		if kept, ok := v.run.tokens(v.wallet); ok {
+	if v.segment.File != nil {
+		if kept, ok := v.segment.tokens(v.wallet); ok {
 			return v.tailTokens(readTokens(dst, kept), known, ix)
 		}
 	}
 	ix.reset()
 	var f serving.Fill
 	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
-		v.run.amounts(b, &f)
+		v.segment.amounts(b, &f)
 		dst = ix.add(dst, &f)
 	}
-	for j := range v.tail {
-		if v.sees(&v.tail[j]) {
-			dst = ix.add(dst, &v.tail[j].Fill)
+	for j := range v.recent {
+		if v.sees(&v.recent[j]) {
+			dst = ix.add(dst, &v.recent[j].Fill)
 		}
 	}
 	return dst
@@ -112,13 +112,13 @@ func readTokens(dst []serving.TokenSum, b []byte) []serving.TokenSum {
 
 // tailTokens adds the tail to the kept sums of a heavy wallet, which lie in dst
 // from known on in order of token.
-func (v *view) tailTokens(dst []serving.TokenSum, known int, ix *tokenIndex) []serving.TokenSum {
+func (v *lookup) tailTokens(dst []serving.TokenSum, known int, ix *tokenIndex) []serving.TokenSum {
 	ix.reset()
 	kept := dst[known:]
 	var fresh []serving.TokenSum
-	for j := range v.tail {
-		f := &v.tail[j].Fill
-		if !v.sees(&v.tail[j]) {
+	for j := range v.recent {
+		f := &v.recent[j].Fill
+		if !v.sees(&v.recent[j]) {
 			continue
 		}
 		i, found := slices.BinarySearchFunc(kept, f.Token, func(s serving.TokenSum, token int32) int { return int(s.Token) - int(token) })
@@ -132,15 +132,15 @@ func (v *view) tailTokens(dst []serving.TokenSum, known int, ix *tokenIndex) []s
 }
 
 // days adds a sum per UTC day to dst, which is empty, oldest first.
-func (v *view) days(dst []serving.DaySum) []serving.DaySum {
-	if v.run != nil {
+func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
+	if v.segment.File != nil {
 		dst = v.runDays(dst)
 	}
-	for j := range v.tail {
-		if !v.sees(&v.tail[j]) {
+	for j := range v.recent {
+		if !v.sees(&v.recent[j]) {
 			continue
 		}
-		f := &v.tail[j].Fill
+		f := &v.recent[j].Fill
 		day := serving.DayOf(f.TS)
 		i := len(dst)
 		for i > 0 && dst[i-1].Day > day {
@@ -155,8 +155,8 @@ func (v *view) days(dst []serving.DaySum) []serving.DaySum {
 	return dst
 }
 
-func (v *view) runDays(dst []serving.DaySum) []serving.DaySum {
-	if kept, ok := v.run.days(v.wallet); ok {
+func (v *lookup) runDays(dst []serving.DaySum) []serving.DaySum {
+	if kept, ok := v.segment.days(v.wallet); ok {
 		for ; len(kept) > 0; kept = kept[daySize:] {
 			dst = append(dst, getDay(kept))
 		}
@@ -164,7 +164,7 @@ func (v *view) runDays(dst []serving.DaySum) []serving.DaySum {
 	}
 	var f serving.Fill
 	for b := v.rows(); len(b) > 0; b = b[rowSize:] {
-		v.run.amounts(b, &f)
+		v.segment.amounts(b, &f)
 		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(f.TS) {
 			dst = append(dst, serving.DaySum{})
 		}

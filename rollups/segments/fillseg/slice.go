@@ -10,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// slice gathers fills in any order, up to some number, and writes them as a run.
+// slice gathers fills in any order, up to some number, and writes them as a segment.
 type slice struct {
 	kind
 	entries []entry

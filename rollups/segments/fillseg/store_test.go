@@ -117,14 +117,14 @@ func (w *world) of(wallet int32, batch int64) []serving.Fill {
 func (w *world) build() {
 	w.buildOne(w.store)
 	w.buildOne(w.few)
-	if s := w.store.Stats(); s.Run != int64(len(w.facts)) {
+	if s := w.store.Stats(); s.Stored != int64(len(w.facts)) {
 		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
 	}
 	kept := 0
 	for wallet := range int32(wallets) {
 		kept += len(w.newest(wallet, w.batch))
 	}
-	if s := w.few.Stats(); s.Run != int64(kept) || int(w.few.state.Load().run.Counts[txs]) > kept {
+	if s := w.few.Stats(); s.Stored != int64(kept) || int(w.few.State().File.Counts[txs]) > kept {
 		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
 	}
 }
@@ -145,7 +145,7 @@ func (w *world) buildOne(store *Store) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if s := store.Stats(); !s.Ready || s.Dirty > 0 || s.Tail > 0 || store.Facts() != int64(len(w.facts)) {
+	if s := store.Stats(); !s.Ready || s.Dirty > 0 || s.Recent > 0 || store.Facts() != int64(len(w.facts)) {
 		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
 	}
 }
@@ -205,7 +205,7 @@ func (w *world) open() {
 	w.store = New(filepath.Join(w.dir, "wallets.run"), scrambled{})
 	w.few = NewNewest(filepath.Join(w.dir, "few.run"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store, w.few} {
-		s.heavy, s.slice, s.sync = 8, 16, func(*os.File) error { return nil }
+		s.heavy, s.slice, s.Sync = 8, 16, func(*os.File) error { return nil }
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // adding them up for every request would take too long.
 const heavyFills = 20_000
 
-// writer writes a run front to back: first the bytes of txs and wide, then the
+// writer writes a segment front to back: first the bytes of txs and wide, then the
 // rows of one wallet after the other.
 type writer struct {
 	*segments.Writer
@@ -52,7 +52,7 @@ func (s *sums) add(f *serving.Fill) {
 	s.days[len(s.days)-1].Add(f)
 }
 
-// newWriter begins a run at path that keeps the sums of wallets of from fills or
+// newWriter begins a segment at path that keeps the sums of wallets of from fills or
 // more.
 func newWriter(path string, format *segments.Format, from int) (*writer, error) {
 	f, err := segments.Create(path, format)

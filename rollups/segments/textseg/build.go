@@ -18,35 +18,18 @@ type Plan struct {
 // Plan says what a Build has to do now.
 func (s *Store) Plan() Plan { return Plan{Batch: s.Through()} }
 
-// ErrOvertaken is returned by a Build whose store began anew meanwhile.
-var ErrOvertaken = errors.New("the market run was begun anew")
-
 // Build writes the file that plan describes and swaps it in. all hands every market
 // to add, in ascending order. One Build runs at a time.
 func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
-	defer func() { err = errors.Join(err, segments.Sweep(s.path)) }()
-	part := segments.Part(s.path, 0)
+	defer func() { err = errors.Join(err, segments.Sweep(s.Path)) }()
+	part := segments.Part(s.Path, 0)
 	if err := s.write(part, plan, all); err != nil {
-		return fmt.Errorf("market run: %w", err)
+		return fmt.Errorf("file of market texts: %w", err)
 	}
-	if err := segments.Publish(part, s.path, s.sync); err != nil {
+	if err := segments.Publish(part, s.Path, s.Sync); err != nil {
 		return err
 	}
-	f, err := open(s.path)
-	if err != nil {
-		return err
-	}
-	f.Scattered()
-	s.mu.Lock()
-	old := s.state.Load()
-	if old.tail == nil || old.tail.base > plan.Batch {
-		s.mu.Unlock()
-		return errors.Join(ErrOvertaken, f.Drop())
-	}
-	s.state.Store(&state{file: f, tail: old.tail.since(plan.Batch), ready: true})
-	s.damage.Store(nil)
-	s.mu.Unlock()
-	return old.drop()
+	return s.Adopt(plan.Batch)
 }
 
 func (s *Store) write(path string, plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
@@ -74,5 +57,5 @@ func (s *Store) write(path string, plan Plan, all func(add func(market int32, t 
 	if err != nil {
 		return err
 	}
-	return w.Finish(Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: markets}, s.sync)
+	return w.Finish(Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: markets}, s.Sync)
 }

@@ -15,11 +15,11 @@ import (
 func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 	const n = 60
 	s := made(t, n)
-	from, _ := s.state.Load().file.Span(index)
+	from, _ := s.State().File.Span(index)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(s.path)
+	text, err := os.ReadFile(s.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +42,14 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		late := i%4 == 3 && at < int(from) // once it is open; the index is not proved again
 		changed := damage(append([]byte{}, text...))
 		if !late {
-			err = os.WriteFile(s.path, changed, 0o600)
+			err = os.WriteFile(s.Path, changed, 0o600)
 		} else {
-			err = os.WriteFile(s.path, text, 0o600)
+			err = os.WriteFile(s.Path, text, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, missing := New(s.path), false
+		again, missing := New(s.Path), false
 		var told *segments.Damage
 		again.Damaged = func(d *segments.Damage) { told = d }
 		opened, err := again.Open(func(Covers) (bool, error) { return true, nil })
@@ -57,7 +57,7 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 			t.Fatal(name, opened, err)
 		}
 		if late {
-			if err := os.WriteFile(s.path, changed, 0o600); err != nil {
+			if err := os.WriteFile(s.Path, changed, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 1000)
 	defer func() { _ = s.Close() }()
-	if err := os.Truncate(s.path, segments.PageSize); err != nil {
+	if err := os.Truncate(s.Path, segments.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.Texts(700, 0); ok || s.Has(1, 0) || s.Stats().Ready {
@@ -38,7 +38,7 @@ func TestWhatIsNoFileIsSetAside(t *testing.T) {
 		s := New(t.TempDir() + "/markets.run")
 		var told *segments.Damage
 		s.Damaged = func(d *segments.Damage) { told = d }
-		if err := put(s.path); err != nil {
+		if err := put(s.Path); err != nil {
 			t.Fatal(err)
 		}
 		if ok, err := s.Open(nil); ok || err != nil || told == nil || told.SetAside() != nil {

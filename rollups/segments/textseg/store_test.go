@@ -71,7 +71,7 @@ func (w *world) build() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if s := w.store.Stats(); !s.Ready || w.batch == p.Batch && s.Tail > 0 {
+	if s := w.store.Stats(); !s.Ready || w.batch == p.Batch && s.Recent > 0 {
 		w.t.Fatalf("after a build: %+v", s)
 	}
 }
@@ -94,7 +94,7 @@ func (w *world) restart() {
 
 func (w *world) open() *Store {
 	s := New(w.path)
-	s.sync = func(*os.File) error { return nil }
+	s.Sync = func(*os.File) error { return nil }
 	return s
 }
 
@@ -103,7 +103,7 @@ func (w *world) check() {
 	for _, t := range w.texts {
 		bytes += int64(len(t.Description) + len(t.ResolutionSource) + len(t.GroupItemTitle))
 	}
-	if s := w.store.Stats(); s.Text > bytes || s.Tail > int64(len(w.texts)) {
+	if s := w.store.Stats(); s.Text > bytes || s.Recent > int64(len(w.texts)) {
 		w.t.Fatalf("%d bytes of texts: %+v", bytes, s)
 	}
 	for market := int32(-1); market <= markets; market++ {
@@ -175,16 +175,16 @@ func described(i int) *serving.MarketTexts {
 
 func TestADamagedFileIsNotTaken(t *testing.T) {
 	s := made(t, 100)
-	whole, err := os.ReadFile(s.path)
+	whole, err := os.ReadFile(s.Path)
 	if err != nil || s.Close() != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{"empty": {}, "cut": whole[:len(whole)-1], "header only": whole[:segments.PageSize],
 		"header": append([]byte{'x'}, whole[1:]...), "count": slices.Concat(whole[:60], []byte{9}, whole[61:])} {
-		if err := os.WriteFile(s.path, text, 0o600); err != nil {
+		if err := os.WriteFile(s.Path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.path).Open(func(Covers) (bool, error) { return true, nil }); ok || err != nil {
+		if ok, err := New(s.Path).Open(func(Covers) (bool, error) { return true, nil }); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
 	err := s.Build(s.Plan(), func(func(int32, *serving.MarketTexts) error) error { return s.Restart(9, false) })
-	if !errors.Is(err, ErrOvertaken) || s.Stats().Ready {
+	if !errors.Is(err, segments.ErrOvertaken) || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
 }
@@ -219,10 +219,10 @@ func TestAFailedBuildChangesNothing(t *testing.T) {
 	if err := s.Build(s.Plan(), func(func(int32, *serving.MarketTexts) error) error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if st := s.Stats(); !st.Ready || st.Run != 10 {
+	if st := s.Stats(); !st.Ready || st.Stored != 10 {
 		t.Errorf("%+v", st)
 	}
-	if files, err := os.ReadDir(filepath.Dir(s.path)); err != nil || len(files) != 1 {
+	if files, err := os.ReadDir(filepath.Dir(s.Path)); err != nil || len(files) != 1 {
 		t.Errorf("left: %v %v", files, err)
 	}
 }
@@ -254,7 +254,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if users := s.state.Load().file.Users(); users != 1 {
+	if users := s.State().File.Users(); users != 1 {
 		t.Errorf("%d hold the last file", users)
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"pmx/rollups/serving"
 )
 
-// tail is what came in since the run was written, by wallet. One goroutine adds,
-// any number read.
-type tail struct {
+// memtable is what came in since the segment was written, by wallet. One goroutine
+// adds, any number read.
+type memtable struct {
 	kind
 	base    int64        // nothing up to this batch is in it
-	facts   []batchFacts // held by the mutex of the store
+	facts   []batchFacts // changed within Store.Change only
 	shards  [64]shard
 	rows    atomic.Int64
 	through atomic.Int64 // the last batch in it
@@ -26,12 +26,12 @@ type batchFacts struct{ batch, facts int64 }
 
 type shard struct {
 	mu      sync.RWMutex
-	wallets map[int32]walletTail
+	wallets map[int32]recentFills
 }
 
-// walletTail is what came in of one wallet, in order. A list that was read is never
+// recentFills is what came in of one wallet, in order. A list that was read is never
 // changed below its length.
-type walletTail struct {
+type recentFills struct {
 	fills   []recent
 	changed int64 // the last batch that replaced a fill of the wallet; 0: none, else one more than it
 	from    int64 // what only reads of batches before this one see may be gone
@@ -43,19 +43,41 @@ type recent struct {
 	batch int64
 }
 
-func newTail(k kind, base, through int64) *tail {
-	t := &tail{kind: k, base: base}
+func newMemtable(k kind, base, through int64) *memtable {
+	t := &memtable{kind: k, base: base}
 	for i := range t.shards {
-		t.shards[i].wallets = map[int32]walletTail{}
+		t.shards[i].wallets = map[int32]recentFills{}
 	}
 	t.through.Store(through)
 	return t
 }
 
-func (t *tail) shard(wallet int32) *shard { return &t.shards[uint32(wallet)%uint32(len(t.shards))] }
+// Base is the batch up to which nothing is in it.
+func (t *memtable) Base() int64 { return t.base }
+
+// Through is the last batch in it.
+func (t *memtable) Through() int64 { return t.through.Load() }
+
+// take adds what an import changed.
+func (t *memtable) take(b Batch) {
+	facts := -len(b.Replaced)
+	for wallet, fills := range b.Fills {
+		if len(fills) > 0 {
+			t.add(wallet, b.Number, fills)
+			facts += len(fills)
+		}
+	}
+	t.facts = append(t.facts, batchFacts{b.Number, int64(facts)})
+	for _, wallet := range b.Replaced {
+		t.mark(wallet, b.Number)
+	}
+	t.through.Store(max(t.through.Load(), b.Number))
+}
+
+func (t *memtable) shard(wallet int32) *shard { return &t.shards[uint32(wallet)%uint32(len(t.shards))] }
 
 // of gives what came in of a wallet.
-func (t *tail) of(wallet int32) walletTail {
+func (t *memtable) of(wallet int32) recentFills {
 	s := t.shard(wallet)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -63,7 +85,7 @@ func (t *tail) of(wallet int32) walletTail {
 }
 
 // add takes fills of one batch and wallet in; it keeps none of the slice.
-func (t *tail) add(wallet int32, batch int64, fills []serving.Fill) {
+func (t *memtable) add(wallet int32, batch int64, fills []serving.Fill) {
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return t.order(&x, &y) })
 	if t.most > 0 {
 		fills = fills[max(0, len(fills)-t.most):]
@@ -87,7 +109,7 @@ const mostKept = 3
 
 // trim leaves what reads of batches from that one on may see: of up to that batch
 // the newest, and all that is later.
-func (w *walletTail) trim(most int, batch int64) {
+func (w *recentFills) trim(most int, batch int64) {
 	kept := make([]recent, 0, 2*most)
 	for i := len(w.fills) - 1; i >= 0; i-- {
 		r := &w.fills[i]
@@ -104,7 +126,7 @@ func (w *walletTail) trim(most int, batch int64) {
 
 // merged adds sorted fills to a sorted list: behind it where they are newer, else
 // in a list of its own.
-func (t *tail) merged(list []recent, batch int64, fills []serving.Fill) []recent {
+func (t *memtable) merged(list []recent, batch int64, fills []serving.Fill) []recent {
 	at := len(list)
 	if at > 0 && t.order(&list[at-1].Fill, &fills[0]) > 0 {
 		at = sort.Search(at, func(i int) bool { return t.order(&list[i].Fill, &fills[0]) > 0 })
@@ -123,7 +145,7 @@ func (t *tail) merged(list []recent, batch int64, fills []serving.Fill) []recent
 }
 
 // mark notes that a batch replaced a fill of the wallet.
-func (t *tail) mark(wallet int32, batch int64) {
+func (t *memtable) mark(wallet int32, batch int64) {
 	s := t.shard(wallet)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +158,7 @@ func (t *tail) mark(wallet int32, batch int64) {
 }
 
 // marked lists the wallets that a batch up to that one changed.
-func (t *tail) marked(batch int64) []int32 {
+func (t *memtable) marked(batch int64) []int32 {
 	var out []int32
 	for i := range t.shards {
 		for wallet, w := range t.shards[i].wallets {
@@ -149,9 +171,9 @@ func (t *tail) marked(batch int64) []int32 {
 	return out
 }
 
-// since gives a tail of what came in after a batch.
-func (t *tail) since(batch int64) *tail {
-	out := newTail(t.kind, batch, max(batch, t.through.Load()))
+// Since gives a memtable of what came in after a batch.
+func (t *memtable) Since(batch int64) *memtable {
+	out := newMemtable(t.kind, batch, max(batch, t.through.Load()))
 	for _, f := range t.facts {
 		if f.batch > batch {
 			out.facts = append(out.facts, f)
@@ -159,7 +181,7 @@ func (t *tail) since(batch int64) *tail {
 	}
 	for i := range t.shards {
 		for wallet, w := range t.shards[i].wallets {
-			kept := walletTail{from: w.from}
+			kept := recentFills{from: w.from}
 			for _, r := range w.fills {
 				if r.batch > batch {
 					kept.fills = append(kept.fills, r)

@@ -11,25 +11,25 @@ import (
 	"pmx/rollups/serving"
 )
 
-// run is an open file. What reads of it panics with a *segments.Damage where the file
+// segment is an open file. What reads of it panics with a *segments.Damage where the file
 // is not what was written.
-type run struct{ *segments.File }
+type segment struct{ *segments.File }
 
-// openRun maps a finished file, whose index is proved.
-func openRun(path string, format *segments.Format) (*run, error) {
+// openSegment maps a finished file, whose index is proved.
+func openSegment(path string, format *segments.Format) (segment, error) {
 	f, err := segments.Open(path, format)
 	if err != nil {
-		return nil, err
+		return segment{}, err
 	}
-	r := &run{f}
+	r := segment{f}
 	if err := segments.Try(r.bounds); err != nil {
-		return nil, errors.Join(err, f.Drop())
+		return segment{}, errors.Join(err, f.Drop())
 	}
 	return r, nil
 }
 
 // bounds checks what rows and sums are found by.
-func (r *run) bounds() error {
+func (r segment) bounds() error {
 	if r.Counts[index] == 0 || r.Counts[heavy] == 0 || r.Counts[txs] > noTx {
 		return r.Damaged("%d places, %d heavy wallets, %d transactions", r.Counts[index], r.Counts[heavy], r.Counts[txs])
 	}
@@ -60,7 +60,7 @@ func (r *run) bounds() error {
 // heavyAt is an entry of heavy: a wallet, and where its sums begin.
 type heavyAt struct{ wallet, tokens, days uint64 }
 
-func (r *run) heavy(i int) heavyAt {
+func (r segment) heavy(i int) heavyAt {
 	b := r.Bytes(heavy, i*heavySize, (i+1)*heavySize)
 	return heavyAt{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
 }
@@ -70,17 +70,17 @@ func (r *run) heavy(i int) heavyAt {
 const longSpan = 64 << 10
 
 // ahead asks for the rows from lo to hi, which are about to be read in order.
-func (r *run) ahead(lo, hi int) {
+func (r segment) ahead(lo, hi int) {
 	if (hi-lo)*rowSize >= longSpan {
 		r.Ahead(rows, lo*rowSize, hi*rowSize)
 	}
 }
 
 // wallets is one more than the largest wallet id with rows.
-func (r *run) wallets() int { return int(r.Counts[index]) - 1 }
+func (r segment) wallets() int { return int(r.Counts[index]) - 1 }
 
 // span gives the places of a wallet's rows; equal where it has none.
-func (r *run) span(wallet int32) (lo, hi int) {
+func (r segment) span(wallet int32) (lo, hi int) {
 	if wallet < 0 || int(wallet) >= r.wallets() {
 		return 0, 0
 	}
@@ -93,12 +93,12 @@ func (r *run) span(wallet int32) (lo, hi int) {
 }
 
 // rows gives the rows from lo to hi as they lie in the file.
-func (r *run) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*rowSize) }
+func (r segment) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*rowSize) }
 
-func (r *run) row(i int) row { return getRow(r.rows(i, i+1)) }
+func (r segment) row(i int) row { return getRow(r.rows(i, i+1)) }
 
 // widePart is what of a row lies elsewhere; nil where nothing does.
-func (r *run) widePart(w *row) []byte {
+func (r segment) widePart(w *row) []byte {
 	if !w.wide() {
 		return nil
 	}
@@ -107,19 +107,19 @@ func (r *run) widePart(w *row) []byte {
 }
 
 // amounts sets all of f to the fill of a row but its transaction.
-func (r *run) amounts(b []byte, f *serving.Fill) {
+func (r segment) amounts(b []byte, f *serving.Fill) {
 	w := getRow(b)
 	w.unpackTo(f, r.widePart(&w))
 }
 
 // fill gives the fill of a row.
-func (r *run) fill(w row) serving.Fill {
+func (r segment) fill(w row) serving.Fill {
 	f := w.unpack(r.widePart(&w))
 	f.Tx = r.hash(w.tx())
 	return f
 }
 
-func (r *run) hash(ordinal uint32) (h data.Hash) {
+func (r segment) hash(ordinal uint32) (h data.Hash) {
 	if ordinal != noTx {
 		at := int(ordinal) * hashSize
 		copy(h[:], r.Bytes(txs, at, at+hashSize))
@@ -137,7 +137,7 @@ type hashPage struct {
 }
 
 // nextHash is hash, for one after the other.
-func (r *run) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
+func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	if page := ordinal / pageHashes; page != p.at {
 		lo := int(page) * segments.PageSize
 		p.at, p.hashes = page, r.Bytes(txs, lo, min(lo+segments.PageSize, r.Len(txs)))
@@ -151,7 +151,7 @@ func (r *run) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 }
 
 // compare orders fill i of r and fill j of o.
-func (r *run) compare(i int, o *run, j int, k *kind) int {
+func (r segment) compare(i int, o segment, j int, k *kind) int {
 	x, y := r.row(i), o.row(j)
 	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
 		return c
@@ -161,7 +161,7 @@ func (r *run) compare(i int, o *run, j int, k *kind) int {
 }
 
 // below gives how many of the fills lo to hi come before f.
-func (r *run) below(lo, hi int, f *serving.Fill, k *kind) int {
+func (r segment) below(lo, hi int, f *serving.Fill, k *kind) int {
 	at := f.TS / second
 	return lo + sort.Search(hi-lo, func(i int) bool {
 		w := r.row(lo + i)
@@ -174,7 +174,7 @@ func (r *run) below(lo, hi int, f *serving.Fill, k *kind) int {
 }
 
 // sums gives where the sums of a heavy wallet begin and end; false of any other.
-func (r *run) sums(wallet int32) (at, next heavyAt, ok bool) {
+func (r segment) sums(wallet int32) (at, next heavyAt, ok bool) {
 	n := int(r.Counts[heavy]) - 1
 	i := sort.Search(n, func(i int) bool { return r.heavy(i).wallet >= uint64(wallet) })
 	if i >= n {
@@ -185,7 +185,7 @@ func (r *run) sums(wallet int32) (at, next heavyAt, ok bool) {
 }
 
 // tokens gives the sums by token that are kept of a heavy wallet; false of any other.
-func (r *run) tokens(wallet int32) ([]byte, bool) {
+func (r segment) tokens(wallet int32) ([]byte, bool) {
 	at, next, ok := r.sums(wallet)
 	if !ok {
 		return nil, false
@@ -194,7 +194,7 @@ func (r *run) tokens(wallet int32) ([]byte, bool) {
 }
 
 // days gives the sums by day that are kept of a heavy wallet; false of any other.
-func (r *run) days(wallet int32) ([]byte, bool) {
+func (r segment) days(wallet int32) ([]byte, bool) {
 	at, next, ok := r.sums(wallet)
 	if !ok {
 		return nil, false

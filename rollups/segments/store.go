@@ -1,0 +1,245 @@
+package segments
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// Memtable is what came in since a file was written. One goroutine adds, any number
+// read. Its zero value is that of a store that knows nothing, of which nothing is
+// called.
+type Memtable[M any] interface {
+	comparable
+	Base() int64         // nothing up to this batch is in it
+	Through() int64      // the last batch in it
+	Since(batch int64) M // what came in after a batch
+}
+
+// State is what reads are answered from; its parts change together.
+type State[M Memtable[M]] struct {
+	File  *File // nil: none
+	Mem   M
+	Ready bool // File and Mem hold everything up to Mem.Through
+}
+
+// Known tells whether the store follows imports: it was opened or restarted, and not
+// closed.
+func (st *State[M]) Known() bool {
+	var none M
+	return st.Mem != none
+}
+
+// Covered is the last batch in the file; −1: none is.
+func (st *State[M]) Covered() int64 {
+	if st.File == nil {
+		return -1
+	}
+	return st.File.Covers.Batch
+}
+
+// Release ends a read that State.Take began.
+func (st *State[M]) Release() {
+	if st.File != nil {
+		_ = st.File.Drop() // unmapping fails only for what was never mapped
+	}
+}
+
+// Store is a file with what came in since: the part of a store that has nothing to
+// do with what is in the file. One goroutine calls Open, Restart and Change, another
+// Adopt; any number read.
+type Store[M Memtable[M]] struct {
+	Path string                           // of the file, whose folder must exist
+	Sync func(*os.File) error             // makes a file durable
+	open func(path string) (*File, error) // maps a finished file and checks its bounds
+	mem  func(batch int64) M              // an empty memtable of what comes after a batch
+
+	// Damaged is called with a file that was given up because it is not what was
+	// written, by whichever goroutine found out; nil: nobody wants to know.
+	Damaged func(*Damage)
+	damage  atomic.Pointer[Damage] // of the file that the next one replaces
+
+	mu    sync.Mutex // held to change state, and what it points to
+	state atomic.Pointer[State[M]]
+}
+
+// Init sets a store up that knows nothing until Open or Restart. open maps a finished
+// file; mem makes an empty memtable.
+func (s *Store[M]) Init(path string, open func(path string) (*File, error), mem func(batch int64) M) {
+	s.Path, s.Sync, s.open, s.mem = path, (*os.File).Sync, open, mem
+	s.state.Store(&State[M]{})
+}
+
+// State gives what reads are answered from now.
+func (s *Store[M]) State() *State[M] { return s.state.Load() }
+
+// Open maps the file if there is one that fits, and removes what a process that was
+// killed left behind. The store has what the file covers from then on; what came
+// later has to be added. It tells whether there is such a file; a damaged one, or one
+// of another version, counts as none.
+func (s *Store[M]) Open(fits func(Covers) (bool, error)) (bool, error) {
+	if err := Sweep(s.Path); err != nil {
+		return false, err
+	}
+	f, err := s.open(s.Path)
+	var d *Damage
+	switch {
+	case errors.As(err, &d):
+		s.report(d)
+		return false, nil
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, ErrFormat):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	ok, err := fits(f.Covers)
+	if err != nil || !ok {
+		return false, errors.Join(err, f.Drop())
+	}
+	f.Scattered()
+	return true, s.swap(&State[M]{File: f, Mem: s.mem(f.Covers.Batch), Ready: true})
+}
+
+// Restart makes the store forget everything: what comes after batch has to be added,
+// what came up to it is left to the next file. A store with nothing before batch is
+// complete at once.
+func (s *Store[M]) Restart(batch int64, empty bool) error {
+	return s.swap(&State[M]{Mem: s.mem(batch), Ready: empty})
+}
+
+// Close unmaps the file. Later reads find nothing.
+func (s *Store[M]) Close() error { return s.swap(&State[M]{}) }
+
+// Through is the last batch that was added or is in the file; −1: none.
+func (s *Store[M]) Through() int64 {
+	if st := s.state.Load(); st.Known() {
+		return st.Mem.Through()
+	}
+	return -1
+}
+
+// Change calls change with the state, which nobody else changes meanwhile, if the
+// store follows imports.
+func (s *Store[M]) Change(change func(*State[M])) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.state.Load(); st.Known() {
+		change(st)
+	}
+}
+
+// swap replaces the state. The file of the one before is unmapped once nobody reads
+// it.
+func (s *Store[M]) swap(next *State[M]) error {
+	s.mu.Lock()
+	old := s.state.Swap(next)
+	s.mu.Unlock()
+	return old.leave(next)
+}
+
+// leave unmaps the file of a state that was replaced once nobody reads it.
+func (st *State[M]) leave(next *State[M]) error {
+	if st.File == nil || st.File == next.File {
+		return nil
+	}
+	return st.File.Drop()
+}
+
+// Skip leaves imports up to batch to the next file, which goes on from the present
+// one where keep agrees, and is made from nothing otherwise.
+func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
+	s.mu.Lock()
+	next, old := &State[M]{Mem: s.mem(batch)}, s.state.Load()
+	if old.Known() && keep(old.Mem) {
+		next.File = old.File
+	}
+	s.state.Store(next)
+	s.mu.Unlock()
+	return old.leave(next)
+}
+
+// ErrOvertaken is returned for a file whose store was restarted while it was written.
+var ErrOvertaken = errors.New("the store was restarted while its file was written")
+
+// Adopt opens the file that was written with everything up to batch, and serves it.
+func (s *Store[M]) Adopt(batch int64) error {
+	f, err := s.open(s.Path)
+	if err != nil {
+		return err
+	}
+	f.Scattered()
+	s.mu.Lock()
+	old := s.state.Load()
+	if !old.Known() || old.Mem.Base() > batch {
+		s.mu.Unlock()
+		return errors.Join(ErrOvertaken, f.Drop())
+	}
+	next := &State[M]{File: f, Mem: old.Mem.Since(batch), Ready: true}
+	s.state.Store(next)
+	s.damage.Store(nil)
+	s.mu.Unlock()
+	return old.leave(next)
+}
+
+// Prove compares every checksum of the file; what is wrong is found in Damage then.
+// The error is that of going, which is called now and then.
+func (s *Store[M]) Prove(going func() error) error {
+	st := s.state.Load()
+	if st.File == nil || !st.File.Take() {
+		return nil
+	}
+	defer st.Release()
+	err := st.File.Prove(going)
+	var d *Damage
+	if errors.As(err, &d) {
+		s.Lose(d)
+		return nil
+	}
+	return err
+}
+
+// Damage is what is wrong with the file that the next one replaces; nil: nothing is
+// known to be.
+func (s *Store[M]) Damage() error {
+	if d := s.damage.Load(); d != nil {
+		return d
+	}
+	return nil
+}
+
+// Lose makes the store give up its file for damaged. Of a file that is not served any
+// more, or that another read has lost, nothing is lost.
+func (s *Store[M]) Lose(d *Damage) { s.lose(d) }
+
+// lose tells whether the file was served until now.
+func (s *Store[M]) lose(d *Damage) bool {
+	s.mu.Lock()
+	st := s.state.Load()
+	mine := st.File != nil && st.Known() && d.Of(st.File)
+	if mine {
+		s.state.Store(&State[M]{Mem: s.mem(st.Mem.Through())})
+		st.Release()
+	}
+	s.mu.Unlock()
+	if mine {
+		s.report(d)
+	}
+	return mine
+}
+
+// LoseInput is Lose for a file that another was being made from: that may also be one
+// that lies at the store's path and is not served.
+func (s *Store[M]) LoseInput(d *Damage) {
+	if !s.lose(d) && d.Path == s.Path {
+		s.report(d)
+	}
+}
+
+// report notes that a file is not read any more.
+func (s *Store[M]) report(d *Damage) {
+	s.damage.Store(d)
+	if s.Damaged != nil {
+		s.Damaged(d)
+	}
+}
