@@ -160,7 +160,7 @@ func (a *API) cityActuals(c *fiber.Ctx, call *Call) error {
 		if err != nil {
 			return nil, 0, err
 		}
-		out.Data = v.actualRows(&q, days, won, known)
+		out.Data, out.LeftOut = v.actualRows(&q, days, won, known)
 		out.EmptyReason = q.whyEmpty(len(out.Data), cut)
 		return out, cut, nil
 	})
@@ -200,9 +200,10 @@ func (v *view) wonEvents(q *dayQuery) (won []*serving.DeskEvent) {
 }
 
 // actualRows are the rows of days, newest first: of each what settled, in the order of
-// the desk, then what is known.
-func (v *view) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEvent, known []serving.DayActual) []wire.ActualRow {
-	rows := []wire.ActualRow{}
+// the desk, then what is known. left is the newest day for which there is no room; nil
+// where there is for all.
+func (v *view) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEvent, known []serving.DayActual) (rows []wire.ActualRow, left *string) {
+	rows = []wire.ActualRow{}
 	for _, day := range days {
 		from := len(rows)
 		for _, e := range slices.Backward(won) {
@@ -217,10 +218,11 @@ func (v *view) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEven
 		}
 		rows = append(rows, q.measuredRows(known[first:end])...)
 		if len(rows) > actualRows {
-			return rows[:from]
+			through := day.String()
+			return rows[:from], &through
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // settledRow is the row of an event that was won.

@@ -89,7 +89,8 @@ func (a *API) cityAnomalies(c *fiber.Ctx, call *Call) error {
 		if m.normals, err = a.normalsOf(ctx, city, known, m.foretold); err != nil {
 			return nil, 0, err
 		}
-		out := &wire.AnomalySeries{CityPlace: place(city), Unit: city.City.Unit, Data: m.rows(known)}
+		out := &wire.AnomalySeries{CityPlace: place(city), Unit: city.City.Unit}
+		out.Data, out.LeftOut = m.rows(known)
 		out.EmptyReason = q.whyEmpty(len(out.Data), cut)
 		return out, cut, nil
 	})
@@ -179,8 +180,9 @@ type anomalyMaker struct {
 	normals  map[usualKey][]serving.WeatherNormal
 }
 
-// rows are all rows, newest day first; beyond what fits, the oldest are left out.
-func (m *anomalyMaker) rows(known []serving.DayActual) []wire.AnomalyRow {
+// rows are all rows, newest day first. left is the newest day for which there is no room;
+// nil where there is for all.
+func (m *anomalyMaker) rows(known []serving.DayActual) (rows []wire.AnomalyRow, left *string) {
 	type dated struct {
 		day  data.Date
 		rank int
@@ -196,11 +198,19 @@ func (m *anomalyMaker) rows(known []serving.DayActual) []wire.AnomalyRow {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return cmp.Or(cmp.Compare(b.day, a.day), cmp.Compare(a.rank, b.rank)) })
-	rows := make([]wire.AnomalyRow, min(len(all), actualRows))
+	fit := len(all)
+	if fit > actualRows {
+		through := all[actualRows].day
+		for fit = actualRows; fit > 0 && all[fit-1].day == through; fit-- {
+		}
+		text := through.String()
+		left = &text
+	}
+	rows = make([]wire.AnomalyRow, fit)
 	for i := range rows {
 		rows[i] = all[i].AnomalyRow
 	}
-	return rows
+	return rows, left
 }
 
 // unit is the scale of all rows.

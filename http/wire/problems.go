@@ -72,7 +72,6 @@ func ProblemKinds() []ProblemKind {
 			"Wait until one is done, or cancel one. Jobs of one key do not hold up those of another."},
 		{"internal", 500, "The server failed.", "Try again. If it persists, report the request id in `instance`; it finds the line in the log."},
 		{"not_ready", 503, "There is nothing to answer from yet, or the database does not answer.", "Wait for the seconds in `Retry-After`."},
-		{"overloaded", 503, "The server has more work of this kind than it can take.", "Wait for the seconds in `Retry-After`, and ask less often."},
 	}
 }
 

@@ -147,6 +147,7 @@ type ActualSeries struct {
 	CityPlace
 	Unit        string      `json:"unit" enum:"C,F"`                                        // scale of what is measured
 	EmptyReason *string     `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null where it is not
+	LeftOut     *string     `json:"left_out_through" format:"date"`                         // the newest day that is left out, with all before it, because an answer has at most 3,650 rows: ask by kind, metric or source; null where all days are there
 	Data        []ActualRow `json:"data"`                                                   // newest day first; of one day what settled, then stations, then reanalyses
 }
 
@@ -181,6 +182,7 @@ type AnomalySeries struct {
 	CityPlace
 	Unit        string       `json:"unit" enum:"C,F"`                                        // scale of all temperatures and differences here
 	EmptyReason *string      `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null where it is not
+	LeftOut     *string      `json:"left_out_through" format:"date"`                         // the newest day that is left out, with all before it, because an answer has at most 3,650 rows: ask by kind, metric or source; null where all days are there
 	Data        []AnomalyRow `json:"data"`                                                   // newest day first, then tmax before tmin, actual before forecast
 }
 
