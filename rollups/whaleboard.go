@@ -46,7 +46,7 @@ func (p *whaleProduct) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 		return nil
 	})
 	slices.SortFunc(changes, func(a, b serving.Move) int { return a.Compare(&b) })
-	p.take(changes)
+	p.take(addedUp(changes))
 	p.flow(l, s.asOf-serving.Day.Length().Microseconds())
 	return err
 }
@@ -90,6 +90,22 @@ func (p *whaleProduct) take(changes []serving.Move) {
 		return -1
 	})
 	p.moves = p.moves[first:]
+}
+
+// addedUp makes one of sorted changes of the same move, of which run and tail have a part
+// each, and leaves out those that come to nothing.
+func addedUp(changes []serving.Move) []serving.Move {
+	out := changes[:0]
+	for i := 0; i < len(changes); {
+		m := changes[i]
+		for i++; i < len(changes) && changes[i].Compare(&m) == 0; i++ {
+			m.Fills, m.Shares, m.USD = m.Fills+changes[i].Fills, m.Shares+changes[i].Shares, m.USD+changes[i].USD
+		}
+		if m.Fills != 0 || m.Shares != 0 || m.USD != 0 {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // mergedMoves gives moves with changes added up, without those that are no more.
