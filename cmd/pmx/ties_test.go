@@ -24,8 +24,8 @@ type ties struct {
 
 // tiedFills writes ties of two kinds: a wallet that trades many tokens in one transaction,
 // and tokens that more wallets trade in one transaction than an overview shows. Half have
-// no transaction. Some tokens are of markets, some of none, some stand for one outcome. Each
-// file names the wallets and tokens of the others in another order.
+// no transaction. Some tokens are of markets, some of none. Each file names the wallets and
+// tokens of the others in another order, and knows the log indexes of other fills.
 func tiedFills(t *testing.T) (out ties) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,10 +54,10 @@ func tiedFills(t *testing.T) (out ties) {
 	var written [file]string
 	for f := range file {
 		var text strings.Builder
-		text.WriteString("ts,address,token_id,side,shares,usd,role,transaction_hash\n")
-		row := func(at, wallet, token int, tx string) {
-			fmt.Fprintf(&text, "%s,%s,%s,%s,20000,11000,taker,%s\n", start.Add(time.Duration(at)*time.Minute).Format(time.RFC3339), wallets[wallet], tokens[token],
-				[]string{"BUY", "SELL"}[at%2], tx)
+		text.WriteString("ts,address,token_id,side,shares,usd,role,transaction_hash,log_index\n")
+		row := func(at, wallet, token int, tx string, log ...int) {
+			fmt.Fprintf(&text, "%s,%s,%s,%s,20000,11000,taker,%s,%s\n", start.Add(time.Duration(at)*time.Minute).Format(time.RFC3339), wallets[wallet], tokens[token],
+				[]string{"BUY", "SELL"}[at%2], tx, strings.Trim(fmt.Sprint(log), "[]"))
 		}
 		for at := range 6 {
 			tx := ""
@@ -72,6 +72,13 @@ func tiedFills(t *testing.T) (out ties) {
 					row(at, n, 1+(at*2)%10, tx)
 				}
 			}
+		}
+		// Equal fills of one wallet and token, some of whose log indexes a file knows.
+		for _, log := range [file][]int{{3, 5}, {7, 4}, {6}}[f] {
+			row(8, 0, 0, "0x"+hex.EncodeToString(name("tx", 8)), log)
+		}
+		for range [file]int{7, 2, 0}[f] {
+			row(8, 0, 0, "0x"+hex.EncodeToString(name("tx", 8)))
 		}
 		written[f] = text.String()
 	}

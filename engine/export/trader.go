@@ -45,7 +45,7 @@ func traderFiles() []dataset {
 			columns: join(market, []column{{"category", text}, {"status", text}, {"resolved_at", moment}, {"resolved_at_source", text}}, wallet, profit,
 				[]column{{"roi", amount}, {"negative_legs", number}, {"first_trade_at", moment}, {"last_trade_at", moment}})},
 		{name: "trader_trades", file: "trades", order: []key{{"ts", true}, {"transaction_hash", true}, {"side", true}, {"shares", true}, {"usd", true},
-			{"token_id", true}, {"repeat", true}, {"place", true}},
+			{"token_id", true}, {"place", true}, {"repeat", true}},
 			columns: join([]column{{"ts", moment}, {"transaction_hash", hexed}, {"log_index", number}, {"ordinal", number}}, market, []column{{"outcome", text},
 				{"outcome_index", number}, {"token_id", text}, {"side", text}, {"role", text}, {"price", amount}, {"shares", amount},
 				{"usd", amount}, {"fee", amount}, {"fee_asset", text}, {"resolved", flag}, {"payout", amount}})},

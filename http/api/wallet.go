@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
@@ -137,8 +138,34 @@ func (a *API) walletDays(v *view, w *desk, t *serving.Trader) ([]serving.DaySum,
 	})
 }
 
-// walletFills gives a page of a wallet's fills.
+// walletFills gives a page of a wallet's fills. A place without a log index says by its
+// repeat how many equal fills are left to show. Where a source gave log indexes since
+// then, what was shown may have moved behind the place: it is passed over.
 func (a *API) walletFills(v *view, w *desk, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
+	for most := n; ; {
+		fills, err := a.readFills(v, w, t, after, most)
+		if err != nil || after == nil || after.LogIndex != data.NoIndex {
+			return fills, err
+		}
+		like := 0
+		for like < len(fills) && fills[like].Like(after) {
+			like++
+		}
+		if like == most { // there may be more
+			most *= 2
+			continue
+		}
+		shown := like - int(after.Repeat) + 1
+		if shown <= 0 {
+			return fills[:min(len(fills), n)], nil
+		}
+		last := fills[shown-1]
+		after, most = &last, n
+	}
+}
+
+// readFills reads a page of a wallet's fills.
+func (a *API) readFills(v *view, w *desk, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
 	if a.reader.WalletAtHand(t.ID, v.snap.Batch) {
 		fills, err := a.reader.WalletFills(context.Background(), w.fills[:0], t.ID, v.snap.Batch, after, n)
 		w.fills = fills

@@ -331,6 +331,43 @@ func TestComparisonSaysWhatStatsSay(t *testing.T) {
 	}
 }
 
+// A walk stops among equal fills; a source that knows the log indexes of some or all of them
+// is imported; and the walk goes on. Every fill is shown once, as it is then.
+func TestWalksGoOnWhereLogIndexesCameIn(t *testing.T) {
+	const equal = 5
+	for limit := 1; limit <= 6; limit++ {
+		for stop := 1; stop*limit <= equal; stop++ {
+			for known := 0; known <= equal; known++ {
+				fill := func(repeat int16) serving.Fill {
+					return serving.Fill{TS: ago(2 * hour), LogIndex: data.NoIndex, Token: 1, Shares: 5, USD: 6, Repeat: repeat}
+				}
+				older := serving.Fill{TS: ago(3 * hour), LogIndex: data.NoIndex, Token: 1, Shares: 5, USD: 6, Repeat: 1}
+				fills := []serving.Fill{older}
+				for i := range int16(equal) {
+					fills = append(fills, fill(i+1))
+				}
+				v := tradesVenue(t, fills)
+				seen, next := 0, ""
+				for page := 0; ; page++ {
+					if page == stop { // in no order of repeats
+						for i := range known {
+							fills[1+i].LogIndex = int32(100 - 7*i)
+						}
+					}
+					got := ask[wire.Page[wire.Trade]](t, v, access.Alpha, fmt.Sprintf("/trades?limit=%d%s", limit, next))
+					if seen += len(got.Data); got.NextCursor == nil {
+						break
+					}
+					next = "&cursor=" + *got.NextCursor
+				}
+				if seen != equal+1 {
+					t.Errorf("limit %d, stopped behind page %d, %d log indexes: %d fills of %d", limit, stop, known, seen, equal+1)
+				}
+			}
+		}
+	}
+}
+
 func TestUnseenWalletsAndForeignCursors(t *testing.T) {
 	v := tradesVenue(t, someFills())
 	v.wallets.Fills[2] = someFills()

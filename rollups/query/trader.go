@@ -58,10 +58,14 @@ func place(after *serving.Fill, n int) []string {
 	if !p.Tx.IsZero() {
 		tx = hex.EncodeToString(p.Tx[:])
 	}
+	at := p.LogIndex
+	if at == data.NoIndex { // behind every other
+		at = math.MaxInt32
+	}
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []string{"@ts", whole(p.TS), "@tx", tx, "@side", whole(int64(p.Side)), "@shares", whole(int64(p.Shares)),
 		"@usd", whole(int64(p.USD)), "@token", whole(int64(p.Token)), "@repeat", whole(int64(p.Repeat)),
-		"@log_index", whole(int64(p.LogIndex)), "@limit", whole(int64(n))}
+		"@place", whole(int64(at)), "@limit", whole(int64(n))}
 }
 
 func fillOf(row []driver.Value) serving.Fill {

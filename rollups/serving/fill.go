@@ -3,6 +3,7 @@ package serving
 import (
 	"bytes"
 	"cmp"
+	"math"
 
 	"pmx/data"
 )
@@ -30,8 +31,10 @@ type Names interface {
 }
 
 // Compare orders the fills of one wallet, oldest first: by time, transaction,
-// side, shares, dollars, token id, repeat and log index. The order is total, and a
-// fill keeps its place when a source that knows its log index replaces it.
+// side, shares, dollars and token id. Of fills that equal each other in all of these,
+// those with a log index come first, by it, then the others by repeat, which says how
+// many come before: a number that files gave to those with a log index says nothing.
+// The order is total.
 func (f *Fill) Compare(o *Fill, n Names) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
@@ -45,7 +48,20 @@ func (f *Fill) Compare(o *Fill, n Names) int {
 	if f.Token != o.Token {
 		return n.CompareTokens(f.Token, o.Token)
 	}
-	return cmp.Or(cmp.Compare(f.Repeat, o.Repeat), cmp.Compare(f.LogIndex, o.LogIndex))
+	return cmp.Or(cmp.Compare(f.place(), o.place()), cmp.Compare(f.Repeat, o.Repeat))
+}
+
+// place is the log index, behind all others where there is none.
+func (f *Fill) place() int32 {
+	if f.LogIndex == data.NoIndex {
+		return math.MaxInt32
+	}
+	return f.LogIndex
+}
+
+// Like tells whether f and o are equal but for what tells equal fills apart.
+func (f *Fill) Like(o *Fill) bool {
+	return f.TS == o.TS && f.Tx == o.Tx && f.Side == o.Side && f.Shares == o.Shares && f.USD == o.USD && f.Token == o.Token
 }
 
 // CompareInBlock orders the fills of one token, oldest first, as a market's newest

@@ -23,7 +23,7 @@ SELECT '0x' || lower(hex(condition)) FROM markets WHERE market IN (
   '0x' || lower(hex(w.address)), t.token_id, ['BUY', 'SELL'][f.side + 1], f.shares, f.usd)
 FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) JOIN markets AS m USING (market)
 WHERE m.condition = unhex(substr(?, 3))
-ORDER BY f.ts DESC, f.log_index DESC NULLS LAST, f.tx DESC, f.side, f.shares DESC, f.usd DESC, f.token, f.repeat, f.wallet LIMIT 20`
+ORDER BY f.ts DESC, f.log_index DESC NULLS LAST, f.tx DESC, f.side, f.shares DESC, f.usd DESC, t.token_id, f.repeat, w.address LIMIT 20`
 
 	someEvents = `WITH size AS (SELECT m.event_slug AS event, count(*) AS n, count(DISTINCT m.market) AS wide
   FROM fills JOIN tokens USING (token) JOIN markets AS m USING (market) WHERE m.event_slug IS NOT NULL GROUP BY event)

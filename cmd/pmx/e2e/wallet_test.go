@@ -74,7 +74,7 @@ SELECT '0x' || lower(hex(address)) FROM (
 FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token
 LEFT JOIN markets AS m ON m.market = t.market
 WHERE w.address = unhex(substr(?, 3))
-ORDER BY f.ts DESC, f.tx DESC, f.side DESC, f.shares DESC, f.usd DESC, f.token DESC, f.repeat DESC, f.log_index DESC NULLS LAST`
+ORDER BY f.ts DESC, f.tx DESC, f.side DESC, f.shares DESC, f.usd DESC, t.token_id DESC, f.log_index DESC NULLS FIRST, f.repeat DESC`
 
 	plainMarkets = `WITH mine AS (
   SELECT t.market, t.outcome, f.* EXCLUDE (token) FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet

@@ -113,7 +113,7 @@ SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
   CASE WHEN f.market IS NOT NULL THEN f.outcome::BIGINT END AS outcome_index, f.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   @price AS price, f.shares, f.usd, f.fee, CASE f.side WHEN 0 THEN 'shares' ELSE 'usd' END AS fee_asset,
-  CASE WHEN f.market IS NOT NULL THEN m.payouts IS NOT NULL END AS resolved, f.payout, f.repeat, coalesce(f.log_index, -1) AS place
+  CASE WHEN f.market IS NOT NULL THEN m.payouts IS NOT NULL END AS resolved, f.payout, f.repeat, coalesce(f.log_index, 2147483647) AS place
 FROM @frozen.trader_fill AS f
 LEFT JOIN markets AS m ON m.market = f.market
 WHERE f.ts >= @since

@@ -17,10 +17,10 @@ near AS MATERIALIZED (
 SELECT n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
 FROM near AS n
 JOIN tokens AS t ON t.token = n.token
-WHERE (n.ts, coalesce(n.tx, ''::BLOB), n.side, n.shares, n.usd, t.token_id, n.repeat, coalesce(n.log_index, -1)) <
-    (@ts, unhex('@tx'), @side, @shares, @usd, coalesce((SELECT token_id FROM tokens WHERE token = @token), ''), @repeat, @log_index)
-ORDER BY n.ts DESC, coalesce(n.tx, ''::BLOB) DESC, n.side DESC, n.shares DESC, n.usd DESC, t.token_id DESC, n.repeat DESC,
-  coalesce(n.log_index, -1) DESC
+WHERE (n.ts, coalesce(n.tx, ''::BLOB), n.side, n.shares, n.usd, t.token_id, coalesce(n.log_index, 2147483647), n.repeat) <
+    (@ts, unhex('@tx'), @side, @shares, @usd, coalesce((SELECT token_id FROM tokens WHERE token = @token), ''), @place, @repeat)
+ORDER BY n.ts DESC, coalesce(n.tx, ''::BLOB) DESC, n.side DESC, n.shares DESC, n.usd DESC, t.token_id DESC,
+  coalesce(n.log_index, 2147483647) DESC, n.repeat DESC
 LIMIT @limit
 
 -- name: WalletTokens

@@ -23,7 +23,7 @@ import (
 //	txs     transaction hashes, shared by the fills of one
 //	wide    what does not fit into rows
 //	rows    fills by wallet, then in the order of serving.Fill.Compare, as package serving
-//	        has had it since version 4
+//	        has had it since version 5
 //	tokens  a serving.TokenSum per token of each heavy wallet, by token
 //	days    a serving.DaySum per day of each heavy wallet, by day
 //	heavy   which wallets are heavy and where their sums begin; the last names none
@@ -35,7 +35,7 @@ import (
 // In a file of the newest fills, the hashes of a key lie side by side too, each once
 // for the rows of that key, and none is heavy.
 const (
-	version   = 4
+	version   = 5
 	rowSize   = 28
 	wideSize  = 40
 	hashSize  = 32
