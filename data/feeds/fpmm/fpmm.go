@@ -96,6 +96,10 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 // labelsIn gives the labels that the usable rows of a file have.
 func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.Hash) (labels []string, err error) {
 	err = shape.Reading{Sink: shape.Unheard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var said struct{ Outcome shape.Text }
+		if json.Unmarshal(raw, &said) == nil && slices.Contains(labels, Label(said.Outcome.Trim())) {
+			return nil
+		}
 		_, label, err := parse(raw, condition)
 		if err != nil || slices.Contains(labels, label) {
 			return nil //nolint:nilerr // the row is rejected when it is read again
