@@ -55,6 +55,8 @@ var strangers = []struct {
 		"it names the addresses to ask; import what they answer"},
 	{keyed("features[].properties.stationIdentifier", "features[].properties.timeZone"), "a list of stations",
 		"stations.csv in the data directory names stations; import what they observed"},
+	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it says which files belong to the folder, and holds no rows"},
+	{keyed("generator", "kind", "address"), "the manifest of a wallet's export by pmx", "it says what the files beside it are, and holds no rows"},
 	{keyed("error", "reason"), "an error that a service answered with", "ask again; nothing was answered"},
 }
 

@@ -88,3 +88,21 @@ func TestFPMMLabels(t *testing.T) {
 		t.Errorf("key %q", got)
 	}
 }
+
+// TestManifestsAreKnown: what an export says of itself is no file that nobody knows.
+func TestManifestsAreKnown(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"generator":"pmx","kind":"facts","complete":true,"files":[]}`:                             "the manifest of an export by pmx",
+		`{"generator":"pmx","kind":"facts","complete":false,"files":[{"file":"a","rows":1}]}`:       "the manifest of an export by pmx",
+		`{"generator":"pmx","kind":"trader","address":"0x00","format":"parquet","files":[]}` + "\n": "the manifest of a wallet's export by pmx",
+	} {
+		h, err := feeds.ReadHead(text(t, "manifest.json", content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var foreign *feeds.ForeignError
+		if _, err := feeds.Detect(h); !errors.As(err, &foreign) || foreign.What != want {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+}
