@@ -41,7 +41,7 @@ func copyFile(w io.Writer, path string) error {
 // copyAside writes beside the target and renames, so that a half-written file
 // never has its name.
 func copyAside(target, from string) error {
-	part, err := os.Create(target + ".part")
+	part, err := os.CreateTemp(filepath.Dir(target), ".pmx-*.part") // the target's own name may be as long as a name can be
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,10 @@ func copyAside(target, from string) error {
 	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return errors.Join(err, os.Remove(part.Name()))
 	}
-	return os.Rename(part.Name(), target)
+	if err := os.Rename(part.Name(), target); err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return nil
 }
 
 // share gives a file that was asked for the rights that the user's files have: what

@@ -71,9 +71,6 @@ func (r *rejects) keep(line int64, reason, detail, raw string) error {
 	return nil
 }
 
-// nameLimit keeps the name of a rejects file within what file systems allow.
-const nameLimit = 100
-
 // seal finishes the file and says where it will lie, "" where no row was
 // kept. It must be done before the import is committed.
 func (r *rejects) seal() (string, error) {
@@ -83,8 +80,7 @@ func (r *rejects) seal() (string, error) {
 	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
 		return "", fmt.Errorf("keep rejected rows: %w", err)
 	}
-	base := strings.TrimSuffix(filepath.Base(r.name), filepath.Ext(r.name))
-	base = strings.ToValidUTF8(base[:min(len(base), nameLimit)], "")
+	base := engine.ShortName(strings.TrimSuffix(filepath.Base(r.name), filepath.Ext(r.name)))
 	r.path = filepath.Join(r.dir, fmt.Sprintf("%s-%s.ndjson", r.at.UTC().Format("20060102T150405.000"), base))
 	return r.path, nil
 }

@@ -61,22 +61,23 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	if err := k.db.Room(); err != nil {
 		return k.cycleDone(err)
 	}
-	if err := k.takeInbox(ctx); err != nil {
-		return k.cycleDone(err)
+	inbox := k.takeInbox(ctx)
+	if ctx.Err() != nil || errors.Is(inbox, engine.ErrDiskFull) {
+		return k.cycleDone(inbox)
 	}
 	if err := k.busy.Enter(ctx); err != nil {
 		return err
 	}
 	defer k.busy.Leave()
 	if err := k.refresh(ctx, nil); err != nil {
-		return k.cycleDone(err)
+		return k.cycleDone(errors.Join(inbox, err))
 	}
 	err := k.compact(ctx)
 	if k.runs != nil {
 		k.writeRuns()
 		err = errors.Join(err, k.rewarm(ctx))
 	}
-	return k.cycleDone(err)
+	return k.cycleDone(errors.Join(inbox, err))
 }
 
 // rewarm loads what merging keeps in memory where an import had to drop it.
@@ -119,8 +120,9 @@ func (k *Keeper) compact(ctx context.Context) error {
 const settled = 2 * time.Second
 
 // takeInbox imports what was dropped into the inbox and moves it to inbox/done
-// or inbox/failed, where a note says why.
-func (k *Keeper) takeInbox(ctx context.Context) error {
+// or inbox/failed, where a note says why. What is wrong with one file is no matter to
+// the others.
+func (k *Keeper) takeInbox(ctx context.Context) (failed error) {
 	dir := k.db.Dir().Inbox()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -131,16 +133,45 @@ func (k *Keeper) takeInbox(ctx context.Context) error {
 		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || !k.arrived.settled(info, k.cfg.Now()) {
 			continue
 		}
-		if err := k.takeFile(ctx, dir, e.Name()); err != nil {
-			return fmt.Errorf("inbox: %w", err)
+		if err := k.takeFile(ctx, dir, info); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("inbox: %w", err))
+		}
+		if ctx.Err() != nil || errors.Is(failed, engine.ErrDiskFull) {
+			break
 		}
 	}
-	return nil
+	return failed
 }
 
 // arrivals remembers files of the inbox whose time lies ahead: the clock was set back
-// since they were written, and by their age alone they would wait as long.
-type arrivals struct{ seen map[string]arrival }
+// since they were written, and by their age alone they would wait as long. And it
+// remembers those that were imported and could not be moved.
+type arrivals struct {
+	seen  map[string]arrival
+	stuck map[string]outcome
+}
+
+// outcome is what became of a file of the inbox.
+type outcome struct {
+	info  os.FileInfo
+	where string // the folder it is moved to
+	note  string // why it was refused
+}
+
+// came gives what became of a file that was imported as it is now.
+func (a *arrivals) came(info os.FileInfo) (outcome, bool) {
+	was, known := a.stuck[info.Name()]
+	same := known && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) && os.SameFile(was.info, info)
+	return was, same
+}
+
+// stick remembers what became of a file that stays where it is.
+func (a *arrivals) stick(o outcome) {
+	if a.stuck == nil || len(a.stuck) > maxArrivals {
+		a.stuck = map[string]outcome{}
+	}
+	a.stuck[o.info.Name()] = o
+}
 
 type arrival struct {
 	size  int64
@@ -169,38 +200,66 @@ func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
 // maxArrivals bounds what is remembered; what was forgotten is seen again.
 const maxArrivals = 10_000
 
-func (k *Keeper) takeFile(ctx context.Context, dir, name string) error {
-	path := filepath.Join(dir, name)
-	res, err := k.Import(ctx, Request{Paths: []string{path}, OnError: ingest.RejectRow}, nil)
+func (k *Keeper) takeFile(ctx context.Context, dir string, info os.FileInfo) error {
+	o, imported := k.arrived.came(info)
+	if !imported {
+		var err error
+		if o, err = k.importFile(ctx, dir, info); err != nil {
+			return err
+		}
+	}
+	if err := k.putAway(dir, o); err != nil {
+		k.arrived.stick(o)
+		return err
+	}
+	delete(k.arrived.stuck, info.Name())
+	return nil
+}
+
+// importFile imports a file of the inbox.
+func (k *Keeper) importFile(ctx context.Context, dir string, info os.FileInfo) (outcome, error) {
+	o, name := outcome{info: info, where: "done"}, info.Name()
+	res, err := k.Import(ctx, Request{Paths: []string{filepath.Join(dir, name)}, OnError: ingest.RejectRow}, nil)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return o, ctx.Err()
 	}
-	where, note := "done", ""
 	if err != nil {
-		where, note = "failed", err.Error()
+		o.where, o.note = "failed", err.Error()
 	} else if len(res.Failed) > 0 {
-		where, note = "failed", res.Failed[0].Error
+		o.where, o.note = "failed", res.Failed[0].Error
 	}
-	if full := k.db.Room(); full != nil && note != "" {
-		return full // it stays where it is until there is room
+	if full := k.db.Room(); full != nil && o.note != "" {
+		return o, full // it stays where it is until there is room
 	}
-	if err := os.MkdirAll(filepath.Join(dir, where), 0o700); err != nil {
+	if o.note != "" {
+		k.cfg.Log.Error().Str("file", name).Str("reason", o.note).Msg("inbox file refused")
+		return o, nil
+	}
+	for _, r := range res.Receipts {
+		k.cfg.Log.Info().Str("file", name).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).Msg("inbox file imported")
+	}
+	return o, nil
+}
+
+// putAway moves a file of the inbox that was imported, under its time and name: a name
+// that would become too long is shortened.
+func (k *Keeper) putAway(dir string, o outcome) error {
+	if err := os.MkdirAll(filepath.Join(dir, o.where), 0o700); err != nil {
 		return err
 	}
-	target := filepath.Join(dir, where, fmt.Sprintf("%s-%s", k.cfg.Now().UTC().Format("20060102T150405"), name))
-	if err := os.Rename(path, target); err != nil {
+	target := filepath.Join(dir, o.where, k.cfg.Now().UTC().Format("20060102T150405")+"-"+engine.ShortName(o.info.Name()))
+	if err := os.Rename(filepath.Join(dir, o.info.Name()), target); err != nil {
 		return err
+	}
+	if o.note != "" {
+		if err := os.WriteFile(target+".error.txt", []byte(o.note+"\n"), 0o600); err != nil {
+			k.logged("inbox", err) // the file is away: there is nothing to try again
+		}
 	}
 	if err := os.Chmod(target, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) { // of another user
-		return err
+		k.logged("inbox", err)
 	}
-	if note == "" {
-		k.cfg.Log.Info().Str("file", name).Int64("inserted", res.Receipts[0].Inserted).
-			Int64("rejected", res.Receipts[0].RejectedRows()).Msg("inbox file imported")
-		return nil
-	}
-	k.cfg.Log.Error().Str("file", name).Str("reason", note).Msg("inbox file refused")
-	return os.WriteFile(target+".error.txt", []byte(note+"\n"), 0o600)
+	return nil
 }
 
 func (k *Keeper) verifyNightly(ctx context.Context) error {

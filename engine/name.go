@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+)
+
+// maxName is how many bytes of a file's name ShortName leaves: together with a time
+// before it and an ending behind it, it stays within what file systems allow.
+const maxName = 100
+
+// ShortName gives the name of a file as part of another file's name: itself where it is
+// short, else its beginning, a mark of the whole name, and its extension.
+func ShortName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	ext := filepath.Ext(name)
+	if ext == ".gz" || ext == ".zst" {
+		ext = filepath.Ext(strings.TrimSuffix(name, ext)) + ext
+	}
+	if len(ext) > maxName/4 {
+		ext = ""
+	}
+	sum := sha256.Sum256([]byte(name))
+	tail := "-" + hex.EncodeToString(sum[:6]) + ext
+	return strings.ToValidUTF8(name[:maxName-len(tail)], "") + tail
+}

@@ -1,0 +1,84 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dropped puts files into an inbox as if they had been there for a minute.
+func dropped(t *testing.T, inbox string, files map[string]string) {
+	t.Helper()
+	old := time.Now().Add(-time.Minute)
+	for name, text := range files {
+		path := filepath.Join(inbox, name)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func someFill(n int) string {
+	return orderFilledHeader + orderFilled(1_780_000_000, 1, 400_000, 1_000_000, "77", fmt.Sprintf("0x%040x", 9), n)
+}
+
+// A file whose name is as long as names can be is imported and moved as any other, its
+// extension with it, and so is one that is refused.
+func TestInboxTakesLongNames(t *testing.T) {
+	k := open(t, t.TempDir())
+	inbox := k.DB().Dir().Inbox()
+	dropped(t, inbox, map[string]string{
+		strings.Repeat("a", 251) + ".csv": someFill(1), strings.Repeat("b", 251) + ".txt": "nothing that any feed knows", "z.csv": someFill(2),
+	})
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]int{"done/*-aaaa*.csv": 1, "done/*z.csv": 1, "failed/*-bbbb*.txt": 2, "failed/*-bbbb*.txt.error.txt": 1, "*.*": 0} {
+		if got, _ := filepath.Glob(filepath.Join(inbox, pattern)); len(got) != want {
+			t.Errorf("%s: %v, want %d", pattern, got, want)
+		}
+	}
+	if n := k.Snapshot().Counts.Fills; n != 2 {
+		t.Errorf("the snapshot holds %d fills, want 2", n)
+	}
+}
+
+// A file that cannot be moved keeps no other from being taken and is not imported again;
+// the turn says what is wrong, and it is moved once it can be.
+func TestInboxGoesOnPastAFileThatCannotBeMoved(t *testing.T) {
+	k := open(t, t.TempDir())
+	inbox := k.DB().Dir().Inbox()
+	if err := os.WriteFile(filepath.Join(inbox, "done"), nil, 0o600); err != nil { // young: not taken itself
+		t.Fatal(err)
+	}
+	ahead := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(inbox, "done"), ahead, ahead); err != nil {
+		t.Fatal(err)
+	}
+	dropped(t, inbox, map[string]string{"a.csv": someFill(1), "b.txt": "nothing that any feed knows", "c.csv": someFill(2)})
+	for range 2 {
+		if err := k.Cycle(context.Background()); err == nil || !strings.Contains(k.Freshness().FailureText, "inbox") {
+			t.Fatalf("%v, status %q: want what is wrong with the inbox", err, k.Freshness().FailureText)
+		}
+	}
+	if n, imports := k.Snapshot().Counts.Fills, count(t, k, "SELECT count(*) FROM batches"); n != 2 || imports != 2 {
+		t.Errorf("%d fills of %d imports, want 2 of 2", n, imports)
+	}
+	if got, _ := filepath.Glob(filepath.Join(inbox, "failed", "*b.txt")); len(got) != 1 {
+		t.Errorf("failed: %v", got)
+	}
+	if err := os.Remove(filepath.Join(inbox, "done")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := filepath.Glob(filepath.Join(inbox, "done", "*.csv")); len(got) != 2 || count(t, k, "SELECT count(*) FROM batches") != 2 {
+		t.Errorf("done: %v", got)
+	}
+}
