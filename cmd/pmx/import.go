@@ -143,7 +143,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	}
 	row("read", r.Read, rate)
 	row("inserted", r.Inserted, "")
-	row("  of them better", r.Replaced, "known before without a log index")
+	row("  of them better", r.Replaced, "in the place of a fill that was known less well, or contradicts it")
 	row("already there", r.AlreadyThere, "")
 	row("identical", r.Identical, "rows that repeat another of this file")
 	row("superseded", r.Superseded, "another word on the same thing and time comes later")
@@ -179,8 +179,10 @@ func printMarkets(w io.Writer, row func(label string, n int64, note string), r i
 	row("markets changed", r.MarketsChanged, "")
 	row("resolutions", r.Resolutions, "")
 	row("conflicts", r.Conflicts, conflictNote(r))
-	for _, condition := range r.ConflictMarkets[:min(len(r.ConflictMarkets), 3)] {
-		_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", "", "", condition)
+	for _, names := range [][]string{r.ConflictMarkets, r.ConflictFills} {
+		for _, name := range names[:min(len(names), 3)] {
+			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", "", "", name)
+		}
 	}
 	row("overruled", r.Overruled, "other payouts stand, of a better source or a later version")
 	for _, why := range slices.Sorted(maps.Keys(r.FinalPricesNotTaken)) {
@@ -212,7 +214,10 @@ func printEnd(w io.Writer, r ingest.Receipt) {
 
 // conflictNote says what a conflict is and how it is settled.
 func conflictNote(r ingest.Receipt) string {
-	if r.Correct {
+	switch {
+	case len(r.ConflictMarkets) == 0:
+		return "this file and what is known say two things of one fill; the kept rows tell which stands"
+	case r.Correct:
 		return "the file says two things of these markets itself; the larger payouts, the earlier time stand"
 	}
 	return "another resolution of equal source and version is known, or a correction; --correct settles it with this file's"

@@ -19,7 +19,7 @@ import (
 )
 
 // parts is what the parts of a receipt add up to.
-func parts(t *testing.T, r ingest.Receipt) int64 {
+func parts(t testing.TB, r ingest.Receipt) int64 {
 	t.Helper()
 	f, err := feeds.ByName(r.Feed)
 	if err != nil {

@@ -70,7 +70,7 @@ func (j *job) lostWord(lost lostWord) error {
 // and names the market where this is the first row of it.
 func (j *job) conflict(first bool, line int64, said data.Resolution, detail string) error {
 	if first {
-		if j.receipt.Conflicts++; j.receipt.Conflicts <= namedConflicts {
+		if j.receipt.Conflicts++; len(j.receipt.ConflictMarkets) < namedConflicts {
 			j.receipt.ConflictMarkets = append(j.receipt.ConflictMarkets, said.Condition.String())
 		}
 	}

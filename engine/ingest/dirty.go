@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -16,10 +17,20 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// badRow is a record that was staged but cannot be used.
+// badRow is a record that was staged but cannot be used, or one in conflict.
 type badRow struct {
-	row    int64 // 1-based number of the record in the file DuckDB read
-	reason string
+	row      int64 // 1-based number of the record in the file DuckDB read
+	reason   string
+	conflict string // what it contradicts; "" where it is rejected
+	raw      string // what to keep of it where it is not the record as it stands
+}
+
+// bad keeps a record that is at line of the file.
+func (j *job) bad(b badRow, line int64, text string) error {
+	if b.conflict != "" {
+		return j.rejects.keep(line, "conflict", b.conflict, cmp.Or(b.raw, text))
+	}
+	return j.rejects.add(line, b.reason, j.explain(b.reason), text)
 }
 
 // locate finds line and text of bad rows, which DuckDB knows by record number
@@ -42,7 +53,7 @@ func (j *job) locate(next func() (badRow, bool, error)) error {
 			number = r.kept
 		}
 		for more && bad.row == number {
-			if err := j.rejects.add(r.Line, bad.reason, j.explain(bad.reason), r.text()); err != nil {
+			if err := j.bad(bad, r.Line, r.text()); err != nil {
 				return err
 			}
 			if bad, more, err = next(); err != nil {
@@ -72,7 +83,7 @@ func (r *record) text() string {
 func (j *job) rejectByNumber(next func() (badRow, bool, error)) error {
 	bad, more, err := next()
 	for ; more && err == nil; bad, more, err = next() {
-		if err := j.rejects.add(bad.row, bad.reason, j.explain(bad.reason), ""); err != nil {
+		if err := j.bad(bad, bad.row, ""); err != nil {
 			return err
 		}
 	}

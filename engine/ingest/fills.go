@@ -27,12 +27,15 @@ func (j *job) prepareFills() error {
 	}
 	numbered := j.dropRepeats
 	if j.release { // they were numbered when they came
-		numbered = func() error { return j.execAll("ReleaseRepeats", "DropReleasedTwice") }
+		numbered = j.dropReleasedTwice
 	}
 	if err := numbered(); err != nil {
 		return err
 	}
 	if err := j.dropKnown(); err != nil {
+		return err
+	}
+	if err := j.contests(); err != nil {
 		return err
 	}
 	return j.figures()
@@ -101,16 +104,8 @@ func (j *job) intern() error {
 // dropRepeats numbers equal rows of this file, or takes them out where the feed
 // repeats its pages.
 func (j *job) dropRepeats() error {
-	var indexed int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) FROM s_fill").Scan(&indexed); err != nil {
+	if err := j.mergeLogs(); err != nil {
 		return err
-	}
-	if indexed > 0 {
-		n, err := j.changed("DropRepeatedLogs", func() error { return j.exec("SuspectLogs") })
-		if err != nil {
-			return err
-		}
-		j.receipt.Identical += n
 	}
 	if err := j.execAll("SuspectRepeats", "NumberRepeats"); err != nil {
 		return err
@@ -142,7 +137,7 @@ func (j *job) dropKnown() error {
 			return j.exec("SignedFresh")
 		}
 	}
-	logs, err := j.changed("DropKnownLogs", nil)
+	logs, err := j.knownLogs()
 	if err != nil {
 		return err
 	}
@@ -151,7 +146,22 @@ func (j *job) dropKnown() error {
 		return err
 	}
 	j.receipt.AlreadyThere = logs + rest
-	return j.execAll("SignedReplacing", "SignedView")
+	if err := j.exec("SignedReplacing", "@rank", roleRank("k.rank")); err != nil {
+		return err
+	}
+	return j.exec("SignedView")
+}
+
+// dropReleasedTwice is dropRepeats of fills that waited: they were numbered when they
+// came, each file by itself.
+func (j *job) dropReleasedTwice() error {
+	if err := j.exec("ReleaseRepeats"); err != nil {
+		return err
+	}
+	if err := j.mergeLogs(); err != nil {
+		return err
+	}
+	return j.execAll("MergeReleased", "DropReleasedTwice")
 }
 
 // anyKnown gathers the facts that may be the same fill as a staged one, where

@@ -144,6 +144,9 @@ type job struct {
 	release bool // the rows are fills that waited for their market
 	paid    bool // the file has payouts
 	rows    rows
+	indexed bool // fills have log indexes
+	contest bool // s_contest is there
+	ousted  bool // a known fill gives way to another: no delta tells the rollups so
 }
 
 func (j *job) run() (Receipt, error) {
@@ -235,6 +238,9 @@ func (j *job) isBulk() (bool, error) {
 	if limit == 0 {
 		limit = 1_000_000
 	}
+	if j.ousted {
+		return true, nil
+	}
 	fills, files := j.receipt.Inserted, 1
 	if fills > 0 && fills*2 >= j.receipt.Read {
 		fills += j.opts.Coming.Fills
@@ -323,7 +329,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 }
 
 // staging are the temporary tables of an import.
-var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_replace", "s_block", "e_fill", "n_fill_rows",
+var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
 	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -19,10 +20,10 @@ type Receipt struct {
 
 	Read         int64            `json:"read"`          // fills, markets, payouts and mappings that the file gives
 	Inserted     int64            `json:"inserted"`      // fills added, those that replace others included
-	Replaced     int64            `json:"replaced"`      // fills known without a log index that this file knows better
+	Replaced     int64            `json:"replaced"`      // fills of these that take the place of one known less well, or of one that contradicts them
 	AlreadyThere int64            `json:"already_there"` // rows known before
 	Identical    int64            `json:"identical"`     // rows that repeat another of this file, and further rows on the same market, token or block
-	Superseded   int64            `json:"superseded"`    // rows of the weather of whose thing and time a later word is known
+	Superseded   int64            `json:"superseded"`    // rows of the weather of whose thing and time a later word is known, and fills that give way to another of the same log
 	Waiting      int64            `json:"waiting"`       // fills kept until their market is known
 	Released     int64            `json:"released"`      // waiting fills that this file's markets let in
 	Rejected     map[string]int64 `json:"rejected"`      // by reason
@@ -33,9 +34,11 @@ type Receipt struct {
 	MarketsChanged int64 `json:"markets_changed"`
 	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
 	// Conflicts counts markets of whose payouts, or time of resolution, the file says
-	// something else than is known from equal source and version or by a correction.
+	// something else than is known from equal source and version or by a correction, and
+	// logs of which it, or it and what is known, says different fills.
 	Conflicts       int64    `json:"conflicts"`
 	ConflictMarkets []string `json:"conflict_markets,omitempty"` // the first of them
+	ConflictFills   []string `json:"conflict_fills,omitempty"`   // the first of them, as transaction:log index
 	// Overruled counts payouts other than those that stand, which are of a better
 	// source or of a later version.
 	Overruled    int64 `json:"overruled"`
@@ -97,8 +100,11 @@ func (r *Receipt) warn(err error) {
 }
 
 // after takes in what the release of waiting fills came to.
-func (r *Receipt) after(released int64, rebuild bool, err error) {
-	r.Released, r.RebuildNeeded = released, r.RebuildNeeded || rebuild
+func (r *Receipt) after(w Receipt, err error) {
+	r.Released, r.RebuildNeeded = w.Inserted, r.RebuildNeeded || w.RebuildNeeded
+	r.Conflicts += w.Conflicts
+	r.ConflictFills = append(r.ConflictFills, w.ConflictFills[:min(len(w.ConflictFills), namedConflicts-len(r.ConflictFills))]...)
+	r.RejectedFile = cmp.Or(r.RejectedFile, w.RejectedFile)
 	r.warn(err)
 }
 

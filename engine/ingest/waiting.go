@@ -18,10 +18,10 @@ var errNoneWait = errors.New("no waiting fill is known by now")
 // before anybody had described it, and whose market is known now. They pass the
 // same way as any file, in a transaction of their own: one that is cut short is
 // made up for by the next import.
-func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (released int64, rebuild bool, err error) {
+func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (r Receipt, err error) {
 	var waiting int64
 	if err := conn.QueryRowContext(ctx, statements.Get("WaitingCount")).Scan(&waiting); err != nil || waiting == 0 {
-		return 0, false, err
+		return r, err
 	}
 	src := &source{name: "fills that waited for their market",
 		feed: data.Feed{Name: "waiting", Kind: data.KindFills, Identity: data.KeepRepeats}}
@@ -29,8 +29,9 @@ func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (
 		rejects: newRejects(im.DB.Dir(), src.name, at)}
 	j.receipt = Receipt{File: src.name, Feed: src.feed.Name}
 	defer j.cleanup()
+	defer j.rejects.discard()
 	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
-		return 0, false, err
+		return r, err
 	}
 	err = engine.InTx(ctx, conn, func() error {
 		if err := j.exec("Releasable"); err != nil {
@@ -48,10 +49,10 @@ func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (
 		return j.exec("DropReleased")
 	})
 	if errors.Is(err, errNoneWait) {
-		return 0, false, nil
+		return r, nil
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("release waiting fills: %w", err)
+		return r, fmt.Errorf("release waiting fills: %w", err)
 	}
-	return j.receipt.Inserted, j.receipt.RebuildNeeded, j.follow()
+	return j.receipt, errors.Join(j.rejects.publish(), j.follow())
 }

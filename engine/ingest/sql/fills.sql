@@ -81,6 +81,8 @@ WHERE NOT EXISTS (
   WHERE w.tx IS NOT DISTINCT FROM n.tx AND w.ts = n.ts AND w.wallet = n.wallet AND w.token = n.token
     AND w.side = n.side AND w.shares = n.shares AND w.usd = n.usd AND w.repeat = n.repeat
     AND w.log_index IS NOT DISTINCT FROM n.log_index
+    -- Rows that differ in these are put together when they are released.
+    AND w.role = n.role AND w.fee = coalesce(n.fee, 0)
 )
 
 -- name: DropWaiting
@@ -114,20 +116,6 @@ INSERT INTO wallets SELECT wallet, address FROM s_wallet WHERE wallet >= @first 
 
 -- name: AddTokens
 INSERT INTO tokens (token, token_id) SELECT token, token_id FROM s_token WHERE token >= @first ORDER BY token
-
--- name: SuspectLogs
--- Candidates by 64-bit hash first: exact comparison is for the few that share one.
-CREATE OR REPLACE TEMP TABLE s_suspect AS
-SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
-
--- name: DropRepeatedLogs
-DELETE FROM s_fill WHERE log_index IS NOT NULL AND rowid IN (
-  SELECT id FROM (
-    SELECT rowid AS id, row_number() OVER (PARTITION BY tx, log_index ORDER BY row, rowid) AS n
-    FROM s_fill
-    WHERE log_index IS NOT NULL AND hash(tx, log_index) IN (SELECT h FROM s_suspect)
-  ) AS k WHERE n > 1
-)
 
 -- name: SuspectRepeats
 CREATE OR REPLACE TEMP TABLE s_suspect AS
@@ -176,10 +164,6 @@ SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_in
 SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat
 FROM fills WHERE ts >= @lo AND ts < @hi
 
--- name: DropKnownLogs
-DELETE FROM s_fill WHERE log_index IS NOT NULL
-  AND EXISTS (SELECT 1 FROM e_fill AS e WHERE e.tx = s_fill.tx AND e.log_index = s_fill.log_index)
-
 -- name: Replacing
 -- A fill with a log index takes the place of an equal one without: it may know
 -- the fee and the role.
@@ -187,7 +171,8 @@ CREATE OR REPLACE TEMP TABLE s_replace AS
 SELECT n.id, o.rid, o.repeat, o.role, o.fee, NULL::TINYINT AS next_role, NULL::BIGINT AS next_fee
 FROM (
   SELECT *, rowid AS id, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
-  FROM s_fill WHERE log_index IS NOT NULL
+  -- One that is better known by its log has taken such a place before.
+  FROM s_fill WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_known WHERE equal)
 ) AS n
 JOIN (
   SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY repeat) AS nth
@@ -224,7 +209,7 @@ DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
       SELECT tx, ts, wallet, token, side, shares, usd FROM e_fill
       UNION ALL
       SELECT tx, ts, wallet, token, side, shares, usd FROM s_fill
-      WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_replace)
+      WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_replace UNION ALL SELECT id FROM s_known WHERE equal)
     ) AS all_known
     GROUP BY tx, ts, wallet, token, side, shares, usd
   ) AS k
@@ -242,12 +227,14 @@ FROM s_fill
 
 -- name: SignedReplacing
 CREATE OR REPLACE TEMP TABLE n_fill_rows AS
-SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, coalesce(r.next_role, s.role) AS role, s.shares, s.usd,
-  coalesce(r.next_fee, s.fee) AS fee, s.tx, s.log_index, coalesce(r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
-FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid
+SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, coalesce(@rank, r.next_role, s.role)::TINYINT AS role, s.shares, s.usd,
+  coalesce(k.fee, r.next_fee, s.fee) AS fee, s.tx, s.log_index,
+  coalesce(CASE WHEN k.equal THEN k.repeat END, r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
+FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid LEFT JOIN s_known AS k ON k.id = s.rowid
 UNION ALL
-SELECT s.row, -1, s.ts, s.wallet, s.token, s.side, r.role, s.shares, s.usd, r.fee, s.tx, NULL, r.repeat, r.rid
-FROM s_fill AS s JOIN s_replace AS r ON r.id = s.rowid
+SELECT s.row, -1, o.ts, o.wallet, o.token, o.side, o.role, o.shares, o.usd, o.fee, o.tx, o.log_index, o.repeat, o.rid
+FROM (SELECT id, rid FROM s_replace UNION ALL SELECT id, rid FROM s_known WHERE stands) AS r
+JOIN s_fill AS s ON s.rowid = r.id JOIN e_fill AS o ON o.rid = r.rid
 
 -- name: SignedView
 CREATE OR REPLACE TEMP VIEW n_fill AS FROM n_fill_rows

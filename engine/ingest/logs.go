@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pmx/data"
+)
+
+func roleRank(role string) string { return statements.Get("RoleRank", "@role", role) }
+
+func logSaid(of string) string { return statements.Get("LogSaid", "@f", of) }
+
+func logContent(of string) string { return statements.Get("LogContent", "@f", of) }
+
+// mergeLogs puts rows of the file together that are of one log.
+func (j *job) mergeLogs() error {
+	var suspects, equal, other, differ int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 FROM s_fill").Scan(&j.indexed); err != nil || !j.indexed {
+		return err
+	}
+	if err := j.exec("SuspectLogs"); err != nil {
+		return err
+	}
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_suspect").Scan(&suspects); err != nil || suspects == 0 {
+		return err
+	}
+	if err := j.exec("Logs", "@rank", roleRank("s.role"), "@content", logContent("s"), "@said", logSaid("s")); err != nil {
+		return err
+	}
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("LogFigures")).Scan(&equal, &other, &differ); err != nil {
+		return err
+	}
+	if other+differ > 0 {
+		if err := j.contested("ContestsInFile"); err != nil {
+			return err
+		}
+	}
+	j.receipt.Identical += equal
+	j.receipt.Superseded += other
+	if err := j.exec("MergeLogs", "@rank", roleRank("k.rank")); err != nil {
+		return err
+	}
+	return j.exec("DropRepeatedLogs")
+}
+
+// knownLogs takes out the staged fills whose log is known, but for those that know more
+// of it or stand before what is known. already are those that say nothing new.
+func (j *job) knownLogs() (already int64, err error) {
+	if !j.indexed {
+		return 0, j.exec("NoKnownLogs")
+	}
+	if err := j.exec("KnownLogs", "@srank", roleRank("s.role"), "@erank", roleRank("e.role")); err != nil {
+		return 0, err
+	}
+	var other, differ, lost, won int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("KnownFigures")).Scan(&other, &differ); err != nil {
+		return 0, err
+	}
+	if other > 0 {
+		if err := j.exec("KnownOther", "@ncontent", logContent("s"), "@ocontent", logContent("e"), "@srank", roleRank("s.role")); err != nil {
+			return 0, err
+		}
+	}
+	if other+differ > 0 {
+		if err := j.contested("ContestsWithKnown"); err != nil {
+			return 0, err
+		}
+		if err := j.conn.QueryRowContext(j.ctx, statements.Get("KnownLost")).Scan(&lost, &won); err != nil {
+			return 0, err
+		}
+	}
+	j.receipt.Superseded += lost
+	j.ousted = won > 0
+	dropped, err := j.changed("DropKnownLogs", nil)
+	return dropped - lost, err
+}
+
+// contested adds the rows that a statement gives to those in conflict.
+func (j *job) contested(name string) error {
+	if !j.contest {
+		if err := j.exec("ContestsEmpty"); err != nil {
+			return err
+		}
+		j.contest = true
+	}
+	return j.exec(name, "@nsaid", logSaid("s"), "@osaid", logSaid("e"))
+}
+
+// contests keeps the rows in conflict, and counts and names their logs.
+func (j *job) contests() error {
+	if !j.contest {
+		return nil
+	}
+	rows := j.pages(statements.Get("Contests"), "row, tx, log_index, known")
+	err := j.locate(func() (b badRow, more bool, err error) {
+		var (
+			tx                   []byte
+			index                int64
+			equal, stands, first bool
+			said, known          string
+		)
+		more, err = rows.next(&b.row, &tx, &index, &equal, &stands, &said, &known, &first)
+		if err != nil || !more {
+			return b, more, err
+		}
+		hash := "0x" + hex.EncodeToString(tx)
+		if first {
+			if j.receipt.Conflicts++; len(j.receipt.ConflictFills) < namedConflicts {
+				j.receipt.ConflictFills = append(j.receipt.ConflictFills, hash+":"+strconv.FormatInt(index, 10))
+			}
+		}
+		if b.raw, err = canonicalFill(said, hash, index); err == nil && known != "" {
+			known, err = canonicalFill(known, hash, index)
+		}
+		b.conflict = contestDetail(known, equal, stands)
+		return b, more, err
+	})
+	return errors.Join(err, rows.close())
+}
+
+// contestDetail says what a row in conflict contradicts, and which of both stands.
+func contestDetail(known string, equal, stands bool) string {
+	which := "that stands"
+	switch {
+	case equal:
+		which = "maker stands before taker, and the larger fee"
+	case stands:
+		which = "this row stands"
+	}
+	if known == "" {
+		return "another row of this file says something else of this log: " + which
+	}
+	return fmt.Sprintf("this log is known as %s: %s", known, which)
+}
+
+// canonicalFill gives what LogSaid says as a row of pmx's own files.
+func canonicalFill(said, tx string, index int64) (string, error) {
+	var f struct {
+		TS, Shares, USD, Fee int64
+		Address, Token       string
+		Side                 data.Side
+		Role                 data.Role
+	}
+	if err := json.Unmarshal([]byte(said), &f); err != nil {
+		return "", fmt.Errorf("fill %q: %w", said, err)
+	}
+	side := "BUY"
+	if f.Side == data.Sell {
+		side = "SELL"
+	}
+	text, err := json.Marshal(struct {
+		TS      string `json:"ts"`
+		Address string `json:"address"`
+		Token   string `json:"token_id"`
+		Side    string `json:"side"`
+		Shares  string `json:"shares"`
+		USD     string `json:"usd"`
+		Role    string `json:"role,omitempty"`
+		Fee     string `json:"fee"`
+		Tx      string `json:"transaction_hash"`
+		Log     int64  `json:"log_index"`
+	}{instant(time.UnixMicro(f.TS)), "0x" + f.Address, f.Token, side, data.Micro(f.Shares).String(), data.Micro(f.USD).String(),
+		map[data.Role]string{data.Maker: "maker", data.Taker: "taker"}[f.Role], data.Micro(f.Fee).String(), tx, index})
+	return string(text), err
+}

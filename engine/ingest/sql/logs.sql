@@ -1,0 +1,137 @@
+-- Fills with a log index: a log is one fill, so what several rows say of one is put
+-- together. Of rows that differ in more than role and fee the first by LogContent stands,
+-- whichever came first; all of them are named as a conflict.
+
+-- name: LogContent
+-- What rows of one log are compared by; the greatest stands: the earliest, then the one
+-- of more dollars, of more shares. Numbers of tokens and wallets depend on the order of
+-- imports: it is their names that are compared.
+(-@f.ts, @f.usd, @f.shares, @f.side, t.token_id, w.address)
+
+-- name: LogSaid
+-- What a row says, for the file of rejected rows.
+to_json(struct_pack(ts := @f.ts, address := lower(hex(w.address)), token := t.token_id, side := @f.side, role := @f.role,
+  shares := @f.shares, usd := @f.usd, fee := @f.fee))::VARCHAR
+
+-- name: RoleRank
+-- A known role stands before an unknown one, and maker before taker. The rank of a rank
+-- is the role.
+CASE @role WHEN 0 THEN 0 ELSE 3 - @role END
+
+-- name: SuspectLogs
+-- Candidates by 64-bit hash first: exact comparison is for the few that share one.
+CREATE OR REPLACE TEMP TABLE s_suspect AS
+SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
+
+-- name: Logs
+-- Rows of the file that share their log with another: stays is the one that is kept,
+-- with the role and fee of all that are equal to it.
+CREATE OR REPLACE TEMP TABLE s_log AS
+WITH said AS (
+  SELECT s.rowid AS id, s.row, s.tx, s.log_index, s.role, s.fee, @rank AS rank, @content AS content, @said AS said
+  FROM s_fill AS s JOIN wallets AS w ON w.wallet = s.wallet JOIN tokens AS t ON t.token = s.token
+  WHERE s.log_index IS NOT NULL AND hash(s.tx, s.log_index) IN (SELECT h FROM s_suspect)
+),
+grouped AS (
+  SELECT *, content = max(content) OVER log AS equal,
+    row_number() OVER (PARTITION BY tx, log_index ORDER BY content DESC, row, id) = 1 AS stays, count(*) OVER log AS rows
+  FROM said
+  WINDOW log AS (PARTITION BY tx, log_index)
+)
+SELECT id, row, tx, log_index, equal, stays, said,
+  equal AND (role <> 0 AND rank <> max(rank) FILTER (equal) OVER log OR fee <> 0 AND fee <> max(fee) FILTER (equal) OVER log) AS differs,
+  max(rank) FILTER (equal) OVER log AS rank, max(fee) FILTER (equal) OVER log AS fee
+FROM grouped
+WHERE rows > 1
+WINDOW log AS (PARTITION BY tx, log_index)
+
+-- name: LogFigures
+SELECT count(*) FILTER (NOT stays AND equal), count(*) FILTER (NOT equal), count(*) FILTER (differs) FROM s_log
+
+-- name: MergeLogs
+UPDATE s_fill SET role = @rank, fee = k.fee FROM s_log AS k WHERE k.id = s_fill.rowid AND k.stays
+
+-- name: DropRepeatedLogs
+DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_log WHERE NOT stays)
+
+-- name: ContestsEmpty
+-- Rows that contradict another of their file, or what is known.
+CREATE OR REPLACE TEMP TABLE s_contest (row BIGINT, tx BLOB, log_index INTEGER, equal BOOLEAN, stands BOOLEAN, said VARCHAR, known VARCHAR)
+
+-- name: ContestsInFile
+INSERT INTO s_contest SELECT row, tx, log_index, equal, false, said, '' FROM s_log WHERE NOT equal OR differs
+
+-- name: KnownLogs
+-- Staged fills whose log is known.
+CREATE OR REPLACE TEMP TABLE s_known AS
+SELECT s.rowid AS id, s.row, s.tx, s.log_index, e.rid, e.repeat,
+  s.ts = e.ts AND s.wallet = e.wallet AND s.token = e.token AND s.side = e.side AND s.shares = e.shares AND s.usd = e.usd AS equal,
+  equal AND (s.role <> 0 AND e.role <> 0 AND s.role <> e.role OR s.fee <> 0 AND e.fee <> 0 AND s.fee <> e.fee) AS differs,
+  greatest(@srank, @erank) AS rank, greatest(s.fee, e.fee) AS fee,
+  -- Whether the staged one takes the place of the known one.
+  equal AND (rank <> @erank OR greatest(s.fee, e.fee) <> e.fee) AS stands
+FROM s_fill AS s JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index
+QUALIFY row_number() OVER (PARTITION BY s.rowid ORDER BY e.rid) = 1
+
+-- name: KnownFigures
+SELECT count(*) FILTER (NOT equal), count(*) FILTER (differs) FROM s_known
+
+-- name: KnownOther
+UPDATE s_known SET stands = k.stands, rank = k.rank, fee = k.fee
+FROM (
+  SELECT n.id, n.content > o.content AS stands, n.rank, n.fee
+  FROM (
+    SELECT s.rowid AS id, @ncontent AS content, @srank AS rank, s.fee
+    FROM s_fill AS s JOIN wallets AS w ON w.wallet = s.wallet JOIN tokens AS t ON t.token = s.token
+    WHERE s.rowid IN (SELECT id FROM s_known WHERE NOT equal)
+  ) AS n
+  JOIN (
+    SELECT x.id, @ocontent AS content
+    FROM s_known AS x JOIN e_fill AS e ON e.rid = x.rid JOIN wallets AS w ON w.wallet = e.wallet JOIN tokens AS t ON t.token = e.token
+    WHERE NOT x.equal
+  ) AS o ON o.id = n.id
+) AS k
+WHERE k.id = s_known.id
+
+-- name: ContestsWithKnown
+INSERT INTO s_contest
+SELECT x.row, x.tx, x.log_index, x.equal, x.stands, n.said, o.said
+FROM s_known AS x
+JOIN (
+  SELECT s.rowid AS id, @nsaid AS said
+  FROM s_fill AS s JOIN wallets AS w ON w.wallet = s.wallet JOIN tokens AS t ON t.token = s.token
+  WHERE s.rowid IN (SELECT id FROM s_known WHERE NOT equal OR differs)
+) AS n ON n.id = x.id
+JOIN (
+  SELECT e.rid, @osaid AS said
+  FROM e_fill AS e JOIN wallets AS w ON w.wallet = e.wallet JOIN tokens AS t ON t.token = e.token
+  WHERE e.rid IN (SELECT rid FROM s_known WHERE NOT equal OR differs)
+) AS o ON o.rid = x.rid
+WHERE NOT x.equal OR x.differs
+
+-- name: KnownLost
+SELECT count(*) FILTER (NOT equal AND NOT stands), count(*) FILTER (NOT equal AND stands) FROM s_known
+
+-- name: DropKnownLogs
+DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_known WHERE NOT stands)
+
+-- name: NoKnownLogs
+CREATE OR REPLACE TEMP TABLE s_known (id BIGINT, rid BIGINT, repeat SMALLINT, equal BOOLEAN, rank TINYINT, fee BIGINT, stands BOOLEAN)
+
+-- name: Contests
+-- A log counts once, at its first row.
+SELECT row, tx, log_index, equal, stands, said, known, row_number() OVER (PARTITION BY tx, log_index ORDER BY row, known) = 1 AS first
+FROM s_contest
+
+-- name: MergeReleased
+-- Equal fills that waited under several names of their market, or came from several
+-- files: the role and fee as between files.
+UPDATE s_fill SET role = k.role, fee = k.fee
+FROM (
+  SELECT tx, ts, wallet, token, side, shares, usd, repeat, max(fee) AS fee,
+    CASE WHEN bool_or(role = 1) THEN 1 WHEN bool_or(role = 0) THEN 0 ELSE 2 END AS role
+  FROM s_fill WHERE log_index IS NULL
+  GROUP BY ALL HAVING count(*) > 1
+) AS k
+WHERE s_fill.log_index IS NULL AND k.tx IS NOT DISTINCT FROM s_fill.tx AND k.ts = s_fill.ts AND k.wallet = s_fill.wallet
+  AND k.token = s_fill.token AND k.side = s_fill.side AND k.shares = s_fill.shares AND k.usd = s_fill.usd AND k.repeat = s_fill.repeat
