@@ -70,13 +70,14 @@ type Market struct {
 	SeriesSlug         string
 	NegRisk            *bool
 	NegRiskMarketID    string
-	Category           string   // one of the fixed table; "" unknown
-	CategorySource     string   // "tag", "field", "slug": what the category came from
-	Tags               []string // slugs
-	Outcomes           []string // labels in payout order
-	TokenIDs           []string // in payout order
-	Prices             []Micro  // last outcome prices in payout order
-	BestBid, BestAsk   *Micro   // of the first outcome
+	Category           string     // one of the fixed table; "" unknown
+	CategorySource     string     // "tag", "field", "slug": what the category came from
+	Tags               []string   // slugs
+	Outcomes           []string   // labels in payout order
+	TokenIDs           []string   // in payout order
+	Mapped             []TokenRef // tokens of this market that TokenIDs does not have in their place
+	Prices             []Micro    // last outcome prices in payout order
+	BestBid, BestAsk   *Micro     // of the first outcome
 	LastPrice          *Micro
 	Active, Closed     *bool
 	AcceptingOrders    *bool

@@ -124,6 +124,7 @@ func marketColumns(f factForm, r replacements) {
 		r[c] = f.moment(c)
 	}
 	r["tags"], r["outcomes"], r["token_ids"] = f.texts("tags"), f.texts("coalesce(outcomes, '[]')"), f.texts("coalesce(token_ids, '[]')")
+	r["mapped_tokens"] = f.texts("coalesce(mapped, '[]')")
 	r["time_source"] = f.text(timeSource("payout_at_source"))
 	r["prices"], r["payouts"] = f.decimals("prices"), f.list("payouts", "DECIMAL(18, 6)", exactDecimal("x"))
 }

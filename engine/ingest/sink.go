@@ -200,6 +200,12 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 func (s *sink) Market(line int64, m data.Market) error {
 	s.aside(&s.j.rows.markets)
 	soundQuote(&m)
+	for _, t := range m.Mapped {
+		if err := s.mapToken(t); err != nil {
+			return err
+		}
+	}
+	m.Mapped = nil
 	return s.markets.add(line, m)
 }
 

@@ -39,11 +39,19 @@ SELECT '0x' || lower(hex(condition)) AS condition_id, @gamma_id AS gamma_id, @qu
   @group_item_threshold AS group_item_threshold, @icon AS icon, @event_id AS event_id, @event_slug AS event_slug,
   @event_title AS event_title, @series_slug AS series_slug, neg_risk, @neg_risk_market_id AS neg_risk_market_id,
   @category AS category, @category_source AS category_source, @tags AS tags, @outcomes AS outcomes, @token_ids AS token_ids,
-  @prices AS prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
+  @mapped_tokens AS mapped_tokens, @prices AS prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
   active, closed, accepting_orders, @liquidity AS liquidity, @reported_volume AS reported_volume,
   @created_at AS created_at, @start_at AS start_at, @end_at AS end_date, @closed_at AS closed_at,
   @game_start_at AS game_start_at, @updated_at AS updated_at
-FROM markets
+FROM markets AS m
+LEFT JOIN (
+  -- What says which outcome a token pays for besides the list of its market.
+  SELECT t.market, to_json(list(t.outcome || ':' || t.token_id ORDER BY t.outcome, t.token_id))::VARCHAR AS mapped
+  FROM tokens AS t JOIN markets AS l ON l.market = t.market
+  WHERE t.derived IS NOT TRUE AND t.outcome IS NOT NULL
+    AND t.token_id IS DISTINCT FROM json_extract_string(l.token_ids, '$[' || t.outcome || ']')
+  GROUP BY t.market
+) AS k ON k.market = m.market
 ORDER BY condition
 
 -- name: resolutions

@@ -1,0 +1,195 @@
+package canonical
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/polymarket"
+	"pmx/data/feeds/shape"
+)
+
+func markets() data.Feed {
+	return data.Feed{
+		Name:    "pmx-markets",
+		About:   "pmx's own markets: condition_id, question, outcomes, token_ids and what else is known (see the feed's README)",
+		Kind:    data.KindMarkets,
+		Formats: []data.Format{data.CSV, data.NDJSON, data.JSON, data.Parquet},
+		Match: func(h data.Head) bool {
+			return shape.Has(h, "condition_id", "question", "outcomes", "token_ids") || shape.Has(h, "condition", "question", "outcomes", "tokens")
+		},
+		Read: readMarkets,
+	}
+}
+
+// market is a canonical row; lists are JSON arrays, in CSV as text. The last three are
+// names of earlier versions.
+type market struct {
+	Condition          shape.Text      `json:"condition_id"`
+	GammaID            shape.Text      `json:"gamma_id"`
+	QuestionID         shape.Text      `json:"question_id"`
+	Question           shape.Text      `json:"question"`
+	Slug               shape.Text      `json:"slug"`
+	Description        shape.Text      `json:"description"`
+	ResolutionSource   shape.Text      `json:"resolution_source"`
+	GroupItemTitle     shape.Text      `json:"group_item_title"`
+	GroupItemThreshold shape.Text      `json:"group_item_threshold"`
+	Icon               shape.Text      `json:"icon"`
+	EventID            shape.Text      `json:"event_id"`
+	EventSlug          shape.Text      `json:"event_slug"`
+	EventTitle         shape.Text      `json:"event_title"`
+	SeriesSlug         shape.Text      `json:"series_slug"`
+	NegRisk            shape.Text      `json:"neg_risk"`
+	NegRiskMarketID    shape.Text      `json:"neg_risk_market_id"`
+	Category           shape.Text      `json:"category"`
+	CategorySource     givenText       `json:"category_source"`
+	Tags               polymarket.Tags `json:"tags"`
+	Outcomes           shape.List      `json:"outcomes"`
+	Tokens             shape.List      `json:"token_ids"`
+	Mapped             *shape.List     `json:"mapped_tokens"`
+	Prices             shape.List      `json:"prices"`
+	BestBid            shape.Text      `json:"best_bid"`
+	BestAsk            shape.Text      `json:"best_ask"`
+	LastPrice          shape.Text      `json:"last_price"`
+	Active             shape.Text      `json:"active"`
+	Closed             shape.Text      `json:"closed"`
+	AcceptingOrders    shape.Text      `json:"accepting_orders"`
+	Liquidity          shape.Text      `json:"liquidity"`
+	ReportedVolume     shape.Text      `json:"reported_volume"`
+	CreatedAt          shape.Text      `json:"created_at"`
+	StartAt            shape.Text      `json:"start_at"`
+	EndAt              shape.Text      `json:"end_date"`
+	ClosedAt           shape.Text      `json:"closed_at"`
+	GameStartAt        shape.Text      `json:"game_start_at"`
+	UpdatedAt          shape.Text      `json:"updated_at"`
+
+	OldCondition shape.Text `json:"condition"`
+	OldTokens    shape.List `json:"tokens"`
+	OldEndAt     shape.Text `json:"end_at"`
+}
+
+// named takes what stands under the names of earlier versions, and in CSV of this one
+// the apostrophe from what a spreadsheet would run.
+func (r *market) named(format data.Format) {
+	if r.Condition.Trim() == "" {
+		r.Condition, r.Tokens, r.EndAt = r.OldCondition, r.OldTokens, r.OldEndAt
+		return
+	}
+	if format == data.CSV {
+		for _, t := range []*shape.Text{&r.GammaID, &r.QuestionID, &r.Question, &r.Slug, &r.Description, &r.ResolutionSource, &r.GroupItemTitle,
+			&r.GroupItemThreshold, &r.Icon, &r.EventID, &r.EventSlug, &r.EventTitle, &r.SeriesSlug, &r.NegRiskMarketID, &r.Category, &r.CategorySource.Text} {
+			*t = t.Fused()
+		}
+	}
+}
+
+func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
+	rd := shape.Reading{Sink: sink}
+	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+		var row market
+		if json.Unmarshal(raw, &row) != nil {
+			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		}
+		row.named(src.Format)
+		m, err := row.market()
+		if err != nil {
+			return shape.Reject(sink, line, raw, err)
+		}
+		m.Quoteless = shape.LacksColumns(src.Format, raw, "best_bid", "best_ask")
+		return sink.Market(line, m)
+	})
+}
+
+func (r *market) market() (data.Market, error) {
+	condition, err := data.ParseCondition(r.Condition.Trim())
+	if err != nil || condition.IsZero() {
+		return data.Market{}, shape.Known("bad_condition")
+	}
+	if polymarket.Unreadable(r.Tokens) {
+		return data.Market{}, shape.Known("bad_token")
+	}
+	mapped, ok := r.mapped(condition)
+	if !ok {
+		return data.Market{}, shape.Known("bad_token")
+	}
+	l := r.lists()
+	m := data.Market{
+		Condition: condition, GammaID: r.GammaID.Trim(), QuestionID: r.QuestionID.Trim(), Question: r.Question.Trim(),
+		Slug: r.Slug.Trim(), Description: string(r.Description), ResolutionSource: r.ResolutionSource.Trim(),
+		GroupItemTitle: r.GroupItemTitle.Trim(), GroupItemThreshold: r.GroupItemThreshold.Trim(), Icon: r.Icon.Trim(),
+		EventID: r.EventID.Trim(), EventSlug: r.EventSlug.Trim(), EventTitle: r.EventTitle.Trim(),
+		SeriesSlug: r.SeriesSlug.Trim(), NegRisk: r.NegRisk.Bool(), NegRiskMarketID: r.NegRiskMarketID.Trim(),
+		Tags: r.Tags, Outcomes: l.outcomes, TokenIDs: l.tokens, Mapped: mapped, Prices: l.prices, BestBid: r.BestBid.MicroPtr(), BestAsk: r.BestAsk.MicroPtr(),
+		LastPrice: r.LastPrice.MicroPtr(), Active: r.Active.Bool(), Closed: r.Closed.Bool(),
+		AcceptingOrders: r.AcceptingOrders.Bool(), Liquidity: r.Liquidity.MicroPtr(),
+		ReportedVolume: r.ReportedVolume.MicroPtr(),
+		CreatedAt:      shape.MaybeTime(r.CreatedAt.Trim()), StartAt: shape.MaybeTime(r.StartAt.Trim()),
+		EndAt: shape.MaybeTime(r.EndAt.Trim()), ClosedAt: shape.MaybeTime(r.ClosedAt.Trim()),
+		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: shape.MaybeTime(r.UpdatedAt.Trim()),
+	}
+	if m.Closed == nil && !m.ClosedAt.IsZero() {
+		closed := true // what has a time of closing is closed
+		m.Closed = &closed
+	}
+	if m.Closed != nil && *m.Closed && polymarket.Payouts(m.Prices, false) != nil {
+		m.Untaken = data.UntakenNoPayouts
+	}
+	if m.Category = r.Category.Trim(); m.Category != "" {
+		m.CategorySource = cmp.Or(r.CategorySource.Trim(), "field")
+	} else if !r.CategorySource.given {
+		m.Category, m.CategorySource = polymarket.Category(m.Tags, "", m.EventSlug, m.Slug)
+	}
+	return m, nil
+}
+
+// givenText is text of a column, and whether the record has the column at all.
+type givenText struct {
+	shape.Text
+	given bool
+}
+
+// UnmarshalJSON is called for null too, and not for what is left out.
+func (g *givenText) UnmarshalJSON(b []byte) error {
+	g.given = true
+	return g.Text.UnmarshalJSON(b)
+}
+
+// lists are the lists of a market by outcome.
+type lists struct {
+	outcomes, tokens []string
+	prices           []data.Micro
+}
+
+// lists gives the lists that fit each other. What pmx wrote, which has mapped_tokens, is
+// taken as it was kept: sources may have given lists of different lengths.
+func (r *market) lists() (l lists) {
+	outcomes, n := polymarket.Labels(r.Outcomes, r.Tokens)
+	tokens, prices := n, n
+	if r.Mapped != nil {
+		tokens, prices = len(r.Tokens), len(r.Prices)
+	} else if n == 0 {
+		prices = len(r.Prices) // nothing that they could contradict
+	}
+	return lists{outcomes, polymarket.Tokens(r.Tokens, tokens), polymarket.Prices(r.Prices, prices)}
+}
+
+// mapped reads mapped_tokens; false where one of them cannot be read.
+func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
+	if r.Mapped == nil {
+		return nil, true
+	}
+	for _, text := range *r.Mapped {
+		index, id, _ := strings.Cut(text, ":")
+		outcome, err := strconv.ParseInt(index, 10, 8)
+		token, good := shape.TokenID(id)
+		if err != nil || outcome < 0 || !good {
+			return nil, false
+		}
+		refs = append(refs, data.TokenRef{TokenID: token, Condition: condition, Outcome: int(outcome)})
+	}
+	return refs, true
+}
