@@ -179,7 +179,11 @@ func printMarkets(w io.Writer, row func(label string, n int64, note string), r i
 	row("markets changed", r.MarketsChanged, "")
 	row("resolutions", r.Resolutions, "")
 	row("conflicts", r.Conflicts, conflictNote(r))
-	for _, names := range [][]string{r.ConflictMarkets, r.ConflictFills} {
+	blocks := make([]string, len(r.ConflictBlocks))
+	for i, number := range r.ConflictBlocks {
+		blocks[i] = fmt.Sprintf("block %d", number)
+	}
+	for _, names := range [][]string{r.ConflictMarkets, r.ConflictFills, r.ConflictTokens, blocks} {
 		for _, name := range names[:min(len(names), 3)] {
 			_, _ = fmt.Fprintf(w, "  %-18s %14s  %s\n", "", "", name)
 		}
@@ -216,7 +220,7 @@ func printEnd(w io.Writer, r ingest.Receipt) {
 func conflictNote(r ingest.Receipt) string {
 	switch {
 	case len(r.ConflictMarkets) == 0:
-		return "this file and what is known say two things of one fill; the kept rows tell which stands"
+		return "two things are said of one fill, token or block; the kept rows tell which stands"
 	case r.Correct:
 		return "the file says two things of these markets itself; the larger payouts, the earlier time stand"
 	}

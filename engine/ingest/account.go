@@ -19,6 +19,9 @@ func (j *job) given() (g given, err error) {
 		return g, nil
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("Given")).Scan(&g.markets, &g.mappings, &g.blocks, &g.newBlocks)
+	if err == nil && j.rows.blocks > 0 {
+		err = j.blockConflicts()
+	}
 	return g, err
 }
 

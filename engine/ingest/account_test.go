@@ -165,3 +165,33 @@ func TestAListThatIsNotThereTakesNoPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoTimesOfABlockAreAConflict: the earlier one stands, whichever file came first, and
+// the file of the other says so.
+func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
+	v := open(t)
+	writer, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	for _, times := range [][]string{{"05", "09"}, {"09", "05"}} {
+		v.each(func(ctx context.Context, conn *sql.Conn) error {
+			_, err := conn.ExecContext(ctx, "DELETE FROM blocks")
+			return err
+		})
+		var last ingest.Receipt
+		for i, second := range times {
+			path := filepath.Join(v.at, "b.parquet")
+			if _, err := writer.Exec(`COPY (SELECT 7 AS block_number, '2026-01-02T03:04:` + second + `Z' AS timestamp) TO '` + path + `' (FORMAT parquet)`); err != nil {
+				t.Fatal(err)
+			}
+			if last, err = v.im.Import(context.Background(), path, ingest.Options{}); err != nil || parts(t, last) != 1 || last.Conflicts != int64(i) {
+				t.Errorf("%v, file %d: %v %+v", times, i, err, last)
+			}
+		}
+		if got := v.lines("SELECT ts FROM blocks"); got != "1767323045000000|\n" || !cmp.Equal(last.ConflictBlocks, []int64{7}) || len(v.kept(last)) != 1 {
+			t.Errorf("%v: %q, %+v", times, got, last)
+		}
+	}
+}

@@ -273,8 +273,13 @@ func (j *job) apply() error {
 			return err
 		}
 	}
-	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced", "AddBlocks"); err != nil {
+	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced"); err != nil {
 		return err
+	}
+	if j.rows.blocks > 0 {
+		if err := j.execAll("MoveBlocks", "AddBlocks"); err != nil {
+			return err
+		}
 	}
 	batch := strconv.FormatInt(j.batch, 10)
 	if err := j.exec("LogPayouts", "@batch", batch); err != nil {
@@ -330,7 +335,7 @@ func (j *job) progress(phase string, done float64, rows int64) {
 
 // staging are the temporary tables of an import.
 var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_best", "n_mapped", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
+	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.
 func (j *job) cleanup() {

@@ -86,10 +86,10 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
-	if err := j.execAll("Payouts", "MapBest", "MapIds", "MapKnownTokens"); err != nil {
+	if err := j.exec("Payouts"); err != nil {
 		return stubs, err
 	}
-	fresh, err := j.changed("MapNewTokens", nil)
+	fresh, err := j.mapTokens()
 	if err != nil {
 		return stubs, err
 	}
@@ -102,6 +102,17 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	}
 	j.receipt.TokensMapped = fresh + known
 	return stubs, nil
+}
+
+// mapTokens maps new tokens, prepares n_token, and keeps what several markets claim.
+func (j *job) mapTokens() (fresh int64, err error) {
+	if err := j.execAll("MapFromNewer", "MapLists", "MapBest", "MapOwners", "MapKnownTokens"); err != nil {
+		return 0, err
+	}
+	if err := j.tokenConflicts(); err != nil {
+		return 0, err
+	}
+	return j.changed("MapNewTokens", nil)
 }
 
 // nameTokens prepares n_label, what tokens are called, and adds to n_token those whose

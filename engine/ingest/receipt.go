@@ -35,10 +35,12 @@ type Receipt struct {
 	Resolutions    int64 `json:"resolutions"` // payouts set or corrected
 	// Conflicts counts markets of whose payouts, or time of resolution, the file says
 	// something else than is known from equal source and version or by a correction, and
-	// logs of which it, or it and what is known, says different fills.
+	// logs, tokens and blocks of which it, or it and what is known, says different things.
 	Conflicts       int64    `json:"conflicts"`
 	ConflictMarkets []string `json:"conflict_markets,omitempty"` // the first of them
 	ConflictFills   []string `json:"conflict_fills,omitempty"`   // the first of them, as transaction:log index
+	ConflictTokens  []string `json:"conflict_tokens,omitempty"`  // the first of those that several markets claim
+	ConflictBlocks  []int64  `json:"conflict_blocks,omitempty"`  // the first of those that have several times
 	// Overruled counts payouts other than those that stand, which are of a better
 	// source or of a later version.
 	Overruled    int64 `json:"overruled"`

@@ -11,7 +11,8 @@ CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TI
 -- name: Given
 -- Different markets, tokens and blocks of a file without fills.
 SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map), (SELECT count(DISTINCT number) FROM s_block),
-  (SELECT count(DISTINCT number) FROM s_block WHERE number NOT IN (SELECT number FROM blocks))
+  (SELECT count(*) FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s LEFT JOIN blocks AS b USING (number)
+   WHERE b.number IS NULL OR s.ts < b.ts)
 
 -- name: MapFromFills
 -- What fills say of a token only fills gaps: of one whose market is known, and of a
@@ -27,7 +28,7 @@ SELECT n.token, n.condition, n.outcome, false, NULL
 FROM named AS n
 LEFT JOIN tokens AS t ON t.token_id = n.token
 LEFT JOIN markets AS m ON m.condition = n.condition
-WHERE t.market IS NULL OR t.derived OR m.market IS NULL
+WHERE t.market IS NULL OR t.derived OR m.market IS NULL OR t.derived = false AND (t.market, t.outcome) <> (m.market, n.outcome)
 
 -- name: StubsFromMap
 -- A condition that only a token or a fill names is a market all the same.
@@ -201,42 +202,86 @@ FROM (
   FROM m_raw WHERE token_ids IS NOT NULL
 ) AS listed
 
--- name: MapBest
--- One answer per token: a market's own list before what a trade row says.
-CREATE OR REPLACE TEMP TABLE n_best AS
-SELECT token_id, arg_min(condition, rank) AS condition, arg_min(outcome, rank) AS outcome, bool_or(strong) AS strong
-FROM (
-  SELECT *, row_number() OVER (PARTITION BY token_id ORDER BY strong DESC, condition, outcome) AS rank FROM n_map
-  WHERE outcome IS NOT NULL
-) AS k
-GROUP BY token_id
+-- name: MapFromNewer
+-- A market that became newer without a list in this file makes the claim of its old list
+-- newer.
+INSERT INTO n_map
+SELECT unnest(json_extract_string(n.token_ids, '$[*]')), n.condition, generate_subscripts(json_extract_string(n.token_ids, '$[*]'), 1) - 1, true, NULL
+FROM n_market AS n JOIN m_raw AS r ON r.condition = n.condition
+WHERE NOT r.stub AND r.token_ids IS NULL AND n.token_ids IS NOT NULL
 
--- name: MapIds
+-- name: MapLists
+-- The markets that are named, as they stand after this file.
+CREATE OR REPLACE TEMP TABLE n_list AS
+SELECT market, condition, coalesce(updated_at, 0) AS version, json_extract_string(token_ids, '$[*]') AS ids FROM n_market
+UNION ALL
+SELECT market, condition, coalesce(updated_at, 0), json_extract_string(token_ids, '$[*]') FROM markets AS m
+WHERE condition IN (SELECT condition FROM n_map) AND market NOT IN (SELECT market FROM n_market)
+
+-- name: MapBest
+-- One answer per token: a market's list as it stands now, before other sources that map
+-- tokens, before what a trade row says. Of several lists that of the newest market, and
+-- of what is equally good the smallest condition; so the order of imports is no matter.
 CREATE OR REPLACE TEMP TABLE n_mapped AS
-SELECT b.token_id, k.market, b.outcome, b.strong
-FROM n_best AS b
-JOIN (
-  SELECT market, condition FROM markets
-  UNION
-  SELECT market, condition FROM n_market
-) AS k ON k.condition = b.condition
+SELECT token_id, market, condition, outcome, listed, strong, version, disputed
+FROM (
+  SELECT *, count(DISTINCT CASE WHEN strong THEN condition END) OVER (PARTITION BY token_id) > 1 AS disputed
+  FROM (
+    SELECT n.token_id, l.market, l.condition, nullif(list_position(l.ids, n.token_id), 0) AS place, place IS NOT NULL AS listed,
+      n.strong OR listed AS strong, CASE WHEN listed THEN l.version ELSE 0 END AS version,
+      coalesce(place - 1, n.outcome)::TINYINT AS outcome
+    FROM n_map AS n JOIN n_list AS l ON l.condition = n.condition
+    WHERE n.outcome IS NOT NULL
+  ) AS claim
+) AS k
+QUALIFY row_number() OVER (PARTITION BY token_id ORDER BY listed DESC, strong DESC, version DESC, condition, outcome) = 1
 
 -- name: MapNewTokens
-INSERT INTO tokens (token, token_id, market, outcome)
+INSERT INTO tokens (token, token_id, market, outcome, derived)
 SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens) + row_number() OVER (ORDER BY market, outcome, token_id) - 1,
-  token_id, market, outcome
+  token_id, market, outcome, CASE WHEN NOT strong THEN false END
 FROM n_mapped AS n
 WHERE NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.token_id = n.token_id)
 
+-- name: MapOwners
+-- Known tokens that the file maps, the market they have now, by the rule of MapBest,
+-- and whether they go to another. derived is false where only a trade row gave it.
+CREATE OR REPLACE TEMP TABLE n_owner AS
+SELECT t.token, n.*, o.condition AS was, coalesce(n.disputed OR n.strong AND o.strong, false) AS contested,
+  CASE WHEN t.market IS NULL OR t.derived THEN true
+    WHEN o.token IS NOT NULL THEN (n.listed, n.strong, n.version) > (o.lists, o.strong, o.version)
+      OR (n.listed, n.strong, n.version) = (o.lists, o.strong, o.version) AND n.condition < o.condition
+    ELSE t.outcome <> n.outcome AND (n.listed OR n.strong > (t.derived IS NULL) OR n.strong = (t.derived IS NULL) AND n.outcome < t.outcome)
+  END AS moves
+FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id
+LEFT JOIN (
+  SELECT t.token, m.condition, list_contains(json_extract_string(coalesce(x.token_ids, m.token_ids), '$[*]'), t.token_id) IS TRUE AS lists,
+    t.derived IS NULL OR lists AS strong, CASE WHEN lists THEN coalesce(x.updated_at, m.updated_at, 0) ELSE 0 END AS version
+  FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id AND t.market <> n.market AND t.derived IS NOT TRUE
+  JOIN markets AS m ON m.market = t.market LEFT JOIN n_market AS x ON x.market = t.market
+) AS o ON o.token = t.token
+
 -- name: MapKnownTokens
 CREATE OR REPLACE TEMP TABLE n_token AS
-SELECT t.token, n.market, n.outcome, NULL::BOOLEAN AS derived
-FROM n_mapped AS n JOIN tokens AS t ON t.token_id = n.token_id
-WHERE t.market IS NULL OR t.derived OR (n.strong AND t.market <> n.market)
-  -- Within one market its list decides as it stands after this file.
-  OR (n.strong AND t.outcome <> n.outcome AND n.token_id IS DISTINCT FROM (
-    SELECT json_extract_string(coalesce(max(x.token_ids), max(m.token_ids)), '$[' || t.outcome || ']')
-    FROM markets AS m LEFT JOIN n_market AS x USING (market) WHERE m.market = n.market))
+SELECT token, market, outcome, CASE WHEN NOT strong THEN false END AS derived FROM n_owner WHERE moves
+
+-- name: DisputedTokens
+SELECT (SELECT count(*) FROM n_mapped WHERE disputed) + (SELECT count(*) FROM n_owner WHERE contested AND NOT disputed)
+
+-- name: TokenConflicts
+-- Each market that the file lets claim a token which another one claims as well.
+WITH disputed AS (
+  SELECT token_id, condition, NULL AS was, true AS moves FROM n_mapped AS n
+  WHERE disputed AND NOT EXISTS (SELECT 1 FROM n_owner AS o WHERE o.token_id = n.token_id)
+  UNION ALL
+  SELECT token_id, condition, was, moves FROM n_owner WHERE contested
+)
+SELECT coalesce(r.line, 0) AS line, d.token_id, c.condition, c.outcome,
+  CASE WHEN d.was IS NULL OR d.moves THEN d.condition ELSE d.was END AS stands, coalesce(d.was, d.condition) AS was,
+  row_number() OVER (PARTITION BY d.token_id ORDER BY c.condition) = 1 AS first
+FROM disputed AS d
+JOIN (SELECT token_id, condition, min(outcome) AS outcome FROM n_map WHERE strong AND outcome IS NOT NULL GROUP BY ALL) AS c ON c.token_id = d.token_id
+LEFT JOIN m_raw AS r ON r.condition = c.condition
 
 -- name: NoTokens
 CREATE OR REPLACE TEMP TABLE n_token (token INTEGER, market INTEGER, outcome TINYINT, derived BOOLEAN)
@@ -298,10 +343,19 @@ INSERT INTO markets BY NAME FROM n_market
 INSERT INTO payout_log SELECT market, payouts, source, resolved_at, @batch FROM n_payout
 
 -- name: AddBlocks
--- A block has one time: of several that a file gives the first.
+-- A block has one time: of several the earliest, whichever came first.
 INSERT INTO blocks SELECT number, min(ts) FROM s_block
 WHERE number NOT IN (SELECT number FROM blocks)
 GROUP BY number
+
+-- name: MoveBlocks
+UPDATE blocks SET ts = s.ts FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s
+WHERE s.number = blocks.number AND s.ts < blocks.ts
+
+-- name: BlockConflicts
+SELECT 0 AS line, number, max(ts) AS said, min(ts) AS stands
+FROM (SELECT number, ts FROM s_block UNION SELECT number, ts FROM blocks WHERE number IN (SELECT number FROM s_block)) AS b
+GROUP BY number HAVING count(*) > 1
 
 -- name: BlocksEmpty
 CREATE OR REPLACE TEMP TABLE s_block (number BIGINT, ts BIGINT)

@@ -1,0 +1,66 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// claim is a record of Gamma of the market of a condition, with the tokens it lists.
+func claim(condition string, day int, tokens string) string {
+	list := ""
+	if tokens != "" {
+		list = fmt.Sprintf(`,"clobTokenIds":"[\"%s\"]"`, strings.ReplaceAll(tokens, " ", `\",\"`))
+	}
+	return fmt.Sprintf(`[{"id":"1","conditionId":"0x%s","question":"Q?","outcomes":"[\"Yes\",\"No\"]","updatedAt":"2026-01-%02dT00:00:00Z"%s}]`,
+		strings.Repeat(condition, 32), day, list)
+}
+
+// tradeOf is a trade that names its token's market in passing.
+func tradeOf(condition, token string, outcome int) string {
+	return fmt.Sprintf(`[{"proxyWallet":"%s","side":"BUY","asset":"%s","conditionId":"0x%s","size":10,"price":0.5,"timestamp":1767000000,`+
+		`"outcomeIndex":%d,"transactionHash":"%s"}]`, addressA, token, strings.Repeat(condition, 32), outcome, hashOne)
+}
+
+func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		files     []string
+		want      string // token, condition, outcome
+		conflicts bool
+	}{
+		"equal versions":     {[]string{claim("c1", 3, "71 72"), claim("c2", 3, "72 71")}, "71 c1 0, 72 c1 1", true},
+		"the newer list":     {[]string{claim("c1", 3, "71 72"), claim("c2", 4, "72 71")}, "71 c2 1, 72 c2 0", true},
+		"newer without list": {[]string{claim("c2", 3, "71 72"), claim("c1", 5, "72 71"), claim("c2", 9, "")}, "71 c2 0, 72 c2 1", true},
+		"a list and a trade": {[]string{tradeOf("c1", "71", 1), claim("c2", 3, "71 72")}, "71 c2 0, 72 c2 1", false},
+		"two trades":         {[]string{tradeOf("c2", "71", 1), tradeOf("c1", "71", 1)}, "71 c1 1", false},
+		"trades, one market": {[]string{tradeOf("c1", "71", 1), tradeOf("c1", "71", 0)}, "71 c1 0", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := open(t)
+			permutations(len(c.files), func(order []int) {
+				v.empty()
+				conflicts := false
+				for _, nth := range order {
+					r, err := v.load("claims.json", c.files[nth])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if parts(t, r) != r.Read {
+						t.Errorf("order %v: parts %d of %+v", order, parts(t, r), r)
+					}
+					conflicts = conflicts || r.Conflicts > 0 && len(r.ConflictTokens) > 0 && len(v.kept(r)) > 0
+				}
+				query := "SELECT string_agg(token_id || ' ' || left(lower(hex(condition)), 2) || ' ' || t.outcome, ', ' ORDER BY token_id) " +
+					"FROM tokens AS t JOIN markets USING (market)"
+				if got := strings.Trim(v.lines(query), "|\n"); got != c.want || conflicts != c.conflicts {
+					t.Errorf("order %v: %s, conflicts %v, want %s, %v", order, got, conflicts, c.want, c.conflicts)
+				}
+				for _, nth := range order {
+					if r, err := v.load("claims.json", c.files[nth]); err != nil || r.TokensMapped > 0 {
+						t.Errorf("order %v, again: %v %+v", order, err, r)
+					}
+				}
+			})
+		})
+	}
+}
