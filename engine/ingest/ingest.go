@@ -140,9 +140,11 @@ type job struct {
 	rejects *rejects
 	receipt Receipt
 	merged  bool
-	cleaned bool // DuckDB read a copy without the records it could not read
-	release bool // the rows are fills that waited for their market
-	paid    bool // the file has payouts
+	cleaned bool  // DuckDB read a copy without the records it could not read
+	kept    int64 // records of that copy
+	walked  int64 // usable records of the file that is walked through
+	release bool  // the rows are fills that waited for their market
+	paid    bool  // the file has payouts
 	rows    rows
 	indexed bool // fills have log indexes
 	contest bool // s_contest is there

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
 	"pmx/data"
 )
 
@@ -27,54 +29,91 @@ func (j *job) stage() error {
 }
 
 // stageQuery lets DuckDB read the file. Where it cannot, or where it does not see
-// every line of it, a CSV file is cleaned row by row first. One that it cannot read
-// is refused where the user wants such a file refused.
+// every line of it as a row, the file is cleaned row by row first.
 func (j *job) stageQuery() error {
-	query, rows, err := j.readQuery(j.src.plain)
-	if err != nil && j.ctx.Err() == nil && j.src.plain.Format == data.CSV &&
-		(errors.Is(err, errUnseen) || j.opts.OnError != RejectFile) {
+	rows, err := j.readQuery(j.src.plain)
+	if err != nil && j.ctx.Err() == nil && mayClean(err) {
 		var clean data.Source
 		if clean, err = j.clean(); err == nil {
-			query, rows, err = j.runQuery(clean)
+			if err := j.refuseIfRejected(); err != nil {
+				return err
+			}
+			rows, err = j.runQuery(clean)
+		}
+		if err == nil && rows != j.kept {
+			err = errUnseen
 		}
 	}
 	if err != nil {
-		return errors.Join(j.ctx.Err(), fmt.Errorf("%w: %w", ErrFileRefused, err))
+		return errors.Join(j.ctx.Err(), fmt.Errorf("%w: %w", ErrFileRefused, unreadable(j.src.plain.Format, err)))
 	}
 	j.receipt.Read += rows
-	if query.Markets == "" {
-		return nil
-	}
-	return j.stageStubs(query.Markets)
+	return nil
 }
 
-// errUnseen tells that a CSV file has lines that are in no row DuckDB read alone: a
-// quote took some in, or the last line is not whole.
+// errUnseen tells that a file has lines that are in no row that DuckDB read: a quote took
+// some in, or the last line is not whole.
 var errUnseen = errors.New("not every line is a row")
 
-// readQuery is runQuery of a file that was not looked through: in a CSV file every
-// line must come to a row.
-func (j *job) readQuery(src data.Source) (query data.Query, rows int64, err error) {
-	if src.Format != data.CSV {
+// mayClean tells whether err comes of what a file holds.
+func mayClean(err error) bool {
+	var own *duckdb.Error
+	if !errors.As(err, &own) {
+		return errors.Is(err, errUnseen)
+	}
+	switch own.Type {
+	case duckdb.ErrorTypeOutOfMemory, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeInterrupt:
+		return false
+	}
+	return true
+}
+
+// unreadable puts an error of reading a file into words. What DuckDB says of it is of its
+// own options; it stays the cause.
+func unreadable(format data.Format, err error) error {
+	if !mayClean(err) {
+		return err
+	}
+	return &unreadableError{format, err}
+}
+
+type unreadableError struct {
+	format data.Format
+	cause  error
+}
+
+// Error says what is wrong as far as it is known.
+func (e *unreadableError) Error() string {
+	return fmt.Sprintf("the file cannot be read as %s: it is damaged, or is not what its beginning says", e.format)
+}
+
+// Unwrap gives the error of the database.
+func (e *unreadableError) Unwrap() error { return e.cause }
+
+// readQuery is runQuery of a file that was not cleaned: in a file of text every line must
+// come to a row.
+func (j *job) readQuery(src data.Source) (rows int64, err error) {
+	if src.Format == data.Parquet {
 		return j.runQuery(src)
 	}
-	breaks, ended, err := lines(j.ctx, src.Path)
-	if err == nil && !ended {
+	want, sound, err := look(j.ctx, src)
+	if err == nil && !sound {
 		err = errUnseen
 	}
 	if err == nil {
-		query, rows, err = j.runQuery(src)
+		rows, err = j.runQuery(src)
 	}
-	if err == nil && rows < breaks-1 {
+	if err == nil && rows != want {
 		err = errUnseen
 	}
-	return query, rows, err
+	return rows, err
 }
 
-// runQuery stages what the feed's statement gives, and tells how many records that is.
-func (j *job) runQuery(src data.Source) (query data.Query, rows int64, err error) {
-	if query, err = j.src.feed.Query(src, j.src.head); err != nil {
-		return query, 0, err
+// runQuery stages what the statements of the feed give, and tells how many records that is.
+func (j *job) runQuery(src data.Source) (rows int64, err error) {
+	query, err := j.src.feed.Query(src, j.src.head)
+	if err != nil {
+		return 0, err
 	}
 	stop := j.watch(src.Size)
 	err = j.exec("RawFromQuery", "@query", query.Fills)
@@ -82,7 +121,10 @@ func (j *job) runQuery(src data.Source) (query data.Query, rows int64, err error
 	if err == nil {
 		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
 	}
-	return query, rows, err
+	if err == nil && query.Markets != "" {
+		err = j.stageStubs(query.Markets)
+	}
+	return rows, err
 }
 
 // stageStubs takes what the rows of a fill feed say of their markets. Of several words

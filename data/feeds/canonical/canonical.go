@@ -102,8 +102,8 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Name:   name,
 		Given: shape.Given{Tx: given("tx"), LogIndex: given("log_index"), Block: given("block"), TS: given("ts"),
 			Condition: given("condition"), Outcome: shape.OutOfRange(given("outcome"), 127), Fee: given("fee")},
-		Row:  row,
-		Bad:  t.Bad(),
+		Row: row,
+		Bad: t.Bad(), BadReason: t.BadReason(),
 		From: t.From(),
 	}
 	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label"))}, nil

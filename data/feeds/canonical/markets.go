@@ -88,7 +88,7 @@ func (r *market) named(format data.Format) {
 }
 
 func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row market
 		if json.Unmarshal(raw, &row) != nil {

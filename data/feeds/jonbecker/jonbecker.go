@@ -185,7 +185,7 @@ func markets() data.Feed {
 }
 
 func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var m struct {
 			ID            shape.Text `json:"id"`

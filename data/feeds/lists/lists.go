@@ -34,7 +34,7 @@ func resolutionMap() data.Feed {
 // readMap takes what a row says of its market as well as its payout. An
 // unresolved row is no fault: it is handed on as the market it names.
 func readMap(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Lists: []string{"resolutions"}, Sink: sink}
+	rd := shape.Reading{Lists: []string{"resolutions"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row mapRow
 		if json.Unmarshal(raw, &row) != nil {
@@ -103,7 +103,7 @@ func resolvedMarkets() data.Feed {
 }
 
 func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
 			ConditionID shape.Text `json:"condition_id"`

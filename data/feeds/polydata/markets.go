@@ -22,7 +22,7 @@ func markets() data.Feed {
 }
 
 func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
 			CreatedAt   shape.Text `json:"createdAt"`
@@ -84,7 +84,7 @@ func missingMarkets() data.Feed {
 }
 
 func readMissing(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g polymarket.Gamma
 		if json.Unmarshal(raw, &g) != nil {

@@ -67,7 +67,7 @@ func clobMarkets() data.Feed {
 
 // ReadCLOB reads CLOB markets out of pages, arrays, lines and CSV rows.
 func ReadCLOB(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Lists: []string{"data"}, Sink: sink}
+	rd := shape.Reading{Lists: []string{"data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var c CLOB
 		if json.Unmarshal(raw, &c) != nil {

@@ -33,7 +33,7 @@ func isGammaMarkets(h data.Head) bool {
 }
 
 func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Lists: []string{"markets", "data"}, Sink: sink}
+	rd := shape.Reading{Lists: []string{"markets", "data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
 		if json.Unmarshal(raw, &g) != nil {
@@ -119,7 +119,7 @@ func marketList() data.Feed {
 }
 
 func readMarketList(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
-	rd := shape.Reading{Sink: sink}
+	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
 		if json.Unmarshal(raw, &g) != nil {

@@ -1,7 +1,7 @@
-// Package records takes CSV files apart, record by record. A record has a length
-// limit, so that a quote that nobody closed costs its own line and not the rest of
-// the file: reading goes on at the next line, and every line of the file is in
-// some record.
+// Package records takes CSV files apart, record by record. A stray quote costs its own
+// line and not what follows: a quoted cell ends on its line, or, where cells may hold
+// line ends, a record has a length limit and holds no other record. Reading goes on at
+// the next line, and every line of the file is in some record.
 package records
 
 import (
@@ -19,8 +19,9 @@ const Limit = 2 << 20
 var (
 	// ErrTooLong is of a line of more than Limit bytes.
 	ErrTooLong = fmt.Errorf("the line is longer than %d MB", Limit>>20)
-	// ErrQuote is of a line with a quote that opens a cell and is closed nowhere: not
-	// within the limit, or not so that the record has the header's number of cells.
+	// ErrQuote is of a line with a quote that opens a cell and is closed nowhere: not on
+	// its line, or, where cells may hold line ends, not within the limit, not so that the
+	// record has the header's number of cells, or behind other records.
 	ErrQuote = errors.New("a quote opens a cell that does not end")
 	// ErrCut is of the last line of a file where no line end follows: it may be the
 	// beginning of a longer one.
@@ -32,6 +33,7 @@ var (
 // Record is one record of a file, or a line that is none.
 type Record struct {
 	Line  int64    // 1-based line that it begins at
+	Lines int64    // how many lines it has: more than one where a quoted cell holds line ends
 	Cells []string // good until the next Read
 	Raw   string   // where Err is set: the line as it stands, its beginning at least
 	Err   error    // why it cannot be used: one of the errors above; nil where it can
@@ -44,6 +46,11 @@ type Reader struct {
 	// AnyWidth lets records differ in their number of cells. Without, all have as many
 	// as the first.
 	AnyWidth bool
+	// LineEnds lets quoted cells hold line ends, but not whole records: see swallows.
+	// Without, a quoted cell ends on the line that it begins at.
+	LineEnds bool
+	// Longest is the most bytes that a record may have: Limit where it is 0 or more.
+	Longest int
 
 	src   io.Reader
 	buf   []byte
@@ -89,13 +96,13 @@ func (r *Reader) lineEnd(from int) (int, error) {
 	offset, seen := from-r.start, from-r.start
 	for {
 		if i := bytes.IndexByte(r.buf[r.start+seen:], '\n'); i >= 0 {
-			if seen+i+1-offset > Limit {
+			if seen+i+1-offset > r.longest() {
 				return -1, nil
 			}
 			return r.start + seen + i + 1, nil
 		}
 		seen = len(r.buf) - r.start
-		if seen-offset > Limit {
+		if seen-offset > r.longest() {
 			return -1, nil
 		}
 		if r.eof {
@@ -105,6 +112,13 @@ func (r *Reader) lineEnd(from int) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+func (r *Reader) longest() int {
+	if r.Longest > 0 {
+		return min(r.Longest, Limit)
+	}
+	return Limit
 }
 
 // chunk is how much is read at once.
@@ -130,7 +144,7 @@ func (r *Reader) fill() error {
 // skipLong passes over a line that is longer than the limit without keeping it.
 func (r *Reader) skipLong() (Record, error) {
 	r.line++
-	rec := Record{Line: r.line, Err: ErrTooLong, Raw: strings.ToValidUTF8(string(r.buf[r.start:][:clipped]), "") + "…"}
+	rec := Record{Line: r.line, Lines: 1, Err: ErrTooLong, Raw: strings.ToValidUTF8(string(r.buf[r.start:][:clipped]), "") + "…"}
 	for {
 		if i := bytes.IndexByte(r.buf[r.start:], '\n'); i >= 0 {
 			r.start += i + 1
@@ -164,7 +178,7 @@ func (r *Reader) record(end int) (Record, error) {
 	switch {
 	case length < 0:
 		rec.Err = ErrQuote
-	case r.wrong() && lines > 1:
+	case lines > 1 && (r.wrong() || r.swallows(rec.Cells, length)):
 		rec.Err = ErrQuote
 	case r.wrong():
 		rec.Err = ErrWidth
@@ -180,6 +194,7 @@ func (r *Reader) record(end int) (Record, error) {
 	} else if r.width == 0 {
 		r.width = len(rec.Cells)
 	}
+	rec.Lines = lines
 	r.start += length
 	r.line += lines
 	return rec, nil
@@ -237,13 +252,17 @@ func (r *Reader) quoted(at, end *int, lines *int64) (more bool, err error) {
 	for {
 		text := body(r.buf[r.start+*at : r.start+*end])
 		i := bytes.IndexByte(text, '"')
+		if i < 0 && !r.LineEnds {
+			*at = -1
+			return false, nil
+		}
 		if i < 0 {
 			r.out = append(append(r.out, text...), '\n')
 			next, err := r.lineEnd(r.start + *end)
 			if err != nil {
 				return false, err
 			}
-			if next < 0 || next-r.start == *end || next-r.start > Limit {
+			if next < 0 || next-r.start == *end || next-r.start > r.longest() {
 				*at = -1
 				return false, nil
 			}

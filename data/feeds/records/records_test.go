@@ -24,7 +24,7 @@ type row struct {
 
 func all(t interface{ Fatal(...any) }, text string, anyWidth bool) (out []row) {
 	r := records.NewReader(strings.NewReader(text))
-	r.AnyWidth = anyWidth
+	r.AnyWidth, r.LineEnds = anyWidth, true
 	for {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -144,6 +144,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		"a stray quote":      io.MultiReader(strings.NewReader("a,b\n1,\"2\n"), &endless{strings.Repeat("3,4\n", 1000), 20_000}),
 	} {
 		r, good, bad := records.NewReader(src), 0, 0
+		r.LineEnds = true
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
@@ -169,6 +170,73 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 16<<20 {
 			t.Errorf("%s: %d MB are kept", name, grown>>20)
+		}
+	}
+}
+
+// TestAQuotedCellEndsOnItsLine: of two stray quotes, each costs at most its own line, also
+// where the cells between them come to the right number.
+func TestAQuotedCellEndsOnItsLine(t *testing.T) {
+	var got []string
+	r := records.NewReader(strings.NewReader("a,b,c\n1,\"Bob,2\n3,x,4\n5,Al\",6\n7,\"y, z\",8\n"))
+	for {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || rec.Lines != 1 {
+			t.Fatal(err, rec)
+		}
+		if rec.Err != nil {
+			got = append(got, rec.Err.Error())
+		} else {
+			got = append(got, strings.Join(rec.Cells, "|"))
+		}
+	}
+	if diff := cmp.Diff([]string{"a|b|c", records.ErrQuote.Error(), "3|x|4", `5|Al"|6`, "7|y, z|8"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAQuotedCellHoldsNoRecords: where cells may hold line ends, a quote that swallows
+// records costs its own line, wherever the identifiers stand; a description of several
+// lines stays, also one with as many commas as the header.
+func TestAQuotedCellHoldsNoRecords(t *testing.T) {
+	id := func(n int) string { return "0x" + strings.Repeat(string(rune('a'+n)), 64) }
+	for name, tc := range map[string]struct {
+		text      string
+		good, bad int
+	}{
+		"id first":           {"id,text,end\n" + id(0) + ",\"Bob,1\n" + id(1) + ",x,2\n" + id(2) + ",Al\",3\n", 3, 1},
+		"id first, adjacent": {"id,text,end\n" + id(0) + ",\"Bob,1\n" + id(1) + ",Al\",2\n", 2, 1},
+		"id last":            {"text,end,id\n\"Bob,1," + id(0) + "\nx,2," + id(1) + "\nAl\",3," + id(2) + "\n", 3, 1},
+		"id last, adjacent":  {"text,end,id\n\"Bob,1," + id(0) + "\nAl\",2," + id(1) + "\n", 2, 1},
+		"a description":      {"id,text,end\n" + id(0) + ",\"one, two\nthree, four, five\n\nsix\",1\n", 2, 0},
+		"and the id last":    {"text,end,id\n\"one,\ntwo, three, four\nfive\",1," + id(0) + "\n", 2, 0},
+		"as many commas":     {"q,text,id\nwho,\"one, two\nthree, four\"," + id(0) + "\n", 2, 0},
+		"with an address":    {"id,text,end\n" + id(0) + ",\"see\n0x" + strings.Repeat("1", 40) + "\nthere\",1\n", 2, 0},
+	} {
+		r, good, bad := records.NewReader(strings.NewReader(tc.text)), 0, 0
+		r.LineEnds = true
+		for lines := int64(0); ; {
+			rec, err := r.Read()
+			if errors.Is(err, io.EOF) {
+				if want := int64(strings.Count(tc.text, "\n")); lines != want && !strings.Contains(tc.text, "\n\n") {
+					t.Errorf("%s: %d of %d lines are in records", name, lines, want)
+				}
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines += rec.Lines; rec.Err != nil {
+				bad++
+			} else {
+				good++
+			}
+		}
+		if good != tc.good || bad != tc.bad {
+			t.Errorf("%s: %d good and %d bad records, want %d and %d", name, good, bad, tc.good, tc.bad)
 		}
 	}
 }

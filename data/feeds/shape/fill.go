@@ -14,6 +14,7 @@ var details = map[string]string{
 	"bad_row":       "the record does not have the header's number of cells, or is not one whole record",
 	"cut_off":       "the file ends inside this row: no line end follows it",
 	"bad_json":      "the record is not a JSON object of this feed",
+	"bad_utf8":      "the row has text that is not UTF-8",
 	"bad_time":      "the time cannot be read, or lies outside 2020 to 2035",
 	"bad_address":   "the wallet is not 0x and 40 hexadecimal digits",
 	"bad_hash":      "the transaction hash is not 0x and 64 hexadecimal digits",

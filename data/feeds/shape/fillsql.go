@@ -20,6 +20,8 @@ type FillSQL struct {
 	Row string
 	// Bad is the condition under which the whole record is unusable; empty: never.
 	Bad string
+	// BadReason is the reject reason of such a record; empty: bad_row.
+	BadReason string
 	// From is what follows FROM.
 	From string
 }
@@ -66,7 +68,7 @@ func (q FillSQL) String() string {
 	for _, f := range q.Given.fields() {
 		inner = append(inner, fmt.Sprintf("(%s) AS given_%s", f.given, f.name))
 	}
-	outer = append(outer, rejectSQL(q.Given.fields())+" AS reject")
+	outer = append(outer, rejectSQL(q.Given.fields(), orElse(q.BadReason, "bad_row"))+" AS reject")
 	return fmt.Sprintf("SELECT %s\nFROM (SELECT %s\n  FROM %s)",
 		strings.Join(outer, ", "), strings.Join(inner, ",\n    "), q.From)
 }
@@ -80,7 +82,7 @@ func orElse(s, other string) string {
 
 // rejectSQL is Check in SQL, and that of the fields that may be absent. The first
 // condition is what nearly every row takes; it spares the others.
-func rejectSQL(fields []field) string {
+func rejectSQL(fields []field, bad string) string {
 	fine, unread := "", ""
 	for _, f := range fields {
 		fine += fmt.Sprintf(" AND (given_%s IS NULL OR %s IS NOT NULL)", f.name, f.value)
@@ -88,8 +90,8 @@ func rejectSQL(fields []field) string {
 	}
 	return fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
 		"AND side IS NOT NULL AND shares >= 0 AND usd BETWEEN 0 AND shares%[3]s THEN NULL "+
-		"WHEN bad THEN 'bad_row' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
+		"WHEN bad THEN '%[5]s' WHEN ts IS NULL AND block IS NULL OR ts NOT BETWEEN %[1]d AND %[2]d THEN 'bad_time' "+
 		"WHEN wallet IS NULL THEN 'bad_address' WHEN token IS NULL THEN 'bad_token' WHEN side IS NULL THEN 'bad_side' "+
 		"WHEN shares IS NULL OR usd IS NULL OR shares < 0 OR usd < 0 THEN 'bad_amount' "+
-		"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price'%[4]s END", int64(FirstMicro), int64(LastMicro), fine, unread)
+		"WHEN usd - shares > shares // 100 + 20000 THEN 'bad_price'%[4]s END", int64(FirstMicro), int64(LastMicro), fine, unread, bad)
 }

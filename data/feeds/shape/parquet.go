@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"pmx/data"
@@ -71,6 +72,17 @@ func eachOf(rows parquet.Rows, n *int64, fn func(int64, parquet.Row) error) erro
 			return fmt.Errorf("row %d: %w", *n+1, err)
 		}
 	}
+}
+
+// TextColumns tells of every leaf column of a Parquet file whether it holds text.
+func TextColumns(f *parquet.File) []bool {
+	var out []bool
+	for _, leaf := range leavesOf(f.Schema()) {
+		t := leaf.node.Type()
+		_, text := leaf.logical().(*format.StringType)
+		out = append(out, text || t.ConvertedType() != nil && *t.ConvertedType() == deprecated.UTF8)
+	}
+	return out
 }
 
 func eachParquet(src data.Source, r io.Reader, fn Record) (err error) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"pmx/data"
 	"pmx/data/feeds/records"
@@ -24,6 +25,8 @@ type Reading struct {
 	// object that has one of them is a page, any other is a record itself.
 	Lists []string
 	Sink  data.Sink
+	// LineEnds is set for CSV files whose cells may hold line ends, such as descriptions.
+	LineEnds bool
 }
 
 // Each walks the records of r. A CSV or Parquet row becomes an object of its
@@ -51,6 +54,7 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 
 func (rd Reading) eachCSV(r io.Reader, fn Record) error {
 	cr := records.NewReader(SkipBOM(r))
+	cr.LineEnds = rd.LineEnds
 	var keys [][]byte
 	for {
 		rec, err := cr.Read()
@@ -116,7 +120,32 @@ func csvRow(rec records.Record, keys [][]byte, fn Record) error {
 const MaxRecord = 64 << 20
 
 func (rd Reading) eachLine(r io.Reader, fn Record) error {
-	br := bufio.NewReaderSize(SkipBOM(r), 1<<16)
+	return lines(SkipBOM(r), func(line int64, text []byte, bad *RowError) error {
+		if bad != nil {
+			return Reject(rd.Sink, line, text, bad)
+		}
+		if !rd.mayWrap(text) {
+			return fn(line, text)
+		}
+		return rd.eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
+	})
+}
+
+// EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is
+// that of the file. A line that is not one JSON object comes with the reason, and of one
+// that is too long the beginning. The text is good until fn returns.
+func EachLine(r io.Reader, fn func(line, nth int64, text []byte, bad *RowError) error) error {
+	nth := int64(0)
+	return lines(r, func(line int64, text []byte, bad *RowError) error {
+		if nth++; bad == nil && !utf8.Valid(text) {
+			bad = Known("bad_utf8")
+		}
+		return fn(line, nth, text, bad)
+	})
+}
+
+func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) error {
+	br := bufio.NewReaderSize(r, 1<<16)
 	for line := int64(1); ; line++ {
 		text, long, err := oneOf(br)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -124,13 +153,14 @@ func (rd Reading) eachLine(r io.Reader, fn Record) error {
 		}
 		last := err != nil
 		text = bytes.TrimSpace(text)
+		err = nil
 		switch {
 		case long:
-			err = rd.Sink.Reject(line, "bad_row", errLong.Error(), clip(string(text), 2000))
+			err = fn(line, []byte(clip(string(text), 2000)), &RowError{Reason: "bad_row", Detail: errLong.Error()})
+		case len(text) > 0 && (!json.Valid(text) || text[0] != '{'):
+			err = fn(line, text, Bad("bad_json", "the line is not one JSON object"))
 		case len(text) > 0:
-			err = rd.oneLine(line, text, fn)
-		default:
-			err = nil
+			err = fn(line, text, nil)
 		}
 		if last || err != nil {
 			return err
@@ -154,16 +184,6 @@ func oneOf(br *bufio.Reader) (text []byte, long bool, err error) {
 			return text, long, err
 		}
 	}
-}
-
-func (rd Reading) oneLine(line int64, text []byte, fn Record) error {
-	if !json.Valid(text) || text[0] != '{' {
-		return rd.Sink.Reject(line, "bad_json", "the line is not one JSON object", string(text))
-	}
-	if !rd.mayWrap(text) {
-		return fn(line, text)
-	}
-	return rd.eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
 }
 
 func (rd Reading) mayWrap(text []byte) bool {

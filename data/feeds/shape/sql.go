@@ -18,6 +18,8 @@ type Table struct {
 	cols  map[string]string
 	types map[string]string // Parquet types by column
 	bad   string
+
+	badReason string // "" is bad_row
 }
 
 // CSVTable reads the CSV file of src. Cells are reached by the header names of h
@@ -51,14 +53,15 @@ func (t Table) Parallel() Table {
 }
 
 // NDJSONTable reads the named members of every line of src. A line that is not
-// JSON has them all NULL.
+// JSON has them all NULL, which is seen by Bad.
 func NDJSONTable(src data.Source, names ...string) Table {
-	t := Table{cols: map[string]string{}, bad: "false"}
+	t := Table{cols: map[string]string{}, badReason: "bad_json"}
 	decl := make([]string, len(names))
 	for i, name := range names {
 		t.cols[name] = Ident(name)
 		decl[i] = Quote(name) + ": 'VARCHAR'"
 	}
+	t.bad = t.AnyCol(names...) + " IS NULL"
 	t.from = fmt.Sprintf("read_json(%s, format = 'newline_delimited', columns = {%s}, ignore_errors = true, "+
 		"maximum_object_size = 67108864)", Quote(src.Path), strings.Join(decl, ", "))
 	return t
@@ -86,6 +89,9 @@ func (t Table) From() string { return t.from }
 
 // Bad is the condition under which a record could not be taken apart.
 func (t Table) Bad() string { return t.bad }
+
+// BadReason is the reject reason of such a record, "" where it is the usual one.
+func (t Table) BadReason() string { return t.badReason }
 
 // Has tells whether the file has a column of that name.
 func (t Table) Has(name string) bool { return t.cols[name] != "" }

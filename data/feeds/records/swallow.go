@@ -1,0 +1,114 @@
+package records
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// swallows tells whether a record of several lines has others inside: of two stray
+// quotes, the first opens a cell that the second closes many lines later, and the
+// number of cells comes out right. A line is such a record where it alone has the
+// header's number of cells, with an identifier (0x and 40 or more hexadecimal digits)
+// in a cell where the record that was put together has one.
+//
+// The last line of a description may have as many commas by chance, and the cells
+// behind the description are there as they should be. So the last line counts only
+// where its identifier stands before the cell that goes on over lines, or where the
+// first line is a record too once its quote is taken as it is.
+func (r *Reader) swallows(cells []string, length int) bool {
+	ids := identifiers(cells)
+	if r.width < 2 || len(ids) == 0 {
+		return false
+	}
+	opened := slices.IndexFunc(cells, func(c string) bool { return strings.Contains(c, "\n") })
+	first, rest := cutLine(r.buf[r.start : r.start+length])
+	for len(rest) > 0 {
+		var line []byte
+		line, rest = cutLine(rest)
+		at := r.isRecord(bare(line), ids)
+		if at >= 0 && (len(rest) > 0 || at < opened) {
+			return true
+		}
+		if at >= 0 && r.isRecord(bareFrom(first, opened), ids) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isRecord gives the first of the places in ids where cells, which are those of one
+// line, have an identifier; -1 where they are no record.
+func (r *Reader) isRecord(cells []string, ids []int) int {
+	if len(cells) != r.width {
+		return -1
+	}
+	for _, i := range ids {
+		if identifier(cells[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// identifiers gives the places of the cells that hold an identifier.
+func identifiers(cells []string) (at []int) {
+	for i, c := range cells {
+		if identifier(c) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+func identifier(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) >= 42 && strings.HasPrefix(s, "0x") && strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
+}
+
+func cutLine(text []byte) (line, rest []byte) {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return body(text[:i+1]), text[i+1:]
+	}
+	return body(text), nil
+}
+
+// bare gives the cells of one line. A quote that is not closed on it is taken as it is.
+func bare(line []byte) []string { return bareFrom(line, -1) }
+
+// bareFrom is bare that takes the quotes of the n-th cell as they are.
+func bareFrom(line []byte, n int) (cells []string) {
+	for rest := line; ; {
+		end := -1
+		if len(rest) > 0 && rest[0] == '"' && len(cells) != n {
+			end = closing(rest)
+		}
+		if end < 0 {
+			if end = bytes.IndexByte(rest, ','); end < 0 {
+				end = len(rest)
+			}
+		}
+		cells = append(cells, strings.Trim(string(rest[:end]), `"`))
+		if end == len(rest) {
+			return cells
+		}
+		rest = rest[end+1:]
+	}
+}
+
+// closing gives where the quoted cell that text begins with is over: at a comma or at the
+// end; -1 where it is not.
+func closing(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		switch {
+		case i+1 == len(text) || text[i+1] == ',':
+			return i + 1
+		case text[i+1] == '"':
+			i++
+		}
+	}
+	return -1
+}

@@ -1,0 +1,77 @@
+package ingest
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+// clean copies the usable records of a file that DuckDB reads and rejects the others.
+func (j *job) clean() (data.Source, error) {
+	clean := j.src.plain
+	j.cleaned = true
+	clean.Path = filepath.Join(j.src.dir, "clean."+string(clean.Format))
+	f, err := os.Create(clean.Path)
+	if err != nil {
+		return clean, err
+	}
+	buf := bufio.NewWriterSize(f, 1<<20)
+	write, end, err := j.writer(buf)
+	if err == nil {
+		err = j.eachRecord(func(r *record) error {
+			if r.err != nil {
+				j.receipt.Read++
+				return j.badRecord(badRow{}, r)
+			}
+			if r.kept > 0 {
+				j.kept = r.kept
+			}
+			return write(r)
+		})
+		err = errors.Join(err, end())
+	}
+	if err = errors.Join(err, buf.Flush(), f.Close()); err != nil {
+		return clean, err
+	}
+	st, err := os.Stat(clean.Path)
+	if err == nil {
+		clean.Size = st.Size()
+	}
+	return clean, err
+}
+
+// writer gives what writes a record in the format of the file, and what ends the file.
+func (j *job) writer(to io.Writer) (write func(*record) error, end func() error, err error) {
+	switch j.src.plain.Format {
+	case data.CSV:
+		w := csv.NewWriter(to)
+		return func(r *record) error { return w.Write(r.cells) }, func() error { w.Flush(); return w.Error() }, nil
+	case data.NDJSON:
+		write = func(r *record) error {
+			_, err := to.Write(append(r.raw, '\n'))
+			return err
+		}
+		return write, func() error { return nil }, nil
+	case data.Parquet:
+		file, closer, err := shape.Parquet(j.src.plain, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		w := parquet.NewWriter(to, file.Schema())
+		write = func(r *record) error {
+			_, err := w.WriteRows([]parquet.Row{r.row})
+			return err
+		}
+		return write, func() error { return errors.Join(w.Close(), closer.Close()) }, nil
+	}
+	return nil, nil, fmt.Errorf("a file of %s cannot be copied row by row", j.src.plain.Format)
+}

@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"pmx/data"
+)
+
+// look tells how many rows a file of text has by its lines, and whether its rows may be
+// its lines: it ends in a line end, has no other line ends than those counted, and all
+// of it is UTF-8. Of NDJSON only the lines that are not blank are counted.
+func look(ctx context.Context, src data.Source) (rows int64, sound bool, err error) {
+	file, err := os.Open(src.Path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { _ = file.Close() }()
+	r := &cancelReader{ctx: ctx, r: file}
+	if src.Format == data.NDJSON {
+		rows, err = filledLines(r)
+		return rows, err == nil, err
+	}
+	buf, l := make([]byte, 256<<10), looked{valid: true}
+	for {
+		n, err := r.Read(buf[l.carried:])
+		l.take(buf, n)
+		if errors.Is(err, io.EOF) {
+			return l.breaks - 1, l.ended && l.valid && l.carried == 0 && l.returns == l.pairs, nil
+		}
+		if err != nil {
+			return 0, false, err
+		}
+	}
+}
+
+// looked is what was seen of a file of CSV so far.
+type looked struct {
+	breaks, returns, pairs int64 // line feeds, carriage returns, and those before a line feed
+	behind                 bool  // the last byte is a carriage return
+	ended                  bool  // the last byte is a line feed
+	valid                  bool  // all is UTF-8
+	carried                int   // bytes of a character that the next part goes on with
+}
+
+// take looks at n more bytes, which lie in buf behind those that are carried over.
+func (l *looked) take(buf []byte, n int) {
+	if n == 0 {
+		return
+	}
+	part := buf[l.carried : l.carried+n]
+	l.breaks += int64(bytes.Count(part, []byte("\n")))
+	if returns := bytes.Count(part, []byte("\r")); returns > 0 {
+		l.returns += int64(returns)
+		l.pairs += int64(bytes.Count(part, []byte("\r\n")))
+	}
+	if l.behind && part[0] == '\n' {
+		l.pairs++
+	}
+	l.behind, l.ended = part[n-1] == '\r', part[n-1] == '\n'
+	all := buf[:l.carried+n]
+	whole := len(all)
+	for i := 1; i < utf8.UTFMax && i <= len(all); i++ {
+		if at := len(all) - i; utf8.RuneStart(all[at]) {
+			if !utf8.FullRune(all[at:]) {
+				whole = at
+			}
+			break
+		}
+	}
+	l.valid = l.valid && utf8.Valid(all[:whole])
+	l.carried = copy(buf, all[whole:])
+}
+
+// filledLines counts the lines that hold more than white space.
+func filledLines(r io.Reader) (rows int64, err error) {
+	buf, filled := make([]byte, 256<<10), false
+	for {
+		n, err := r.Read(buf)
+		for part := buf[:n]; len(part) > 0; {
+			i := bytes.IndexByte(part, '\n')
+			if i < 0 {
+				filled = filled || len(bytes.TrimSpace(part)) > 0
+				break
+			}
+			if filled || len(bytes.TrimSpace(part[:i])) > 0 {
+				rows++
+			}
+			filled, part = false, part[i+1:]
+		}
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if filled {
+			rows++
+		}
+		return rows, nil
+	}
+}
