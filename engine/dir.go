@@ -66,7 +66,11 @@ func (d Dir) Create() error {
 		return fmt.Errorf("data directory: %s is shared with others: choose a folder of pmx's own", d)
 	}
 	for _, path := range append([]string{string(d)}, d.folders()...) {
-		if err := os.MkdirAll(path, 0o700); err != nil {
+		err := os.MkdirAll(path, 0o700)
+		if IsNoSpace(err) {
+			return fmt.Errorf("data directory: %w", err)
+		}
+		if err != nil {
 			return fmt.Errorf("data directory: %w (is --data-dir writable?)", err)
 		}
 	}

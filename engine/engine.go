@@ -130,6 +130,9 @@ func (db *DB) prepare(ctx context.Context) error {
 		return fmt.Errorf("%s: %w: run that version, or restore a backup: %w", db.opts.Dir.Database(), ErrNewerSchema, err)
 	}
 	if err != nil {
+		if full := db.opts.Dir.noRoomToOpen(db.explain(err)); full != nil {
+			return &explained{text: full.Error(), kind: full, cause: err}
+		}
 		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), db.explain(err))
 	}
 	if !migrated {
@@ -158,14 +161,14 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 		return err
 	})
 	if err != nil {
-		return nil, explainOpen(opts.Dir.Database(), err)
+		return nil, explainOpen(opts.Dir, err)
 	}
 	p := &pools{connector: connector, writer: sql.OpenDB(noClose{connector}), readers: sql.OpenDB(noClose{connector})}
 	p.writer.SetMaxOpenConns(1)
 	p.readers.SetMaxOpenConns(maxReaders)
 	p.readers.SetMaxIdleConns(maxReaders)
 	if err := p.writer.PingContext(ctx); err != nil {
-		return nil, errors.Join(explainOpen(opts.Dir.Database(), err), p.close())
+		return nil, errors.Join(explainOpen(opts.Dir, err), p.close())
 	}
 	return p, nil
 }

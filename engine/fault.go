@@ -100,8 +100,12 @@ func (db *DB) explain(err error) error {
 
 // explainOpen turns a failed open into a sentence that names the process that holds
 // the file, and says what to do.
-func explainOpen(path string, err error) error {
+func explainOpen(dir Dir, err error) error {
+	path := dir.Database()
 	pid, exe := lockHolder(path)
+	if full := dir.noRoomToOpen(err); pid == 0 && full != nil {
+		return &explained{text: full.Error(), kind: full, cause: err}
+	}
 	if pid == 0 {
 		return &explained{cause: err, text: openText(path, err)}
 	}

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
 // ErrDiskFull is in the error of what the disk has no room for.
@@ -40,10 +43,10 @@ func (d Dir) room(thorough bool) error {
 		need += st.Size() // a checkpoint writes it a second time
 	}
 	if free < need {
-		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: make room, the work goes on by itself", d, inMegabytes(free), inMegabytes(need))}
+		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: make room; a running server goes on by itself", d, inMegabytes(free), inMegabytes(need))}
 	}
 	if thorough && !d.canTake(need) {
-		return fullError{fmt.Sprintf("the disk of %s does not take %s, of a quota perhaps: make room, the work goes on by itself", d, inMegabytes(need))}
+		return fullError{fmt.Sprintf("the disk of %s does not take %s, of a quota perhaps: make room; a running server goes on by itself", d, inMegabytes(need))}
 	}
 	return nil
 }
@@ -64,6 +67,27 @@ func (d Dir) canTake(bytes int64) bool {
 // IsNoSpace tells whether err says, by its code, that a disk or a quota is full.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// RoomAdvice is what to do about an error that ended a command, "" where it is not a
+// full disk or the error says it.
+func RoomAdvice(err error) string {
+	var advised fullError
+	if !IsNoSpace(err) || errors.As(err, &advised) {
+		return ""
+	}
+	return ": make room and run the command again"
+}
+
+// openRoom is how much a database needs to be opened or made.
+const openRoom = 1 << 20
+
+// noRoomToOpen gives ErrDiskFull in words where opening failed with err for want of space.
+func (d Dir) noRoomToOpen(err error) error {
+	if !IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
+		return nil
+	}
+	return fullError{fmt.Sprintf("open %s: the disk of %s is full: make room and start again", d.Database(), d)}
 }
 
 func inMegabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }

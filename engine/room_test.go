@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"pmx/data/testfiles"
 	"pmx/engine"
 )
 
@@ -75,44 +74,10 @@ func TestTooLittleMemoryNamesItsSetting(t *testing.T) {
 	}
 }
 
-// tmpfs is a small disk of its own, which only root can have.
-func tmpfs(t *testing.T, options string) string {
-	t.Helper()
-	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		t.Skip("a disk that is full needs root on Linux, to mount one")
-	}
-	dir := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Skip("no file system can be mounted here:", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
-}
-
-// fill takes all room there is.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
-			size /= 2
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A full disk that several checkpoints meet ends nothing: reads go on, what is new
 // is refused in words, and all goes on once there is room.
 func TestAFullDiskEndsNothing(t *testing.T) {
-	ctx, dir := context.Background(), tmpfs(t, "size=48m")
+	ctx, dir := context.Background(), testfiles.Disk(t, "size=48m")
 	faults := 0
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(err error, recovered bool) {
 		if faults++; !recovered || !errors.Is(err, engine.ErrDiskFull) {
@@ -135,7 +100,7 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	filler := filepath.Join(dir, "filler")
-	fill(t, filler)
+	testfiles.Fill(t, filler)
 	for range 3 {
 		if err := write(ctx, db, "CHECKPOINT"); !errors.Is(err, engine.ErrDiskFull) || !strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "Error:") {
 			t.Errorf("a checkpoint on a full disk gives %v", err)
@@ -176,7 +141,7 @@ func rowsOf(t *testing.T, db *engine.DB) (n int64) {
 
 // A fault while there is no room is the disk's, and a real one is still counted.
 func TestAFaultOfTheDiskIsNoSpoiledInstance(t *testing.T) {
-	ctx, dir := context.Background(), tmpfs(t, "size=16m")
+	ctx, dir := context.Background(), testfiles.Disk(t, "size=16m")
 	var outcomes []bool
 	db, err := engine.Open(ctx, engine.Options{Dir: engine.Dir(dir), Threads: 1, OnFault: func(_ error, recovered bool) { outcomes = append(outcomes, recovered) }})
 	if err != nil {
@@ -185,7 +150,7 @@ func TestAFaultOfTheDiskIsNoSpoiledInstance(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	fatal := func(*sql.Conn) error { return &duckdb.Error{Type: duckdb.ErrorTypeFatal, Msg: "FATAL Error: made up"} }
 	filler := filepath.Join(dir, "filler")
-	fill(t, filler)
+	testfiles.Fill(t, filler)
 	_ = db.Read(ctx, fatal)
 	_ = db.Read(ctx, fatal)
 	if err := os.Remove(filler); err != nil {

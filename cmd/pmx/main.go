@@ -124,7 +124,7 @@ func status(ctx context.Context, err error, std stdio) int {
 		_, _ = fmt.Fprintln(std.err, "pmx: interrupted;", what)
 		return 130
 	}
-	_, _ = fmt.Fprintln(std.err, "pmx:", visible(err.Error(), ""))
+	_, _ = fmt.Fprintln(std.err, "pmx:", visible(err.Error()+engine.RoomAdvice(err), ""))
 	return 1
 }
 

@@ -10,13 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the "sqlite" driver
 )
 
 //go:embed migrations/*.sql
@@ -37,6 +35,7 @@ var (
 // DB is an open control.db. All methods may be called concurrently.
 type DB struct {
 	sql    *sql.DB
+	path   string
 	now    func() time.Time
 	folded atomic.Pointer[string] // the day before which usage was added up last
 }
@@ -55,29 +54,21 @@ func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	if err := file.Close(); err != nil {
 		return nil, fmt.Errorf("open control database: %w", err)
 	}
-	handle, err := sql.Open("sqlite", dsn(path))
+	connect, err := newConnector(path)
 	if err != nil {
 		return nil, fmt.Errorf("open control database: %w", err)
 	}
+	handle := sql.OpenDB(connect)
 	handle.SetMaxOpenConns(4)
 	for attempt := 1; ; attempt++ {
 		err = migrate(ctx, handle)
 		if err == nil {
-			return &DB{sql: handle, now: now}, nil
+			return &DB{sql: handle, path: path, now: now}, nil
 		}
 		if attempt == openAttempts || errors.Is(err, ErrNewer) || ctx.Err() != nil {
-			return nil, errors.Join(fmt.Errorf("open control database %s: %w", path, err), handle.Close())
+			return nil, errors.Join(fmt.Errorf("open control database %s: %w", path, explain(err, path)), handle.Close())
 		}
 	}
-}
-
-// dsn turns path into the driver's URL. Transactions begin IMMEDIATE: one that
-// reads first and writes later could not wait for the lock otherwise.
-func dsn(path string) string {
-	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-	}}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
 func migrate(ctx context.Context, handle *sql.DB) error {
@@ -114,13 +105,13 @@ func (d *DB) Ping(ctx context.Context) error { return d.sql.PingContext(ctx) }
 func (d *DB) write(ctx context.Context, what string, fn func(tx *sql.Tx) error) error {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", what, d.explain(err))
 	}
 	if err := fn(tx); err != nil {
-		return fmt.Errorf("%s: %w", what, errors.Join(err, tx.Rollback()))
+		return fmt.Errorf("%s: %w", what, errors.Join(d.explain(err), tx.Rollback()))
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", what, d.explain(err))
 	}
 	return nil
 }

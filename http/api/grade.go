@@ -137,10 +137,10 @@ func (s *subsystem) detail() string {
 	switch {
 	case s.grade == 0:
 		return ""
-	case s.asOf.IsZero():
-		return s.rule.none
 	case s.rule.cycle && s.trouble != "":
 		return s.trouble
+	case s.asOf.IsZero():
+		return s.rule.none
 	case s.rule.cycle && s.failed:
 		return "The last refresh failed, and answers are from before it: the server's log says why."
 	case s.lag <= int64(s.rule.bounds[0]/time.Second):

@@ -91,7 +91,11 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.importer.Directory = k.live
 		k.serveRuns(db.Dir().Runs()) // a rebuild asks for them
 		// On a full disk everything that is there can be served.
-		err := k.cycleDone(errors.Join(k.refresh(ctx, nil), k.load(ctx)))
+		err := errors.Join(k.refresh(ctx, nil), k.load(ctx))
+		if err == nil {
+			err = k.db.Room() // the status says so from the first answer on
+		}
+		err = k.cycleDone(err)
 		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
 			k.cancel()
 			return nil, errors.Join(err, k.runs.close(), db.Close())

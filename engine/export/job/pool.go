@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -164,7 +165,7 @@ func (p *Pool) Open(j Job) (*os.File, error) {
 // at that time is begun again by the next Run.
 func (p *Pool) Run(ctx context.Context) error {
 	again := Failure{Code: "interrupted", Detail: fmt.Sprintf("The server ended %d times while it wrote this export. Ask for another one, and tell the operator.", maxAttempts)}
-	if err := p.Store.Requeue(ctx, maxAttempts, again); err != nil && ctx.Err() == nil {
+	if err := p.requeue(ctx, again); err != nil && ctx.Err() == nil {
 		return err
 	}
 	p.logged("sweep", p.Sweep(ctx))
@@ -176,6 +177,28 @@ func (p *Pool) Run(ctx context.Context) error {
 	}
 	workers.Wait()
 	return nil
+}
+
+// requeueAgain is how soon requeue looks whether a full disk has room.
+const requeueAgain = 5 * time.Second
+
+// requeue makes what an earlier process left wait again. On a full disk that has to
+// wait itself, and with it the workers: they would take their own jobs for left ones.
+func (p *Pool) requeue(ctx context.Context, again Failure) error {
+	for told := false; ; told = true {
+		err := p.Store.Requeue(ctx, maxAttempts, again)
+		if !errors.Is(err, syscall.ENOSPC) {
+			return err
+		}
+		if !told {
+			p.Log.Error().Err(err).Msg("export jobs wait until the disk has room")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(requeueAgain):
+		}
+	}
 }
 
 // Tend is for a schedule to call: it sweeps, and wakes a worker, so that a job

@@ -1,0 +1,162 @@
+package control
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// connector opens connections to control.db. SQLite keeps the index of the write-ahead
+// log in a file of its own, which a full disk has no room for: such a connection gets
+// the index in memory instead, and the file to this process alone. It is closed after
+// one use, so that other processes come in between and the next one finds room again.
+type connector struct {
+	driver.Connector // as all are: the index in a file
+	inMemory         driver.Connector
+	path             string
+	index            *index
+}
+
+// index is where the index of one file is. SQLite has one for the whole process.
+type index struct {
+	mu       sync.Mutex
+	inMemory int // connections that have it in memory
+}
+
+// indexes are those of all files that were opened, by path.
+var indexes sync.Map
+
+func newConnector(path string) (*connector, error) {
+	usual, err := sqlite.NewConnector(dsn(path, nil))
+	if err != nil {
+		return nil, err
+	}
+	inMemory, err := sqlite.NewConnector(dsn(path, url.Values{"vfs": {"unix-excl"}}))
+	if err != nil {
+		return nil, err
+	}
+	of, _ := indexes.LoadOrStore(path, &index{})
+	return &connector{Connector: usual, inMemory: inMemory, path: path, index: of.(*index)}, nil
+}
+
+// dsn turns path into the driver's URL. Transactions begin IMMEDIATE: one that
+// reads first and writes later could not wait for the lock otherwise.
+func dsn(path string, more url.Values) string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+	}}
+	for name, values := range more {
+		q[name] = values
+	}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// Connect opens a connection. All of one process have the index in the same place:
+// where one has it in memory, so has the next.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	c.index.mu.Lock()
+	defer c.index.mu.Unlock()
+	if c.index.inMemory == 0 {
+		conn, err := c.Connector.Connect(ctx)
+		if err == nil || !isFull(err, c.path) {
+			return conn, err
+		}
+	}
+	conn, err := c.inMemory.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	whole, ok := conn.(sqliteConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", conn), conn.Close())
+	}
+	c.index.inMemory++
+	return &briefConn{sqliteConn: whole, index: c.index}, nil
+}
+
+// sqliteConn is what database/sql uses of a connection of the driver.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+}
+
+// briefConn is a connection for one use.
+type briefConn struct {
+	sqliteConn
+	index *index
+}
+
+// IsValid tells the pool not to keep the connection.
+func (*briefConn) IsValid() bool { return false }
+
+// Close closes it.
+func (b *briefConn) Close() error {
+	b.index.mu.Lock()
+	defer b.index.mu.Unlock()
+	b.index.inMemory--
+	return b.sqliteConn.Close()
+}
+
+// isFull tells whether err comes of a full disk. SQLite has a code for what did not fit
+// into the database; of the files beside it, it says only that they failed.
+func isFull(err error, path string) bool {
+	var own *sqlite.Error
+	if !errors.As(err, &own) {
+		return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	}
+	switch own.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return true
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+		return !hasRoom(filepath.Dir(path))
+	}
+	return false
+}
+
+// hasRoom tries whether a folder takes a file of the size of an index.
+func hasRoom(dir string) bool {
+	f, err := os.CreateTemp(dir, ".room-*")
+	if err == nil {
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT)
+}
+
+// explain says that the disk is full where err comes of that.
+func (d *DB) explain(err error) error { return explain(err, d.path) }
+
+func explain(err error, path string) error {
+	if err == nil || !isFull(err, path) {
+		return err
+	}
+	return &fullError{path: path, cause: err}
+}
+
+// fullError is ENOSPC for who asks, whatever SQLite called it.
+type fullError struct {
+	path  string
+	cause error
+}
+
+// Error gives a sentence.
+func (e *fullError) Error() string { return fmt.Sprintf("the disk of %s is full", e.path) }
+
+// Is tells that the error is ENOSPC.
+func (*fullError) Is(target error) bool { return target == syscall.ENOSPC }
+
+// Unwrap gives what SQLite said.
+func (e *fullError) Unwrap() error { return e.cause }
