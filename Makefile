@@ -27,10 +27,10 @@ RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run test race bench lint fmt fuzz clients browser check tools clean
+.PHONY: help build run test test-long race bench lint fmt fuzz clients browser check tools clean
 
 help: ## List what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
 	@echo 'Variables: LISTEN=$(LISTEN) DATA=$(DATA) PKG=$(PKG) TESTFLAGS= FUZZTIME=$(FUZZTIME) ARGS='
 
@@ -45,6 +45,9 @@ run: build ## Serve the sample venue on LISTEN, with a key of every tier
 
 test: tools ## Run all tests and say what was skipped
 	@$(GO) test -v -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
+
+test-long: export PMX_TEST_LONG = 1
+test-long: test ## Run all tests with every drawn case: what CI runs (see docs/design.md)
 
 race: tools ## Run the tests of concurrent packages under the race detector
 	@$(GO) test -v -race -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief

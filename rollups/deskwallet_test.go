@@ -17,6 +17,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
+	"pmx/data/testfiles"
 	"pmx/rollups"
 	"pmx/rollups/pnl"
 	"pmx/rollups/serving"
@@ -193,7 +194,7 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 		v.followed(rt)
 		v.verify(rt)
 	})
-	if traders < 3 {
+	if testfiles.Long() && traders < 3 { // a few cases may all be small
 		t.Errorf("%d traders at most: nothing was tried", traders)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 	"pmx/rollups"
 )
@@ -118,7 +119,7 @@ func TestTradersOfEventsAreThoseOfTheFacts(t *testing.T) {
 			counted += v.compareEvents(rt, eventKeys)
 		}
 	})
-	if counted == 0 {
+	if testfiles.Long() && counted == 0 { // a few cases may all be small
 		t.Error("no event had a trader")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups"
 	"pmx/rollups/pnl"
@@ -91,7 +92,7 @@ func newVenue(t testing.TB, steps []step) *venue {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "1GB"})
+	db, err := engine.Open(context.Background(), enginetest.Options(t, dir, "1GB"))
 	if err != nil {
 		t.Fatal(err)
 	}

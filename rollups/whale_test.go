@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/rollups"
 )
 
@@ -124,7 +125,7 @@ type dealt struct {
 func TestWhaleMovesAreTheOrdersHoweverTheirFillsArrive(t *testing.T) {
 	const mark = 3 * data.One
 	orders := rapid.Custom(func(rt *rapid.T) dealt { return drawOrders(rt) })
-	for seed := range 25 {
+	for seed := range testfiles.Cases(6, 25) {
 		d := orders.Example(seed)
 		v := newVenue(t, d.steps)
 		v.setWhaleRule(mark)

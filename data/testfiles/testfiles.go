@@ -41,3 +41,15 @@ func Captured(t testing.TB, parts ...string) string {
 	}
 	return path
 }
+
+// Long tells of a run that may take its time: make test-long, which sets PMX_TEST_LONG.
+func Long() bool { return os.Getenv("PMX_TEST_LONG") != "" }
+
+// Cases gives the number of drawn cases, rows or threads of a test: short by default, and
+// long where the run may take its time.
+func Cases(short, long int) int {
+	if Long() {
+		return long
+	}
+	return short
+}

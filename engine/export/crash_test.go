@@ -55,7 +55,7 @@ func exportUntilKilled(dir engine.Dir) int {
 // A job whose process was killed in the middle is begun again by the next one and
 // ends in the file that it should have been; nothing of the first try is left.
 func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	crowd(t, k, "400000")
 	dir := k.DB().Dir()
 	wanted, err := k.Exporter().Write(t.Context(), "wallet_pnl", data.Parquet, filepath.Join(dir.Tmp(), "wanted.parquet"), nil)

@@ -21,7 +21,7 @@ import (
 // Parquet and CSV hold the same rows, as parquet-go, encoding/csv and DuckDB read
 // them, in the same order.
 func TestBothFormatsHoldTheSameRows(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	for _, name := range export.Datasets() {
 		path, file := exported(t, k, export.Exporter{}, name, data.Parquet)
@@ -47,7 +47,7 @@ func TestBothFormatsHoldTheSameRows(t *testing.T) {
 
 // Every wallet's row holds what the API answers about it.
 func TestWalletRowsAreTheWalletsTotals(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	snap := k.Snapshot()
 	for _, name := range []string{"wallet_pnl", "trader_leaderboard"} {
@@ -96,7 +96,7 @@ func unless(null bool, m data.Micro) string {
 // The leaderboard is in order of profit, volume, address, and equal profits share
 // a rank: 1, 1, 3.
 func TestLeaderboardOrderAndRanks(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	change(t, k, `INSERT INTO wallet_total_tail (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
   resolved_markets, winning_markets, negative_legs, unmapped_fills, redemption, unresolved_cash)
@@ -124,7 +124,7 @@ ORDER BY real_pnl DESC, volume DESC, address`)
 
 // Every market's row holds what a plain statement over the facts says.
 func TestMarketRowsFollowFromTheFacts(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	path, _ := exported(t, k, export.Exporter{}, "markets", data.CSV)
 	rows := readCSV(t, path)

@@ -95,7 +95,7 @@ var traderFiles = []string{"stats", "daily", "markets", "trades"}
 
 // The zip of either format holds the same rows, and its manifest tells what is in it.
 func TestTraderExport(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	for _, wallet := range busiest(t, k, "3") {
 		parquet, csv := unpacked(t, k, export.Exporter{}, wallet, data.Parquet, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
@@ -130,7 +130,7 @@ func TestTraderExport(t *testing.T) {
 
 // The wallet's file of trades adds up to its stats, and so do days and markets.
 func TestTraderFilesAddUp(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	for _, wallet := range busiest(t, k, "5") {
 		a := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
@@ -169,7 +169,7 @@ func micro(t testing.TB, text string) data.Micro {
 // History and row cap leave out days and trades, never lifetime figures, and the
 // running total goes on from what was left out.
 func TestTraderExportIsCutToThePlan(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	wallet := busiest(t, k, "1")[0]
 	all, cut := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 7)

@@ -15,18 +15,24 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
-	"pmx/engine"
+	"pmx/data/testfiles"
+	"pmx/engine/enginetest"
 	"pmx/engine/export"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
 
+// several is how many threads a database has whose test does not say.
+var several = testfiles.Cases(1, 2)
+
 // open opens a venue of its own in a new folder.
 func open(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
+	opts := enginetest.Options(t, t.TempDir(), "2GB")
+	opts.Threads = threads
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: threads, MemoryLimit: "2GB"},
+		Engine:  opts,
 		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},

@@ -33,7 +33,7 @@ func TestTwoMillionRowsAndOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two million rows take some seconds")
 	}
-	k := open(t, 2)
+	k := open(t, several)
 	crowd(t, k, "2000001")
 	var shares []float64
 	path := filepath.Join(k.DB().Dir().Exports(), "crowd.parquet")
@@ -71,7 +71,7 @@ func TestTwoMillionRowsAndOne(t *testing.T) {
 
 // What a Parquet file says of itself: compression, order, statistics, origin.
 func TestParquetDescribesItself(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	crowd(t, k, "250000")
 	change(t, k, "UPDATE rollup_state SET as_of = 1773500966535000, epoch = 7")
 	_, first := exported(t, k, export.Exporter{}, "wallet_pnl", data.Parquet)
@@ -201,7 +201,7 @@ func TestEmptyDatabase(t *testing.T) {
 
 // A cancelled export leaves nothing behind, and the next one is as good as new.
 func TestCancelledExportLeavesNothing(t *testing.T) {
-	k := open(t, 2)
+	k := open(t, several)
 	crowd(t, k, "400000")
 	e := export.Exporter{DB: k.DB()}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -17,6 +17,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 )
 
@@ -37,7 +38,7 @@ type intake struct {
 func open(t testing.TB) *intake {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(filepath.Join(dir, "db")), Threads: 2, MemoryLimit: "1GB"})
+	db, err := engine.Open(context.Background(), enginetest.Options(t, filepath.Join(dir, "db"), "1GB"))
 	if err != nil {
 		t.Fatal(err)
 	}

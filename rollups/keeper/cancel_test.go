@@ -10,7 +10,7 @@ import (
 
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
-	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -23,7 +23,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	defer leave()
 	armed := false
 	k, err := keeper.Open(ctx, keeper.Config{
-		Engine: engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "1GB"},
+		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
 		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 		Publish: func(*serving.Snapshot) { // the batch is in

@@ -18,6 +18,7 @@ import (
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -249,7 +250,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 		list += ", unhex('" + a.String()[2:] + "')"
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(t.TempDir()), Threads: 2, MemoryLimit: "2GB"},
+		Engine:  enginetest.Options(t, t.TempDir(), "2GB"),
 		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Venue:   own,

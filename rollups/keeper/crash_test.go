@@ -17,6 +17,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -60,7 +61,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	}
 	k := open(t, dir)
 	mustImport(t, k, from)
-	for round := range 4 {
+	for round := range testfiles.Cases(2, 4) {
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -107,14 +108,15 @@ func importAloud(dir, from string) {
 
 func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: 20_000}, from, nil)
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(5_000, 20_000))}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, stage := range []string{
-		"stage reading events.ndjson", "stage merging events.ndjson", "stage done events.ndjson",
-		"stage matching orderFilled.csv", "stage merging orderFilled.csv", "stage done orderFilled.csv",
-	} {
+	stages := []string{
+		"stage merging orderFilled.csv", "stage done events.ndjson",
+		"stage reading events.ndjson", "stage merging events.ndjson", "stage matching orderFilled.csv", "stage done orderFilled.csv",
+	}
+	for _, stage := range stages[:testfiles.Cases(2, len(stages))] {
 		t.Run(strings.ReplaceAll(stage, " ", "_"), func(t *testing.T) {
 			dir := t.TempDir()
 			killAt(t, dir, from, stage)

@@ -18,7 +18,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
-	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -32,7 +32,7 @@ func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil
 func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
+		Engine: enginetest.Options(t, dir, "2GB"),
 		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 			Cities: cities},
 		Log:     zerolog.Nop(),

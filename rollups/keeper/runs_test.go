@@ -16,7 +16,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
-	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -263,7 +263,7 @@ func importUnserved(t *testing.T, k *keeper.Keeper, paths ...string) string {
 func openFacts(t *testing.T, dir string) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 2, MemoryLimit: "2GB"},
+		Engine: enginetest.Options(t, dir, "2GB"),
 		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 	})

@@ -14,7 +14,7 @@ import (
 	"pmx/data"
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
-	"pmx/engine"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/http/access"
 	"pmx/http/api"
@@ -56,7 +56,7 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 		t.Fatal(err)
 	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(v.dir), Threads: 2, MemoryLimit: "2GB"},
+		Engine:  enginetest.Options(t, v.dir, "2GB"),
 		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Now:     v.clock.Now,
