@@ -19,6 +19,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"pmx/data"
 	"pmx/engine/schema"
 )
 
@@ -80,6 +81,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	if err := dir.Create(); err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(dir.Database()); err == nil && !info.Mode().IsRegular() { // DuckDB would wait for a pipe's writer
+		return nil, fmt.Errorf("%s: %w", dir.Database(), data.ErrNotRegular)
 	}
 	p, damage, err := openFirst(ctx, opts)
 	if err != nil {

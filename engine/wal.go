@@ -14,6 +14,8 @@ import (
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/data"
 )
 
 // LogDamage is what was wrong with the write-ahead log when the database was opened.
@@ -44,7 +46,7 @@ var walBegin = []byte{0x64, 0, 0x62, 0x65, 0}
 // scanLog reads the log at path; with sums it holds every body against its checksum. It
 // gives nil where there is none or it ends with a complete transaction.
 func scanLog(path string, sums bool) (*LogDamage, error) {
-	f, err := os.Open(path)
+	f, err := data.OpenRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sort"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"pmx/data"
 )
 
 // configFile is a JSON object of flags. What the command line or the
@@ -28,6 +33,40 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 		c[strings.ReplaceAll(name, "_", "-")] = v
 	}
 	return c, nil
+}
+
+// configFlag names a config file. Where the flag is not given, pmx.json in the working
+// folder is read, if it is there.
+type configFlag string
+
+// BeforeResolve reads the file before flags get their values.
+func (configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
+	path, _ := ctx.FlagValue(trace.Flag).(configFlag)
+	r, err := readConfig(kong.ExpandPath(string(path)))
+	if err != nil {
+		return err
+	}
+	ctx.AddResolver(r)
+	return nil
+}
+
+func defaultConfig(k *kong.Kong) error {
+	r, err := readConfig("pmx.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return kong.Resolvers(r).Apply(k)
+}
+
+func readConfig(path string) (kong.Resolver, error) {
+	text, err := data.ReadRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("config file: %w", err)
+	}
+	return loadConfig(bytes.NewReader(text))
 }
 
 // Validate refuses names that no flag of any command has.

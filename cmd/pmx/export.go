@@ -126,9 +126,9 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	defer removeExported(res.Path)
 	if c.Out == "-" {
-		return copyFile(std.out, res.Path)
+		return within(ctx, func() error { return copyFile(std.out, res.Path) })
 	}
-	if err := std.deliver(c.Out, res.Path); err != nil {
+	if err := std.deliver(ctx, c.Out, res.Path); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -24,10 +24,10 @@ var version = "dev"
 // CLI is every command and flag. Each flag may also be set in the environment
 // as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
 type CLI struct {
-	DataDir string          `help:"Folder that holds everything pmx keeps." default:"./pmx-data" placeholder:"DIR"`
-	Memory  string          `help:"Memory DuckDB may use; leave room for the rest." default:"${memory}" placeholder:"SIZE"`
-	Threads int             `help:"Threads DuckDB may use; 0 is one per core." default:"0" placeholder:"N"`
-	Config  kong.ConfigFlag `help:"Read flags from this JSON file." placeholder:"FILE"`
+	DataDir string     `help:"Folder that holds everything pmx keeps." default:"./pmx-data" placeholder:"DIR"`
+	Memory  string     `help:"Memory DuckDB may use; leave room for the rest." default:"${memory}" placeholder:"SIZE"`
+	Threads int        `help:"Threads DuckDB may use; 0 is one per core." default:"0" placeholder:"N"`
+	Config  configFlag `help:"Read flags from this JSON file." placeholder:"FILE"`
 
 	Serve    ServeCmd    `cmd:"" help:"Serve the API until stopped."`
 	Import   ImportCmd   `cmd:"" help:"Import trades, markets and resolutions."`
@@ -70,7 +70,7 @@ func run(args []string, std stdio) int {
 		kong.Description(description),
 		kong.UsageOnError(),
 		kong.DefaultEnvars("PMX"),
-		kong.Configuration(loadConfig, "pmx.json"),
+		kong.OptionFunc(defaultConfig),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Vars{"memory": engine.DefaultMemory},
 		kong.Writers(std.out, std.err),

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"pmx/data"
 	"pmx/engine/export"
 	"pmx/rollups/keeper"
 )
@@ -29,7 +30,7 @@ const (
 
 // readManifest gives the manifest of a folder; nil where it has none of facts.
 func readManifest(dir string) (*factsManifest, error) {
-	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+	text, err := data.ReadRegular(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -49,11 +50,15 @@ func (m *factsManifest) write(dir string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	part := filepath.Join(dir, manifestName+".part")
-	if err := os.WriteFile(part, append(text, '\n'), 0o644); err != nil {
+	part, err := data.CreateRegular(filepath.Join(dir, manifestName+".part"))
+	if err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(part, filepath.Join(dir, manifestName)), std.share(filepath.Join(dir, manifestName)))
+	_, err = part.Write(append(text, '\n'))
+	if err := errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(part.Name(), filepath.Join(dir, manifestName)), std.share(filepath.Join(dir, manifestName)))
 }
 
 // checkFacts holds every file of a folder with all facts against its manifest,
@@ -81,7 +86,7 @@ func checkPart(dir string, p export.Part) error {
 	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
 		return fmt.Errorf("the manifest of %s names %q, which is outside of the folder", dir, p.Name)
 	}
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(p.Name)))
+	f, err := data.OpenRegular(filepath.Join(dir, filepath.FromSlash(p.Name)))
 	if err != nil {
 		return fmt.Errorf("%s misses a file of its manifest: %w", dir, err)
 	}
@@ -155,7 +160,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 			}
 		}
 	}
-	res, err := perform(ctx, cli, opPartition, partitionRequest{t.known}, t.take, localPartition)
+	res, err := perform(ctx, cli, opPartition, partitionRequest{t.known}, func(e partitionEvent) { t.take(ctx, e) }, localPartition)
 	t.meter.clear()
 	if err := errors.Join(err, t.err); err != nil {
 		return err
@@ -189,7 +194,7 @@ func (t *taker) rows() (n int64) {
 	return n
 }
 
-func (t *taker) take(e partitionEvent) {
+func (t *taker) take(ctx context.Context, e partitionEvent) {
 	if t.err != nil {
 		return
 	}
@@ -207,7 +212,7 @@ func (t *taker) take(e partitionEvent) {
 	if t.err = t.std.makeFolder(filepath.Dir(target)); t.err != nil {
 		return
 	}
-	if t.err = t.std.deliver(target, e.Path); t.err != nil {
+	if t.err = t.std.deliver(ctx, target, e.Path); t.err != nil {
 		return
 	}
 	t.files, t.written = append(t.files, e.Part), t.written+1

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -199,7 +200,7 @@ func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(),
 	case "-":
 		cfg.RequestLog = std.err
 	default:
-		f, err := os.OpenFile(c.RequestLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		f, err := openLog(c.RequestLog)
 		if err != nil {
 			l.Close()
 			return cfg, nil, fmt.Errorf("request log: %w", err)
@@ -214,11 +215,21 @@ func (c *ServeCmd) lines(std stdio) (io.Writer, func(), error) {
 	if c.Log == "-" || c.Log == "" {
 		return std.err, func() {}, nil
 	}
-	f, err := os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := openLog(c.Log)
 	if err != nil {
 		return nil, nil, fmt.Errorf("log: %w", err)
 	}
 	return f, func() { _ = f.Close() }, nil
+}
+
+// openLog opens a file to append to. A pipe or a device will do, but a pipe must have its
+// reader already: nothing waits for one.
+func openLog(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, fmt.Errorf("%s is a pipe that nobody reads", path)
+	}
+	return f, err
 }
 
 // firstSample imports the bundled venue into a database without fills.

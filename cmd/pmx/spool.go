@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"pmx/data"
 	"pmx/engine"
-	"pmx/engine/guard"
 )
 
 // spool is the file that holds standard input while it is imported, since the database
@@ -70,18 +70,12 @@ func newSpool(dir engine.Dir) (*spool, error) {
 	}
 }
 
-// take reads all of in, until ctx ends: then whoever waits for in is left behind.
+// take reads all of in, until ctx ends.
 func (s *spool) take(ctx context.Context, in io.Reader) error {
-	read := guard.Beside(func() error {
+	return within(ctx, func() error {
 		_, err := io.Copy(s.file, in)
 		return err
 	})
-	select {
-	case err := <-read:
-		return guard.Handed(err)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // path is the file's, "" without a spool.
@@ -106,7 +100,7 @@ func sweepSpools(dir engine.Dir) {
 		if !strings.HasPrefix(e.Name(), spoolPrefix) || !e.Type().IsRegular() {
 			continue
 		}
-		f, err := os.Open(filepath.Join(dir.Inbox(), e.Name()))
+		f, err := data.OpenRegular(filepath.Join(dir.Inbox(), e.Name()))
 		if err != nil {
 			continue
 		}

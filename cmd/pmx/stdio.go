@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,17 +10,22 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"pmx/data"
+	"pmx/engine/guard"
 )
 
 // deliver moves a finished file of the data directory to the name that was asked for.
-// A device or a pipe of that name is written to.
-func (s stdio) deliver(target, from string) error {
+// A device or a pipe of that name is written to, until ctx ends: nobody may ever read.
+func (s stdio) deliver(ctx context.Context, target, from string) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(target, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(copyFile(f, from), f.Close())
+		return within(ctx, func() error {
+			f, err := os.OpenFile(target, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(copyFile(f, from), f.Close())
+		})
 	}
 	if os.Rename(from, target) != nil { // another file system
 		if err := copyAside(target, from); err != nil {
@@ -29,8 +35,19 @@ func (s stdio) deliver(target, from string) error {
 	return s.share(target)
 }
 
+// within runs f until ctx ends: then whoever waits inside is left behind.
+func within(ctx context.Context, f func() error) error {
+	done := guard.Beside(f)
+	select {
+	case err := <-done:
+		return guard.Handed(err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func copyFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
+	f, err := data.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func catalogue(cities *data.Gazetteer) ingest.Catalogue {
 func cities(dir engine.Dir) (*data.Gazetteer, error) {
 	var texts [2]string
 	for i, name := range []string{"cities.csv", "stations.csv"} {
-		text, err := os.ReadFile(underDir(dir, name))
+		text, err := data.ReadRegular(underDir(dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 		out[w.Address] = true
 	}
 	path := underDir(dir, "venue_wallets.txt")
-	text, err := os.ReadFile(path)
+	text, err := data.ReadRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return out, nil
 	}

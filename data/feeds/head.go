@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -37,24 +36,13 @@ func Open(path string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// ErrNotRegular is returned for a pipe, a socket, a device or a folder.
-var ErrNotRegular = errors.New("not a regular file: pipes, sockets and devices are not read; give standard input as -")
-
-// openRegular opens a file and refuses what is none. Opening does not wait for a
-// writer of a pipe, and what was opened is looked at, not what the name stands for by then.
+// openRegular opens a file to import. It says where a pipe can be given instead.
 func openRegular(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+	file, err := data.OpenRegular(path)
+	if errors.Is(err, data.ErrNotRegular) {
+		return nil, fmt.Errorf("%w; give standard input as -", err)
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", path, ErrNotRegular)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
+	return file, err
 }
 
 // plain is a decompressor together with what lies under it.

@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"pmx/data"
 )
 
 // Names of the files in a venue's folder. A venue of more than one part numbers
@@ -209,7 +211,7 @@ type folder struct {
 // create begins a file under a temporary name.
 func (d *folder) create(name string) (*part, error) {
 	final := filepath.Join(d.path, name)
-	f, err := os.Create(final + ".part")
+	f, err := data.CreateRegular(final + ".part")
 	if err != nil {
 		return nil, fmt.Errorf("sample venue: %w", err)
 	}

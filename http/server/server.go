@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
+	"pmx/data"
 	"pmx/engine/guard"
 	"pmx/http/api"
 )
@@ -123,7 +124,15 @@ func tlsConfig(cfg Config) (*tls.Config, error) {
 	if cfg.TLSCert == "" || cfg.TLSKey == "" {
 		return nil, errors.New("TLS needs both the certificate and its key: give --tls-cert and --tls-key")
 	}
-	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	cert, err := data.ReadRegular(cfg.TLSCert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := data.ReadRegular(cfg.TLSKey)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("read TLS certificate: %w", err)
 	}
