@@ -224,5 +224,5 @@ func conflictNote(r ingest.Receipt) string {
 	case r.Correct:
 		return "the file says two things of these markets itself; the larger payouts, the earlier time stand"
 	}
-	return "another resolution of equal source and version is known, or a correction; --correct settles it with this file's"
+	return "another resolution of equal source and version is known, or a correction: --correct settles it; or not one payout for each outcome"
 }

@@ -115,6 +115,9 @@ func (j *job) checkWords() error {
 	if !j.paid {
 		return nil
 	}
+	if err := j.dropUnfit(); err != nil {
+		return err
+	}
 	if j.opts.Correct {
 		if err := j.exec("Correct", words("@now", strconv.FormatInt(j.started.UnixMicro(), 10))...); err != nil {
 			return err

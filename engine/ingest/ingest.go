@@ -148,7 +148,7 @@ type job struct {
 	rows    rows
 	indexed bool // fills have log indexes
 	contest bool // s_contest is there
-	ousted  bool // a known fill gives way to another: no delta tells the rollups so
+	ousted  bool // a known fill gives way to another, or payouts are gone: no delta tells the rollups so
 }
 
 func (j *job) run() (Receipt, error) {

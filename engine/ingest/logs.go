@@ -75,7 +75,7 @@ func (j *job) knownLogs() (already int64, err error) {
 		}
 	}
 	j.receipt.Superseded += lost
-	j.ousted = won > 0
+	j.ousted = j.ousted || won > 0
 	dropped, err := j.changed("DropKnownLogs", nil)
 	return dropped - lost, err
 }

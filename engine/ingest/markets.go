@@ -65,7 +65,7 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
-	var markets, mapped, labels int64
+	var markets, mapped, labels, unfit, gone int64
 	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
 		Scan(&markets, &mapped)
 	if err != nil {
@@ -77,12 +77,15 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if err := j.checkWords(); err != nil {
 		return stubs, err
 	}
-	if err := j.exec("MarketsNext", words("@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
+	if err := j.exec("MarketsNext", words("@outcomes", outcomesNext(), "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
 		"@nrank", statements.Get("CategoryRank", "@w", "n"), "@orank", statements.Get("CategoryRank", "@w", "o"))...); err != nil {
 		return stubs, err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
-		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions, &labels)
+		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions, &labels, &unfit, &gone)
+	if err == nil {
+		err = j.unresolved(unfit, gone)
+	}
 	if err != nil {
 		return stubs, err
 	}

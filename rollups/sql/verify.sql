@@ -61,6 +61,9 @@ LEFT JOIN (
   HAVING count(*) = 1
 ) AS l ON l.condition = t.named.condition AND l.label = t.named.label
 
+-- name: fitting_payouts
+SELECT count(payouts), count(*) FILTER (len(payouts) <> json_array_length(outcomes)) FROM markets
+
 -- name: no_negative_spread
 SELECT count(*), count(*) FILTER (best_bid > best_ask OR quote.bid > quote.ask) FROM markets
 

@@ -55,9 +55,11 @@ WITH joined AS (
     NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
     n.category IS NOT NULL AND (o.category IS NULL OR @nrank > @orank
       OR @nrank = @orank AND (newer OR equal AND n.category > o.category)) AS sorts,
-    n.payouts IS NOT NULL AND (o.payouts IS NULL
+    -- Payouts that came before the outcomes, and are not one for each, are none.
+    coalesce(len(o.payouts) = json_array_length(@outcomes), true) AS fits,
+    n.payouts IS NOT NULL AND (o.payouts IS NULL OR NOT fits
       OR @newword > @oldword) AS pays,
-    n.payout_at IS NOT NULL AND (o.payout_at IS NULL
+    n.payout_at IS NOT NULL AND (o.payout_at IS NULL OR NOT fits
       OR (n.payout_at_source, coalesce(n.payout_at_version, 0), -n.payout_at)
        > (o.payout_at_source, coalesce(o.payout_at_version, 0), -o.payout_at)) AS dates
   FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
@@ -67,13 +69,13 @@ merged AS (
       + (count(*) FILTER (known IS NULL) OVER (ORDER BY n.condition ROWS UNBOUNDED PRECEDING) - 1))::INTEGER AS market,
     n.condition AS condition,
     @merged,
-    CASE WHEN pays THEN n.payouts ELSE o.payouts END AS payouts,
-    CASE WHEN pays THEN n.payout_source ELSE o.payout_source END AS payout_source,
-    CASE WHEN pays THEN n.payout_version ELSE o.payout_version END AS payout_version,
-    CASE WHEN pays THEN n.payout_corrected_at ELSE o.payout_corrected_at END AS payout_corrected_at,
-    CASE WHEN dates THEN n.payout_at ELSE o.payout_at END AS payout_at,
-    CASE WHEN dates THEN n.payout_at_source ELSE o.payout_at_source END AS payout_at_source,
-    CASE WHEN dates THEN n.payout_at_version ELSE o.payout_at_version END AS payout_at_version,
+    CASE WHEN pays THEN n.payouts WHEN fits THEN o.payouts END AS payouts,
+    CASE WHEN pays THEN n.payout_source WHEN fits THEN o.payout_source END AS payout_source,
+    CASE WHEN pays THEN n.payout_version WHEN fits THEN o.payout_version END AS payout_version,
+    CASE WHEN pays THEN n.payout_corrected_at WHEN fits THEN o.payout_corrected_at END AS payout_corrected_at,
+    CASE WHEN dates THEN n.payout_at WHEN fits THEN o.payout_at END AS payout_at,
+    CASE WHEN dates THEN n.payout_at_source WHEN fits THEN o.payout_at_source END AS payout_at_source,
+    CASE WHEN dates THEN n.payout_at_version WHEN fits THEN o.payout_at_version END AS payout_at_version,
     -- Without an old one, a quote that is older than the newest record is not taken.
     CASE WHEN n.stub THEN old_quote WHEN known IS NULL THEN new_quote
       WHEN old_quote IS NULL THEN CASE WHEN coalesce(new_quote.at, 0) >= coalesce(o.updated_at, 0) THEN new_quote END
@@ -126,6 +128,32 @@ FROM (
   WHERE n.payouts IS NOT NULL AND NOT n.contradicts
 ) AS w
 WHERE w.condition = m_raw.condition AND NOT settled
+
+-- name: Unfit
+-- Payouts of which there is not one for each outcome of the market, as far as that is
+-- known before the file is in.
+SELECT n.line, n.condition, n.contradicts, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
+  json_array_length(@outcomes) AS outcomes
+FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+WHERE len(n.payouts) <> json_array_length(@outcomes)
+
+-- name: OutcomesNext
+-- The outcomes of a market after this file.
+CASE WHEN n.stub OR coalesce(n.updated_at, 0) < coalesce(o.updated_at, 0) THEN coalesce(o.outcomes, n.outcomes)
+  WHEN coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AND json_array_length(o.outcomes) > coalesce(json_array_length(n.outcomes), 0) THEN o.outcomes
+  ELSE coalesce(n.outcomes, o.outcomes) END
+
+-- name: DropUnfit
+UPDATE m_raw SET payouts = NULL, payout_source = NULL, payout_version = NULL, payout_at = NULL, payout_at_source = NULL,
+  payout_at_version = NULL, payout_corrected_at = NULL
+WHERE condition IN (SELECT condition FROM (@unfit) AS u)
+
+-- name: Unresolved
+-- Payouts that were known and are none, by the outcomes of this file.
+SELECT r.line, r.condition, r.contradicts, o.payouts::VARCHAR AS payouts, o.payout_source, o.payout_version, o.payout_at, o.payout_at_source,
+  json_array_length(n.outcomes) AS outcomes
+FROM n_market AS n JOIN markets AS o ON o.market = n.market JOIN m_raw AS r ON r.condition = n.condition
+WHERE len(o.payouts) <> json_array_length(n.outcomes)
 
 -- name: Overruled
 SELECT count(*)
@@ -181,7 +209,8 @@ greatest(n.updated_at, o.updated_at) AS updated_at
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
   count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts),
-  count(*) FILTER (n.outcomes IS DISTINCT FROM o.outcomes) + (SELECT count(label) FROM n_map)
+  count(*) FILTER (n.outcomes IS DISTINCT FROM o.outcomes) + (SELECT count(label) FROM n_map),
+  count(*) FILTER (len(o.payouts) <> json_array_length(n.outcomes)), count(*) FILTER (o.payouts IS NOT NULL AND n.payouts IS NULL)
 FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 
 -- name: Payouts

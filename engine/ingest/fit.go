@@ -1,0 +1,64 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+
+	"pmx/data"
+)
+
+func outcomesNext() string { return statements.Get("OutcomesNext") }
+
+// dropUnfit takes out the payouts of the file that do not fit the outcomes of their
+// market.
+func (j *job) dropUnfit() error {
+	unfit := statements.Get("Unfit", "@outcomes", outcomesNext())
+	found, err := j.unfit(unfit, "the market has %d outcomes: these payouts are not taken")
+	if err != nil || !found {
+		return err
+	}
+	return j.exec("DropUnfit", "@unfit", unfit)
+}
+
+// unresolved keeps payouts that were known before the outcomes that they do not fit.
+func (j *job) unresolved(unfit, gone int64) error {
+	// No delta tells the rollups that a market is open again.
+	j.ousted = j.ousted || gone > 0
+	if unfit == 0 {
+		return nil
+	}
+	_, err := j.unfit(statements.Get("Unresolved"), "the market of this row has %d outcomes: these payouts, which were known, are no more taken")
+	return err
+}
+
+// unfit keeps the payouts that a query gives as conflicts, and tells whether there are any.
+func (j *job) unfit(query, detail string) (found bool, err error) {
+	rows := j.pages(query, "line, condition")
+	for {
+		var (
+			line, outcomes int64
+			condition      []byte
+			contradicts    bool
+			payouts        string
+			source         int8
+			version, at    *int64
+			atSource       *int8
+		)
+		more, err := rows.next(&line, &condition, &contradicts, &payouts, &source, &version, &at, &atSource, &outcomes)
+		if err != nil || !more {
+			return found, errors.Join(err, rows.close())
+		}
+		found = true
+		said := data.Resolution{Source: data.ResolutionSource(source), Version: moment(version), ResolvedAt: moment(at)}
+		if atSource != nil {
+			said.AtSource = data.TimeSource(*atSource)
+		}
+		copy(said.Condition[:], condition)
+		if said.Payouts, err = microList(payouts); err == nil {
+			err = j.conflict(!contradicts, line, said, fmt.Sprintf(detail, outcomes))
+		}
+		if err != nil {
+			return found, errors.Join(err, rows.close())
+		}
+	}
+}
