@@ -23,7 +23,7 @@ func markdown(text string) (template.HTML, error) {
 }
 
 // fileLink is a link to another file of the repository.
-var fileLink = regexp.MustCompile(`<a href="([^":#]+)(#[^"]*)?">(.*?)</a>`)
+var fileLink = regexp.MustCompile(`(?s)<a href="([^":#]+)(#[^"]*)?">(.*?)</a>`)
 
 // published makes links between the texts lead to their pages; the words of a
 // link to what has no page stay.
