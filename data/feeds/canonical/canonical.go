@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,16 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	if src.Format == data.CSV && shape.Has(h, "username") {
 		name = shape.Fused(name)
 	}
-	given := func(column string) string { // what is no text cannot be unreadable
+	whole := func(column string, most int64) string { // integers need no reading
+		if c, whole, _ := t.Number(fillNames[column]...); whole {
+			return fmt.Sprintf("CASE WHEN %[1]s BETWEEN 0 AND %[2]d THEN %[1]s END", c, most)
+		}
+		return shape.Whole(col(column), most)
+	}
+	given := func(column string) string { // what is neither text nor a number cannot be unreadable
+		if c, _, ok := t.Number(fillNames[column]...); ok {
+			return c
+		}
 		if src.Format == data.Parquet && !t.IsText(fillNames[column]...) {
 			return ""
 		}
@@ -86,20 +96,19 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	condition := shape.Condition(col("condition"))
 	q := shape.FillSQL{
 		Tx:        shape.Hex(col("tx"), 32),
-		LogIndex:  fmt.Sprintf("TRY_CAST(%s AS INTEGER)", col("log_index")),
-		Block:     fmt.Sprintf("TRY_CAST(%s AS BIGINT)", col("block")),
+		LogIndex:  whole("log_index", math.MaxInt32),
+		Block:     whole("block", math.MaxInt64),
 		TS:        ts,
 		Wallet:    shape.Hex(col("wallet"), 20),
 		Role:      fmt.Sprintf("CASE lower(%s) WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END", col("role")),
 		Token:     shape.Token(col("token")),
 		Condition: condition,
-		Outcome: fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL AND TRY_CAST(%[2]s AS BIGINT) BETWEEN 0 AND 127 "+
-			"THEN TRY_CAST(%[2]s AS BIGINT) END", condition, col("outcome")),
-		Side:   shape.Side(col("side")),
-		Shares: t.Amount("shares"),
-		USD:    t.Amount("usd"),
-		Fee:    t.Amount("fee"),
-		Name:   name,
+		Outcome:   fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s END", condition, whole("outcome", 127)),
+		Side:      shape.Side(col("side")),
+		Shares:    t.Amount("shares"),
+		USD:       t.Amount("usd"),
+		Fee:       t.Amount("fee"),
+		Name:      name,
 		Given: shape.Given{Tx: given("tx"), LogIndex: given("log_index"), Block: given("block"), TS: given("ts"),
 			Condition: given("condition"), Outcome: shape.OutOfRange(given("outcome"), 127), Fee: given("fee")},
 		Row: row,

@@ -116,6 +116,10 @@ func (r *market) market() (data.Market, error) {
 	if !ok {
 		return data.Market{}, shape.Known("bad_token")
 	}
+	updated, err := shape.VersionTime("updated_at", r.UpdatedAt)
+	if err != nil {
+		return data.Market{}, err
+	}
 	l := r.lists()
 	m := data.Market{
 		Condition: condition, GammaID: r.GammaID.Trim(), QuestionID: r.QuestionID.Trim(), Question: r.Question.Trim(),
@@ -129,21 +133,30 @@ func (r *market) market() (data.Market, error) {
 		ReportedVolume: r.ReportedVolume.MicroPtr(),
 		CreatedAt:      shape.MaybeTime(r.CreatedAt.Trim()), StartAt: shape.MaybeTime(r.StartAt.Trim()),
 		EndAt: shape.MaybeTime(r.EndAt.Trim()), ClosedAt: shape.MaybeTime(r.ClosedAt.Trim()),
-		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: shape.MaybeTime(r.UpdatedAt.Trim()),
+		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: updated,
 	}
 	if m.Closed == nil && !m.ClosedAt.IsZero() {
 		closed := true // what has a time of closing is closed
 		m.Closed = &closed
 	}
-	if m.Closed != nil && *m.Closed && polymarket.Payouts(m.Prices, false) != nil {
-		m.Untaken = data.UntakenNoPayouts
-	}
+	m.Untaken = untaken(&m)
 	if m.Category = r.Category.Trim(); m.Category != "" {
 		m.CategorySource = cmp.Or(r.CategorySource.Trim(), "field")
 	} else if !r.CategorySource.given {
 		m.Category, m.CategorySource = polymarket.Category(m.Tags, "", m.EventSlug, m.Slug)
 	}
 	return m, nil
+}
+
+// untaken is why prices that look final are no payouts: files of this feed have none.
+func untaken(m *data.Market) data.Untaken {
+	switch decided := polymarket.Decided(m.Prices); {
+	case m.Closed != nil && *m.Closed && polymarket.Payouts(m.Prices, false) != nil, m.Closed == nil && decided:
+		return data.UntakenNoPayouts
+	case decided:
+		return data.UntakenOpen
+	}
+	return ""
 }
 
 // givenText is text of a column, and whether the record has the column at all.

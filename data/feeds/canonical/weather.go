@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -117,9 +116,12 @@ func (r *weatherRow) metric() (data.Metric, error) {
 }
 
 func forecast(r *weatherRow, line int64, sink data.Sink) error {
-	f := data.Forecast{City: r.City.Trim(), Source: r.Source.Trim(), Value: r.value, Shift: whole(r.Shift)}
+	f := data.Forecast{City: r.City.Trim(), Source: r.Source.Trim(), Value: r.value}
 	var err error
 	if f.Metric, err = r.metric(); err != nil {
+		return err
+	}
+	if f.Shift, err = r.shift(); err != nil {
 		return err
 	}
 	if f.Target, err = r.Target.Date(); err != nil {
@@ -146,8 +148,11 @@ func forecast(r *weatherRow, line int64, sink data.Sink) error {
 
 func actual(r *weatherRow, line int64, sink data.Sink) error {
 	a := data.Actual{City: r.City.Trim(), Source: r.Source.Trim(), Station: r.Station.Trim(), Value: r.value,
-		Withdrawn: r.Withdrawn.True(), Provisional: r.Provisional.Bool(), Shift: whole(r.Shift)}
+		Withdrawn: r.Withdrawn.True(), Provisional: r.Provisional.Bool()}
 	var err error
+	if a.Shift, err = r.shift(); err != nil {
+		return err
+	}
 	if a.Metric, err = r.metric(); err != nil {
 		return err
 	}
@@ -168,6 +173,9 @@ func actual(r *weatherRow, line int64, sink data.Sink) error {
 	return sink.Actual(line, a)
 }
 
+// maxCorrection is the highest number that a correction may have.
+const maxCorrection = 99
+
 // reports names the kinds of reports.
 var reports = map[string]data.Report{"": data.ReportUnknown, "routine": data.ReportRoutine, "special": data.ReportSpecial}
 
@@ -177,11 +185,15 @@ func observation(r *weatherRow, line int64, sink data.Sink) error {
 		return shape.Bad("bad_kind", "the report %q is neither routine nor special", r.Report)
 	}
 	o := data.Observation{City: r.City.Trim(), Station: r.Station.Trim(), Source: r.Source.Trim(), Report: report, Value: r.value,
-		Withdrawn: r.Withdrawn.True(), Correction: int8(min(max(whole(r.Correction), 0), 99))}
+		Withdrawn: r.Withdrawn.True()}
 	if o.Station == "" {
 		return shape.Known("unknown_station")
 	}
-	var err error
+	correction, err := r.Correction.Whole("correction")
+	if err != nil || correction > maxCorrection {
+		return shape.Bad("bad_number", "the correction %q is not a number from 0 to %d", r.Correction, maxCorrection)
+	}
+	o.Correction = int8(correction)
 	if o.TS, err = r.TS.Micros(); err == nil && o.TS == 0 {
 		err = shape.Known("bad_time")
 	}
@@ -205,15 +217,18 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 		return shape.Bad("bad_source", "derived normals follow from the reanalysis: import that")
 	}
 	n := data.Normal{City: r.City.Trim(), Source: r.Source.Trim(), Station: r.Station.Trim(), Period: r.Period.Trim(),
-		Value: r.value, Years: whole(r.Years)}
+		Value: r.value}
 	var err error
+	if n.Years, err = r.Years.Whole("years"); err != nil {
+		return err
+	}
 	if n.Metric, err = r.metric(); err != nil {
 		return err
 	}
 	month, day, _ := strings.Cut(r.MonthDay.Trim(), "-")
-	m, err1 := strconv.Atoi(month)
-	d, err2 := strconv.Atoi(day)
-	md, ok := data.MonthDayOf(m, d)
+	m, err1 := data.ParseWhole(month)
+	d, err2 := data.ParseWhole(day)
+	md, ok := data.MonthDayOf(int(m), int(d))
 	if err1 != nil || err2 != nil || !ok {
 		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", r.MonthDay)
 	}
@@ -233,11 +248,19 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 	return sink.Normal(line, n)
 }
 
-// whole reads a whole number, 0 where there is none.
-func whole(t shape.Text) int32 {
-	n, err := strconv.ParseInt(t.Trim(), 10, 32)
-	if err != nil {
-		return 0
+// shift reads by how many seconds a day begins after the city's own, 0 where the row does
+// not say.
+func (r *weatherRow) shift() (int32, error) {
+	text, before := strings.CutPrefix(r.Shift.Trim(), "-")
+	n, err := shape.Text(text).Whole("shift")
+	if err != nil || before && text == "" || n > maxShift {
+		return 0, shape.Bad("bad_number", "the shift %q is not whole seconds of at most a day", r.Shift)
 	}
-	return int32(n)
+	if before {
+		n = -n
+	}
+	return n, nil
 }
+
+// maxShift is the most seconds that a day may begin before or after another.
+const maxShift = 86_400

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"math"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -65,6 +65,15 @@ func (c columns) text(name string) string {
 	return shape.Ident(name) + "::VARCHAR"
 }
 
+// whole gives a whole number from 0 to most. Integers need no reading.
+func (c columns) whole(name string, most int64) string {
+	leaf, _, ok := shape.LeafOf(c.file, name)
+	if ok && leaf.IsInteger() {
+		return fmt.Sprintf("CASE WHEN %[1]s BETWEEN 0 AND %[2]d THEN %[1]s END", shape.Ident(name), most)
+	}
+	return shape.Whole(c.text(name), most)
+}
+
 // given is a column as it stands, "" where the file has none.
 func (c columns) given(name string) string {
 	if _, _, ok := shape.LeafOf(c.file, name); !ok {
@@ -87,8 +96,8 @@ func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 	}
 	fills := shape.FillSQL{
 		Tx:       c.hex("transaction_hash", 32),
-		LogIndex: "TRY_CAST(log_index AS INTEGER)",
-		Block:    "TRY_CAST(block_number AS BIGINT)",
+		LogIndex: c.whole("log_index", math.MaxInt32),
+		Block:    c.whole("block_number", math.MaxInt64),
 		TS:       shape.Time(c.text("timestamp")),
 		Wallet:   c.hex("maker", 20),
 		Role:     roleSQL(c.hex("taker", 20)),
@@ -163,8 +172,8 @@ func text(leaf shape.Leaf, at int, row parquet.Row) string {
 }
 
 func block(number, ts string) (data.Block, error) {
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 {
+	n, err := data.ParseWhole(number)
+	if err != nil {
 		return data.Block{}, shape.Bad("bad_block", "the block number %q is not a whole number", number)
 	}
 	us, err := shape.FillTime(ts)

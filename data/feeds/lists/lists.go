@@ -123,6 +123,10 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
+		winner := row.Winner.Trim()
+		if row.Closed.Bool() == nil && winner != "" {
+			row.Closed = "true" // what has a winner is over
+		}
 		m, err := (&polymarket.Gamma{ID: row.MarketID, ConditionID: row.ConditionID, Question: row.Question,
 			Description: row.Description, EventID: row.EventID, EventSlug: row.EventSlug, EventTitle: row.EventTitle,
 			Outcomes: row.Outcomes, OutcomePrices: row.FinalPrices, ClobTokenIDs: row.Tokens,
@@ -132,8 +136,14 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 		}
 		if m.Resolution != nil {
 			m.Resolution.Source = data.ResolvedByMap
-			if !agrees(m, row.Winner.Trim()) {
+			if !agrees(m, winner) {
 				m.Resolution, m.Untaken = nil, data.UntakenWinner
+			}
+		}
+		if m.Resolution == nil && m.Untaken == "" && winner != "" {
+			m.Untaken = data.UntakenUndecided
+			if m.Closed != nil && !*m.Closed {
+				m.Untaken = data.UntakenOpen
 			}
 		}
 		return sink.Market(line, m)

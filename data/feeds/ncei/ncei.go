@@ -61,9 +61,9 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
 	}
 	month, day, _ := strings.Cut(in.Date.Trim(), "-")
-	m, err1 := strconv.Atoi(month)
-	d, err2 := strconv.Atoi(day)
-	md, ok := data.MonthDayOf(m, d)
+	m, err1 := data.ParseWhole(month)
+	d, err2 := data.ParseWhole(day)
+	md, ok := data.MonthDayOf(int(m), int(d))
 	if err1 != nil || err2 != nil || !ok {
 		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", in.Date.Trim())
 	}
@@ -79,8 +79,8 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 		if n.Deviation, err = given(texts[1]).DifferencePtr(data.Fahrenheit); err != nil {
 			return err
 		}
-		if years, err := strconv.Atoi(texts[2].Trim()); err == nil && years > 0 {
-			n.Years = int32(years)
+		if n.Years, err = given(texts[2]).Whole("years"); err != nil {
+			return err
 		}
 		if err := sink.Normal(line, n); err != nil {
 			return err

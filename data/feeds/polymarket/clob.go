@@ -143,7 +143,7 @@ func (c *CLOB) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	}
 	if winners != 1 {
 		switch {
-		case !c.Closed.True() && !decided(m.Prices):
+		case !c.Closed.True() && !Decided(m.Prices):
 			return nil, ""
 		case !c.Closed.True() && m.Closed == nil:
 			return nil, data.UntakenNoClosing

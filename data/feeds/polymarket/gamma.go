@@ -139,6 +139,10 @@ func (g *Gamma) Market() (data.Market, error) {
 	if Unreadable(g.ClobTokenIDs) {
 		return data.Market{}, shape.Known("bad_token")
 	}
+	updated, err := shape.VersionTime("time of the update", g.UpdatedAt)
+	if err != nil {
+		return data.Market{}, err
+	}
 	m := data.Market{
 		Condition: condition, GammaID: gammaID(g.ID.Trim()), QuestionID: strings.ToLower(g.QuestionID.Trim()),
 		Question: g.Question.Trim(), Slug: g.Slug.Trim(), Description: string(g.Description),
@@ -152,7 +156,7 @@ func (g *Gamma) Market() (data.Market, error) {
 		CreatedAt:      shape.MaybeTime(g.CreatedAt.Trim()), StartAt: shape.MaybeTime(g.StartDate.Trim()),
 		EndAt:       shape.MaybeTime(first(g.EndDate.Trim(), g.EndDateISO.Trim())),
 		ClosedAt:    shape.MaybeTime(g.ClosedTime.Trim()),
-		GameStartAt: shape.MaybeTime(g.GameStartTime.Trim()), UpdatedAt: shape.MaybeTime(g.UpdatedAt.Trim()),
+		GameStartAt: shape.MaybeTime(g.GameStartTime.Trim()), UpdatedAt: updated,
 		Quoteless: g.Quoteless,
 	}
 	g.outcomes(&m)
@@ -295,9 +299,9 @@ func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	final := status == "resolved" || status == "settled"
 	payouts := Payouts(m.Prices, final)
 	switch {
-	case m.Closed != nil && !*m.Closed && decided(m.Prices):
+	case m.Closed != nil && !*m.Closed && Decided(m.Prices):
 		return nil, data.UntakenOpen
-	case m.Closed == nil && !final && decided(m.Prices):
+	case m.Closed == nil && !final && Decided(m.Prices):
 		return nil, data.UntakenNoClosing
 	case m.Closed == nil && !final, m.Closed != nil && !*m.Closed, len(m.Prices) == 0:
 		return nil, ""
@@ -310,9 +314,9 @@ func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
-// decided tells whether prices are one 1 and otherwise 0, as no book that is traded
+// Decided tells whether prices are one 1 and otherwise 0, as no book that is traded
 // gives them.
-func decided(prices []data.Micro) bool {
+func Decided(prices []data.Micro) bool {
 	ones := 0
 	for _, p := range prices {
 		if p != 0 && p != data.One {

@@ -46,19 +46,20 @@ func ParseTime(s string) (time.Time, error) {
 }
 
 func parseUnix(s string) (time.Time, bool) {
+	digits, _, broken := strings.Cut(s, ".")
+	if len(digits) <= 5 || strings.Trim(s, "0123456789.") != "" {
+		return time.Time{}, false // a year or a count, not a time
+	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		if len(s) <= 5 {
-			return time.Time{}, false // a year or a count, not a time
-		}
 		return time.UnixMicro(UnixMicro(n)).UTC(), true
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || math.Abs(f) >= 1e18 || math.Abs(f) < 1e5 {
+	if !broken || err != nil || f >= 1e18 {
 		return time.Time{}, false
 	}
 	scale := 1e6
 	for _, limit := range []float64{1e11, 1e14, 1e17} {
-		if math.Abs(f) < limit {
+		if f < limit {
 			break
 		}
 		scale /= 1000
@@ -107,6 +108,21 @@ func MaybeTime(s string) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// VersionTime gives the time of s that tells which of two records is newer, the zero time
+// where s is empty. One that is there and cannot be read is not taken for none: the error
+// is a *RowError and names the field.
+func VersionTime(field string, s Text) (time.Time, error) {
+	text := s.Trim()
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := ParseTime(text)
+	if err != nil {
+		return time.Time{}, Bad("bad_time", "the %s %q cannot be read", field, clip(text, 40))
+	}
+	return at, nil
 }
 
 func clip(s string, n int) string {

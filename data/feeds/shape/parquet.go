@@ -171,6 +171,13 @@ func (l Leaf) IsBinary() bool {
 		l.node.Type().ConvertedType() == nil
 }
 
+// IsInteger tells whether the column holds plain integers.
+func (l Leaf) IsInteger() bool {
+	k := l.node.Type().Kind()
+	_, plain := l.logical().(*format.IntType)
+	return (k == parquet.Int32 || k == parquet.Int64) && (plain || l.logical() == nil && l.node.Type().ConvertedType() == nil)
+}
+
 // Value gives v as text that this package can read back (RFC 3339 for times,
 // exact decimals, 0x hex for bytes that are no text), a bool, or nil for null.
 func (l Leaf) Value(v parquet.Value) any {
@@ -187,9 +194,9 @@ func (l Leaf) Value(v parquet.Value) any {
 	case parquet.Int96:
 		return int96(v).UTC().Format(time.RFC3339Nano)
 	case parquet.Float:
-		return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32)
+		return strconv.FormatFloat(float64(v.Float()), 'f', -1, 32)
 	case parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
+		return strconv.FormatFloat(v.Double(), 'f', -1, 64)
 	default:
 		return l.bytes(v.ByteArray())
 	}

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -147,6 +148,20 @@ func (t Table) Amount(name string) string {
 	return Decimal(t.Col(name))
 }
 
+// Number gives the first of the named columns that is there where it is a number in a
+// Parquet file, and whether it is a whole one.
+func (t Table) Number(names ...string) (c string, whole, ok bool) {
+	for _, name := range names {
+		if c, ok := t.Native(name, "INT", "UINT"); ok {
+			return c, true, true
+		}
+		if c, ok := t.Native(name, "DOUBLE", "FLOAT", "DECIMAL"); ok || t.Has(name) {
+			return c, false, ok
+		}
+	}
+	return "", false, false
+}
+
 // Micros gives the first of the named columns that is there, of times, as a BIGINT of
 // unix µs.
 func (t Table) Micros(names ...string) string {
@@ -195,7 +210,15 @@ func Decimal(c string) string {
 }
 
 // Units gives integer text in millionths as a BIGINT; NULL for anything else.
-func Units(c string) string { return fmt.Sprintf("TRY_CAST(%s AS BIGINT)", c) }
+func Units(c string) string { return Whole(c, math.MaxInt64) }
+
+// Whole gives text of a whole number from 0 to most as a BIGINT; NULL for anything else.
+// It reads what data.ParseWhole does: casts of text would round 3.7, and take -1, 1e2,
+// 0x10 and 1_000.
+func Whole(c string, most int64) string {
+	whole := fmt.Sprintf("TRY_CAST(split_part(trim(%s), '.', 1) AS BIGINT)", c)
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '\\s*[0-9]{1,19}([.]0*)?\\s*') AND %s <= %d THEN %[2]s END", c, whole, most)
+}
 
 // Product gives size × price, both decimal text, as a BIGINT of millionths,
 // computed as Dollars does.
@@ -228,12 +251,12 @@ func OutOfRange(c string, most int) string {
 	if c == "" || strings.HasPrefix(c, "NULL::") {
 		return ""
 	}
-	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND %[2]d THEN NULL ELSE %[1]s END", c, most)
+	return fmt.Sprintf("CASE WHEN (%s) IS NULL THEN %s END", Whole("("+c+")::VARCHAR", int64(most)), c)
 }
 
 // Seconds gives text of unix seconds as a BIGINT of µs.
 func Seconds(c string) string {
-	return fmt.Sprintf("CASE WHEN TRY_CAST(%[1]s AS BIGINT) BETWEEN 0 AND 99999999999 THEN TRY_CAST(%[1]s AS BIGINT) * 1000000 END", c)
+	return fmt.Sprintf("(%s) * 1000000", Whole(c, 99999999999))
 }
 
 // Time gives text in any form ParseTime takes as a BIGINT of unix µs. DuckDB drops

@@ -3,8 +3,6 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -71,11 +69,11 @@ func (t Text) Index(most int) (int, error) {
 	if s == "" {
 		return data.NoIndex, nil
 	}
-	f, err := strconv.ParseFloat(s, 64) // some tables hold 1.0
-	if err != nil || f < 0 || f > float64(most) || f != math.Trunc(f) {
+	n, err := data.ParseWhole(s)
+	if err != nil || n > int64(most) {
 		return data.NoIndex, Known("bad_outcome")
 	}
-	return int(f), nil
+	return int(n), nil
 }
 
 // Micro gives the amount and true, and false where there is none to read.

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"math"
 	"regexp"
 	"time"
 
@@ -30,6 +31,20 @@ func StandardShift(c data.City, d data.Date) int32 {
 	standard, _ := c.StandardDay(d)
 	own, _ := c.Day(d)
 	return int32(standard.Sub(own) / time.Second)
+}
+
+// Whole reads a whole number that may be absent: 0 where it is. The error, a *RowError,
+// names the column.
+func (t Text) Whole(column string) (int32, error) {
+	s := t.Trim()
+	if s == "" {
+		return 0, nil
+	}
+	n, err := data.ParseWhole(s)
+	if err != nil || n > math.MaxInt32 {
+		return 0, Bad("bad_number", "the %s %q is not a whole number", column, clip(s, 20))
+	}
+	return int32(n), nil
 }
 
 // Unit reads a temperature scale. The error is a *RowError.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -180,7 +179,7 @@ func (e *event) amounts(f *data.Fill) error {
 
 // units reads an integer in millionths.
 func units(t shape.Text) (data.Micro, bool) {
-	n, err := strconv.ParseInt(t.Trim(), 10, 64)
+	n, err := data.ParseWhole(t.Trim())
 	return data.Micro(n), err == nil
 }
 
@@ -221,9 +220,12 @@ func readPositions(ctx context.Context, src data.Source, r io.Reader, sink data.
 		if !ok {
 			return shape.Reject(sink, line, raw, shape.Known("bad_token"))
 		}
-		outcome, err := strconv.Atoi(p.Outcome.Trim())
-		if err != nil || outcome < 0 || outcome > 127 {
-			return shape.Reject(sink, line, raw, shape.Known("bad_outcome"))
+		outcome, err := p.Outcome.Index(127)
+		if err == nil && outcome == data.NoIndex {
+			err = shape.Known("bad_outcome")
+		}
+		if err != nil {
+			return shape.Reject(sink, line, raw, err)
 		}
 		return sink.Token(line, data.TokenRef{TokenID: token, Condition: condition, Outcome: outcome})
 	})

@@ -133,7 +133,7 @@ func basic(wallet, ts, token, side, shares shape.Text) (data.Fill, error) {
 // units reads an amount in millionths. Sums of them were made with floats, so a
 // fraction is rounded away.
 func units(t shape.Text) (data.Micro, bool) {
-	if n, err := strconv.ParseInt(t.Trim(), 10, 64); err == nil {
+	if n, err := data.ParseWhole(t.Trim()); err == nil {
 		return data.Micro(n), true
 	}
 	f, err := strconv.ParseFloat(t.Trim(), 64)
