@@ -82,7 +82,7 @@ func printIssued(w io.Writer, k issued, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, k)
 	}
-	_, err := fmt.Fprintf(w, "%s\n\nkey %s, tier %s, for %s. Only its hash is kept: it cannot be shown again.\n", k.Key, k.ID, k.Tier, k.Label)
+	_, err := fmt.Fprintf(w, "%s\n\nkey %s, tier %s, for %s. Only its hash is kept: it cannot be shown again.\n", k.Key, k.ID, k.Tier, escaped(k.Label, ""))
 	return err
 }
 
@@ -108,7 +108,7 @@ func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			if k.RevokedAt != nil {
 				state = "revoked " + k.RevokedAt.Format(time.DateOnly)
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, k.Label, k.CreatedAt.Format(time.DateOnly),
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, escaped(k.Label, ""), k.CreatedAt.Format(time.DateOnly),
 				when(k.LastUsedAt), thousands(k.Requests), state)
 		}
 		return w.Flush()
@@ -162,6 +162,6 @@ func printKey(w io.Writer, k control.Key, err error, asJSON bool) error {
 	if k.RevokedAt != nil {
 		state = "revoked"
 	}
-	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, k.Label, state)
+	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), state)
 	return err
 }

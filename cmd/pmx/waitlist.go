@@ -36,7 +36,7 @@ func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		if c.JSON {
 			return printJSON(std.out, r)
 		}
-		_, err = fmt.Fprintf(std.out, "request %d of %s is waiting; approve it with: pmx waitlist approve %d\n", r.ID, r.Contact, r.ID)
+		_, err = fmt.Fprintf(std.out, "request %d of %s is waiting; approve it with: pmx waitlist approve %d\n", r.ID, escaped(r.Contact, ""), r.ID)
 		return err
 	})
 }
@@ -64,7 +64,7 @@ func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "ID\tCONTACT\tSTATE\tASKED\tUSE CASE")
 		for _, r := range list {
-			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.ID, r.Contact, r.State, r.CreatedAt.Format(time.DateOnly), r.UseCase)
+			_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", r.ID, escaped(r.Contact, ""), r.State, r.CreatedAt.Format(time.DateOnly), escaped(r.UseCase, ""))
 		}
 		return w.Flush()
 	})
@@ -108,7 +108,7 @@ func (c *WaitlistDeclineCmd) Run(ctx context.Context, cli *CLI, std stdio) error
 		if c.JSON {
 			return printJSON(std.out, r)
 		}
-		_, err = fmt.Fprintf(std.out, "request %d of %s is declined\n", r.ID, r.Contact)
+		_, err = fmt.Fprintf(std.out, "request %d of %s is declined\n", r.ID, escaped(r.Contact, ""))
 		return err
 	})
 }

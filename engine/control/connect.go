@@ -136,10 +136,13 @@ func hasRoom(dir string) bool {
 	return !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT)
 }
 
-// explain says that the disk is full where err comes of that.
+// explain says that the disk is full, or the file damaged, where err comes of that.
 func (d *DB) explain(err error) error { return explain(err, d.path) }
 
 func explain(err error, path string) error {
+	if err != nil && isDamaged(err) {
+		return &damagedError{path: path, cause: err}
+	}
 	if err == nil || !isFull(err, path) {
 		return err
 	}

@@ -1,0 +1,34 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// damagedError is a file that SQLite cannot make sense of.
+type damagedError struct {
+	path  string
+	cause error
+}
+
+// Error says what to do.
+func (e *damagedError) Error() string {
+	return fmt.Sprintf("%s is damaged, or no SQLite database: put a backup of it in its place, or move it away together with its -wal and -shm files; "+
+		"then it begins empty, and keys must be issued again", e.path)
+}
+
+// Unwrap gives what SQLite said.
+func (e *damagedError) Unwrap() error { return e.cause }
+
+// isDamaged tells of the two codes that SQLite has for it.
+func isDamaged(err error) bool {
+	var said *sqlite.Error
+	if !errors.As(err, &said) {
+		return false
+	}
+	code := said.Code() & 0xff // without the extension
+	return code == lib.SQLITE_NOTADB || code == lib.SQLITE_CORRUPT
+}

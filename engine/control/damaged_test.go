@@ -1,0 +1,27 @@
+package control_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/engine/control"
+)
+
+// A file that is none of SQLite's is refused with a sentence that says what to do.
+func TestADamagedFileIsCalledThat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.db")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := control.Open(t.Context(), path, time.Now)
+	if err == nil {
+		_ = db.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "is damaged") || strings.Contains(err.Error(), "(26)") {
+		t.Errorf("%v", err)
+	}
+}
