@@ -3,8 +3,10 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -19,12 +21,43 @@ import (
 // small enough to be quick, large enough that every endpoint has something to say.
 const sampleFills = 60_000
 
+// sampleVenue is the data directory with the sample's data: imported once, and copied for
+// every test that asks for it.
+var sampleVenue struct {
+	once sync.Once
+	dir  string
+}
+
+// TestMain removes the sample's data directory at the end.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir := sampleVenue.dir; dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
 // newSample is a venue with the sample's data.
 func newSample(t testing.TB) *venue {
 	t.Helper()
-	v := newVenue(t)
-	v.loadSample(sampleFills)
-	return v
+	sampleVenue.once.Do(func() {
+		dir, err := os.MkdirTemp("", "pmx-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sampleVenue.dir = dir
+		v := keep(t, filepath.Join(dir, "data"))
+		v.loadSample(sampleFills)
+		v.keeper.Settle()
+		if err := v.keeper.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(sampleVenue.dir, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	return openVenue(t, dir)
 }
 
 // loadSample imports a sample venue of that many fills.

@@ -45,9 +45,8 @@ func newVenue(t testing.TB) *venue {
 	return openVenue(t, t.TempDir())
 }
 
-// openVenue starts the service over the database in dir, with what change makes
-// of its API.
-func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *venue {
+// keep opens the database in dir, without the service.
+func keep(t testing.TB, dir string) *venue {
 	t.Helper()
 	v := &venue{t: t, dir: dir, keys: map[string]string{}}
 	v.clock = apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
@@ -66,6 +65,14 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 	if err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+// openVenue starts the service over the database in dir, with what change makes
+// of its API.
+func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *venue {
+	t.Helper()
+	v := keep(t, dir)
 	t.Cleanup(func() {
 		if err := v.keeper.Close(); err != nil {
 			t.Error(err)

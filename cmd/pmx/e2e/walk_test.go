@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/api"
 )
 
@@ -24,7 +25,7 @@ var identity = map[string][]string{
 }
 
 // walkChunks is into how many files the second half of the venue's fills is cut.
-const walkChunks = 24
+var walkChunks = testfiles.Cases(6, 24)
 
 // TestAWalkDuringAnImportShowsEveryRowOfItsStartOnce walks every endpoint with a
 // cursor while files come in: in time order, and with fills older than what the
@@ -107,7 +108,7 @@ func halves(v *venue) (first, rest []string) {
 		v.t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	var texts [walkChunks + 1]strings.Builder
+	texts := make([]strings.Builder, walkChunks+1)
 	lines := bufio.NewScanner(file)
 	for n := 0; lines.Scan(); n++ {
 		for i := range texts {
