@@ -57,6 +57,7 @@ var strangers = []struct {
 		"stations.csv in the data directory names stations; import what they observed"},
 	{keyed("generator", "kind", "complete"), "the manifest of an export by pmx", "it says which files belong to the folder, and holds no rows"},
 	{keyed("generator", "kind", "address"), "the manifest of a wallet's export by pmx", "it says what the files beside it are, and holds no rows"},
+	{keyed("generator", "seed", "matches"), "the manifest of a sample venue by pmx", "it says what importing the files beside it comes to, and holds no rows"},
 	{keyed("error", "reason"), "an error that a service answered with", "ask again; nothing was answered"},
 }
 

@@ -94,6 +94,7 @@ func TestManifestsAreKnown(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"generator":"pmx","kind":"facts","complete":true,"files":[]}`:                             "the manifest of an export by pmx",
 		`{"generator":"pmx","kind":"facts","complete":false,"files":[{"file":"a","rows":1}]}`:       "the manifest of an export by pmx",
+		`{"generator":"pmx sample venue","version":2,"seed":0,"fills":500,"matches":174}`:           "the manifest of a sample venue by pmx",
 		`{"generator":"pmx","kind":"trader","address":"0x00","format":"parquet","files":[]}` + "\n": "the manifest of a wallet's export by pmx",
 	} {
 		h, err := feeds.ReadHead(text(t, "manifest.json", content))
