@@ -33,15 +33,14 @@ func Meanings(id string) (pairs [][2]string) {
 	var columns []Column
 	if d, ok := Find(id); ok {
 		columns = d.Columns
-	} else if i := slices.IndexFunc(Facts(), func(f Fact) bool { return f.ID == id }); i >= 0 {
-		columns = Facts()[i].Columns
+	} else {
+		tables := append(Facts(), Trader()...)
+		if i := slices.IndexFunc(tables, func(f Fact) bool { return f.ID == id }); i >= 0 {
+			columns = tables[i].Columns
+		}
 	}
 	for _, c := range columns {
-		meaning := c.Meaning
-		if c.Unit != "" {
-			meaning += " (" + string(c.Unit) + ")"
-		}
-		pairs = append(pairs, [2]string{"column." + c.Name, meaning})
+		pairs = append(pairs, [2]string{"column." + c.Name, c.meaning()})
 	}
 	return pairs
 }

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"pmx/data"
+	catalogue "pmx/data/datasets"
 )
 
 // ErrNoTrader is returned for a wallet that was never seen.
@@ -209,11 +211,10 @@ func (t *trader) zip(m *manifest, file *File) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := z.CreateHeader(t.header("manifest.json"))
-	if err != nil {
+	if err := t.addText(z, "manifest.json", append(text, '\n')); err != nil {
 		return err
 	}
-	if _, err := w.Write(append(text, '\n')); err != nil {
+	if err := t.addText(z, "README.md", []byte(t.readme())); err != nil {
 		return err
 	}
 	if err := z.Close(); err != nil {
@@ -234,6 +235,23 @@ func (t *trader) header(name string) *zip.FileHeader {
 		h.Method = zip.Store
 	}
 	return h
+}
+
+// readme says what the columns of the files mean.
+func (t *trader) readme() string {
+	return catalogue.TraderReadme(func(id string) string {
+		i := slices.IndexFunc(t.tables, func(r *rows) bool { return r.dataset.name == id })
+		return t.tables[i].dataset.file + "." + string(t.format)
+	})
+}
+
+func (t *trader) addText(z *zip.Writer, name string, text []byte) error {
+	w, err := z.CreateHeader(t.header(name))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }
 
 func (t *trader) add(z *zip.Writer, name string) (err error) {

@@ -128,6 +128,53 @@ func TestTraderExport(t *testing.T) {
 	}
 }
 
+// Every column of every file has its meaning: in README.md, which names no other, and
+// in the metadata of Parquet.
+func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
+	k := open(t, 2)
+	mustImport(t, k, sampleFiles(t, 4_000))
+	wallet := busiest(t, k, "1")[0]
+	for _, f := range []data.Format{data.Parquet, data.CSV} {
+		a := unpacked(t, k, export.Exporter{}, wallet, f, 0)
+		text, err := os.ReadFile(a.paths["README.md"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string][]string{}
+		name := ""
+		for line := range strings.Lines(string(text)) {
+			if heading, ok := strings.CutPrefix(line, "## "); ok {
+				name = strings.TrimSpace(heading)
+			} else if cells := strings.Split(line, " | "); len(cells) == 3 && cells[0] != "| column" && len(cells[2]) > 5 {
+				said[name] = append(said[name], strings.TrimPrefix(cells[0], "| "))
+			}
+		}
+		for _, table := range traderFiles {
+			file := table + "." + string(f)
+			if f == data.CSV {
+				table, err := os.ReadFile(a.paths[file])
+				if err != nil {
+					t.Fatal(err)
+				}
+				head, _, _ := strings.Cut(string(table), "\r\n")
+				if got := strings.Join(said[file], ","); got != head {
+					t.Errorf("%s has %s and README.md says %s", file, head, got)
+				}
+				continue
+			}
+			_, parquet := readParquet(t, a.paths[file])
+			for _, column := range said[file] {
+				if kv := parquet.Metadata().KeyValueMetadata; !slices.ContainsFunc(kv, func(p format.KeyValue) bool { return p.Key == "column."+column && p.Value != "" }) {
+					t.Errorf("%s does not say what %s means", file, column)
+				}
+			}
+			if len(said[file]) == 0 {
+				t.Errorf("README.md says nothing of %s", file)
+			}
+		}
+	}
+}
+
 // The wallet's file of trades adds up to its stats, and so do days and markets.
 func TestTraderFilesAddUp(t *testing.T) {
 	k := open(t, several)
