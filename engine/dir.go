@@ -32,8 +32,8 @@ func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
 // Exports holds finished export files.
 func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 
-// Runs holds the files in wallet order: derived, and made anew where they are gone.
-func (d Dir) Runs() string { return filepath.Join(string(d), "runs") }
+// Segments holds the segments: derived from the database, and rebuilt where they are gone.
+func (d Dir) Segments() string { return filepath.Join(string(d), "runs") }
 
 // Tmp holds what is under way; it is emptied when the database is opened.
 func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
@@ -49,7 +49,7 @@ func (d Dir) Abs() (Dir, error) {
 
 // folders are the data directory's own, parents first.
 func (d Dir) folders() []string {
-	return []string{d.Inbox(), d.Rejected(), d.Exports(), d.Runs(), d.Tmp(), d.spill()}
+	return []string{d.Inbox(), d.Rejected(), d.Exports(), d.Segments(), d.Tmp(), d.spill()}
 }
 
 // Exists tells whether there is a data directory, in use or not.
@@ -74,7 +74,7 @@ func (d Dir) Create() error {
 			return fmt.Errorf("data directory: %w (is --data-dir writable?)", err)
 		}
 	}
-	if err := d.tighten(); err != nil {
+	if err := d.restrict(); err != nil {
 		return fmt.Errorf("data directory: %w (does it belong to the user that runs pmx?)", err)
 	}
 	return nil
@@ -92,11 +92,11 @@ func (d Dir) shared() bool {
 	return err == nil && len(entries) > 0 && !ours
 }
 
-// tighten takes the rights of others off the directory and off what pmx keeps in it.
+// restrict takes the rights of others off the directory and off what pmx keeps in it.
 // A symbolic link is not followed. Files that others put into the inbox may be theirs:
 // they become pmx's when they are imported.
-func (d Dir) tighten() error {
-	if err := ownerOnly(string(d)); err != nil {
+func (d Dir) restrict() error {
+	if err := restrictToOwner(string(d)); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(string(d))
@@ -106,9 +106,9 @@ func (d Dir) tighten() error {
 	for _, e := range entries {
 		path := filepath.Join(string(d), e.Name())
 		if !e.IsDir() {
-			err = ownerOnly(path)
+			err = restrictToOwner(path)
 		} else if slices.Contains(d.folders(), path) {
-			err = tightenAll(path)
+			err = restrictTree(path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -117,29 +117,29 @@ func (d Dir) tighten() error {
 	return nil
 }
 
-func tightenAll(root string) error {
+func restrictTree(root string) error {
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return gone(err)
+			return ignoreMissing(err)
 		}
-		err = ownerOnly(path)
+		err = restrictToOwner(path)
 		if errors.Is(err, fs.ErrPermission) && filepath.Base(root) == inboxName && !e.IsDir() {
 			return nil
 		}
-		return gone(err)
+		return ignoreMissing(err)
 	})
 }
 
-// gone is nil for what somebody else removed meanwhile.
-func gone(err error) error {
+// ignoreMissing is nil for what somebody else removed meanwhile.
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// ownerOnly takes the rights of group and others off a file, folder or socket.
-func ownerOnly(path string) error {
+// restrictToOwner takes the rights of group and others off a file, folder or socket.
+func restrictToOwner(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&os.ModeSymlink != 0 || info.Mode().Perm()&0o077 == 0 {
 		return err

@@ -47,12 +47,12 @@ type DB struct {
 	opts Options
 	// gate is held for reading by every use and for writing while the instance
 	// is replaced: reopening while a connection is out spins a core for ever.
-	gate    sync.RWMutex
-	pools   *pools
-	writing sync.Mutex
-	full    atomic.Bool // the disk was, when it was looked at last
-	damage  *LogDamage  // of the log, when it was opened first
-	lost    bool        // pools is nil because the disk was too full to open the file again; under gate
+	gate             sync.RWMutex
+	pools            *pools
+	writing          sync.Mutex
+	diskFull         atomic.Bool // the disk was, when it was looked at last
+	damage           *LogDamage  // of the log, when it was opened first
+	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 }
 
 // pools are the two connection pools over one connector.
@@ -108,7 +108,7 @@ func openFirst(ctx context.Context, opts Options) (*pools, *LogDamage, error) {
 	if damage != nil {
 		// Of a database that another process has open the log grows meanwhile.
 		if pid, _ := lockHolder(opts.Dir.Database()); pid == 0 {
-			if err = damage.keep(opts.Dir.wal(), time.Now()); err == nil && !damage.Torn {
+			if err = damage.keepCopy(opts.Dir.wal(), time.Now()); err == nil && !damage.Torn {
 				// DuckDB would pass it by, and write behind it what is then passed by too.
 				err = os.Truncate(opts.Dir.wal(), damage.At)
 			}
@@ -121,7 +121,7 @@ func openFirst(ctx context.Context, opts Options) (*pools, *LogDamage, error) {
 	if err == nil {
 		return p, damage, nil
 	}
-	return openPast(opts.Dir, err, open)
+	return openTruncated(opts.Dir, err, open)
 }
 
 // prepare runs once on a fresh handle, before anything else uses it.
@@ -135,7 +135,7 @@ func (db *DB) prepare(ctx context.Context) error {
 	}
 	if err != nil {
 		if full := db.opts.Dir.noRoomToOpen(db.explain(err)); full != nil {
-			return &explained{text: full.Error(), kind: full, cause: err}
+			return &operatorError{text: full.Error(), kind: full, cause: err}
 		}
 		return fmt.Errorf("migrate %s: %w", db.opts.Dir.Database(), db.explain(err))
 	}
@@ -156,7 +156,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	var boot sync.Once
 	var connector *duckdb.Connector
 	// DuckDB's own threads begin here, with the priority of the thread that makes them.
-	err := Yielding(func() (err error) {
+	err := LowPriority(func() (err error) {
 		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
 			var err error
 			boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir) })
@@ -189,7 +189,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
 		"GLOBAL TimeZone = 'UTC'",
 		"temp_directory = " + quote(dir.spill()),
 		"max_temp_directory_size = '200GB'",
-		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted run into a
+		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted table into a
 		// scan of tens of milliseconds.
 		"disabled_optimizers = 'late_materialization'",
 		"checkpoint_threshold = '256MB'",
@@ -216,7 +216,7 @@ func (db *DB) Dir() Dir { return db.opts.Dir }
 func (db *DB) Close() error {
 	db.gate.Lock()
 	defer db.gate.Unlock()
-	db.lost = false
+	db.closedByFullDisk = false
 	if db.pools == nil {
 		return nil
 	}
@@ -235,32 +235,32 @@ func (db *DB) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
 	return db.use(ctx, func(p *pools) *sql.DB { return p.readers }, f)
 }
 
-// ReadAside is Read for long work, which gives way to requests: see Yielding.
-func (db *DB) ReadAside(ctx context.Context, f func(conn *sql.Conn) error) error {
-	return Yielding(func() error { return db.Read(ctx, f) })
+// ReadLowPriority is Read for long work, which gives way to requests: see LowPriority.
+func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error) error {
+	return LowPriority(func() error { return db.Read(ctx, f) })
 }
 
 // Write runs f on the one writing connection, after earlier writers are done, and
-// gives way to readers: see Yielding. Temporary tables made there live until dropped.
+// gives way to readers: see LowPriority. Temporary tables made there live until dropped.
 func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	return Yielding(func() error {
+	return LowPriority(func() error {
 		return db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f)
 	})
 }
 
 func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
-	used, err := db.once(ctx, pool, f)
-	if used == nil && db.found(ctx) {
-		used, err = db.once(ctx, pool, f)
+	used, err := db.tryUse(ctx, pool, f)
+	if used == nil && db.reopenAfterFullDisk(ctx) {
+		used, err = db.tryUse(ctx, pool, f)
 	}
 	if err == nil {
 		return nil
 	}
 	reason := db.explain(err) // before a failed instance gives room back
 	if errors.Is(reason, ErrDiskFull) {
-		db.full.Store(true)
+		db.diskFull.Store(true)
 	}
 	if isFault(err) {
 		db.reopen(ctx, used, reason)
@@ -268,8 +268,8 @@ func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *s
 	return reason
 }
 
-// once is one try of use; used is nil where the database is closed.
-func (db *DB) once(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) (used *pools, err error) {
+// tryUse is one try of use; used is nil where the database is closed.
+func (db *DB) tryUse(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) (used *pools, err error) {
 	db.gate.RLock()
 	defer db.gate.RUnlock()
 	if used = db.pools; used == nil {
@@ -279,12 +279,12 @@ func (db *DB) once(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *
 	if err != nil {
 		return used, err
 	}
-	return used, handled(conn, f)
+	return used, withConn(conn, f)
 }
 
-// handled runs f on conn and gives conn back; after a panic, whose transaction may
+// withConn runs f on conn and gives conn back; after a panic, whose transaction may
 // still be open, conn is thrown away instead.
-func handled(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
+func withConn(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -316,7 +316,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	db.pools = nil
 	p, err := openPools(context.WithoutCancel(ctx), db.opts)
 	if err != nil {
-		db.lost = full
+		db.closedByFullDisk = full
 		db.report(errors.Join(fault, err), full)
 		return
 	}
@@ -325,19 +325,19 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 	db.report(fault, true)
 }
 
-// found opens the file again where a full disk kept it from being, and tells whether
+// reopenAfterFullDisk opens the file again where a full disk kept it from being, and tells whether
 // the database is open.
-func (db *DB) found(ctx context.Context) bool {
+func (db *DB) reopenAfterFullDisk(ctx context.Context) bool {
 	db.gate.Lock()
 	defer db.gate.Unlock()
-	if db.pools != nil || !db.lost {
+	if db.pools != nil || !db.closedByFullDisk {
 		return db.pools != nil
 	}
 	p, err := openPools(context.WithoutCancel(ctx), db.opts)
 	if err != nil {
 		return false
 	}
-	db.pools, db.lost = p, false
+	db.pools, db.closedByFullDisk = p, false
 	return true
 }
 
@@ -350,8 +350,8 @@ func (db *DB) report(err error, recovered bool) {
 // Checkpoint writes the log into the database file, so that the next open has
 // nothing to replay.
 func (db *DB) Checkpoint(ctx context.Context) error {
-	if err := db.Room(); err != nil {
-		db.full.Store(true)
+	if err := db.CheckSpace(); err != nil {
+		db.diskFull.Store(true)
 		return err
 	}
 	return db.Write(ctx, func(conn *sql.Conn) error {

@@ -196,7 +196,7 @@ func TestADirectoryIsItsOwnersAlone(t *testing.T) {
 	if err := errors.Join(os.Symlink(other, filepath.Join(string(dir), "link")), os.Chmod(string(dir), 0o755), dir.Create()); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]os.FileMode{string(dir): 0o700, dir.Inbox(): 0o700, dir.Runs(): 0o700, filepath.Dir(deep): 0o700, deep: 0o600,
+	for path, want := range map[string]os.FileMode{string(dir): 0o700, dir.Inbox(): 0o700, dir.Segments(): 0o700, filepath.Dir(deep): 0o700, deep: 0o600,
 		dir.Control(): 0o600, other: 0o644} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v %v, want %s", path, info.Mode(), err, want)

@@ -58,17 +58,17 @@ func isFault(err error) bool {
 // What the failed call had committed may be there.
 func IsFault(err error) bool { return isFault(err) }
 
-// explained is an error in words for the operator; its kind and cause are in it.
-type explained struct {
+// operatorError is an error in words for the operator; its kind and cause are in it.
+type operatorError struct {
 	text        string
 	kind, cause error
 }
 
 // Error gives the sentence.
-func (e *explained) Error() string { return e.text }
+func (e *operatorError) Error() string { return e.text }
 
 // Unwrap gives the kind and the cause.
-func (e *explained) Unwrap() []error {
+func (e *operatorError) Unwrap() []error {
 	if e.kind == nil {
 		return []error{e.cause}
 	}
@@ -85,15 +85,15 @@ func (db *DB) explain(err error) error {
 			memory = true
 			fallthrough
 		case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeIO, duckdb.ErrorTypeTransaction:
-			if full := db.opts.Dir.room(true); full != nil {
-				return &explained{text: full.Error(), kind: full, cause: err}
+			if full := db.opts.Dir.checkSpace(true); full != nil {
+				return &operatorError{text: full.Error(), kind: full, cause: err}
 			}
 		}
 	}
 	if !memory {
 		return err
 	}
-	return &explained{kind: ErrMemory, cause: err,
+	return &operatorError{kind: ErrMemory, cause: err,
 		text: fmt.Sprintf("this needs more memory than the database may use (%s): give it more with --memory, as docs/operate.md describes; "+
 			"nothing was changed", cmp.Or(db.opts.MemoryLimit, DefaultMemory))}
 }
@@ -104,12 +104,12 @@ func explainOpen(dir Dir, err error) error {
 	path := dir.Database()
 	pid, exe := lockHolder(path)
 	if full := dir.noRoomToOpen(err); pid == 0 && full != nil {
-		return &explained{text: full.Error(), kind: full, cause: err}
+		return &operatorError{text: full.Error(), kind: full, cause: err}
 	}
 	if pid == 0 {
-		return &explained{cause: err, text: openText(path, err)}
+		return &operatorError{cause: err, text: openText(path, err)}
 	}
-	return &explained{kind: ErrLocked, cause: err,
+	return &operatorError{kind: ErrLocked, cause: err,
 		text: fmt.Sprintf("%s is in use by process %d%s: stop it, or choose another --data-dir", path, pid, exe)}
 }
 

@@ -154,8 +154,8 @@ const (
 	tornLog = ".torn"
 )
 
-// keep copies the log as it was found, before the database is opened.
-func (d *LogDamage) keep(wal string, now time.Time) error {
+// keepCopy copies the log as it was found, before the database is opened.
+func (d *LogDamage) keepCopy(wal string, now time.Time) error {
 	d.Copy = wal + keptLog + now.UTC().Format("20060102T150405")
 	if d.Torn {
 		d.Copy = wal + tornLog
@@ -173,9 +173,9 @@ func (d *LogDamage) keep(wal string, now time.Time) error {
 	return errors.Join(err, to.Sync(), to.Close())
 }
 
-// openPast opens a database whose log is damaged: the log is kept beside, and cut off
+// openTruncated opens a database whose log is damaged: the log is kept beside, and cut off
 // behind the last transaction before the damage. err is what opening gave before.
-func openPast(dir Dir, err error, open func() (*pools, error)) (*pools, *LogDamage, error) {
+func openTruncated(dir Dir, err error, open func() (*pools, error)) (*pools, *LogDamage, error) {
 	if !slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || errors.Is(err, ErrLocked) {
 		return nil, nil, err
 	}
@@ -184,7 +184,7 @@ func openPast(dir Dir, err error, open func() (*pools, error)) (*pools, *LogDama
 		return nil, nil, errors.Join(err, scanning)
 	}
 	d.Torn = false // a torn log opens
-	if err := d.keep(dir.wal(), time.Now()); err != nil {
+	if err := d.keepCopy(dir.wal(), time.Now()); err != nil {
 		return nil, nil, fmt.Errorf("keep the damaged log: %w", err)
 	}
 	if err := os.Truncate(dir.wal(), d.At); err != nil {

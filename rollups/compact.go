@@ -9,27 +9,27 @@ import (
 	"pmx/engine"
 )
 
-// Compaction bounds. A step folds the tail of one key range of about stepRows
-// run rows, so that it holds the writer for a fraction of a second; a tail is
-// worth folding from tailRows on, or from an eighth of its run.
+// Compaction bounds. A step folds the delta of one key range of about stepBaseRows
+// base rows, so that it holds the writer for a fraction of a second; a delta is
+// worth folding from minDeltaRows on, or from an eighth of its base.
 const (
-	stepRows = 250_000
-	tailRows = 100_000
+	stepBaseRows = 250_000
+	minDeltaRows = 100_000
 )
 
-// Compact folds one key range of one rollup's tail into its sorted run, in one
-// transaction. It does nothing, and gives false, where no tail is long enough.
+// Compact folds one key range of one rollup's delta into its sorted base, in one
+// transaction. It does nothing, and gives false, where no delta is long enough.
 // Sums do not change, so readers and the snapshot need not know.
 func Compact(ctx context.Context, conn *sql.Conn) (worked bool, err error) {
 	for _, t := range tables {
-		due, err := t.due(ctx, conn)
+		due, err := t.compactionDue(ctx, conn)
 		if err != nil {
 			return false, fmt.Errorf("compact %s: %w", t.name, err)
 		}
 		if !due {
 			continue
 		}
-		if err := t.fold(ctx, conn, stepRows); err != nil {
+		if err := t.compactRange(ctx, conn, stepBaseRows); err != nil {
 			return false, fmt.Errorf("compact %s: %w", t.name, err)
 		}
 		return true, nil
@@ -37,18 +37,18 @@ func Compact(ctx context.Context, conn *sql.Conn) (worked bool, err error) {
 	return compactFacts(ctx, conn)
 }
 
-// CompactAll folds every tail, however short, in steps of about step run rows.
+// CompactAll folds every delta, however short, in steps of about step base rows.
 func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 	for _, t := range tables {
 		for {
 			var left int64
-			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.tail()).Scan(&left); err != nil {
+			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.deltaTable()).Scan(&left); err != nil {
 				return err
 			}
 			if left == 0 {
 				break
 			}
-			if err := t.fold(ctx, conn, step); err != nil {
+			if err := t.compactRange(ctx, conn, step); err != nil {
 				return fmt.Errorf("compact %s: %w", t.name, err)
 			}
 		}
@@ -56,17 +56,17 @@ func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 	return nil
 }
 
-// due tells whether the tail is long, or a fold of it has begun: then key
+// compactionDue tells whether the delta is long, or its compaction has begun: then key
 // ranges below the first left over are done.
-func (t table) due(ctx context.Context, conn *sql.Conn) (bool, error) {
+func (t table) compactionDue(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var run, tail int64
-	err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT count(*) FROM %s), (SELECT count(*) FROM %s)", t.name, t.tail())).
+	err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT count(*) FROM %s), (SELECT count(*) FROM %s)", t.name, t.deltaTable())).
 		Scan(&run, &tail)
-	return tail >= tailRows || (tail >= 1000 && tail*8 >= run), err
+	return tail >= minDeltaRows || (tail >= 1000 && tail*8 >= run), err
 }
 
-// fold takes the lowest keys of the tail.
-func (t table) fold(ctx context.Context, conn *sql.Conn, step int64) error {
+// compactRange compacts the lowest keys of the delta.
+func (t table) compactRange(ctx context.Context, conn *sql.Conn, step int64) error {
 	lo, hi, err := t.nextRange(ctx, conn, step)
 	if err != nil {
 		return err
@@ -74,9 +74,9 @@ func (t table) fold(ctx context.Context, conn *sql.Conn, step int64) error {
 	where := fmt.Sprintf("%s BETWEEN %d AND %d", t.keys[0], lo, hi)
 	return engine.InTx(ctx, conn, func() error {
 		for _, stmt := range []string{
-			"CREATE OR REPLACE TEMP TABLE folded AS " + t.whole(where),
+			"CREATE OR REPLACE TEMP TABLE folded AS " + t.merged(where),
 			"DELETE FROM " + t.name + " WHERE " + where,
-			"DELETE FROM " + t.tail() + " WHERE " + where,
+			"DELETE FROM " + t.deltaTable() + " WHERE " + where,
 			"INSERT INTO " + t.name + " FROM folded" + t.order(),
 			"DROP TABLE folded",
 		} {
@@ -89,14 +89,14 @@ func (t table) fold(ctx context.Context, conn *sql.Conn, step int64) error {
 }
 
 // nextRange picks the key range of the next step: from the lowest key in the
-// tail up to where about step rows of the run are passed.
+// delta up to where about step rows of the base are passed.
 func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, hi int64, err error) {
 	key := t.keys[0]
 	var rows int64
 	var first, last sql.NullInt64
 	err = conn.QueryRowContext(ctx, fmt.Sprintf(
 		"SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM (SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)), (SELECT count(*) FROM %[3]s)",
-		key, t.tail(), t.name)).Scan(&first, &last, &rows)
+		key, t.deltaTable(), t.name)).Scan(&first, &last, &rows)
 	if err != nil || !first.Valid {
 		return 0, 0, err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // growthVertical is activity over time: distinct wallets by week and month,
-// distinct markets by day, and the product behind /stats.
+// distinct markets by day, and the section of the snapshot behind /stats.
 func growthVertical() vertical {
 	return vertical{
 		tables: []table{
@@ -19,7 +19,7 @@ func growthVertical() vertical {
 		},
 		before:  growthBefore,
 		after:   growthAfter,
-		product: func() product { return newGrowth() },
+		section: func() section { return newGrowth() },
 	}
 }
 
@@ -78,15 +78,15 @@ func growthAfter(m *merge) error {
 // others by their days.
 func (m *merge) newSpans() error {
 	source := "d_day"
-	if m.recent.loaded {
-		later, late, err := m.recent.wallets.split(m.ctx, m.conn, statements.Get("FreshDays"))
+	if m.lastDays.loaded {
+		later, late, err := m.lastDays.wallets.split(m.ctx, m.conn, statements.Get("FreshDays"))
 		if err != nil {
 			return err
 		}
 		if err := m.countSpans(later); err != nil || len(late) == 0 {
 			return err
 		}
-		if err := fill(m.ctx, m.conn, "g_late", late); err != nil {
+		if err := fillDayTable(m.ctx, m.conn, "g_late", late); err != nil {
 			return err
 		}
 		source = "(SELECT day, id AS wallet FROM g_late)"
@@ -104,7 +104,7 @@ func (m *merge) newSpans() error {
 func (m *merge) countSpans(later []idDay) error {
 	type span struct{ kind, number int64 }
 	counts := map[span]int32{}
-	m.recent.wallets.first(later, func(d idDay, before int32) {
+	m.lastDays.wallets.eachWithPrevious(later, func(d idDay, before int32) {
 		for kind, of := range []func(int64) int64{weekOf, monthOf} {
 			if number := of(int64(d.day)); before == noDay || of(int64(before)) != number {
 				counts[span{int64(kind), number}]++
@@ -126,13 +126,13 @@ func (m *merge) newMarketDays() error {
 		moved = " " + statements.Get("NotMoved")
 	}
 	source := "(" + statements.Get("BatchMarketDays", "@moved", moved) + ")"
-	if m.recent.loaded {
-		later, late, err := m.recent.markets.split(m.ctx, m.conn, source)
+	if m.lastDays.loaded {
+		later, late, err := m.lastDays.markets.split(m.ctx, m.conn, source)
 		if err != nil {
 			return err
 		}
 		var fresh []int32
-		m.recent.markets.first(later, func(d idDay, before int32) {
+		m.lastDays.markets.eachWithPrevious(later, func(d idDay, before int32) {
 			if d.day != before {
 				fresh = append(fresh, d.day)
 			}
@@ -141,7 +141,7 @@ func (m *merge) newMarketDays() error {
 		if err != nil || len(late) == 0 {
 			return err
 		}
-		if err := fill(m.ctx, m.conn, "g_late", late); err != nil {
+		if err := fillDayTable(m.ctx, m.conn, "g_late", late); err != nil {
 			return err
 		}
 		source = "(SELECT day, id AS market FROM g_late)"
@@ -168,13 +168,13 @@ func (m *merge) movedDays(into, sign, batch string) error {
 	if err := m.exec("MovedMarketDays", append(dayArgs(lo, hi), "@into", into, "@batch", batch)...); err != nil {
 		return err
 	}
-	if m.recent.loaded {
+	if m.lastDays.loaded {
 		err := engine.Each(m.ctx, m.conn, statements.Get("MovedLastDays", "@moved", into), func(row []driver.Value) error {
 			last := idDay{id: int32(engine.Int(row[0])), day: int32(engine.Int(row[1])), exact: true}
 			if sign == "-1" {
 				last.day = noDay // unless it has days left
 			}
-			m.recent.markets.pending = append(m.recent.markets.pending, last)
+			m.lastDays.markets.pending = append(m.lastDays.markets.pending, last)
 			return nil
 		})
 		if err != nil {

@@ -30,41 +30,41 @@ type Live struct {
 
 	current atomic.Pointer[serving.Snapshot]
 
-	memory
+	liveState
 }
 
-// memory is what Live has read: whole, or of a Live that nobody has yet.
-type memory struct {
-	torn     bool // a batch was followed in part
-	builder  *serving.Builder
-	excluded map[int32]bool // wallet ids of Venue
-	catalog  *serving.CatalogBuilder
-	texts    texts // shared by markets
-	tokens   []tokenState
-	tokenIDs map[string]int32
-	// venueHeld lists the venue's own wallets that traded a token.
-	venueHeld map[int32][]int32
-	traders   []int32 // distinct wallets by market id, the venue's own among them
-	firsts    []int32 // of those, whose first market of its event it is
-	day       dayTraders
-	ripening  ripening
-	wallets   [serving.Periods]walletWindow
-	volumes   [serving.Periods]tokenWindow
-	busy      [serving.Periods]busy // mapped markets traded
-	freed     []int32               // tokens that the batch takes from their market
-	ever      legs                  // of all tokens
-	flows     map[int32]data.Micro  // of whales, into each token in the last 24 hours
-	products  []product
-	state     state
-	counts    serving.Counts
+// liveState is what Live has read: whole, or of a Live that nobody has yet.
+type liveState struct {
+	incomplete    bool // a batch was followed in part
+	walletBuilder *serving.WalletBuilder
+	excluded      map[int32]bool // wallet ids of Venue
+	catalog       *serving.CatalogBuilder
+	interned      interner // shared by markets
+	tokens        []tokenState
+	tokenIDs      map[string]int32
+	// venueTraded lists the venue's own wallets that traded a token.
+	venueTraded      map[int32][]int32
+	traders          []int32 // distinct wallets by market id, the venue's own among them
+	eventFirsts      []int32 // of those, whose first market of its event it is
+	day              dayTraders
+	recentlyResolved resolutionHeap
+	walletWindows    [serving.Periods]walletWindow
+	tokenWindows     [serving.Periods]tokenWindow
+	tradedMarkets    [serving.Periods]marketSet // mapped markets traded
+	freed            []int32                    // tokens that the batch takes from their market
+	lifetimeVolume   legs                       // of all tokens
+	whaleFlows       map[int32]data.Micro       // of whales, into each token in the last 24 hours
+	sections         []section
+	state            state
+	counts           serving.Counts
 }
 
-// places are the cities of the weather desk.
-func (l *Live) places() *data.Gazetteer { return (&desk{cities: l.Cities}).gazetteer() }
+// gazetteer gives the cities of the weather desk.
+func (l *Live) gazetteer() *data.Gazetteer { return (&desk{cities: l.Cities}).gazetteer() }
 
 // Wallet gives the id of a wallet; false where Live has not seen it.
 func (l *Live) Wallet(a data.Address) (int32, bool) {
-	id, ok := l.builder.Wallets().Lookup(a)
+	id, ok := l.walletBuilder.Wallets().Lookup(a)
 	return int32(id), ok
 }
 
@@ -76,10 +76,10 @@ func (l *Live) Token(tokenID string) (int32, bool) {
 
 // Known is how many wallets and tokens Live has seen.
 func (l *Live) Known() (wallets, tokens int) {
-	if l.builder == nil {
+	if l.walletBuilder == nil {
 		return 0, 0
 	}
-	return l.builder.Wallets().Len(), len(l.tokens)
+	return l.walletBuilder.Wallets().Len(), len(l.tokens)
 }
 
 // Snapshot is the newest one; nil before the first Load.
@@ -92,7 +92,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	if err := next.load(ctx, conn); err != nil {
 		return err
 	}
-	l.memory = next.memory
+	l.liveState = next.liveState
 	l.current.Store(next.Snapshot())
 	return nil
 }
@@ -107,30 +107,30 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	l.state, l.counts, l.ever, l.flows = s, serving.Counts{}, legs{}, nil
-	l.builder, l.catalog, l.texts = serving.NewBuilder(int(wallets)), serving.NewCatalogBuilder(), newTexts()
-	l.excluded, l.tokens, l.traders, l.firsts, l.tokenIDs = map[int32]bool{}, nil, nil, nil, map[string]int32{}
-	l.venueHeld, l.day, l.ripening = map[int32][]int32{}, newDayTraders(), nil
+	l.state, l.counts, l.lifetimeVolume, l.whaleFlows = s, serving.Counts{}, legs{}, nil
+	l.walletBuilder, l.catalog, l.interned = serving.NewWalletBuilder(int(wallets)), serving.NewCatalogBuilder(), newInterner()
+	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[int32]bool{}, nil, nil, nil, map[string]int32{}
+	l.venueTraded, l.day, l.recentlyResolved = map[int32][]int32{}, newDayTraders(), nil
 	for p := range serving.Periods {
-		l.wallets[p], l.volumes[p], l.busy[p] = newWalletWindow(), newTokenWindow(), busy{}
+		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = newWalletWindow(), newTokenWindow(), marketSet{}
 	}
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
 		return err
 	}
-	l.products = newProducts()
-	for _, p := range l.products {
-		if early, ok := p.(earlyProduct); ok {
+	l.sections = newSections()
+	for _, p := range l.sections {
+		if early, ok := p.(earlySection); ok {
 			defer early.begin(l)()
 		}
 	}
 	// Everything is added to the state row by row, as what batches change is.
-	return l.follow(ctx, conn, table.parts, "LoadNames", "")
+	return l.follow(ctx, conn, table.baseAndDelta, "LoadNames", "")
 }
 
 // Absorb adds what the batch merged last on conn changed, and publishes. Where that
 // ends halfway, the next call reads everything.
 func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
-	if l.builder == nil || l.torn {
+	if l.walletBuilder == nil || l.incomplete {
 		return l.Load(ctx, conn)
 	}
 	s, err := readState(ctx, conn)
@@ -147,7 +147,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
 		return err
 	}
-	l.torn = true
+	l.incomplete = true
 	if changed > 0 {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	err = l.follow(ctx, conn, func(t table) string {
 		return "SELECT " + t.columnList() + " FROM d_" + t.name
 	}, "BatchNames", "BatchTokens")
-	l.torn = err != nil
+	l.incomplete = err != nil
 	return err
 }
 
@@ -170,14 +170,14 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		query string
 		f     func(row []driver.Value)
 	}{
-		{known("LoadWallets", l.builder.Wallets().Len()), l.addWallet},
+		{known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet},
 		{known("LoadTokens", len(l.tokens)), l.mapToken},
-		{statements.Get(names), func(row []driver.Value) { l.builder.SetName(int(engine.Int(row[0])), engine.Text(row[1])) }},
+		{statements.Get(names), func(row []driver.Value) { l.walletBuilder.SetName(int(engine.Int(row[0])), engine.Text(row[1])) }},
 		{from(tableNamed("wallet_total")), l.addTotals},
 		{from(tableNamed("token_total")), l.addTokenTotal},
 		{from(tableNamed("market_wallets")), func(row []driver.Value) { l.addTraders(&l.traders, row) }},
-		{from(tableNamed("event_wallets")), func(row []driver.Value) { l.addTraders(&l.firsts, row) }},
-		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.wallets[engine.Int(row[1])].add(row) }},
+		{from(tableNamed("event_wallets")), func(row []driver.Value) { l.addTraders(&l.eventFirsts, row) }},
+		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.walletWindows[engine.Int(row[1])].add(row) }},
 		{from(tableNamed("token_window")), l.addTokenWindow},
 		{statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices},
 	}
@@ -195,7 +195,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	if err := errors.Join(l.followDay(ctx, conn, whole), l.followVenue(ctx, conn, whole)); err != nil {
 		return fmt.Errorf("follow traders: %w", err)
 	}
-	for _, p := range l.products {
+	for _, p := range l.sections {
 		if err := p.follow(ctx, conn, l, from, whole); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
@@ -205,7 +205,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 
 func (l *Live) addWallet(row []driver.Value) {
 	addr := data.Address(row[1].([]byte))
-	l.builder.Wallets().Add(addr)
+	l.walletBuilder.Wallets().Add(addr)
 	if l.Venue[addr] {
 		l.excluded[int32(engine.Int(row[0]))] = true
 	}
@@ -213,9 +213,9 @@ func (l *Live) addWallet(row []driver.Value) {
 
 func (l *Live) addTotals(row []driver.Value) {
 	id := int(engine.Int(row[0]))
-	t, _ := l.builder.Totals(id)
+	t, _ := l.walletBuilder.Totals(id)
 	addTotalsRow(&t, row)
-	l.builder.Set(id, t)
+	l.walletBuilder.Set(id, t)
 }
 
 // addTotalsRow adds a row of wallet_total to t.
@@ -261,15 +261,15 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	if s.asOf > 0 {
 		snap.AsOf = time.UnixMicro(s.asOf).UTC()
 	}
-	l.builder.Seal(snap)
+	l.walletBuilder.Seal(snap)
 	snap.Venue = slices.Sorted(maps.Keys(l.excluded))
 	l.refresh()
 	snap.Catalog = l.catalog.Seal()
 	l.count(snap)
 	for p := range serving.Periods {
-		snap.Traders[p], snap.Markets[p] = l.traderBoard(p), l.marketBoard(snap.Catalog, p)
+		snap.Traders[p], snap.Markets[p] = l.traderLeaderboard(p), l.marketLeaderboard(snap.Catalog, p)
 	}
-	for _, p := range l.products {
+	for _, p := range l.sections {
 		if err := p.publish(ctx, conn, l, snap); err != nil {
 			return err
 		}
@@ -285,9 +285,9 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 func (l *Live) count(snap *serving.Snapshot) {
 	c := &l.counts
 	l.catalog.Count(c)
-	c.Wallets, c.Tokens = int64(l.builder.Wallets().Len()), int64(len(l.tokens))
-	c.Fills, c.Basis = l.ever.takerFills+l.ever.makerFills, l.ever.basis()
-	c.Trades, c.VolumeUSD, c.VolumeShares = l.ever.by(c.Basis)
+	c.Wallets, c.Tokens = int64(l.walletBuilder.Wallets().Len()), int64(len(l.tokens))
+	c.Fills, c.Basis = l.lifetimeVolume.takerFills+l.lifetimeVolume.makerFills, l.lifetimeVolume.basis()
+	c.Trades, c.VolumeUSD, c.VolumeShares = l.lifetimeVolume.by(c.Basis)
 	snap.Counts = *c
 }
 

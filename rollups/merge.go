@@ -16,9 +16,9 @@ const dayLength = 86_400_000_000
 // windows are the lengths in µs of the rolling windows 0, 1 and 2.
 var windows = [3]int64{dayLength, 7 * dayLength, 30 * dayLength}
 
-// fewTokens is how many tokens are written out as a list, which zone maps can
+// maxListedTokens is how many tokens are written out as a list, which zone maps can
 // prune by; more are joined.
-const fewTokens = 200
+const maxListedTokens = 200
 
 // state is how far the rollups are.
 type state struct {
@@ -37,9 +37,9 @@ func readState(ctx context.Context, conn *sql.Conn) (s state, err error) {
 // a scan of history. It is used by one goroutine at a time.
 type Merger struct {
 	// Cities are those of the weather desk; nil: the built-in ones.
-	Cities *data.Gazetteer
-	pairs  pairs
-	recent recent
+	Cities   *data.Gazetteer
+	pairs    tradedPairs
+	lastDays lastTradeDays
 	// epoch is that of the rollups which the memory is of, next the one that the
 	// merge under way leads to. At any other epoch the memory is of no use.
 	epoch, next int64
@@ -52,16 +52,16 @@ func (g *Merger) Warm(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	g.epoch = s.epoch
-	return errors.Join(g.pairs.load(ctx, conn), g.recent.load(ctx, conn))
+	return errors.Join(g.pairs.load(ctx, conn), g.lastDays.load(ctx, conn))
 }
 
 // Warmed tells whether the Merger has in memory all that it keeps there.
-func (g *Merger) Warmed() bool { return g.pairs.loaded && g.recent.loaded }
+func (g *Merger) Warmed() bool { return g.pairs.loaded && g.lastDays.loaded }
 
 // Committed tells the Merger that its last Merge was committed.
 func (g *Merger) Committed() {
 	g.pairs.commit()
-	g.recent.commit()
+	g.lastDays.commit()
 	g.epoch = g.next
 }
 
@@ -70,9 +70,9 @@ func (g *Merger) Committed() {
 // batch to the facts and dimensions; it is called once, between reading what
 // was and reading what is. Where the rollups are stale already, only apply runs.
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
-	g.pairs.forget() // what a merge left that was rolled back
-	g.recent.forget()
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, recent: &g.recent, cities: g.Cities}
+	g.pairs.rollback() // what a merge left that was rolled back
+	g.lastDays.rollback()
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 		return g.Postpone(ctx, conn, apply)
 	}
 	if g.epoch != s.epoch { // a commit or a rebuild passed by
-		g.pairs, g.recent = pairs{}, recent{}
+		g.pairs, g.lastDays = tradedPairs{}, lastTradeDays{}
 		g.epoch = s.epoch
 	}
 	g.next = s.epoch + 1
@@ -115,16 +115,16 @@ func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() erro
 }
 
 type merge struct {
-	ctx      context.Context
-	conn     *sql.Conn
-	pairs    *pairs
-	recent   *recent
-	cities   *data.Gazetteer
-	from, to int64 // as_of before and after, unix µs
-	which    string
-	touched  int64 // how many tokens' holders are valued anew
-	moved    int64 // how many tokens go to another market
-	regroups bool  // whether events may lose or gain markets or tokens
+	ctx           context.Context
+	conn          *sql.Conn
+	pairs         *tradedPairs
+	lastDays      *lastTradeDays
+	cities        *data.Gazetteer
+	from, to      int64 // as_of before and after, unix µs
+	touchedTokens string
+	touched       int64 // how many tokens' holders are valued again
+	moved         int64 // how many tokens go to another market
+	regroups      bool  // whether events may lose or gain markets or tokens
 }
 
 func (m *merge) exec(name string, replace ...string) error {
@@ -153,7 +153,7 @@ func (m *merge) before() error {
 		return err
 	}
 	var err error
-	if m.which, _, err = m.few("SELECT token FROM touched"); err != nil {
+	if m.touchedTokens, _, err = m.few("SELECT token FROM touched"); err != nil {
 		return err
 	}
 	if err := m.held("before"); err != nil {
@@ -179,11 +179,11 @@ func (m *merge) before() error {
 // query; n is how many there are, or just more than few.
 func (m *merge) few(which string) (tokens string, n int, err error) {
 	var list sql.NullString
-	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(fewTokens+1))
+	query := statements.Get("FewTokens", "@which", which, "@most", strconv.Itoa(maxListedTokens+1))
 	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&n, &list); err != nil {
 		return "", 0, err
 	}
-	if n == 0 || n > fewTokens {
+	if n == 0 || n > maxListedTokens {
 		return which, n, nil
 	}
 	return list.String, n, nil
@@ -200,7 +200,7 @@ func (m *merge) newPairs() error {
 		return err
 	}
 	if moved > 0 {
-		*m.pairs = pairs{}
+		*m.pairs = tradedPairs{}
 		return m.exec("NewPairs")
 	}
 	return m.pairs.newPairs(m.ctx, m.conn)
@@ -215,7 +215,7 @@ func (m *merge) held(when string) error {
 		}
 		return m.exec("NoHoldings", "@when", when)
 	}
-	positions := statements.Get("HoldingsOfTouched", "@which", m.which)
+	positions := statements.Get("HoldingsOfTouched", "@which", m.touchedTokens)
 	for _, stmt := range []string{
 		"CREATE OR REPLACE TEMP TABLE leg_" + when + " AS " + statements.Get("HeldLegs", "@positions", positions),
 		"CREATE OR REPLACE TEMP TABLE held_" + when + " AS " + statements.Get("Holdings", "@legs", "leg_"+when),
@@ -256,7 +256,7 @@ func spanArgs(span int, sign string, lo, hi int64) []string {
 		"@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10)}
 }
 
-// after computes every delta and appends it to its tail.
+// after computes what the batch adds to every rollup and appends it to its delta.
 func (m *merge) after() error {
 	for span, length := range windows {
 		if err := m.exec("EnteringFills", spanArgs(span, "1", m.to-length, m.to)...); err != nil {
@@ -313,7 +313,7 @@ func (m *merge) batchRedemption() error {
 }
 
 // append leaves the delta of one rollup in the temporary table d_<name>, for
-// the live snapshot, and adds it to the tail.
+// the live snapshot, and appends it to the rollup's delta.
 func (m *merge) append(t table) error {
 	if t.revalued && m.touched == 0 {
 		return m.exec("NothingRevalued", "@table", t.name)
@@ -322,11 +322,11 @@ func (m *merge) append(t table) error {
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
 		"@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated())
 	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
-		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.some()))
+		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.nonZero()))
 	if err != nil {
 		return err
 	}
-	_, err = m.conn.ExecContext(m.ctx, fmt.Sprintf("INSERT INTO %s FROM d_%s", t.tail(), t.name))
+	_, err = m.conn.ExecContext(m.ctx, fmt.Sprintf("INSERT INTO %s FROM d_%s", t.deltaTable(), t.name))
 	return err
 }
 

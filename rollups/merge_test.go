@@ -33,7 +33,7 @@ type step struct {
 }
 
 // memory is a catalogue whose files are steps: the path is the step's number.
-func memory(steps []step) ingest.Catalogue {
+func stepFeeds(steps []step) ingest.FeedCatalog {
 	feed := data.Feed{
 		Name: "memory", Kind: data.KindFills, Identity: data.KeepRepeats, Rule: "equal rows are distinct fills",
 		Read: func(_ context.Context, src data.Source, _ io.Reader, sink data.Sink) error {
@@ -44,7 +44,7 @@ func memory(steps []step) ingest.Catalogue {
 			return emit(steps[n], sink)
 		},
 	}
-	return ingest.Catalogue{
+	return ingest.FeedCatalog{
 		Fits:   func(data.Feed, data.Head) error { return nil },
 		Head:   func(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil },
 		Open:   func(path string) (io.ReadCloser, error) { return os.Open(path) },
@@ -97,7 +97,7 @@ func newVenue(t testing.TB, steps []step) *venue {
 		t.Fatal(err)
 	}
 	im := &ingest.Importer{
-		DB: db, Feeds: memory(steps), Now: time.Now,
+		DB: db, Feeds: stepFeeds(steps), Now: time.Now,
 	}
 	g, live := &rollups.Merger{}, &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
 	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,

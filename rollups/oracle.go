@@ -19,7 +19,7 @@ func oracleVertical() vertical {
 		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },
 		inputs:    allForecasts,
 		temporary: []string{"o_all", "o_token"},
-		product:   func() product { return &oracleProduct{} },
+		section:   func() section { return &oracleSection{} },
 	}
 }
 
@@ -29,17 +29,17 @@ func (m *merge) forecasts(when, batch string) error {
 	if m.touched == 0 {
 		return nil
 	}
-	totals := statements.Get("TotalsOfTouched", "@which", m.which, "@batch", batch)
+	totals := statements.Get("TotalsOfTouched", "@which", m.touchedTokens, "@batch", batch)
 	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, totals))
 }
 
 // allForecasts scores every wallet's legs.
-func allForecasts(b *builder) error {
-	if err := b.run(statements.Get("PayingTokens")); err != nil {
+func allForecasts(b *rebuilder) error {
+	if err := b.exec(statements.Get("PayingTokens")); err != nil {
 		return err
 	}
 	legs := statements.Get("PayingLegs", "@positions", "position"+b.suffix)
-	return b.run(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix)))
+	return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix)))
 }
 
 // scored selects the forecasts of legs, given volumes by token.
@@ -49,12 +49,12 @@ func scored(legs, totals string) string {
 	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))
 }
 
-// oracleProduct keeps every wallet's score and every outcome's average price.
-type oracleProduct struct{ builder *serving.OracleBuilder }
+// oracleSection keeps every wallet's score and every outcome's average price.
+type oracleSection struct{ builder *serving.OracleBuilder }
 
-func (o *oracleProduct) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
+func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	if whole {
-		o.builder = serving.NewOracleBuilder(l.builder.Wallets())
+		o.builder = serving.NewOracleBuilder(l.walletBuilder.Wallets())
 	}
 	query := statements.Get("LoadScores", "@bins", from(tableNamed("oracle_bin")))
 	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
@@ -86,7 +86,7 @@ func scoreOf(row []driver.Value) (s serving.Score) {
 
 // average notes what the tokens of each outcome of a market traded for on
 // average.
-func (o *oracleProduct) average(l *Live, market int32) {
+func (o *oracleSection) average(l *Live, market int32) {
 	tokens := l.catalog.Tokens(market) // by outcome
 	for from := 0; from < len(tokens); {
 		var sum legs
@@ -104,7 +104,7 @@ func (o *oracleProduct) average(l *Live, market int32) {
 	}
 }
 
-func (o *oracleProduct) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
+func (o *oracleSection) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
 	snap.Oracle = o.builder.Seal()
 	return nil
 }

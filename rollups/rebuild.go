@@ -11,16 +11,16 @@ import (
 )
 
 // Rebuild recomputes every rollup from the facts in one transaction, replacing
-// runs and tails. cities are those of the weather desk, nil for the built-in ones.
+// bases and deltas. cities are those of the weather desk, nil for the built-in ones.
 // step is told the name of each rollup before it is built.
 func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
-		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).all(); err != nil {
+		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
 			return fmt.Errorf("weather desk: %w", err)
 		}
-		b := &builder{ctx: ctx, conn: conn, suffix: ""}
+		b := &rebuilder{ctx: ctx, conn: conn, suffix: ""}
 		return b.all(step, func(t table, query string) error { return t.replace(ctx, conn, query) }, func() error {
-			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.to, 10)))
+			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
 				if err == nil && v.rebuilt != nil {
 					err = v.rebuilt(b)
@@ -31,17 +31,17 @@ func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step f
 	})
 }
 
-// builder computes each rollup from the facts; suffix names the tables that
+// rebuilder computes each rollup from the facts; suffix names the tables that
 // later rollups read earlier ones from.
-type builder struct {
+type rebuilder struct {
 	ctx    context.Context
 	conn   *sql.Conn
-	to     int64
+	asOf   int64
 	suffix string
 }
 
-func (b *builder) all(step func(string, int, int), store func(table, string) error, finish func() error) error {
-	if err := b.conn.QueryRowContext(b.ctx, statements.Get("NewestFill")).Scan(&b.to); err != nil {
+func (b *rebuilder) all(step func(string, int, int), store func(table, string) error, finish func() error) error {
+	if err := b.conn.QueryRowContext(b.ctx, statements.Get("NewestFill")).Scan(&b.asOf); err != nil {
 		return err
 	}
 	for i, t := range tables {
@@ -68,16 +68,16 @@ func (b *builder) all(step func(string, int, int), store func(table, string) err
 }
 
 // inputs makes the temporary tables that rollup t and those after it read.
-func (b *builder) inputs(t table) error {
+func (b *rebuilder) inputs(t table) error {
 	switch t.name {
 	case "market_wallets":
 		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix)
 		holdings := statements.Get("Holdings", "@legs", "("+legs+")")
-		return b.run(statements.Get("RebuildHeld", "@holdings", holdings))
+		return b.exec(statements.Get("RebuildHeld", "@holdings", holdings))
 	case "undated":
 		return b.undated()
 	case "wallet_window":
-		if err := b.run("DROP TABLE IF EXISTS held_all"); err != nil {
+		if err := b.exec("DROP TABLE IF EXISTS held_all"); err != nil {
 			return err
 		}
 		return b.windowInputs()
@@ -85,38 +85,38 @@ func (b *builder) inputs(t table) error {
 	return b.verticalInputs(t)
 }
 
-func (b *builder) windowInputs() error {
+func (b *rebuilder) windowInputs() error {
 	for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
-		if err := b.run(statements.Get(name)); err != nil {
+		if err := b.exec(statements.Get(name)); err != nil {
 			return err
 		}
 	}
 	for span, length := range windows {
-		args := append(spanArgs(span, "1", b.to-length, b.to), "@redemption", "redemption"+b.suffix)
+		args := append(spanArgs(span, "1", b.asOf-length, b.asOf), "@redemption", "redemption"+b.suffix)
 		for _, name := range []string{"WindowFills", "RebuildWindowRedemption"} {
-			if err := b.run(statements.Get(name, args...)); err != nil {
+			if err := b.exec(statements.Get(name, args...)); err != nil {
 				return err
 			}
 		}
 	}
-	return b.run(b.windowUndated())
+	return b.exec(b.windowUndated())
 }
 
-func (b *builder) run(query string) error {
+func (b *rebuilder) exec(query string) error {
 	_, err := b.conn.ExecContext(b.ctx, query)
 	return err
 }
 
 // query is the definition of rollup t over the facts and over rollups built
 // before it.
-func (b *builder) query(t table) string {
+func (b *rebuilder) query(t table) string {
 	name, defined := t.rebuild, t.rebuild != ""
 	if !defined {
 		name = t.delta
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.to), "@events", marketEvents("true"))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.asOf), "@events", marketEvents("true"))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
 	}

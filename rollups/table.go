@@ -1,6 +1,6 @@
 // Package rollups derives every aggregate from the facts: it merges a batch at a
 // cost in proportion to the batch, rebuilds all of them from nothing, proves
-// that both agree, folds tails into sorted runs, and keeps the in-memory
+// that both agree, folds deltas into their bases, and keeps the in-memory
 // snapshot that is served.
 package rollups
 
@@ -20,7 +20,7 @@ var sqlFiles embed.FS
 
 var statements = engine.MustStatements(sqlFiles)
 
-// table is one rollup: a run sorted by its keys and a tail of deltas. Sums add
+// table is one rollup: a base sorted by its keys and the delta appended to it. Sums add
 // up; of greatest, HUGEINT columns, the larger value stands; extremes are the
 // first and last time and merge by min and max.
 type table struct {
@@ -31,7 +31,7 @@ type table struct {
 	extremes bool
 	delta    string // names the statement of what a batch adds
 	rebuild  string // names the definition, "" where it is delta over all facts
-	revalued bool   // changes only where holders are valued anew
+	revalued bool   // changes only where holders are valued again
 }
 
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
@@ -71,7 +71,7 @@ func tableNamed(name string) table {
 	panic("no rollup named " + name)
 }
 
-func (t table) tail() string { return t.name + "_tail" }
+func (t table) deltaTable() string { return t.name + "_tail" }
 
 // columns are all columns in table order.
 func (t table) columns() []string {
@@ -84,9 +84,9 @@ func (t table) columns() []string {
 
 func (t table) columnList() string { return strings.Join(t.columns(), ", ") }
 
-// some is the condition that a row says anything: one of its sums is not zero, or
+// nonZero is the condition that a row says anything: one of its sums is not zero, or
 // one of its greatest is there.
-func (t table) some() string {
+func (t table) nonZero() string {
 	var any []string
 	for _, c := range t.sums {
 		any = append(any, c+" <> 0")
@@ -126,42 +126,42 @@ func (t table) grouped(from string) string {
 		parts = append(parts, "min(first_ts) AS first_ts", "max(last_ts) AS last_ts")
 	}
 	return fmt.Sprintf("SELECT * FROM (%s) AS merged WHERE %s", t.typed(fmt.Sprintf(
-		"SELECT %s FROM (%s) AS rows GROUP BY %s", strings.Join(parts, ", "), from, strings.Join(t.keys, ", "))), t.some())
+		"SELECT %s FROM (%s) AS rows GROUP BY %s", strings.Join(parts, ", "), from, strings.Join(t.keys, ", "))), t.nonZero())
 }
 
-// whole is run and tail added up under a condition on keys, "" for all.
-func (t table) whole(where string) string {
+// merged is base and delta added up under a condition on keys, "" for all.
+func (t table) merged(where string) string {
 	if where != "" {
 		where = " WHERE " + where
 	}
 	return t.grouped(fmt.Sprintf("SELECT %[1]s FROM %[2]s%[4]s UNION ALL SELECT %[1]s FROM %[3]s%[4]s",
-		t.columnList(), t.name, t.tail(), where))
+		t.columnList(), t.name, t.deltaTable(), where))
 }
 
-// parts reads run and tail one behind the other, for whoever adds rows up himself.
-func (t table) parts() string {
-	return fmt.Sprintf("SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s", t.columnList(), t.name, t.tail())
+// baseAndDelta reads the rows of base and delta, for callers that add rows up themselves.
+func (t table) baseAndDelta() string {
+	return fmt.Sprintf("SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s", t.columnList(), t.name, t.deltaTable())
 }
 
-// current reads the whole table: the run alone where the tail is empty, which
+// current reads the whole table: the base alone where the delta is empty, which
 // spares adding up.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	var tail int64
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.tail()).Scan(&tail); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.deltaTable()).Scan(&tail); err != nil {
 		return "", err
 	}
 	if tail > 0 {
-		return t.whole(""), nil
+		return t.merged(""), nil
 	}
 	return "SELECT " + t.columnList() + " FROM " + t.name, nil
 }
 
 func (t table) order() string { return " ORDER BY " + strings.Join(t.keys, ", ") }
 
-// replace puts the rows of query in the place of run and tail.
+// replace puts the rows of query in the place of base and delta.
 func (t table) replace(ctx context.Context, conn *sql.Conn, query string) error {
 	for _, stmt := range []string{
-		"DELETE FROM " + t.name, "DELETE FROM " + t.tail(), fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
+		"DELETE FROM " + t.name, "DELETE FROM " + t.deltaTable(), fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
 	} {
 		if _, err := conn.ExecContext(ctx, stmt); err != nil {
 			return err

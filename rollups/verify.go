@@ -69,9 +69,9 @@ type verifier struct {
 	checks []Check
 }
 
-// rebuilt computes every rollup anew into temporary tables and compares.
+// rebuilt recomputes every rollup into temporary tables and compares.
 func (v *verifier) rebuilt(step func(string, int, int)) error {
-	b := &builder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix}
+	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix}
 	of := len(tables) + len(assertions)
 	tell := func(name string, done, _ int) {
 		if step != nil {
@@ -80,7 +80,7 @@ func (v *verifier) rebuilt(step func(string, int, int)) error {
 	}
 	return b.all(tell, func(t table, query string) error {
 		_, err := v.conn.ExecContext(v.ctx, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s%s AS SELECT * FROM (%s) AS r WHERE %s",
-			t.name, rebuiltSuffix, query, t.some()))
+			t.name, rebuiltSuffix, query, t.nonZero()))
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (v *verifier) compare(t table) error {
 	rebuilt := "SELECT " + t.columnList() + " FROM " + t.name + rebuiltSuffix
 	query := fmt.Sprintf(`SELECT (SELECT count(*) FROM %[3]s%[4]s),
 		(SELECT count(*) FROM (%[1]s EXCEPT ALL %[2]s)) + (SELECT count(*) FROM (%[2]s EXCEPT ALL %[1]s))`,
-		t.whole(""), rebuilt, t.name, rebuiltSuffix)
+		t.merged(""), rebuilt, t.name, rebuiltSuffix)
 	if err := v.conn.QueryRowContext(v.ctx, query).Scan(&c.Rows, &c.Bad); err != nil {
 		return fmt.Errorf("compare %s: %w", t.name, err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // vertical is what one area of the API is made from: its rollups, what merging
-// and rebuilding them needs beside their statements, and its part of the
+// and rebuilding them needs besides their statements, and its section of the
 // snapshot. Every field may be left out.
 type vertical struct {
 	tables []table
@@ -18,18 +18,18 @@ type vertical struct {
 	// facts by then, and held_before and held_after are there.
 	after func(m *merge) error
 	// inputs makes the temporary tables that the definitions read.
-	inputs func(b *builder) error
+	inputs func(b *rebuilder) error
 	// temporary names the tables of inputs, dropped when all is built.
 	temporary []string
-	// rebuilt is called when all rollups were built anew, in their transaction.
-	rebuilt func(b *builder) error
+	// rebuilt is called when all rollups were rebuilt, in their transaction.
+	rebuilt func(b *rebuilder) error
 	// check proves what is kept beside the tables.
 	check   func(v *verifier) (Check, error)
-	product func() product
+	section func() section
 }
 
-// product is one part of the snapshot, kept in memory.
-type product interface {
+// section is what one area keeps in memory for its fields of the snapshot.
+type section interface {
 	// follow takes rows in: of everything (whole, forgetting what was) or of the
 	// batch merged last. from gives the query of a rollup's rows in question, in
 	// the order of its columns.
@@ -38,8 +38,8 @@ type product interface {
 	publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error
 }
 
-// earlyProduct has work that needs the descriptions of the markets alone.
-type earlyProduct interface {
+// earlySection has work that needs the descriptions of the markets alone.
+type earlySection interface {
 	// begin starts it, once these are loaded, and gives a function that waits for
 	// its end.
 	begin(l *Live) (wait func())
@@ -58,11 +58,11 @@ func allTables() []table {
 	return all
 }
 
-func newProducts() []product {
-	var all []product
+func newSections() []section {
+	var all []section
 	for _, v := range verticals() {
-		if v.product != nil {
-			all = append(all, v.product())
+		if v.section != nil {
+			all = append(all, v.section())
 		}
 	}
 	return all
@@ -80,7 +80,7 @@ func (m *merge) each(f func(v vertical) func(*merge) error) error {
 }
 
 // verticalInputs runs the inputs of the vertical whose first table is t.
-func (b *builder) verticalInputs(t table) error {
+func (b *rebuilder) verticalInputs(t table) error {
 	for _, v := range verticals() {
 		if v.inputs != nil && len(v.tables) > 0 && v.tables[0].name == t.name {
 			return v.inputs(b)

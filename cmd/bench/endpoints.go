@@ -66,14 +66,14 @@ func (b *bench) endpoints() error {
 }
 
 func (b *bench) endpoint(s *service, name string, paths []string) error {
-	quiet, floor, err := b.inTurns(s, paths, eachLasting)
+	quiet, floor, err := b.alternate(s, paths, eachLasting)
 	if err != nil {
 		return err
 	}
 	ours := fmt.Sprintf("%s/s, p50 %s, p99 %s", count(int64(quiet.PerSecond)), short(quiet.P50), short(quiet.P99))
 	if !b.Quiet {
 		var busy load.Result
-		if err := b.whileBusy(s, func() (err error) { busy, err = s.ask(b.ctx, paths); return err }); err != nil {
+		if err := b.underLoad(s, func() (err error) { busy, err = s.ask(b.ctx, paths); return err }); err != nil {
 			return err
 		}
 		ours += fmt.Sprintf("; under import p99 %s (%s×)", short(busy.P99), ratio(busy.P99.Seconds(), quiet.P99.Seconds()))
@@ -90,9 +90,9 @@ func (s *service) ask(ctx context.Context, paths []string) (load.Result, error) 
 	return ask(ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: s.conns, Duration: eachLasting})
 }
 
-// whileBusy runs f while 10k fills after another come in and the background
+// underLoad runs f while 10k fills after another come in and the background
 // cycle compacts and checkpoints.
-func (b *bench) whileBusy(s *service, f func() error) error {
+func (b *bench) underLoad(s *service, f func() error) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	done := make(chan error, 1)
 	go func() {

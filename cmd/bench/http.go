@@ -43,7 +43,7 @@ type service struct {
 }
 
 func (b *bench) serve(name string) (*service, error) {
-	engine.MakeRoom()
+	engine.AddSpareProcs()
 	s := &service{done: make(chan error, 1), conns: b.Conns}
 	var a *api.API
 	var err error
@@ -110,7 +110,7 @@ func (b *bench) http() error {
 		{"leaderboard, 200 rows", []string{"/api/v3/leaderboard/traders?limit=200"}, "≥ 0.85"},
 		{"stats of random wallets", stats, "≥ 0.60"},
 	} {
-		if err := b.against(s, c.what, c.paths, c.bar); err != nil {
+		if err := b.compareWithFloor(s, c.what, c.paths, c.bar); err != nil {
 			return errors.Join(err, s.close())
 		}
 	}
@@ -128,8 +128,8 @@ func walletPaths(s *service) []string {
 	return paths
 }
 
-func (b *bench) against(s *service, what string, paths []string, bar string) error {
-	ours, floor, err := b.inTurns(s, paths, lasting)
+func (b *bench) compareWithFloor(s *service, what string, paths []string, bar string) error {
+	ours, floor, err := b.alternate(s, paths, lasting)
 	if err != nil {
 		return err
 	}
@@ -138,9 +138,9 @@ func (b *bench) against(s *service, what string, paths []string, bar string) err
 	return nil
 }
 
-// inTurns asks s and Fiber's constant body of the same size for paths, three times
+// alternate asks s and Fiber's constant body of the same size for paths, three times
 // each by turns, and gives the run of each whose rate is in the middle.
-func (b *bench) inTurns(s *service, paths []string, each time.Duration) (ours, floor load.Result, err error) {
+func (b *bench) alternate(s *service, paths []string, each time.Duration) (ours, floor load.Result, err error) {
 	run := func(addr string) (load.Result, error) {
 		return ask(b.ctx, load.Config{Addr: addr, Paths: paths, Keys: s.keys, Conns: b.Conns, Duration: each})
 	}

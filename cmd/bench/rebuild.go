@@ -22,7 +22,7 @@ const legs = `SUM(CASE WHEN role <> 1 THEN 1 ELSE 0 END)::BIGINT, SUM(CASE WHEN 
   SUM(CASE WHEN role = 1 THEN usd ELSE 0 END)::BIGINT, SUM(CASE WHEN role = 1 THEN shares ELSE 0 END)::BIGINT`
 
 // rivalRebuild derives the same rollups with bare statements, written as one
-// would by hand: no runs in key order, no tails, no transaction around them.
+// would by hand: no bases in key order, no deltas, no transaction around them.
 var rivalRebuild = []string{
 	`CREATE TABLE position AS SELECT token, wallet, count(*) AS fills,
   SUM(CASE side WHEN 0 THEN shares ELSE 0 END)::BIGINT AS bs, SUM(CASE side WHEN 1 THEN shares ELSE 0 END)::BIGINT AS ss,

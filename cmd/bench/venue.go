@@ -26,7 +26,7 @@ import (
 func open(ctx context.Context, dir string, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
 	return keeper.Open(ctx, keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(dir)},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 		Publish: publish,
 	})

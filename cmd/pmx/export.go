@@ -117,7 +117,7 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)
 	}
-	m := newMeter(std, c.JSON)
+	m := newProgressBar(std, c.JSON)
 	res, err := perform(ctx, cli, opExport, exportRequest{c.Dataset, data.Format(c.Format)},
 		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") }, localExport)
 	m.clear()
@@ -128,7 +128,7 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Out == "-" {
 		return within(ctx, func() error { return copyFile(std.out, res.Path) })
 	}
-	if err := std.deliver(ctx, c.Out, res.Path); err != nil {
+	if err := std.moveInto(ctx, c.Out, res.Path); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -64,7 +64,7 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			return err
 		}
 	}
-	m := newMeter(std, c.JSON)
+	m := newProgressBar(std, c.JSON)
 	req := keeper.Request{Paths: paths, Stdin: in.path(), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun, Correct: c.Correct}
 	done := keeper.NewResult() // so far
 	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {

@@ -88,7 +88,7 @@ func TestWhatAServerLeftOpenIsSaid(t *testing.T) {
 		{left, fmt.Errorf("%w (%w)", canceled, context.Canceled), "context canceled", true},
 		{t.Context(), &admin.Error{Code: "failed", Message: "disk full"}, "disk full", false},
 	} {
-		err := stopped(c.ctx, opImport, c.err)
+		err := operationError(c.ctx, opImport, c.err)
 		if !strings.Contains(err.Error(), c.want) || errors.Is(err, context.Canceled) != c.interrupted {
 			t.Errorf("%v becomes %q, want %q", c.err, err, c.want)
 		}

@@ -41,7 +41,7 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 	}
 	err = errors.Join(f(db), db.Close())
 	if err == nil && admin.Running(dir.AdminSocket()) {
-		// The change is made, whoever leaves now.
+		// The change is made, even if the caller leaves now.
 		_, err = admin.Call(context.WithoutCancel(ctx), dir.AdminSocket(), opKeys, none{}, nil) // in force at once
 	}
 	return err

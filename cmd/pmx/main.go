@@ -95,7 +95,7 @@ func run(args []string, std stdio) int {
 		return 2
 	}
 	if !slices.Contains([]string{"sample", "openapi", "version"}, kctx.Selected().Name) { // which touch no data directory
-		std.mask = engine.OwnerOnly()
+		std.mask = engine.SetOwnerUmask()
 	}
 	return status(ctx, kctx.Run(&cli, std), std)
 }

@@ -18,13 +18,13 @@ type RefreshCmd struct {
 
 // Run refreshes.
 func (c RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return derive(ctx, cli, std, opRefresh, c.JSON, none{}, localRefresh)
+	return runMaintenance(ctx, cli, std, opRefresh, c.JSON, none{}, localRefresh)
 }
 
 // RebuildCmd recomputes every rollup.
 type RebuildCmd struct {
 	JSON bool `help:"End with one JSON object instead of text."`
-	whaleMark
+	whaleThreshold
 }
 
 // Help is the longer help.
@@ -40,14 +40,14 @@ func (c RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return err
 	}
-	return derive(ctx, cli, std, opRebuild, c.JSON, rebuildRequest{whale}, localRebuild)
+	return runMaintenance(ctx, cli, std, opRebuild, c.JSON, rebuildRequest{whale}, localRebuild)
 }
 
-// derive runs an operation that brings the rollups up to date, and says how long
+// runMaintenance runs an operation that brings the rollups up to date, and says how long
 // that took.
-func derive[Req any](ctx context.Context, cli *CLI, std stdio, op string, asJSON bool, req Req,
+func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op string, asJSON bool, req Req,
 	local func(context.Context, *keeper.Keeper, Req, func(stage)) (none, error)) error {
-	m := newMeter(std, asJSON)
+	m := newProgressBar(std, asJSON)
 	began := time.Now()
 	_, err := perform(ctx, cli, op, req, m.stage, local)
 	m.clear()
@@ -76,7 +76,7 @@ profits and losses of all wallets must add up to zero. The exit status is 0 if a
 
 // Run verifies.
 func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	m := newMeter(std, c.JSON)
+	m := newProgressBar(std, c.JSON)
 	checks, err := perform(ctx, cli, opVerify, none{}, m.stage, localVerify)
 	m.clear()
 	if err != nil {

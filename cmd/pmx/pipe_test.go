@@ -69,7 +69,7 @@ func TestDeliveryEndsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := (stdio{}).deliver(ctx, target, from); !errors.Is(err, context.DeadlineExceeded) {
+	if err := (stdio{}).moveInto(ctx, target, from); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the end of the context", err)
 	}
 	reader, err := os.OpenFile(target, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go of who waits

@@ -29,8 +29,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// meter shows progress: a bar on a terminal, nothing elsewhere.
-type meter struct {
+// progressBar shows progress: a bar on a terminal, nothing elsewhere.
+type progressBar struct {
 	w     io.Writer
 	on    bool
 	bar   *progressbar.ProgressBar
@@ -38,14 +38,14 @@ type meter struct {
 	began time.Time
 }
 
-func newMeter(std stdio, quiet bool) *meter {
-	return &meter{w: std.err, on: !quiet && isTerminal(std.err)}
+func newProgressBar(std stdio, quiet bool) *progressBar {
+	return &progressBar{w: std.err, on: !quiet && isTerminal(std.err)}
 }
 
 const barSteps = 1000
 
 // show draws share (0…1, negative: unknown) of a piece of work named label.
-func (m *meter) show(label string, share float64, note string) {
+func (m *progressBar) show(label string, share float64, note string) {
 	if !m.on {
 		return
 	}
@@ -70,7 +70,7 @@ func (m *meter) show(label string, share float64, note string) {
 	}
 }
 
-func (m *meter) clear() {
+func (m *progressBar) clear() {
 	if m.bar != nil {
 		_ = m.bar.Finish()
 		_ = m.bar.Clear()
@@ -78,11 +78,11 @@ func (m *meter) clear() {
 	}
 }
 
-func (m *meter) stage(s stage) {
+func (m *progressBar) stage(s stage) {
 	m.show("computing", float64(s.Done)/float64(max(s.Of, 1)), s.Name)
 }
 
-func (m *meter) imported(e keeper.Event) {
+func (m *progressBar) imported(e keeper.Event) {
 	switch {
 	case e.Progress != nil:
 		m.file(*e.Progress)
@@ -93,7 +93,7 @@ func (m *meter) imported(e keeper.Event) {
 	}
 }
 
-func (m *meter) file(p ingest.Progress) {
+func (m *progressBar) file(p ingest.Progress) {
 	note := ""
 	if p.Phase == "reading" && p.Rows > 0 && m.bar != nil {
 		if s := time.Since(m.began).Seconds(); s > 0.5 {

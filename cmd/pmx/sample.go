@@ -29,7 +29,7 @@ with a manifest of what an import must come to. The bundled venue is the default
 
 // Run writes the venue.
 func (c *SampleCmd) Run(ctx context.Context, std stdio) error {
-	m := newMeter(std, c.JSON)
+	m := newProgressBar(std, c.JSON)
 	began := time.Now()
 	man, err := sample.Write(ctx, sample.Config{Fills: c.Fills, Seed: c.Seed, End: c.End}, c.Out, func(done int64) {
 		m.show("writing fills", float64(done)/float64(max(c.Fills, 1)), "")

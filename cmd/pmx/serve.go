@@ -41,7 +41,7 @@ type ServeCmd struct {
 	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
 	ExportQuota  byteSize      `help:"Disk that finished exports may take, such as 500MB; the oldest make room." default:"20GB" placeholder:"SIZE"`
 	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
-	whaleMark
+	whaleThreshold
 	Historical bool `help:"The venue is historical on purpose: grade its trades and markets against its own newest fill, not against the clock."`
 	Sample     bool `help:"Import the bundled sample venue into an empty data directory first; it is historical."`
 }
@@ -56,13 +56,13 @@ func (ServeCmd) Help() string {
   pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8`
 }
 
-// sweepExports is when exports that are old or too many make room.
+// sweepExports is when exports that are too old or over the quota are removed.
 const sweepExports = "@every 1m"
 
-// relay passes snapshots to the API, which is made after the first one.
-type relay struct{ api *api.API }
+// publisher passes snapshots to the API, which is made after the first one.
+type publisher struct{ api *api.API }
 
-func (r *relay) publish(s *serving.Snapshot) {
+func (r *publisher) publish(s *serving.Snapshot) {
 	if r.api != nil {
 		r.api.Publish(s)
 	}
@@ -79,8 +79,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
 		return err
 	}
-	sweepSpools(dir)
-	lines, closeLines, err := c.lines(std)
+	removeStaleStdin(dir)
+	lines, closeLines, err := c.openLog(std)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	defer closeLog()
 	at.Listener.Refuse()
 	defer at.Listener.Close()
-	engine.MakeRoom()
-	r := &relay{}
+	engine.AddSpareProcs()
+	r := &publisher{}
 	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish, at.Watch)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 }
 
 // answer serves what k keeps until ctx ends.
-func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *publisher, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
@@ -140,16 +140,16 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *relay, at se
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	offer(sock, k, gate)
+	registerOperations(sock, k, gate)
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(std.err, "for people: %[1]s/docs is the reference, %[1]s/status shows how fresh everything is\n", srv.URL())
-	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Tend}}
+	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error { return at.Watch.Keep(ctx, name, run) }
+		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
 	}
-	return together(ctx, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
+	return runAll(ctx, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
 		kept("status history", func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) }))
 }
@@ -160,11 +160,11 @@ func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logge
 		Limits: job.Limits{Keep: c.ExportKeep, Quota: int64(c.ExportQuota), PerKey: c.ExportJobs}})
 }
 
-// together runs all until ctx ends or one fails, and waits for every one.
-func together(ctx context.Context, all ...func(context.Context) error) error {
+// runAll runs all until ctx ends or one fails, and waits for every one.
+func runAll(ctx context.Context, all ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, run := range all {
-		guard.In(group, func() error { return run(ctx) })
+		guard.InGroup(group, func() error { return run(ctx) })
 	}
 	return group.Wait()
 }
@@ -210,8 +210,8 @@ func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(),
 	return cfg, closeLog, nil
 }
 
-// lines is where the log goes.
-func (c *ServeCmd) lines(std stdio) (io.Writer, func(), error) {
+// openLog is where the log goes.
+func (c *ServeCmd) openLog(std stdio) (io.Writer, func(), error) {
 	if c.Log == "-" || c.Log == "" {
 		return std.err, func() {}, nil
 	}
@@ -251,7 +251,7 @@ func firstSample(ctx context.Context, k *keeper.Keeper, dir engine.Dir, std stdi
 	}
 	_, _ = fmt.Fprintf(std.err, "importing the sample venue: %s fills, %s … %s\n", thousands(man.Fills),
 		man.Start.Format(time.DateOnly), man.End.Format(time.DateOnly))
-	m := newMeter(std, false)
+	m := newProgressBar(std, false)
 	defer m.clear()
 	res, err := k.Import(ctx, keeper.Request{Paths: []string{out}}, m.imported)
 	if err == nil && len(res.Failed) > 0 {

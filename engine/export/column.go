@@ -69,7 +69,7 @@ func (c column) parquet() string {
 func (c column) csv() string {
 	switch c.kind {
 	case text, texts:
-		return harmless(c.name)
+		return escapeFormula(c.name)
 	case amount:
 		return exactDecimal(c.name)
 	case shares:
@@ -91,8 +91,8 @@ func rfc3339(col string) string {
 	return fmt.Sprintf("strftime(make_timestamp(%s), '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", col)
 }
 
-// harmless is data.Defuse in SQL.
-func harmless(col string) string {
+// escapeFormula is data.EscapeFormula in SQL.
+func escapeFormula(col string) string {
 	starts := make([]string, 0, len(data.FormulaStarts))
 	for _, r := range data.FormulaStarts {
 		starts = append(starts, fmt.Sprintf("chr(%d)", r))

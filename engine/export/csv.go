@@ -12,7 +12,7 @@ import (
 // wants it, with CRLF; DuckDB writes LF. Line ends inside of quotes are the
 // cell's own and stay as they are.
 type csvJoiner struct {
-	out *part
+	out *outputFile
 }
 
 func (j *csvJoiner) add(path string, _ bool) (err error) {

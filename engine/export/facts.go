@@ -41,7 +41,7 @@ var ErrUnknown = errors.New("unknown")
 // file is complete when WriteFacts returns without an error. It gives way to
 // requests.
 func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
-	err = e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
+	err = e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		path, rows, err = writeFacts(ctx, conn, dir, dataset, format)
 		return err
 	})

@@ -11,8 +11,8 @@ import (
 	"pmx/engine"
 )
 
-// snapshot is the state of the database that rows were read from.
-type snapshot struct {
+// databaseState is the state of the database that rows were read from.
+type databaseState struct {
 	version string
 	asOf    time.Time
 }
@@ -24,19 +24,19 @@ type frozen struct {
 	name string
 }
 
-// frozenYet counts the frozen databases of this process, to name them.
-var frozenYet atomic.Int64
+// frozenCount counts the frozen databases of this process, to name them.
+var frozenCount atomic.Int64
 
 // freezing makes a frozen database and runs f, which fills it, in a transaction.
 func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *frozen) error) (*frozen, error) {
-	in := &frozen{db: e.DB, name: fmt.Sprintf("frozen_%d", frozenYet.Add(1))}
+	in := &frozen{db: e.DB, name: fmt.Sprintf("frozen_%d", frozenCount.Add(1))}
 	filled := false
 	defer func() {
 		if !filled { // after a panic too
 			in.drop(ctx)
 		}
 	}()
-	err := e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
+	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		if _, err := conn.ExecContext(ctx, "ATTACH ':memory:' AS "+in.name); err != nil {
 			return err
 		}
@@ -59,9 +59,9 @@ func (in *frozen) drop(ctx context.Context) {
 	})
 }
 
-// rows are the rows of a dataset in a frozen database.
-type rows struct {
-	snapshot
+// frozenRows are the rows of a dataset in a frozen database.
+type frozenRows struct {
+	databaseState
 	in        *frozen
 	dataset   dataset
 	count     int64
@@ -69,7 +69,7 @@ type rows struct {
 }
 
 // freezeDataset freezes a research dataset. It runs in a transaction.
-func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen, d dataset) (*rows, error) {
+func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen, d dataset) (*frozenRows, error) {
 	snap, err := e.state(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen
 
 // freeze keeps the first rows of a definition, one more than a file may have to
 // see whether there are more.
-func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap snapshot, d dataset, definition string) (*rows, error) {
-	r := &rows{snapshot: snap, in: in, dataset: d}
+func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap databaseState, d dataset, definition string) (*frozenRows, error) {
+	r := &frozenRows{databaseState: snap, in: in, dataset: d}
 	limit := cmp.Or(e.MaxRows, MaxRows)
 	if _, err := conn.ExecContext(ctx, "CREATE TABLE "+r.table()+" AS "+d.frozen(definition, limit+1)); err != nil {
 		return nil, err
@@ -98,4 +98,4 @@ func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap 
 	return r, nil
 }
 
-func (r *rows) table() string { return r.in.name + "." + r.dataset.name }
+func (r *frozenRows) table() string { return r.in.name + "." + r.dataset.name }

@@ -26,7 +26,7 @@ var errParquet = errors.New("not a whole Parquet file")
 // groups are copied as they are, one behind the other, and one footer names them
 // all. https://parquet.apache.org/docs/file-format/
 type parquetJoiner struct {
-	out    *part
+	out    *outputFile
 	meta   [][2]string
 	sorted []format.SortingColumn // columns counted as leaves
 	footer format.FileMetaData

@@ -18,13 +18,13 @@ import (
 	"pmx/engine"
 )
 
-// Part is one file of all facts: the fills of a UTC day, or a whole other dataset.
-type Part struct {
-	Name   string `json:"name"` // path below the folder of the export, with slashes
-	Rows   int64  `json:"rows"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Print  string `json:"print"` // of the rows in it, for fills: the same as long as they are
+// Partition is one file of all facts: the fills of a UTC day, or a whole other dataset.
+type Partition struct {
+	Name        string `json:"name"` // path below the folder of the export, with slashes
+	Rows        int64  `json:"rows"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"`
+	Fingerprint string `json:"print"` // of the rows in it, for fills: the same as long as they are
 }
 
 const dayMicros = 24 * int64(time.Hour/time.Microsecond)
@@ -35,8 +35,8 @@ const dayMicros = 24 * int64(time.Hour/time.Microsecond)
 // of the work that is behind it; done takes it away. A day whose print is known
 // already, by name, is handed over without a path instead of being written.
 func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[string]string,
-	done func(p Part, path string, share float64) error) error {
-	err := e.DB.ReadAside(ctx, func(conn *sql.Conn) error {
+	done func(p Partition, path string, share float64) error) error {
+	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
 			days, total, err := fillDays(ctx, conn)
 			if err != nil {
@@ -46,18 +46,18 @@ func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[st
 			for _, d := range days {
 				behind += d.Rows
 				share := float64(behind) / float64(total+1)
-				if known[d.Name] == d.Print {
-					err = done(d.Part, "", share)
+				if known[d.Name] == d.Fingerprint {
+					err = done(d.Partition, "", share)
 				} else {
-					err = writePart(ctx, conn, dir, d.Part, "fills", d.where(), func(p Part, path string) error { return done(p, path, share) })
+					err = writePartition(ctx, conn, dir, d.Partition, "fills", d.where(), func(p Partition, path string) error { return done(p, path, share) })
 				}
 				if err != nil {
 					return err
 				}
 			}
 			for _, dataset := range Facts[1:] {
-				p := Part{Name: dataset + ".parquet"}
-				err := writePart(ctx, conn, dir, p, dataset, "", func(p Part, path string) error { return done(p, path, 1) })
+				p := Partition{Name: dataset + ".parquet"}
+				err := writePartition(ctx, conn, dir, p, dataset, "", func(p Partition, path string) error { return done(p, path, 1) })
 				if err != nil {
 					return err
 				}
@@ -73,7 +73,7 @@ func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[st
 
 // fillDay is a day of fills before it is written.
 type fillDay struct {
-	Part
+	Partition
 	day int64
 }
 
@@ -89,7 +89,7 @@ func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64,
 	defer rows.Close()
 	for rows.Next() {
 		var d fillDay
-		if err := rows.Scan(&d.day, &d.Rows, &d.Print); err != nil {
+		if err := rows.Scan(&d.day, &d.Rows, &d.Fingerprint); err != nil {
 			return nil, 0, err
 		}
 		d.Name = "fills/day=" + time.UnixMicro(d.day*dayMicros).UTC().Format(time.DateOnly) + "/fills.parquet"
@@ -99,8 +99,8 @@ func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64,
 	return days, total, rows.Err()
 }
 
-// writePart writes one file; done gets it whole. A dataset without rows has none.
-func writePart(ctx context.Context, conn *sql.Conn, dir string, p Part, dataset, where string, done func(p Part, path string) error) (err error) {
+// writePartition writes one file; done gets it whole. A dataset without rows has none.
+func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition, dataset, where string, done func(p Partition, path string) error) (err error) {
 	path := filepath.Join(dir, strings.NewReplacer("/", "-", "=", "-").Replace(p.Name))
 	defer func() {
 		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) { // done may have taken it
@@ -115,14 +115,14 @@ func writePart(ctx context.Context, conn *sql.Conn, dir string, p Part, dataset,
 	if p.Rows, err = res.RowsAffected(); err != nil || p.Rows == 0 {
 		return err
 	}
-	if err := sealPart(path, &p); err != nil {
+	if err := sealPartition(path, &p); err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	return done(p, path)
 }
 
-// sealPart brings a file to the disk, reads its footer back and takes its sum.
-func sealPart(path string, p *Part) (err error) {
+// sealPartition brings a file to the disk, reads its footer back and takes its sum.
+func sealPartition(path string, p *Partition) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

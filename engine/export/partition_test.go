@@ -22,9 +22,9 @@ type lake struct {
 func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
 	t.Helper()
 	prints := map[string]string{}
-	err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), l.prints, func(p export.Part, path string, _ float64) error {
+	err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), l.prints, func(p export.Partition, path string, _ float64) error {
 		if strings.HasPrefix(p.Name, "fills/") {
-			prints[p.Name] = p.Print
+			prints[p.Name] = p.Fingerprint
 			if path != "" {
 				written = append(written, strings.TrimSuffix(strings.TrimPrefix(p.Name, "fills/day="), "/fills.parquet"))
 			}

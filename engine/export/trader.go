@@ -103,17 +103,17 @@ func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format 
 
 // trader is an export of one wallet under way.
 type trader struct {
-	snapshot
+	databaseState
 	wallet      data.Address
 	format      data.Format
 	historyDays int
 	path        string
 	cut         bool // the history left something out
-	tables      []*rows
+	tables      []*frozenRows
 }
 
 func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, in *frozen, t *trader) (err error) {
-	if t.snapshot, err = e.state(ctx, conn); err != nil {
+	if t.databaseState, err = e.state(ctx, conn); err != nil {
 		return err
 	}
 	var id int64
@@ -134,7 +134,7 @@ func (e *Exporter) freezeTrader(ctx context.Context, conn *sql.Conn, in *frozen,
 		return err
 	}
 	for _, d := range traderFiles() {
-		r, err := e.freeze(ctx, conn, in, t.snapshot, d, statements.Get(d.name, replace...))
+		r, err := e.freeze(ctx, conn, in, t.databaseState, d, statements.Get(d.name, replace...))
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (t *trader) write(ctx context.Context, progress func(float64)) (file File, 
 func (t *trader) member(name string) string { return t.path + "." + name }
 
 func (t *trader) zip(m *manifest, file *File) (err error) {
-	out, err := newPart(t.path)
+	out, err := newOutputFile(t.path)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (t *trader) header(name string) *zip.FileHeader {
 // readme says what the columns of the files mean.
 func (t *trader) readme() string {
 	return catalogue.TraderReadme(func(id string) string {
-		i := slices.IndexFunc(t.tables, func(r *rows) bool { return r.dataset.name == id })
+		i := slices.IndexFunc(t.tables, func(r *frozenRows) bool { return r.dataset.name == id })
 		return t.tables[i].dataset.file + "." + string(t.format)
 	})
 }

@@ -33,7 +33,7 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	opts.Threads = threads
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  opts,
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},
 	})

@@ -61,7 +61,7 @@ func (e *Exporter) Write(ctx context.Context, name string, format data.Format, p
 }
 
 func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, path string, progress func(float64)) (File, error) {
-	var rows *rows
+	var rows *frozenRows
 	in, err := e.freezing(ctx, func(conn *sql.Conn, in *frozen) (err error) {
 		rows, err = e.freezeDataset(ctx, conn, in, d)
 		return err
@@ -93,7 +93,7 @@ func (e *Exporter) Version(ctx context.Context) (version string, err error) {
 	return version, err
 }
 
-func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (snap snapshot, err error) {
+func (e *Exporter) state(ctx context.Context, conn *sql.Conn) (snap databaseState, err error) {
 	var epoch, us, batches, imported int64
 	if err := conn.QueryRowContext(ctx, statements.Get("DataVersion")).Scan(&epoch, &us, &batches, &imported); err != nil {
 		return snap, err
@@ -120,7 +120,7 @@ func (e *Exporter) venueList() string {
 // where there is something to add.
 func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) (string, error) {
 	var tail int64
-	if err := conn.QueryRowContext(ctx, statements.Get("TailRows")).Scan(&tail); err != nil {
+	if err := conn.QueryRowContext(ctx, statements.Get("DeltaRows")).Scan(&tail); err != nil {
 		return "", err
 	}
 	totals := "wallet_total"
@@ -134,7 +134,7 @@ func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) 
 }
 
 // metadata is what a Parquet file says of itself.
-func (r *rows) metadata() [][2]string {
+func (r *frozenRows) metadata() [][2]string {
 	return append([][2]string{
 		{"generator", "pmx"}, {"dataset", r.dataset.title()}, {"as_of", stamp(r.asOf)}, {"schema_version", SchemaVersion},
 		{"method", Method}, {"rows", strconv.FormatInt(r.count, 10)}, {"truncated", strconv.FormatBool(r.truncated)},

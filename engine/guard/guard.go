@@ -32,9 +32,9 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// Caught gives what recover gave as a *Panic, nil where it gave nil. It is to be
+// Recovered gives what recover gave as a *Panic, nil where it gave nil. It is to be
 // called by the func that recovers, for the stack.
-func Caught(cause any) *Panic {
+func Recovered(cause any) *Panic {
 	if cause == nil {
 		return nil
 	}
@@ -50,21 +50,21 @@ func Do(f func() error) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(before)
-		if p := Caught(recover()); p != nil {
+		if p := Recovered(recover()); p != nil {
 			err = p
 		}
 	}()
 	return f()
 }
 
-// In has group run f; a panic of f becomes its error.
-func In(group interface{ Go(f func() error) }, f func() error) {
+// InGroup has group run f; a panic of f becomes its error.
+func InGroup(group interface{ Go(f func() error) }, f func() error) {
 	group.Go(func() error { return Do(f) })
 }
 
-// Beside runs f in a goroutine of its own and gives how it ended on the channel,
+// Start runs f in a goroutine of its own and gives how it ended on the channel,
 // a panic as a *Panic.
-func Beside(f func() error) <-chan error {
+func Start(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		// The goroutine may end inside f with runtime.Goexit: then nothing behind Do runs.
@@ -75,24 +75,24 @@ func Beside(f func() error) <-chan error {
 	return done
 }
 
-// Thread is Beside on a thread of the system that ends with f.
-func Thread(f func() error) <-chan error {
-	return Beside(func() error {
+// StartThread is Start on a thread of the system that ends with f.
+func StartThread(f func() error) <-chan error {
+	return Start(func() error {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		return f()
 	})
 }
 
-// Handed gives err back; a panic in it goes on in the caller.
-func Handed(err error) error {
+// Repanic gives err back; a panic in it goes on in the caller.
+func Repanic(err error) error {
 	if p := panicIn(err); p != nil {
 		panic(p)
 	}
 	return err
 }
 
-// Part is what is known of one piece of background work.
-type Part struct {
+// WorkStatus is what is known of one piece of background work.
+type WorkStatus struct {
 	Name    string
 	Panics  int64     // since the start
 	Failing bool      // it panicked when it was tried last
@@ -107,8 +107,8 @@ type Watch struct {
 	first time.Duration // pause after a first panic
 	most  time.Duration // longest pause
 
-	mu    sync.Mutex
-	parts map[string]*Part
+	mu       sync.Mutex
+	statuses map[string]*WorkStatus
 }
 
 const (
@@ -118,7 +118,7 @@ const (
 
 // New gives a Watch that logs to log.
 func New(log zerolog.Logger) *Watch {
-	return &Watch{log: log, first: firstPause, most: mostPause, parts: map[string]*Part{}}
+	return &Watch{log: log, first: firstPause, most: mostPause, statuses: map[string]*WorkStatus{}}
 }
 
 // WithPauses makes the pauses between tries first, doubled each time, and most.
@@ -140,10 +140,10 @@ func (w *Watch) Begin(wg *sync.WaitGroup, name string, f func()) {
 	wg.Go(func() { _ = w.Do(name, func() error { f(); return nil }) })
 }
 
-// Keep calls f until it returns without a panic. After a panic f is called again, at
+// Supervise calls f until it returns without a panic. After a panic f is called again, at
 // first soon, then after ever longer pauses. It ends with what f gave, or where ctx
 // ended with the last panic.
-func (w *Watch) Keep(ctx context.Context, name string, f func(context.Context) error) error {
+func (w *Watch) Supervise(ctx context.Context, name string, f func(context.Context) error) error {
 	for tries := 0; ; tries++ {
 		began := time.Now()
 		err := w.Do(name, func() error { return f(ctx) })
@@ -199,10 +199,10 @@ func (w *Watch) note(name string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	part := w.parts[name]
+	part := w.statuses[name]
 	if part == nil {
-		part = &Part{Name: name}
-		w.parts[name] = part
+		part = &WorkStatus{Name: name}
+		w.statuses[name] = part
 	}
 	part.Failing = false
 	if p := panicIn(err); p != nil {
@@ -213,17 +213,17 @@ func (w *Watch) note(name string, err error) {
 	}
 }
 
-// Parts gives what was run so far, by name.
-func (w *Watch) Parts() []Part {
+// Statuses gives what was run so far, by name.
+func (w *Watch) Statuses() []WorkStatus {
 	if w == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]Part, 0, len(w.parts))
-	for _, p := range w.parts {
+	out := make([]WorkStatus, 0, len(w.statuses))
+	for _, p := range w.statuses {
 		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b WorkStatus) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

@@ -29,7 +29,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 	if !errors.As(err, &p) || p.Value != "boom" || !strings.Contains(p.Stack, "blowUp") {
 		t.Fatalf("%v", err)
 	}
-	handedOn := guard.Do(func() error { return guard.Handed(<-guard.Beside(blowUp)) })
+	handedOn := guard.Do(func() error { return guard.Repanic(<-guard.Start(blowUp)) })
 	if !errors.As(handedOn, &p) || !strings.Contains(p.Stack, "blowUp") {
 		t.Errorf("handed on to the caller: %v, stack %s", handedOn, p.Stack)
 	}
@@ -44,7 +44,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var group errgroup.Group
-	guard.In(&group, blowUp)
+	guard.InGroup(&group, blowUp)
 	if err := group.Wait(); !guard.IsPanic(err) {
 		t.Errorf("in a group: %v", err)
 	}
@@ -52,7 +52,7 @@ func TestAPanicBecomesAnErrorWithItsStack(t *testing.T) {
 
 func TestAGoroutineThatEndsInsideIsNotWaitedForForEver(t *testing.T) {
 	select {
-	case err := <-guard.Beside(func() error { runtime.Goexit(); return nil }):
+	case err := <-guard.Start(func() error { runtime.Goexit(); return nil }):
 		if !guard.IsPanic(err) {
 			t.Errorf("%v", err)
 		}
@@ -81,7 +81,7 @@ func TestAPageThatCannotBeReadIsAPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := byte(0)
-	if err := <-guard.Beside(func() error { sum += b[size-1]; return nil }); !guard.IsPanic(err) {
+	if err := <-guard.Start(func() error { sum += b[size-1]; return nil }); !guard.IsPanic(err) {
 		t.Errorf("%v, read %d", err, sum)
 	}
 }
@@ -92,7 +92,7 @@ func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
 	var all sync.WaitGroup
 	var tries atomic.Int32
 	w.Begin(&all, "begun", func() {
-		err := w.Keep(t.Context(), "kept", func(context.Context) error {
+		err := w.Supervise(t.Context(), "kept", func(context.Context) error {
 			if tries.Add(1) <= 3 {
 				return blowUp()
 			}
@@ -107,7 +107,7 @@ func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
 	if tries.Load() != 4 {
 		t.Errorf("tried %d times, want 4", tries.Load())
 	}
-	parts := w.Parts()
+	parts := w.Statuses()
 	if len(parts) != 2 || parts[0].Name != "begun" || !parts[0].Failing || parts[0].Panics != 1 || parts[0].Text != "panic: after all" ||
 		parts[1].Name != "kept" || parts[1].Failing || parts[1].Panics != 3 || parts[1].Last.IsZero() {
 		t.Errorf("%+v", parts)
@@ -125,8 +125,8 @@ func TestWorkThatPanicsIsLoggedShownAndTriedAgain(t *testing.T) {
 func TestKeepingEndsWithItsContext(t *testing.T) {
 	w := guard.New(zerolog.Nop()).WithPauses(time.Hour, time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
-	done := guard.Beside(func() error { return w.Keep(ctx, "x", func(context.Context) error { return blowUp() }) })
-	for w.Parts() == nil || len(w.Parts()) == 0 {
+	done := guard.Start(func() error { return w.Supervise(ctx, "x", func(context.Context) error { return blowUp() }) })
+	for w.Statuses() == nil || len(w.Statuses()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
@@ -152,7 +152,7 @@ func TestPausesGrow(t *testing.T) {
 
 func TestANilWatchGuardsToo(t *testing.T) {
 	var w *guard.Watch
-	if err := w.Do("x", blowUp); !guard.IsPanic(err) || w.Parts() != nil || w.Pause(1) <= 0 {
+	if err := w.Do("x", blowUp); !guard.IsPanic(err) || w.Statuses() != nil || w.Pause(1) <= 0 {
 		t.Errorf("%v", err)
 	}
 	var all sync.WaitGroup

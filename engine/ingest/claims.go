@@ -8,7 +8,7 @@ import (
 )
 
 // tokenConflicts keeps, counts and names the tokens that several markets claim.
-func (j *job) tokenConflicts() error {
+func (j *fileImport) tokenConflicts() error {
 	var disputed int64
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DisputedTokens")).Scan(&disputed); err != nil || disputed == 0 {
 		return err
@@ -43,7 +43,7 @@ func (j *job) tokenConflicts() error {
 func hexed(b []byte) string { return "0x" + hex.EncodeToString(b) }
 
 // blockConflicts keeps, counts and names the blocks that have several times.
-func (j *job) blockConflicts() error {
+func (j *fileImport) blockConflicts() error {
 	rows := j.pages(statements.Get("BlockConflicts"), "number")
 	for {
 		var line, number, said, stands int64

@@ -15,8 +15,8 @@ import (
 	"pmx/data/feeds/shape"
 )
 
-// clean copies the usable records of a file that DuckDB reads and rejects the others.
-func (j *job) clean() (data.Source, error) {
+// cleanCSV copies the usable records of a file that DuckDB reads and rejects the others.
+func (j *fileImport) cleanCSV() (data.Source, error) {
 	clean := j.src.plain
 	j.cleaned = true
 	clean.Path = filepath.Join(j.src.dir, "clean."+string(clean.Format))
@@ -50,7 +50,7 @@ func (j *job) clean() (data.Source, error) {
 }
 
 // writer gives what writes a record in the format of the file, and what ends the file.
-func (j *job) writer(to io.Writer) (write func(*record) error, end func() error, err error) {
+func (j *fileImport) writer(to io.Writer) (write func(*record) error, end func() error, err error) {
 	switch j.src.plain.Format {
 	case data.CSV:
 		w := csv.NewWriter(to)

@@ -16,10 +16,10 @@ import (
 // has all of them.
 const namedConflicts = 10
 
-// compareWords orders what two records say of the payouts of a market, as
+// compareResolutions orders what two records say of the payouts of a market, as
 // MarketsNext does: the better source, the later version or correction, the larger
 // payouts are the greater.
-func compareWords(a, b *data.Resolution) int {
+func compareResolutions(a, b *data.Resolution) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), effective(a).Compare(effective(b)), slices.Compare(a.Payouts, b.Payouts),
 		a.CorrectedAt.Compare(b.CorrectedAt), a.Version.Compare(b.Version))
 }
@@ -43,46 +43,46 @@ func contradict(a, b *data.Resolution) (payouts, times bool) {
 	return payouts, times
 }
 
-// paid takes in that another record of the market, at line, says next of its payouts,
+// addResolution takes in that another record of the market, at line, says next of its payouts,
 // and gives the word that gives way where the two contradict each other.
-func (g *gathered) paid(line int64, old, next *data.Resolution) (lost lostWord, contradicts bool) {
+func (g *gathered) addResolution(line int64, old, next *data.Resolution) (lost lostResolution, contradicts bool) {
 	payouts, times := contradict(old, next)
-	lost = lostWord{Word: *next, Line: line}
-	order := compareWords(next, old)
+	lost = lostResolution{Resolution: *next, Line: line}
+	order := compareResolutions(next, old)
 	if !payouts {
 		order = timeOrder(next, old)
 	}
 	if order > 0 {
-		lost.Word, lost.Line = *old, g.Line
+		lost.Resolution, lost.Line = *old, g.Line
 	}
-	if compareWords(next, old) > 0 {
+	if compareResolutions(next, old) > 0 {
 		g.Line = line
 	}
 	return lost, payouts || times
 }
 
-// lostWord keeps a word of the file that gave way to another.
-func (j *job) lostWord(lost lostWord) error {
-	return j.conflict(lost.First, lost.Line, lost.Word, "another record of this file, of equal source and version, says otherwise and stands")
+// lostResolution keeps a word of the file that gave way to another.
+func (j *fileImport) lostResolution(lost lostResolution) error {
+	return j.conflict(lost.First, lost.Line, lost.Resolution, "another record of this file, of equal source and version, says otherwise and stands")
 }
 
 // conflict keeps a row that says something else of a market than is known, and counts
 // and names the market where this is the first row of it.
-func (j *job) conflict(first bool, line int64, said data.Resolution, detail string) error {
+func (j *fileImport) conflict(first bool, line int64, said data.Resolution, detail string) error {
 	if first {
 		if j.receipt.Conflicts++; len(j.receipt.ConflictMarkets) < namedConflicts {
 			j.receipt.ConflictMarkets = append(j.receipt.ConflictMarkets, said.Condition.String())
 		}
 	}
-	raw, err := json.Marshal(canonicalWord(said))
+	raw, err := json.Marshal(canonicalResolution(said))
 	if err != nil {
 		return err
 	}
 	return j.rejects.keep(line, "conflict", detail, string(raw))
 }
 
-// word is a resolution as pmx's own files have it.
-type word struct {
+// resolutionRecord is a resolution as pmx's own files have it.
+type resolutionRecord struct {
 	Condition   string   `json:"condition_id"`
 	Payouts     []string `json:"payouts"`
 	ResolvedAt  string   `json:"resolved_at,omitempty"`
@@ -92,8 +92,8 @@ type word struct {
 	CorrectedAt string   `json:"corrected_at,omitempty"`
 }
 
-func canonicalWord(r data.Resolution) word {
-	w := word{Condition: r.Condition.String(), Source: r.Source.String(), AtSource: r.TimeBy().String(), ResolvedAt: instant(r.ResolvedAt),
+func canonicalResolution(r data.Resolution) resolutionRecord {
+	w := resolutionRecord{Condition: r.Condition.String(), Source: r.Source.String(), AtSource: r.TimeBy().String(), ResolvedAt: instant(r.ResolvedAt),
 		Version: instant(r.Version), CorrectedAt: instant(r.CorrectedAt)}
 	for _, p := range r.Payouts {
 		w.Payouts = append(w.Payouts, p.String())
@@ -108,39 +108,39 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// checkWords compares the payouts of the file with those that are known: conflicts
+// checkPayouts compares the payouts of the file with those that are known: conflicts
 // are kept, and what a better source or a later version overrules is counted. With
 // --correct this import's word is made the newest of its rank before that.
-func (j *job) checkWords() error {
-	if !j.paid {
+func (j *fileImport) checkPayouts() error {
+	if !j.hasPayouts {
 		return nil
 	}
 	if err := j.dropUnfit(); err != nil {
 		return err
 	}
 	if j.opts.Correct {
-		if err := j.exec("Correct", words("@now", strconv.FormatInt(j.started.UnixMicro(), 10))...); err != nil {
+		if err := j.exec("Correct", resolutionArgs("@now", strconv.FormatInt(j.started.UnixMicro(), 10))...); err != nil {
 			return err
 		}
 	}
-	err := j.conn.QueryRowContext(j.ctx, statements.Get("Overruled", words()...)).Scan(&j.receipt.Overruled)
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("Overruled", resolutionArgs()...)).Scan(&j.receipt.Overruled)
 	if err != nil {
 		return err
 	}
 	return j.knownConflicts()
 }
 
-// words are the replacements of what is compared of the payouts of the new record and
+// resolutionArgs are the replacements of what is compared of the payouts of the new record and
 // of the one that is known, before others: longer names come first.
-func words(others ...string) []string {
+func resolutionArgs(others ...string) []string {
 	version := func(name string) string { return statements.Get("WordVersion", "@w", name) }
 	whole := func(name string) string { return statements.Get("Word", "@version", version(name), "@w", name) }
 	return append([]string{"@newversion", version("n"), "@oldversion", version("o"), "@newword", whole("n"), "@oldword", whole("o")}, others...)
 }
 
 // knownConflicts keeps the rows that are in conflict with what is known.
-func (j *job) knownConflicts() error {
-	rows := j.pages(statements.Get("Conflicts", words()...), "line, condition")
+func (j *fileImport) knownConflicts() error {
+	rows := j.pages(statements.Get("Conflicts", resolutionArgs()...), "line, condition")
 	for {
 		var (
 			line             int64
@@ -183,7 +183,7 @@ func knownDetail(known string, at *int64, byPayouts, yields bool) (string, error
 		if err != nil {
 			return "", err
 		}
-		text := canonicalWord(data.Resolution{Payouts: payouts}).Payouts
+		text := canonicalResolution(data.Resolution{Payouts: payouts}).Payouts
 		what = fmt.Sprintf("payouts %v", text)
 	}
 	stands := "this row stands"

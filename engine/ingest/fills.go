@@ -10,12 +10,12 @@ import (
 	"pmx/data"
 )
 
-// maxRanges is how many separate runs of days a batch may touch before the
+// maxRanges is how many separate stretches of days a batch may touch before the
 // whole span is compared.
 const maxRanges = 32
 
 // prepareFills turns s_raw into n_fill: ids given, repeats and known fills out.
-func (j *job) prepareFills() error {
+func (j *fileImport) prepareFills() error {
 	if !j.src.hasFills() {
 		return j.execAll("NoFills", "NoNames")
 	}
@@ -42,7 +42,7 @@ func (j *job) prepareFills() error {
 }
 
 // resolveStaged fills in times and references and sets aside what has to wait.
-func (j *job) resolveStaged() error {
+func (j *fileImport) resolveStaged() error {
 	var rows, blocks, references int64
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (j *job) resolveStaged() error {
 
 // changed runs before, then a named statement, and gives the rows the statement
 // changed.
-func (j *job) changed(name string, before func() error) (int64, error) {
+func (j *fileImport) changed(name string, before func() error) (int64, error) {
 	if before != nil {
 		if err := before(); err != nil {
 			return 0, err
@@ -85,7 +85,7 @@ func (j *job) changed(name string, before func() error) (int64, error) {
 	return res.RowsAffected()
 }
 
-func (j *job) intern() error {
+func (j *fileImport) intern() error {
 	fromMemory, err := j.internFromMemory()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (j *job) intern() error {
 
 // dropRepeats numbers equal rows of this file, or takes them out where the feed
 // repeats its pages.
-func (j *job) dropRepeats() error {
+func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (j *job) dropRepeats() error {
 }
 
 // dropKnown compares the staged fills with the facts of the days they touch.
-func (j *job) dropKnown() error {
+func (j *fileImport) dropKnown() error {
 	ranges, err := j.knownRanges()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (j *job) dropKnown() error {
 
 // dropReleasedTwice is dropRepeats of fills that waited: they were numbered when they
 // came, each file by itself.
-func (j *job) dropReleasedTwice() error {
+func (j *fileImport) dropReleasedTwice() error {
 	if err := j.exec("ReleaseRepeats"); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (j *job) dropReleasedTwice() error {
 
 // anyKnown gathers the facts that may be the same fill as a staged one, where
 // the days touched hold any.
-func (j *job) anyKnown(ranges string) (bool, error) {
+func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	var facts, known int64
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM ("+ranges+")").Scan(&facts); err != nil {
 		return false, err
@@ -182,12 +182,12 @@ func (j *job) anyKnown(ranges string) (bool, error) {
 }
 
 // mixed tells whether the file may hold equal rows with and without a log index.
-func (j *job) mixed() (mixed bool, err error) {
+func (j *fileImport) mixed() (mixed bool, err error) {
 	err = j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 AND count(*) > count(log_index) FROM s_fill").Scan(&mixed)
 	return mixed, err
 }
 
-func (j *job) knownRanges() (string, error) {
+func (j *fileImport) knownRanges() (string, error) {
 	rows, err := j.conn.QueryContext(j.ctx, statements.Get("DayRanges"))
 	if err != nil {
 		return "", err
@@ -218,7 +218,7 @@ func (j *job) knownRanges() (string, error) {
 }
 
 // figures fills in the receipt from what is left.
-func (j *job) figures() error {
+func (j *fileImport) figures() error {
 	var first, last sql.NullInt64
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("BatchFigures")).Scan(
 		&j.receipt.Inserted, &j.receipt.Replaced, &first, &last, &j.receipt.BuyUSD, &j.receipt.SellUSD)
@@ -233,8 +233,8 @@ func (j *job) figures() error {
 	return nil
 }
 
-// ledger records the file and its receipt.
-func (j *job) ledger() error {
+// recordImport records the file and its receipt in the import log.
+func (j *fileImport) recordImport() error {
 	if j.src.hasFills() {
 		if err := j.conn.QueryRowContext(j.ctx, statements.Get("UnmappedInBatch")).Scan(&j.receipt.Unmapped); err != nil {
 			return err
@@ -245,7 +245,7 @@ func (j *job) ledger() error {
 	if err != nil {
 		return err
 	}
-	_, err = j.conn.ExecContext(j.ctx, statements.Get("Ledger"), j.batch, j.src.name, j.src.feed.Name,
+	_, err = j.conn.ExecContext(j.ctx, statements.Get("RecordImport"), j.batch, j.src.name, j.src.feed.Name,
 		j.started.UnixMicro(), j.receipt.minTS, j.receipt.maxTS, j.receipt.Inserted,
 		j.receipt.MarketsNew+j.receipt.MarketsChanged, text)
 	return err

@@ -11,7 +11,7 @@ func outcomesNext() string { return statements.Get("OutcomesNext") }
 
 // dropUnfit takes out the payouts of the file that do not fit the outcomes of their
 // market.
-func (j *job) dropUnfit() error {
+func (j *fileImport) dropUnfit() error {
 	unfit := statements.Get("Unfit", "@outcomes", outcomesNext())
 	found, err := j.unfit(unfit, "the market has %d outcomes: these payouts are not taken")
 	if err != nil || !found {
@@ -21,7 +21,7 @@ func (j *job) dropUnfit() error {
 }
 
 // unresolved keeps payouts that were known before the outcomes that they do not fit.
-func (j *job) unresolved(unfit, gone int64) error {
+func (j *fileImport) unresolved(unfit, gone int64) error {
 	// No delta tells the rollups that a market is open again.
 	j.ousted = j.ousted || gone > 0
 	if unfit == 0 {
@@ -32,7 +32,7 @@ func (j *job) unresolved(unfit, gone int64) error {
 }
 
 // unfit keeps the payouts that a query gives as conflicts, and tells whether there are any.
-func (j *job) unfit(query, detail string) (found bool, err error) {
+func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 	rows := j.pages(query, "line, condition")
 	for {
 		var (

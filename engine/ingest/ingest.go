@@ -1,6 +1,6 @@
 // Package ingest brings files into the facts: it stages a file's rows, keeps
 // what it must reject, gives addresses, tokens and conditions their ids, takes
-// out what is already there, and commits facts, deltas and ledger in one
+// out what is already there, and commits facts, deltas and import log in one
 // transaction per file.
 package ingest
 
@@ -33,8 +33,8 @@ type Rollups struct {
 	Absorb func(ctx context.Context, conn *sql.Conn) error
 }
 
-// Catalogue is what an import needs to know of source shapes; data/feeds has it.
-type Catalogue struct {
+// FeedCatalog is what an import needs to know of source shapes; data/feeds has it.
+type FeedCatalog struct {
 	Head   func(path string) (data.Head, error)     // compressed files too
 	Open   func(path string) (io.ReadCloser, error) // compression taken off
 	Detect func(head data.Head) (data.Feed, error)  // the one feed of that shape
@@ -51,7 +51,7 @@ type Catalogue struct {
 type Importer struct {
 	DB      *engine.DB
 	Rollups Rollups
-	Feeds   Catalogue
+	Feeds   FeedCatalog
 	Now     func() time.Time
 	// Directory knows ids in memory, so that a small file needs no scan of all
 	// wallets and tokens; nil where there is none.
@@ -75,17 +75,17 @@ const (
 
 // Options of one import.
 type Options struct {
-	As       string // feed name, "" = detect
-	Name     string // what the user calls the file, "" = its path
-	OnError  OnError
-	DryRun   bool
-	Correct  bool           // its payouts are the newest of their source
-	Coming   Coming         // what is still to be imported: see isBulk
-	Progress func(Progress) // may be nil
+	As        string // feed name, "" = detect
+	Name      string // what the user calls the file, "" = its path
+	OnError   OnError
+	DryRun    bool
+	Correct   bool           // its payouts are the newest of their source
+	Remaining Remaining      // what is still to be imported: see isBulk
+	Progress  func(Progress) // may be nil
 }
 
-// Coming is what an import of several files has still to read.
-type Coming struct {
+// Remaining is what an import of several files has still to read.
+type Remaining struct {
 	Files int   // files of fills
 	Fills int64 // in them, about
 }
@@ -115,7 +115,7 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 	defer src.close()
 	var receipt Receipt
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
-		job := &job{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
+		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
 		defer job.cleanup()
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
 			receipt.after(im.release(ctx, conn, job.started))
@@ -128,30 +128,30 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 	return receipt, nil
 }
 
-// job is the import of one file.
-type job struct {
-	im      *Importer
-	ctx     context.Context
-	conn    *sql.Conn
-	src     *source
-	opts    Options
-	started time.Time
-	batch   int64
-	rejects *rejects
-	receipt Receipt
-	merged  bool
-	cleaned bool  // DuckDB read a copy without the records it could not read
-	kept    int64 // records of that copy
-	walked  int64 // usable records of the file that is walked through
-	release bool  // the rows are fills that waited for their market
-	paid    bool  // the file has payouts
-	rows    rows
-	indexed bool // fills have log indexes
-	contest bool // s_contest is there
-	ousted  bool // a known fill gives way to another, or payouts are gone: no delta tells the rollups so
+// fileImport is the import of one file.
+type fileImport struct {
+	im         *Importer
+	ctx        context.Context
+	conn       *sql.Conn
+	src        *source
+	opts       Options
+	started    time.Time
+	batch      int64
+	rejects    *rejects
+	receipt    Receipt
+	merged     bool
+	cleaned    bool  // DuckDB read a copy without the records it could not read
+	kept       int64 // records of that copy
+	walked     int64 // usable records of the file that is walked through
+	release    bool  // the rows are fills that waited for their market
+	hasPayouts bool  // the file has payouts
+	described  describedRows
+	indexed    bool // fills have log indexes
+	contest    bool // s_contest is there
+	ousted     bool // a known fill gives way to another, or payouts are gone: no delta tells the rollups so
 }
 
-func (j *job) run() (Receipt, error) {
+func (j *fileImport) run() (Receipt, error) {
 	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
@@ -176,20 +176,20 @@ func (j *job) run() (Receipt, error) {
 }
 
 // follow tells the rollups that the batch is committed.
-func (j *job) follow() error {
+func (j *fileImport) follow() error {
 	if !j.merged || j.im.Rollups.Absorb == nil {
 		return nil
 	}
 	return j.im.Rollups.Absorb(context.WithoutCancel(j.ctx), j.conn)
 }
 
-func (j *job) finish() {
+func (j *fileImport) finish() {
 	j.receipt.Rejected = j.rejects.counts
 	j.receipt.Seconds = time.Since(j.started).Seconds()
 }
 
 // transact is everything that changes the database.
-func (j *job) transact() error {
+func (j *fileImport) transact() error {
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("NextBatch")).Scan(&j.batch); err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (j *job) transact() error {
 	if err := j.commitFacts(bulk); err != nil {
 		return err
 	}
-	if err := j.ledger(); err != nil {
+	if err := j.recordImport(); err != nil {
 		return err
 	}
 	if j.opts.DryRun {
@@ -227,15 +227,15 @@ func (j *job) transact() error {
 // number of fills that a rebuild takes in the same time: 0.25 s, 1 s and 1.5 µs a fill
 // were measured. Fewer files than manyFiles are always merged one by one.
 const (
-	mergeWorth   = 160_000
-	rebuildWorth = 640_000
-	manyFiles    = 8
+	mergeCost   = 160_000
+	rebuildCost = 640_000
+	manyFiles   = 8
 )
 
 // isBulk tells whether one rebuild is cheaper than merging this batch and, where
 // most of it is new, those still to come, which are then taken to be new as well: of
 // very many fills, or of a few in each of many files.
-func (j *job) isBulk() (bool, error) {
+func (j *fileImport) isBulk() (bool, error) {
 	limit := j.im.BulkRows
 	if limit == 0 {
 		limit = 1_000_000
@@ -245,18 +245,18 @@ func (j *job) isBulk() (bool, error) {
 	}
 	fills, files := j.receipt.Inserted, 1
 	if fills > 0 && fills*2 >= j.receipt.Read {
-		fills += j.opts.Coming.Fills
-		files += j.opts.Coming.Files
+		fills += j.opts.Remaining.Fills
+		files += j.opts.Remaining.Files
 	}
 	if fills < limit && files < manyFiles {
 		return false, nil
 	}
 	var facts int64
 	err := j.conn.QueryRowContext(j.ctx, statements.Get("FactCount")).Scan(&facts)
-	return fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeWorth >= rebuildWorth+facts, err
+	return fills >= limit && fills*4 >= facts || files >= manyFiles && int64(files)*mergeCost >= rebuildCost+facts, err
 }
 
-func (j *job) commitFacts(bulk bool) error {
+func (j *fileImport) commitFacts(bulk bool) error {
 	if j.receipt.nothingNew() {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (j *job) commitFacts(bulk bool) error {
 }
 
 // apply adds the prepared batch to dimensions and facts.
-func (j *job) apply() error {
+func (j *fileImport) apply() error {
 	if j.receipt.named > 0 {
 		if err := j.exec("NameTokens"); err != nil {
 			return err
@@ -278,7 +278,7 @@ func (j *job) apply() error {
 	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced"); err != nil {
 		return err
 	}
-	if j.rows.blocks > 0 {
+	if j.described.blocks > 0 {
 		if err := j.execAll("MoveBlocks", "AddBlocks"); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (j *job) apply() error {
 
 // insertOrder is the ORDER BY that facts need: none where the file is in time
 // order already.
-func (j *job) insertOrder() (string, error) {
+func (j *fileImport) insertOrder() (string, error) {
 	if !j.src.hasFills() {
 		return "", nil
 	}
@@ -313,14 +313,14 @@ func (j *job) insertOrder() (string, error) {
 	return " ORDER BY ts, row", nil
 }
 
-func (j *job) exec(name string, replace ...string) error {
+func (j *fileImport) exec(name string, replace ...string) error {
 	if _, err := j.conn.ExecContext(j.ctx, statements.Get(name, replace...)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
 
-func (j *job) execAll(names ...string) error {
+func (j *fileImport) execAll(names ...string) error {
 	for _, name := range names {
 		if err := j.exec(name); err != nil {
 			return err
@@ -329,7 +329,7 @@ func (j *job) execAll(names ...string) error {
 	return nil
 }
 
-func (j *job) progress(phase string, done float64, rows int64) {
+func (j *fileImport) progress(phase string, done float64, rows int64) {
 	if j.opts.Progress != nil {
 		j.opts.Progress(Progress{File: j.src.name, Phase: phase, Done: done, Rows: rows})
 	}
@@ -340,7 +340,7 @@ var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s
 	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.
-func (j *job) cleanup() {
+func (j *fileImport) cleanup() {
 	ctx := context.WithoutCancel(j.ctx)
 	_, _ = j.conn.ExecContext(ctx, "DROP VIEW IF EXISTS n_fill") // a poisoned connection is replaced anyway
 	for _, name := range staging {

@@ -16,17 +16,17 @@ type badRow struct {
 }
 
 // bad keeps a record that is at line of the file.
-func (j *job) bad(b badRow, line int64, text string) error {
+func (j *fileImport) bad(b badRow, line int64, text string) error {
 	if b.conflict != "" {
 		return j.rejects.keep(line, "conflict", b.conflict, cmp.Or(b.raw, text))
 	}
 	return j.rejects.add(line, b.reason, j.explain(b.reason), text)
 }
 
-// locate finds line and text of bad rows, which DuckDB knows by record number
+// locateBadRows finds line and text of bad rows, which DuckDB knows by record number
 // only, by reading the file once more. next gives them in the order of records and
 // false behind the last.
-func (j *job) locate(next func() (badRow, bool, error)) error {
+func (j *fileImport) locateBadRows(next func() (badRow, bool, error)) error {
 	if j.release || j.src.feed.Query == nil || j.src.plain.Format == data.Parquet && !j.cleaned {
 		return j.rejectByNumber(next)
 	}
@@ -51,22 +51,22 @@ func (j *job) locate(next func() (badRow, bool, error)) error {
 			}
 		}
 		if !more {
-			return errEnough
+			return errStop
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errStop) {
 		return nil
 	}
 	if err == nil && more {
-		return errUnseen
+		return errMissingLines
 	}
 	return err
 }
 
 // badRecord is bad of a record, which is rejected for what it is itself rather than for
 // what its values gave.
-func (j *job) badRecord(b badRow, r *record) error {
+func (j *fileImport) badRecord(b badRow, r *record) error {
 	if r.err != nil {
 		return j.rejects.add(r.line, r.err.Reason, r.err.Detail, r.text())
 	}
@@ -74,7 +74,7 @@ func (j *job) badRecord(b badRow, r *record) error {
 }
 
 // rejectByNumber rejects bad rows of a file that has no lines to be found in.
-func (j *job) rejectByNumber(next func() (badRow, bool, error)) error {
+func (j *fileImport) rejectByNumber(next func() (badRow, bool, error)) error {
 	bad, more, err := next()
 	for ; more && err == nil; bad, more, err = next() {
 		if err := j.bad(bad, bad.row, ""); err != nil {
@@ -84,11 +84,11 @@ func (j *job) rejectByNumber(next func() (badRow, bool, error)) error {
 	return err
 }
 
-// errEnough ends the reading of a file of which nothing more is wanted.
-var errEnough = errors.New("enough")
+// errStop ends the reading of a file of which nothing more is wanted.
+var errStop = errors.New("enough")
 
 // explain gives the sentence of a reason, the staging's own or the feed's.
-func (j *job) explain(reason string) string {
+func (j *fileImport) explain(reason string) string {
 	if text := reasons[reason]; text != "" || j.im.Feeds.Explain == nil {
 		return text
 	}

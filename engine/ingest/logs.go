@@ -18,7 +18,7 @@ func logSaid(of string) string { return statements.Get("LogSaid", "@f", of) }
 func logContent(of string) string { return statements.Get("LogContent", "@f", of) }
 
 // mergeLogs puts rows of the file together that are of one log.
-func (j *job) mergeLogs() error {
+func (j *fileImport) mergeLogs() error {
 	var suspects, equal, other, differ int64
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 FROM s_fill").Scan(&j.indexed); err != nil || !j.indexed {
 		return err
@@ -50,7 +50,7 @@ func (j *job) mergeLogs() error {
 
 // knownLogs takes out the staged fills whose log is known, but for those that know more
 // of it or stand before what is known. already are those that say nothing new.
-func (j *job) knownLogs() (already int64, err error) {
+func (j *fileImport) knownLogs() (already int64, err error) {
 	if !j.indexed {
 		return 0, j.exec("NoKnownLogs")
 	}
@@ -81,7 +81,7 @@ func (j *job) knownLogs() (already int64, err error) {
 }
 
 // contested adds the rows that a statement gives to those in conflict.
-func (j *job) contested(name string) error {
+func (j *fileImport) contested(name string) error {
 	if !j.contest {
 		if err := j.exec("ContestsEmpty"); err != nil {
 			return err
@@ -92,12 +92,12 @@ func (j *job) contested(name string) error {
 }
 
 // contests keeps the rows in conflict, and counts and names their logs.
-func (j *job) contests() error {
+func (j *fileImport) contests() error {
 	if !j.contest {
 		return nil
 	}
 	rows := j.pages(statements.Get("Contests"), "row, tx, log_index, known")
-	err := j.locate(func() (b badRow, more bool, err error) {
+	err := j.locateBadRows(func() (b badRow, more bool, err error) {
 		var (
 			tx                   []byte
 			index                int64

@@ -38,21 +38,21 @@ func mergedSQL() string {
 }
 
 // prepareMarkets turns m_raw and n_map into n_market, n_token and n_payout.
-func (j *job) prepareMarkets() error {
-	given, err := j.given()
+func (j *fileImport) prepareMarkets() error {
+	given, err := j.countDistinct()
 	if err != nil {
 		return err
 	}
 	stubs, err := j.nextMarkets()
 	if err == nil {
-		j.account(given, stubs)
+		j.balanceReceipt(given, stubs)
 	}
 	return err
 }
 
 // nextMarkets finds what the markets and tokens become; stubs are the new markets
 // that only a fill or a mapping names.
-func (j *job) nextMarkets() (stubs int64, err error) {
+func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if j.src.hasFills() {
 		if err := j.exec("MapFromFills"); err != nil {
 			return stubs, err
@@ -74,10 +74,10 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 	if markets+mapped == 0 {
 		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
-	if err := j.checkWords(); err != nil {
+	if err := j.checkPayouts(); err != nil {
 		return stubs, err
 	}
-	if err := j.exec("MarketsNext", words("@outcomes", outcomesNext(), "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
+	if err := j.exec("MarketsNext", resolutionArgs("@outcomes", outcomesNext(), "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
 		"@nrank", statements.Get("CategoryRank", "@w", "n"), "@orank", statements.Get("CategoryRank", "@w", "o"))...); err != nil {
 		return stubs, err
 	}
@@ -108,7 +108,7 @@ func (j *job) nextMarkets() (stubs int64, err error) {
 }
 
 // mapTokens maps new tokens, prepares n_token, and keeps what several markets claim.
-func (j *job) mapTokens() (fresh int64, err error) {
+func (j *fileImport) mapTokens() (fresh int64, err error) {
 	if err := j.execAll("MapFromNewer", "MapLists", "MapBest", "MapOwners", "MapKnownTokens"); err != nil {
 		return 0, err
 	}
@@ -120,7 +120,7 @@ func (j *job) mapTokens() (fresh int64, err error) {
 
 // nameTokens prepares n_label, what tokens are called, and adds to n_token those whose
 // outcome follows from it; any tells whether the file can change either.
-func (j *job) nameTokens(any bool) error {
+func (j *fileImport) nameTokens(any bool) error {
 	if !any {
 		return j.exec("NoLabels")
 	}
@@ -138,7 +138,7 @@ func mergeMarket(old, next data.Market) (data.Market, error) {
 	case next.Stub && !old.Stub, next.Stub == old.Stub && next.UpdatedAt.Before(old.UpdatedAt):
 		a, b = next, old
 	case next.Stub == old.Stub && next.UpdatedAt.Equal(old.UpdatedAt):
-		larger, err := largerValues(old, next)
+		larger, err := breakTie(old, next)
 		if err != nil {
 			return old, err
 		}
@@ -165,7 +165,7 @@ func betterResolution(old, next *data.Resolution) *data.Resolution {
 		return cmp.Or(old, next)
 	}
 	payouts, at := *old, *old
-	if compareWords(old, next) < 0 {
+	if compareResolutions(old, next) < 0 {
 		payouts = *next
 	}
 	if timeOrder(old, next) < 0 {

@@ -41,7 +41,7 @@ func (r *record) text() string {
 const longestRow = 900_000
 
 // eachRecord walks the records of a file that DuckDB reads.
-func (j *job) eachRecord(f func(*record) error) error {
+func (j *fileImport) eachRecord(f func(*record) error) error {
 	counted := func(r *record) error {
 		if r.err == nil {
 			j.walked++
@@ -83,7 +83,7 @@ func eachCSV(src io.Reader, f func(*record) error) error {
 		out := &record{line: rec.Line, nth: nth, cells: rec.Cells}
 		switch {
 		case nth == 0 && rec.Err != nil:
-			return fmt.Errorf("%w: the header: %w", errUnseen, rec.Err)
+			return fmt.Errorf("%w: the header: %w", errMissingLines, rec.Err)
 		case nth == 0: // columns are known by their places
 			width = len(rec.Cells)
 			for i := range out.cells {
@@ -107,7 +107,7 @@ func eachCSV(src io.Reader, f func(*record) error) error {
 
 // eachParquet gives the rows of a Parquet file. One that has text which is no UTF-8
 // cannot be used: DuckDB refuses the whole file for it.
-func (j *job) eachParquet(f func(*record) error) (err error) {
+func (j *fileImport) eachParquet(f func(*record) error) (err error) {
 	file, closer, err := shape.Parquet(j.src.plain, nil)
 	if err != nil {
 		return err

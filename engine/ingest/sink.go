@@ -16,7 +16,7 @@ import (
 
 // sink stages what a feed reads row by row.
 type sink struct {
-	j       *job
+	j       *fileImport
 	fills   *appender
 	tokens  *appender
 	blocks  *appender
@@ -28,7 +28,7 @@ type sink struct {
 var _ data.Sink = (*sink)(nil)
 
 // stageRows lets the feed read the file itself.
-func (j *job) stageRows() error {
+func (j *fileImport) stageRows() error {
 	cols := make([]string, len(data.FillColumns))
 	for i, c := range data.FillColumns {
 		cols[i] = c[0] + " " + c[1]
@@ -68,7 +68,7 @@ func (c *countReader) Read(p []byte) (int, error) {
 
 // withAppenders runs f with a sink on the writing connection and flushes what
 // it appended.
-func (j *job) withAppenders(f func(*sink) error) error {
+func (j *fileImport) withAppenders(f func(*sink) error) error {
 	return j.conn.Raw(func(dc any) error {
 		conn, ok := dc.(driver.Conn)
 		if !ok {
@@ -113,23 +113,23 @@ func (j *job) withAppenders(f func(*sink) error) error {
 
 // stageMarkets stages what was gathered of the markets of the file, and keeps the words
 // that gave way to others of it.
-func (j *job) stageMarkets(m *markets, to *appender) error {
+func (j *fileImport) stageMarkets(m *markets, to *appender) error {
 	err := m.each(func(g *gathered) error {
 		if err := j.ctx.Err(); err != nil {
 			return err
 		}
 		j.receipt.untaken(&g.Market)
-		j.paid = j.paid || g.Market.Resolution != nil
+		j.hasPayouts = j.hasPayouts || g.Market.Resolution != nil
 		row, err := marketRow(g.Market)
 		if err != nil {
 			return err
 		}
-		return to.add(weight(&g.Market), values(append(row, g.Line, g.Contradicts))...)
+		return to.add(marketBytes(&g.Market), values(append(row, g.Line, g.Contradicts))...)
 	})
 	if err != nil {
 		return err
 	}
-	return m.eachLost(j.lostWord)
+	return m.eachLost(j.lostResolution)
 }
 
 // appender adds rows to a table. DuckDB would keep 200,000 of them in memory however
@@ -162,17 +162,17 @@ func values(row []any) []driver.Value {
 	return out
 }
 
-// aside counts a row of the given sort that the file gives besides fills; what the
+// countDescribed counts a row of the given sort that the file gives besides fills; what the
 // rows of a fill feed say of their markets in passing does not count.
-func (s *sink) aside(rows *int64) {
+func (s *sink) countDescribed(rows *int64) {
 	if !s.j.src.hasFills() {
 		*rows++
-		s.saw()
+		s.countRow()
 	}
 }
 
-// saw counts what the file gives.
-func (s *sink) saw() {
+// countRow counts what the file gives.
+func (s *sink) countRow() {
 	s.j.receipt.Read++
 	if s.j.receipt.Read%8192 == 0 {
 		s.j.progress("reading", s.bytes(), s.j.receipt.Read)
@@ -181,7 +181,7 @@ func (s *sink) saw() {
 
 // Fill stages a fill.
 func (s *sink) Fill(line int64, f data.Fill) error {
-	s.saw()
+	s.countRow()
 	var tx, logIndex, condition, outcome driver.Value
 	if !f.Tx.IsZero() {
 		tx = append([]byte(nil), f.Tx[:]...)
@@ -198,7 +198,7 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 
 // Market stages a market.
 func (s *sink) Market(line int64, m data.Market) error {
-	s.aside(&s.j.rows.markets)
+	s.countDescribed(&s.j.described.markets)
 	soundQuote(&m)
 	for _, t := range m.Mapped {
 		if err := s.mapToken(t); err != nil {
@@ -211,13 +211,13 @@ func (s *sink) Market(line int64, m data.Market) error {
 
 // Resolution stages a payout.
 func (s *sink) Resolution(line int64, r data.Resolution) error {
-	s.aside(&s.j.rows.markets)
+	s.countDescribed(&s.j.described.markets)
 	return s.markets.add(line, data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 }
 
 // Token stages a mapping.
 func (s *sink) Token(_ int64, t data.TokenRef) error {
-	s.aside(&s.j.rows.mappings)
+	s.countDescribed(&s.j.described.mappings)
 	return s.mapToken(t)
 }
 
@@ -238,12 +238,12 @@ func (s *sink) mapToken(t data.TokenRef) error {
 
 // Block stages the time of a block.
 func (s *sink) Block(_ int64, b data.Block) error {
-	s.aside(&s.j.rows.blocks)
+	s.countDescribed(&s.j.described.blocks)
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 
 // Reject keeps a row that the feed cannot read.
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
-	s.saw()
+	s.countRow()
 	return s.j.rejects.add(line, reason, detail, raw)
 }

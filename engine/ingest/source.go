@@ -35,8 +35,8 @@ type Plan struct {
 	Rows int64
 }
 
-// longRow is as many bytes as few rows of text have.
-const longRow = 512
+// assumedRowBytes is as many bytes as few rows of text have.
+const assumedRowBytes = 512
 
 // Identify tells which feed a file is of, without importing it.
 func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
@@ -61,7 +61,7 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 		if err != nil {
 			return Plan{}, head, err
 		}
-		plan.Rows = st.Size() / longRow
+		plan.Rows = st.Size() / assumedRowBytes
 	}
 	return plan, head, nil
 }
@@ -77,7 +77,7 @@ func (im *Importer) open(ctx context.Context, path string, opts Options) (*sourc
 	}
 	src := &source{name: cmp.Or(opts.Name, path), feed: plan.Feed, head: head, dir: dir}
 	plain := filepath.Join(dir, "plain."+string(head.Format))
-	if err := im.bringIn(ctx, path, plain, head.Format); err != nil {
+	if err := im.linkOrCopy(ctx, path, plain, head.Format); err != nil {
 		src.close()
 		return nil, fmt.Errorf("import %s: %w", path, err)
 	}
@@ -91,10 +91,10 @@ func (im *Importer) open(ctx context.Context, path string, opts Options) (*sourc
 	return src, nil
 }
 
-// bringIn makes the uncompressed file appear at plain: as a hard link where it
+// linkOrCopy makes the uncompressed file appear at plain: as a hard link where it
 // is plain already and on the same file system, else as a copy. DuckDB resolves
 // symbolic links, so those would lead outside again.
-func (im *Importer) bringIn(ctx context.Context, path, plain string, format data.Format) error {
+func (im *Importer) linkOrCopy(ctx context.Context, path, plain string, format data.Format) error {
 	r, err := im.Feeds.Open(path)
 	if err != nil {
 		return err

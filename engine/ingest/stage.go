@@ -12,7 +12,7 @@ import (
 )
 
 // stage reads the file into the temporary tables, outside any transaction.
-func (j *job) stage() error {
+func (j *fileImport) stage() error {
 	j.progress("reading", 0, 0)
 	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return err
@@ -30,18 +30,18 @@ func (j *job) stage() error {
 
 // stageQuery lets DuckDB read the file. Where it cannot, or where it does not see
 // every line of it as a row, the file is cleaned row by row first.
-func (j *job) stageQuery() error {
+func (j *fileImport) stageQuery() error {
 	rows, err := j.readQuery(j.src.plain)
 	if err != nil && j.ctx.Err() == nil && mayClean(err) {
 		var clean data.Source
-		if clean, err = j.clean(); err == nil {
+		if clean, err = j.cleanCSV(); err == nil {
 			if err := j.refuseIfRejected(); err != nil {
 				return err
 			}
 			rows, err = j.runQuery(clean)
 		}
 		if err == nil && rows != j.kept {
-			err = errUnseen
+			err = errMissingLines
 		}
 	}
 	if err != nil {
@@ -51,15 +51,15 @@ func (j *job) stageQuery() error {
 	return nil
 }
 
-// errUnseen tells that a file has lines that are in no row that DuckDB read: a quote took
+// errMissingLines tells that a file has lines that are in no row that DuckDB read: a quote took
 // some in, or the last line is not whole.
-var errUnseen = errors.New("not every line is a row")
+var errMissingLines = errors.New("not every line is a row")
 
 // mayClean tells whether err comes of what a file holds.
 func mayClean(err error) bool {
 	var own *duckdb.Error
 	if !errors.As(err, &own) {
-		return errors.Is(err, errUnseen)
+		return errors.Is(err, errMissingLines)
 	}
 	switch own.Type {
 	case duckdb.ErrorTypeOutOfMemory, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeInterrupt:
@@ -92,30 +92,30 @@ func (e *unreadableError) Unwrap() error { return e.cause }
 
 // readQuery is runQuery of a file that was not cleaned: in a file of text every line must
 // come to a row.
-func (j *job) readQuery(src data.Source) (rows int64, err error) {
+func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	if src.Format == data.Parquet {
 		return j.runQuery(src)
 	}
 	want, sound, err := look(j.ctx, src)
 	if err == nil && !sound {
-		err = errUnseen
+		err = errMissingLines
 	}
 	if err == nil {
 		rows, err = j.runQuery(src)
 	}
 	if err == nil && rows != want {
-		err = errUnseen
+		err = errMissingLines
 	}
 	return rows, err
 }
 
 // runQuery stages what the statements of the feed give, and tells how many records that is.
-func (j *job) runQuery(src data.Source) (rows int64, err error) {
+func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	query, err := j.src.feed.Query(src, j.src.head)
 	if err != nil {
 		return 0, err
 	}
-	stop := j.watch(src.Size)
+	stop := j.reportProgress(src.Size)
 	err = j.exec("RawFromQuery", "@query", query.Fills)
 	stop()
 	if err == nil {
@@ -129,7 +129,7 @@ func (j *job) runQuery(src data.Source) (rows int64, err error) {
 
 // stageStubs takes what the rows of a fill feed say of their markets. Of several words
 // on one thing the larger stands, as between records of equal version.
-func (j *job) stageStubs(query string) error {
+func (j *fileImport) stageStubs(query string) error {
 	if err := j.exec("Stubs", "@query", query); err != nil {
 		return fmt.Errorf("read market names: %w", err)
 	}
@@ -142,12 +142,12 @@ const clockSlack = 24 * time.Hour
 
 // rejectBadRows keeps the rows that cannot be used, with their line, and takes
 // them out of s_raw; a file is refused whole where the user wants that.
-func (j *job) rejectBadRows() error {
+func (j *fileImport) rejectBadRows() error {
 	latest := j.started.Add(clockSlack).UnixMicro()
 	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
 	rows := j.pages(statements.Get("BadRows", "@reason", reason), "row, reason")
 	found := false
-	err := j.locate(func() (b badRow, more bool, err error) {
+	err := j.locateBadRows(func() (b badRow, more bool, err error) {
 		more, err = rows.next(&b.row, &b.reason)
 		found = found || more
 		return b, more, err
@@ -166,7 +166,7 @@ func (j *job) rejectBadRows() error {
 
 // refuseIfRejected ends the import where any row was rejected and the user
 // asked for whole files only.
-func (j *job) refuseIfRejected() error {
+func (j *fileImport) refuseIfRejected() error {
 	if j.opts.OnError != RejectFile || j.rejects.first == nil {
 		return nil
 	}

@@ -35,12 +35,12 @@ func (t weatherTable) replacements(batch int64) []string {
 func (s *source) hasWeather() bool { return s.feed.Kind == data.KindWeather }
 
 // stageWeather makes the tables that a feed of the weather fills.
-func (j *job) stageWeather() error {
+func (j *fileImport) stageWeather() error {
 	return j.execAll("StageIssue", "StageReport", "StageObs", "StageNormal")
 }
 
 // prepareWeather finds what of the staged rows is new.
-func (j *job) prepareWeather() error {
+func (j *fileImport) prepareWeather() error {
 	if !j.src.hasWeather() {
 		return j.execAll("NoIssue", "NoReport", "NoObs", "NoNormal")
 	}
@@ -69,7 +69,7 @@ func (j *job) prepareWeather() error {
 // countKnown tells rows that repeat another of the file, and rows that are there word by
 // word, from those that say something else of a thing and time of which a later word is
 // known, here or there.
-func (j *job) countKnown(staged, added int64, replace []string) error {
+func (j *fileImport) countKnown(staged, added int64, replace []string) error {
 	var said, known int64
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("WeatherKnown", replace...)).Scan(&said, &known); err != nil {
 		return err
@@ -80,9 +80,9 @@ func (j *job) countKnown(staged, added int64, replace []string) error {
 	return nil
 }
 
-// applyWeather adds what is new to the facts, and derives normals anew where the
+// applyWeather adds what is new to the facts, and derives normals again where the
 // reanalysis they follow from has changed.
-func (j *job) applyWeather() error {
+func (j *fileImport) applyWeather() error {
 	if !j.src.hasWeather() {
 		return nil
 	}
@@ -117,15 +117,15 @@ var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2100
 
 // cities are the places that feeds may name: the built-in ones where nobody gave
 // others.
-func (c Catalogue) cities() *data.Gazetteer {
+func (c FeedCatalog) cities() *data.Gazetteer {
 	if c.Cities == nil {
 		return reference.Gazetteer()
 	}
 	return c.Cities
 }
 
-// badPlace gives the reason for which a row cannot be of a city, day and time.
-func (w *weatherRows) badPlace(city string, day data.Date, times ...int64) string {
+// rejectReason gives the reason for which a row cannot be of a city, day and time.
+func (w *weatherRows) rejectReason(city string, day data.Date, times ...int64) string {
 	if _, ok := w.cities.City(city); !ok {
 		return "unknown_city"
 	}
@@ -145,7 +145,7 @@ func (w *weatherRows) badPlace(city string, day data.Date, times ...int64) strin
 
 // Forecast stages a forecast.
 func (s *sink) Forecast(line int64, f data.Forecast) error {
-	reason := s.weather.badPlace(f.City, f.Target, f.IssuedAt, f.RunAt)
+	reason := s.weather.rejectReason(f.City, f.Target, f.IssuedAt, f.RunAt)
 	if city, ok := s.weather.cities.City(f.City); ok && reason == "" {
 		if _, end := city.Day(f.Target); end.UnixMicro() <= f.IssuedAt {
 			reason = "past_day"
@@ -155,9 +155,9 @@ func (s *sink) Forecast(line int64, f data.Forecast) error {
 		reason = "no_issue_time"
 	}
 	if reason != "" {
-		return s.off(line, reason, f.City, f.Target.String(), f.Metric.String(), f.Source)
+		return s.rejectWeather(line, reason, f.City, f.Target.String(), f.Metric.String(), f.Source)
 	}
-	s.saw()
+	s.countRow()
 	var members driver.Value
 	if len(f.Members) > 0 {
 		list := make([]int32, len(f.Members))
@@ -172,10 +172,10 @@ func (s *sink) Forecast(line int64, f data.Forecast) error {
 
 // Actual stages a day's extreme.
 func (s *sink) Actual(line int64, a data.Actual) error {
-	if reason := s.weather.badPlace(a.City, a.Day, a.SeenAt); reason != "" {
-		return s.off(line, reason, a.City, a.Day.String(), a.Metric.String(), a.Source, a.Station)
+	if reason := s.weather.rejectReason(a.City, a.Day, a.SeenAt); reason != "" {
+		return s.rejectWeather(line, reason, a.City, a.Day.String(), a.Metric.String(), a.Source, a.Station)
 	}
-	s.saw()
+	s.countRow()
 	return s.weather.report.add(len(a.Source)+len(a.Station), a.City, int32(a.Day), int8(a.Metric), int8(a.Kind), a.Source, a.Station, a.SeenAt,
 		unless(a.Withdrawn, a.Value), value(a.Provisional), a.Shift)
 }
@@ -184,20 +184,20 @@ func (s *sink) Actual(line int64, a data.Actual) error {
 func (s *sink) Observation(line int64, o data.Observation) error {
 	city, _ := s.weather.cities.City(o.City)
 	day := city.DateOf(time.UnixMicro(o.TS))
-	if reason := s.weather.badPlace(o.City, day, o.TS, o.SeenAt); reason != "" {
-		return s.off(line, reason, o.City, time.UnixMicro(o.TS).UTC().Format(time.RFC3339), o.Source, o.Station)
+	if reason := s.weather.rejectReason(o.City, day, o.TS, o.SeenAt); reason != "" {
+		return s.rejectWeather(line, reason, o.City, time.UnixMicro(o.TS).UTC().Format(time.RFC3339), o.Source, o.Station)
 	}
-	s.saw()
+	s.countRow()
 	return s.weather.obs.add(len(o.Source)+len(o.Station), o.City, o.Station, o.Source, o.TS, int8(o.Report), int32(day), unless(o.Withdrawn, o.Value),
 		temp(o.Whole), o.SeenAt, o.Correction)
 }
 
 // Normal stages a normal.
 func (s *sink) Normal(line int64, n data.Normal) error {
-	if reason := s.weather.badPlace(n.City, firstDay); reason != "" {
-		return s.off(line, reason, n.City, strconv.Itoa(n.MonthDay), n.Metric.String(), n.Source, n.Station)
+	if reason := s.weather.rejectReason(n.City, firstDay); reason != "" {
+		return s.rejectWeather(line, reason, n.City, strconv.Itoa(n.MonthDay), n.Metric.String(), n.Source, n.Station)
 	}
-	s.saw()
+	s.countRow()
 	var years driver.Value
 	if n.Years > 0 {
 		years = n.Years
@@ -206,8 +206,8 @@ func (s *sink) Normal(line int64, n data.Normal) error {
 		temp(n.Deviation), temp(n.P10), temp(n.P90), years)
 }
 
-// off rejects a row of the weather that was read but cannot be used.
-func (s *sink) off(line int64, reason string, row ...string) error {
+// rejectWeather rejects a row of the weather that was read but cannot be used.
+func (s *sink) rejectWeather(line int64, reason string, row ...string) error {
 	return s.Reject(line, reason, s.j.explain(reason), strings.Join(row, " "))
 }
 

@@ -79,7 +79,7 @@ type Gate struct {
 	log      zerolog.Logger
 	keys     atomic.Pointer[map[Hash]*Key]
 	failures *failures
-	revision int64 // of keys; owned by whoever holds refreshing
+	revision int64 // of keys; guarded by refreshing
 	busy     chan struct{}
 }
 
@@ -215,7 +215,7 @@ func (g *Gate) admit(k *Key, addr netip.Addr, now time.Time) (*Key, Verdict) {
 	if k.from.Load() == who {
 		return k, Allowed
 	}
-	if g.failures.over(addr, now) {
+	if g.failures.limited(addr, now) {
 		return nil, Blocked
 	}
 	k.from.Store(who)

@@ -119,7 +119,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	stopped := guard.Beside(func() error { return s.http.Serve(s.listener) })
+	stopped := guard.Start(func() error { return s.http.Serve(s.listener) })
 	select {
 	case err := <-stopped:
 		return fmt.Errorf("admin socket: %w", err)
@@ -196,7 +196,7 @@ func (s *Server) call(w http.ResponseWriter, req *http.Request) {
 // run calls op and turns a panic into an error.
 func (s *Server) run(ctx context.Context, name string, op Operation, body []byte, emit func(any)) (result any, err error) {
 	defer func() {
-		if p := guard.Caught(recover()); p != nil {
+		if p := guard.Recovered(recover()); p != nil {
 			s.log.Error().Str("operation", name).Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Msg("admin_operation_panicked")
 			err = &Error{Code: internalCode, Message: name + " failed inside the server: see its log"}
 		}

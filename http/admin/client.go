@@ -20,8 +20,8 @@ var ErrLost = errors.New("the server went away before it gave a result")
 // ErrNotRunning is returned when nobody answers on the socket.
 var ErrNotRunning = errors.New("no server is running on this data directory")
 
-// leaveWait bounds how long a command that leaves waits for what its operation came to.
-const leaveWait = time.Minute
+// hangUpWait bounds how long a command that leaves waits for what its operation came to.
+const hangUpWait = time.Minute
 
 // client speaks HTTP over conn, one call.
 func client(conn net.Conn) *http.Client {
@@ -31,14 +31,14 @@ func client(conn net.Conn) *http.Client {
 	}}
 }
 
-// leave closes the command's own half of the connection, which cancels the operation:
+// hangUp closes the command's own half of the connection, which cancels the operation:
 // the server can still say what was done.
-func leave(conn net.Conn) {
+func hangUp(conn net.Conn) {
 	if half, ok := conn.(*net.UnixConn); !ok || half.CloseWrite() != nil {
 		_ = conn.Close()
 		return
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(leaveWait)) // a closed connection needs none
+	_ = conn.SetReadDeadline(time.Now().Add(hangUpWait)) // a closed connection needs none
 }
 
 // Running tells whether a server accepts connections on the socket at path.
@@ -71,17 +71,17 @@ func Call(ctx context.Context, path, name string, req any, onEvent func(json.Raw
 	}
 	defer func() { _ = conn.Close() }()
 	over := make(chan struct{})
-	left := guard.Beside(func() error {
+	left := guard.Start(func() error {
 		select {
 		case <-ctx.Done():
-			leave(conn)
+			hangUp(conn)
 		case <-over:
 		}
 		return nil
 	})
 	result, err := exchange(conn, post, onEvent)
 	close(over)
-	err = errors.Join(err, guard.Handed(<-left))
+	err = errors.Join(err, guard.Repanic(<-left))
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", err, ctx.Err())
 	}

@@ -51,7 +51,7 @@ func (a *API) account(c *fiber.Ctx, call *Call) error {
 	b = appendWindow(append(b, `,"window":`...), &call.window)
 	b = appendUsage(append(b, `,"usage":`...), call.Start, known.Usage)
 	call.buf = append(b, '}')
-	return a.finish(c, call, mark, mark, statusAge)
+	return a.finishReply(c, call, mark, mark, statusAge)
 }
 
 // appendLimits writes wire.AccountLimits.

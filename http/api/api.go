@@ -1,6 +1,6 @@
 // Package api answers the v3 REST API: one route table, strict parameters, the
-// tariff envelope, and handlers that read immutable snapshots. What many ask for is
-// encoded once per snapshot; a request copies a prefix of it.
+// tariff envelope, and handlers that read immutable snapshots. Bodies that many callers
+// get are encoded once per snapshot; a request copies a prefix of them.
 package api
 
 import (
@@ -49,7 +49,7 @@ type API struct {
 	source     Source
 	reader     Reader
 	exports    Exports
-	reads      *reads
+	readCache  *readCache
 	cursorKey  []byte
 	gate       *access.Gate
 	watch      *guard.Watch
@@ -62,19 +62,19 @@ type API struct {
 	envelopes  *envelopes
 	compress   *compressor
 	calls      *calls
-	walks      *walks
+	pinned     *pinnedEpochs
 	// rowMembers are the members of a market's row.
 	rowMembers []rowMember
 	pinger     pinger
 	history    statusHistory
 	direct     map[string]fiber.Handler // of GET endpoints whose path has no parameter
-	desks      desks
-	view       atomic.Pointer[view]
+	scratch    scratchPool
+	published  atomic.Pointer[encodedSnapshot]
 }
 
 // New makes an API and publishes the source's snapshot, if it has one already.
 func New(cfg Config) (*API, error) {
-	routes, err := prepare(Routes())
+	routes, err := prepareRoutes(Routes())
 	if err != nil {
 		return nil, fmt.Errorf("prepare routes: %w", err)
 	}
@@ -82,7 +82,7 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare compression: %w", err)
 	}
-	reads, err := newReads()
+	reads, err := newReadCache()
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, reads: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, now: cfg.Now, started: cfg.Now(),
-		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), walks: newWalks(cfg.Now()), rowMembers: rowMembers(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, now: cfg.Now, started: cfg.Now(),
+		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}
 	a.pinger.ping = cfg.Source.Ping
@@ -117,14 +117,14 @@ func New(cfg Config) (*API, error) {
 // Publish makes snap what every later request is answered from. A snapshot older
 // than the published one is passed over.
 func (a *API) Publish(snap *serving.Snapshot) {
-	next := newView(snap)
+	next := newEncodedSnapshot(snap)
 	for {
-		old := a.view.Load()
+		old := a.published.Load()
 		if old != nil && old.snap.Epoch > snap.Epoch {
 			return
 		}
-		if a.view.CompareAndSwap(old, next) {
-			a.walks.sweep(next.walk, a.now())
+		if a.published.CompareAndSwap(old, next) {
+			a.pinned.sweep(next.markets, a.now())
 			return
 		}
 	}
@@ -132,7 +132,7 @@ func (a *API) Publish(snap *serving.Snapshot) {
 
 // Epoch is that of the published snapshot; false before the first one.
 func (a *API) Epoch() (uint64, bool) {
-	v := a.view.Load()
+	v := a.published.Load()
 	if v == nil {
 		return 0, false
 	}
@@ -148,7 +148,7 @@ func (a *API) Mount(app fiber.Router) {
 			app.Add(fiber.MethodHead, r.fiberPath(), a.handler(r))
 		}
 	}
-	app.Use(a.nowhere)
+	app.Use(a.notFound)
 }
 
 // Direct gives the handler of the endpoint that c asks for with GET, where its path
@@ -179,8 +179,8 @@ func (a *API) handler(r *Route) fiber.Handler {
 	}
 }
 
-// nowhere answers what no route took: 405 where another method would do, else 404.
-func (a *API) nowhere(c *fiber.Ctx) error {
+// notFound answers what no route took: 405 where another method would do, else 404.
+func (a *API) notFound(c *fiber.Ctx) error {
 	path, below := strings.CutPrefix(c.Path(), wire.Base)
 	if !below || path == "" || path[0] != '/' {
 		return fiber.ErrNotFound
@@ -197,9 +197,9 @@ func (a *API) nowhere(c *fiber.Ctx) error {
 	return &p
 }
 
-// ready gives the published view, or the problem that there is none.
-func (a *API) ready() (*view, error) {
-	v := a.view.Load()
+// current gives the published snapshot, or the problem that there is none.
+func (a *API) current() (*encodedSnapshot, error) {
+	v := a.published.Load()
 	if v == nil {
 		return nil, notReady("The first refresh has not finished. Retry after the seconds given in Retry-After.", 2)
 	}

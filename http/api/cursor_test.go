@@ -27,7 +27,7 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 	}
 	sealed := a.sealCursor(list("/x", 1, "a", "b"), []byte("here"))
 	same := list("/x", 1, "a", "b")
-	same.values[0].n = 7 // another page length is the same walk
+	same.values[0].n = 7 // another page length is the same scan
 	if at, bad := a.openCursor(same, sealed); bad != nil || string(at) != "here" {
 		t.Errorf("the same list: %q, %v", at, bad)
 	}

@@ -19,11 +19,11 @@ type envelope struct {
 	maxRows int         // noRows: null
 }
 
-// envelopeParts are the texts of a tier's envelope that no call changes.
-type envelopeParts struct{ head, tail []byte }
+// envelopeTemplate are the texts of a tier's envelope that no call changes.
+type envelopeTemplate struct{ head, tail []byte }
 
 // envelopes holds the parts of every tier, Nobody's too.
-type envelopes [access.Nobody + 1]envelopeParts
+type envelopes [access.Nobody + 1]envelopeTemplate
 
 func newEnvelopes() *envelopes {
 	var all envelopes
@@ -38,7 +38,7 @@ func newEnvelopes() *envelopes {
 		} else {
 			tail = append(tail, "null"...)
 		}
-		all[t] = envelopeParts{
+		all[t] = envelopeTemplate{
 			head: append(head, `,"truncated":`...),
 			tail: append(tail, `,"max_rows":`...),
 		}

@@ -15,7 +15,7 @@ import (
 type eventReader interface {
 	// EventTraders gives every wallet that traded some tokens, in no order, of
 	// imports up to batch, without some wallets.
-	EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32) (serving.EventTraders, error)
+	EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []int32) (serving.EventTraders, error)
 }
 
 const (
@@ -61,7 +61,7 @@ func eventRoutes() []Route {
 }
 
 // eventOf gives the event that the path names.
-func (v *view) eventOf(call *Call) (*serving.Event, error) {
+func (v *encodedSnapshot) eventOf(call *Call) (*serving.Event, error) {
 	e := v.snap.Catalog.Event(call.values[eventKey].text)
 	if e == nil {
 		return nil, missing("event_not_found", "No event of this id or slug is known. Check it.")
@@ -71,7 +71,7 @@ func (v *view) eventOf(call *Call) (*serving.Event, error) {
 
 // event answers GET /event/{event_id}.
 func (a *API) event(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -79,14 +79,14 @@ func (a *API) event(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	mark, start := a.object(call, v.asOf)
+	mark, start := a.beginObject(call, v.asOf)
 	call.buf = appendEvent(call.buf, e)
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // eventMarkets answers GET /event/{event_id}/markets.
 func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
 
 // eventTraders answers GET /event/{event_id}/traders.
 func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -118,22 +118,22 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 }
 
 // tradersOf gives the first traders of an event, as many as any offset reaches.
-func (a *API) tradersOf(v *view, e *serving.Event) (serving.EventTraders, error) {
-	return remember(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
-		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.Paying(e.Markets), v.snap.Batch, v.snap.Venue)
+func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event) (serving.EventTraders, error) {
+	return cachedRead(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
+		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.TokenPayouts(e.Markets), v.snap.Batch, v.snap.Venue)
 		t.Sort(v.snap, maxOffset+eventRows)
 		return t, err
 	})
 }
 
 // sendPart answers with the rows of a list of total that limit and offset ask for.
-func (a *API) sendPart(c *fiber.Ctx, call *Call, v *view, total int, row func(b []byte, i int) []byte) error {
+func (a *API) sendPart(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, row func(b []byte, i int) []byte) error {
 	offset := int(call.values[eventOffset].n)
-	e, n := call.rowsFor(int(call.values[eventLimit].n), max(total-offset, 0))
-	mark, start := a.open(call, v.asOf, e)
+	e, n := call.listEnvelope(int(call.values[eventLimit].n), max(total-offset, 0))
+	mark, start := a.beginReply(call, v.asOf, e)
 	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
 	call.buf = appendRows(append(b, `,"data":`...), n, func(b []byte, i int) []byte { return row(b, offset+i) })
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // appendEvent writes wire.EventOverview.
@@ -174,7 +174,7 @@ func appendEventTrader(b []byte, snap *serving.Snapshot, rows []serving.EventTra
 		rank--
 	}
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(rank+1), 10)
-	b = appendWho(append(b, ','), snap, t.Wallet)
+	b = appendWallet(append(b, ','), snap, t.Wallet)
 	b = t.RealPnL().Append(append(b, `,"real_pnl":`...))
 	b = t.NetCash.Append(append(b, `,"net_cash":`...))
 	b = t.Redemption.Append(append(b, `,"redemption_value":`...))

@@ -46,8 +46,8 @@ func jobParam() Param {
 	return Param{Name: "job_id", InPath: true, Kind: Text, Min: 1, Max: 64, Doc: "job_id of the job"}
 }
 
-// onceParam makes a repeated request harmless.
-func onceParam() Param {
+// idempotencyParam makes a repeated request harmless.
+func idempotencyParam() Param {
 	return Param{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 255,
 		Doc: "any text of yours; a repeat of the request under the same text gives the job that the first one made"}
 }
@@ -64,12 +64,12 @@ func exportRoutes() []Route {
 	routes := []Route{
 		{
 			Method: fiber.MethodPost, Path: "/research/export-jobs", Section: wire.Export, Summary: "Export a dataset as a file",
-			serve: (*API).createResearchExport, Body: wire.ResearchExport{}, Params: []Param{onceParam()},
+			serve: (*API).createResearchExport, Body: wire.ResearchExport{}, Params: []Param{idempotencyParam()},
 			Codes: []string{"too_many_jobs", "idempotency_key_reused"}, Doc: createDoc,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export all about a wallet as a zip",
-			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []Param{addressParam(), onceParam()},
+			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []Param{addressParam(), idempotencyParam()},
 			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused"},
 			Doc: "One zip with `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades reach as far back as the plan shows; " +
 				"lifetime figures stay lifetime. " + createDoc,
@@ -123,7 +123,7 @@ func (a *API) createResearchExport(c *fiber.Ctx, call *Call) error {
 		def     string
 		choices []string
 	}{{"dataset", &r.Dataset, "", ids}, {"format", &r.Format, "parquet", exportFormats()}, {"period", &r.Period, "all", []string{"all"}}} {
-		if bad := chosen(m.name, m.value, m.def, m.choices); bad != nil {
+		if bad := checkChoice(m.name, m.value, m.def, m.choices); bad != nil {
 			return bad
 		}
 	}
@@ -132,9 +132,9 @@ func (a *API) createResearchExport(c *fiber.Ctx, call *Call) error {
 
 func exportFormats() []string { return []string{"parquet", "csv"} }
 
-// chosen checks a member of a body that is one of choices; def stands for one
+// checkChoice checks a member of a body that is one of choices; def stands for one
 // that was left out.
-func chosen(name string, value *string, def string, choices []string) *problem {
+func checkChoice(name string, value *string, def string, choices []string) *problem {
 	if *value == "" {
 		*value = def
 	}
@@ -150,10 +150,10 @@ func (a *API) createTraderExport(c *fiber.Ctx, call *Call) error {
 	if _, bad := call.route.readBody(c, &body); bad != nil {
 		return bad
 	}
-	if bad := chosen("format", &body.Format, "parquet", exportFormats()); bad != nil {
+	if bad := checkChoice("format", &body.Format, "parquet", exportFormats()); bad != nil {
 		return bad
 	}
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -228,17 +228,17 @@ const tooManyRetry = 10
 
 // sendJob answers with a job, null where the plan has no exports.
 func (a *API) sendJob(c *fiber.Ctx, call *Call, e envelope, j *wire.ExportJob) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
-	mark, start := a.open(call, v.asOf, e)
+	mark, start := a.beginReply(call, v.asOf, e)
 	text, err := plainJSON(j)
 	if err != nil {
 		return err
 	}
 	call.buf = append(append(call.buf, `,"data":`...), text...)
-	return a.finish(c, call, mark, start, 1)
+	return a.finishReply(c, call, mark, start, 1)
 }
 
 // plainJSON is v as JSON, with < > & as they are.
@@ -266,7 +266,7 @@ func wireJob(j *job.Job) *wire.ExportJob {
 	switch j.Status {
 	case job.Done:
 		url := wire.Base + "/" + string(j.Request.Kind) + "/export-jobs/" + j.ID + "/download"
-		w.DownloadURL, w.Usage = &url, usage(j)
+		w.DownloadURL, w.Usage = &url, exportUsage(j)
 		fallthrough
 	case job.Expired:
 		w.Rows, w.Bytes, w.SHA256 = &j.Rows, &j.Bytes, &j.SHA256
@@ -305,10 +305,10 @@ func exportName(j *job.Job) string {
 	return "pmx-" + j.Request.Dataset + "-" + at + "." + j.Request.Format
 }
 
-// usage gives lines that read the file of a done job. A CSV has no types: of it they
+// exportUsage gives lines that read the file of a done job. A CSV has no types: of it they
 // name the columns whose digits are ids, which readers would take for numbers, and for
 // pandas those that are times.
-func usage(j *job.Job) *wire.ExportUsage {
+func exportUsage(j *job.Job) *wire.ExportUsage {
 	name := exportName(j)
 	u := &wire.ExportUsage{FileName: name}
 	read, file, duck, python := "read_"+j.Request.Format, name, "", ""

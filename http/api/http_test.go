@@ -46,7 +46,7 @@ var problemCases = []struct {
 	{"unknown path", "GET", "/nowhere", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
 	{"trailing slash", "GET", "/health/", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
 	{"other case", "GET", "/Health", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
-	{"post to a board", "POST", "/leaderboard/traders", []string{wire.KeyHeader + ": {key}"}, 405, "method_not_allowed", "", "Allow"},
+	{"post to a leaderboard", "POST", "/leaderboard/traders", []string{wire.KeyHeader + ": {key}"}, 405, "method_not_allowed", "", "Allow"},
 	{"post to health", "POST", "/health", nil, 405, "method_not_allowed", "", ""},
 	{"unknown parameter", "GET", "/leaderboard/traders?perod=7d", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "perod", "Known parameters: period, limit."},
 	{"none is known", "GET", "/health?x=1", nil, 400, "unknown_parameter", "x", "no query parameters"},
@@ -241,7 +241,7 @@ func TestETagFollowsTheBodyButNotAsOf(t *testing.T) {
 		t.Error("stats: only as_of moved, yet the tag did")
 	}
 	if got[1] == first[1] {
-		t.Error("board: the window moved, yet the tag did not")
+		t.Error("leaderboard: the window moved, yet the ETag did not")
 	}
 	changed := apitest.Snapshot(4, 5, 100)
 	changed.Traders[serving.Week][99].RealPnL++

@@ -19,9 +19,9 @@ type marketReader interface {
 	// MarketFills adds the n newest fills of a market with these tokens and figures to
 	// dst, newest first, of imports up to batch.
 	MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error)
-	// MarketAtHand tells whether these reads are so cheap that keeping their results
+	// MarketInMemory tells whether these reads are so cheap that keeping their results
 	// would cost more.
-	MarketAtHand(market int32, tokens []int32, batch int64) bool
+	MarketInMemory(market int32, tokens []int32, batch int64) bool
 }
 
 // recentFills is how many fills an overview shows.
@@ -43,7 +43,7 @@ func marketRoutes() []Route {
 
 // marketOverview answers GET /market/{condition_id}/overview.
 func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	if m == nil {
 		return missing("market_not_found", "No market of this condition id is known. Check the id.")
 	}
-	w := a.desks.take()
-	defer a.desks.give(w)
+	w := a.scratch.get()
+	defer a.scratch.put(w)
 	more, err := a.marketRead(v, w, m)
 	if err != nil {
 		return err
@@ -61,15 +61,15 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	shown := more.fills
 	for i := range shown {
 		if start := call.historyStart(v.snap); shown[i].TS < start {
-			e.cutHistory(v.snap, shown[len(shown)-1].TS)
+			e.trimHistory(v.snap, shown[len(shown)-1].TS)
 			shown = shown[:i]
 			break
 		}
 	}
-	mark, start := a.open(call, v.asOf, e)
+	mark, start := a.beginReply(call, v.asOf, e)
 	b := append(call.buf, `,"data":`...)
 	call.buf = appendMarket(b, v.snap, m, &more.texts, shown)
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // marketRead is what of an overview the snapshot does not hold.
@@ -78,18 +78,18 @@ type marketRead struct {
 	fills []serving.MarketFill
 }
 
-// marketRead reads at w, or keeps what was read for the epoch where that takes long.
-func (a *API) marketRead(v *view, w *desk, m *serving.Market) (marketRead, error) {
-	if a.reader.MarketAtHand(m.ID, v.snap.Catalog.Tokens(m.ID), v.snap.Batch) {
+// marketRead reads into w, or keeps what was read for the epoch where reading takes long.
+func (a *API) marketRead(v *encodedSnapshot, w *scratch, m *serving.Market) (marketRead, error) {
+	if a.reader.MarketInMemory(m.ID, v.snap.Catalog.Tokens(m.ID), v.snap.Batch) {
 		r, err := a.readMarket(context.Background(), v, w.filled[:0], m)
 		w.filled = r.fills
 		return r, err
 	}
-	return remember(a, v, fmt.Sprint("market ", m.ID), func(ctx context.Context) (marketRead, error) { return a.readMarket(ctx, v, nil, m) })
+	return cachedRead(a, v, fmt.Sprint("market ", m.ID), func(ctx context.Context) (marketRead, error) { return a.readMarket(ctx, v, nil, m) })
 }
 
 // readMarket reads into the memory of dst.
-func (a *API) readMarket(ctx context.Context, v *view, dst []serving.MarketFill, m *serving.Market) (r marketRead, err error) {
+func (a *API) readMarket(ctx context.Context, v *encodedSnapshot, dst []serving.MarketFill, m *serving.Market) (r marketRead, err error) {
 	if r.texts, err = a.reader.MarketTexts(ctx, m.ID, v.snap.Batch); err != nil {
 		return r, err
 	}
@@ -110,7 +110,7 @@ func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *servin
 	b = appendFigure(append(b, `,"liquidity":`...), f.Liquidity)
 	b = appendAmount(append(b, `,"reported_volume":`...), m.ReportedVolume)
 	b = append(b, `,"outcomes":`...)
-	b = appendRows(b, outcomes(snap.Catalog, m), func(b []byte, i int) []byte { return appendMarketOutcome(b, snap.Catalog, m, int8(i)) })
+	b = appendRows(b, outcomeCount(snap.Catalog, m), func(b []byte, i int) []byte { return appendMarketOutcome(b, snap.Catalog, m, int8(i)) })
 	b = appendResolution(append(b, `,"resolution":`...), snap.Catalog, m, t)
 	b = append(b, `,"recent_fills":`...)
 	b = appendRows(b, len(fills), func(b []byte, i int) []byte { return appendMarketFill(b, snap, m, &fills[i]) })
@@ -164,8 +164,8 @@ func basisName(f *serving.Figures) string {
 	return string(f.Basis())
 }
 
-// outcomes is how many outcomes of m are known.
-func outcomes(c *serving.Catalog, m *serving.Market) int {
+// outcomeCount is how many outcomes of m are known.
+func outcomeCount(c *serving.Catalog, m *serving.Market) int {
 	n := max(len(m.Outcomes), len(m.Payouts))
 	for _, token := range c.Tokens(m.ID) {
 		n = max(n, int(c.Token(token).Outcome)+1)
@@ -219,7 +219,7 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, m *serving.Market, f *se
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
 	b = appendLogIndex(append(b, `,"log_index":`...), f.LogIndex)
-	b = appendWho(append(b, ','), snap, f.Wallet)
+	b = appendWallet(append(b, ','), snap, f.Wallet)
 	b = appendOutcome(b, snap.Catalog, token)
 	b = append(append(append(b, `,"token_id":"`...), token.ID...), `","side":"`...)
 	b = appendSide(b, f.Side)
@@ -231,8 +231,8 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, m *serving.Market, f *se
 	return append(append(append(b, `,"fee_asset":"`...), feeAsset(f.Side)...), `"}`...)
 }
 
-// appendWho adds the members that name a wallet.
-func appendWho(b []byte, snap *serving.Snapshot, wallet int32) []byte {
+// appendWallet adds the members that name a wallet.
+func appendWallet(b []byte, snap *serving.Snapshot, wallet int32) []byte {
 	address := snap.WalletAt(int(wallet))
 	trader, _ := snap.Trader(address)
 	b = address.Append(append(b, `"address":"`...))

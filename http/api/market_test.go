@@ -19,7 +19,7 @@ import (
 func marketVenue(t *testing.T) *venue {
 	t.Helper()
 	snap := &serving.Snapshot{Epoch: 1, AsOf: apitest.AsOf, Venue: []int32{3}}
-	b := serving.NewBuilder(0)
+	b := serving.NewWalletBuilder(0)
 	for i := range 10 {
 		b.Wallets().Add(apitest.Wallet(i))
 		b.Set(i, serving.Totals{FirstTS: 1})
@@ -90,14 +90,14 @@ func TestMarketOverview(t *testing.T) {
 		t.Errorf("the database was asked %d times in one epoch, want once", v.markets.Asked)
 	}
 	kept := string(v.get(access.Alpha, "/market/"+data.Hash{1}.String()+"/overview").Body())
-	v.markets.AtHand = true
+	v.markets.InMemory = true
 	for range 2 {
 		if got := string(v.get(access.Alpha, "/market/"+data.Hash{1}.String()+"/overview").Body()); got != kept {
-			t.Errorf("read at hand\n got %s\nwant %s", got, kept)
+			t.Errorf("read from memory\n got %s\nwant %s", got, kept)
 		}
 	}
 	if v.markets.Asked != 3 {
-		t.Errorf("what is at hand was read %d times for two requests", v.markets.Asked-1)
+		t.Errorf("what is in memory was read %d times for two requests", v.markets.Asked-1)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// oracleRows is the most rows that a board of forecasters shows.
+// oracleRows is the most rows that a leaderboard of forecasters shows.
 const oracleRows = 200
 
 // The places of the parameters of GET /oracle/leaderboard.
@@ -27,7 +27,7 @@ func oracleRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/oracle/leaderboard", Section: wire.Oracle, MaxRows: oracleRows,
-			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleBoard, Reply: wire.OracleBoard{},
+			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleLeaderboard, Reply: wire.OracleBoard{},
 			Params: []Param{
 				oracleMin: {
 					Name: "min_resolved", Kind: Integer, Default: strconv.Itoa(serving.RankedFrom), Min: 1, Max: 100_000,
@@ -50,43 +50,43 @@ func oracleRoutes() []Route {
 	}
 }
 
-// oracleView is what is encoded of a snapshot's Oracle: the board of the default
+// oracleBodies is what is encoded of a snapshot's Oracle: the leaderboard of the default
 // parameters.
-type oracleView struct {
-	board sheet
-	once  sync.Once
+type oracleBodies struct {
+	leaderboard rankedBody
+	once        sync.Once
 }
 
-// oracleBoard answers GET /oracle/leaderboard.
-func (a *API) oracleBoard(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+// oracleLeaderboard answers GET /oracle/leaderboard.
+func (a *API) oracleLeaderboard(c *fiber.Ctx, call *Call) error {
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
 	atLeast, limit, offset := int(call.values[oracleMin].n), int(call.values[oracleLimit].n), int(call.values[oracleOffset].n)
 	if atLeast == serving.RankedFrom && offset == 0 {
-		o := &v.oracle.board
+		o := &v.oracle.leaderboard
 		v.oracle.once.Do(func() {
 			r := v.snap.Oracle.Ranking(atLeast, oracleRows)
 			o.encode(oracleHead(nil, atLeast, r.Total), r.Total, func(b []byte, i int) []byte { return appendOracleRow(b, v.snap, &r, i) })
 		})
-		return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, call, limit))
+		return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, limit))
 	}
-	r, err := remember(a, v, fmt.Sprint("oracle from ", atLeast), func(context.Context) (serving.Ranking, error) {
+	r, err := cachedRead(a, v, fmt.Sprint("oracle from ", atLeast), func(context.Context) (serving.Ranking, error) {
 		return v.snap.Oracle.Ranking(atLeast, maxOffset+oracleRows), nil
 	})
 	if err != nil {
 		return err
 	}
-	e, n := call.rowsFor(limit, max(r.Total-offset, 0))
-	mark, start := a.open(call, v.asOf, e)
+	e, n := call.listEnvelope(limit, max(r.Total-offset, 0))
+	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = appendRows(append(oracleHead(call.buf, atLeast, r.Total), `,"data":`...), n, func(b []byte, i int) []byte {
 		return appendOracleRow(b, v.snap, &r, offset+i)
 	})
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// oracleHead adds what stands before the rows of a board.
+// oracleHead adds what stands before the rows of a leaderboard.
 func oracleHead(b []byte, atLeast, total int) []byte {
 	b = strconv.AppendInt(append(b, `,"min_resolved":`...), int64(atLeast), 10)
 	return strconv.AppendInt(append(b, `,"total":`...), int64(total), 10)
@@ -94,7 +94,7 @@ func oracleHead(b []byte, atLeast, total int) []byte {
 
 // oracleTrader answers GET /oracle/trader/{address}.
 func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -106,20 +106,20 @@ func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	mark, start := a.object(call, v.asOf)
+	mark, start := a.beginObject(call, v.asOf)
 	call.buf = appendOracleTrader(call.buf, v.snap, &trader, &accuracy)
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // accuracy scores all that a wallet holds of resolved markets. It is kept for the
 // epoch: the answer is small, and the work grows with the wallet's markets.
-func (a *API) accuracy(v *view, t *serving.Trader) (serving.Accuracy, error) {
+func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy, error) {
 	if v.snap.Oracle.Score(t.ID).Forecasts == 0 {
 		return serving.Accuracy{}, nil
 	}
-	return remember(a, v, fmt.Sprint("accuracy ", t.ID), func(ctx context.Context) (serving.Accuracy, error) {
-		w := a.desks.take()
-		defer a.desks.give(w)
+	return cachedRead(a, v, fmt.Sprint("accuracy ", t.ID), func(ctx context.Context) (serving.Accuracy, error) {
+		w := a.scratch.get()
+		defer a.scratch.put(w)
 		tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], t.ID, v.snap.Batch)
 		if err != nil {
 			return serving.Accuracy{}, err
@@ -136,7 +136,7 @@ func appendOracleRow(b []byte, snap *serving.Snapshot, r *serving.Ranking, i int
 	score := snap.Oracle.Score(id)
 	trader, _ := snap.Trader(snap.WalletAt(int(id)))
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Ranks[i]), 10)
-	b = appendWho(append(b, ','), snap, id)
+	b = appendWallet(append(b, ','), snap, id)
 	b = appendScore(append(b, ','), &score)
 	b = trader.Totals.Volume().Append(append(b, `,"volume":`...))
 	b = trader.Totals.RealPnL().Append(append(b, `,"real_pnl":`...))
@@ -146,19 +146,19 @@ func appendOracleRow(b []byte, snap *serving.Snapshot, r *serving.Ranking, i int
 // appendScore writes the members of wire.OracleScore, without braces.
 func appendScore(b []byte, s *serving.Score) []byte {
 	b = strconv.AppendInt(append(b, `"resolved_forecasts":`...), int64(s.Forecasts), 10)
-	b = appendMaybe(append(b, `,"brier":`...), s.Brier)
-	b = appendMaybe(append(b, `,"brier_baseline":`...), s.Baseline)
-	b = appendMaybe(append(b, `,"brier_skill":`...), s.Skill)
-	b = appendMaybe(append(b, `,"accuracy_pct":`...), s.AccuracyPct)
+	b = appendOptional(append(b, `,"brier":`...), s.Brier)
+	b = appendOptional(append(b, `,"brier_baseline":`...), s.Baseline)
+	b = appendOptional(append(b, `,"brier_skill":`...), s.Skill)
+	b = appendOptional(append(b, `,"accuracy_pct":`...), s.AccuracyPct)
 	low, high, ok := s.Wilson()
-	b = appendMaybe(append(b, `,"accuracy_low_pct":`...), func() (data.Micro, bool) { return low, ok })
-	b = appendMaybe(append(b, `,"accuracy_high_pct":`...), func() (data.Micro, bool) { return high, ok })
-	b = appendMaybe(append(b, `,"edge":`...), s.MeanEdge)
+	b = appendOptional(append(b, `,"accuracy_low_pct":`...), func() (data.Micro, bool) { return low, ok })
+	b = appendOptional(append(b, `,"accuracy_high_pct":`...), func() (data.Micro, bool) { return high, ok })
+	b = appendOptional(append(b, `,"edge":`...), s.MeanEdge)
 	return s.BuyUSD.Append(append(b, `,"forecast_volume":`...))
 }
 
-// appendMaybe adds a figure, null where there is none.
-func appendMaybe(b []byte, figure func() (data.Micro, bool)) []byte {
+// appendOptional adds a figure, null where there is none.
+func appendOptional(b []byte, figure func() (data.Micro, bool)) []byte {
 	m, ok := figure()
 	if !ok {
 		return append(b, "null"...)
@@ -168,7 +168,7 @@ func appendMaybe(b []byte, figure func() (data.Micro, bool)) []byte {
 
 // appendOracleTrader writes wire.OracleTrader.
 func appendOracleTrader(b []byte, snap *serving.Snapshot, t *serving.Trader, a *serving.Accuracy) []byte {
-	b = append(appendWho(append(b, '{'), snap, t.ID), ',')
+	b = append(appendWallet(append(b, '{'), snap, t.ID), ',')
 	b = appendScore(b, &a.Score)
 	b = t.Totals.Volume().Append(append(b, `,"volume":`...))
 	b = t.Totals.RealPnL().Append(append(b, `,"real_pnl":`...))
@@ -203,7 +203,7 @@ func appendBin(b []byte, i int, bin *serving.Bin) []byte {
 func appendMurphy(b []byte, c *serving.Calibration) []byte {
 	m, ok := c.Murphy()
 	part := func(b []byte, v data.Micro) []byte {
-		return appendMaybe(b, func() (data.Micro, bool) { return v, ok })
+		return appendOptional(b, func() (data.Micro, bool) { return v, ok })
 	}
 	b = part(append(b, `{"reliability":`...), m.Reliability)
 	b = part(append(b, `,"resolution":`...), m.Resolution)

@@ -18,7 +18,7 @@ import (
 func oracleVenue(t *testing.T) *venue {
 	t.Helper()
 	snap := apitest.Snapshot(1, 300, 1)
-	b := serving.NewBuilder(300)
+	b := serving.NewWalletBuilder(300)
 	for i := range 300 {
 		b.Wallets().Add(apitest.Wallet(i))
 		b.Set(i, serving.Totals{FirstTS: 1, BuyUSD: 70 * data.One, SellUSD: 30 * data.One, NetCash: -40 * data.One, Redemption: 50 * data.One})
@@ -96,8 +96,8 @@ func TestForecastersAreRanked(t *testing.T) {
 	}
 }
 
-// The board that is encoded once and the one made for a request agree.
-func TestOffsetsShowTheSameBoard(t *testing.T) {
+// The leaderboard that is encoded once and the one made for a request agree.
+func TestOffsetsShowTheSameLeaderboard(t *testing.T) {
 	v := oracleVenue(t)
 	whole := exact[wire.OracleBoard](t, v.get(access.Alpha, "/oracle/leaderboard?limit=200").Body()).Data
 	for _, c := range []struct {

@@ -192,7 +192,7 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	copy(call.values[:len(r.Params)], r.defaults[:])
 	for i := range r.Params {
 		p := &r.Params[i]
-		text, given := p.outside(c)
+		text, given := p.pathOrHeader(c)
 		if !given {
 			continue
 		}
@@ -219,9 +219,9 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 	return bad
 }
 
-// outside gives the text of a parameter that does not stand in the query; false
+// pathOrHeader gives the text of a parameter that does not stand in the query; false
 // where p does, and for a header that was not sent.
-func (p *Param) outside(c *fiber.Ctx) (text string, given bool) {
+func (p *Param) pathOrHeader(c *fiber.Ctx) (text string, given bool) {
 	switch {
 	case p.InPath:
 		text = c.Params(p.Name)
@@ -231,13 +231,13 @@ func (p *Param) outside(c *fiber.Ctx) (text string, given bool) {
 		return text, true
 	case p.InHeader:
 		all := c.Request().Header.PeekAll(p.Name)
-		return string(joined(all)), len(all) > 0
+		return string(joinLines(all)), len(all) > 0
 	}
 	return "", false
 }
 
-// joined is a header that was sent on several lines, as one.
-func joined(lines [][]byte) []byte { return bytes.Join(lines, []byte(", ")) }
+// joinLines is a header that was sent on several lines, as one.
+func joinLines(lines [][]byte) []byte { return bytes.Join(lines, []byte(", ")) }
 
 func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 	for i := range r.Params {
@@ -247,7 +247,7 @@ func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 		}
 		first := &call.values[i]
 		if first.given && len(first.more)+1 >= max(p.Many, 1) {
-			return tooMany(p)
+			return tooManyValues(p)
 		}
 		v, bad := p.parse(utils.UnsafeString(text)) // parse keeps nothing of it
 		if first.given {
@@ -260,7 +260,7 @@ func (r *Route) readQuery(call *Call, name, text []byte) *problem {
 	return &problem{status: fiber.StatusBadRequest, code: "unknown_parameter", param: string(name), detail: r.knownQuery}
 }
 
-func tooMany(p *Param) *problem {
+func tooManyValues(p *Param) *problem {
 	if p.Many <= 1 {
 		return invalid(p.Name, "Give "+p.Name+" once.")
 	}

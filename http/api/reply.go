@@ -22,22 +22,22 @@ var (
 	cheapFirst = [encodings - 1]encoding{zstdCoding, gzipCoding, brotliCoding}
 )
 
-// tag is a weak entity tag with its quotes: W/"16 hex digits".
-type tag [20]byte
+// etag is a weak entity tag with its quotes: W/"16 hex digits".
+type etag [20]byte
 
-// tagOf makes a tag of a body's fingerprint. Everything in the body but as_of
+// etagOf makes a tag of a body's fingerprint. Everything in the body but as_of
 // goes into it, so it changes when and only when something else would.
 // window_start and window_end are in the body and therefore in the tag.
-func tagOf(sum uint64) tag {
-	var t tag
+func etagOf(sum uint64) etag {
+	var t etag
 	b := append(t[:0], `W/"`...)
 	appendHex64(b, sum)
 	t[len(t)-1] = '"'
 	return t
 }
 
-// chain mixes fingerprints in order.
-func chain(sums ...uint64) uint64 {
+// chainSums mixes fingerprints in order.
+func chainSums(sums ...uint64) uint64 {
 	var text [32]byte
 	b := text[:0]
 	for _, s := range sums {
@@ -46,9 +46,9 @@ func chain(sums ...uint64) uint64 {
 	return xxhash.Sum64(b)
 }
 
-// unchanged tells whether an If-None-Match header names t, by weak comparison.
+// etagMatches tells whether an If-None-Match header names t, by weak comparison.
 // RFC 9110 sections 8.8.3.2 and 13.1.2.
-func unchanged(header []byte, t *tag) bool {
+func etagMatches(header []byte, t *etag) bool {
 	header = bytes.TrimSpace(header)
 	if len(header) == 0 {
 		return false
@@ -75,9 +75,9 @@ func unchanged(header []byte, t *tag) bool {
 	return false
 }
 
-// success sets the headers of a 200 or 304 and tells whether a body is wanted.
+// setSuccessHeaders sets the headers of a 200 or 304 and tells whether a body is wanted.
 // What a POST or DELETE did is not to be kept and has no tag.
-func success(c *fiber.Ctx, t *tag, maxAge int) bool {
+func setSuccessHeaders(c *fiber.Ctx, t *etag, maxAge int) bool {
 	h := &c.Response().Header
 	if method := c.Method(); method != fiber.MethodGet && method != fiber.MethodHead {
 		setHeader(h, headerCacheControl, "no-store")
@@ -90,7 +90,7 @@ func success(c *fiber.Ctx, t *tag, maxAge int) bool {
 	b := append(text[:0], "private, max-age="...)
 	setHeader(h, headerCacheControl, utils.UnsafeString(strconv.AppendInt(b, int64(maxAge), 10)))
 	setHeader(h, headerVary, varyOn)
-	if unchanged(c.Request().Header.Peek(fiber.HeaderIfNoneMatch), t) {
+	if etagMatches(c.Request().Header.Peek(fiber.HeaderIfNoneMatch), t) {
 		c.Response().SetStatusCode(fiber.StatusNotModified)
 		return false
 	}
@@ -98,10 +98,10 @@ func success(c *fiber.Ctx, t *tag, maxAge int) bool {
 	return true
 }
 
-// untilRefresh is the max-age of what the next cycle replaces: the seconds until
+// secondsToRefresh is the max-age of what the next cycle replaces: the seconds until
 // then, at least 1, and no more than from one cycle to the next, whatever the clock
 // was set to.
-func (a *API) untilRefresh(call *Call) int {
+func (a *API) secondsToRefresh(call *Call) int {
 	fresh := a.source.Freshness()
 	most := longestAge
 	if fresh.Period > 0 {
@@ -113,17 +113,17 @@ func (a *API) untilRefresh(call *Call) int {
 // longestAge is the longest that an answer may be kept.
 const longestAge = time.Hour
 
-// object starts the answer about one thing in call.buf: the envelope, as_of and
+// beginObject starts the answer about one thing in call.buf: the envelope, as_of and
 // the key of the payload. The tag leaves out what mark and start enclose.
-func (a *API) object(call *Call, asOf []byte) (mark, start int) {
-	mark, start = a.open(call, asOf, envelope{tier: call.tier, maxRows: noRows})
+func (a *API) beginObject(call *Call, asOf []byte) (mark, start int) {
+	mark, start = a.beginReply(call, asOf, envelope{tier: call.tier, maxRows: noRows})
 	call.buf = append(call.buf, `,"data":`...)
 	return mark, start
 }
 
-// open starts an answer in call.buf with envelope e and as_of; response-level
+// beginReply starts an answer in call.buf with envelope e and as_of; response-level
 // members and data follow, each from its comma on.
-func (a *API) open(call *Call, asOf []byte, e envelope) (mark, start int) {
+func (a *API) beginReply(call *Call, asOf []byte, e envelope) (mark, start int) {
 	b := append(call.buf[:0], '{')
 	b = a.envelopes.append(b, e)
 	mark = len(b)
@@ -132,14 +132,14 @@ func (a *API) open(call *Call, asOf []byte, e envelope) (mark, start int) {
 	return mark, len(b)
 }
 
-// finish sends call.buf, whose bytes from mark to start are as_of.
-func (a *API) finish(c *fiber.Ctx, call *Call, mark, start, maxAge int) error {
+// finishReply sends call.buf, whose bytes from mark to start are as_of.
+func (a *API) finishReply(c *fiber.Ctx, call *Call, mark, start, maxAge int) error {
 	call.buf = append(call.buf, '}')
-	t := tagOf(chain(xxhash.Sum64(call.buf[:mark]), xxhash.Sum64(call.buf[start:])))
-	if !success(c, &t, maxAge) {
+	t := etagOf(chainSums(xxhash.Sum64(call.buf[:mark]), xxhash.Sum64(call.buf[start:])))
+	if !setSuccessHeaders(c, &t, maxAge) {
 		return nil
 	}
-	form := acceptedForm(c, len(call.buf), cheapFirst)
+	form := negotiateBody(c, len(call.buf), cheapFirst)
 	if form == identity {
 		c.Response().SetBody(call.buf)
 		return nil
@@ -148,20 +148,20 @@ func (a *API) finish(c *fiber.Ctx, call *Call, mark, start, maxAge int) error {
 	if err != nil {
 		return fmt.Errorf("compress response: %w", err)
 	}
-	sendForm(c.Response(), form, body)
+	sendBody(c.Response(), form, body)
 	return nil
 }
 
-// acceptedForm is the coding for a body of size bytes.
-func acceptedForm(c *fiber.Ctx, size int, prefer [encodings - 1]encoding) encoding {
-	if size < compressFrom {
+// negotiateBody is the coding for a body of size bytes.
+func negotiateBody(c *fiber.Ctx, size int, prefer [encodings - 1]encoding) encoding {
+	if size < minCompressSize {
 		return identity
 	}
-	return accepted(c.Request().Header.Peek(fiber.HeaderAcceptEncoding), prefer)
+	return negotiate(c.Request().Header.Peek(fiber.HeaderAcceptEncoding), prefer)
 }
 
-// sendForm sends body, which nobody may change afterwards.
-func sendForm(res *fasthttp.Response, form encoding, body []byte) {
+// sendBody sends body, which nobody may change afterwards.
+func sendBody(res *fasthttp.Response, form encoding, body []byte) {
 	if form != identity {
 		res.Header.SetContentEncoding(form.name())
 	}

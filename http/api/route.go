@@ -103,8 +103,8 @@ func (r *Route) ProblemCodes() []string {
 	return codes
 }
 
-// prepare works out what the table implies: parsed defaults and advice.
-func prepare(routes []Route) ([]Route, error) {
+// prepareRoutes works out what the table implies: parsed defaults and advice.
+func prepareRoutes(routes []Route) ([]Route, error) {
 	for i := range routes {
 		r := &routes[i]
 		r.index = i + 1

@@ -54,8 +54,8 @@ func TestEveryResponseIsItsWireType(t *testing.T) {
 	}
 }
 
-// The rows a tier gets of a board with that many rows, for the limit it asks.
-func TestBoardsAreTrimmedToThePlan(t *testing.T) {
+// The rows a tier gets of a leaderboard with that many rows, for the limit it asks.
+func TestLeaderboardsAreTrimmedToThePlan(t *testing.T) {
 	cases := []struct {
 		tier      access.Tier
 		total     int
@@ -128,8 +128,8 @@ func TestEnvelopeOfEveryTier(t *testing.T) {
 	}
 }
 
-// The bytes of a small board, worked out by hand: roi 3000003/21000000 = 0.142857…
-func TestBoardBytes(t *testing.T) {
+// The bytes of a small leaderboard, computed by hand: roi 3000003/21000000 = 0.142857…
+func TestLeaderboardBytes(t *testing.T) {
 	snap := apitest.Snapshot(1, 1, 3)
 	v := newVenue(t, snap)
 	r := v.get(access.Alpha, "/leaderboard/traders?limit=1&period=1d")

@@ -63,21 +63,21 @@ func screenerParams() []Param {
 
 // screener answers GET /screener.
 func (a *API) screener(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
-	if call.plainScreen() {
-		return a.sendPrepared(c, call, v, a.screenFront(v, call))
+	if call.unfilteredScreener() {
+		return a.sendEncoded(c, call, v, a.screenerFirstPage(v, call))
 	}
 	members, bad := a.members(call, screenFieldList)
 	if bad != nil {
 		return bad
 	}
-	w, after := v.walk, (*screen.Place)(nil)
+	w, after := v.markets, (*screen.Place)(nil)
 	position, bad := a.openCursor(call, call.values[screenCursor].text)
 	if bad == nil && position != nil {
-		w, after, bad = a.readScreenPlace(position, v, call.Start)
+		w, after, bad = a.readScreenerPosition(position, v, call.Start)
 	}
 	if bad != nil {
 		return bad
@@ -93,10 +93,10 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 	ids := w.columns().Top(&q.Filter, order, after, n+1, w.condition)
 	more := len(ids) > n
 	ids = ids[:min(n, len(ids))]
-	mark, start := a.open(call, w.asOf, call.pageFor(limit, more))
+	mark, start := a.beginReply(call, w.asOf, call.pageEnvelope(limit, more))
 	call.buf = append(call.buf, `,"next_cursor":`...)
 	if more {
-		call.buf = appendString(call.buf, a.nextScreen(call, v, w, ids[n-1], order))
+		call.buf = appendString(call.buf, a.nextScreenerCursor(call, v, w, ids[n-1], order))
 	} else {
 		call.buf = append(call.buf, "null"...)
 	}
@@ -104,11 +104,11 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 		r := w.row(ids[i])
 		return append(appendRow(append(b, '{'), members, &r), '}')
 	})
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// plainScreen tells whether call gives no parameter but limit.
-func (call *Call) plainScreen() bool {
+// unfilteredScreener tells whether call gives no parameter but limit.
+func (call *Call) unfilteredScreener() bool {
 	for i := range call.values[:screenCursor+1] {
 		if i != screenLimit && call.values[i].given {
 			return false
@@ -117,41 +117,41 @@ func (call *Call) plainScreen() bool {
 	return true
 }
 
-// nextScreen makes the cursor that goes on behind market id of walk w.
-func (a *API) nextScreen(call *Call, v *view, w *walk, id int32, o screen.Order) string {
+// nextScreenerCursor makes the cursor that goes on behind market id of epoch w.
+func (a *API) nextScreenerCursor(call *Call, v *encodedSnapshot, w *marketEpoch, id int32, o screen.Order) string {
 	place := w.columns().PlaceOf(id, o, w.condition(id))
-	walk := a.walks.keep(w, v.walk, call.Start)
-	return a.sealCursor(call, a.walks.appendScreenPlace(nil, walk, &place))
+	walk := a.pinned.pin(w, v.markets, call.Start)
+	return a.sealCursor(call, a.pinned.appendPosition(nil, walk, &place))
 }
 
 // columns are the figures of w's markets; nil where there are none.
-func (w *walk) columns() *screen.Columns {
+func (w *marketEpoch) columns() *screen.Columns {
 	if w.screener == nil {
 		return nil
 	}
 	return w.screener.Columns
 }
 
-func (w *walk) condition(id int32) data.Hash { return w.catalog.Market(id).Condition }
+func (w *marketEpoch) condition(id int32) data.Hash { return w.catalog.Market(id).Condition }
 
-// screenFront is the first page of the screener that is asked without filters,
+// screenerFirstPage is the first page of the screener that is asked without filters,
 // encoded once.
-type screenFront struct {
+type screenerFirstPage struct {
 	once    sync.Once
 	ids     []int32 // one more than a page has, if there is one
 	rows    []byte
 	ends    []int // ends[n]: where the first n rows end
-	replies [access.Nobody][screenRows + 1]atomic.Pointer[prepared]
+	replies [access.Nobody][screenRows + 1]atomic.Pointer[encodedBody]
 }
 
-// screenFront gives the answer to call, made at its first use.
-func (a *API) screenFront(v *view, call *Call) *prepared {
-	f, w := &v.screen, v.walk
+// screenerFirstPage gives the answer to call, made at its first use.
+func (a *API) screenerFirstPage(v *encodedSnapshot, call *Call) *encodedBody {
+	f, w := &v.screener, v.markets
 	limit := int(call.values[screenLimit].n)
 	slot := &f.replies[call.tier][limit]
 	if r := slot.Load(); r != nil {
 		if len(f.ids) > call.pageRows(limit) {
-			a.walks.keep(w, v.walk, call.Start)
+			a.pinned.pin(w, v.markets, call.Start)
 		}
 		return r
 	}
@@ -170,18 +170,18 @@ func (a *API) screenFront(v *view, call *Call) *prepared {
 	})
 	n := min(call.pageRows(limit), len(f.ids))
 	more := len(f.ids) > n
-	head := a.envelopes.append([]byte{'{'}, call.pageFor(limit, more))
+	head := a.envelopes.append([]byte{'{'}, call.pageEnvelope(limit, more))
 	middle := []byte(`,"next_cursor":`)
 	if more {
-		middle = appendString(middle, a.nextScreen(call, v, w, f.ids[n-1], screen.Order{}))
+		middle = appendString(middle, a.nextScreenerCursor(call, v, w, f.ids[n-1], screen.Order{}))
 	} else {
 		middle = append(middle, "null"...)
 	}
 	middle = append(middle, `,"data":[`...)
 	rows := f.rows[:f.ends[n]]
-	sum := chain(xxhash.Sum64(head), xxhash.Sum64(middle), xxhash.Sum64(rows))
+	sum := chainSums(xxhash.Sum64(head), xxhash.Sum64(middle), xxhash.Sum64(rows))
 	head = append(append(append(head, `,"as_of":`...), w.asOf...), middle...)
-	r := &prepared{tag: tagOf(sum), head: head, rows: rows, tail: "]}"}
+	r := &encodedBody{etag: etagOf(sum), prefix: head, rows: rows, suffix: "]}"}
 	if !slot.CompareAndSwap(nil, r) {
 		return slot.Load()
 	}

@@ -41,7 +41,7 @@ func (s *shelf) put(m *serving.Market, day data.Micro, more ...func(f *serving.F
 func (s *shelf) snapshot() *serving.Snapshot {
 	s.epoch++
 	snap := &serving.Snapshot{Epoch: s.epoch, AsOf: apitest.AsOf.Add(time.Duration(s.epoch) * time.Minute)}
-	serving.NewBuilder(0).Seal(snap)
+	serving.NewWalletBuilder(0).Seal(snap)
 	snap.Catalog = s.catalog.Seal()
 	snap.Screener = s.screener.Next(snap.Catalog)
 	return snap
@@ -164,7 +164,7 @@ func TestFieldsLeaveOutWhatWasNotAskedFor(t *testing.T) {
 }
 
 // The page that is encoded once and the one put together for a request are alike.
-func TestPreparedPageIsTheSameAsAnyOther(t *testing.T) {
+func TestEncodedFirstPageEqualsComputedPage(t *testing.T) {
 	v := newVenue(t, numbered(230).snapshot())
 	for _, tier := range access.Tiers() {
 		for _, limit := range []int{1, 50, 200} {
@@ -200,9 +200,9 @@ func ids(p wire.Page[wire.ScreenerRow]) (list []int) {
 	return list
 }
 
-// A walk shows each market that was there at its start once, in the order it had
+// A scan shows each market that was there at its start once, in the order it had
 // then, whatever is published meanwhile.
-func TestAWalkStaysInTheEpochItBeganIn(t *testing.T) {
+func TestAScanStaysInItsEpoch(t *testing.T) {
 	for _, query := range []string{"", "q=number", "sort=volume&order=asc&min_volume=0"} {
 		s := numbered(100)
 		first := s.snapshot()
@@ -213,7 +213,7 @@ func TestAWalkStaysInTheEpochItBeganIn(t *testing.T) {
 			p := page(t, v, access.Trader, query+"&limit=9"+next)
 			got = append(got, ids(p)...)
 			if !p.AsOf.Equal(first.AsOf.Truncate(time.Second)) {
-				t.Fatalf("a page of %v in a walk of %v", p.AsOf, first.AsOf)
+				t.Fatalf("a page of %v in a scan of %v", p.AsOf, first.AsOf)
 			}
 			if p.NextCursor == nil {
 				break
@@ -229,12 +229,12 @@ func TestAWalkStaysInTheEpochItBeganIn(t *testing.T) {
 			t.Errorf("%s: walked %v, want %v", query, got, want)
 		}
 		if now := page(t, v, access.Trader, "limit=1"); number(now.Data[0].ConditionID) == want[0] {
-			t.Errorf("%s: a new walk begins as the old one did", query)
+			t.Errorf("%s: a new scan begins as the old one did", query)
 		}
 	}
 }
 
-func TestWalksExpire(t *testing.T) {
+func TestPinnedEpochsExpire(t *testing.T) {
 	s := numbered(30)
 	v := newVenue(t, s.snapshot())
 	start := func() string {
@@ -261,7 +261,7 @@ func TestWalksExpire(t *testing.T) {
 	if got := status(idle); got != 400 {
 		t.Errorf("after 11 minutes: %d", got)
 	}
-	// Of 70 walks, 64 are kept: the one that was followed, and the newest others.
+	// Of 70 epochs, 64 are pinned: the one from which a second page was read, and the newest others.
 	followed := start()
 	status(followed)
 	var others []string
@@ -271,10 +271,10 @@ func TestWalksExpire(t *testing.T) {
 		others = append(others, start())
 	}
 	if got := status(followed); got != 200 {
-		t.Errorf("a followed walk among many: %d", got)
+		t.Errorf("a resumed scan among many: %d", got)
 	}
 	if first, last := status(others[0]), status(others[69]); first != 400 || last != 200 {
-		t.Errorf("the first of many walks %d, the last %d", first, last)
+		t.Errorf("the first of many scans %d, the last %d", first, last)
 	}
 }
 

@@ -51,7 +51,7 @@ type hit struct {
 
 // marketSearch answers GET /markets/search.
 func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -59,24 +59,24 @@ func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
 	if bad != nil {
 		return bad
 	}
-	class, bad := call.titled(v.walk)
+	class, bad := call.titled(v.markets)
 	if bad != nil {
 		return bad
 	}
-	hits, total := v.walk.find(words, class, min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
-	e, n := call.rowsFor(int(call.values[searchLimit].n), total)
-	mark, start := a.open(call, v.asOf, e)
+	hits, total := v.markets.find(words, class, min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
+	e, n := call.listEnvelope(int(call.values[searchLimit].n), total)
+	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
 	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte {
 		b = append(append(append(b, `{"match":"`...), matchName(hits[i].level)...), `",`...)
-		r := v.walk.row(hits[i].id)
+		r := v.markets.row(hits[i].id)
 		return append(appendRow(b, a.rowMembers, &r), '}')
 	})
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // titled is what a search asks of a market's class; nil: nothing.
-func (call *Call) titled(w *walk) (func(*screen.Class) bool, *problem) {
+func (call *Call) titled(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 	categories, bad := call.categories(searchCategory, w)
 	states := call.choices(searchStatus)
 	if bad != nil || categories == nil && states == nil {
@@ -88,7 +88,7 @@ func (call *Call) titled(w *walk) (func(*screen.Class) bool, *problem) {
 }
 
 // find gives the first n markets that match words, and how many do.
-func (w *walk) find(words []string, class func(*screen.Class) bool, n int) (hits []hit, total int) {
+func (w *marketEpoch) find(words []string, class func(*screen.Class) bool, n int) (hits []hit, total int) {
 	if w.screener == nil {
 		return nil, 0
 	}

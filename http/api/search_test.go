@@ -36,7 +36,7 @@ func TestSearchGivesTheFirstOfAllThatMatch(t *testing.T) {
 			condition data.Hash
 		}
 		var want []match
-		var w *walk
+		var w *marketEpoch
 		for batch := range rapid.IntRange(1, 3).Draw(t, "batches") {
 			for i := range rapid.IntRange(1, 25).Draw(t, "markets") {
 				closed := rapid.Bool().Draw(t, "closed")
@@ -57,7 +57,7 @@ func TestSearchGivesTheFirstOfAllThatMatch(t *testing.T) {
 			}
 			snap := &serving.Snapshot{Catalog: catalog.Seal()}
 			snap.Screener = screener.Next(snap.Catalog)
-			w = newWalk(snap, nil)
+			w = newMarketEpoch(snap, nil)
 		}
 		slices.SortFunc(want, func(a, b match) int {
 			return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(b.day, a.day), cmp.Compare(b.ever, a.ever), bytes.Compare(a.condition[:], b.condition[:]))

@@ -59,18 +59,18 @@ func statsRoutes() []Route {
 	}
 }
 
-// statsView is what is encoded of a snapshot's Stats.
-type statsView struct {
-	overview, hourly         card
+// statsBodies is what is encoded of a snapshot's Stats.
+type statsBodies struct {
+	overview, hourly         objectBody
 	overviewOnce, hourlyOnce sync.Once
-	days                     timeline
-	growth                   [access.Nobody]growthCard
-	born                     bornIn
-	bornOnce                 sync.Once
+	days                     seriesBody
+	growth                   [access.Nobody]growthBody
+	newWallets               newWalletCounts
+	newWalletsOnce           sync.Once
 }
 
 // statsOf is the snapshot's activity, empty where it has none.
-func (v *view) statsOf() *serving.Stats {
+func (v *encodedSnapshot) statsOf() *serving.Stats {
 	if v.snap.Stats == nil {
 		return &serving.Stats{}
 	}
@@ -78,7 +78,7 @@ func (v *view) statsOf() *serving.Stats {
 }
 
 // basis is the venue's volume basis.
-func (v *view) basis() serving.VolumeBasis {
+func (v *encodedSnapshot) basis() serving.VolumeBasis {
 	if v.snap.Counts.Basis == "" {
 		return serving.TakerUSD
 	}
@@ -87,18 +87,18 @@ func (v *view) basis() serving.VolumeBasis {
 
 // stats answers GET /stats.
 func (a *API) stats(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
 	o := &v.stats.overview
 	v.stats.overviewOnce.Do(func() { o.encode(appendOverview([]byte(`,"data":`), v)) })
-	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
 // statsHourly answers GET /stats/hourly.
 func (a *API) statsHourly(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -114,22 +114,22 @@ func (a *API) statsHourly(c *fiber.Ctx, call *Call) error {
 		}
 		o.encode(append(b, ']'))
 	})
-	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: hourlyRows}))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: hourlyRows}))
 }
 
 // statsDaily answers GET /stats/daily.
 func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
-	return a.sendPrepared(c, call, v, a.daysReply(v, call, int(call.values[0].n)))
+	return a.sendEncoded(c, call, v, a.daysReply(v, call, int(call.values[0].n)))
 }
 
-// older counts the buckets at the beginning of list that were over before start
+// countOlder counts the buckets at the beginning of list that were over before start
 // or at it, in unix µs: of a bucket that the history cap shows any part is after
 // it.
-func older[T any](list []T, start int64, end func(*T) int64) (n int) {
+func countOlder[T any](list []T, start int64, end func(*T) int64) (n int) {
 	for n < len(list) && end(&list[n]) <= start {
 		n++
 	}
@@ -144,12 +144,12 @@ func endOfFirstDay(days []serving.DayStats) func(*serving.SpanStats) int64 {
 	return func(s *serving.SpanStats) int64 { return (max(s.First, days[0].Day) + 1) * microsPerDay }
 }
 
-func (v *view) appendBasis(b []byte) []byte {
+func (v *encodedSnapshot) appendBasis(b []byte) []byte {
 	return append(append(append(b, `,"volume_basis":"`...), v.basis()...), '"')
 }
 
 // appendOverview writes wire.StatsOverview.
-func appendOverview(b []byte, v *view) []byte {
+func appendOverview(b []byte, v *encodedSnapshot) []byte {
 	c, s := &v.snap.Counts, v.statsOf()
 	day, week, month := &s.Windows[serving.Day], &s.Windows[serving.Week], &s.Windows[serving.Month]
 	b = append(append(b, `{"volume_basis":"`...), v.basis()...)

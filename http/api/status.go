@@ -63,15 +63,15 @@ func (a *API) health(c *fiber.Ctx, call *Call) error {
 	if err := a.pinger.check(call.Start); err != nil {
 		return notReady("The database does not answer. Retry after the seconds given in Retry-After.", 5)
 	}
-	v, asOf, epoch, state := a.view.Load(), []byte("null"), []byte("null"), "starting"
+	v, asOf, epoch, state := a.published.Load(), []byte("null"), []byte("null"), "starting"
 	fresh := a.source.Freshness()
 	if v != nil {
 		asOf, epoch, state = v.asOf, strconv.AppendUint(nil, v.snap.Epoch, 10), "ok"
-		if fresh.FailureText != "" || troubleOf(fresh, a.watch) != "" {
+		if fresh.FailureText != "" || failureText(fresh, a.watch) != "" {
 			state = "degraded"
 		}
 	}
-	mark, start := a.object(call, asOf)
+	mark, start := a.beginObject(call, asOf)
 	b := append(append(call.buf, `{"status":"`...), state...)
 	b = appendString(append(b, `","database":"ok","version":`...), a.version)
 	b = append(append(b, `,"epoch":`...), epoch...)
@@ -85,18 +85,18 @@ func (a *API) health(c *fiber.Ctx, call *Call) error {
 	b = appendTime(append(b, `,"finished_at":`...), fresh.LastCycle)
 	b = appendTime(append(b, `,"failed_at":`...), fresh.LastFailure)
 	call.buf = append(b, "}}"...)
-	return a.finish(c, call, mark, start, statusAge)
+	return a.finishReply(c, call, mark, start, statusAge)
 }
 
 // publicStatus answers GET /status/public.
 func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	asOf := []byte("null")
-	if v := a.view.Load(); v != nil {
+	if v := a.published.Load(); v != nil {
 		asOf = v.asOf
 	}
 	parts := a.grade(call.Start)
-	mark, start := a.object(call, asOf)
-	grade, detail := worst(parts[:])
+	mark, start := a.beginObject(call, asOf)
+	grade, detail := worstGrade(parts[:])
 	b := append(append(call.buf, `{"grade":"`...), grade...)
 	b = appendText(append(b, `","detail":`...), detail)
 	b = appendTime(append(b, `,"checked_at":`...), call.Start)
@@ -105,11 +105,11 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 		b = parts[i].append(append(b, ','))
 	}
 	call.buf = append(b, '}')
-	return a.finish(c, call, mark, start, statusAge)
+	return a.finishReply(c, call, mark, start, statusAge)
 }
 
 // gradeAll grades every subsystem at now; newest is the time of the newest fill,
-// trouble what troubleOf gave. With historical, trades and markets are graded as they
+// trouble what failureText gave. With historical, trades and markets are graded as they
 // were at the time of the newest fill.
 func gradeAll(f serving.Freshness, trouble string, newest, now time.Time, historical bool) [3]subsystem {
 	trades, markets, present := &tradesRule, &marketsRule, now
@@ -124,8 +124,8 @@ func gradeAll(f serving.Freshness, trouble string, newest, now time.Time, histor
 		{rule: trades, asOf: newest, updated: f.LastFills},
 		{rule: markets, asOf: f.LastMarkets, updated: f.LastMarkets},
 	}
-	parts[0].judge(now)
-	parts[1].judge(present)
-	parts[2].judge(present)
+	parts[0].computeGrade(now)
+	parts[1].computeGrade(present)
+	parts[2].computeGrade(present)
 	return parts
 }

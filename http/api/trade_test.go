@@ -13,18 +13,18 @@ func TestPlacesOfAnotherOrderAreRefused(t *testing.T) {
 	c := serving.NewCatalog(nil, []serving.TokenRef{{Market: -1, ID: "70"}, {Market: -1, ID: "9"}})
 	other := serving.NewCatalog(nil, []serving.TokenRef{{Market: -1, ID: "9"}, {Market: -1, ID: "70"}})
 	f := serving.Fill{TS: 1_700_000_000_000_000, Tx: data.Hash{3, 31: 4}, LogIndex: data.NoIndex, Token: 1, Side: data.Sell, Repeat: 2, Shares: 5, USD: 6}
-	place := appendPlace(nil, c, &f)
-	got, bad := readPlace(place, c)
+	place := appendFillPosition(nil, c, &f)
+	got, bad := readFillPosition(place, c)
 	if bad != nil || *got != f {
 		t.Fatalf("%v: got %+v, want %+v", bad, got, f)
 	}
 	old := place[1 : len(place)-8] // as it was
 	for name, refused := range map[string][]byte{"an older form": old, "an older form of this length": append(append([]byte(nil), old...), make([]byte, 9)...), "cut": place[:len(place)-1]} {
-		if _, bad := readPlace(refused, c); bad == nil || bad.code != "invalid_cursor" {
+		if _, bad := readFillPosition(refused, c); bad == nil || bad.code != "invalid_cursor" {
 			t.Errorf("%s: %v", name, bad)
 		}
 	}
-	if _, bad := readPlace(place, other); bad == nil || bad.code != "invalid_cursor" {
+	if _, bad := readFillPosition(place, other); bad == nil || bad.code != "invalid_cursor" {
 		t.Errorf("another database: %v", bad)
 	}
 }

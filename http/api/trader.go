@@ -27,7 +27,7 @@ func traderRoutes() []Route {
 
 // trader gives the lifetime figures of a wallet, or the problem that it was
 // never seen.
-func (v *view) trader(wallet data.Address) (serving.Trader, error) {
+func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 	trader, known := v.snap.Trader(wallet)
 	if !known {
 		return trader, missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
@@ -37,7 +37,7 @@ func (v *view) trader(wallet data.Address) (serving.Trader, error) {
 
 // traderStats answers GET /trader/{address}/stats from the snapshot's totals.
 func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	mark, start := a.object(call, v.asOf)
+	mark, start := a.beginObject(call, v.asOf)
 	call.buf = appendStats(call.buf, &trader)
-	return a.finish(c, call, mark, start, a.untilRefresh(call))
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // appendStats writes wire.TraderStats.

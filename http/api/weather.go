@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/weather"
 )
 
-// deskRows is the most rows of a list of brackets.
-const deskRows = 200
+// bracketRows is the most rows of a list of brackets.
+const bracketRows = 200
 
 const deskDoc = "The desk are the events on the highest or lowest temperature of one city's local day. Volumes are computed " +
 	"from trades by UTC calendar day, up to `as_of`: `volume_24h` is today so far, `volume_7d` the last seven days with it, " +
@@ -34,7 +34,7 @@ func weatherRoutes() []Route {
 				"their means, the last days' measurements, and the events that can be traded with what weather and market say of them.",
 		},
 		{
-			Method: fiber.MethodGet, Path: "/weather/city/{city}/markets", Section: wire.Weather, MaxRows: deskRows,
+			Method: fiber.MethodGet, Path: "/weather/city/{city}/markets", Section: wire.Weather, MaxRows: bracketRows,
 			Summary: "Brackets that can be traded", serve: (*API).weatherMarkets, Reply: wire.WeatherMarkets{}, Aliases: true,
 			Codes: []string{"city_not_found"}, Params: marketsParams(),
 			Doc: "`volume` is lifetime dollars of the bracket. `p_model` is the probability by a normal distribution about the consensus " +
@@ -53,22 +53,22 @@ func weatherRoutes() []Route {
 	}
 }
 
-// deskView is what is encoded of a snapshot's weather desk.
-type deskView struct {
-	grid     card
+// weatherBodies is what is encoded of a snapshot's weather desk.
+type weatherBodies struct {
+	grid     objectBody
 	gridOnce sync.Once
-	full     card
+	full     objectBody
 	fullOnce sync.Once
 	mu       sync.Mutex
-	cities   map[string]*deskCityView
+	cities   map[string]*cityBodies
 }
 
-// deskCityView is what is worked out and encoded of one city; each part at its first
+// cityBodies is what is worked out and encoded of one city; each part at its first
 // use.
-type deskCityView struct {
+type cityBodies struct {
 	open        []openEvent
 	openOnce    sync.Once
-	card        card
+	card        objectBody
 	cardOnce    sync.Once
 	ladders     cityLadders
 	laddersOnce sync.Once
@@ -83,24 +83,24 @@ type openEvent struct {
 	canonical bool
 }
 
-// of gives what is encoded of a city.
-func (d *deskView) of(slug string) *deskCityView {
+// city gives what is encoded of a city.
+func (d *weatherBodies) city(slug string) *cityBodies {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cities == nil {
-		d.cities = map[string]*deskCityView{}
+		d.cities = map[string]*cityBodies{}
 	}
 	c := d.cities[slug]
 	if c == nil {
-		c = &deskCityView{}
+		c = &cityBodies{}
 		d.cities[slug] = c
 	}
 	return c
 }
 
-// open gives the events of a city that can be traded.
-func (v *view) open(c *serving.DeskCity) []openEvent {
-	o := v.desk.of(c.City.Slug)
+// openEvents gives the events of a city that can be traded.
+func (v *encodedSnapshot) openEvents(c *serving.DeskCity) []openEvent {
+	o := v.desk.city(c.City.Slug)
 	o.openOnce.Do(func() {
 		canonical := serving.Canonical(v.snap.Catalog, c.Open)
 		for i, e := range c.Open {
@@ -128,13 +128,13 @@ func membersOf(v any) []byte {
 
 // weatherCities answers GET /weather/cities.
 func (a *API) weatherCities(c *fiber.Ctx, call *Call) error {
-	v, err := a.ready()
+	v, err := a.current()
 	if err != nil {
 		return err
 	}
 	o := &v.desk.grid
 	v.desk.gridOnce.Do(func() { o.encode(membersOf(gridOf(v.snap))) })
-	return a.sendPrepared(c, call, v, o.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
 func gridOf(snap *serving.Snapshot) wire.WeatherGrid {
@@ -157,9 +157,9 @@ func (a *API) weatherCity(c *fiber.Ctx, call *Call) error {
 	if err != nil || city == nil {
 		return err
 	}
-	o := v.desk.of(city.City.Slug)
+	o := v.desk.city(city.City.Slug)
 	o.cardOnce.Do(func() { o.card.encode(append([]byte(`,"data":`), marshal(v.cityCard(city))...)) })
-	return a.sendPrepared(c, call, v, o.card.reply(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+	return a.sendEncoded(c, call, v, o.card.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
 // difference gives a difference of temperatures in degrees of a scale, to a hundredth.
@@ -167,18 +167,20 @@ func difference(t data.Temp, u data.Unit) data.Micro {
 	return data.MulDiv(data.Micro(t), 100, data.Micro(u.Degree())) * (data.One / 100)
 }
 
-// apart is how far a value is from what is usual, both as they are printed, so that the
+// anomalyOf is how far a value is from what is usual, both as they are printed, so that the
 // three agree to the last digit.
-func apart(value, normal wire.Degrees) data.Micro { return data.Micro(value-normal) * (data.One / 100) }
-
-func placeOf(c data.City) wire.WeatherPlace {
-	return wire.WeatherPlace{City: c.Slug, Name: c.Title, Country: c.Country, Station: c.Station, Unit: c.Unit, Timezone: c.Zone,
-		Lat: position(c.Lat), Lon: position(c.Lon)}
+func anomalyOf(value, normal wire.Degrees) data.Micro {
+	return data.Micro(value-normal) * (data.One / 100)
 }
 
-// position gives degrees of latitude or longitude to a ten thousandth, which is what
+func weatherPlaceOf(c data.City) wire.WeatherPlace {
+	return wire.WeatherPlace{City: c.Slug, Name: c.Title, Country: c.Country, Station: c.Station, Unit: c.Unit, Timezone: c.Zone,
+		Lat: coordinate(c.Lat), Lon: coordinate(c.Lon)}
+}
+
+// coordinate gives degrees of latitude or longitude to a ten thousandth, which is what
 // tables of stations have.
-func position(deg float64) data.Micro {
+func coordinate(deg float64) data.Micro {
 	n := deg * 10_000
 	if n < 0 {
 		return -data.Micro(0.5-n) * (data.One / 10_000)
@@ -197,14 +199,14 @@ func localDate(c *serving.DeskCity) *string {
 // cityRow makes a row of the grid.
 func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 	u := unitOf(c.City)
-	row := wire.WeatherCity{WeatherPlace: placeOf(c.City), LocalDate: localDate(c), OpenCount: c.OpenBrackets, MarketCount: c.OpenEvents,
+	row := wire.WeatherCity{WeatherPlace: weatherPlaceOf(c.City), LocalDate: localDate(c), OpenCount: c.OpenBrackets, MarketCount: c.OpenEvents,
 		CountsSource: "rollup", NullReasons: map[string]string{},
 		WeatherVolumes: wire.WeatherVolumes{Volume24h: c.Volumes.Day, Volume7d: c.Volumes.Week, Volume: c.Volumes.Lifetime,
 			VolumeLifetime: c.Volumes.Lifetime, VolumeAsOf: microsOrNull(d.VolumeAsOf)}}
 	if c.Live {
 		row.CountsSource = "live"
 	}
-	all, whys := togetherOn(c, c.Today)
+	all, whys := consensusOn(c, c.Today)
 	row.Forecast = outlookOf(c.Today, all, u)
 	var normal wire.WeatherNormal
 	var anomaly wire.WeatherAnomaly
@@ -216,18 +218,18 @@ func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 		n := c.Weather.Extreme(c.Today, m).Normal(data.KindStation)
 		if n == nil {
 			row.NullReasons["normal."+m.String()] = string(serving.NoNormal)
-			row.NullReasons["anomaly."+m.String()] = string(firstWhy(why, serving.NoNormal))
+			row.NullReasons["anomaly."+m.String()] = string(firstReason(why, serving.NoNormal))
 			continue
 		}
 		usual := wire.DegreesOf(n.Value, u)
-		*of(m, &normal.TMax, &normal.TMin) = &usual
+		*highOrLow(m, &normal.TMax, &normal.TMin) = &usual
 		if normal.Source == nil {
 			normal.Source, normal.Station, normal.Period = textOrNull(n.Source), textOrNull(n.Station), textOrNull(n.Period)
 		}
 		if together == nil {
 			row.NullReasons["anomaly."+m.String()] = string(why)
 		} else {
-			*of(m, &anomaly.TMax, &anomaly.TMin) = new(apart(wire.DegreesOf(together.Mean, u), usual))
+			*highOrLow(m, &anomaly.TMax, &anomaly.TMin) = new(anomalyOf(wire.DegreesOf(together.Mean, u), usual))
 		}
 	}
 	if normal.Source != nil {
@@ -239,8 +241,8 @@ func cityRow(d *serving.Desk, c *serving.DeskCity) wire.WeatherCity {
 	return row
 }
 
-// of gives the one of two that a metric is about.
-func of[T any](m data.Metric, high, low *T) *T {
+// highOrLow gives the one of two that a metric is about.
+func highOrLow[T any](m data.Metric, high, low *T) *T {
 	if m == data.TMin {
 		return low
 	}
@@ -254,9 +256,9 @@ func unitOf(c data.City) data.Unit {
 	return data.Celsius
 }
 
-// togetherOn gives what the sources say together of the extremes of a day, else why they
+// consensusOn gives what the sources say together of the extremes of a day, else why they
 // say nothing.
-func togetherOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus, why [2]serving.Why) {
+func consensusOn(c *serving.DeskCity, day data.Date) (all [2]*weather.Consensus, why [2]serving.MissingReason) {
 	for m := range all {
 		all[m], why[m] = c.Weather.Extreme(day, data.Metric(m)).Consensus(c.Clock)
 	}
@@ -271,7 +273,7 @@ func outlookOf(day data.Date, all [2]*weather.Consensus, u data.Unit) *wire.Weat
 		if together == nil {
 			continue
 		}
-		*of(data.Metric(m), &o.TMax, &o.TMin) = new(wire.DegreesOf(together.Mean, u))
+		*highOrLow(data.Metric(m), &o.TMax, &o.TMin) = new(wire.DegreesOf(together.Mean, u))
 		o.Sources, newest = max(o.Sources, together.Sources), max(newest, together.Newest)
 	}
 	if newest == 0 {
@@ -281,8 +283,8 @@ func outlookOf(day data.Date, all [2]*weather.Consensus, u data.Unit) *wire.Weat
 	return &o
 }
 
-// bounds are the whole degrees that a bracket begins and ends with, nil on an open side.
-func bounds(b weather.Bracket) (lo, hi *int) {
+// bracketBounds are the whole degrees that a bracket begins and ends with, nil on an open side.
+func bracketBounds(b weather.Bracket) (lo, hi *int) {
 	if !b.OpenLow {
 		lo = &b.Lo
 	}

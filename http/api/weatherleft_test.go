@@ -22,7 +22,7 @@ func TestDaysThatAreLeftOutAreNamed(t *testing.T) {
 				known = append(known, serving.DayActual{Day: day, WeatherActual: serving.WeatherActual{Kind: data.KindStation, Source: fmt.Sprint("s", 1000+s)}})
 			}
 		}
-		actuals, left := (&view{}).actualRows(q, days, nil, known)
+		actuals, left := (&encodedSnapshot{}).actualRows(q, days, nil, known)
 		anomalies, leftToo := (&anomalyMaker{q: q}).rows(known)
 		if len(actuals) != len(anomalies) || len(actuals) > actualRows || len(actuals)%sources != 0 {
 			t.Errorf("%d sources: %d and %d rows", sources, len(actuals), len(anomalies))

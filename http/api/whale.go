@@ -28,7 +28,7 @@ func whaleRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
-			Summary: "Top wallets by large orders", serve: (*API).whaleBoard, Reply: wire.WhaleBoard{},
+			Summary: "Top wallets by large orders", serve: (*API).whaleLeaderboard, Reply: wire.WhaleBoard{},
 			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", whaleRows)},
 			Doc: whaleDoc + "Wallets are ranked by the dollars of their moves in the window, then by their volume in it, then by address. " +
 				"`real_pnl` is lifetime, `real_pnl_period` the window's.",
@@ -65,36 +65,36 @@ func whaleRoutes() []Route {
 	}
 }
 
-// whaleView is what is encoded of a snapshot's whales.
-type whaleView struct {
-	boards     [serving.Periods]sheet
-	boardsOnce [serving.Periods]sync.Once
-	flows      [serving.Periods]sheet
-	flowsOnce  [serving.Periods]sync.Once
-	front      moveFront
+// whaleBodies is what is encoded of a snapshot's whales.
+type whaleBodies struct {
+	leaderboards     [serving.Periods]rankedBody
+	leaderboardsOnce [serving.Periods]sync.Once
+	flows            [serving.Periods]rankedBody
+	flowsOnce        [serving.Periods]sync.Once
+	firstPage        movesFirstPage
 }
 
 // whalesOf is the snapshot's whales, empty where it has none.
-func (v *view) whalesOf() *serving.Whales {
+func (v *encodedSnapshot) whalesOf() *serving.Whales {
 	if v.snap.Whales == nil {
 		return &serving.Whales{}
 	}
 	return v.snap.Whales
 }
 
-func (v *view) appendThreshold(b []byte) []byte {
+func (v *encodedSnapshot) appendThreshold(b []byte) []byte {
 	return v.whalesOf().MinUSD.Append(append(b, `,"threshold_usd":`...))
 }
 
-// whaleBoard answers GET /whales.
-func (a *API) whaleBoard(c *fiber.Ctx, call *Call) error {
-	return a.sendBoard(c, call, (*view).whaleSheet)
+// whaleLeaderboard answers GET /whales.
+func (a *API) whaleLeaderboard(c *fiber.Ctx, call *Call) error {
+	return a.sendLeaderboard(c, call, (*encodedSnapshot).whaleBody)
 }
 
-func (v *view) whaleSheet(p serving.Period) *sheet {
-	o := &v.whales.boards[p]
-	v.whales.boardsOnce[p].Do(func() {
-		rows := v.whalesOf().Boards[p]
+func (v *encodedSnapshot) whaleBody(p serving.Period) *rankedBody {
+	o := &v.whales.leaderboards[p]
+	v.whales.leaderboardsOnce[p].Do(func() {
+		rows := v.whalesOf().Leaderboards[p]
 		o.encode(v.appendThreshold(v.window(p)), len(rows), func(b []byte, i int) []byte { return appendWhaleRow(b, &rows[i]) })
 	})
 	return o

@@ -51,12 +51,12 @@ func walkMoves(t *testing.T, v *venue, tier access.Tier, query string) (rows []w
 		}
 		cursor = "&cursor=" + *page.NextCursor
 	}
-	t.Fatal("the walk does not end")
+	t.Fatal("the scan does not end")
 	return nil, last
 }
 
-// Twenty moves in memory, older ones behind them: the walk goes through both.
-func TestMovesAreWalkedFromMemoryIntoTheDatabase(t *testing.T) {
+// Twenty moves in memory, older ones in the database: the scan goes through both.
+func TestMovesScanFromMemoryIntoTheDatabase(t *testing.T) {
 	snap := apitest.Snapshot(1, 10, 3)
 	snap.Whales = apitest.Whales(20, 0)
 	snap.Whales.Since = apitest.Move(20).TS

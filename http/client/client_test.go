@@ -150,7 +150,7 @@ func TestParametersAreSentAsTheyAreMeant(t *testing.T) {
 }
 
 // pages gives two pages of trades and then a problem, as often as it is walked.
-func TestIteratorsWalkAllPages(t *testing.T) {
+func TestIteratorsReadAllPages(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("cursor") {
 		case "":

@@ -10,9 +10,9 @@ import (
 	"pmx/data"
 )
 
-// walk gives every row of a list that comes in pages, from the page at cursor
+// eachRow gives every row of a list that comes in pages, from the page at cursor
 // first on; an empty cursor is the first page. It ends after the first error.
-func walk[P, T any](first string, fetch func(cursor string) (*P, error), rows func(*P) ([]T, *string)) iter.Seq2[T, error] {
+func eachRow[P, T any](first string, fetch func(cursor string) (*P, error), rows func(*P) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		for cursor := first; ; {

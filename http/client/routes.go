@@ -75,9 +75,9 @@ func (c *Client) TraderTrades(ctx context.Context, address string, params Trader
 	return call[wire.Page[wire.Trade]](ctx, c, r)
 }
 
-// AllTraderTrades walks through every page of TraderTrades, from params.Cursor on.
+// AllTraderTrades reads every page of TraderTrades, from params.Cursor on.
 func (c *Client) AllTraderTrades(ctx context.Context, address string, params TraderTradesParams) iter.Seq2[wire.Trade, error] {
-	return walk(params.Cursor, func(cursor string) (*wire.Page[wire.Trade], error) {
+	return eachRow(params.Cursor, func(cursor string) (*wire.Page[wire.Trade], error) {
 		params := params
 		params.Cursor = cursor
 		return c.TraderTrades(ctx, address, params)
@@ -288,9 +288,9 @@ func (c *Client) WhalesMoves(ctx context.Context, params WhalesMovesParams) (*wi
 	return call[wire.WhaleMoves](ctx, c, r)
 }
 
-// AllWhalesMoves walks through every page of WhalesMoves, from params.Cursor on.
+// AllWhalesMoves reads every page of WhalesMoves, from params.Cursor on.
 func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) iter.Seq2[wire.WhaleMove, error] {
-	return walk(params.Cursor, func(cursor string) (*wire.WhaleMoves, error) {
+	return eachRow(params.Cursor, func(cursor string) (*wire.WhaleMoves, error) {
 		params := params
 		params.Cursor = cursor
 		return c.WhalesMoves(ctx, params)
@@ -407,9 +407,9 @@ func (c *Client) Screener(ctx context.Context, params ScreenerParams) (*wire.Pag
 	return call[wire.Page[wire.ScreenerRow]](ctx, c, r)
 }
 
-// AllScreener walks through every page of Screener, from params.Cursor on.
+// AllScreener reads every page of Screener, from params.Cursor on.
 func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Seq2[wire.ScreenerRow, error] {
-	return walk(params.Cursor, func(cursor string) (*wire.Page[wire.ScreenerRow], error) {
+	return eachRow(params.Cursor, func(cursor string) (*wire.Page[wire.ScreenerRow], error) {
 		params := params
 		params.Cursor = cursor
 		return c.Screener(ctx, params)

@@ -31,7 +31,7 @@ func (d *Document) fields(all []Field, s *Schema, depth int) []Field {
 		}
 	}
 	for _, p := range s.Properties {
-		inner, kind := d.words(p.Value)
+		inner, kind := d.typeText(p.Value)
 		f := Field{Name: p.Name, Depth: depth, Type: kind, Meaning: p.Value.Description, Enum: choices(inner)}
 		all = append(all, f)
 		if len(inner.Properties) > 0 && depth < maxDepth {
@@ -54,12 +54,12 @@ func (d *Document) resolve(s *Schema) *Schema {
 	return s
 }
 
-// words names the type of s, and gives the schema within lists and null.
-func (d *Document) words(s *Schema) (inner *Schema, text string) {
+// typeText names the type of s, and gives the schema within lists and null.
+func (d *Document) typeText(s *Schema) (inner *Schema, text string) {
 	s = d.resolve(s)
 	for _, option := range s.AnyOf {
 		if option.Type != "null" {
-			inner, text = d.words(option)
+			inner, text = d.typeText(option)
 			return inner, text + " or null"
 		}
 	}
@@ -73,10 +73,10 @@ func (d *Document) words(s *Schema) (inner *Schema, text string) {
 	}
 	switch {
 	case kind == "array":
-		inner, text = d.words(s.Items)
+		inner, text = d.typeText(s.Items)
 		return inner, "list of " + text + null
 	case kind == "object" && s.values() != nil:
-		inner, text = d.words(s.values())
+		inner, text = d.typeText(s.values())
 		return inner, "map of " + text + null
 	case kind == "number" && s.Format == decimal:
 		kind = "decimal"

@@ -20,7 +20,7 @@ import (
 	"pmx/http/wire"
 )
 
-var update = flag.Bool("update", false, "write docs/openapi.json anew")
+var update = flag.Bool("update", false, "rewrite docs/openapi.json")
 
 // golden is the copy of the document that the repository keeps.
 var golden = filepath.Join("..", "..", "docs", "openapi.json")

@@ -55,8 +55,8 @@ func Listen(cfg Config) (*Listener, error) {
 // Addr is the address that was taken.
 func (l *Listener) Addr() net.Addr { return l.tcp.Addr() }
 
-// mostRefused is how many connections there are at once before there is a server.
-const mostRefused = 64
+// maxRefused is how many connections there are at once before there is a server.
+const maxRefused = 64
 
 // Refuse answers every request with 503 and Retry-After, until New takes the
 // listener over or Close.
@@ -64,7 +64,7 @@ func (l *Listener) Refuse() {
 	l.refused = true
 	s := &fasthttp.Server{Handler: api.Opening(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
 		ReadTimeout: readTimeout, WriteTimeout: readTimeout, NoDefaultServerHeader: true}
-	room := make(chan struct{}, mostRefused)
+	room := make(chan struct{}, maxRefused)
 	l.watch.Begin(&l.refusal, "refuse until ready", func() {
 		for {
 			conn, err := accept(l.tcp)
@@ -92,7 +92,7 @@ func (l *Listener) wrap(conn net.Conn) net.Conn {
 }
 
 // take ends the refusal and gives the listener to a server.
-func (l *Listener) take(set *conns) (net.Listener, error) {
+func (l *Listener) take(set *connSet) (net.Listener, error) {
 	if l.refused {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)

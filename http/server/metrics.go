@@ -31,7 +31,7 @@ type metrics struct {
 	watch    *guard.Watch
 	open     *prometheus.Desc
 	dropped  *prometheus.Desc
-	conns    *conns
+	conns    *connSet
 }
 
 // routeCounts are one route's counters.
@@ -43,7 +43,7 @@ type routeCounts struct {
 	micros   atomic.Uint64
 }
 
-func newMetrics(a *api.API, watch *guard.Watch, open *conns) *metrics {
+func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 	m := &metrics{
 		api: a, watch: watch, conns: open,
 		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is tried again.", []string{"work"}, nil),
@@ -101,7 +101,7 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(keyed), "yes")
 	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(unkeyed), "no")
 	ch <- prometheus.MustNewConstMetric(m.dropped, prometheus.CounterValue, float64(dropped))
-	for _, part := range m.watch.Parts() {
+	for _, part := range m.watch.Statuses() {
 		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
 		failing := 0.0
 		if part.Failing {

@@ -10,7 +10,7 @@ import (
 	"pmx/http/web"
 )
 
-// statusFresh is how long a status page is shown before it is made anew.
+// statusFresh is how long a status page is shown before it is rendered again.
 const statusFresh = 5 * time.Second
 
 // pages are what the server answers outside the API. They are made at the first

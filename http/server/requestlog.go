@@ -46,7 +46,7 @@ func newRequestLog(out io.Writer, watch *guard.Watch) *requestLog {
 	}
 	ctx, quit := context.WithCancel(context.Background())
 	l.quit = quit
-	watch.Begin(&l.running, "request log", func() { _ = watch.Keep(ctx, "request log", l.run) })
+	watch.Begin(&l.running, "request log", func() { _ = watch.Supervise(ctx, "request log", l.run) })
 	return l
 }
 

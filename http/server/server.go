@@ -72,7 +72,7 @@ type Server struct {
 	parsed    fasthttp.RequestHandler // of requests that were read and have one meaning
 	listener  net.Listener
 	transport transport
-	conns     *conns
+	conns     *connSet
 	drain     time.Duration
 	log       zerolog.Logger
 	requests  *requestLog
@@ -88,7 +88,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Files == 0 {
 		cfg.Files = openFiles()
 	}
-	open := newConns(cfg.Files)
+	open := newConnSet(cfg.Files)
 	s := &Server{
 		api: cfg.API, conns: open, drain: cfg.Drain, log: cfg.Log, scheme: "http", watch: cfg.Watch,
 		transport: transport{trusted: cfg.TrustedProxy},
@@ -166,19 +166,19 @@ func (s *Server) newApp() *fiber.App {
 		WriteBufferSize:       writeBuffer,
 		ErrorHandler:          s.transportFailed,
 	})
-	app.Use(s.front)
+	app.Use(s.handle)
 	s.mountPages(app)
 	s.api.Mount(app)
 	inner := app.Server()
 	inner.NoDefaultServerHeader = true
 	inner.CloseOnShutdown = true
-	s.parsed = knownMethods(app, app.Handler())
-	inner.Handler = strict(app, s.parsed)
+	s.parsed = rejectUnknownMethods(app, app.Handler())
+	inner.Handler = rejectAmbiguous(app, s.parsed)
 	return app
 }
 
-// knownMethods answers methods that Fiber does not know; it would do so in plain text.
-func knownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
+// rejectUnknownMethods answers methods that Fiber does not know; it would do so in plain text.
+func rejectUnknownMethods(app *fiber.App, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch string(ctx.Method()) {
 		case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,
@@ -215,8 +215,8 @@ func (s *Server) Collector() prometheus.Collector { return s.metrics }
 // Serve answers until ctx ends, then lets the requests under way finish for the
 // drain time. It gives nil after a clean end.
 func (s *Server) Serve(ctx context.Context) error {
-	stopped := guard.Beside(func() error {
-		return s.watch.Keep(ctx, "listener", func(context.Context) error { return s.app.Listener(s.listener) })
+	stopped := guard.Start(func() error {
+		return s.watch.Supervise(ctx, "listener", func(context.Context) error { return s.app.Listener(s.listener) })
 	})
 	var err error
 	select {

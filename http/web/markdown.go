@@ -25,9 +25,9 @@ func markdown(text string) (template.HTML, error) {
 // fileLink is a link to another file of the repository.
 var fileLink = regexp.MustCompile(`(?s)<a href="([^":#]+)(#[^"]*)?">(.*?)</a>`)
 
-// published makes links between the texts lead to their pages; the words of a
+// rewriteLinks makes links between the texts lead to their pages; the words of a
 // link to what has no page stay.
-func published(text template.HTML, pages map[string]string) template.HTML {
+func rewriteLinks(text template.HTML, pages map[string]string) template.HTML {
 	return template.HTML(fileLink.ReplaceAllStringFunc(string(text), func(link string) string {
 		m := fileLink.FindStringSubmatch(link)
 		if strings.HasPrefix(m[1], "/") {

@@ -82,18 +82,18 @@ func (p *Page) Send(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, p.kind)
 	accepts := c.Get(fiber.HeaderAcceptEncoding)
 	switch {
-	case takes(accepts, "br"):
+	case acceptsCoding(accepts, "br"):
 		c.Set(fiber.HeaderContentEncoding, "br")
 		return c.Send(p.brotli)
-	case takes(accepts, "gzip"):
+	case acceptsCoding(accepts, "gzip"):
 		c.Set(fiber.HeaderContentEncoding, "gzip")
 		return c.Send(p.gzip)
 	}
 	return c.Send(p.body)
 }
 
-// takes tells whether an Accept-Encoding header names coding without ruling it out.
-func takes(header, coding string) bool {
+// acceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.
+func acceptsCoding(header, coding string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(item, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), coding) {

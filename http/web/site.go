@@ -75,7 +75,7 @@ func New() (*Site, error) {
 		return nil, err
 	}
 	s := &Site{pages: map[string]*Page{}, ref: ref}
-	for _, part := range []func() error{s.addDocument, s.addAssets, s.addTexts, s.addReference, s.addProblems, s.addIndex} {
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addIndex} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -118,13 +118,13 @@ func (s *Site) addAssets() error {
 }
 
 // published are the texts of docs that have a page, in the order of the contents.
-func publishedTexts() []string { return []string{"numbers", "index", "weather", "exports"} }
+func publishedDocs() []string { return []string{"numbers", "index", "weather", "exports"} }
 
-// addTexts publishes the texts that define the numbers.
-func (s *Site) addTexts() error {
+// addDocs publishes the texts that define the numbers.
+func (s *Site) addDocs() error {
 	pages := map[string]string{}
 	texts := map[string]string{}
-	for _, name := range publishedTexts() {
+	for _, name := range publishedDocs() {
 		text, err := docs.Files.ReadFile(name + ".md")
 		if err != nil {
 			continue // there is none of that name
@@ -141,7 +141,7 @@ func (s *Site) addTexts() error {
 		page := struct {
 			frame
 			Text template.HTML
-		}{s.frame(l.Name, l.Path, ""), published(html, pages)}
+		}{s.frame(l.Name, l.Path, ""), rewriteLinks(html, pages)}
 		if err := s.addPage(l.Path, "text", page); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (s *Site) addProblems() error {
 			Problem   wire.ProblemKind
 			Advice    template.HTML
 			Endpoints []endpoint
-		}{s.frame(kind.Title(), "/docs/problems", ""), kind, advice, s.ref.with(kind.Code)}
+		}{s.frame(kind.Title(), "/docs/problems", ""), kind, advice, s.ref.endpointsWithProblem(kind.Code)}
 		if err := s.addPage("/docs/problems/"+kind.Code, "problem", page); err != nil {
 			return err
 		}
@@ -205,8 +205,8 @@ func (s *Site) addProblems() error {
 	return nil
 }
 
-// with lists the endpoints that may answer with code, none where all but a few do.
-func (r *reference) with(code string) []endpoint {
+// endpointsWithProblem lists the endpoints that may answer with code, none where all but a few do.
+func (r *reference) endpointsWithProblem(code string) []endpoint {
 	var found []endpoint
 	all := 0
 	for _, s := range r.sections {
@@ -262,7 +262,7 @@ func (s *Site) addPage(at, name string, data any) error {
 
 // render fills the template of that name.
 func render(name string, data any) ([]byte, error) {
-	t, err := template.New("layout.html").Funcs(template.FuncMap{"lower": strings.ToLower, "code": coded, "breaks": breaks}).
+	t, err := template.New("layout.html").Funcs(template.FuncMap{"lower": strings.ToLower, "code": markCode, "breaks": breakablePath}).
 		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
 	if err != nil {
 		return nil, err
@@ -272,8 +272,8 @@ func render(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// coded marks what stands between backticks as code.
-func coded(text string) template.HTML {
+// markCode marks what stands between backticks as code.
+func markCode(text string) template.HTML {
 	var b strings.Builder
 	for i, piece := range strings.Split(text, "`") {
 		piece = template.HTMLEscapeString(piece)
@@ -285,8 +285,8 @@ func coded(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// breaks lets a path go on in a new line behind its slashes.
-func breaks(path string) template.HTML {
+// breakablePath lets a path go on in a new line behind its slashes.
+func breakablePath(path string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "/<wbr>"))
 }
 

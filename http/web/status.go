@@ -9,7 +9,7 @@ import (
 )
 
 // Sample is how fresh the service was at one minute. An unnamed type, so that
-// whoever keeps samples needs to import nothing of this package.
+// a package that keeps samples does not have to import this one.
 type Sample = struct {
 	At     time.Time
 	Grades [3]byte  // of serving tables, trades and markets
@@ -19,8 +19,8 @@ type Sample = struct {
 // statusAge is how long, in seconds, a browser may keep the status page.
 const statusAge = 5
 
-// part is one subsystem on the status page.
-type part struct {
+// subsystem is one subsystem on the status page.
+type subsystem struct {
 	wire.Subsystem
 	Name, About string
 	Lag         string // in words
@@ -36,7 +36,7 @@ type status struct {
 	Detail         *string
 	Checked        string
 	Historical     string // the day that a historical venue reaches to; "" for one that goes on
-	Parts          []part
+	Parts          []subsystem
 	Scale          []string
 }
 
@@ -54,9 +54,9 @@ func Status(now wire.PublicStatus, history []Sample) (*Page, error) {
 		s.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
 	}
 	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {
-		p := part{Subsystem: sub, Name: names[i], About: about[i], Lag: "nothing yet", Updated: "never"}
+		p := subsystem{Subsystem: sub, Name: names[i], About: about[i], Lag: "nothing yet", Updated: "never"}
 		if sub.LagSeconds != nil {
-			p.Lag = words(time.Duration(*sub.LagSeconds) * time.Second)
+			p.Lag = durationText(time.Duration(*sub.LagSeconds) * time.Second)
 		}
 		if sub.UpdatedAt != nil {
 			p.Updated = sub.UpdatedAt.Format("2 Jan 15:04:05 UTC")
@@ -88,8 +88,8 @@ func verdict(grade string) string {
 	return "Something is out of date"
 }
 
-// words is a duration in its two largest units: 3 d 4 h.
-func words(d time.Duration) string {
+// durationText is a duration in its two largest units: 3 d 4 h.
+func durationText(d time.Duration) string {
 	units := []struct {
 		name string
 		size time.Duration

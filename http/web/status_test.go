@@ -54,7 +54,7 @@ func TestDurationsInWords(t *testing.T) {
 		0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 61 * time.Second: "1 min 1 s", 90 * time.Minute: "1 h 30 min",
 		24 * time.Hour: "1 d", 75 * time.Hour: "3 d 3 h", time.Hour + 3*time.Second: "1 h",
 	} {
-		if got := words(d); got != want {
+		if got := durationText(d); got != want {
 			t.Errorf("%d: %s, want %s", d, got, want)
 		}
 	}
@@ -86,13 +86,13 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 }
 
 func TestMeaningsAreMarkedAndEscaped(t *testing.T) {
-	if got := coded("`a<b` & c"); got != "<code>a&lt;b</code> &amp; c" {
+	if got := markCode("`a<b` & c"); got != "<code>a&lt;b</code> &amp; c" {
 		t.Errorf("%s", got)
 	}
-	if got := breaks("/a/{b}"); got != "/<wbr>a/<wbr>{b}" {
+	if got := breakablePath("/a/{b}"); got != "/<wbr>a/<wbr>{b}" {
 		t.Errorf("%s", got)
 	}
-	got := published(`<a href="numbers.md#x">n</a> <a href="design.md">d</a> <a href="/docs">o</a>`, map[string]string{"numbers.md": "/docs/text/numbers"})
+	got := rewriteLinks(`<a href="numbers.md#x">n</a> <a href="design.md">d</a> <a href="/docs">o</a>`, map[string]string{"numbers.md": "/docs/text/numbers"})
 	if got != `<a href="/docs/text/numbers#x">n</a> d <a href="/docs">o</a>` {
 		t.Errorf("%s", got)
 	}

@@ -8,6 +8,6 @@ import "embed"
 //go:embed *.go
 var source embed.FS
 
-// Source is the Go text of this package, tests included, for whoever wants to
+// Source is the Go text of this package, tests included, for callers that want to
 // read the comments.
 func Source() embed.FS { return source }

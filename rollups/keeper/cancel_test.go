@@ -24,7 +24,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	armed := false
 	k, err := keeper.Open(ctx, keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 		Publish: func(*serving.Snapshot) { // the batch is in
 			if armed {

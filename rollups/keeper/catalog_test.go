@@ -167,7 +167,7 @@ func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 		}
 		events = append(events, e)
 		if len(events)%10 == 1 {
-			read, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying(e.Markets), snap.Batch, snap.Venue)
+			read, err := k.Reader().EventTraders(context.Background(), snap.Catalog.TokenPayouts(e.Markets), snap.Batch, snap.Venue)
 			if err != nil || read.Total != e.Traders {
 				t.Errorf("event %s has %d traders, a list of them %d: %v", key, e.Traders, read.Total, err)
 			}
@@ -251,7 +251,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  enginetest.Options(t, t.TempDir(), "2GB"),
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Venue:   own,
 		Publish: func(*serving.Snapshot) {},
@@ -296,7 +296,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.Paying([]int32{id}), snap.Batch, []int32{2})
+			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.TokenPayouts([]int32{id}), snap.Batch, []int32{2})
 			if err != nil {
 				t.Fatal(err)
 			}

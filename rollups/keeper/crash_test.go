@@ -41,11 +41,11 @@ func TestMain(m *testing.M) {
 func renewAloud(dir string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},
 	})
-	for ; err == nil; err = k.Renew(context.Background()) {
+	for ; err == nil; err = k.RewriteSegments(context.Background()) {
 		k.Settle()
 		fmt.Println("stage renewed")
 	}
@@ -88,7 +88,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 func importAloud(dir, from string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:  ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
 	})
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// runFiles are the files below runs/, and the checks that hold them against the facts.
-var runFiles = map[string]string{"wallets.run": "wallet_run", "tokens.run": "token_run", "markets.run": "market_run"}
+// segmentChecks are the files below runs/, and the checks that hold them against the facts.
+var segmentChecks = map[string]string{"wallets.run": "wallet_run", "tokens.run": "token_run", "markets.run": "market_run"}
 
-// few opens a venue of a few fills and a market, whose files are written.
-func few(t *testing.T) *keeper.Keeper {
+// openSmallVenue opens a venue of a few fills and a market, whose files are written.
+func openSmallVenue(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
@@ -25,7 +25,7 @@ func few(t *testing.T) *keeper.Keeper {
 // spoil changes every file below runs/.
 func spoil(t *testing.T, dir string, change func(text []byte) []byte) {
 	t.Helper()
-	for name := range runFiles {
+	for name := range segmentChecks {
 		path := filepath.Join(dir, "runs", name)
 		text, err := os.ReadFile(path)
 		if err == nil {
@@ -64,7 +64,7 @@ func refuted(t *testing.T, k *keeper.Keeper) map[string]string {
 // database's, the files are set aside and written again, and verification finds
 // nothing.
 func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
-	k := few(t)
+	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
 	for name, change := range map[string]func([]byte) []byte{
 		"header": flipped(30), "entries": flipped(4096 + 5), "checksums": flipped(-1), "index": flipped(-4096), "cut": func(b []byte) []byte { return b[:len(b)-5000] },
@@ -83,7 +83,7 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 		k.Settle()
 		mustVerify(t, k)
 		mustHave(t, k, 0)
-		for file := range runFiles {
+		for file := range segmentChecks {
 			path := filepath.Join(dir, "runs", file)
 			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -97,17 +97,17 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 
 // Verification names a damaged file, beside a server and without one.
 func TestVerificationNamesADamagedFile(t *testing.T) {
-	k := few(t)
+	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
 	spoil(t, dir, flipped(4096+5))
 	named := func(got map[string]string) {
 		t.Helper()
-		for file, check := range runFiles {
+		for file, check := range segmentChecks {
 			if !strings.Contains(got[check], "runs/"+file+" is damaged: ") {
 				t.Errorf("%s: %q", check, got[check])
 			}
 		}
-		if len(got) != len(runFiles) {
+		if len(got) != len(segmentChecks) {
 			t.Errorf("%v", got)
 		}
 	}
@@ -135,11 +135,11 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 
 // A rebuild writes every file, beside a server and without one.
 func TestARebuildWritesTheFiles(t *testing.T) {
-	k := few(t)
+	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
 	rebuilt := func(k *keeper.Keeper) {
 		t.Helper()
-		for file := range runFiles {
+		for file := range segmentChecks {
 			if err := os.Remove(filepath.Join(dir, "runs", file)); err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestARebuildWritesTheFiles(t *testing.T) {
 		if err := k.Rebuild(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		for file := range runFiles {
+		for file := range segmentChecks {
 			if _, err := os.Stat(filepath.Join(dir, "runs", file)); err != nil {
 				t.Error(err)
 			}

@@ -8,16 +8,16 @@ import (
 // Bulk makes files of n fills and more count as large: they are left to a rebuild.
 func (k *Keeper) Bulk(n int64) { k.importer.BulkRows = n }
 
-// Rested makes replaced fills reason enough to write new files now.
-func (k *Keeper) Rested() { k.runs.took = 0 }
+// AllowSegmentBuild makes replaced fills reason enough to write new files now.
+func (k *Keeper) AllowSegmentBuild() { k.segments.buildTime = 0 }
 
-// Renew forgets the files below runs/ and writes them from the whole database.
-func (k *Keeper) Renew(ctx context.Context) error {
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.runs.restart(ctx, conn) })
+// RewriteSegments forgets the files below runs/ and writes them from the whole database.
+func (k *Keeper) RewriteSegments(ctx context.Context) error {
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.segments.restart(ctx, conn) })
 	if err != nil {
 		return err
 	}
-	return k.buildRuns(ctx, k.runs, false)
+	return k.buildSegments(ctx, k.segments, false)
 }
 
 // Warmed tells whether merging has its memory.

@@ -23,7 +23,7 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) { leave() },
 	})

@@ -73,10 +73,10 @@ var ErrNothing = errors.New("no file to import")
 // it was done. A file that was committed has its receipt in any case.
 func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Result, error) {
 	res := NewResult()
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return res, err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	if emit == nil {
 		emit = func(Event) {}
 	}
@@ -85,21 +85,21 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		return res, err
 	}
 	rebuild := false
-	var coming ingest.Coming
+	var coming ingest.Remaining
 	for _, p := range plans {
 		coming.Fills, coming.Files = coming.Fills+fillsOf(p), coming.Files+filesOf(p)
 	}
 	for _, p := range plans {
 		coming.Fills, coming.Files = coming.Fills-fillsOf(p), coming.Files-filesOf(p)
-		if err := errors.Join(ctx.Err(), k.room()); err != nil {
+		if err := errors.Join(ctx.Err(), k.checkDiskSpace()); err != nil {
 			return res, err
 		}
 		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
-			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Correct: req.Correct, Name: req.nameOf(p.Path), Coming: coming,
+			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Correct: req.Correct, Name: req.nameOf(p.Path), Remaining: coming,
 			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
 		})
 		if err != nil {
-			k.unseen = k.unseen || engine.IsFault(err) // it may be in for all that
+			k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be in for all that
 			if ctx.Err() != nil {
 				return res, ctx.Err()
 			}
@@ -113,8 +113,8 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		}
 		rebuild = rebuild || r.RebuildNeeded
 		k.imported(r)
-		if k.runs != nil && k.runs.full() { // not only behind the last of many files
-			k.writeRuns()
+		if k.segments != nil && k.segments.memtableFull() { // not only behind the last of many files
+			k.startSegmentBuild()
 		}
 	}
 	if !rebuild || req.DryRun || k.factsOnly {
@@ -125,10 +125,10 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	}))
 }
 
-// room is nil, or the reason why nothing can be imported now.
-func (k *Keeper) room() error {
-	err := k.db.Room()
-	k.noteRoom(err)
+// checkDiskSpace is nil, or the reason why nothing can be imported now.
+func (k *Keeper) checkDiskSpace() error {
+	err := k.db.CheckSpace()
+	k.noteDiskSpace(err)
 	if err != nil {
 		return fmt.Errorf("nothing can be imported: %w", err)
 	}
@@ -200,7 +200,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 		return
 	}
 	now := k.cfg.Now().UTC()
-	k.note(func(f *serving.Freshness) {
+	k.updateFreshness(func(f *serving.Freshness) {
 		if r.Inserted > 0 {
 			f.LastFills = now
 		}
@@ -216,7 +216,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
 	var plans []ingest.Plan
 	for _, path := range req.Paths {
-		files, err := expand(path)
+		files, err := expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 		}
 	}
 	if len(plans) == 0 && len(res.Failed) == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrNothing, few(req.Paths))
+		return nil, fmt.Errorf("%w in %s", ErrNothing, firstPaths(req.Paths))
 	}
 	slices.SortStableFunc(plans, func(a, b ingest.Plan) int { return int(a.Feed.Kind) - int(b.Feed.Kind) })
 	return plans, nil

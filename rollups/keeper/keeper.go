@@ -26,7 +26,7 @@ import (
 // Config says what to keep.
 type Config struct {
 	Engine  engine.Options
-	Feeds   ingest.Catalogue
+	Feeds   ingest.FeedCatalog
 	Log     zerolog.Logger
 	Watch   *guard.Watch     // over what goes on in the background; nil: one that logs to Log
 	Now     func() time.Time // nil: time.Now
@@ -37,21 +37,21 @@ type Config struct {
 
 // Keeper is an open venue.
 type Keeper struct {
-	cfg       Config
-	db        *engine.DB
-	importer  *ingest.Importer
-	live      *rollups.Live // nil where nobody is served
-	runs      *runs         // nil where nobody is served
-	merger    rollups.Merger
-	factsOnly bool
-	unseen    bool      // a rebuild is committed that the snapshot does not show yet
-	busy      exclusive // one import, refresh, rebuild or verification at a time
+	cfg            Config
+	db             *engine.DB
+	importer       *ingest.Importer
+	live           *rollups.Live // nil where nobody is served
+	segments       *segmentSet   // nil where nobody is served
+	merger         rollups.Merger
+	factsOnly      bool
+	snapshotBehind bool     // a rebuild is committed that the snapshot does not show yet
+	work           workLock // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup // what goes on beside that
 	ctx        context.Context
 	cancel     context.CancelFunc
 
-	arrived arrivals // in the inbox
+	arrivals arrivals // in the inbox
 
 	noting    sync.Mutex // one change of freshness at a time
 	freshness atomic.Pointer[serving.Freshness]
@@ -78,7 +78,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue, Cities: cfg.Feeds.Cities}
 		merge.Absorb = k.absorb
 	}
-	if err := k.readDesk(ctx); err != nil {
+	if err := k.refreshDesk(ctx); err != nil {
 		k.cancel()
 		return nil, errors.Join(err, db.Close())
 	}
@@ -89,26 +89,26 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	if k.live != nil {
 		k.importer.Directory = k.live
-		k.serveRuns(db.Dir().Runs()) // a rebuild asks for them
+		k.serveSegments(db.Dir().Segments()) // a rebuild asks for them
 		// On a full disk everything that is there can be served.
 		err := errors.Join(k.refresh(ctx, nil), k.load(ctx))
 		if err == nil {
-			err = k.db.Room() // the status says so from the first answer on
+			err = k.db.CheckSpace() // the status says so from the first answer on
 		}
 		err = k.cycleDone(err)
 		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
 			k.cancel()
-			return nil, errors.Join(err, k.runs.close(), db.Close())
+			return nil, errors.Join(err, k.segments.close(), db.Close())
 		}
-		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Keep(k.ctx, "warm", k.warm) })
+		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	}
 	return k, nil
 }
 
-// readDesk makes the weather desk anew where its cities or its grammar changed.
-func (k *Keeper) readDesk(ctx context.Context) error {
+// refreshDesk rebuilds the weather desk where its cities or its grammar changed.
+func (k *Keeper) refreshDesk(ctx context.Context) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
-		anew, err := rollups.ReadDesk(ctx, conn, k.cfg.Feeds.Cities)
+		anew, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Cities)
 		if anew && err == nil {
 			k.cfg.Log.Info().Msg("the weather desk was read anew: its cities or its grammar changed")
 		}
@@ -116,11 +116,11 @@ func (k *Keeper) readDesk(ctx context.Context) error {
 	})
 }
 
-// absorb follows a committed batch; where that fails, everything is read anew. A
+// absorb follows a committed batch; where that fails, everything is read again. A
 // batch that came behind one left to a rebuild was not merged either, and is
 // caught up with after it: to follow it now would be to leave the other out.
 func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
-	k.unseen = true // until it is in: a panic on the way leaves the rest to the next cycle
+	k.snapshotBehind = true // until it is in: a panic on the way leaves the rest to the next cycle
 	stale, err := rollups.Stale(ctx, conn)
 	if stale {
 		return nil
@@ -128,7 +128,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 	if err == nil {
 		err = k.cfg.Watch.Do("follow batch", func() error {
 			k.merger.Committed()
-			k.addRuns(ctx, conn) // before the snapshot that shows the batch
+			k.addToSegments(ctx, conn) // before the snapshot that shows the batch
 			return k.live.Absorb(ctx, conn)
 		})
 	}
@@ -136,7 +136,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 		k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is read from the database")
 		err = k.live.Load(ctx, conn)
 	}
-	k.unseen = err != nil
+	k.snapshotBehind = err != nil
 	return err
 }
 
@@ -146,7 +146,7 @@ func (k *Keeper) warm(ctx context.Context) error {
 	quiet := func(err error) bool {
 		return err == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, context.Canceled)
 	}
-	if err := k.openRuns(ctx); !quiet(err) {
+	if err := k.openSegments(ctx); !quiet(err) {
 		k.cfg.Log.Error().Err(err).Msg("wallets and markets are read from the database")
 	}
 	if err := k.rewarm(ctx); !quiet(err) {
@@ -165,15 +165,15 @@ func (k *Keeper) FactsOnly() {
 // Close ends the keeping once what runs is done.
 func (k *Keeper) Close() error {
 	k.cancel()
-	if err := k.busy.Enter(context.Background()); err != nil { // never
+	if err := k.work.Lock(context.Background()); err != nil { // never
 		return err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	k.background.Wait()
-	if k.runs == nil {
+	if k.segments == nil {
 		return k.db.Close()
 	}
-	return errors.Join(k.runs.close(), k.db.Close())
+	return errors.Join(k.segments.close(), k.db.Close())
 }
 
 // Settle waits until what goes on in the background is done: loading what merging
@@ -205,7 +205,7 @@ func (k *Keeper) Freshness() serving.Freshness {
 	return serving.Freshness{}
 }
 
-func (k *Keeper) note(f func(*serving.Freshness)) {
+func (k *Keeper) updateFreshness(f func(*serving.Freshness)) {
 	k.noting.Lock()
 	defer k.noting.Unlock()
 	next := k.Freshness()
@@ -213,7 +213,7 @@ func (k *Keeper) note(f func(*serving.Freshness)) {
 	k.freshness.Store(&next)
 }
 
-// load reads everything into memory anew.
+// load reads everything into memory again.
 func (k *Keeper) load(ctx context.Context) error {
 	if k.live == nil {
 		return nil
@@ -223,7 +223,7 @@ func (k *Keeper) load(ctx context.Context) error {
 		if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
 			return err
 		}
-		k.note(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
+		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
 		return k.live.Load(ctx, conn)
 	})
 }
@@ -236,8 +236,8 @@ func (k *Keeper) reload(ctx context.Context) error {
 	if err := k.load(ctx); err != nil {
 		return err
 	}
-	k.unseen = false
-	if err := k.followRuns(ctx); err != nil {
+	k.snapshotBehind = false
+	if err := k.catchUpSegments(ctx); err != nil {
 		return err
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
@@ -257,10 +257,10 @@ type Step func(name string, done, of int)
 // Refresh brings the rollups up to date with the facts where an import left
 // that to a rebuild, and stores the index snapshots that are due.
 func (k *Keeper) Refresh(ctx context.Context, step Step) error {
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	return k.cycleDone(k.refresh(ctx, step))
 }
 
@@ -277,7 +277,7 @@ func (k *Keeper) refresh(ctx context.Context, step Step) error {
 	if stale {
 		return k.rebuild(ctx, step)
 	}
-	if k.unseen {
+	if k.snapshotBehind {
 		if err := k.reload(ctx); err != nil {
 			return err
 		}
@@ -291,10 +291,10 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	if least == 0 {
 		return nil
 	}
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
 		before, err := rollups.SetWhaleRule(ctx, conn, least)
 		if err == nil && before != least {
@@ -306,13 +306,13 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 
 // Rebuild recomputes every rollup from the facts, and writes every file below runs/.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	err := k.rebuild(ctx, step)
 	if err == nil {
-		err = k.rewriteRuns(ctx)
+		err = k.rebuildSegments(ctx)
 	}
 	return k.cycleDone(err)
 }
@@ -322,9 +322,9 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	if err != nil {
 		return err
 	}
-	k.note(func(f *serving.Freshness) { f.Stale = false })
+	k.updateFreshness(func(f *serving.Freshness) { f.Stale = false })
 	// It is committed: whoever asked for it may leave, it is shown all the same.
-	k.unseen = true
+	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(k.db.Checkpoint(ctx), k.reload(ctx))
 }
@@ -332,10 +332,10 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 // Verify proves the whole database; it changes nothing but waits for, and holds
 // off, imports.
 func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Cities, step)
 		return err
@@ -346,9 +346,9 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	if k.live != nil {
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
-	runs, err := k.verifyRuns(ctx)
-	if k.runs != nil && k.runs.hurt() {
-		k.writeRuns()
+	runs, err := k.verifySegments(ctx)
+	if k.segments != nil && k.segments.damaged() {
+		k.startSegmentBuild()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verify runs: %w", err)
@@ -369,14 +369,14 @@ func reportLog(log zerolog.Logger, db *engine.DB) {
 	e.Int("transactions_taken_in", d.Transactions).Int64("at_byte", d.At).Int64("bytes_dropped", d.Dropped).Str("kept_as", d.Copy).Msg(text)
 }
 
-// noteRoom records, from how work ended, whether the disk is full, and logs where
+// noteDiskSpace records, from how work ended, whether the disk is full, and logs where
 // that changed.
-func (k *Keeper) noteRoom(err error) {
+func (k *Keeper) noteDiskSpace(err error) {
 	full := errors.Is(err, engine.ErrDiskFull)
 	if err != nil && !full || k.Freshness().DiskFull == full {
 		return
 	}
-	k.note(func(f *serving.Freshness) { f.DiskFull = full })
+	k.updateFreshness(func(f *serving.Freshness) { f.DiskFull = full })
 	if k.live == nil {
 		return // a command says it itself
 	}
@@ -390,9 +390,9 @@ func (k *Keeper) noteRoom(err error) {
 // cycleDone records how a refresh ended.
 func (k *Keeper) cycleDone(err error) error {
 	now := k.cfg.Now().UTC()
-	k.noteRoom(err)
+	k.noteDiskSpace(err)
 	lost := len(k.db.DamagedLogs()) > 0
-	k.note(func(f *serving.Freshness) {
+	k.updateFreshness(func(f *serving.Freshness) {
 		f.LogLost = lost
 		if err != nil {
 			f.LastFailure, f.FailureText = now, err.Error()

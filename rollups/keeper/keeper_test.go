@@ -33,7 +33,7 @@ func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, dir, "2GB"),
-		Feeds: ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
+		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 			Cities: cities},
 		Log:     zerolog.Nop(),
 		Publish: func(*serving.Snapshot) {},

@@ -46,35 +46,35 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// compactFor is how long a refresh may spend on compaction before it makes room
+// compactBudget is how long a refresh may spend on compaction before it makes room
 // for imports; the next one goes on.
-const compactFor = 2 * time.Second
+const compactBudget = 2 * time.Second
 
 func (k *Keeper) logged(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteRoom said that one
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, engine.ErrDiskFull) { // noteDiskSpace said that one
 		k.cfg.Log.Error().Err(err).Str("job", what).Msg("background work failed")
 	}
 }
 
 // Cycle is one turn of the background work.
 func (k *Keeper) Cycle(ctx context.Context) error {
-	if err := k.db.Room(); err != nil {
+	if err := k.db.CheckSpace(); err != nil {
 		return k.cycleDone(err)
 	}
 	inbox := k.takeInbox(ctx)
 	if ctx.Err() != nil || errors.Is(inbox, engine.ErrDiskFull) {
 		return k.cycleDone(inbox)
 	}
-	if err := k.busy.Enter(ctx); err != nil {
+	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
-	defer k.busy.Leave()
+	defer k.work.Unlock()
 	if err := k.refresh(ctx, nil); err != nil {
 		return k.cycleDone(errors.Join(inbox, err))
 	}
 	err := k.compact(ctx)
-	if k.runs != nil {
-		k.writeRuns()
+	if k.segments != nil {
+		k.startSegmentBuild()
 		err = errors.Join(err, k.rewarm(ctx))
 	}
 	return k.cycleDone(errors.Join(inbox, err))
@@ -90,9 +90,9 @@ func (k *Keeper) rewarm(ctx context.Context) error {
 	})
 }
 
-// compact folds tails in bounded steps, and checkpoints after any.
+// compact folds deltas in bounded steps, and checkpoints after any.
 func (k *Keeper) compact(ctx context.Context) error {
-	deadline := time.Now().Add(compactFor)
+	deadline := time.Now().Add(compactBudget)
 	folded := false
 	for time.Now().Before(deadline) {
 		worked := false
@@ -115,9 +115,9 @@ func (k *Keeper) compact(ctx context.Context) error {
 	return k.db.Checkpoint(ctx)
 }
 
-// settled is how long a file in the inbox must be unchanged before it is taken,
+// settleTime is how long a file in the inbox must be unchanged before it is taken,
 // so that a copy under way is not.
-const settled = 2 * time.Second
+const settleTime = 2 * time.Second
 
 // takeInbox imports what was dropped into the inbox and moves it to inbox/done
 // or inbox/failed, where a note says why. What is wrong with one file is no matter to
@@ -130,7 +130,7 @@ func (k *Keeper) takeInbox(ctx context.Context) (failed error) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || !k.arrived.settled(info, k.cfg.Now()) {
+		if err != nil || !e.Type().IsRegular() || e.Name()[0] == '.' || !k.arrivals.settled(info, k.cfg.Now()) {
 			continue
 		}
 		if err := k.takeFile(ctx, dir, info); err != nil {
@@ -184,7 +184,7 @@ func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
 	age := now.Sub(info.ModTime())
 	if age >= 0 {
 		delete(a.seen, info.Name())
-		return age >= settled
+		return age >= settleTime
 	}
 	was, known := a.seen[info.Name()]
 	if !known || was.size != info.Size() || !was.mod.Equal(info.ModTime()) {
@@ -194,14 +194,14 @@ func (a *arrivals) settled(info os.FileInfo, now time.Time) bool {
 		a.seen[info.Name()] = arrival{info.Size(), info.ModTime(), time.Now()}
 		return false
 	}
-	return time.Since(was.since) >= settled
+	return time.Since(was.since) >= settleTime
 }
 
 // maxArrivals bounds what is remembered; what was forgotten is seen again.
 const maxArrivals = 10_000
 
 func (k *Keeper) takeFile(ctx context.Context, dir string, info os.FileInfo) error {
-	o, imported := k.arrived.came(info)
+	o, imported := k.arrivals.came(info)
 	if !imported {
 		var err error
 		if o, err = k.importFile(ctx, dir, info); err != nil {
@@ -209,10 +209,10 @@ func (k *Keeper) takeFile(ctx context.Context, dir string, info os.FileInfo) err
 		}
 	}
 	if err := k.putAway(dir, o); err != nil {
-		k.arrived.stick(o)
+		k.arrivals.stick(o)
 		return err
 	}
-	delete(k.arrived.stuck, info.Name())
+	delete(k.arrivals.stuck, info.Name())
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (k *Keeper) importFile(ctx context.Context, dir string, info os.FileInfo) (
 	} else if len(res.Failed) > 0 {
 		o.where, o.note = "failed", res.Failed[0].Error
 	}
-	if full := k.db.Room(); full != nil && o.note != "" {
+	if full := k.db.CheckSpace(); full != nil && o.note != "" {
 		return o, full // it stays where it is until there is room
 	}
 	if o.note != "" {
@@ -273,7 +273,7 @@ func (k *Keeper) verifyNightly(ctx context.Context) error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %d of %d rows: %s", c.Name, c.Bad, c.Rows, c.Detail))
 		}
 	}
-	k.note(func(f *serving.Freshness) { f.LastVerified, f.VerifyFailure = k.cfg.Now().UTC(), errText(failed) })
+	k.updateFreshness(func(f *serving.Freshness) { f.LastVerified, f.VerifyFailure = k.cfg.Now().UTC(), errText(failed) })
 	return failed
 }
 

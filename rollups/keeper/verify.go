@@ -26,24 +26,24 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	return []rollups.Check{check}
 }
 
-// verifyRuns proves the files below runs/: those that are served from, or those that
+// verifySegments proves the files below runs/: those that are served from, or those that
 // the next server would find.
-func (k *Keeper) verifyRuns(ctx context.Context) (checks []rollups.Check, err error) {
-	r := k.runs
+func (k *Keeper) verifySegments(ctx context.Context) (checks []rollups.Check, err error) {
+	r := k.segments
 	if r == nil {
-		r = newRuns(k.db.Dir().Runs(), k.Snapshot)
+		r = newSegmentSet(k.db.Dir().Segments(), k.Snapshot)
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		if k.runs == nil {
+		if k.segments == nil {
 			if err := r.open(ctx, conn); err != nil {
 				return err
 			}
 		}
-		if checks, err = rollups.VerifyRuns(ctx, conn, r.wallets, r.tokens); err != nil {
+		if checks, err = rollups.VerifyFillSegments(ctx, conn, r.wallets, r.tokens); err != nil {
 			return err
 		}
-		texts, err := rollups.VerifyTexts(ctx, conn, r.texts)
+		texts, err := rollups.VerifyTextSegment(ctx, conn, r.texts)
 		checks = append(checks, texts)
 		return err
 	})

@@ -33,8 +33,8 @@ type Forecast struct {
 	BuyUSD   data.Micro // paid for all tokens of the outcome, those sold again too
 }
 
-// part is what a wallet did with one outcome, or everybody together.
-type part struct{ net, bought, paid, taken, takenFor, made, madeFor data.Micro }
+// outcomeSums is what a wallet did with one outcome, or everybody together.
+type outcomeSums struct{ net, bought, paid, taken, takenFor, made, madeFor data.Micro }
 
 // Forecasts gives all forecasts: of wallets that bought more tokens of an outcome
 // than they sold and paid in fees. Tokens that came to a wallet without a trade
@@ -48,15 +48,15 @@ func Forecasts(fills []Fill, payouts map[data.Hash][]data.Micro) []Forecast {
 		wallet data.Address
 		outcome
 	}
-	all, held := map[outcome]*part{}, map[holder]*part{}
+	all, held := map[outcome]*outcomeSums{}, map[holder]*outcomeSums{}
 	for _, f := range fills {
 		o := outcome{f.Market, f.Outcome}
 		h := holder{f.Wallet, o}
 		if all[o] == nil {
-			all[o] = &part{}
+			all[o] = &outcomeSums{}
 		}
 		if held[h] == nil {
-			held[h] = &part{}
+			held[h] = &outcomeSums{}
 		}
 		all[o].add(f)
 		held[h].add(f)
@@ -73,7 +73,7 @@ func Forecasts(fills []Fill, payouts map[data.Hash][]data.Micro) []Forecast {
 	return out
 }
 
-func (p *part) add(f Fill) {
+func (p *outcomeSums) add(f Fill) {
 	if f.Role == data.Maker {
 		p.made += f.Shares
 		p.madeFor += f.USD
@@ -92,7 +92,7 @@ func (p *part) add(f Fill) {
 
 // average is the price of all fills: of takers', or of makers' where no taker
 // moved a token.
-func (p *part) average() data.Micro {
+func (p *outcomeSums) average() data.Micro {
 	if p.taken > 0 {
 		return price(p.takenFor, p.taken)
 	}

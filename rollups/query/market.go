@@ -114,12 +114,12 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Marke
 	return fills, err
 }
 
-// MarketAtHand is false: what is asked of one market lies in the facts of some days.
-func (r *Reader) MarketAtHand(int32, []int32, int64) bool { return false }
+// MarketInMemory is false: what is asked of one market lies in the facts of some days.
+func (r *Reader) MarketInMemory(int32, []int32, int64) bool { return false }
 
 // EventTraders gives every wallet that traded some tokens, in no order, of imports
 // up to batch, without some wallets.
-func (r *Reader) EventTraders(ctx context.Context, tokens []serving.Paying, batch int64, without []int32) (serving.EventTraders, error) {
+func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []int32) (serving.EventTraders, error) {
 	if len(tokens) == 0 {
 		return serving.EventTraders{}, nil
 	}
@@ -132,7 +132,7 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.Paying, batc
 	for _, near := range neighbours(ids, mostRanges) {
 		positions = append(positions, statements.Get("PositionRange", "@which", among("token", near)))
 	}
-	book := serving.NewEventBook(tokens, without)
+	book := serving.NewEventTally(tokens, without)
 	err := r.each(ctx, "EventSums", func(row []driver.Value) {
 		book.Add(int32(engine.Int(row[0])), int32(engine.Int(row[1])), serving.EventSum{Fills: engine.Int(row[2]), Net: amount(row[3]),
 			BuyUSD: amount(row[4]), SellUSD: amount(row[5]), FeeUSD: amount(row[6])})

@@ -1,4 +1,4 @@
-// Package query reads what the snapshot in memory does not hold: the long tail of
+// Package query reads what the snapshot in memory does not hold: what is rarely asked of
 // one wallet, one market, one event. One file per vertical; every statement that
 // rows are shown from has a LIMIT and a total order.
 package query

@@ -83,5 +83,5 @@ func fillOf(row []driver.Value) serving.Fill {
 
 func amount(v driver.Value) data.Micro { return data.Micro(engine.Int(v)) }
 
-// WalletAtHand is false: what one wallet did is spread over all days of the facts.
-func (r *Reader) WalletAtHand(int32, int64) bool { return false }
+// WalletInMemory is false: what one wallet did is spread over all days of the facts.
+func (r *Reader) WalletInMemory(int32, int64) bool { return false }

@@ -62,7 +62,7 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 // dayReports gives the last word of every source on whole days, as the view
 // weather_reported has it.
 func (r *Reader) dayReports(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
-	var series serving.Sayings
+	var series serving.ActualHistory
 	err := r.each(ctx, "DayReports", func(row []driver.Value) {
 		withdrawn := row[6] == nil
 		said := serving.DayActual{Day: data.Date(engine.Int(row[0])), Metric: data.Metric(engine.Int(row[1])), WeatherActual: serving.WeatherActual{
@@ -77,7 +77,7 @@ func (r *Reader) dayReports(ctx context.Context, city string, first, last data.D
 		}
 		series.Add(said, withdrawn)
 	}, cityDays(city, first, last)...)
-	return series.Stand(), err
+	return series.Current(), err
 }
 
 // ActualDays gives the n newest days of a city from first up to last of which any of

@@ -57,11 +57,11 @@ func (d *Damage) SetAside() error {
 	return os.Rename(d.Path, d.Path+aside)
 }
 
-// Caught is deferred around what reads a file, with what debug.SetPanicOnFault(true)
+// RecoverDamage is deferred around what reads a file, with what debug.SetPanicOnFault(true)
 // gave. What the file has that is not what was written is a panic there, and so is a
 // page that cannot be read, of a damaged disk or of a file cut short by someone else.
 // Then ok becomes false, and lose is called, which forgets the file.
-func Caught(before bool, ok *bool, lose func(*Damage)) {
+func RecoverDamage(before bool, ok *bool, lose func(*Damage)) {
 	debug.SetPanicOnFault(before)
 	if d := damage(recover()); d != nil {
 		*ok = false

@@ -19,14 +19,14 @@ import (
 // before anything of it is given, the first time only.
 type File struct {
 	Header
-	path  string
-	info  os.FileInfo
-	bytes []byte
-	parts [][]byte        // the sections
-	first []int           // the page that each section begins at, not counting the header
-	sums  []byte          // the checksums of the pages
-	seen  []atomic.Uint64 // a bit per page whose checksum was compared
-	users atomic.Int64    // the owner and every reader at work; 0: unmapped
+	path     string
+	info     os.FileInfo
+	bytes    []byte
+	sections [][]byte        // the sections
+	first    []int           // the page that each section begins at, not counting the header
+	sums     []byte          // the checksums of the pages
+	verified []atomic.Uint64 // a bit per page whose checksum was compared
+	users    atomic.Int64    // the owner and every reader at work; 0: unmapped
 }
 
 // Open maps a finished file. The error is ErrFormat where another version wrote it,
@@ -63,14 +63,14 @@ func (f *File) begin(format *Format) (err error) {
 	}
 	for s := range f.Counts {
 		from, to := f.Span(s)
-		f.parts = append(f.parts, f.bytes[from:to:to])
+		f.sections = append(f.sections, f.bytes[from:to:to])
 		f.first = append(f.first, int(from/PageSize)-1)
 	}
 	f.sums = f.bytes[PageSize*(1+f.pages()):]
 	if xxhash.Sum64(f.sums) != f.Header.sums {
 		return &Damage{What: "checksums of pages: checksum differs"}
 	}
-	f.seen = make([]atomic.Uint64, (f.pages()+63)/64)
+	f.verified = make([]atomic.Uint64, (f.pages()+63)/64)
 	return nil
 }
 
@@ -84,40 +84,40 @@ func (f *File) named(err error) error {
 	return err
 }
 
-// Damaged is the panic of a reader that finds what cannot be, for Caught and Try.
+// Damaged is the panic of a reader that finds what cannot be, for RecoverDamage and Try.
 func (f *File) Damaged(what string, args ...any) *Damage {
 	return &Damage{Path: f.path, What: fmt.Sprintf(what, args...), info: f.info}
 }
 
 // Len is how many bytes a section has.
-func (f *File) Len(section int) int { return len(f.parts[section]) }
+func (f *File) Len(section int) int { return len(f.sections[section]) }
 
 // Bytes gives the bytes of a section from lo to hi, once their pages are proved. What
 // lies outside of the section, and a page that is not what was written, is a panic
-// that Caught and Try catch.
+// that RecoverDamage and Try catch.
 func (f *File) Bytes(section, lo, hi int) []byte {
-	b := f.parts[section]
+	b := f.sections[section]
 	if uint(lo) > uint(hi) || uint(hi) > uint(len(b)) {
 		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[section], lo, hi, len(b)))
 	}
 	first := f.first[section]
 	for page := first + lo/PageSize; page*PageSize < first*PageSize+hi; page++ {
-		if !f.proved(page) {
-			f.prove(page)
+		if !f.isVerified(page) {
+			f.verify(page)
 		}
 	}
 	return b[lo:hi:hi]
 }
 
-func (f *File) proved(page int) bool { return f.seen[page>>6].Load()>>(page&63)&1 != 0 }
+func (f *File) isVerified(page int) bool { return f.verified[page>>6].Load()>>(page&63)&1 != 0 }
 
-// prove compares the checksum of a page.
-func (f *File) prove(page int) {
+// verify compares the checksum of a page.
+func (f *File) verify(page int) {
 	b := f.bytes[PageSize*(page+1):][:PageSize]
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(f.sums[sumSize*page:]) {
 		panic(f.Damaged("%s: checksum of the page at byte %d differs", f.sectionAt(page), PageSize*(page+1)))
 	}
-	f.seen[page>>6].Or(1 << (page & 63))
+	f.verified[page>>6].Or(1 << (page & 63))
 }
 
 func (f *File) sectionAt(page int) string {
@@ -128,9 +128,9 @@ func (f *File) sectionAt(page int) string {
 	return f.format.Names[s]
 }
 
-// Prove compares the checksum of every page, whether that was done before or not. It
+// VerifyPages compares the checksum of every page, whether that was done before or not. It
 // calls going between pages, and ends where that is an error.
-func (f *File) Prove(going func() error) error {
+func (f *File) VerifyPages(going func() error) error {
 	return Try(func() error {
 		const step = 256
 		pages := int(f.pages())
@@ -141,24 +141,24 @@ func (f *File) Prove(going func() error) error {
 					return err
 				}
 			}
-			f.prove(page)
+			f.verify(page)
 		}
 		return nil
 	})
 }
 
-// Scattered tells the system that the file will be read here and there: what lies
+// AdviseRandom tells the system that the file will be read here and there: what lies
 // beside is asked for by others, and where the file is larger than memory, reading
 // ahead would only push out what is used. A file that is read from front to back is
 // opened without.
-func (f *File) Scattered() { adviseRandom(f.bytes) }
+func (f *File) AdviseRandom() { adviseRandom(f.bytes) }
 
-// Ahead has the system read the bytes from lo to hi of a section before they are
+// Prefetch has the system read the bytes from lo to hi of a section before they are
 // used, one after the other.
-func (f *File) Ahead(section, lo, hi int) { adviseNeeded(f.parts[section], lo, hi) }
+func (f *File) Prefetch(section, lo, hi int) { adviseNeeded(f.sections[section], lo, hi) }
 
-// Take keeps the file mapped until Drop; false where it is unmapped already.
-func (f *File) Take() bool {
+// Acquire keeps the file mapped until Release; false where it is unmapped already.
+func (f *File) Acquire() bool {
 	for {
 		n := f.users.Load()
 		if n == 0 {
@@ -170,8 +170,8 @@ func (f *File) Take() bool {
 	}
 }
 
-// Drop ends a use; the last one unmaps.
-func (f *File) Drop() error {
+// Release ends a use; the last one unmaps.
+func (f *File) Release() error {
 	if f.users.Add(-1) > 0 {
 		return nil
 	}
@@ -199,13 +199,13 @@ func Publish(part, path string, sync func(*os.File) error) error {
 	return errors.Join(sync(d), d.Close())
 }
 
-// Part is the name of a file under way that belongs to the one at path.
-func Part(path string, n int) string { return fmt.Sprintf("%s.part-%d", stem(path), n) }
+// TempPath is the name of a file under way that belongs to the one at path.
+func TempPath(path string, n int) string { return fmt.Sprintf("%s.part-%d", stem(path), n) }
 
 func stem(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
 
-// Sweep removes the files under way that belong to the one at path.
-func Sweep(path string) error {
+// RemoveTemp removes the files under way that belong to the one at path.
+func RemoveTemp(path string) error {
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return err

@@ -32,30 +32,30 @@ type Format struct {
 	Names   []string // of the sections, for messages
 }
 
-// Covers says which facts a file holds.
-type Covers struct {
-	Batch  int64  // the last import in it; −1: none
-	Ledger uint64 // a fingerprint of the imports up to it, so that another history is told apart
-	Facts  int64  // how many there are up to it
+// Coverage says which facts a file holds.
+type Coverage struct {
+	Batch         int64  // the last import in it; −1: none
+	ImportLogHash uint64 // a fingerprint of the imports up to it, so that another history is told apart
+	Facts         int64  // how many there are up to it
 }
 
 // Header is what a file begins with. Numbers are little-endian. The last eight bytes
 // of its page are the checksum of the others.
 type Header struct {
-	Covers Covers
-	Counts []uint64 // entries, by section
-	sums   uint64   // the checksum of the checksums of pages, which lie behind the last section
-	format *Format
+	Coverage Coverage
+	Counts   []uint64 // entries, by section
+	sums     uint64   // the checksum of the checksums of pages, which lie behind the last section
+	format   *Format
 }
 
-// Same tells whether two files hold the same, by their headers.
-func (h *Header) Same(o *Header) bool {
-	return h.format == o.format && h.Covers == o.Covers && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
+// SameContent tells whether two files hold the same, by their headers.
+func (h *Header) SameContent(o *Header) bool {
+	return h.format == o.format && h.Coverage == o.Coverage && h.sums == o.sums && slices.Equal(h.Counts, o.Counts)
 }
 
 // ErrFormat is returned for a file that another version wrote, and for one that is
 // damaged, which is a *Damage too. Either is written again.
-var ErrFormat = errors.New("not a run of this version")
+var ErrFormat = errors.New("not a segment of this version")
 
 // Span is where a section lies, in bytes from the beginning of the file.
 func (h *Header) Span(section int) (from, to uint64) {
@@ -80,9 +80,9 @@ func (h *Header) Size() uint64 { return PageSize + h.pages()*(PageSize+sumSize) 
 func (h *Header) encode() []byte {
 	b := append(make([]byte, 0, PageSize), h.format.Magic...)
 	b = binary.LittleEndian.AppendUint64(b, h.format.Version)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.Covers.Batch))
-	b = binary.LittleEndian.AppendUint64(b, h.Covers.Ledger)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.Covers.Facts))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Coverage.Batch))
+	b = binary.LittleEndian.AppendUint64(b, h.Coverage.ImportLogHash)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.Coverage.Facts))
 	for _, n := range h.Counts {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
@@ -100,7 +100,7 @@ func (f *Format) decode(b []byte) (Header, error) {
 		return h, &Damage{What: fmt.Sprintf("%d bytes", len(b))}
 	}
 	if string(b[:len(f.Magic)]) != f.Magic {
-		return h, &Damage{What: "it does not begin as a run does"}
+		return h, &Damage{What: "it does not begin as a segment does"}
 	}
 	field := func(i int) uint64 { return binary.LittleEndian.Uint64(b[len(f.Magic)+8*i:]) }
 	if v := field(0); v != f.Version {
@@ -109,7 +109,7 @@ func (f *Format) decode(b []byte) (Header, error) {
 	if binary.LittleEndian.Uint64(b[PageSize-8:]) != xxhash.Sum64(b[:PageSize-8]) {
 		return h, &Damage{What: "header: checksum differs"}
 	}
-	h.Covers = Covers{Batch: int64(field(1)), Ledger: field(2), Facts: int64(field(3))}
+	h.Coverage = Coverage{Batch: int64(field(1)), ImportLogHash: field(2), Facts: int64(field(3))}
 	at := uint64(PageSize)
 	for s, size := range f.Entries {
 		n := field(4 + s)

@@ -12,7 +12,7 @@ import (
 // called.
 type Memtable[M any] interface {
 	comparable
-	Base() int64         // nothing up to this batch is in it
+	After() int64        // nothing up to this batch is in it
 	Through() int64      // the last batch in it
 	Since(batch int64) M // what came in after a batch
 }
@@ -36,13 +36,13 @@ func (st *State[M]) Covered() int64 {
 	if st.File == nil {
 		return -1
 	}
-	return st.File.Covers.Batch
+	return st.File.Coverage.Batch
 }
 
-// Release ends a read that State.Take began.
+// Release ends a read that File.Acquire began.
 func (st *State[M]) Release() {
 	if st.File != nil {
-		_ = st.File.Drop() // unmapping fails only for what was never mapped
+		_ = st.File.Release() // unmapping fails only for what was never mapped
 	}
 }
 
@@ -55,10 +55,10 @@ type Store[M Memtable[M]] struct {
 	open func(path string) (*File, error) // maps a finished file and checks its bounds
 	mem  func(batch int64) M              // an empty memtable of what comes after a batch
 
-	// Damaged is called with a file that was given up because it is not what was
+	// OnDamage is called with a file that was given up because it is not what was
 	// written, by whichever goroutine found out; nil: nobody wants to know.
-	Damaged func(*Damage)
-	damage  atomic.Pointer[Damage] // of the file that the next one replaces
+	OnDamage func(*Damage)
+	damage   atomic.Pointer[Damage] // of the file that the next one replaces
 
 	mu    sync.Mutex // held to change state, and what it points to
 	state atomic.Pointer[State[M]]
@@ -78,8 +78,8 @@ func (s *Store[M]) State() *State[M] { return s.state.Load() }
 // killed left behind. The store has what the file covers from then on; what came
 // later has to be added. It tells whether there is such a file; a damaged one, or one
 // of another version, counts as none.
-func (s *Store[M]) Open(fits func(Covers) (bool, error)) (bool, error) {
-	if err := Sweep(s.Path); err != nil {
+func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
+	if err := RemoveTemp(s.Path); err != nil {
 		return false, err
 	}
 	f, err := s.open(s.Path)
@@ -93,12 +93,12 @@ func (s *Store[M]) Open(fits func(Covers) (bool, error)) (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	ok, err := fits(f.Covers)
+	ok, err := fits(f.Coverage)
 	if err != nil || !ok {
-		return false, errors.Join(err, f.Drop())
+		return false, errors.Join(err, f.Release())
 	}
-	f.Scattered()
-	return true, s.swap(&State[M]{File: f, Mem: s.mem(f.Covers.Batch), Ready: true})
+	f.AdviseRandom()
+	return true, s.swap(&State[M]{File: f, Mem: s.mem(f.Coverage.Batch), Ready: true})
 }
 
 // Restart makes the store forget everything: what comes after batch has to be added,
@@ -143,7 +143,7 @@ func (st *State[M]) leave(next *State[M]) error {
 	if st.File == nil || st.File == next.File {
 		return nil
 	}
-	return st.File.Drop()
+	return st.File.Release()
 }
 
 // Skip leaves imports up to batch to the next file, which goes on from the present
@@ -159,8 +159,8 @@ func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 	return old.leave(next)
 }
 
-// ErrOvertaken is returned for a file whose store was restarted while it was written.
-var ErrOvertaken = errors.New("the store was restarted while its file was written")
+// ErrStoreRestarted is returned for a file whose store was restarted while it was written.
+var ErrStoreRestarted = errors.New("the store was restarted while its file was written")
 
 // Adopt opens the file that was written with everything up to batch, and serves it.
 func (s *Store[M]) Adopt(batch int64) error {
@@ -168,12 +168,12 @@ func (s *Store[M]) Adopt(batch int64) error {
 	if err != nil {
 		return err
 	}
-	f.Scattered()
+	f.AdviseRandom()
 	s.mu.Lock()
 	old := s.state.Load()
-	if !old.Known() || old.Mem.Base() > batch {
+	if !old.Known() || old.Mem.After() > batch {
 		s.mu.Unlock()
-		return errors.Join(ErrOvertaken, f.Drop())
+		return errors.Join(ErrStoreRestarted, f.Release())
 	}
 	next := &State[M]{File: f, Mem: old.Mem.Since(batch), Ready: true}
 	s.state.Store(next)
@@ -182,18 +182,18 @@ func (s *Store[M]) Adopt(batch int64) error {
 	return old.leave(next)
 }
 
-// Prove compares every checksum of the file; what is wrong is found in Damage then.
+// VerifyPages compares every checksum of the file; what is wrong is found in Damage then.
 // The error is that of going, which is called now and then.
-func (s *Store[M]) Prove(going func() error) error {
+func (s *Store[M]) VerifyPages(going func() error) error {
 	st := s.state.Load()
-	if st.File == nil || !st.File.Take() {
+	if st.File == nil || !st.File.Acquire() {
 		return nil
 	}
 	defer st.Release()
-	err := st.File.Prove(going)
+	err := st.File.VerifyPages(going)
 	var d *Damage
 	if errors.As(err, &d) {
-		s.Lose(d)
+		s.Abandon(d)
 		return nil
 	}
 	return err
@@ -208,12 +208,12 @@ func (s *Store[M]) Damage() error {
 	return nil
 }
 
-// Lose makes the store give up its file for damaged. Of a file that is not served any
+// Abandon makes the store give up its file as damaged. Of a file that is not served any
 // more, or that another read has lost, nothing is lost.
-func (s *Store[M]) Lose(d *Damage) { s.lose(d) }
+func (s *Store[M]) Abandon(d *Damage) { s.abandon(d) }
 
-// lose tells whether the file was served until now.
-func (s *Store[M]) lose(d *Damage) bool {
+// abandon tells whether the file was served until now.
+func (s *Store[M]) abandon(d *Damage) bool {
 	s.mu.Lock()
 	st := s.state.Load()
 	mine := st.File != nil && st.Known() && d.Of(st.File)
@@ -228,10 +228,10 @@ func (s *Store[M]) lose(d *Damage) bool {
 	return mine
 }
 
-// LoseInput is Lose for a file that another was being made from: that may also be one
+// AbandonInput is Abandon for a file that another was being made from: that may also be one
 // that lies at the store's path and is not served.
-func (s *Store[M]) LoseInput(d *Damage) {
-	if !s.lose(d) && d.Path == s.Path {
+func (s *Store[M]) AbandonInput(d *Damage) {
+	if !s.abandon(d) && d.Path == s.Path {
 		s.report(d)
 	}
 }
@@ -239,7 +239,7 @@ func (s *Store[M]) LoseInput(d *Damage) {
 // report notes that a file is not read any more.
 func (s *Store[M]) report(d *Damage) {
 	s.damage.Store(d)
-	if s.Damaged != nil {
-		s.Damaged(d)
+	if s.OnDamage != nil {
+		s.OnDamage(d)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Writer writes a file front to back, section by section, with the checksums of its
-// pages behind them. The header comes last: a file without it is no run.
+// pages behind them. The header comes last: a file without it is no segment.
 type Writer struct {
 	Header
 	file *os.File
@@ -82,8 +82,8 @@ func (w *Writer) Pad() error { return w.write(make([]byte, padded(w.at)-w.at)) }
 
 // Finish writes the checksums and the header, makes the file durable with sync and
 // closes it.
-func (w *Writer) Finish(c Covers, sync func(*os.File) error) error {
-	w.Covers = c
+func (w *Writer) Finish(c Coverage, sync func(*os.File) error) error {
+	w.Coverage = c
 	err := w.Pad()
 	if err == nil {
 		err = w.out.Flush()

@@ -78,8 +78,8 @@ type TokenRef struct {
 	Label   string // what trades call the outcome; "" where none said
 }
 
-// listing is a market's place in a Catalog.
-type listing struct {
+// marketSlot is a market's place in a Catalog.
+type marketSlot struct {
 	market *Market // nil: no such market
 	tokens []int32 // by outcome, then id
 }
@@ -98,10 +98,10 @@ type tokenSlot struct {
 // change between them.
 type Catalog struct {
 	conditions *idTable
-	markets    shared[listing]
+	markets    shared[marketSlot]
 	figures    shared[Figures]
 	firsts     shared[eventFirsts]
-	own        [][]int32 // sets of the venue's own wallets, ascending; the first is empty
+	venueSets  [][]int32 // sets of the venue's own wallets, ascending; the first is empty
 	tokens     shared[tokenSlot]
 	slugs, ids eventNames
 	len        int
@@ -235,12 +235,12 @@ func (c *Catalog) Changed() []int32 {
 	return c.changed
 }
 
-// Alone is about how many bytes of c o does not share, texts left out.
-func (c *Catalog) Alone(o *Catalog) int64 {
+// UnsharedBytes is about how many bytes of c o does not share, texts left out.
+func (c *Catalog) UnsharedBytes(o *Catalog) int64 {
 	if c == nil || o == nil {
 		return 0
 	}
-	return c.markets.alone(&o.markets) + c.figures.alone(&o.figures) + c.firsts.alone(&o.firsts) + c.tokens.alone(&o.tokens)
+	return c.markets.unsharedBytes(&o.markets) + c.figures.unsharedBytes(&o.figures) + c.firsts.unsharedBytes(&o.firsts) + c.tokens.unsharedBytes(&o.tokens)
 }
 
 // conditionHash spreads a condition id, which is a hash already but for made-up

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Compare counts the wallets and board rows of s, and those that differ in o:
-// how a followed snapshot is held against one loaded anew.
+// Compare counts the wallets and leaderboard rows of s, and those that differ in o:
+// how a followed snapshot is held against one loaded from the database.
 func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 	note := func(same bool) {
 		rows++

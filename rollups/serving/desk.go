@@ -58,7 +58,7 @@ type DeskEvent struct {
 	City     string // slug
 	Metric   data.Metric
 	Day      data.Date
-	Archived bool // its slug says that it was made anew
+	Archived bool // its slug says that it was listed again
 	// Tiled tells that the brackets take up the whole line exactly once. Without it
 	// there is nothing to say of probabilities.
 	Tiled    bool

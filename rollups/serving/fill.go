@@ -22,10 +22,10 @@ type Fill struct {
 	Fee      data.Micro // in tokens on a buy, in dollars on a sell
 }
 
-// Names puts tokens and wallets in the order of what the venue calls them. Their numbers
+// NameOrder puts tokens and wallets in the order of what the venue calls them. Their numbers
 // were given as files came in, and another database has others: no order that is shown may
 // hang on them.
-type Names interface {
+type NameOrder interface {
 	CompareTokens(a, b int32) int  // by token id, as text
 	CompareWallets(a, b int32) int // by address
 }
@@ -35,7 +35,7 @@ type Names interface {
 // those with a log index come first, by it, then the others by repeat, which says how
 // many come before: a number that files gave to those with a log index says nothing.
 // The order is total.
-func (f *Fill) Compare(o *Fill, n Names) int {
+func (f *Fill) Compare(o *Fill, n NameOrder) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
 	}
@@ -68,14 +68,14 @@ func (f *Fill) Like(o *Fill) bool {
 // fills are shown: by time, as they lie in their block, and within a transaction
 // sells before buys, last by address. The field Token names the wallet. The order is
 // total.
-func (f *Fill) CompareInBlock(o *Fill, n Names) int {
-	if c := cmp.Or(f.inBlock(o), cmp.Compare(o.Repeat, f.Repeat)); c != 0 || f.Token == o.Token {
+func (f *Fill) CompareInBlock(o *Fill, n NameOrder) int {
+	if c := cmp.Or(f.compareInBlock(o), cmp.Compare(o.Repeat, f.Repeat)); c != 0 || f.Token == o.Token {
 		return c
 	}
 	return n.CompareWallets(o.Token, f.Token)
 }
 
-func (f *Fill) inBlock(o *Fill) int {
+func (f *Fill) compareInBlock(o *Fill) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
 	}

@@ -15,9 +15,9 @@ type Screener struct {
 	Titles  *search.Index
 }
 
-// Alone is about how many bytes s holds that o does not share.
-func (s *Screener) Alone(o *Screener) int64 {
-	return s.Columns.Alone(o.Columns) + s.Titles.Alone(o.Titles)
+// UnsharedBytes is about how many bytes s holds that o does not share.
+func (s *Screener) UnsharedBytes(o *Screener) int64 {
+	return s.Columns.UnsharedBytes(o.Columns) + s.Titles.UnsharedBytes(o.Titles)
 }
 
 // ScreenerBuilder makes successive Screeners at a cost in proportion to what
@@ -36,7 +36,7 @@ func NewScreenerBuilder() *ScreenerBuilder {
 // Begin reads the titles of markets in a goroutine of its own, so that Next need not.
 // Next waits for it; who never comes to Next must call wait.
 func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
-	done := guard.Beside(func() error {
+	done := guard.Start(func() error {
 		for _, m := range markets {
 			b.setTitle(m)
 		}
@@ -50,7 +50,7 @@ func (b *ScreenerBuilder) Begin(markets []*Market) (wait func()) {
 // Next gives the Screener of c, which must follow the Catalog given last.
 func (b *ScreenerBuilder) Next(c *Catalog) *Screener {
 	if b.reading != nil {
-		_ = guard.Handed(b.reading())
+		_ = guard.Repanic(b.reading())
 	}
 	for _, id := range c.Changed() {
 		b.set(c, id)

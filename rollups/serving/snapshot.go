@@ -144,25 +144,25 @@ type Freshness struct {
 
 // Snapshot is one epoch of everything the hot endpoints answer from.
 type Snapshot struct {
-	Epoch       uint64
-	Batch       int64     // the last import that is in it; −1: none
-	AsOf        time.Time // newest ingested fill; zero on an empty database
-	Counts      Counts
-	Traders     [Periods][]TraderRow // the first BoardSize rows
-	Markets     [Periods][]MarketRow
-	Catalog     *Catalog
-	Screener    *Screener
-	Venue       []int32 // ids of the venue's own wallets, ascending
-	Stats       *Stats
-	Index       *Index
-	Oracle      *Oracle
-	Whales      *Whales
-	Desk        *Desk
-	DeskTraders *DeskTraders
-	wallets     *Wallets
-	walletsLen  int
-	pages       []*page
+	Epoch        uint64
+	Batch        int64     // the last import that is in it; −1: none
+	AsOf         time.Time // newest ingested fill; zero on an empty database
+	Counts       Counts
+	Traders      [Periods][]TraderRow // the first LeaderboardSize rows
+	Markets      [Periods][]MarketRow
+	Catalog      *Catalog
+	Screener     *Screener
+	Venue        []int32 // ids of the venue's own wallets, ascending
+	Stats        *Stats
+	Index        *Index
+	Oracle       *Oracle
+	Whales       *Whales
+	Desk         *Desk
+	DeskTraders  *DeskTraders
+	wallets      *Wallets
+	walletsLen   int
+	walletBlocks []*walletBlock
 }
 
-// BoardSize is how many rows of each board a snapshot keeps.
-const BoardSize = 1000
+// LeaderboardSize is how many rows of each leaderboard a snapshot keeps.
+const LeaderboardSize = 1000

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	pageBits = 6
-	pageSize = 1 << pageBits
+	walletBlockBits = 6
+	walletBlockSize = 1 << walletBlockBits
 )
 
-// page is a block of wallets with neighbouring ids. A published page is never
+// walletBlock is a block of wallets with neighbouring ids. A published block is never
 // written again: the Builder copies it first.
-type page struct {
-	totals [pageSize]Totals
-	names  [pageSize]string
+type walletBlock struct {
+	totals [walletBlockSize]Totals
+	names  [walletBlockSize]string
 	known  uint64 // bit i: slot i holds a wallet with totals
 }
 
@@ -93,82 +93,82 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 	if !ok || id >= s.walletsLen {
 		return Trader{}, false
 	}
-	p, slot := s.pages[id>>pageBits], id&(pageSize-1)
+	p, slot := s.walletBlocks[id>>walletBlockBits], id&(walletBlockSize-1)
 	if p == nil || p.known&(1<<slot) == 0 {
 		return Trader{}, false
 	}
 	return Trader{ID: int32(id), Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
 }
 
-// Builder makes successive snapshots of the wallets, sharing every page that
+// WalletBuilder makes successive snapshots of the wallets, sharing every block that
 // did not change between two of them. It belongs to one goroutine.
-type Builder struct {
+type WalletBuilder struct {
 	wallets *Wallets
-	pages   []*page
+	blocks  []*walletBlock
 	fresh   map[int]bool // pages made since the last Seal: ours to write
 }
 
-// NewBuilder gives a Builder of no wallets, with room for about n.
-func NewBuilder(n int) *Builder {
-	return &Builder{wallets: NewWallets(n), fresh: map[int]bool{}}
+// NewWalletBuilder gives a WalletBuilder of no wallets, with room for about n.
+func NewWalletBuilder(n int) *WalletBuilder {
+	return &WalletBuilder{wallets: NewWallets(n), fresh: map[int]bool{}}
 }
 
 // Wallets is the index the builder adds to.
-func (b *Builder) Wallets() *Wallets { return b.wallets }
+func (b *WalletBuilder) Wallets() *Wallets { return b.wallets }
 
-// writable gives the page of wallet id, copied first where a snapshot shares it.
-func (b *Builder) writable(id int) (*page, int) {
-	n, slot := id>>pageBits, id&(pageSize-1)
-	for n >= len(b.pages) {
-		b.pages = append(b.pages, nil)
+// writable gives the block of wallet id, copied first where a snapshot shares it.
+func (b *WalletBuilder) writable(id int) (*walletBlock, int) {
+	n, slot := id>>walletBlockBits, id&(walletBlockSize-1)
+	for n >= len(b.blocks) {
+		b.blocks = append(b.blocks, nil)
 	}
 	if !b.fresh[n] {
-		p := &page{}
-		if old := b.pages[n]; old != nil {
+		p := &walletBlock{}
+		if old := b.blocks[n]; old != nil {
 			*p = *old
 		}
-		b.pages[n], b.fresh[n] = p, true
+		b.blocks[n], b.fresh[n] = p, true
 	}
-	return b.pages[n], slot
+	return b.blocks[n], slot
 }
 
 // Set gives wallet id its totals.
-func (b *Builder) Set(id int, t Totals) {
+func (b *WalletBuilder) Set(id int, t Totals) {
 	p, slot := b.writable(id)
 	p.totals[slot] = t
 	p.known |= 1 << slot
 }
 
 // Totals gives what wallet id has now; false where it has none.
-func (b *Builder) Totals(id int) (Totals, bool) {
-	n, slot := id>>pageBits, id&(pageSize-1)
-	if n >= len(b.pages) || b.pages[n] == nil || b.pages[n].known&(1<<slot) == 0 {
+func (b *WalletBuilder) Totals(id int) (Totals, bool) {
+	n, slot := id>>walletBlockBits, id&(walletBlockSize-1)
+	if n >= len(b.blocks) || b.blocks[n] == nil || b.blocks[n].known&(1<<slot) == 0 {
 		return Totals{}, false
 	}
-	return b.pages[n].totals[slot], true
+	return b.blocks[n].totals[slot], true
 }
 
 // SetName gives wallet id its user name.
-func (b *Builder) SetName(id int, name string) {
+func (b *WalletBuilder) SetName(id int, name string) {
 	p, slot := b.writable(id)
 	p.names[slot] = name
 }
 
 // Name gives the user name of wallet id, "" where it has none.
-func (b *Builder) Name(id int) string {
-	n := id >> pageBits
-	if n >= len(b.pages) || b.pages[n] == nil {
+func (b *WalletBuilder) Name(id int) string {
+	n := id >> walletBlockBits
+	if n >= len(b.blocks) || b.blocks[n] == nil {
 		return ""
 	}
-	return b.pages[n].names[id&(pageSize-1)]
+	return b.blocks[n].names[id&(walletBlockSize-1)]
 }
 
 // Seal puts the wallets as they are now into s and starts the next generation.
-func (b *Builder) Seal(s *Snapshot) {
+func (b *WalletBuilder) Seal(s *Snapshot) {
 	s.wallets, s.walletsLen = b.wallets, b.wallets.Len()
-	s.pages = append([]*page(nil), b.pages...)
-	for len(s.pages)<<pageBits < s.walletsLen {
-		s.pages = append(s.pages, nil)
+	s.walletBlocks = append([]*walletBlock(nil), b.blocks...)
+	for len(s.walletBlocks)<<walletBlockBits < s.walletsLen {
+		s.walletBlocks = append(s.walletBlocks, nil)
 	}
 	b.fresh = map[int]bool{}
 }
@@ -177,7 +177,7 @@ func (b *Builder) Seal(s *Snapshot) {
 // of all is later. The venue's own are left out. It looks at every wallet.
 func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
 	counts := make([]int64, len(times))
-	for n, p := range s.pages {
+	for n, p := range s.walletBlocks {
 		if p == nil {
 			continue
 		}
@@ -188,7 +188,7 @@ func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
 				if first <= at {
 					continue
 				}
-				if _, own := slices.BinarySearch(s.Venue, int32(n<<pageBits|slot)); !own {
+				if _, own := slices.BinarySearch(s.Venue, int32(n<<walletBlockBits|slot)); !own {
 					counts[i]++
 				}
 			}

@@ -13,7 +13,7 @@ import (
 func address(i int) (a data.Address) { binary.BigEndian.PutUint32(a[16:], uint32(i)); return a }
 
 func TestASealedSnapshotNeverChanges(t *testing.T) {
-	b := serving.NewBuilder(0)
+	b := serving.NewWalletBuilder(0)
 	for i := range 1000 {
 		b.Wallets().Add(address(i))
 		b.Set(i, serving.Totals{Fills: int64(i)})
@@ -42,7 +42,7 @@ func TestASealedSnapshotNeverChanges(t *testing.T) {
 }
 
 func TestLookupsWhileTheIndexGrows(t *testing.T) {
-	b := serving.NewBuilder(0)
+	b := serving.NewWalletBuilder(0)
 	const n = 20_000
 	var readers sync.WaitGroup
 	stop := make(chan struct{})
@@ -74,7 +74,7 @@ func TestLookupsWhileTheIndexGrows(t *testing.T) {
 }
 
 func TestFirstTradesAreCountedAfterAMomentWithoutTheVenuesOwnWallets(t *testing.T) {
-	b := serving.NewBuilder(0)
+	b := serving.NewWalletBuilder(0)
 	for i := range 200 {
 		b.Wallets().Add(address(i))
 		if i != 150 { // known by name alone

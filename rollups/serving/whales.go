@@ -54,10 +54,10 @@ type Whales struct {
 	MinUSD data.Micro // from which on an order is a move
 	// Since is 30 days before AsOf, unix µs; Moves holds all moves after it,
 	// oldest first.
-	Since    int64
-	Moves    []Move
-	Boards   [Periods][]WhaleRow // the first BoardSize rows
-	Excluded []int32             // ids of the venue's own wallets, ascending
+	Since        int64
+	Moves        []Move
+	Leaderboards [Periods][]WhaleRow // the first LeaderboardSize rows
+	Excluded     []int32             // ids of the venue's own wallets, ascending
 }
 
 // After gives the moves later than ts, oldest first; nil Whales have none.
@@ -93,7 +93,7 @@ func (w *Whales) Equal(o *Whales) bool {
 	}
 	same := w.MinUSD == o.MinUSD && w.Since == o.Since && slices.Equal(w.Moves, o.Moves) && slices.Equal(w.Excluded, o.Excluded)
 	for p := range Periods {
-		same = same && slices.Equal(w.Boards[p], o.Boards[p])
+		same = same && slices.Equal(w.Leaderboards[p], o.Leaderboards[p])
 	}
 	return same
 }
@@ -109,8 +109,8 @@ type MoveFilter struct {
 	Excluded   []int32  // wallet ids never wanted
 }
 
-// Takes tells whether m, one of a snapshot that c belongs to, is wanted.
-func (f *MoveFilter) Takes(c *Catalog, m *Move) bool {
+// Matches tells whether m, one of a snapshot that c belongs to, is wanted.
+func (f *MoveFilter) Matches(c *Catalog, m *Move) bool {
 	switch {
 	case m.USD < f.MinUSD, f.Side >= 0 && int8(m.Side) != f.Side, f.Wallet >= 0 && m.WalletID != f.Wallet,
 		f.Tokens != nil && !slices.Contains(f.Tokens, m.Token):

@@ -72,7 +72,7 @@ GROUP BY 1
 SELECT count(*) FROM n_token
 
 -- name: MovedMarketTokens
--- Tokens of markets that gain or lose one: all their days are counted anew.
+-- Tokens of markets that gain or lose one: all their days are recounted.
 CREATE OR REPLACE TEMP TABLE g_token AS
 WITH moved AS (
   SELECT market FROM n_token WHERE market IS NOT NULL

@@ -7,7 +7,7 @@
 -- Every statement here costs in proportion to these tables and to what they touch.
 
 -- name: TouchedCreate
--- Tokens whose holders must be valued anew, before and after: those of markets
+-- Tokens whose holders must be valued again, before and after: those of markets
 -- whose payouts or outcomes change, and of resolved markets with a late fill.
 CREATE OR REPLACE TEMP TABLE touched AS
 WITH affected AS (
@@ -278,7 +278,7 @@ FROM (
   UNION ALL
   SELECT wallet, 0, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_pair GROUP BY wallet
   UNION ALL
-  -- Fills whose holders are not valued anew: their market is open or unmapped.
+  -- Fills whose holders are not valued again: their market is open or unmapped.
   SELECT f.wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     SUM(CASE WHEN t.market IS NULL THEN f.sign ELSE 0 END), 0,
     SUM(CASE f.side WHEN 0 THEN -f.sign * f.usd ELSE f.sign * (f.usd - f.fee) END), NULL, NULL

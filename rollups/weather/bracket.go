@@ -108,18 +108,18 @@ func unitOf(s string) data.Unit {
 	return u
 }
 
-// tailForm is the tail of a market's slug after its event's: "22corbelow",
+// slugBracketForm is what a market's slug has after its event's: "22corbelow",
 // "74-75f", "neg-3c", "neg-5-neg-4f", "neg-4corbelow".
-var tailForm = regexp.MustCompile(`^(neg-)?(\d{1,3})(?:-(neg-)?(\d{1,3}))?([fc])(orbelow|orlower|orhigher|orabove)?$`)
+var slugBracketForm = regexp.MustCompile(`^(neg-)?(\d{1,3})(?:-(neg-)?(\d{1,3}))?([fc])(orbelow|orlower|orhigher|orabove)?$`)
 
-// ParseSlugTail reads the bracket off the end of a market's slug, given the slug
+// ParseSlugBracket reads the bracket off the end of a market's slug, given the slug
 // of its event.
-func ParseSlugTail(market, event string) (Bracket, bool) {
+func ParseSlugBracket(market, event string) (Bracket, bool) {
 	tail, ok := strings.CutPrefix(market, event+"-")
 	if !ok {
 		return Bracket{}, false
 	}
-	m := tailForm.FindStringSubmatch(tail)
+	m := slugBracketForm.FindStringSubmatch(tail)
 	if m == nil {
 		return Bracket{}, false
 	}

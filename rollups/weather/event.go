@@ -39,7 +39,7 @@ type Event struct {
 	City     data.City
 	Metric   data.Metric
 	Day      data.Date
-	Archived bool // its slug says that it was made anew
+	Archived bool // its slug says that it was listed again
 	Rules    Rules
 	Brackets []Bracket // one per market, in the order of the listing
 	Ladder   []int     // indexes into Brackets from the coldest up
@@ -58,13 +58,13 @@ var (
 // and the twin of the former for lows).
 var deskTags = []string{"highest-temperature", "lowest-temperature", "daily-temperature"}
 
-// seriesTail is how the series of the desk's cities are called.
-const seriesTail = "-daily-weather"
+// seriesSuffix is how the series of the desk's cities are called.
+const seriesSuffix = "-daily-weather"
 
 // OnDesk tells whether tags or series put an event on the desk; its title must
 // agree.
 func (l *Listing) OnDesk() bool {
-	return strings.HasSuffix(l.Series, seriesTail) ||
+	return strings.HasSuffix(l.Series, seriesSuffix) ||
 		slices.ContainsFunc(l.Tags, func(t string) bool { return slices.Contains(deskTags, t) })
 }
 
@@ -160,7 +160,7 @@ func (e *Event) bracket(cities *data.Gazetteer, m Outcome) (Bracket, bool) {
 	if isQuestion {
 		return fromQuestion, true
 	}
-	return ParseSlugTail(m.Slug, e.Slug)
+	return ParseSlugBracket(m.Slug, e.Slug)
 }
 
 // same tells whether two brackets hold the same degrees; a missing scale is no

@@ -188,12 +188,12 @@ func TestSlugTails(t *testing.T) {
 		"17corbelow": cLow(17), "23c": c(23, 23), "32corhigher": cHigh(32), "31forbelow": fLow(31), "74-75f": f(74, 75),
 		"50forhigher": fHigh(50), "100-101f": f(100, 101), "neg-3c": c(-3, -3), "neg-4corbelow": cLow(-4), "neg-1-0f": f(-1, 0), "neg-5-neg-4f": f(-5, -4),
 	} {
-		if got, ok := ParseSlugTail(event+"-"+tail, event); !ok || got != want {
+		if got, ok := ParseSlugBracket(event+"-"+tail, event); !ok || got != want {
 			t.Errorf("%s: %+v, %v", tail, got, ok)
 		}
 	}
 	for _, slug := range []string{event, event + "-", event + "-17k", event + "-99-98f", "other-17c", event + "-17-18corbelow"} {
-		if got, ok := ParseSlugTail(slug, event); ok {
+		if got, ok := ParseSlugBracket(slug, event); ok {
 			t.Errorf("%s is taken for %+v", slug, got)
 		}
 	}
@@ -209,6 +209,6 @@ func FuzzLabel(f *testing.F) {
 		_, _, _ = ParseQuestion(question)
 		_, _ = ParseSlug(slug)
 		_, _ = ParseTitle(question)
-		_, _ = ParseSlugTail(slug, label)
+		_, _ = ParseSlugBracket(slug, label)
 	})
 }

@@ -174,7 +174,7 @@ func listings(t *testing.T, line []byte) []Listing {
 			l.GameStart, _ = time.Parse("2006-01-02 15:04:05Z07", m.GameStartTime)
 			// The slug's tail says the same as the label.
 			label, _ := ParseLabel(m.GroupItemTitle)
-			if tail, ok := ParseSlugTail(m.Slug, e.Slug); !ok || tail != label {
+			if tail, ok := ParseSlugBracket(m.Slug, e.Slug); !ok || tail != label {
 				t.Errorf("%s: %+v, label %q", m.Slug, tail, m.GroupItemTitle)
 			}
 		}

@@ -17,7 +17,7 @@ type Title struct {
 	Month  time.Month
 	Day    int
 	Year   int // 0 where it is left out
-	// Archived marks a slug with the prefix "arch-": an event that was made anew
+	// Archived marks a slug with the prefix "arch-": an event that was listed again
 	// under its old slug. Never set for titles.
 	Archived bool
 	// Suffix is the number that slugs end in where the plain one was taken, "" without.

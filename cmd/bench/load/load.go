@@ -61,10 +61,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	began := time.Now()
 	all := make([]<-chan error, len(workers))
 	for i := range workers {
-		all[i] = guard.Beside(func() error { workers[i].run(ctx, &cfg, i); return nil })
+		all[i] = guard.Start(func() error { workers[i].run(ctx, &cfg, i); return nil })
 	}
 	for _, done := range all {
-		_ = guard.Handed(<-done)
+		_ = guard.Repanic(<-done)
 	}
 	return sum(workers, time.Since(began)), nil
 }

@@ -18,7 +18,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-var update = flag.Bool("update", false, "write the examples of the OpenAPI document anew")
+var update = flag.Bool("update", false, "rewrite the examples of the OpenAPI document")
 
 // examplesFile holds the replies that the OpenAPI document shows.
 var examplesFile = filepath.Join(testfiles.Root(), "http", "openapi", "examples.json")

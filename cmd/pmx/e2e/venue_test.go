@@ -56,7 +56,7 @@ func keep(t testing.TB, dir string) *venue {
 	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
 		Engine:  enginetest.Options(t, v.dir, "2GB"),
-		Feeds:   ingest.Catalogue{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:     zerolog.Nop(),
 		Now:     v.clock.Now,
 		Publish: v.publish,

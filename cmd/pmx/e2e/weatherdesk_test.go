@@ -98,7 +98,7 @@ func TestTheDeskEqualsPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
-// checkModel works an event's probabilities and edges out anew from what it shows, and
+// checkModel computes an event's probabilities and edges again from what it shows, and
 // gives how many brackets are dead.
 func checkModel(t *testing.T, e *wire.WeatherEvent, rows []wire.WeatherBracket) (dead int) {
 	t.Helper()

@@ -76,7 +76,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		ts = shape.Time(col("ts"))
 	}
 	if src.Format == data.CSV && shape.Has(h, "username") {
-		name = shape.Fused(name)
+		name = shape.Unescaped(name)
 	}
 	whole := func(column string, most int64) string { // integers need no reading
 		if c, whole, _ := t.Number(fillNames[column]...); whole {
@@ -124,7 +124,7 @@ func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label 
 		return ""
 	}
 	if src.Format == data.CSV {
-		label = shape.Fused(label)
+		label = shape.Unescaped(label)
 	}
 	label = shape.Label(label, q.Condition, cmp.Or(q.Given.Condition, "NULL"))
 	condition := fmt.Sprintf("CASE WHEN (%s) IS NOT NULL AND (%s) IS NOT NULL THEN %s END", label, q.Token, q.Condition)

@@ -82,7 +82,7 @@ func (r *market) named(format data.Format) {
 	if format == data.CSV {
 		for _, t := range []*shape.Text{&r.GammaID, &r.QuestionID, &r.Question, &r.Slug, &r.Description, &r.ResolutionSource, &r.GroupItemTitle,
 			&r.GroupItemThreshold, &r.Icon, &r.EventID, &r.EventSlug, &r.EventTitle, &r.SeriesSlug, &r.NegRiskMarketID, &r.Category, &r.CategorySource.Text} {
-			*t = t.Fused()
+			*t = t.Unescaped()
 		}
 	}
 }

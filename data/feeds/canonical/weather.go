@@ -80,7 +80,7 @@ func reading(emit func(r *weatherRow, line int64, sink data.Sink) error) func(co
 				return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 			}
 			if src.Format == data.CSV {
-				row.Source, row.Station, row.Period = row.Source.Fused(), row.Station.Fused(), row.Period.Fused()
+				row.Source, row.Station, row.Period = row.Source.Unescaped(), row.Station.Unescaped(), row.Period.Unescaped()
 			}
 			err := row.parse()
 			if err == nil {

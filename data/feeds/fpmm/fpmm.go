@@ -63,7 +63,7 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 		key = MarketKey(src.Path)
 	}
 	condition := Condition(key)
-	open, r, err := shape.Again(src, r)
+	open, r, err := shape.Reopener(src, r)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 
 // labelsIn gives the labels that the usable rows of a file have.
 func labelsIn(ctx context.Context, src data.Source, r io.Reader, condition data.Hash) (labels []string, err error) {
-	err = shape.Reading{Sink: shape.Unheard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
+	err = shape.Reading{Sink: shape.Discard{}}.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var said struct{ Outcome shape.Text }
 		if json.Unmarshal(raw, &said) == nil && slices.Contains(labels, Label(said.Outcome.Trim())) {
 			return nil

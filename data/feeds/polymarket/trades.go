@@ -137,11 +137,11 @@ type tradeReader struct {
 	sink    data.Sink
 	several *spill.Rows
 	number  uint64 // of the row
-	stubs   shape.Recent
+	stubs   shape.RecentSet
 }
 
 func readTrades(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) (err error) {
-	open, r, err := shape.Again(src, r)
+	open, r, err := shape.Reopener(src, r)
 	if err != nil {
 		return err
 	}
@@ -192,12 +192,12 @@ func (t *tradeReader) stub(line int64, row *trade, f data.Fill) error {
 		return nil
 	}
 	m := row.market(f)
-	if !f.Condition.IsZero() && t.stubs.New(f.Condition.String()+m.Question+m.Slug+m.EventSlug+m.Icon) {
+	if !f.Condition.IsZero() && t.stubs.Add(f.Condition.String()+m.Question+m.Slug+m.EventSlug+m.Icon) {
 		if err := t.sink.Market(line, m); err != nil {
 			return err
 		}
 	}
-	if !t.stubs.New(f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label) {
+	if !t.stubs.Add(f.Condition.String() + ref.TokenID + "/" + strconv.Itoa(ref.Outcome) + ref.Label) {
 		return nil
 	}
 	return t.sink.Token(line, ref)
@@ -220,7 +220,7 @@ func severalWallets(ctx context.Context, src data.Source, r io.Reader) (rows *sp
 	parties := spill.New(src.Spill, src.Memory)
 	defer func() { err = errors.Join(err, parties.Close()) }()
 	number := uint64(0)
-	err = eachTrade(ctx, src, r, shape.Unheard{}, func(_ int64, raw json.RawMessage) error {
+	err = eachTrade(ctx, src, r, shape.Discard{}, func(_ int64, raw json.RawMessage) error {
 		number++
 		var row trade
 		if json.Unmarshal(raw, &row) != nil {

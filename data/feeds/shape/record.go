@@ -191,8 +191,8 @@ func (rd Reading) mayWrap(text []byte) bool {
 }
 
 func (rd Reading) eachJSON(r io.Reader, fn Record) error {
-	g := &guard{r: SkipBOM(r), left: MaxRecord}
-	w := &walker{dec: json.NewDecoder(g), lists: rd.Lists, fn: fn, guard: g}
+	g := &lengthLimit{r: SkipBOM(r), left: MaxRecord}
+	w := &recordReader{dec: json.NewDecoder(g), lists: rd.Lists, fn: fn, limit: g}
 	for {
 		tok, err := w.dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -223,23 +223,23 @@ type fnError struct{ err error }
 
 func (e *fnError) Error() string { return e.err.Error() }
 
-// walker streams records out of arrays and page objects without holding a page.
-type walker struct {
+// recordReader streams records out of arrays and page objects without holding a page.
+type recordReader struct {
 	dec   *json.Decoder
 	lists []string
 	fn    Record
 	n     int64
-	guard *guard
+	limit *lengthLimit
 }
 
-// guard ends the reading of a record that is too long, so that a quote nobody
+// lengthLimit ends the reading of a record that is too long, so that a quote nobody
 // closed does not bring the rest of the file into memory.
-type guard struct {
+type lengthLimit struct {
 	r    io.Reader
 	left int
 }
 
-func (g *guard) Read(p []byte) (int, error) {
+func (g *lengthLimit) Read(p []byte) (int, error) {
 	if g.left <= 0 {
 		return 0, errLong
 	}
@@ -248,9 +248,9 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *walker) emit(raw json.RawMessage) error {
+func (w *recordReader) emit(raw json.RawMessage) error {
 	w.n++
-	w.guard.left = MaxRecord
+	w.limit.left = MaxRecord
 	if err := w.fn(w.n, raw); err != nil {
 		return &fnError{err}
 	}
@@ -259,7 +259,7 @@ func (w *walker) emit(raw json.RawMessage) error {
 
 // value reads the JSON value that begins with tok: the records of an array, the pages of an object,
 // or with top the object itself.
-func (w *walker) value(tok json.Token, top bool) error {
+func (w *recordReader) value(tok json.Token, top bool) error {
 	delim, ok := tok.(json.Delim)
 	if !ok {
 		if !top {
@@ -273,7 +273,7 @@ func (w *walker) value(tok json.Token, top bool) error {
 	return w.object(top)
 }
 
-func (w *walker) array() error {
+func (w *recordReader) array() error {
 	for w.dec.More() {
 		var raw json.RawMessage
 		if err := w.dec.Decode(&raw); err != nil {
@@ -289,7 +289,7 @@ func (w *walker) array() error {
 
 // object reads a page: the members named in lists hold records. With whole, an
 // object without any of them is a record, put together again from its members.
-func (w *walker) object(whole bool) error {
+func (w *recordReader) object(whole bool) error {
 	obj, page := []byte{'{'}, false
 	for w.dec.More() {
 		tok, err := w.dec.Token()

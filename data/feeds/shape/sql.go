@@ -176,8 +176,8 @@ func (t Table) Micros(names ...string) string {
 	return Time(t.Col())
 }
 
-// Fused is data.Fuse in SQL.
-func Fused(c string) string {
+// Unescaped is data.UnescapeFormula in SQL.
+func Unescaped(c string) string {
 	starts := make([]string, 0, len(data.FormulaStarts))
 	for _, r := range data.FormulaStarts {
 		starts = append(starts, fmt.Sprintf("chr(%d)", r))

@@ -75,11 +75,11 @@ func (a *account) UnmarshalJSON(b []byte) error {
 }
 
 func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) (err error) {
-	open, r, err := shape.Again(src, r)
+	open, r, err := shape.Reopener(src, r)
 	if err != nil {
 		return err
 	}
-	seen := events{ctx: ctx, src: src, open: open, keys: map[[32]byte]bool{}}
+	seen := repeatFinder{ctx: ctx, src: src, open: open, keys: map[[32]byte]bool{}}
 	defer func() { err = errors.Join(err, seen.close()) }()
 	return eachEvent(ctx, src, r, sink, func(line int64, raw json.RawMessage) error {
 		seen.number++

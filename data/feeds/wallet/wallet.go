@@ -51,7 +51,7 @@ type order struct {
 
 func readOrders(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	rd := shape.Reading{Lists: []string{"orders"}, Sink: sink}
-	stubs := &shape.Recent{}
+	stubs := &shape.RecentSet{}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		page := struct {
 			Orders []json.RawMessage `json:"orders"`
@@ -71,7 +71,7 @@ func readOrders(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 	})
 }
 
-func readOrder(sink data.Sink, line int64, raw []byte, stubs *shape.Recent) error {
+func readOrder(sink data.Sink, line int64, raw []byte, stubs *shape.RecentSet) error {
 	var o order
 	if json.Unmarshal(raw, &o) != nil {
 		return shape.Reject(sink, line, raw, shape.Known("bad_json"))
@@ -80,7 +80,7 @@ func readOrder(sink data.Sink, line int64, raw []byte, stubs *shape.Recent) erro
 	if err != nil {
 		return shape.Reject(sink, line, raw, err)
 	}
-	if !f.Condition.IsZero() && stubs.New(f.Condition.String()+o.Title.Trim()+"\x00"+o.Slug.Trim()) {
+	if !f.Condition.IsZero() && stubs.Add(f.Condition.String()+o.Title.Trim()+"\x00"+o.Slug.Trim()) {
 		m := data.Market{Condition: f.Condition, Question: o.Title.Trim(), Slug: o.Slug.Trim(), Stub: true}
 		if err := sink.Market(line, m); err != nil {
 			return err

@@ -56,11 +56,11 @@ type Pool struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
-	running map[string]*run // by job id
+	running map[string]*runningJob // by job id
 }
 
-// run is a job under way.
-type run struct {
+// runningJob is a job under way.
+type runningJob struct {
 	cancel   context.CancelFunc
 	progress float64
 	shared   string // the kept file that the job takes over
@@ -69,7 +69,7 @@ type run struct {
 // NewPool makes a pool that does nothing until Run.
 func NewPool(cfg Config) *Pool {
 	cfg.Limits = cfg.Limits.orDefaults()
-	return &Pool{Config: cfg, wake: make(chan struct{}, cfg.Limits.Workers), running: map[string]*run{}}
+	return &Pool{Config: cfg, wake: make(chan struct{}, cfg.Limits.Workers), running: map[string]*runningJob{}}
 }
 
 // PerKey is how many jobs of one key may wait and run.
@@ -87,7 +87,7 @@ func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyK
 	j, err := p.Store.AddJob(ctx, Job{ID: newID(), Owner: owner, Request: r, Created: now, Expires: now.Add(p.Limits.Keep)},
 		idempotencyKey, version, p.Limits.PerKey)
 	if err == nil {
-		p.nudge()
+		p.wakeWorker()
 	}
 	return p.asOfNow(j), err
 }
@@ -99,8 +99,8 @@ func newID() string {
 	return "job_" + base64.RawURLEncoding.EncodeToString(bits[:])
 }
 
-// nudge wakes a worker that waits for work.
-func (p *Pool) nudge() {
+// wakeWorker wakes a worker that waits for work.
+func (p *Pool) wakeWorker() {
 	select {
 	case p.wake <- struct{}{}:
 	default: // as many are woken as there are
@@ -172,7 +172,7 @@ func (p *Pool) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range p.Limits.Workers {
 		p.Watch.Begin(&workers, "export worker", func() {
-			_ = p.Watch.Keep(ctx, "export worker", func(ctx context.Context) error { p.work(ctx); return nil })
+			_ = p.Watch.Supervise(ctx, "export worker", func(ctx context.Context) error { p.work(ctx); return nil })
 		})
 	}
 	workers.Wait()
@@ -201,10 +201,10 @@ func (p *Pool) requeue(ctx context.Context, again Failure) error {
 	}
 }
 
-// Tend is for a schedule to call: it sweeps, and wakes a worker, so that a job
+// Maintain is for a schedule to call: it sweeps, and wakes a worker, so that a job
 // whose worker failed to fetch it is not forgotten.
-func (p *Pool) Tend(ctx context.Context) error {
-	p.nudge()
+func (p *Pool) Maintain(ctx context.Context) error {
+	p.wakeWorker()
 	return p.Sweep(ctx)
 }
 
@@ -238,7 +238,7 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.mu.Lock()
-	p.running[j.ID] = &run{cancel: cancel}
+	p.running[j.ID] = &runningJob{cancel: cancel}
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
@@ -272,13 +272,13 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 func (p *Pool) file(ctx context.Context, j Job) (res Result, err error) {
 	err = p.Watch.Do("export", func() error {
 		var err error
-		res, err = p.madeFile(ctx, j)
+		res, err = p.makeFile(ctx, j)
 		return err
 	})
 	return res, err
 }
 
-func (p *Pool) madeFile(ctx context.Context, j Job) (res Result, err error) {
+func (p *Pool) makeFile(ctx context.Context, j Job) (res Result, err error) {
 	version, err := p.Work.Version(ctx)
 	if err != nil {
 		return Result{}, err

@@ -240,7 +240,7 @@ func TestFilesExpire(t *testing.T) {
 	if now := d.job(j); now.Status != job.Expired {
 		t.Errorf("before the sweep it is %s", now.Status)
 	}
-	if err := d.Tend(t.Context()); err != nil {
+	if err := d.Maintain(t.Context()); err != nil {
 		t.Error(err)
 	}
 	now := d.job(j)

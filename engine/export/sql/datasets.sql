@@ -8,11 +8,11 @@ SELECT s.epoch, s.as_of, b.batches, b.imported_at
 FROM rollup_state AS s,
   (SELECT count(*) AS batches, coalesce(max(imported_at), 0) AS imported_at FROM batches) AS b
 
--- name: TailRows
+-- name: DeltaRows
 SELECT count(*) FROM wallet_total_tail
 
 -- name: WalletTotals
--- Lifetime figures of every wallet where the tail holds any.
+-- Lifetime figures of every wallet where the delta holds any.
 (SELECT wallet, SUM(fills)::BIGINT AS fills, SUM(maker_fills)::BIGINT AS maker_fills, SUM(taker_fills)::BIGINT AS taker_fills,
   SUM(buy_usd)::BIGINT AS buy_usd, SUM(sell_usd)::BIGINT AS sell_usd, SUM(fee_usd)::BIGINT AS fee_usd,
   SUM(days)::BIGINT AS days, SUM(markets)::BIGINT AS markets, SUM(resolved_markets)::BIGINT AS resolved_markets,

@@ -286,7 +286,7 @@ DELETE FROM wallet_names WHERE wallet IN (SELECT wallet FROM n_name)
 -- name: AddNames
 INSERT INTO wallet_names SELECT wallet, name, ts FROM n_name
 
--- name: Ledger
+-- name: RecordImport
 INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: NextBatch

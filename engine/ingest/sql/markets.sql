@@ -8,7 +8,7 @@ FROM markets WHERE false
 -- name: MapEmpty
 CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN, label VARCHAR)
 
--- name: Given
+-- name: DistinctCounts
 -- Different markets, tokens and blocks of a file without fills.
 SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map), (SELECT count(DISTINCT number) FROM s_block),
   (SELECT count(*) FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s LEFT JOIN blocks AS b USING (number)

@@ -30,10 +30,10 @@ func Wallet(i int) data.Address {
 	return a
 }
 
-// Snapshot makes up a venue: wallets with totals, and boards of rows rows each.
+// Snapshot makes up a venue: wallets with totals, and leaderboards of rows rows each.
 func Snapshot(epoch uint64, wallets, rows int) *serving.Snapshot {
 	s := &serving.Snapshot{Epoch: epoch, AsOf: AsOf, Stats: Stats(200)}
-	b := serving.NewBuilder(wallets)
+	b := serving.NewWalletBuilder(wallets)
 	for i := range wallets {
 		b.Wallets().Add(Wallet(i))
 		b.Set(i, totals(i))

@@ -12,7 +12,7 @@ type Markets struct {
 	Texts    map[int32]serving.MarketTexts // by market
 	Filled   []serving.MarketFill          // newest first
 	Holders  serving.EventTraders          // of every event, in any order
-	AtHand   bool                          // what MarketAtHand tells
+	InMemory bool                          // what MarketAtHand tells
 	Asked    int                           // reads of texts and holders
 	Excluded []int32                       // wallets that the last read of holders was told to leave out
 }
@@ -35,11 +35,11 @@ func (m *Markets) MarketFills(_ context.Context, dst []serving.MarketFill, token
 	return dst, nil
 }
 
-// MarketAtHand is AtHand.
-func (m *Markets) MarketAtHand(int32, []int32, int64) bool { return m.AtHand }
+// MarketInMemory is AtHand.
+func (m *Markets) MarketInMemory(int32, []int32, int64) bool { return m.InMemory }
 
 // EventTraders gives Holders.
-func (m *Markets) EventTraders(_ context.Context, _ []serving.Paying, _ int64, without []int32) (serving.EventTraders, error) {
+func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []int32) (serving.EventTraders, error) {
 	m.Asked++
 	m.Excluded = without
 	return serving.EventTraders{Total: m.Holders.Total, Rows: slices.Clone(m.Holders.Rows)}, nil

@@ -69,5 +69,5 @@ func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet int
 	return dst, nil
 }
 
-// WalletAtHand is what Slow denies.
-func (w *Wallets) WalletAtHand(int32, int64) bool { return !w.Slow }
+// WalletInMemory is what Slow denies.
+func (w *Wallets) WalletInMemory(int32, int64) bool { return !w.Slow }

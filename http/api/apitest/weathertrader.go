@@ -21,12 +21,12 @@ func DeskTraders(n int) *serving.DeskTraders {
 		if i%3 == 0 {
 			row.Name = fmt.Sprintf("trader %d", i)
 		}
-		t.Boards[serving.ByRealPnL] = append(t.Boards[serving.ByRealPnL], row)
+		t.Leaderboards[serving.ByRealPnL] = append(t.Leaderboards[serving.ByRealPnL], row)
 	}
 	for i := range n {
-		row := t.Boards[serving.ByRealPnL][n-1-i]
+		row := t.Leaderboards[serving.ByRealPnL][n-1-i]
 		row.Rank = i + 1
-		t.Boards[serving.ByVolume] = append(t.Boards[serving.ByVolume], row)
+		t.Leaderboards[serving.ByVolume] = append(t.Leaderboards[serving.ByVolume], row)
 	}
 	return t
 }

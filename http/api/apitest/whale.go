@@ -9,7 +9,7 @@ import (
 )
 
 // Whales makes up n moves of the wallets of Snapshot, one every two hours back
-// from AsOf, of 10,000 dollars more the older they are, and a board of rows rows.
+// from AsOf, of 10,000 dollars more the older they are, and a leaderboard of rows rows.
 func Whales(n, rows int) *serving.Whales {
 	w := &serving.Whales{MinUSD: 10_000 * data.One, Since: AsOf.Add(-serving.Month.Length()).UnixMicro()}
 	for i := n - 1; i >= 0; i-- {
@@ -18,7 +18,7 @@ func Whales(n, rows int) *serving.Whales {
 	for p := range serving.Periods {
 		for i := range rows {
 			left := data.Micro(rows - i)
-			w.Boards[p] = append(w.Boards[p], serving.WhaleRow{Rank: i + 1, Wallet: Wallet(i), WhaleUSD: left * 20_000 * data.One,
+			w.Leaderboards[p] = append(w.Leaderboards[p], serving.WhaleRow{Rank: i + 1, Wallet: Wallet(i), WhaleUSD: left * 20_000 * data.One,
 				Moves: int64(left), BuyUSD: left * 5_000 * data.One, SellUSD: left * 15_000 * data.One, LargestUSD: 12_000 * data.One,
 				LastTS: AsOf.UnixMicro(), Volume: left * 30_000 * data.One, RealPnL: -left, RealPnLPeriod: left})
 		}

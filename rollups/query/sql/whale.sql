@@ -1,4 +1,4 @@
--- Whale moves, run and tail added up.
+-- Whale moves, base and delta added up.
 
 -- name: WhaleMoves
 -- The newest @limit that stand before a place in the order, newest first. Names are

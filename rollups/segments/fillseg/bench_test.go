@@ -91,7 +91,7 @@ func BenchmarkOpen(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := r.Drop(); err != nil {
+		if err := r.Release(); err != nil {
 			b.Fatal(err)
 		}
 	}

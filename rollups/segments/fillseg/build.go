@@ -13,11 +13,11 @@ import (
 
 // Plan is what a Build is to put into the file.
 type Plan struct {
-	Batch  int64   // the last import of it
-	After  int64   // facts of later imports are to be read; the file has the others. −1: all are
-	Again  []int32 // wallets whose facts are all to be read anew, ascending
-	Ledger uint64  // set by the caller: the fingerprint of the imports up to Batch
-	Facts  int64   // set by the caller for a store of the newest fills: how many facts there are up to Batch
+	Batch         int64   // the last import of it
+	After         int64   // facts of later imports are to be read; the file has the others. −1: all are
+	Reread        []int32 // wallets whose facts are all to be read again, ascending
+	ImportLogHash uint64  // set by the caller: the fingerprint of the imports up to Batch
+	Facts         int64   // set by the caller for a store of the newest fills: how many facts there are up to Batch
 }
 
 // Wants tells whether the plan asks for the facts of a key that came with batch.
@@ -28,12 +28,12 @@ func (p *Plan) Wants(key int32, batch int64) bool {
 	if batch > p.After {
 		return true
 	}
-	_, again := slices.BinarySearch(p.Again, key)
+	_, again := slices.BinarySearch(p.Reread, key)
 	return again
 }
 
-// mostAgain is up to how many wallets are read anew one by one.
-const mostAgain = 1000
+// maxReread is up to how many wallets are read again one by one.
+const maxReread = 1000
 
 // Plan says what a Build has to do now.
 func (s *Store) Plan() Plan {
@@ -42,8 +42,8 @@ func (s *Store) Plan() Plan {
 		if st.File == nil {
 			return
 		}
-		if again := st.Mem.marked(p.Batch); len(again) <= mostAgain {
-			p.After, p.Again = st.Covered(), again
+		if again := st.Mem.marked(p.Batch); len(again) <= maxReread {
+			p.After, p.Reread = st.Covered(), again
 		}
 	})
 	return p
@@ -53,14 +53,14 @@ func (s *Store) Plan() Plan {
 // fill of the plan to add, in any order. One Build runs at a time. Where the file
 // before is damaged, the error is a *segments.Damage, and the next plan does without.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
-	b := build{store: s, covers: Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: plan.Facts}, slice: slice{kind: s.kind}}
+	b := build{store: s, covers: Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
 	err = segments.Try(func() error { return b.run(ctx, plan, facts) })
 	var d *segments.Damage
 	if errors.As(err, &d) {
 		for i := range b.inputs {
 			d.Of(b.inputs[i].File) // so that it is known which file cannot be read
 		}
-		s.LoseInput(d)
+		s.AbandonInput(d)
 	}
 	return errors.Join(err, b.close())
 }
@@ -72,12 +72,12 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 			return err
 		}
 	}
-	b.slice.reset()
+	b.buffer.reset()
 	err := facts(func(wallet int32, f *serving.Fill) error {
-		if err := b.slice.add(wallet, f); err != nil {
+		if err := b.buffer.add(wallet, f); err != nil {
 			return err
 		}
-		if len(b.slice.entries) < s.slice {
+		if len(b.buffer.entries) < s.bufferFills {
 			return nil
 		}
 		return b.flush()
@@ -88,7 +88,7 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 	if err := b.flush(); err != nil {
 		return err
 	}
-	b.slice = slice{}
+	b.buffer = buffer{}
 	if err := b.merge(ctx); err != nil {
 		return err
 	}
@@ -99,28 +99,28 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 // sorted in memory and written as a small segment of its own.
 type build struct {
 	store  *Store
-	covers Covers
-	slice  slice
+	covers Coverage
+	buffer buffer
 	inputs []input
 }
 
-// reuse takes the present segment as an input, but for the wallets that are read anew.
+// reuse takes the present segment as an input, but for the wallets that are read again.
 func (b *build) reuse(p Plan) error {
 	served := b.store.State().File
 	if served == nil {
-		return segments.ErrOvertaken // since the plan was made
+		return segments.ErrStoreRestarted // since the plan was made
 	}
 	r, err := openSegment(b.store.Path, b.store.format) // once more, to be read in order
-	if err == nil && !r.Same(&served.Header) {
-		err = errors.Join(errors.New("it is another file now"), r.Drop())
+	if err == nil && !r.SameContent(&served.Header) {
+		err = errors.Join(errors.New("it is another file now"), r.Release())
 	}
 	if err != nil { // what is mapped stays good whatever became of its name
-		if r = (segment{served}); !r.Take() {
-			return segments.ErrOvertaken
+		if r = (segment{served}); !r.Acquire() {
+			return segments.ErrStoreRestarted
 		}
 	}
-	skip := make(map[int32]bool, len(p.Again))
-	for _, wallet := range p.Again {
+	skip := make(map[int32]bool, len(p.Reread))
+	for _, wallet := range p.Reread {
 		skip[wallet] = true
 	}
 	b.inputs = append(b.inputs, input{segment: r, skip: skip})
@@ -129,14 +129,14 @@ func (b *build) reuse(p Plan) error {
 
 // flush writes the slice as one more input.
 func (b *build) flush() error {
-	if len(b.slice.entries) == 0 {
+	if len(b.buffer.entries) == 0 {
 		return nil
 	}
-	path := segments.Part(b.store.Path, len(b.inputs)+1)
-	if err := b.slice.write(path, b.covers); err != nil {
+	path := segments.TempPath(b.store.Path, len(b.inputs)+1)
+	if err := b.buffer.write(path, b.covers); err != nil {
 		return fmt.Errorf("file of fills: %w", err)
 	}
-	b.slice.reset()
+	b.buffer.reset()
 	r, err := openSegment(path, b.store.format)
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func (b *build) flush() error {
 // merge makes one file of all inputs and gives it its name once it is durable.
 func (b *build) merge(ctx context.Context) error {
 	s := b.store
-	path := segments.Part(s.Path, 0)
-	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavy, s.Sync); err != nil {
+	path := segments.TempPath(s.Path, 0)
+	if err := s.kind.merge(ctx, path, b.covers, b.inputs, s.heavyFrom, s.Sync); err != nil {
 		return fmt.Errorf("file of fills: %w", err)
 	}
 	return segments.Publish(path, s.Path, s.Sync)
@@ -158,7 +158,7 @@ func (b *build) merge(ctx context.Context) error {
 func (b *build) close() error {
 	var err error
 	for _, in := range b.inputs {
-		err = errors.Join(err, in.Drop())
+		err = errors.Join(err, in.Release())
 	}
-	return errors.Join(err, segments.Sweep(b.store.Path))
+	return errors.Join(err, segments.RemoveTemp(b.store.Path))
 }

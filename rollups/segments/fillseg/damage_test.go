@@ -89,12 +89,12 @@ func damageable(t *testing.T) map[*Store]int {
 	dir := t.TempDir()
 	whole, few := New(filepath.Join(dir, "wallets.run"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.run"), scrambled{}, 20)
 	for _, s := range []*Store{whole, few} {
-		s.heavy = 100
+		s.heavyFrom = 100
 		s.Sync = func(*os.File) error { return nil }
 		err := s.Restart(0, false)
 		if err == nil {
 			p := s.Plan()
-			p.Ledger, p.Facts = 5, int64(len(facts))
+			p.ImportLogHash, p.Facts = 5, int64(len(facts))
 			err = s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
 				for i := range facts {
 					if err := add(facts[i].wallet, &facts[i].Fill); err != nil {
@@ -216,9 +216,9 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 // is opened or late, before anything was read.
 func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole answers, n int) (bad, missing bool) {
 	t.Helper()
-	again := newStore(s.Path+"x", s.kind, s.slice)
+	again := newStore(s.Path+"x", s.kind, s.bufferFills)
 	var told *segments.Damage
-	again.Damaged = func(d *segments.Damage) { told = d }
+	again.OnDamage = func(d *segments.Damage) { told = d }
 	do := func() {
 		f, err := os.OpenFile(again.Path, os.O_RDWR, 0)
 		if err == nil {
@@ -234,7 +234,7 @@ func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole ans
 	if !late {
 		do()
 	}
-	opened, err := again.Open(func(Covers) (bool, error) { return true, nil })
+	opened, err := again.Open(func(Coverage) (bool, error) { return true, nil })
 	if err != nil || late && !opened {
 		t.Fatalf("%s: opened %v, %v", d.name, opened, err)
 	}

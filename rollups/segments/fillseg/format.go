@@ -1,7 +1,7 @@
 // Package fillseg keeps the fills of every wallet side by side in one file in
-// wallet order, mapped into memory, with what came in since beside it. It is
-// derived data: the facts in the database are the truth, the file is made anew
-// from them at will, and a reader that finds a wallet not at hand asks there.
+// wallet order, mapped into memory, with a memtable of what came in since. It is
+// derived data: the facts in the database are the truth, the file is rebuilt
+// from them at will, and a reader that does not find a wallet asks there.
 //
 // A store may also keep no more than the newest fills of each key, in an order of
 // its own: those of each token are kept so. What is said of a wallet holds for a
@@ -59,8 +59,8 @@ const (
 // noTx is the ordinal of a fill without a transaction hash.
 const noTx = 1<<32 - 1
 
-// Covers says which facts a file holds.
-type Covers = segments.Covers
+// Coverage says which facts a file holds.
+type Coverage = segments.Coverage
 
 var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
 
@@ -92,14 +92,14 @@ type row struct {
 const epoch = 1_577_836_800 // 2020-01-01
 
 const (
-	second    = 1_000_000
-	sideBit   = 1
-	wideBit   = 2
-	mostTime  = 1<<30 - 1 // in seconds, until 2054
-	mostToken = 1<<28 - 1
-	mostUSD   = 1<<38 - 1 // of shares too
-	mostFee   = 1<<40 - 1
-	mostLog   = 1<<14 - 2
+	second      = 1_000_000
+	sideBit     = 1
+	wideBit     = 2
+	maxTime     = 1<<30 - 1 // in seconds, until 2054
+	maxToken    = 1<<28 - 1
+	maxUSD      = 1<<38 - 1 // of shares too
+	maxFee      = 1<<40 - 1
+	maxLogIndex = 1<<14 - 2
 )
 
 func getRow(b []byte) row {
@@ -116,11 +116,11 @@ func (r *row) append(b []byte) []byte {
 }
 
 // seconds is the time of the fill in whole seconds, rounded down.
-func (r *row) seconds() int64  { return int64(r.w0>>2&mostTime) + epoch }
+func (r *row) seconds() int64  { return int64(r.w0>>2&maxTime) + epoch }
 func (r *row) side() data.Side { return data.Side(r.w0 & sideBit) }
 func (r *row) wide() bool      { return r.w0&wideBit != 0 }
 func (r *row) tx() uint32      { return uint32(r.w0 >> 32) }
-func (r *row) token() int32    { return int32(r.w1 >> 2 & mostToken) }
+func (r *row) token() int32    { return int32(r.w1 >> 2 & maxToken) }
 func (r *row) role() data.Role { return data.Role(r.w1 & 3) }
 
 // shares of a wide row are the place of its wide part.
@@ -144,8 +144,8 @@ func (r *row) moved(txBase uint32, wideBase uint64) row {
 
 // fits tells whether a fill needs no wide part.
 func fits(f *serving.Fill) bool {
-	return f.TS%second == 0 && uint64(f.Shares) <= mostUSD && uint64(f.USD) <= mostUSD && uint64(f.Fee) <= mostFee &&
-		f.LogIndex >= data.NoIndex && f.LogIndex <= mostLog && f.Repeat == 1
+	return f.TS%second == 0 && uint64(f.Shares) <= maxUSD && uint64(f.USD) <= maxUSD && uint64(f.Fee) <= maxFee &&
+		f.LogIndex >= data.NoIndex && f.LogIndex <= maxLogIndex && f.Repeat == 1
 }
 
 // ErrRange is returned for a fill that no row can hold, which no import lets pass.
@@ -154,7 +154,7 @@ var ErrRange = errors.New("out of the range of a file of fills")
 // pack makes a row of f; wideAt is the place of its wide part where it needs one.
 func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 	at := f.TS/second - epoch
-	if f.TS < epoch*second || at > mostTime || f.Token < 0 || f.Token > mostToken || wideAt > mostUSD {
+	if f.TS < epoch*second || at > maxTime || f.Token < 0 || f.Token > maxToken || wideAt > maxUSD {
 		return row{}, fmt.Errorf("fill at %d µs of token %d: %w", f.TS, f.Token, ErrRange)
 	}
 	r := row{w0: uint64(tx)<<32 | uint64(at)<<2 | uint64(f.Side&sideBit), w1: uint64(f.Token)<<2 | uint64(f.Role&3)}

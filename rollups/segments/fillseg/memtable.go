@@ -13,7 +13,7 @@ import (
 // adds, any number read.
 type memtable struct {
 	kind
-	base    int64        // nothing up to this batch is in it
+	after   int64        // nothing up to this batch is in it
 	facts   []batchFacts // changed within Store.Change only
 	shards  [64]shard
 	rows    atomic.Int64
@@ -44,7 +44,7 @@ type recent struct {
 }
 
 func newMemtable(k kind, base, through int64) *memtable {
-	t := &memtable{kind: k, base: base}
+	t := &memtable{kind: k, after: base}
 	for i := range t.shards {
 		t.shards[i].wallets = map[int32]recentFills{}
 	}
@@ -52,8 +52,8 @@ func newMemtable(k kind, base, through int64) *memtable {
 	return t
 }
 
-// Base is the batch up to which nothing is in it.
-func (t *memtable) Base() int64 { return t.base }
+// After is the batch up to which nothing is in it.
+func (t *memtable) After() int64 { return t.after }
 
 // Through is the last batch in it.
 func (t *memtable) Through() int64 { return t.through.Load() }
@@ -96,16 +96,16 @@ func (t *memtable) add(wallet int32, batch int64, fills []serving.Fill) {
 	w := s.wallets[wallet]
 	before := len(w.fills)
 	w.fills = t.merged(w.fills, batch, fills)
-	if t.most > 0 && len(w.fills) > mostKept*t.most {
+	if t.most > 0 && len(w.fills) > trimAt*t.most {
 		w.trim(t.most, t.through.Load())
 	}
 	s.wallets[wallet] = w
 	t.rows.Add(int64(len(w.fills) - before))
 }
 
-// mostKept is how many times as many fills as a key needs gather before it is
+// trimAt is how many times as many fills as a key needs gather before it is
 // trimmed.
-const mostKept = 3
+const trimAt = 3
 
 // trim leaves what reads of batches from that one on may see: of up to that batch
 // the newest, and all that is later.

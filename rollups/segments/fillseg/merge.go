@@ -18,12 +18,12 @@ type input struct {
 	wideBase uint64
 }
 
-// errTooMany is returned where more transactions would come together than a row
+// errTooManyTransactions is returned where more transactions would come together than a row
 // can tell apart.
-var errTooMany = errors.New("more than four thousand million transactions")
+var errTooManyTransactions = errors.New("more than four thousand million transactions")
 
 // merge writes the rows of all inputs to one file, made durable by sync.
-func (k *kind) merge(ctx context.Context, path string, c Covers, inputs []input, from int, sync func(*os.File) error) (err error) {
+func (k *kind) merge(ctx context.Context, path string, c Coverage, inputs []input, from int, sync func(*os.File) error) (err error) {
 	w, err := newWriter(path, k.format, from)
 	if err != nil {
 		return err
@@ -34,10 +34,10 @@ func (k *kind) merge(ctx context.Context, path string, c Covers, inputs []input,
 		}
 	}()
 	m := merger{kind: *k, w: w, inputs: inputs}
-	add := m.newest
+	add := m.mergeNewest
 	if k.most == 0 {
-		add = m.wallet
-		if err := w.shared(inputs); err != nil {
+		add = m.mergeWallet
+		if err := w.copyShared(inputs); err != nil {
 			return err
 		}
 	}
@@ -55,16 +55,16 @@ func (k *kind) merge(ctx context.Context, path string, c Covers, inputs []input,
 	return w.finish(c, sync)
 }
 
-// shared writes the transactions and wide parts of all inputs one behind the
+// copyShared writes the transactions and wide parts of all inputs one behind the
 // other.
-func (w *writer) shared(inputs []input) error {
+func (w *writer) copyShared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		if w.Counts[txs]+in.Counts[txs] >= noTx {
-			return errTooMany
+			return errTooManyTransactions
 		}
 		in.txBase = uint32(w.Counts[txs])
-		if err := w.all(in.segment, txs); err != nil {
+		if err := w.copySection(in.segment, txs); err != nil {
 			return err
 		}
 	}
@@ -74,21 +74,21 @@ func (w *writer) shared(inputs []input) error {
 	for i := range inputs {
 		in := &inputs[i]
 		in.wideBase = w.Counts[wide]
-		if err := w.all(in.segment, wide); err != nil {
+		if err := w.copySection(in.segment, wide); err != nil {
 			return err
 		}
 	}
 	return w.Pad()
 }
 
-// all writes a whole section of a segment.
-func (w *writer) all(r segment, section int) error {
-	return w.pieces(r, section, 0, r.Len(section))
+// copySection writes a whole section of a segment.
+func (w *writer) copySection(r segment, section int) error {
+	return w.copyRange(r, section, 0, r.Len(section))
 }
 
-// pieces writes the bytes from lo to hi of a section of a segment, each proved right
+// copyRange writes the bytes from lo to hi of a section of a segment, each proved right
 // before it is written.
-func (w *writer) pieces(r segment, section, lo, hi int) error {
+func (w *writer) copyRange(r segment, section, lo, hi int) error {
 	const most = 1 << 20
 	size := int(entrySize[section])
 	for lo < hi {
@@ -103,14 +103,14 @@ func (w *writer) pieces(r segment, section, lo, hi int) error {
 
 type merger struct {
 	kind
-	w      *writer
-	inputs []input
-	heads  []head // of the wallet at hand
-	kept   []serving.Fill
+	w       *writer
+	inputs  []input
+	cursors []cursor // of the wallet being merged
+	kept    []serving.Fill
 }
 
-// head is the part of an input's rows that is not written yet.
-type head struct {
+// cursor is the range of an input's rows that is not written yet.
+type cursor struct {
 	in     *input
 	lo, hi int
 }
@@ -125,21 +125,21 @@ func (m *merger) wallets() (n int) {
 
 // find puts what the inputs have of a wallet into heads.
 func (m *merger) find(id int32) (total int) {
-	m.heads = m.heads[:0]
+	m.cursors = m.cursors[:0]
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		lo, hi := in.span(id)
 		if lo == hi || in.skip[id] {
 			continue
 		}
-		m.heads = append(m.heads, head{in, lo, hi})
+		m.cursors = append(m.cursors, cursor{in, lo, hi})
 		total += hi - lo
 	}
 	return total
 }
 
-// newest writes no more than the newest fills of a key.
-func (m *merger) newest(id int32) error {
+// mergeNewest writes no more than the newest fills of a key.
+func (m *merger) mergeNewest(id int32) error {
 	left := min(m.find(id), m.most)
 	if left == 0 {
 		return nil
@@ -151,13 +151,13 @@ func (m *merger) newest(id int32) error {
 		m.kept = append(m.kept, h.in.fill(h.in.row(h.hi)))
 	}
 	slices.Reverse(m.kept)
-	return m.w.keep(id, m.kept)
+	return m.w.addNewest(id, m.kept)
 }
 
 // last is the head with the newest fill.
-func (m *merger) last() (best *head) {
-	for i := range m.heads {
-		h := &m.heads[i]
+func (m *merger) last() (best *cursor) {
+	for i := range m.cursors {
+		h := &m.cursors[i]
 		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.segment, best.hi-1, &m.kind) > 0) {
 			best = h
 		}
@@ -165,42 +165,42 @@ func (m *merger) last() (best *head) {
 	return best
 }
 
-func (m *merger) wallet(id int32) error {
+func (m *merger) mergeWallet(id int32) error {
 	total := m.find(id)
 	if total == 0 {
 		return nil
 	}
-	if err := m.w.wallet(id, uint64(total)); err != nil {
+	if err := m.w.beginWallet(id, uint64(total)); err != nil {
 		return err
 	}
-	for len(m.heads) > 1 {
-		if err := m.least(); err != nil {
+	for len(m.cursors) > 1 {
+		if err := m.writeOldest(); err != nil {
 			return err
 		}
 	}
-	return m.rest(&m.heads[0])
+	return m.writeRest(&m.cursors[0])
 }
 
-// least writes the first of what is left of several inputs.
-func (m *merger) least() error {
+// writeOldest writes the first of what is left of several inputs.
+func (m *merger) writeOldest() error {
 	best := 0
-	for i := 1; i < len(m.heads); i++ {
-		x, y := &m.heads[i], &m.heads[best]
+	for i := 1; i < len(m.cursors); i++ {
+		x, y := &m.cursors[i], &m.cursors[best]
 		if x.in.compare(x.lo, y.in.segment, y.lo, &m.kind) < 0 {
 			best = i
 		}
 	}
-	h := &m.heads[best]
-	if err := m.one(h); err != nil {
+	h := &m.cursors[best]
+	if err := m.writeRow(h); err != nil {
 		return err
 	}
 	if h.lo == h.hi {
-		m.heads = append(m.heads[:best], m.heads[best+1:]...)
+		m.cursors = append(m.cursors[:best], m.cursors[best+1:]...)
 	}
 	return nil
 }
 
-func (m *merger) one(h *head) error {
+func (m *merger) writeRow(h *cursor) error {
 	r := h.in.row(h.lo)
 	part := h.in.widePart(&r)
 	h.lo++
@@ -208,13 +208,13 @@ func (m *merger) one(h *head) error {
 	return m.w.fill(&r, part)
 }
 
-// rest writes what is left of the only input left.
-func (m *merger) rest(h *head) error {
+// writeRest writes what is left of the only input left.
+func (m *merger) writeRest(h *cursor) error {
 	if h.in.txBase == 0 && h.in.wideBase == 0 && m.w.sums == nil {
-		return m.w.pieces(h.in.segment, rows, h.lo*rowSize, h.hi*rowSize)
+		return m.w.copyRange(h.in.segment, rows, h.lo*rowSize, h.hi*rowSize)
 	}
 	for h.lo < h.hi {
-		if err := m.one(h); err != nil {
+		if err := m.writeRow(h); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func openSegment(path string, format *segments.Format) (segment, error) {
 	}
 	r := segment{f}
 	if err := segments.Try(r.bounds); err != nil {
-		return segment{}, errors.Join(err, f.Drop())
+		return segment{}, errors.Join(err, f.Release())
 	}
 	return r, nil
 }
@@ -69,10 +69,10 @@ func (r segment) heavy(i int) heavyAt {
 // call of the system costs more than it spares.
 const longSpan = 64 << 10
 
-// ahead asks for the rows from lo to hi, which are about to be read in order.
-func (r segment) ahead(lo, hi int) {
+// prefetch asks for the rows from lo to hi, which are about to be read in order.
+func (r segment) prefetch(lo, hi int) {
 	if (hi-lo)*rowSize >= longSpan {
-		r.Ahead(rows, lo*rowSize, hi*rowSize)
+		r.Prefetch(rows, lo*rowSize, hi*rowSize)
 	}
 }
 

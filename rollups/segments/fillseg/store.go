@@ -13,15 +13,15 @@ import (
 type Store struct {
 	kind
 	segments.Store[*memtable]
-	heavy int       // from how many fills on sums are kept
-	slice int       // fills sorted at once while building
-	spare sync.Pool // of *tokenIndex
+	heavyFrom   int       // from how many fills on sums are kept
+	bufferFills int       // fills sorted at once while building
+	scratch     sync.Pool // of *tokenIndex
 }
 
 // kind says what of each key a store keeps.
 type kind struct {
 	most   int // so many newest fills; 0: all
-	names  serving.Names
+	names  serving.NameOrder
 	format *segments.Format
 }
 
@@ -34,28 +34,28 @@ func (k *kind) order(x, y *serving.Fill) int {
 	return x.Compare(y, k.names)
 }
 
-// sliceFills is how many fills are sorted at once while building: about 40 bytes
+// maxBufferFills is how many fills are sorted at once while building: about 40 bytes
 // each. Of the newest ones fewer do: most of what there is never gets there.
 const (
-	sliceFills  = 2_000_000
-	sliceNewest = 500_000
+	maxBufferFills  = 2_000_000
+	maxBufferNewest = 500_000
 )
 
 // New gives a store of every wallet's fills with its file at path, whose folder must
 // exist. It knows nothing until Open or Restart. names must know every wallet and token
 // of a fill before the store is given the fill, or opens a file that has it.
-func New(path string, names serving.Names) *Store {
-	return newStore(path, kind{names: names, format: wholeFormat}, sliceFills)
+func New(path string, names serving.NameOrder) *Store {
+	return newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)
 }
 
 // NewNewest gives a store of the newest fills of every key, most of each, as they lie
 // in their block.
-func NewNewest(path string, names serving.Names, most int) *Store {
-	return newStore(path, kind{most: most, names: names, format: newestFormat(most)}, sliceNewest)
+func NewNewest(path string, names serving.NameOrder, most int) *Store {
+	return newStore(path, kind{most: most, names: names, format: newestFormat(most)}, maxBufferNewest)
 }
 
 func newStore(path string, k kind, slice int) *Store {
-	s := &Store{kind: k, heavy: heavyFills, slice: slice}
+	s := &Store{kind: k, heavyFrom: heavyFills, bufferFills: slice}
 	s.Init(path, func(path string) (*segments.File, error) {
 		r, err := openSegment(path, k.format)
 		if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Add(b Batch) {
 func (s *Store) Facts() (n int64) {
 	s.Change(func(st *segments.State[*memtable]) {
 		if st.File != nil {
-			n = st.File.Covers.Facts
+			n = st.File.Coverage.Facts
 		}
 		for _, f := range st.Mem.facts {
 			n += f.facts
@@ -147,7 +147,7 @@ func (s *Store) lookup(wallet int32, batch int64) (*segments.State[*memtable], l
 		if st.File == nil {
 			return st, v
 		}
-		if st.File.Take() {
+		if st.File.Acquire() {
 			v.segment = segment{st.File}
 			return st, v
 		}
@@ -157,20 +157,20 @@ func (s *Store) lookup(wallet int32, batch int64) (*segments.State[*memtable], l
 // Compare is the order of a key's fills, oldest first.
 func (s *Store) Compare(x, y *serving.Fill) int { return s.order(x, y) }
 
-// Has tells whether a wallet's fills of imports up to batch are at hand.
+// Has tells whether a wallet's fills of imports up to batch are in the store.
 func (s *Store) Has(wallet int32, batch int64) bool {
 	_, ok := recentOf(s.State(), wallet, batch)
 	return ok
 }
 
 // Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
-// batch; those before after where it is given. False where they are not at hand, as
+// batch; those before after where it is given. False where they are not in the store, as
 // those are not that a store of the newest left out.
 func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
 	if s.most > 0 && (n > s.most || after != nil) {
 		return dst, false
 	}
-	defer segments.Caught(debug.SetPanicOnFault(true), &ok, s.Lose)
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(wallet, batch)
 	if st == nil {
 		return dst, false
@@ -186,18 +186,18 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out [
 	if s.most > 0 {
 		return dst, false
 	}
-	defer segments.Caught(debug.SetPanicOnFault(true), &ok, s.Lose)
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(wallet, batch)
 	if st == nil {
 		return dst, false
 	}
 	defer st.Release()
 	v.find()
-	ix, _ := s.spare.Get().(*tokenIndex)
+	ix, _ := s.scratch.Get().(*tokenIndex)
 	if ix == nil {
 		ix = &tokenIndex{}
 	}
-	defer s.spare.Put(ix)
+	defer s.scratch.Put(ix)
 	return v.tokens(dst, ix), true
 }
 
@@ -207,7 +207,7 @@ func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []ser
 	if s.most > 0 {
 		return dst, false
 	}
-	defer segments.Caught(debug.SetPanicOnFault(true), &ok, s.Lose)
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(wallet, batch)
 	if st == nil {
 		return dst, false

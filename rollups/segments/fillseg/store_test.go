@@ -49,17 +49,17 @@ const wallets = 5
 
 func (w *world) fill() serving.Fill {
 	amount := func(name string) data.Micro {
-		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, mostUSD, mostUSD + 1, 1e15}).Draw(w.t, name))
+		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, maxUSD, maxUSD + 1, 1e15}).Draw(w.t, name))
 	}
 	f := serving.Fill{
 		TS:       1_700_000_000_000_000 + int64(rapid.IntRange(0, 5).Draw(w.t, "ts"))*40_000_000_000 + int64(rapid.IntRange(0, 1).Draw(w.t, "µs")),
 		Token:    int32(rapid.IntRange(0, 90).Draw(w.t, "token")),
 		Side:     data.Side(rapid.IntRange(0, 1).Draw(w.t, "side")),
 		Role:     data.Role(rapid.IntRange(0, 2).Draw(w.t, "role")),
-		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, mostLog, mostLog + 1}).Draw(w.t, "log")),
+		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, maxLogIndex, maxLogIndex + 1}).Draw(w.t, "log")),
 		Repeat:   int16(rapid.SampledFrom([]int{1, 1, 2, 300}).Draw(w.t, "repeat")),
 		Shares:   amount("shares"), USD: amount("usd"),
-		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 22, mostFee, mostFee + 1}).Draw(w.t, "fee")),
+		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 22, maxFee, maxFee + 1}).Draw(w.t, "fee")),
 	}
 	f.Tx[0], f.Tx[31] = byte(rapid.IntRange(0, 1).Draw(w.t, "tx")), byte(rapid.IntRange(0, 2).Draw(w.t, "tx end"))
 	return f
@@ -131,7 +131,7 @@ func (w *world) build() {
 
 func (w *world) buildOne(store *Store) {
 	p := store.Plan()
-	p.Ledger, p.Facts = 77, int64(len(w.facts))
+	p.ImportLogHash, p.Facts = 77, int64(len(w.facts))
 	err := store.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
 		for _, f := range w.facts {
 			if p.Wants(f.wallet, f.batch) {
@@ -172,14 +172,14 @@ func (w *world) restart() {
 }
 
 func (w *world) reopen(store *Store) {
-	ok, err := store.Open(func(c Covers) (bool, error) {
+	ok, err := store.Open(func(c Coverage) (bool, error) {
 		held := int64(0)
 		for _, f := range w.facts {
 			if f.batch <= c.Batch {
 				held++
 			}
 		}
-		return held == c.Facts && c.Ledger == 77, nil
+		return held == c.Facts && c.ImportLogHash == 77, nil
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -205,7 +205,7 @@ func (w *world) open() {
 	w.store = New(filepath.Join(w.dir, "wallets.run"), scrambled{})
 	w.few = NewNewest(filepath.Join(w.dir, "few.run"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store, w.few} {
-		s.heavy, s.slice, s.Sync = 8, 16, func(*os.File) error { return nil }
+		s.heavyFrom, s.bufferFills, s.Sync = 8, 16, func(*os.File) error { return nil }
 	}
 }
 
@@ -332,14 +332,14 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 
 // A fill whose amounts need every bit comes back as it was.
 func TestRowsKeepEveryBit(t *testing.T) {
-	const last = (epoch + mostTime) * second
-	most := serving.Fill{TS: last, Token: mostToken, Side: data.Sell, Role: data.Taker, LogIndex: mostLog, Repeat: 1,
-		Shares: mostUSD, USD: mostUSD, Fee: mostFee}
+	const last = (epoch + maxTime) * second
+	most := serving.Fill{TS: last, Token: maxToken, Side: data.Sell, Role: data.Taker, LogIndex: maxLogIndex, Repeat: 1,
+		Shares: maxUSD, USD: maxUSD, Fee: maxFee}
 	first := serving.Fill{TS: epoch * second, LogIndex: data.NoIndex, Repeat: 1}
 	fills := []serving.Fill{first, most}
 	for _, change := range []func(f *serving.Fill){
-		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = mostUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
-		func(f *serving.Fill) { f.Fee = mostFee + 1 }, func(f *serving.Fill) { f.LogIndex = mostLog + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
+		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = maxUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
+		func(f *serving.Fill) { f.Fee = maxFee + 1 }, func(f *serving.Fill) { f.LogIndex = maxLogIndex + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
 		func(f *serving.Fill) { f.Shares = 1 << 34 }, func(f *serving.Fill) { f.Fee = 1 << 22 },
 	} {
 		f := first
@@ -359,7 +359,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 			t.Errorf("%+v: wide %v", f, r.wide())
 		}
 	}
-	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: mostToken + 1}} {
+	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: maxToken + 1}} {
 		if _, err := pack(&f, 0, 0); err == nil {
 			t.Errorf("%+v was packed", f)
 		}
@@ -386,7 +386,7 @@ func grow(t *testing.T, s *Store, batch int64, n int) {
 	}
 	s.Add(Batch{Number: batch, Fills: facts})
 	p := s.Plan()
-	p.Ledger = 5
+	p.ImportLogHash = 5
 	err := s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
 		for wallet, fills := range facts {
 			for i := range fills {

@@ -22,12 +22,12 @@ const heavyFills = 20_000
 // rows of one wallet after the other.
 type writer struct {
 	*segments.Writer
-	heavy  []byte
-	index  []byte
-	tokens spill
-	days   spill
-	sums   *sums // of the wallet being written, nil where it is not heavy
-	from   int   // heavyFills; lower in tests
+	heavy     []byte
+	index     []byte
+	tokens    spill
+	days      spill
+	sums      *sums // of the wallet being written, nil where it is not heavy
+	heavyFrom int   // heavyFills; lower in tests
 	// Of a file of the newest fills, whose hashes are known only with its rows.
 	wide, rows spill
 	hashes     []data.Hash // of the key being written
@@ -59,20 +59,20 @@ func newWriter(path string, format *segments.Format, from int) (*writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &writer{Writer: f, from: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
+	return &writer{Writer: f, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
 		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
 }
 
-// wallet begins the rows of a wallet, of which there will be n; wallets come in
+// beginWallet begins the rows of a wallet, of which there will be n; wallets come in
 // ascending order.
-func (w *writer) wallet(id int32, n uint64) error {
+func (w *writer) beginWallet(id int32, n uint64) error {
 	if err := w.endWallet(); err != nil {
 		return err
 	}
 	for len(w.index) <= int(id)*indexSize {
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
 	}
-	if n >= uint64(w.from) {
+	if n >= uint64(w.heavyFrom) {
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(id))
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
@@ -119,10 +119,10 @@ func (w *writer) endWallet() error {
 	return nil
 }
 
-// keep adds the rows of a key to a file of the newest fills, oldest first; keys come
+// addNewest adds the rows of a key to a file of the newest fills, oldest first; keys come
 // in ascending order.
-func (w *writer) keep(key int32, fills []serving.Fill) error {
-	if err := w.wallet(key, 0); err != nil {
+func (w *writer) addNewest(key int32, fills []serving.Fill) error {
+	if err := w.beginWallet(key, 0); err != nil {
 		return err
 	}
 	w.hashes = w.hashes[:0]
@@ -158,7 +158,7 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 	at := slices.Index(w.hashes, *h)
 	if at < 0 {
 		if w.Counts[txs] >= noTx {
-			return 0, errTooMany
+			return 0, errTooManyTransactions
 		}
 		at = len(w.hashes)
 		w.hashes = append(w.hashes, *h)
@@ -171,7 +171,7 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 
 // finish writes what is left and the header, makes the file durable with sync and
 // closes it.
-func (w *writer) finish(c Covers, sync func(*os.File) error) error {
+func (w *writer) finish(c Coverage, sync func(*os.File) error) error {
 	err := w.endWallet()
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))

@@ -11,8 +11,8 @@ import (
 
 // Plan is what a Build is to put into the file: all markets as they are now.
 type Plan struct {
-	Batch  int64  // the last import in it; markets that later ones changed are in it or not
-	Ledger uint64 // set by the caller: the fingerprint of the imports up to Batch
+	Batch         int64  // the last import in it; markets that later ones changed are in it or not
+	ImportLogHash uint64 // set by the caller: the fingerprint of the imports up to Batch
 }
 
 // Plan says what a Build has to do now.
@@ -21,8 +21,8 @@ func (s *Store) Plan() Plan { return Plan{Batch: s.Through()} }
 // Build writes the file that plan describes and swaps it in. all hands every market
 // to add, in ascending order. One Build runs at a time.
 func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
-	defer func() { err = errors.Join(err, segments.Sweep(s.Path)) }()
-	part := segments.Part(s.Path, 0)
+	defer func() { err = errors.Join(err, segments.RemoveTemp(s.Path)) }()
+	part := segments.TempPath(s.Path, 0)
 	if err := s.write(part, plan, all); err != nil {
 		return fmt.Errorf("file of market texts: %w", err)
 	}
@@ -57,5 +57,5 @@ func (s *Store) write(path string, plan Plan, all func(add func(market int32, t 
 	if err != nil {
 		return err
 	}
-	return w.Finish(Covers{Batch: plan.Batch, Ledger: plan.Ledger, Facts: markets}, s.Sync)
+	return w.Finish(Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: markets}, s.Sync)
 }

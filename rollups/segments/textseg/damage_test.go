@@ -51,8 +51,8 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		}
 		again, missing := New(s.Path), false
 		var told *segments.Damage
-		again.Damaged = func(d *segments.Damage) { told = d }
-		opened, err := again.Open(func(Covers) (bool, error) { return true, nil })
+		again.OnDamage = func(d *segments.Damage) { told = d }
+		opened, err := again.Open(func(Coverage) (bool, error) { return true, nil })
 		if err != nil || late && !opened {
 			t.Fatal(name, opened, err)
 		}

@@ -37,7 +37,7 @@ func TestWhatIsNoFileIsSetAside(t *testing.T) {
 	} {
 		s := New(t.TempDir() + "/markets.run")
 		var told *segments.Damage
-		s.Damaged = func(d *segments.Damage) { told = d }
+		s.OnDamage = func(d *segments.Damage) { told = d }
 		if err := put(s.Path); err != nil {
 			t.Fatal(err)
 		}

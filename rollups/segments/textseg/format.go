@@ -1,8 +1,8 @@
 // Package textseg keeps the long texts of every market in one file, mapped into
-// memory, with those of markets that changed since beside it: too much to hold, and
+// memory, with a memtable of those that changed since: too much to hold, and
 // asked for one market at a time. It is derived data: the database is the truth,
-// the file is made anew from it at will, and a reader that finds a market not at
-// hand asks there.
+// the file is rebuilt from it at will, and a reader that does not find a market
+// asks there.
 package textseg
 
 import (
@@ -30,8 +30,8 @@ const indexSize = 8
 
 var format = &segments.Format{Magic: "pmx market run\r\n", Version: 2, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
 
-// Covers says which markets a file holds.
-type Covers = segments.Covers
+// Coverage says which markets a file holds.
+type Coverage = segments.Coverage
 
 func appendRecord(b []byte, t *serving.MarketTexts) []byte {
 	b = append(b, byte(t.PayoutSource))
@@ -71,7 +71,7 @@ func open(path string) (*segments.File, error) {
 		return nil, err
 	}
 	if err := segments.Try(func() error { return bounds(f) }); err != nil {
-		return nil, errors.Join(err, f.Drop())
+		return nil, errors.Join(err, f.Release())
 	}
 	return f, nil
 }

@@ -18,7 +18,7 @@ type Store struct {
 // memtable is what changed since the file was written. One goroutine adds, any number
 // read.
 type memtable struct {
-	base    int64 // nothing up to this batch is in it
+	after   int64 // nothing up to this batch is in it
 	through atomic.Int64
 	mu      sync.RWMutex
 	markets map[int32]change
@@ -36,13 +36,13 @@ func (c *change) bytes() int64 {
 }
 
 func newMemtable(base, through int64) *memtable {
-	t := &memtable{base: base, markets: map[int32]change{}}
+	t := &memtable{after: base, markets: map[int32]change{}}
 	t.through.Store(through)
 	return t
 }
 
-// Base is the batch up to which nothing is in it.
-func (t *memtable) Base() int64 { return t.base }
+// After is the batch up to which nothing is in it.
+func (t *memtable) After() int64 { return t.after }
 
 // Through is the last batch in it.
 func (t *memtable) Through() int64 { return t.through.Load() }
@@ -114,7 +114,7 @@ func (s *Store) Stats() Stats {
 	st := s.State()
 	out := Stats{Idle: !st.Known(), Ready: st.Ready, Damage: s.Damage()}
 	if st.File != nil {
-		out.Stored, out.Bytes = st.File.Covers.Facts, int64(st.File.Size())
+		out.Stored, out.Bytes = st.File.Coverage.Facts, int64(st.File.Size())
 	}
 	if t := st.Mem; t != nil {
 		t.mu.RLock()
@@ -124,20 +124,20 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// Has tells whether the texts of a market are at hand, as of batch or later.
+// Has tells whether the texts of a market are in the store, as of batch or later.
 func (s *Store) Has(market int32, batch int64) (ok bool) {
 	_, ok = s.read(market, batch, func(b []byte) (serving.MarketTexts, bool) { return serving.MarketTexts{}, len(b) > 0 })
 	return ok
 }
 
 // Texts gives the texts of a market as they are now: as of batch or later. False
-// where they are not at hand.
+// where they are not in the store.
 func (s *Store) Texts(market int32, batch int64) (t serving.MarketTexts, ok bool) {
 	return s.read(market, batch, readRecord)
 }
 
 func (s *Store) read(market int32, batch int64, from func(record []byte) (serving.MarketTexts, bool)) (t serving.MarketTexts, ok bool) {
-	defer segments.Caught(debug.SetPanicOnFault(true), &ok, s.Lose)
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	for {
 		st := s.State()
 		if !st.Ready || st.Mem.Through() < batch {
@@ -149,7 +149,7 @@ func (s *Store) read(market int32, batch int64, from func(record []byte) (servin
 		if st.File == nil {
 			return t, false
 		}
-		if st.File.Take() {
+		if st.File.Acquire() {
 			defer st.Release()
 			b := record(st.File, market)
 			if t, ok = from(b); !ok && len(b) > 0 {

@@ -58,7 +58,7 @@ func (w *world) all(add func(int32, *serving.MarketTexts) error) error {
 // build writes the file; a batch may come in meanwhile.
 func (w *world) build() {
 	p := w.store.Plan()
-	p.Ledger = 77
+	p.ImportLogHash = 77
 	err := w.store.Build(p, func(add func(int32, *serving.MarketTexts) error) error {
 		if err := w.all(add); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (w *world) restart() {
 		w.t.Fatal(err)
 	}
 	w.store = w.open()
-	ok, err := w.store.Open(func(c Covers) (bool, error) { return w.last <= c.Batch && c.Ledger == 77, nil })
+	ok, err := w.store.Open(func(c Coverage) (bool, error) { return w.last <= c.Batch && c.ImportLogHash == 77, nil })
 	if err == nil && ok {
 		w.store.Add(w.batch, nil)
 	} else if err == nil {
@@ -184,7 +184,7 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(s.Path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.Path).Open(func(Covers) (bool, error) { return true, nil }); ok || err != nil {
+		if ok, err := New(s.Path).Open(func(Coverage) (bool, error) { return true, nil }); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
 	err := s.Build(s.Plan(), func(func(int32, *serving.MarketTexts) error) error { return s.Restart(9, false) })
-	if !errors.Is(err, segments.ErrOvertaken) || s.Stats().Ready {
+	if !errors.Is(err, segments.ErrStoreRestarted) || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
 }

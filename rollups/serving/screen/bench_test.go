@@ -163,6 +163,6 @@ func BenchmarkBuild(b *testing.B) {
 			builder.Set(int32(id), row)
 		}
 		c = builder.Seal()
-		b.Logf("%d anywhere: %v, %d KB", changed, time.Since(at), before.Alone(c)>>10)
+		b.Logf("%d anywhere: %v, %d KB", changed, time.Since(at), before.UnsharedBytes(c)>>10)
 	}
 }

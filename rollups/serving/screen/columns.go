@@ -120,10 +120,10 @@ func (c *Columns) Categories() []string {
 }
 
 // Bytes is about how much memory the columns take.
-func (c *Columns) Bytes() int64 { return c.Alone(&Columns{}) }
+func (c *Columns) Bytes() int64 { return c.UnsharedBytes(&Columns{}) }
 
-// Alone is about how much of that o does not share.
-func (c *Columns) Alone(o *Columns) int64 {
+// UnsharedBytes is about how much of that o does not share.
+func (c *Columns) UnsharedBytes(o *Columns) int64 {
 	n := int64(0)
 	for i, mine := range c.chunks {
 		other := &chunk{}
@@ -227,12 +227,12 @@ func (b *Builder) Set(id int32, r *Row) {
 	if tags := b.tagsOf(r.Tags); b.chunks[n].tags[i] != tags {
 		b.own(n, tagsColumn).tags[i] = tags
 	}
-	if first := beginning(r.Condition); b.chunks[n].conditions[i] != first {
+	if first := conditionPrefix(r.Condition); b.chunks[n].conditions[i] != first {
 		b.own(n, conditionColumn).conditions[i] = first
 	}
 }
 
-func beginning(h data.Hash) uint64 { return binary.BigEndian.Uint64(h[:]) }
+func conditionPrefix(h data.Hash) uint64 { return binary.BigEndian.Uint64(h[:]) }
 
 func emptyChunk() *chunk {
 	c := &chunk{class: &names{}, tags: &names{}, conditions: &conditions{}}

@@ -21,35 +21,35 @@ type Filter struct {
 	Ranges []Range
 }
 
-// test is a part of a filter that looks at rows one by one.
-type test struct {
+// predicate is a part of a filter that looks at rows one by one.
+type predicate struct {
 	rows  *Range // nil: by names
 	tags  bool   // names are tag sets, not classes
 	names []bool
-	rate
+	selectivity
 }
 
-// rate is how many rows were looked at, and how many of them were let through.
-type rate struct{ seen, passed int }
+// selectivity is how many rows were looked at, and how many of them were let through.
+type selectivity struct{ seen, passed int }
 
 // below tells whether r lets less through than o.
-func (r rate) below(o rate) bool { return r.passed*o.seen < o.passed*r.seen }
+func (r selectivity) below(o selectivity) bool { return r.passed*o.seen < o.passed*r.seen }
 
-func (r *rate) note(seen, passed int) { r.seen, r.passed = r.seen+seen, r.passed+passed }
+func (r *selectivity) note(seen, passed int) { r.seen, r.passed = r.seen+seen, r.passed+passed }
 
-// sieve applies a filter chunk after chunk. It asks first what let through least
+// filterScan applies a filter chunk after chunk. It asks first what let through least
 // so far.
-type sieve struct {
-	filter *Filter
-	tests  []*test
-	here   []*test           // those of tests that this chunk needs
-	rate   rate              // of all tests together
-	every  [chunkRows]uint16 // all places of a chunk
-	list   [chunkRows]uint16
+type filterScan struct {
+	filter      *Filter
+	predicates  []*predicate
+	here        []*predicate      // those of tests that this chunk needs
+	selectivity selectivity       // of all tests together
+	every       [chunkRows]uint16 // all places of a chunk
+	list        [chunkRows]uint16
 }
 
-func (c *Columns) sieve(f *Filter) *sieve {
-	s := &sieve{filter: f}
+func (c *Columns) filterScan(f *Filter) *filterScan {
+	s := &filterScan{filter: f}
 	for i := range s.every {
 		s.every[i] = uint16(i)
 	}
@@ -58,13 +58,13 @@ func (c *Columns) sieve(f *Filter) *sieve {
 		for i := 1; i < len(keep); i++ {
 			keep[i] = f.Class(&c.classes[i])
 		}
-		s.tests = append(s.tests, &test{names: keep})
+		s.predicates = append(s.predicates, &predicate{names: keep})
 	}
 	if f.Tags != nil || f.NoTags != nil {
-		s.tests = append(s.tests, &test{tags: true, names: c.tagSetsOf(f)})
+		s.predicates = append(s.predicates, &predicate{tags: true, names: c.tagSetsOf(f)})
 	}
 	for i := range f.Ranges {
-		s.tests = append(s.tests, &test{rows: &f.Ranges[i]})
+		s.predicates = append(s.predicates, &predicate{rows: &f.Ranges[i]})
 	}
 	return s
 }
@@ -91,9 +91,9 @@ func (c *Columns) tagSetsOf(f *Filter) []bool {
 }
 
 // begin picks the tests that chunk c needs; false where it has no row to keep.
-func (s *sieve) begin(c *chunk) bool {
+func (s *filterScan) begin(c *chunk) bool {
 	s.here = s.here[:0]
-	for _, t := range s.tests {
+	for _, t := range s.predicates {
 		if r := t.rows; r != nil {
 			least, most := c.least[r.Field], c.most[r.Field]
 			if least > r.Most || most < r.Least {
@@ -109,37 +109,37 @@ func (s *sieve) begin(c *chunk) bool {
 }
 
 // keep lists the places of the rows of chunk n that the filter keeps.
-func (s *sieve) keep(c *chunk, n int) []uint16 { return s.test(c, s.within(c, n)) }
+func (s *filterScan) keep(c *chunk, n int) []uint16 { return s.apply(c, s.within(c, n)) }
 
-// test keeps the rows of list that pass the tests of the chunk that was begun.
-func (s *sieve) test(c *chunk, list []uint16) []uint16 {
+// apply keeps the rows of list that pass the predicates of the chunk that was begun.
+func (s *filterScan) apply(c *chunk, list []uint16) []uint16 {
 	all := len(list)
 	for i, t := range s.here {
 		if len(list) == 0 {
 			break
 		}
 		before := len(list)
-		list = t.sift(c, &s.list, list)
+		list = t.apply(c, &s.list, list)
 		t.note(before, len(list))
 		if i > 0 {
 			s.prefer(t)
 		}
 	}
-	s.rate.note(all, len(list))
+	s.selectivity.note(all, len(list))
 	return list
 }
 
 // prefer moves t before the test it stands behind, if that lets more through.
-func (s *sieve) prefer(t *test) {
-	for i := 1; i < len(s.tests); i++ {
-		if o := s.tests[i-1]; s.tests[i] == t && t.below(o.rate) {
-			s.tests[i-1], s.tests[i] = t, o
+func (s *filterScan) prefer(t *predicate) {
+	for i := 1; i < len(s.predicates); i++ {
+		if o := s.predicates[i-1]; s.predicates[i] == t && t.below(o.selectivity) {
+			s.predicates[i-1], s.predicates[i] = t, o
 		}
 	}
 }
 
 // within lists the places of the markets there are, and are in the filter's sets.
-func (s *sieve) within(c *chunk, at int) []uint16 {
+func (s *filterScan) within(c *chunk, at int) []uint16 {
 	list := s.list[:0]
 	if len(s.filter.Within) == 0 {
 		if c.rows == chunkRows {
@@ -176,7 +176,7 @@ func (s *sieve) within(c *chunk, at int) []uint16 {
 }
 
 // spread adds the places of the bits of word, the first of which is at.
-func (s *sieve) spread(list []uint16, word uint64, at int) []uint16 {
+func (s *filterScan) spread(list []uint16, word uint64, at int) []uint16 {
 	if bits.OnesCount64(word) < 24 {
 		for ; word != 0; word &= word - 1 {
 			list = append(list, uint16(at+bits.TrailingZeros64(word)))
@@ -192,8 +192,8 @@ func (s *sieve) spread(list []uint16, word uint64, at int) []uint16 {
 	return s.list[:n]
 }
 
-// sift puts those rows of list that pass into kept, which list may lie in.
-func (t *test) sift(c *chunk, kept *[chunkRows]uint16, list []uint16) []uint16 {
+// apply puts those rows of list that pass into kept, which list may lie in.
+func (t *predicate) apply(c *chunk, kept *[chunkRows]uint16, list []uint16) []uint16 {
 	n := 0
 	if t.rows == nil {
 		names, keep := c.class, t.names
@@ -228,7 +228,7 @@ func (c *Columns) Count(f *Filter) int {
 	if c == nil {
 		return 0
 	}
-	count, s := 0, c.sieve(f)
+	count, s := 0, c.filterScan(f)
 	for n, chunk := range c.chunks {
 		if s.begin(chunk) {
 			count += len(s.keep(chunk, n))

@@ -45,7 +45,7 @@ func (c *Columns) Summarize(f *Filter, ends []int64) *Summary {
 		return t
 	}
 	classes, tagSets := make([]Sum, len(c.classes)), make([]Sum, len(c.tagSets))
-	s := c.sieve(f)
+	s := c.filterScan(f)
 	for n, chunk := range c.chunks {
 		if s.begin(chunk) {
 			kept := s.keep(chunk, n)

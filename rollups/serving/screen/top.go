@@ -61,33 +61,33 @@ func (c *Columns) PlaceOf(id int32, o Order, condition data.Hash) Place {
 
 // entry is a market while the first ones are picked.
 type entry struct {
-	key, volume int64
-	beginning   uint64 // of the condition id
-	id          int32
+	key, volume     int64
+	conditionPrefix uint64 // of the condition id
+	id              int32
 }
 
 // picker keeps the first n of the entries it is shown, the last of them on top of
 // a heap.
 type picker struct {
-	order     Order
-	n         int
-	heap      []entry
-	condition func(id int32) data.Hash
-	after     *Place // nil: from the start
-	from      entry  // after
-	tied      int64  // the last key that kept few rows out
-	rate      rate   // of sift in the last chunk
-	list      [chunkRows]uint16
+	order       Order
+	n           int
+	heap        []entry
+	condition   func(id int32) data.Hash
+	after       *Place      // nil: from the start
+	from        entry       // after
+	tied        int64       // the last key that kept few rows out
+	selectivity selectivity // of sift in the last chunk
+	list        [chunkRows]uint16
 }
 
 // Top gives the first n markets that f keeps, in order o, behind after unless
 // that is nil. condition gives the condition id of a market.
 func (c *Columns) Top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash) []int32 {
-	return c.top(f, o, after, n, condition, alone)
+	return c.top(f, o, after, n, condition, parallelFrom)
 }
 
-// alone is after how many chunks a second processor is worth its while.
-const alone = 64
+// parallelFrom is after how many chunks a second processor is worth its while.
+const parallelFrom = 64
 
 func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id int32) data.Hash, alone int) []int32 {
 	if c == nil || n <= 0 {
@@ -95,12 +95,12 @@ func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id
 	}
 	p := &picker{order: o, n: n, heap: make([]entry, 0, n), condition: condition, after: after}
 	if after != nil {
-		p.from = entry{key: o.key(after.Value), volume: after.Volume, beginning: beginning(after.Condition), id: -1}
+		p.from = entry{key: o.key(after.Value), volume: after.Volume, conditionPrefix: conditionPrefix(after.Condition), id: -1}
 	}
-	s, list := c.sieve(f), c.byBound(p)
+	s, list := c.filterScan(f), c.byBound(p)
 	begin := min(alone, len(list))
 	if p.scan(c, s, list[:begin]) && begin < len(list) {
-		p.share(c, [2]*sieve{s, c.sieve(f)}, list[begin:])
+		p.share(c, [2]*filterScan{s, c.filterScan(f)}, list[begin:])
 	}
 	slices.SortFunc(p.heap, p.compare)
 	ids := make([]int32, len(p.heap))
@@ -112,7 +112,7 @@ func (c *Columns) top(f *Filter, o Order, after *Place, n int, condition func(id
 
 // share scans the chunks of list together with a second picker, which has every
 // other one, and takes over what that one found.
-func (p *picker) share(c *Columns, sieves [2]*sieve, list []limit) {
+func (p *picker) share(c *Columns, sieves [2]*filterScan, list []limit) {
 	var halves [2][]limit
 	for i, next := range list {
 		halves[i%2] = append(halves[i%2], next)
@@ -140,17 +140,17 @@ func (p *picker) share(c *Columns, sieves [2]*sieve, list []limit) {
 
 // scan shows p the rows of the chunks of list and tells whether chunks with later
 // bounds may still hold rows that get in.
-func (p *picker) scan(c *Columns, s *sieve, list []limit) bool {
+func (p *picker) scan(c *Columns, s *filterScan, list []limit) bool {
 	for _, next := range list {
 		if p.full() && next.worse(&p.heap[0]) {
 			return false
 		}
 		if chunk := c.chunks[next.chunk]; s.begin(chunk) {
 			list := s.within(chunk, next.chunk)
-			if p.full() && p.rate.below(s.rate) { // what lets fewer rows through goes first
-				list = s.test(chunk, p.sift(chunk, list))
+			if p.full() && p.selectivity.below(s.selectivity) { // what lets fewer rows through goes first
+				list = s.apply(chunk, p.sift(chunk, list))
 			} else {
-				list = p.sift(chunk, s.test(chunk, list))
+				list = p.sift(chunk, s.apply(chunk, list))
 			}
 			p.show(chunk, int32(next.chunk)<<chunkBits, list)
 		}
@@ -197,8 +197,8 @@ func (p *picker) compare(a, b entry) int {
 		return cmp.Compare(b.key, a.key)
 	case a.volume != b.volume:
 		return cmp.Compare(b.volume, a.volume)
-	case a.beginning != b.beginning:
-		return cmp.Compare(a.beginning, b.beginning)
+	case a.conditionPrefix != b.conditionPrefix:
+		return cmp.Compare(a.conditionPrefix, b.conditionPrefix)
 	}
 	x, y := p.conditionOf(a.id), p.conditionOf(b.id)
 	return bytes.Compare(x[:], y[:])
@@ -215,7 +215,7 @@ func (p *picker) conditionOf(id int32) data.Hash {
 // the beginnings of condition ids tell them apart.
 func (p *picker) edges() (first, last entry) {
 	first = entry{key: math.MaxInt64}
-	last = entry{key: math.MinInt64, volume: math.MinInt64, beginning: math.MaxUint64}
+	last = entry{key: math.MinInt64, volume: math.MinInt64, conditionPrefix: math.MaxUint64}
 	if p.after != nil {
 		first = p.from
 	}
@@ -242,7 +242,7 @@ func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 		list = p.siftTies(c, list, first, last)
 	}
 	if all > 0 {
-		p.rate = rate{seen: all, passed: len(list)}
+		p.selectivity = selectivity{seen: all, passed: len(list)}
 	}
 	return list
 }
@@ -288,8 +288,8 @@ func (p *picker) siftTies(c *chunk, list []uint16, first, last entry) []uint16 {
 	if p.order.Ascending {
 		flip = -1
 	}
-	f0, f1, f2 := uint64(first.key)^sign, uint64(first.volume)^sign, ^first.beginning
-	l0, l1, l2 := uint64(last.key)^sign, uint64(last.volume)^sign, ^last.beginning
+	f0, f1, f2 := uint64(first.key)^sign, uint64(first.volume)^sign, ^first.conditionPrefix
+	l0, l1, l2 := uint64(last.key)^sign, uint64(last.volume)^sign, ^last.conditionPrefix
 	n := 0
 	for _, i := range list {
 		v := values[i&(chunkRows-1)]

@@ -8,26 +8,26 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// mergeAt is how many times the markets of a segment a newer one may hold before
+// mergeFactor is how many times the markets of a segment a newer one may hold before
 // the two are merged: rewriting is spread so thin that a market is rewritten a
 // few times in its life, however many there are.
-const mergeAt = 4
+const mergeFactor = 4
 
 // Builder makes successive indexes of the markets' texts. What one of them costs
 // follows the markets that were set since the one before. It belongs to one
 // goroutine.
 type Builder struct {
-	prints   []uint64 // of each market's texts, by id; 0: none yet
-	pending  []doc    // set since the last Seal, one of them perhaps twice
-	segments []*segment
-	dead     []Set  // by segment: ids whose texts are in a later one; nil: none
-	ours     []bool // by segment: dead is not in any index yet
-	span     int
-	room     *sync.Pool
+	fingerprints []uint64 // of each market's texts, by id; 0: none yet
+	pending      []doc    // set since the last Seal, one of them perhaps twice
+	segments     []*segment
+	outdated     []Set  // by segment: ids whose texts are in a later one; nil: none
+	ours         []bool // by segment: dead is not in any index yet
+	span         int
+	pool         *sync.Pool
 }
 
 // NewBuilder gives a Builder of no markets.
-func NewBuilder() *Builder { return &Builder{room: &sync.Pool{}} }
+func NewBuilder() *Builder { return &Builder{pool: &sync.Pool{}} }
 
 // Set gives the market of id its title, and other texts whose words count less,
 // which are kept.
@@ -37,47 +37,47 @@ func (b *Builder) Set(id int32, title string, others ...string) {
 		print = print*0x9e3779b97f4a7c15 ^ xxhash.Sum64String(other)
 	}
 	print |= 1
-	for int(id) >= len(b.prints) {
-		b.prints = append(b.prints, 0)
+	for int(id) >= len(b.fingerprints) {
+		b.fingerprints = append(b.fingerprints, 0)
 	}
-	if b.prints[id] == print {
+	if b.fingerprints[id] == print {
 		return
 	}
-	if b.prints[id] != 0 {
-		b.bury(uint32(id))
+	if b.fingerprints[id] != 0 {
+		b.markOutdated(uint32(id))
 	}
-	b.prints[id] = print
+	b.fingerprints[id] = print
 	b.pending = append(b.pending, doc{uint32(id), title, others})
 }
 
-// bury marks what the segments hold of id as outdated. The sets that an index has
+// markOutdated marks what the segments hold of id as outdated. The sets that an index has
 // are copied before they are changed, once for each Seal.
-func (b *Builder) bury(id uint32) {
+func (b *Builder) markOutdated(id uint32) {
 	if b.ours == nil {
-		b.dead, b.ours = slices.Clone(b.dead), make([]bool, len(b.dead))
+		b.outdated, b.ours = slices.Clone(b.outdated), make([]bool, len(b.outdated))
 	}
-	for i, dead := range b.dead {
+	for i, dead := range b.outdated {
 		if dead.Has(int32(id)) {
 			continue
 		}
 		if !b.ours[i] || int(id>>6) >= len(dead) {
-			b.dead[i], b.ours[i] = dead.grown(id), true
+			b.outdated[i], b.ours[i] = dead.grown(id), true
 		}
-		b.dead[i].add(id)
+		b.outdated[i].add(id)
 	}
 }
 
 // Seal gives the index of the markets as they are now.
 func (b *Builder) Seal() *Index {
-	b.span = (len(b.prints) + 63) / 64
+	b.span = (len(b.fingerprints) + 63) / 64
 	if len(b.pending) > 0 {
 		b.segments = append(slices.Clone(b.segments), readDocs(b.newest(), b.span))
-		b.dead = append(slices.Clone(b.dead), nil)
+		b.outdated = append(slices.Clone(b.outdated), nil)
 		b.pending = nil
 		b.merge()
 	}
 	b.ours = nil
-	return &Index{segments: b.segments, dead: b.dead, span: b.span, room: b.room}
+	return &Index{segments: b.segments, outdated: b.outdated, span: b.span, pool: b.pool}
 }
 
 // newest gives what is pending by ascending ids, of each what was set last.
@@ -95,16 +95,16 @@ func (b *Builder) newest() []doc {
 func (b *Builder) merge() {
 	n := len(b.segments)
 	from, docs := n-1, b.segments[n-1].docs
-	for from > 0 && b.segments[from-1].docs < mergeAt*docs {
+	for from > 0 && b.segments[from-1].docs < mergeFactor*docs {
 		from--
 		docs += b.segments[from].docs
 	}
 	if from == n-1 {
 		return
 	}
-	merged := mergeSegments(b.segments[from:], b.dead[from:], b.span)
+	merged := mergeSegments(b.segments[from:], b.outdated[from:], b.span)
 	b.segments = append(b.segments[:from:from], merged)
-	b.dead = append(b.dead[:from:from], nil)
+	b.outdated = append(b.outdated[:from:from], nil)
 }
 
 // mergeSegments makes one segment of several, without what is dead.

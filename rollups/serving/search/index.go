@@ -1,5 +1,5 @@
 // Package search finds markets by the words of their titles: an immutable index
-// that is made anew in proportion to what is new, and read without a lock.
+// that is replaced at a cost in proportion to what is new, and read without a lock.
 package search
 
 import (
@@ -27,23 +27,23 @@ const (
 // Index is the words of all markets at one time. It never changes.
 type Index struct {
 	segments []*segment
-	dead     []Set      // by segment; nil: none
+	outdated []Set      // by segment; nil: none
 	span     int        // words of a set
-	room     *sync.Pool // of *Matches
+	pool     *sync.Pool // of *Matches
 }
 
 // Bytes is about how much memory the index takes.
-func (x *Index) Bytes() int64 { return x.Alone(&Index{}) }
+func (x *Index) Bytes() int64 { return x.UnsharedBytes(&Index{}) }
 
-// Alone is about how much of that o does not share.
-func (x *Index) Alone(o *Index) int64 {
+// UnsharedBytes is about how much of that o does not share.
+func (x *Index) UnsharedBytes(o *Index) int64 {
 	n := int64(0)
 	for i, g := range x.segments {
 		at := slices.Index(o.segments, g)
 		if at < 0 {
 			n += g.bytes
 		}
-		if dead := x.dead[i]; len(dead) > 0 && (at < 0 || len(o.dead[at]) == 0 || &dead[0] != &o.dead[at][0]) {
+		if dead := x.outdated[i]; len(dead) > 0 && (at < 0 || len(o.outdated[at]) == 0 || &dead[0] != &o.outdated[at][0]) {
 			n += 8 * int64(len(dead))
 		}
 	}
@@ -56,7 +56,7 @@ type Matches struct {
 	levels [Levels]Set
 	of     wordSets
 	memory Set
-	room   *sync.Pool
+	pool   *sync.Pool
 }
 
 // Level gives the markets that match as well as l says.
@@ -82,7 +82,7 @@ func (m *Matches) All() Set {
 }
 
 // Release gives m back. Its sets must not be used any more.
-func (m *Matches) Release() { m.room.Put(m) }
+func (m *Matches) Release() { m.pool.Put(m) }
 
 // The sets of the markets that match one word of a query.
 const (
@@ -99,10 +99,10 @@ type wordSets [kinds]Set
 
 // matches gives an empty Matches.
 func (x *Index) matches() *Matches {
-	m, _ := x.room.Get().(*Matches)
+	m, _ := x.pool.Get().(*Matches)
 	need := (int(Levels) + kinds) * x.span
 	if m == nil || cap(m.memory) < need {
-		m = &Matches{memory: make(Set, need+need/8), room: x.room}
+		m = &Matches{memory: make(Set, need+need/8), pool: x.pool}
 	}
 	m.memory = m.memory[:need]
 	clear(m.memory)
@@ -142,9 +142,9 @@ func (x *Index) Find(words []string) *Matches {
 func (x *Index) exact(word string, title, other Set) {
 	for i, g := range x.segments {
 		if at, ok := g.word(word); ok {
-			g.title.fill(title, at, at+1, x.dead[i])
+			g.title.fill(title, at, at+1, x.outdated[i])
 			if other != nil {
-				g.other.fill(other, at, at+1, x.dead[i])
+				g.other.fill(other, at, at+1, x.outdated[i])
 			}
 		}
 	}
@@ -157,19 +157,19 @@ func (x *Index) word(word string, sets *wordSets) {
 	sets[exactAny].union(sets[exactTitle], nil)
 	forgiven := forgiving(word)
 	for i, g := range x.segments {
-		dead := x.dead[i]
+		dead := x.outdated[i]
 		if wide, ok := g.wide[word]; ok {
 			sets[prefixTitle].union(wide[inTitle], dead)
 			sets[prefixAny].union(wide[anywhere], dead)
 		} else {
-			from, to := g.beginning(word)
+			from, to := g.prefixRange(word)
 			g.title.fill(sets[prefixTitle], from, to, dead)
 			g.other.fill(sets[prefixAny], from, to, dead)
 		}
 		if !forgiven {
 			continue
 		}
-		for _, at := range g.near.find(g.words, word) {
+		for _, at := range g.typos.find(g.words, word) {
 			g.title.fill(sets[typoTitle], at, at+1, dead)
 			g.other.fill(sets[typoAny], at, at+1, dead)
 		}
@@ -221,7 +221,7 @@ func (m *Matches) split(whole Set) {
 // came about. It takes time in proportion to all there is.
 func (x *Index) Equal(o *Index) bool {
 	span := max(x.span, o.span)
-	a, b := mergeSegments(x.segments, x.dead, span), mergeSegments(o.segments, o.dead, span)
+	a, b := mergeSegments(x.segments, x.outdated, span), mergeSegments(o.segments, o.outdated, span)
 	if !slices.Equal(a.words, b.words) {
 		return false
 	}

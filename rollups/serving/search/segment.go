@@ -13,7 +13,7 @@ type segment struct {
 	words []string // sorted
 	title postings // markets with the word in their title
 	other postings // markets with the word elsewhere only
-	near  neighbours
+	typos typoIndex
 	wide  map[string][fields]Set // what short beginnings of very many words match
 	docs  int
 	bytes int64 // about what it takes
@@ -92,15 +92,15 @@ func (p *postings) bytes() int64 {
 // word finds a word of the segment; false where it has none such.
 func (g *segment) word(word string) (int, bool) { return slices.BinarySearch(g.words, word) }
 
-// beginning gives the range of the words that begin with prefix.
-func (g *segment) beginning(prefix string) (from, to int) {
+// prefixRange gives the range of the words that begin with prefix.
+func (g *segment) prefixRange(prefix string) (from, to int) {
 	from = sort.SearchStrings(g.words, prefix)
 	return from, from + sort.Search(len(g.words)-from, func(i int) bool { return !strings.HasPrefix(g.words[from+i], prefix) })
 }
 
 // size is about how much memory the segment takes.
 func (g *segment) size() int64 {
-	n := g.title.bytes() + g.other.bytes() + 8*int64(len(g.near))
+	n := g.title.bytes() + g.other.bytes() + 8*int64(len(g.typos))
 	for _, w := range g.words {
 		n += int64(len(w)) + 16
 	}
@@ -153,15 +153,15 @@ func (w *writer) list(p *postings, word int, ids []uint32) {
 func (w *writer) done(docs int) *segment {
 	g := w.g
 	g.docs = docs
-	g.near = newNeighbours(g.words)
-	g.wide = w.wideBeginnings()
+	g.typos = newTypoIndex(g.words)
+	g.wide = w.widePrefixes()
 	g.bytes = g.size()
 	return g
 }
 
-// wideBeginnings puts together what beginnings of one and of two letters match,
-// where adding it up anew would take long.
-func (w *writer) wideBeginnings() map[string][fields]Set {
+// widePrefixes puts together what beginnings of one and of two letters match,
+// where adding it up for a query would take long.
+func (w *writer) widePrefixes() map[string][fields]Set {
 	g, wide := w.g, map[string][fields]Set{}
 	for n := 1; n <= 2; n++ {
 		for at := 0; at < len(g.words); {
@@ -170,7 +170,7 @@ func (w *writer) wideBeginnings() map[string][fields]Set {
 				at++
 				continue
 			}
-			from, to := g.beginning(word[:n])
+			from, to := g.prefixRange(word[:n])
 			if w.isWide(from, to) {
 				wide[word[:n]] = w.both(from, to)
 			}

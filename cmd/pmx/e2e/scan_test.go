@@ -1,0 +1,173 @@
+package e2e_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmx/data/sample"
+	"pmx/data/testfiles"
+	"pmx/http/api"
+)
+
+// identity names the fields that identify a row of a scan, whatever else of
+// it changes while data arrives.
+var identity = map[string][]string{
+	"/trader/{address}/trades": {"ts", "transaction_hash", "log_index", "side", "shares", "usd", "token_id", "ordinal"},
+	"/whales/moves":            {"transaction_hash", "address", "condition_id", "outcome_index", "side"},
+	"/screener":                {"condition_id"},
+}
+
+// walkChunks is into how many files the second half of the venue's fills is cut.
+var walkChunks = testfiles.Cases(6, 24)
+
+// TestAWalkDuringAnImportShowsEveryRowOfItsStartOnce scans every endpoint with a
+// cursor while files come in: in time order, and with fills older than what the
+// scan has passed.
+func TestScanDuringImportShowsItsRowsOnce(t *testing.T) {
+	walked := 0
+	for _, route := range api.Routes() {
+		if !slices.ContainsFunc(route.Params, func(p api.Param) bool { return p.Kind == api.CursorArg }) {
+			continue
+		}
+		walked++
+		t.Run(route.Path, func(t *testing.T) { checkWalk(t, &route) })
+	}
+	if walked == 0 {
+		t.Fatal("no endpoint has a cursor")
+	}
+}
+
+func checkWalk(t *testing.T, route *api.Route) {
+	fields := identity[route.Path]
+	if fields == nil {
+		t.Fatalf("say by which fields rows of %s are known", route.Path)
+	}
+	v := newVenue(t)
+	first, rest := halves(v)
+	v.load(first...)
+	pick := newPicker(v)
+	pick.known["address"] = v.table(`SELECT '0x' || lower(hex(w.address)) FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
+		GROUP BY w.address ORDER BY count(*) DESC, w.address LIMIT 1`)[0]
+	path, ok := pick.path(route)
+	if !ok {
+		t.Fatalf("nothing to ask %s for", route.Path)
+	}
+	path, _, _ = strings.Cut(path, "?")
+	before, _ := v.walk(path, fields, 200, func() {})
+	// As many pages as there are files to come.
+	page := max(1, min(200, len(before)/walkChunks))
+	during, pages := v.walk(path, fields, page, func() {
+		if len(rest) > 0 {
+			v.load(rest[0])
+			rest = rest[1:]
+		}
+	})
+	if len(before) < 3 || pages < 3 {
+		t.Fatalf("%s gives %d rows on %d pages: too few to try", path, len(before), pages)
+	}
+	after, _ := v.walk(path, fields, 200, func() {})
+	start, seen, end := counted(before), counted(during), counted(after)
+	for row := range seen {
+		if seen[row] < start[row] || seen[row] > end[row] {
+			t.Errorf("%s: came %d times, at the start it was there %d times, at the end %d: %s", path, seen[row], start[row], end[row], row)
+		}
+	}
+	for row := range start {
+		if seen[row] == 0 {
+			t.Errorf("%s: a row of the start never came: %s", path, row)
+		}
+	}
+}
+
+// counted says how often each row is there: some fills are alike.
+func counted(rows []string) map[string]int {
+	n := map[string]int{}
+	for _, row := range rows {
+		n[row]++
+	}
+	return n
+}
+
+// halves writes a small venue: its markets with half of its fills, and the other
+// half in many files, each from all over the time.
+func halves(v *venue) (first, rest []string) {
+	v.t.Helper()
+	out := filepath.Join(v.t.TempDir(), "sample")
+	if _, err := sample.Write(v.t.Context(), sample.Config{Fills: 20_000}, out, nil); err != nil {
+		v.t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(out, sample.FillsName))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	texts := make([]strings.Builder, walkChunks+1)
+	lines := bufio.NewScanner(file)
+	for n := 0; lines.Scan(); n++ {
+		for i := range texts {
+			if n == 0 || i == 0 && n%2 == 0 || i > 0 && n%2 == 1 && n/2%walkChunks == i-1 {
+				texts[i].WriteString(lines.Text() + "\n")
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		v.t.Fatal(err)
+	}
+	first = []string{filepath.Join(out, sample.EventsName), v.write("first.csv", texts[0].String())}
+	for i := range walkChunks {
+		rest = append(rest, v.write(fmt.Sprintf("rest-%02d.csv", i), texts[i+1].String()))
+	}
+	return first, rest
+}
+
+// walk gives the identities of all rows of path, page by page, and how many pages
+// there were. While each page is asked for, meanwhile runs beside it.
+func (v *venue) walk(path string, fields []string, limit int, meanwhile func()) (rows []string, pages int) {
+	v.t.Helper()
+	for cursor := ""; ; pages++ {
+		ask := fmt.Sprintf("%s?limit=%d", path, limit)
+		if cursor != "" {
+			ask += "&cursor=" + url.QueryEscape(cursor)
+		}
+		done := make(chan struct{})
+		go func() { defer close(done); meanwhile() }()
+		status, body := v.get("alpha", ask)
+		<-done
+		if status != 200 {
+			v.t.Fatalf("GET %s: %d %v", ask, status, body)
+		}
+		reply := body.(map[string]any)
+		for _, row := range reply["data"].([]any) {
+			rows = append(rows, identify(v, row.(map[string]any), fields))
+		}
+		next, more := reply["next_cursor"].(string)
+		if !more {
+			return rows, pages + 1
+		}
+		cursor = next
+	}
+}
+
+func identify(v *venue, row map[string]any, fields []string) string {
+	v.t.Helper()
+	var parts []string
+	for _, field := range fields {
+		value, there := row[field]
+		if !there {
+			v.t.Fatalf("a row has no %s: %v", field, row)
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		parts = append(parts, string(text))
+	}
+	return strings.Join(parts, " ")
+}

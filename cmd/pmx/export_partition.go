@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pmx/data"
+	"pmx/engine/export"
+	"pmx/rollups/keeper"
+)
+
+// factsManifest is manifest.json in a folder with all facts: what belongs to it.
+type factsManifest struct {
+	Generator string             `json:"generator"`
+	Kind      string             `json:"kind"`
+	Complete  bool               `json:"complete"` // every file is there
+	Files     []export.Partition `json:"files"`
+}
+
+const (
+	manifestName = "manifest.json"
+	factsKind    = "facts"
+)
+
+// readManifest gives the manifest of a folder; nil where it has none of facts.
+func readManifest(dir string) (*factsManifest, error) {
+	text, err := data.ReadRegular(filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m factsManifest
+	if json.Unmarshal(text, &m) != nil || m.Generator != "pmx" || m.Kind != factsKind {
+		return nil, nil
+	}
+	return &m, nil
+}
+
+// write keeps the manifest of a folder; a reader sees the old one or this.
+func (m *factsManifest) write(dir string, std stdio) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	part, err := data.CreateRegular(filepath.Join(dir, manifestName+".part"))
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(append(text, '\n'))
+	if err := errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(part.Name(), filepath.Join(dir, manifestName)), std.share(filepath.Join(dir, manifestName)))
+}
+
+// checkFacts holds every file of a folder with all facts against its manifest,
+// before anything of it is imported; other paths are none of its business.
+func checkFacts(dir string) error {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return nil // a file or a glob; who opens it says what is wrong
+	}
+	m, err := readManifest(dir)
+	if err != nil || m == nil {
+		return err
+	}
+	if !m.Complete {
+		return fmt.Errorf("%s is an export that broke off: run pmx export fills --partition-by day --out %s again, or import single files", dir, dir)
+	}
+	for _, p := range m.Files {
+		if err := checkPart(dir, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkPart(dir string, p export.Partition) error {
+	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
+		return fmt.Errorf("the manifest of %s names %q, which is outside of the folder", dir, p.Name)
+	}
+	f, err := data.OpenRegular(filepath.Join(dir, filepath.FromSlash(p.Name)))
+	if err != nil {
+		return fmt.Errorf("%s misses a file of its manifest: %w", dir, err)
+	}
+	sum, bytes, err := export.FileSum(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if sum != p.SHA256 || bytes != p.Bytes {
+		return fmt.Errorf("%s in %s is not the file of the manifest: its SHA-256 is %s, not %s; export it anew", p.Name, dir, sum, p.SHA256)
+	}
+	return nil
+}
+
+type partitionRequest struct {
+	Known map[string]string `json:"known"` // prints of the files that are there, by name
+}
+
+// partitionEvent is a file that is there, or one that is ready at Path.
+type partitionEvent struct {
+	Part export.Partition `json:"part"`
+	Path string           `json:"path"` // "": as it was
+	Done float64          `json:"done"`
+}
+
+type partitioned struct {
+	Dir string `json:"dir"` // where files were written; the command removes it
+}
+
+func localPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest, emit func(partitionEvent)) (partitioned, error) {
+	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
+	if err != nil {
+		return partitioned{}, err
+	}
+	n := 0
+	err = k.Exporter().WritePartitions(ctx, dir, req.Known, func(p export.Partition, path string, share float64) error {
+		if path != "" { // away from the name that is removed
+			n++
+			kept := filepath.Join(dir, fmt.Sprintf("%06d.parquet", n))
+			if err := os.Rename(path, kept); err != nil {
+				return err
+			}
+			path = kept
+		}
+		emit(partitionEvent{p, path, share})
+		return nil
+	})
+	if err != nil {
+		return partitioned{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return partitioned{dir}, nil
+}
+
+// partition writes all facts into the folder Out, or completes what is there.
+func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
+	if c.Dataset != "fills" || c.Format != "parquet" || c.Out == "-" {
+		return errors.New("--partition-by day is for fills, as parquet, into a folder: pmx export fills --partition-by day --out FOLDER")
+	}
+	if err := std.makeFolder(c.Out); err != nil {
+		return err
+	}
+	before, err := readManifest(c.Out)
+	if err != nil {
+		return err
+	}
+	t := &partitionWriter{std: std, dir: c.Out, known: map[string]string{}, meter: newProgressBar(std, c.JSON)}
+	if before != nil {
+		for _, p := range before.Files {
+			if checkPart(c.Out, p) == nil {
+				t.known[p.Name] = p.Fingerprint
+				t.had = append(t.had, p)
+			}
+		}
+	}
+	res, err := perform(ctx, cli, opPartition, partitionRequest{t.known}, func(e partitionEvent) { t.take(ctx, e) }, localPartition)
+	t.meter.clear()
+	if err := errors.Join(err, t.err); err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(res.Dir), t.finish(before)); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "files": len(t.files), "written": t.written, "rows": t.rows()})
+	}
+	_, err = fmt.Fprintf(std.err, "%s: %s rows in %d files, %d of them written\n", c.Out, thousands(t.rows()), len(t.files), t.written)
+	return err
+}
+
+// partitionWriter puts the files of an export where they belong as they come.
+type partitionWriter struct {
+	std     stdio
+	dir     string
+	known   map[string]string
+	had     []export.Partition // of an earlier export
+	files   []export.Partition // of this one
+	written int
+	meter   *progressBar
+	err     error // the first
+}
+
+func (t *partitionWriter) rows() (n int64) {
+	for _, p := range t.files {
+		n += p.Rows
+	}
+	return n
+}
+
+func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
+	if t.err != nil {
+		return
+	}
+	t.meter.show("exporting all facts", e.Done, "")
+	if e.Path == "" {
+		at := slices.IndexFunc(t.had, func(p export.Partition) bool { return p.Name == e.Part.Name })
+		if at < 0 {
+			t.err = fmt.Errorf("the export left out %s, which is not in %s", e.Part.Name, t.dir)
+			return
+		}
+		t.files = append(t.files, t.had[at])
+		return
+	}
+	target := filepath.Join(t.dir, filepath.FromSlash(e.Part.Name))
+	if t.err = t.std.makeFolder(filepath.Dir(target)); t.err != nil {
+		return
+	}
+	if t.err = t.std.moveInto(ctx, target, e.Path); t.err != nil {
+		return
+	}
+	t.files, t.written = append(t.files, e.Part), t.written+1
+	t.err = t.manifest(false).write(t.dir, t.std)
+}
+
+// manifest tells of the files so far, and of those of an earlier export that
+// this one has not come to.
+func (t *partitionWriter) manifest(complete bool) *factsManifest {
+	m := &factsManifest{Generator: "pmx", Kind: factsKind, Complete: complete, Files: slices.Clone(t.files)}
+	for _, p := range t.had {
+		if !complete && !slices.ContainsFunc(t.files, func(f export.Partition) bool { return f.Name == p.Name }) {
+			m.Files = append(m.Files, p)
+		}
+	}
+	return m
+}
+
+// finish removes files of an earlier export that are none of this one.
+func (t *partitionWriter) finish(before *factsManifest) error {
+	if before != nil {
+		for _, p := range before.Files {
+			if slices.ContainsFunc(t.files, func(f export.Partition) bool { return f.Name == p.Name }) || !filepath.IsLocal(filepath.FromSlash(p.Name)) {
+				continue
+			}
+			if err := os.Remove(filepath.Join(t.dir, filepath.FromSlash(p.Name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return t.manifest(true).write(t.dir, t.std)
+}

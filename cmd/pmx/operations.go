@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/reference"
+	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/engine/ingest"
+	"pmx/http/access"
+	"pmx/http/admin"
+	"pmx/rollups"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// catalogue is every feed the program knows, and the places they may name.
+func catalogue(cities *data.Gazetteer) ingest.FeedCatalog {
+	return ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
+		Cities: cities}
+}
+
+// cities are the cities of the weather desk: the built-in table and what the
+// operator put into cities.csv and stations.csv in the data directory.
+func cities(dir engine.Dir) (*data.Gazetteer, error) {
+	var texts [2]string
+	for i, name := range []string{"cities.csv", "stations.csv"} {
+		text, err := data.ReadRegular(underDir(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	g, err := reference.Extended(texts[0], texts[1])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return g, nil
+}
+
+// venueWallets are the venue's own addresses: the built-in table and, one per
+// line, what the operator put into venue_wallets.txt in the data directory.
+func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
+	out := map[data.Address]bool{}
+	for _, w := range reference.VenueWallets() {
+		out[w.Address] = true
+	}
+	path := underDir(dir, "venue_wallets.txt")
+	text, err := data.ReadRegular(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range lines(string(text)) {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		a, err := data.ParseAddress(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, i+1, err)
+		}
+		out[a] = true
+	}
+	return out, nil
+}
+
+// openKeeper opens the venue in this process. whale is 0 where its mark stays; publish and watch are nil where nobody is served.
+func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, publish func(*serving.Snapshot), watch *guard.Watch) (*keeper.Keeper, error) {
+	venue, err := venueWallets(dir)
+	if err != nil {
+		return nil, err
+	}
+	places, err := cities(dir)
+	if err != nil {
+		return nil, err
+	}
+	opts := c.engineOptions(dir)
+	opts.OnFault = func(err error, recovered bool) {
+		log.Error().Err(err).Bool("recovered", recovered).Msg("database fault")
+		if !recovered {
+			os.Exit(3) // a poisoned instance cannot serve; a supervisor restarts it
+		}
+	}
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Whale: whale, Publish: publish, Watch: watch})
+}
+
+// The operations that a command hands to a running server over its socket.
+const (
+	opImport    = "import"
+	opRefresh   = "refresh"
+	opRebuild   = "rebuild"
+	opVerify    = "verify"
+	opExport    = "export"
+	opPartition = "export-all"
+	opKeys      = "keys" // a key was changed: read them again
+)
+
+// perform runs an operation where the database is: in the server of this data
+// directory if one is running, else in this process.
+func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req Req, onEvent func(Event),
+	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) (res Res, err error) {
+	dir, err := c.dir()
+	if err != nil {
+		return res, err
+	}
+	if admin.Running(dir.AdminSocket()) {
+		raw, err := admin.Call(ctx, dir.AdminSocket(), name, req, func(raw json.RawMessage) {
+			var e Event
+			if json.Unmarshal(raw, &e) == nil {
+				onEvent(e)
+			}
+		})
+		if err != nil {
+			return res, operationError(ctx, name, err)
+		}
+		return res, json.Unmarshal(raw, &res)
+	}
+	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
+		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
+	}
+	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil, nil)
+	if err != nil {
+		return res, err
+	}
+	res, err = local(ctx, k, req, onEvent)
+	return res, errors.Join(err, k.Close())
+}
+
+// operationError says what an operation came to that its server, or the command, gave up.
+func operationError(ctx context.Context, name string, err error) error {
+	var remote *admin.Error
+	lost := errors.Is(err, admin.ErrLost)
+	switch canceled := errors.As(err, &remote) && remote.Code == admin.CodeCanceled; {
+	case lost && ctx.Err() != nil:
+		return interruption("the server did not say what became of what was under way: it may be done; to run the command again does no harm")
+	case lost:
+		return fmt.Errorf("the server went away before it said that %s was done; what was under way may be done or not: run the command again", name)
+	case canceled && ctx.Err() == nil:
+		return fmt.Errorf("the server stopped before %s was done; nothing half-done was kept: run the command again", name)
+	}
+	return err
+}
+
+// stage is one stage of long work, as an event.
+type stage struct {
+	Name string `json:"name"`
+	Done int    `json:"done"`
+	Of   int    `json:"of"`
+}
+
+type none struct{}
+
+func stages(emit func(stage)) keeper.Step {
+	return func(name string, done, of int) { emit(stage{name, done, of}) }
+}
+
+func localImport(ctx context.Context, k *keeper.Keeper, req keeper.Request, emit func(keeper.Event)) (keeper.Result, error) {
+	return k.Import(ctx, req, emit)
+}
+
+func localRefresh(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
+	return none{}, k.Refresh(ctx, stages(emit))
+}
+
+func localRebuild(ctx context.Context, k *keeper.Keeper, req rebuildRequest, emit func(stage)) (none, error) {
+	if err := k.SetWhale(ctx, req.Whale); err != nil {
+		return none{}, err
+	}
+	return none{}, k.Rebuild(ctx, stages(emit))
+}
+
+// rebuildRequest is what a rebuild is asked for.
+type rebuildRequest struct {
+	Whale data.Micro `json:"whale"` // dollars; 0: as it is
+}
+
+// whaleThreshold is the size in dollars from which an order is a whale move.
+type whaleThreshold struct {
+	WhaleThreshold int64 `help:"Orders of at least so many dollars are whale moves. Kept in the database, where it is 10000 at first; a change rebuilds the rollups." placeholder:"USD"`
+}
+
+// maxWhaleUSD bounds the threshold: a trillion dollars.
+const maxWhaleUSD = 1_000_000_000_000
+
+// usd gives the mark, 0 where it is not to be changed.
+func (w whaleThreshold) usd() (data.Micro, error) {
+	if w.WhaleThreshold < 0 || w.WhaleThreshold > maxWhaleUSD {
+		return 0, fmt.Errorf("--whale-threshold %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(maxWhaleUSD))
+	}
+	return data.Micro(w.WhaleThreshold) * data.One, nil
+}
+
+func localVerify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]rollups.Check, error) {
+	return k.Verify(ctx, stages(emit))
+}
+
+// registerOperations makes the operations available on a server's socket.
+func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
+	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
+		return none{}, gate.Refresh(ctx)
+	})
+	handle(s, k, opImport, localImport)
+	handle(s, k, opRefresh, localRefresh)
+	handle(s, k, opRebuild, localRebuild)
+	handle(s, k, opVerify, localVerify)
+	handle(s, k, opExport, localExport)
+	handle(s, k, opPartition, localPartition)
+}
+
+func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, name string,
+	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) {
+	s.Handle(name, func(ctx context.Context, raw json.RawMessage, emit func(any)) (any, error) {
+		var req Req
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &req); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return local(ctx, k, req, func(e Event) { emit(e) })
+	})
+}

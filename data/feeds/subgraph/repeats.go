@@ -1,0 +1,111 @@
+package subgraph
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/feeds/spill"
+)
+
+// repeatFinder tells which rows of a file repeat an event. It remembers the events, and where
+// they are too many for that looks through the file once for all rows that do.
+type repeatFinder struct {
+	ctx    context.Context
+	src    data.Source
+	open   func() (io.ReadCloser, error)
+	number uint64 // of the row
+	keys   map[[32]byte]bool
+	rows   *spill.Rows // nil as long as the keys are few
+}
+
+// perKey is about what an event takes in the keys.
+const perKey = 128
+
+// repeated tells whether an earlier row is of the same event.
+func (s *repeatFinder) repeated(e *event) (bool, error) {
+	if e.ID == "" {
+		return false, nil
+	}
+	if s.rows != nil {
+		return s.rows.Has(s.number)
+	}
+	key := e.key()
+	if s.keys[key] {
+		return true, nil
+	}
+	s.keys[key] = true
+	if len(s.keys) <= cmp.Or(s.src.Memory, spill.Budget)/perKey {
+		return false, nil
+	}
+	s.keys = nil
+	r, err := s.open()
+	if err != nil {
+		return false, err
+	}
+	s.rows, err = repeats(s.ctx, s.src, r)
+	return false, errors.Join(err, r.Close())
+}
+
+func (s *repeatFinder) close() error {
+	if s.rows == nil {
+		return nil
+	}
+	return s.rows.Close()
+}
+
+// repeats gives the rows, by their number, that repeat an earlier one.
+func repeats(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Rows, err error) {
+	keys := spill.New(src.Spill, src.Memory)
+	defer func() { err = errors.Join(err, keys.Close()) }()
+	number := uint64(0)
+	err = eachEvent(ctx, src, r, shape.Discard{}, func(_ int64, raw json.RawMessage) error {
+		number++
+		var e event
+		if json.Unmarshal(raw, &e) != nil || e.ID == "" {
+			return nil
+		}
+		key := e.key()
+		return keys.Add(key[:], binary.BigEndian.AppendUint64(nil, number))
+	})
+	rows = spill.NewRows(src.Spill, src.Memory)
+	if err == nil {
+		err = others(keys, rows)
+	}
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return rows, nil
+}
+
+// others puts all rows but the first of every key into rows.
+func others(keys *spill.Sorter, rows *spill.Rows) error {
+	c, err := keys.Sorted()
+	if err != nil {
+		return err
+	}
+	var last [32]byte
+	for first := true; ; first = false {
+		key, value, err := c.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && (len(key) != len(last) || len(value) != 8) {
+			err = spill.ErrDamaged
+		}
+		if err != nil {
+			return err
+		}
+		if !first && [32]byte(key) == last {
+			if err := rows.Add(binary.BigEndian.Uint64(value)); err != nil {
+				return err
+			}
+		}
+		last = [32]byte(key)
+	}
+}

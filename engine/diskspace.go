@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// ErrDiskFull is in the error of what the disk has no room for.
+var ErrDiskFull = errors.New("the disk is full")
+
+// reserve is how much of a disk is to be free for work to begin: so much, but no more
+// than a sixteenth of a small one.
+const (
+	reserve      = 64 << 20
+	reserveShare = 16
+)
+
+// CheckSpace tells whether the disk has room for an import, a checkpoint or a compaction:
+// nil, or an error that is ErrDiskFull and says how much is missing.
+func (db *DB) CheckSpace() error {
+	err := db.opts.Dir.checkSpace(db.diskFull.Load())
+	if err == nil {
+		db.diskFull.Store(false)
+	}
+	return err
+}
+
+// checkSpace is DB.CheckSpace. Where a disk was full it is tried thoroughly: a quota shows only to
+// who writes.
+func (d Dir) checkSpace(thorough bool) error {
+	free, total, ok := diskSpace(string(d))
+	if !ok {
+		return nil
+	}
+	need := min(reserve, total/reserveShare)
+	if st, err := os.Stat(d.wal()); err == nil {
+		need += st.Size() // a checkpoint writes it a second time
+	}
+	if free < need {
+		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: make room; a running server goes on by itself", d, inMegabytes(free), inMegabytes(need))}
+	}
+	if thorough && !d.canTake(need) {
+		return fullError{fmt.Sprintf("the disk of %s does not take %s, of a quota perhaps: make room; a running server goes on by itself", d, inMegabytes(need))}
+	}
+	return nil
+}
+
+// canTake tries whether the disk gives bytes of room.
+func (d Dir) canTake(bytes int64) bool {
+	f, err := os.CreateTemp(d.Tmp(), "room-*")
+	if err != nil {
+		return !IsNoSpace(err)
+	}
+	defer func() {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}()
+	return !IsNoSpace(allocate(f, bytes))
+}
+
+// IsNoSpace tells whether err says, by its code, that a disk or a quota is full.
+func IsNoSpace(err error) bool {
+	return errors.Is(err, ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// RoomAdvice is what to do about an error that ended a command, "" where it is not a
+// full disk or the error says it.
+func RoomAdvice(err error) string {
+	var advised fullError
+	if !IsNoSpace(err) || errors.As(err, &advised) {
+		return ""
+	}
+	return ": make room and run the command again"
+}
+
+// openRoom is how much a database needs to be opened or made.
+const openRoom = 1 << 20
+
+// noRoomToOpen gives ErrDiskFull in words where opening failed with err for want of space.
+func (d Dir) noRoomToOpen(err error) error {
+	if !IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
+		return nil
+	}
+	return fullError{fmt.Sprintf("open %s: the disk of %s is full: make room and start again", d.Database(), d)}
+}
+
+func inMegabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }
+
+// fullError is ErrDiskFull in words that say what is missing.
+type fullError struct{ text string }
+
+// Error gives the sentence.
+func (e fullError) Error() string { return e.text }
+
+// Is tells that the error is ErrDiskFull.
+func (e fullError) Is(target error) bool { return target == ErrDiskFull }
+
+// wal is the log of the database that its next checkpoint takes in.
+func (d Dir) wal() string { return filepath.Clean(d.Database() + ".wal") }

@@ -1,0 +1,155 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"pmx/data"
+)
+
+// factForm is how the columns of facts lie in a format. Parquet and NDJSON have lists,
+// CSV has them as JSON arrays. Only Parquet has types for exact decimals, times and
+// days: elsewhere they are text. Text of others is made harmless in CSV alone.
+type factForm data.Format
+
+// text is a column of words.
+func (f factForm) text(col string) string {
+	if f == factForm(data.CSV) {
+		return escapeFormula(col)
+	}
+	return col
+}
+
+// amount is a column of millionths.
+func (f factForm) amount(col string) string {
+	if f == factForm(data.Parquet) {
+		return exactDecimal(col) + "::DECIMAL(18, 6)"
+	}
+	return exactDecimal(col) + "::VARCHAR"
+}
+
+// moment is a column of unix µs.
+func (f factForm) moment(col string) string {
+	if f == factForm(data.Parquet) {
+		return fmt.Sprintf("make_timestamp(%s)::TIMESTAMPTZ", col)
+	}
+	return rfc3339(col)
+}
+
+// day is a column of days since 1970.
+func (f factForm) day(col string) string {
+	date := fmt.Sprintf("(DATE '1970-01-01' + %s)::DATE", col)
+	if f == factForm(data.Parquet) {
+		return date
+	}
+	return date + "::VARCHAR"
+}
+
+// texts is a column with a JSON array of strings.
+func (f factForm) texts(col string) string {
+	if f == factForm(data.CSV) {
+		return col
+	}
+	return fmt.Sprintf(`from_json(%s, '["VARCHAR"]')`, col)
+}
+
+// decimals is a column with a JSON array of decimals in whole units.
+func (f factForm) decimals(col string) string {
+	if f == factForm(data.Parquet) {
+		return fmt.Sprintf("list_transform(%s, lambda x: x::DECIMAL(18, 6))", f.texts(col))
+	}
+	return f.texts(col)
+}
+
+// list is a list column, each element by what each makes of x; number is its type in
+// Parquet.
+func (f factForm) list(col, number string, each string) string {
+	switch data.Format(f) {
+	case data.Parquet:
+		return fmt.Sprintf("list_transform(%s, lambda x: (%s)::%s)", col, each, number)
+	case data.NDJSON:
+		return fmt.Sprintf("list_transform(%s, lambda x: (%s)::VARCHAR)", col, each)
+	}
+	return fmt.Sprintf(`'[' || array_to_string(list_transform(%s, lambda x: '"' || (%s)::VARCHAR || '"'), ',') || ']'`, col, each)
+}
+
+// replacements are what stands in facts.sql for columns that depend on the format, by
+// the name behind the @.
+type replacements map[string]string
+
+// pairs gives them for Statements.Get, longer names first: one may begin another.
+func (r replacements) pairs() []string {
+	names := make([]string, 0, len(r))
+	for name := range r {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	pairs := make([]string, 0, 2*len(r))
+	for _, name := range names {
+		pairs = append(pairs, "@"+name, r[name])
+	}
+	return pairs
+}
+
+// factsQuery writes a dataset's columns as the format can carry them exactly.
+func factsQuery(dataset string, format data.Format) string {
+	f, r := factForm(format), replacements{}
+	if unit := celsius[dataset]; unit != "" {
+		weatherColumns(f, r, unit)
+	} else if dataset == "fills" {
+		fillColumns(f, r)
+	} else {
+		marketColumns(f, r)
+	}
+	return statements.Get(dataset, r.pairs()...)
+}
+
+func fillColumns(f factForm, r replacements) {
+	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.text("n.name"), f.text("t.named.label")
+	for _, c := range []string{"shares", "usd", "fee"} {
+		r[c] = f.amount("f." + c)
+	}
+}
+
+func marketColumns(f factForm, r replacements) {
+	for _, c := range []string{"gamma_id", "question_id", "question", "slug", "description", "resolution_source", "group_item_title",
+		"group_item_threshold", "icon", "event_id", "event_slug", "event_title", "series_slug", "neg_risk_market_id", "category", "category_source"} {
+		r[c] = f.text(c)
+	}
+	for _, c := range []string{"best_bid", "best_ask", "last_price", "liquidity", "reported_volume"} {
+		r[c] = f.amount(c)
+	}
+	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version", "payout_corrected_at"} {
+		r[c] = f.moment(c)
+	}
+	r["tags"], r["outcomes"], r["token_ids"] = f.texts("tags"), f.texts("coalesce(outcomes, '[]')"), f.texts("coalesce(token_ids, '[]')")
+	r["mapped_tokens"] = f.texts("coalesce(mapped, '[]')")
+	r["time_source"] = f.text(timeSource("payout_at_source"))
+	r["prices"], r["payouts"] = f.decimals("prices"), f.list("payouts", "DECIMAL(18, 6)", exactDecimal("x"))
+}
+
+// celsius tells, for each dataset of the weather, of which rows every temperature
+// has two decimals on that scale; those of all others have on the other.
+var celsius = map[string]string{
+	"forecasts":    "value % 9 = 0 AND coalesce(list_bool_and(list_transform(members, lambda x: x % 9 = 0)), true)",
+	"actuals":      "value % 9 = 0",
+	"observations": "value % 9 = 0",
+	"normals":      "value % 9 = 0 AND coalesce(deviation, 0) % 9 = 0 AND coalesce(p10, 0) % 9 = 0 AND coalesce(p90, 0) % 9 = 0",
+}
+
+func weatherColumns(f factForm, r replacements, unit string) {
+	degrees := func(col string) string { return statements.Get("degrees", "@v", col) }
+	r["unit"], r["deviation"] = statements.Get("unit", "@all", unit), statements.Get("difference", "@v", "deviation")
+	for _, c := range []string{"value", "p10", "p90"} {
+		r[c] = degrees(c)
+	}
+	r["members"] = f.list("members", "DECIMAL(9, 2)", degrees("x"))
+	for _, c := range []string{"issued_at", "run_at", "seen_at", "ts"} {
+		r[c] = f.moment("w." + c)
+	}
+	for _, c := range []string{"source", "station", "period"} {
+		r[c] = f.text("w." + c)
+	}
+	r["date_target"], r["date_day"] = f.day("w.target"), f.day("w.day")
+}

@@ -1,0 +1,88 @@
+package export_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/engine/export"
+)
+
+// threadTimes gives the processor time of every thread of this process, by its id,
+// in ticks, and its niceness: fields 14, 15 and 19 of /proc/PID/task/TID/stat.
+func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
+	t.Helper()
+	ticks, nice = map[string]int64{}, map[string]int{}
+	files, err := filepath.Glob("/proc/self/task/*/stat")
+	if err != nil || len(files) == 0 {
+		t.Skipf("/proc shows no threads: %v", err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		f := strings.Fields(rest)
+		if len(f) < 17 {
+			t.Fatalf("%s: %q", path, text)
+		}
+		user, _ := strconv.ParseInt(f[11], 10, 64)
+		system, _ := strconv.ParseInt(f[12], 10, 64)
+		n, _ := strconv.Atoi(f[16])
+		ticks[path], nice[path] = user+system, n
+	}
+	return ticks, nice
+}
+
+// All of an export runs on threads that give way to requests, of facts as of
+// research datasets. On one thread DuckDB works on the caller's alone.
+func TestExportsGiveWay(t *testing.T) {
+	k := open(t, 1)
+	crowd(t, k, "1000")
+	change(t, k, "INSERT INTO tokens (token, token_id) SELECT i::INTEGER, (i + 1)::VARCHAR FROM range(100) AS r(i)",
+		`INSERT INTO fills BY NAME SELECT 1770000000000000 + i * 1000000 AS ts, (i % 1000)::INTEGER AS wallet, (i % 100)::INTEGER AS token,
+  0::TINYINT AS side, 1::TINYINT AS role, i AS shares, i // 2 AS usd, 0 AS fee, unhex(sha256(i::VARCHAR)) AS tx, i::INTEGER AS log_index,
+  0 AS repeat, 0 AS batch FROM range(600000) AS r(i)`)
+	for name, work := range map[string]func() error{
+		"a file of facts": func() error {
+			_, _, err := k.Exporter().WriteFacts(t.Context(), k.DB().Dir().Tmp(), "fills", data.CSV)
+			return err
+		},
+		"all facts": func() error {
+			return k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), nil, func(export.Partition, string, float64) error { return nil })
+		},
+	} {
+		before, _ := threadTimes(t)
+		done := make(chan error, 1)
+		go func() { done <- work() }()
+		spent, tick := map[bool]int64{}, time.NewTicker(20*time.Millisecond)
+		last := map[string]int64{}
+		var err error
+		for running := true; running; {
+			select {
+			case err = <-done:
+				running = false
+			case <-tick.C:
+			}
+			ticks, nice := threadTimes(t)
+			for thread, n := range ticks {
+				if was := max(before[thread], last[thread]); n > was {
+					spent[nice[thread] > 0] += n - was
+				}
+				last[thread] = n
+			}
+		}
+		tick.Stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spent[true] <= 2*spent[false] {
+			t.Errorf("%s: %d ticks on threads that give way, %d on others", name, spent[true], spent[false])
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package export
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/guard"
+)
+
+// rowGroup is how many rows are copied at once and make one row group. It is
+// DuckDB's own, so that a step reads one block of the frozen rows, occupies one
+// thread, and gives the same bytes however many threads there are.
+const rowGroup = 122_880
+
+// copiers is how many steps of one file are copied at the same time.
+const copiers = 2
+
+// write makes the file in steps of a row group, each a COPY of its own, so that
+// progress moves, memory is bounded and a cancelled export ends soon.
+func (r *frozenRows) write(ctx context.Context, format data.Format, path string, progress func(float64)) (file File, err error) {
+	out, err := newOutputFile(path)
+	if err != nil {
+		return File{}, err
+	}
+	defer func() { err = errors.Join(err, out.discard()) }()
+	var to joiner = &csvJoiner{out: out}
+	if format == data.Parquet {
+		to = &parquetJoiner{out: out, meta: r.metadata(), sorted: r.dataset.sortedBy()}
+	}
+	if err := r.writeSteps(ctx, format, out, to, progress); err != nil {
+		return File{}, err
+	}
+	if err := out.publish(func(f *os.File) error { return readBack(f, format, r) }); err != nil {
+		return File{}, err
+	}
+	return File{Rows: r.count, Bytes: out.size, SHA256: hex.EncodeToString(out.sum.Sum(nil)), AsOf: r.asOf,
+		Version: r.version, Truncated: r.truncated}, nil
+}
+
+// steps is how many steps the rows are; no rows are one, too.
+func (r *frozenRows) steps() int64 { return max(1, (r.count+rowGroup-1)/rowGroup) }
+
+// writeSteps copies the steps in turns and joins each in its order while the next
+// ones are copied.
+func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *outputFile, to joiner, progress func(float64)) error {
+	select {
+	case writeSlots <- struct{}{}:
+		defer func() { <-writeSlots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	group, ctx := errgroup.WithContext(ctx)
+	ready := make([]chan string, min(copiers, r.steps()))
+	for i := range ready {
+		ready[i] = make(chan string, 1)
+		guard.InGroup(group, func() error {
+			defer close(ready[i])
+			return r.copySteps(ctx, fail, format, out.path, int64(i), int64(len(ready)), ready[i])
+		})
+	}
+	guard.InGroup(group, func() error {
+		return engine.LowPriority(func() error { return r.joinSteps(out, to, ready, progress) })
+	})
+	err := group.Wait()
+	for _, left := range ready { // by a join that failed
+		for step := range left {
+			_ = os.Remove(step)
+		}
+	}
+	return err
+}
+
+// writeSlots is held by every file that is being written: each takes connections that
+// requests want too.
+var writeSlots = make(chan struct{}, 2)
+
+// copySteps writes the files of every stride-th step from first on and hands each
+// over, once done. An error is told to fail while the connection is still held: the
+// others must let go of theirs before a broken database can be replaced.
+func (r *frozenRows) copySteps(ctx context.Context, fail context.CancelCauseFunc, format data.Format, path string, first, stride int64, ready chan<- string) error {
+	return r.in.db.ReadLowPriority(ctx, func(conn *sql.Conn) error {
+		for i := first; i < r.steps(); i += stride {
+			step := fmt.Sprintf("%s.%d.step", path, i)
+			err := r.copyStep(ctx, conn, format, step, i)
+			if err == nil {
+				select {
+				case ready <- step:
+					continue
+				case <-ctx.Done():
+					err = ctx.Err()
+				}
+			}
+			_ = os.Remove(step)
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // what went wrong elsewhere
+			}
+			fail(err)
+			return err
+		}
+		return nil
+	})
+}
+
+func (r *frozenRows) copyStep(ctx context.Context, conn *sql.Conn, format data.Format, path string, step int64) error {
+	options := "FORMAT csv, HEADER " + strconv.FormatBool(step == 0)
+	if format == data.Parquet {
+		options = fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d", rowGroup)
+	}
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s WHERE n > %d AND n <= %d) TO '%s' (%s)", r.dataset.shown(format), r.table(),
+		step*rowGroup, min(step*rowGroup+rowGroup, r.count), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), options))
+	return err
+}
+
+// joinSteps takes over the files of all steps in order, removes them, and has
+// what is joined written to the disk, which takes time beside the copying.
+func (r *frozenRows) joinSteps(out *outputFile, to joiner, ready []chan string, progress func(float64)) error {
+	for i := range r.steps() {
+		step, ok := <-ready[i%int64(len(ready))]
+		if !ok {
+			return nil // its copier failed and says why
+		}
+		err := to.add(step, i == 0)
+		if err := errors.Join(err, os.Remove(step)); err != nil {
+			return err
+		}
+		if err := out.file.Sync(); err != nil {
+			return err
+		}
+		progress(float64(i+1) / float64(r.steps()))
+	}
+	return to.finish()
+}

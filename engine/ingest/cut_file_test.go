@@ -1,0 +1,247 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/engine"
+	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
+)
+
+const (
+	addressA = "0xAAaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	addressB = "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	hashOne  = "0x1111111111111111111111111111111111111111111111111111111111111111"
+	hashTwo  = "0x2222222222222222222222222222222222222222222222222222222222222222"
+)
+
+// intake is a database with facts alone: what imports bring is not merged into rollups.
+type intake struct {
+	t  testing.TB
+	im *ingest.Importer
+	at string
+}
+
+func open(t testing.TB) *intake {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := engine.Open(context.Background(), enginetest.Options(t, filepath.Join(dir, "db"), "1GB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	facts := func(_ context.Context, _ *sql.Conn, apply func() error) error { return apply() }
+	return &intake{t: t, at: dir, im: &ingest.Importer{DB: db, Now: time.Now, Rollups: ingest.Rollups{Merge: facts, Postpone: facts},
+		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail}}}
+}
+
+func (v *intake) write(name, content string) string {
+	v.t.Helper()
+	path := filepath.Join(v.at, name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	return path
+}
+
+func (v *intake) load(name, content string) (ingest.Receipt, error) {
+	v.t.Helper()
+	return v.im.Import(context.Background(), v.write(name, content), ingest.Options{})
+}
+
+// factTables are what imports add to, as statements that give rows that do not
+// depend on the numbers that wallets, tokens and markets got.
+var factTables = map[string]string{
+	"fills": "SELECT w.address, t.token_id, f.* EXCLUDE (wallet, token, batch) FROM fills AS f JOIN wallets AS w USING (wallet) " +
+		"JOIN tokens AS t ON t.token = f.token ORDER BY ALL",
+	"waiting_fills": "FROM waiting_fills ORDER BY ALL",
+	"markets":       "SELECT * EXCLUDE (market) FROM markets ORDER BY ALL",
+	"tokens":        "SELECT t.token_id, m.condition, t.outcome, t.named, t.derived FROM tokens AS t LEFT JOIN markets AS m USING (market) ORDER BY ALL",
+	"wallet_names":  "SELECT w.address, n.name, n.ts FROM wallet_names AS n JOIN wallets AS w USING (wallet) ORDER BY ALL",
+}
+
+func (v *intake) facts() map[string][]string {
+	v.t.Helper()
+	out := map[string][]string{}
+	v.each(func(ctx context.Context, conn *sql.Conn) error {
+		for table, query := range factTables {
+			rows, err := conn.QueryContext(ctx, "SELECT (t::VARCHAR) FROM ("+query+") AS t")
+			if err != nil {
+				return fmt.Errorf("%s: %w", table, err)
+			}
+			for rows.Next() {
+				var s string
+				if err := rows.Scan(&s); err != nil {
+					return err
+				}
+				out[table] = append(out[table], s)
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+func (v *intake) each(f func(context.Context, *sql.Conn) error) {
+	v.t.Helper()
+	ctx := context.Background()
+	if err := v.im.DB.Write(ctx, func(conn *sql.Conn) error { return f(ctx, conn) }); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *intake) empty() {
+	v.each(func(ctx context.Context, conn *sql.Conn) error {
+		for _, table := range []string{"fills", "waiting_fills", "wallet_names", "tokens", "markets", "wallets", "batches", "payout_log"} {
+			if _, err := conn.ExecContext(ctx, "DELETE FROM "+table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// queried is a small file of every feed that DuckDB reads. Each has two fills of one
+// transaction by two wallets, and columns at its end that may be cut to something
+// that still reads well.
+var queried = map[string]string{
+	"orderFilled.csv": "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,transactionHash,takerAmountFilled\n" +
+		"1700000000," + addressA + ",0,400000," + addressB + ",77," + hashOne + ",1000000\n" +
+		"1700000001," + addressB + ",77,1000000," + addressA + ",0," + hashTwo + ",400000\n",
+	"trades.csv": "timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,transactionHash,token_amount\n" +
+		"2025-09-10T01:18:12," + hashTwo + "," + addressA + "," + addressB + ",token2,BUY,SELL,0.4,0.4," + hashOne + ",1.25\n" +
+		"2025-09-10T01:18:13," + hashTwo + "," + addressB + "," + addressA + ",token2,SELL,BUY,0.4,0.4," + hashOne + ",12.25\n",
+	"api.csv": "proxyWallet,side,asset,conditionId,size,price,timestamp,title,outcome,outcomeIndex,name,transactionHash\n" +
+		addressA + ",BUY,71," + hashTwo + ",12.5,0.41,1700000000,\"Will it, \"\"or\"\" not?\",No,1,Ann," + hashOne + "\n" +
+		addressB + ",SELL,72," + hashTwo + ",3.25,0.59,1700000100,\"Will it, \"\"or\"\" not?\",Yes,0,Bob," + hashOne + "\n",
+	"fills.csv": "ts,wallet,token,side,shares,usd,tx,condition,outcome,name,log_index\n" +
+		"2026-01-02T03:04:05Z," + addressA + ",71,BUY,10.5,4.25," + hashOne + "," + hashTwo + ",1,Ann,12\n" +
+		"2026-01-02T03:04:06Z," + addressB + ",72,SELL,10.5,4.25," + hashOne + "," + hashTwo + ",0,Bob,13\n",
+	"fills.ndjson": `{"ts":"2026-01-02T03:04:05Z","wallet":"` + addressA + `","token":"71","side":"BUY","shares":"10.5","usd":"4.25","tx":"` + hashOne + `"}` + "\n" +
+		`{"ts":"2026-01-02T03:04:06Z","wallet":"` + addressB + `","token":"72","side":"BUY","shares":"10.5","usd":"4.25","tx":"` + hashOne + `"}` + "\n",
+	"api.ndjson": `{"proxyWallet":"` + addressA + `","side":"BUY","asset":"71","size":10,"price":0.4,"timestamp":1700000000,"transactionHash":"` + hashOne + `"}` + "\n" +
+		`{"proxyWallet":"` + addressB + `","side":"SELL","asset":"71","size":10,"price":0.4,"timestamp":1700000000,"transactionHash":"` + hashOne + `"}` + "\n",
+	"ohio_senate.csv": "Timestamp,Account,Type,Outcome,Amount,Shares,Price\n2022-11-19 22:21:29," + addressA + ",Buy,Smith,0.25,183.64,NA\n" +
+		"2022-11-19 22:21:30," + addressB + ",Sell,Jones,10.25,83.64,0.12\n",
+}
+
+// TestACutFileThenTheWholeOne: a download that broke off at any byte, then the whole
+// file, is the whole file alone; so is the whole one and then the broken one.
+func TestACutFileThenTheWholeOne(t *testing.T) {
+	v := open(t)
+	for name, content := range queried {
+		v.empty()
+		r, err := v.load(name, content)
+		if err != nil || r.RejectedRows() > 0 || r.Read != 2 {
+			t.Errorf("%s: %v, %+v", name, err, r)
+			continue
+		}
+		want := v.facts()
+		header := strings.IndexByte(content, '\n')
+		if !strings.HasSuffix(name, ".csv") {
+			header = 0
+		}
+		first := header + 1 + strings.IndexByte(content[header+1:], '\n')
+		for i, cut := range cuts(first, len(content)) {
+			order := []string{content[:cut], content}
+			if i%3 == 0 { // and the other way round
+				order = []string{content, content[:cut]}
+			}
+			v.empty()
+			for _, part := range order {
+				if _, err := v.load(name, part); err != nil && part == content {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if diff := cmp.Diff(want, v.facts()); diff != "" {
+				t.Errorf("%s, cut at byte %d behind %q (-want +got):\n%s", name, cut, content[max(0, cut-20):cut], diff)
+			}
+		}
+	}
+}
+
+// cuts are places between the rows, in the last cell and, each time others, between.
+func cuts(second, end int) []int {
+	return []int{second, second + 1, end - 1, end - 2, end - 3, second + rand.IntN(end-second), second + rand.IntN(end-second)}
+}
+
+// TestWhatIsThereAndNotReadIsRejected: of every field that tells a fill from others,
+// a value that cannot be read rejects the row, and an empty one does not.
+func TestWhatIsThereAndNotReadIsRejected(t *testing.T) {
+	v := open(t)
+	fill := "2026-01-02T03:04:05Z," + addressA + ",71,BUY,10.5,4.25"
+	for _, tc := range []struct{ name, header, row, reason string }{
+		{"fills.csv", "ts,wallet,token,side,shares,usd,tx", fill + ",%", "bad_hash"},
+		{"fills.csv", "ts,wallet,token,side,shares,usd,log_index", fill + ",%", "bad_log_index"},
+		{"fills.csv", "ts,wallet,token,side,shares,usd,block", fill + ",%", "bad_block"},
+		{"fills.csv", "ts,wallet,token,side,shares,usd,condition", fill + ",%", "bad_condition"},
+		{"fills.csv", "ts,wallet,token,side,shares,usd,outcome", fill + ",%", "bad_outcome"},
+		{"fills.csv", "ts,wallet,token,side,shares,usd,fee", fill + ",%", "bad_amount"},
+		{"orderFilled.csv", "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash",
+			"1700000000," + addressA + ",0,400000," + addressB + ",77,1000000,%", "bad_hash"},
+		{"orderFilled.csv", "timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash",
+			"1700000000," + addressA + ",0,400000,%,77,1000000," + hashOne, "bad_address"},
+		{"trades.csv", "timestamp,market_id,maker,taker,nonusdc_side,maker_direction,taker_direction,price,usd_amount,token_amount,transactionHash",
+			"2025-09-10T01:18:12," + hashTwo + "," + addressA + "," + addressB + ",token2,BUY,SELL,0.4,0.4,1,%", "bad_hash"},
+		{"api.csv", "proxyWallet,side,asset,size,price,timestamp,transactionHash", addressA + ",BUY,71,12.5,0.41,1700000000,%", "bad_hash"},
+		{"api.csv", "proxyWallet,side,asset,size,price,timestamp,conditionId", addressA + ",BUY,71,12.5,0.41,1700000000,%", "bad_condition"},
+		{"api.csv", "proxyWallet,side,asset,size,price,timestamp,outcomeIndex", addressA + ",BUY,71,12.5,0.41,1700000000,%", "bad_outcome"},
+	} {
+		for value, want := range map[string]map[string]int64{"0x12z": {tc.reason: 1}, "": {}, "nan": {}} {
+			v.empty()
+			r, err := v.load(tc.name, tc.header+"\n"+strings.Replace(tc.row, "%", value, 1)+"\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, r.Rejected); diff != "" || r.Inserted+r.Waiting+r.RejectedRows() != 1 {
+				t.Errorf("%s %s %q: %+v %s", tc.name, tc.reason, value, r, diff)
+			}
+		}
+	}
+}
+
+// TestAStrayQuoteCostsItsRow: whether DuckDB reads the rest of the file as one cell
+// or gives up, every other line goes in and is counted.
+func TestAStrayQuoteCostsItsRow(t *testing.T) {
+	for _, rows := range []int{100, 60_000} {
+		var b strings.Builder
+		b.WriteString("timestamp,maker,makerAssetId,makerAmountFilled,taker,takerAssetId,takerAmountFilled,transactionHash\n")
+		for i := range rows {
+			quote := ""
+			if i == 40 {
+				quote = `"`
+			}
+			fmt.Fprintf(&b, "%d,%s,0,400000,%s%s,77,1000000,%s\n", 1700000000+i, addressA, quote, addressB, hashOne)
+		}
+		r, err := open(t).load("orderFilled.csv", b.String())
+		if err != nil || r.Read != int64(rows) || r.Inserted != int64(rows)-1 || r.Rejected["bad_row"] != 1 {
+			t.Errorf("%d rows: %v %+v", rows, err, r)
+		}
+		if r.RejectedFile != "" {
+			kept, err := os.ReadFile(r.RejectedFile)
+			if err != nil || !strings.Contains(string(kept), `"line":42,`) {
+				t.Errorf("%v %s", err, kept)
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// Directory knows the ids that wallets and tokens have in the database.
+type Directory interface {
+	Wallet(a data.Address) (int32, bool)
+	Token(tokenID string) (int32, bool)
+	// Known is how many of each it knows: only when it knows all may it be asked.
+	Known() (wallets, tokens int)
+}
+
+// memoryRows is up to how many staged rows ids are looked up one by one.
+const memoryRows = 200_000
+
+// internFromMemory gives the staged rows their ids with the help of the
+// Directory; false where there is none, it is not up to date, or the file is so
+// large that a join is quicker.
+func (j *fileImport) internFromMemory() (bool, error) {
+	if j.im.Directory == nil {
+		return false, nil
+	}
+	var wallets, tokens, rows int
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DimensionCounts")).Scan(&wallets, &tokens, &rows); err != nil {
+		return false, err
+	}
+	knownWallets, knownTokens := j.im.Directory.Known()
+	if rows > memoryRows || knownWallets != wallets || knownTokens != tokens {
+		return false, nil
+	}
+	if err := j.execAll("MemoryEmpty", "MemoryTokensEmpty"); err != nil {
+		return false, err
+	}
+	err := j.lookUp("StagedWallets", "s_wallet", wallets, func(v driver.Value) (int32, bool) {
+		return j.im.Directory.Wallet(data.Address(v.([]byte)))
+	})
+	if err != nil {
+		return false, err
+	}
+	err = j.lookUp("StagedTokens", "s_token", tokens, func(v driver.Value) (int32, bool) {
+		return j.im.Directory.Token(engine.Text(v))
+	})
+	if err != nil {
+		return false, err
+	}
+	if err := j.exec("AddWallets", "@first", strconv.Itoa(wallets)); err != nil {
+		return false, err
+	}
+	if err := j.exec("AddTokens", "@first", strconv.Itoa(tokens)); err != nil {
+		return false, err
+	}
+	return true, j.exec("Interned", "@wallets", "s_wallet", "@tokens", "s_token")
+}
+
+// lookUp writes the ids of the values a query gives into table; values that are
+// not known get the next ids, in the order they come.
+func (j *fileImport) lookUp(query, table string, next int, find func(driver.Value) (int32, bool)) error {
+	type entry struct {
+		id    int32
+		value driver.Value
+	}
+	var list []entry
+	err := engine.Each(j.ctx, j.conn, statements.Get(query), func(row []driver.Value) error {
+		id, known := find(row[0])
+		if !known {
+			id = int32(next)
+			next++
+		}
+		list = append(list, entry{id, row[0]})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", query, err)
+	}
+	return engine.AppendTemp(j.conn, table, len(list), func(i int) []driver.Value {
+		return []driver.Value{list[i].id, list[i].value}
+	})
+}

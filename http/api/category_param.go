@@ -1,0 +1,43 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"pmx/data/reference"
+)
+
+// categoryDoc says which categories a parameter takes.
+var categoryDoc = "; letter case does not count. The categories are " + reference.CategoryList() +
+	", and any other that a market of the venue has; what is none of them is an error that lists them"
+
+func categoryParam() Param {
+	return Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
+		Doc: "markets of this category; repeated: of any of them" + categoryDoc}
+}
+
+// categories lists the categories of w's markets that a parameter means, nil where
+// it is not given. One that only the fixed table has stands for itself.
+func (call *Call) categories(param int, w *marketEpoch) ([]string, *problem) {
+	asked := call.texts(param)
+	if asked == nil {
+		return nil, nil
+	}
+	all := append(w.columns().Categories(), reference.Categories()...)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var list []string
+	for _, text := range asked {
+		before := len(list)
+		for _, c := range all {
+			if strings.EqualFold(c, text) {
+				list = append(list, c)
+			}
+		}
+		if len(list) == before {
+			name := call.route.Params[param].Name
+			return nil, invalid(name, name+" must be one of "+strings.Join(all, ", ")+".")
+		}
+	}
+	return list, nil
+}

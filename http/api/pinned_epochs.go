@@ -1,0 +1,175 @@
+package api
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+	"time"
+
+	"pmx/rollups/serving"
+	"pmx/rollups/serving/screen"
+)
+
+const (
+	// pinIdle is how long an epoch stays pinned after the last page that was read from it.
+	pinIdle = 10 * time.Minute
+	// maxPinned and maxPinnedBytes bound what is kept in memory for pinned epochs alone.
+	maxPinned      = 64
+	maxPinnedBytes = 512 << 20
+)
+
+// marketEpoch is the markets of one epoch. A scan stays in the epoch it began in, so that
+// imports do not shift its pages. The data never changes.
+type marketEpoch struct {
+	screener *serving.Screener
+	catalog  *serving.Catalog
+	asOf     []byte // as JSON
+
+	// Guarded by pinnedEpochs.mu.
+	id       uint64 // 0: no cursor refers to it yet
+	lastUsed time.Time
+	resumed  bool // some scan read a second page
+}
+
+func newMarketEpoch(snap *serving.Snapshot, asOf []byte) *marketEpoch {
+	return &marketEpoch{screener: snap.Screener, catalog: snap.Catalog, asOf: asOf}
+}
+
+// ownBytes is about how many bytes w keeps that o does not.
+func (w *marketEpoch) ownBytes(o *marketEpoch) int64 {
+	if w.screener == nil || o.screener == nil {
+		return 0
+	}
+	return w.screener.UnsharedBytes(o.screener) + w.catalog.UnsharedBytes(o.catalog)
+}
+
+// pinnedEpochs keeps the epochs that scans are reading.
+type pinnedEpochs struct {
+	mu       sync.Mutex
+	boot     uint64 // when the process started: cursors of an earlier one have expired
+	lastID   uint64 // the newest id
+	maxBytes int64  // that may be kept for pinned epochs alone
+	epochs   []*marketEpoch
+}
+
+func newPinnedEpochs(started time.Time) *pinnedEpochs {
+	return &pinnedEpochs{boot: uint64(started.UnixNano()), maxBytes: maxPinnedBytes}
+}
+
+// pin keeps w, because a cursor that refers to it is given out. current is the
+// epoch that is published now.
+func (k *pinnedEpochs) pin(w, current *marketEpoch, now time.Time) (id uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if w.id == 0 {
+		k.lastID++
+		w.id = k.lastID
+	}
+	w.lastUsed = now
+	if !slices.Contains(k.epochs, w) {
+		k.epochs = append(k.epochs, w)
+		slices.SortFunc(k.epochs, func(a, b *marketEpoch) int { return int(int64(a.id - b.id)) })
+		k.evict(current)
+	}
+	return w.id
+}
+
+// lookUp gives the epoch with an id, nil where it is no longer pinned.
+func (k *pinnedEpochs) lookUp(id uint64, current *marketEpoch, now time.Time) *marketEpoch {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.expire(now)
+	w := current
+	if w == nil || w.id != id {
+		at := slices.IndexFunc(k.epochs, func(w *marketEpoch) bool { return w.id == id })
+		if at < 0 {
+			return nil
+		}
+		w = k.epochs[at]
+	}
+	w.lastUsed, w.resumed = now, true
+	return w
+}
+
+// sweep drops epochs that are idle and, now that current is published, those that exceed the bounds.
+func (k *pinnedEpochs) sweep(current *marketEpoch, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.expire(now)
+	k.evict(current)
+}
+
+func (k *pinnedEpochs) expire(now time.Time) {
+	k.epochs = slices.DeleteFunc(k.epochs, func(w *marketEpoch) bool { return now.Sub(w.lastUsed) > pinIdle })
+}
+
+// evict drops epochs while they are too many or too big: first those from which
+// no second page was read, and among these the one that was idle longest.
+func (k *pinnedEpochs) evict(current *marketEpoch) {
+	for len(k.epochs) > maxPinned || len(k.epochs) > 0 && k.pinnedBytes(current) > k.maxBytes {
+		victim := -1
+		for i, w := range k.epochs {
+			if w == current && len(k.epochs) > 1 {
+				continue // it costs nothing
+			}
+			if victim < 0 || w.evictBefore(k.epochs[victim]) {
+				victim = i
+			}
+		}
+		k.epochs = slices.Delete(k.epochs, victim, victim+1)
+	}
+}
+
+func (w *marketEpoch) evictBefore(o *marketEpoch) bool {
+	if w.resumed != o.resumed {
+		return o.resumed
+	}
+	return w.lastUsed.Before(o.lastUsed)
+}
+
+// pinnedBytes is the memory of the pinned epochs that current does not share: of each what the
+// next newer one does not share.
+func (k *pinnedEpochs) pinnedBytes(current *marketEpoch) int64 {
+	n := int64(0)
+	for i, w := range k.epochs {
+		next := current
+		if i+1 < len(k.epochs) {
+			next = k.epochs[i+1]
+		}
+		if next != nil && w != next {
+			n += w.ownBytes(next)
+		}
+	}
+	return n
+}
+
+// screenerPositionSize is the size of a position in a scan of the screener.
+const screenerPositionSize = 8 + 8 + 8 + 8 + 32
+
+// appendPosition adds the position p in the epoch id.
+func (k *pinnedEpochs) appendPosition(b []byte, id uint64, p *screen.Place) []byte {
+	for _, n := range []uint64{k.boot, id, uint64(p.Value), uint64(p.Volume)} {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return append(b, p.Condition[:]...)
+}
+
+// readScreenerPosition reads what appendPosition wrote and finds the epoch.
+func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *screen.Place, *problem) {
+	if len(b) != screenerPositionSize {
+		return nil, nil, badCursor()
+	}
+	var w *marketEpoch
+	if binary.BigEndian.Uint64(b) == a.pinned.boot {
+		w = a.pinned.lookUp(binary.BigEndian.Uint64(b[8:]), v.markets, now)
+	}
+	if w == nil {
+		p := badCursor()
+		p.detail = "This walk has expired: its data is kept for 10 minutes after the last page, for less where memory is short, " +
+			"and not over a restart. Leave cursor out to start again."
+		return nil, nil, p
+	}
+	place := &screen.Place{Value: int64(binary.BigEndian.Uint64(b[16:])), Volume: int64(binary.BigEndian.Uint64(b[24:]))}
+	copy(place.Condition[:], b[32:])
+	return w, place, nil
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+	"pmx/rollups/serving/screen"
+)
+
+// epochs makes snapshots of one market, each of which changed since the one before.
+func epochs(n int) (list []*encodedSnapshot) {
+	catalog, screener := serving.NewCatalogBuilder(), serving.NewScreenerBuilder()
+	for i := range n {
+		catalog.Set(&serving.Market{Condition: data.Hash{1}})
+		f := serving.NewFigures(serving.TakerUSD)
+		f.Volume24h = data.Micro(i)
+		catalog.SetFigures(0, f)
+		snap := &serving.Snapshot{Epoch: uint64(i), Catalog: catalog.Seal()}
+		snap.Screener = screener.Next(snap.Catalog)
+		list = append(list, newEncodedSnapshot(snap))
+	}
+	return list
+}
+
+func TestCursorsOfAnEarlierRunHaveExpired(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	before, after := &API{pinned: newPinnedEpochs(now)}, &API{pinned: newPinnedEpochs(now.Add(time.Minute))}
+	v := epochs(1)[0]
+	want := screen.Place{Value: screen.Null, Volume: 7, Condition: data.Hash{1, 31: 2}}
+	b := before.pinned.appendPosition(nil, before.pinned.pin(v.markets, v.markets, now), &want)
+	w, place, bad := before.readScreenerPosition(b, v, now)
+	if bad != nil || w != v.markets || *place != want {
+		t.Errorf("in the same run: %+v, %v", place, bad)
+	}
+	after.pinned.pin(v.markets, v.markets, now) // which has the same id there
+	if _, _, bad = after.readScreenerPosition(b, v, now); bad == nil || bad.code != "invalid_cursor" || !strings.Contains(bad.detail, "expired") {
+		t.Errorf("after a restart: %v", bad)
+	}
+	if _, _, bad = before.readScreenerPosition(b[1:], v, now); bad == nil || strings.Contains(bad.detail, "expired") {
+		t.Errorf("a place cut short: %v", bad)
+	}
+}
+
+// What pinned epochs keep in memory is bounded: of four epochs, each of which replaced the
+// same, three fit; the one that nobody followed goes first.
+func TestPinnedEpochsAreBounded(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	k, views := newPinnedEpochs(now), epochs(6)
+	one := views[0].markets.ownBytes(views[1].markets)
+	if one <= 0 || views[0].markets.ownBytes(views[0].markets) != 0 {
+		t.Fatalf("an epoch keeps %d bytes that the next has not", one)
+	}
+	k.maxBytes = 3 * one
+	current := views[5]
+	for i, v := range views[:4] {
+		k.pin(v.markets, v.markets, now.Add(time.Duration(i)*time.Second))
+	}
+	if k.lookUp(views[0].markets.id, current.markets, now) == nil {
+		t.Fatal("the first epoch is gone before anything was published")
+	}
+	k.sweep(current.markets, now)
+	var kept []uint64
+	for _, w := range k.epochs {
+		kept = append(kept, w.id)
+	}
+	// The second was idle longest of those that nobody followed.
+	if len(kept) != 3 || kept[0] != 1 || kept[1] != 3 || k.pinnedBytes(current.markets) > k.maxBytes {
+		t.Errorf("kept %v, %d bytes of %d", kept, k.pinnedBytes(current.markets), k.maxBytes)
+	}
+	k.pin(current.markets, current.markets, now.Add(time.Minute))
+	k.sweep(current.markets, now.Add(pinIdle+30*time.Second))
+	if len(k.epochs) != 1 || k.epochs[0] != current.markets {
+		t.Errorf("%d epochs are pinned when all but one are idle", len(k.epochs))
+	}
+	k.maxBytes = -1
+	k.sweep(current.markets, now.Add(time.Minute))
+	if len(k.epochs) != 0 {
+		t.Error("not even the current epoch may be pinned, and it is")
+	}
+}

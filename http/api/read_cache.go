@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Reader answers what the snapshot in memory does not hold. Every method is
+// called with a deadline and gives rows in a total order.
+type Reader interface {
+	traderReader
+	marketReader
+	eventReader
+	whaleReader
+	indexReader
+	weatherReader
+}
+
+const (
+	// readTimeout bounds a read of the database: Fiber does not tell when a
+	// client goes away.
+	readTimeout = 5 * time.Second
+	// maxReadCacheBytes bounds the results of reads that are kept for equal requests.
+	maxReadCacheBytes = 64 << 20
+)
+
+// readCache keeps the results of reads. The epoch is part of every key, so nothing has to
+// be invalidated; concurrent equal requests share one read.
+type readCache struct {
+	cache *otter.Cache[string, cacheEntry]
+}
+
+func newReadCache() (*readCache, error) {
+	cache, err := otter.New(&otter.Options[string, cacheEntry]{
+		MaximumWeight: maxReadCacheBytes,
+		Weigher: func(key string, k cacheEntry) uint32 {
+			return k.weight + min(uint32(len(key)), math.MaxUint32-k.weight)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read cache: %w", err)
+	}
+	return &readCache{cache: cache}, nil
+}
+
+// cachedRead gives what load gave for key in the epoch of v; concurrent callers share one
+// call of load. The result is shared and must not be changed.
+func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	full := fmt.Sprintf("%d %s", v.snap.Epoch, key)
+	got, err := a.readCache.cache.Get(ctx, full, otter.LoaderFunc[string, cacheEntry](func(ctx context.Context, _ string) (cacheEntry, error) {
+		v, err := load(ctx)
+		if err != nil {
+			return cacheEntry{}, err
+		}
+		return newCacheEntry(v), nil
+	}))
+	if err != nil {
+		var zero T
+		return zero, fmt.Errorf("read %s: %w", key, err)
+	}
+	return got.value.(T), nil
+}

@@ -1,0 +1,276 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"pmx/rollups/serving"
+	"pmx/rollups/serving/screen"
+	"pmx/rollups/serving/search"
+)
+
+// The places of the parameters that GET /screener and GET /screener/summary share.
+const (
+	screenQ = iota
+	screenCategory
+	screenNoCategory
+	screenTag
+	screenNoTag
+	screenStatus
+	screenEvent
+	screenNegRisk
+	screenResolved
+	screenEndsAfter
+	screenEndsBefore
+	screenCreatedAfter
+	screenCreatedBefore
+	screenMin                             // of the first figure; its max follows, then the next figure
+	screenFilters = screenMin + 2*figures // how many they are
+)
+
+// figures is how many of the screener's fields have a minimum and a maximum as
+// parameters: those before the times.
+const figures = int(screen.CreatedAt)
+
+// figure is what a field is called, and how it is written.
+type figure struct {
+	name  string
+	least int64 // that a parameter may have
+	most  int64
+	count bool // a whole number
+	time  bool
+	about string
+}
+
+// maxUSD is a trillion dollars.
+const maxUSD = 1_000_000_000_000_000_000
+
+// figureOf describes a field.
+func figureOf(f screen.Field) figure {
+	return [screen.Fields]figure{
+		screen.Volume24h:      {name: "volume_24h", most: maxUSD, about: "USD traded in the last 24 hours"},
+		screen.Volume7d:       {name: "volume_7d", most: maxUSD, about: "USD traded in the last 168 hours"},
+		screen.Volume30d:      {name: "volume_30d", most: maxUSD, about: "USD traded in the last 720 hours"},
+		screen.Volume:         {name: "volume", most: maxUSD, about: "USD traded since the first fill"},
+		screen.Liquidity:      {name: "liquidity", most: maxUSD, about: "USD in the book"},
+		screen.Traders24h:     {name: "traders_24h", most: math.MaxInt32, count: true, about: "distinct wallets of the last 24 hours"},
+		screen.Traders:        {name: "traders", most: math.MaxInt32, count: true, about: "distinct wallets"},
+		screen.Trades:         {name: "trades", most: 1_000_000_000_000, count: true, about: "fills"},
+		screen.Price:          {name: "price", most: 1_000_000, about: "price of the first outcome"},
+		screen.PriceChange24h: {name: "price_change_24h", least: -1_000_000, most: 1_000_000, about: "change of the price in 24 hours"},
+		screen.WhaleFlow24h:   {name: "whale_flow_24h", least: -maxUSD, most: maxUSD, about: "USD of whale moves of the last 24 hours towards the first outcome less those away from it"},
+		screen.Spread:         {name: "spread", least: -1_000_000, most: 1_000_000, about: "best ask less best bid"},
+		screen.CreatedAt:      {name: "created_at", time: true},
+		screen.EndDate:        {name: "end_date", time: true},
+		screen.ResolvedAt:     {name: "resolved_at", time: true},
+		screen.LastTradeAt:    {name: "last_trade_at", time: true},
+	}[f]
+}
+
+// filterNames is how often a filter by name may be repeated.
+const filterNames = 20
+
+func queryParam() Param {
+	return Param{Name: "q", Kind: Text, Min: 1, Max: 100, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit"}
+}
+
+func statusParam() Param {
+	var states []string
+	for _, s := range serving.Statuses {
+		states = append(states, string(s))
+	}
+	return Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
+}
+
+// filterParams are the filters of the screener.
+func filterParams() []Param {
+	yesNo := []string{"true", "false"}
+	params := []Param{
+		screenQ:        queryParam(),
+		screenCategory: categoryParam(),
+		screenNoCategory: {Name: "exclude_category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
+			Doc: "leave the markets of this category out; may be repeated" + categoryDoc},
+		screenTag:           {Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; repeated: with any of them"},
+		screenNoTag:         {Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "leave the markets with this tag out; may be repeated"},
+		screenStatus:        statusParam(),
+		screenEvent:         {Name: "event_id", Kind: Text, Min: 1, Max: 300, Doc: "markets of this event, named by its id or slug"},
+		screenNegRisk:       {Name: "neg_risk", Kind: Choice, Choices: yesNo, Doc: "markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known"},
+		screenResolved:      {Name: "has_resolution", Kind: Choice, Choices: yesNo, Doc: "markets whose payouts are (true) or are not (false) known"},
+		screenEndsAfter:     {Name: "ends_after", Kind: Moment, Doc: "markets that end at this time or later"},
+		screenEndsBefore:    {Name: "ends_before", Kind: Moment, Doc: "markets that end before this time"},
+		screenCreatedAfter:  {Name: "created_after", Kind: Moment, Doc: "markets made at this time or later"},
+		screenCreatedBefore: {Name: "created_before", Kind: Moment, Doc: "markets made before this time"},
+	}
+	for i := range figures {
+		f := figureOf(screen.Field(i))
+		kind := Decimal
+		if f.count {
+			kind = Integer
+		}
+		params = append(params, Param{Name: "min_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at least"},
+			Param{Name: "max_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at most"})
+	}
+	return params
+}
+
+// screening is a filter while it is applied.
+type screening struct {
+	screen.Filter
+	matches *search.Matches // of q; nil: there is no q
+}
+
+// release gives back what the filter borrowed.
+func (s *screening) release() {
+	if s.matches != nil {
+		s.matches.Release()
+	}
+}
+
+// screening reads the filters of call, whose parameters begin with filterParams,
+// for the markets of w. The caller releases it.
+func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
+	s := &screening{}
+	words, bad := call.words(screenQ)
+	if bad == nil {
+		bad = call.ranges(&s.Filter)
+	}
+	if bad == nil {
+		s.Class, bad = call.classes(w)
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	s.Tags, s.NoTags = call.texts(screenTag), call.texts(screenNoTag)
+	if event := &call.values[screenEvent]; event.given {
+		s.Within = append(s.Within, eventSet(w.catalog, event.text))
+	}
+	if words != nil && w.screener != nil {
+		s.matches = w.screener.Titles.Find(words)
+		s.Within = append(s.Within, screen.Set(s.matches.All()))
+	}
+	return s, nil
+}
+
+// words are those of a query; nil where it is not given.
+func (call *Call) words(param int) ([]string, *problem) {
+	v := &call.values[param]
+	if !v.given {
+		return nil, nil
+	}
+	words := search.Words(v.text)
+	if words == nil {
+		return nil, invalid("q", "q must hold a letter or a digit: words of a title, or beginnings of words.")
+	}
+	return words, nil
+}
+
+// eventSet is the markets of an event.
+func eventSet(c *serving.Catalog, key string) screen.Set {
+	set := make(screen.Set, (c.Len()+63)/64)
+	if e := c.Event(key); e != nil {
+		for _, id := range e.Markets {
+			set[id>>6] |= 1 << (id & 63)
+		}
+	}
+	return set
+}
+
+// ranges adds the ranges of figures and times that call gives.
+func (call *Call) ranges(f *screen.Filter) *problem {
+	for i := range figures {
+		low, high := &call.values[screenMin+2*i], &call.values[screenMin+2*i+1]
+		if !low.given && !high.given {
+			continue
+		}
+		r := screen.Range{Field: screen.Field(i), Least: screen.Null + 1, Most: math.MaxInt64}
+		if low.given {
+			r.Least = low.n
+		}
+		if high.given {
+			r.Most = high.n
+		}
+		if r.Least > r.Most {
+			name := figureOf(r.Field).name
+			return invalid("max_"+name, fmt.Sprintf("max_%s must not be less than min_%s.", name, name))
+		}
+		f.Ranges = append(f.Ranges, r)
+	}
+	for _, t := range []struct {
+		field         screen.Field
+		after, before int
+		name          string
+	}{{screen.EndDate, screenEndsAfter, screenEndsBefore, "ends"}, {screen.CreatedAt, screenCreatedAfter, screenCreatedBefore, "created"}} {
+		after, before := &call.values[t.after], &call.values[t.before]
+		if !after.given && !before.given {
+			continue
+		}
+		r := screen.Range{Field: t.field, Least: screen.Null + 1, Most: math.MaxInt64}
+		if after.given {
+			r.Least = after.n
+		}
+		if before.given {
+			r.Most = before.n - 1
+		}
+		if r.Least > r.Most {
+			return invalid(t.name+"_before", fmt.Sprintf("%s_before must be later than %s_after.", t.name, t.name))
+		}
+		f.Ranges = append(f.Ranges, r)
+	}
+	return nil
+}
+
+// classes is what the filter asks of a market's class; nil: nothing.
+func (call *Call) classes(w *marketEpoch) (func(*screen.Class) bool, *problem) {
+	categories, bad := call.categories(screenCategory, w)
+	if bad != nil {
+		return nil, bad
+	}
+	noCategories, bad := call.categories(screenNoCategory, w)
+	if bad != nil {
+		return nil, bad
+	}
+	states, negRisk, resolved := call.choices(screenStatus), &call.values[screenNegRisk], &call.values[screenResolved]
+	if categories == nil && noCategories == nil && states == nil && !negRisk.given && !resolved.given {
+		return nil, nil
+	}
+	return func(c *screen.Class) bool {
+		switch {
+		case categories != nil && !slices.Contains(categories, c.Category), slices.Contains(noCategories, c.Category),
+			states != nil && !slices.Contains(states, c.Status),
+			negRisk.given && (c.NegRisk == nil || strconv.FormatBool(*c.NegRisk) != [2]string{"true", "false"}[negRisk.n]),
+			resolved.given && (c.Status == string(serving.Resolved)) != (resolved.n == 0):
+			return false
+		}
+		return true
+	}, nil
+}
+
+// texts lists what a Text that may be repeated holds; nil where it is not given.
+func (call *Call) texts(param int) []string {
+	v := &call.values[param]
+	if !v.given {
+		return nil
+	}
+	list := []string{v.text}
+	for i := range v.more {
+		list = append(list, v.more[i].text)
+	}
+	return list
+}
+
+// choices lists what a Choice that may be repeated holds; nil where it is not
+// given.
+func (call *Call) choices(param int) []string {
+	v := &call.values[param]
+	if !v.given {
+		return nil
+	}
+	all := call.route.Params[param].Choices
+	list := []string{all[v.n]}
+	for i := range v.more {
+		list = append(list, all[v.more[i].n])
+	}
+	return list
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/http/access"
+)
+
+// seriesBody is a list of a snapshot by time, oldest first, encoded once: any number of the
+// newest rows is a suffix of one buffer.
+type seriesBody struct {
+	once   sync.Once
+	middle []byte // from behind as_of to the bracket of the rows
+	rows   []byte // each with the comma behind it
+	starts []int  // of each row, and where the last one ends
+	bodies [access.Nobody + 1][]atomic.Pointer[encodedBody]
+}
+
+// encode encodes n rows; middle is what stands between as_of and the
+// first of them, from its comma on.
+func (o *seriesBody) encode(middle []byte, n int, row func(b []byte, i int) []byte) {
+	o.middle = middle
+	o.starts = make([]int, 1, n+1)
+	for i := range n {
+		o.rows = append(row(o.rows, i), ',')
+		o.starts = append(o.starts, len(o.rows))
+	}
+	for tier := range o.bodies {
+		o.bodies[tier] = make([]atomic.Pointer[encodedBody], n+1)
+	}
+}
+
+// bodyFor gives the answer with the n newest rows, made at its first use. shown gives
+// the first row that the plan shows of those from one on, and says in the envelope
+// what it leaves out; it and e must be the same for every call of the tier.
+func (o *seriesBody) bodyFor(all *envelopes, asOf []byte, n int, e envelope, shown func(from int, e *envelope) int) *encodedBody {
+	from := max(0, len(o.starts)-1-n)
+	slot := &o.bodies[e.tier][from]
+	if r := slot.Load(); r != nil {
+		return r
+	}
+	from = shown(from, &e)
+	r := &encodedBody{rows: o.rows[o.starts[from]:max(o.starts[from], len(o.rows)-1)], suffix: "]}"}
+	b := all.append([]byte{'{'}, e)
+	r.etag = etagOf(chainSums(xxhash.Sum64(b), xxhash.Sum64(o.middle), xxhash.Sum64(r.rows)))
+	r.prefix = append(append(append(b, `,"as_of":`...), asOf...), o.middle...)
+	if !slot.CompareAndSwap(nil, r) {
+		return slot.Load()
+	}
+	return r
+}

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/engine/guard"
+	"pmx/rollups/serving"
+)
+
+func TestTroubleInTheBackgroundIsShown(t *testing.T) {
+	now := time.Now()
+	fresh := serving.Freshness{LastCycle: now, LastMarkets: now}
+	watch := guard.New(zerolog.Nop())
+	_ = watch.Do("warm", func() error { return nil })
+	if text := failureText(fresh, watch); text != "" {
+		t.Errorf("without trouble: %q", text)
+	}
+	_ = watch.Do("warm", func() error { panic("/secret/path") })
+	full := fresh
+	full.DiskFull = true
+	for _, c := range []struct {
+		fresh serving.Freshness
+		want  string
+	}{{fresh, "(warm, last at"}, {full, "The disk is full"}} {
+		parts := gradeAll(c.fresh, failureText(c.fresh, watch), now, now, false)
+		grade, detail := worstGrade(parts[:])
+		if grade != "D" || !parts[0].failed || !strings.Contains(detail, c.want) || strings.Contains(detail, "secret") {
+			t.Errorf("%s %v %q", grade, parts[0].failed, detail)
+		}
+	}
+	_ = watch.Do("warm", func() error { return nil })
+	if text := failureText(fresh, watch); text != "" {
+		t.Errorf("after it went well: %q", text)
+	}
+}

@@ -1,0 +1,195 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/engine/guard"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// gradeRule grades one subsystem by its lag: the first grade whose bound the lag
+// does not exceed, F beyond the last or where there is no as_of.
+type gradeRule struct {
+	name   string
+	asOf   string // what as_of stands for
+	bounds [4]time.Duration
+	cycle  bool   // pending and failed count, see the caps
+	still  bool   // of a historical venue: the lag is that behind the venue's own as_of
+	none   string // said where there is no as_of
+	late   string // said where the lag costs the best grade; %s is as_of
+}
+
+const grades = "ABCDF"
+
+// The thresholds that both the grades and the published rules come from.
+var (
+	servingRule = gradeRule{
+		name: "serving_tables", asOf: "the last finished refresh cycle", cycle: true,
+		bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour},
+		none:   "No refresh has finished yet: wait for the first one.",
+		late:   "The last refresh finished at %s: see that the server's refresh schedule is on and what its log says.",
+	}
+	tradesRule = gradeRule{
+		name: "trades", asOf: "the newest trade",
+		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+		none:   "There is no fill yet: import some.",
+		late:   "The newest fill is of %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
+	}
+	marketsRule = gradeRule{
+		name: "markets", asOf: "the last import that added or changed markets",
+		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
+		none:   "No market has been described yet: import markets.",
+		late:   "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
+	}
+)
+
+// historical is the rule for a venue that is historical on purpose, whose present is
+// its own as_of.
+func (r gradeRule) historical() *gradeRule {
+	r.still = true
+	r.late = strings.Replace(r.late, "; if the venue is historical on purpose, serve it with --historical", "", 1)
+	return &r
+}
+
+// The rules of a historical venue: that of the serving tables is the same.
+var historicalTrades, historicalMarkets = tradesRule.historical(), marketsRule.historical()
+
+// Caps on the grade of the serving tables, as places in grades.
+const (
+	pendingCap = 1 // B: imported data waits
+	failedCap  = 3 // D: the last cycle failed
+)
+
+// text says the rule in words, out of the same bounds.
+func (r *gradeRule) text() string {
+	var b strings.Builder
+	present := "checked_at"
+	if r.still {
+		present = "the venue's as_of, which is historical on purpose,"
+	}
+	fmt.Fprintf(&b, "as_of is %s; lag_seconds is %s minus as_of; ", r.asOf, present)
+	for i, bound := range r.bounds {
+		fmt.Fprintf(&b, "%c up to %d s, ", grades[i], bound/time.Second)
+	}
+	b.WriteString("F beyond that or without as_of")
+	if r.cycle {
+		fmt.Fprintf(&b, "; at best %c while pending, at best %c while failed", grades[pendingCap], grades[failedCap])
+	}
+	return b.String()
+}
+
+// subsystem is what one grade is computed from, and the grade.
+type subsystem struct {
+	rule            *gradeRule
+	asOf, updated   time.Time
+	pending, failed bool
+	trouble         string // why failed, in words; "": the last cycle did
+	lag             int64  // seconds
+	grade           int    // place in grades
+}
+
+// failureText says in words what is wrong beside a cycle that failed, "" for nothing.
+func failureText(f serving.Freshness, watch *guard.Watch) string {
+	if f.DiskFull {
+		return "The disk is full: imports are refused until there is room, and answers are from what was stored before. Make room on the disk of the data directory."
+	}
+	if f.LogLost {
+		return "The database's log was damaged when the server started, and what was committed behind the damage is missing: the server's log says how much. " +
+			"Import what is missing again and remove the copy of the log from the data directory."
+	}
+	for _, part := range watch.Statuses() {
+		if part.Failing {
+			return fmt.Sprintf("Background work failed in a way that was not foreseen (%s, last at %s) and is tried again: the server's log says where.",
+				part.Name, part.Last.UTC().Format(time.RFC3339))
+		}
+	}
+	return ""
+}
+
+// computeGrade computes lag and grade at now. A clock behind as_of counts as no lag.
+func (s *subsystem) computeGrade(now time.Time) {
+	s.grade = len(grades) - 1
+	if s.asOf.IsZero() {
+		return
+	}
+	s.lag = max(0, now.Unix()-s.asOf.Unix())
+	for i, bound := range s.rule.bounds {
+		if s.lag <= int64(bound/time.Second) {
+			s.grade = i
+			break
+		}
+	}
+	if s.rule.cycle && s.pending {
+		s.grade = max(s.grade, pendingCap)
+	}
+	if s.rule.cycle && s.failed {
+		s.grade = max(s.grade, failedCap)
+	}
+}
+
+// detail says in plain words what keeps the part from the best grade and what to
+// do about it, "" where nothing does.
+func (s *subsystem) detail() string {
+	switch {
+	case s.grade == 0:
+		return ""
+	case s.rule.cycle && s.trouble != "":
+		return s.trouble
+	case s.asOf.IsZero():
+		return s.rule.none
+	case s.rule.cycle && s.failed:
+		return "The last refresh failed, and answers are from before it: the server's log says why."
+	case s.lag <= int64(s.rule.bounds[0]/time.Second):
+		return "Imported data waits for the next refresh: nothing is to be done."
+	}
+	return fmt.Sprintf(s.rule.late, s.asOf.UTC().Format(time.RFC3339))
+}
+
+// worstGrade gives the lowest grade among parts and the detail of the first part that
+// has it.
+func worstGrade(parts []subsystem) (grade, detail string) {
+	low := &parts[0]
+	for i := range parts {
+		if parts[i].grade > low.grade {
+			low = &parts[i]
+		}
+	}
+	return grades[low.grade : low.grade+1], low.detail()
+}
+
+// wire is the subsystem as it travels.
+func (s *subsystem) wire() wire.Subsystem {
+	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text(), Detail: textOrNull(s.detail())}
+	if !s.asOf.IsZero() {
+		asOf, lag := s.asOf.UTC(), s.lag
+		out.AsOf, out.LagSeconds = &asOf, &lag
+	}
+	if !s.updated.IsZero() {
+		updated := s.updated.UTC()
+		out.UpdatedAt = &updated
+	}
+	return out
+}
+
+// append writes the subsystem under its name as wire.Subsystem.
+func (s *subsystem) append(b []byte) []byte {
+	b = appendString(b, s.rule.name)
+	b = append(append(b, `:{"grade":"`...), grades[s.grade])
+	b = append(b, `","lag_seconds":`...)
+	if s.asOf.IsZero() {
+		b = append(b, "null"...)
+	} else {
+		b = strconv.AppendInt(b, s.lag, 10)
+	}
+	b = appendTime(append(b, `,"as_of":`...), s.asOf)
+	b = appendTime(append(b, `,"updated_at":`...), s.updated)
+	b = appendBool(append(b, `,"pending":`...), s.pending)
+	b = appendBool(append(b, `,"failed":`...), s.failed)
+	b = appendText(append(b, `,"detail":`...), s.detail())
+	b = appendString(append(b, `,"rule":`...), s.rule.text())
+	return append(b, '}')
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/http/wire"
+)
+
+const (
+	// StatusKept is how far back the history of grades reaches.
+	StatusKept  = 7 * 24 * time.Hour
+	sampleEvery = time.Minute
+)
+
+// StatusSample is how fresh the service was at one minute. An unnamed type, so
+// that a store needs to import nothing of this package.
+type StatusSample = struct {
+	At     time.Time
+	Grades [3]byte  // of serving tables, trades and markets
+	Lags   [3]int64 // in seconds; -1: nothing there to lag
+}
+
+// StatusStore keeps samples beyond the life of the process.
+type StatusStore interface {
+	// AddStatus keeps s and forgets samples older than keep before it.
+	AddStatus(ctx context.Context, s StatusSample, keep time.Duration) error
+	// StatusSince gives the samples after since, oldest first.
+	StatusSince(ctx context.Context, since time.Time) ([]StatusSample, error)
+}
+
+// statusHistory is the samples of the last StatusKept, oldest first.
+type statusHistory struct {
+	mu      sync.Mutex
+	samples []StatusSample
+}
+
+// add appends s, in place of one of the same minute, and drops what is too old.
+// The samples given out before stay as they are.
+func (h *statusHistory) add(s StatusSample) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old := 0
+	for old < len(h.samples) && !h.samples[old].At.After(s.At.Add(-StatusKept)) {
+		old++
+	}
+	end := len(h.samples)
+	for end > old && !h.samples[end-1].At.Before(s.At) {
+		end--
+	}
+	h.samples = append(h.samples[old:end:end], s)
+}
+
+// StatusHistory gives the samples of the last seven days, oldest first. They are
+// shared and must not be changed.
+func (a *API) StatusHistory() []StatusSample {
+	a.history.mu.Lock()
+	defer a.history.mu.Unlock()
+	return a.history.samples
+}
+
+// StatusNow is what GET /status/public would answer now.
+func (a *API) StatusNow() wire.PublicStatus {
+	now := a.now()
+	parts := a.grade(now)
+	grade, detail := worstGrade(parts[:])
+	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: now.UTC(), Historical: a.historical}
+	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
+		*to = parts[i].wire()
+	}
+	return s
+}
+
+// grade grades every subsystem at now.
+func (a *API) grade(now time.Time) [3]subsystem {
+	var newest time.Time
+	if v := a.published.Load(); v != nil {
+		newest = v.snap.AsOf
+	}
+	fresh := a.source.Freshness()
+	return gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
+}
+
+// SampleStatus takes the sample of this minute and gives it to store. It counts
+// in memory also where store fails.
+func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
+	now := a.now()
+	s := StatusSample{At: now.UTC().Truncate(sampleEvery)}
+	for i, part := range a.grade(now) {
+		s.Grades[i], s.Lags[i] = grades[part.grade], part.lag
+		if part.asOf.IsZero() {
+			s.Lags[i] = -1
+		}
+	}
+	a.history.add(s)
+	return store.AddStatus(ctx, s, StatusKept)
+}
+
+// LoadStatus makes the samples that store kept the history.
+func (a *API) LoadStatus(ctx context.Context, store StatusStore) error {
+	kept, err := store.StatusSince(ctx, a.now().Add(-StatusKept))
+	if err != nil {
+		return fmt.Errorf("load status history: %w", err)
+	}
+	a.history.mu.Lock()
+	defer a.history.mu.Unlock()
+	a.history.samples = kept
+	return nil
+}
+
+// RecordStatus takes a sample now and every minute until ctx ends. A store that
+// fails is logged once and tried again.
+func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.Logger) error {
+	if err := a.LoadStatus(ctx, store); err != nil {
+		log.Error().Err(err).Msg("status_history_unreadable")
+	}
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := a.SampleStatus(ctx, store)
+		if err != nil && !failing && ctx.Err() == nil {
+			log.Error().Err(err).Msg("status_history_not_kept")
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

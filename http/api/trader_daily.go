@@ -1,0 +1,136 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/access"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// The places of the parameters of GET /trader/{address}/activity/daily.
+const (
+	dailyAddress = iota
+	dailyLimit
+)
+
+// dailyRows is the most days that a reply shows.
+const dailyRows = 365
+
+func dailyRoute() Route {
+	limit := limitParam("90", dailyRows)
+	limit.Doc = "days wanted, the newest; the plan's history cap may trim them"
+	return Route{
+		Method: fiber.MethodGet, Path: "/trader/{address}/activity/daily", Section: wire.Trader, MaxRows: dailyRows,
+		Summary: "What a wallet did day by day, newest first", serve: (*API).traderDaily, Reply: wire.Series[wire.WalletDay]{},
+		Params: []Param{dailyAddress: addressParam(), dailyLimit: limit},
+		Codes:  []string{"trader_not_found"},
+		Doc: "One row per UTC day on which the wallet traded or a market it holds was resolved; other days are left out. " +
+			"A resolution counts on its own day, whenever the market was traded; one later than as_of not yet. One whose time is " +
+			"unknown counts in no `real_pnl`: what it pays is the `undated_redemption` of the day of the wallet's last trade in the " +
+			"market. `cumulative_pnl` adds up every day from the first; with every `undated_redemption` it comes to the lifetime's.",
+	}
+}
+
+// walletDay is what a wallet did on one day, and made of all days up to it.
+type walletDay struct {
+	serving.DaySum
+	redemption, cumulative data.Micro
+	undated                data.Micro // of markets resolved at an unknown time, last traded on the day
+	undatedMarkets         int64
+}
+
+// traderDaily answers GET /trader/{address}/activity/daily.
+func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
+	v, err := a.current()
+	if err != nil {
+		return err
+	}
+	trader, err := v.trader(call.values[dailyAddress].wallet())
+	if err != nil {
+		return err
+	}
+	w := a.scratch.get()
+	defer a.scratch.put(w)
+	redeemed, err := a.walletPaid(v, w, &trader)
+	if err != nil {
+		return err
+	}
+	days, err := a.walletDays(v, w, &trader)
+	if err != nil {
+		return err
+	}
+	w.rows = mergeDays(w.rows[:0], days, redeemed)
+	rows, e := shownDays(call, v.snap, w.rows)
+	mark, start := a.beginReply(call, v.asOf, e)
+	today := serving.DayOf(v.snap.AsOf.UnixMicro())
+	call.buf = appendRows(append(call.buf, `,"data":`...), len(rows), func(b []byte, i int) []byte {
+		return appendWalletDay(b, &rows[len(rows)-1-i], today)
+	})
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+}
+
+// mergeDays adds the days with fills or redemptions to rows, oldest first as
+// both lists are.
+func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPaid) []walletDay {
+	cumulative := data.Micro(0)
+	for len(days) > 0 || len(redeemed) > 0 {
+		var row walletDay
+		if len(redeemed) == 0 || len(days) > 0 && days[0].Day <= redeemed[0].Day {
+			row.DaySum, days = days[0], days[1:]
+		} else {
+			row.Day = redeemed[0].Day
+		}
+		if len(redeemed) > 0 && redeemed[0].Day == row.Day {
+			row.redemption, row.undated, row.undatedMarkets = redeemed[0].USD, redeemed[0].Undated, redeemed[0].UndatedMarkets
+			redeemed = redeemed[1:]
+		}
+		cumulative += row.NetCash() + row.redemption
+		row.cumulative = cumulative
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// shownDays takes the newest rows that were asked for, of those that the plan
+// shows: days of which any part is within its history.
+func shownDays(call *Call, snap *serving.Snapshot, rows []walletDay) ([]walletDay, envelope) {
+	asked := rows[max(0, len(rows)-int(call.values[dailyLimit].n)):]
+	e := envelope{tier: call.tier, maxRows: dailyRows, hint: access.Nobody}
+	first := serving.DayOf(call.historyStart(snap))
+	shown := asked
+	for len(shown) > 0 && shown[0].Day < first {
+		shown = shown[1:]
+	}
+	if len(shown) < len(asked) {
+		e.trimHistory(snap, lastInstant(int64(asked[0].Day+1)*microsPerDay))
+	}
+	return shown, e
+}
+
+// appendWalletDay writes wire.WalletDay.
+func appendWalletDay(b []byte, d *walletDay, today int32) []byte {
+	b = appendDate(append(b, `{"date":`...), d.Day)
+	b = appendBool(append(b, `,"is_partial":`...), d.Day == today)
+	b = strconv.AppendInt(append(b, `,"trades":`...), d.Fills, 10)
+	b = (d.BuyUSD + d.SellUSD).Append(append(b, `,"volume":`...))
+	b = d.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
+	b = d.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
+	b = d.FeeUSD.Append(append(b, `,"fees_usd":`...))
+	b = d.NetCash().Append(append(b, `,"net_cash":`...))
+	b = d.redemption.Append(append(b, `,"redemption_value":`...))
+	b = appendUndated(b, d.undated, d.undatedMarkets)
+	b = (d.NetCash() + d.redemption).Append(append(b, `,"real_pnl":`...))
+	b = d.cumulative.Append(append(b, `,"cumulative_pnl":`...))
+	return append(b, '}')
+}
+
+// appendDate adds a UTC day, counted from 1970, as YYYY-MM-DD.
+func appendDate(b []byte, day int32) []byte {
+	b = time.Unix(int64(day)*86_400, 0).UTC().AppendFormat(append(b, '"'), time.DateOnly)
+	return append(b, '"')
+}

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// traderReader reads what one wallet did in imports up to batch. The rows are
+// added to dst.
+type traderReader interface {
+	// WalletFills gives the n newest fills, newest first; those before after, as
+	// serving.Fill.Compare orders them, where that is given.
+	WalletFills(ctx context.Context, dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
+	// WalletTokens gives what the wallet did with each token, every token once.
+	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet int32, batch int64) ([]serving.TokenSum, error)
+	// WalletDays gives the UTC days with a fill, oldest first.
+	WalletDays(ctx context.Context, dst []serving.DaySum, wallet int32, batch int64) ([]serving.DaySum, error)
+	// WalletInMemory tells whether these reads are so cheap that keeping their
+	// results would cost more.
+	WalletInMemory(wallet int32, batch int64) bool
+}
+
+const (
+	// walletRows is the most markets and fills of a wallet that one reply shows.
+	walletRows = 200
+	// bigBook is from how many markets on a wallet's book is kept for the epoch.
+	bigBook = 2000
+)
+
+// scratch is the working memory of a request about one wallet or market; it is reused.
+type scratch struct {
+	fills  []serving.Fill
+	tokens []serving.TokenSum
+	days   []serving.DaySum
+	rows   []walletDay
+	book   serving.Portfolio
+	paid   []serving.DayPaid
+	filled []serving.MarketFill
+}
+
+// scratchPool holds scratch memory that is not in use.
+type scratchPool struct{ pool sync.Pool }
+
+func (d *scratchPool) get() *scratch {
+	if w, ok := d.pool.Get().(*scratch); ok {
+		return w
+	}
+	return &scratch{}
+}
+
+// maxScratchRows is the largest capacity of a slice that is kept for reuse.
+const maxScratchRows = 1 << 14
+
+func (d *scratchPool) put(w *scratch) {
+	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.book.Holdings), cap(w.paid), cap(w.filled)) <= maxScratchRows {
+		d.pool.Put(w)
+	}
+}
+
+// bookSummary is what replies need of a wallet's book: the largest holdings, how many
+// there are, and the totals of all.
+type bookSummary struct {
+	top    []serving.Holding
+	total  int
+	totals serving.Totals
+}
+
+// bookSummary gives the summary of a wallet's book: computed in w, or kept for the epoch
+// where computing takes long.
+func (a *API) bookSummary(v *encodedSnapshot, w *scratch, t *serving.Trader) (bookSummary, error) {
+	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
+		return a.computeBookSummary(context.Background(), v, w, t.ID)
+	}
+	return cachedRead(a, v, fmt.Sprint("ledger ", t.ID), func(ctx context.Context) (bookSummary, error) {
+		w := scratch{} // its memory goes with what is kept
+		l, err := a.computeBookSummary(ctx, v, &w, t.ID)
+		l.top = slices.Clone(l.top)
+		for i := range l.top {
+			l.top[i].Legs = slices.Clone(l.top[i].Legs)
+		}
+		return l, err
+	})
+}
+
+// computeBookSummary computes the summary in w, whose memory it shares.
+func (a *API) computeBookSummary(ctx context.Context, v *encodedSnapshot, w *scratch, wallet int32) (bookSummary, error) {
+	if err := a.walletTokens(ctx, v, w, wallet); err != nil {
+		return bookSummary{}, err
+	}
+	w.book.Fill(v.snap.Catalog, w.tokens)
+	return bookSummary{top: w.book.Top(walletRows), total: len(w.book.Holdings), totals: w.book.Totals}, nil
+}
+
+func (a *API) walletTokens(ctx context.Context, v *encodedSnapshot, w *scratch, wallet int32) error {
+	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
+	if err != nil {
+		return fmt.Errorf("wallet: %w", err)
+	}
+	w.tokens = tokens
+	return nil
+}
+
+// paidDays is what resolutions brought a wallet day by day.
+type paidDays []serving.DayPaid
+
+// walletPaid gives the days on which resolutions paid a wallet, oldest first.
+func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (paidDays, error) {
+	upTo := v.snap.AsOf.UnixMicro()
+	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
+		if err := a.walletTokens(context.Background(), v, w, t.ID); err != nil {
+			return nil, err
+		}
+		w.paid = w.book.PaidByDay(w.paid, v.snap.Catalog, w.tokens, upTo)
+		return w.paid, nil
+	}
+	return cachedRead(a, v, fmt.Sprint("paid ", t.ID), func(ctx context.Context) (paidDays, error) {
+		w := scratch{}
+		err := a.walletTokens(ctx, v, &w, t.ID)
+		return w.book.PaidByDay(nil, v.snap.Catalog, w.tokens, upTo), err
+	})
+}
+
+// walletDays gives the UTC days on which a wallet traded, oldest first.
+func (a *API) walletDays(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]serving.DaySum, error) {
+	if a.reader.WalletInMemory(t.ID, v.snap.Batch) {
+		days, err := a.reader.WalletDays(context.Background(), w.days[:0], t.ID, v.snap.Batch)
+		w.days = days
+		return days, err
+	}
+	return cachedRead(a, v, fmt.Sprint("days ", t.ID), func(ctx context.Context) ([]serving.DaySum, error) {
+		return a.reader.WalletDays(ctx, nil, t.ID, v.snap.Batch)
+	})
+}
+
+// walletFills gives a page of a wallet's fills. A place without a log index says by its
+// repeat how many equal fills are left to show. Where a source gave log indexes since
+// then, what was shown may have moved behind the place: it is passed over.
+func (a *API) walletFills(v *encodedSnapshot, w *scratch, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
+	for most := n; ; {
+		fills, err := a.readFills(v, w, t, after, most)
+		if err != nil || after == nil || after.LogIndex != data.NoIndex {
+			return fills, err
+		}
+		like := 0
+		for like < len(fills) && fills[like].Like(after) {
+			like++
+		}
+		if like == most { // there may be more
+			most *= 2
+			continue
+		}
+		shown := like - int(after.Repeat) + 1
+		if shown <= 0 {
+			return fills[:min(len(fills), n)], nil
+		}
+		last := fills[shown-1]
+		after, most = &last, n
+	}
+}
+
+// readFills reads a page of a wallet's fills.
+func (a *API) readFills(v *encodedSnapshot, w *scratch, t *serving.Trader, after *serving.Fill, n int) ([]serving.Fill, error) {
+	if a.reader.WalletInMemory(t.ID, v.snap.Batch) {
+		fills, err := a.reader.WalletFills(context.Background(), w.fills[:0], t.ID, v.snap.Batch, after, n)
+		w.fills = fills
+		return fills, err
+	}
+	key := fmt.Sprint("fills ", t.ID, n)
+	if after != nil {
+		key += string(appendFillPosition(nil, v.snap.Catalog, after))
+	}
+	return cachedRead(a, v, key, func(ctx context.Context) ([]serving.Fill, error) {
+		return a.reader.WalletFills(ctx, nil, t.ID, v.snap.Batch, after, n)
+	})
+}

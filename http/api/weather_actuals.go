@@ -1,0 +1,305 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+const (
+	// actualDays is the most days of a list of past days.
+	actualDays = 365
+	// actualRows is the most rows of one: of every day a few sources.
+	actualRows = 10 * actualDays
+)
+
+// The places of the parameters of GET /weather/city/{city}/actuals.
+const (
+	actualsCity = iota
+	actualsLimit
+	actualsKind
+	actualsMetric
+	actualsSource
+)
+
+// The kinds that actuals are asked by.
+const (
+	settledKind = iota
+	stationKind
+	reanalysisKind
+)
+
+func pastDaysParam() Param {
+	p := limitParam("30", actualDays)
+	p.Doc = "days wanted, the newest of which there is anything to show; the plan's history cap may trim them"
+	return p
+}
+
+func actualsRoute() Route {
+	return Route{
+		Method: fiber.MethodGet, Path: "/weather/city/{city}/actuals", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
+		Summary: "Observed daily highs and lows", serve: (*API).cityActuals, Reply: wire.CityActuals{}, Codes: []string{"city_not_found"},
+		Params: []Param{
+			actualsCity: cityParam(), actualsLimit: pastDaysParam(),
+			actualsKind:   {Name: "kind", Kind: Choice, Choices: []string{settledKind: "settled", stationKind: "station", reanalysisKind: "reanalysis"}, Doc: "this kind alone"},
+			actualsMetric: metricParam("", "highs or lows alone"), actualsSource: sourceParam(),
+		},
+		Doc: "A row per day and source, newest day first; `limit` and `max_rows` count days. `settled` is the bracket that won an event, which is all that a settlement tells; " +
+			"`station` is measured, by single reports (`observations` tells of how many) or in a daily summary; `reanalysis` is computed on a grid " +
+			"and may be one or two degrees off any station. The kinds are never mixed. A source that goes over its values shows the last, with the " +
+			"first beside it and `revised_at`.",
+	}
+}
+
+// dayQuery asks for the newest past days of a city.
+type dayQuery struct {
+	city    *serving.DeskCity
+	metrics []data.Metric
+	kinds   []data.ActualKind // that are read from the database
+	source  string            // "" for all
+	limit   int
+	first   data.Date // the oldest day that the plan shows
+	// narrowed tells that the query asks for less than there is.
+	narrowed bool
+}
+
+// dayQuery reads the parameters that lists of past days share, at their places.
+func (call *Call) dayQuery(city *serving.DeskCity, limit, metric, source int) dayQuery {
+	return dayQuery{city: city, limit: int(call.values[limit].n), first: call.firstDay(city), metrics: call.metrics(metric),
+		kinds: []data.ActualKind{data.KindStation, data.KindReanalysis}, source: call.values[source].text,
+		narrowed: call.values[metric].given || call.values[source].given}
+}
+
+// restrictToKind leaves one kind, or none where it is another.
+func (q *dayQuery) restrictToKind(kind string) {
+	q.kinds = slices.DeleteFunc(q.kinds, func(k data.ActualKind) bool { return k.String() != kind })
+	q.narrowed = true
+}
+
+// key is all that the answer to q depends on.
+func (q *dayQuery) key() string {
+	return fmt.Sprintf("%s %d %v %v %d %s", q.city.City.Slug, q.limit, q.metrics, q.kinds, q.first, q.source)
+}
+
+// metrics are those that the parameter at a place leaves.
+func (call *Call) metrics(place int) []data.Metric {
+	if m := &call.values[place]; m.given {
+		return []data.Metric{data.Metric(m.n)}
+	}
+	return []data.Metric{data.TMax, data.TMin}
+}
+
+// pastDays gives the newest days of which there is anything, newest first, further ones
+// among them; of those that are too old for the plan the oldest as cut, 0 for none.
+func (a *API) pastDays(ctx context.Context, q *dayQuery, further []data.Date) (days []data.Date, cut data.Date, err error) {
+	if len(q.kinds) > 0 {
+		if days, err = a.reader.ActualDays(ctx, q.city.City.Slug, firstDay, lastDay, q.metrics, q.kinds, q.source, q.limit); err != nil {
+			return nil, 0, err
+		}
+	}
+	days = append(days, further...)
+	slices.SortFunc(days, func(a, b data.Date) int { return cmp.Compare(b, a) })
+	days = slices.Compact(days)
+	days = days[:min(len(days), q.limit)]
+	shown := days
+	for len(shown) > 0 && shown[len(shown)-1] < q.first {
+		shown = shown[:len(shown)-1]
+	}
+	if len(shown) < len(days) {
+		cut = days[len(days)-1]
+	}
+	return shown, cut, nil
+}
+
+// readDayActuals reads what is known of days, newest first, as the query asks for it.
+func (a *API) readDayActuals(ctx context.Context, q *dayQuery, days []data.Date) ([]serving.DayActual, error) {
+	if len(days) == 0 || len(q.kinds) == 0 {
+		return nil, nil
+	}
+	all, err := a.reader.DayActuals(ctx, q.city.City.Slug, days[len(days)-1], days[0])
+	return slices.DeleteFunc(all, func(x serving.DayActual) bool {
+		return !slices.Contains(q.metrics, x.Metric) || !slices.Contains(q.kinds, x.Kind) || q.source != "" && x.Source != q.source
+	}), err
+}
+
+// cityActuals answers GET /weather/city/{city}/actuals.
+func (a *API) cityActuals(c *fiber.Ctx, call *Call) error {
+	v, city, err := a.deskCity(c, call)
+	if city == nil {
+		return err
+	}
+	q := call.dayQuery(city, actualsLimit, actualsMetric, actualsSource)
+	settled := true
+	if kind := &call.values[actualsKind]; kind.given {
+		settled = kind.n == settledKind
+		q.restrictToKind(call.route.Params[actualsKind].Choices[kind.n])
+	}
+	key := fmt.Sprintf("actuals %s %t", q.key(), settled)
+	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {
+		out := &wire.ActualSeries{CityPlace: cityPlaceOf(city), Unit: city.City.Unit, Data: []wire.ActualRow{}}
+		var won []*serving.DeskEvent
+		if settled {
+			won = v.wonEvents(&q)
+		}
+		further := make([]data.Date, len(won))
+		for i, e := range won {
+			further[i] = e.Day
+		}
+		days, cut, err := a.pastDays(ctx, &q, further)
+		if err != nil {
+			return nil, 0, err
+		}
+		known, err := a.readDayActuals(ctx, &q, days)
+		if err != nil {
+			return nil, 0, err
+		}
+		out.Data, out.LeftOut = v.actualRows(&q, days, won, known)
+		out.EmptyReason = q.whyEmpty(len(out.Data), cut)
+		return out, cut, nil
+	})
+}
+
+// whyEmpty says why no row is left; nil where one is.
+func (q *dayQuery) whyEmpty(rows int, cut data.Date) *string {
+	reason := notMeasured
+	switch {
+	case rows > 0:
+		return nil
+	case cut != 0:
+		reason = planHistory
+	case q.narrowed:
+		reason = noMatch
+	}
+	return &reason
+}
+
+// wonEvents gives the city's events that were won, newest first, as many as the
+// query can show.
+func (v *encodedSnapshot) wonEvents(q *dayQuery) (won []*serving.DeskEvent) {
+	days, last := 0, data.Date(0)
+	for _, e := range slices.Backward(q.city.EventsOf(firstDay, lastDay)) {
+		if !slices.Contains(q.metrics, e.Metric) || q.source != "" && q.source != string(e.Rules.Source) || e.Winner(v.snap.Catalog) < 0 {
+			continue
+		}
+		if e.Day != last {
+			days, last = days+1, e.Day
+		}
+		if days > q.limit {
+			break
+		}
+		won = append(won, e)
+	}
+	return won
+}
+
+// actualRows are the rows of days, newest first: of each what settled, in the order of
+// the desk, then what is known. left is the newest day for which there is no room; nil
+// where there is for all.
+func (v *encodedSnapshot) actualRows(q *dayQuery, days []data.Date, won []*serving.DeskEvent, known []serving.DayActual) (rows []wire.ActualRow, left *string) {
+	rows = []wire.ActualRow{}
+	for _, day := range days {
+		from := len(rows)
+		for _, e := range slices.Backward(won) {
+			if e.Day == day {
+				rows = append(rows, v.settledRow(e))
+			}
+		}
+		first, found := slices.BinarySearchFunc(known, day, func(a serving.DayActual, d data.Date) int { return cmp.Compare(a.Day, d) })
+		end := first
+		for found && end < len(known) && known[end].Day == day {
+			end++
+		}
+		rows = append(rows, q.measuredRows(known[first:end])...)
+		if len(rows) > actualRows {
+			through := day.String()
+			return rows[:from], &through
+		}
+	}
+	return rows, nil
+}
+
+// settledRow is the row of an event that was won.
+func (v *encodedSnapshot) settledRow(e *serving.DeskEvent) wire.ActualRow {
+	final := false
+	row := wire.ActualRow{Date: e.Day.String(), Kind: "settled", Source: textOrNull(string(e.Rules.Source)), Station: textOrNull(e.Rules.Station),
+		Unit: e.Rules.Unit.String(), Provisional: &final, Settled: v.settledBracket(e),
+		NullReasons: map[string]string{"tmax": inBracket, "tmin": inBracket}}
+	if e.Metric == data.TMax {
+		row.NullReasons["tmin"] = notAsked
+	} else {
+		row.NullReasons["tmax"] = notAsked
+	}
+	return row
+}
+
+// measuredRows joins highs and lows of one day to rows, stations before grids.
+func (q *dayQuery) measuredRows(known []serving.DayActual) (rows []wire.ActualRow) {
+	type origin struct {
+		kind            data.ActualKind
+		source, station string
+		single          bool
+	}
+	of := func(a *serving.DayActual) origin { return origin{a.Kind, a.Source, a.Station, a.Observations != nil} }
+	var origins []origin
+	joined := map[origin][2]*serving.DayActual{}
+	for i := range known {
+		a := &known[i]
+		both, seen := joined[of(a)]
+		if !seen {
+			origins = append(origins, of(a))
+		}
+		both[a.Metric] = a
+		joined[of(a)] = both
+	}
+	slices.SortStableFunc(origins, func(a, b origin) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.source, b.source), cmp.Compare(a.station, b.station))
+	})
+	for _, o := range origins {
+		rows = append(rows, q.measuredRow(joined[o]))
+	}
+	return rows
+}
+
+// measuredRow is the row of one source's high and low, of which one may be nil.
+func (q *dayQuery) measuredRow(both [2]*serving.DayActual) wire.ActualRow {
+	u := unitOf(q.city.City)
+	row := wire.ActualRow{Unit: q.city.City.Unit, NullReasons: map[string]string{}}
+	temps := [2]struct{ now, first **wire.Degrees }{{&row.TMax, &row.FirstTMax}, {&row.TMin, &row.FirstTMin}}
+	said := true
+	final := false
+	row.Provisional = &final
+	for m, a := range both {
+		if a == nil {
+			reason := notMeasured
+			if !slices.Contains(q.metrics, data.Metric(m)) {
+				reason = notAsked
+			}
+			row.NullReasons[data.Metric(m).String()] = reason
+			continue
+		}
+		now, first := wire.DegreesOf(a.Value, u), wire.DegreesOf(a.FirstValue, u)
+		*temps[m].now, *temps[m].first = &now, &first
+		row.Date, row.Kind, row.Source, row.Station, row.Observations = a.Day.String(), a.Kind.String(), &a.Source, textOrNull(a.Station), a.Observations
+		row.Revisions += a.Revisions
+		if at := microsOrNull(a.RevisedAt); at != nil && (row.RevisedAt == nil || at.After(*row.RevisedAt)) {
+			row.RevisedAt = at
+		}
+		if open := a.Open(); open == nil {
+			said = false
+		} else if *open {
+			row.Provisional = open
+		}
+	}
+	if !said && !*row.Provisional {
+		row.Provisional = nil
+		row.NullReasons["provisional"] = notSaid
+	}
+	return row
+}

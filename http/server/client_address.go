@@ -1,0 +1,110 @@
+package server
+
+import (
+	"bytes"
+	"net"
+	"net/netip"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
+)
+
+// transport knows how requests reach the server.
+type transport struct {
+	tls     bool
+	trusted []netip.Prefix
+}
+
+// peer is where a request came from.
+type peer struct {
+	addr   netip.Addr // of the client, as far as it can be trusted
+	secure bool       // HTTPS all the way
+	ok     bool       // may be answered
+}
+
+// peer works out where c came from. Forwarded headers count from a trusted proxy
+// only; plain HTTP is fine on the loopback, unless a proxy there is trusted and
+// does not say that its side was HTTPS.
+func (t *transport) peer(c *fiber.Ctx) peer {
+	direct := remote(c.Context().RemoteAddr())
+	if !t.isTrusted(direct) {
+		return peer{addr: direct, secure: t.tls, ok: t.tls || direct.IsLoopback()}
+	}
+	// On two lines, one may be the client's own, in any place.
+	proto := c.Request().Header.PeekAll(fiber.HeaderXForwardedProto)
+	secure := len(proto) == 1 && bytes.EqualFold(lastItem(proto[0]), []byte("https"))
+	return peer{addr: t.client(c, direct), secure: secure, ok: secure}
+}
+
+func remote(a net.Addr) netip.Addr {
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+func (t *transport) isTrusted(a netip.Addr) bool {
+	for _, p := range t.trusted {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// client is the nearest address in X-Forwarded-For that is no trusted proxy: what
+// stands further left, the caller may have made up.
+func (t *transport) client(c *fiber.Ctx, direct netip.Addr) netip.Addr {
+	addr := direct
+	list := joinLines(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor))
+	for len(list) > 0 {
+		item := lastItem(list)
+		list = list[:max(0, bytes.LastIndexByte(list, ','))]
+		next, ok := forwarded(item)
+		if !ok {
+			return addr
+		}
+		if addr = next; !t.isTrusted(addr) {
+			return addr
+		}
+	}
+	return addr
+}
+
+// joinLines is a list header that may stand on several lines, as one.
+func joinLines(lines [][]byte) []byte {
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return bytes.Join(lines, []byte(","))
+}
+
+func lastItem(list []byte) []byte {
+	return bytes.TrimSpace(list[bytes.LastIndexByte(list, ',')+1:])
+}
+
+// forwarded reads an address, with or without a port.
+func forwarded(item []byte) (netip.Addr, bool) {
+	text := utils.UnsafeString(item)
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.Unmap().WithZone(""), true
+	}
+	if ap, err := netip.ParseAddrPort(text); err == nil {
+		return ap.Addr().Unmap().WithZone(""), true
+	}
+	return netip.Addr{}, false
+}
+
+// appendMasked adds an address without its last part, for the log; nothing for
+// the zero address.
+func appendMasked(b []byte, a netip.Addr) []byte {
+	bits := 24
+	if a.Is6() {
+		bits = 48
+	}
+	p, err := a.Prefix(bits)
+	if err != nil || !a.IsValid() {
+		return b
+	}
+	return p.AppendTo(b)
+}

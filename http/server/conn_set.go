@@ -1,0 +1,116 @@
+package server
+
+import (
+	"cmp"
+	"crypto/tls"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// maxConns is how many connections there may be at once whatever the system allows:
+// each has some tens of kilobytes of buffers.
+const maxConns = 16 << 10
+
+// connSet are the open connections. Descriptors are kept free for the database, for
+// files and for the admin socket; and of the connections a part for those on which a
+// key was given, so that idle ones without a key cannot keep them out. Where there are
+// too many, those that were used longest ago are closed for the next.
+type connSet struct {
+	most    int // of all
+	unkeyed int // of those without a key
+
+	mu      sync.Mutex
+	open    map[*timedConn]struct{}
+	keyed   int
+	next    uint32
+	dropped atomic.Uint64
+}
+
+// newConnSet bounds connections for a process that may have so many files open.
+func newConnSet(files int) *connSet {
+	most := max(2, min(files-min(files/4, 1024), maxConns))
+	return &connSet{most: most, unkeyed: most / 2, open: map[*timedConn]struct{}{}}
+}
+
+// add takes a connection in, and closes others for it; false where all others are in
+// use by keys.
+func (s *connSet) add(c *timedConn, tick int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open)-s.keyed >= s.unkeyed || len(s.open) >= s.most {
+		s.drop(func(c *timedConn) bool { return !c.keyed.Load() })
+	}
+	if len(s.open) >= s.most {
+		s.drop(func(c *timedConn) bool { return c.waiting.Load() })
+	}
+	if len(s.open) >= s.most {
+		s.dropped.Add(1)
+		return false
+	}
+	s.next++
+	c.used.Store(tick<<32 | int64(s.next))
+	s.open[c] = struct{}{}
+	return true
+}
+
+// drop closes a sixteenth of the connections that may be, those used longest ago, and
+// one at least.
+func (s *connSet) drop(may func(*timedConn) bool) {
+	var old []*timedConn
+	for c := range s.open {
+		if may(c) {
+			old = append(old, c)
+		}
+	}
+	slices.SortFunc(old, func(x, y *timedConn) int { return cmp.Compare(x.used.Load(), y.used.Load()) })
+	for _, c := range old[:min(len(old), max(1, len(old)/16))] {
+		s.forget(c)
+		s.dropped.Add(1)
+		_ = c.TCPConn.Close() // its reader gets the error
+	}
+}
+
+func (s *connSet) forget(c *timedConn) {
+	if _, there := s.open[c]; !there {
+		return
+	}
+	delete(s.open, c)
+	if c.keyed.Load() {
+		s.keyed--
+	}
+}
+
+func (s *connSet) remove(c *timedConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(c)
+}
+
+// key notes that a key was given on a connection.
+func (s *connSet) key(c *timedConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.open[c]; there && !c.keyed.Swap(true) {
+		s.keyed++
+	}
+}
+
+// count gives how many connections there are, with a key and without, and how many
+// were closed for others.
+func (s *connSet) count() (keyed, unkeyed int, dropped uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keyed, len(s.open) - s.keyed, s.dropped.Load()
+}
+
+// keyGiven notes that a request on conn had a key that holds.
+func keyGiven(conn net.Conn) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	if c, ok := conn.(*timedConn); ok && !c.keyed.Load() {
+		c.set.key(c)
+	}
+}

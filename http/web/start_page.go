@@ -1,0 +1,70 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/http/openapi"
+	"pmx/http/wire"
+)
+
+// shortcut is where the index leads to.
+type shortcut struct{ Name, Path, About string }
+
+// shortcuts are what a visitor of the bare address looks for.
+func shortcuts() []shortcut {
+	return []shortcut{
+		{"docs", "/docs", "the reference, with a form at each endpoint to try it"},
+		{"status", "/status", "how fresh everything is and was"},
+		{"openapi", "/openapi.json", "every endpoint, field and error as an OpenAPI document"},
+		{"health", wire.Base + "/health", "whether the service is well, for programs"},
+	}
+}
+
+// index is what stands at the bare address and at the API's base, which people open
+// before they know any other: JSON for programs, a page for browsers.
+type index struct{ data, page *Page }
+
+func (s *Site) addIndex() error {
+	about := struct {
+		Name    string            `json:"name"`
+		Version string            `json:"version"`
+		Base    string            `json:"base"`
+		Paths   map[string]string `json:"paths"`
+	}{"pmx", openapi.DocVersion, wire.Base, map[string]string{}}
+	for _, p := range shortcuts() {
+		about.Paths[p.Name] = p.Path
+	}
+	text, err := json.Marshal(about)
+	if err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	if s.index.data, err = newPage(jsonType, text, pageAge); err != nil {
+		return err
+	}
+	html, err := render("index", struct {
+		frame
+		Places []shortcut
+	}{frame{Title: "Start", Version: openapi.DocVersion, Base: wire.Base}, shortcuts()})
+	if err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	s.index.page, err = newPage(htmlType, html, pageAge)
+	return err
+}
+
+// send answers with the form that the caller takes first; with JSON where it does
+// not matter.
+func (x *index) send(c *fiber.Ctx) error {
+	p := x.data
+	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
+		p = x.page
+	}
+	if err := p.Send(c); err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderVary, fiber.HeaderAccept+", "+fiber.HeaderAcceptEncoding)
+	return nil
+}

@@ -1,0 +1,123 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+)
+
+const (
+	dayBuckets  = 96  // of a quarter of an hour
+	weekBuckets = 168 // of an hour
+	plotHeight  = 80
+	plotWidth   = 480
+)
+
+// bucket is the worst of the samples of a stretch of time.
+type bucket struct {
+	from, to time.Time
+	grade    byte // 0: no sample
+	lag      int64
+}
+
+// buckets divides the time before at into n stretches, oldest first.
+func buckets(history []Sample, part int, at time.Time, span time.Duration, n int) []bucket {
+	width := span / time.Duration(n)
+	start := at.Add(-span)
+	all := make([]bucket, n)
+	for i := range all {
+		all[i] = bucket{from: start.Add(time.Duration(i) * width), to: start.Add(time.Duration(i+1) * width), lag: -1}
+	}
+	for _, s := range history {
+		i := int(s.At.Sub(start) / width)
+		if s.At.Before(start) || i >= n {
+			continue
+		}
+		all[i].grade = max(all[i].grade, s.Grades[part]) // A to F: the letters' order is that of the grades
+		all[i].lag = max(all[i].lag, s.Lags[part])
+	}
+	return all
+}
+
+// strip draws the grades of a span as a row of n bars.
+func strip(history []Sample, part int, at time.Time, span time.Duration, n int) template.HTML {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="strip" viewBox="0 0 %d 10" preserveAspectRatio="none" role="img" aria-label="%s">`, n,
+		template.HTMLEscapeString(summary(buckets(history, part, at, span, n))))
+	for i, k := range buckets(history, part, at, span, n) {
+		grade, what := "none", "no data"
+		if k.grade != 0 {
+			grade = strings.ToLower(string(k.grade))
+			what = "grade " + string(k.grade)
+		}
+		if k.lag >= 0 {
+			what += ", lag up to " + durationText(time.Duration(k.lag)*time.Second)
+		}
+		fmt.Fprintf(&b, `<rect class="grade-%s" x="%d" y="0" width=".82" height="10"><title>%s to %s UTC: %s</title></rect>`,
+			grade, i, k.from.Format("2 Jan 15:04"), k.to.Format("15:04"), what)
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String())
+}
+
+// summary tells in words how much of the time each grade was held.
+func summary(all []bucket) string {
+	counts := map[byte]int{}
+	for _, k := range all {
+		counts[k.grade]++
+	}
+	var parts []string
+	for _, grade := range []byte("ABCDF") {
+		if n := counts[grade]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%c for %d %% of the time", grade, n*100/len(all)))
+		}
+	}
+	if n := counts[0]; n > 0 {
+		parts = append(parts, fmt.Sprintf("no data for %d %%", n*100/len(all)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ticks are the lags that the plot has lines for.
+func ticks() []time.Duration {
+	return []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour, 30 * 24 * time.Hour}
+}
+
+// height is where a lag lies in the plot, on a logarithmic scale from a second to
+// a year.
+func height(lag time.Duration) float64 {
+	top := math.Log(float64(365 * 24 * time.Hour / time.Second))
+	share := math.Log(max(1, lag.Seconds())) / top
+	return plotHeight * (1 - min(1, share))
+}
+
+// plot draws the lag over a span as a line; "" without samples.
+func plot(history []Sample, part int, at time.Time, span time.Duration) template.HTML {
+	all := buckets(history, part, at, span, plotWidth)
+	var line strings.Builder
+	pen := false
+	for i, k := range all {
+		if k.lag < 0 {
+			pen = false // a gap
+			continue
+		}
+		y := height(time.Duration(k.lag) * time.Second)
+		if !pen {
+			fmt.Fprintf(&line, "M%d %.1f", i, y)
+		}
+		fmt.Fprintf(&line, "L%d %.1f", i+1, y)
+		pen = true
+	}
+	if line.Len() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="plot" viewBox="0 0 %d %d" preserveAspectRatio="none" aria-hidden="true">`, plotWidth, plotHeight)
+	for _, tick := range ticks() {
+		fmt.Fprintf(&b, `<path class="tick" d="M0 %.1fH%d"/>`, height(tick), plotWidth)
+	}
+	fmt.Fprintf(&b, `<path class="lag" d="%s"/></svg>`, line.String())
+	return template.HTML(b.String())
+}

@@ -1,0 +1,239 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"pmx/data"
+	"pmx/data/reference"
+	"pmx/engine"
+	"pmx/rollups/weather"
+)
+
+// deskVersion changes when a listing may read differently than before.
+const deskVersion = "1"
+
+// deskVertical keeps which markets are brackets of the weather desk's events, and
+// what the desk serves.
+func deskVertical() vertical {
+	return vertical{
+		after: func(m *merge) error {
+			return (&desk{ctx: m.ctx, conn: m.conn, cities: m.cities}).follow()
+		},
+		check:   deskCheck,
+		section: func() section { return newDeskSection() },
+	}
+}
+
+// desk reads listings into desk_market.
+type desk struct {
+	ctx    context.Context
+	conn   *sql.Conn
+	cities *data.Gazetteer // nil: the built-in one
+}
+
+func (d *desk) gazetteer() *data.Gazetteer {
+	if d.cities == nil {
+		return reference.Gazetteer()
+	}
+	return d.cities
+}
+
+func (d *desk) exec(name string, replace ...string) error {
+	return execNamed(d.ctx, d.conn, name, replace...)
+}
+
+func (d *desk) count(name string) (n int64, err error) {
+	err = d.conn.QueryRowContext(d.ctx, statements.Get(name)).Scan(&n)
+	return n, err
+}
+
+// follow brings the desk up to date with the markets of a batch. Afterwards
+// n_desk_event lists the events of which anything changed, and n_desk_move the markets
+// that came or left.
+func (d *desk) follow() error {
+	if err := d.exec("DeskEvents", "@like", statements.Get("DeskLike")); err != nil {
+		return err
+	}
+	return d.read()
+}
+
+// versions tells by what the desk was made, and by what it would be now.
+func (d *desk) versions() (was, now string, err error) {
+	err = d.conn.QueryRowContext(d.ctx, statements.Get("DeskMadeBy")).Scan(&was)
+	h := fnv.New64a()
+	for _, c := range d.gazetteer().Cities() {
+		_, _ = fmt.Fprintf(h, "%q %q %q %s %s %s\n", c.Slug, c.Title, c.Question, c.Station, c.Unit, c.Zone)
+	}
+	return was, deskVersion + "-" + strconv.FormatUint(h.Sum64(), 16), err
+}
+
+// rebuild rebuilds the desk from every market.
+func (d *desk) rebuild() error {
+	if err := d.exec("DeskAllEvents", "@like", statements.Get("DeskLike")); err != nil {
+		return err
+	}
+	if err := d.read(); err != nil {
+		return err
+	}
+	if err := d.rebuildLeads(); err != nil {
+		return err
+	}
+	_, now, err := d.versions()
+	if err != nil {
+		return err
+	}
+	if err := d.exec("DeskStale"); err != nil {
+		return err
+	}
+	return d.exec("DeskMake", "@by", now)
+}
+
+// RefreshDesk rebuilds the weather desk where it was made by other cities or by
+// another grammar, or never was, and the figures of its traders with it; nil stands for
+// the built-in cities. It tells whether one was there that had to go.
+func RefreshDesk(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer) (bool, error) {
+	d := &desk{ctx: ctx, conn: conn, cities: cities}
+	was, now, err := d.versions()
+	if err != nil || was == now {
+		return false, err
+	}
+	return was != "", engine.InTx(ctx, conn, func() error {
+		if err := d.rebuild(); err != nil {
+			return err
+		}
+		if s, err := readState(ctx, conn); err != nil || s.stale {
+			return err // a rebuild comes
+		}
+		return rebuildDeskWallets(ctx, conn)
+	})
+}
+
+// read reads the listings of n_desk_event, and leaves in it those events of which
+// anything changed: none, or all of them.
+func (d *desk) read() error {
+	if err := d.exec("DeskMoveNone"); err != nil {
+		return err
+	}
+	events, err := d.count("DeskEventCount")
+	if err != nil || events == 0 {
+		return err
+	}
+	if err := d.exec("DeskEmpty"); err != nil {
+		return err
+	}
+	rows, err := d.listings()
+	if err != nil {
+		return err
+	}
+	if err := engine.AppendTemp(d.conn, "n_desk", len(rows), func(i int) []driver.Value { return rows[i] }); err != nil {
+		return err
+	}
+	changed, err := d.count("DeskUnchanged")
+	if err != nil {
+		return err
+	}
+	if changed == 0 {
+		return d.exec("DeskNothing")
+	}
+	for _, name := range []string{"DeskMove", "DeskForget", "DeskTake"} {
+		if err := d.exec(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listings gives the rows of desk_market of all events in n_desk_event.
+func (d *desk) listings() (rows [][]driver.Value, err error) {
+	var name string
+	var l weather.Listing
+	var markets []int32
+	flush := func() {
+		if len(markets) > 0 {
+			rows = append(rows, d.brackets(name, l, markets)...)
+		}
+		l, markets = weather.Listing{}, nil
+	}
+	err = engine.Each(d.ctx, d.conn, statements.Get("DeskListings"), func(row []driver.Value) error {
+		if event := engine.Text(row[0]); event != name {
+			flush()
+			name = event
+		}
+		return addListing(&l, &markets, row)
+	})
+	flush()
+	return rows, err
+}
+
+// addListing takes a row of DeskListings. What the markets of one event say of it
+// is the same, or else the last one that says anything counts.
+func addListing(l *weather.Listing, markets *[]int32, row []driver.Value) error {
+	for i, dst := range []*string{&l.ID, &l.Title, &l.Slug, &l.Series} {
+		if text := engine.Text(row[2+i]); text != "" {
+			*dst = text
+		}
+	}
+	if tags := engine.Text(row[6]); tags != "" {
+		if err := json.Unmarshal([]byte(tags), &l.Tags); err != nil {
+			return fmt.Errorf("tags of %s: %w", l.Slug, err)
+		}
+	}
+	*markets = append(*markets, int32(engine.Int(row[1])))
+	l.Markets = append(l.Markets, weather.Outcome{Question: engine.Text(row[7]), Label: engine.Text(row[8]), Slug: engine.Text(row[9])})
+	if source := engine.Text(row[10]); source != "" {
+		l.Resolution = source
+	}
+	for i, dst := range []*time.Time{&l.End, &l.GameStart} {
+		if ts := engine.Int(row[11+i]); ts != 0 {
+			*dst = time.UnixMicro(ts).UTC()
+		}
+	}
+	if text := engine.Text(row[13]); text != "" {
+		l.Description = text
+	}
+	return nil
+}
+
+// brackets gives the rows of one event; none where it is not on the desk. An event
+// whose brackets leave a gap, as where some are not imported, is on it all the same:
+// what was traded counts.
+func (d *desk) brackets(name string, l weather.Listing, markets []int32) (rows [][]driver.Value) {
+	e, err := weather.Parse(d.gazetteer(), l)
+	var gap *weather.LadderError
+	if err != nil && !errors.As(err, &gap) {
+		return nil
+	}
+	for i, b := range e.Brackets {
+		var lo, hi driver.Value
+		if !b.OpenLow {
+			lo = int16(b.Lo)
+		}
+		if !b.OpenHigh {
+			hi = int16(b.Hi)
+		}
+		rows = append(rows, []driver.Value{markets[i], name, e.ID, e.City.Slug, int8(e.Metric), int32(e.Day), lo, hi, string(e.Rules.Unit), gap == nil,
+			e.Archived, e.Rules.Station, string(e.Rules.Source), string(e.Rules.Fallback), int8(e.Rules.Rounding), e.Rules.Revisable, e.Rules.Stated})
+	}
+	return rows
+}
+
+// deskCheck proves that the desk's brackets make sense.
+func deskCheck(v *verifier) (Check, error) {
+	c := Check{Name: "weather_desk"}
+	if err := v.conn.QueryRowContext(v.ctx, statements.Get("DeskCheck")).Scan(&c.Rows, &c.Bad); err != nil {
+		return c, err
+	}
+	c.OK = c.Bad == 0
+	if !c.OK {
+		c.Detail = "brackets of the weather desk do not make ladders: run pmx rebuild"
+	}
+	return c, nil
+}

@@ -1,0 +1,125 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+)
+
+// deskTraderVertical keeps what each wallet did on the weather desk's markets. It
+// comes after deskVertical, which tells the markets.
+func deskTraderVertical() vertical {
+	return vertical{
+		tables: []table{deskWalletTable()},
+		before: func(m *merge) error { return m.exec("DeskMapped") },
+		after:  deskWalletAfter,
+		inputs: func(b *rebuilder) error {
+			return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures("position"+b.suffix)))
+		},
+		temporary: []string{"desk_wallet_all"},
+		section:   func() section { return &deskTraders{} },
+	}
+}
+
+func deskWalletTable() table {
+	return table{name: "desk_wallet", delta: "DeltaDeskWallet", rebuild: "RebuildDeskWallet", extremes: true, keys: []string{"wallet"},
+		sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "markets", "resolved_markets", "winning_markets"}}
+}
+
+// deskFigures is the definition: the figures of every wallet over all markets of the
+// desk, from positions and facts.
+func deskFigures(positions string) string {
+	which := statements.Get("DeskTokensNow")
+	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", "true", "@held", heldOf(positions, which))
+}
+
+// heldOf values what is held of the tokens which, a list or a subquery.
+func heldOf(positions, which string) string {
+	some := statements.Get("PositionsOf", "@positions", positions, "@which", which)
+	legs := statements.Get("HeldLegs", "@positions", some)
+	return contribution("1", "("+statements.Get("Holdings", "@legs", "("+legs+")")+") AS k")
+}
+
+// rebuildDeskWallets computes every wallet's figures from nothing, in the caller's
+// transaction: the first and the last trade of a wallet cannot be taken back.
+func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
+	t := deskWalletTable()
+	err := t.replace(ctx, conn, fmt.Sprintf("SELECT * FROM (%s) AS r WHERE %s", t.typed(deskFigures(statements.Get("PositionsNow"))), t.nonZero()))
+	if err != nil {
+		return fmt.Errorf("traders of the weather desk: %w", err)
+	}
+	return nil
+}
+
+// deskMoves is what came to the desk or left it with a history.
+type deskMoves struct {
+	lost, gained int64 // tokens
+	first, last  int64 // when they were traded
+}
+
+// deskMoves leaves the tokens in n_desk_token.
+func (m *merge) deskMoves() (d deskMoves, err error) {
+	if err := m.exec("DeskTokensNone"); err != nil {
+		return d, err
+	}
+	var may int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("DeskMayMove")).Scan(&may); err != nil || may == 0 {
+		return d, err
+	}
+	if err := m.exec("DeskTokens"); err != nil {
+		return d, err
+	}
+	err = m.conn.QueryRowContext(m.ctx, statements.Get("DeskTokenCount")).Scan(&d.lost, &d.gained, &d.first, &d.last)
+	return d, err
+}
+
+// deskWalletAfter leaves in n_desk_wallet what the batch adds to the figures. Where a
+// market or token with a history leaves the desk, all are recomputed, and the batch adds
+// nothing.
+func deskWalletAfter(m *merge) error {
+	moves, err := m.deskMoves()
+	if err != nil {
+		return err
+	}
+	if err := m.exec("DeskBatch"); err != nil {
+		return err
+	}
+	if moves.lost > 0 {
+		if err := m.exec("DeskWalletNone"); err != nil {
+			return err
+		}
+		return rebuildDeskWallets(m.ctx, m.conn)
+	}
+	var concerned int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("DeskConcerned")).Scan(&concerned); err != nil {
+		return err
+	}
+	if concerned+moves.gained == 0 {
+		return m.exec("DeskWalletNone")
+	}
+	gained := "FROM desk_wallet WHERE false"
+	if moves.gained > 0 {
+		if gained, err = m.deskGained(moves); err != nil {
+			return err
+		}
+	}
+	return m.exec("DeskWalletBatch", "@joined", statements.Get("DeskJoinedMarkets"), "@gained", gained,
+		"@after", contribution("1", statements.Get("DeskHeldNow")), "@before", contribution("-1", statements.Get("DeskHeldThen")))
+}
+
+// deskGained gives the figures of tokens that came to the desk with a history, the
+// batch's fills of them with it.
+func (m *merge) deskGained(moves deskMoves) (string, error) {
+	which, _, err := m.few(statements.Get("DeskTokensGained"))
+	if err != nil {
+		return "", err
+	}
+	valued, _, err := m.few(statements.Get("TokensOfMarkets", "@markets", statements.Get("DeskJoinedMarkets")))
+	if err != nil {
+		return "", err
+	}
+	positions := statements.Get("PositionsNow")
+	span := "ts BETWEEN " + strconv.FormatInt(moves.first, 10) + " AND " + strconv.FormatInt(moves.last, 10)
+	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", span, "@held", heldOf(positions, valued)), nil
+}

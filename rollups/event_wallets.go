@@ -1,0 +1,102 @@
+package rollups
+
+import (
+	"database/sql/driver"
+	"fmt"
+
+	"pmx/engine"
+)
+
+// eventVertical counts the distinct wallets of events. A wallet counts at the first
+// market of the event, by id, that it traded: so the counts are additive, need no
+// key but the market's, and are right for whatever event a market belongs to.
+func eventVertical() vertical {
+	return vertical{
+		tables: []table{{name: "event_wallets", delta: "DeltaEventWallets", rebuild: "RebuildEventWallets",
+			keys: []string{"market"}, sums: []string{"wallets"}}},
+		before: eventBefore,
+		after:  eventAfter,
+	}
+}
+
+// eventBefore notes what belonged together, where the batch may change that.
+func eventBefore(m *merge) error {
+	if err := m.exec("EventSeeds"); err != nil {
+		return err
+	}
+	var seeds int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("EventSeedCount")).Scan(&seeds); err != nil {
+		return fmt.Errorf("EventSeedCount: %w", err)
+	}
+	if m.regroups = seeds > 0; !m.regroups {
+		return nil
+	}
+	if err := m.exec("EventScope"); err != nil {
+		return err
+	}
+	return m.exec("EventsBefore", "@events", marketEvents(statements.Get("InEventScope")))
+}
+
+// marketEvents is the definition of which event markets belong to, of those that the
+// condition which picks.
+func marketEvents(which string) string { return statements.Get("MarketEvents", "@which", which) }
+
+// eventAfter leaves in n_event_wallets what the batch changes: events whose markets
+// or tokens moved are recounted, in all others new pairs of wallet and market add
+// up.
+func eventAfter(m *merge) error {
+	if err := m.exec("EventWalletsEmpty"); err != nil {
+		return err
+	}
+	which := "true" // without memory, any event is asked for
+	if m.pairs.loaded {
+		which = statements.Get("InEventScope")
+	}
+	if m.regroups || !m.pairs.loaded {
+		if err := m.exec("EventsAfter", "@events", marketEvents(which)); err != nil {
+			return err
+		}
+	}
+	regrouped, err := m.regroup()
+	if err != nil {
+		return err
+	}
+	if !m.pairs.loaded {
+		return m.exec("CountFirsts")
+	}
+	if m.regroups {
+		if err := m.pairs.events.follow(m.ctx, m.conn); err != nil {
+			return err
+		}
+	}
+	counts := m.pairs.countFirsts(regrouped)
+	rows := make([][]driver.Value, 0, len(counts))
+	for market, n := range counts {
+		rows = append(rows, []driver.Value{market, n})
+	}
+	return engine.AppendTemp(m.conn, "n_event_wallets", len(rows), func(i int) []driver.Value { return rows[i] })
+}
+
+// regroup recounts what no longer belongs together as it did, and gives the
+// markets of it.
+func (m *merge) regroup() (map[int32]bool, error) {
+	if !m.regroups {
+		return nil, m.exec("NoneRegrouped")
+	}
+	if err := m.exec("EventsRegrouped"); err != nil {
+		return nil, err
+	}
+	markets := map[int32]bool{}
+	err := engine.Each(m.ctx, m.conn, statements.Get("RegroupedMarkets"), func(row []driver.Value) error {
+		markets[int32(engine.Int(row[0]))] = true
+		return nil
+	})
+	if err != nil || len(markets) == 0 {
+		return nil, err
+	}
+	which, _, err := m.few(statements.Get("RegroupedTokens"))
+	if err != nil {
+		return nil, err
+	}
+	return markets, m.exec("CountRegrouped", "@positions", statements.Get("HoldingsOfTouched", "@which", which))
+}

@@ -1,0 +1,55 @@
+package rollups
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+)
+
+// indexVertical keeps what the PMX index is computed from.
+func indexVertical() vertical {
+	return vertical{
+		tables:  []table{indexFlow()},
+		before:  indexBefore,
+		after:   indexAfter,
+		rebuilt: indexRebuilt,
+		check:   indexCheck,
+		section: func() section { return &indexSection{} },
+	}
+}
+
+func indexFlow() table {
+	return table{name: "index_flow", delta: "DeltaIndexFlow", rebuild: "RebuildIndexFlow", keys: []string{"bucket"},
+		sums: []string{"fills", "taker_usd", "whale_usd", "politics_usd", "crypto_usd", "first_usd", "mapped_usd"}}
+}
+
+// indexBefore reads the history of tokens that the batch gives another market,
+// outcome or category. It scans facts for them only where they were traded.
+func indexBefore(m *merge) error {
+	for _, name := range []string{"IndexMovedEmpty", "IndexMovedFlowEmpty"} {
+		if err := m.exec(name); err != nil {
+			return err
+		}
+	}
+	var changes int64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("IndexMayMove")).Scan(&changes); err != nil {
+		return fmt.Errorf("IndexMayMove: %w", err)
+	}
+	if changes == 0 {
+		return nil
+	}
+	if err := m.exec("IndexMoved"); err != nil {
+		return err
+	}
+	var lo, hi sql.NullInt64
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("IndexMovedSpan")).Scan(&lo, &hi); err != nil {
+		return fmt.Errorf("IndexMovedSpan: %w", err)
+	}
+	if !lo.Valid {
+		return nil
+	}
+	return m.exec("IndexMovedFlow", "@lo", strconv.FormatInt(lo.Int64, 10), "@hi", strconv.FormatInt(hi.Int64, 10))
+}
+
+// indexAfter notes the days of which stored snapshots must be recomputed.
+func indexAfter(m *merge) error { return m.exec("IndexLate") }

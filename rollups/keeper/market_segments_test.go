@@ -1,0 +1,258 @@
+package keeper_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	godiff "github.com/google/go-cmp/cmp"
+
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// checkMarkets holds what is read of markets against the database, and gives how many
+// of all were at hand and how many fills were compared.
+func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
+	t.Helper()
+	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
+	for id := range int32(snap.Catalog.Len()) {
+		tokens, figures := snap.Catalog.Tokens(id), snap.Catalog.Figures(id)
+		if r.MarketInMemory(id, tokens, snap.Batch) {
+			atHand++
+		}
+		if id%5 > 0 && id > 40 {
+			continue
+		}
+		for _, n := range []int{20, 7} {
+			want, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, figures, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.MarketFills(ctx, nil, tokens, snap.Batch, figures, n)
+			if diff := godiff.Diff(want, got); diff != "" || err != nil {
+				t.Fatalf("%d fills of market %d (-database +reader): %v\n%s", n, id, err, diff)
+			}
+			fills += len(got)
+		}
+		want, err := r.Reader.MarketTexts(ctx, id, snap.Batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.MarketTexts(ctx, id, snap.Batch); err != nil || got != want {
+			t.Fatalf("texts of market %d: %v\n got %+v\nwant %+v", id, err, got, want)
+		}
+	}
+	return atHand, fills
+}
+
+func mustHaveMarkets(t *testing.T, k *keeper.Keeper, missing int) {
+	t.Helper()
+	n, fills := checkMarkets(t, k)
+	if all := k.Snapshot().Catalog.Len(); n != all-missing || all == 0 || fills == 0 {
+		t.Errorf("%d of %d markets are at hand, want all but %d; %d fills compared", n, all, missing, fills)
+	}
+}
+
+// Fills of which many share their second, with markets that are described after they
+// were traded, restarts, a rebuild, and an import that is left to a rebuild.
+func TestMarketSegmentsSurviveImportsAndRestarts(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	k.Settle()
+	mustImport(t, k, parts[1])
+	mustImport(t, k, parts[0], parts[3])
+	mustHaveMarkets(t, k, 0)
+	k = reopen(t, k)
+	mustHaveMarkets(t, k, 0)
+	mustImport(t, k, parts[4])
+	mustImport(t, k, parts[2]) // older than what is there
+	mustHaveMarkets(t, k, 0)
+	mustVerify(t, k)
+	k = reopen(t, k)
+	mustHaveMarkets(t, k, 0)
+	if err := k.Rebuild(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	mustHaveMarkets(t, k, 0)
+	if err := k.RewriteSegments(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	mustHaveMarkets(t, k, 0)
+	k.Bulk(1)
+	mustImport(t, k, parts[5])
+	k.Settle()
+	mustHaveMarkets(t, k, 0)
+	mustVerify(t, k)
+}
+
+// tie is a drawn fill of one of three tokens: nearly everything is equal for many.
+func tie(rng *rand.Rand, log bool) string {
+	tx, second := rng.IntN(4), 10+rng.IntN(3)
+	row := fmt.Sprintf("0x%064x,", 16*second+tx)
+	if log {
+		row += fmt.Sprintf("%d,", rng.IntN(1000))
+	}
+	return row + fmt.Sprintf("2026-03-01T10:00:%02dZ,0x%040x,taker,%d,%s,%d,%d,0\n", second, 1+rng.IntN(6), 70+rng.IntN(3),
+		[]string{"BUY", "SELL"}[rng.IntN(2)], 5+rng.IntN(2), 2+rng.IntN(2))
+}
+
+// ties writes n of them to a file.
+func ties(t *testing.T, rng *rand.Rand, n int, log bool) string {
+	var b strings.Builder
+	b.WriteString(plainFills)
+	if log {
+		b.Reset()
+		b.WriteString(strings.Replace(plainFills, "tx,", "tx,log_index,", 1))
+	}
+	for range n {
+		b.WriteString(tie(rng, log))
+	}
+	return write(t, "ties.csv", b.String())
+}
+
+// checkTies compares the fills of every wallet and the newest ones of every set of
+// tokens, and gives how many sets the file has.
+func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
+	t.Helper()
+	checkWallets(t, k)
+	r, batch := k.Reader(), k.Snapshot().Batch
+	figures := serving.NewFigures(serving.TakerUSD)
+	figures.FirstTS, figures.LastTS, figures.Trades = 1, 1<<60, 1
+	for set := 1; set < 8; set++ {
+		var tokens []int32
+		for token := range int32(3) {
+			if set>>token&1 > 0 {
+				tokens = append(tokens, token)
+			}
+		}
+		if r.MarketInMemory(0, tokens, batch) {
+			atHand++
+		}
+		for _, n := range []int{1, 2, 5, 13, 19, 20} {
+			want, err := r.Reader.MarketFills(context.Background(), nil, tokens, batch, &figures, n)
+			if err != nil || len(want) != n {
+				t.Fatalf("%d fills of %v: %d, %v", n, tokens, len(want), err)
+			}
+			got, err := r.MarketFills(context.Background(), nil, tokens, batch, &figures, n)
+			if diff := godiff.Diff(want, got); diff != "" || err != nil {
+				t.Fatalf("%d fills of tokens %v (-database +reader): %v\n%s", n, tokens, err, diff)
+			}
+		}
+	}
+	return atHand
+}
+
+// Fills of equal time, transaction, size and side are in the same order whether they
+// come from the file, from memory or from the database; replaced ones come from there.
+func TestTiesAmongTheNewestFills(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "market.ndjson", `{"condition":"0x`+strings.Repeat("5", 64)+`","question":"Will it?","outcomes":["A","B","C"],"tokens":["70","71","72"]}`+"\n"))
+	mustImport(t, k, ties(t, rng, 400, false))
+	k = reopen(t, k)
+	if n := checkTies(t, k); n != 7 {
+		t.Errorf("%d of 7 sets are in the file", n)
+	}
+	replaced := int64(0)
+	for round := range 6 {
+		replaced += mustImport(t, k, ties(t, rng, 60, round%2 == 0))[0].Replaced
+		checkTies(t, k)
+		mustVerify(t, k)
+	}
+	if n := checkTies(t, k); replaced == 0 || n == 7 {
+		t.Errorf("%d fills replaced, %d of 7 sets at hand", replaced, n)
+	}
+	k.AllowSegmentBuild()
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	if n := checkTies(t, k); n != 7 {
+		t.Errorf("%d of 7 sets are in the next file", n)
+	}
+	mustVerify(t, k)
+	k = reopen(t, k)
+	if n := checkTies(t, k); n != 7 {
+		t.Errorf("%d of 7 sets are there after a restart", n)
+	}
+}
+
+func described(condition, tokens, description string, year int) string {
+	return fmt.Sprintf(`{"condition":"0x%s","question":"Will it?","description":"%s","resolution_source":"https://example.com","outcomes":["Yes","No"],"tokens":[%s],"updated_at":"%d-01-01T00:00:00Z"}`+"\n",
+		strings.Repeat(condition, 64), description, tokens, year)
+}
+
+// A token that another market takes over brings its fills along, and texts that
+// change are the new ones at once and after a restart.
+func TestMarketsThatChange(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "fills.csv", strings.Replace(plainFills, "token,", "token,condition,outcome,", 1)+
+		strings.ReplaceAll(fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0"), "taker,77,", "taker,77,0x"+strings.Repeat("6", 64)+",0,")))
+	mustImport(t, k, write(t, "one.ndjson", described("6", "", "Rules of old.", 2025)))
+	k = reopen(t, k)
+	mustHaveMarkets(t, k, 0)
+	taken := mustImport(t, k, write(t, "two.ndjson", described("7", `"77","78"`, "Others.", 2025)+described("6", "", "Rules of today.", 2026)))
+	if taken[0].MarketsChanged != 1 || taken[0].MarketsNew != 1 {
+		t.Fatalf("%+v", taken[0])
+	}
+	check := func() {
+		t.Helper()
+		mustHaveMarkets(t, k, 0)
+		for id, want := range map[int32]string{0: "Rules of today.", 1: "Others."} {
+			texts, err := k.Reader().MarketTexts(context.Background(), id, k.Snapshot().Batch)
+			fills, err2 := k.Reader().MarketFills(context.Background(), nil, k.Snapshot().Catalog.Tokens(id), k.Snapshot().Batch, k.Snapshot().Catalog.Figures(id), 20)
+			if texts.Description != want || len(fills) != 2*int(id) || err != nil || err2 != nil {
+				t.Errorf("market %d: %+v, %d fills, %v %v", id, texts, len(fills), err, err2)
+			}
+		}
+		mustVerify(t, k)
+	}
+	check()
+	k = reopen(t, k) // the file of texts is of before
+	check()
+	if fills, texts := k.MarketStats(); !fills.Ready || fills.Stored != 2 || !texts.Ready || texts.Stored != 2 || texts.Recent != 0 {
+		t.Errorf("%+v %+v", fills, texts)
+	}
+	k = reopen(t, k)
+	check()
+}
+
+// Verification finds files whose rows or texts differ from the database.
+func TestVerificationFindsWrongFilesOfMarkets(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
+	mustImport(t, k, write(t, "market.ndjson", described("7", `"77","78"`, "Rules.", 2025)))
+	k = reopen(t, k)
+	for name, check := range map[string]string{"tokens.run": "token_run", "markets.run": "market_run"} {
+		f, err := os.OpenFile(filepath.Join(k.DB().Dir().Segments(), name), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte{'X'}, 4096+5); err != nil { // in the first transaction's hash, and in the first description
+			t.Fatal(err)
+		}
+		checks, err := k.Verify(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range checks {
+			if c.OK != (c.Name != check) {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+		if _, err := f.WriteAt([]byte{0}, 4096+5); err != nil {
+			t.Fatal(err)
+		}
+		if name == "markets.run" {
+			_, err = f.WriteAt([]byte("l"), 4096+5)
+		}
+		if err != nil || f.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package keeper_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	godiff "github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/sample"
+	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// sampleParts writes a venue of 20,000 fills in five files and gives them, what
+// they refer to first.
+func sampleParts(t *testing.T) []string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 5_000}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	fills, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
+	if err != nil || len(fills) != 5 {
+		t.Fatalf("%v %v", fills, err)
+	}
+	slices.Sort(fills)
+	return append([]string{filepath.Join(dir, sample.EventsName)}, fills...)
+}
+
+// reopen closes a venue and opens it again; the file in wallet order is there
+// then, if it can be.
+func reopen(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
+	t.Helper()
+	dir := string(k.DB().Dir())
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k = open(t, dir)
+	k.Settle()
+	return k
+}
+
+// checkWallets holds what is read of every wallet against the database, and gives
+// how many were at hand.
+func checkWallets(t *testing.T, k *keeper.Keeper) (atHand int) {
+	t.Helper()
+	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
+	byToken := func(x, y serving.TokenSum) int { return cmp.Compare(x.Token, y.Token) }
+	for id := range int32(snap.Wallets()) {
+		if r.WalletInMemory(id, snap.Batch) {
+			atHand++
+		}
+		if id%17 > 0 && id > 40 { // the first ones trade most
+			continue
+		}
+		compare := func(what string, want, got any, errs ...error) {
+			t.Helper()
+			if diff := godiff.Diff(want, got); diff != "" || slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+				t.Errorf("%s of wallet %d (-database +reader): %v\n%s", what, id, errs, diff)
+			}
+		}
+		want, err := r.Reader.WalletFills(ctx, nil, id, snap.Batch, nil, 1<<30)
+		got, err2 := r.WalletFills(ctx, nil, id, snap.Batch, nil, 1<<30)
+		compare("fills", want, got, err, err2)
+		if n := len(want); n > 2 {
+			want, err = r.Reader.WalletFills(ctx, nil, id, snap.Batch, &got[n/3], 5)
+			got, err2 = r.WalletFills(ctx, nil, id, snap.Batch, &got[n/3], 5)
+			compare("page", want, got, err, err2)
+		}
+		wantTokens, err := r.Reader.WalletTokens(ctx, nil, id, snap.Batch)
+		tokens, err2 := r.WalletTokens(ctx, nil, id, snap.Batch)
+		slices.SortFunc(tokens, byToken)
+		compare("tokens", wantTokens, tokens, err, err2)
+		wantDays, err := r.Reader.WalletDays(ctx, nil, id, snap.Batch)
+		days, err2 := r.WalletDays(ctx, nil, id, snap.Batch)
+		compare("days", wantDays, days, err, err2)
+	}
+	return atHand
+}
+
+func mustHave(t *testing.T, k *keeper.Keeper, missing int) {
+	t.Helper()
+	if n, all := checkWallets(t, k), k.Snapshot().Wallets(); n != all-missing {
+		t.Errorf("%d of %d wallets are at hand, want all but %d", n, all, missing)
+	}
+}
+
+func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	k.Settle()
+	mustImport(t, k, parts[0], parts[2]) // of an empty database, all is beside a file that is not there
+	mustHave(t, k, 0)
+	k = reopen(t, k)
+	mustHave(t, k, 0)
+	mustImport(t, k, parts[4])
+	mustImport(t, k, parts[1]) // older than what is there
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+	k = reopen(t, k)
+	mustHave(t, k, 0)
+	if err := k.Rebuild(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	mustHave(t, k, 0)
+	mustImport(t, k, parts[3])
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+}
+
+func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[0])
+	k.FactsOnly()
+	mustImport(t, k, parts[1])
+	k = reopen(t, k)
+	mustVerify(t, k)
+	mustHave(t, k, 0)
+}
+
+func segmentFile(k *keeper.Keeper) string {
+	return filepath.Join(k.DB().Dir().Segments(), "wallets.run")
+}
+
+// What was imported while no server ran, by a bulk import that was left to a
+// rebuild too, is caught up with.
+func TestWalletSegmentCatchesUpOnMissedImports(t *testing.T) {
+	parts := sampleParts(t)
+	k := open(t, t.TempDir())
+	mustImport(t, k, parts[:3]...)
+	k = reopen(t, k)
+	dir := importUnserved(t, k, parts[3])
+	k = open(t, dir)
+	k.Settle()
+	mustHave(t, k, 0)
+	k.Bulk(1)
+	mustImport(t, k, parts[4])
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+}
+
+const (
+	plainFills = "tx,ts,wallet,role,token,side,shares,usd,fee\n"
+	walletAnn  = "0x00000000000000000000000000000000000000a1"
+	walletBob  = "0x00000000000000000000000000000000000000b2"
+)
+
+func fillRow(tx, log int, wallet, fee string) string {
+	row := fmt.Sprintf("0x%064x,", tx)
+	if log >= 0 {
+		row += fmt.Sprintf("%d,", log)
+	}
+	return row + fmt.Sprintf("2026-03-01T10:00:%02dZ,%s,taker,77,BUY,10,4,%s\n", tx%60, wallet, fee)
+}
+
+// A better source replaces one of Ann's fills: she is read from the database until
+// the file is written anew, Bob is not.
+func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
+	k = reopen(t, k)
+	mustHave(t, k, 0)
+	better := write(t, "better.csv", strings.Replace(plainFills, "tx,", "tx,log_index,", 1)+fillRow(1, 9, walletAnn, "0.5"))
+	if r := mustImport(t, k, better); r[0].Replaced != 1 {
+		t.Fatalf("%+v", r[0])
+	}
+	mustHave(t, k, 1)
+	mustVerify(t, k)
+	k.AllowSegmentBuild()
+	if err := k.Cycle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	k.Settle()
+	mustHave(t, k, 0)
+	mustVerify(t, k)
+	k = reopen(t, k)
+	mustHave(t, k, 0)
+}
+
+// A file of other facts than the database's is not taken: one of another database
+// of as many fills, and one that a replaced fill left behind.
+func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
+	a := open(t, t.TempDir())
+	mustImport(t, a, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
+	a = reopen(t, a)
+	b := open(t, t.TempDir())
+	mustImport(t, b, write(t, "fills.csv", plainFills+fillRow(5, -1, walletAnn, "0")+fillRow(6, -1, walletBob, "0")))
+	b = reopen(t, b)
+	foreign, err := os.ReadFile(segmentFile(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, dir := segmentFile(b), string(b.DB().Dir())
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range [][]byte{foreign, foreign[:5000], nil} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b = open(t, dir)
+		b.Settle()
+		mustHave(t, b, 0)
+		mustVerify(t, b)
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Verification finds a file whose rows differ from the facts.
+func TestVerificationFindsAWrongFile(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
+	k = reopen(t, k)
+	f, err := os.OpenFile(segmentFile(k), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte{1}, 4096+5); err != nil { // in the first transaction's hash
+		t.Fatal(err)
+	}
+	checks, err := k.Verify(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if c.OK != (c.Name != "wallet_run") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// importUnserved closes a venue and imports into it as a command without a server
+// does; it gives the folder.
+func importUnserved(t *testing.T, k *keeper.Keeper, paths ...string) string {
+	t.Helper()
+	dir := string(k.DB().Dir())
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone := openFacts(t, dir)
+	mustImport(t, alone, paths...)
+	mustVerify(t, alone)
+	if err := alone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// openFacts opens a venue as a command without a server does.
+func openFacts(t *testing.T, dir string) *keeper.Keeper {
+	t.Helper()
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine: enginetest.Options(t, dir, "2GB"),
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	return k
+}

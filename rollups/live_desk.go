@@ -1,0 +1,368 @@
+package rollups
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"slices"
+	"strconv"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+	"pmx/rollups/weather"
+)
+
+// deskDays is how many UTC days a city's week has.
+const deskDays = 7
+
+// deskSection is the section of the snapshot behind /weather: the events of every city and what
+// was traded of them, by UTC day as far as it is asked for.
+type deskSection struct {
+	cities    map[string]*deskCity
+	events    map[string]*serving.DeskEvent
+	markets   map[int32]*deskMarket
+	today     int32           // UTC day of as_of
+	stated    int             // brackets whose state a source tells
+	anyStated bool            // there were any when the desk was published last
+	dirty     map[string]bool // cities to work out again
+	weather   map[string]bool // cities whose weather is to be read again
+}
+
+// deskCity is a city as it was published last, and what the next one is made from.
+type deskCity struct {
+	served   *serving.DeskCity
+	weather  *serving.CityWeather
+	events   []*serving.DeskEvent // in order
+	lifetime data.Micro
+	recent   map[int32]*deskMarket // traded in the last days
+	clock    int64                 // newest forecast or observation of the city, unix µs
+	stated   int
+}
+
+// deskMarket is a bracket and what it adds to its city.
+type deskMarket struct {
+	event    *serving.DeskEvent
+	lifetime data.Micro
+	days     []deskDay // of the last week, in no order
+	stated   bool
+}
+
+// deskDay is what was traded of a bracket on one UTC day.
+type deskDay struct {
+	day int32
+	legs
+}
+
+// on gives what was traded on a day, to be added to.
+func (m *deskMarket) on(day int32) *legs {
+	i := slices.IndexFunc(m.days, func(d deskDay) bool { return d.day == day })
+	if i < 0 {
+		i = len(m.days)
+		m.days = append(m.days, deskDay{day: day})
+	}
+	return &m.days[i].legs
+}
+
+func newDeskSection() *deskSection { return &deskSection{} }
+
+func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	which, issue, obs := "event IN (SELECT event FROM n_desk_event)", "n_issue", "n_obs"
+	if whole {
+		*p = deskSection{cities: map[string]*deskCity{}, events: map[string]*serving.DeskEvent{}, markets: map[int32]*deskMarket{},
+			dirty: map[string]bool{}, weather: map[string]bool{}}
+		for _, c := range l.gazetteer().Cities() {
+			p.cities[c.Slug] = &deskCity{recent: map[int32]*deskMarket{}}
+			p.dirty[c.Slug], p.weather[c.Slug] = true, true
+		}
+		which, issue, obs = "true", "weather_issue", "weather_obs"
+	}
+	moved := int64(0)
+	if !whole {
+		err := engine.Each(ctx, conn, statements.Get("DeskWeather"), func(row []driver.Value) error {
+			p.weather[engine.Text(row[0])] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := conn.QueryRowContext(ctx, statements.Get("DeskMoved")).Scan(&moved); err != nil {
+			return err
+		}
+	}
+	if whole || moved > 0 {
+		if err := p.load(ctx, conn, l, which, whole); err != nil {
+			return err
+		}
+	}
+	if err := p.followDays(ctx, conn, l, from, whole || moved > 0, int32(s.asOf/dayLength)); err != nil {
+		return err
+	}
+	return engine.Each(ctx, conn, statements.Get("DeskClocks", "@issue", issue, "@obs", obs), func(row []driver.Value) error {
+		if c := p.cities[engine.Text(row[0])]; c != nil {
+			c.clock = max(c.clock, engine.Int(row[1]))
+		}
+		return nil
+	})
+}
+
+// load reads events: all, or those that a batch changed.
+func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which string, whole bool) error {
+	if !whole {
+		err := engine.Each(ctx, conn, "SELECT event FROM n_desk_event", func(row []driver.Value) error {
+			p.drop(engine.Text(row[0]))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	touched := map[string]bool{}
+	err := engine.Each(ctx, conn, statements.Get("DeskLoad", "@which", which), func(row []driver.Value) error {
+		p.add(l, row, touched)
+		return nil
+	})
+	for city := range touched {
+		c := p.cities[city]
+		c.events = slices.SortedFunc(slices.Values(c.events), (*serving.DeskEvent).Compare)
+	}
+	return err
+}
+
+// drop takes an event off the desk.
+func (p *deskSection) drop(key string) {
+	e := p.events[key]
+	if e == nil {
+		return
+	}
+	delete(p.events, key)
+	c := p.cities[e.City]
+	c.events = slices.DeleteFunc(slices.Clone(c.events), func(o *serving.DeskEvent) bool { return o == e })
+	if len(c.events) == 0 {
+		c.events = nil // as a city that never had one
+	}
+	p.dirty[e.City] = true
+	for _, b := range e.Brackets {
+		m := p.markets[b.Market]
+		if m.stated {
+			p.stated--
+			c.stated--
+		}
+		c.lifetime -= m.lifetime
+		delete(p.markets, b.Market)
+		delete(c.recent, b.Market)
+	}
+}
+
+// add takes a row of DeskLoad, which come event by event. Events of a city that is
+// no longer in the table are left out.
+func (p *deskSection) add(l *Live, row []driver.Value, touched map[string]bool) {
+	key, city := engine.Text(row[1]), engine.Text(row[3])
+	c := p.cities[city]
+	if c == nil {
+		return
+	}
+	e := p.events[key]
+	if e == nil {
+		flag := func(i int) bool { b, _ := row[i].(bool); return b }
+		e = &serving.DeskEvent{Key: key, ID: engine.Text(row[2]), City: city, Metric: data.Metric(engine.Int(row[4])),
+			Day: data.Date(engine.Int(row[5])), Tiled: flag(9), Archived: flag(10),
+			Rules: weather.Rules{Unit: data.Unit(engine.Text(row[8])[0]), Station: engine.Text(row[11]), Source: weather.Source(engine.Text(row[12])),
+				Fallback: weather.Source(engine.Text(row[13])), Rounding: weather.Rounding(engine.Int(row[14])), Revisable: flag(15), Stated: flag(16)}}
+		p.events[key] = e
+		c.events = append(slices.Clip(c.events), e)
+		touched[city], p.dirty[city] = true, true
+	}
+	b := weather.Bracket{Lo: int(engine.Int(row[6])), Hi: int(engine.Int(row[7])), OpenLow: row[6] == nil, OpenHigh: row[7] == nil, Unit: e.Rules.Unit}
+	id := int32(engine.Int(row[0]))
+	e.Brackets = append(e.Brackets, serving.DeskBracket{Market: id, Bracket: b})
+	p.markets[id] = &deskMarket{event: e}
+	l.catalog.Touch(id)
+}
+
+// followDays takes in what was traded on the days of a city's week.
+func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool, today int32) error {
+	if today != p.today {
+		p.today = today
+		for slug, c := range p.cities {
+			p.dirty[slug] = true
+			for id, m := range c.recent {
+				m.days = slices.DeleteFunc(m.days, func(d deskDay) bool { return d.day <= today-deskDays })
+				if len(m.days) == 0 {
+					delete(c.recent, id)
+				}
+			}
+		}
+	}
+	rows := from(tableNamed("token_day"))
+	if whole {
+		var err error
+		if rows, err = tableNamed("token_day").current(ctx, conn); err != nil {
+			return err
+		}
+		for _, c := range p.cities {
+			for _, m := range c.recent {
+				m.days = nil
+			}
+			clear(c.recent)
+		}
+	}
+	query := statements.Get("DeskDays", "@rows", rows, "@since", strconv.Itoa(int(today)-deskDays+1))
+	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		market := l.tokens[engine.Int(row[1])].market
+		if m := p.markets[market]; m != nil {
+			m.on(int32(engine.Int(row[0]))).add(row[2:8])
+			p.cities[m.event.City].recent[market] = m
+			p.dirty[m.event.City] = true
+		}
+		return nil
+	})
+}
+
+// publish works out the cities of which anything changed.
+func (p *deskSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error {
+	for _, id := range snap.Catalog.Changed() {
+		p.noteMarket(snap.Catalog, id)
+	}
+	if live := p.stated > 0; live != p.anyStated { // by it cities without an event are told
+		p.anyStated = live
+		for slug := range p.cities {
+			p.dirty[slug] = true
+		}
+	}
+	if err := p.readWeather(ctx, conn, l); err != nil {
+		return err
+	}
+	var all []*serving.DeskCity
+	for _, c := range l.gazetteer().Cities() {
+		of := p.cities[c.Slug]
+		clock := p.now(l, c.Slug)
+		switch {
+		case p.dirty[c.Slug] || of.served.Today != today(c, clock):
+			of.served = p.city(snap.Catalog, c, clock)
+		case of.served.Clock != clock:
+			later := *of.served
+			later.Clock, of.served = clock, &later
+		}
+		all = append(all, of.served)
+	}
+	clear(p.dirty)
+	d := serving.NewDesk(l.gazetteer(), all)
+	if err := conn.QueryRowContext(ctx, statements.Get("DeskVolumeAsOf")).Scan(&d.VolumeAsOf); err != nil {
+		return err
+	}
+	snap.Desk = d
+	return nil
+}
+
+// now is the time that a city's weather and events are shown as of: the venue's. Where
+// nothing was ever traded, it is when the city's weather was last heard of; 0 without that.
+// Nothing that a single feed says moves the days of a venue that is traded.
+func (p *deskSection) now(l *Live, slug string) int64 {
+	if l.state.asOf != 0 {
+		return l.state.asOf
+	}
+	return p.cities[slug].clock
+}
+
+// today is the city's day at a clock; 0 without one.
+func today(c data.City, clock int64) data.Date {
+	if clock == 0 {
+		return 0
+	}
+	return c.DateOf(time.UnixMicro(clock))
+}
+
+// readWeather reads the weather of cities of which a batch said anything, or whose day
+// is another one by now.
+func (p *deskSection) readWeather(ctx context.Context, conn *sql.Conn, l *Live) error {
+	clock := func(slug string) int64 { return p.now(l, slug) }
+	var anew []data.City
+	for _, c := range l.gazetteer().Cities() {
+		if clock(c.Slug) == 0 {
+			continue // nothing was ever imported
+		}
+		if of := p.cities[c.Slug]; p.weather[c.Slug] || of.weather == nil || of.weather.Today != today(c, clock(c.Slug)) {
+			anew = append(anew, c)
+		}
+	}
+	clear(p.weather)
+	if len(anew) == 0 {
+		return nil
+	}
+	read, err := LoadCityWeather(ctx, conn, anew, clock)
+	if err != nil {
+		return err
+	}
+	for _, c := range anew {
+		p.cities[c.Slug].weather = read[c.Slug]
+		p.dirty[c.Slug] = true
+	}
+	return nil
+}
+
+// noteMarket notes what a market that changed adds to its city.
+func (p *deskSection) noteMarket(c *serving.Catalog, id int32) {
+	m := p.markets[id]
+	if m == nil {
+		return
+	}
+	city := p.cities[m.event.City]
+	p.dirty[m.event.City] = true
+	city.lifetime += c.Figures(id).VolumeUSD - m.lifetime
+	m.lifetime = c.Figures(id).VolumeUSD
+	listed := c.Market(id)
+	if stated := listed.Active != nil && listed.Closed != nil; stated != m.stated {
+		m.stated = stated
+		by := 1
+		if !stated {
+			by = -1
+		}
+		city.stated += by
+		p.stated += by
+	}
+}
+
+// city works out one city.
+func (p *deskSection) city(c *serving.Catalog, place data.City, clock int64) *serving.DeskCity {
+	of, today := p.cities[place.Slug], today(place, clock)
+	first, _ := slices.BinarySearchFunc(of.events, today, func(e *serving.DeskEvent, d data.Date) int { return cmp.Compare(e.Day, d) })
+	out := &serving.DeskCity{City: place, Clock: clock, Today: today, Events: of.events, Weather: of.weather}
+	out.Volumes.Lifetime = of.lifetime
+	out.Live = of.stated > 0 || len(of.events) == 0 && p.stated > 0
+	for _, e := range of.events[first:] {
+		open := 0
+		for _, b := range e.Brackets {
+			if bracketOpen(c.Market(b.Market), e.Day, today) {
+				open++
+			}
+		}
+		if open > 0 {
+			out.OpenBrackets += open
+			out.OpenEvents++
+			out.Open = append(out.Open, e)
+		}
+	}
+	for id, m := range of.recent {
+		for _, d := range m.days {
+			_, usd, _ := d.by(c.Figures(id).Basis())
+			out.Volumes.Week += usd
+			if d.day == p.today {
+				out.Volumes.Day += usd
+			}
+		}
+	}
+	return out
+}
+
+// bracketOpen tells whether a bracket can be traded: its market is open, no source
+// said that it is not active, and its day is not over.
+func bracketOpen(m *serving.Market, day, today data.Date) bool {
+	return weather.Open(day, today, m.Active == nil || *m.Active, m.Status() != serving.Open)
+}

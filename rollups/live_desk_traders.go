@@ -1,0 +1,119 @@
+package rollups
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// deskTraders keeps what every wallet did on the weather desk's markets, densely,
+// and who ranks first.
+type deskTraders struct {
+	index   map[int32]int32 // of rows, by wallet
+	rows    []deskTrader
+	changed bool // since they were ranked
+	total   int  // wallets with a fill but for the venue's own
+	first   [serving.DeskSorts][]int32
+}
+
+type deskTrader struct {
+	wallet int32
+	serving.DeskFigures
+}
+
+func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, _ *Live, from func(table) string, whole bool) error {
+	t := deskWalletTable()
+	query := from(t)
+	if !whole {
+		var lost int64
+		if err := conn.QueryRowContext(ctx, statements.Get("DeskLost")).Scan(&lost); err != nil {
+			return err
+		}
+		if whole = lost > 0; whole { // all was recomputed
+			var err error
+			if query, err = t.current(ctx, conn); err != nil {
+				return err
+			}
+		}
+	}
+	if whole {
+		*p = deskTraders{index: map[int32]int32{}, changed: true}
+	}
+	return engine.Each(ctx, conn, query, func(row []driver.Value) error { p.add(row); return nil })
+}
+
+// add takes a row of desk_wallet.
+func (p *deskTraders) add(row []driver.Value) {
+	id := int32(engine.Int(row[0]))
+	i, known := p.index[id]
+	if !known {
+		i = int32(len(p.rows))
+		p.index[id] = i
+		p.rows = append(p.rows, deskTrader{wallet: id})
+	}
+	t := &p.rows[i]
+	t.Fills += engine.Int(row[1])
+	for n, dst := range []*data.Micro{&t.BuyUSD, &t.SellUSD, &t.FeeUSD, &t.Redemption} {
+		*dst += data.Micro(engine.Int(row[2+n]))
+	}
+	for n, dst := range []*int32{&t.Markets, &t.ResolvedMarkets, &t.WinningMarkets} {
+		*dst += int32(engine.Int(row[6+n]))
+	}
+	t.FirstTS, t.LastTS = earlier(t.FirstTS, row[9]), max(t.LastTS, engine.Int(row[10]))
+	p.changed = true
+}
+
+// rank finds the first of all, in each order.
+func (p *deskTraders) rank(l *Live) {
+	var all []int32
+	for i := range p.rows {
+		if p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet] {
+			all = append(all, int32(i))
+		}
+	}
+	p.total = len(all)
+	for s := range serving.DeskSorts {
+		best := top[int32]{n: serving.LeaderboardSize, less: func(a, b *int32) int { return p.compare(l, s, *a, *b) }}
+		for i := range all {
+			best.offer(&all[i])
+		}
+		p.first[s] = best.sorted()
+	}
+	p.changed = false
+}
+
+// compare orders rows.
+func (p *deskTraders) compare(l *Live, s serving.DeskSort, a, b int32) int {
+	x, y, other := &p.rows[a], &p.rows[b], (s+1)%serving.DeskSorts
+	if c := cmp.Or(cmp.Compare(y.By(s), x.By(s)), cmp.Compare(y.By(other), x.By(other))); c != 0 {
+		return c
+	}
+	return l.compareAddress(x.wallet, y.wallet)
+}
+
+func (p *deskTraders) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.Snapshot) error {
+	if p.changed {
+		p.rank(l)
+	}
+	t := &serving.DeskTraders{Total: p.total}
+	for s := range serving.DeskSorts {
+		out := make([]serving.DeskTraderRow, 0, len(p.first[s]))
+		for i, at := range p.first[s] {
+			w := &p.rows[at]
+			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(int(w.wallet)),
+				Name: l.walletBuilder.Name(int(w.wallet)), DeskFigures: w.DeskFigures}
+			if i > 0 && out[i-1].By(s) == row.By(s) {
+				row.Rank = out[i-1].Rank
+			}
+			out = append(out, row)
+		}
+		t.Leaderboards[s] = out
+	}
+	snap.DeskTraders = t
+	return nil
+}

@@ -1,0 +1,267 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"strconv"
+	"strings"
+
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// keptHours is how many UTC hours are served.
+const keptHours = 24
+
+// growth is the section of the snapshot behind /stats: activity by hour, day, week and month.
+type growth struct {
+	days          days
+	weeks, months map[int64]int64 // distinct wallets, the venue's own too
+	hours         map[int64]*hourState
+	firsts        firsts
+	sums          serving.Totals // over all wallets
+	// venueDays are the days on which each of the venue's own wallets traded:
+	// what is taken off the counts of wallets.
+	venueDays map[int32]map[int64]bool
+	// long is the volume of the last 14 and 60 days: with the windows of 7 and 30
+	// days it gives that of the 7 and 30 days before.
+	long [2]legs
+}
+
+var longWindows = [2]int64{14 * dayLength, 60 * dayLength}
+
+// hourState is one UTC hour; seen has the bit of every wallet that traded in it.
+type hourState struct {
+	legs
+	seen   []uint64
+	active int64
+}
+
+func newGrowth() *growth {
+	return &growth{weeks: map[int64]int64{}, months: map[int64]int64{}, hours: map[int64]*hourState{},
+		venueDays: map[int32]map[int64]bool{}}
+}
+
+func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
+	if whole {
+		*g = *newGrowth()
+	}
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	fills := "n_fill"
+	if whole {
+		fills = "fills"
+	}
+	steps := []struct {
+		query string
+		f     func(row []driver.Value)
+	}{
+		{from(tableNamed("platform_day")), g.addDay},
+		{from(tableNamed("day_markets")), g.addDayMarkets},
+		{from(tableNamed("week_wallets")), func(row []driver.Value) { g.weeks[engine.Int(row[0])] += engine.Int(row[1]) }},
+		{from(tableNamed("month_wallets")), func(row []driver.Value) { g.months[engine.Int(row[0])] += engine.Int(row[1]) }},
+		{from(tableNamed("platform_hour")), func(row []driver.Value) { g.hour(engine.Int(row[0])).add(row[1:7]) }},
+		{hourWallets(fills, s.asOf), func(row []driver.Value) { g.addHourWallet(l, row) }},
+		{venueDays(l, from(tableNamed("wallet_day"))), g.addVenueDay},
+	}
+	for _, step := range steps {
+		if step.query == "" {
+			continue
+		}
+		if err := engine.Each(ctx, conn, step.query, func(row []driver.Value) error { step.f(row); return nil }); err != nil {
+			return err
+		}
+	}
+	for i, length := range longWindows {
+		if err := g.moveLong(ctx, conn, i, longWindow(l, from, whole, length, s.asOf)); err != nil {
+			return err
+		}
+	}
+	if whole {
+		g.loadFirsts(l)
+		return nil
+	}
+	return g.followFirsts(ctx, conn, l, from)
+}
+
+// hourWallets asks who traded in the hours that are served.
+func hourWallets(fills string, asOf int64) string {
+	start := (asOf/hourLength - keptHours + 1) * hourLength
+	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(start, 10))
+}
+
+// venueDays asks when the venue's own wallets traded, "" where none is known.
+func venueDays(l *Live, days string) string {
+	if len(l.excluded) == 0 {
+		return ""
+	}
+	ids := make([]string, 0, len(l.excluded))
+	for id := range l.excluded {
+		ids = append(ids, strconv.Itoa(int(id)))
+	}
+	return statements.Get("VenueDays", "@days", days, "@wallets", strings.Join(ids, ", "))
+}
+
+// longWindow asks for the volume of the window that ends at to, or for what the
+// batch changes of it.
+func longWindow(l *Live, from func(table) string, whole bool, length, to int64) string {
+	arg := func(us int64) string { return strconv.FormatInt(us, 10) }
+	legs := statements.Get("Legs")
+	if whole {
+		return statements.Get("LongWindow", "@legs", legs, "@days", from(tableNamed("platform_day")), "@lo", arg(to-length))
+	}
+	return statements.Get("LongWindowMove", "@legs", legs, "@lo", arg(l.state.asOf-length), "@hi", arg(to-length))
+}
+
+func (g *growth) moveLong(ctx context.Context, conn *sql.Conn, i int, query string) error {
+	return engine.Each(ctx, conn, query, func(row []driver.Value) error { g.long[i].add(row); return nil })
+}
+
+// addDay takes a row (day, six legs, active_wallets).
+func (g *growth) addDay(row []driver.Value) {
+	d := g.days.at(engine.Int(row[0]))
+	d.add(row[1:7])
+	d.wallets += engine.Int(row[7])
+}
+
+// addDayMarkets takes a row (day, markets).
+func (g *growth) addDayMarkets(row []driver.Value) {
+	g.days.at(engine.Int(row[0])).markets += engine.Int(row[1])
+}
+
+func (g *growth) hour(hour int64) *hourState {
+	h := g.hours[hour]
+	if h == nil {
+		h = &hourState{}
+		g.hours[hour] = h
+	}
+	return h
+}
+
+// addHourWallet takes a row (hour, wallet).
+func (g *growth) addHourWallet(l *Live, row []driver.Value) {
+	id := int32(engine.Int(row[1]))
+	if l.excluded[id] {
+		return
+	}
+	h := g.hour(engine.Int(row[0]))
+	for int(id)/64 >= len(h.seen) {
+		h.seen = append(h.seen, make([]uint64, max(64, int(id)/64+1-len(h.seen)))...)
+	}
+	if bit := uint64(1) << (id % 64); h.seen[id/64]&bit == 0 {
+		h.seen[id/64] |= bit
+		h.active++
+	}
+}
+
+// addVenueDay takes a row (day, wallet).
+func (g *growth) addVenueDay(row []driver.Value) {
+	day, id := engine.Int(row[0]), int32(engine.Int(row[1]))
+	if g.venueDays[id] == nil {
+		g.venueDays[id] = map[int64]bool{}
+	}
+	g.venueDays[id][day] = true
+}
+
+// publish makes the series of the snapshot.
+func (g *growth) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.Snapshot) error {
+	basis := snap.Counts.Basis
+	out := &serving.Stats{Traders: g.firsts.wallets, FirstTS: g.firsts.firstTS, LastTS: g.sums.LastTS, Sums: g.sums}
+	snap.Stats = out
+	for p := range serving.Periods {
+		w := &out.Windows[p]
+		w.Activity = activity(&l.tokenWindows[p].sum, basis)
+		w.Traders, w.Markets = l.walletWindows[p].active, int64(len(l.tradedMarkets[p].rows))
+		for id := range l.excluded {
+			if i, known := l.walletWindows[p].index[id]; known && l.walletWindows[p].rows[i].fills > 0 {
+				w.Traders--
+			}
+		}
+	}
+	for i, p := range [2]serving.Period{serving.Week, serving.Month} {
+		before := g.long[i]
+		before.minus(&l.tokenWindows[p].sum)
+		out.Windows[p].Previous = activity(&before, basis)
+	}
+	if snap.AsOf.IsZero() {
+		return nil
+	}
+	asOf := snap.AsOf.UnixMicro()
+	out.Hours = g.servedHours(asOf/hourLength, basis)
+	out.Days = g.servedDays(asOf/dayLength, basis)
+	out.Weeks = g.servedSpans(out.Days, g.weeks, weekOf, weekStart)
+	out.Months = g.servedSpans(out.Days, g.months, monthOf, monthStart)
+	return nil
+}
+
+func activity(l *legs, basis serving.VolumeBasis) (a serving.Activity) {
+	a.Trades, a.VolumeUSD, a.VolumeShares = l.by(basis)
+	return a
+}
+
+// servedHours gives the hours up to last, and forgets those before them.
+func (g *growth) servedHours(last int64, basis serving.VolumeBasis) []serving.HourStats {
+	for hour := range g.hours {
+		if hour <= last-keptHours {
+			delete(g.hours, hour)
+		}
+	}
+	out := make([]serving.HourStats, 0, keptHours)
+	for hour := last - keptHours + 1; hour <= last; hour++ {
+		row := serving.HourStats{Start: hour}
+		if h := g.hours[hour]; h != nil {
+			row.Activity, row.ActiveWallets = activity(&h.legs, basis), h.active
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// servedDays gives all days up to last.
+func (g *growth) servedDays(last int64, basis serving.VolumeBasis) []serving.DayStats {
+	venue := map[int64]int64{}
+	for _, days := range g.venueDays {
+		for day := range days {
+			venue[day]++
+		}
+	}
+	out := make([]serving.DayStats, 0, len(g.days.rows))
+	for day := g.days.first; day <= last; day++ {
+		d := g.days.at(day)
+		out = append(out, serving.DayStats{Day: day, Activity: activity(&d.legs, basis), ActiveWallets: d.wallets - venue[day],
+			NewWallets: d.newWallets, NewMarkets: d.newMarkets, ActiveMarkets: d.markets})
+	}
+	return out
+}
+
+// servedSpans adds days up by spans, whose distinct wallets are in counts.
+func (g *growth) servedSpans(days []serving.DayStats, counts map[int64]int64, of, start func(int64) int64) []serving.SpanStats {
+	venue := map[int64]int64{}
+	for _, days := range g.venueDays {
+		seen := map[int64]bool{}
+		for day := range days {
+			if span := of(day); !seen[span] {
+				seen[span] = true
+				venue[span]++
+			}
+		}
+	}
+	var out []serving.SpanStats
+	for i := range days {
+		d := &days[i]
+		span := of(d.Day)
+		if len(out) == 0 || d.Day > out[len(out)-1].Last {
+			out = append(out, serving.SpanStats{First: start(span), Last: start(span+1) - 1, ActiveWallets: counts[span] - venue[span]})
+		}
+		s := &out[len(out)-1]
+		s.VolumeUSD += d.VolumeUSD
+		s.VolumeShares += d.VolumeShares
+		s.Trades += d.Trades
+		s.NewWallets += d.NewWallets
+		s.NewMarkets += d.NewMarkets
+	}
+	return out
+}

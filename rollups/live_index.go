@@ -1,0 +1,124 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"slices"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/index"
+	"pmx/rollups/serving"
+)
+
+// indexSection keeps the flow of every bucket and the hourly bars that follow
+// from it.
+type indexSection struct {
+	history index.History
+	at      int32 // the instant up to which there are bars
+	hour    int32 // of the first bar
+	blocks  [][]index.Bars
+	owned   map[int32]bool // blocks made since the last snapshot
+}
+
+func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, _ *Live, from func(table) string, whole bool) error {
+	if whole {
+		*p = indexSection{owned: map[int32]bool{}}
+	}
+	s, err := readState(ctx, conn)
+	if err != nil {
+		return err
+	}
+	changes, err := readFlow(ctx, conn, from(indexFlow()))
+	if err != nil {
+		return err
+	}
+	p.history.Apply(changes)
+	p.computeBars(changes, index.At(s.asOf))
+	return nil
+}
+
+// readFlow reads rows of index_flow.
+func readFlow(ctx context.Context, conn *sql.Conn, query string) (changes []index.Change, err error) {
+	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		usd := func(i int) data.Micro { return data.Micro(engine.Int(row[i])) }
+		changes = append(changes, index.Change{Bucket: int32(engine.Int(row[0])), Flow: index.Flow{Fills: engine.Int(row[1]),
+			Taker: usd(2), Whale: usd(3), Politics: usd(4), Crypto: usd(5), First: usd(6), Mapped: usd(7)}})
+		return nil
+	})
+	return changes, err
+}
+
+// span is a range of instants, both ends in it.
+type span struct{ lo, hi int32 }
+
+// mergeSpans gives the spans in order, those that meet as one, empty ones left out.
+func mergeSpans(spans []span) []span {
+	spans = slices.DeleteFunc(spans, func(s span) bool { return s.lo > s.hi })
+	slices.SortFunc(spans, func(a, b span) int { return int(a.lo) - int(b.lo) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.lo <= out[n-1].hi+1 {
+			out[n-1].hi = max(out[n-1].hi, s.hi)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// computeBars recomputes the bars that changes reach, and computes those up to the instant at.
+func (p *indexSection) computeBars(changes []index.Change, at int32) {
+	first, any := p.history.First()
+	if !any || first > at {
+		p.at, p.blocks = 0, nil
+		return
+	}
+	if p.at == 0 || first/index.HourBuckets != p.hour {
+		p.at, p.hour, p.blocks = first-1, first/index.HourBuckets, nil
+	}
+	spans := []span{{p.at + 1, at}}
+	for _, c := range changes {
+		spans = append(spans, span{max(c.Bucket, first), min(c.Bucket+index.Reach-1, at)})
+	}
+	for _, s := range mergeSpans(spans) {
+		for hour := s.lo / index.HourBuckets; hour <= s.hi/index.HourBuckets; hour++ {
+			p.computeHour(hour, first, at)
+		}
+	}
+	p.at = at
+}
+
+func (p *indexSection) computeHour(hour, first, at int32) {
+	bars := index.NoBars()
+	for b := max(hour*index.HourBuckets, first); b < (hour+1)*index.HourBuckets && b <= at; b++ {
+		in := p.history.Inputs(b)
+		v := in.Values()
+		bars.Add(&v)
+	}
+	n := (hour - p.hour) / serving.IndexChunk
+	if int(n) == len(p.blocks) {
+		p.blocks = append(p.blocks, make([]index.Bars, 0, serving.IndexChunk))
+		p.owned[n] = true
+	}
+	if !p.owned[n] {
+		p.blocks[n] = append(make([]index.Bars, 0, serving.IndexChunk), p.blocks[n]...)
+		p.owned[n] = true
+	}
+	if i := int((hour - p.hour) % serving.IndexChunk); i < len(p.blocks[n]) {
+		p.blocks[n][i] = bars
+	} else {
+		p.blocks[n] = append(p.blocks[n], bars)
+	}
+}
+
+func (p *indexSection) publish(_ context.Context, _ *sql.Conn, _ *Live, snap *serving.Snapshot) error {
+	snap.Index = &serving.Index{}
+	if p.at > 0 {
+		*snap.Index = serving.Index{Bucket: p.at, Now: p.history.Inputs(p.at), DayBefore: p.history.Inputs(p.at - index.DayBuckets),
+			FirstHour: int64(p.hour), Hours: slices.Clone(p.blocks)}
+	}
+	clear(p.owned)
+	return nil
+}

@@ -1,0 +1,213 @@
+package rollups
+
+import (
+	"slices"
+	"strconv"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// marketVertical is what the figures of markets need beside the core tables.
+func marketVertical() vertical {
+	return vertical{
+		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice",
+			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
+		before: func(m *merge) error {
+			length := windows[serving.Day]
+			return m.exec("AgedPrices", "@price", priceKey(),
+				"@lo", strconv.FormatInt(m.from-length, 10), "@hi", strconv.FormatInt(min(m.to-length, m.from), 10))
+		},
+	}
+}
+
+// priceKey is the statement of a fill's price and place in time as one number.
+func priceKey() string { return statements.Get("PriceKey", "@of", price("usd", "shares")) }
+
+// price is the statement of what tokens cost, given columns.
+func price(usd, shares string) string {
+	return statements.Get("Price", "@usd", usd, "@shares", shares)
+}
+
+// dayAgo is 24 hours before as_of as SQL.
+func dayAgo(asOf int64) string { return strconv.FormatInt(asOf-windows[serving.Day], 10) }
+
+// refresh works out the figures of every market that something was written of.
+func (l *Live) refresh() {
+	for market, due := l.recentlyResolved.next(l.state.asOf - windows[serving.Day]); due; market, due = l.recentlyResolved.next(l.state.asOf - windows[serving.Day]) {
+		l.catalog.Touch(market)
+	}
+	for _, id := range l.catalog.Changed() {
+		if m := l.catalog.Market(id); m != nil {
+			f, traded := l.figures(m)
+			l.catalog.SetFigures(id, f)
+			l.catalog.SetFirsts(id, countAt(l.eventFirsts, id), l.ownTraders(l.catalog.Tokens(id)))
+			for p := range serving.Periods {
+				l.tradedMarkets[p].set(id, traded[p] != (legs{}))
+			}
+		}
+	}
+}
+
+// figures adds up a market's tokens, and gives what was traded in each window.
+func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.Periods]legs) {
+	var ever legs
+	var last, ago pricedTrade
+	tokens := l.catalog.Tokens(m.ID)
+	two := l.twoOutcomes(m, tokens) // of three, each has a price of its own
+	first, newest, whales := int64(0), int64(0), data.Micro(0)
+	for _, id := range tokens {
+		t := &l.tokens[id]
+		ever.plus(&t.legs)
+		for p := range serving.Periods {
+			if w := l.tokenWindows[p].rows[id]; w != nil {
+				windows[p].plus(w)
+			}
+		}
+		if t.firstTS != 0 && (first == 0 || t.firstTS < first) {
+			first = t.firstTS
+		}
+		newest = max(newest, t.lastTS)
+		if t.outcome == 0 {
+			whales += l.whaleFlows[id]
+		} else {
+			whales -= l.whaleFlows[id]
+		}
+		if !two && t.last != (pricedTrade{}) {
+			l.catalog.SetPrice(id, t.last.price)
+		}
+		if t.outcome == 0 || two {
+			last, ago = lastOf(last, t.last, t.outcome), lastOf(ago, t.dayAgo, t.outcome)
+		}
+	}
+	f = serving.NewFigures(ever.basis())
+	f.Binary = two
+	f.Trades, f.VolumeUSD, f.VolumeShares = ever.by(f.Basis())
+	for p, dst := range [serving.Periods]*data.Micro{&f.Volume24h, &f.Volume7d, &f.Volume30d} {
+		_, *dst, _ = windows[p].by(f.Basis())
+	}
+	f.FirstTS, f.LastTS, f.WhaleFlow24h = first, newest, whales
+	f.Traders, f.Traders24h = l.distinctTraders(m.ID, tokens), l.day.traders(m.ID)
+	l.setPrices(m, &f, last, ago)
+	if m.Liquidity != nil {
+		f.Liquidity = *m.Liquidity
+	}
+	if m.BestBid != nil && m.BestAsk != nil && *m.BestBid <= *m.BestAsk {
+		f.Spread = *m.BestAsk - *m.BestBid
+	}
+	return f, windows
+}
+
+// twoOutcomes tells whether a market's second outcome is the complement of its
+// first. Where nobody listed the outcomes, the tokens seen decide.
+func (l *Live) twoOutcomes(m *serving.Market, tokens []int32) bool {
+	n := max(len(m.Outcomes), len(m.Payouts), len(m.Prices))
+	for _, id := range tokens {
+		n = max(n, int(l.tokens[id].outcome)+1)
+	}
+	return n <= 2
+}
+
+// lastOf is the later of two trades as prices of the first outcome, of which the
+// second is one of outcome.
+func lastOf(best, q pricedTrade, outcome int8) pricedTrade {
+	if q == (pricedTrade{}) || best != (pricedTrade{}) && !q.later(best) {
+		return best
+	}
+	if outcome != 0 {
+		q.price = int32(data.One) - q.price
+	}
+	return q
+}
+
+// setPrices fills in what the first outcome costs now, and how that changed in 24
+// hours. A resolved market has its payout for a price from its resolution on.
+func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago pricedTrade) {
+	then := serving.NoValue
+	if ago != (pricedTrade{}) {
+		then = data.Micro(ago.price)
+	}
+	if last != (pricedTrade{}) {
+		f.Price = data.Micro(last.price)
+	}
+	if m.Resolved() && len(m.Payouts) > 0 {
+		f.Price = m.Payouts[0]
+		switch {
+		case m.ResolvedTS == 0: // nobody knows what it cost at that time
+			then = serving.NoValue
+		case m.ResolvedTS <= l.state.asOf-windows[serving.Day]:
+			then = f.Price
+		}
+	}
+	if f.Price != serving.NoValue && then != serving.NoValue {
+		f.PriceChange24h = f.Price - then
+	}
+}
+
+// distinctTraders is how many wallets ever traded a market, without the venue's
+// own.
+func (l *Live) distinctTraders(market int32, tokens []int32) int32 {
+	return countAt(l.traders, market) - int32(len(l.ownTraders(tokens)))
+}
+
+// ownTraders are the venue's own wallets that ever traded some tokens, ascending.
+func (l *Live) ownTraders(tokens []int32) []int32 {
+	var own []int32
+	for _, token := range tokens {
+		own = append(own, l.venueTraded[token]...)
+	}
+	slices.Sort(own)
+	return slices.Compact(own)
+}
+
+// countAt is the count of a market in counts that reach as far as they must.
+func countAt(counts []int32, market int32) int32 {
+	if int(market) >= len(counts) {
+		return 0
+	}
+	return counts[market]
+}
+
+// resolutionHeap are markets by the time of their resolution, the earliest on top, from
+// which on 24 hours have to pass before the price of a day ago is the payout.
+type resolutionHeap []struct {
+	at     int64
+	market int32
+}
+
+func (r *resolutionHeap) add(at int64, market int32) {
+	*r = append(*r, struct {
+		at     int64
+		market int32
+	}{at, market})
+	h := *r
+	for i := len(h) - 1; i > 0 && h[i].at < h[(i-1)/2].at; i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
+}
+
+// next takes out a market that was resolved at or before ts.
+func (r *resolutionHeap) next(ts int64) (int32, bool) {
+	h := *r
+	if len(h) == 0 || h[0].at > ts {
+		return 0, false
+	}
+	market := h[0].market
+	h[0] = h[len(h)-1]
+	h = h[:len(h)-1]
+	for i := 0; ; {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(h) && h[child].at < h[least].at {
+				least = child
+			}
+		}
+		if least == i {
+			break
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+	*r = h
+	return market, true
+}

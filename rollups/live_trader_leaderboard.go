@@ -1,0 +1,171 @@
+package rollups
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"database/sql/driver"
+	"slices"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+// walletPeriod is what one wallet did in a window.
+type walletPeriod struct {
+	wallet                     int32
+	fills                      int64
+	buy, sell, fee, redemption data.Micro
+	undated                    data.Micro // of markets resolved at an unknown time
+	undatedMarkets             int64
+}
+
+func (w *walletPeriod) pnl() data.Micro    { return w.sell - w.buy - w.fee + w.redemption }
+func (w *walletPeriod) volume() data.Micro { return w.buy + w.sell }
+
+// walletWindow holds the wallets that did anything in a window, densely.
+type walletWindow struct {
+	index  map[int32]int
+	rows   []walletPeriod
+	active int64 // rows with a fill: others have a redemption only
+}
+
+func newWalletWindow() walletWindow { return walletWindow{index: map[int32]int{}} }
+
+// add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption,
+// undated, undated_markets).
+func (w *walletWindow) add(row []driver.Value) {
+	id := int32(engine.Int(row[0]))
+	i, known := w.index[id]
+	if !known {
+		i = len(w.rows)
+		w.index[id] = i
+		w.rows = append(w.rows, walletPeriod{wallet: id})
+	}
+	p := &w.rows[i]
+	if p.fills > 0 {
+		w.active--
+	}
+	p.fills += engine.Int(row[2])
+	if p.fills > 0 {
+		w.active++
+	}
+	p.buy += data.Micro(engine.Int(row[3]))
+	p.sell += data.Micro(engine.Int(row[4]))
+	p.fee += data.Micro(engine.Int(row[5]))
+	p.redemption += data.Micro(engine.Int(row[6]))
+	p.undated += data.Micro(engine.Int(row[7]))
+	p.undatedMarkets += engine.Int(row[8])
+	if *p == (walletPeriod{wallet: id}) {
+		w.remove(i)
+	}
+}
+
+func (w *walletWindow) remove(i int) {
+	last := len(w.rows) - 1
+	delete(w.index, w.rows[i].wallet)
+	if i != last {
+		w.rows[i] = w.rows[last]
+		w.index[w.rows[i].wallet] = i
+	}
+	w.rows = w.rows[:last]
+}
+
+// tokenWindow holds the tokens traded in a window.
+type tokenWindow struct {
+	rows map[int32]*legs
+	sum  legs
+}
+
+func newTokenWindow() tokenWindow { return tokenWindow{rows: map[int32]*legs{}} }
+
+// add takes a row (token, span, six legs).
+func (w *tokenWindow) add(row []driver.Value) {
+	id := int32(engine.Int(row[0]))
+	l := w.rows[id]
+	if l == nil {
+		l = &legs{}
+		w.rows[id] = l
+	}
+	l.add(row[2:8])
+	w.sum.add(row[2:8])
+	if *l == (legs{}) {
+		delete(w.rows, id)
+	}
+}
+
+// top keeps the first n of what it is offered, by an order that is total.
+type top[T any] struct {
+	n     int
+	less  func(a, b *T) int // negative: a ranks before b
+	items []T
+}
+
+func (h *top[T]) Len() int           { return len(h.items) }
+func (h *top[T]) Less(i, j int) bool { return h.less(&h.items[i], &h.items[j]) > 0 } // the worst on top
+func (h *top[T]) Swap(i, j int)      { h.items[i], h.items[j] = h.items[j], h.items[i] }
+func (h *top[T]) Push(x any)         { h.items = append(h.items, x.(T)) }
+func (h *top[T]) Pop() any {
+	last := h.items[len(h.items)-1]
+	h.items = h.items[:len(h.items)-1]
+	return last
+}
+
+func (h *top[T]) offer(item *T) {
+	if len(h.items) < h.n {
+		heap.Push(h, *item)
+		return
+	}
+	if h.less(item, &h.items[0]) < 0 {
+		h.items[0] = *item
+		heap.Fix(h, 0)
+	}
+}
+
+func (h *top[T]) sorted() []T {
+	slices.SortFunc(h.items, func(a, b T) int { return h.less(&a, &b) })
+	return h.items
+}
+
+// traderLeaderboard ranks wallets by the period's real_pnl, ties by volume, then
+// address.
+func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
+	best := top[walletPeriod]{n: serving.LeaderboardSize, less: func(a, b *walletPeriod) int {
+		if c := cmp.Compare(b.pnl(), a.pnl()); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.volume(), a.volume()); c != 0 {
+			return c
+		}
+		return l.compareAddress(a.wallet, b.wallet)
+	}}
+	rows := l.walletWindows[p].rows
+	for i := range rows {
+		if !l.excluded[rows[i].wallet] {
+			best.offer(&rows[i])
+		}
+	}
+	out := make([]serving.TraderRow, 0, len(best.items))
+	for i, w := range best.sorted() {
+		id := int(w.wallet)
+		t, _ := l.walletBuilder.Totals(id)
+		row := serving.TraderRow{
+			Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(id), Name: l.walletBuilder.Name(id),
+			RealPnL: w.pnl(), NetCash: w.sell - w.buy - w.fee, Redemption: w.redemption,
+			Undated: w.undated, UndatedMarkets: w.undatedMarkets, BuyUSD: w.buy, SellUSD: w.sell,
+			Fills: w.fills, RealPnLAllTime: t.RealPnL(), VolumeAllTime: t.Volume(),
+			ResolvedMarkets: t.ResolvedMarkets, WinningMarkets: t.WinningMarkets, FirstTS: t.FirstTS, LastTS: t.LastTS,
+		}
+		if i > 0 && out[i-1].RealPnL == row.RealPnL {
+			row.Rank = out[i-1].Rank
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (l *Live) compareAddress(a, b int32) int {
+	x, y := l.walletBuilder.Wallets().Address(int(a)), l.walletBuilder.Wallets().Address(int(b))
+	return bytes.Compare(x[:], y[:])
+}

@@ -1,0 +1,140 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"slices"
+
+	"pmx/engine"
+)
+
+// eventGroups knows which markets belong to one event: the first of them stands for
+// it.
+type eventGroups struct {
+	event   []int32           // by market; none: −1
+	rest    map[int32][]int32 // by event: its other markets, ascending
+	pending map[int32]int32   // market to event, of a merge that is not committed yet
+}
+
+const noEvent = -1
+
+// load reads all of them.
+func (g *eventGroups) load(ctx context.Context, conn *sql.Conn) error {
+	*g = eventGroups{rest: map[int32][]int32{}}
+	err := engine.Each(ctx, conn, marketEvents("true"), func(row []driver.Value) error {
+		market, event := int32(engine.Int(row[0])), int32(engine.Int(row[1]))
+		g.set(market, event)
+		if market != event {
+			g.rest[event] = append(g.rest[event], market)
+		}
+		return nil
+	})
+	for _, list := range g.rest {
+		slices.Sort(list)
+	}
+	return err
+}
+
+// of gives the event of a market, none: noEvent.
+func (g *eventGroups) of(market int32) int32 {
+	if int(market) >= len(g.event) {
+		return noEvent
+	}
+	return g.event[market]
+}
+
+// next gives the event that a market belongs to with the merge that is going on.
+func (g *eventGroups) next(market int32) int32 {
+	if event, changed := g.pending[market]; changed {
+		return event
+	}
+	return g.of(market)
+}
+
+func (g *eventGroups) set(market, event int32) {
+	for int(market) >= len(g.event) {
+		g.event = append(g.event, noEvent)
+	}
+	g.event[market] = event
+}
+
+// follow notes what a merge changes.
+func (g *eventGroups) follow(ctx context.Context, conn *sql.Conn) error {
+	g.pending = map[int32]int32{}
+	return engine.Each(ctx, conn, statements.Get("EventChanges"), func(row []driver.Value) error {
+		event := int32(noEvent)
+		if row[1] != nil {
+			event = int32(engine.Int(row[1]))
+		}
+		g.pending[int32(engine.Int(row[0]))] = event
+		return nil
+	})
+}
+
+// commit takes in what follow noted.
+func (g *eventGroups) commit() {
+	for market := range g.pending {
+		old := g.of(market)
+		if list := g.rest[old]; old != noEvent && old != market {
+			if i, found := slices.BinarySearch(list, market); found {
+				g.rest[old] = slices.Delete(list, i, i+1)
+			}
+		}
+	}
+	for market, event := range g.pending {
+		g.set(market, event)
+		if event == noEvent || event == market {
+			continue
+		}
+		if i, found := slices.BinarySearch(g.rest[event], market); !found {
+			g.rest[event] = slices.Insert(g.rest[event], i, market)
+		}
+	}
+	g.pending = nil
+}
+
+// firstOf gives the first market of an event that a wallet traded, none: noEvent.
+func (p *tradedPairs) firstOf(wallet, event int32) int32 {
+	if p.has(wallet, event) {
+		return event
+	}
+	rest := p.events.rest[event]
+	if int(wallet) < len(p.markets) && len(p.markets[wallet]) < len(rest) {
+		rest = p.markets[wallet] // both are ascending: the shorter one finds it sooner
+	}
+	for _, market := range rest {
+		if p.events.of(market) == event && p.has(wallet, market) {
+			return market
+		}
+	}
+	return noEvent
+}
+
+// countFirsts gives by how much the wallets of each market change that are new to
+// its event, or have it for their first there now. Markets in but are left out.
+func (p *tradedPairs) countFirsts(but map[int32]bool) map[int32]int64 {
+	firsts := map[[2]int32]int32{} // by wallet and event, of the new pairs alone
+	for _, pair := range p.pending {
+		wallet, market := pair[0], pair[1]
+		event := p.events.next(market)
+		if event == noEvent || but[market] || p.has(wallet, market) {
+			continue
+		}
+		key := [2]int32{wallet, event}
+		if first, known := firsts[key]; !known || market < first {
+			firsts[key] = market
+		}
+	}
+	counts := map[int32]int64{}
+	for key, now := range firsts {
+		was := p.firstOf(key[0], key[1])
+		if was == noEvent || now < was {
+			counts[now]++
+		}
+		if was != noEvent && now < was {
+			counts[was]--
+		}
+	}
+	return counts
+}

@@ -1,0 +1,132 @@
+package rollups
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+
+	"pmx/engine"
+)
+
+// lastTradeDays knows on which UTC day every wallet and every mapped market traded last.
+// It spares a merge the days of a whole month: who trades on a later day than
+// ever before has traded in its month if and only if the last day lies in it.
+// It is derived from the database and may be dropped and loaded at any time.
+type lastTradeDays struct {
+	wallets, markets lastDays
+	loaded           bool
+}
+
+// lastDays are the last days of wallets or of markets, by id.
+type lastDays struct {
+	days    []int32
+	pending []idDay // of a merge that is not committed yet
+}
+
+// idDay says that a wallet or market traded on a day.
+type idDay struct {
+	id, day int32
+	exact   bool // day is the last one, even where a later one was known
+}
+
+// at is the last day of id, noDay where it never traded.
+func (l *lastDays) at(id int32) int32 {
+	if int(id) >= len(l.days) {
+		return noDay
+	}
+	return l.days[id]
+}
+
+func (l *lastDays) set(id, day int32) {
+	for int(id) >= len(l.days) {
+		l.days = append(l.days, noDay)
+	}
+	l.days[id] = day
+}
+
+func (l *lastDays) commit() {
+	for _, p := range l.pending {
+		if p.exact || p.day > l.at(p.id) {
+			l.set(p.id, p.day)
+		}
+	}
+	l.pending = nil
+}
+
+func (r *lastTradeDays) commit() {
+	r.wallets.commit()
+	r.markets.commit()
+}
+
+// rollback drops what a merge that was rolled back found.
+func (r *lastTradeDays) rollback() { r.wallets.pending, r.markets.pending = nil, nil }
+
+func (r *lastTradeDays) load(ctx context.Context, conn *sql.Conn) error {
+	*r = lastTradeDays{}
+	for name, list := range map[string]*lastDays{"LastDaysOfWallets": &r.wallets, "LastDaysOfMarkets": &r.markets} {
+		err := engine.Each(ctx, conn, statements.Get(name), func(row []driver.Value) error {
+			list.set(int32(engine.Int(row[0])), int32(engine.Int(row[1])))
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	r.loaded = true
+	return nil
+}
+
+// split reads rows (day, id) and tells those apart that the last days decide from
+// those of ids with a day before their last one, about which the database must be
+// asked. Both are ordered by id, then day.
+func (l *lastDays) split(ctx context.Context, conn *sql.Conn, query string) (later, late []idDay, err error) {
+	var all []idDay
+	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		all = append(all, idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(all, func(x, y idDay) int { return cmp.Or(cmp.Compare(x.id, y.id), cmp.Compare(x.day, y.day)) })
+	l.pending = append(l.pending, all...)
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].id == all[from].id {
+			to++
+		}
+		if all[from].day < l.at(all[from].id) {
+			late = append(late, all[from:to]...)
+		} else {
+			later = append(later, all[from:to]...)
+		}
+		from = to
+	}
+	return later, late, nil
+}
+
+// eachWithPrevious calls f for every day of later, as split gives it, with the day that its
+// id traded on before, noDay for none.
+func (l *lastDays) eachWithPrevious(later []idDay, f func(d idDay, before int32)) {
+	for i, d := range later {
+		before := l.at(d.id)
+		if i > 0 && later[i-1].id == d.id {
+			before = later[i-1].day
+		}
+		f(d, before)
+	}
+}
+
+// fillDayTable makes a temporary table of days and ids.
+func fillDayTable(ctx context.Context, conn *sql.Conn, table string, days []idDay) error {
+	if _, err := conn.ExecContext(ctx, statements.Get("DaysEmpty", "@into", table)); err != nil {
+		return fmt.Errorf("%s: %w", table, err)
+	}
+	if len(days) == 0 {
+		return nil
+	}
+	return engine.AppendTemp(conn, table, len(days), func(i int) []driver.Value { return []driver.Value{days[i].day, days[i].id} })
+}

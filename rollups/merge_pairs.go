@@ -1,0 +1,123 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+
+	"pmx/engine"
+)
+
+// tradedPairs knows which wallet ever traded which market: the one thing a merge must
+// ask of all history, for distinct markets and distinct traders to count up. In
+// memory the answer costs microseconds; a scan of the positions grows with them.
+// It is derived from the database and may be dropped and loaded at any time.
+type tradedPairs struct {
+	markets [][]int32 // by wallet id, ascending
+	loaded  bool
+	pending [][2]int32 // (wallet, market) of a merge that is not committed yet
+	events  eventGroups
+}
+
+// has tells whether wallet traded market.
+func (p *tradedPairs) has(wallet, market int32) bool {
+	if int(wallet) >= len(p.markets) {
+		return false
+	}
+	_, found := slices.BinarySearch(p.markets[wallet], market)
+	return found
+}
+
+func (p *tradedPairs) add(wallet, market int32) {
+	for int(wallet) >= len(p.markets) {
+		p.markets = append(p.markets, nil)
+	}
+	i, found := slices.BinarySearch(p.markets[wallet], market)
+	if !found {
+		p.markets[wallet] = slices.Insert(p.markets[wallet], i, market)
+	}
+}
+
+// load reads all positions.
+func (p *tradedPairs) load(ctx context.Context, conn *sql.Conn) error {
+	p.markets, p.loaded, p.pending = nil, false, nil
+	var market []int32
+	err := engine.Each(ctx, conn, statements.Get("TokenMarkets"), func(row []driver.Value) error {
+		m := int32(-1)
+		if row[1] != nil {
+			m = int32(engine.Int(row[1]))
+		}
+		market = append(market, m)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = engine.Each(ctx, conn, statements.Get("LoadHolders"), func(row []driver.Value) error {
+		w, m := int(engine.Int(row[1])), market[engine.Int(row[0])]
+		for w >= len(p.markets) {
+			p.markets = append(p.markets, nil)
+		}
+		if m >= 0 {
+			p.markets[w] = append(p.markets[w], m)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.events.load(ctx, conn); err != nil {
+		return err
+	}
+	for w, list := range p.markets {
+		slices.Sort(list)
+		p.markets[w] = slices.Clip(slices.Compact(list))
+	}
+	p.loaded = true
+	return nil
+}
+
+// commit takes in what the merge before found.
+func (p *tradedPairs) commit() {
+	for _, pair := range p.pending {
+		p.add(pair[0], pair[1])
+	}
+	p.pending = nil
+	p.events.commit()
+}
+
+// rollback drops what a merge found that was not committed.
+func (p *tradedPairs) rollback() { p.pending, p.events.pending = nil, nil }
+
+// newPairs leaves in d_pair the wallets that trade an open market for the first
+// time.
+func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, statements.Get("PairsEmpty")); err != nil {
+		return err
+	}
+	var fresh [][2]int32
+	err := engine.Each(ctx, conn, statements.Get("BatchPairs"), func(row []driver.Value) error {
+		pair := [2]int32{int32(engine.Int(row[0])), int32(engine.Int(row[1]))}
+		if !p.has(pair[0], pair[1]) {
+			fresh = append(fresh, pair)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("BatchPairs: %w", err)
+	}
+	p.pending = append(p.pending, fresh...)
+	return engine.AppendTemp(conn, "d_pair", len(fresh), func(i int) []driver.Value {
+		return []driver.Value{fresh[i][0], fresh[i][1]}
+	})
+}
+
+// revalued takes in the pairs of markets that were valued again.
+func (p *tradedPairs) revalued(ctx context.Context, conn *sql.Conn) error {
+	return engine.Each(ctx, conn, statements.Get("RevaluedPairs"), func(row []driver.Value) error {
+		p.pending = append(p.pending, [2]int32{int32(engine.Int(row[0])), int32(engine.Int(row[1]))})
+		return nil
+	})
+}

@@ -1,0 +1,122 @@
+package rollups
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/segments/fillseg"
+	"pmx/rollups/serving"
+)
+
+// NameIndex is serving.NameOrder for what is kept beside the database. Wallets and tokens that a
+// snapshot has are looked up there; later ones, and all of them where nobody is served,
+// are read from the database. One goroutine learns, any number compare.
+type NameIndex struct {
+	Snapshot func() *serving.Snapshot // the newest one; nil, as is the function: there is none
+	later    atomic.Pointer[laterNames]
+}
+
+// laterNames are those of the wallets and tokens from two numbers on.
+type laterNames struct {
+	firstWallet, firstToken int
+	wallets                 []data.Address
+	tokens                  []string
+}
+
+func (n *NameIndex) snapshot() *serving.Snapshot {
+	if n.Snapshot == nil {
+		return nil
+	}
+	return n.Snapshot()
+}
+
+// known is from which numbers on wallets and tokens are not in the snapshot.
+func (n *NameIndex) known() (wallets, tokens int) {
+	if s := n.snapshot(); s != nil {
+		return s.Wallets(), int(s.Counts.Tokens)
+	}
+	return 0, 0
+}
+
+// Load reads the names of all wallets and tokens that the snapshot does not have.
+func (n *NameIndex) Load(ctx context.Context, conn *sql.Conn) error {
+	next := &laterNames{}
+	next.firstWallet, next.firstToken = n.known()
+	err := engine.Each(ctx, conn, statements.Get("LoadWallets", "@known", itoa(int64(next.firstWallet))), func(row []driver.Value) error {
+		next.wallets = append(next.wallets, data.Address(row[1].([]byte)))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("names: %w", err)
+	}
+	err = engine.Each(ctx, conn, statements.Get("LoadTokens", "@known", itoa(int64(next.firstToken))), func(row []driver.Value) error {
+		next.tokens = append(next.tokens, engine.Text(row[3]))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("names: %w", err)
+	}
+	n.later.Store(next)
+	return nil
+}
+
+// LoadMissing is Load where a batch has wallets or tokens whose names are not known yet.
+func (n *NameIndex) LoadMissing(ctx context.Context, conn *sql.Conn, byWallet fillseg.Batch) error {
+	wallets, tokens := n.known()
+	if l := n.later.Load(); l != nil {
+		wallets, tokens = max(wallets, l.firstWallet+len(l.wallets)), max(tokens, l.firstToken+len(l.tokens))
+	}
+	for wallet, fills := range byWallet.Fills {
+		if int(wallet) >= wallets {
+			return n.Load(ctx, conn)
+		}
+		for i := range fills {
+			if int(fills[i].Token) >= tokens {
+				return n.Load(ctx, conn)
+			}
+		}
+	}
+	return nil
+}
+
+// CompareTokens orders tokens by their ids, as text.
+func (n *NameIndex) CompareTokens(a, b int32) int {
+	return cmp.Or(strings.Compare(n.token(a), n.token(b)), cmp.Compare(a, b))
+}
+
+// CompareWallets orders wallets by address.
+func (n *NameIndex) CompareWallets(a, b int32) int {
+	x, y := n.wallet(a), n.wallet(b)
+	return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a, b))
+}
+
+// token gives a token's id; "" of one that nobody has learned of. What is not among
+// the later names was in a snapshot when these were read, and is in each one since.
+func (n *NameIndex) token(id int32) string {
+	if l := n.later.Load(); l != nil && int(id) >= l.firstToken && int(id)-l.firstToken < len(l.tokens) {
+		return l.tokens[int(id)-l.firstToken]
+	}
+	if s := n.snapshot(); s != nil {
+		return s.Catalog.Token(id).ID
+	}
+	return ""
+}
+
+// wallet is token for wallets.
+func (n *NameIndex) wallet(id int32) (a data.Address) {
+	if l := n.later.Load(); l != nil && int(id) >= l.firstWallet && int(id)-l.firstWallet < len(l.wallets) {
+		return l.wallets[int(id)-l.firstWallet]
+	}
+	if s := n.snapshot(); s != nil && id >= 0 && int(id) < s.Wallets() {
+		return s.WalletAt(int(id))
+	}
+	return a
+}

@@ -1,0 +1,116 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups/segments"
+	"pmx/rollups/segments/textseg"
+	"pmx/rollups/serving"
+)
+
+const (
+	// marketsPerRead is how many markets' texts are read at once: some tens of megabytes.
+	marketsPerRead = 10_000
+	// maxChangedTexts is of up to how many markets an import's texts are held in memory.
+	maxChangedTexts = 20_000
+)
+
+// MarketsSince is how many markets the imports after one made or changed, a market
+// counted once for each; 0 proves that every text is what it was.
+func MarketsSince(ctx context.Context, conn *sql.Conn, batch int64) (n int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("MarketsSince", "@batch", itoa(batch))).Scan(&n)
+	return n, err
+}
+
+// MarketCount is how many markets there are, and one more than the largest id.
+func MarketCount(ctx context.Context, conn *sql.Conn) (markets, ids int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("MarketCount")).Scan(&markets, &ids)
+	return markets, ids, err
+}
+
+// TextSegmentFits tells whether a segment is of this database and still holds its texts.
+func TextSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
+	if ours, err := sameHistory(ctx, conn, c); !ours || err != nil {
+		return false, err
+	}
+	changed, err := MarketsSince(ctx, conn, c.Batch)
+	if err != nil || changed > 0 {
+		return false, err
+	}
+	markets, _, err := MarketCount(ctx, conn)
+	return markets == c.Facts, err
+}
+
+// ChangedTexts gives the texts of the markets that the batch merged last on conn made or
+// changed; false where there are too many to hold.
+func ChangedTexts(ctx context.Context, conn *sql.Conn) (changed map[int32]serving.MarketTexts, few bool, err error) {
+	var n int64
+	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&n); err != nil || n == 0 || n > maxChangedTexts {
+		return nil, n == 0, err
+	}
+	changed = make(map[int32]serving.MarketTexts, n)
+	err = engine.Each(ctx, conn, statements.Get("ChangedTexts"), func(row []driver.Value) error {
+		changed[int32(engine.Int(row[0]))] = marketTexts(row)
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("ChangedTexts: %w", err)
+	}
+	return changed, true, nil
+}
+
+// EachMarketTexts hands the texts of every market to add, in order of market.
+func EachMarketTexts(ctx context.Context, conn *sql.Conn, add func(market int32, t *serving.MarketTexts) error) error {
+	_, ids, err := MarketCount(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("MarketCount: %w", err)
+	}
+	for lo := int64(0); lo < ids; lo += marketsPerRead {
+		query := statements.Get("TextRange", "@lo", itoa(lo), "@hi", itoa(lo+marketsPerRead))
+		err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
+			t := marketTexts(row)
+			return add(int32(engine.Int(row[0])), &t)
+		})
+		if err != nil {
+			return fmt.Errorf("TextRange: %w", err)
+		}
+	}
+	return nil
+}
+
+func marketTexts(row []driver.Value) serving.MarketTexts {
+	return serving.MarketTexts{Description: engine.Text(row[1]), ResolutionSource: engine.Text(row[2]),
+		GroupItemTitle: engine.Text(row[3]), PayoutSource: data.ResolutionSource(engine.Int(row[4]))}
+}
+
+// VerifyTextSegment holds every text that a store gives against the database. Nothing may
+// be imported meanwhile.
+func VerifyTextSegment(ctx context.Context, conn *sql.Conn, store *textseg.Store) (Check, error) {
+	c := Check{Name: "market_run", OK: true}
+	if err := store.VerifyPages(ctx.Err); err != nil {
+		return c, err
+	}
+	if st := store.Stats(); c.setDamaged(st.Damage) {
+		return c, nil
+	} else if !st.Ready {
+		c.Detail = "no file of markets' texts yet: they are read from the database"
+		return c, nil
+	}
+	batch := store.Through()
+	err := EachMarketTexts(ctx, conn, func(market int32, t *serving.MarketTexts) error {
+		c.Rows++
+		if got, known := store.Texts(market, batch); !known || got != *t {
+			c.Bad++
+		}
+		return ctx.Err()
+	})
+	if c.OK = c.Bad == 0; !c.OK {
+		c.Detail = fmt.Sprintf("the texts of %d markets in runs/markets.run differ from the database: pmx rebuild writes it again", c.Bad)
+	}
+	return c, err
+}

@@ -1,0 +1,239 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/rollups/segments/fillseg"
+	"pmx/rollups/serving"
+)
+
+// fillDigest is what the fills of a wallet come to: equal for equal fills, in any
+// order.
+type fillDigest struct {
+	fills int64
+	sum   uint64
+}
+
+func (c *fillDigest) add(f *serving.Fill) {
+	var text [104]byte
+	b := append(text[:0], f.Tx[:]...)
+	for _, n := range [...]int64{f.TS, int64(f.LogIndex), int64(f.Token), int64(f.Side), int64(f.Role), int64(f.Repeat),
+		int64(f.Shares), int64(f.USD), int64(f.Fee)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	c.fills++
+	c.sum += xxhash.Sum64(b)
+}
+
+// VerifyFillSegments holds every fill that stores by wallet and by token give against the
+// facts, and every sum against the fills. What a store leaves to the database is
+// passed over. Nothing may be imported meanwhile.
+func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet, byToken *fillseg.Store) ([]Check, error) {
+	for _, s := range []*fillseg.Store{byWallet, byToken} {
+		if err := s.VerifyPages(ctx.Err); err != nil {
+			return nil, err
+		}
+	}
+	wallets, tokens := newWalletVerifier(byWallet), newTokenVerifier(byToken)
+	last := max(wallets.batch, tokens.batch)
+	err := EachFact(ctx, conn, FactQuery{Batch: last, After: -1}, func(wallet int32, batch int64, f *serving.Fill) error {
+		wallets.add(wallet, batch, f)
+		tokens.add(wallet, batch, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := wallets.finish(ctx); err != nil {
+		return nil, err
+	}
+	tokens.finish()
+	return []Check{wallets.check, tokens.check}, nil
+}
+
+// setDamaged makes a check that of a file known to be damaged; false where nothing is
+// known of any.
+func (c *Check) setDamaged(err error) bool {
+	if err == nil {
+		return false
+	}
+	c.OK, c.Bad = false, 1
+	c.Detail = "runs/" + err.Error() + ". A server sets it aside and writes it again; so does pmx rebuild"
+	return true
+}
+
+// walletVerifier gathers what the facts of each wallet come to.
+type walletVerifier struct {
+	check Check
+	store *fillseg.Store
+	batch int64 // −1: there is nothing to prove
+	facts []fillDigest
+}
+
+func newWalletVerifier(store *fillseg.Store) *walletVerifier {
+	p := &walletVerifier{store: store, check: Check{Name: "wallet_run", OK: true}, batch: store.Through()}
+	if st := store.Stats(); p.check.setDamaged(st.Damage) {
+		p.batch = -1
+	} else if !st.Ready {
+		p.check.Detail, p.batch = "no file in wallet order yet: wallets are read from the facts", -1
+	}
+	return p
+}
+
+func (p *walletVerifier) add(wallet int32, batch int64, f *serving.Fill) {
+	if batch > p.batch {
+		return
+	}
+	for int(wallet) >= len(p.facts) {
+		p.facts = append(p.facts, fillDigest{})
+	}
+	p.facts[wallet].add(f)
+}
+
+func (p *walletVerifier) finish(ctx context.Context) error {
+	c := &p.check
+	for wallet := range p.facts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		got, known := storedDigest(p.store, int32(wallet), p.batch)
+		if !known {
+			continue
+		}
+		c.Rows += p.facts[wallet].fills
+		if got != p.facts[wallet] {
+			c.Bad++
+		}
+	}
+	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
+		c.Detail = fmt.Sprintf("the fills of %d wallets in runs/wallets.run differ from the facts: pmx rebuild writes it again", c.Bad)
+	}
+	return nil
+}
+
+// tokenVerifier takes from each token's facts those that are no older than what the
+// store gives as its newest: they must be the same.
+type tokenVerifier struct {
+	check  Check
+	store  *fillseg.Store
+	batch  int64 // −1: there is nothing to prove
+	tokens []tokenFacts
+	fills  []serving.Fill
+}
+
+// tokenFacts is what the newest facts of a token come to.
+type tokenFacts struct {
+	fillDigest
+	known bool  // asked for
+	none  bool  // left to the database
+	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
+}
+
+func newTokenVerifier(store *fillseg.Store) *tokenVerifier {
+	p := &tokenVerifier{store: store, check: Check{Name: "token_run", OK: true}, batch: store.Through()}
+	if st := store.Stats(); p.check.setDamaged(st.Damage) {
+		p.batch = -1
+	} else if !st.Ready {
+		p.check.Detail, p.batch = "no file of tokens' newest fills yet: they are read from the facts", -1
+	}
+	return p
+}
+
+func (p *tokenVerifier) held(token int32) (fills []serving.Fill, known bool) {
+	p.fills, known = p.store.Fills(p.fills[:0], token, p.batch, nil, NewestFills)
+	return p.fills, known
+}
+
+func (p *tokenVerifier) add(wallet int32, batch int64, f *serving.Fill) {
+	if batch > p.batch {
+		return
+	}
+	for int(f.Token) >= len(p.tokens) {
+		p.tokens = append(p.tokens, tokenFacts{})
+	}
+	t := &p.tokens[f.Token]
+	if !t.known {
+		fills, known := p.held(f.Token)
+		*t = tokenFacts{known: true, none: !known, from: math.MinInt64}
+		if len(fills) == NewestFills {
+			t.from = fills[NewestFills-1].TS
+		}
+	}
+	if t.none || f.TS < t.from {
+		return
+	}
+	g := *f
+	g.Token = wallet
+	if f.TS == t.from {
+		if fills, known := p.held(f.Token); !known || p.store.Compare(&g, &fills[len(fills)-1]) < 0 {
+			return
+		}
+	}
+	t.fillDigest.add(&g)
+}
+
+func (p *tokenVerifier) finish() {
+	c := &p.check
+	for token := range p.tokens {
+		t := &p.tokens[token]
+		if !t.known || t.none {
+			continue
+		}
+		var got fillDigest
+		fills, _ := p.held(int32(token))
+		for i := range fills {
+			got.add(&fills[i])
+		}
+		c.Rows += got.fills
+		if got != t.fillDigest {
+			c.Bad++
+		}
+	}
+	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
+		c.Detail = fmt.Sprintf("the newest fills of %d tokens in runs/tokens.run differ from the facts: pmx rebuild writes it again", c.Bad)
+	}
+}
+
+// storedDigest is the check of what the store holds of a wallet; one of no facts
+// where its sums contradict its fills.
+func storedDigest(store *fillseg.Store, wallet int32, batch int64) (c fillDigest, known bool) {
+	const page = 10_000
+	var whole serving.TokenSum
+	var fills []serving.Fill
+	var after *serving.Fill
+	for {
+		var last serving.Fill
+		if fills, known = store.Fills(fills[:0], wallet, batch, after, page); !known {
+			return c, false
+		}
+		for i := range fills {
+			c.add(&fills[i])
+			whole.Add(&fills[i])
+		}
+		if len(fills) < page {
+			break
+		}
+		last = fills[page-1]
+		after = &last
+	}
+	tokens, _ := store.Tokens(nil, wallet, batch)
+	days, _ := store.Days(nil, wallet, batch)
+	var byToken, byDay serving.TokenSum
+	for i := range tokens {
+		byToken.Merge(&tokens[i])
+	}
+	for i := range days {
+		byDay.Merge(&serving.TokenSum{Fills: days[i].Fills, BuyUSD: days[i].BuyUSD, SellUSD: days[i].SellUSD, FeeUSD: days[i].FeeUSD})
+	}
+	byToken.Token, whole.Token = 0, 0
+	if byToken != whole || byDay.Fills != whole.Fills || byDay.BuyUSD != whole.BuyUSD || byDay.SellUSD != whole.SellUSD || byDay.FeeUSD != whole.FeeUSD {
+		return fillDigest{}, true
+	}
+	return c, true
+}

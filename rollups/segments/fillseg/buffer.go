@@ -1,0 +1,180 @@
+package fillseg
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"slices"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// buffer gathers fills in any order, up to some number, and writes them as a segment.
+type buffer struct {
+	kind
+	entries []entry
+	hashes  []data.Hash
+	// recent knows the ordinals of hashes seen lately, older those before them: the
+	// fills of a transaction come close together, and one kept twice costs bytes
+	// and nothing else.
+	recent, older map[data.Hash]uint32
+	wide          []byte
+	// Of a store of the newest fills.
+	kept   []serving.Fill
+	floors []int64 // by key: at this time, in µs, or later are as many fills as are kept
+}
+
+type entry struct {
+	wallet int32
+	row
+}
+
+const recentHashes = 1 << 15
+
+func (s *buffer) reset() {
+	s.entries, s.hashes, s.wide = s.entries[:0], s.hashes[:0], s.wide[:0]
+	s.recent, s.older = map[data.Hash]uint32{}, nil
+}
+
+func (s *buffer) add(wallet int32, f *serving.Fill) error {
+	if int(wallet) < len(s.floors) && f.TS < s.floors[wallet] {
+		return nil
+	}
+	r, err := pack(f, s.ordinal(&f.Tx), uint64(len(s.wide)/wideSize))
+	if err != nil {
+		return err
+	}
+	if r.wide() {
+		s.wide = appendWide(s.wide, f)
+	}
+	s.entries = append(s.entries, entry{wallet, r})
+	return nil
+}
+
+func (s *buffer) ordinal(h *data.Hash) uint32 {
+	if h.IsZero() {
+		return noTx
+	}
+	n, known := s.recent[*h]
+	if !known {
+		n, known = s.older[*h]
+	}
+	if !known {
+		n = uint32(len(s.hashes))
+		s.hashes = append(s.hashes, *h)
+	}
+	if len(s.recent) >= recentHashes {
+		s.recent, s.older = map[data.Hash]uint32{}, s.recent
+	}
+	s.recent[*h] = n
+	return n
+}
+
+func (s *buffer) fill(r *row) serving.Fill {
+	var part []byte
+	if r.wide() {
+		part = s.wide[r.shares()*wideSize:]
+	}
+	f := r.unpack(part)
+	if r.tx() != noTx {
+		f.Tx = s.hashes[r.tx()]
+	}
+	return f
+}
+
+func (s *buffer) sort() {
+	slices.SortFunc(s.entries, func(x, y entry) int {
+		if x.wallet != y.wallet {
+			return cmp.Compare(x.wallet, y.wallet)
+		}
+		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
+			return c
+		}
+		a, b := s.fill(&x.row), s.fill(&y.row)
+		return s.order(&a, &b)
+	})
+}
+
+// write sorts the fills and writes them to path, without sums: a slice is merged,
+// and sums are made then.
+func (s *buffer) write(path string, c Coverage) (err error) {
+	s.sort()
+	w, err := newWriter(path, s.format, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = w.close()
+		}
+	}()
+	add := s.writeNewest
+	if s.most == 0 {
+		add = s.writeWallet
+		if err := s.writeShared(w); err != nil {
+			return err
+		}
+	}
+	for i := 0; i < len(s.entries); {
+		to := i + 1
+		for to < len(s.entries) && s.entries[to].wallet == s.entries[i].wallet {
+			to++
+		}
+		if err := add(w, s.entries[i:to]); err != nil {
+			return err
+		}
+		i = to
+	}
+	return w.finish(c, func(*os.File) error { return nil })
+}
+
+func (s *buffer) writeShared(w *writer) error {
+	for i := range s.hashes {
+		if err := w.Add(txs, s.hashes[i][:]); err != nil {
+			return err
+		}
+	}
+	if err := w.Pad(); err != nil {
+		return err
+	}
+	if err := w.Add(wide, s.wide); err != nil {
+		return err
+	}
+	return w.Pad()
+}
+
+// writeNewest writes the newest of a key's entries. Where there are as many as are
+// kept, what is older than all of them need not be looked at any more.
+func (s *buffer) writeNewest(w *writer, entries []entry) error {
+	key := entries[0].wallet
+	entries = entries[max(0, len(entries)-s.most):]
+	s.kept = s.kept[:0]
+	for i := range entries {
+		s.kept = append(s.kept, s.fill(&entries[i].row))
+	}
+	if len(entries) == s.most {
+		for int(key) >= len(s.floors) {
+			s.floors = append(s.floors, math.MinInt64)
+		}
+		s.floors[key] = max(s.floors[key], s.kept[0].TS)
+	}
+	return w.addNewest(key, s.kept)
+}
+
+func (s *buffer) writeWallet(w *writer, entries []entry) error {
+	if err := w.beginWallet(entries[0].wallet, uint64(len(entries))); err != nil {
+		return err
+	}
+	for i := range entries {
+		r := &entries[i].row
+		var part []byte
+		if r.wide() {
+			part = s.wide[r.shares()*wideSize:][:wideSize]
+		}
+		if err := w.fill(r, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,349 @@
+package serving
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"pmx/data"
+)
+
+// Leg is a wallet's part in one outcome of a market. Several tokens may stand
+// for the same outcome: their sums are added up.
+type Leg struct {
+	TokenSum       // Token is the first of the outcome's tokens
+	Outcome  int8  // in payout order
+	market   int32 // −1: not mapped
+}
+
+// Holding is a wallet's part in one market, lifetime.
+type Holding struct {
+	Market          *Market // nil: all tokens whose market is not known, together
+	Fills           int64
+	BuyUSD, SellUSD data.Micro
+	FeeUSD          data.Micro
+	Redemption      data.Micro // Σ net tokens × payout; 0 where not resolved
+	Resolved        bool       // the payout of an outcome that was traded is known
+	NegativeLegs    int64      // outcomes held short at resolution
+	FirstTS, LastTS int64      // unix µs
+	Legs            []Leg      // by outcome; of a nil Market by token
+}
+
+// Volume is buys plus sells.
+func (h *Holding) Volume() data.Micro { return h.BuyUSD + h.SellUSD }
+
+// NetCash is sells less buys less fees.
+func (h *Holding) NetCash() data.Micro { return h.SellUSD - h.BuyUSD - h.FeeUSD }
+
+// RealPnL is net cash plus redemption, as Totals.RealPnL is of all markets.
+func (h *Holding) RealPnL() data.Micro { return h.NetCash() + h.Redemption }
+
+// ResolvedTS is when the market was resolved, unix µs; 0 where it was not, or
+// where that time is unknown.
+func (h *Holding) ResolvedTS() int64 {
+	if !h.Resolved {
+		return 0
+	}
+	return h.Market.ResolvedTS
+}
+
+// Portfolio is all that a wallet ever traded, by market. It can be filled again and
+// again without new memory; the zero Portfolio is ready.
+type Portfolio struct {
+	Holdings []Holding // in no order
+	Totals   Totals    // of all holdings; ActiveDays, MakerFills and TakerFills are not set
+	legs     []Leg
+	order    []place
+	top      []Holding
+	scratch  []TokenSum
+}
+
+// place is where something belongs in an order, and where it is.
+type place struct {
+	key int64
+	at  int32
+}
+
+// Fill makes b the portfolio of tokens, each of which is there once. Values follow
+// the definition of rollups/sql/merge.sql, Holdings.
+func (b *Portfolio) Fill(c *Catalog, tokens []TokenSum) {
+	b.legs, b.order, b.Holdings, b.Totals = b.legs[:0], b.order[:0], b.Holdings[:0], Totals{}
+	for i := range tokens {
+		ref := c.Token(tokens[i].Token)
+		if c.Market(ref.Market) == nil {
+			ref = TokenRef{Market: -1}
+		}
+		b.order = append(b.order, place{int64(ref.Market)<<8 | int64(uint8(ref.Outcome)), int32(i)})
+	}
+	slices.SortFunc(b.order, func(x, y place) int {
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return strings.Compare(c.Token(tokens[x.at].Token).ID, c.Token(tokens[y.at].Token).ID)
+	})
+	for _, p := range b.order {
+		b.legs = append(b.legs, Leg{TokenSum: tokens[p.at], Outcome: int8(p.key), market: int32(p.key >> 8)})
+	}
+	b.legs = joined(b.legs)
+	for from := 0; from < len(b.legs); {
+		to := from + 1
+		for to < len(b.legs) && b.legs[to].market == b.legs[from].market {
+			to++
+		}
+		b.add(c.Market(b.legs[from].market), b.legs[from:to:to])
+		from = to
+	}
+}
+
+// joined adds up the legs of one outcome.
+func joined(legs []Leg) []Leg {
+	out := legs[:0]
+	for _, l := range legs {
+		if n := len(out) - 1; n >= 0 && l.market >= 0 && out[n].market == l.market && out[n].Outcome == l.Outcome {
+			out[n].plus(&l.TokenSum)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func (s *TokenSum) plus(o *TokenSum) {
+	s.Fills += o.Fills
+	s.BuyShares += o.BuyShares
+	s.SellShares += o.SellShares
+	s.FeeShares += o.FeeShares
+	s.BuyUSD += o.BuyUSD
+	s.SellUSD += o.SellUSD
+	s.FeeUSD += o.FeeUSD
+	s.FirstTS, s.LastTS = min(s.FirstTS, o.FirstTS), max(s.LastTS, o.LastTS)
+}
+
+// Merge adds up two sums of the same token; one without fills changes nothing.
+func (s *TokenSum) Merge(o *TokenSum) {
+	switch {
+	case o.Fills == 0:
+	case s.Fills == 0:
+		*s = *o
+	default:
+		s.plus(o)
+	}
+}
+
+// add values one market's legs.
+func (b *Portfolio) add(m *Market, legs []Leg) {
+	h := Holding{Market: m, Legs: legs, FirstTS: legs[0].FirstTS}
+	var value redemption
+	for i := range legs {
+		l := &legs[i]
+		h.Fills += l.Fills
+		h.BuyUSD += l.BuyUSD
+		h.SellUSD += l.SellUSD
+		h.FeeUSD += l.FeeUSD
+		h.FirstTS, h.LastTS = min(h.FirstTS, l.FirstTS), max(h.LastTS, l.LastTS)
+		payout, known := l.Payout(m)
+		if !known {
+			continue
+		}
+		h.Resolved = true
+		value.add(l.Net(), payout)
+		if l.Net() < 0 {
+			h.NegativeLegs++
+		}
+	}
+	h.Redemption = value.total()
+	b.Holdings = append(b.Holdings, h)
+	b.count(&h)
+}
+
+// Payout is what a token of the leg pays at resolution in market m; false where
+// that is not known.
+func (l *Leg) Payout(m *Market) (data.Micro, bool) {
+	if m == nil || l.Outcome < 0 || int(l.Outcome) >= len(m.Payouts) {
+		return 0, false
+	}
+	return m.Payouts[l.Outcome], true
+}
+
+// count adds a holding to the totals.
+func (b *Portfolio) count(h *Holding) {
+	t := &b.Totals
+	t.Fills += h.Fills
+	t.BuyUSD += h.BuyUSD
+	t.SellUSD += h.SellUSD
+	t.FeeUSD += h.FeeUSD
+	t.NetCash += h.NetCash()
+	t.Redemption += h.Redemption
+	t.NegativeLegs += h.NegativeLegs
+	if t.FirstTS == 0 || h.FirstTS < t.FirstTS {
+		t.FirstTS = h.FirstTS
+	}
+	t.LastTS = max(t.LastTS, h.LastTS)
+	if !h.Resolved {
+		t.UnresolvedCash += h.NetCash()
+	}
+	if h.Market == nil {
+		t.UnmappedFills += h.Fills
+		return
+	}
+	t.Markets++
+	if h.Resolved {
+		t.ResolvedMarkets++
+		if h.RealPnL() > 0 {
+			t.WinningMarkets++
+		}
+	}
+}
+
+// Top gives the n holdings of the largest volume, largest first, ties by condition
+// id; the one without a market comes last among equals. It shares b's memory; n is
+// at least 1.
+func (b *Portfolio) Top(n int) []Holding {
+	b.order, b.top = b.order[:0], b.top[:0]
+	least := int64(math.MinInt64) // what the first n so far have at least
+	for i := range b.Holdings {
+		volume := int64(b.Holdings[i].Volume())
+		if volume < least {
+			continue
+		}
+		b.order = append(b.order, place{volume, int32(i)})
+		if len(b.order) >= 4*n+100 {
+			b.sortOrder()
+			b.order = b.order[:n]
+			least = b.order[n-1].key
+		}
+	}
+	b.sortOrder()
+	for _, p := range b.order[:min(n, len(b.order))] {
+		b.top = append(b.top, b.Holdings[p.at])
+	}
+	return b.top
+}
+
+// sortOrder puts the holdings in b.order into the order of Top.
+func (b *Portfolio) sortOrder() {
+	slices.SortFunc(b.order, func(x, y place) int {
+		if x.key != y.key {
+			return cmp.Compare(y.key, x.key)
+		}
+		p, q := b.Holdings[x.at].Market, b.Holdings[y.at].Market
+		if p == nil || q == nil {
+			return cmp.Compare(absence(p), absence(q))
+		}
+		return bytes.Compare(p.Condition[:], q.Condition[:])
+	})
+}
+
+func absence(m *Market) int {
+	if m == nil {
+		return 1
+	}
+	return 0
+}
+
+// ResolvedBy is what ResolvedTS comes from.
+func (h *Holding) ResolvedBy() data.TimeSource {
+	if !h.Resolved {
+		return data.TimeUnknown
+	}
+	return h.Market.ResolvedBy
+}
+
+// DayPaid is what resolutions of one UTC day brought a wallet, and what those did
+// whose time is not known, of markets that it traded last on the day.
+type DayPaid struct {
+	Day            int32 // since 1970-01-01
+	USD            data.Micro
+	Undated        data.Micro
+	UndatedMarkets int64
+}
+
+// PaidByDay gives redemptions by the day of their resolution, oldest first, in the
+// memory of dst; those whose time is unknown by the day of the wallet's last trade in
+// the market. A resolution later than upTo in unix µs falls on no day. What b held is
+// lost.
+func (b *Portfolio) PaidByDay(dst []DayPaid, c *Catalog, tokens []TokenSum, upTo int64) []DayPaid {
+	dst, b.scratch = dst[:0], b.scratch[:0]
+	for i := range tokens {
+		ref := c.Token(tokens[i].Token)
+		m := c.Market(ref.Market)
+		if m == nil || m.ResolvedTS > upTo || ref.Outcome < 0 || int(ref.Outcome) >= len(m.Payouts) {
+			continue
+		}
+		switch p := m.Payouts[ref.Outcome]; {
+		case m.ResolvedTS == 0: // its last trade may be of any outcome
+			b.scratch = append(b.scratch, tokens[i])
+		case p == 0:
+		case p == data.One:
+			dst = append(dst, DayPaid{Day: DayOf(m.ResolvedTS), USD: tokens[i].Net()})
+		default: // of the whole market, it is rounded once
+			b.scratch = append(b.scratch, tokens[i])
+		}
+	}
+	if len(b.scratch) > 0 {
+		b.Fill(c, b.scratch)
+		for i := range b.Holdings {
+			dst = append(dst, b.Holdings[i].paid())
+		}
+	}
+	return sumDays(dst)
+}
+
+// paid is what the resolution of one market brought.
+func (h *Holding) paid() DayPaid {
+	if ts := h.ResolvedTS(); ts != 0 {
+		return DayPaid{Day: DayOf(ts), USD: h.Redemption}
+	}
+	return DayPaid{Day: DayOf(h.LastTS), Undated: h.Redemption, UndatedMarkets: 1}
+}
+
+// sumDays adds up what fell on one day; the list is changed.
+func sumDays(list []DayPaid) []DayPaid {
+	slices.SortFunc(list, func(x, y DayPaid) int { return cmp.Compare(x.Day, y.Day) })
+	out := list[:0]
+	for i := 0; i < len(list); {
+		sum := DayPaid{Day: list[i].Day}
+		for ; i < len(list) && list[i].Day == sum.Day; i++ {
+			sum.USD += list[i].USD
+			sum.Undated += list[i].Undated
+			sum.UndatedMarkets += list[i].UndatedMarkets
+		}
+		if sum.USD != 0 || sum.UndatedMarkets != 0 {
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// redemption adds up net tokens × payout exactly and rounds once.
+type redemption struct {
+	whole data.Micro // millionths of a dollar
+	part  int64      // millionths of those
+}
+
+func (r *redemption) add(net, payout data.Micro) {
+	// net × payout = (tokens × 10⁶ + rest) × payout: the first product is exact in
+	// millionths, the second below 10¹².
+	r.whole += net / data.One * payout
+	r.part += int64(net % data.One * payout)
+}
+
+// total rounds half a millionth away from zero.
+func (r *redemption) total() data.Micro {
+	whole, part := int64(r.whole)+r.part/1_000_000, r.part%1_000_000
+	if whole > 0 && part < 0 {
+		whole, part = whole-1, part+1_000_000
+	}
+	if whole < 0 && part > 0 {
+		whole, part = whole+1, part-1_000_000
+	}
+	switch {
+	case part >= 500_000:
+		whole++
+	case part <= -500_000:
+		whole--
+	}
+	return data.Micro(whole)
+}

@@ -1,0 +1,168 @@
+package serving_test
+
+import (
+	"bytes"
+	gocmp "cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/rollups/pnl"
+	"pmx/rollups/serving"
+)
+
+const oneDay = int64(86_400_000_000)
+
+// drawnWorld is a catalog of four markets, of which the last is not known, and
+// fills of one wallet, in both languages.
+type drawnWorld struct {
+	catalog *serving.Catalog
+	payouts map[data.Hash]pnl.Payout
+	fills   []pnl.Fill
+	tokens  []serving.TokenSum
+}
+
+func drawWorld(t *rapid.T) drawnWorld {
+	w := drawnWorld{payouts: map[data.Hash]pnl.Payout{}}
+	b := serving.NewCatalogBuilder()
+	for m := range int32(3) {
+		market := &serving.Market{ID: m, Condition: data.Hash{byte(m + 1)}}
+		pay := rapid.SampledFrom([][]data.Micro{nil, {data.One, 0, 0}, {0, data.One, 0}, {500_000, 500_000, 0},
+			{333_334, 333_333, 333_333}}).Draw(t, "payouts")
+		if pay != nil {
+			at := rapid.SampledFrom([]int64{0, oneDay + 5, oneDay + 7, 9 * oneDay}).Draw(t, "resolved")
+			market.Payouts, market.ResolvedTS = pay, at
+			w.payouts[market.Condition] = pnl.Payout{PerToken: pay, ResolvedAt: at}
+		}
+		b.Set(market)
+	}
+	sums := map[int32]*serving.TokenSum{}
+	for market := range int32(4) {
+		for outcome := range int8(3) {
+			for twin := range int32(2) { // two tokens may stand for one outcome
+				token := market*6 + int32(outcome)*2 + twin
+				ref := serving.TokenRef{Market: market, Outcome: outcome, ID: fmt.Sprint(token)}
+				if market == 3 {
+					ref.Market = -1
+				}
+				b.Map(token, ref)
+			}
+		}
+	}
+	w.catalog = b.Seal()
+	for range rapid.IntRange(1, 40).Draw(t, "fills") {
+		token := int32(rapid.IntRange(0, 23).Draw(t, "token"))
+		f := serving.Fill{TS: int64(rapid.IntRange(1, 9).Draw(t, "ts")) * oneDay / 3, Token: token, Side: data.Side(rapid.IntRange(0, 1).Draw(t, "side")),
+			Shares: data.Micro(rapid.IntRange(0, 5).Draw(t, "shares")) * 333_333, Fee: data.Micro(rapid.IntRange(0, 1).Draw(t, "fee"))}
+		f.USD = f.Shares / 3
+		if sums[token] == nil {
+			sums[token] = &serving.TokenSum{}
+		}
+		sums[token].Add(&f)
+		p := pnl.Fill{TS: f.TS, Token: fmt.Sprint(token), Side: f.Side, Shares: f.Shares, USD: f.USD, Fee: f.Fee, Outcome: int(token % 6 / 2)}
+		if market := token / 6; market < 3 {
+			p.Market = data.Hash{byte(market + 1)}
+		}
+		w.fills = append(w.fills, p)
+	}
+	for _, token := range slices.Sorted(maps.Keys(sums)) {
+		w.tokens = append(w.tokens, *sums[token])
+	}
+	return w
+}
+
+func TestABookIsTheDefinition(t *testing.T) {
+	var b serving.Portfolio
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(rt)
+		b.Fill(w.catalog, w.tokens)
+		want := pnl.Wallets(w.fills, w.payouts)[data.Address{}]
+		got := pnl.Totals{Fills: b.Totals.Fills, BuyUSD: b.Totals.BuyUSD, SellUSD: b.Totals.SellUSD, FeeUSD: b.Totals.FeeUSD, Days: want.Days,
+			Markets: b.Totals.Markets, ResolvedMarkets: b.Totals.ResolvedMarkets, WinningMarkets: b.Totals.WinningMarkets, NegativeLegs: b.Totals.NegativeLegs,
+			UnmappedFills: b.Totals.UnmappedFills, Redemption: b.Totals.Redemption, UnresolvedCash: b.Totals.UnresolvedCash,
+			FirstTS: b.Totals.FirstTS, LastTS: b.Totals.LastTS}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatalf("totals (-definition +book):\n%s", diff)
+		}
+		for market, h := range pnl.Holdings(w.fills)[data.Address{}] {
+			i := slices.IndexFunc(b.Holdings, func(o serving.Holding) bool {
+				return o.Market == nil && market.IsZero() || o.Market != nil && o.Market.Condition == market
+			})
+			if i < 0 || b.Holdings[i].NetCash() != h.Cash || !market.IsZero() && b.Holdings[i].Redemption != h.Redemption(w.payouts[market]) {
+				rt.Fatalf("market %s: want %+v, have %+v", market, h, b.Holdings)
+			}
+		}
+		top := b.Top(2)
+		for i, h := range b.Top(100) {
+			if i < len(top) && top[i].Volume() != h.Volume() || i > 0 && h.Volume() > b.Top(100)[i-1].Volume() {
+				rt.Fatalf("order: %+v", b.Top(100))
+			}
+		}
+	})
+}
+
+// A day's redemption is that of a window that ends with it and begins a day before;
+// one without a time falls on the day of the last trade.
+func TestRedemptionsFallOnTheirDays(t *testing.T) {
+	var b serving.Portfolio
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(rt)
+		const upTo = 4 * oneDay
+		got := map[int32]serving.DayPaid{}
+		for _, p := range b.PaidByDay(nil, w.catalog, w.tokens, upTo) {
+			got[p.Day] = p
+		}
+		// What was last traded on a day is what was traded from it on, less what was
+		// from the next day on.
+		since := func(day int64) pnl.Period {
+			return pnl.Window(w.fills, w.payouts, day*oneDay-1, 1<<62)[data.Address{}]
+		}
+		want := map[int32]serving.DayPaid{}
+		for day := range upTo / oneDay {
+			p := serving.DayPaid{Day: int32(day), Undated: since(day).Undated - since(day+1).Undated,
+				UndatedMarkets: since(day).UndatedMarkets - since(day+1).UndatedMarkets}
+			if day > 0 {
+				p.USD = pnl.Window(w.fills, w.payouts, day*oneDay-1, (day+1)*oneDay-1)[data.Address{}].Redemption
+			}
+			if p.USD != 0 || p.UndatedMarkets != 0 {
+				want[p.Day] = p
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatalf("-definition +book:\n%s", diff)
+		}
+	})
+}
+
+// The largest of many are those that sorting all of them gives.
+func TestTheTopOfManyHoldings(t *testing.T) {
+	c := serving.NewCatalogBuilder()
+	var tokens []serving.TokenSum
+	for i := range int32(3000) {
+		c.Set(&serving.Market{ID: i, Condition: data.Hash{byte(i * 7), byte(i >> 8), byte(i)}})
+		c.Map(i, serving.TokenRef{Market: i, ID: fmt.Sprint(i)})
+		tokens = append(tokens, serving.TokenSum{Token: i, Fills: 1, BuyUSD: data.Micro(i * 7919 % 101)}) // many ties
+	}
+	var b serving.Portfolio
+	b.Fill(c.Seal(), tokens)
+	all := slices.Clone(b.Holdings)
+	slices.SortFunc(all, func(x, y serving.Holding) int {
+		return gocmp.Or(gocmp.Compare(y.Volume(), x.Volume()), bytes.Compare(x.Market.Condition[:], y.Market.Condition[:]))
+	})
+	for _, n := range []int{1, 7, 200, 2999, 3000, 4000} {
+		top := b.Top(n)
+		if len(top) != min(n, 3000) {
+			t.Fatalf("%d of the top %d", len(top), n)
+		}
+		for i := range top {
+			if top[i].Market != all[i].Market {
+				t.Fatalf("top %d: number %d differs", n, i)
+			}
+		}
+	}
+}

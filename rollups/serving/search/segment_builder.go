@@ -1,0 +1,144 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// doc is the texts of one market.
+type doc struct {
+	id     uint32
+	title  string
+	others []string
+}
+
+// segmentBuilder turns texts into a segment: every word gets a number at its first
+// appearance, every word of a market is noted, and the notes are dealt out to the
+// words at the end.
+type segmentBuilder struct {
+	table  []uint32 // open addressing: the word's number + 1 by its hash; 0 is empty
+	hashes []uint64 // by word
+	words  []string
+	last   []uint32 // by word: the mark of the last market that had it
+	notes  []uint32 // word<<1, and 1 where it stands outside the title
+	ends   []int    // by market: of its notes
+	text   []byte
+}
+
+// readDocs makes a segment of markets with ascending ids.
+func readDocs(docs []doc, span int) *segment {
+	r := &segmentBuilder{table: make([]uint32, 1024)}
+	for i := range docs {
+		r.read(&docs[i], uint32(i+1))
+	}
+	return r.segment(docs, span)
+}
+
+func (r *segmentBuilder) read(d *doc, mark uint32) {
+	n := r.note(d.title, mark, inTitle)
+	for _, other := range d.others {
+		r.note(other, mark, anywhere)
+	}
+	r.add([]byte(lengthWord(n)), mark, inTitle)
+	r.ends = append(r.ends, len(r.notes))
+}
+
+// lengthWord stands for how many distinct words a title has; no text holds it.
+func lengthWord(n int) string { return "\x00" + string(rune(n)) }
+
+// note adds the words of a text and tells how many the market did not have yet.
+func (r *segmentBuilder) note(text string, mark uint32, where int) int {
+	r.text = fold(r.text[:0], text)
+	n := 0
+	for rest := r.text; len(rest) > 0; {
+		end := bytes.IndexByte(rest, ' ')
+		if r.add(rest[:end], mark, where) {
+			n++
+		}
+		rest = rest[end+1:]
+	}
+	return n
+}
+
+// add notes a word of the market with that mark, unless it was already.
+func (r *segmentBuilder) add(word []byte, mark uint32, where int) bool {
+	w := r.number(word)
+	if r.last[w] == mark {
+		return false
+	}
+	r.last[w] = mark
+	r.notes = append(r.notes, w<<1|uint32(where))
+	return true
+}
+
+// number gives the number of a word.
+func (r *segmentBuilder) number(word []byte) uint32 {
+	hash := xxhash.Sum64(word)
+	for i := int(hash) & (len(r.table) - 1); ; i = (i + 1) & (len(r.table) - 1) {
+		w := r.table[i]
+		if w == 0 {
+			return r.learn(word, hash, i)
+		}
+		if r.hashes[w-1] == hash && r.words[w-1] == string(word) {
+			return w - 1
+		}
+	}
+}
+
+// learn gives a new word a number; slot is where its search ended.
+func (r *segmentBuilder) learn(word []byte, hash uint64, slot int) uint32 {
+	w := uint32(len(r.words))
+	r.words, r.hashes, r.last = append(r.words, string(word)), append(r.hashes, hash), append(r.last, 0)
+	r.table[slot] = w + 1
+	if 2*len(r.words) > len(r.table) {
+		r.table = make([]uint32, 2*len(r.table))
+		for other, hash := range r.hashes {
+			i := int(hash) & (len(r.table) - 1)
+			for r.table[i] != 0 {
+				i = (i + 1) & (len(r.table) - 1)
+			}
+			r.table[i] = uint32(other + 1)
+		}
+	}
+	return w
+}
+
+// segment deals the notes out.
+func (r *segmentBuilder) segment(docs []doc, span int) *segment {
+	order := make([]uint32, len(r.words))
+	for w := range order {
+		order[w] = uint32(w)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(r.words[a], r.words[b]) })
+	// Each word has a stretch of ids for its title and one for elsewhere.
+	next := make([]uint32, 2*len(r.words)+1)
+	for _, n := range r.notes {
+		next[n+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	ids, from := make([]uint32, len(r.notes)), 0
+	for i, end := range r.ends {
+		for _, n := range r.notes[from:end] {
+			ids[next[n]] = docs[i].id
+			next[n]++
+		}
+		from = end
+	}
+	// next[n] is now where stretch n ends, which is where the one behind it begins.
+	start := func(n uint32) uint32 {
+		if n == 0 {
+			return 0
+		}
+		return next[n-1]
+	}
+	out := newWriter(len(order), span)
+	for _, w := range order {
+		out.add(r.words[w], ids[start(2*w):next[2*w]], ids[start(2*w+1):next[2*w+1]])
+	}
+	return out.done(len(docs))
+}

@@ -1,0 +1,151 @@
+package serving
+
+import (
+	"cmp"
+	"slices"
+
+	"pmx/data"
+	"pmx/rollups/weather"
+)
+
+// ForecastChange is a point at which a source changed what it said of one extreme of
+// a city's day. IssuedAt is when it first said so.
+type ForecastChange struct {
+	data.Forecast
+	ConfirmedAt int64 // when it last said so before the next change, unix µs
+}
+
+// Reading gives c as the sources' consensus takes it.
+func (c *ForecastChange) Reading() weather.Reading {
+	return weather.Reading{Source: c.Source, IssuedAt: c.IssuedAt, ConfirmedAt: c.ConfirmedAt, Value: c.Value, Members: c.Members}
+}
+
+// DayActual is what one source knows by now of one extreme of a city's day.
+type DayActual struct {
+	Day    data.Date
+	Metric data.Metric
+	WeatherActual
+}
+
+// SameSeries tells whether two values are of the same extreme, source and place.
+func (a *DayActual) SameSeries(o *DayActual) bool {
+	return a.Day == o.Day && a.Metric == o.Metric && a.Kind == o.Kind && a.Source == o.Source && a.Station == o.Station
+}
+
+// ActualHistory gathers what sources said of days, each series in order of time: of each what
+// stands by now, and since when.
+type ActualHistory struct {
+	known     []DayActual
+	withdrawn bool // the last word of the last series is that there is no good value
+}
+
+// Add takes in the next word; of one that was withdrawn the value is no matter.
+func (s *ActualHistory) Add(said DayActual, withdrawn bool) {
+	n := len(s.known)
+	if n == 0 || !s.known[n-1].SameSeries(&said) {
+		s.Current()
+		if !withdrawn {
+			s.known = append(s.known, said)
+		}
+		return
+	}
+	last := &s.known[n-1].WeatherActual
+	switch {
+	case !withdrawn:
+		last.update(&said.WeatherActual, s.withdrawn)
+	case !s.withdrawn:
+		last.Revisions++
+	}
+	s.withdrawn = withdrawn
+}
+
+// Current gives what stands: nothing of a series whose last word was withdrawn.
+func (s *ActualHistory) Current() []DayActual {
+	if s.withdrawn {
+		s.known, s.withdrawn = s.known[:len(s.known)-1], false
+	}
+	return s.known
+}
+
+// update takes in what the source said later; afresh after it had no good value.
+func (a *WeatherActual) update(later *WeatherActual, afresh bool) {
+	if a.Value != later.Value || afresh {
+		a.Value, a.RevisedAt = later.Value, later.SeenAt
+		a.Revisions++
+	}
+	a.SeenAt, a.Shift = later.SeenAt, later.Shift
+	if later.Provisional != nil {
+		a.Provisional = later.Provisional
+	}
+}
+
+// Few tells whether a is of too few single reports to be a day's extreme.
+func (a *WeatherActual) Few() bool {
+	return a.Observations != nil && *a.Observations < weather.FewestObservations
+}
+
+// Open tells whether the day's extreme may still be another: what the source says of
+// that, but that few reports are never final; nil where it does not say.
+func (a *WeatherActual) Open() *bool {
+	if a.Few() {
+		few := true
+		return &few
+	}
+	return a.Provisional
+}
+
+// Measured gives a as truths are told by.
+func (a *WeatherActual) Measured() weather.Measured {
+	return weather.Measured{Source: a.Source, Station: a.Station, Value: a.Value, Observations: a.Observations,
+		Provisional: a.Provisional != nil && *a.Provisional, Shift: a.Shift, SeenAt: a.SeenAt}
+}
+
+// BestActual gives the best of what is known of one extreme of a day that settles at
+// a station: what that station says, then a reanalysis, then other stations; nil
+// without any.
+func BestActual(known []DayActual, metric data.Metric, station string) *WeatherActual {
+	x := WeatherExtreme{Station: station}
+	for _, a := range known {
+		if a.Metric == metric {
+			x.Actuals = append(x.Actuals, a.WeatherActual)
+		}
+	}
+	best := x.Actual(data.KindStation)
+	if grid := x.Actual(data.KindReanalysis); grid != nil && (best == nil || best.Station != station) {
+		return grid
+	}
+	return best
+}
+
+// DayNormal is what a calendar day is usually like.
+type DayNormal struct {
+	MonthDay int // month × 100 + day
+	Metric   data.Metric
+	WeatherNormal
+}
+
+// SortNormals gives a calendar day's normals, the one to choose first: as
+// WeatherExtreme.Normals has them, of several stations that of station first.
+func SortNormals(list []WeatherNormal, station string) []WeatherNormal {
+	rank := func(n WeatherNormal) int {
+		switch {
+		case n.Source == "ncei":
+			return 0
+		case n.Source == "iem":
+			return 1
+		case n.Station != "":
+			return 2
+		}
+		return 3
+	}
+	elsewhere := func(n WeatherNormal) int {
+		if n.Station == station {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(slices.Values(list), func(a, b WeatherNormal) int {
+		return cmp.Or(rank(a)-rank(b), elsewhere(a)-elsewhere(b), cmp.Compare(b.Period, a.Period),
+			cmp.Compare(a.Source, b.Source), cmp.Compare(a.Station, b.Station))
+	})
+}

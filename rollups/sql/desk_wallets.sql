@@ -1,0 +1,147 @@
+-- What wallets did on the weather desk's markets. A batch adds what it trades of
+-- them, and what their holders are valued again by. Where the desk itself changes,
+-- tokens with a history come to it or leave it:
+--   n_desk_move   (market, joined): markets that came to the desk or left it
+--   n_desk_mapped tokens of n_token that were on the desk
+--   n_desk_token  (token, gained, first_ts, last_ts): tokens with fills before the
+--                 batch that are on the desk now and were not, or the other way round
+
+-- name: DeskMapped
+-- Run before the batch is added.
+CREATE OR REPLACE TEMP TABLE n_desk_mapped AS
+SELECT n.token FROM n_token AS n JOIN tokens AS t ON t.token = n.token
+WHERE t.market IN (SELECT market FROM desk_market)
+
+-- name: DeskTokensNone
+CREATE OR REPLACE TEMP TABLE n_desk_token (token INTEGER, gained BOOLEAN, first_ts BIGINT, last_ts BIGINT)
+
+-- name: DeskMayMove
+SELECT (SELECT count(*) FROM n_desk_move) + (SELECT count(*) FROM n_token)
+
+-- name: DeskTokens
+-- token_total lacks the batch still, so that only tokens with a history are found.
+INSERT INTO n_desk_token
+WITH candidate AS (
+  SELECT t.token, t.market IN (SELECT market FROM desk_market) AS now,
+    t.token IN (SELECT token FROM n_desk_mapped) OR t.token NOT IN (SELECT token FROM n_token)
+      AND t.market IN (SELECT market FROM n_desk_move WHERE NOT joined
+        UNION ALL SELECT market FROM desk_market WHERE market NOT IN (SELECT market FROM n_desk_move)) AS before
+  FROM tokens AS t
+  WHERE t.token IN (SELECT token FROM n_token) OR t.market IN (SELECT market FROM n_desk_move)
+)
+SELECT c.token, bool_or(coalesce(c.now, false)), min(k.first_ts), max(k.last_ts)
+FROM candidate AS c
+JOIN (
+  SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_tail
+) AS k ON k.token = c.token
+WHERE coalesce(c.now, false) <> coalesce(c.before, false)
+GROUP BY c.token
+
+-- name: DeskTokenCount
+SELECT count(*) FILTER (NOT gained), count(*) FILTER (gained), coalesce(min(first_ts), 0), coalesce(max(last_ts), 0)
+FROM n_desk_token
+
+-- name: DeskLost
+SELECT count(*) FROM n_desk_token WHERE NOT gained
+
+-- name: DeskBatch
+-- What the batch trades of the desk.
+CREATE OR REPLACE TEMP TABLE n_desk_batch AS
+SELECT f.token FROM (SELECT DISTINCT token FROM n_fill) AS f JOIN tokens AS t ON t.token = f.token
+WHERE t.market IN (SELECT market FROM desk_market)
+
+-- name: DeskConcerned
+-- Of how many tokens on the desk the batch changes what they come to.
+SELECT (SELECT count(*) FROM n_desk_batch)
+  + (SELECT count(*) FROM touched AS v JOIN tokens AS t ON t.token = v.token WHERE t.market IN (SELECT market FROM desk_market))
+
+-- name: DeskWalletNone
+CREATE OR REPLACE TEMP TABLE n_desk_wallet AS FROM desk_wallet LIMIT 0
+
+-- name: DeskJoinedMarkets
+-- Markets that came with a history and whose holders are not valued again for
+-- another reason.
+SELECT t.market FROM tokens AS t JOIN n_desk_token AS g ON g.token = t.token
+WHERE g.gained AND t.market IN (SELECT market FROM n_desk_move WHERE joined)
+EXCEPT
+SELECT t.market FROM tokens AS t JOIN touched AS v ON v.token = t.token
+
+-- name: DeskWalletBatch
+CREATE OR REPLACE TEMP TABLE n_desk_wallet AS
+SELECT wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd,
+  SUM(redemption) AS redemption, SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets,
+  SUM(winning_markets) AS winning_markets, min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM (
+  SELECT wallet, fills, buy_usd, sell_usd, fee_usd, 0 AS redemption, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets,
+    NULL AS first_ts, NULL AS last_ts
+  FROM d_position
+  WHERE token IN (SELECT token FROM n_desk_batch) AND token NOT IN (SELECT token FROM n_desk_token)
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, 0, ts, ts FROM n_fill WHERE token IN (SELECT token FROM n_desk_batch)
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 1, 0, 0, NULL, NULL
+  FROM d_pair
+  WHERE market IN (SELECT market FROM desk_market) AND market NOT IN (@joined)
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, redemption, markets, resolved_markets, winning_markets, NULL, NULL
+  FROM (@after UNION ALL @before) AS held
+  UNION ALL
+  @gained
+) AS part
+GROUP BY wallet
+
+-- name: DeskHeldNow
+(FROM held_after WHERE market IN (SELECT market FROM desk_market)) AS h
+
+-- name: DeskHeldThen
+(FROM held_before
+ WHERE market IN (SELECT market FROM desk_market WHERE market NOT IN (SELECT market FROM n_desk_move)
+   UNION ALL SELECT market FROM n_desk_move WHERE NOT joined)) AS h
+
+-- name: DeskWalletOf
+-- By wallet: its fills of the tokens @which, and its holdings @held.
+SELECT wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd,
+  SUM(redemption) AS redemption, SUM(markets) AS markets, SUM(resolved_markets) AS resolved_markets,
+  SUM(winning_markets) AS winning_markets, min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM (
+  SELECT wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd,
+    0 AS redemption, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets, NULL AS first_ts, NULL AS last_ts
+  FROM @positions AS p
+  WHERE token IN (@which)
+  GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, 0, min(ts), max(ts)
+  FROM fills
+  WHERE token IN (@which) AND @span
+  GROUP BY wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, redemption, markets, resolved_markets, winning_markets, NULL, NULL FROM (@held) AS h
+) AS part
+GROUP BY wallet
+
+-- name: DeskTokensNow
+SELECT token FROM tokens WHERE market IN (SELECT market FROM desk_market)
+
+-- name: DeskTokensGained
+SELECT token FROM n_desk_token WHERE gained
+
+-- name: TokensOfMarkets
+SELECT token FROM tokens WHERE market IN (@markets)
+
+-- name: PositionsOf
+-- @positions of some tokens.
+(FROM @positions WHERE token IN (@which))
+
+-- name: PositionsNow
+(FROM position UNION ALL FROM position_tail)
+
+-- name: DeskWalletAll
+CREATE OR REPLACE TEMP TABLE desk_wallet_all AS @figures
+
+-- name: DeltaDeskWallet
+SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets, first_ts, last_ts
+FROM n_desk_wallet
+
+-- name: RebuildDeskWallet
+SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets, first_ts, last_ts
+FROM desk_wallet_all

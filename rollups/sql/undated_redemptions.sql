@@ -1,0 +1,57 @@
+-- Redemptions that no window can hold, because their markets were resolved at an
+-- unknown time: of every wallet and such market the wallet traded in the last 720
+-- hours, by the time of its last trade in it, which tells the windows they show in.
+
+-- name: UndatedTokens
+-- Tokens of markets resolved at an unknown time: of those touched, or of all.
+SELECT t.token FROM tokens AS t JOIN markets AS m ON m.market = t.market
+WHERE m.payout_source IS NOT NULL AND m.resolved_at IS NULL@touched
+
+-- name: UndatedAfter
+-- @held are holdings, @tokens a list of tokens or a subquery, @gone when the longest
+-- window begins.
+CREATE OR REPLACE TEMP TABLE undated_after AS
+SELECT k.last_ts, h.market, h.wallet, h.redemption AS usd
+FROM @held AS h
+JOIN (
+  SELECT f.wallet, t.market, max(f.ts) AS last_ts
+  FROM fills AS f JOIN tokens AS t ON t.token = f.token
+  WHERE f.ts > @gone AND f.token IN (@tokens)
+  GROUP BY f.wallet, t.market
+) AS k ON k.wallet = h.wallet AND k.market = h.market
+WHERE h.resolved AND h.resolved_at IS NULL
+
+-- name: NoUndated
+CREATE OR REPLACE TEMP TABLE undated_after (last_ts BIGINT, market INTEGER, wallet INTEGER, usd BIGINT)
+
+-- name: Undated
+-- The rows of base and delta that @which picks.
+SELECT last_ts, market, wallet, usd, markets FROM undated WHERE @which
+UNION ALL
+SELECT last_ts, market, wallet, usd, markets FROM undated_tail WHERE @which
+
+-- name: Revalued
+-- Rows that undated_after replaces, where any holder was valued again.
+market IN (SELECT market FROM held_before WHERE resolved AND resolved_at IS NULL)
+
+-- name: WindowsUndated
+CREATE OR REPLACE TEMP TABLE w_undated AS
+@parts
+
+-- name: UndatedLeaves
+SELECT @span::TINYINT AS span, wallet, -usd AS usd, -markets AS markets FROM (@undated) AS u
+
+-- name: UndatedEnters
+SELECT @span::TINYINT AS span, wallet, usd, 1 AS markets FROM undated_after WHERE last_ts > @lo
+
+-- name: DeltaUndated
+SELECT last_ts, market, wallet, SUM(usd) AS usd, SUM(markets) AS markets
+FROM (
+  SELECT last_ts, market, wallet, usd, 1 AS markets FROM undated_after
+  UNION ALL
+  SELECT last_ts, market, wallet, -usd, -markets FROM (@undated) AS u
+) AS part
+GROUP BY last_ts, market, wallet
+
+-- name: RebuildUndated
+SELECT last_ts, market, wallet, usd, 1 AS markets FROM undated_after

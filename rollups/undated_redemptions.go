@@ -1,0 +1,79 @@
+package rollups
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// undatedTable is the rollup of redemptions whose time is not known.
+func undatedTable() table {
+	return table{name: "undated", delta: "DeltaUndated", rebuild: "RebuildUndated", keys: []string{"last_ts", "market", "wallet"},
+		sums: []string{"usd", "markets"}}
+}
+
+// gone is when the longest window up to a time begins.
+func gone(to int64) int64 { return to - windows[len(windows)-1] }
+
+// undated makes what the deltas of undated and of the windows read: what touched
+// holdings in markets resolved at an unknown time come to now, and what of it and
+// of what was there before goes into the windows and out of them.
+func (m *merge) undated() error {
+	if err := m.undatedAfter(); err != nil {
+		return err
+	}
+	var parts []string
+	for span, length := range windows {
+		was, is := m.from-length, m.to-length
+		args := []string{"@span", strconv.Itoa(span), "@lo", strconv.FormatInt(is, 10)}
+		which := fmt.Sprintf("last_ts > %d AND (last_ts <= %d OR %s)", was, is, m.revaluedUndated())
+		parts = append(parts, statements.Get("UndatedLeaves", append(args, "@undated", statements.Get("Undated", "@which", which))...),
+			statements.Get("UndatedEnters", args...))
+	}
+	return m.exec("WindowsUndated", "@parts", strings.Join(parts, "\nUNION ALL\n"))
+}
+
+func (m *merge) undatedAfter() error {
+	if m.touched == 0 {
+		return m.exec("NoUndated")
+	}
+	tokens := statements.Get("UndatedTokens", "@touched", " AND t.token IN (SELECT token FROM touched)")
+	list, n, err := m.few(tokens)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return m.exec("NoUndated")
+	}
+	return m.exec("UndatedAfter", "@held", "held_after", "@tokens", list, "@gone", strconv.FormatInt(gone(m.to), 10))
+}
+
+// revaluedUndated is the condition on rows of undated that their holders were
+// valued again.
+func (m *merge) revaluedUndated() string {
+	if m.touched == 0 {
+		return "false"
+	}
+	return statements.Get("Revalued")
+}
+
+// replacedUndated are the rows that the batch takes out of undated: those whose
+// holders were valued again, and those that are in no window any more.
+func (m *merge) replacedUndated() string {
+	return statements.Get("Undated", "@which", fmt.Sprintf("last_ts <= %d OR %s", gone(m.to), m.revaluedUndated()))
+}
+
+// undated makes undated_after of all holdings.
+func (b *rebuilder) undated() error {
+	return b.exec(statements.Get("UndatedAfter", "@held", "held_all", "@tokens", statements.Get("UndatedTokens", "@touched", ""),
+		"@gone", strconv.FormatInt(gone(b.asOf), 10)))
+}
+
+// windowUndated gives the statement that puts undated_after into the windows.
+func (b *rebuilder) windowUndated() string {
+	var parts []string
+	for span, length := range windows {
+		parts = append(parts, statements.Get("UndatedEnters", spanArgs(span, "1", b.asOf-length, b.asOf)...))
+	}
+	return statements.Get("WindowsUndated", "@parts", strings.Join(parts, "\nUNION ALL\n"))
+}

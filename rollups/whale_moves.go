@@ -1,0 +1,79 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// whaleVertical keeps the large orders: facts of the venue, its own wallets
+// included, which are left out where they are served.
+func whaleVertical() vertical {
+	return vertical{
+		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove",
+			keys: []string{"ts", "wallet", "token", "side", "tx"}, sums: []string{"fills", "shares", "usd"}}},
+		before:    whaleBefore,
+		inputs:    whaleInputs,
+		temporary: []string{"whale_all"},
+		section:   func() section { return &whaleSection{} },
+	}
+}
+
+// whaleBefore reads the batch's orders as they are without it. A batch that is
+// newer than all facts finds none and reads nothing.
+func whaleBefore(m *merge) error {
+	if err := m.exec("WhaleBeforeEmpty"); err != nil {
+		return err
+	}
+	var ranges sql.NullString
+	query := statements.Get("WhaleRanges", "@from", strconv.FormatInt(m.from, 10))
+	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&ranges); err != nil {
+		return fmt.Errorf("WhaleRanges: %w", err)
+	}
+	if !ranges.Valid {
+		return nil
+	}
+	return m.exec("WhaleBefore", "@ranges", ranges.String)
+}
+
+// whaleInputs finds the orders of all facts, a stretch of time after the other.
+func whaleInputs(b *rebuilder) error {
+	queries := []string{statements.Get("WhaleAllEmpty")}
+	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix), func(row []driver.Value) error {
+		lo, hi := strconv.FormatInt(engine.Int(row[0]), 10), strconv.FormatInt(engine.Int(row[1]), 10)
+		queries = append(queries, statements.Get("WhaleAll", "@lo", lo, "@hi", hi))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("WhalePieces: %w", err)
+	}
+	for _, query := range queries {
+		if err := b.exec(query); err != nil {
+			return fmt.Errorf("whale moves: %w", err)
+		}
+	}
+	return nil
+}
+
+// SetWhaleRule makes orders whale moves from least on, which is above 0, and tells
+// what it was before. Where that changes anything the rollups are stale: only a
+// rebuild finds the moves of the facts that are there.
+func SetWhaleRule(ctx context.Context, conn *sql.Conn, least data.Micro) (before data.Micro, err error) {
+	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&before); err != nil {
+		return 0, fmt.Errorf("whale rule: %w", err)
+	}
+	if before == least {
+		return before, nil
+	}
+	for _, query := range []string{statements.Get("MarkStale"), statements.Get("SetWhaleRule", "@min", strconv.FormatInt(int64(least), 10))} {
+		if _, err := conn.ExecContext(ctx, query); err != nil {
+			return before, fmt.Errorf("whale rule: %w", err)
+		}
+	}
+	return before, nil
+}
