@@ -17,13 +17,13 @@ var opened = map[string]struct {
 	reason string
 }{
 	"data/regular.go":                    {1, "the helpers themselves"},
-	"data/feeds/shape/again.go":          {1, "the copy below tmp/"},
+	"data/feeds/shape/second_pass.go":    {1, "the copy below tmp/"},
 	"data/feeds/shape/parquet.go":        {1, "the copy below tmp/"},
 	"engine/control/control.go":          {1, "for reading and writing, which does not wait"},
 	"engine/export/csv.go":               {1, "written by this process just before"},
 	"engine/export/job/pool.go":          {1, "written by this process, below exports/"},
 	"engine/export/parquet.go":           {1, "written by this process just before"},
-	"engine/export/part.go":              {2, "a new name below the data directory, and a folder"},
+	"engine/export/output_file.go":       {2, "a new name below the data directory, and a folder"},
 	"engine/export/partition.go":         {1, "written by this process, for reading and writing"},
 	"engine/export/trader.go":            {1, "written by this process just before"},
 	"engine/ingest/clean.go":             {1, "a new name below tmp/"},
@@ -31,7 +31,7 @@ var opened = map[string]struct {
 	"engine/ingest/record.go":            {1, "the copy below tmp/"},
 	"engine/ingest/sink.go":              {1, "the copy below tmp/"},
 	"engine/ingest/source.go":            {1, "a new name in a new folder below tmp/"},
-	"engine/ingest/watch.go":             {1, "the system's own file"},
+	"engine/ingest/read_progress.go":     {1, "the system's own file"},
 	"engine/lock_unix.go":                {1, "the database, which this process has tried to open before"},
 	"engine/wal.go":                      {2, "copies the log, which was opened with the helper before"},
 	"rollups/keeper/schedule.go":         {1, "a note beside a file that was just moved"},
@@ -39,7 +39,7 @@ var opened = map[string]struct {
 	"rollups/segments/writer.go":         {1, "for reading and writing, which does not wait"},
 	"rollups/segments/fillseg/writer.go": {1, "for reading and writing, which does not wait"},
 	"cmd/pmx/serve.go":                   {1, "the log, which may be a pipe: does not wait for its reader"},
-	"cmd/pmx/stdio.go":                   {1, "the target of an export, which may be a pipe: until the context ends"},
+	"cmd/pmx/output_files.go":            {1, "the target of an export, which may be a pipe: until the context ends"},
 }
 
 // openers are the functions of package os that wait where a name is that of a pipe.

@@ -33,7 +33,11 @@ func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
 func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 
 // Segments holds the segments: derived from the database, and rebuilt where they are gone.
-func (d Dir) Segments() string { return filepath.Join(string(d), "runs") }
+func (d Dir) Segments() string { return filepath.Join(string(d), "segments") }
+
+// oldSegments is where segments were until they got a folder of that name; they are
+// derived, and a gigabyte of them would stay for nothing.
+const oldSegments = "runs"
 
 // Tmp holds what is under way; it is emptied when the database is opened.
 func (d Dir) Tmp() string { return filepath.Join(string(d), "tmp") }
@@ -150,6 +154,9 @@ func restrictToOwner(path string) error {
 // sweep empties what an earlier process left behind in the temporary folders.
 // Only the owner of the database lock may call it.
 func (d Dir) sweep() error {
+	if err := os.RemoveAll(filepath.Join(string(d), oldSegments)); err != nil {
+		return err
+	}
 	for _, parent := range []string{d.spill(), d.Tmp()} {
 		entries, err := os.ReadDir(parent)
 		if err != nil {

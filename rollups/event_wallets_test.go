@@ -173,6 +173,7 @@ func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	up, _, _ := strings.Cut(string(file), "-- +goose Down")
+	up = strings.ReplaceAll(up, "_tail", "_delta") // what the tables are called since
 	var steps []step
 	for i := range 2 {
 		s := step{markets: []data.Market{{Condition: condition(i), Question: "?", UpdatedAt: start, EventSlug: "a", Outcomes: []string{"x", "y"},
@@ -189,7 +190,7 @@ func TestTheMigrationCountsTradersOfEvents(t *testing.T) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })
 	v.importStep(1)
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "DROP TABLE event_wallets; DROP TABLE event_wallets_tail;"+up)
+		_, err := conn.ExecContext(ctx, "DROP TABLE event_wallets; DROP TABLE event_wallets_delta;"+up)
 		return err
 	})
 	v.live = &rollups.Live{Venue: v.live.Venue}

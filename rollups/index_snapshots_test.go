@@ -63,7 +63,7 @@ func (v *venue) indexRows() map[int32]index.Flow {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		rows, err := conn.QueryContext(ctx, `SELECT bucket, SUM(fills)::BIGINT, SUM(taker_usd)::BIGINT, SUM(whale_usd)::BIGINT,
 				SUM(politics_usd)::BIGINT, SUM(crypto_usd)::BIGINT, SUM(first_usd)::BIGINT, SUM(mapped_usd)::BIGINT
-			FROM (FROM index_flow UNION ALL FROM index_flow_tail) AS f GROUP BY bucket HAVING SUM(fills) <> 0`)
+			FROM (FROM index_flow UNION ALL FROM index_flow_delta) AS f GROUP BY bucket HAVING SUM(fills) <> 0`)
 		if err != nil {
 			return err
 		}

@@ -256,7 +256,7 @@ func (w world) split(t *rapid.T) []step {
 const totalsQuery = `SELECT w.address, SUM(fills), SUM(maker_fills), SUM(taker_fills), SUM(buy_usd), SUM(sell_usd),
   SUM(fee_usd), SUM(days), SUM(markets), SUM(resolved_markets), SUM(winning_markets), SUM(negative_legs),
   SUM(unmapped_fills), SUM(t.redemption), SUM(unresolved_cash), min(first_ts), max(last_ts)
-FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) AS t JOIN wallets AS w ON w.wallet = t.wallet
+FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) AS t JOIN wallets AS w ON w.wallet = t.wallet
 GROUP BY w.address`
 
 func (v *venue) totals() map[data.Address]pnl.Totals {
@@ -287,7 +287,7 @@ func (v *venue) window(span int) map[data.Address]pnl.Period {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		rows, err := conn.QueryContext(ctx, strings.ReplaceAll(`SELECT w.address, SUM(fills), SUM(buy_usd), SUM(sell_usd),
 			SUM(fee_usd), SUM(redemption), SUM(undated), SUM(undated_markets)
-			FROM (FROM wallet_window UNION ALL FROM wallet_window_tail) AS t JOIN wallets AS w ON w.wallet = t.wallet
+			FROM (FROM wallet_window UNION ALL FROM wallet_window_delta) AS t JOIN wallets AS w ON w.wallet = t.wallet
 			WHERE span = ? GROUP BY w.address`, "SUM(", "sum_int("), span)
 		if err != nil {
 			return err

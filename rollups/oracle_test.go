@@ -34,7 +34,7 @@ func forecastsOf(fills []pnl.Fill, payouts map[data.Hash]pnl.Payout) []oracle.Fo
 }
 
 const binsQuery = `SELECT w.address, bin, SUM(forecasts), SUM(correct), SUM(probability), SUM(payout), SUM(error), SUM(baseline_error), SUM(usd)
-FROM (FROM oracle_bin UNION ALL FROM oracle_bin_tail) AS t JOIN wallets AS w ON w.wallet = t.wallet
+FROM (FROM oracle_bin UNION ALL FROM oracle_bin_delta) AS t JOIN wallets AS w ON w.wallet = t.wallet
 GROUP BY w.address, bin HAVING SUM(forecasts) <> 0`
 
 // compareForecasts holds the rollup against the definition.

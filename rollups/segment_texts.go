@@ -91,7 +91,7 @@ func marketTexts(row []driver.Value) serving.MarketTexts {
 // VerifyTextSegment holds every text that a store gives against the database. Nothing may
 // be imported meanwhile.
 func VerifyTextSegment(ctx context.Context, conn *sql.Conn, store *textseg.Store) (Check, error) {
-	c := Check{Name: "market_run", OK: true}
+	c := Check{Name: "market_segment", OK: true}
 	if err := store.VerifyPages(ctx.Err); err != nil {
 		return c, err
 	}
@@ -110,7 +110,7 @@ func VerifyTextSegment(ctx context.Context, conn *sql.Conn, store *textseg.Store
 		return ctx.Err()
 	})
 	if c.OK = c.Bad == 0; !c.OK {
-		c.Detail = fmt.Sprintf("the texts of %d markets in runs/markets.run differ from the database: pmx rebuild writes it again", c.Bad)
+		c.Detail = fmt.Sprintf("the texts of %d markets in segments/markets.seg differ from the database: pmx rebuild writes it again", c.Bad)
 	}
 	return c, err
 }

@@ -64,7 +64,7 @@ func (c *Check) setDamaged(err error) bool {
 		return false
 	}
 	c.OK, c.Bad = false, 1
-	c.Detail = "runs/" + err.Error() + ". A server sets it aside and writes it again; so does pmx rebuild"
+	c.Detail = "segments/" + err.Error() + ". A server sets it aside and writes it again; so does pmx rebuild"
 	return true
 }
 
@@ -77,7 +77,7 @@ type walletVerifier struct {
 }
 
 func newWalletVerifier(store *fillseg.Store) *walletVerifier {
-	p := &walletVerifier{store: store, check: Check{Name: "wallet_run", OK: true}, batch: store.Through()}
+	p := &walletVerifier{store: store, check: Check{Name: "wallet_segment", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.setDamaged(st.Damage) {
 		p.batch = -1
 	} else if !st.Ready {
@@ -112,7 +112,7 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 		}
 	}
 	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
-		c.Detail = fmt.Sprintf("the fills of %d wallets in runs/wallets.run differ from the facts: pmx rebuild writes it again", c.Bad)
+		c.Detail = fmt.Sprintf("the fills of %d wallets in segments/wallets.seg differ from the facts: pmx rebuild writes it again", c.Bad)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ type tokenFacts struct {
 }
 
 func newTokenVerifier(store *fillseg.Store) *tokenVerifier {
-	p := &tokenVerifier{store: store, check: Check{Name: "token_run", OK: true}, batch: store.Through()}
+	p := &tokenVerifier{store: store, check: Check{Name: "token_segment", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.setDamaged(st.Damage) {
 		p.batch = -1
 	} else if !st.Ready {
@@ -196,7 +196,7 @@ func (p *tokenVerifier) finish() {
 		}
 	}
 	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
-		c.Detail = fmt.Sprintf("the newest fills of %d tokens in runs/tokens.run differ from the facts: pmx rebuild writes it again", c.Bad)
+		c.Detail = fmt.Sprintf("the newest fills of %d tokens in segments/tokens.seg differ from the facts: pmx rebuild writes it again", c.Bad)
 	}
 }
 

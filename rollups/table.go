@@ -71,7 +71,7 @@ func tableNamed(name string) table {
 	panic("no rollup named " + name)
 }
 
-func (t table) deltaTable() string { return t.name + "_tail" }
+func (t table) deltaTable() string { return t.name + "_delta" }
 
 // columns are all columns in table order.
 func (t table) columns() []string {

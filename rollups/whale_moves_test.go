@@ -55,7 +55,7 @@ func (v *venue) whaleRows() map[order]move {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
 		rows, err := conn.QueryContext(ctx, `SELECT m.ts, w.address, t.token_id, m.side, m.tx, SUM(m.fills)::BIGINT AS fills,
 				SUM(m.shares)::BIGINT, SUM(m.usd)::BIGINT
-			FROM (FROM whale_move UNION ALL FROM whale_move_tail) AS m
+			FROM (FROM whale_move UNION ALL FROM whale_move_delta) AS m
 			JOIN wallets AS w ON w.wallet = m.wallet JOIN tokens AS t ON t.token = m.token
 			GROUP BY m.ts, w.address, t.token_id, m.side, m.tx HAVING SUM(m.fills) <> 0`)
 		if err != nil {

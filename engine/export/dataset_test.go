@@ -98,11 +98,11 @@ func unless(null bool, m data.Micro) string {
 func TestLeaderboardOrderAndRanks(t *testing.T) {
 	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
-	change(t, k, `INSERT INTO wallet_total_tail (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
+	change(t, k, `INSERT INTO wallet_total_delta (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
   resolved_markets, winning_markets, negative_legs, unmapped_fills, redemption, unresolved_cash)
 SELECT wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5000000 - real_pnl, 0
 FROM (SELECT wallet, SUM(sell_usd - buy_usd - fee_usd + redemption)::BIGINT AS real_pnl
-      FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) GROUP BY wallet)
+      FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) GROUP BY wallet)
 WHERE wallet % 3 = 0`) // a third of all wallets made exactly 5 dollars
 	path, _ := exported(t, k, export.Exporter{}, "trader_leaderboard", data.Parquet)
 	rows, _ := readParquet(t, path)

@@ -10,8 +10,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// segmentChecks are the files below runs/, and the checks that hold them against the facts.
-var segmentChecks = map[string]string{"wallets.run": "wallet_run", "tokens.run": "token_run", "markets.run": "market_run"}
+// segmentChecks are the files below segments/, and the checks that hold them against the facts.
+var segmentChecks = map[string]string{"wallets.seg": "wallet_segment", "tokens.seg": "token_segment", "markets.seg": "market_segment"}
 
 // openSmallVenue opens a venue of a few fills and a market, whose files are written.
 func openSmallVenue(t *testing.T) *keeper.Keeper {
@@ -22,11 +22,11 @@ func openSmallVenue(t *testing.T) *keeper.Keeper {
 	return reopen(t, k)
 }
 
-// spoil changes every file below runs/.
+// spoil changes every file below segments/.
 func spoil(t *testing.T, dir string, change func(text []byte) []byte) {
 	t.Helper()
 	for name := range segmentChecks {
-		path := filepath.Join(dir, "runs", name)
+		path := filepath.Join(dir, "segments", name)
 		text, err := os.ReadFile(path)
 		if err == nil {
 			err = os.WriteFile(path, change(text), 0o600)
@@ -84,7 +84,7 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 		mustVerify(t, k)
 		mustHave(t, k, 0)
 		for file := range segmentChecks {
-			path := filepath.Join(dir, "runs", file)
+			path := filepath.Join(dir, "segments", file)
 			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -103,7 +103,7 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 	named := func(got map[string]string) {
 		t.Helper()
 		for file, check := range segmentChecks {
-			if !strings.Contains(got[check], "runs/"+file+" is damaged: ") {
+			if !strings.Contains(got[check], "segments/"+file+" is damaged: ") {
 				t.Errorf("%s: %q", check, got[check])
 			}
 		}
@@ -140,7 +140,7 @@ func TestARebuildWritesTheFiles(t *testing.T) {
 	rebuilt := func(k *keeper.Keeper) {
 		t.Helper()
 		for file := range segmentChecks {
-			if err := os.Remove(filepath.Join(dir, "runs", file)); err != nil {
+			if err := os.Remove(filepath.Join(dir, "segments", file)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,7 +148,7 @@ func TestARebuildWritesTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for file := range segmentChecks {
-			if _, err := os.Stat(filepath.Join(dir, "runs", file)); err != nil {
+			if _, err := os.Stat(filepath.Join(dir, "segments", file)); err != nil {
 				t.Error(err)
 			}
 		}

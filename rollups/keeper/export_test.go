@@ -11,7 +11,7 @@ func (k *Keeper) Bulk(n int64) { k.importer.BulkRows = n }
 // AllowSegmentBuild makes replaced fills reason enough to write new files now.
 func (k *Keeper) AllowSegmentBuild() { k.segments.buildTime = 0 }
 
-// RewriteSegments forgets the files below runs/ and writes them from the whole database.
+// RewriteSegments forgets the files below segments/ and writes them from the whole database.
 func (k *Keeper) RewriteSegments(ctx context.Context) error {
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return k.segments.restart(ctx, conn) })
 	if err != nil {

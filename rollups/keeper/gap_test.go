@@ -54,7 +54,7 @@ func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 	mustImport(t, k, parts[:3]...)
 	k = reopen(t, k)
 	dir := importUnserved(t, k, parts[3])
-	if err := os.MkdirAll(filepath.Join(dir, "runs", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
+	if err := os.MkdirAll(filepath.Join(dir, "segments", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
 		t.Fatal(err)
 	}
 	k = open(t, dir)

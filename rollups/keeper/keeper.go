@@ -177,7 +177,7 @@ func (k *Keeper) Close() error {
 }
 
 // Settle waits until what goes on in the background is done: loading what merging
-// keeps in memory, and writing the files below runs/.
+// keeps in memory, and writing the files below segments/.
 func (k *Keeper) Settle() { k.background.Wait() }
 
 // DB is the open database.
@@ -304,7 +304,7 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	})
 }
 
-// Rebuild recomputes every rollup from the facts, and writes every file below runs/.
+// Rebuild recomputes every rollup from the facts, and writes every file below segments/.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 	if err := k.work.Lock(ctx); err != nil {
 		return err
@@ -351,7 +351,7 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 		k.startSegmentBuild()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("verify runs: %w", err)
+		return nil, fmt.Errorf("verify segments: %w", err)
 	}
 	return append(checks, runs...), nil
 }

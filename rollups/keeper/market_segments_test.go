@@ -228,7 +228,7 @@ func TestVerificationFindsWrongFilesOfMarkets(t *testing.T) {
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
 	mustImport(t, k, write(t, "market.ndjson", described("7", `"77","78"`, "Rules.", 2025)))
 	k = reopen(t, k)
-	for name, check := range map[string]string{"tokens.run": "token_run", "markets.run": "market_run"} {
+	for name, check := range map[string]string{"tokens.seg": "token_segment", "markets.seg": "market_segment"} {
 		f, err := os.OpenFile(filepath.Join(k.DB().Dir().Segments(), name), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestVerificationFindsWrongFilesOfMarkets(t *testing.T) {
 		if _, err := f.WriteAt([]byte{0}, 4096+5); err != nil {
 			t.Fatal(err)
 		}
-		if name == "markets.run" {
+		if name == "markets.seg" {
 			_, err = f.WriteAt([]byte("l"), 4096+5)
 		}
 		if err != nil || f.Close() != nil {

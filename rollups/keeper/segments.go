@@ -51,9 +51,9 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 	names := &rollups.NameIndex{Snapshot: snapshot}
 	return &segmentSet{
 		names:   names,
-		wallets: fillseg.New(filepath.Join(dir, "wallets.run"), names),
-		tokens:  fillseg.NewNewest(filepath.Join(dir, "tokens.run"), names, rollups.NewestFills),
-		texts:   textseg.New(filepath.Join(dir, "markets.run")),
+		wallets: fillseg.New(filepath.Join(dir, "wallets.seg"), names),
+		tokens:  fillseg.NewNewest(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
+		texts:   textseg.New(filepath.Join(dir, "markets.seg")),
 	}
 }
 
@@ -67,7 +67,7 @@ func (k *Keeper) serveSegments(dir string) {
 // segmentDamaged is called by whoever reads a file that is not what was written. What was
 // lost is read from the database until the next one is there.
 func (k *Keeper) segmentDamaged(d *segments.Damage) {
-	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below runs/ is damaged: it is set aside and written again")
+	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below segments/ is damaged: it is set aside and written again")
 	if k.work.TryLock() { // else what is under way writes it, or the next cycle
 		defer k.work.Unlock()
 		k.startSegmentBuild()
@@ -269,7 +269,7 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return change(ctx, conn) })
 	k.startSegmentBuild()
 	if err != nil {
-		return fmt.Errorf("runs: %w", err)
+		return fmt.Errorf("segments: %w", err)
 	}
 	return nil
 }
@@ -278,7 +278,7 @@ func (k *Keeper) updateSegments(ctx context.Context, change func(context.Context
 // the database until the next files are written.
 func (k *Keeper) addToSegments(ctx context.Context, conn *sql.Conn) {
 	if err := k.segments.add(ctx, conn); err != nil {
-		k.cfg.Log.Warn().Err(err).Msg("the files below runs/ could not follow a batch and are made anew")
+		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not take a batch in and are rebuilt")
 	}
 }
 
@@ -326,14 +326,14 @@ func (k *Keeper) startSegmentBuild() {
 		r.building.Unlock()
 		return
 	}
-	k.cfg.Watch.Begin(&k.background, "write runs", func() {
+	k.cfg.Watch.Begin(&k.background, "build segments", func() {
 		defer r.building.Unlock()
 		err := k.buildSegments(k.ctx, r, false)
 		for again := 1; again < maxBuildAttempts && mustRestart(err) && k.ctx.Err() == nil; again++ {
 			err = k.buildSegments(k.ctx, r, false)
 		}
 		if err != nil && k.ctx.Err() == nil {
-			k.cfg.Log.Error().Err(err).Msg("the files below runs/ were not written: what they lack is read from the database")
+			k.cfg.Log.Error().Err(err).Msg("the files below segments/ were not written: what they lack is read from the database")
 		}
 	})
 }
@@ -354,11 +354,11 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 	defer r.building.Unlock()
 	if r.texts.Stats().Idle { // nobody follows, or openSegments is still to come
 		if err := k.db.Write(ctx, func(conn *sql.Conn) error { return r.restart(ctx, conn) }); err != nil {
-			return fmt.Errorf("runs: %w", err)
+			return fmt.Errorf("segments: %w", err)
 		}
 	}
 	if err := k.buildSegments(ctx, r, true); err != nil {
-		return fmt.Errorf("runs: %w", err)
+		return fmt.Errorf("segments: %w", err)
 	}
 	return nil
 }
@@ -367,7 +367,7 @@ func (k *Keeper) rebuildSegments(ctx context.Context) (err error) {
 // or all of them, from the database.
 func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) error {
 	began := time.Now()
-	err := k.cfg.Watch.Do("write runs", func() error {
+	err := k.cfg.Watch.Do("build segments", func() error {
 		return k.db.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 			return errors.Join(r.buildTexts(ctx, conn, whole), r.buildFills(ctx, conn, whole))
 		})
@@ -379,7 +379,7 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 	}
 	s, tokens, texts := r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats()
 	k.cfg.Log.Info().Int64("fills", s.Stored).Int64("bytes", s.Bytes).Int64("recent", s.Recent).Int64("token_bytes", tokens.Bytes).
-		Int64("market_bytes", texts.Bytes).Dur("took", r.buildTime).Msg("runs written")
+		Int64("market_bytes", texts.Bytes).Dur("took", r.buildTime).Msg("segments built")
 	return nil
 }
 

@@ -131,7 +131,7 @@ func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
 }
 
 func segmentFile(k *keeper.Keeper) string {
-	return filepath.Join(k.DB().Dir().Segments(), "wallets.run")
+	return filepath.Join(k.DB().Dir().Segments(), "wallets.seg")
 }
 
 // What was imported while no server ran, by a bulk import that was left to a
@@ -238,7 +238,7 @@ func TestVerificationFindsAWrongFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range checks {
-		if c.OK != (c.Name != "wallet_run") {
+		if c.OK != (c.Name != "wallet_segment") {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -26,7 +26,7 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	return []rollups.Check{check}
 }
 
-// verifySegments proves the files below runs/: those that are served from, or those that
+// verifySegments proves the files below segments/: those that are served from, or those that
 // the next server would find.
 func (k *Keeper) verifySegments(ctx context.Context) (checks []rollups.Check, err error) {
 	r := k.segments

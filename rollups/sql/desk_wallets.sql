@@ -32,7 +32,7 @@ WITH candidate AS (
 SELECT c.token, bool_or(coalesce(c.now, false)), min(k.first_ts), max(k.last_ts)
 FROM candidate AS c
 JOIN (
-  SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_tail
+  SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_delta
 ) AS k ON k.token = c.token
 WHERE coalesce(c.now, false) <> coalesce(c.before, false)
 GROUP BY c.token
@@ -133,7 +133,7 @@ SELECT token FROM tokens WHERE market IN (@markets)
 (FROM @positions WHERE token IN (@which))
 
 -- name: PositionsNow
-(FROM position UNION ALL FROM position_tail)
+(FROM position UNION ALL FROM position_delta)
 
 -- name: DeskWalletAll
 CREATE OR REPLACE TEMP TABLE desk_wallet_all AS @figures

@@ -127,7 +127,7 @@ SELECT token FROM tokens WHERE market IN (SELECT market FROM event_regrouped)
 -- Takes back what the markets of @positions counted, and recounts them.
 INSERT INTO n_event_wallets
 SELECT market, -wallets
-FROM (SELECT market, wallets FROM event_wallets UNION ALL SELECT market, wallets FROM event_wallets_tail) AS w
+FROM (SELECT market, wallets FROM event_wallets UNION ALL SELECT market, wallets FROM event_wallets_delta) AS w
 WHERE market IN (SELECT market FROM event_regrouped)
 UNION ALL
 SELECT market, COUNT(*)
@@ -173,7 +173,7 @@ sibling AS (
 ),
 held AS (
   SELECT DISTINCT s.event, h.wallet, s.market
-  FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail) AS h
+  FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_delta) AS h
   JOIN sibling AS s ON s.token = h.token
   JOIN asked AS a ON a.wallet = h.wallet AND a.event = s.event
 ),

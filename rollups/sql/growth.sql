@@ -3,13 +3,13 @@
 
 -- name: LastDaysOfWallets
 SELECT wallet, max(last_ts) // 86400000000
-FROM (SELECT wallet, last_ts FROM wallet_total UNION ALL SELECT wallet, last_ts FROM wallet_total_tail) AS w
+FROM (SELECT wallet, last_ts FROM wallet_total UNION ALL SELECT wallet, last_ts FROM wallet_total_delta) AS w
 WHERE last_ts IS NOT NULL
 GROUP BY wallet
 
 -- name: LastDaysOfMarkets
 SELECT t.market, max(k.last_ts) // 86400000000
-FROM (SELECT token, last_ts FROM token_total UNION ALL SELECT token, last_ts FROM token_total_tail) AS k
+FROM (SELECT token, last_ts FROM token_total UNION ALL SELECT token, last_ts FROM token_total_delta) AS k
 JOIN tokens AS t ON t.token = k.token
 WHERE t.market IS NOT NULL AND k.last_ts IS NOT NULL
 GROUP BY t.market
@@ -41,7 +41,7 @@ WITH either AS (
   FROM (
     SELECT day, wallet FROM wallet_day WHERE day BETWEEN @lo AND @hi
     UNION ALL
-    SELECT day, wallet FROM wallet_day_tail WHERE day BETWEEN @lo AND @hi
+    SELECT day, wallet FROM wallet_day_delta WHERE day BETWEEN @lo AND @hi
   ) AS k
   WHERE wallet IN (SELECT wallet FROM @days)
 ),
@@ -88,7 +88,7 @@ SELECT coalesce(min(first_ts) // 86400000000, 0), coalesce(max(last_ts) // 86400
 FROM (
   SELECT token, first_ts, last_ts FROM token_total
   UNION ALL
-  SELECT token, first_ts, last_ts FROM token_total_tail
+  SELECT token, first_ts, last_ts FROM token_total_delta
 ) AS t
 WHERE token IN (SELECT token FROM g_token)
 
@@ -99,7 +99,7 @@ SELECT DISTINCT k.day, t.market
 FROM (
   SELECT day, token FROM token_day WHERE day BETWEEN @lo AND @hi
   UNION ALL
-  SELECT day, token FROM token_day_tail WHERE day BETWEEN @lo AND @hi
+  SELECT day, token FROM token_day_delta WHERE day BETWEEN @lo AND @hi
   UNION ALL
   SELECT (ts // 86400000000)::INTEGER, token FROM @batch
 ) AS k
@@ -134,7 +134,7 @@ FROM (
   FROM (
     SELECT day, token FROM token_day WHERE day BETWEEN @lo AND @hi
     UNION ALL
-    SELECT day, token FROM token_day_tail WHERE day BETWEEN @lo AND @hi
+    SELECT day, token FROM token_day_delta WHERE day BETWEEN @lo AND @hi
   ) AS k
   JOIN tokens AS t ON t.token = k.token
   WHERE t.market IN (SELECT market FROM @days)

@@ -25,7 +25,7 @@ WHERE t.token IN (SELECT token FROM n_token)
 -- From when to when they were traded; NULL: never.
 SELECT min(first_ts), max(last_ts)
 FROM (
-  SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_tail
+  SELECT token, first_ts, last_ts FROM token_total UNION ALL SELECT token, first_ts, last_ts FROM token_total_delta
 ) AS t
 WHERE token IN (SELECT token FROM index_moved)
 

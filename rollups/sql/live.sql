@@ -38,4 +38,4 @@ SELECT coalesce(max(batch), -1) FROM batches
 SELECT token, market FROM tokens ORDER BY token
 
 -- name: LoadHolders
-SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail
+SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_delta

@@ -80,7 +80,7 @@ CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
  FROM position WHERE token IN (@which)
  UNION ALL
  SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
- FROM position_tail WHERE token IN (@which))
+ FROM position_delta WHERE token IN (@which))
 
 -- name: NewPairs
 -- Wallets that trade an open market for the first time, so that distinct
@@ -97,7 +97,7 @@ candidate AS (
 ),
 known AS (
   SELECT DISTINCT c.wallet, c.market
-  FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_tail) AS h
+  FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_delta) AS h
   JOIN candidate AS c ON c.wallet = h.wallet AND c.token = h.token
 )
 SELECT wallet, market FROM pair
@@ -130,7 +130,7 @@ WHERE NOT EXISTS (
   SELECT 1 FROM (
     SELECT day, wallet FROM wallet_day WHERE day BETWEEN @firstday AND @lastday
     UNION ALL
-    SELECT day, wallet FROM wallet_day_tail WHERE day BETWEEN @firstday AND @lastday
+    SELECT day, wallet FROM wallet_day_delta WHERE day BETWEEN @firstday AND @lastday
   ) AS k
   WHERE k.day = f.day AND k.wallet = f.wallet
 )
@@ -156,7 +156,7 @@ WHERE ts > @lo AND ts <= @hi
 INSERT INTO w_redemption
 SELECT @span, wallet, @sign * usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 UNION ALL
-SELECT @span, wallet, @sign * usd FROM redemption_tail WHERE resolved_at > @lo AND resolved_at <= @hi
+SELECT @span, wallet, @sign * usd FROM redemption_delta WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: EnteringFills
 INSERT INTO w_fill

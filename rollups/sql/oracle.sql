@@ -19,7 +19,7 @@ WHERE taker_shares > 0 OR maker_shares > 0
 -- name: TotalsOfTouched
 (SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total WHERE token IN (@which)
  UNION ALL
- SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total_tail WHERE token IN (@which)
+ SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total_delta WHERE token IN (@which)
  UNION ALL
  SELECT token, CASE WHEN role <> 1 THEN sign * usd ELSE 0 END, CASE WHEN role <> 1 THEN sign * shares ELSE 0 END,
    CASE WHEN role = 1 THEN sign * usd ELSE 0 END, CASE WHEN role = 1 THEN sign * shares ELSE 0 END

@@ -28,7 +28,7 @@ CREATE OR REPLACE TEMP TABLE undated_after (last_ts BIGINT, market INTEGER, wall
 -- The rows of base and delta that @which picks.
 SELECT last_ts, market, wallet, usd, markets FROM undated WHERE @which
 UNION ALL
-SELECT last_ts, market, wallet, usd, markets FROM undated_tail WHERE @which
+SELECT last_ts, market, wallet, usd, markets FROM undated_delta WHERE @which
 
 -- name: Revalued
 -- Rows that undated_after replaces, where any holder was valued again.

@@ -80,11 +80,11 @@ WITH grain AS (
     SUM(CASE side WHEN 1 THEN usd ELSE 0 END) AS sells
   FROM fills
   UNION ALL
-  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM position UNION ALL FROM position_tail) AS p
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM position UNION ALL FROM position_delta) AS p
   UNION ALL
-  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) AS p
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) AS p
   UNION ALL
-  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_day UNION ALL FROM wallet_day_tail) AS p
+  SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM (FROM wallet_day UNION ALL FROM wallet_day_delta) AS p
 )
 SELECT 4, count(DISTINCT (coalesce(fills, 0), coalesce(buys, 0), coalesce(sells, 0))) - 1 FROM grain
 
@@ -94,13 +94,13 @@ WITH grain AS (
   SELECT SUM(CASE WHEN role <> 1 THEN usd ELSE 0 END) AS taker, SUM(CASE WHEN role = 1 THEN usd ELSE 0 END) AS maker
   FROM fills
   UNION ALL
-  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_total UNION ALL FROM token_total_delta) AS p
   UNION ALL
-  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_day UNION ALL FROM token_day_tail) AS p
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM token_day UNION ALL FROM token_day_delta) AS p
   UNION ALL
-  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_hour UNION ALL FROM platform_hour_tail) AS p
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_hour UNION ALL FROM platform_hour_delta) AS p
   UNION ALL
-  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_day UNION ALL FROM platform_day_tail) AS p
+  SELECT SUM(taker_usd), SUM(maker_usd) FROM (FROM platform_day UNION ALL FROM platform_day_delta) AS p
 )
 SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grain
 
@@ -112,13 +112,13 @@ SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grai
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
-  FROM (FROM position UNION ALL FROM position_tail) AS p
+  FROM (FROM position UNION ALL FROM position_delta) AS p
   JOIN tokens AS t ON t.token = p.token
   GROUP BY t.market
 ),
 legs AS (
   SELECT t.market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
-  FROM (FROM token_total UNION ALL FROM token_total_tail) AS p
+  FROM (FROM token_total UNION ALL FROM token_total_delta) AS p
   JOIN tokens AS t ON t.token = p.token
   WHERE t.market IS NOT NULL
   GROUP BY t.market
@@ -143,7 +143,7 @@ complete AS (
   SELECT market FROM match GROUP BY market HAVING bool_and(whole)
 ),
 paid AS (
-  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_tail) AS r GROUP BY market
+  SELECT market, SUM(usd) AS usd FROM (FROM redemption UNION ALL FROM redemption_delta) AS r GROUP BY market
 )
 SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) >
   CASE WHEN list_contains(c.payouts, 1000000) THEN 0 ELSE c.holders // 2 + 1 END)

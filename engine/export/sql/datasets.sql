@@ -9,7 +9,7 @@ FROM rollup_state AS s,
   (SELECT count(*) AS batches, coalesce(max(imported_at), 0) AS imported_at FROM batches) AS b
 
 -- name: DeltaRows
-SELECT count(*) FROM wallet_total_tail
+SELECT count(*) FROM wallet_total_delta
 
 -- name: WalletTotals
 -- Lifetime figures of every wallet where the delta holds any.
@@ -19,7 +19,7 @@ SELECT count(*) FROM wallet_total_tail
   SUM(winning_markets)::BIGINT AS winning_markets, SUM(unmapped_fills)::BIGINT AS unmapped_fills,
   SUM(redemption)::BIGINT AS redemption, SUM(unresolved_cash)::BIGINT AS unresolved_cash,
   min(first_ts) AS first_ts, max(last_ts) AS last_ts
- FROM (FROM wallet_total UNION ALL FROM wallet_total_tail) AS part
+ FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) AS part
  GROUP BY wallet)
 
 -- name: trader_leaderboard
@@ -51,7 +51,7 @@ WHERE t.fills > 0 AND w.address NOT IN (@venue)
 -- A market that ever had a taker fill is measured by those, else by its makers'.
 WITH holders AS (
   SELECT market, SUM(wallets)::BIGINT AS wallets
-  FROM (FROM market_wallets UNION ALL FROM market_wallets_tail) AS part
+  FROM (FROM market_wallets UNION ALL FROM market_wallets_delta) AS part
   GROUP BY market
 )
 SELECT m.condition AS condition_id, m.question, m.slug, m.event_id, m.event_slug, m.event_title, m.category, m.tags, m.outcomes,
@@ -76,7 +76,7 @@ LEFT JOIN (
 WITH score AS (
   SELECT wallet, SUM(forecasts)::BIGINT AS n, SUM(correct)::BIGINT AS correct, SUM(payout - probability)::BIGINT AS edge,
     SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline
-  FROM (FROM oracle_bin UNION ALL FROM oracle_bin_tail) AS part
+  FROM (FROM oracle_bin UNION ALL FROM oracle_bin_delta) AS part
   GROUP BY wallet
 )
 SELECT w.address, n.name AS username, s.n AS resolved_forecasts,

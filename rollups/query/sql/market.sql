@@ -34,7 +34,7 @@ SELECT day, SUM(taker_fills + maker_fills)::BIGINT AS fills
 FROM (
   SELECT day, taker_fills, maker_fills FROM token_day WHERE day BETWEEN @first AND @last AND @which
   UNION ALL
-  SELECT day, taker_fills, maker_fills FROM token_day_tail WHERE day BETWEEN @first AND @last AND @which
+  SELECT day, taker_fills, maker_fills FROM token_day_delta WHERE day BETWEEN @first AND @last AND @which
 ) AS d
 GROUP BY day
 HAVING fills > 0
@@ -47,7 +47,7 @@ LIMIT @limit
 @positions
 UNION ALL
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_usd, sell_usd, fee_usd
-FROM position_tail WHERE @which
+FROM position_delta WHERE @which
 UNION ALL
 SELECT token, wallet, -1, CASE side WHEN 0 THEN fee - shares ELSE shares END, CASE side WHEN 0 THEN -usd ELSE 0 END,
   CASE side WHEN 1 THEN -usd ELSE 0 END, CASE side WHEN 1 THEN -fee ELSE 0 END

@@ -25,7 +25,7 @@ SELECT ts, wallet, token, side, tx, SUM(fills)::BIGINT AS fills, SUM(shares)::BI
 FROM (
   SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_move WHERE @which
   UNION ALL
-  SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_move_tail WHERE @which
+  SELECT ts, wallet, token, side, tx, fills, shares, usd FROM whale_move_delta WHERE @which
 ) AS part
 GROUP BY ts, wallet, token, side, tx
 HAVING SUM(usd) >= @min AND SUM(fills) > 0

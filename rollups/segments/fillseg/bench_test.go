@@ -15,7 +15,7 @@ import (
 // market maker.
 func benchStore(b *testing.B) *Store {
 	b.Helper()
-	s := New(filepath.Join(b.TempDir(), "wallets.run"), scrambled{})
+	s := New(filepath.Join(b.TempDir(), "wallets.seg"), scrambled{})
 	if err := s.Restart(0, false); err != nil {
 		b.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func damageable(t *testing.T) map[*Store]int {
 		facts[i] = keyed{[...]int32{0, 0, 0, 1, 2, 4, 1, 0}[i%8], f}
 	}
 	dir := t.TempDir()
-	whole, few := New(filepath.Join(dir, "wallets.run"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.run"), scrambled{}, 20)
+	whole, few := New(filepath.Join(dir, "wallets.seg"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.seg"), scrambled{}, 20)
 	for _, s := range []*Store{whole, few} {
 		s.heavyFrom = 100
 		s.Sync = func(*os.File) error { return nil }

@@ -57,7 +57,7 @@ func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	if ok, err := NewNewest(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
-	few := NewNewest(filepath.Join(t.TempDir(), "few.run"), scrambled{}, 3)
+	few := NewNewest(filepath.Join(t.TempDir(), "few.seg"), scrambled{}, 3)
 	if err := few.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}

@@ -202,8 +202,8 @@ func (w *world) reopen(store *Store) {
 }
 
 func (w *world) open() {
-	w.store = New(filepath.Join(w.dir, "wallets.run"), scrambled{})
-	w.few = NewNewest(filepath.Join(w.dir, "few.run"), scrambled{}, mostFew)
+	w.store = New(filepath.Join(w.dir, "wallets.seg"), scrambled{})
+	w.few = NewNewest(filepath.Join(w.dir, "few.seg"), scrambled{}, mostFew)
 	for _, s := range []*Store{w.store, w.few} {
 		s.heavyFrom, s.bufferFills, s.Sync = 8, 16, func(*os.File) error { return nil }
 	}
@@ -369,7 +369,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 // made gives a store with a built file of n fills.
 func made(t *testing.T, n int) *Store {
 	t.Helper()
-	s := New(filepath.Join(t.TempDir(), "wallets.run"), scrambled{})
+	s := New(filepath.Join(t.TempDir(), "wallets.seg"), scrambled{})
 	if err := s.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestWhatIsNoFileIsSetAside(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"folder": func(path string) error { return os.Mkdir(path, 0o700) }, "pipe": pipe,
 	} {
-		s := New(t.TempDir() + "/markets.run")
+		s := New(t.TempDir() + "/markets.seg")
 		var told *segments.Damage
 		s.OnDamage = func(d *segments.Damage) { told = d }
 		if err := put(s.Path); err != nil {

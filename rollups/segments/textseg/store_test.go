@@ -128,7 +128,7 @@ func TestStoreAndDatabaseGiveTheSameTexts(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		w := &world{t: rt, path: filepath.Join(dir, "markets.run"), texts: map[int32]serving.MarketTexts{}, batch: -1, last: -1}
+		w := &world{t: rt, path: filepath.Join(dir, "markets.seg"), texts: map[int32]serving.MarketTexts{}, batch: -1, last: -1}
 		w.store = w.open()
 		defer func() { _ = w.store.Close() }()
 		if err := w.store.Restart(-1, true); err != nil {
@@ -146,7 +146,7 @@ func TestStoreAndDatabaseGiveTheSameTexts(t *testing.T) {
 // made gives a store with a built file of n markets.
 func made(t *testing.T, n int) *Store {
 	t.Helper()
-	s := New(filepath.Join(t.TempDir(), "markets.run"))
+	s := New(filepath.Join(t.TempDir(), "markets.seg"))
 	if err := s.Restart(0, false); err != nil {
 		t.Fatal(err)
 	}
