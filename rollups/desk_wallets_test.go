@@ -203,7 +203,7 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 // one file: the wallet has traded one market still, with the payout of the new one.
 func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
 	was, left, came := listed("london", 0), listed("other title", 0), listed("new york", 1)
-	was.UpdatedAt, left.UpdatedAt, came.UpdatedAt = start, start.Add(time.Hour), start
+	was.UpdatedAt, left.UpdatedAt, came.UpdatedAt = start, start.Add(time.Hour), start.Add(2*time.Hour)
 	was.TokenIDs, came.TokenIDs = []string{token(0, 0), token(0, 1)}, []string{token(0, 0), token(1, 1)}
 	paid := func(i int, payouts ...data.Micro) data.Market {
 		return data.Market{Condition: condition(i), Stub: true, Resolution: &data.Resolution{Condition: condition(i), Payouts: payouts,

@@ -173,10 +173,14 @@ func TestATokenThatMovesTakesItsDaysAlong(t *testing.T) {
 	market := func(n int, tokens ...string) data.Market {
 		return data.Market{Condition: condition(n), Question: "?", UpdatedAt: start, Outcomes: []string{"x", "y"}, TokenIDs: tokens}
 	}
+	newer := func(m data.Market) data.Market { // of two lists with a token, the newer one has it
+		m.UpdatedAt = m.UpdatedAt.Add(time.Hour)
+		return m
+	}
 	steps := []step{
 		{markets: []data.Market{market(0, "a", "b", "e"), market(1, "c", "d")}},
 		{fills: []data.Fill{fill(1, 0, "a"), fill(2, 1, "b"), fill(3, 1, "c")}},
-		{markets: []data.Market{market(1, "a", "b", "c")}},
+		{markets: []data.Market{newer(market(1, "a", "b", "c"))}},
 		{fills: []data.Fill{fill(4, 0, "e"), fill(5, 0, "c")}},
 	}
 	for _, warm := range []bool{false, true} {

@@ -91,7 +91,7 @@ func (v *venue) compareFlow(t *rapid.T, w world) {
 	}
 }
 
-// A token that is mapped after its fills, then claimed by another market as its
+// A token that is mapped after its fills, then claimed by a newer market as its
 // second outcome, then of another category takes its history along each time;
 // stored snapshots follow.
 func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
@@ -106,8 +106,8 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 	steps := []step{
 		{fills: []data.Fill{bought, later}},
 		{markets: []data.Market{market(0, "politics", 0, token(0, 0), token(0, 1))}},
-		{markets: []data.Market{market(1, "crypto", 0, token(1, 0), token(0, 0))}},
-		{markets: []data.Market{market(1, "sports", 1, token(1, 0), token(0, 0))}},
+		{markets: []data.Market{market(1, "crypto", 1, token(1, 0), token(0, 0))}},
+		{markets: []data.Market{market(1, "sports", 2, token(1, 0), token(0, 0))}},
 	}
 	v := newVenue(t, steps)
 	defer v.close()
