@@ -54,7 +54,7 @@ func (p *pages) open() (err error) {
 			return err
 		}
 	}
-	p.rows, err = p.j.conn.QueryContext(p.j.ctx, statements.Get(name, replace...))
+	p.rows, err = p.j.conn.QueryContext(p.j.ctx, statements.Get(name, replace...)) //nolint:rowserrcheck // next asks for it
 	p.page, p.given = p.page+1, 0
 	return err
 }

@@ -113,7 +113,7 @@ func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *servin
 	b = appendRows(b, outcomeCount(snap.Catalog, m), func(b []byte, i int) []byte { return appendMarketOutcome(b, snap.Catalog, m, int8(i)) })
 	b = appendResolution(append(b, `,"resolution":`...), snap.Catalog, m, t)
 	b = append(b, `,"recent_fills":`...)
-	b = appendRows(b, len(fills), func(b []byte, i int) []byte { return appendMarketFill(b, snap, m, &fills[i]) })
+	b = appendRows(b, len(fills), func(b []byte, i int) []byte { return appendMarketFill(b, snap, &fills[i]) })
 	return append(b, '}')
 }
 
@@ -214,7 +214,7 @@ func appendPayouts(b []byte, m *serving.Market) []byte {
 }
 
 // appendMarketFill writes wire.MarketFill.
-func appendMarketFill(b []byte, snap *serving.Snapshot, m *serving.Market, f *serving.MarketFill) []byte {
+func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.MarketFill) []byte {
 	token := snap.Catalog.Token(f.Token)
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"pmx/http/wire"
 )
 
 // rejectAmbiguous refuses requests that two servers could read differently, which fasthttp
@@ -25,10 +27,10 @@ func rejectAmbiguous(app *fiber.App, next fasthttp.RequestHandler) fasthttp.Requ
 }
 
 // unambiguous tells whether a request says once what it must and nothing twice: its
-// version, its host, how long its body is. Characters, the path and numbers fasthttp
-// has checked.
+// version, its host, how long its body is, whose key it has. Characters, the path and
+// numbers fasthttp has checked.
 func unambiguous(h *fasthttp.RequestHeader) bool {
-	var hosts, lengths, codings int
+	var hosts, lengths, codings, keys int
 	for raw := h.RawHeaders(); len(raw) > 0; {
 		line := raw
 		if end := bytes.IndexByte(raw, '\n'); end >= 0 {
@@ -47,9 +49,11 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 		switch {
 		case len(name) == len(fiber.HeaderHost) && bytes.EqualFold(name, []byte(fiber.HeaderHost)):
 			hosts++
-			if !hostOnly(bytes.TrimSpace(line[colon+1:])) {
+			if host := bytes.TrimSpace(line[colon+1:]); !hostOnly(host) || !sameHost(h.RequestURI(), host) {
 				return false
 			}
+		case len(name) == len(wire.KeyHeader) && bytes.EqualFold(name, []byte(wire.KeyHeader)):
+			keys++
 		case len(name) == len(fiber.HeaderContentLength) && bytes.EqualFold(name, []byte(fiber.HeaderContentLength)):
 			lengths++
 		case len(name) == len(fiber.HeaderTransferEncoding) && bytes.EqualFold(name, []byte(fiber.HeaderTransferEncoding)):
@@ -59,7 +63,7 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 			}
 		}
 	}
-	if lengths+codings > 1 || hosts > 1 {
+	if lengths+codings > 1 || hosts > 1 || keys > 1 {
 		return false
 	}
 	switch string(h.Protocol()) {
@@ -69,6 +73,19 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 		return codings == 0
 	}
 	return false
+}
+
+// sameHost tells whether a target that names a host, as requests to proxies do, names the
+// one of the header.
+func sameHost(target, host []byte) bool {
+	_, rest, absolute := bytes.Cut(target, []byte("://"))
+	if !absolute || target[0] == '/' {
+		return true
+	}
+	if end := bytes.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return bytes.EqualFold(rest, host)
 }
 
 // hostOnly tells whether text is a host, with or without a port: no path, no user.

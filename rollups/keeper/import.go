@@ -1,9 +1,11 @@
 package keeper
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -211,6 +213,15 @@ func (k *Keeper) imported(r ingest.Receipt) {
 	})
 }
 
+// dataName finds names of files of data, compressed or not.
+var dataName = regexp.MustCompile(`(?i)\.(csv|tsv|json|ndjson|jsonl|parquet|dly)(\.(gz|zst))?$`)
+
+// brokenOff tells whether a file of data has nothing in it: a copy that broke off at
+// once, which must not pass for a file that is none of ours.
+func brokenOff(path string, head data.Head) bool {
+	return dataName.MatchString(path) && len(bytes.TrimSpace(head.Bytes)) == 0
+}
+
 // plan expands the paths, names the feed of every file, and puts files that
 // others refer to first.
 func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(Event)) ([]ingest.Plan, error) {
@@ -224,11 +235,11 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			p, _, err := k.importer.Identify(file.path, req.As)
+			p, head, err := k.importer.Identify(file.path, req.As)
 			switch {
 			case err == nil:
 				plans = append(plans, p)
-			case file.inFolder:
+			case file.inFolder && !brokenOff(file.path, head):
 				f := Failure{File: file.path, Error: shortened(err)}
 				res.Skipped = append(res.Skipped, f)
 				emit(Event{Skipped: &f})
