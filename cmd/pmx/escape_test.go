@@ -8,6 +8,7 @@ import (
 
 // What people wrote about themselves cannot steer the terminal of who lists it.
 func TestListsPrintNoControlCharacters(t *testing.T) {
+	keepUmask(t)
 	dir := t.TempDir()
 	var all bytes.Buffer
 	for _, args := range [][]string{

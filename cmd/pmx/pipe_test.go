@@ -15,6 +15,7 @@ import (
 // A pipe in the place of a file that a command reads is refused at once: no signal
 // would end the waiting for its writer.
 func TestPipesAreRefused(t *testing.T) {
+	keepUmask(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	pipe := func(parts ...string) string {

@@ -89,7 +89,7 @@ func conditions() Fact {
 		{"tags", Texts, "", "slugs of the venue's tags"},
 		{"outcomes", Texts, "", "labels, in the order of the payouts"},
 		{"token_ids", Texts, "", "ids of the outcome tokens, decimal, in the same order"},
-		{"mapped_tokens", Texts, "", "tokens that other sources than this list gave to an outcome: the outcome's index, a colon, the token's id"},
+		{"mapped_tokens", Texts, "", "tokens that other sources than this list gave to an outcome: the outcome's index, a colon, the token's id, and :trade where only a trade row said so"},
 		{"prices", Decimals, USD, "what a source last gave for a token of each outcome, in the same order"},
 		{"best_bid", Decimal, USD, "highest bid for the first outcome"},
 		{"best_ask", Decimal, USD, "lowest ask for the first outcome"},

@@ -196,13 +196,14 @@ func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
 		return nil, true
 	}
 	for _, text := range *r.Mapped {
-		index, id, _ := strings.Cut(text, ":")
+		index, rest, _ := strings.Cut(text, ":")
+		id, inPassing := strings.CutSuffix(rest, ":trade")
 		outcome, err := strconv.ParseInt(index, 10, 8)
 		token, good := shape.TokenID(id)
 		if err != nil || outcome < 0 || !good {
 			return nil, false
 		}
-		refs = append(refs, data.TokenRef{TokenID: token, Condition: condition, Outcome: int(outcome)})
+		refs = append(refs, data.TokenRef{TokenID: token, Condition: condition, Outcome: int(outcome), Stub: inPassing})
 	}
 	return refs, true
 }

@@ -46,7 +46,7 @@ SELECT '0x' || lower(hex(condition)) AS condition_id, @gamma_id AS gamma_id, @qu
 FROM markets AS m
 LEFT JOIN (
   -- What says which outcome a token pays for besides the list of its market.
-  SELECT t.market, to_json(list(t.outcome || ':' || t.token_id ORDER BY t.outcome, t.token_id))::VARCHAR AS mapped
+  SELECT t.market, to_json(list(t.outcome || ':' || t.token_id || CASE WHEN t.derived IS NULL THEN '' ELSE ':trade' END ORDER BY t.outcome, t.token_id))::VARCHAR AS mapped
   FROM tokens AS t JOIN markets AS l ON l.market = t.market
   WHERE t.derived IS NOT TRUE AND t.outcome IS NOT NULL
     AND t.token_id IS DISTINCT FROM json_extract_string(l.token_ids, '$[' || t.outcome || ']')
