@@ -3,7 +3,6 @@ package ingest
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -13,53 +12,40 @@ func (j *fileImport) tokenConflicts() error {
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("DisputedTokens")).Scan(&disputed); err != nil || disputed == 0 {
 		return err
 	}
-	rows := j.pages(statements.Get("TokenConflicts"), "line, token_id, condition")
-	for {
-		var (
-			line, outcome          int64
-			token                  string
-			condition, stands, was []byte
-			first                  bool
-		)
-		more, err := rows.next(&line, &token, &condition, &outcome, &stands, &was, &first)
-		if err != nil || !more {
-			return errors.Join(err, rows.close())
-		}
+	var (
+		line, outcome          int64
+		token                  string
+		condition, stands, was []byte
+		first                  bool
+	)
+	return j.pages(statements.Get("TokenConflicts"), "line, token_id, condition").each(func() error {
 		if first {
 			if j.receipt.Conflicts++; len(j.receipt.ConflictTokens) < namedConflicts {
 				j.receipt.ConflictTokens = append(j.receipt.ConflictTokens, token)
 			}
 		}
 		raw, err := json.Marshal(map[string]any{"token_id": token, "condition_id": hexed(condition), "outcome_index": outcome})
-		if err == nil {
-			err = j.rejects.keep(line, "conflict", fmt.Sprintf("several markets claim this token, before this file %s: %s has it", hexed(was), hexed(stands)), string(raw))
-		}
 		if err != nil {
-			return errors.Join(err, rows.close())
+			return err
 		}
-	}
+		detail := fmt.Sprintf("several markets claim this token, before this file %s: %s has it", hexed(was), hexed(stands))
+		return j.rejects.keep(line, "conflict", detail, string(raw))
+	}, &line, &token, &condition, &outcome, &stands, &was, &first)
 }
 
 func hexed(b []byte) string { return "0x" + hex.EncodeToString(b) }
 
 // blockConflicts keeps, counts and names the blocks that have several times.
 func (j *fileImport) blockConflicts() error {
-	rows := j.pages(statements.Get("BlockConflicts"), "number")
-	for {
-		var line, number, said, stands int64
-		more, err := rows.next(&line, &number, &said, &stands)
-		if err != nil || !more {
-			return errors.Join(err, rows.close())
-		}
+	var line, number, said, stands int64
+	return j.pages(statements.Get("BlockConflicts"), "number").each(func() error {
 		if j.receipt.Conflicts++; len(j.receipt.ConflictBlocks) < namedConflicts {
 			j.receipt.ConflictBlocks = append(j.receipt.ConflictBlocks, number)
 		}
 		raw, err := json.Marshal(map[string]any{"block_number": number, "timestamp": instant(moment(&said))})
-		if err == nil {
-			err = j.rejects.keep(line, "conflict", "this block has another time as well, which stands: "+instant(moment(&stands)), string(raw))
-		}
 		if err != nil {
-			return errors.Join(err, rows.close())
+			return err
 		}
-	}
+		return j.rejects.keep(line, "conflict", "this block has another time as well, which stands: "+instant(moment(&stands)), string(raw))
+	}, &line, &number, &said, &stands)
 }

@@ -3,7 +3,6 @@ package ingest
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -138,41 +137,51 @@ func resolutionArgs(others ...string) []string {
 	return append([]string{"@newversion", version("n"), "@oldversion", version("o"), "@newword", whole("n"), "@oldword", whole("o")}, others...)
 }
 
+// disputedRow is a row of the file that says something of a market's payouts which is in
+// conflict, as queries give it.
+type disputedRow struct {
+	line        int64
+	condition   []byte
+	contradicts bool // an earlier row of the market is in conflict too
+	payouts     string
+	source      int8
+	version, at *int64
+	atSource    *int8
+}
+
+// columns are where the columns that every such query begins with are scanned to.
+func (r *disputedRow) columns() []any {
+	return []any{&r.line, &r.condition, &r.contradicts, &r.payouts, &r.source, &r.version, &r.at, &r.atSource}
+}
+
+// disputed keeps a row in conflict; detail says what it contradicts.
+func (j *fileImport) disputed(r *disputedRow, detail string) (err error) {
+	said := data.Resolution{Source: data.ResolutionSource(r.source), Version: moment(r.version), ResolvedAt: moment(r.at)}
+	if r.atSource != nil {
+		said.AtSource = data.TimeSource(*r.atSource)
+	}
+	copy(said.Condition[:], r.condition)
+	if said.Payouts, err = microList(r.payouts); err != nil {
+		return err
+	}
+	return j.conflict(!r.contradicts, r.line, said, detail)
+}
+
 // knownConflicts keeps the rows that are in conflict with what is known.
 func (j *fileImport) knownConflicts() error {
-	rows := j.pages(statements.Get("Conflicts", resolutionArgs()...), "line, condition")
-	for {
-		var (
-			line             int64
-			condition        []byte
-			payouts, known   string
-			source           int8
-			version, at      *int64
-			atSource         *int8
-			knownAt          *int64
-			byPayouts, yield bool
-			contradicts      bool
-		)
-		more, err := rows.next(&line, &condition, &contradicts, &payouts, &source, &version, &at, &atSource, &known, &knownAt, &byPayouts, &yield)
-		if err != nil || !more {
-			return errors.Join(err, rows.close())
-		}
-		said := data.Resolution{Source: data.ResolutionSource(source), Version: moment(version), ResolvedAt: moment(at)}
-		if atSource != nil {
-			said.AtSource = data.TimeSource(*atSource)
-		}
-		copy(said.Condition[:], condition)
-		if said.Payouts, err = microList(payouts); err != nil {
-			return errors.Join(err, rows.close())
-		}
+	var (
+		row              disputedRow
+		known            string
+		knownAt          *int64
+		byPayouts, yield bool
+	)
+	return j.pages(statements.Get("Conflicts", resolutionArgs()...), "line, condition").each(func() error {
 		detail, err := knownDetail(known, knownAt, byPayouts, yield)
 		if err != nil {
-			return errors.Join(err, rows.close())
+			return err
 		}
-		if err := j.conflict(!contradicts, line, said, detail); err != nil {
-			return errors.Join(err, rows.close())
-		}
-	}
+		return j.disputed(&row, detail)
+	}, append(row.columns(), &known, &knownAt, &byPayouts, &yield)...)
 }
 
 // knownDetail says what was known and which of both stands.

@@ -1,11 +1,6 @@
 package ingest
 
-import (
-	"errors"
-	"fmt"
-
-	"pmx/data"
-)
+import "fmt"
 
 func outcomesNext() string { return statements.Get("OutcomesNext") }
 
@@ -33,32 +28,13 @@ func (j *fileImport) unresolved(unfit, gone int64) error {
 
 // unfit keeps the payouts that a query gives as conflicts, and tells whether there are any.
 func (j *fileImport) unfit(query, detail string) (found bool, err error) {
-	rows := j.pages(query, "line, condition")
-	for {
-		var (
-			line, outcomes int64
-			condition      []byte
-			contradicts    bool
-			payouts        string
-			source         int8
-			version, at    *int64
-			atSource       *int8
-		)
-		more, err := rows.next(&line, &condition, &contradicts, &payouts, &source, &version, &at, &atSource, &outcomes)
-		if err != nil || !more {
-			return found, errors.Join(err, rows.close())
-		}
+	var (
+		row      disputedRow
+		outcomes int64
+	)
+	err = j.pages(query, "line, condition").each(func() error {
 		found = true
-		said := data.Resolution{Source: data.ResolutionSource(source), Version: moment(version), ResolvedAt: moment(at)}
-		if atSource != nil {
-			said.AtSource = data.TimeSource(*atSource)
-		}
-		copy(said.Condition[:], condition)
-		if said.Payouts, err = microList(payouts); err == nil {
-			err = j.conflict(!contradicts, line, said, fmt.Sprintf(detail, outcomes))
-		}
-		if err != nil {
-			return found, errors.Join(err, rows.close())
-		}
-	}
+		return j.disputed(&row, fmt.Sprintf(detail, outcomes))
+	}, append(row.columns(), &outcomes)...)
+	return found, err
 }

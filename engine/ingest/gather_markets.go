@@ -3,7 +3,6 @@ package ingest
 import (
 	"encoding/binary"
 	"errors"
-	"io"
 	"reflect"
 	"unsafe"
 
@@ -134,7 +133,7 @@ func (m *markets) fold(g, next *gathered) error {
 // each gives every market once.
 func (m *markets) each(f func(*gathered) error) error {
 	if m.spilled != nil {
-		return m.eachSpilt(f)
+		return m.eachSpilled(f)
 	}
 	for i := range m.list {
 		if err := f(&m.list[i]); err != nil {
@@ -144,38 +143,26 @@ func (m *markets) each(f func(*gathered) error) error {
 	return nil
 }
 
-// eachSpilt puts the records of one market after another together.
-func (m *markets) eachSpilt(f func(*gathered) error) error {
-	c, err := m.spilled.Sorted()
-	if err != nil {
-		return err
-	}
+// eachSpilled puts the records of one market after another together.
+func (m *markets) eachSpilled(f func(*gathered) error) error {
 	var g *gathered
-	for {
-		_, value, err := c.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	err := m.spilled.Each(func(_, value []byte) error {
 		next := &gathered{}
-		if err == nil {
-			err = decode(value, next)
-		}
-		switch {
-		case err != nil:
-		case g != nil && g.Market.Condition == next.Market.Condition:
-			err = m.fold(g, next)
-		case g != nil:
-			err = f(g)
-			g = next
-		default:
-			g = next
-		}
-		if err != nil {
+		if err := decode(value, next); err != nil {
 			return err
 		}
-	}
-	if g == nil {
-		return nil
+		if g != nil && g.Market.Condition == next.Market.Condition {
+			return m.fold(g, next)
+		}
+		done := g
+		g = next
+		if done == nil {
+			return nil
+		}
+		return f(done)
+	})
+	if err != nil || g == nil {
+		return err
 	}
 	return f(g)
 }
@@ -183,26 +170,13 @@ func (m *markets) eachSpilt(f func(*gathered) error) error {
 // eachLost gives the words that gave way, in the order of the file; each must have been
 // called before.
 func (m *markets) eachLost(f func(lostResolution) error) error {
-	c, err := m.lost.Sorted()
-	if err != nil {
-		return err
-	}
-	for {
-		_, value, err := c.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	return m.lost.Each(func(_, value []byte) error {
 		var lost lostResolution
-		if err == nil {
-			err = decode(value, &lost)
-		}
-		if err == nil {
-			err = f(lost)
-		}
-		if err != nil {
+		if err := decode(value, &lost); err != nil {
 			return err
 		}
-	}
+		return f(lost)
+	})
 }
 
 // bytesPerMarket is what a market takes in the list and its index besides what marketBytes counts.

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,7 +107,7 @@ func (j *fileImport) contests() error {
 		if err != nil || !more {
 			return b, more, err
 		}
-		hash := "0x" + hex.EncodeToString(tx)
+		hash := hexed(tx)
 		if first {
 			if j.receipt.Conflicts++; len(j.receipt.ConflictFills) < namedConflicts {
 				j.receipt.ConflictFills = append(j.receipt.ConflictFills, hash+":"+strconv.FormatInt(index, 10))

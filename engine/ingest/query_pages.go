@@ -41,6 +41,19 @@ func (p *pages) next(dest ...any) (bool, error) {
 	}
 }
 
+// each scans every row into dest and calls f with it there. It ends with the first error.
+func (p *pages) each(f func() error, dest ...any) error {
+	for {
+		more, err := p.next(dest...)
+		if err == nil && more {
+			err = f()
+		}
+		if err != nil || !more {
+			return errors.Join(err, p.close())
+		}
+	}
+}
+
 // open opens the next page. The first one is all there is, mostly; the others come
 // from a table, so that the query is not run for each.
 func (p *pages) open() (err error) {

@@ -46,6 +46,27 @@ func (s *Sorter) Sorted() (*Cursor, error) {
 	return c, nil
 }
 
+// Each calls f with every entry in order, and ends with the first error. Key and value
+// are good until f returns. Nothing may be added any more.
+func (s *Sorter) Each(f func(key, value []byte) error) error {
+	c, err := s.Sorted()
+	if err != nil {
+		return err
+	}
+	for {
+		key, value, err := c.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = f(key, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // Next gives the next entry, and io.EOF behind the last. Key and value are good until
 // the next call.
 func (c *Cursor) Next() (key, value []byte, err error) {

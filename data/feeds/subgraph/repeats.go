@@ -85,27 +85,16 @@ func repeats(ctx context.Context, src data.Source, r io.Reader) (rows *spill.Row
 
 // others puts all rows but the first of every key into rows.
 func others(keys *spill.Sorter, rows *spill.Rows) error {
-	c, err := keys.Sorted()
-	if err != nil {
-		return err
-	}
 	var last [32]byte
-	for first := true; ; first = false {
-		key, value, err := c.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && (len(key) != len(last) || len(value) != 8) {
-			err = spill.ErrDamaged
-		}
-		if err != nil {
-			return err
+	first := true
+	return keys.Each(func(key, value []byte) error {
+		if len(key) != len(last) || len(value) != 8 {
+			return spill.ErrDamaged
 		}
 		if !first && [32]byte(key) == last {
-			if err := rows.Add(binary.BigEndian.Uint64(value)); err != nil {
-				return err
-			}
+			return rows.Add(binary.BigEndian.Uint64(value))
 		}
-		last = [32]byte(key)
-	}
+		first, last = false, [32]byte(key)
+		return nil
+	})
 }
