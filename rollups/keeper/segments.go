@@ -87,12 +87,12 @@ func (r *segmentSet) open(ctx context.Context, conn *sql.Conn) error {
 	}
 	var errs []error
 	for _, s := range []*fillseg.Store{r.wallets, r.tokens} {
-		known, err := s.Open(func(c fillseg.Coverage) (bool, error) { return rollups.FillSegmentFits(ctx, conn, c) })
+		known, err := s.Open(func(c segments.Coverage) (bool, error) { return rollups.FillSegmentFits(ctx, conn, c) })
 		if err != nil || !known {
 			errs = append(errs, err, restartFills(ctx, conn, s))
 		}
 	}
-	known, err := r.texts.Open(func(c textseg.Coverage) (bool, error) { return rollups.TextSegmentFits(ctx, conn, c) })
+	known, err := r.texts.Open(func(c segments.Coverage) (bool, error) { return rollups.TextSegmentFits(ctx, conn, c) })
 	if err != nil || !known {
 		errs = append(errs, err, r.restartTexts(ctx, conn))
 	}

@@ -32,7 +32,7 @@ type Format struct {
 	Names   []string // of the sections, for messages
 }
 
-// Coverage says which facts a file holds.
+// Coverage says which facts, or markets, a file holds.
 type Coverage struct {
 	Batch         int64  // the last import in it; −1: none
 	ImportLogHash uint64 // a fingerprint of the imports up to it, so that another history is told apart

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pmx/data"
+	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
@@ -98,7 +99,7 @@ func (s *buffer) sort() {
 
 // write sorts the fills and writes them to path, without sums: a slice is merged,
 // and sums are made then.
-func (s *buffer) write(path string, c Coverage) (err error) {
+func (s *buffer) write(path string, c segments.Coverage) (err error) {
 	s.sort()
 	w, err := newWriter(path, s.format, math.MaxInt)
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Store) Plan() Plan {
 // fill of the plan to add, in any order. One Build runs at a time. Where the file
 // before is damaged, the error is a *segments.Damage, and the next plan does without.
 func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
-	b := build{store: s, covers: Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
+	b := build{store: s, covers: segments.Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
 	err = segments.Try(func() error { return b.run(ctx, plan, facts) })
 	var d *segments.Damage
 	if errors.As(err, &d) {
@@ -99,7 +99,7 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 // sorted in memory and written as a small segment of its own.
 type build struct {
 	store  *Store
-	covers Coverage
+	covers segments.Coverage
 	buffer buffer
 	inputs []input
 }

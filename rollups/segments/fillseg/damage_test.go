@@ -234,7 +234,7 @@ func damaged(t *testing.T, s *Store, text []byte, d damage, late bool, whole ans
 	if !late {
 		do()
 	}
-	opened, err := again.Open(func(Coverage) (bool, error) { return true, nil })
+	opened, err := again.Open(func(segments.Coverage) (bool, error) { return true, nil })
 	if err != nil || late && !opened {
 		t.Fatalf("%s: opened %v, %v", d.name, opened, err)
 	}

@@ -24,7 +24,7 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	accept := func(Coverage) (bool, error) { return true, nil }
+	accept := func(segments.Coverage) (bool, error) { return true, nil }
 	damage := map[string][]byte{"empty": {}, "cut": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "header only": whole[:segments.PageSize],
 		"other version": slices.Clone(whole), "count": slices.Clone(whole), "magic": slices.Clone(whole)}
 	damage["other version"][len(wholeFormat.Magic)]++
@@ -42,7 +42,9 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := New(s.Path, scrambled{})
-	if ok, err := again.Open(func(c Coverage) (bool, error) { return c == Coverage{Batch: 0, ImportLogHash: 5, Facts: 1000}, nil }); !ok || err != nil {
+	if ok, err := again.Open(func(c segments.Coverage) (bool, error) {
+		return c == segments.Coverage{Batch: 0, ImportLogHash: 5, Facts: 1000}, nil
+	}); !ok || err != nil {
 		t.Errorf("the whole file: taken %v, %v", ok, err)
 	}
 	if err := again.Close(); err != nil {
@@ -53,7 +55,7 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 // A file of every fill, or of fewer newest ones, is not taken for one of the newest.
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
-	accept := func(Coverage) (bool, error) { return true, nil }
+	accept := func(segments.Coverage) (bool, error) { return true, nil }
 	if ok, err := NewNewest(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
@@ -87,7 +89,7 @@ func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := New(s.Path, scrambled{})
-	if ok, err := again.Open(func(Coverage) (bool, error) { return true, nil }); !ok || err != nil {
+	if ok, err := again.Open(func(segments.Coverage) (bool, error) { return true, nil }); !ok || err != nil {
 		t.Fatalf("taken %v, %v", ok, err)
 	}
 	defer func() { _ = again.Close() }()

@@ -59,9 +59,6 @@ const (
 // noTx is the ordinal of a fill without a transaction hash.
 const noTx = 1<<32 - 1
 
-// Coverage says which facts a file holds.
-type Coverage = segments.Coverage
-
 var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
 
 var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index"}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
@@ -23,7 +24,7 @@ type input struct {
 var errTooManyTransactions = errors.New("more than four thousand million transactions")
 
 // merge writes the rows of all inputs to one file, made durable by sync.
-func (k *kind) merge(ctx context.Context, path string, c Coverage, inputs []input, from int, sync func(*os.File) error) (err error) {
+func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inputs []input, from int, sync func(*os.File) error) (err error) {
 	w, err := newWriter(path, k.format, from)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// recent gives what came in of a wallet; false where the store does not have the wallet
+// recentOf gives what came in of a wallet; false where the store does not have the wallet
 // up to batch, as it does not of a batch from before the file.
 func recentOf(st *segments.State[*memtable], wallet int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
+	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
@@ -172,7 +173,7 @@ func (w *world) restart() {
 }
 
 func (w *world) reopen(store *Store) {
-	ok, err := store.Open(func(c Coverage) (bool, error) {
+	ok, err := store.Open(func(c segments.Coverage) (bool, error) {
 		held := int64(0)
 		for _, f := range w.facts {
 			if f.batch <= c.Batch {

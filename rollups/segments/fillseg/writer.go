@@ -171,7 +171,7 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 
 // finish writes what is left and the header, makes the file durable with sync and
 // closes it.
-func (w *writer) finish(c Coverage, sync func(*os.File) error) error {
+func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	err := w.endWallet()
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))

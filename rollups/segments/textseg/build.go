@@ -57,5 +57,5 @@ func (s *Store) write(path string, plan Plan, all func(add func(market int32, t 
 	if err != nil {
 		return err
 	}
-	return w.Finish(Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: markets}, s.Sync)
+	return w.Finish(segments.Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: markets}, s.Sync)
 }

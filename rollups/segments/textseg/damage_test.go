@@ -52,7 +52,7 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		again, missing := New(s.Path), false
 		var told *segments.Damage
 		again.OnDamage = func(d *segments.Damage) { told = d }
-		opened, err := again.Open(func(Coverage) (bool, error) { return true, nil })
+		opened, err := again.Open(func(segments.Coverage) (bool, error) { return true, nil })
 		if err != nil || late && !opened {
 			t.Fatal(name, opened, err)
 		}

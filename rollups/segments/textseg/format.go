@@ -30,9 +30,6 @@ const indexSize = 8
 
 var format = &segments.Format{Magic: "pmx market run\r\n", Version: 2, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
 
-// Coverage says which markets a file holds.
-type Coverage = segments.Coverage
-
 func appendRecord(b []byte, t *serving.MarketTexts) []byte {
 	b = append(b, byte(t.PayoutSource))
 	b = binary.AppendUvarint(b, uint64(len(t.Description)))

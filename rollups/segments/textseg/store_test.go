@@ -81,7 +81,7 @@ func (w *world) restart() {
 		w.t.Fatal(err)
 	}
 	w.store = w.open()
-	ok, err := w.store.Open(func(c Coverage) (bool, error) { return w.last <= c.Batch && c.ImportLogHash == 77, nil })
+	ok, err := w.store.Open(func(c segments.Coverage) (bool, error) { return w.last <= c.Batch && c.ImportLogHash == 77, nil })
 	if err == nil && ok {
 		w.store.Add(w.batch, nil)
 	} else if err == nil {
@@ -184,7 +184,7 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(s.Path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.Path).Open(func(Coverage) (bool, error) { return true, nil }); ok || err != nil {
+		if ok, err := New(s.Path).Open(func(segments.Coverage) (bool, error) { return true, nil }); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
