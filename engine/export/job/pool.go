@@ -151,9 +151,12 @@ func (p *Pool) Cancel(ctx context.Context, owner string, kind Kind, id string) (
 	return j, p.removeFiles(ctx)
 }
 
-// Open opens the file of a done job; ErrGone where it was removed meanwhile. A
-// file that is open can be read to its end even after that.
+// Open opens the file of a done job; ErrGone where the job is not done, or its file
+// was removed meanwhile. A file that is open can be read to its end even after that.
 func (p *Pool) Open(j Job) (*os.File, error) {
+	if j.Status != Done {
+		return nil, ErrGone
+	}
 	f, err := os.Open(filepath.Join(p.Dir, j.File))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, ErrGone
@@ -240,7 +243,7 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	p.mu.Lock()
 	p.running[j.ID] = &runningJob{cancel: cancel}
 	p.mu.Unlock()
-	defer func() {
+	defer func() { // also where the work panics
 		p.mu.Lock()
 		delete(p.running, j.ID)
 		p.mu.Unlock()
@@ -255,7 +258,7 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	default:
 		j.Status, j.Failure = Failed, p.Work.Explain(err)
 	}
-	recorded, ending := p.Store.EndJob(context.WithoutCancel(ctx), j)
+	recorded, ending := p.end(context.WithoutCancel(ctx), j)
 	if ending != nil {
 		return ending
 	}
@@ -266,6 +269,16 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 		return fmt.Errorf("job %.8s…: %w", j.ID, err)
 	}
 	return nil
+}
+
+// end records how j ended, false where it was canceled meanwhile. To whoever removes
+// files the job is recorded and not running any more at one and the same moment.
+func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	recorded, err := p.Store.EndJob(ctx, j)
+	delete(p.running, j.ID)
+	return recorded, err
 }
 
 // file gives the file of j: one that is kept already or one made now.
@@ -324,7 +337,6 @@ func (p *Pool) Sweep(ctx context.Context) error {
 }
 
 // removeFiles removes what belongs neither to a done job nor to a running one.
-// A job leaves running only after it is recorded, so that one of both has it.
 func (p *Pool) removeFiles(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -176,6 +176,41 @@ func TestCanceledJobsLeaveNothing(t *testing.T) {
 	}
 }
 
+// slowEnd is a store that has recorded the end of a job some time before it says so.
+type slowEnd struct {
+	job.Store
+	recorded chan struct{}
+}
+
+func (s slowEnd) EndJob(ctx context.Context, j job.Job) (bool, error) {
+	ok, err := s.Store.EndJob(ctx, j)
+	close(s.recorded)
+	time.Sleep(50 * time.Millisecond)
+	return ok, err
+}
+
+// A job that is recorded as done is not running any more: what is asked of it at
+// that moment finds its file neither in use nor in the way.
+func TestADoneJobIsNotRunning(t *testing.T) {
+	d := newDesk(t, job.Limits{})
+	recorded := make(chan struct{})
+	d.Store = slowEnd{d.Store, recorded}
+	d.start()
+	j := d.create(ann, "a")
+	<-d.works.began
+	d.works.end <- nil
+	<-recorded
+	if got, err := d.Cancel(t.Context(), ann, job.Research, j.ID); err != nil || got.Status != job.Expired {
+		t.Errorf("%+v %v", got, err)
+	}
+	if files := d.files(); len(files) != 0 {
+		t.Errorf("files: %v", files)
+	}
+	if _, err := d.Open(d.job(j)); !errors.Is(err, job.ErrGone) {
+		t.Errorf("opened: %v", err)
+	}
+}
+
 func TestFailuresAreTold(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	d.start()
