@@ -18,36 +18,36 @@ import (
 
 // ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset     string `arg:"" help:"What to write: see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
-	Format      string `help:"parquet or csv; ndjson too for the facts. Left out, it is what the name of the file ends in, else parquet." enum:",parquet,csv,ndjson" default:""`
+	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
+	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out, else parquet." enum:",parquet,csv,ndjson" default:""`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
-	PartitionBy string `help:"With fills: write all facts into the folder --out, a file per day; run again, it writes what changed." enum:",day" default:"" placeholder:"day"`
+	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
 // Help is the longer help.
 func (ExportCmd) Help() string {
-	return `Research datasets, the same files as the API's export jobs give, parquet or csv:
-  markets             every market with volume, status and resolution
-  trader_leaderboard  every wallet by lifetime profit
-  wallet_pnl          every wallet's volumes, counts and profit
-  oracle_accuracy     how well every wallet forecast
+	return `Research datasets, the same as the export jobs of the API, as parquet or csv:
+  markets             markets with volume, status and resolution
+  trader_leaderboard  wallets ranked by lifetime profit
+  wallet_pnl          volumes, counts and profit of each wallet
+  oracle_accuracy     forecasting accuracy of each wallet
 
-Facts in pmx's own canonical columns, exact to the last digit, which pmx import reads back:
-  fills               every fill
-  conditions          every market with all that its sources said
-  resolutions         every payout
-  forecasts           every value of the weather that a source foretold
-  actuals             what sources said of past days
-  observations        every temperature of a station
-  normals             usual values, those that are derived left out
+Facts in canonical columns, exact to the last digit; pmx import reads them back:
+  fills               fills
+  conditions          markets, with everything their sources said
+  resolutions         payouts
+  forecasts           weather forecasts
+  actuals             temperature extremes of past days, by source
+  observations        temperatures reported by stations
+  normals             climate normals, without those pmx derives itself
 
-The file appears under its name only when it is complete.
+The file appears under its name only once it is complete.
 
   pmx export wallet_pnl --out wallets.parquet
   pmx export trader_leaderboard --out leaderboard.csv
   pmx export markets --format csv --out - | head
-  pmx export fills --partition-by day --out facts    all facts, for pmx import facts`
+  pmx export fills --partition-by day --out facts    # read back with: pmx import facts`
 }
 
 // endings are the formats that the end of a file's name stands for.
@@ -61,7 +61,7 @@ func (c *ExportCmd) Validate() error {
 		case c.Format == "":
 			c.Format = cmp.Or(of, string(data.Parquet))
 		case of != "" && of != c.Format:
-			return fmt.Errorf("--format=%s and --out %s contradict each other: leave --format out, or name the file otherwise", c.Format, c.Out)
+			return fmt.Errorf("--format=%s and --out %s contradict each other: leave --format out, or choose another file name", c.Format, c.Out)
 		}
 	}
 	c.Format = cmp.Or(c.Format, string(data.Parquet))

@@ -72,7 +72,7 @@ func checkFacts(dir string) error {
 		return err
 	}
 	if !m.Complete {
-		return fmt.Errorf("%s is an export that broke off: run pmx export fills --partition-by day --out %s again, or import single files", dir, dir)
+		return fmt.Errorf("%s is an incomplete export: run pmx export fills --partition-by day --out %s again, or import single files", dir, dir)
 	}
 	for _, p := range m.Files {
 		if err := checkPart(dir, p); err != nil {
@@ -84,18 +84,18 @@ func checkFacts(dir string) error {
 
 func checkPart(dir string, p export.Partition) error {
 	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
-		return fmt.Errorf("the manifest of %s names %q, which is outside of the folder", dir, p.Name)
+		return fmt.Errorf("the manifest of %s names %q, which is outside the folder", dir, p.Name)
 	}
 	f, err := data.OpenRegular(filepath.Join(dir, filepath.FromSlash(p.Name)))
 	if err != nil {
-		return fmt.Errorf("%s misses a file of its manifest: %w", dir, err)
+		return fmt.Errorf("%s lacks a file of its manifest: %w", dir, err)
 	}
 	sum, bytes, err := export.FileSum(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	if sum != p.SHA256 || bytes != p.Bytes {
-		return fmt.Errorf("%s in %s is not the file of the manifest: its SHA-256 is %s, not %s; export it anew", p.Name, dir, sum, p.SHA256)
+		return fmt.Errorf("%s in %s is not the file of the manifest: its SHA-256 is %s, not %s; export it again", p.Name, dir, sum, p.SHA256)
 	}
 	return nil
 }

@@ -18,21 +18,20 @@ import (
 
 // ImportCmd imports files.
 type ImportCmd struct {
-	Paths   []string `arg:"" name:"path" help:"Files, folders, globs, or - for standard input. Plain, .gz or .zst."`
+	Paths   []string `arg:"" name:"path" help:"Files, folders, globs, or - for standard input; plain, .gz or .zst."`
 	As      string   `help:"Read every file as this feed instead of detecting it." placeholder:"FEED"`
-	OnError string   `help:"What a row that cannot be read does: be rejected alone (row), or have its file refused (file)." enum:"row,file" default:"row"`
-	DryRun  bool     `help:"Say what would happen, change nothing."`
-	Correct bool     `help:"Where payouts are in conflict with others of equal source and version, these are right: they become the newest of their source."`
+	OnError string   `help:"What to refuse when a row cannot be read: that row, or the whole file." enum:"row,file" default:"row"`
+	DryRun  bool     `help:"Show what would be imported; change nothing."`
+	Correct bool     `help:"Where payouts contradict stored ones of the same source and version, take these as the right ones."`
 	JSON    bool     `help:"End with one JSON object instead of text."`
 }
 
 // Help is the longer help.
 func (ImportCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Every file ends in a receipt that accounts for each of its rows. Importing a file again, or one that
-overlaps it, changes nothing. Rows that cannot be used are kept with line and reason under
-<data-dir>/rejected. While a server runs on the data directory, it does the work and the next request
-sees the result.
+	b.WriteString(`The receipt of a file accounts for each of its rows. Importing the same file again, or one that overlaps
+with it, changes nothing. Rejected rows are kept, with line and reason, in <data-dir>/rejected. If a server
+is running on the data directory, the command hands the work to it, and the next request sees the result.
 
   pmx import events.ndjson orderFilled.csv
   pmx import --dry-run ~/downloads/

@@ -17,10 +17,10 @@ import (
 
 // KeysCmd keeps API keys.
 type KeysCmd struct {
-	Issue   KeysIssueCmd   `cmd:"" help:"Make a key; it is shown once."`
-	List    KeysListCmd    `cmd:"" help:"List keys by their public id."`
-	SetTier KeysSetTierCmd `cmd:"" help:"Change a key's tier; the key stays the same."`
-	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key for good."`
+	Issue   KeysIssueCmd   `cmd:"" help:"Issue a key; it is shown only once."`
+	List    KeysListCmd    `cmd:"" help:"List keys."`
+	SetTier KeysSetTierCmd `cmd:"" help:"Change the tier of a key; the key itself does not change."`
+	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
 // withControl opens control.db beside a running server or without one.
@@ -30,7 +30,7 @@ func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error 
 		return err
 	}
 	if !dir.Exists() {
-		return fmt.Errorf("%s does not exist: check --data-dir, or make it with pmx serve or pmx import first", dir)
+		return fmt.Errorf("%s does not exist: check --data-dir, or create it with pmx serve or pmx import", dir)
 	}
 	if err := dir.Create(); err != nil {
 		return err
@@ -51,8 +51,8 @@ func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 
 // KeysIssueCmd makes a key.
 type KeysIssueCmd struct {
-	Tier  string `help:"free, explorer, trader or alpha." enum:"free,explorer,trader,alpha" default:"explorer"`
-	Label string `help:"Who it is for." required:""`
+	Tier  string `help:"Tier: free, explorer, trader or alpha." enum:"free,explorer,trader,alpha" default:"explorer"`
+	Label string `help:"Name of the person or program that uses the key." required:""`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
@@ -124,8 +124,8 @@ func when(t *time.Time) string {
 
 // KeysSetTierCmd changes a tier.
 type KeysSetTierCmd struct {
-	ID   string `arg:"" help:"Public id of the key, as keys list shows it."`
-	Tier string `arg:"" help:"free, explorer, trader or alpha." enum:"free,explorer,trader,alpha"`
+	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
+	Tier string `arg:"" help:"Tier: free, explorer, trader or alpha." enum:"free,explorer,trader,alpha"`
 	JSON bool   `help:"Print one JSON object."`
 }
 
@@ -139,7 +139,7 @@ func (c *KeysSetTierCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 
 // KeysRevokeCmd revokes a key.
 type KeysRevokeCmd struct {
-	ID   string `arg:"" help:"Public id of the key, as keys list shows it."`
+	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
 	JSON bool   `help:"Print one JSON object."`
 }
 

@@ -24,20 +24,20 @@ var version = "dev"
 // CLI is every command and flag. Each flag may also be set in the environment
 // as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
 type CLI struct {
-	DataDir string     `help:"Folder that holds everything pmx keeps." default:"./pmx-data" placeholder:"DIR"`
-	Memory  string     `help:"Memory DuckDB may use; leave room for the rest." default:"${memory}" placeholder:"SIZE"`
-	Threads int        `help:"Threads DuckDB may use; 0 is one per core." default:"0" placeholder:"N"`
-	Config  configFlag `help:"Read flags from this JSON file." placeholder:"FILE"`
+	DataDir string     `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
+	Memory  string     `help:"Memory limit of DuckDB; the rest of pmx needs memory as well." default:"${memory}" placeholder:"SIZE"`
+	Threads int        `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
+	Config  configFlag `help:"Read flags from a JSON file." placeholder:"FILE"`
 
-	Serve    ServeCmd    `cmd:"" help:"Serve the API until stopped."`
-	Import   ImportCmd   `cmd:"" help:"Import trades, markets and resolutions."`
-	Refresh  RefreshCmd  `cmd:"" help:"Merge what was imported without waiting for the schedule."`
+	Serve    ServeCmd    `cmd:"" help:"Run the server until it is stopped."`
+	Import   ImportCmd   `cmd:"" help:"Import trades, markets, resolutions and weather."`
+	Refresh  RefreshCmd  `cmd:"" help:"Merge imported data now instead of on schedule."`
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
-	Verify   VerifyCmd   `cmd:"" help:"Prove that every number follows from the facts."`
-	Export   ExportCmd   `cmd:"" help:"Write the facts as canonical files."`
-	Sample   SampleCmd   `cmd:"" help:"Write a made-up venue of any size."`
+	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
+	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
+	Sample   SampleCmd   `cmd:"" help:"Generate a synthetic venue of any size."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
-	Waitlist WaitlistCmd `cmd:"" help:"Keep the waitlist for keys."`
+	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
 }
@@ -144,7 +144,7 @@ A first run:
   curl -H "X-API-Key: pmx_..." http://127.0.0.1:8080/api/v3/leaderboard/traders
 
 Your own data:
-  pmx import ~/polymarket/               every file that a feed knows, markets first
-  pmx verify                             prove what came of it`
+  pmx import ~/polymarket/               import all files of known formats, markets first
+  pmx verify                             check the result`
 
 func underDir(dir engine.Dir, name string) string { return filepath.Join(string(dir), name) }

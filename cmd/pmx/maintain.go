@@ -29,9 +29,8 @@ type RebuildCmd struct {
 
 // Help is the longer help.
 func (RebuildCmd) Help() string {
-	return `Nothing is lost by a rebuild: every rollup follows from the facts. A running server keeps answering
-from the previous snapshot until the new one is ready. --whale-threshold sets from how many dollars on
-an order is a whale move, and stays until it is set again.`
+	return `A rebuild loses nothing, because every rollup is derived from the facts. A running server keeps answering
+from the previous snapshot until the new one is ready.`
 }
 
 // Run rebuilds.
@@ -69,9 +68,9 @@ type VerifyCmd struct {
 
 // Help is the longer help.
 func (VerifyCmd) Help() string {
-	return `Every rollup is computed anew from the facts and compared row for row; no fill may be there twice; sums
-must agree between grains; in every resolved market with both sides of each match and no fees, the
-profits and losses of all wallets must add up to zero. The exit status is 0 if and only if all holds.`
+	return `Recomputes every rollup from the facts and compares it row by row. No fill may exist twice, and sums by hour,
+day and market must agree. In a resolved market that has both sides of each match and no fees, the profits
+and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.`
 }
 
 // Run verifies.

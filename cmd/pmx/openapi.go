@@ -9,8 +9,8 @@ type OpenAPICmd struct{}
 
 // Help is the longer help.
 func (OpenAPICmd) Help() string {
-	return `The document is what a running server has at /openapi.json: every endpoint with its parameters, fields,
-errors and an example.
+	return `The same document is served at /openapi.json. It describes every endpoint with its parameters, fields, errors
+and an example.
 
   pmx openapi > pmx.json`
 }

@@ -187,7 +187,7 @@ type rebuildRequest struct {
 
 // whaleThreshold is the size in dollars from which an order is a whale move.
 type whaleThreshold struct {
-	WhaleThreshold int64 `help:"Orders of at least so many dollars are whale moves. Kept in the database, where it is 10000 at first; a change rebuilds the rollups." placeholder:"USD"`
+	WhaleThreshold int64 `help:"Smallest order, in dollars, that counts as a whale move. Stored in the database, 10000 at first; a change rebuilds the rollups." placeholder:"USD"`
 }
 
 // maxWhaleUSD bounds the threshold: a trillion dollars.

@@ -11,18 +11,18 @@ import (
 
 // SampleCmd writes a made-up venue.
 type SampleCmd struct {
-	Fills int64     `help:"How many fills." default:"200000"`
-	Seed  uint64    `help:"Another seed gives another venue of the same size." default:"0"`
-	End   time.Time `help:"The venue's present, RFC 3339." placeholder:"TIME"`
-	Out   string    `help:"Folder to write into; it is made where it is missing." required:"" type:"path" placeholder:"DIR"`
+	Fills int64     `help:"Number of fills." default:"200000"`
+	Seed  uint64    `help:"Seed of the generator; each seed gives a different venue." default:"0"`
+	End   time.Time `help:"Time of the newest data, RFC 3339." placeholder:"TIME"`
+	Out   string    `help:"Folder to write into; created if it does not exist." required:"" type:"path" placeholder:"DIR"`
 	JSON  bool      `help:"End with the manifest as one JSON object."`
 }
 
 // Help is the longer help.
 func (SampleCmd) Help() string {
-	return `Writes fills in poly_data's orderFilled shape, events in Gamma's, and the weather of the desk's cities as
-Open-Meteo, airports and climate records would give it: the same bytes for the same numbers on every machine,
-with a manifest of what an import must come to. The bundled venue is the default.
+	return `Writes fills in the format of poly_data's orderFilled.csv, events in Gamma's, and weather in those of
+Open-Meteo, airport reports and climate records. The same flags give the same bytes on every machine. A manifest
+states the totals that an import must reach. The defaults give the bundled venue.
 
   pmx sample --fills 10000000 --out /tmp/venue && pmx import /tmp/venue`
 }

@@ -30,26 +30,26 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen       string        `help:"HOST:PORT. Plain HTTP is for loopback addresses; elsewhere give a certificate or a trusted proxy." default:"127.0.0.1:8080"`
-	TLSCert      string        `help:"Certificate, PEM." type:"path" placeholder:"FILE"`
-	TLSKey       string        `help:"Its key, PEM." type:"path" placeholder:"FILE"`
-	TrustedProxy []string      `help:"Address range of a TLS proxy whose X-Forwarded headers are believed." placeholder:"CIDR"`
-	RefreshCron  string        `help:"When to take the inbox in, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
-	VerifyCron   string        `help:"When to prove the whole database (UTC); empty is never." default:"15 3 * * *" placeholder:"CRON"`
-	RequestLog   string        `help:"Where request lines go: a file, or - for stderr; empty is nowhere." default:"" placeholder:"FILE"`
-	Log          string        `help:"Where the log goes, one JSON object a line: a file, or - for stderr." default:"-" placeholder:"FILE"`
+	Listen       string        `help:"Address to listen on, HOST:PORT. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
+	TLSCert      string        `help:"TLS certificate, PEM." type:"path" placeholder:"FILE"`
+	TLSKey       string        `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
+	TrustedProxy []string      `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
+	RefreshCron  string        `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
+	VerifyCron   string        `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
+	RequestLog   string        `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
+	Log          string        `help:"Log of the server, one JSON object per line: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
-	ExportQuota  byteSize      `help:"Disk that finished exports may take, such as 500MB; the oldest make room." default:"20GB" placeholder:"SIZE"`
-	ExportJobs   int           `help:"Export jobs that one key may have waiting and running." default:"10" placeholder:"N"`
+	ExportQuota  byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
+	ExportJobs   int           `help:"Export jobs that one key may have queued and running." default:"10" placeholder:"N"`
 	whaleThreshold
-	Historical bool `help:"The venue is historical on purpose: grade its trades and markets against its own newest fill, not against the clock."`
-	Sample     bool `help:"Import the bundled sample venue into an empty data directory first; it is historical."`
+	Historical bool `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
+	Sample     bool `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
 }
 
 // Help is the longer help.
 func (ServeCmd) Help() string {
-	return `Prints "ready" with the base URL on stdout when it can answer, and stops cleanly on SIGTERM. Files dropped into
-<data-dir>/inbox are imported.
+	return `Prints "ready" and the base URL on stdout as soon as it accepts requests, and stops cleanly on SIGTERM.
+Files that are moved into <data-dir>/inbox are imported.
 
   pmx serve --sample
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
@@ -144,7 +144,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *publisher, a
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(std.err, "for people: %[1]s/docs is the reference, %[1]s/status shows how fresh everything is\n", srv.URL())
+	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", srv.URL())
 	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }

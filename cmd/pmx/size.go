@@ -14,7 +14,7 @@ type byteSize int64
 func (s *byteSize) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
 	if err != nil || n < 1_000_000 || n > 1<<60 {
-		return fmt.Errorf("%q is no size: give a number and its unit, such as 20GB or 500MB, at least 1MB", text)
+		return fmt.Errorf("%q is not a size: give a number and its unit, such as 20GB or 500MB, at least 1MB", text)
 	}
 	*s = byteSize(n)
 	return nil

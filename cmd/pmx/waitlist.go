@@ -13,16 +13,16 @@ import (
 
 // WaitlistCmd keeps the waitlist.
 type WaitlistCmd struct {
-	Add     WaitlistAddCmd     `cmd:"" help:"Note somebody who asks for a key."`
+	Add     WaitlistAddCmd     `cmd:"" help:"Add a request for a key."`
 	List    WaitlistListCmd    `cmd:"" help:"List requests."`
-	Approve WaitlistApproveCmd `cmd:"" help:"Approve a request and issue its key."`
+	Approve WaitlistApproveCmd `cmd:"" help:"Approve a request and issue a key for it."`
 	Decline WaitlistDeclineCmd `cmd:"" help:"Decline a request."`
 }
 
 // WaitlistAddCmd adds a request.
 type WaitlistAddCmd struct {
-	Contact string `arg:"" help:"How to reach them."`
-	UseCase string `help:"What they want the data for." required:""`
+	Contact string `arg:"" help:"E-mail address or other contact."`
+	UseCase string `help:"What the data is needed for." required:""`
 	JSON    bool   `help:"Print one JSON object."`
 }
 
@@ -43,7 +43,7 @@ func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 
 // WaitlistListCmd lists requests.
 type WaitlistListCmd struct {
-	State string `help:"waiting, approved, declined or all." enum:"waiting,approved,declined,all" default:"waiting"`
+	State string `help:"Requests to list: waiting, approved, declined or all." enum:"waiting,approved,declined,all" default:"waiting"`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
@@ -73,7 +73,7 @@ func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 // WaitlistApproveCmd approves a request.
 type WaitlistApproveCmd struct {
 	ID   int64  `arg:"" help:"Number of the request."`
-	Tier string `help:"Tier of its key." enum:"free,explorer,trader,alpha" default:"explorer"`
+	Tier string `help:"Tier of the key." enum:"free,explorer,trader,alpha" default:"explorer"`
 	JSON bool   `help:"Print one JSON object."`
 }
 

@@ -46,7 +46,7 @@ func hasEach(h data.Head, columns ...string) bool {
 func fills() data.Feed {
 	return data.Feed{
 		Name:  "pmx-fills",
-		About: "pmx's own fills: ts, address, token_id, side, shares, usd and what else is known (see the feed's README)",
+		About: "pmx's own fills: ts, address, token_id, side, shares, usd and more (see docs/import.md)",
 		Rule: "a log index tells a fill from every other; without one, equal rows within the file are separate fills " +
 			"and across files the larger count stands",
 		Kind:     data.KindFills,
@@ -140,7 +140,7 @@ var sources = map[string]data.ResolutionSource{
 func resolutions() data.Feed {
 	return data.Feed{
 		Name:    "pmx-resolutions",
-		About:   "pmx's own resolutions: condition_id, payouts, resolved_at, source (see the feed's README)",
+		About:   "pmx's own resolutions: condition_id, payouts, resolved_at, source (see docs/import.md)",
 		Kind:    data.KindResolutions,
 		Formats: []data.Format{data.CSV, data.NDJSON, data.JSON, data.Parquet},
 		Match: func(h data.Head) bool { // a table of markets has payouts too

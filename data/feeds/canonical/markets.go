@@ -16,7 +16,7 @@ import (
 func markets() data.Feed {
 	return data.Feed{
 		Name:    "pmx-markets",
-		About:   "pmx's own markets: condition_id, question, outcomes, token_ids and what else is known (see the feed's README)",
+		About:   "pmx's own markets: condition_id, question, outcomes, token_ids and more (see docs/import.md)",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.CSV, data.NDJSON, data.JSON, data.Parquet},
 		Match: func(h data.Head) bool {

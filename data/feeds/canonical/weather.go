@@ -17,20 +17,20 @@ func weatherFormats() []data.Format {
 
 func weather() []data.Feed {
 	return []data.Feed{
-		{Name: "pmx-forecasts", About: "pmx's own forecasts: city, target, metric, source, issued_at, value, unit (see the feed's README)",
+		{Name: "pmx-forecasts", About: "pmx's own forecasts: city, target, metric, source, issued_at, value, unit (see docs/import.md)",
 			Kind: data.KindWeather, Formats: weatherFormats(), Read: reading(forecast),
 			Match: func(h data.Head) bool {
 				return shape.Has(h, "city", "target", "metric", "source", "issued_at", "value", "unit")
 			}},
-		{Name: "pmx-actuals", About: "pmx's own extremes of past days: city, day, metric, kind, source, value, unit (see the feed's README)",
+		{Name: "pmx-actuals", About: "pmx's own temperature extremes of past days: city, day, metric, kind, source, value, unit (see docs/import.md)",
 			Kind: data.KindWeather, Formats: weatherFormats(), Read: reading(actual),
 			Match: func(h data.Head) bool {
 				return shape.Has(h, "city", "day", "metric", "kind", "source", "value", "unit")
 			}},
-		{Name: "pmx-observations", About: "pmx's own temperatures of stations: city, station, source, ts, value, unit (see the feed's README)",
+		{Name: "pmx-observations", About: "pmx's own station temperatures: city, station, source, ts, value, unit (see docs/import.md)",
 			Kind: data.KindWeather, Formats: weatherFormats(), Read: reading(observation),
 			Match: func(h data.Head) bool { return shape.Has(h, "city", "station", "source", "ts", "value", "unit") }},
-		{Name: "pmx-normals", About: "pmx's own usual values: city, metric, month_day, source, value, unit (see the feed's README)",
+		{Name: "pmx-normals", About: "pmx's own climate normals: city, metric, month_day, source, value, unit (see docs/import.md)",
 			Kind: data.KindWeather, Formats: weatherFormats(), Read: reading(normal),
 			Match: func(h data.Head) bool {
 				return shape.Has(h, "city", "metric", "month_day", "source", "value", "unit")

@@ -29,10 +29,10 @@ var (
 // Feeds gives the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{
-		{Name: "ghcn-dly", About: "GHCN-Daily's .dly files: a station's values in fixed columns, a month a line",
+		{Name: "ghcn-dly", About: "GHCN-Daily .dly files: values of a station in fixed columns, one month per line",
 			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readFixed,
 			Match: func(h data.Head) bool { return dlyForm.Match(h.Bytes) }},
-		{Name: "ghcn-daily", About: "GHCN-Daily's CSV files by station and by year, without a header",
+		{Name: "ghcn-daily", About: "GHCN-Daily CSV files by station or by year, without a header",
 			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readCSV,
 			Match: func(h data.Head) bool { return csvForm.Match(h.Bytes) }},
 	}

@@ -29,7 +29,7 @@ func Feeds() []data.Feed {
 			Match: func(h data.Head) bool {
 				return shape.HasColumns(h, "station", "day") && shape.HasAny(h, "max_temp_f", "min_temp_f", "climo_high_f")
 			}},
-		{Name: "iem-asos", About: "IEM's reports of airports (asos.py), in UTC: station, valid, tmpf, and metar where asked for",
+		{Name: "iem-asos", About: "IEM's reports of airports (asos.py), in UTC: station, valid, tmpf, optionally metar",
 			Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: readReports, Match: isReports},
 	}
 }

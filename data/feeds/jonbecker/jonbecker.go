@@ -127,7 +127,7 @@ func roleSQL(taker string) string {
 func blocks() data.Feed {
 	return data.Feed{
 		Name:    "jonbecker-blocks",
-		About:   "prediction-market-analysis polymarket/blocks Parquet: the time of every block, for trades without",
+		About:   "prediction-market-analysis polymarket/blocks Parquet: the time of each block, for trades without one",
 		Kind:    data.KindReference,
 		Formats: []data.Format{data.Parquet},
 		Match: func(h data.Head) bool {

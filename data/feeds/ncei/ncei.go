@@ -21,7 +21,7 @@ const (
 // Feeds gives the feeds of this package.
 func Feeds() []data.Feed {
 	return []data.Feed{{
-		Name: "ncei-normals", About: "NCEI's daily climate normals by station (DLY-TMAX-NORMAL and its like), CSV",
+		Name: "ncei-normals", About: "NCEI daily climate normals by station (DLY-TMAX-NORMAL, …), CSV",
 		Kind: data.KindWeather, Formats: []data.Format{data.CSV}, Read: read,
 		Match: func(h data.Head) bool {
 			return shape.HasColumns(h, "STATION", "DATE") && shape.HasAny(h, "DLY-TMAX-NORMAL", "DLY-TMIN-NORMAL")

@@ -61,7 +61,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 func marketsV2() data.Feed {
 	return data.Feed{
 		Name:    "polydata-markets-v2",
-		About:   "poly_data version 2 data/markets.csv: CLOB markets with their nested fields as JSON text",
+		About:   "poly_data version 2 data/markets.csv: CLOB markets, nested fields as JSON text",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.CSV},
 		Match:   func(h data.Head) bool { return shape.HasColumns(h, "id", "clobTokenIds", "tokens", "market_slug") },
@@ -72,7 +72,7 @@ func marketsV2() data.Feed {
 func missingMarkets() data.Feed {
 	return data.Feed{
 		Name:    "polydata-missing-markets",
-		About:   "poly_data version 2 data/missing_markets.csv: markets found by token after the scan",
+		About:   "poly_data version 2 data/missing_markets.csv: markets looked up by token",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.CSV},
 		Match: func(h data.Head) bool {

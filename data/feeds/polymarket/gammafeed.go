@@ -56,7 +56,7 @@ func Emit(sink data.Sink, line int64, raw []byte, g *Gamma) error {
 func gammaEvents() data.Feed {
 	return data.Feed{
 		Name:    "gamma-events",
-		About:   "Gamma /events and /events/keyset: events with their markets inside",
+		About:   "Gamma /events and /events/keyset: events with nested markets",
 		Kind:    data.KindMarkets,
 		Formats: []data.Format{data.JSON, data.NDJSON},
 		Match:   isGammaEvents,

@@ -10,7 +10,7 @@ import (
 func tradesCSV() data.Feed {
 	return data.Feed{
 		Name:     "polymarket-trades-csv",
-		About:    "data API /trades (v1) and /v2/trades saved as CSV, also with fewer columns",
+		About:    "data API /trades (v1) and /v2/trades saved as CSV; optional columns may be missing",
 		Rule:     tradesRule,
 		Kind:     data.KindFills,
 		Identity: data.CollapseRepeats,

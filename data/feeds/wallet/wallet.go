@@ -147,7 +147,7 @@ func units(t shape.Text) (data.Micro, bool) {
 func histories() data.Feed {
 	return data.Feed{
 		Name:  "wallet-histories",
-		About: "wallets with their fills inside: canonical_wallet, trades of asset_id, side, size and cost in millionths",
+		About: "wallets with nested fills: canonical_wallet, trades with asset_id, side, size and cost in millionths",
 		Rule: "a history lists every fill once and has no transaction: equal rows within the file are separate fills, " +
 			"across files the larger count stands; the roles of the wallet are unknown",
 		Kind:     data.KindFills,
