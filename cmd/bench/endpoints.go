@@ -192,7 +192,7 @@ func one(rng *mrand.Rand, list []string) string {
 
 // indices are the names that a route's path takes.
 func indices(r api.Route) []string {
-	at := slices.IndexFunc(r.Params, func(p api.Param) bool { return p.Name == "name" })
+	at := slices.IndexFunc(r.Params, func(p *api.Param) bool { return p.Name == "name" })
 	if at >= 0 && len(r.Params[at].Choices) > 0 {
 		return r.Params[at].Choices
 	}

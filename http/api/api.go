@@ -74,10 +74,7 @@ type API struct {
 
 // New makes an API and publishes the source's snapshot, if it has one already.
 func New(cfg Config) (*API, error) {
-	routes, err := prepareRoutes(Routes())
-	if err != nil {
-		return nil, fmt.Errorf("prepare routes: %w", err)
-	}
+	routes := Routes()
 	compress, err := newCompressor()
 	if err != nil {
 		return nil, fmt.Errorf("prepare compression: %w", err)

@@ -11,15 +11,15 @@ import (
 var categoryDoc = "; letter case does not count. The categories are " + reference.CategoryList() +
 	", and any other that a market of the venue has; what is none of them is an error that lists them"
 
-func categoryParam() Param {
-	return Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
+func categoryParam() *Param {
+	return &Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
 		Doc: "markets of this category; repeated: of any of them" + categoryDoc}
 }
 
 // categories lists the categories of w's markets that a parameter means, nil where
 // it is not given. One that only the fixed table has stands for itself.
-func (call *Call) categories(param int, w *marketEpoch) ([]string, *problem) {
-	asked := call.texts(param)
+func (call *Call) categories(p *Param, w *marketEpoch) ([]string, *problem) {
+	asked := call.texts(p)
 	if asked == nil {
 		return nil, nil
 	}
@@ -35,8 +35,7 @@ func (call *Call) categories(param int, w *marketEpoch) ([]string, *problem) {
 			}
 		}
 		if len(list) == before {
-			name := call.route.Params[param].Name
-			return nil, invalid(name, name+" must be one of "+strings.Join(all, ", ")+".")
+			return nil, invalid(p.Name, p.Name+" must be one of "+strings.Join(all, ", ")+".")
 		}
 	}
 	return list, nil

@@ -56,8 +56,7 @@ func (a *API) cursorCode(call *Call, body []byte) hash.Hash {
 	}
 	field(body)
 	field([]byte(call.route.Path))
-	for i := range call.route.Params {
-		p := &call.route.Params[i]
+	for i, p := range call.route.Params {
 		if p.Kind == CursorArg || p.Name == "limit" {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // under others.
 func TestCursorsAreBoundToTheirList(t *testing.T) {
 	a := &API{cursorKey: bytes.Repeat([]byte{7}, 32)}
-	params := []Param{limitParam("50", 200), cursorParam(), periodParam(), {Name: "tag", Kind: Text, Min: 1, Max: 9, Many: 3}}
+	params := []*Param{limitParam("50", 200), cursorParam(), periodParam(), {Name: "tag", Kind: Text, Min: 1, Max: 9, Many: 3}}
 	list := func(path string, period int64, tags ...string) *Call {
 		call := &Call{route: &Route{Path: path, Params: params}, tier: access.Free}
 		call.values[2].n = period

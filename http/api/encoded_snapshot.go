@@ -72,23 +72,20 @@ func (v *encodedSnapshot) marketBody(p serving.Period) *rankedBody {
 	return o
 }
 
-// boardParams are the places of a leaderboard's parameters.
-const (
-	boardPeriod = iota
-	boardLimit
-)
+// The parameters of a leaderboard.
+var boardPeriod, boardLimit = periodParam(), limitParam("50", leaderboardRows)
 
 func leaderboardRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: leaderboardRows,
 			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.Board[wire.TraderRow]{},
-			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", leaderboardRows)},
+			Params: []*Param{boardPeriod, boardLimit},
 		},
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/markets", Section: wire.Leaderboard, MaxRows: leaderboardRows,
 			Summary: "Top markets by volume", serve: (*API).marketLeaderboard, Reply: wire.Board[wire.MarketRow]{},
-			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", leaderboardRows)},
+			Params: []*Param{boardPeriod, boardLimit},
 		},
 	}
 }
@@ -108,6 +105,6 @@ func (a *API) sendLeaderboard(c *fiber.Ctx, call *Call, sheetOf func(*encodedSna
 	if err != nil {
 		return err
 	}
-	o := sheetOf(v, serving.Period(call.values[boardPeriod].n))
-	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, int(call.values[boardLimit].n)))
+	o := sheetOf(v, serving.Period(call.value(boardPeriod).n))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, call.number(boardLimit)))
 }

@@ -23,24 +23,20 @@ const (
 	maxOffset = 10_000 // of offsetParam
 )
 
-// The places of the parameters of the event endpoints.
-const (
-	eventKey = iota
-	eventLimit
-	eventOffset
+// The parameters of the event endpoints.
+var (
+	eventKey    = &Param{Name: "event_id", InPath: true, Kind: Text, Min: 1, Max: 300, Doc: "id or slug of the event"}
+	eventLimit  = limitParam("50", eventRows)
+	eventOffset = offsetParam()
 )
 
-func eventParam() Param {
-	return Param{Name: "event_id", InPath: true, Kind: Text, Min: 1, Max: 300, Doc: "id or slug of the event"}
-}
-
 func eventRoutes() []Route {
-	lists := []Param{eventKey: eventParam(), eventLimit: limitParam("50", eventRows), eventOffset: offsetParam()}
+	lists := []*Param{eventKey, eventLimit, eventOffset}
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/event/{event_id}", Section: wire.Event,
 			Summary: "An event and the sums of its markets", serve: (*API).event, Reply: wire.One[wire.EventOverview]{},
-			Params: []Param{eventParam()}, Codes: []string{"event_not_found"},
+			Params: []*Param{eventKey}, Codes: []string{"event_not_found"},
 			Doc: "Texts are those of the market whose description is the newest. `traders` counts each wallet once, whichever " +
 				"of the markets it traded.",
 		},
@@ -62,7 +58,7 @@ func eventRoutes() []Route {
 
 // eventOf gives the event that the path names.
 func (v *encodedSnapshot) eventOf(call *Call) (*serving.Event, error) {
-	e := v.snap.Catalog.Event(call.values[eventKey].text)
+	e := v.snap.Catalog.Event(call.value(eventKey).text)
 	if e == nil {
 		return nil, missing("event_not_found", "No event of this id or slug is known. Check it.")
 	}
@@ -128,8 +124,8 @@ func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event) (serving.EventTrad
 
 // sendPart answers with the rows of a list of total that limit and offset ask for.
 func (a *API) sendPart(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, row func(b []byte, i int) []byte) error {
-	offset := int(call.values[eventOffset].n)
-	e, n := call.listEnvelope(int(call.values[eventLimit].n), max(total-offset, 0))
+	offset := call.number(eventOffset)
+	e, n := call.listEnvelope(call.number(eventLimit), max(total-offset, 0))
 	mark, start := a.beginReply(call, v.asOf, e)
 	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
 	call.buf = appendRows(append(b, `,"data":`...), n, func(b []byte, i int) []byte { return row(b, offset+i) })

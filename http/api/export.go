@@ -41,14 +41,16 @@ const (
 	zipType     = "application/zip"
 )
 
-// jobParam names a job in the path.
-func jobParam() Param {
-	return Param{Name: "job_id", InPath: true, Kind: Text, Min: 1, Max: 64, Doc: "job_id of the job"}
-}
+// The parameters of the export endpoints.
+var (
+	exportJob            = &Param{Name: "job_id", InPath: true, Kind: Text, Min: 1, Max: 64, Doc: "job_id of the job"}
+	researchExportRepeat = idempotencyParam()
+	traderExportRepeat   = idempotencyParam()
+)
 
 // idempotencyParam makes a repeated request harmless.
-func idempotencyParam() Param {
-	return Param{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 255,
+func idempotencyParam() *Param {
+	return &Param{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 255,
 		Doc: "any text of yours; a repeat of the request under the same text gives the job that the first one made"}
 }
 
@@ -64,12 +66,12 @@ func exportRoutes() []Route {
 	routes := []Route{
 		{
 			Method: fiber.MethodPost, Path: "/research/export-jobs", Section: wire.Export, Summary: "Export a dataset as a file",
-			serve: (*API).createResearchExport, Body: wire.ResearchExport{}, Params: []Param{idempotencyParam()},
+			serve: (*API).createResearchExport, Body: wire.ResearchExport{}, Params: []*Param{researchExportRepeat},
 			Codes: []string{"too_many_jobs", "idempotency_key_reused"}, Doc: createDoc,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export all about a wallet as a zip",
-			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []Param{addressParam(), idempotencyParam()},
+			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []*Param{traderAddress, traderExportRepeat},
 			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused"},
 			Doc: "One zip with `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades reach as far back as the plan shows; " +
 				"lifetime figures stay lifetime. " + createDoc,
@@ -81,7 +83,7 @@ func exportRoutes() []Route {
 		base  string
 		media []string
 	}{{job.Research, "/research/export-jobs", []string{parquetType, "text/csv"}}, {job.Trader, "/trader/export-jobs", []string{zipType}}} {
-		base, params := k.base+"/{job_id}", []Param{jobParam()}
+		base, params := k.base+"/{job_id}", []*Param{exportJob}
 		routes = append(routes,
 			Route{
 				Method: fiber.MethodGet, Path: base, Section: wire.Export, Summary: "State of an export job", Params: params,
@@ -127,7 +129,7 @@ func (a *API) createResearchExport(c *fiber.Ctx, call *Call) error {
 			return bad
 		}
 	}
-	return a.createExport(c, call, r, call.values[0].text)
+	return a.createExport(c, call, r, call.value(researchExportRepeat).text)
 }
 
 func exportFormats() []string { return []string{"parquet", "csv"} }
@@ -157,13 +159,13 @@ func (a *API) createTraderExport(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[0].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}
 	return a.createExport(c, call, job.Request{
 		Kind: job.Trader, Address: trader.Wallet.String(), Format: body.Format, Period: "all", HistoryDays: call.tier.Caps().HistoryDays,
-	}, call.values[1].text)
+	}, call.value(traderExportRepeat).text)
 }
 
 // createExport adds a job, or says which plan would.
@@ -179,14 +181,14 @@ func (a *API) createExport(c *fiber.Ctx, call *Call, r job.Request, idempotencyK
 // exportStatus answers GET …/export-jobs/{job_id}.
 func (a *API) exportStatus(c *fiber.Ctx, call *Call, kind job.Kind) error {
 	return a.withJob(c, call, func(ctx context.Context) (job.Job, error) {
-		return a.exports.Job(ctx, call.KeyID(), kind, call.values[0].text)
+		return a.exports.Job(ctx, call.KeyID(), kind, call.value(exportJob).text)
 	})
 }
 
 // cancelExport answers DELETE …/export-jobs/{job_id}.
 func (a *API) cancelExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 	return a.withJob(c, call, func(ctx context.Context) (job.Job, error) {
-		return a.exports.Cancel(ctx, call.KeyID(), kind, call.values[0].text)
+		return a.exports.Cancel(ctx, call.KeyID(), kind, call.value(exportJob).text)
 	})
 }
 

@@ -27,7 +27,7 @@ func (a *API) downloadExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	j, err := a.exports.Job(ctx, call.KeyID(), kind, call.values[0].text)
+	j, err := a.exports.Job(ctx, call.KeyID(), kind, call.value(exportJob).text)
 	if err != nil {
 		return a.exportProblem(err)
 	}

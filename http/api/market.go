@@ -27,13 +27,15 @@ type marketReader interface {
 // recentFills is how many fills an overview shows.
 const recentFills = 20
 
+// marketID is the market in the path.
+var marketID = &Param{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case; 62 digits stand for the 64 with 00 behind"}
+
 func marketRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/market/{condition_id}/overview", Section: wire.Market,
 			Summary: "A market: description, figures, resolution and newest fills", serve: (*API).marketOverview,
-			Params: []Param{{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case; 62 digits stand for the 64 with 00 behind"}},
-			Reply:  wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
+			Params: []*Param{marketID}, Reply: wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
 			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
 				"`price` is that of the first outcome; `outcomes` has the price of each. `recent_fills` are both parties' sides, " +
 				"as far back as the plan's history reaches; where older ones were left out, `truncated` says so.",
@@ -47,7 +49,7 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	m := v.snap.Catalog.Find(call.values[0].hash)
+	m := v.snap.Catalog.Find(call.value(marketID).hash)
 	if m == nil {
 		return missing("market_not_found", "No market of this condition id is known. Check the id.")
 	}

@@ -16,11 +16,12 @@ import (
 // oracleRows is the most rows that a leaderboard of forecasters shows.
 const oracleRows = 200
 
-// The places of the parameters of GET /oracle/leaderboard.
-const (
-	oracleMin = iota
-	oracleLimit
-	oracleOffset
+// The parameters of GET /oracle/leaderboard.
+var (
+	oracleMin = &Param{Name: "min_resolved", Kind: Integer, Default: strconv.Itoa(serving.RankedFrom), Min: 1, Max: 100_000,
+		Doc: "forecasts that a wallet needs to be ranked"}
+	oracleLimit  = limitParam("50", oracleRows)
+	oracleOffset = offsetParam()
 )
 
 func oracleRoutes() []Route {
@@ -28,13 +29,7 @@ func oracleRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/oracle/leaderboard", Section: wire.Oracle, MaxRows: oracleRows,
 			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleLeaderboard, Reply: wire.OracleBoard{},
-			Params: []Param{
-				oracleMin: {
-					Name: "min_resolved", Kind: Integer, Default: strconv.Itoa(serving.RankedFrom), Min: 1, Max: 100_000,
-					Doc: "forecasts that a wallet needs to be ranked",
-				},
-				oracleLimit: limitParam("50", oracleRows), oracleOffset: offsetParam(),
-			},
+			Params: []*Param{oracleMin, oracleLimit, oracleOffset},
 			Doc: "A forecast is what a wallet held, when the market was resolved, of one of its outcomes: bought more than sold. Its " +
 				"probability p is what the wallet paid for the outcome's tokens on average. Ranked by Brier score, the smallest " +
 				"first, ties by the number of forecasts, then address. A small Brier score alone may mean that a wallet bought " +
@@ -43,7 +38,7 @@ func oracleRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/oracle/trader/{address}", Section: wire.Oracle,
 			Summary: "Forecasting accuracy of a wallet", serve: (*API).oracleTrader, Reply: wire.One[wire.OracleTrader]{},
-			Params: []Param{addressParam()}, Codes: []string{"trader_not_found"},
+			Params: []*Param{traderAddress}, Codes: []string{"trader_not_found"},
 			Doc: "The wallet's forecasts together, by tenth of probability and by category. `murphy` splits the Brier score: it is " +
 				"`reliability` − `resolution` + `uncertainty` + `within_bins`.",
 		},
@@ -63,7 +58,7 @@ func (a *API) oracleLeaderboard(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	atLeast, limit, offset := int(call.values[oracleMin].n), int(call.values[oracleLimit].n), int(call.values[oracleOffset].n)
+	atLeast, limit, offset := call.number(oracleMin), call.number(oracleLimit), call.number(oracleOffset)
 	if atLeast == serving.RankedFrom && offset == 0 {
 		o := &v.oracle.leaderboard
 		v.oracle.once.Do(func() {
@@ -98,7 +93,7 @@ func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[0].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"math"
 	"net/url"
 	"slices"
@@ -34,8 +35,9 @@ const (
 	DayArg                   // YYYY-MM-DD; a data.Date
 )
 
-// Param is one parameter of a route. A parameter in the path is always there;
-// one in the query, or in a header, may be left out, and then Default holds.
+// Param is one parameter of a route, and the handle by which its value is read: see
+// Call.value. A parameter in the path is always there; one in the query, or in a header,
+// may be left out, and then Default holds.
 type Param struct {
 	Name     string
 	InPath   bool
@@ -48,6 +50,8 @@ type Param struct {
 	Pattern  string   // what the document says of the characters of a Text; "": no control characters
 	Many     int      // how often a query parameter may be repeated; 0 and 1: once
 	Required bool     // a query parameter that must be given
+
+	place int // in Params of every route that lists it: see prepareRoutes
 }
 
 // value is what a parameter holds in one call.
@@ -61,6 +65,55 @@ type value struct {
 
 // wallet is the value of a WalletArg.
 func (v *value) wallet() data.Address { return data.Address(v.hash[:20]) }
+
+// value is what p holds in this call, whose route must list p. It panics where the
+// route does not: it never gives the value of another parameter.
+func (call *Call) value(p *Param) *value {
+	if call.route.Params[p.place] != p {
+		panic("route " + call.route.Path + " does not list parameter " + p.Name)
+	}
+	return &call.values[p.place]
+}
+
+// number is the value of an Integer.
+func (call *Call) number(p *Param) int { return int(call.value(p).n) }
+
+// all are the values of a parameter that may be repeated; none where it is not given.
+func (call *Call) all(p *Param) iter.Seq[*value] {
+	return func(yield func(*value) bool) {
+		v := call.value(p)
+		more := v.given && yield(v)
+		for i := 0; more && i < len(v.more); i++ {
+			more = yield(&v.more[i])
+		}
+	}
+}
+
+// texts lists what a Text that may be repeated holds; nil where it is not given.
+func (call *Call) texts(p *Param) (list []string) {
+	for v := range call.all(p) {
+		list = append(list, v.text)
+	}
+	return list
+}
+
+// choices lists what a Choice that may be repeated holds; nil where it is not given.
+func (call *Call) choices(p *Param) (list []string) {
+	for v := range call.all(p) {
+		list = append(list, p.Choices[v.n])
+	}
+	return list
+}
+
+// givesNoneBut tells whether call gives no parameter, or p alone.
+func (call *Call) givesNoneBut(p *Param) bool {
+	for i, other := range call.route.Params {
+		if other != p && call.values[i].given {
+			return false
+		}
+	}
+	return true
+}
 
 // maxParams is how many parameters a route has at most.
 const maxParams = 48
@@ -189,9 +242,8 @@ func parseWallet(s string) (data.Address, error) {
 // readParams fills call with the parameters of its route, or tells which one is
 // at fault.
 func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
-	copy(call.values[:len(r.Params)], r.defaults[:])
-	for i := range r.Params {
-		p := &r.Params[i]
+	copy(call.values[:len(r.Params)], r.defaults)
+	for i, p := range r.Params {
 		text, given := p.pathOrHeader(c)
 		if !given {
 			continue
@@ -211,8 +263,8 @@ func (r *Route) readParams(c *fiber.Ctx, call *Call) *problem {
 			}
 		}
 	}
-	for i := range r.Params {
-		if p := &r.Params[i]; bad == nil && p.Required && !call.values[i].given {
+	for i, p := range r.Params {
+		if bad == nil && p.Required && !call.values[i].given {
 			bad = invalid(p.Name, "Give "+p.Name+": "+p.Doc+".")
 		}
 	}
@@ -240,8 +292,7 @@ func (p *Param) pathOrHeader(c *fiber.Ctx) (text string, given bool) {
 func joinLines(lines [][]byte) []byte { return bytes.Join(lines, []byte(", ")) }
 
 func (r *Route) readQuery(call *Call, name, text []byte) *problem {
-	for i := range r.Params {
-		p := &r.Params[i]
+	for i, p := range r.Params {
 		if p.InPath || p.InHeader || p.Name != string(name) {
 			continue
 		}
@@ -268,7 +319,7 @@ func tooManyValues(p *Param) *problem {
 }
 
 // describeQuery is the advice for an unknown query parameter.
-func describeQuery(params []Param) string {
+func describeQuery(params []*Param) string {
 	var names []string
 	for _, p := range params {
 		if !p.InPath && !p.InHeader {

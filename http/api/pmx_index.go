@@ -17,12 +17,14 @@ import (
 // indexRows is the most rows of an index history.
 const indexRows = 2000
 
-// The places of the parameters of GET /pmx-index/{name}/history.
-const (
-	indexName = iota
-	indexInterval
-	indexFrom
-	indexLimit
+// The parameters of GET /pmx-index/{name}/history.
+var (
+	indexName = &Param{Name: "name", InPath: true, Kind: Text, Min: 1, Max: 40,
+		Doc: "PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite, in any letter case"}
+	indexInterval = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Default: "1h", Doc: "length of a row"}
+	indexFrom     = &Param{Name: "from", Kind: Moment, Doc: "rows that begin at this time or later; left out: the newest rows"}
+	indexLimit    = &Param{Name: "limit", Kind: Integer, Default: "168", Min: 1, Max: indexRows,
+		Doc: "rows wanted: the first ones from `from` on, else the newest"}
 )
 
 // hoursOf is how many hours a choice of interval has.
@@ -39,23 +41,13 @@ func indexRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/pmx-index/{name}/history", Section: wire.Index, MaxRows: indexRows,
 			Summary: "How an index moved", serve: (*API).indexHistory, Reply: wire.PMXHistory{}, Codes: []string{"index_not_found"},
-			Params: []Param{
-				indexName: {Name: "name", InPath: true, Kind: Text, Min: 1, Max: 40,
-					Doc: "PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite, in any letter case"},
-				indexInterval: {Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Default: "1h", Doc: "length of a row"},
-				indexFrom:     {Name: "from", Kind: Moment, Doc: "rows that begin at this time or later; left out: the newest rows"},
-				indexLimit: {Name: "limit", Kind: Integer, Default: "168", Min: 1, Max: indexRows,
-					Doc: "rows wanted: the first ones from `from` on, else the newest"},
-			},
+			Params: []*Param{indexName, indexInterval, indexFrom, indexLimit},
 			Doc: "Rows of the values at every five minutes of an interval: open, high, low, close, and value, which equals close. " +
 				"Intervals are aligned to UTC; they hold the instants from their beginning to before their end. The one in which `as_of` " +
 				"lies is not over: `is_partial`. The plan's history cap may leave old rows out.",
 		},
 	}
 }
-
-// indexReader is what the index endpoints read from the database: nothing.
-type indexReader interface{}
 
 // indexBodies is what is encoded of a snapshot's index.
 type indexBodies struct {
@@ -168,14 +160,14 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	name, known := indexNamed(call.values[indexName].text)
+	name, known := indexNamed(call.value(indexName).text)
 	if !known {
 		return missing("index_not_found", "Ask for PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite.")
 	}
-	h := v.barsOf(name, call.route.Params[indexInterval].Choices, call.values[indexInterval].n)
-	limit := call.values[indexLimit].n
+	interval, limit := call.value(indexInterval).n, call.value(indexLimit).n
+	h := v.barsOf(name, interval)
 	e := envelope{tier: call.tier, maxRows: indexRows, hint: access.Nobody}
-	if f := &call.values[indexFrom]; f.given {
+	if f := call.value(indexFrom); f.given {
 		from := h.shown(call, max(h.oldest, (f.n+h.length()-1)/h.length()), &e)
 		mark, start := a.beginReply(call, v.asOf, e)
 		call.buf = appendRows(h.appendHead(call.buf), int(max(0, min(h.end, from+limit)-from)), func(b []byte, i int) []byte {
@@ -183,7 +175,7 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 		})
 		return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 	}
-	o := &v.index.newest[name][call.values[indexInterval].n]
+	o := &v.index.newest[name][interval]
 	first := max(h.oldest, h.end-indexRows)
 	o.once.Do(func() {
 		o.encode(append(h.appendHead(nil), '['), int(h.end-first), func(b []byte, i int) []byte { return h.appendBar(b, first+int64(i)) })
@@ -203,9 +195,9 @@ type bars struct {
 	oldest, end int64 // the first row, and the one behind the last
 }
 
-func (v *encodedSnapshot) barsOf(name index.Name, intervals []string, interval int64) bars {
+func (v *encodedSnapshot) barsOf(name index.Name, interval int64) bars {
 	x, hours := v.indexOf(), hoursOf(interval)
-	h := bars{v: v, x: x, name: name, interval: intervals[interval], hours: hours}
+	h := bars{v: v, x: x, name: name, interval: indexInterval.Choices[interval], hours: hours}
 	if x.Len() > 0 {
 		h.oldest, h.end = x.FirstHour/hours, (x.FirstHour+int64(x.Len())-1)/hours+1
 	}

@@ -16,7 +16,6 @@ type Reader interface {
 	marketReader
 	eventReader
 	whaleReader
-	indexReader
 	weatherReader
 }
 

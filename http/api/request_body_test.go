@@ -61,7 +61,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 
 // A parameter in a header is read like any other and is no query parameter.
 func TestParametersInHeaders(t *testing.T) {
-	r := Route{Params: []Param{{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 5}}}
+	r := Route{Params: []*Param{{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 5}}}
 	for _, c := range []struct{ header, query, text, code string }{
 		{"abc", "", "abc", ""}, {"", "", "", ""}, {"toolong", "", "", "invalid_parameter"}, {"", "Idempotency-Key=abc", "", "unknown_parameter"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -23,7 +24,7 @@ type Route struct {
 	// MaxItems is the most rows of an answer where limit counts what has several rows,
 	// such as days; 0: MaxRows.
 	MaxItems int
-	Params   []Param
+	Params   []*Param
 	Doc      string   // what the summary has no room for, in Markdown
 	Reply    any      // a value of the wire type that a 200 carries; nil for a file
 	Media    []string // media types of a 200 that is a file and no JSON
@@ -36,40 +37,50 @@ type Route struct {
 	Aliases bool
 
 	serve      func(a *API, c *fiber.Ctx, call *Call) error
-	index      int // in the table, from 1
-	defaults   [maxParams]value
+	index      int     // in the table, from 1
+	defaults   []value // of Params
 	knownQuery string
 }
 
-func limitParam(def string, most int64) Param {
-	return Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "rows wanted; the plan's row cap may trim it"}
+func limitParam(def string, most int64) *Param {
+	return &Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "rows wanted; the plan's row cap may trim it"}
+}
+
+// about describes a parameter in other words than its kind has.
+func (p *Param) about(doc string) *Param {
+	p.Doc = doc
+	return p
 }
 
 // offsetParam skips rows of a ranked list.
-func offsetParam() Param {
-	return Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "rows to skip"}
+func offsetParam() *Param {
+	return &Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "rows to skip"}
 }
 
 // cursorParam goes on where an earlier page ended.
-func cursorParam() Param {
-	return Param{Name: "cursor", Kind: CursorArg, Doc: "next_cursor of the page before, with the same other parameters"}
+func cursorParam() *Param {
+	return &Param{Name: "cursor", Kind: CursorArg, Doc: "next_cursor of the page before, with the same other parameters"}
 }
 
 // periodParam is the rolling window of a ranking.
-func periodParam() Param {
-	p := Param{Name: "period", Kind: Choice, Default: serving.Week.String(), Doc: "rolling window that ends at as_of"}
+func periodParam() *Param {
+	p := &Param{Name: "period", Kind: Choice, Default: serving.Week.String(), Doc: "rolling window that ends at as_of"}
 	for period := range serving.Periods {
 		p.Choices = append(p.Choices, period.String())
 	}
 	return p
 }
 
-// Routes is the table of all endpoints, in the order of the reference.
-func Routes() []Route {
-	return slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
+// Routes is the table of all endpoints, in the order of the reference. It is shared and
+// must not be changed.
+func Routes() []Route { return routeTable() }
+
+// routeTable makes the table once: what it lists as parameters are variables of the package.
+var routeTable = sync.OnceValue(func() []Route {
+	return prepareRoutes(slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
 		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), weatherRoutes(), weatherSeriesRoutes(), weatherTraderRoutes(),
-		accountRoutes())
-}
+		accountRoutes()))
+})
 
 // transportCodes are what any request may be answered with before its endpoint is
 // asked: see transportProblem, HTTPSRequired and Opening.
@@ -85,7 +96,7 @@ func (r *Route) ProblemCodes() []string {
 		codes = append(codes, "invalid_parameter")
 	}
 	codes = append(codes, "unknown_parameter")
-	if slices.ContainsFunc(r.Params, func(p Param) bool { return p.Kind == CursorArg }) {
+	if slices.ContainsFunc(r.Params, func(p *Param) bool { return p.Kind == CursorArg }) {
 		codes = append(codes, "invalid_cursor")
 	}
 	if r.Body != nil {
@@ -103,29 +114,36 @@ func (r *Route) ProblemCodes() []string {
 	return codes
 }
 
-// prepareRoutes works out what the table implies: parsed defaults and advice.
-func prepareRoutes(routes []Route) ([]Route, error) {
+// prepareRoutes works out what the table implies: the places of parameters, parsed
+// defaults and advice. It panics on a table that is wrong, which is a fault of the program.
+func prepareRoutes(routes []Route) []Route {
+	for i := range routes {
+		for place, p := range routes[i].Params {
+			p.place = place
+		}
+	}
 	for i := range routes {
 		r := &routes[i]
-		r.index = i + 1
-		r.knownQuery = describeQuery(r.Params)
+		r.index, r.knownQuery, r.defaults = i+1, describeQuery(r.Params), make([]value, len(r.Params))
 		if len(r.Params) > maxParams {
-			return nil, fmt.Errorf("route %s: %d parameters, at most %d", r.Path, len(r.Params), maxParams)
+			panic(fmt.Sprintf("route %s: %d parameters, at most %d", r.Path, len(r.Params), maxParams))
 		}
-		for j := range r.Params {
-			p := &r.Params[j]
+		for place, p := range r.Params {
+			if p.place != place {
+				panic(fmt.Sprintf("route %s: parameter %s has another place in a route that lists it too", r.Path, p.Name))
+			}
 			if p.InPath || p.Default == "" {
 				continue
 			}
 			v, bad := p.parse(p.Default)
 			if bad != nil {
-				return nil, fmt.Errorf("route %s: default of %w", r.Path, bad)
+				panic(fmt.Sprintf("route %s: default of %v", r.Path, bad))
 			}
 			v.given = false
-			r.defaults[j] = v
+			r.defaults[place] = v
 		}
 	}
-	return routes, nil
+	return routes
 }
 
 // fixed tells whether the path has no parameter.

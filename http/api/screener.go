@@ -17,21 +17,30 @@ import (
 // screenRows is the most rows a page of the screener has.
 const screenRows = 200
 
-// The places of the parameters of GET /screener behind its filters.
-const (
-	screenSort = iota + screenFilters
-	screenOrder
-	screenFieldList
-	screenLimit
-	screenCursor
+// The parameters of GET /screener behind its filters.
+var (
+	screenSort      = sortParam()
+	screenOrder     = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "greatest or least first; what is not known comes last in either"}
+	screenFieldList = &Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Pattern: listPattern(rowMembers()),
+		Doc: "members wanted of each row, separated by commas; may be repeated"}
+	screenLimit  = limitParam("50", screenRows)
+	screenCursor = cursorParam()
 )
+
+func sortParam() *Param {
+	p := &Param{Name: "sort", Kind: Choice, Default: figureOf(screen.Volume24h).name, Doc: "figure or time to sort by"}
+	for f := range screen.Fields {
+		p.Choices = append(p.Choices, figureOf(f).name)
+	}
+	return p
+}
 
 func screenerRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/screener", Section: wire.Screener, MaxRows: screenRows,
 			Summary: "Markets by any of their figures", serve: (*API).screener, Reply: wire.Page[wire.ScreenerRow]{},
-			Params: screenerParams(), Codes: []string{"invalid_cursor"},
+			Params: append(filterParams(), screenSort, screenOrder, screenFieldList, screenLimit, screenCursor), Codes: []string{"invalid_cursor"},
 			Doc: "Every filter that is given must hold. A market whose figure is not known passes no minimum and no maximum of it, " +
 				"and comes last in both orders. Ties go by `volume`, the greatest first, then by `condition_id`. " +
 				"Walk on with `next_cursor`: all pages of a walk are of the data that its first page was of, as their `as_of` says, " +
@@ -47,35 +56,21 @@ func screenerRoutes() []Route {
 	}
 }
 
-func screenerParams() []Param {
-	sort := Param{Name: "sort", Kind: Choice, Default: figureOf(screen.Volume24h).name, Doc: "figure or time to sort by"}
-	for f := range screen.Fields {
-		sort.Choices = append(sort.Choices, figureOf(f).name)
-	}
-	return append(filterParams(),
-		sort,
-		Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "greatest or least first; what is not known comes last in either"},
-		Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Pattern: listPattern(rowMembers()), Doc: "members wanted of each row, separated by commas; may be repeated"},
-		limitParam("50", screenRows),
-		cursorParam(),
-	)
-}
-
 // screener answers GET /screener.
 func (a *API) screener(c *fiber.Ctx, call *Call) error {
 	v, err := a.current()
 	if err != nil {
 		return err
 	}
-	if call.unfilteredScreener() {
+	if call.givesNoneBut(screenLimit) {
 		return a.sendEncoded(c, call, v, a.screenerFirstPage(v, call))
 	}
-	members, bad := a.members(call, screenFieldList)
+	members, bad := a.members(call)
 	if bad != nil {
 		return bad
 	}
 	w, after := v.markets, (*screen.Place)(nil)
-	position, bad := a.openCursor(call, call.values[screenCursor].text)
+	position, bad := a.openCursor(call, call.value(screenCursor).text)
 	if bad == nil && position != nil {
 		w, after, bad = a.readScreenerPosition(position, v, call.Start)
 	}
@@ -87,9 +82,9 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 		return bad
 	}
 	defer q.release()
-	limit := int(call.values[screenLimit].n)
+	limit := call.number(screenLimit)
 	n := call.pageRows(limit)
-	order := screen.Order{Field: screen.Field(call.values[screenSort].n), Ascending: call.values[screenOrder].n == 1}
+	order := screen.Order{Field: screen.Field(call.value(screenSort).n), Ascending: call.value(screenOrder).n == 1}
 	ids := w.columns().Top(&q.Filter, order, after, n+1, w.condition)
 	more := len(ids) > n
 	ids = ids[:min(n, len(ids))]
@@ -105,16 +100,6 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 		return append(appendRow(append(b, '{'), members, &r), '}')
 	})
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
-}
-
-// unfilteredScreener tells whether call gives no parameter but limit.
-func (call *Call) unfilteredScreener() bool {
-	for i := range call.values[:screenCursor+1] {
-		if i != screenLimit && call.values[i].given {
-			return false
-		}
-	}
-	return true
 }
 
 // nextScreenerCursor makes the cursor that goes on behind market id of epoch w.
@@ -147,7 +132,7 @@ type screenerFirstPage struct {
 // screenerFirstPage gives the answer to call, made at its first use.
 func (a *API) screenerFirstPage(v *encodedSnapshot, call *Call) *encodedBody {
 	f, w := &v.screener, v.markets
-	limit := int(call.values[screenLimit].n)
+	limit := call.number(screenLimit)
 	slot := &f.replies[call.tier][limit]
 	if r := slot.Load(); r != nil {
 		if len(f.ids) > call.pageRows(limit) {

@@ -11,24 +11,26 @@ import (
 	"pmx/rollups/serving/search"
 )
 
-// The places of the parameters that GET /screener and GET /screener/summary share.
-const (
-	screenQ = iota
-	screenCategory
-	screenNoCategory
-	screenTag
-	screenNoTag
-	screenStatus
-	screenEvent
-	screenNegRisk
-	screenResolved
-	screenEndsAfter
-	screenEndsBefore
-	screenCreatedAfter
-	screenCreatedBefore
-	screenMin                             // of the first figure; its max follows, then the next figure
-	screenFilters = screenMin + 2*figures // how many they are
+// The parameters that GET /screener and GET /screener/summary share.
+var (
+	screenQ          = queryParam(false)
+	screenCategory   = categoryParam()
+	screenNoCategory = &Param{Name: "exclude_category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
+		Doc: "leave the markets of this category out; may be repeated" + categoryDoc}
+	screenTag           = &Param{Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; repeated: with any of them"}
+	screenNoTag         = &Param{Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "leave the markets with this tag out; may be repeated"}
+	screenStatus        = statusParam()
+	screenEvent         = &Param{Name: "event_id", Kind: Text, Min: 1, Max: 300, Doc: "markets of this event, named by its id or slug"}
+	screenNegRisk       = &Param{Name: "neg_risk", Kind: Choice, Choices: yesNo(), Doc: "markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known"}
+	screenResolved      = &Param{Name: "has_resolution", Kind: Choice, Choices: yesNo(), Doc: "markets whose payouts are (true) or are not (false) known"}
+	screenEndsAfter     = &Param{Name: "ends_after", Kind: Moment, Doc: "markets that end at this time or later"}
+	screenEndsBefore    = &Param{Name: "ends_before", Kind: Moment, Doc: "markets that end before this time"}
+	screenCreatedAfter  = &Param{Name: "created_after", Kind: Moment, Doc: "markets made at this time or later"}
+	screenCreatedBefore = &Param{Name: "created_before", Kind: Moment, Doc: "markets made before this time"}
+	screenRanges        = rangeParams()
 )
+
+func yesNo() []string { return []string{"true", "false"} }
 
 // figures is how many of the screener's fields have a minimum and a maximum as
 // parameters: those before the times.
@@ -72,45 +74,38 @@ func figureOf(f screen.Field) figure {
 // filterNames is how often a filter by name may be repeated.
 const filterNames = 20
 
-func queryParam() Param {
-	return Param{Name: "q", Kind: Text, Min: 1, Max: 100, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit"}
+func queryParam(required bool) *Param {
+	return &Param{Name: "q", Kind: Text, Min: 1, Max: 100, Required: required, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit"}
 }
 
-func statusParam() Param {
+func statusParam() *Param {
 	var states []string
 	for _, s := range serving.Statuses {
 		states = append(states, string(s))
 	}
-	return Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
+	return &Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
 }
 
-// filterParams are the filters of the screener.
-func filterParams() []Param {
-	yesNo := []string{"true", "false"}
-	params := []Param{
-		screenQ:        queryParam(),
-		screenCategory: categoryParam(),
-		screenNoCategory: {Name: "exclude_category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
-			Doc: "leave the markets of this category out; may be repeated" + categoryDoc},
-		screenTag:           {Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; repeated: with any of them"},
-		screenNoTag:         {Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "leave the markets with this tag out; may be repeated"},
-		screenStatus:        statusParam(),
-		screenEvent:         {Name: "event_id", Kind: Text, Min: 1, Max: 300, Doc: "markets of this event, named by its id or slug"},
-		screenNegRisk:       {Name: "neg_risk", Kind: Choice, Choices: yesNo, Doc: "markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known"},
-		screenResolved:      {Name: "has_resolution", Kind: Choice, Choices: yesNo, Doc: "markets whose payouts are (true) or are not (false) known"},
-		screenEndsAfter:     {Name: "ends_after", Kind: Moment, Doc: "markets that end at this time or later"},
-		screenEndsBefore:    {Name: "ends_before", Kind: Moment, Doc: "markets that end before this time"},
-		screenCreatedAfter:  {Name: "created_after", Kind: Moment, Doc: "markets made at this time or later"},
-		screenCreatedBefore: {Name: "created_before", Kind: Moment, Doc: "markets made before this time"},
-	}
-	for i := range figures {
+// rangeParams are the minimum and the maximum of every figure.
+func rangeParams() (all [figures]struct{ least, most *Param }) {
+	for i := range all {
 		f := figureOf(screen.Field(i))
 		kind := Decimal
 		if f.count {
 			kind = Integer
 		}
-		params = append(params, Param{Name: "min_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at least"},
-			Param{Name: "max_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at most"})
+		all[i].least = &Param{Name: "min_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at least"}
+		all[i].most = &Param{Name: "max_" + f.name, Kind: kind, Min: f.least, Max: f.most, Doc: f.about + ", at most"}
+	}
+	return all
+}
+
+// filterParams are the filters of the screener.
+func filterParams() []*Param {
+	params := []*Param{screenQ, screenCategory, screenNoCategory, screenTag, screenNoTag, screenStatus, screenEvent, screenNegRisk, screenResolved,
+		screenEndsAfter, screenEndsBefore, screenCreatedAfter, screenCreatedBefore}
+	for _, r := range screenRanges {
+		params = append(params, r.least, r.most)
 	}
 	return params
 }
@@ -128,8 +123,7 @@ func (s *screening) release() {
 	}
 }
 
-// screening reads the filters of call, whose parameters begin with filterParams,
-// for the markets of w. The caller releases it.
+// screening reads the filters of call for the markets of w. The caller releases it.
 func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 	s := &screening{}
 	words, bad := call.words(screenQ)
@@ -143,7 +137,7 @@ func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 		return nil, bad
 	}
 	s.Tags, s.NoTags = call.texts(screenTag), call.texts(screenNoTag)
-	if event := &call.values[screenEvent]; event.given {
+	if event := call.value(screenEvent); event.given {
 		s.Within = append(s.Within, eventSet(w.catalog, event.text))
 	}
 	if words != nil && w.screener != nil {
@@ -154,8 +148,8 @@ func (call *Call) screening(w *marketEpoch) (*screening, *problem) {
 }
 
 // words are those of a query; nil where it is not given.
-func (call *Call) words(param int) ([]string, *problem) {
-	v := &call.values[param]
+func (call *Call) words(p *Param) ([]string, *problem) {
+	v := call.value(p)
 	if !v.given {
 		return nil, nil
 	}
@@ -179,8 +173,8 @@ func eventSet(c *serving.Catalog, key string) screen.Set {
 
 // ranges adds the ranges of figures and times that call gives.
 func (call *Call) ranges(f *screen.Filter) *problem {
-	for i := range figures {
-		low, high := &call.values[screenMin+2*i], &call.values[screenMin+2*i+1]
+	for i, p := range screenRanges {
+		low, high := call.value(p.least), call.value(p.most)
 		if !low.given && !high.given {
 			continue
 		}
@@ -199,10 +193,10 @@ func (call *Call) ranges(f *screen.Filter) *problem {
 	}
 	for _, t := range []struct {
 		field         screen.Field
-		after, before int
+		after, before *Param
 		name          string
 	}{{screen.EndDate, screenEndsAfter, screenEndsBefore, "ends"}, {screen.CreatedAt, screenCreatedAfter, screenCreatedBefore, "created"}} {
-		after, before := &call.values[t.after], &call.values[t.before]
+		after, before := call.value(t.after), call.value(t.before)
 		if !after.given && !before.given {
 			continue
 		}
@@ -231,7 +225,7 @@ func (call *Call) classes(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 	if bad != nil {
 		return nil, bad
 	}
-	states, negRisk, resolved := call.choices(screenStatus), &call.values[screenNegRisk], &call.values[screenResolved]
+	states, negRisk, resolved := call.choices(screenStatus), call.value(screenNegRisk), call.value(screenResolved)
 	if categories == nil && noCategories == nil && states == nil && !negRisk.given && !resolved.given {
 		return nil, nil
 	}
@@ -245,32 +239,4 @@ func (call *Call) classes(w *marketEpoch) (func(*screen.Class) bool, *problem) {
 		}
 		return true
 	}, nil
-}
-
-// texts lists what a Text that may be repeated holds; nil where it is not given.
-func (call *Call) texts(param int) []string {
-	v := &call.values[param]
-	if !v.given {
-		return nil
-	}
-	list := []string{v.text}
-	for i := range v.more {
-		list = append(list, v.more[i].text)
-	}
-	return list
-}
-
-// choices lists what a Choice that may be repeated holds; nil where it is not
-// given.
-func (call *Call) choices(param int) []string {
-	v := &call.values[param]
-	if !v.given {
-		return nil
-	}
-	all := call.route.Params[param].Choices
-	list := []string{all[v.n]}
-	for i := range v.more {
-		list = append(list, all[v.more[i].n])
-	}
-	return list
 }

@@ -46,7 +46,7 @@ func rowMembers() []rowMember {
 		text("category", func(m *serving.Market) string { return m.Category }),
 		texts("tags", func(m *serving.Market) []string { return m.Tags }),
 		text("status", func(m *serving.Market) string { return string(m.Status()) }),
-		{"neg_risk", func(b []byte, r *screenRow) []byte { return appendKnown(b, r.market.NegRisk) }},
+		{"neg_risk", func(b []byte, r *screenRow) []byte { return appendFlag(b, r.market.NegRisk) }},
 		texts("outcomes", func(m *serving.Market) []string { return m.Outcomes }),
 		figureMember(screen.Price), figureMember(screen.PriceChange24h), figureMember(screen.Spread), figureMember(screen.Liquidity),
 		figureMember(screen.Volume24h), figureMember(screen.Volume7d), figureMember(screen.Volume30d), figureMember(screen.Volume),
@@ -74,14 +74,6 @@ func figureMember(f screen.Field) rowMember {
 	}}
 }
 
-// appendKnown adds true, false or null.
-func appendKnown(b []byte, v *bool) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return appendBool(b, *v)
-}
-
 // appendRow writes the members of a row, without braces.
 func appendRow(b []byte, members []rowMember, r *screenRow) []byte {
 	for i := range members {
@@ -96,13 +88,13 @@ func appendRow(b []byte, members []rowMember, r *screenRow) []byte {
 
 // members reads the names that the parameter fields lists: all where it is not
 // given. Their order is that of the row, whatever order they are asked in.
-func (a *API) members(call *Call, param int) ([]rowMember, *problem) {
-	v := &call.values[param]
-	if !v.given {
+func (a *API) members(call *Call) ([]rowMember, *problem) {
+	lists := call.texts(screenFieldList)
+	if lists == nil {
 		return a.rowMembers, nil
 	}
 	asked := make([]bool, len(a.rowMembers))
-	for _, list := range call.texts(param) {
+	for _, list := range lists {
 		for name := range strings.SplitSeq(list, ",") {
 			at := slices.IndexFunc(a.rowMembers, func(m rowMember) bool { return m.name == strings.TrimSpace(name) })
 			if at < 0 {

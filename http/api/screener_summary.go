@@ -81,7 +81,7 @@ func appendSum(b []byte, s screen.Sum) []byte {
 // everyStatus lists the four states in a fixed order, those of no market too.
 func everyStatus(known []screen.Facet) []screen.Facet {
 	var all []screen.Facet
-	for _, name := range statusParam().Choices {
+	for _, name := range screenStatus.Choices {
 		facet := screen.Facet{Name: name}
 		for _, f := range known {
 			if f.Name == name {

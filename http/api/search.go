@@ -14,21 +14,19 @@ import (
 // searchRows is the most rows a search gives.
 const searchRows = 200
 
-// The places of the parameters of GET /markets/search.
-const (
-	searchQ = iota
-	searchCategory
-	searchStatus
-	searchLimit
+// The parameters of GET /markets/search.
+var (
+	searchQ        = queryParam(true)
+	searchCategory = categoryParam()
+	searchStatus   = statusParam()
+	searchLimit    = limitParam("50", searchRows)
 )
 
 func searchRoutes() []Route {
-	q := queryParam()
-	q.Required = true
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/markets/search", Section: wire.Market, MaxRows: searchRows,
 		Summary: "Markets by the words of their titles", serve: (*API).marketSearch, Reply: wire.MarketHits{},
-		Params: []Param{searchQ: q, searchCategory: categoryParam(), searchStatus: statusParam(), searchLimit: limitParam("50", searchRows)},
+		Params: []*Param{searchQ, searchCategory, searchStatus, searchLimit},
 		Doc: "Letter case and accents do not count, and a word may be cut short. One word of four letters or more, digits apart, may have a typo: " +
 			"a letter too many, missing or wrong, or two neighbours swapped. Order: `match` as it is listed, then `volume_24h`, then `volume`, " +
 			"the greatest first, then `condition_id`. `total` counts every market that matches.",
@@ -63,8 +61,9 @@ func (a *API) marketSearch(c *fiber.Ctx, call *Call) error {
 	if bad != nil {
 		return bad
 	}
-	hits, total := v.markets.find(words, class, min(int(call.values[searchLimit].n), call.tier.Caps().Rows))
-	e, n := call.listEnvelope(int(call.values[searchLimit].n), total)
+	limit := call.number(searchLimit)
+	hits, total := v.markets.find(words, class, min(limit, call.tier.Caps().Rows))
+	e, n := call.listEnvelope(limit, total)
 	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = strconv.AppendInt(append(call.buf, `,"total":`...), int64(total), 10)
 	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte {

@@ -22,6 +22,10 @@ const (
 	microsPerDay  = 24 * microsPerHour
 )
 
+// statsDays is the parameter of GET /stats/daily.
+var statsDays = &Param{Name: "days", Kind: Integer, Default: "30", Min: 1, Max: dailyStatsRows,
+	Doc: "days wanted, the newest; the plan's history cap may trim them"}
+
 func statsRoutes() []Route {
 	return []Route{
 		{
@@ -40,10 +44,7 @@ func statsRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/stats/daily", Section: wire.Stats, MaxRows: dailyStatsRows,
 			Summary: "The venue day by day", serve: (*API).statsDaily, Reply: wire.StatsSeries[wire.StatsDay]{},
-			Params: []Param{{
-				Name: "days", Kind: Integer, Default: "30", Min: 1, Max: dailyStatsRows,
-				Doc: "days wanted, the newest; the plan's history cap may trim them",
-			}},
+			Params: []*Param{statsDays},
 			Doc: "UTC days, oldest first, from the first trade's on, up to the one in which `as_of` lies, which is not over: " +
 				"`is_partial`. A day without a trade is a row of zeros. A wallet or market is new on the day of its first fill.",
 		},
@@ -123,7 +124,7 @@ func (a *API) statsDaily(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	return a.sendEncoded(c, call, v, a.daysReply(v, call, int(call.values[0].n)))
+	return a.sendEncoded(c, call, v, a.daysReply(v, call, call.number(statsDays)))
 }
 
 // countOlder counts the buckets at the beginning of list that were over before start

@@ -10,16 +10,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-func addressParam() Param {
-	return Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
-}
+// traderAddress is the wallet in the path, which stands first wherever it does.
+var traderAddress = &Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
 
 func traderRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/trader/{address}/stats", Section: wire.Trader,
 			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
-			Params: []Param{addressParam()}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
+			Params: []*Param{traderAddress}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
 		},
 		dailyRoute(), holdingsRoute(), tradesRoute(), compareRoute(),
 	}
@@ -41,7 +40,7 @@ func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[0].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}

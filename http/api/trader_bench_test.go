@@ -38,7 +38,7 @@ func (r *sameWallet) WalletDays(_ context.Context, dst []serving.DaySum, _ int32
 	return append(dst, r.days...), nil
 }
 
-func (r *sameWallet) WalletAtHand(int32, int64) bool { return true }
+func (r *sameWallet) WalletInMemory(int32, int64) bool { return true }
 
 // BenchmarkWallet measures what the handlers of one wallet cost beyond the reads.
 func BenchmarkWallet(b *testing.B) {

@@ -13,12 +13,15 @@ import (
 // maxCompared is how many wallets can be compared at most, on any plan.
 const maxCompared = 10
 
+// comparedWallets is the parameter of GET /trader/compare.
+var comparedWallets = &Param{Name: "address", Kind: WalletArg, Many: maxCompared, Required: true,
+	Doc: "wallet address; repeat the parameter for each wallet"}
+
 func compareRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/compare", Section: wire.Trader, MaxRows: maxCompared,
 		Summary: "Lifetime summaries of wallets side by side", serve: (*API).traderCompare, Reply: wire.Series[wire.TraderComparison]{},
-		Params: []Param{{Name: "address", Kind: WalletArg, Many: maxCompared, Required: true,
-			Doc: "wallet address; repeat the parameter for each wallet"}},
+		Params: []*Param{comparedWallets},
 		Doc: "One row per wallet in the order given; a wallet given twice is one row. The plan says how many are shown: free 1, " +
 			"explorer 2, trader 3, alpha 10; those beyond are left out and the reply says `truncated`. A wallet that never traded " +
 			"is a row with `found: false` and null figures.",
@@ -32,7 +35,7 @@ func (a *API) traderCompare(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	var wallets []data.Address
-	for _, given := range append([]value{call.values[0]}, call.values[0].more...) {
+	for given := range call.all(comparedWallets) {
 		if wallet := given.wallet(); !slices.Contains(wallets, wallet) {
 			wallets = append(wallets, wallet)
 		}

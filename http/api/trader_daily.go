@@ -12,22 +12,16 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /trader/{address}/activity/daily.
-const (
-	dailyAddress = iota
-	dailyLimit
-)
-
 // dailyRows is the most days that a reply shows.
 const dailyRows = 365
 
+var dailyLimit = limitParam("90", dailyRows).about("days wanted, the newest; the plan's history cap may trim them")
+
 func dailyRoute() Route {
-	limit := limitParam("90", dailyRows)
-	limit.Doc = "days wanted, the newest; the plan's history cap may trim them"
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/activity/daily", Section: wire.Trader, MaxRows: dailyRows,
 		Summary: "What a wallet did day by day, newest first", serve: (*API).traderDaily, Reply: wire.Series[wire.WalletDay]{},
-		Params: []Param{dailyAddress: addressParam(), dailyLimit: limit},
+		Params: []*Param{traderAddress, dailyLimit},
 		Codes:  []string{"trader_not_found"},
 		Doc: "One row per UTC day on which the wallet traded or a market it holds was resolved; other days are left out. " +
 			"A resolution counts on its own day, whenever the market was traded; one later than as_of not yet. One whose time is " +
@@ -50,7 +44,7 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[dailyAddress].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}
@@ -99,7 +93,7 @@ func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPa
 // shownDays takes the newest rows that were asked for, of those that the plan
 // shows: days of which any part is within its history.
 func shownDays(call *Call, snap *serving.Snapshot, rows []walletDay) ([]walletDay, envelope) {
-	asked := rows[max(0, len(rows)-int(call.values[dailyLimit].n)):]
+	asked := rows[max(0, len(rows)-call.number(dailyLimit)):]
 	e := envelope{tier: call.tier, maxRows: dailyRows, hint: access.Nobody}
 	first := serving.DayOf(call.historyStart(snap))
 	shown := asked

@@ -9,17 +9,13 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /trader/{address}/markets.
-const (
-	holdingsAddress = iota
-	holdingsLimit
-)
+var holdingsLimit = limitParam("50", walletRows)
 
 func holdingsRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/markets", Section: wire.Trader, MaxRows: walletRows,
 		Summary: "Markets of a wallet by its volume in them", serve: (*API).traderMarkets, Reply: wire.WalletMarkets{},
-		Params: []Param{holdingsAddress: addressParam(), holdingsLimit: limitParam("50", walletRows)},
+		Params: []*Param{traderAddress, holdingsLimit},
 		Codes:  []string{"trader_not_found"},
 		Doc: "Lifetime figures of each market the wallet traded, by volume, ties by condition id. Fills whose market is not known " +
 			"are one row with a null `condition_id`. `total` counts the rows there are and `totals` adds all of them up: " +
@@ -33,7 +29,7 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[holdingsAddress].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}
@@ -43,7 +39,7 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	e, n := call.listEnvelope(int(call.values[holdingsLimit].n), l.total)
+	e, n := call.listEnvelope(call.number(holdingsLimit), l.total)
 	mark, start := a.beginReply(call, v.asOf, e)
 	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(l.total), 10)
 	b = appendWalletTotals(append(b, `,"totals":`...), &l.totals)

@@ -12,18 +12,13 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /trader/{address}/trades.
-const (
-	tradesAddress = iota
-	tradesLimit
-	tradesCursor
-)
+var tradesLimit, tradesCursor = limitParam("50", walletRows), cursorParam()
 
 func tradesRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/trades", Section: wire.Trader, MaxRows: walletRows,
 		Summary: "Fills of a wallet, newest first", serve: (*API).traderTrades, Reply: wire.Page[wire.Trade]{},
-		Params: []Param{tradesAddress: addressParam(), tradesLimit: limitParam("50", walletRows), tradesCursor: cursorParam()},
+		Params: []*Param{traderAddress, tradesLimit, tradesCursor},
 		Codes:  []string{"trader_not_found", "invalid_cursor"},
 		Doc: "One row per fill, the wallet's own side of it. Order: time, then transaction hash, side, shares, dollars and token id, " +
 			"all descending. Walk on with `next_cursor`: fills that come in meanwhile neither shift nor repeat a page. " +
@@ -39,11 +34,11 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	trader, err := v.trader(call.values[tradesAddress].wallet())
+	trader, err := v.trader(call.value(traderAddress).wallet())
 	if err != nil {
 		return err
 	}
-	place, bad := a.openCursor(call, call.values[tradesCursor].text)
+	place, bad := a.openCursor(call, call.value(tradesCursor).text)
 	if bad != nil {
 		return bad
 	}
@@ -53,7 +48,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)
-	limit := int(call.values[tradesLimit].n)
+	limit := call.number(tradesLimit)
 	n := call.pageRows(limit)
 	fills, err := a.walletFills(v, w, &trader, after, n+1)
 	if err != nil {

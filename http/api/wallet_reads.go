@@ -76,7 +76,7 @@ func (a *API) bookSummary(v *encodedSnapshot, w *scratch, t *serving.Trader) (bo
 	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
 		return a.computeBookSummary(context.Background(), v, w, t.ID)
 	}
-	return cachedRead(a, v, fmt.Sprint("ledger ", t.ID), func(ctx context.Context) (bookSummary, error) {
+	return cachedRead(a, v, fmt.Sprint("book ", t.ID), func(ctx context.Context) (bookSummary, error) {
 		w := scratch{} // its memory goes with what is kept
 		l, err := a.computeBookSummary(ctx, v, &w, t.ID)
 		l.top = slices.Clone(l.top)

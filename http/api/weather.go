@@ -29,21 +29,21 @@ func weatherRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}", Section: wire.Weather, Summary: "One city of the weather desk",
 			serve: (*API).weatherCity, Reply: wire.One[wire.WeatherCityCard]{}, Aliases: true, Codes: []string{"city_not_found"},
-			Params: []Param{cityParam()},
+			Params: []*Param{deskCity},
 			Doc: deskDoc + "Beside the row of `/weather/cities`: what the station measured today so far, the newest word of every source, " +
 				"their means, the last days' measurements, and the events that can be traded with what weather and market say of them.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}/markets", Section: wire.Weather, MaxRows: bracketRows,
 			Summary: "Brackets that can be traded", serve: (*API).weatherMarkets, Reply: wire.WeatherMarkets{}, Aliases: true,
-			Codes: []string{"city_not_found"}, Params: marketsParams(),
+			Codes: []string{"city_not_found"}, Params: []*Param{deskCity, laddersDate, laddersMetric, laddersLimit},
 			Doc: "`volume` is lifetime dollars of the bracket. `p_model` is the probability by a normal distribution about the consensus " +
 				"of the sources, less its bias and as wide as it was off in this city at this lead (`estimate`), cut at what the station has " +
 				"measured today: a model gap, no advice. docs/weather.md has the method.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/bot-bundle", Section: wire.Weather, Summary: "The desk in short, for bots",
-			serve: (*API).weatherBundle, Reply: wire.WeatherBundle{}, Params: bundleParams(),
+			serve: (*API).weatherBundle, Reply: wire.WeatherBundle{}, Params: []*Param{bundleCities, bundleDate, bundleMetric, bundleMinVolume, bundleInclude},
 			Doc: "Cities with events that can be traded, each event with forecasts, consensus, observations, prices and probabilities. " +
 				"Brackets stand column by column, from the coldest up, in the order of `/weather/city/{city}/markets`; their condition and " +
 				"token ids, which never change, come with `include=ids`. No bundle has more than 200 KB: `left_out` says what did not fit, " +

@@ -20,37 +20,26 @@ const (
 	actualRows = 10 * actualDays
 )
 
-// The places of the parameters of GET /weather/city/{city}/actuals.
-const (
-	actualsCity = iota
-	actualsLimit
-	actualsKind
-	actualsMetric
-	actualsSource
+// The parameters of GET /weather/city/{city}/actuals.
+var (
+	actualsLimit  = pastDaysParam()
+	actualsKind   = &Param{Name: "kind", Kind: Choice, Choices: []string{settledKind, data.KindStation.String(), data.KindReanalysis.String()}, Doc: "this kind alone"}
+	actualsMetric = metricParam("", "highs or lows alone")
+	actualsSource = sourceParam()
 )
 
-// The kinds that actuals are asked by.
-const (
-	settledKind = iota
-	stationKind
-	reanalysisKind
-)
+// settledKind is the kind of what an event's settlement tells.
+const settledKind = "settled"
 
-func pastDaysParam() Param {
-	p := limitParam("30", actualDays)
-	p.Doc = "days wanted, the newest of which there is anything to show; the plan's history cap may trim them"
-	return p
+func pastDaysParam() *Param {
+	return limitParam("30", actualDays).about("days wanted, the newest of which there is anything to show; the plan's history cap may trim them")
 }
 
 func actualsRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/actuals", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Observed daily highs and lows", serve: (*API).cityActuals, Reply: wire.CityActuals{}, Codes: []string{"city_not_found"},
-		Params: []Param{
-			actualsCity: cityParam(), actualsLimit: pastDaysParam(),
-			actualsKind:   {Name: "kind", Kind: Choice, Choices: []string{settledKind: "settled", stationKind: "station", reanalysisKind: "reanalysis"}, Doc: "this kind alone"},
-			actualsMetric: metricParam("", "highs or lows alone"), actualsSource: sourceParam(),
-		},
+		Params: []*Param{deskCity, actualsLimit, actualsKind, actualsMetric, actualsSource},
 		Doc: "A row per day and source, newest day first; `limit` and `max_rows` count days. `settled` is the bracket that won an event, which is all that a settlement tells; " +
 			"`station` is measured, by single reports (`observations` tells of how many) or in a daily summary; `reanalysis` is computed on a grid " +
 			"and may be one or two degrees off any station. The kinds are never mixed. A source that goes over its values shows the last, with the " +
@@ -70,11 +59,11 @@ type dayQuery struct {
 	narrowed bool
 }
 
-// dayQuery reads the parameters that lists of past days share, at their places.
-func (call *Call) dayQuery(city *serving.DeskCity, limit, metric, source int) dayQuery {
-	return dayQuery{city: city, limit: int(call.values[limit].n), first: call.firstDay(city), metrics: call.metrics(metric),
-		kinds: []data.ActualKind{data.KindStation, data.KindReanalysis}, source: call.values[source].text,
-		narrowed: call.values[metric].given || call.values[source].given}
+// dayQuery reads the parameters that lists of past days share.
+func (call *Call) dayQuery(city *serving.DeskCity, limit, metric, source *Param) dayQuery {
+	return dayQuery{city: city, limit: call.number(limit), first: call.firstDay(city), metrics: call.metrics(metric),
+		kinds: []data.ActualKind{data.KindStation, data.KindReanalysis}, source: call.value(source).text,
+		narrowed: call.value(metric).given || call.value(source).given}
 }
 
 // restrictToKind leaves one kind, or none where it is another.
@@ -88,9 +77,9 @@ func (q *dayQuery) key() string {
 	return fmt.Sprintf("%s %d %v %v %d %s", q.city.City.Slug, q.limit, q.metrics, q.kinds, q.first, q.source)
 }
 
-// metrics are those that the parameter at a place leaves.
-func (call *Call) metrics(place int) []data.Metric {
-	if m := &call.values[place]; m.given {
+// metrics are those that p leaves.
+func (call *Call) metrics(p *Param) []data.Metric {
+	if m := call.value(p); m.given {
 		return []data.Metric{data.Metric(m.n)}
 	}
 	return []data.Metric{data.TMax, data.TMin}
@@ -137,9 +126,10 @@ func (a *API) cityActuals(c *fiber.Ctx, call *Call) error {
 	}
 	q := call.dayQuery(city, actualsLimit, actualsMetric, actualsSource)
 	settled := true
-	if kind := &call.values[actualsKind]; kind.given {
-		settled = kind.n == settledKind
-		q.restrictToKind(call.route.Params[actualsKind].Choices[kind.n])
+	if kind := call.value(actualsKind); kind.given {
+		asked := actualsKind.Choices[kind.n]
+		settled = asked == settledKind
+		q.restrictToKind(asked)
 	}
 	key := fmt.Sprintf("actuals %s %t", q.key(), settled)
 	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {
@@ -228,7 +218,7 @@ func (v *encodedSnapshot) actualRows(q *dayQuery, days []data.Date, won []*servi
 // settledRow is the row of an event that was won.
 func (v *encodedSnapshot) settledRow(e *serving.DeskEvent) wire.ActualRow {
 	final := false
-	row := wire.ActualRow{Date: e.Day.String(), Kind: "settled", Source: textOrNull(string(e.Rules.Source)), Station: textOrNull(e.Rules.Station),
+	row := wire.ActualRow{Date: e.Day.String(), Kind: settledKind, Source: textOrNull(string(e.Rules.Source)), Station: textOrNull(e.Rules.Station),
 		Unit: e.Rules.Unit.String(), Provisional: &final, Settled: v.settledBracket(e),
 		NullReasons: map[string]string{"tmax": inBracket, "tmin": inBracket}}
 	if e.Metric == data.TMax {

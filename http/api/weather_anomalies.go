@@ -14,14 +14,14 @@ import (
 	"pmx/rollups/weather"
 )
 
-// The places of the parameters of GET /weather/city/{city}/anomalies.
-const (
-	anomaliesCity = iota
-	anomaliesLimit
-	anomaliesMetric
-	anomaliesBasis
-	anomaliesKind
-	anomaliesSource
+// The parameters of GET /weather/city/{city}/anomalies.
+var (
+	anomaliesLimit  = pastDaysParam()
+	anomaliesMetric = metricParam("", "highs or lows alone")
+	anomaliesBasis  = &Param{Name: "basis", Kind: Choice, Choices: []string{actualBasis: "actual", forecastBasis: "forecast"}, Doc: "what was measured, or what is foretold, alone"}
+	anomaliesKind   = &Param{Name: "kind", Kind: Choice, Choices: []string{data.KindStation.String(), data.KindReanalysis.String()},
+		Doc: "actuals of this kind alone, without forecasts"}
+	anomaliesSource = sourceParam()
 )
 
 // aheadDays is how many days from today on forecasts are shown of at most.
@@ -37,13 +37,7 @@ func anomaliesRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/anomalies", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Deviation versus climate normals", serve: (*API).cityAnomalies, Reply: wire.CityAnomalies{}, Codes: []string{"city_not_found"},
-		Params: []Param{
-			anomaliesCity: cityParam(), anomaliesLimit: pastDaysParam(), anomaliesMetric: metricParam("", "highs or lows alone"),
-			anomaliesBasis: {Name: "basis", Kind: Choice, Choices: []string{actualBasis: "actual", forecastBasis: "forecast"}, Doc: "what was measured, or what is foretold, alone"},
-			anomaliesKind: {Name: "kind", Kind: Choice, Choices: []string{data.KindStation.String(), data.KindReanalysis.String()},
-				Doc: "actuals of this kind alone, without forecasts"},
-			anomaliesSource: sourceParam(),
-		},
+		Params: []*Param{deskCity, anomaliesLimit, anomaliesMetric, anomaliesBasis, anomaliesKind, anomaliesSource},
 		Doc: "`limit` and `max_rows` count days, of which each has several rows. `anomaly` is value less normal of the calendar day; 29 February has a normal of its own. A measurement is compared within its data " +
 			"set alone: a station's with the normal of that station, a reanalysis with the normal that follows from it; where that is not known, the " +
 			"anomaly is null and `null_reasons` says `no_normal`; so it is with `few_observations` of fewer than 12 single reports, which are no " +
@@ -60,11 +54,11 @@ func (a *API) cityAnomalies(c *fiber.Ctx, call *Call) error {
 	}
 	q := call.dayQuery(city, anomaliesLimit, anomaliesMetric, anomaliesSource)
 	forecasts := true
-	if kind := &call.values[anomaliesKind]; kind.given {
-		q.restrictToKind(call.route.Params[anomaliesKind].Choices[kind.n])
+	if kind := call.value(anomaliesKind); kind.given {
+		q.restrictToKind(anomaliesKind.Choices[kind.n])
 		forecasts = false
 	}
-	if basis := &call.values[anomaliesBasis]; basis.given {
+	if basis := call.value(anomaliesBasis); basis.given {
 		q.narrowed = true
 		if forecasts = forecasts && basis.n == forecastBasis; basis.n == forecastBasis {
 			q.kinds = nil

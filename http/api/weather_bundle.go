@@ -17,25 +17,15 @@ import (
 // or comes to mean something else.
 const bundleVersion = 1
 
-// The places of the parameters of GET /weather/bot-bundle.
-const (
-	bundleCities = iota
-	bundleDate
-	bundleMetric
-	bundleMinVolume
-	bundleInclude
+// The parameters of GET /weather/bot-bundle.
+var (
+	bundleCities = &Param{Name: "cities", Kind: Text, Min: 1, Max: 2000, Many: 60,
+		Doc: "these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error"}
+	bundleDate      = &Param{Name: "date", Kind: DayArg, Doc: "events of this local day of their cities alone"}
+	bundleMetric    = metricParam("", "highest or lowest temperatures alone")
+	bundleMinVolume = &Param{Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "events of at least so many lifetime dollars"}
+	bundleInclude   = &Param{Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: condition and token ids of the brackets too"}
 )
-
-func bundleParams() []Param {
-	return []Param{
-		bundleCities: {Name: "cities", Kind: Text, Min: 1, Max: 2000, Many: 60,
-			Doc: "these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error"},
-		bundleDate:      {Name: "date", Kind: DayArg, Doc: "events of this local day of their cities alone"},
-		bundleMetric:    metricParam("", "highest or lowest temperatures alone"),
-		bundleMinVolume: {Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "events of at least so many lifetime dollars"},
-		bundleInclude:   {Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: condition and token ids of the brackets too"},
-	}
-}
 
 // cityBundle is a city's part of the bundle: the text up to its events, and they.
 type cityBundle struct {
@@ -49,16 +39,12 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	given := false
-	for i := range call.route.Params {
-		given = given || call.values[i].given
-	}
-	if !given {
+	if call.givesNoneBut(nil) {
 		o := &v.desk.full
 		v.desk.fullOnce.Do(func() { o.encode(v.bundle(call, nil)) })
 		return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 	}
-	cities, err := v.bundleCities(&call.values[bundleCities])
+	cities, err := v.bundleCities(call.texts(bundleCities))
 	if err != nil {
 		return err
 	}
@@ -68,13 +54,13 @@ func (a *API) weatherBundle(c *fiber.Ctx, call *Call) error {
 }
 
 // bundleCities gives the cities that are asked for, nil for all.
-func (v *encodedSnapshot) bundleCities(asked *value) (map[string]bool, error) {
-	if !asked.given {
+func (v *encodedSnapshot) bundleCities(asked []string) (map[string]bool, error) {
+	if asked == nil {
 		return nil, nil
 	}
 	cities := map[string]bool{}
-	for _, list := range append([]value{*asked}, asked.more...) {
-		for name := range strings.SplitSeq(list.text, ",") {
+	for _, list := range asked {
+		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)
 			city, ok := v.snap.Desk.Named(name)
 			if !ok {

@@ -49,8 +49,8 @@ type bundleEvent struct {
 }
 
 func (e *bundleEvent) passes(call *Call, cat *serving.Catalog) bool {
-	date, least := &call.values[bundleDate], &call.values[bundleMinVolume]
-	return call.values[bundleMetric].asks(e.event.Metric) && (!date.given || data.Date(date.n) == e.event.Day) &&
+	date, least := call.value(bundleDate), call.value(bundleMinVolume)
+	return call.value(bundleMetric).asks(e.event.Metric) && (!date.given || data.Date(date.n) == e.event.Day) &&
 		(!least.given || int64(e.event.Volume(cat)) >= least.n)
 }
 
@@ -116,7 +116,7 @@ func (v *encodedSnapshot) selectEvents(call *Call, cities map[string]bool) (pick
 // bundle writes what follows as_of: the events that pass the call's filters, by city, as
 // whole as fits.
 func (v *encodedSnapshot) bundle(call *Call, cities map[string]bool) []byte {
-	f := bundleFit{cat: v.snap.Catalog, ids: call.values[bundleInclude].given}
+	f := bundleFit{cat: v.snap.Catalog, ids: call.value(bundleInclude).given}
 	picked, traded := v.selectEvents(call, cities)
 	rows := f.rows(picked)
 	reason := ""

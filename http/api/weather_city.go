@@ -13,25 +13,17 @@ import (
 // movedAge is for how many seconds an alias is known to stay one.
 const movedAge = 86_400
 
-// cityParam is the city in the path of a weather route, which stands first.
-func cityParam() Param {
-	return Param{Name: "city", InPath: true, Kind: Text, Min: 1, Max: 100,
-		Doc: "slug of the city, such as nyc; another name of it, such as new-york-city, answers 308"}
-}
+// deskCity is the city in the path of a weather route, which stands first.
+var deskCity = &Param{Name: "city", InPath: true, Kind: Text, Min: 1, Max: 100,
+	Doc: "slug of the city, such as nyc; another name of it, such as new-york-city, answers 308"}
 
-// deskCity gives the city that the path names: the value of the route's parameter
-// city. For another name of a city it answers 308 itself, and then city is nil. The
+// deskCity gives the city that the path names. For another name of a city it answers 308 itself, and then city is nil. The
 // problem city_not_found says where the slugs are listed.
 func (a *API) deskCity(c *fiber.Ctx, call *Call) (v *encodedSnapshot, city *serving.DeskCity, err error) {
 	if v, err = a.current(); err != nil {
 		return nil, nil, err
 	}
-	name := ""
-	for i := range call.route.Params {
-		if p := &call.route.Params[i]; p.InPath && p.Name == "city" {
-			name = call.values[i].text
-		}
-	}
+	name := call.value(deskCity).text
 	if city = v.snap.Desk.City(name); city != nil {
 		return v, city, nil
 	}

@@ -15,26 +15,20 @@ import (
 // evolutionRows is the most changes that a reply shows.
 const evolutionRows = 2000
 
-// The places of the parameters of GET /weather/forecast-evolution/{city}/{date}.
-const (
-	evolutionCity = iota
-	evolutionDate
-	evolutionMetric
-	evolutionSource
-	evolutionLimit
+// The parameters of GET /weather/forecast-evolution/{city}/{date}.
+var (
+	evolutionDate   = &Param{Name: "date", InPath: true, Kind: DayArg, Doc: "the city's local day that is foretold, YYYY-MM-DD"}
+	evolutionMetric = metricParam("tmax", "the day's highest or lowest temperature")
+	evolutionSource = sourceParam()
+	evolutionLimit  = limitParam("1000", evolutionRows).about("changes wanted, the newest; the figures are of all of them")
 )
 
 func evolutionRoute() Route {
-	limit := limitParam("1000", evolutionRows)
-	limit.Doc = "changes wanted, the newest; the figures are of all of them"
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/forecast-evolution/{city}/{date}", Section: wire.Weather, MaxRows: evolutionRows, Aliases: true,
 		Summary: "How the forecast for a date evolved over time", serve: (*API).forecastEvolution, Reply: wire.ForecastEvolution{},
-		Codes: []string{"city_not_found"},
-		Params: []Param{
-			evolutionCity: cityParam(), evolutionDate: {Name: "date", InPath: true, Kind: DayArg, Doc: "the city's local day that is foretold, YYYY-MM-DD"},
-			evolutionMetric: metricParam("tmax", "the day's highest or lowest temperature"), evolutionSource: sourceParam(), evolutionLimit: limit,
-		},
+		Codes:  []string{"city_not_found"},
+		Params: []*Param{deskCity, evolutionDate, evolutionMetric, evolutionSource, evolutionLimit},
 		Doc: "A row per point at which a source gave a forecast of the day, or another one than before; how often it was asked in between does " +
 			"not matter. What was given when the local day was over is no forecast and left out. All temperatures are in the scale of the day's " +
 			"event. `total_drift` is the latest value less the first of the same source; over all sources, the mean of theirs. A day that the " +
@@ -48,8 +42,8 @@ func (a *API) forecastEvolution(c *fiber.Ctx, call *Call) error {
 	if city == nil {
 		return err
 	}
-	day, metric := data.Date(call.values[evolutionDate].n), data.Metric(call.values[evolutionMetric].n)
-	source, limit := call.values[evolutionSource].text, int(call.values[evolutionLimit].n)
+	day, metric := data.Date(call.value(evolutionDate).n), data.Metric(call.value(evolutionMetric).n)
+	source, limit := call.value(evolutionSource).text, call.number(evolutionLimit)
 	hidden := day < call.firstDay(city)
 	key := fmt.Sprintf("evolution %s %d %d %d %t %s", city.City.Slug, day, metric, limit, hidden, source)
 	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {

@@ -16,13 +16,12 @@ import (
 // forecastRows is the most rows of a reply: days, metrics and sources.
 const forecastRows = 2000
 
-// The places of the parameters of GET /weather/city/{city}/forecast.
-const (
-	forecastCity = iota
-	forecastDate
-	forecastDays
-	forecastMetric
-	forecastSource
+// The parameters of GET /weather/city/{city}/forecast.
+var (
+	forecastDate   = &Param{Name: "date", Kind: DayArg, Doc: "this day of the city's calendar alone, past days among them"}
+	forecastDays   = &Param{Name: "days", Kind: Integer, Default: "7", Min: 1, Max: aheadDays, Doc: "days from the city's today on"}
+	forecastMetric = metricParam("", "highs or lows alone")
+	forecastSource = sourceParam()
 )
 
 const skillBasis = "of every source, day and lead day the newest forecast, of the day itself before noon; against the settling station's " +
@@ -32,11 +31,7 @@ func forecastRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/forecast", Section: wire.Weather, MaxRows: forecastRows, Aliases: true,
 		Summary: "Multi-source TMAX/TMIN forecast time series", serve: (*API).cityForecast, Reply: wire.CityForecast{}, Codes: []string{"city_not_found"},
-		Params: []Param{
-			forecastCity: cityParam(), forecastDate: {Name: "date", Kind: DayArg, Doc: "this day of the city's calendar alone, past days among them"},
-			forecastDays:   {Name: "days", Kind: Integer, Default: "7", Min: 1, Max: aheadDays, Doc: "days from the city's today on"},
-			forecastMetric: metricParam("", "highs or lows alone"), forecastSource: sourceParam(),
-		},
+		Params: []*Param{deskCity, forecastDate, forecastDays, forecastMetric, forecastSource},
 		Doc: "The last word of every source on the city's today and the days to come, with the `consensus` of those that gave theirs within 24 " +
 			"hours and the `skill` of sources and consensus by lead day. Of a past day, what was said last before it ended. How a forecast came " +
 			"about, /weather/forecast-evolution tells. `consensus` is of all sources, whichever is asked for.",
@@ -50,11 +45,11 @@ func (a *API) cityForecast(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	first := city.Today
-	last := first + data.Date(call.values[forecastDays].n) - 1
-	if asked := &call.values[forecastDate]; asked.given {
+	last := first + data.Date(call.value(forecastDays).n) - 1
+	if asked := call.value(forecastDate); asked.given {
 		first, last = data.Date(asked.n), data.Date(asked.n)
 	}
-	metrics, source := call.metrics(forecastMetric), call.values[forecastSource].text
+	metrics, source := call.metrics(forecastMetric), call.value(forecastSource).text
 	hidden := last < call.firstDay(city)
 	key := fmt.Sprintf("forecast %s %d %d %v %t %s", city.City.Slug, first, last, metrics, hidden, source)
 	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {

@@ -10,12 +10,11 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /weather/city/{city}/markets.
-const (
-	laddersCity = iota
-	laddersDate
-	laddersMetric
-	laddersLimit
+// The parameters of GET /weather/city/{city}/markets.
+var (
+	laddersDate   = &Param{Name: "date", Kind: DayArg, Doc: "events of this local day of the city alone"}
+	laddersMetric = metricParam("", "highest or lowest temperatures alone")
+	laddersLimit  = limitParam(strconv.Itoa(bracketRows), bracketRows)
 )
 
 // Why a bracket has no price, beside the reasons of an event's outlook.
@@ -24,15 +23,6 @@ const (
 	noPriceBefore = "no_price_a_day_ago" // it was first traded within 24 hours
 	noBid         = "no_bid"             // nobody bids for it
 )
-
-func marketsParams() []Param {
-	return []Param{
-		laddersCity:   cityParam(),
-		laddersDate:   {Name: "date", Kind: DayArg, Doc: "events of this local day of the city alone"},
-		laddersMetric: metricParam("", "highest or lowest temperatures alone"),
-		laddersLimit:  limitParam(strconv.Itoa(bracketRows), bracketRows),
-	}
-}
 
 // asks tells whether a parameter of a metric leaves m in.
 func (v *value) asks(m data.Metric) bool { return !v.given || data.Metric(v.n) == m }
@@ -52,14 +42,14 @@ func (a *API) weatherMarkets(c *fiber.Ctx, call *Call) error {
 	}
 	o := v.desk.city(city.City.Slug)
 	o.laddersOnce.Do(func() { o.ladders = v.laddersOf(city) })
-	date, metric := &call.values[laddersDate], &call.values[laddersMetric]
+	date, metric := call.value(laddersDate), call.value(laddersMetric)
 	var heads, rows [][]byte
 	for i, e := range city.Open {
 		if metric.asks(e.Metric) && (!date.given || data.Date(date.n) == e.Day) {
 			heads, rows = append(heads, o.ladders.heads[i]), append(rows, o.ladders.rows[i]...)
 		}
 	}
-	e, n := call.listEnvelope(int(call.values[laddersLimit].n), len(rows))
+	e, n := call.listEnvelope(call.number(laddersLimit), len(rows))
 	mark, start := a.beginReply(call, v.asOf, e)
 	b := appendText(append(call.buf, `,"city":`...), city.City.Slug)
 	b = appendText(append(b, `,"timezone":`...), city.City.Zone)

@@ -34,12 +34,12 @@ func weatherSeriesRoutes() []Route {
 	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute()}
 }
 
-func metricParam(def, doc string) Param {
-	return Param{Name: "metric", Kind: Choice, Default: def, Choices: []string{data.TMax.String(), data.TMin.String()}, Doc: doc}
+func metricParam(def, doc string) *Param {
+	return &Param{Name: "metric", Kind: Choice, Default: def, Choices: []string{data.TMax.String(), data.TMin.String()}, Doc: doc}
 }
 
-func sourceParam() Param {
-	return Param{Name: "source", Kind: Text, Min: 1, Max: 100, Doc: "this source alone, by its name"}
+func sourceParam() *Param {
+	return &Param{Name: "source", Kind: Text, Min: 1, Max: 100, Doc: "this source alone, by its name"}
 }
 
 // Why a series is empty, and why a value is null.

@@ -14,21 +14,22 @@ import (
 // deskTraderRows is the most rows of the weather desk's traders.
 const deskTraderRows = 200
 
-// The places of the parameters of GET /weather/traders.
-const (
-	deskTradersSort = iota
-	deskTradersLimit
-)
+// The parameters of GET /weather/traders.
+var deskTradersSort, deskTradersLimit = deskSortParam(), limitParam("50", deskTraderRows)
+
+func deskSortParam() *Param {
+	p := &Param{Name: "sort", Kind: Choice, Default: serving.ByRealPnL.String(), Doc: "figure that ranks, the greatest first"}
+	for s := range serving.DeskSorts {
+		p.Choices = append(p.Choices, s.String())
+	}
+	return p
+}
 
 func weatherTraderRoutes() []Route {
-	sort := Param{Name: "sort", Kind: Choice, Default: serving.ByRealPnL.String(), Doc: "figure that ranks, the greatest first"}
-	for s := range serving.DeskSorts {
-		sort.Choices = append(sort.Choices, s.String())
-	}
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/weather/traders", Section: wire.Weather, MaxRows: deskTraderRows,
 		Summary: "Top weather-market traders", serve: (*API).weatherTraders, Reply: wire.WeatherTraders{},
-		Params: []Param{deskTradersSort: sort, deskTradersLimit: limitParam("50", deskTraderRows)},
+		Params: []*Param{deskTradersSort, deskTradersLimit},
 		Doc: "Wallets by what they made, or traded, of the weather desk's markets: events on the highest or lowest temperature of one " +
 			"city's local day. Every figure is of these markets alone and lifetime; open positions have no value in `real_pnl`, as everywhere " +
 			"in this API. Other weather markets do not count (`scope` says so), so the figures differ from Polymarket's own WEATHER " +
@@ -49,8 +50,8 @@ func (a *API) weatherTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	o := v.weatherTraderBody(serving.DeskSort(call.values[deskTradersSort].n))
-	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, int(call.values[deskTradersLimit].n)))
+	o := v.weatherTraderBody(serving.DeskSort(call.value(deskTradersSort).n))
+	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, call.number(deskTradersLimit)))
 }
 
 func (v *encodedSnapshot) weatherTraderBody(s serving.DeskSort) *rankedBody {

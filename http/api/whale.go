@@ -29,22 +29,15 @@ func whaleRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Top wallets by large orders", serve: (*API).whaleLeaderboard, Reply: wire.WhaleBoard{},
-			Params: []Param{boardPeriod: periodParam(), boardLimit: limitParam("50", whaleRows)},
+			Params: []*Param{boardPeriod, boardLimit},
 			Doc: whaleDoc + "Wallets are ranked by the dollars of their moves in the window, then by their volume in it, then by address. " +
 				"`real_pnl` is lifetime, `real_pnl_period` the window's.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/whales/moves", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Recent large orders", serve: (*API).whaleMoves, Reply: wire.WhaleMoves{},
-			Codes: []string{"market_not_found", "trader_not_found", "invalid_cursor"},
-			Params: []Param{
-				movesLimit: limitParam("50", whaleRows), movesCursor: cursorParam(),
-				movesMinUSD:   {Name: "min_usd", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "moves of at least so many dollars; no less than threshold_usd"},
-				movesSide:     {Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "buys or sells alone"},
-				movesMarket:   {Name: "market_id", Kind: ConditionArg, Doc: "condition id: moves of this market alone"},
-				movesWallet:   {Name: "address", Kind: WalletArg, Doc: "moves of this wallet alone"},
-				movesCategory: {Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone" + categoryDoc},
-			},
+			Codes:  []string{"market_not_found", "trader_not_found", "invalid_cursor"},
+			Params: []*Param{movesLimit, movesCursor, movesMinUSD, movesSide, movesMarket, movesWallet, movesCategory},
 			Doc: whaleDoc + "Newest first; of one moment by transaction hash, address, token id and side, all descending. Walk on with " +
 				"`next_cursor`: moves that come in meanwhile neither shift nor repeat a page. The history cap of the plan ends the walk " +
 				"early; the page where it does says `truncated`.",
@@ -52,10 +45,7 @@ func whaleRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/whales/flow", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Where large orders move the money", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
-			Params: []Param{
-				flowMarket: {Name: "market_id", Kind: ConditionArg, Doc: "condition id: this market alone"},
-				flowPeriod: periodParam(), flowLimit: limitParam("50", whaleRows),
-			},
+			Params: []*Param{flowMarket, flowPeriod, flowLimit},
 			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it less what they sold of it. A market's is in terms of its " +
 				"first outcome: buys of it and sells of the others, less sells of it and buys of the others. Markets are ranked by the " +
 				"size of that, then by the dollars of their moves, then by condition id. Sums and `series` are over all markets, or over the " +

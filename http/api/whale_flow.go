@@ -10,11 +10,11 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /whales/flow.
-const (
-	flowMarket = iota
-	flowPeriod
-	flowLimit
+// The parameters of GET /whales/flow.
+var (
+	flowMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: this market alone"}
+	flowPeriod = periodParam()
+	flowLimit  = limitParam("50", whaleRows)
 )
 
 // flowBuckets is how many stretches of equal length a series of a period has.
@@ -26,8 +26,8 @@ func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	p, limit := serving.Period(call.values[flowPeriod].n), int(call.values[flowLimit].n)
-	asked := &call.values[flowMarket]
+	p, limit := serving.Period(call.value(flowPeriod).n), call.number(flowLimit)
+	asked := call.value(flowMarket)
 	if !asked.given {
 		o := v.flowBody(p)
 		return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, limit))

@@ -16,16 +16,15 @@ import (
 	"pmx/rollups/serving"
 )
 
-// The places of the parameters of GET /whales/moves.
-const (
-	movesLimit = iota
-	movesCursor
-	movesMinUSD
-	movesSide
-	movesMarket
-	movesWallet
-	movesCategory
-	movesParams
+// The parameters of GET /whales/moves.
+var (
+	movesLimit    = limitParam("50", whaleRows)
+	movesCursor   = cursorParam()
+	movesMinUSD   = &Param{Name: "min_usd", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "moves of at least so many dollars; no less than threshold_usd"}
+	movesSide     = &Param{Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "buys or sells alone"}
+	movesMarket   = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: moves of this market alone"}
+	movesWallet   = &Param{Name: "address", Kind: WalletArg, Doc: "moves of this wallet alone"}
+	movesCategory = &Param{Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone" + categoryDoc}
 )
 
 // movePage is a page of whale moves.
@@ -51,8 +50,8 @@ func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	limit := int(call.values[movesLimit].n)
-	if call.unfilteredMoves() && len(v.whalesOf().Moves) > call.pageRows(limit) {
+	limit := call.number(movesLimit)
+	if call.givesNoneBut(movesLimit) && len(v.whalesOf().Moves) > call.pageRows(limit) {
 		return a.sendEncoded(c, call, v, a.movesFirstPage(v, call, limit))
 	}
 	f, err := v.moveFilter(call)
@@ -77,16 +76,6 @@ func (a *API) whaleMoves(c *fiber.Ctx, call *Call) error {
 		return appendMove(b, v.snap, &p.rows[i])
 	})
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
-}
-
-// unfilteredMoves tells whether call asks for the first page of all moves.
-func (call *Call) unfilteredMoves() bool {
-	for i := movesCursor; i < movesParams; i++ {
-		if call.values[i].given {
-			return false
-		}
-	}
-	return true
 }
 
 // movesFirstPage gives the first page of all moves, which are in memory and more than
@@ -131,23 +120,23 @@ func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 		return f, bad
 	}
 	f.Categories = categories
-	if p := &call.values[movesMinUSD]; p.given {
+	if p := call.value(movesMinUSD); p.given {
 		if data.Micro(p.n) < w.MinUSD {
 			return f, invalid("min_usd", fmt.Sprintf("min_usd must be at least %s: smaller orders are no whale moves.", w.MinUSD))
 		}
 		f.MinUSD = data.Micro(p.n)
 	}
-	if p := &call.values[movesSide]; p.given {
+	if p := call.value(movesSide); p.given {
 		f.Side = int8(p.n)
 	}
-	if p := &call.values[movesMarket]; p.given {
+	if p := call.value(movesMarket); p.given {
 		m := v.snap.Catalog.Find(p.hash)
 		if m == nil {
 			return f, missing("market_not_found", "No market of this condition id is known. Check market_id.")
 		}
 		f.Tokens = append([]int32{}, v.snap.Catalog.Tokens(m.ID)...)
 	}
-	if p := &call.values[movesWallet]; p.given {
+	if p := call.value(movesWallet); p.given {
 		t, known := v.snap.Trader(p.wallet())
 		if !known {
 			return f, missing("trader_not_found", "No trade of this wallet has been seen. Check address.")
@@ -213,7 +202,7 @@ func appendMovePosition(b []byte, m *serving.Move) []byte {
 
 // readMovePosition reads what appendMovePosition wrote into the call's cursor; nil: the start.
 func (a *API) readMovePosition(call *Call) (*serving.Move, error) {
-	b, bad := a.openCursor(call, call.values[movesCursor].text)
+	b, bad := a.openCursor(call, call.value(movesCursor).text)
 	if bad != nil {
 		return nil, bad
 	}

@@ -80,8 +80,7 @@ func methodOf(t *testing.T, r *api.Route) method {
 	if r.Body != nil {
 		m.Body, m.Optional = typeName(reflect.TypeOf(r.Body)), r.BodyOptional
 	}
-	for i := range r.Params {
-		p := &r.Params[i]
+	for _, p := range r.Params {
 		a := argument{Go: lowerCamel(p.Name), Type: goType(t, p), Doc: p.Doc}
 		if p.InPath {
 			m.Args = append(m.Args, a)

@@ -78,8 +78,8 @@ func (r *reflector) operation(route *api.Route, examples map[string]Example) (*O
 	if route.Public {
 		op.Security = []map[string][]string{{}, {schemeName: {}}}
 	}
-	for i := range route.Params {
-		p, err := parameter(&route.Params[i])
+	for _, param := range route.Params {
+		p, err := parameter(param)
 		if err != nil {
 			return nil, err
 		}

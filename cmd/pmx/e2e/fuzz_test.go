@@ -50,8 +50,7 @@ type attack struct {
 // or, in the path, made of text too.
 func (a *attack) target(pick *picker) string {
 	path, query := a.route.Path, url.Values{}
-	for i := range a.route.Params {
-		p := &a.route.Params[i]
+	for i, p := range a.route.Params {
 		value, known := pick.value(p)
 		if i == a.place || !known && p.InPath {
 			value, known = a.text, true

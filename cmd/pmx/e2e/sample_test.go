@@ -142,8 +142,7 @@ func (p *picker) value(param *api.Param) (string, bool) {
 // not known.
 func (p *picker) path(route *api.Route) (string, bool) {
 	path, query := route.Path, url.Values{}
-	for i := range route.Params {
-		param := &route.Params[i]
+	for _, param := range route.Params {
 		text, ok := p.value(param)
 		switch {
 		case !ok && (param.InPath || param.Required):

@@ -33,7 +33,7 @@ var walkChunks = testfiles.Cases(6, 24)
 func TestScanDuringImportShowsItsRowsOnce(t *testing.T) {
 	walked := 0
 	for _, route := range api.Routes() {
-		if !slices.ContainsFunc(route.Params, func(p api.Param) bool { return p.Kind == api.CursorArg }) {
+		if !slices.ContainsFunc(route.Params, func(p *api.Param) bool { return p.Kind == api.CursorArg }) {
 			continue
 		}
 		walked++
