@@ -107,7 +107,46 @@ type Sink interface {
 	// Reject keeps a row that cannot be used: a short stable reason ("bad_address")
 	// and a sentence, and the raw row.
 	Reject(line int64, reason, detail, raw string) error
+	// Pass counts a row that gives nothing and is not wrong, by a short stable reason.
+	Pass(line int64, why Passed) error
+	// Lines tells what n lines of a file of text are. It is called once all that the
+	// lines hold was given, so that every line of the file is accounted for: a record of
+	// which nothing was given until then is passed over as empty. Of JSON and Parquet it
+	// is called for every record.
+	Lines(part Part, n int64) error
 }
+
+// Passed is why a row gives nothing though nothing is wrong with it.
+type Passed string
+
+// Why rows are passed over.
+const (
+	PassedEmpty    Passed = "empty"         // no value, no market, no trade is in it
+	PassedOther    Passed = "other_element" // it is of a quantity that pmx does not keep
+	PassedRepeated Passed = "repeated"      // it is the same event as another row of the file: a receipt has it among the identical ones
+)
+
+// Explain says what the reason means.
+func (p Passed) Explain() string {
+	switch p {
+	case PassedEmpty:
+		return "rows without a value"
+	case PassedOther:
+		return "rows of quantities that are not kept"
+	}
+	return string(p)
+}
+
+// Part is what lines of a file of text are.
+type Part int
+
+// The parts of a file.
+const (
+	PartRecord Part = iota // one record, which has several lines where a quoted cell holds line ends
+	PartHeader             // the names of the columns
+	PartBlank              // lines without anything
+	PartRemark             // titles and remarks above the header, a legend below the rows
+)
 
 // Feed is one source shape. A Feed has Read or Query, never both.
 type Feed struct {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"pmx/data/feeds"
@@ -140,6 +139,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	if r.Seconds > 0 {
 		rate = fmt.Sprintf("%.1f s, %s rows/s", r.Seconds, thousands(int64(float64(r.Read)/r.Seconds)))
 	}
+	row("lines", r.Lines.Total, linesNote(r.Lines))
 	row("read", r.Read, rate)
 	row("inserted", r.Inserted, "")
 	row("  of them better", r.Replaced, "in the place of a fill that was known less well, or contradicts it")
@@ -153,12 +153,10 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 		unmapped = "a dry run does not see the markets of other files"
 	}
 	row("unmapped", r.Unmapped, unmapped)
-	reasons := make([]string, 0, len(r.Rejected))
-	for reason := range r.Rejected {
-		reasons = append(reasons, reason)
+	for _, why := range slices.Sorted(maps.Keys(r.Passed)) {
+		row("passed", r.Passed[why], why.Explain())
 	}
-	sort.Strings(reasons)
-	for _, reason := range reasons {
+	for _, reason := range slices.Sorted(maps.Keys(r.Rejected)) {
 		row("rejected", r.Rejected[reason], reason)
 	}
 	printMarkets(w, row, r)
@@ -170,6 +168,20 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("  withdrawn", r.Withdrawn, "of them, the source has no good value")
 	row("  of them better", r.Corrected, "in the place of another value of the same thing and time")
 	printEnd(w, r)
+}
+
+// linesNote says what the lines of a file are.
+func linesNote(l ingest.Lines) string {
+	note := thousands(l.Records) + " records"
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{l.Header, "header"}, {l.Continued, "inside cells"}, {l.Blank, "blank"}, {l.Remarks, "remarks"}} {
+		if p.n > 0 {
+			note += fmt.Sprintf(", %s %s", thousands(p.n), p.what)
+		}
+	}
+	return note
 }
 
 // printMarkets writes what became of markets and their resolutions.

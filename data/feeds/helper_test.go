@@ -84,6 +84,10 @@ func (c *collect) Reject(line int64, reason, detail, _ string) error {
 	return nil
 }
 
+func (c *collect) Pass(int64, data.Passed) error { return nil }
+
+func (c *collect) Lines(data.Part, int64) error { return nil }
+
 func (c *collect) reasons() map[string]int {
 	out := map[string]int{}
 	for _, r := range c.rejects {

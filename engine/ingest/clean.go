@@ -26,8 +26,14 @@ func (j *fileImport) cleanCSV() (data.Source, error) {
 	}
 	buf := bufio.NewWriterSize(f, 1<<20)
 	write, end, err := j.writer(buf)
+	j.receipt.Lines = Lines{Total: j.receipt.Lines.Total}
 	if err == nil {
 		err = j.eachRecord(func(r *record) error {
+			part := data.PartRecord
+			if r.nth == 0 {
+				part = data.PartHeader
+			}
+			j.receipt.Lines.add(part, 1)
 			if r.err != nil {
 				j.receipt.Read++
 				return j.badRecord(badRow{}, r)
@@ -37,6 +43,7 @@ func (j *fileImport) cleanCSV() (data.Source, error) {
 			}
 			return write(r)
 		})
+		j.receipt.Lines.add(data.PartBlank, j.blank)
 		err = errors.Join(err, end())
 	}
 	if err = errors.Join(err, buf.Flush(), f.Close()); err != nil {

@@ -143,6 +143,7 @@ type fileImport struct {
 	cleaned    bool  // DuckDB read a copy without the records it could not read
 	kept       int64 // records of that copy
 	walked     int64 // usable records of the file that is walked through
+	blank      int64 // its blank lines
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows

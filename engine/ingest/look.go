@@ -11,40 +11,42 @@ import (
 	"pmx/data"
 )
 
-// look tells how many rows a file of text has by its lines, and whether its rows may be
-// its lines: it ends in a line end, has no other line ends than those counted, and all
-// of it is UTF-8. Of NDJSON only the lines that are not blank are counted.
-func look(ctx context.Context, src data.Source) (rows int64, sound bool, err error) {
+// look tells what the lines of a file of text are if each is a record, but for the header
+// of CSV and blank lines of NDJSON, and whether that may be so: the file ends in a line
+// end, has no other line ends than those counted, and all of it is UTF-8.
+func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
-		return 0, false, err
+		return lines, false, err
 	}
 	defer func() { _ = file.Close() }()
-	r := &cancelReader{ctx: ctx, r: file}
+	r := &countReader{r: &cancelReader{ctx: ctx, r: file}}
 	if src.Format == data.NDJSON {
-		rows, err = filledLines(r)
-		return rows, err == nil, err
+		lines.Records, err = filledLines(r)
+		lines.Total = r.lines()
+		lines.Blank = lines.Total - lines.Records
+		return lines, err == nil, err
 	}
 	buf, l := make([]byte, 256<<10), looked{valid: true}
 	for {
 		n, err := r.Read(buf[l.carried:])
 		l.take(buf, n)
 		if errors.Is(err, io.EOF) {
-			return l.breaks - 1, l.ended && l.valid && l.carried == 0 && l.returns == l.pairs, nil
+			sound := !r.open && l.valid && l.carried == 0 && l.returns == l.pairs
+			return Lines{Total: r.lines(), Records: r.breaks - 1, Header: 1}, sound, nil
 		}
 		if err != nil {
-			return 0, false, err
+			return lines, false, err
 		}
 	}
 }
 
 // looked is what was seen of a file of CSV so far.
 type looked struct {
-	breaks, returns, pairs int64 // line feeds, carriage returns, and those before a line feed
-	behind                 bool  // the last byte is a carriage return
-	ended                  bool  // the last byte is a line feed
-	valid                  bool  // all is UTF-8
-	carried                int   // bytes of a character that the next part goes on with
+	returns, pairs int64 // carriage returns, and those before a line feed
+	behind         bool  // the last byte is a carriage return
+	valid          bool  // all is UTF-8
+	carried        int   // bytes of a character that the next part goes on with
 }
 
 // take looks at n more bytes, which lie in buf behind those that are carried over.
@@ -53,7 +55,6 @@ func (l *looked) take(buf []byte, n int) {
 		return
 	}
 	part := buf[l.carried : l.carried+n]
-	l.breaks += int64(bytes.Count(part, []byte("\n")))
 	if returns := bytes.Count(part, []byte("\r")); returns > 0 {
 		l.returns += int64(returns)
 		l.pairs += int64(bytes.Count(part, []byte("\r\n")))
@@ -61,7 +62,7 @@ func (l *looked) take(buf []byte, n int) {
 	if l.behind && part[0] == '\n' {
 		l.pairs++
 	}
-	l.behind, l.ended = part[n-1] == '\r', part[n-1] == '\n'
+	l.behind = part[n-1] == '\r'
 	all := buf[:l.carried+n]
 	whole := len(all)
 	for i := 1; i < utf8.UTFMax && i <= len(all); i++ {

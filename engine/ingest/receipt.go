@@ -9,7 +9,7 @@ import (
 )
 
 // Receipt is what became of one file. Every row read is counted once among the
-// inserted, already there, identical, superseded, waiting and rejected. The place of the
+// inserted, already there, identical, superseded, waiting, passed and rejected. The place of the
 // inserted is taken by the forecasts, actuals, observations and normals for rows of the
 // weather, by the new and changed markets for rows of markets and payouts, by the tokens
 // mapped for mappings, and by the blocks for times of blocks.
@@ -27,8 +27,11 @@ type Receipt struct {
 	Waiting      int64            `json:"waiting"`       // fills kept until their market is known
 	Released     int64            `json:"released"`      // waiting fills that this file's markets let in
 	Rejected     map[string]int64 `json:"rejected"`      // by reason
-	RejectedFile string           `json:"rejected_file,omitempty"`
-	Unmapped     int64            `json:"unmapped"` // inserted fills whose token has no market yet
+	// Passed counts rows that give nothing though nothing is wrong with them, by reason.
+	Passed       map[data.Passed]int64 `json:"passed,omitempty"`
+	Lines        Lines                 `json:"lines"`
+	RejectedFile string                `json:"rejected_file,omitempty"`
+	Unmapped     int64                 `json:"unmapped"` // inserted fills whose token has no market yet
 
 	MarketsNew     int64 `json:"markets_new"`
 	MarketsChanged int64 `json:"markets_changed"`
@@ -72,6 +75,53 @@ type Receipt struct {
 
 	minTS, maxTS int64
 	named        int64 // tokens that are called something else now
+}
+
+// Lines is what the lines of a file of text are. Of JSON and Parquet only the records
+// are counted.
+type Lines struct {
+	Total     int64 `json:"total"`     // as the line ends of the file are counted; all others add up to it
+	Records   int64 `json:"records"`   // of each, at least one row is read
+	Continued int64 `json:"continued"` // further lines of records, inside quoted cells
+	Header    int64 `json:"header"`
+	Blank     int64 `json:"blank"`
+	Remarks   int64 `json:"remarks"` // titles, remarks and legends
+}
+
+// add counts n lines.
+func (l *Lines) add(part data.Part, n int64) {
+	switch part {
+	case data.PartRecord:
+		l.Records++
+		l.Continued += n - 1
+	case data.PartHeader:
+		l.Header += n
+	case data.PartBlank:
+		l.Blank += n
+	case data.PartRemark:
+		l.Remarks += n
+	}
+}
+
+// PassedRows is how many rows were passed over, whatever the reason.
+func (r *Receipt) PassedRows() int64 {
+	n := int64(0)
+	for _, c := range r.Passed {
+		n += c
+	}
+	return n
+}
+
+// pass counts a row that gives nothing.
+func (r *Receipt) pass(why data.Passed) {
+	if why == data.PassedRepeated {
+		r.Identical++
+		return
+	}
+	if r.Passed == nil {
+		r.Passed = map[data.Passed]int64{}
+	}
+	r.Passed[why]++
 }
 
 // RejectedRows is how many rows were rejected, whatever the reason.

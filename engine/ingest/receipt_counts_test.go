@@ -25,7 +25,7 @@ func parts(t testing.TB, r ingest.Receipt) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := r.AlreadyThere + r.Identical + r.Superseded + r.Waiting + r.RejectedRows()
+	sum := r.AlreadyThere + r.Identical + r.Superseded + r.Waiting + r.RejectedRows() + r.PassedRows()
 	for _, n := range []int64{r.Inserted, r.Replaced, r.MarketsNew, r.MarketsChanged, r.TokensMapped, r.Blocks} {
 		if n < 0 {
 			t.Errorf("%s: a negative count in %+v", r.File, r)

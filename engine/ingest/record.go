@@ -60,30 +60,32 @@ func (j *fileImport) eachRecord(f func(*record) error) error {
 	defer func() { _ = file.Close() }()
 	src := shape.SkipBOM(&cancelReader{ctx: j.ctx, r: file})
 	if j.src.plain.Format == data.NDJSON {
-		return shape.EachLine(src, func(line, nth int64, text []byte, err *shape.RowError) error {
+		j.blank, err = shape.EachLine(src, func(line, nth int64, text []byte, err *shape.RowError) error {
 			return counted(&record{line: line, nth: nth, raw: text, err: err})
 		})
+		return err
 	}
 	j.walked = -1
-	return eachCSV(src, counted)
+	j.blank, err = eachCSV(src, counted)
+	return err
 }
 
-func eachCSV(src io.Reader, f func(*record) error) error {
+func eachCSV(src io.Reader, f func(*record) error) (blank int64, err error) {
 	r := records.NewReader(src)
 	r.Longest = longestRow
 	width := 0
 	for nth := int64(0); ; nth++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return r.Blank(), nil
 		}
 		if err != nil {
-			return err
+			return r.Blank(), err
 		}
 		out := &record{line: rec.Line, nth: nth, cells: rec.Cells}
 		switch {
 		case nth == 0 && rec.Err != nil:
-			return fmt.Errorf("%w: the header: %w", errMissingLines, rec.Err)
+			return r.Blank(), fmt.Errorf("%w: the header: %w", errMissingLines, rec.Err)
 		case nth == 0: // columns are known by their places
 			width = len(rec.Cells)
 			for i := range out.cells {
@@ -100,7 +102,7 @@ func eachCSV(src io.Reader, f func(*record) error) error {
 			}
 		}
 		if err := f(out); err != nil {
-			return err
+			return r.Blank(), err
 		}
 	}
 }

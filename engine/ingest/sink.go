@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type sink struct {
 	markets *markets
 	weather *weatherRows   // nil for feeds of other kinds
 	bytes   func() float64 // share of the file read so far
+	counted bool           // a row of the record under way was counted
 }
 
 var _ data.Sink = (*sink)(nil)
@@ -46,6 +48,9 @@ func (j *fileImport) stageRows() error {
 		s.bytes = func() float64 { return float64(counter.n) / float64(max(j.src.plain.Size, 1)) }
 		return j.src.feed.Read(j.ctx, j.src.plain, counter, s)
 	})
+	if isLines(j.src.plain.Format) {
+		j.receipt.Lines.Total = counter.lines()
+	}
 	if err != nil && j.ctx.Err() == nil {
 		return fmt.Errorf("%w: %w", ErrFileRefused, err)
 	}
@@ -55,15 +60,33 @@ func (j *fileImport) stageRows() error {
 	return j.refuseIfRejected()
 }
 
+// isLines tells whether files of a format consist of lines.
+func isLines(f data.Format) bool { return f == data.CSV || f == data.NDJSON }
+
+// countReader counts the bytes and the lines that are read.
 type countReader struct {
-	r io.Reader
-	n int64
+	r      io.Reader
+	n      int64
+	breaks int64
+	open   bool // no line end follows what was read last
 }
 
 func (c *countReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	c.breaks += int64(bytes.Count(p[:n], []byte("\n")))
+	if n > 0 {
+		c.open = p[n-1] != '\n'
+	}
 	return n, err
+}
+
+// lines is how many lines were read, the last one with or without its end.
+func (c *countReader) lines() int64 {
+	if c.open {
+		return c.breaks + 1
+	}
+	return c.breaks
 }
 
 // withAppenders runs f with a sink on the writing connection and flushes what
@@ -173,6 +196,7 @@ func (s *sink) countDescribed(rows *int64) {
 
 // countRow counts what the file gives.
 func (s *sink) countRow() {
+	s.counted = true
 	s.j.receipt.Read++
 	if s.j.receipt.Read%8192 == 0 {
 		s.j.progress("reading", s.bytes(), s.j.receipt.Read)
@@ -246,4 +270,25 @@ func (s *sink) Block(_ int64, b data.Block) error {
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
 	s.countRow()
 	return s.j.rejects.add(line, reason, detail, raw)
+}
+
+// Pass counts a row that gives nothing.
+func (s *sink) Pass(_ int64, why data.Passed) error {
+	s.countRow()
+	s.j.receipt.pass(why)
+	return nil
+}
+
+// Lines counts lines of the file, and a record that gave nothing.
+func (s *sink) Lines(part data.Part, n int64) error {
+	s.j.receipt.Lines.add(part, n)
+	if part != data.PartRecord {
+		return nil
+	}
+	if !s.counted {
+		s.countRow()
+		s.j.receipt.pass(data.PassedEmpty)
+	}
+	s.counted = false
+	return nil
 }

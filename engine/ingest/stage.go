@@ -38,6 +38,10 @@ func (j *fileImport) stageQuery() error {
 			if err := j.refuseIfRejected(); err != nil {
 				return err
 			}
+			// What the first reading said of markets would count once more.
+			if err := j.execAll("MarketsEmpty", "MapEmpty"); err != nil {
+				return err
+			}
 			rows, err = j.runQuery(clean)
 		}
 		if err == nil && rows != j.kept {
@@ -94,16 +98,19 @@ func (e *unreadableError) Unwrap() error { return e.cause }
 // come to a row.
 func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 	if src.Format == data.Parquet {
-		return j.runQuery(src)
+		rows, err = j.runQuery(src)
+		j.receipt.Lines.Records = rows
+		return rows, err
 	}
-	want, sound, err := look(j.ctx, src)
+	lines, sound, err := look(j.ctx, src)
+	j.receipt.Lines = lines
 	if err == nil && !sound {
 		err = errMissingLines
 	}
 	if err == nil {
 		rows, err = j.runQuery(src)
 	}
-	if err == nil && rows != want {
+	if err == nil && rows != lines.Records {
 		err = errMissingLines
 	}
 	return rows, err

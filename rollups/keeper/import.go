@@ -144,6 +144,10 @@ func nothingOf(r ingest.Receipt) string {
 		return fmt.Sprintf("nothing in it was read as %s: it is empty, or of another feed", r.Feed)
 	case r.Read == r.RejectedRows():
 		return fmt.Sprintf("every one of its %d rows was rejected, read as %s", r.Read, r.Feed)
+	case r.Read == r.PassedRows():
+		return fmt.Sprintf("none of its %d rows has a value, read as %s", r.Read, r.Feed)
+	case r.Read == r.PassedRows()+r.RejectedRows():
+		return fmt.Sprintf("of its %d rows, read as %s, %d were rejected and the others have no value", r.Read, r.Feed, r.RejectedRows())
 	}
 	return ""
 }

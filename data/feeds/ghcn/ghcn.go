@@ -6,13 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pmx/data"
 	"pmx/data/feeds/records"
@@ -56,6 +55,7 @@ type value struct {
 	day                        data.Date
 	tenths                     int // of a degree Celsius
 	seen                       int64
+	bad                        error // why it cannot be used, nil where it may
 }
 
 // emit hands v to the sink. A value that failed one of the network's checks is
@@ -65,7 +65,7 @@ type value struct {
 func (v value) emit(cities *data.Gazetteer, line int64, raw string, sink data.Sink) error {
 	station, city, ok := cities.Station(v.station)
 	if !ok {
-		return shape.Reject(sink, line, []byte(raw), shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", v.station))
+		return shape.Reject(sink, line, []byte(raw), unknownStation(v.station))
 	}
 	a := data.Actual{City: city.Slug, Day: v.day, Metric: v.metric, Kind: data.KindStation, Source: source, Station: station.ID, SeenAt: v.seen,
 		Shift: shape.StandardShift(city, v.day), Withdrawn: v.quality != "" || v.observed != "" && v.observed != "2400" && v.observed != "0000"}
@@ -97,13 +97,20 @@ func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 	s.Buffer(nil, 1<<16)
 	s.Split(withBreaks)
 	for line := int64(1); s.Scan(); line++ {
-		err := ctx.Err()
+		part, err := data.PartRecord, ctx.Err()
 		switch text := strings.TrimRight(s.Text(), "\r\n"); {
-		case err != nil || text == "":
+		case err != nil:
+		case text == "":
+			part = data.PartBlank
+		case !utf8.ValidString(text):
+			err = shape.Reject(sink, line, []byte(text), shape.Known("bad_utf8"))
 		case len(text) < lineWidth && !strings.HasSuffix(s.Text(), "\n"):
 			err = shape.Reject(sink, line, []byte(text), shape.Known("cut_off"))
 		default:
 			err = fixedLine(text, seen, src.Cities, line, sink)
+		}
+		if err == nil {
+			err = sink.Lines(part, 1)
 		}
 		if err != nil {
 			return err
@@ -123,21 +130,52 @@ func withBreaks(text []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
+// fixedLine hands on the values of a month, each of which is a row of its own. Where the
+// line cannot be taken apart it is rejected as a whole, before any of them is given.
 func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink data.Sink) error {
-	bad := func() error {
-		return shape.Reject(sink, line, []byte(text), shape.Bad("bad_row", "the line is not of the columns of a .dly file"))
+	values, err := month(text, seen)
+	if err == nil && len(values) > 0 {
+		if _, _, ok := cities.Station(text[:11]); !ok {
+			err = unknownStation(text[:11])
+		}
 	}
+	if err != nil {
+		return shape.Reject(sink, line, []byte(text), err)
+	}
+	if _, ok := element(text[17:21]); !ok {
+		return sink.Pass(line, data.PassedOther)
+	}
+	for _, v := range values {
+		err := v.bad
+		if err == nil {
+			err = v.emit(cities, line, text, sink)
+		}
+		if err := shape.Reject(sink, line, []byte(text), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknownStation(id string) error {
+	return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", id)
+}
+
+// month reads the values of a line that are there; none where it is of another element.
+// The error is a *shape.RowError.
+func month(text string, seen int64) (values []value, err error) {
+	bad := shape.Bad("bad_row", "the line is not of the columns of a .dly file")
 	if len(text) < headWidth || len(text) > lineWidth {
-		return bad()
+		return nil, bad
 	}
 	year, err1 := strconv.Atoi(text[11:15])
 	month, err2 := strconv.Atoi(text[15:17])
 	if err1 != nil || err2 != nil || month < 1 || month > 12 {
-		return bad()
+		return nil, bad
 	}
 	metric, ok := element(text[17:21])
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	text += strings.Repeat(" ", lineWidth-len(text)) // flags of the last day may be cut off
 	for day := 1; day <= 31; day++ {
@@ -148,50 +186,28 @@ func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink
 		}
 		tenths, err := strconv.Atoi(number)
 		if err != nil {
-			return bad()
+			return nil, bad
 		}
 		if tenths == noValue {
 			continue
 		}
 		d := data.DateFrom(year, time.Month(month), day)
-		if d.MonthDay() != month*100+day {
-			if err := shape.Reject(sink, line, []byte(text), shape.Bad("bad_date", "there is no %d-%02d-%02d", year, month, day)); err != nil {
-				return err
-			}
-			continue
-		}
 		v := value{station: text[:11], quality: strings.TrimSpace(cell[6:7]), metric: metric, day: d, tenths: tenths, seen: seen}
-		if err := v.emit(cities, line, text, sink); err != nil {
-			return err
+		if d.MonthDay() != month*100+day {
+			v.bad = shape.Bad("bad_date", "there is no %d-%02d-%02d", year, month, day)
 		}
+		values = append(values, v)
 	}
-	return nil
+	return values, nil
 }
 
 func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	seen := shape.Stamp(src.Name)
 	cr := records.NewReader(shape.SkipBOM(r))
 	cr.AnyWidth = true
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rec, err := cr.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("CSV: %w", err)
-		}
-		if rec.Err != nil {
-			err = shape.RejectRecord(sink, rec)
-		} else {
-			err = csvRow(rec.Cells, seen, src.Cities, rec.Line, sink)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return shape.EachCSV(ctx, cr, sink, nil, func(rec records.Record) error {
+		return csvRow(rec.Cells, seen, src.Cities, rec.Line, sink)
+	})
 }
 
 // csvRow reads id, YYYYMMDD, element, value, and four flags: measurement, quality,
@@ -203,7 +219,7 @@ func csvRow(row []string, seen int64, cities *data.Gazetteer, line int64, sink d
 	}
 	metric, ok := element(row[2])
 	if !ok {
-		return nil
+		return sink.Pass(line, data.PassedOther)
 	}
 	t, err := time.Parse("20060102", row[1])
 	if err != nil {
@@ -214,7 +230,7 @@ func csvRow(row []string, seen int64, cities *data.Gazetteer, line int64, sink d
 		return shape.Reject(sink, line, []byte(raw), shape.Known("bad_temperature"))
 	}
 	if tenths == noValue {
-		return nil
+		return sink.Pass(line, data.PassedEmpty)
 	}
 	row = append(row, "", "", "", "")
 	v := value{station: row[0], quality: strings.TrimSpace(row[5]), observed: strings.TrimSpace(row[7]), metric: metric,

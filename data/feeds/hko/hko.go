@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"pmx/data"
@@ -116,52 +115,43 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		return err
 	}
 	s.seen = shape.Stamp(src.Name)
-	cr := records.NewReader(br)
-	cr.AnyWidth = true
-	for {
-		rec, err := cr.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("CSV: %w", err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		rec.Line += above
-		if len(rec.Cells) > 0 {
-			if _, err := strconv.Atoi(strings.TrimSpace(rec.Cells[0])); err != nil {
-				continue // the legend
-			}
-		}
-		if rec.Err != nil {
-			err = shape.RejectRecord(sink, rec)
-		} else {
-			err = s.row(rec.Cells, src.Cities, rec.Line, sink)
-		}
-		if err != nil {
-			return err
-		}
+	if err := errors.Join(sink.Lines(data.PartRemark, above-1), sink.Lines(data.PartHeader, 1)); err != nil {
+		return err
 	}
+	cr := records.NewReader(br)
+	cr.AnyWidth, cr.Remark = true, isLegend
+	cr.Above(above)
+	return shape.EachCSV(ctx, cr, sink, nil, func(rec records.Record) error {
+		return s.row(rec.Cells, src.Cities, rec.Line, sink)
+	})
 }
+
+// isLegend tells whether a line explains the marks of a series: it has fewer cells than a
+// row, and does not begin with a digit. What does is a row, whatever is wrong with it.
+func isLegend(cells []string) bool {
+	first := strings.TrimSpace(cells[0])
+	return len(cells) < rowCells && (first == "" || first[0] < '0' || first[0] > '9')
+}
+
+// rowCells is how many cells a row has at least; the mark behind them may be left out.
+const rowCells = 4
 
 // row reads year, month, day, value, and how complete the day's measurements are:
 // "C" for all, "#" for some; "***" stands where there is no value.
 func (s series) row(cells []string, cities *data.Gazetteer, line int64, sink data.Sink) error {
 	raw := []byte(strings.Join(cells, ","))
-	if len(cells) < 4 {
+	if len(cells) < rowCells {
 		return shape.Reject(sink, line, raw, shape.Bad("bad_row", "the row has %d cells where 5 should be", len(cells)))
 	}
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
-	if cells[3] == "***" || cells[3] == "" {
-		return nil
-	}
 	d, err := data.ParseDate(fmt.Sprintf("%04s-%02s-%02s", cells[0], cells[1], cells[2]))
 	if err != nil {
 		return shape.Reject(sink, line, raw, shape.Known("bad_date"))
+	}
+	if cells[3] == "***" || cells[3] == "" {
+		return sink.Pass(line, data.PassedEmpty)
 	}
 	v, err := data.ParseTemp(cells[3], data.Celsius)
 	if err != nil {

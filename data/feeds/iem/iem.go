@@ -82,28 +82,30 @@ func (in daily) emit(cities *data.Gazetteer, seen, line int64, sink data.Sink) e
 	if err != nil {
 		return err
 	}
-	for metric, texts := range [2][2]shape.Text{{in.Max, in.High}, {in.Min, in.Low}} {
-		v, ok, err := missing(texts[0]).Temp(data.Fahrenheit)
+	var values [4]*data.Temp // all are read before the first is given: a row is rejected whole or not at all
+	for i, text := range []shape.Text{in.Max, in.Min, in.High, in.Low} {
+		if values[i], err = missing(text).TempPtr(data.Fahrenheit); err != nil {
+			return err
+		}
+	}
+	for metric, v := range values[:2] {
+		if v == nil {
+			continue
+		}
+		err := sink.Actual(line, data.Actual{City: city.Slug, Day: day, Metric: data.Metric(metric), Kind: data.KindStation, Source: source,
+			Station: station.ID, SeenAt: seen, Value: *v, Shift: shape.StandardShift(city, day)})
 		if err != nil {
 			return err
 		}
-		usual, known, err := missing(texts[1]).Temp(data.Fahrenheit)
+	}
+	for metric, v := range values[2:] {
+		if v == nil {
+			continue
+		}
+		err := sink.Normal(line, data.Normal{City: city.Slug, Station: station.ID, Source: source, Period: period,
+			MonthDay: day.MonthDay(), Metric: data.Metric(metric), Value: *v})
 		if err != nil {
 			return err
-		}
-		if ok {
-			err = sink.Actual(line, data.Actual{City: city.Slug, Day: day, Metric: data.Metric(metric), Kind: data.KindStation, Source: source,
-				Station: station.ID, SeenAt: seen, Value: v, Shift: shape.StandardShift(city, day)})
-			if err != nil {
-				return err
-			}
-		}
-		if known {
-			err = sink.Normal(line, data.Normal{City: city.Slug, Station: station.ID, Source: source, Period: period,
-				MonthDay: day.MonthDay(), Metric: data.Metric(metric), Value: usual})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -118,8 +120,10 @@ type report struct {
 
 func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	plain, skipped := withoutRemarks(r)
-	return shape.Reading{Sink: sink}.Each(ctx, src, plain, func(line int64, raw json.RawMessage) error {
-		line += skipped
+	if err := sink.Lines(data.PartRemark, skipped); err != nil {
+		return err
+	}
+	return shape.Reading{Sink: sink, Above: skipped}.Each(ctx, src, plain, func(line int64, raw json.RawMessage) error {
 		var in report
 		if json.Unmarshal(raw, &in) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))

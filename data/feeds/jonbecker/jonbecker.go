@@ -154,10 +154,13 @@ func readBlocks(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 		}
 		n, t := text(number, at, values), text(ts, tsAt, values)
 		b, err := block(n, t)
-		if err != nil {
-			return shape.Reject(sink, row, []byte(n+","+t), err)
+		if err == nil {
+			err = sink.Block(row, b)
 		}
-		return sink.Block(row, b)
+		if err = shape.Reject(sink, row, []byte(n+","+t), err); err != nil {
+			return err
+		}
+		return sink.Lines(data.PartRecord, 1)
 	})
 }
 

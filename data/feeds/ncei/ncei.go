@@ -67,6 +67,7 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	if err1 != nil || err2 != nil || !ok {
 		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", in.Date.Trim())
 	}
+	var normals []data.Normal // given when all are read: a row is rejected whole or not at all
 	for metric, texts := range [2][3]shape.Text{{in.Max, in.MaxDev, in.MaxN}, {in.Min, in.MinDev, in.MinN}} {
 		value, err := given(texts[0]).TempPtr(data.Fahrenheit)
 		if err != nil {
@@ -82,6 +83,9 @@ func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 		if n.Years, err = given(texts[2]).Whole("years"); err != nil {
 			return err
 		}
+		normals = append(normals, n)
+	}
+	for _, n := range normals {
 		if err := sink.Normal(line, n); err != nil {
 			return err
 		}

@@ -49,6 +49,9 @@ type Reader struct {
 	// LineEnds lets quoted cells hold line ends, but not whole records: see swallows.
 	// Without, a quoted cell ends on the line that it begins at.
 	LineEnds bool
+	// Remark, where it is set, knows a line of words around the rows: at the end of a file it
+	// is not taken for a row that was cut off.
+	Remark func(cells []string) bool
 	// Longest is the most bytes that a record may have: Limit where it is 0 or more.
 	Longest int
 
@@ -57,6 +60,7 @@ type Reader struct {
 	start int   // of what was not handed out yet
 	eof   bool  // src has ended
 	line  int64 // lines handed out
+	blank int64 // of them, those that are empty
 	width int   // of the header; 0 before it
 
 	out   []byte // cells of the record under way, one behind the other
@@ -66,6 +70,13 @@ type Reader struct {
 
 // NewReader reads src, in which a byte-order mark was skipped.
 func NewReader(src io.Reader) *Reader { return &Reader{src: src} }
+
+// Above tells that n lines of the file stand above what is read here. It goes before the
+// first Read.
+func (r *Reader) Above(n int64) { r.line += n }
+
+// Blank is how many empty lines were passed over so far.
+func (r *Reader) Blank() int64 { return r.blank }
 
 // clipped is how much of a line too long to be kept is shown.
 const clipped = 2000
@@ -83,7 +94,7 @@ func (r *Reader) Read() (Record, error) {
 		case end == r.start:
 			return Record{}, io.EOF
 		case len(body(r.buf[r.start:end])) == 0:
-			r.start, r.line = end, r.line+1
+			r.start, r.line, r.blank = end, r.line+1, r.blank+1
 			continue
 		}
 		return r.record(end)
@@ -183,7 +194,8 @@ func (r *Reader) record(end int) (Record, error) {
 	case r.wrong():
 		rec.Err = ErrWidth
 	}
-	if r.eof && r.start+max(length, first) == len(r.buf) && r.buf[len(r.buf)-1] != '\n' && !whole(rec.Cells) {
+	if r.eof && r.start+max(length, first) == len(r.buf) && r.buf[len(r.buf)-1] != '\n' && !whole(rec.Cells) &&
+		(r.Remark == nil || rec.Err != nil || !r.Remark(rec.Cells)) {
 		rec.Err = ErrCut
 	}
 	if rec.Err != nil && !errors.Is(rec.Err, ErrWidth) {

@@ -85,16 +85,19 @@ func TextColumns(f *parquet.File) []bool {
 	return out
 }
 
-func eachParquet(src data.Source, r io.Reader, fn Record) (err error) {
+func eachParquet(src data.Source, r io.Reader, sink data.Sink, fn Record) (err error) {
 	f, c, err := Parquet(src, r)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	leaves := leavesOf(f.Schema())
+	leaves, isText := leavesOf(f.Schema()), TextColumns(f)
 	return EachRow(f, func(n int64, row parquet.Row) error {
 		obj := make(map[string]any, len(leaves))
 		for _, v := range row {
+			if isText[v.Column()] && !v.IsNull() && !utf8.Valid(v.ByteArray()) {
+				return errors.Join(Reject(sink, n, v.ByteArray(), Known("bad_utf8")), sink.Lines(data.PartRecord, 1))
+			}
 			leaf := leaves[v.Column()]
 			if !leaf.repeated {
 				obj[leaf.name] = leaf.Value(v)
@@ -112,7 +115,10 @@ func eachParquet(src data.Source, r io.Reader, fn Record) (err error) {
 		if err != nil {
 			return fmt.Errorf("row %d: %w", n, err)
 		}
-		return fn(n, raw)
+		if err := fn(n, raw); err != nil {
+			return err
+		}
+		return sink.Lines(data.PartRecord, 1)
 	})
 }
 
@@ -251,7 +257,7 @@ func (l Leaf) bytes(b []byte) string {
 		}
 		return scaled(n, int(t.Scale))
 	}
-	if l.IsBinary() && (len(b) == 20 || len(b) == 32 || !utf8.Valid(b)) {
+	if l.IsBinary() && (len(b) == 20 || len(b) == 32) || !utf8.Valid(b) {
 		return "0x" + hex.EncodeToString(b)
 	}
 	return string(b)

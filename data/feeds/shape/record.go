@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"pmx/data"
@@ -27,6 +30,8 @@ type Reading struct {
 	Sink  data.Sink
 	// LineEnds is set for CSV files whose cells may hold line ends, such as descriptions.
 	LineEnds bool
+	// Above is how many lines of the file were read before the header.
+	Above int64
 }
 
 // Each walks the records of r. A CSV or Parquet row becomes an object of its
@@ -34,43 +39,75 @@ type Reading struct {
 // apart, goes to the Sink's Reject; a broken JSON array is an error that names
 // the record.
 func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Record) error {
-	counted := func(line int64, raw json.RawMessage) error {
+	checked := func(line int64, raw json.RawMessage) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := unreadable(raw); err != nil {
+			return Reject(rd.Sink, line, raw, err)
+		}
 		return fn(line, raw)
+	}
+	counted := func(line int64, raw json.RawMessage) error {
+		if err := checked(line, raw); err != nil {
+			return err
+		}
+		return rd.Sink.Lines(data.PartRecord, 1)
 	}
 	switch src.Format {
 	case data.CSV:
-		return rd.eachCSV(r, counted)
+		return rd.eachCSV(ctx, r, checked)
 	case data.Parquet:
-		return eachParquet(src, r, counted)
+		return eachParquet(src, r, rd.Sink, checked)
 	case data.NDJSON:
-		return rd.eachLine(r, counted)
+		return rd.eachLine(r, checked)
 	default:
 		return rd.eachJSON(r, counted)
 	}
 }
 
-func (rd Reading) eachCSV(r io.Reader, fn Record) error {
+func (rd Reading) eachCSV(ctx context.Context, r io.Reader, fn Record) error {
 	cr := records.NewReader(SkipBOM(r))
 	cr.LineEnds = rd.LineEnds
+	cr.Above(rd.Above)
 	var keys [][]byte
+	header := func(names []string) (err error) {
+		keys, err = keysOf(names)
+		return err
+	}
+	return EachCSV(ctx, cr, rd.Sink, header, func(rec records.Record) error { return csvRow(rec, keys, fn) })
+}
+
+// EachCSV walks the records of cr and tells sink what the lines are. header gets the first
+// one; it is nil where the file has none. What cannot be taken apart, or is not UTF-8,
+// goes to sink's Reject, all else but remarks to fn.
+func EachCSV(ctx context.Context, cr *records.Reader, sink data.Sink, header func([]string) error, fn func(records.Record) error) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rec, err := cr.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return sink.Lines(data.PartBlank, cr.Blank())
 		}
 		if err != nil {
 			return fmt.Errorf("CSV: %w", err)
 		}
+		part := data.PartRecord
 		switch {
 		case rec.Err != nil:
-			err = RejectRecord(rd.Sink, rec)
-		case keys == nil:
-			keys, err = keysOf(rec.Cells)
+			err = RejectRecord(sink, rec)
+		case header != nil:
+			part, err, header = data.PartHeader, header(rec.Cells), nil
+		case cr.Remark != nil && cr.Remark(rec.Cells):
+			part = data.PartRemark
+		case slices.ContainsFunc(rec.Cells, func(c string) bool { return !utf8.ValidString(c) }):
+			err = Reject(sink, rec.Line, []byte(strings.Join(rec.Cells, ",")), Known("bad_utf8"))
 		default:
-			err = csvRow(rec, keys, fn)
+			err = fn(rec)
+		}
+		if err == nil {
+			err = sink.Lines(part, rec.Lines)
 		}
 		if err != nil {
 			return err
@@ -120,52 +157,104 @@ func csvRow(rec records.Record, keys [][]byte, fn Record) error {
 const MaxRecord = 64 << 20
 
 func (rd Reading) eachLine(r io.Reader, fn Record) error {
-	return lines(SkipBOM(r), func(line int64, text []byte, bad *RowError) error {
-		if bad != nil {
-			return Reject(rd.Sink, line, text, bad)
+	blank, err := lines(SkipBOM(r), func(line int64, text []byte, bad *RowError) (err error) {
+		switch {
+		case bad != nil:
+			err = Reject(rd.Sink, line, text, bad)
+		case rd.mayWrap(text):
+			err = rd.eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
+		default:
+			err = fn(line, text)
 		}
-		if !rd.mayWrap(text) {
-			return fn(line, text)
+		if err != nil {
+			return err
 		}
-		return rd.eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
+		return rd.Sink.Lines(data.PartRecord, 1)
 	})
+	if err != nil {
+		return err
+	}
+	return rd.Sink.Lines(data.PartBlank, blank)
 }
 
 // EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is
 // that of the file. A line that is not one JSON object comes with the reason, and of one
-// that is too long the beginning. The text is good until fn returns.
-func EachLine(r io.Reader, fn func(line, nth int64, text []byte, bad *RowError) error) error {
+// that is too long the beginning. The text is good until fn returns. It gives how many
+// lines are blank.
+func EachLine(r io.Reader, fn func(line, nth int64, text []byte, bad *RowError) error) (blank int64, err error) {
 	nth := int64(0)
 	return lines(r, func(line int64, text []byte, bad *RowError) error {
-		if nth++; bad == nil && !utf8.Valid(text) {
-			bad = Known("bad_utf8")
+		if nth++; bad == nil {
+			bad = unreadable(text)
 		}
 		return fn(line, nth, text, bad)
 	})
 }
 
-func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) error {
+func lines(r io.Reader, fn func(line int64, text []byte, bad *RowError) error) (blank int64, err error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	for line := int64(1); ; line++ {
 		text, long, err := oneOf(br)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d: %w", line, err)
+			return blank, fmt.Errorf("line %d: %w", line, err)
 		}
-		last := err != nil
+		last, ended := err != nil, len(text) == 0
 		text = bytes.TrimSpace(text)
 		err = nil
 		switch {
 		case long:
 			err = fn(line, []byte(clip(string(text), 2000)), &RowError{Reason: "bad_row", Detail: errLong.Error()})
+		case len(text) == 0 && !ended:
+			blank++
 		case len(text) > 0 && (!json.Valid(text) || text[0] != '{'):
 			err = fn(line, text, Bad("bad_json", "the line is not one JSON object"))
 		case len(text) > 0:
 			err = fn(line, text, nil)
 		}
 		if last || err != nil {
-			return err
+			return blank, err
 		}
 	}
+}
+
+// unreadable tells why the text of JSON cannot be read, nil where it can: it is not UTF-8,
+// or escapes half of a surrogate pair. Readers of JSON put U+FFFD in the place of both
+// without a word.
+func unreadable(raw []byte) *RowError {
+	if !utf8.Valid(raw) {
+		return Known("bad_utf8")
+	}
+	for rest := raw; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			return nil
+		}
+		unit, n := escaped(rest[i:])
+		if utf16.IsSurrogate(unit) {
+			low, m := escaped(rest[i+n:])
+			if utf16.DecodeRune(unit, low) == utf8.RuneError {
+				return Bad("bad_json", "the text has an escape that is half of a pair")
+			}
+			n += m
+		}
+		rest = rest[i+n:]
+	}
+}
+
+// escaped reads the escape that text begins with: the code unit of one of the form
+// \uXXXX, else 0, and how long it is; 0 and 0 where text begins with none.
+func escaped(text []byte) (unit rune, n int) {
+	if len(text) == 0 || text[0] != '\\' {
+		return 0, 0
+	}
+	if len(text) < 6 || text[1] != 'u' {
+		return 0, min(len(text), 2)
+	}
+	u, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0, 2
+	}
+	return rune(u), 6
 }
 
 var errLong = fmt.Errorf("the record is longer than %d MB", MaxRecord>>20)

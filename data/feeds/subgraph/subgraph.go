@@ -87,8 +87,10 @@ func readOrderFilled(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if json.Unmarshal(raw, &e) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		if again, err := seen.repeated(&e); again || err != nil {
+		if again, err := seen.repeated(&e); err != nil {
 			return err
+		} else if again {
+			return sink.Pass(line, data.PassedRepeated)
 		}
 		f, err := e.fill()
 		if err != nil {
