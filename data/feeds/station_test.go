@@ -104,10 +104,6 @@ london EGLC metar 2026-06-10T00:51 0: 19.0
 reject 5 unknown_station
 reject 6 bad_time
 reject 7 bad_temperature`)
-	c := read(t, testfiles.Captured(t, "E_weather", "captured_excerpts", "aviationweather_metar_rows.json"))
-	if got := c.told(); got != "nyc KLGA metar 2026-06-10T00:51 1: 21.1 of 21.0\nseoul RKSI metar 2026-06-10T01:00 1: 21.0 of 21.0\nnyc KLGA metar 2026-09-14T23:51 1: 21.7 of 22.0" {
-		t.Errorf("\n%s", got)
-	}
 }
 
 const nwsCell = `"geometry":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[-73.87,40.78]}]}`

@@ -31,13 +31,22 @@ func Path(parts ...string) string {
 	return filepath.Join(append([]string{Root(), "testdata"}, parts...)...)
 }
 
-// Captured gives a path of the captured data, which lies beside the checkout in
-// shared/data and is not part of the repository, and skips the test without it.
+// Beside gives a path of the captured data, which lies beside the checkout in shared/data
+// and is not part of the repository; false without it. A test that reads a small file of
+// the repository reads the captured one too, where it is.
+func Beside(parts ...string) (string, bool) {
+	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
+	_, err := os.Stat(path)
+	return path, err == nil
+}
+
+// Captured gives such a path, and skips the test without it. What a test of captured data
+// alone shows must not depend on it: another test shows it of a file in testdata.
 func Captured(t testing.TB, parts ...string) string {
 	t.Helper()
-	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the captured data is not beside the checkout: %v", err)
+	path, ok := Beside(parts...)
+	if !ok {
+		t.Skipf("the captured data is not beside the checkout: no %s", path)
 	}
 	return path
 }

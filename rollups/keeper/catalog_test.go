@@ -225,6 +225,17 @@ func count01(b bool) int {
 	return 0
 }
 
+func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
+	k := open(t, t.TempDir())
+	mustImport(t, k, testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv"))
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Path("feeds", "slices")}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	compareFigures(t, k, "''::BLOB")
+	compareEvents(t, k, "''::BLOB")
+	mustVerify(t, k)
+}
+
 func TestFiguresOfCapturedMarketsFollowFromTheFacts(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, testfiles.Captured(t, "A_trades", "midterms2022_fpmm"))

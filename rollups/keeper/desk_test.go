@@ -142,11 +142,25 @@ func checkSettlement(t *testing.T, k *keeper.Keeper) {
 	}
 }
 
-// TestTheDeskOfACapturedSnapshot: what Gamma listed on 22 June 2026 becomes the desk's
-// events again from what the database keeps of it.
-func TestTheDeskOfACapturedSnapshot(t *testing.T) {
+// listed is what Gamma lists of the weather desk on a day: four cities, two days each, in the
+// shape in which it was kept.
+func listed() string {
+	return testfiles.Path("feeds", "desk", "polymarket_2026-06-22.ndjson.gz")
+}
+
+// TestTheDeskOfASnapshot: what Gamma listed on 22 June 2026 becomes the desk's events again
+// from what the database keeps of it.
+func TestTheDeskOfASnapshot(t *testing.T) {
+	deskOf(t, listed())
+	if path, ok := testfiles.Beside("C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"); ok {
+		deskOf(t, path)
+	}
+}
+
+func deskOf(t *testing.T, path string) {
+	t.Helper()
 	k := open(t, t.TempDir())
-	mustImport(t, k, testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	mustImport(t, k, path)
 	events, _ := deskEvents(t, k)
 	cities := map[string]int{}
 	for _, e := range events {

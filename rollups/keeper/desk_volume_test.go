@@ -13,8 +13,6 @@ import (
 	"pmx/data/sample"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
-
-	"pmx/data/testfiles"
 )
 
 // compareDesk holds every city's volumes and counts against plain SQL over fills and
@@ -129,7 +127,7 @@ func checkEvents(t *testing.T, k *keeper.Keeper, want int) {
 func TestDeskIsRebuiltForOtherCities(t *testing.T) {
 	home := t.TempDir()
 	k := open(t, home)
-	mustImport(t, k, testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	mustImport(t, k, listed())
 	all := k.Snapshot().Desk.City("munich").Events
 	if len(all) == 0 {
 		t.Fatal("Munich has no events")

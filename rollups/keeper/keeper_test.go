@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rs/zerolog"
 
 	"pmx/data"
@@ -113,85 +115,47 @@ func rows(t *testing.T, path string) []map[string]string {
 	return out
 }
 
-func TestMidtermsGiveEveryWalletsExpectedPnL(t *testing.T) {
-	expected := rows(t, testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "expected_wallet_pnl.csv"))
-	k := open(t, t.TempDir())
-	mustImport(t, k, testfiles.Captured(t, "A_trades", "midterms2022_fpmm"), testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
-	snap := k.Snapshot()
-	if snap.Counts.Fills != 14580 {
-		t.Errorf("%d fills, want 14,580", snap.Counts.Fills)
-	}
-	if snap.Wallets() != len(expected) {
-		t.Errorf("%d wallets, want %d", snap.Wallets(), len(expected))
-	}
-	for _, e := range expected {
-		trader, ok := find(t, k, snap, e["wallet"])
-		if !ok {
-			t.Errorf("wallet %s is not known", e["wallet"])
-			continue
-		}
-		want, err := data.ParseMicro(e["real_pnl_all_trades_plus_redemption"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cents(trader.Totals.RealPnL()) != cents(want) {
-			t.Errorf("wallet %s: real_pnl %s, want %s", e["wallet"], trader.Totals.RealPnL(), want)
-		}
-		for _, c := range []struct {
-			name string
-			got  int64
-		}{
-			{"trades", trader.Totals.Fills}, {"unique_markets", trader.Totals.Markets}, {"active_days", trader.Totals.ActiveDays},
-			{"won_markets", trader.Totals.WinningMarkets}, {"resolved_markets", trader.Totals.ResolvedMarkets},
-			// The published count of negative legs leaves out those shorter than a cent.
-		} {
-			if fmt.Sprint(c.got) != e[c.name] {
-				t.Errorf("wallet %s: %s %d, want %s", e["wallet"], c.name, c.got, e[c.name])
-			}
-		}
-	}
-	mustVerify(t, k)
-}
-
-// cents rounds to whole cents, half away from zero.
-func cents(m data.Micro) data.Micro { return data.MulDiv(m, 1, 10_000) }
-
-// find looks a wallet up by address, or by user name where the source has no address.
-func find(t *testing.T, k *keeper.Keeper, snap *serving.Snapshot, wallet string) (serving.Trader, bool) {
-	t.Helper()
-	a, err := data.ParseAddress(wallet)
-	if err == nil {
-		return snap.Trader(a)
-	}
-	for i := range snap.Wallets() {
-		if trader, ok := snap.Trader(snap.WalletAt(i)); ok && strings.EqualFold(trader.Name, wallet) {
-			return trader, true
-		}
-	}
-	return serving.Trader{}, false
-}
-
 func TestWrappedPagesCountEachFillOnce(t *testing.T) {
-	path := testfiles.Captured(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv")
-	k := open(t, t.TempDir())
-	r := mustImport(t, k, path)[0]
-	if r.Read != 5000 || r.Inserted != 1500 || r.Identical != 3500 {
-		t.Errorf("read %d, inserted %d, identical %d; want 5,000, 1,500, 3,500", r.Read, r.Inserted, r.Identical)
+	wrapped := func(path string, read, distinct int64) {
+		k := open(t, t.TempDir())
+		r := mustImport(t, k, path)[0]
+		if r.Read != read || r.Inserted != distinct || r.Identical != read-distinct {
+			t.Errorf("read %d, inserted %d, identical %d; want %d, %d, %d", r.Read, r.Inserted, r.Identical, read, distinct, read-distinct)
+		}
+		if again := mustImport(t, k, path)[0]; again.Inserted != 0 || again.AlreadyThere != distinct {
+			t.Errorf("again: inserted %d, already there %d; want 0 and %d", again.Inserted, again.AlreadyThere, distinct)
+		}
+		mustVerify(t, k)
 	}
-	if again := mustImport(t, k, path)[0]; again.Inserted != 0 || again.AlreadyThere != 1500 {
-		t.Errorf("again: inserted %d, already there %d; want 0 and 1,500", again.Inserted, again.AlreadyThere)
+	wrapped(testfiles.Path("feeds", "slices", "polymarket-trades-csv", "wrapped.csv"), 5, 3)
+	if path, ok := testfiles.Beside("A_trades", "nobel2025_dataapi", "polymarket_trades.csv"); ok {
+		wrapped(path, 5_000, 1_500)
 	}
-	mustVerify(t, k)
 }
 
-func TestAllCapturedFilesGoInOrAreRefusedWithAReason(t *testing.T) {
+// TestAllFilesGoInOrAreRefusedWithAReason: of every feed's small files, and of the captured
+// ones where they are.
+func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 	k := open(t, t.TempDir())
-	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "A_trades"), testfiles.Captured(t, "B_markets")}}, nil)
+	folders := []string{testfiles.Path("feeds", "slices")}
+	for _, name := range []string{"A_trades", "B_markets"} {
+		if path, ok := testfiles.Beside(name); ok {
+			folders = append(folders, path)
+		}
+	}
+	res, err := k.Import(context.Background(), keeper.Request{Paths: folders}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var failed []string
 	for _, f := range res.Failed {
-		t.Errorf("failed: %+v", f)
+		failed = append(failed, filepath.Base(f.File))
+	}
+	// The whole of these is of places that are on no weather desk.
+	elsewhere := []string{"gridpoints_forecast_hourly_us.json", "gridpoints_forecast_strings_us.json", "stations_observations_metar.json",
+		"stations_observations_missing_value.json", "forecast_models.json", "historical_weather_models.json", "previous_runs_models.json"}
+	if diff := cmp.Diff(elsewhere, failed, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Errorf("failed (-want +got):\n%s", diff)
 	}
 	for _, f := range res.Skipped {
 		if f.Error == "" {
@@ -205,8 +169,21 @@ func TestAllCapturedFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 		}
 	}
 	mustVerify(t, k)
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "F_kalshi")}}, nil); !errors.Is(err, keeper.ErrNothing) {
-		t.Errorf("another venue's files: %v, want them refused", err)
+}
+
+func TestAnotherVenuesFilesAreRefused(t *testing.T) {
+	refused := func(path string) {
+		k := open(t, t.TempDir())
+		if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{path}}, nil); !errors.Is(err, keeper.ErrNothing) {
+			t.Errorf("another venue's files: %v, want them refused", err)
+		}
+		if n := count(t, k, "SELECT count(*) FROM markets"); n != 0 {
+			t.Errorf("%d markets of another venue", n)
+		}
+	}
+	refused(testfiles.Path("foreign", "kalshi"))
+	if path, ok := testfiles.Beside("F_kalshi"); ok {
+		refused(path)
 	}
 }
 
@@ -406,12 +383,22 @@ func TestAFillThatWaitedUnderTwoNamesCountsOnce(t *testing.T) {
 }
 
 func TestResolutionsDoNotDependOnTheOrderOfFiles(t *testing.T) {
-	dir := testfiles.Captured(t, "B_markets", "cascadian_2025-10")
+	resolutionsInAnyOrder(t, testfiles.Path("feeds", "slices", "resolution-map"))
+	if dir, ok := testfiles.Beside("B_markets", "cascadian_2025-10"); ok {
+		resolutionsInAnyOrder(t, dir)
+	}
+}
+
+func resolutionsInAnyOrder(t *testing.T, dir string) {
+	t.Helper()
 	a, b := filepath.Join(dir, "expanded_resolution_map.json"), filepath.Join(dir, "markets_dim_seed.json")
 	state := func(paths ...string) (n int64) {
 		k := open(t, t.TempDir())
 		for _, p := range paths {
 			mustImport(t, k, p)
+		}
+		if count(t, k, "SELECT count(*) FROM markets WHERE payouts IS NOT NULL") < 3 {
+			t.Fatal("too few markets are resolved to tell")
 		}
 		return count(t, k, "SELECT bit_xor(hash(condition, payouts, resolved_at, question))::VARCHAR::HUGEINT % 9223372036854775807 FROM markets")
 	}

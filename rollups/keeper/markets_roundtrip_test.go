@@ -7,15 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/engine/export"
-
-	"pmx/data/testfiles"
 )
 
 // TestMarketsSurviveARoundTrip: markets that are exported, in any format, are
 // imported as the same facts elsewhere, quotes and weather desk among them.
 func TestMarketsSurviveARoundTrip(t *testing.T) {
 	a := open(t, t.TempDir())
-	mustImport(t, a, testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots", "polymarket_2026-06-22.ndjson.gz"))
+	mustImport(t, a, listed())
 	mustImport(t, a, write(t, "unlabelled.json", `[{"conditionId":"0x`+strings.Repeat("7", 64)+`","question":"Who?","slug":"who",
 		"outcomes":"[]","clobTokenIds":"[\"71\", \"72\"]","outcomePrices":"[\"0.25\", \"0.75\"]"}]`))
 	if n := count(t, a, "SELECT count(*) FROM markets WHERE outcomes IS NULL AND prices = '[0.25,0.75]'"); n != 1 {

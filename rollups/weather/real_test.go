@@ -17,16 +17,14 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
+
+	"pmx/data/testfiles"
 )
 
 // shared gives a path of the captured files, and skips the test without them.
 func shared(t *testing.T, parts ...string) string {
 	t.Helper()
-	root := filepath.Join("..", "..", "..", "shared", "data", "C_weather_markets")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("the captured files are not here (%s)", root)
-	}
-	return filepath.Join(append([]string{root}, parts...)...)
+	return filepath.Join(append([]string{testfiles.Captured(t, "C_weather_markets")}, parts...)...)
 }
 
 func content(t *testing.T, path string) []byte {
@@ -120,10 +118,18 @@ func TestEveryEventOfTheSeminar(t *testing.T) {
 
 // TestEverySnapshotOfGamma: raw events with their texts, four cities.
 func TestEverySnapshotOfGamma(t *testing.T) {
-	files, err := filepath.Glob(shared(t, "seminar4_gamma_snapshots", "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	ofGamma(t, 8, testfiles.Path("feeds", "desk", "polymarket_2026-06-22.ndjson.gz"))
+	if dir, ok := testfiles.Beside("C_weather_markets", "seminar4_gamma_snapshots"); ok {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		ofGamma(t, 38, files...)
 	}
+}
+
+func ofGamma(t *testing.T, events int, files ...string) {
+	t.Helper()
 	stations := map[string]string{"munich": "EDDM", "london": "EGLC", "nyc": "KLGA", "tokyo": "RJTT"}
 	seen := map[string]bool{}
 	for _, file := range files {
@@ -145,8 +151,8 @@ func TestEverySnapshotOfGamma(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 38 {
-		t.Errorf("%d events seen, want 38", len(seen))
+	if len(seen) != events {
+		t.Errorf("%d events seen, want %d", len(seen), events)
 	}
 }
 
@@ -183,11 +189,19 @@ func listings(t *testing.T, line []byte) []Listing {
 	return out
 }
 
-// TestEverySlug of 2,626 event addresses: 1,559 with a year, 1,041 without, 26 with
-// a number behind it.
+// TestEverySlug of 92 event addresses, and of the 2,626 that they are taken from where these
+// are: some with a year, some without, 26 with a number behind it.
 func TestEverySlug(t *testing.T) {
+	slugsOf(t, testfiles.Path("weather", "addresses.json"), 37, 29)
+	if path, ok := testfiles.Beside("C_weather_markets", "tmax_lab_mit", "historical_temperature_event_urls.json"); ok {
+		slugsOf(t, path, 1559, 1041)
+	}
+}
+
+func slugsOf(t *testing.T, path string, years, plainOnes int) {
+	t.Helper()
 	var all []string
-	if err := json.Unmarshal(content(t, shared(t, "tmax_lab_mit", "historical_temperature_event_urls.json")), &all); err != nil {
+	if err := json.Unmarshal(content(t, path), &all); err != nil {
 		t.Fatal(err)
 	}
 	year, plain, suffix := 0, 0, 0
@@ -206,7 +220,7 @@ func TestEverySlug(t *testing.T) {
 			plain++
 		}
 	}
-	if year != 1559 || plain != 1041 || suffix != 26 {
+	if year != years || plain != plainOnes || suffix != 26 {
 		t.Errorf("%d with a year, %d without, %d with a number", year, plain, suffix)
 	}
 }
@@ -221,7 +235,7 @@ func TestEveryRuleText(t *testing.T) {
 		"taipei": {Unit: 'C', Station: "466920", Source: CWA, Stated: true},
 	} {
 		c, _ := reference.Gazetteer().Named(name)
-		got := ParseRules(c, on(t, "2026-03-13"), string(content(t, shared(t, "tmax_lab_mit", name+"_rules.txt"))), "")
+		got := ParseRules(c, on(t, "2026-03-13"), string(content(t, testfiles.Path("weather", "rules", name+"_rules.txt"))), "")
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
