@@ -21,7 +21,7 @@ import (
 
 // factTables show all facts without the numbers that are a database's own.
 var factTables = map[string]string{
-	"fills": `SELECT f.* EXCLUDE (wallet, token, batch, tx), hex(f.tx) AS tx, hex(w.address) AS address, t.token_id, hex(m.condition) AS condition, t.outcome
+	"fills": `SELECT f.* EXCLUDE (wallet, token, batch, tx, block), hex(f.tx) AS tx, hex(w.address) AS address, t.token_id, hex(m.condition) AS condition, t.outcome
 FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) LEFT JOIN markets AS m USING (market)`,
 	"names":     "SELECT hex(w.address) AS address, n.name FROM wallet_names AS n JOIN wallets AS w USING (wallet)",
 	"markets":   "SELECT * EXCLUDE (market) FROM markets",

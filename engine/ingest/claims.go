@@ -38,7 +38,7 @@ func hexed(b []byte) string { return "0x" + hex.EncodeToString(b) }
 // blockConflicts keeps, counts and names the blocks that have several times.
 func (j *fileImport) blockConflicts() error {
 	var line, number, said, stands int64
-	return j.pages(statements.Get("BlockConflicts"), "number").each(func() error {
+	err := j.pages(statements.Get("BlockConflicts"), "number").each(func() error {
 		if j.receipt.Conflicts++; len(j.receipt.ConflictBlocks) < namedConflicts {
 			j.receipt.ConflictBlocks = append(j.receipt.ConflictBlocks, number)
 		}
@@ -46,6 +46,11 @@ func (j *fileImport) blockConflicts() error {
 		if err != nil {
 			return err
 		}
+		j.receipt.late = true
 		return j.rejects.keep(line, "conflict", "this block has another time as well, which stands: "+instant(moment(&stands)), string(raw))
 	}, &line, &number, &said, &stands)
+	if err != nil || !j.receipt.late {
+		return err
+	}
+	return j.exec("AddBlockTimes")
 }

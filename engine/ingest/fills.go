@@ -43,14 +43,12 @@ func (j *fileImport) prepareFills() error {
 
 // resolveStaged fills in times and references and sets aside what has to wait.
 func (j *fileImport) resolveStaged() error {
-	var rows, blocks, references int64
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references); err != nil {
+	var rows, blocks, references, late int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late); err != nil {
 		return err
 	}
-	if blocks > 0 {
-		if err := j.exec("BlockTimes"); err != nil {
-			return err
-		}
+	if err := j.dateByBlocks(blocks > 0, late > 0); err != nil {
+		return err
 	}
 	if references > 0 {
 		if err := j.exec("ResolveReferences"); err != nil {
@@ -72,13 +70,13 @@ func (j *fileImport) resolveStaged() error {
 
 // changed runs before, then a named statement, and gives the rows the statement
 // changed.
-func (j *fileImport) changed(name string, before func() error) (int64, error) {
+func (j *fileImport) changed(name string, before func() error, replace ...string) (int64, error) {
 	if before != nil {
 		if err := before(); err != nil {
 			return 0, err
 		}
 	}
-	res, err := j.conn.ExecContext(j.ctx, statements.Get(name))
+	res, err := j.conn.ExecContext(j.ctx, statements.Get(name, replace...))
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
@@ -107,13 +105,13 @@ func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	if err := j.execAll("SuspectRepeats", "NumberRepeats"); err != nil {
+	repeats, err := j.changed("NumberRepeats", func() error { return j.exec("SuspectRepeats") }, "@order", statements.Get("UnknownOrder"))
+	if err != nil || repeats == 0 || j.src.feed.Identity != data.CollapseRepeats {
 		return err
 	}
-	if j.src.feed.Identity != data.CollapseRepeats {
-		return nil
-	}
-	n, err := j.changed("DropRepeats", nil)
+	n, err := j.changed("DropRepeats", func() error {
+		return j.exec("MergeEqual", "@repeat", "", "@same", "", "@among", statements.Get("Suspect"))
+	})
 	j.receipt.Identical += n
 	return err
 }
@@ -128,7 +126,7 @@ func (j *fileImport) dropKnown() error {
 	if err != nil {
 		return err
 	}
-	if !known {
+	if !known && !j.lost && !j.moving {
 		mixed, err := j.mixed()
 		if err != nil {
 			return err
@@ -137,17 +135,32 @@ func (j *fileImport) dropKnown() error {
 			return j.exec("SignedFresh")
 		}
 	}
+	if err := j.noteBlocks(); err != nil {
+		return err
+	}
 	logs, err := j.knownLogs()
 	if err != nil {
 		return err
 	}
-	rest, err := j.changed("DropKnown", func() error { return j.execAll("Replacing", "ReplacingRoles") })
+	newLogs := statements.Get("NewLogs")
+	if err := j.exec("Replacing", "@newlogs", newLogs); err != nil {
+		return err
+	}
+	rest, err := j.changed("DropKnown", func() error { return j.exec("ReplacingRoles") }, "@newlogs", newLogs)
 	if err != nil {
 		return err
 	}
 	j.receipt.AlreadyThere = logs + rest
+	if err := j.keepLost(); err != nil {
+		return err
+	}
 	if err := j.exec("SignedReplacing", "@rank", roleRank("k.rank")); err != nil {
 		return err
+	}
+	if j.moving {
+		if err := j.exec("RetractLate"); err != nil {
+			return err
+		}
 	}
 	return j.exec("SignedView")
 }
@@ -161,7 +174,10 @@ func (j *fileImport) dropReleasedTwice() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	return j.execAll("MergeReleased", "DropReleasedTwice")
+	if err := j.exec("MergeEqual", "@repeat", ", repeat", "@same", " AND k.repeat = s_fill.repeat", "@among", ""); err != nil {
+		return err
+	}
+	return j.exec("DropReleasedTwice")
 }
 
 // anyKnown gathers the facts that may be the same fill as a staged one, where
@@ -176,6 +192,11 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	}
 	if err := j.exec("Known", "@ranges", ranges); err != nil {
 		return false, err
+	}
+	if j.moving {
+		if err := j.exec("ForgetLate"); err != nil {
+			return false, err
+		}
 	}
 	err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM e_fill").Scan(&known)
 	return known > 0, err
@@ -210,10 +231,11 @@ func (j *fileImport) knownRanges() (string, error) {
 	if len(bounds) == 0 {
 		bounds = [][2]int64{{0, 0}}
 	}
-	parts := make([]string, len(bounds))
+	parts := make([]string, len(bounds), len(bounds)+1)
 	for i, b := range bounds {
 		parts[i] = statements.Get("KnownRange", "@lo", strconv.FormatInt(b[0], 10), "@hi", strconv.FormatInt(b[1], 10))
 	}
+	parts = append(parts, statements.Get("LostRange"))
 	return strings.Join(parts, " UNION ALL "), nil
 }
 
@@ -225,6 +247,7 @@ func (j *fileImport) figures() error {
 	if err != nil {
 		return err
 	}
+	j.receipt.Replaced -= j.absorbed
 	if first.Valid {
 		j.receipt.minTS, j.receipt.maxTS = first.Int64, last.Int64
 		j.receipt.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)

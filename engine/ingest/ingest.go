@@ -120,6 +120,9 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
 			receipt.after(im.release(ctx, conn, job.started))
 		}
+		if err == nil && receipt.late && !opts.DryRun {
+			receipt.afterMove(im.moveLate(ctx, conn, job.started))
+		}
 		return err
 	})
 	if err != nil {
@@ -147,9 +150,13 @@ type fileImport struct {
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
-	indexed    bool // fills have log indexes
-	contest    bool // s_contest is there
-	ousted     bool // a known fill gives way to another, or payouts are gone: no delta tells the rollups so
+	indexed    bool  // fills have log indexes
+	contest    bool  // s_contest is there
+	lost       bool  // rows lost their log, or facts did
+	inBlocks   bool  // rows name their blocks
+	moving     bool  // the rows are facts that get another time
+	ousted     bool  // a known fill gives way to another or is gone, or payouts are gone: no delta tells the rollups so
+	absorbed   int64 // known fills without a log index that equal one which lost its log
 }
 
 func (j *fileImport) run() (Receipt, error) {
@@ -258,7 +265,7 @@ func (j *fileImport) isBulk() (bool, error) {
 }
 
 func (j *fileImport) commitFacts(bulk bool) error {
-	if j.receipt.nothingNew() {
+	if j.receipt.nothingNew() && !j.ousted {
 		return nil
 	}
 	merge := j.im.Rollups.Merge
@@ -337,7 +344,7 @@ func (j *fileImport) progress(phase string, done float64, rows int64) {
 }
 
 // staging are the temporary tables of an import.
-var staging = []string{"s_raw", "s_wallet", "s_token", "s_fill", "s_suspect", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
+var staging = []string{"s_raw", "s_late", "s_late_tx", "s_moved", "s_block_of", "s_lost", "s_wallet", "s_token", "s_fill", "s_suspect", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
 	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
 
 // cleanup frees the staged rows; the deltas stay for whoever absorbs them.

@@ -39,6 +39,7 @@ func (j *fileImport) mergeLogs() error {
 			return err
 		}
 	}
+	j.lost = other > 0
 	j.receipt.Identical += equal
 	j.receipt.Superseded += other
 	if err := j.exec("MergeLogs", "@rank", roleRank("k.rank")); err != nil {
@@ -73,14 +74,39 @@ func (j *fileImport) knownLogs() (already int64, err error) {
 			return 0, err
 		}
 	}
+	if lost > 0 {
+		if err := j.exec("LoseToKnown"); err != nil {
+			return 0, err
+		}
+	}
 	j.receipt.Superseded += lost
+	j.lost = j.lost || lost+won > 0
 	j.ousted = j.ousted || won > 0
-	dropped, err := j.changed("DropKnownLogs", nil)
-	return dropped - lost, err
+	return j.changed("DropKnownLogs", nil)
+}
+
+// keepLost keeps what lost its log: an equal fill without a log index is no other fill,
+// whichever came first.
+func (j *fileImport) keepLost() error {
+	if !j.lost {
+		return nil
+	}
+	if err := j.exec("Lost", "@bestrole", roleRank("max("+roleRank("role")+")")); err != nil {
+		return err
+	}
+	if err := j.execAll("DropLost", "AddLost"); err != nil {
+		return err
+	}
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("Absorbed")).Scan(&j.absorbed)
+	j.ousted = j.ousted || j.absorbed > 0
+	return err
 }
 
 // contested adds the rows that a statement gives to those in conflict.
 func (j *fileImport) contested(name string) error {
+	if j.moving { // the conflict is that of the block, or was named when the rows came
+		return nil
+	}
 	if !j.contest {
 		if err := j.exec("ContestsEmpty"); err != nil {
 			return err

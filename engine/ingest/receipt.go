@@ -75,6 +75,7 @@ type Receipt struct {
 
 	minTS, maxTS int64
 	named        int64 // tokens that are called something else now
+	late         bool  // a block has several times: known fills may have one that does not stand
 }
 
 // Lines is what the lines of a file of text are. Of JSON and Parquet only the records
@@ -157,6 +158,14 @@ func (r *Receipt) after(w Receipt, err error) {
 	r.Conflicts += w.Conflicts
 	r.ConflictFills = append(r.ConflictFills, w.ConflictFills[:min(len(w.ConflictFills), namedConflicts-len(r.ConflictFills))]...)
 	r.RejectedFile = cmp.Or(r.RejectedFile, w.RejectedFile)
+	r.late = r.late || w.late
+	r.warn(err)
+}
+
+// afterMove takes in what became of fills that had a time of their block which does not
+// stand.
+func (r *Receipt) afterMove(w Receipt, err error) {
+	r.RebuildNeeded = r.RebuildNeeded || w.RebuildNeeded
 	r.warn(err)
 }
 

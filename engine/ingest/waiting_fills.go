@@ -11,20 +11,25 @@ import (
 	"pmx/engine"
 )
 
-// errNothingWaits ends a release that found nothing to let in.
-var errNothingWaits = errors.New("no waiting fill is known by now")
+// errNothingToDo ends a pass over known rows that found none.
+var errNothingToDo = errors.New("no row is concerned")
 
 // release lets in the fills that named their market by condition or Gamma id
-// before anybody had described it, and whose market is known now. They pass the
-// same way as any file, in a transaction of their own: one that is cut short is
-// made up for by the next import.
+// before anybody had described it, and whose market is known now.
 func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (r Receipt, err error) {
 	var waiting int64
 	if err := conn.QueryRowContext(ctx, statements.Get("WaitingCount")).Scan(&waiting); err != nil || waiting == 0 {
 		return r, err
 	}
-	src := &source{name: "fills that waited for their market",
-		feed: data.Feed{Name: "waiting", Kind: data.KindFills, Identity: data.KeepRepeats}}
+	return im.again(ctx, conn, at, "fills that waited for their market", func(j *fileImport) error { return j.exec("Releasable") },
+		func(j *fileImport) error { return j.exec("DropReleased") })
+}
+
+// again passes known rows of fills through an import, the same way as those of a file and in
+// a transaction of its own: one that is cut short is made up for by the next import. stage
+// fills s_raw; after is called when the rows are in.
+func (im *Importer) again(ctx context.Context, conn *sql.Conn, at time.Time, name string, stage, after func(*fileImport) error) (r Receipt, err error) {
+	src := &source{name: name, feed: data.Feed{Name: "waiting", Kind: data.KindFills, Identity: data.KeepRepeats}}
 	j := &fileImport{im: im, ctx: ctx, conn: conn, src: src, started: at, release: true,
 		rejects: newRejects(im.DB.Dir(), src.name, at)}
 	j.receipt = Receipt{File: src.name, Feed: src.feed.Name}
@@ -34,25 +39,25 @@ func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (
 		return r, err
 	}
 	err = engine.InTx(ctx, conn, func() error {
-		if err := j.exec("Releasable"); err != nil {
+		if err := stage(j); err != nil {
 			return err
 		}
 		if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM s_raw").Scan(&j.receipt.Read); err != nil {
 			return err
 		}
 		if j.receipt.Read == 0 {
-			return errNothingWaits
+			return errNothingToDo
 		}
 		if err := j.transact(); err != nil {
 			return err
 		}
-		return j.exec("DropReleased")
+		return after(j)
 	})
-	if errors.Is(err, errNothingWaits) {
+	if errors.Is(err, errNothingToDo) {
 		return r, nil
 	}
 	if err != nil {
-		return r, fmt.Errorf("release waiting fills: %w", err)
+		return r, fmt.Errorf("%s: %w", name, err)
 	}
 	return j.receipt, errors.Join(j.rejects.publish(), j.follow())
 }

@@ -64,6 +64,15 @@ LEFT JOIN (
 -- name: fitting_payouts
 SELECT count(payouts), count(*) FILTER (len(payouts) <> json_array_length(outcomes)) FROM markets
 
+-- name: settled_logs
+-- What lost its log gave way to a fill of that log that says something else, and no fill
+-- has a time of its block that does not stand.
+SELECT (SELECT count(*) FROM lost_fills),
+  (SELECT count(*) FROM lost_fills AS l ANTI JOIN fills AS f ON f.tx = l.tx AND f.log_index = l.log_index
+    AND (f.ts, f.wallet, f.token, f.side, f.shares, f.usd) <> (l.ts, l.wallet, l.token, l.side, l.shares, l.usd))
+  + (SELECT count(*) FROM fills AS f JOIN block_times AS t ON t.number = f.block AND t.ts = f.ts
+    JOIN blocks AS b ON b.number = t.number AND b.ts < t.ts)
+
 -- name: no_negative_spread
 SELECT count(*), count(*) FILTER (best_bid > best_ask OR quote.bid > quote.ask) FROM markets
 

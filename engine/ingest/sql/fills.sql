@@ -7,12 +7,14 @@ CREATE OR REPLACE TEMP TABLE s_raw (@columns)
 CREATE OR REPLACE TEMP TABLE s_raw AS @query
 
 -- name: RawCount
-SELECT count(*), count(*) FILTER (ts IS NULL AND block IS NOT NULL),
-  count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:'))
+SELECT count(*), count(block), count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:')),
+  (SELECT count(*) FROM block_times)
 FROM s_raw
 
--- name: BlockTimes
-UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
+-- name: UnknownOrder
+-- How equal fills of a file that have no log index are numbered: not by their rows, as
+-- other files have theirs in another order.
+CASE role WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 END, coalesce(fee, 0) DESC
 
 -- name: ResolveReferences
 -- Fills that name their market and outcome get the token that stands for it by what a
@@ -89,9 +91,10 @@ WHERE NOT EXISTS (
 DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 
 -- name: Interned
+-- A log index without its transaction tells no log from another.
 CREATE OR REPLACE TEMP TABLE s_fill AS
-SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, r.log_index, r.ts, w.wallet, t.token, r.side, r.role, r.shares, r.usd,
-  coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat
+SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, CASE WHEN r.tx IS NOT NULL THEN r.log_index END AS log_index, r.ts, w.wallet, t.token,
+  r.side, r.role, r.shares, r.usd, coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat, r.block, false AS lost
 FROM s_raw AS r
 JOIN @wallets AS w ON w.address = r.wallet
 JOIN @tokens AS t ON t.token_id = r.token
@@ -117,6 +120,9 @@ INSERT INTO wallets SELECT wallet, address FROM s_wallet WHERE wallet >= @first 
 -- name: AddTokens
 INSERT INTO tokens (token, token_id) SELECT token, token_id FROM s_token WHERE token >= @first ORDER BY token
 
+-- name: Suspect
+AND hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
+
 -- name: SuspectRepeats
 CREATE OR REPLACE TEMP TABLE s_suspect AS
 SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd) AS h FROM s_fill) AS k GROUP BY h HAVING count(*) > 1
@@ -125,7 +131,7 @@ SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd) AS h FROM s
 UPDATE s_fill SET repeat = k.n
 FROM (
   SELECT rowid AS id, row_number() OVER (
-    PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, row, rowid) AS n
+    PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, @order, row, rowid) AS n
   FROM s_fill
   WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
 ) AS k
@@ -144,35 +150,39 @@ GROUP BY island
 ORDER BY lo
 
 -- name: Known
--- Facts that may be the same fill as a staged one.
+-- Facts that may be the same fill as a staged one, and what lost its log.
 CREATE OR REPLACE TEMP TABLE e_fill AS
-SELECT f.rid, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat
+SELECT f.*
 FROM (@ranges) AS f
 SEMI JOIN s_fill AS s
   ON s.ts = f.ts AND s.wallet = f.wallet AND s.token = f.token AND s.side = f.side AND s.shares = f.shares
   AND s.usd = f.usd AND s.tx IS NOT DISTINCT FROM f.tx
 UNION
-SELECT f.rid, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat
+SELECT f.*
 FROM (@ranges) AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
 -- name: NoneKnown
 CREATE OR REPLACE TEMP TABLE e_fill AS
-SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat FROM fills WHERE false
+SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, false AS lost FROM fills WHERE false
 
 -- name: KnownRange
-SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat
+SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, false AS lost
 FROM fills WHERE ts >= @lo AND ts < @hi
 
+-- name: LostRange
+-- Lost fills, under numbers that no fact has.
+SELECT -1 - rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, 1::SMALLINT AS repeat, block, true AS lost
+FROM lost_fills
+
 -- name: Replacing
--- A fill with a log index takes the place of an equal one without: it may know
--- the fee and the role.
+-- A log takes the place of an equal fill without a log index, once: as a fill that may
+-- know the fee and the role, or as a lost one.
 CREATE OR REPLACE TEMP TABLE s_replace AS
-SELECT n.id, o.rid, o.repeat, o.role, o.fee, NULL::TINYINT AS next_role, NULL::BIGINT AS next_fee
+SELECT n.id, o.rid, o.repeat, o.role, o.fee, o.block, NULL::TINYINT AS next_role, NULL::BIGINT AS next_fee
 FROM (
-  SELECT *, rowid AS id, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
-  -- One that is better known by its log has taken such a place before.
-  FROM s_fill WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_known WHERE equal)
+  SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index, row) AS nth
+  FROM (@newlogs) AS s
 ) AS n
 JOIN (
   SELECT *, row_number() OVER (PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY repeat) AS nth
@@ -181,13 +191,25 @@ JOIN (
   ON o.nth = n.nth AND o.tx = n.tx AND o.ts = n.ts AND o.wallet = n.wallet AND o.token = n.token
   AND o.side = n.side AND o.shares = n.shares AND o.usd = n.usd
 
+-- name: NewLogs
+-- Staged logs whose content is new for them. One that is known took its place before.
+SELECT s.rowid AS id, s.* FROM s_fill AS s
+ANTI JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index AND e.ts = s.ts AND e.wallet = s.wallet AND e.token = s.token
+  AND e.side = s.side AND e.shares = s.shares AND e.usd = s.usd
+WHERE s.log_index IS NOT NULL
+
+-- name: Absorbed
+-- Fills without a log index that equal a fill which lost its log.
+SELECT count(*) FROM s_replace WHERE id IN (SELECT rowid FROM s_fill WHERE lost)
+
 -- name: ReplacingRoles
 -- Equal fills without a log index, of which two files say different roles or fees:
 -- maker stands before unknown and that before taker, which some feeds only suppose,
--- and the larger fee. So the order of files is no matter.
+-- and the larger fee. So the order of files is no matter. Several are numbered in each
+-- file by what they say.
 INSERT INTO s_replace
 SELECT * FROM (
-  SELECT s.rowid AS id, o.rid, o.repeat, o.role, o.fee,
+  SELECT s.rowid AS id, o.rid, o.repeat, o.role, o.fee, o.block,
     CASE WHEN 1 IN (s.role, o.role) THEN 1 WHEN 0 IN (s.role, o.role) THEN 0 ELSE 2 END::TINYINT AS next_role,
     greatest(s.fee, o.fee) AS next_fee
   FROM s_fill AS s
@@ -208,8 +230,8 @@ DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
     FROM (
       SELECT tx, ts, wallet, token, side, shares, usd FROM e_fill
       UNION ALL
-      SELECT tx, ts, wallet, token, side, shares, usd FROM s_fill
-      WHERE log_index IS NOT NULL AND rowid NOT IN (SELECT id FROM s_replace UNION ALL SELECT id FROM s_known WHERE equal)
+      SELECT tx, ts, wallet, token, side, shares, usd FROM (@newlogs) AS n
+      WHERE id NOT IN (SELECT id FROM s_replace)
     ) AS all_known
     GROUP BY tx, ts, wallet, token, side, shares, usd
   ) AS k
@@ -222,17 +244,19 @@ DELETE FROM s_fill WHERE log_index IS NULL AND rowid IN (
 -- name: SignedFresh
 -- Nothing staged is known: the batch is what was staged.
 CREATE OR REPLACE TEMP VIEW n_fill AS
-SELECT row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, NULL::BIGINT AS rid
-FROM s_fill
+SELECT row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, NULL::BIGINT AS rid
+FROM s_fill WHERE NOT lost
 
 -- name: SignedReplacing
 CREATE OR REPLACE TEMP TABLE n_fill_rows AS
 SELECT s.row, 1::TINYINT AS sign, s.ts, s.wallet, s.token, s.side, coalesce(@rank, r.next_role, s.role)::TINYINT AS role, s.shares, s.usd,
   coalesce(k.fee, r.next_fee, s.fee) AS fee, s.tx, s.log_index,
-  coalesce(CASE WHEN k.equal THEN k.repeat END, r.repeat, s.repeat) AS repeat, NULL::BIGINT AS rid
+  coalesce(CASE WHEN k.equal THEN k.repeat END, r.repeat, s.repeat) AS repeat, coalesce(s.block, r.block, CASE WHEN k.equal THEN k.block END) AS block,
+  NULL::BIGINT AS rid
 FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid LEFT JOIN s_known AS k ON k.id = s.rowid
+WHERE NOT s.lost
 UNION ALL
-SELECT s.row, -1, o.ts, o.wallet, o.token, o.side, o.role, o.shares, o.usd, o.fee, o.tx, o.log_index, o.repeat, o.rid
+SELECT s.row, -1, o.ts, o.wallet, o.token, o.side, o.role, o.shares, o.usd, o.fee, o.tx, o.log_index, o.repeat, o.block, o.rid
 FROM (SELECT id, rid FROM s_replace UNION ALL SELECT id, rid FROM s_known WHERE stands) AS r
 JOIN s_fill AS s ON s.rowid = r.id JOIN e_fill AS o ON o.rid = r.rid
 
@@ -241,7 +265,7 @@ CREATE OR REPLACE TEMP VIEW n_fill AS FROM n_fill_rows
 
 -- name: NoFills
 CREATE OR REPLACE TEMP VIEW n_fill AS
-SELECT 0::BIGINT AS row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat,
+SELECT 0::BIGINT AS row, 1::TINYINT AS sign, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block,
   NULL::BIGINT AS rid
 FROM fills WHERE false
 
@@ -253,7 +277,7 @@ DELETE FROM fills WHERE rowid IN (SELECT rid FROM n_fill WHERE sign < 0)
 
 -- name: AddFills
 INSERT INTO fills
-SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch
+SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch, block
 FROM n_fill WHERE sign > 0@order
 
 -- name: BatchFigures

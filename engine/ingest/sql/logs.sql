@@ -1,6 +1,7 @@
 -- Fills with a log index: a log is one fill, so what several rows say of one is put
 -- together. Of rows that differ in more than role and fee the first by LogContent stands,
--- whichever came first; all of them are named as a conflict.
+-- whichever came first; all of them are named as a conflict. The others are kept as lost
+-- fills: a fill without a log index that equals one of them is the same fill.
 
 -- name: LogContent
 -- What rows of one log are compared by; the greatest stands: the earliest, then the one
@@ -24,32 +25,32 @@ CREATE OR REPLACE TEMP TABLE s_suspect AS
 SELECT h FROM (SELECT hash(tx, log_index) AS h FROM s_fill WHERE log_index IS NOT NULL) AS k GROUP BY h HAVING count(*) > 1
 
 -- name: Logs
--- Rows of the file that share their log with another: stays is the one that is kept,
--- with the role and fee of all that are equal to it.
+-- Rows of the file that share their log with another: of equal ones one stays, with the
+-- role and fee of all of them, and it is lost where the log has another content that
+-- stands before it.
 CREATE OR REPLACE TEMP TABLE s_log AS
 WITH said AS (
-  SELECT s.rowid AS id, s.row, s.tx, s.log_index, s.role, s.fee, @rank AS rank, @content AS content, @said AS said
+  SELECT s.rowid AS id, s.row, s.tx, s.log_index, s.role, s.fee, s.block, @rank AS rank, @content AS content, @said AS said
   FROM s_fill AS s JOIN wallets AS w ON w.wallet = s.wallet JOIN tokens AS t ON t.token = s.token
   WHERE s.log_index IS NOT NULL AND hash(s.tx, s.log_index) IN (SELECT h FROM s_suspect)
 ),
 grouped AS (
-  SELECT *, content = max(content) OVER log AS equal,
-    row_number() OVER (PARTITION BY tx, log_index ORDER BY content DESC, row, id) = 1 AS stays, count(*) OVER log AS rows
+  SELECT *, content = max(content) OVER log AS equal, row_number() OVER (PARTITION BY tx, log_index, content ORDER BY row, id) = 1 AS stays,
+    count(*) OVER log AS rows, max(rank) OVER same AS best_rank, max(fee) OVER same AS best_fee, max(block) OVER same AS best_block
   FROM said
-  WINDOW log AS (PARTITION BY tx, log_index)
+  WINDOW log AS (PARTITION BY tx, log_index), same AS (PARTITION BY tx, log_index, content)
 )
 SELECT id, row, tx, log_index, equal, stays, said,
-  equal AND (role <> 0 AND rank <> max(rank) FILTER (equal) OVER log OR fee <> 0 AND fee <> max(fee) FILTER (equal) OVER log) AS differs,
-  max(rank) FILTER (equal) OVER log AS rank, max(fee) FILTER (equal) OVER log AS fee
+  equal AND (role <> 0 AND rank <> best_rank OR fee <> 0 AND fee <> best_fee) AS differs,
+  best_rank AS rank, best_fee AS fee, best_block AS block
 FROM grouped
 WHERE rows > 1
-WINDOW log AS (PARTITION BY tx, log_index)
 
 -- name: LogFigures
 SELECT count(*) FILTER (NOT stays AND equal), count(*) FILTER (NOT equal), count(*) FILTER (differs) FROM s_log
 
 -- name: MergeLogs
-UPDATE s_fill SET role = @rank, fee = k.fee FROM s_log AS k WHERE k.id = s_fill.rowid AND k.stays
+UPDATE s_fill SET role = @rank, fee = k.fee, block = k.block, lost = NOT k.equal FROM s_log AS k WHERE k.id = s_fill.rowid AND k.stays
 
 -- name: DropRepeatedLogs
 DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_log WHERE NOT stays)
@@ -64,13 +65,14 @@ INSERT INTO s_contest SELECT row, tx, log_index, equal, false, said, '' FROM s_l
 -- name: KnownLogs
 -- Staged fills whose log is known.
 CREATE OR REPLACE TEMP TABLE s_known AS
-SELECT s.rowid AS id, s.row, s.tx, s.log_index, e.rid, e.repeat,
+SELECT s.rowid AS id, s.row, s.tx, s.log_index, e.rid, e.repeat, e.block,
   s.ts = e.ts AND s.wallet = e.wallet AND s.token = e.token AND s.side = e.side AND s.shares = e.shares AND s.usd = e.usd AS equal,
   equal AND (s.role <> 0 AND e.role <> 0 AND s.role <> e.role OR s.fee <> 0 AND e.fee <> 0 AND s.fee <> e.fee) AS differs,
   greatest(@srank, @erank) AS rank, greatest(s.fee, e.fee) AS fee,
   -- Whether the staged one takes the place of the known one.
   equal AND (rank <> @erank OR greatest(s.fee, e.fee) <> e.fee) AS stands
 FROM s_fill AS s JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index
+WHERE NOT s.lost AND NOT e.lost
 QUALIFY row_number() OVER (PARTITION BY s.rowid ORDER BY e.rid) = 1
 
 -- name: KnownFigures
@@ -112,26 +114,55 @@ WHERE NOT x.equal OR x.differs
 -- name: KnownLost
 SELECT count(*) FILTER (NOT equal AND NOT stands), count(*) FILTER (NOT equal AND stands) FROM s_known
 
+-- name: LoseToKnown
+UPDATE s_fill SET lost = true WHERE rowid IN (SELECT id FROM s_known WHERE NOT equal AND NOT stands)
+
 -- name: DropKnownLogs
-DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_known WHERE NOT stands)
+DELETE FROM s_fill WHERE rowid IN (SELECT id FROM s_known WHERE equal AND NOT stands)
 
 -- name: NoKnownLogs
-CREATE OR REPLACE TEMP TABLE s_known (id BIGINT, rid BIGINT, repeat SMALLINT, equal BOOLEAN, rank TINYINT, fee BIGINT, stands BOOLEAN)
+CREATE OR REPLACE TEMP TABLE s_known (id BIGINT, rid BIGINT, repeat SMALLINT, block BIGINT, equal BOOLEAN, rank TINYINT, fee BIGINT, stands BOOLEAN)
+
+-- name: Lost
+-- What lost its log in this batch, with what is known to have lost it: equal ones are one,
+-- with the role and fee of all of them.
+CREATE OR REPLACE TEMP TABLE s_lost AS
+WITH lost AS (
+  SELECT s.ts, s.wallet, s.token, s.side, s.role, s.shares, s.usd, s.fee, s.tx, s.log_index, coalesce(s.block, r.block) AS block
+  FROM s_fill AS s LEFT JOIN s_replace AS r ON r.id = s.rowid WHERE s.lost
+  UNION ALL
+  SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, block
+  FROM e_fill WHERE rid IN (SELECT rid FROM s_known WHERE NOT equal AND stands)
+)
+SELECT ts, wallet, token, side, @bestrole AS role, shares, usd, max(fee) AS fee, tx, log_index, max(block) AS block
+FROM (
+  FROM lost
+  UNION ALL
+  SELECT * FROM lost_fills WHERE (tx, log_index) IN (SELECT (tx, log_index) FROM lost)
+) AS l
+GROUP BY ts, wallet, token, side, shares, usd, tx, log_index
+
+-- name: DropLost
+DELETE FROM lost_fills WHERE (tx, log_index) IN (SELECT (tx, log_index) FROM s_lost)
+
+-- name: AddLost
+INSERT INTO lost_fills FROM s_lost
 
 -- name: Contests
 -- A log counts once, at its first row.
 SELECT row, tx, log_index, equal, stands, said, known, row_number() OVER (PARTITION BY tx, log_index ORDER BY row, known) = 1 AS first
 FROM s_contest
 
--- name: MergeReleased
--- Equal fills that waited under several names of their market, or came from several
--- files: the role and fee as between files.
-UPDATE s_fill SET role = k.role, fee = k.fee
+-- name: MergeEqual
+-- Equal fills without a log index that are one: of a file that repeats its pages, or such
+-- as waited under several names of their market or came from several files. The role and
+-- fee as between files.
+UPDATE s_fill SET role = k.role, fee = k.fee, block = k.block
 FROM (
-  SELECT tx, ts, wallet, token, side, shares, usd, repeat, max(fee) AS fee,
+  SELECT tx, ts, wallet, token, side, shares, usd@repeat, max(fee) AS fee, max(block) AS block,
     CASE WHEN bool_or(role = 1) THEN 1 WHEN bool_or(role = 0) THEN 0 ELSE 2 END AS role
-  FROM s_fill WHERE log_index IS NULL
-  GROUP BY ALL HAVING count(*) > 1
+  FROM s_fill WHERE log_index IS NULL @among
+  GROUP BY tx, ts, wallet, token, side, shares, usd@repeat HAVING count(*) > 1
 ) AS k
 WHERE s_fill.log_index IS NULL AND k.tx IS NOT DISTINCT FROM s_fill.tx AND k.ts = s_fill.ts AND k.wallet = s_fill.wallet
-  AND k.token = s_fill.token AND k.side = s_fill.side AND k.shares = s_fill.shares AND k.usd = s_fill.usd AND k.repeat = s_fill.repeat
+  AND k.token = s_fill.token AND k.side = s_fill.side AND k.shares = s_fill.shares AND k.usd = s_fill.usd@same

@@ -371,23 +371,5 @@ INSERT INTO markets BY NAME FROM n_market
 -- name: LogPayouts
 INSERT INTO payout_log SELECT market, payouts, source, resolved_at, @batch FROM n_payout
 
--- name: AddBlocks
--- A block has one time: of several the earliest, whichever came first.
-INSERT INTO blocks SELECT number, min(ts) FROM s_block
-WHERE number NOT IN (SELECT number FROM blocks)
-GROUP BY number
-
--- name: MoveBlocks
-UPDATE blocks SET ts = s.ts FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s
-WHERE s.number = blocks.number AND s.ts < blocks.ts
-
--- name: BlockConflicts
-SELECT 0 AS line, number, max(ts) AS said, min(ts) AS stands
-FROM (SELECT number, ts FROM s_block UNION SELECT number, ts FROM blocks WHERE number IN (SELECT number FROM s_block)) AS b
-GROUP BY number HAVING count(*) > 1
-
--- name: BlocksEmpty
-CREATE OR REPLACE TEMP TABLE s_block (number BIGINT, ts BIGINT)
-
 -- name: MarketsNextNone
 CREATE OR REPLACE TEMP TABLE n_market AS FROM markets WHERE false

@@ -1,0 +1,65 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// dateByBlocks gives staged rows the time of their block: named, of rows that name it;
+// late, of all of its transactions that have a time of it which does not stand.
+func (j *fileImport) dateByBlocks(named, late bool) error {
+	j.inBlocks = named
+	if named {
+		if err := j.exec("BlockTimes"); err != nil {
+			return err
+		}
+	}
+	if !late {
+		return nil
+	}
+	j.receipt.late = true
+	if err := j.exec("LateTimes"); err != nil {
+		return err
+	}
+	if err := j.exec("LateTransactions", "@staged", statements.Get("LateStaged")); err != nil {
+		return err
+	}
+	return j.exec("DateStaged")
+}
+
+// noteBlocks notes the blocks that staged rows name with the known rows that are equal to them:
+// the staged ones may be taken for these.
+func (j *fileImport) noteBlocks() error {
+	if !j.inBlocks {
+		return nil
+	}
+	var found int64
+	if err := j.exec("InBlocks"); err != nil {
+		return err
+	}
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_block_of").Scan(&found); err != nil || found == 0 {
+		return err
+	}
+	for table, rid := range map[string]string{"fills": "fills.rowid", "lost_fills": "-1 - lost_fills.rowid", "e_fill": "e_fill.rid"} {
+		if err := j.exec("NoteBlocks", "@table", table, "@rid", rid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveLate gives the fills that have a later time of their block the one that stands. What
+// they are equal to, or contradict, is found as if they came with it.
+func (im *Importer) moveLate(ctx context.Context, conn *sql.Conn, at time.Time) (Receipt, error) {
+	return im.again(ctx, conn, at, "fills whose block has an earlier time", func(j *fileImport) error {
+		j.moving, j.ousted = true, true
+		if err := j.exec("LateTimes"); err != nil {
+			return err
+		}
+		if err := j.exec("LateTransactions", "@staged", ""); err != nil {
+			return err
+		}
+		return j.execAll("Late", "DropLate", "StageLate")
+	}, func(*fileImport) error { return nil })
+}

@@ -1,0 +1,202 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/testfiles"
+	"pmx/engine/ingest"
+)
+
+const orderHead = "ts,block,address,token_id,side,shares,usd,role,fee,transaction_hash,log_index\n"
+
+// The two times that files give block 7 and block 8, and one that nobody gives them.
+const earlyTime, lateTime, otherTime = "2026-01-02T10:00:01Z", "2026-01-02T10:00:04Z", "2026-01-02T10:00:03Z"
+
+// orderRow is a row of a fill, dated by a time or a block.
+func orderRow(at string, content int, role, fee, tx, log string) string {
+	ts, block := at, ""
+	if !strings.Contains(at, "T") {
+		ts, block = "", at
+	}
+	what := []string{"0x" + strings.Repeat("a", 40) + ",71,BUY,100,40", "0x" + strings.Repeat("b", 40) + ",72,SELL,50,30"}[content]
+	return strings.Join([]string{ts, block, what, role, fee, tx, log}, ",") + "\n"
+}
+
+// blockFile writes a file that gives blocks 7 and 8 a time.
+func (v *intake) blockFile(name, at string) string {
+	v.t.Helper()
+	writer, err := sql.Open("duckdb", "")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer writer.Close()
+	path := filepath.Join(v.at, name)
+	if _, err := writer.Exec("COPY (SELECT unnest([7, 8]) AS block_number, '" + at + "' AS timestamp) TO '" + path + "' (FORMAT parquet)"); err != nil {
+		v.t.Fatal(err)
+	}
+	return path
+}
+
+// exported are the fills as an export has them, in order.
+func (v *intake) exported() []string {
+	return strings.Split(v.lines("SELECT f.ts % 60000000 // 1000000 AS second, left(lower(hex(w.address)), 2), t.token_id, f.side, f.role, f.shares // 1000000, f.usd // 1000000, "+
+		"f.fee // 1000000, left(lower(hex(f.tx)), 2), f.log_index FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t ON t.token = f.token ORDER BY ALL"), "\n")
+}
+
+// inOrder imports files in an order into an empty database and gives its fills; where it does
+// so twice, the second import of each must change nothing.
+func (v *intake) inOrder(files []string, order []int, twice bool) []string {
+	v.t.Helper()
+	v.empty()
+	var first []string
+	for range 1 + map[bool]int{true: 1}[twice] {
+		for _, nth := range order {
+			if r, err := v.im.Import(context.Background(), files[nth], ingest.Options{}); err != nil || r.Warning != "" || parts(v.t, r) != r.Read {
+				v.t.Fatalf("%s: %v %+v", files[nth], err, r)
+			}
+		}
+		got := v.exported()
+		if first == nil {
+			first = got
+		}
+		if diff := cmp.Diff(first, got); diff != "" {
+			v.t.Errorf("order %v: imported twice:\n%s", order, diff)
+		}
+	}
+	return first
+}
+
+// TestFillsDoNotDependOnTheOrderOfFiles gives a few sets of rows one by one, in every order, each
+// row in a file of its own.
+func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
+	const a, b = 0, 1
+	fill := func(second string, content int, role, fee, log string) string {
+		return second + []string{"|aa|71|0|", "|bb|72|1|"}[content] + role + []string{"|100|40|", "|50|30|"}[content] + fee + "|11|" + log + "| "
+	}
+	for name, c := range map[string]struct {
+		rows []string
+		want string
+	}{
+		"one without a log index that equals the loser of a log": {[]string{orderRow(earlyTime, a, "", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "5"),
+			orderRow(earlyTime, b, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
+		"one that equals a loser of another time": {[]string{orderRow(lateTime, a, "", "", hashOne, ""), orderRow(lateTime, a, "taker", "3", hashOne, "5"),
+			orderRow(earlyTime, a, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
+		"a block's other time": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "5"), orderRow(earlyTime, b, "", "", hashOne, "6")},
+			fill("1", a, "0", "0", "5") + fill("1", b, "0", "0", "6")},
+		"a block's other time, known beside": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "5"), orderRow(lateTime, a, "maker", "2", hashOne, "5")},
+			fill("1", a, "1", "2", "5")},
+		"another log of the block": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "5"), orderRow(lateTime, b, "maker", "2", hashOne, "")},
+			fill("1", a, "0", "0", "5") + fill("1", b, "1", "2", "")},
+		"a loser that the block lets win": {[]string{"blocks " + earlyTime, orderRow("7", a, "taker", "", hashOne, "5"), orderRow(otherTime, b, "maker", "2", hashOne, "5")},
+			fill("1", a, "2", "0", "5")},
+		"no log index, dated by the block": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "1", hashOne, ""), orderRow(lateTime, a, "maker", "", hashOne, "")},
+			fill("1", a, "1", "1", "")},
+		"a log index without a transaction": {[]string{orderRow(earlyTime, a, "", "", "", "5") + orderRow(earlyTime, b, "", "", "", "5")},
+			strings.ReplaceAll(fill("1", a, "0", "0", "")+fill("1", b, "0", "0", ""), "|11|", "||")},
+		"equal fills in two files": {[]string{orderRow(earlyTime, a, "maker", "", hashOne, "") + orderRow(earlyTime, a, "taker", "3", hashOne, ""),
+			orderRow(earlyTime, a, "taker", "3", hashOne, "") + orderRow(earlyTime, a, "maker", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "")},
+			fill("1", a, "1", "0", "") + fill("1", a, "2", "3", "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := open(t)
+			files := []string{v.blockFile("late.parquet", lateTime)}
+			for i, row := range c.rows {
+				if at, ok := strings.CutPrefix(row, "blocks "); ok {
+					files = append(files, v.blockFile("blocks.parquet", at))
+					continue
+				}
+				files = append(files, v.write(fmt.Sprintf("fills%d.csv", i), orderHead+row))
+			}
+			twice := true
+			permutations(len(c.rows), func(order []int) {
+				steps := []int{0}
+				for _, nth := range order {
+					steps = append(steps, nth+1)
+				}
+				got := v.inOrder(files, steps, twice || testfiles.Long())
+				twice = false
+				if text := strings.Join(got, " "); text != c.want {
+					t.Errorf("order %v: %s, want %s", order, text, c.want)
+				}
+			})
+		})
+	}
+}
+
+// drawFile draws the rows of a file of fills: of one or two transactions, each dated in one
+// way, as one source gives a transaction one time. repeats: equal rows are separate fills.
+func drawFile(r *rand.Rand, repeats bool) (rows []string) {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	type fill struct {
+		tx, content int
+		log         string
+	}
+	times := []string{pick("7", "7", earlyTime, lateTime, otherTime), pick("8", lateTime)}
+	seen, bare := map[fill]bool{}, map[[2]int]int{}
+	for range 1 + r.IntN(4) {
+		f := fill{r.IntN(5) / 4, r.IntN(2), pick("", "", "5", "6")}
+		key := [2]int{f.tx, f.content}
+		if !repeats && (bare[key] > 0 || f.log == "" && len(seen) > 0) {
+			continue // a second row of these is another fill in this file, and the same one in another
+		}
+		seen[f] = true
+		if f.log == "" {
+			bare[key]++
+		}
+		rows = append(rows, orderRow(times[f.tx], f.content, pick("", "maker", "taker"), pick("", "2", "3"), []string{hashOne, hashTwo}[f.tx], f.log))
+	}
+	return rows
+}
+
+// TestAnyOrderAndSplitOfFillsGivesTheSame draws files of fills that share logs, repeat each
+// other and contradict each other, and the two times of their blocks.
+func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
+	v := open(t)
+	early, late := v.blockFile("early.parquet", earlyTime), v.blockFile("late.parquet", lateTime)
+	for seed := range uint64(testfiles.Cases(4, 60)) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		files, repeats := []string{early, late}, seed%3 > 0
+		split := slices.Clone(files)
+		var texts []string
+		for i := range 2 + r.IntN(3) {
+			rows := drawFile(r, repeats)
+			texts = append(texts, strings.Join(rows, ""))
+			files = append(files, v.write(fmt.Sprintf("fills%d.csv", i), orderHead+texts[i]))
+			for n, row := range rows {
+				split = append(split, v.write(fmt.Sprintf("row%d-%d.csv", i, n), orderHead+row))
+			}
+		}
+		var want []string
+		try := func(files []string) {
+			for i, text := range texts { // the order of rows is no matter either
+				rows := slices.Collect(strings.Lines(text))
+				r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+				v.write(fmt.Sprintf("fills%d.csv", i), orderHead+strings.Join(rows, ""))
+			}
+			// Rows that name a block are rejected before any time of it is known.
+			order := append([]int{r.IntN(2)}, r.Perm(len(files))...)
+			got := v.inOrder(files, order, r.IntN(4) == 0)
+			if want == nil {
+				want = got
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, order %v of\n%s\ndiffer:\n%s", seed, order, strings.Join(texts, "--\n"), diff)
+			}
+		}
+		for range testfiles.Cases(3, 6) {
+			try(files)
+			if !repeats {
+				try(split)
+			}
+		}
+	}
+}
