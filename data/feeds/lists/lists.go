@@ -186,10 +186,11 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 		if json.Unmarshal(raw, &row) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		labels := fpmm.Outcomes([]string{fpmm.Label(row.A.Trim()), fpmm.Label(row.B.Trim())})
-		if row.Key.Trim() == "" || len(labels) != 2 || labels[0] == "" || labels[0] == labels[1] {
+		a, b := fpmm.Label(row.A.Trim()), fpmm.Label(row.B.Trim())
+		if row.Key.Trim() == "" || a == "" || b == "" || a == b {
 			return shape.Reject(sink, line, raw, shape.Bad("bad_market", "the row names no market or not two outcomes"))
 		}
+		labels := fpmm.Outcomes([]string{a, b})
 		m := fpmm.Market(row.Key.Trim(), labels)
 		if !row.Resolved.True() {
 			return sink.Market(line, m)
