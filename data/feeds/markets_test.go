@@ -186,3 +186,34 @@ func TestResolutionMaps(t *testing.T) {
 		t.Errorf("%d markets, rejects %v", len(c.markets), c.rejects)
 	}
 }
+
+// TestListsOfResolvedMarkets: a winner that prices and outcomes agree on is taken; one that
+// they do not name is not, and the reason is told.
+func TestListsOfResolvedMarkets(t *testing.T) {
+	for _, tc := range []struct {
+		name, outcomes, prices, winner, closed string
+		payouts                                []data.Micro
+		untaken                                data.Untaken
+	}{
+		{"nothing says closed but the winner", "Yes|No", "0|1", "no", "", []data.Micro{0, data.One}, ""},
+		{"open", "Yes|No", "0.4|0.6", "No", "False", nil, data.UntakenOpen},
+		{"prices that name nobody", "Yes|No", "0.4|0.6", "No", "True", nil, data.UntakenUndecided},
+		{"no prices", "Yes|No", "", "No", "True", nil, data.UntakenUndecided},
+		{"another winner", "Yes|No", "1|0", "No", "True", nil, data.UntakenWinner},
+		{"a winner that is no outcome", "Yes|No", "1|0", "Maybe", "True", nil, data.UntakenWinner},
+		{"no winner", "Yes|No", "1|0", "", "True", []data.Micro{data.One, 0}, ""},
+		{"neither winner nor closing", "Yes|No", "0.4|0.6", "", "", nil, ""},
+	} {
+		c := read(t, text(t, "r.csv", "condition_id,outcomes,final_prices,winner,closed\n"+hexC+","+tc.outcomes+","+tc.prices+","+tc.winner+","+tc.closed+"\n"))
+		if len(c.markets) != 1 {
+			t.Fatalf("%s: %s", tc.name, c.said())
+		}
+		var got []data.Micro
+		if r := c.markets[0].Resolution; r != nil {
+			got = r.Payouts
+		}
+		if diff := cmp.Diff(tc.payouts, got); diff != "" || c.markets[0].Untaken != tc.untaken {
+			t.Errorf("%s: not taken for %q, want %q; payouts (-want +got):\n%s", tc.name, c.markets[0].Untaken, tc.untaken, diff)
+		}
+	}
+}

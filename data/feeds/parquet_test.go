@@ -153,3 +153,23 @@ func TestWhatTheTimeOfACanonicalResolutionComesFrom(t *testing.T) {
 		t.Errorf("rejects (-want +got):\n%s", diff)
 	}
 }
+
+// TestJonBeckerFilesWithLess: a log without a fee, an index and a time is a fill with its
+// block; numbers that are text are numbers, and a block whose number or time cannot be read
+// is rejected.
+func TestJonBeckerFilesWithLess(t *testing.T) {
+	c := read(t, parquetOf(t, "SELECT '60000001' AS block_number, '"+hexTx+"' AS transaction_hash, NULL::INTEGER AS log_index, '"+hexA+"' AS maker, '"+hexB+"' AS taker, "+
+		"'0' AS maker_asset_id, '7' AS taker_asset_id, '400000' AS maker_amount, '1000000' AS taker_amount"))
+	want := []numbered{{Row: 1, Block: 60000001, Fill: data.Fill{Tx: hash(0x11), LogIndex: -1, Wallet: address(0xaa), Role: data.Maker, TokenID: "7",
+		Shares: 1_000_000, USD: 400_000, Outcome: -1}}}
+	if diff := cmp.Diff(want, c.fills); diff != "" || len(c.rejects) > 0 {
+		t.Errorf("rejects %v, fills (-want +got):\n%s", c.rejects, diff)
+	}
+	c = read(t, parquetOf(t, "SELECT * FROM (VALUES (7, '2026-01-02T03:04:05Z'), (-1, '2026-01-02T03:04:05Z'), (8, 'soon'), (NULL, NULL)) AS b(block_number, timestamp)"))
+	if diff := cmp.Diff([]data.Block{{Number: 7, TS: 1767323045_000000}}, c.blocks); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"bad_block": 2, "bad_time": 1}, c.reasons()); diff != "" {
+		t.Errorf("rejects (-want +got):\n%s", diff)
+	}
+}
