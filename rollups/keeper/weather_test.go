@@ -321,6 +321,27 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 	}
 }
 
+// TestTheForecastOfAKeptDay: what Open-Meteo foretold for London's 26 June 2026, from
+// answers as they were kept, and what came. The archive's day that was not over is refused.
+func TestTheForecastOfAKeptDay(t *testing.T) {
+	k := open(t, t.TempDir())
+	for _, r := range mustImport(t, k, testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-24.ndjson"),
+		testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-25.ndjson"), testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-27.ndjson")) {
+		if want := map[string]int64{"weather_2026-06-24.ndjson": 2}[filepath.Base(r.File)]; r.RejectedRows() != want {
+			t.Errorf("%s: %d rows rejected, want %d", r.File, r.RejectedRows(), want)
+		}
+	}
+	got := table(t, k, `SELECT strftime(make_timestamp(issued_at), '%m-%d %H:%M'), value // 90 FROM weather_forecast
+		WHERE city = 'london' AND target = DATE '2026-06-26' - DATE '1970-01-01' AND metric = 0 ORDER BY issued_at`)
+	if got != "06-24 08:33|319|\n06-24 14:01|334|\n06-25 09:00|319|\n" {
+		t.Errorf("\n%s", got)
+	}
+	if n := count(t, k, "SELECT count(*) FROM weather_actual WHERE city = 'london' AND day = DATE '2026-06-26' - DATE '1970-01-01' AND metric = 0 AND value = 325 * 90"); n != 1 {
+		t.Errorf("%d actuals of 32.5 °C", n)
+	}
+	mustVerify(t, k)
+}
+
 // TestTheForecastOfACapturedDay: what Open-Meteo foretold for London's 26 June 2026,
 // hour by hour, from the answers as they were kept.
 func TestTheForecastOfACapturedDay(t *testing.T) {

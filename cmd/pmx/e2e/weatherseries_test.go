@@ -160,6 +160,48 @@ func TestWeatherSeriesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 }
 
+// TestEvolutionOfKeptForecasts: London's and New York's 26 June 2026 out of answers as they
+// were kept, of which those that say nothing new are no step, and what London came to.
+func TestEvolutionOfKeptForecasts(t *testing.T) {
+	kept, err := filepath.Glob(testfiles.Path("feeds", "slices", "openmeteo", "weather_2026-06-2*.ndjson"))
+	if err != nil || len(kept) != 3 {
+		t.Fatal(kept, err)
+	}
+	v := newVenue(t)
+	if res, err := v.keeper.Import(t.Context(), keeper.Request{Paths: kept}, nil); err != nil || len(res.Failed) > 0 {
+		t.Fatalf("%v %+v", err, res.Failed)
+	}
+	for _, tc := range []struct {
+		city, metric, unit string
+		steps              []string
+	}{
+		{"london", "tmax", "C", []string{"2026-06-24T08:33:10Z 31.9", "2026-06-24T14:01:10Z 33.4", "2026-06-25T09:00:10Z 31.9"}},
+		{"london", "tmin", "C", []string{"2026-06-24T08:33:10Z 19.2", "2026-06-25T08:00:10Z 19.0", "2026-06-25T09:00:10Z 19.2"}},
+		{"nyc", "tmax", "F", []string{"2026-06-24T08:33:20Z 91.2", "2026-06-25T08:00:20Z 89.9"}},
+		{"nyc", "tmin", "F", []string{"2026-06-24T08:33:20Z 72.4"}},
+	} {
+		e, got := evolution(v, tc.city, "2026-06-26", tc.metric)
+		if diff := cmp.Diff(tc.steps, got); diff != "" || e.Unit != tc.unit || len(e.Sources) != 1 {
+			t.Errorf("%s %s of %d sources (-want +got):\n%s", tc.city, tc.metric, len(e.Sources), diff)
+		}
+	}
+	// Up by a degree and a half and down again, and 32.5 came.
+	if e, _ := evolution(v, "london", "2026-06-26", "tmax"); e.First.Value != 3190 || *e.Range != 1_500_000 || e.Latest.Value != 3190 ||
+		*e.TotalDrift != 0 || e.Actual == nil || e.Actual.Kind != "reanalysis" || e.Actual.Value != 3250 {
+		t.Errorf("%+v %+v", e.EvolutionSeries.First, e.Actual)
+	}
+}
+
+// evolution gives a day's forecasts as the API tells them, and its steps as time and value.
+func evolution(v *venue, city, day, metric string) (e wire.ForecastEvolution, steps []string) {
+	e = reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/"+city+"/"+day+"?metric="+metric)
+	for _, s := range e.Data {
+		value, _ := s.Value.MarshalJSON()
+		steps = append(steps, s.IssuedAt.Format("2006-01-02T15:04:05Z")+" "+string(value))
+	}
+	return e, steps
+}
+
 // sharedFiles are captured files below a folder; the test is skipped without them.
 func sharedFiles(t *testing.T, folder, pattern string) []string {
 	t.Helper()
@@ -201,12 +243,7 @@ func TestEvolutionOfRealForecasts(t *testing.T) {
 					want = append(want, r[4]+" "+last)
 				}
 			}
-			e := reply[wire.ForecastEvolution](v, "/weather/forecast-evolution/"+city+"/"+c.date+"?metric="+metric)
-			var got []string
-			for _, s := range e.Data {
-				value, _ := s.Value.MarshalJSON()
-				got = append(got, s.IssuedAt.Format("2006-01-02T15:04:05Z")+" "+string(value))
-			}
+			e, got := evolution(v, city, c.date, metric)
 			if diff := cmp.Diff(want, got); diff != "" || e.Unit != c.unit || len(e.Sources) != 1 {
 				t.Errorf("%s %s %s of %d sources (-worked out +API):\n%s", city, c.date, metric, len(e.Sources), diff)
 			}
