@@ -100,8 +100,8 @@ func TestLabelsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		if v.live.Snapshot() != before {
 			t.Errorf("%v: importing all once more changes the snapshot", order)
 		}
-		c, id := before.Catalog, int32(-1)
-		for i := range int32(10) {
+		c, id := before.Catalog, data.TokenID(-1)
+		for i := range data.TokenID(10) {
 			if c.Token(i).ID == token(3, 0) {
 				id = i
 			}

@@ -37,23 +37,23 @@ type Live struct {
 type liveState struct {
 	incomplete    bool // a batch was followed in part
 	walletBuilder *serving.WalletBuilder
-	excluded      map[int32]bool // wallet ids of Venue
+	excluded      map[data.WalletID]bool // those of Venue
 	catalog       *serving.CatalogBuilder
 	interned      interner // shared by markets
 	tokens        []tokenState
-	tokenIDs      map[string]int32
+	tokenIDs      map[string]data.TokenID
 	// venueTraded lists the venue's own wallets that traded a token.
-	venueTraded      map[int32][]int32
+	venueTraded      map[data.TokenID][]data.WalletID
 	traders          []int32 // distinct wallets by market id, the venue's own among them
 	eventFirsts      []int32 // of those, whose first market of its event it is
 	day              dayTraders
 	recentlyResolved resolutionHeap
 	walletWindows    [serving.Periods]walletWindow
 	tokenWindows     [serving.Periods]tokenWindow
-	tradedMarkets    [serving.Periods]marketSet // mapped markets traded
-	freed            []int32                    // tokens that the batch takes from their market
-	lifetimeVolume   legs                       // of all tokens
-	whaleFlows       map[int32]data.Micro       // of whales, into each token in the last 24 hours
+	tradedMarkets    [serving.Periods]marketSet  // mapped markets traded
+	freed            []data.TokenID              // tokens that the batch takes from their market
+	lifetimeVolume   legs                        // of all tokens
+	whaleFlows       map[data.TokenID]data.Micro // of whales, into each token in the last 24 hours
 	sections         []section
 	state            state
 	counts           serving.Counts
@@ -63,13 +63,12 @@ type liveState struct {
 func (l *Live) gazetteer() *data.Gazetteer { return (&desk{cities: l.Cities}).gazetteer() }
 
 // Wallet gives the id of a wallet; false where Live has not seen it.
-func (l *Live) Wallet(a data.Address) (int32, bool) {
-	id, ok := l.walletBuilder.Wallets().Lookup(a)
-	return int32(id), ok
+func (l *Live) Wallet(a data.Address) (data.WalletID, bool) {
+	return l.walletBuilder.Wallets().Lookup(a)
 }
 
 // Token gives the id of a token; false where Live has not seen it.
-func (l *Live) Token(tokenID string) (int32, bool) {
+func (l *Live) Token(tokenID string) (data.TokenID, bool) {
 	id, ok := l.tokenIDs[tokenID]
 	return id, ok
 }
@@ -109,8 +108,8 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.state, l.counts, l.lifetimeVolume, l.whaleFlows = s, serving.Counts{}, legs{}, nil
 	l.walletBuilder, l.catalog, l.interned = serving.NewWalletBuilder(int(wallets)), serving.NewCatalogBuilder(), newInterner()
-	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[int32]bool{}, nil, nil, nil, map[string]int32{}
-	l.venueTraded, l.day, l.recentlyResolved = map[int32][]int32{}, newDayTraders(), nil
+	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[data.WalletID]bool{}, nil, nil, nil, map[string]data.TokenID{}
+	l.venueTraded, l.day, l.recentlyResolved = map[data.TokenID][]data.WalletID{}, newDayTraders(), nil
 	for p := range serving.Periods {
 		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = newWalletWindow(), newTokenWindow(), marketSet{}
 	}
@@ -172,7 +171,9 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	}{
 		{known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet},
 		{known("LoadTokens", len(l.tokens)), l.mapToken},
-		{statements.Get(names), func(row []driver.Value) { l.walletBuilder.SetName(int(engine.Int(row[0])), engine.Text(row[1])) }},
+		{statements.Get(names), func(row []driver.Value) {
+			l.walletBuilder.SetName(data.WalletID(engine.Int(row[0])), engine.Text(row[1]))
+		}},
 		{from(tableNamed("wallet_total")), l.addTotals},
 		{from(tableNamed("token_total")), l.addTokenTotal},
 		{from(tableNamed("market_wallets")), func(row []driver.Value) { l.addTraders(&l.traders, row) }},
@@ -207,12 +208,12 @@ func (l *Live) addWallet(row []driver.Value) {
 	addr := data.Address(row[1].([]byte))
 	l.walletBuilder.Wallets().Add(addr)
 	if l.Venue[addr] {
-		l.excluded[int32(engine.Int(row[0]))] = true
+		l.excluded[data.WalletID(engine.Int(row[0]))] = true
 	}
 }
 
 func (l *Live) addTotals(row []driver.Value) {
-	id := int(engine.Int(row[0]))
+	id := data.WalletID(engine.Int(row[0]))
 	t, _ := l.walletBuilder.Totals(id)
 	addTotalsRow(&t, row)
 	l.walletBuilder.Set(id, t)

@@ -8,20 +8,30 @@ import (
 	"strconv"
 	"strings"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
 // dayTraders counts the distinct wallets of each market in the last 24 hours. It
 // follows the fills that enter and leave that window, so it needs no table.
 type dayTraders struct {
-	fillsByHolder map[uint64]int32 // by token and wallet
-	count         []int32          // by market
-	affected      []int32          // markets whose tokens changed since the last settle
+	fillsByHolder map[holder]int32
+	count         []int32 // by market
+	affected      []int32 // markets whose tokens changed since the last settle
 }
 
-func newDayTraders() dayTraders { return dayTraders{fillsByHolder: map[uint64]int32{}} }
+// holder is a wallet that trades a token.
+type holder struct {
+	token  data.TokenID
+	wallet data.WalletID
+}
 
-func holderKey(token, wallet int32) uint64 { return uint64(token)<<32 | uint64(uint32(wallet)) }
+func newDayTraders() dayTraders { return dayTraders{fillsByHolder: map[holder]int32{}} }
+
+// holderOf takes a row that begins with a token and a wallet.
+func holderOf(row []driver.Value) holder {
+	return holder{data.TokenID(engine.Int(row[0])), data.WalletID(engine.Int(row[1]))}
+}
 
 func (d *dayTraders) traders(market int32) int32 {
 	if int(market) >= len(d.count) {
@@ -47,20 +57,19 @@ func (d *dayTraders) remapped(markets ...int32) {
 }
 
 // add takes in n more fills of a token by a wallet, less where n is negative.
-func (d *dayTraders) add(l *Live, token, wallet, n int32) {
-	key := holderKey(token, wallet)
+func (d *dayTraders) add(l *Live, key holder, n int32) {
 	before := d.fillsByHolder[key]
 	if before+n == 0 {
 		delete(d.fillsByHolder, key)
 	} else {
 		d.fillsByHolder[key] = before + n
 	}
-	market := l.tokens[token].market
+	market := l.tokens[key.token].market
 	if market < 0 || (before == 0) == (before+n == 0) {
 		return
 	}
 	for _, other := range l.catalog.Tokens(market) {
-		if other != token && d.fillsByHolder[holderKey(other, wallet)] != 0 {
+		if other != key.token && d.fillsByHolder[holder{other, key.wallet}] != 0 {
 			return // counted already, and still
 		}
 	}
@@ -77,13 +86,13 @@ func (d *dayTraders) settle(l *Live) {
 	if len(d.affected) == 0 {
 		return
 	}
-	wallets := map[int32]map[int32]bool{}
+	wallets := map[int32]map[data.WalletID]bool{}
 	for _, m := range d.affected {
-		wallets[m] = map[int32]bool{}
+		wallets[m] = map[data.WalletID]bool{}
 	}
 	for key := range d.fillsByHolder {
-		if set := wallets[l.tokens[key>>32].market]; set != nil {
-			set[int32(uint32(key))] = true
+		if set := wallets[l.tokens[key.token].market]; set != nil {
+			set[key.wallet] = true
 		}
 	}
 	for _, m := range d.affected {
@@ -101,9 +110,9 @@ func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error 
 		query = statements.Get("LoadDayHolders", "@lo", dayAgo(l.state.asOf), "@hi", strconv.FormatInt(l.state.asOf, 10))
 	}
 	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		token, wallet, n := int32(engine.Int(row[0])), int32(engine.Int(row[1])), int32(engine.Int(row[2]))
-		if n != 0 && !l.excluded[wallet] {
-			l.day.add(l, token, wallet, n)
+		key, n := holderOf(row), int32(engine.Int(row[2]))
+		if n != 0 && !l.excluded[key.wallet] {
+			l.day.add(l, key, n)
 		}
 		return nil
 	})
@@ -127,9 +136,9 @@ func (l *Live) followVenue(ctx context.Context, conn *sql.Conn, whole bool) erro
 	}
 	query := statements.Get("LoadHeldBy", "@rows", rows, "@wallets", strings.Join(wallets, ","))
 	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		token, wallet := int32(engine.Int(row[0])), int32(engine.Int(row[1]))
-		if !slices.Contains(l.venueTraded[token], wallet) {
-			l.venueTraded[token] = append(l.venueTraded[token], wallet)
+		key := holderOf(row)
+		if !slices.Contains(l.venueTraded[key.token], key.wallet) {
+			l.venueTraded[key.token] = append(l.venueTraded[key.token], key.wallet)
 		}
 		l.touchToken(row)
 		return nil

@@ -14,7 +14,7 @@ import (
 // deskTraders keeps what every wallet did on the weather desk's markets, densely,
 // and who ranks first.
 type deskTraders struct {
-	index   map[int32]int32 // of rows, by wallet
+	index   map[data.WalletID]int32 // of rows
 	rows    []deskTrader
 	changed bool // since they were ranked
 	total   int  // wallets with a fill but for the venue's own
@@ -22,7 +22,7 @@ type deskTraders struct {
 }
 
 type deskTrader struct {
-	wallet int32
+	wallet data.WalletID
 	serving.DeskFigures
 }
 
@@ -42,14 +42,14 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, _ *Live, from 
 		}
 	}
 	if whole {
-		*p = deskTraders{index: map[int32]int32{}, changed: true}
+		*p = deskTraders{index: map[data.WalletID]int32{}, changed: true}
 	}
 	return engine.Each(ctx, conn, query, func(row []driver.Value) error { p.add(row); return nil })
 }
 
 // add takes a row of desk_wallet.
 func (p *deskTraders) add(row []driver.Value) {
-	id := int32(engine.Int(row[0]))
+	id := data.WalletID(engine.Int(row[0]))
 	i, known := p.index[id]
 	if !known {
 		i = int32(len(p.rows))
@@ -105,8 +105,8 @@ func (p *deskTraders) publish(_ context.Context, _ *sql.Conn, l *Live, snap *ser
 		out := make([]serving.DeskTraderRow, 0, len(p.first[s]))
 		for i, at := range p.first[s] {
 			w := &p.rows[at]
-			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(int(w.wallet)),
-				Name: l.walletBuilder.Name(int(w.wallet)), DeskFigures: w.DeskFigures}
+			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(w.wallet),
+				Name: l.walletBuilder.Name(w.wallet), DeskFigures: w.DeskFigures}
 			if i > 0 && out[i-1].By(s) == row.By(s) {
 				row.Rank = out[i-1].Rank
 			}

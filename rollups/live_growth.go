@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/rollups/serving"
 )
@@ -23,7 +24,7 @@ type growth struct {
 	sums          serving.Totals // over all wallets
 	// venueDays are the days on which each of the venue's own wallets traded:
 	// what is taken off the counts of wallets.
-	venueDays map[int32]map[int64]bool
+	venueDays map[data.WalletID]map[int64]bool
 	// long is the volume of the last 14 and 60 days: with the windows of 7 and 30
 	// days it gives that of the 7 and 30 days before.
 	long [2]legs
@@ -40,7 +41,7 @@ type hourState struct {
 
 func newGrowth() *growth {
 	return &growth{weeks: map[int64]int64{}, months: map[int64]int64{}, hours: map[int64]*hourState{},
-		venueDays: map[int32]map[int64]bool{}}
+		venueDays: map[data.WalletID]map[int64]bool{}}
 }
 
 func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
@@ -143,7 +144,7 @@ func (g *growth) hour(hour int64) *hourState {
 
 // addHourWallet takes a row (hour, wallet).
 func (g *growth) addHourWallet(l *Live, row []driver.Value) {
-	id := int32(engine.Int(row[1]))
+	id := data.WalletID(engine.Int(row[1]))
 	if l.excluded[id] {
 		return
 	}
@@ -159,7 +160,7 @@ func (g *growth) addHourWallet(l *Live, row []driver.Value) {
 
 // addVenueDay takes a row (day, wallet).
 func (g *growth) addVenueDay(row []driver.Value) {
-	day, id := engine.Int(row[0]), int32(engine.Int(row[1]))
+	day, id := engine.Int(row[0]), data.WalletID(engine.Int(row[1]))
 	if g.venueDays[id] == nil {
 		g.venueDays[id] = map[int64]bool{}
 	}

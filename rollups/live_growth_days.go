@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/rollups/serving"
 )
@@ -55,16 +56,16 @@ type firsts struct {
 
 // loadFirsts takes all wallets and markets that l knows in.
 func (g *growth) loadFirsts(l *Live) {
-	for id := range l.walletBuilder.Wallets().Len() {
+	for id := range data.WalletID(l.walletBuilder.Wallets().Len()) {
 		t, known := l.walletBuilder.Totals(id)
 		if !known {
 			continue
 		}
 		g.addSums(&t)
-		g.wallet(l, int32(id), &t)
+		g.wallet(l, id, &t)
 	}
 	for token := range l.tokens {
-		g.token(l, int32(token))
+		g.token(l, data.TokenID(token))
 	}
 }
 
@@ -74,8 +75,8 @@ func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from
 		var change serving.Totals
 		addTotalsRow(&change, row)
 		g.addSums(&change)
-		id := int32(engine.Int(row[0]))
-		t, _ := l.walletBuilder.Totals(int(id))
+		id := data.WalletID(engine.Int(row[0]))
+		t, _ := l.walletBuilder.Totals(id)
 		g.wallet(l, id, &t)
 		return nil
 	})
@@ -83,10 +84,10 @@ func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from
 		return err
 	}
 	for token := len(g.firsts.tokenOf); token < len(l.tokens); token++ {
-		g.token(l, int32(token))
+		g.token(l, data.TokenID(token))
 	}
 	for _, query := range []string{from(tableNamed("token_total")), statements.Get("BatchTokens")} {
-		err := engine.Each(ctx, conn, query, func(row []driver.Value) error { g.token(l, int32(engine.Int(row[0]))); return nil })
+		err := engine.Each(ctx, conn, query, func(row []driver.Value) error { g.token(l, data.TokenID(engine.Int(row[0]))); return nil })
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func (g *growth) addSums(t *serving.Totals) {
 }
 
 // wallet notes the first day of a wallet whose totals are t.
-func (g *growth) wallet(l *Live, id int32, t *serving.Totals) {
+func (g *growth) wallet(l *Live, id data.WalletID, t *serving.Totals) {
 	f := &g.firsts
 	for int(id) >= len(f.walletDay) {
 		f.walletDay = append(f.walletDay, noDay)
@@ -137,7 +138,7 @@ func (g *growth) wallet(l *Live, id int32, t *serving.Totals) {
 
 // token notes the first day of a token's market, and of the one it was moved
 // from.
-func (g *growth) token(l *Live, id int32) {
+func (g *growth) token(l *Live, id data.TokenID) {
 	f := &g.firsts
 	for int(id) >= len(f.tokenOf) {
 		f.tokenOf = append(f.tokenOf, -1)

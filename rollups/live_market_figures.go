@@ -100,7 +100,7 @@ func (l *Live) figures(m *serving.Market) (f serving.Figures, windows [serving.P
 
 // twoOutcomes tells whether a market's second outcome is the complement of its
 // first. Where nobody listed the outcomes, the tokens seen decide.
-func (l *Live) twoOutcomes(m *serving.Market, tokens []int32) bool {
+func (l *Live) twoOutcomes(m *serving.Market, tokens []data.TokenID) bool {
 	n := max(len(m.Outcomes), len(m.Payouts), len(m.Prices))
 	for _, id := range tokens {
 		n = max(n, int(l.tokens[id].outcome)+1)
@@ -146,13 +146,13 @@ func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago priced
 
 // distinctTraders is how many wallets ever traded a market, without the venue's
 // own.
-func (l *Live) distinctTraders(market int32, tokens []int32) int32 {
+func (l *Live) distinctTraders(market int32, tokens []data.TokenID) int32 {
 	return countAt(l.traders, market) - int32(len(l.ownTraders(tokens)))
 }
 
 // ownTraders are the venue's own wallets that ever traded some tokens, ascending.
-func (l *Live) ownTraders(tokens []int32) []int32 {
-	var own []int32
+func (l *Live) ownTraders(tokens []data.TokenID) []data.WalletID {
+	var own []data.WalletID
 	for _, token := range tokens {
 		own = append(own, l.venueTraded[token]...)
 	}

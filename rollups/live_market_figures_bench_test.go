@@ -19,7 +19,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 		markets int // that the batch and what leaves the windows touch
 	}{{"in 2,000 markets", 2000}, {"in 10,000 markets", 10_000}} {
 		b.Run(shape.name, func(b *testing.B) {
-			l := &Live{liveState: liveState{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), whaleFlows: map[int32]data.Micro{}}}
+			l := &Live{liveState: liveState{catalog: serving.NewCatalogBuilder(), day: newDayTraders(), whaleFlows: map[data.TokenID]data.Micro{}}}
 			for p := range serving.Periods {
 				l.tokenWindows[p] = newTokenWindow()
 			}
@@ -28,7 +28,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 				binary.BigEndian.PutUint32(m.Condition[8:], uint32(id))
 				l.catalog.Set(m)
 				for outcome := range int8(2) {
-					token := int32(len(l.tokens))
+					token := data.TokenID(len(l.tokens))
 					t := tokenState{market: id, outcome: outcome, legs: legs{takerFills: 1, takerUSD: 5, takerShares: 9}, firstTS: 1, lastTS: 2}
 					l.tokens = append(l.tokens, t)
 					l.catalog.Map(token, serving.TokenRef{Market: id, Outcome: outcome, ID: "1"})
@@ -43,7 +43,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for range fills {
-					token := int32(rng.IntN(2*shape.markets)) * int32(markets/shape.markets)
+					token := data.TokenID(rng.IntN(2*shape.markets)) * data.TokenID(markets/shape.markets)
 					l.tokens[token].takerUSD++
 					l.catalog.Touch(l.tokens[token].market)
 				}

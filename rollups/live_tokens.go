@@ -90,7 +90,7 @@ func (t *tokenState) fills() int64 { return t.takerFills + t.makerFills }
 
 // mapToken takes a row (token, market, outcome, token_id, label).
 func (l *Live) mapToken(row []driver.Value) {
-	id := int32(engine.Int(row[0]))
+	id := data.TokenID(engine.Int(row[0]))
 	for int(id) >= len(l.tokens) {
 		l.tokens = append(l.tokens, tokenState{market: -1})
 		l.counts.UnmappedTokens++

@@ -14,7 +14,7 @@ import (
 
 // walletPeriod is what one wallet did in a window.
 type walletPeriod struct {
-	wallet                     int32
+	wallet                     data.WalletID
 	fills                      int64
 	buy, sell, fee, redemption data.Micro
 	undated                    data.Micro // of markets resolved at an unknown time
@@ -26,17 +26,17 @@ func (w *walletPeriod) volume() data.Micro { return w.buy + w.sell }
 
 // walletWindow holds the wallets that did anything in a window, densely.
 type walletWindow struct {
-	index  map[int32]int
+	index  map[data.WalletID]int
 	rows   []walletPeriod
 	active int64 // rows with a fill: others have a redemption only
 }
 
-func newWalletWindow() walletWindow { return walletWindow{index: map[int32]int{}} }
+func newWalletWindow() walletWindow { return walletWindow{index: map[data.WalletID]int{}} }
 
 // add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption,
 // undated, undated_markets).
 func (w *walletWindow) add(row []driver.Value) {
-	id := int32(engine.Int(row[0]))
+	id := data.WalletID(engine.Int(row[0]))
 	i, known := w.index[id]
 	if !known {
 		i = len(w.rows)
@@ -74,15 +74,15 @@ func (w *walletWindow) remove(i int) {
 
 // tokenWindow holds the tokens traded in a window.
 type tokenWindow struct {
-	rows map[int32]*legs
+	rows map[data.TokenID]*legs
 	sum  legs
 }
 
-func newTokenWindow() tokenWindow { return tokenWindow{rows: map[int32]*legs{}} }
+func newTokenWindow() tokenWindow { return tokenWindow{rows: map[data.TokenID]*legs{}} }
 
 // add takes a row (token, span, six legs).
 func (w *tokenWindow) add(row []driver.Value) {
-	id := int32(engine.Int(row[0]))
+	id := data.TokenID(engine.Int(row[0]))
 	l := w.rows[id]
 	if l == nil {
 		l = &legs{}
@@ -148,7 +148,7 @@ func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
 	}
 	out := make([]serving.TraderRow, 0, len(best.items))
 	for i, w := range best.sorted() {
-		id := int(w.wallet)
+		id := w.wallet
 		t, _ := l.walletBuilder.Totals(id)
 		row := serving.TraderRow{
 			Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(id), Name: l.walletBuilder.Name(id),
@@ -165,7 +165,7 @@ func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
 	return out
 }
 
-func (l *Live) compareAddress(a, b int32) int {
-	x, y := l.walletBuilder.Wallets().Address(int(a)), l.walletBuilder.Wallets().Address(int(b))
+func (l *Live) compareAddress(a, b data.WalletID) int {
+	x, y := l.walletBuilder.Wallets().Address(a), l.walletBuilder.Wallets().Address(b)
 	return bytes.Compare(x[:], y[:])
 }

@@ -32,11 +32,11 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	var changes []serving.Move
 	query := statements.Get("FollowWhaleMoves", "@moves", from(tableNamed("whale_move")), "@since", strconv.FormatInt(p.since, 10))
 	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		wallet, token := int32(engine.Int(row[1])), int32(engine.Int(row[2]))
+		wallet, token := data.WalletID(engine.Int(row[1])), data.TokenID(engine.Int(row[2]))
 		if l.excluded[wallet] {
 			return nil
 		}
-		m := serving.Move{TS: engine.Int(row[0]), WalletID: wallet, Wallet: l.walletBuilder.Wallets().Address(int(wallet)), Token: token,
+		m := serving.Move{TS: engine.Int(row[0]), WalletID: wallet, Wallet: l.walletBuilder.Wallets().Address(wallet), Token: token,
 			TokenID: l.tokens[token].id, Side: data.Side(engine.Int(row[3])), Fills: engine.Int(row[5]),
 			Shares: data.Micro(engine.Int(row[6])), USD: data.Micro(engine.Int(row[7]))}
 		if tx, ok := row[4].([]byte); ok {
@@ -55,7 +55,7 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 // and notes the markets for which that changed.
 func (p *whaleSection) flow(l *Live, start int64) {
 	before := l.whaleFlows
-	l.whaleFlows = map[int32]data.Micro{}
+	l.whaleFlows = map[data.TokenID]data.Micro{}
 	for i := len(p.moves) - 1; i >= 0 && p.moves[i].TS > start; i-- {
 		m := &p.moves[i]
 		if m.Side == data.Buy {
@@ -64,7 +64,7 @@ func (p *whaleSection) flow(l *Live, start int64) {
 			l.whaleFlows[m.Token] -= m.USD
 		}
 	}
-	touch := func(flows, other map[int32]data.Micro) {
+	touch := func(flows, other map[data.TokenID]data.Micro) {
 		for token, usd := range flows {
 			if market := l.tokens[token].market; market >= 0 && usd != other[token] {
 				l.catalog.Touch(market)
@@ -147,7 +147,7 @@ func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, sna
 		w.Excluded = append(w.Excluded, id)
 	}
 	slices.Sort(w.Excluded)
-	sums, next := whaleSums{index: map[int32]int{}}, len(p.moves)-1
+	sums, next := whaleSums{index: map[data.WalletID]int{}}, len(p.moves)-1
 	for period := range serving.Periods { // each window holds the ones before it
 		start := l.state.asOf - period.Length().Microseconds()
 		for ; next >= 0 && p.moves[next].TS > start; next-- {
@@ -161,7 +161,7 @@ func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, sna
 
 // whaleSum is what the moves of one wallet come to.
 type whaleSum struct {
-	wallet             int32
+	wallet             data.WalletID
 	moves              int64
 	buy, sell, largest data.Micro
 	lastTS             int64
@@ -170,7 +170,7 @@ type whaleSum struct {
 func (s *whaleSum) usd() data.Micro { return s.buy + s.sell }
 
 type whaleSums struct {
-	index map[int32]int
+	index map[data.WalletID]int
 	rows  []whaleSum
 }
 
@@ -205,7 +205,7 @@ func (l *Live) whaleLeaderboard(sums []whaleSum, p serving.Period) []serving.Wha
 	}
 	out := make([]serving.WhaleRow, 0, len(best.items))
 	for i, s := range best.sorted() {
-		id := int(s.wallet)
+		id := s.wallet
 		t, _ := l.walletBuilder.Totals(id)
 		w := l.inWindow(s.wallet, p)
 		row := serving.WhaleRow{
@@ -223,7 +223,7 @@ func (l *Live) whaleLeaderboard(sums []whaleSum, p serving.Period) []serving.Wha
 }
 
 // inWindow is what a wallet did in a window.
-func (l *Live) inWindow(wallet int32, p serving.Period) walletPeriod {
+func (l *Live) inWindow(wallet data.WalletID, p serving.Period) walletPeriod {
 	if i, ok := l.walletWindows[p].index[wallet]; ok {
 		return l.walletWindows[p].rows[i]
 	}

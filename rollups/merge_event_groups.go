@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"slices"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
@@ -95,7 +96,7 @@ func (g *eventGroups) commit() {
 }
 
 // firstOf gives the first market of an event that a wallet traded, none: noEvent.
-func (p *tradedPairs) firstOf(wallet, event int32) int32 {
+func (p *tradedPairs) firstOf(wallet data.WalletID, event int32) int32 {
 	if p.has(wallet, event) {
 		return event
 	}
@@ -114,21 +115,25 @@ func (p *tradedPairs) firstOf(wallet, event int32) int32 {
 // countFirsts gives by how much the wallets of each market change that are new to
 // its event, or have it for their first there now. Markets in but are left out.
 func (p *tradedPairs) countFirsts(but map[int32]bool) map[int32]int64 {
-	firsts := map[[2]int32]int32{} // by wallet and event, of the new pairs alone
+	type walletEvent struct {
+		wallet data.WalletID
+		event  int32
+	}
+	firsts := map[walletEvent]int32{} // of the new pairs alone
 	for _, pair := range p.pending {
-		wallet, market := pair[0], pair[1]
+		wallet, market := pair.wallet, pair.market
 		event := p.events.next(market)
 		if event == noEvent || but[market] || p.has(wallet, market) {
 			continue
 		}
-		key := [2]int32{wallet, event}
+		key := walletEvent{wallet, event}
 		if first, known := firsts[key]; !known || market < first {
 			firsts[key] = market
 		}
 	}
 	counts := map[int32]int64{}
 	for key, now := range firsts {
-		was := p.firstOf(key[0], key[1])
+		was := p.firstOf(key.wallet, key.event)
 		if was == noEvent || now < was {
 			counts[now]++
 		}

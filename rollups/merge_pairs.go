@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
@@ -15,14 +16,25 @@ import (
 // memory the answer costs microseconds; a scan of the positions grows with them.
 // It is derived from the database and may be dropped and loaded at any time.
 type tradedPairs struct {
-	markets [][]int32 // by wallet id, ascending
+	markets [][]int32 // by wallet, ascending
 	loaded  bool
-	pending [][2]int32 // (wallet, market) of a merge that is not committed yet
+	pending []tradedPair // of a merge that is not committed yet
 	events  eventGroups
 }
 
+// tradedPair is a wallet, and a market that it traded.
+type tradedPair struct {
+	wallet data.WalletID
+	market int32
+}
+
+// pairOf takes a row (wallet, market).
+func pairOf(row []driver.Value) tradedPair {
+	return tradedPair{data.WalletID(engine.Int(row[0])), int32(engine.Int(row[1]))}
+}
+
 // has tells whether wallet traded market.
-func (p *tradedPairs) has(wallet, market int32) bool {
+func (p *tradedPairs) has(wallet data.WalletID, market int32) bool {
 	if int(wallet) >= len(p.markets) {
 		return false
 	}
@@ -30,7 +42,7 @@ func (p *tradedPairs) has(wallet, market int32) bool {
 	return found
 }
 
-func (p *tradedPairs) add(wallet, market int32) {
+func (p *tradedPairs) add(wallet data.WalletID, market int32) {
 	for int(wallet) >= len(p.markets) {
 		p.markets = append(p.markets, nil)
 	}
@@ -82,7 +94,7 @@ func (p *tradedPairs) load(ctx context.Context, conn *sql.Conn) error {
 // commit takes in what the merge before found.
 func (p *tradedPairs) commit() {
 	for _, pair := range p.pending {
-		p.add(pair[0], pair[1])
+		p.add(pair.wallet, pair.market)
 	}
 	p.pending = nil
 	p.events.commit()
@@ -97,10 +109,10 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, statements.Get("PairsEmpty")); err != nil {
 		return err
 	}
-	var fresh [][2]int32
+	var fresh []tradedPair
 	err := engine.Each(ctx, conn, statements.Get("BatchPairs"), func(row []driver.Value) error {
-		pair := [2]int32{int32(engine.Int(row[0])), int32(engine.Int(row[1]))}
-		if !p.has(pair[0], pair[1]) {
+		pair := pairOf(row)
+		if !p.has(pair.wallet, pair.market) {
 			fresh = append(fresh, pair)
 		}
 		return nil
@@ -110,14 +122,14 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn) error {
 	}
 	p.pending = append(p.pending, fresh...)
 	return engine.AppendTemp(conn, "d_pair", len(fresh), func(i int) []driver.Value {
-		return []driver.Value{fresh[i][0], fresh[i][1]}
+		return []driver.Value{int32(fresh[i].wallet), fresh[i].market}
 	})
 }
 
 // revalued takes in the pairs of markets that were valued again.
 func (p *tradedPairs) revalued(ctx context.Context, conn *sql.Conn) error {
 	return engine.Each(ctx, conn, statements.Get("RevaluedPairs"), func(row []driver.Value) error {
-		p.pending = append(p.pending, [2]int32{int32(engine.Int(row[0])), int32(engine.Int(row[1]))})
+		p.pending = append(p.pending, pairOf(row))
 		return nil
 	})
 }

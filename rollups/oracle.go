@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/rollups/serving"
 )
@@ -58,7 +59,7 @@ func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 	}
 	query := statements.Get("LoadScores", "@bins", from(tableNamed("oracle_bin")))
 	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		id := int32(engine.Int(row[0]))
+		id := data.WalletID(engine.Int(row[0]))
 		o.builder.Add(id, scoreOf(row[1:]), l.excluded[id])
 		return nil
 	})

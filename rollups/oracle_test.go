@@ -90,7 +90,7 @@ func compareRanking(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.Payo
 			r := snap.Oracle.Ranking(atLeast, most)
 			var got []data.Address
 			for _, id := range r.Wallets {
-				got = append(got, snap.WalletAt(int(id)))
+				got = append(got, snap.WalletAt(id))
 			}
 			if diff := gocmp.Diff(want[:min(most, len(want))], got); diff != "" || r.Total != len(want) {
 				t.Fatalf("first %d of those with %d: %d in all, want %d (-definition +snapshot):\n%s", most, atLeast, r.Total, len(want), diff)

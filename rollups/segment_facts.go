@@ -30,27 +30,24 @@ func LastBatch(ctx context.Context, conn *sql.Conn) (batch int64, err error) {
 	return batch, err
 }
 
-// SegmentBatch gives what the batch merged last on conn changed, as segments by wallet and by
-// token take it in.
-func SegmentBatch(ctx context.Context, conn *sql.Conn) (byWallet, byToken fillseg.Batch, err error) {
-	byWallet.Fills = map[int32][]serving.Fill{}
-	if byWallet.Number, err = LastBatch(ctx, conn); err != nil {
-		return byWallet, byToken, err
+// SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
+// it in.
+func SegmentBatch(ctx context.Context, conn *sql.Conn) (b fillseg.Batch, err error) {
+	if b.Number, err = LastBatch(ctx, conn); err != nil {
+		return b, err
 	}
-	var replaced []int32
 	err = engine.Each(ctx, conn, statements.Get("SegmentBatch"), func(row []driver.Value) error {
-		wallet, f := walletFill(row)
-		if engine.Int(row[11]) < 0 {
-			byWallet.Replaced, replaced = append(byWallet.Replaced, wallet), append(replaced, f.Token)
-			return nil
+		if f := fillOf(row); engine.Int(row[11]) < 0 {
+			b.Replaced = append(b.Replaced, f)
+		} else {
+			b.Fills = append(b.Fills, f)
 		}
-		byWallet.Fills[wallet] = append(byWallet.Fills[wallet], f)
 		return nil
 	})
 	if err != nil {
-		return byWallet, byToken, fmt.Errorf("SegmentBatch: %w", err)
+		return b, fmt.Errorf("SegmentBatch: %w", err)
 	}
-	return byWallet, ByToken(byWallet, replaced), nil
+	return b, nil
 }
 
 // MissedImport tells whether an import that brought anything lies between the one after
@@ -60,8 +57,8 @@ func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (passed bool
 	return passed, err
 }
 
-func walletFill(row []driver.Value) (int32, serving.Fill) {
-	f := serving.Fill{TS: engine.Int(row[1]), LogIndex: data.NoIndex, Token: int32(engine.Int(row[4])),
+func fillOf(row []driver.Value) serving.Fill {
+	f := serving.Fill{Wallet: data.WalletID(engine.Int(row[0])), TS: engine.Int(row[1]), LogIndex: data.NoIndex, Token: data.TokenID(engine.Int(row[4])),
 		Side: data.Side(engine.Int(row[5])), Role: data.Role(engine.Int(row[6])), Repeat: int16(engine.Int(row[7])),
 		Shares: data.Micro(engine.Int(row[8])), USD: data.Micro(engine.Int(row[9])), Fee: data.Micro(engine.Int(row[10]))}
 	if tx, known := row[2].([]byte); known {
@@ -70,21 +67,7 @@ func walletFill(row []driver.Value) (int32, serving.Fill) {
 	if row[3] != nil {
 		f.LogIndex = int32(engine.Int(row[3]))
 	}
-	return int32(engine.Int(row[0])), f
-}
-
-// ByToken gives what a batch changed by token in the place of wallet; the field Token
-// of a fill then names the wallet.
-func ByToken(b fillseg.Batch, replaced []int32) fillseg.Batch {
-	out := fillseg.Batch{Number: b.Number, Fills: map[int32][]serving.Fill{}, Replaced: replaced}
-	for wallet, fills := range b.Fills {
-		for _, f := range fills {
-			token := f.Token
-			f.Token = wallet
-			out.Fills[token] = append(out.Fills[token], f)
-		}
-	}
-	return out
+	return f
 }
 
 // ImportLogHash is the fingerprint of the imports up to batch.
@@ -121,33 +104,40 @@ func FillSegmentFits(ctx context.Context, conn *sql.Conn, c segments.Coverage) (
 
 // FactQuery says which facts are to be read.
 type FactQuery struct {
-	Batch, After    int64   // those of imports after the one and up to the other,
-	Wallets, Tokens []int32 // and all up to Batch of these
+	Batch, After int64        // those of imports after the one and up to the other,
+	Again        fillseg.Keys // and all up to Batch of these
 }
 
-// QueryFor puts together what plans of segments by wallet and by token ask for.
-func QueryFor(byWallet, byToken fillseg.Plan) FactQuery {
-	return FactQuery{Batch: max(byWallet.Batch, byToken.Batch), After: min(byWallet.After, byToken.After),
-		Wallets: byWallet.Reread, Tokens: byToken.Reread}
+// QueryFor puts together what plans of segments ask for.
+func QueryFor(plans ...fillseg.Plan) FactQuery {
+	q := FactQuery{Batch: plans[0].Batch, After: plans[0].After}
+	for _, p := range plans {
+		q.Batch, q.After = max(q.Batch, p.Batch), min(q.After, p.After)
+		q.Again.Wallets, q.Again.Tokens = append(q.Again.Wallets, p.Reread.Wallets...), append(q.Again.Tokens, p.Reread.Tokens...)
+	}
+	return q
 }
 
 func (w *FactQuery) args() []string {
-	which := "batch > " + itoa(w.After)
-	for column, ids := range map[string][]int32{"wallet": w.Wallets, "token": w.Tokens} {
-		list := make([]string, len(ids))
-		for i, id := range ids {
-			list[i] = itoa(int64(id))
-		}
-		if len(list) > 0 {
-			which += " OR " + column + " IN (" + strings.Join(list, ", ") + ")"
-		}
-	}
+	which := "batch > " + itoa(w.After) + orIn("wallet", w.Again.Wallets) + orIn("token", w.Again.Tokens)
 	return []string{"@batch", itoa(w.Batch), "@which", which}
+}
+
+// orIn is the further condition that a column is one of a list.
+func orIn[T ~int32](column string, ids []T) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = itoa(int64(id))
+	}
+	return " OR " + column + " IN (" + strings.Join(list, ", ") + ")"
 }
 
 // EachFact hands every fact that is wanted to add, with the batch it came with: the
 // newest spans of time first, within one in no order.
-func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(wallet int32, batch int64, f *serving.Fill) error) error {
+func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batch int64, f *serving.Fill) error) error {
 	args := want.args()
 	spans, err := factSpans(ctx, conn, args)
 	if err != nil {
@@ -156,8 +146,8 @@ func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(wall
 	for _, s := range spans {
 		query := statements.Get("FactRange", append([]string{"@lo", itoa(s[0]), "@hi", itoa(s[1])}, args...)...)
 		err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-			wallet, f := walletFill(row)
-			return add(wallet, engine.Int(row[11]), &f)
+			f := fillOf(row)
+			return add(engine.Int(row[11]), &f)
 		})
 		if err != nil {
 			return fmt.Errorf("FactRange: %w", err)
@@ -166,15 +156,12 @@ func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(wall
 	return nil
 }
 
-// WalletBatches gives the imports after one and up to another as a segment by wallet
-// takes them in, oldest first.
-func WalletBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]fillseg.Batch, error) {
-	found := map[int64]map[int32][]serving.Fill{upTo: {}}
-	err := EachFact(ctx, conn, FactQuery{Batch: upTo, After: after}, func(wallet int32, batch int64, f *serving.Fill) error {
-		if found[batch] == nil {
-			found[batch] = map[int32][]serving.Fill{}
-		}
-		found[batch][wallet] = append(found[batch][wallet], *f)
+// SegmentBatches gives the imports after one and up to another as segments of fills take
+// them in, oldest first.
+func SegmentBatches(ctx context.Context, conn *sql.Conn, after, upTo int64) ([]fillseg.Batch, error) {
+	found := map[int64][]serving.Fill{upTo: nil}
+	err := EachFact(ctx, conn, FactQuery{Batch: upTo, After: after}, func(batch int64, f *serving.Fill) error {
+		found[batch] = append(found[batch], *f)
 		return nil
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -69,38 +70,31 @@ func (n *NameIndex) Load(ctx context.Context, conn *sql.Conn) error {
 }
 
 // LoadMissing is Load where a batch has wallets or tokens whose names are not known yet.
-func (n *NameIndex) LoadMissing(ctx context.Context, conn *sql.Conn, byWallet fillseg.Batch) error {
+func (n *NameIndex) LoadMissing(ctx context.Context, conn *sql.Conn, b fillseg.Batch) error {
 	wallets, tokens := n.known()
 	if l := n.later.Load(); l != nil {
 		wallets, tokens = max(wallets, l.firstWallet+len(l.wallets)), max(tokens, l.firstToken+len(l.tokens))
 	}
-	for wallet, fills := range byWallet.Fills {
-		if int(wallet) >= wallets {
-			return n.Load(ctx, conn)
-		}
-		for i := range fills {
-			if int(fills[i].Token) >= tokens {
-				return n.Load(ctx, conn)
-			}
-		}
+	if slices.ContainsFunc(b.Fills, func(f serving.Fill) bool { return int(f.Wallet) >= wallets || int(f.Token) >= tokens }) {
+		return n.Load(ctx, conn)
 	}
 	return nil
 }
 
 // CompareTokens orders tokens by their ids, as text.
-func (n *NameIndex) CompareTokens(a, b int32) int {
+func (n *NameIndex) CompareTokens(a, b data.TokenID) int {
 	return cmp.Or(strings.Compare(n.token(a), n.token(b)), cmp.Compare(a, b))
 }
 
 // CompareWallets orders wallets by address.
-func (n *NameIndex) CompareWallets(a, b int32) int {
+func (n *NameIndex) CompareWallets(a, b data.WalletID) int {
 	x, y := n.wallet(a), n.wallet(b)
 	return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a, b))
 }
 
 // token gives a token's id; "" of one that nobody has learned of. What is not among
 // the later names was in a snapshot when these were read, and is in each one since.
-func (n *NameIndex) token(id int32) string {
+func (n *NameIndex) token(id data.TokenID) string {
 	if l := n.later.Load(); l != nil && int(id) >= l.firstToken && int(id)-l.firstToken < len(l.tokens) {
 		return l.tokens[int(id)-l.firstToken]
 	}
@@ -111,12 +105,12 @@ func (n *NameIndex) token(id int32) string {
 }
 
 // wallet is token for wallets.
-func (n *NameIndex) wallet(id int32) (a data.Address) {
+func (n *NameIndex) wallet(id data.WalletID) (a data.Address) {
 	if l := n.later.Load(); l != nil && int(id) >= l.firstWallet && int(id)-l.firstWallet < len(l.wallets) {
 		return l.wallets[int(id)-l.firstWallet]
 	}
 	if s := n.snapshot(); s != nil && id >= 0 && int(id) < s.Wallets() {
-		return s.WalletAt(int(id))
+		return s.WalletAt(id)
 	}
 	return a
 }

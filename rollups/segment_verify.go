@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"pmx/data"
 	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
 )
@@ -21,9 +22,9 @@ type fillDigest struct {
 }
 
 func (c *fillDigest) add(f *serving.Fill) {
-	var text [104]byte
+	var text [112]byte
 	b := append(text[:0], f.Tx[:]...)
-	for _, n := range [...]int64{f.TS, int64(f.LogIndex), int64(f.Token), int64(f.Side), int64(f.Role), int64(f.Repeat),
+	for _, n := range [...]int64{f.TS, int64(f.LogIndex), int64(f.Wallet), int64(f.Token), int64(f.Side), int64(f.Role), int64(f.Repeat),
 		int64(f.Shares), int64(f.USD), int64(f.Fee)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -34,17 +35,17 @@ func (c *fillDigest) add(f *serving.Fill) {
 // VerifyFillSegments holds every fill that stores by wallet and by token give against the
 // facts, and every sum against the fills. What a store leaves to the database is
 // passed over. Nothing may be imported meanwhile.
-func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet, byToken *fillseg.Store) ([]Check, error) {
-	for _, s := range []*fillseg.Store{byWallet, byToken} {
+func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet fillseg.WalletStore, byToken fillseg.TokenStore) ([]Check, error) {
+	for _, s := range []*fillseg.Store{byWallet.Store, byToken.Store} {
 		if err := s.VerifyPages(ctx.Err); err != nil {
 			return nil, err
 		}
 	}
 	wallets, tokens := newWalletVerifier(byWallet), newTokenVerifier(byToken)
 	last := max(wallets.batch, tokens.batch)
-	err := EachFact(ctx, conn, FactQuery{Batch: last, After: -1}, func(wallet int32, batch int64, f *serving.Fill) error {
-		wallets.add(wallet, batch, f)
-		tokens.add(wallet, batch, f)
+	err := EachFact(ctx, conn, FactQuery{Batch: last, After: -1}, func(batch int64, f *serving.Fill) error {
+		wallets.add(batch, f)
+		tokens.add(batch, f)
 		return nil
 	})
 	if err != nil {
@@ -71,12 +72,12 @@ func (c *Check) setDamaged(err error) bool {
 // walletVerifier gathers what the facts of each wallet come to.
 type walletVerifier struct {
 	check Check
-	store *fillseg.Store
+	store fillseg.WalletStore
 	batch int64 // −1: there is nothing to prove
 	facts []fillDigest
 }
 
-func newWalletVerifier(store *fillseg.Store) *walletVerifier {
+func newWalletVerifier(store fillseg.WalletStore) *walletVerifier {
 	p := &walletVerifier{store: store, check: Check{Name: "wallet_segment", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.setDamaged(st.Damage) {
 		p.batch = -1
@@ -86,14 +87,14 @@ func newWalletVerifier(store *fillseg.Store) *walletVerifier {
 	return p
 }
 
-func (p *walletVerifier) add(wallet int32, batch int64, f *serving.Fill) {
+func (p *walletVerifier) add(batch int64, f *serving.Fill) {
 	if batch > p.batch {
 		return
 	}
-	for int(wallet) >= len(p.facts) {
+	for int(f.Wallet) >= len(p.facts) {
 		p.facts = append(p.facts, fillDigest{})
 	}
-	p.facts[wallet].add(f)
+	p.facts[f.Wallet].add(f)
 }
 
 func (p *walletVerifier) finish(ctx context.Context) error {
@@ -102,7 +103,7 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		got, known := storedDigest(p.store, int32(wallet), p.batch)
+		got, known := storedDigest(p.store, data.WalletID(wallet), p.batch)
 		if !known {
 			continue
 		}
@@ -121,7 +122,7 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 // store gives as its newest: they must be the same.
 type tokenVerifier struct {
 	check  Check
-	store  *fillseg.Store
+	store  fillseg.TokenStore
 	batch  int64 // −1: there is nothing to prove
 	tokens []tokenFacts
 	fills  []serving.Fill
@@ -135,7 +136,7 @@ type tokenFacts struct {
 	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
 }
 
-func newTokenVerifier(store *fillseg.Store) *tokenVerifier {
+func newTokenVerifier(store fillseg.TokenStore) *tokenVerifier {
 	p := &tokenVerifier{store: store, check: Check{Name: "token_segment", OK: true}, batch: store.Through()}
 	if st := store.Stats(); p.check.setDamaged(st.Damage) {
 		p.batch = -1
@@ -145,12 +146,12 @@ func newTokenVerifier(store *fillseg.Store) *tokenVerifier {
 	return p
 }
 
-func (p *tokenVerifier) held(token int32) (fills []serving.Fill, known bool) {
-	p.fills, known = p.store.Fills(p.fills[:0], token, p.batch, nil, NewestFills)
+func (p *tokenVerifier) held(token data.TokenID) (fills []serving.Fill, known bool) {
+	p.fills, known = p.store.Newest(p.fills[:0], token, p.batch, NewestFills)
 	return p.fills, known
 }
 
-func (p *tokenVerifier) add(wallet int32, batch int64, f *serving.Fill) {
+func (p *tokenVerifier) add(batch int64, f *serving.Fill) {
 	if batch > p.batch {
 		return
 	}
@@ -168,14 +169,12 @@ func (p *tokenVerifier) add(wallet int32, batch int64, f *serving.Fill) {
 	if t.none || f.TS < t.from {
 		return
 	}
-	g := *f
-	g.Token = wallet
 	if f.TS == t.from {
-		if fills, known := p.held(f.Token); !known || p.store.Compare(&g, &fills[len(fills)-1]) < 0 {
+		if fills, known := p.held(f.Token); !known || p.store.Compare(f, &fills[len(fills)-1]) < 0 {
 			return
 		}
 	}
-	t.fillDigest.add(&g)
+	t.fillDigest.add(f)
 }
 
 func (p *tokenVerifier) finish() {
@@ -186,7 +185,7 @@ func (p *tokenVerifier) finish() {
 			continue
 		}
 		var got fillDigest
-		fills, _ := p.held(int32(token))
+		fills, _ := p.held(data.TokenID(token))
 		for i := range fills {
 			got.add(&fills[i])
 		}
@@ -202,7 +201,7 @@ func (p *tokenVerifier) finish() {
 
 // storedDigest is the check of what the store holds of a wallet; one of no facts
 // where its sums contradict its fills.
-func storedDigest(store *fillseg.Store, wallet int32, batch int64) (c fillDigest, known bool) {
+func storedDigest(store fillseg.WalletStore, wallet data.WalletID, batch int64) (c fillDigest, known bool) {
 	const page = 10_000
 	var whole serving.TokenSum
 	var fills []serving.Fill

@@ -141,7 +141,7 @@ func newPicker(s *service) *picker {
 
 func (p *picker) wallet() string {
 	snap := p.s.keeper.Snapshot()
-	return snap.WalletAt(p.rng.IntN(snap.Wallets())).String()
+	return snap.WalletAt(data.WalletID(p.rng.IntN(snap.Wallets()))).String()
 }
 
 // paths gives requests for a route; nil where the venue has nothing that fits.

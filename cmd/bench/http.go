@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/cmd/bench/load"
+	"pmx/data"
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/http/access"
@@ -123,7 +124,7 @@ func walletPaths(s *service) []string {
 	rng := mrand.New(mrand.NewPCG(1, 2))
 	paths := make([]string, 20_000)
 	for i := range paths {
-		paths[i] = "/api/v3/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + "/stats"
+		paths[i] = "/api/v3/trader/" + snap.WalletAt(data.WalletID(rng.IntN(snap.Wallets()))).String() + "/stats"
 	}
 	return paths
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"pmx/data"
 	"pmx/http/wire"
 )
 
@@ -82,7 +83,7 @@ func (b *bench) wallets() error {
 		rng := mrand.New(mrand.NewPCG(1, 2))
 		paths := make([]string, 100_000)
 		for i := range paths {
-			paths[i] = wire.Base + "/trader/" + snap.WalletAt(rng.IntN(snap.Wallets())).String() + r.path
+			paths[i] = wire.Base + "/trader/" + snap.WalletAt(data.WalletID(rng.IntN(snap.Wallets()))).String() + r.path
 		}
 		if err := b.walletRead(s, rival, r.what, paths, r.rival, snap.Wallets()); err != nil {
 			return errors.Join(err, s.close())

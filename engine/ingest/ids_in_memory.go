@@ -11,8 +11,8 @@ import (
 
 // Directory knows the ids that wallets and tokens have in the database.
 type Directory interface {
-	Wallet(a data.Address) (int32, bool)
-	Token(tokenID string) (int32, bool)
+	Wallet(a data.Address) (data.WalletID, bool)
+	Token(tokenID string) (data.TokenID, bool)
 	// Known is how many of each it knows: only when it knows all may it be asked.
 	Known() (wallets, tokens int)
 }
@@ -39,13 +39,15 @@ func (j *fileImport) internFromMemory() (bool, error) {
 		return false, err
 	}
 	err := j.lookUp("StagedWallets", "s_wallet", wallets, func(v driver.Value) (int32, bool) {
-		return j.im.Directory.Wallet(data.Address(v.([]byte)))
+		id, known := j.im.Directory.Wallet(data.Address(v.([]byte)))
+		return int32(id), known
 	})
 	if err != nil {
 		return false, err
 	}
 	err = j.lookUp("StagedTokens", "s_token", tokens, func(v driver.Value) (int32, bool) {
-		return j.im.Directory.Token(engine.Text(v))
+		id, known := j.im.Directory.Token(engine.Text(v))
+		return int32(id), known
 	})
 	if err != nil {
 		return false, err

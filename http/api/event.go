@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/data"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
@@ -15,7 +16,7 @@ import (
 type eventReader interface {
 	// EventTraders gives every wallet that traded some tokens, in no order, of
 	// imports up to batch, without some wallets.
-	EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []int32) (serving.EventTraders, error)
+	EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error)
 }
 
 const (

@@ -18,10 +18,10 @@ type marketReader interface {
 	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
 	// MarketFills adds the n newest fills of a market with these tokens and figures to
 	// dst, newest first, of imports up to batch.
-	MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures, n int) ([]serving.MarketFill, error)
+	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, n int) ([]serving.Fill, error)
 	// MarketInMemory tells whether these reads are so cheap that keeping their results
 	// would cost more.
-	MarketInMemory(market int32, tokens []int32, batch int64) bool
+	MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool
 }
 
 // recentFills is how many fills an overview shows.
@@ -77,7 +77,7 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 // marketRead is what of an overview the snapshot does not hold.
 type marketRead struct {
 	texts serving.MarketTexts
-	fills []serving.MarketFill
+	fills []serving.Fill
 }
 
 // marketRead reads into w, or keeps what was read for the epoch where reading takes long.
@@ -91,7 +91,7 @@ func (a *API) marketRead(v *encodedSnapshot, w *scratch, m *serving.Market) (mar
 }
 
 // readMarket reads into the memory of dst.
-func (a *API) readMarket(ctx context.Context, v *encodedSnapshot, dst []serving.MarketFill, m *serving.Market) (r marketRead, err error) {
+func (a *API) readMarket(ctx context.Context, v *encodedSnapshot, dst []serving.Fill, m *serving.Market) (r marketRead, err error) {
 	if r.texts, err = a.reader.MarketTexts(ctx, m.ID, v.snap.Batch); err != nil {
 		return r, err
 	}
@@ -100,7 +100,7 @@ func (a *API) readMarket(ctx context.Context, v *encodedSnapshot, dst []serving.
 }
 
 // appendMarket writes wire.MarketOverview.
-func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *serving.MarketTexts, fills []serving.MarketFill) []byte {
+func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *serving.MarketTexts, fills []serving.Fill) []byte {
 	f := snap.Catalog.Figures(m.ID)
 	b = appendDescription(append(b, '{'), m, t)
 	b = appendVolumes(append(b, ','), f)
@@ -216,7 +216,7 @@ func appendPayouts(b []byte, m *serving.Market) []byte {
 }
 
 // appendMarketFill writes wire.MarketFill.
-func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.MarketFill) []byte {
+func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.Fill) []byte {
 	token := snap.Catalog.Token(f.Token)
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
@@ -234,8 +234,8 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.MarketFill) [
 }
 
 // appendWallet adds the members that name a wallet.
-func appendWallet(b []byte, snap *serving.Snapshot, wallet int32) []byte {
-	address := snap.WalletAt(int(wallet))
+func appendWallet(b []byte, snap *serving.Snapshot, wallet data.WalletID) []byte {
+	address := snap.WalletAt(wallet)
 	trader, _ := snap.Trader(address)
 	b = address.Append(append(b, `"address":"`...))
 	return appendText(append(b, `","username":`...), trader.Name)

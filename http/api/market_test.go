@@ -18,11 +18,11 @@ import (
 // event, of which hardly anything is known, and market 2 of three outcomes.
 func marketVenue(t *testing.T) *venue {
 	t.Helper()
-	snap := &serving.Snapshot{Epoch: 1, AsOf: apitest.AsOf, Venue: []int32{3}}
+	snap := &serving.Snapshot{Epoch: 1, AsOf: apitest.AsOf, Venue: []data.WalletID{3}}
 	b := serving.NewWalletBuilder(0)
 	for i := range 10 {
 		b.Wallets().Add(apitest.Wallet(i))
-		b.Set(i, serving.Totals{FirstTS: 1})
+		b.Set(data.WalletID(i), serving.Totals{FirstTS: 1})
 	}
 	b.SetName(1, "Ann")
 	b.Seal(snap)
@@ -38,7 +38,7 @@ func marketVenue(t *testing.T) *venue {
 	c.Set(&serving.Market{ID: 2, Condition: data.Hash{3}, Outcomes: []string{"a", "b", "c"}})
 	for id, ref := range []serving.TokenRef{{Market: 0, Outcome: 0, ID: "100"}, {Market: 0, Outcome: 1, ID: "101"},
 		{Market: 2, Outcome: 1, ID: "121"}, {Market: 2, Outcome: 0, ID: "120"}} {
-		c.Map(int32(id), ref)
+		c.Map(data.TokenID(id), ref)
 	}
 	c.SetPrice(2, 250_000)
 	f := serving.NewFigures(serving.TakerUSD)
@@ -46,14 +46,14 @@ func marketVenue(t *testing.T) *venue {
 	f.Trades, f.Traders, f.Traders24h, f.FirstTS, f.LastTS = 4, 3, 2, ago(50*24*hour), ago(2*hour)
 	f.Price, f.PriceChange24h, f.Spread, f.Liquidity, f.Binary = 0, -400_000, 10_000, 5_000_000, true
 	c.SetFigures(0, f)
-	c.SetFirsts(0, 3, []int32{3}) // four wallets of the event, one of them the venue's own
-	c.SetFirsts(1, 1, []int32{3})
+	c.SetFirsts(0, 3, []data.WalletID{3}) // four wallets of the event, one of them the venue's own
+	c.SetFirsts(1, 1, []data.WalletID{3})
 	snap.Catalog = c.Seal()
 	v := newVenue(t, snap)
 	v.markets.Texts = map[int32]serving.MarketTexts{0: {Description: "Rules.", ResolutionSource: "https://example.com", PayoutSource: data.ResolvedByAPI}}
-	v.markets.Filled = []serving.MarketFill{
-		{Wallet: 1, Fill: serving.Fill{TS: ago(2 * hour), Tx: data.Hash{9}, LogIndex: 5, Token: 1, Side: data.Sell, Role: data.Taker, Shares: 10_000_001, USD: 4_000_000, Fee: 1}},
-		{Wallet: 2, Fill: serving.Fill{TS: ago(50 * 24 * hour), LogIndex: data.NoIndex, Token: 0, Side: data.Buy, USD: 0}},
+	v.markets.Filled = []serving.Fill{
+		{Wallet: 1, TS: ago(2 * hour), Tx: data.Hash{9}, LogIndex: 5, Token: 1, Side: data.Sell, Role: data.Taker, Shares: 10_000_001, USD: 4_000_000, Fee: 1},
+		{Wallet: 2, TS: ago(50 * 24 * hour), LogIndex: data.NoIndex, Token: 0, Side: data.Buy, USD: 0},
 	}
 	return v
 }
@@ -223,7 +223,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 	v := marketVenue(t)
 	rows := make([]serving.EventTrader, 8)
 	for i := range rows {
-		rows[i] = serving.EventTrader{Wallet: int32(i), NetCash: data.Micro(-i/4) * data.One, Redemption: 2_000_000, BuyUSD: 3_000_000,
+		rows[i] = serving.EventTrader{Wallet: data.WalletID(i), NetCash: data.Micro(-i/4) * data.One, Redemption: 2_000_000, BuyUSD: 3_000_000,
 			SellUSD: data.Micro(i/2) * data.One, Fills: 2, Markets: 2, ResolvedMarkets: 1, WinningMarkets: 1}
 	}
 	v.markets.Holders = serving.EventTraders{Total: 30, Rows: rows}
@@ -243,7 +243,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 	if fmt.Sprint(ranks) != "[1 1 1 1 5 5 5 5]" || page.Total != 30 {
 		t.Errorf("ranks %v of %d", ranks, page.Total)
 	}
-	if !slices.Equal(v.markets.Excluded, []int32{3}) {
+	if !slices.Equal(v.markets.Excluded, []data.WalletID{3}) {
 		t.Errorf("asked without wallets %v", v.markets.Excluded)
 	}
 	first := page.Data[0]
@@ -260,7 +260,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 func TestListsOfAnEventAreTrimmedToThePlan(t *testing.T) {
 	v := marketVenue(t)
 	for i := range 30 {
-		v.markets.Holders.Rows = append(v.markets.Holders.Rows, serving.EventTrader{Wallet: int32(i % 10), Fills: 1})
+		v.markets.Holders.Rows = append(v.markets.Holders.Rows, serving.EventTrader{Wallet: data.WalletID(i % 10), Fills: 1})
 	}
 	v.markets.Holders.Total = 30
 	for query, want := range map[string]string{

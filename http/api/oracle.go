@@ -129,7 +129,7 @@ func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy,
 func appendOracleRow(b []byte, snap *serving.Snapshot, r *serving.Ranking, i int) []byte {
 	id := r.Wallets[i]
 	score := snap.Oracle.Score(id)
-	trader, _ := snap.Trader(snap.WalletAt(int(id)))
+	trader, _ := snap.Trader(snap.WalletAt(id))
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Ranks[i]), 10)
 	b = appendWallet(append(b, ','), snap, id)
 	b = appendScore(append(b, ','), &score)

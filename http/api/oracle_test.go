@@ -21,7 +21,7 @@ func oracleVenue(t *testing.T) *venue {
 	b := serving.NewWalletBuilder(300)
 	for i := range 300 {
 		b.Wallets().Add(apitest.Wallet(i))
-		b.Set(i, serving.Totals{FirstTS: 1, BuyUSD: 70 * data.One, SellUSD: 30 * data.One, NetCash: -40 * data.One, Redemption: 50 * data.One})
+		b.Set(data.WalletID(i), serving.Totals{FirstTS: 1, BuyUSD: 70 * data.One, SellUSD: 30 * data.One, NetCash: -40 * data.One, Redemption: 50 * data.One})
 	}
 	b.SetName(20, "twenty")
 	b.Seal(snap)
@@ -32,7 +32,7 @@ func oracleVenue(t *testing.T) *venue {
 		markets = append(markets, &serving.Market{ID: int32(i), Condition: data.Hash{byte(i + 1)}, Outcomes: []string{"Yes", "No"},
 			Payouts: []data.Micro{payout, data.One - payout}, Category: []string{"weather", "weather", "", "crypto"}[i]})
 		tokens = append(tokens, serving.TokenRef{Market: int32(i), Outcome: 0, ID: fmt.Sprint(i)})
-		o.SetBaseline(int32(i), data.One/2)
+		o.SetBaseline(data.TokenID(i), data.One/2)
 	}
 	snap.Catalog = serving.NewCatalog(markets, tokens)
 	for i := range 300 {
@@ -44,11 +44,11 @@ func oracleVenue(t *testing.T) *venue {
 		if i == 4 {
 			s = serving.Score{Forecasts: 4} // the rest is asked of its tokens
 		}
-		o.Add(int32(i), s, i == 100)
+		o.Add(data.WalletID(i), s, i == 100)
 	}
 	snap.Oracle = o.Seal()
 	v := newVenue(t, snap)
-	v.wallets.Fills = map[int32][]serving.Fill{4: {
+	v.wallets.Fills = map[data.WalletID][]serving.Fill{4: {
 		{Token: 0, Side: data.Buy, Shares: 10 * data.One, USD: 2 * data.One}, {Token: 1, Side: data.Buy, Shares: 4 * data.One, USD: data.One},
 		{Token: 2, Side: data.Buy, Shares: 10 * data.One, USD: 8 * data.One}, {Token: 3, Side: data.Buy, Shares: 5 * data.One, USD: 4 * data.One},
 		{Token: 3, Side: data.Sell, Shares: 4 * data.One, USD: 4 * data.One},

@@ -26,19 +26,19 @@ type sameWallet struct {
 	days   []serving.DaySum
 }
 
-func (r *sameWallet) WalletFills(_ context.Context, dst []serving.Fill, _ int32, _ int64, _ *serving.Fill, n int) ([]serving.Fill, error) {
+func (r *sameWallet) WalletFills(_ context.Context, dst []serving.Fill, _ data.WalletID, _ int64, _ *serving.Fill, n int) ([]serving.Fill, error) {
 	return append(dst, r.fills[:min(n, len(r.fills))]...), nil
 }
 
-func (r *sameWallet) WalletTokens(_ context.Context, dst []serving.TokenSum, _ int32, _ int64) ([]serving.TokenSum, error) {
+func (r *sameWallet) WalletTokens(_ context.Context, dst []serving.TokenSum, _ data.WalletID, _ int64) ([]serving.TokenSum, error) {
 	return append(dst, r.tokens...), nil
 }
 
-func (r *sameWallet) WalletDays(_ context.Context, dst []serving.DaySum, _ int32, _ int64) ([]serving.DaySum, error) {
+func (r *sameWallet) WalletDays(_ context.Context, dst []serving.DaySum, _ data.WalletID, _ int64) ([]serving.DaySum, error) {
 	return append(dst, r.days...), nil
 }
 
-func (r *sameWallet) WalletInMemory(int32, int64) bool { return true }
+func (r *sameWallet) WalletInMemory(data.WalletID, int64) bool { return true }
 
 // BenchmarkWallet measures what the handlers of one wallet cost beyond the reads.
 func BenchmarkWallet(b *testing.B) {
@@ -48,8 +48,8 @@ func BenchmarkWallet(b *testing.B) {
 		c.Set(&serving.Market{ID: i, Condition: data.Hash{byte(i)}, Question: fmt.Sprintf("Will the price of something be above %d on Friday?", i),
 			Slug: fmt.Sprint("something-above-", i), EventID: "123", EventSlug: "something", Outcomes: []string{"Yes", "No"},
 			Payouts: []data.Micro{data.One, 0}, ResolvedTS: ago(time.Duration(i) * 24 * hour)})
-		c.Map(i, serving.TokenRef{Market: i, ID: "21742633143463906290569050155826241533067272736897614950488156847949938836455"})
-		f := serving.Fill{TS: ago(time.Duration(i) * 24 * hour), Tx: data.Hash{9}, Token: i, Repeat: 1, Role: data.Maker, Shares: 10_000_000, USD: 4_321_000}
+		c.Map(data.TokenID(i), serving.TokenRef{Market: i, ID: "21742633143463906290569050155826241533067272736897614950488156847949938836455"})
+		f := serving.Fill{TS: ago(time.Duration(i) * 24 * hour), Tx: data.Hash{9}, Token: data.TokenID(i), Repeat: 1, Role: data.Maker, Shares: 10_000_000, USD: 4_321_000}
 		var t serving.TokenSum
 		var d serving.DaySum
 		t.Add(&f)

@@ -24,7 +24,7 @@ func tradesVenue(t *testing.T, fills []serving.Fill) *venue {
 	b := serving.NewWalletBuilder(0)
 	for i := range 10 {
 		b.Wallets().Add(apitest.Wallet(i))
-		b.Set(i, serving.Totals{FirstTS: oldest(fills)})
+		b.Set(data.WalletID(i), serving.Totals{FirstTS: oldest(fills)})
 	}
 	b.Seal(snap)
 	closed := true
@@ -36,7 +36,7 @@ func tradesVenue(t *testing.T, fills []serving.Fill) *venue {
 	}, []serving.TokenRef{{Market: 0, Outcome: 0, ID: "100"}, {Market: 0, Outcome: 1, ID: "101"},
 		{Market: 1, Outcome: 0, ID: "110"}, {Market: 1, Outcome: 1, ID: "111"}, {Market: -1, ID: "999"}})
 	v := newVenue(t, snap)
-	v.wallets.Fills = map[int32][]serving.Fill{1: fills}
+	v.wallets.Fills = map[data.WalletID][]serving.Fill{1: fills}
 	return v
 }
 
@@ -126,7 +126,7 @@ func marketEpoch(t *testing.T, v *venue, tier access.Tier, limit int, between fu
 func TestAScanSeesEveryFillOnce(t *testing.T) {
 	var fills []serving.Fill
 	for i := range 57 { // many share their time, transaction and token
-		fills = append(fills, serving.Fill{TS: ago(time.Duration(i/9) * hour), Tx: data.Hash{byte(i / 4)}, LogIndex: data.NoIndex, Token: int32(i % 3),
+		fills = append(fills, serving.Fill{TS: ago(time.Duration(i/9) * hour), Tx: data.Hash{byte(i / 4)}, LogIndex: data.NoIndex, Token: data.TokenID(i % 3),
 			Side: data.Side(i % 2), Repeat: int16(i%4 + 1), Shares: data.Micro(i/8) * 1e6, USD: data.Micro(i / 20)})
 	}
 	for _, slow := range []bool{false, true} {

@@ -124,7 +124,7 @@ func readFillPosition(b []byte, c *serving.Catalog) (*serving.Fill, *problem) {
 	b = b[1:]
 	f := &serving.Fill{TS: int64(binary.BigEndian.Uint64(b)), Side: data.Side(b[40]),
 		Shares: data.Micro(binary.BigEndian.Uint64(b[41:])), USD: data.Micro(binary.BigEndian.Uint64(b[49:])),
-		Token: int32(binary.BigEndian.Uint32(b[57:])), Repeat: int16(binary.BigEndian.Uint16(b[61:])),
+		Token: data.TokenID(binary.BigEndian.Uint32(b[57:])), Repeat: int16(binary.BigEndian.Uint16(b[61:])),
 		LogIndex: int32(binary.BigEndian.Uint32(b[63:]))}
 	copy(f.Tx[:], b[8:])
 	if xxhash.Sum64String(c.Token(f.Token).ID) != binary.BigEndian.Uint64(b[67:]) {

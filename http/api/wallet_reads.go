@@ -15,14 +15,14 @@ import (
 type traderReader interface {
 	// WalletFills gives the n newest fills, newest first; those before after, as
 	// serving.Fill.Compare orders them, where that is given.
-	WalletFills(ctx context.Context, dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
+	WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill, n int) ([]serving.Fill, error)
 	// WalletTokens gives what the wallet did with each token, every token once.
-	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet int32, batch int64) ([]serving.TokenSum, error)
+	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error)
 	// WalletDays gives the UTC days with a fill, oldest first.
-	WalletDays(ctx context.Context, dst []serving.DaySum, wallet int32, batch int64) ([]serving.DaySum, error)
+	WalletDays(ctx context.Context, dst []serving.DaySum, wallet data.WalletID, batch int64) ([]serving.DaySum, error)
 	// WalletInMemory tells whether these reads are so cheap that keeping their
 	// results would cost more.
-	WalletInMemory(wallet int32, batch int64) bool
+	WalletInMemory(wallet data.WalletID, batch int64) bool
 }
 
 const (
@@ -40,7 +40,7 @@ type scratch struct {
 	rows   []walletDay
 	book   serving.Portfolio
 	paid   []serving.DayPaid
-	filled []serving.MarketFill
+	filled []serving.Fill
 }
 
 // scratchPool holds scratch memory that is not in use.
@@ -88,7 +88,7 @@ func (a *API) bookSummary(v *encodedSnapshot, w *scratch, t *serving.Trader) (bo
 }
 
 // computeBookSummary computes the summary in w, whose memory it shares.
-func (a *API) computeBookSummary(ctx context.Context, v *encodedSnapshot, w *scratch, wallet int32) (bookSummary, error) {
+func (a *API) computeBookSummary(ctx context.Context, v *encodedSnapshot, w *scratch, wallet data.WalletID) (bookSummary, error) {
 	if err := a.walletTokens(ctx, v, w, wallet); err != nil {
 		return bookSummary{}, err
 	}
@@ -96,7 +96,7 @@ func (a *API) computeBookSummary(ctx context.Context, v *encodedSnapshot, w *scr
 	return bookSummary{top: w.book.Top(walletRows), total: len(w.book.Holdings), totals: w.book.Totals}, nil
 }
 
-func (a *API) walletTokens(ctx context.Context, v *encodedSnapshot, w *scratch, wallet int32) error {
+func (a *API) walletTokens(ctx context.Context, v *encodedSnapshot, w *scratch, wallet data.WalletID) error {
 	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
 	if err != nil {
 		return fmt.Errorf("wallet: %w", err)

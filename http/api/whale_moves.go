@@ -134,7 +134,7 @@ func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 		if m == nil {
 			return f, missing("market_not_found", "No market of this condition id is known. Check market_id.")
 		}
-		f.Tokens = append([]int32{}, v.snap.Catalog.Tokens(m.ID)...)
+		f.Tokens = append([]data.TokenID{}, v.snap.Catalog.Tokens(m.ID)...)
 	}
 	if p := call.value(movesWallet); p.given {
 		t, known := v.snap.Trader(p.wallet())

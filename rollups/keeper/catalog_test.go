@@ -297,7 +297,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, append(others, parts[:len(parts)-1]...)...)
 	snap := k.Snapshot()
-	read := func() (traders []serving.EventTraders, fills [][]serving.MarketFill) {
+	read := func() (traders []serving.EventTraders, fills [][]serving.Fill) {
 		for id := range int32(snap.Catalog.Len()) {
 			f := snap.Catalog.Figures(id)
 			if f == nil || f.Trades == 0 || id%5 != 0 {
@@ -307,7 +307,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.TokenPayouts([]int32{id}), snap.Batch, []int32{2})
+			held, err := k.Reader().EventTraders(context.Background(), snap.Catalog.TokenPayouts([]int32{id}), snap.Batch, []data.WalletID{2})
 			if err != nil {
 				t.Fatal(err)
 			}

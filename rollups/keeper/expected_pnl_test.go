@@ -87,7 +87,7 @@ func find(t *testing.T, k *keeper.Keeper, snap *serving.Snapshot, wallet string)
 	if err == nil {
 		return snap.Trader(a)
 	}
-	for i := range snap.Wallets() {
+	for i := range data.WalletID(snap.Wallets()) {
 		if trader, ok := snap.Trader(snap.WalletAt(i)); ok && strings.EqualFold(trader.Name, wallet) {
 			return trader, true
 		}

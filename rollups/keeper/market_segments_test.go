@@ -11,6 +11,7 @@ import (
 
 	godiff "github.com/google/go-cmp/cmp"
 
+	"pmx/data"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
@@ -124,8 +125,8 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 	figures := serving.NewFigures(serving.TakerUSD)
 	figures.FirstTS, figures.LastTS, figures.Trades = 1, 1<<60, 1
 	for set := 1; set < 8; set++ {
-		var tokens []int32
-		for token := range int32(3) {
+		var tokens []data.TokenID
+		for token := range data.TokenID(3) {
 			if set>>token&1 > 0 {
 				tokens = append(tokens, token)
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"pmx/rollups"
+	"pmx/data"
 	"pmx/rollups/query"
 	"pmx/rollups/serving"
 )
@@ -22,7 +22,7 @@ func (k *Keeper) Reader() *Reader {
 }
 
 // WalletFills is query.Reader's, from the file where it has the wallet.
-func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet int32, batch int64, after *serving.Fill,
+func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
 	n int) ([]serving.Fill, error) {
 	if r.segments != nil {
 		if fills, ok := r.segments.wallets.Fills(dst, wallet, batch, after, n); ok {
@@ -34,7 +34,7 @@ func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet int
 
 // WalletTokens is query.Reader's, from the file where it has the wallet, and then
 // in no order.
-func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet int32, batch int64) ([]serving.TokenSum, error) {
+func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error) {
 	if r.segments != nil {
 		if sums, ok := r.segments.wallets.Tokens(dst, wallet, batch); ok {
 			return sums, nil
@@ -44,7 +44,7 @@ func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, walle
 }
 
 // WalletDays is query.Reader's, from the file where it has the wallet.
-func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet int32, batch int64) ([]serving.DaySum, error) {
+func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet data.WalletID, batch int64) ([]serving.DaySum, error) {
 	if r.segments != nil {
 		if sums, ok := r.segments.wallets.Days(dst, wallet, batch); ok {
 			return sums, nil
@@ -54,7 +54,7 @@ func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet in
 }
 
 // WalletInMemory tells whether the file has the wallet.
-func (r *Reader) WalletInMemory(wallet int32, batch int64) bool {
+func (r *Reader) WalletInMemory(wallet data.WalletID, batch int64) bool {
 	return r.segments != nil && r.segments.wallets.Has(wallet, batch)
 }
 
@@ -69,8 +69,8 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, batch int64) (se
 }
 
 // MarketFills is query.Reader's, from the file where it has every token.
-func (r *Reader) MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures,
-	n int) ([]serving.MarketFill, error) {
+func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
+	n int) ([]serving.Fill, error) {
 	if r.segments != nil {
 		if fills, ok := r.newest(dst, tokens, batch, n); ok {
 			return fills, nil
@@ -81,31 +81,25 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.MarketFill, toke
 
 // newest adds the n newest fills of tokens to dst, newest first; false, and nothing
 // added, where a token is not in the segments.
-func (r *Reader) newest(dst []serving.MarketFill, tokens []int32, batch int64, n int) ([]serving.MarketFill, bool) {
-	var room [rollups.NewestFills]serving.Fill
+func (r *Reader) newest(dst []serving.Fill, tokens []data.TokenID, batch int64, n int) ([]serving.Fill, bool) {
 	known := len(dst)
 	for _, token := range tokens {
-		fills, ok := r.segments.tokens.Fills(room[:0], token, batch, nil, n)
-		if !ok {
+		var ok bool
+		if dst, ok = r.segments.tokens.Newest(dst, token, batch, n); !ok {
 			return dst[:known], false
-		}
-		for _, f := range fills {
-			wallet := f.Token
-			f.Token = token
-			dst = append(dst, serving.MarketFill{Wallet: wallet, Fill: f})
 		}
 	}
 	added := dst[known:]
 	if len(tokens) > 1 {
-		slices.SortFunc(added, func(x, y serving.MarketFill) int { return y.Compare(&x, r.segments.names) })
+		slices.SortFunc(added, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
 	}
 	return dst[:known+min(len(added), n)], true
 }
 
 // MarketInMemory tells whether the files have the market and all its tokens.
-func (r *Reader) MarketInMemory(market int32, tokens []int32, batch int64) bool {
+func (r *Reader) MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool {
 	if r.segments == nil || !r.segments.texts.Has(market, batch) {
 		return false
 	}
-	return !slices.ContainsFunc(tokens, func(token int32) bool { return !r.segments.tokens.Has(token, batch) })
+	return !slices.ContainsFunc(tokens, func(token data.TokenID) bool { return !r.segments.tokens.Has(token, batch) })
 }

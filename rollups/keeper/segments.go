@@ -36,11 +36,11 @@ const (
 
 // segmentSet holds the segments that reads are answered from, each with its memtable.
 type segmentSet struct {
-	names    *rollups.NameIndex // of what the stores hold: learned before they are given it
-	wallets  *fillseg.Store     // every fill, by wallet
-	tokens   *fillseg.Store     // the newest fills, by token
-	texts    *textseg.Store     // by market
-	building sync.Mutex         // one writing of files at a time
+	names    *rollups.NameIndex  // of what the stores hold: learned before they are given it
+	wallets  fillseg.WalletStore // every fill, by wallet
+	tokens   fillseg.TokenStore  // the newest fills, by token
+	texts    *textseg.Store      // by market
+	building sync.Mutex          // one writing of files at a time
 	// Written before building is unlocked.
 	buildTime   time.Duration // of the last files of fills
 	builtAt     time.Time
@@ -51,8 +51,8 @@ func newSegmentSet(dir string, snapshot func() *serving.Snapshot) *segmentSet {
 	names := &rollups.NameIndex{Snapshot: snapshot}
 	return &segmentSet{
 		names:   names,
-		wallets: fillseg.New(filepath.Join(dir, "wallets.seg"), names),
-		tokens:  fillseg.NewNewest(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
+		wallets: fillseg.NewWalletStore(filepath.Join(dir, "wallets.seg"), names),
+		tokens:  fillseg.NewTokenStore(filepath.Join(dir, "tokens.seg"), names, rollups.NewestFills),
 		texts:   textseg.New(filepath.Join(dir, "markets.seg")),
 	}
 }
@@ -86,7 +86,7 @@ func (r *segmentSet) open(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var errs []error
-	for _, s := range []*fillseg.Store{r.wallets, r.tokens} {
+	for _, s := range []*fillseg.Store{r.wallets.Store, r.tokens.Store} {
 		known, err := s.Open(func(c segments.Coverage) (bool, error) { return rollups.FillSegmentFits(ctx, conn, c) })
 		if err != nil || !known {
 			errs = append(errs, err, restartFills(ctx, conn, s))
@@ -104,7 +104,7 @@ func (r *segmentSet) restart(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
 	}
-	return errors.Join(restartFills(ctx, conn, r.wallets), restartFills(ctx, conn, r.tokens), r.restartTexts(ctx, conn))
+	return errors.Join(restartFills(ctx, conn, r.wallets.Store), restartFills(ctx, conn, r.tokens.Store), r.restartTexts(ctx, conn))
 }
 
 func restartFills(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
@@ -138,10 +138,10 @@ func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var passed missedBatches // mostly the same for both
-	if err := passed.addTo(ctx, conn, r.wallets, func(b fillseg.Batch) fillseg.Batch { return b }); err != nil {
+	if err := passed.addTo(ctx, conn, r.wallets.Store); err != nil {
 		return err
 	}
-	if err := passed.addTo(ctx, conn, r.tokens, func(b fillseg.Batch) fillseg.Batch { return rollups.ByToken(b, nil) }); err != nil {
+	if err := passed.addTo(ctx, conn, r.tokens.Store); err != nil {
 		return err
 	}
 	changed, err := rollups.MarketsSince(ctx, conn, r.texts.Through())
@@ -165,7 +165,7 @@ type missedBatches struct {
 }
 
 // addTo adds to a store what passed by it.
-func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store, keyed func(fillseg.Batch) fillseg.Batch) error {
+func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 	through := s.Through()
 	last, err := rollups.LastBatch(ctx, conn)
 	if err != nil {
@@ -192,12 +192,12 @@ func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.St
 	}
 	if p.batches == nil || p.after != through {
 		p.after = through
-		if p.batches, err = rollups.WalletBatches(ctx, conn, through, last); err != nil {
+		if p.batches, err = rollups.SegmentBatches(ctx, conn, through, last); err != nil {
 			return err
 		}
 	}
 	for _, b := range p.batches {
-		s.Add(keyed(b))
+		s.Add(b)
 	}
 	return nil
 }
@@ -217,20 +217,20 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 		}
 		return nil
 	}
-	byWallet, byToken, err := rollups.SegmentBatch(ctx, conn)
+	batch, err := rollups.SegmentBatch(ctx, conn)
 	if err == nil {
-		err = r.names.LoadMissing(ctx, conn, byWallet)
+		err = r.names.LoadMissing(ctx, conn, batch)
 	}
 	if err != nil {
 		return errors.Join(err, r.restart(ctx, conn))
 	}
-	r.wallets.Add(byWallet)
-	r.tokens.Add(byToken)
+	r.wallets.Add(batch)
+	r.tokens.Add(batch)
 	changed, few, err := rollups.ChangedTexts(ctx, conn)
 	if err != nil || !few {
 		return errors.Join(err, r.restartTexts(ctx, conn))
 	}
-	r.texts.Add(byWallet.Number, changed)
+	r.texts.Add(batch.Number, changed)
 	return nil
 }
 
@@ -383,8 +383,8 @@ func (k *Keeper) buildSegments(ctx context.Context, r *segmentSet, whole bool) e
 	return nil
 }
 
-// adder takes a fact in.
-type adder = func(key int32, f *serving.Fill) error
+// adder takes a fact in, with the batch it came with.
+type adder = func(batch int64, f *serving.Fill) error
 
 // buildFills writes the file of tokens, and that of wallets where it is worth it,
 // from one reading of the facts.
@@ -396,29 +396,26 @@ func (r *segmentSet) buildFills(ctx context.Context, conn *sql.Conn, whole bool)
 	}
 	began := time.Now()
 	defer func() { r.buildTime, r.builtAt = time.Since(began), time.Now() }()
-	tokens, err := planFor(ctx, conn, r.tokens, whole)
+	tokens, err := planFor(ctx, conn, r.tokens.Store, whole)
 	if err != nil {
 		return err
 	}
 	if !both {
 		return r.tokens.Build(ctx, tokens, func(add adder) error {
-			return rollups.EachFact(ctx, conn, rollups.FactQuery{Batch: tokens.Batch, After: tokens.After, Tokens: tokens.Reread}, byToken(tokens, add))
+			return rollups.EachFact(ctx, conn, rollups.QueryFor(tokens), add)
 		})
 	}
-	wallets, err := planFor(ctx, conn, r.wallets, whole)
+	wallets, err := planFor(ctx, conn, r.wallets.Store, whole)
 	if err != nil {
 		return err
 	}
 	return r.tokens.Build(ctx, tokens, func(addToken adder) error {
 		return r.wallets.Build(ctx, wallets, func(addWallet adder) error {
-			toToken := byToken(tokens, addToken)
-			return rollups.EachFact(ctx, conn, rollups.QueryFor(wallets, tokens), func(wallet int32, batch int64, f *serving.Fill) error {
-				if wallets.Wants(wallet, batch) {
-					if err := addWallet(wallet, f); err != nil {
-						return err
-					}
+			return rollups.EachFact(ctx, conn, rollups.QueryFor(wallets, tokens), func(batch int64, f *serving.Fill) error {
+				if err := addWallet(batch, f); err != nil {
+					return err
 				}
-				return toToken(wallet, batch, f)
+				return addToken(batch, f)
 			})
 		})
 	})
@@ -427,7 +424,7 @@ func (r *segmentSet) buildFills(ctx context.Context, conn *sql.Conn, whole bool)
 func planFor(ctx context.Context, conn *sql.Conn, s *fillseg.Store, whole bool) (fillseg.Plan, error) {
 	p := s.Plan()
 	if whole {
-		p.After, p.Reread = -1, nil
+		p.After, p.Reread = -1, fillseg.Keys{}
 	}
 	var err error
 	if p.ImportLogHash, err = rollups.ImportLogHash(ctx, conn, p.Batch); err != nil {
@@ -435,19 +432,6 @@ func planFor(ctx context.Context, conn *sql.Conn, s *fillseg.Store, whole bool) 
 	}
 	p.Facts, err = rollups.FactCount(ctx, conn, -1, p.Batch)
 	return p, err
-}
-
-// byToken hands the facts that a plan asks for to add, the token in the place of the
-// wallet.
-func byToken(p fillseg.Plan, add adder) func(wallet int32, batch int64, f *serving.Fill) error {
-	return func(wallet int32, batch int64, f *serving.Fill) error {
-		if !p.Wants(f.Token, batch) {
-			return nil
-		}
-		g := *f
-		g.Token = wallet
-		return add(f.Token, &g)
-	}
 }
 
 // buildTexts writes the file of markets' texts where it is due.

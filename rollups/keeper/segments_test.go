@@ -13,6 +13,7 @@ import (
 	godiff "github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
+	"pmx/data"
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
 	"pmx/data/sample"
@@ -57,7 +58,7 @@ func checkWallets(t *testing.T, k *keeper.Keeper) (atHand int) {
 	t.Helper()
 	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
 	byToken := func(x, y serving.TokenSum) int { return cmp.Compare(x.Token, y.Token) }
-	for id := range int32(snap.Wallets()) {
+	for id := range data.WalletID(snap.Wallets()) {
 		if r.WalletInMemory(id, snap.Batch) {
 			atHand++
 		}

@@ -33,8 +33,8 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serv
 // they should reach at the market's pace, then further, and where a market was
 // traded now and then over long at the days on which it was, never at history as
 // a whole.
-func (r *Reader) MarketFills(ctx context.Context, dst []serving.MarketFill, tokens []int32, batch int64, f *serving.Figures,
-	n int) ([]serving.MarketFill, error) {
+func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
+	n int) ([]serving.Fill, error) {
 	if len(tokens) == 0 || f.LastTS == 0 {
 		return dst, nil
 	}
@@ -103,27 +103,27 @@ func (q *fillQuery) days(ctx context.Context, first, last int64) ([]string, erro
 }
 
 // read gives the fills of some ranges.
-func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.MarketFill, error) {
-	var fills []serving.MarketFill
+func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Fill, error) {
+	var fills []serving.Fill
 	if len(ranges) == 0 {
 		return nil, nil
 	}
 	err := q.r.each(ctx, "MarketFills", func(row []driver.Value) {
-		fills = append(fills, serving.MarketFill{Wallet: int32(engine.Int(row[0])), Fill: fillOf(row[1:])})
+		fills = append(fills, fillOf(row))
 	}, "@ranges", strings.Join(ranges, " UNION ALL "), "@limit", strconv.Itoa(q.n))
 	return fills, err
 }
 
 // MarketInMemory is false: what is asked of one market lies in the facts of some days.
-func (r *Reader) MarketInMemory(int32, []int32, int64) bool { return false }
+func (r *Reader) MarketInMemory(int32, []data.TokenID, int64) bool { return false }
 
 // EventTraders gives every wallet that traded some tokens, in no order, of imports
 // up to batch, without some wallets.
-func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []int32) (serving.EventTraders, error) {
+func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
 	if len(tokens) == 0 {
 		return serving.EventTraders{}, nil
 	}
-	ids := make([]int32, len(tokens))
+	ids := make([]data.TokenID, len(tokens))
 	for i, p := range tokens {
 		ids[i] = p.Token
 	}
@@ -134,7 +134,7 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	}
 	book := serving.NewEventTally(tokens, without)
 	err := r.each(ctx, "EventSums", func(row []driver.Value) {
-		book.Add(int32(engine.Int(row[0])), int32(engine.Int(row[1])), serving.EventSum{Fills: engine.Int(row[2]), Net: amount(row[3]),
+		book.Add(data.TokenID(engine.Int(row[0])), data.WalletID(engine.Int(row[1])), serving.EventSum{Fills: engine.Int(row[2]), Net: amount(row[3]),
 			BuyUSD: amount(row[4]), SellUSD: amount(row[5]), FeeUSD: amount(row[6])})
 	}, "@positions", strings.Join(positions, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
 	return book.Traders(), err
@@ -145,7 +145,7 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 const mostRanges = 16
 
 // neighbours cuts sorted ids into at most n lists, at the widest gaps.
-func neighbours(ids []int32, n int) [][]int32 {
+func neighbours[T ~int32](ids []T, n int) [][]T {
 	gaps := make([]int, 0, len(ids))
 	for i := 1; i < len(ids); i++ {
 		if ids[i]-ids[i-1] > 1 {
@@ -155,7 +155,7 @@ func neighbours(ids []int32, n int) [][]int32 {
 	slices.SortFunc(gaps, func(x, y int) int { return cmp.Or(cmp.Compare(ids[y]-ids[y-1], ids[x]-ids[x-1]), cmp.Compare(x, y)) })
 	gaps = gaps[:min(len(gaps), n-1)]
 	slices.Sort(gaps)
-	var out [][]int32
+	var out [][]T
 	from := 0
 	for _, at := range append(gaps, len(ids)) {
 		out, from = append(out, ids[from:at]), at
@@ -165,7 +165,7 @@ func neighbours(ids []int32, n int) [][]int32 {
 
 // among is the condition that a column is one of a list, false for an empty one.
 // Bounds are there beside the list because they can be proved wrong of whole blocks.
-func among(column string, list []int32) string {
+func among[T ~int32](column string, list []T) string {
 	if len(list) == 0 {
 		return "false"
 	}

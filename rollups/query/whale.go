@@ -32,7 +32,7 @@ func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64
 	var moves []serving.Move
 	err := r.each(ctx, "WhaleMoves", func(row []driver.Value) {
 		m := serving.Move{TS: engine.Int(row[0]), TokenID: engine.Text(row[3]), Side: data.Side(engine.Int(row[4])),
-			WalletID: int32(engine.Int(row[5])), Token: int32(engine.Int(row[6])), Fills: engine.Int(row[7]),
+			WalletID: data.WalletID(engine.Int(row[5])), Token: data.TokenID(engine.Int(row[6])), Fills: engine.Int(row[7]),
 			Shares: amount(row[8]), USD: amount(row[9])}
 		copy(m.Tx[:], row[1].([]byte))
 		copy(m.Wallet[:], row[2].([]byte))

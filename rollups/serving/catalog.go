@@ -80,8 +80,8 @@ type TokenRef struct {
 
 // marketSlot is a market's place in a Catalog.
 type marketSlot struct {
-	market *Market // nil: no such market
-	tokens []int32 // by outcome, then id
+	market *Market        // nil: no such market
+	tokens []data.TokenID // by outcome, then id
 }
 
 // tokenSlot is a token's place in a Catalog: the market's id + 1, so that zero is
@@ -101,7 +101,7 @@ type Catalog struct {
 	markets    shared[marketSlot]
 	figures    shared[Figures]
 	firsts     shared[eventFirsts]
-	venueSets  [][]int32 // sets of the venue's own wallets, ascending; the first is empty
+	venueSets  [][]data.WalletID // sets of the venue's own wallets, ascending; the first is empty
 	tokens     shared[tokenSlot]
 	slugs, ids eventNames
 	len        int
@@ -145,7 +145,7 @@ func (c *Catalog) Find(condition data.Hash) *Market {
 }
 
 // Token says what a token id pays for; Market −1 where that is not known.
-func (c *Catalog) Token(id int32) TokenRef {
+func (c *Catalog) Token(id data.TokenID) TokenRef {
 	if c != nil {
 		if t := c.tokens.at(int(id)); t != nil {
 			return TokenRef{Market: t.market - 1, Outcome: t.outcome, ID: t.id, Label: t.label}
@@ -206,7 +206,7 @@ func (c *Catalog) OutcomePrice(market int32, outcome int8) data.Micro {
 
 // Tokens lists the tokens of a market by outcome, then id; the list must not be
 // changed.
-func (c *Catalog) Tokens(market int32) []int32 {
+func (c *Catalog) Tokens(market int32) []data.TokenID {
 	if c == nil {
 		return nil
 	}

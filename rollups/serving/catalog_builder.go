@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"pmx/data"
 )
 
 // CatalogBuilder makes successive Catalogs at a cost in proportion to what is
@@ -40,7 +42,7 @@ func NewCatalog(markets []*Market, tokens []TokenRef) *Catalog {
 		}
 	}
 	for id, ref := range tokens {
-		b.Map(int32(id), ref)
+		b.Map(data.TokenID(id), ref)
 	}
 	return b.Seal()
 }
@@ -95,7 +97,7 @@ func (b *CatalogBuilder) shared(label string) string {
 }
 
 // Label is what trades call the outcome of a token; "" where none said.
-func (b *CatalogBuilder) Label(token int32) string {
+func (b *CatalogBuilder) Label(token data.TokenID) string {
 	if t := b.tokens.at(int(token)); t != nil {
 		return t.label
 	}
@@ -103,11 +105,11 @@ func (b *CatalogBuilder) Label(token int32) string {
 }
 
 // Map says what a token pays for, whatever it was said to before.
-func (b *CatalogBuilder) Map(token int32, ref TokenRef) {
+func (b *CatalogBuilder) Map(token data.TokenID, ref TokenRef) {
 	t := b.tokens.edit(int(token))
 	if before := t.market - 1; before >= 0 {
 		l := b.markets.edit(int(before))
-		l.tokens = slices.DeleteFunc(slices.Clone(l.tokens), func(other int32) bool { return other == token })
+		l.tokens = slices.DeleteFunc(slices.Clone(l.tokens), func(other data.TokenID) bool { return other == token })
 		b.note(before)
 	}
 	price := int32(0)
@@ -125,7 +127,7 @@ func (b *CatalogBuilder) Map(token int32, ref TokenRef) {
 }
 
 // compareTokens is the order of a market's tokens: by outcome, then token id.
-func (b *CatalogBuilder) compareTokens(x, y int32) int {
+func (b *CatalogBuilder) compareTokens(x, y data.TokenID) int {
 	p, q := b.tokens.at(int(x)), b.tokens.at(int(y))
 	return cmp.Or(cmp.Compare(p.outcome, q.outcome), strings.Compare(p.id, q.id), cmp.Compare(x, y))
 }
@@ -139,13 +141,15 @@ func (b *CatalogBuilder) SetFigures(id int32, f Figures) {
 // SetFirsts says of how many wallets market id is the first of its event, by id,
 // that they traded, the venue's own among them, and which of the venue's own traded
 // it, ascending.
-func (b *CatalogBuilder) SetFirsts(id, wallets int32, own []int32) {
+func (b *CatalogBuilder) SetFirsts(id, wallets int32, own []data.WalletID) {
 	*b.firsts.edit(int(id)) = eventFirsts{wallets, b.venueSets.place(own)}
 	b.note(id)
 }
 
 // SetPrice says what a token was last traded at, in millionths.
-func (b *CatalogBuilder) SetPrice(token, price int32) { b.tokens.edit(int(token)).price = price + 1 }
+func (b *CatalogBuilder) SetPrice(token data.TokenID, price int32) {
+	b.tokens.edit(int(token)).price = price + 1
+}
 
 // note remembers that something was written of market id.
 func (b *CatalogBuilder) note(id int32) {
@@ -174,7 +178,7 @@ func (b *CatalogBuilder) Market(id int32) *Market {
 
 // Tokens lists the tokens of a market by outcome, then id; the list must not be
 // changed.
-func (b *CatalogBuilder) Tokens(market int32) []int32 {
+func (b *CatalogBuilder) Tokens(market int32) []data.TokenID {
 	if l := b.markets.at(int(market)); l != nil {
 		return l.tokens
 	}

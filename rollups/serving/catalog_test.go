@@ -23,8 +23,8 @@ func TestASealedCatalogNeverChanges(t *testing.T) {
 	b := serving.NewCatalogBuilder()
 	for i := range 100 {
 		b.Set(marketOf(i, "election", "7"))
-		b.Map(int32(2*i), serving.TokenRef{Market: int32(i), Outcome: 1})
-		b.Map(int32(2*i+1), serving.TokenRef{Market: int32(i)})
+		b.Map(data.TokenID(2*i), serving.TokenRef{Market: int32(i), Outcome: 1})
+		b.Map(data.TokenID(2*i+1), serving.TokenRef{Market: int32(i)})
 		b.SetFigures(int32(i), serving.Figures{Trades: int64(i)})
 	}
 	before := b.Seal()
@@ -36,17 +36,17 @@ func TestASealedCatalogNeverChanges(t *testing.T) {
 	b.Map(6, serving.TokenRef{Market: 4, Outcome: 2}) // from market 3
 	b.Set(marketOf(100, "election", "7"))
 	after := b.Seal()
-	if m := before.Market(3); m.Question != "" || before.Figures(3).Trades != 3 || !slices.Equal(before.Tokens(3), []int32{7, 6}) {
+	if m := before.Market(3); m.Question != "" || before.Figures(3).Trades != 3 || !slices.Equal(before.Tokens(3), []data.TokenID{7, 6}) {
 		t.Errorf("the earlier catalog shows %+v %+v %v", m, before.Figures(3), before.Tokens(3))
 	}
 	if before.Find(conditionOf(100)) != nil || before.Len() != 100 || len(before.Event("election").Markets) != 100 {
 		t.Error("the earlier catalog knows what came later")
 	}
-	if m := after.Find(conditionOf(3)); m.Question != "anew" || after.Figures(3).Trades != 99 || !slices.Equal(after.Tokens(3), []int32{7}) {
+	if m := after.Find(conditionOf(3)); m.Question != "anew" || after.Figures(3).Trades != 99 || !slices.Equal(after.Tokens(3), []data.TokenID{7}) {
 		t.Errorf("the later catalog shows %+v %+v %v", m, after.Figures(3), after.Tokens(3))
 	}
 	// By outcome: token 9 pays for outcome 0, 8 for outcome 1, 6 for outcome 2.
-	if !slices.Equal(after.Tokens(4), []int32{9, 8, 6}) || after.Token(6) != (serving.TokenRef{Market: 4, Outcome: 2}) {
+	if !slices.Equal(after.Tokens(4), []data.TokenID{9, 8, 6}) || after.Token(6) != (serving.TokenRef{Market: 4, Outcome: 2}) {
 		t.Errorf("market 4 has tokens %v, token 6 is of %+v", after.Tokens(4), after.Token(6))
 	}
 	changed := slices.Sorted(slices.Values(after.Changed()))
@@ -105,9 +105,9 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	closed, open := true, false
 	b := serving.NewCatalogBuilder()
 	// Of the 6 wallets of event 7 the venue's own are 1, 2 and 5.
-	b.SetFirsts(0, 3, []int32{1, 2})
-	b.SetFirsts(1, 2, []int32{2, 5})
-	b.SetFirsts(2, 1, []int32{2, 5})
+	b.SetFirsts(0, 3, []data.WalletID{1, 2})
+	b.SetFirsts(1, 2, []data.WalletID{2, 5})
+	b.SetFirsts(2, 1, []data.WalletID{2, 5})
 	b.SetFirsts(3, 9, nil)
 	b.Set(&serving.Market{ID: 0, Condition: conditionOf(0), EventSlug: "rain", EventID: "7", EventTitle: "Rain", UpdatedTS: 1,
 		Closed: &open, StartTS: 50, EndTS: 90, Category: "weather"})

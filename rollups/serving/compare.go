@@ -3,6 +3,8 @@ package serving
 import (
 	"reflect"
 	"slices"
+
+	"pmx/data"
 )
 
 // Compare counts the wallets and leaderboard rows of s, and those that differ in o:
@@ -24,7 +26,7 @@ func (s *Snapshot) Compare(o *Snapshot) (rows, differ int64) {
 		note(reflect.DeepEqual(s.Traders[p], o.Traders[p]))
 		note(reflect.DeepEqual(s.Markets[p], o.Markets[p]))
 	}
-	for id := range min(s.walletsLen, o.walletsLen) {
+	for id := range data.WalletID(min(s.walletsLen, o.walletsLen)) {
 		a := s.wallets.Address(id)
 		x, okX := s.Trader(a)
 		y, okY := o.Trader(a)

@@ -10,14 +10,15 @@ import (
 
 // TokenPayout is a token of an event, and what it pays.
 type TokenPayout struct {
-	Token, Market int32
-	Outcome       int8
-	Payout        data.Micro // NoValue: not resolved
+	Token   data.TokenID
+	Market  int32
+	Outcome int8
+	Payout  data.Micro // NoValue: not resolved
 }
 
 // EventTrader is what a wallet comes to over the markets of an event, lifetime.
 type EventTrader struct {
-	Wallet                                   int32
+	Wallet                                   data.WalletID
 	NetCash, Redemption                      data.Micro
 	BuyUSD, SellUSD                          data.Micro
 	Fills                                    int64
@@ -43,7 +44,7 @@ func (t *EventTraders) Sort(s *Snapshot, n int) {
 		if c := cmp.Or(cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
 			return c
 		}
-		a, b := s.WalletAt(int(x.Wallet)), s.WalletAt(int(y.Wallet))
+		a, b := s.WalletAt(x.Wallet), s.WalletAt(y.Wallet)
 		return bytes.Compare(a[:], b[:])
 	})
 	if len(t.Rows) > n {
@@ -60,21 +61,21 @@ type EventSum struct {
 // EventTally adds up what wallets did with the tokens of an event. Values follow
 // the definition of rollups/sql/merge.sql, Holdings.
 type EventTally struct {
-	tokens  map[int32]*TokenPayout
-	without map[int32]bool
+	tokens  map[data.TokenID]*TokenPayout
+	without map[data.WalletID]bool
 	sums    []eventSum
 }
 
 // eventSum is an EventSum of a wallet in a market.
 type eventSum struct {
 	EventSum
-	wallet int32
+	wallet data.WalletID
 	token  *TokenPayout
 }
 
 // NewEventTally gives an empty tally of tokens; some wallets are left out of it.
-func NewEventTally(tokens []TokenPayout, without []int32) *EventTally {
-	b := &EventTally{tokens: make(map[int32]*TokenPayout, len(tokens)), without: make(map[int32]bool, len(without))}
+func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
+	b := &EventTally{tokens: make(map[data.TokenID]*TokenPayout, len(tokens)), without: make(map[data.WalletID]bool, len(without))}
 	for i := range tokens {
 		b.tokens[tokens[i].Token] = &tokens[i]
 	}
@@ -86,7 +87,7 @@ func NewEventTally(tokens []TokenPayout, without []int32) *EventTally {
 
 // Add takes in what a wallet did with a token of the event. There may be several
 // sums of one wallet and token.
-func (b *EventTally) Add(token, wallet int32, s EventSum) {
+func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 	if p := b.tokens[token]; p != nil && !b.without[wallet] {
 		b.sums = append(b.sums, eventSum{s, wallet, p})
 	}
@@ -163,27 +164,6 @@ func (c *Catalog) TokenPayouts(markets []int32) []TokenPayout {
 		}
 	}
 	return out
-}
-
-// MarketFill is a fill of a market, by whichever wallet.
-type MarketFill struct {
-	Wallet int32
-	Fill
-}
-
-// Compare orders the fills of a market, oldest first, as CompareInBlock does those of
-// a token, between tokens by token id.
-func (f *MarketFill) Compare(o *MarketFill, n NameOrder) int {
-	if c := f.compareInBlock(&o.Fill); c != 0 {
-		return c
-	}
-	if f.Token != o.Token {
-		return n.CompareTokens(o.Token, f.Token)
-	}
-	if c := cmp.Compare(o.Repeat, f.Repeat); c != 0 || f.Wallet == o.Wallet {
-		return c
-	}
-	return n.CompareWallets(o.Wallet, f.Wallet)
 }
 
 // MarketTexts is what a Market leaves out. Empty strings are unknown.

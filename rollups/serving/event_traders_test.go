@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
@@ -17,7 +18,7 @@ func TestAnEventBookValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
 		{Token: 20, Market: 2, Outcome: 0, Payout: 333_333}, {Token: 21, Market: 2, Outcome: 1, Payout: 666_667},
 		{Token: 30, Market: 3, Outcome: 0, Payout: serving.NoValue},
 	}
-	b := serving.NewEventTally(tokens, []int32{7})
+	b := serving.NewEventTally(tokens, []data.WalletID{7})
 	// Wallet 1 won 3 tokens for 2 dollars, kept half a millionth of 1 dollar and a
 	// half in market 2, which is rounded once: 2·0.333333 + 1·0.666667 millionths.
 	b.Add(10, 1, serving.EventSum{Fills: 2, Net: 3_000_000, BuyUSD: 2_000_000})

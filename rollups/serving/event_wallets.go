@@ -3,6 +3,8 @@ package serving
 import (
 	"encoding/binary"
 	"slices"
+
+	"pmx/data"
 )
 
 // eventFirsts is what a market adds to the traders of its event. A wallet counts at
@@ -15,15 +17,15 @@ type eventFirsts struct {
 // walletSets are sets of the venue's own wallets, each kept once: they trade in many
 // markets, and are few.
 type walletSets struct {
-	sets   [][]int32
+	sets   [][]data.WalletID
 	places map[string]int32
 }
 
 // place gives the place of a set, a new one where it was never seen; 0 is the empty
 // set.
-func (o *walletSets) place(set []int32) int32 {
+func (o *walletSets) place(set []data.WalletID) int32 {
 	if o.places == nil {
-		o.places, o.sets = map[string]int32{"": 0}, [][]int32{nil}
+		o.places, o.sets = map[string]int32{"": 0}, [][]data.WalletID{nil}
 	}
 	var key []byte
 	for _, wallet := range set {
@@ -41,7 +43,7 @@ func (o *walletSets) place(set []int32) int32 {
 // of which are given, without the venue's own.
 func (c *Catalog) eventTraders(markets []int32) int {
 	n, last := 0, int32(0)
-	var own []int32
+	var own []data.WalletID
 	for _, id := range markets {
 		f := c.firsts.at(int(id))
 		if f == nil {

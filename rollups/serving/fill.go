@@ -8,12 +8,13 @@ import (
 	"pmx/data"
 )
 
-// Fill is one fill of a wallet, by the small ids of the database.
+// Fill is one fill, by the small ids of the database.
 type Fill struct {
 	TS       int64     // unix µs
 	Tx       data.Hash // zero: the source had none
 	LogIndex int32     // data.NoIndex: the source had none
-	Token    int32
+	Wallet   data.WalletID
+	Token    data.TokenID
 	Side     data.Side
 	Role     data.Role
 	Repeat   int16 // numbers equal fills of a source without log indexes, from 1
@@ -26,8 +27,8 @@ type Fill struct {
 // were given as files came in, and another database has others: no order that is shown may
 // hang on them.
 type NameOrder interface {
-	CompareTokens(a, b int32) int  // by token id, as text
-	CompareWallets(a, b int32) int // by address
+	CompareTokens(a, b data.TokenID) int   // by what the venue calls them, as text
+	CompareWallets(a, b data.WalletID) int // by address
 }
 
 // Compare orders the fills of one wallet, oldest first: by time, transaction,
@@ -64,28 +65,29 @@ func (f *Fill) Like(o *Fill) bool {
 	return f.TS == o.TS && f.Tx == o.Tx && f.Side == o.Side && f.Shares == o.Shares && f.USD == o.USD && f.Token == o.Token
 }
 
-// CompareInBlock orders the fills of one token, oldest first, as a market's newest
-// fills are shown: by time, as they lie in their block, and within a transaction
-// sells before buys, last by address. The field Token names the wallet. The order is
-// total.
+// CompareInBlock orders the fills of a market, oldest first, as its newest fills are
+// shown: by time, as they lie in their block, and within a transaction sells before
+// buys; then by token id, and last by address. The order is total.
 func (f *Fill) CompareInBlock(o *Fill, n NameOrder) int {
-	if c := cmp.Or(f.compareInBlock(o), cmp.Compare(o.Repeat, f.Repeat)); c != 0 || f.Token == o.Token {
-		return c
-	}
-	return n.CompareWallets(o.Token, f.Token)
-}
-
-func (f *Fill) compareInBlock(o *Fill) int {
 	if f.TS != o.TS {
 		return cmp.Compare(f.TS, o.TS)
 	}
-	return cmp.Or(cmp.Compare(f.LogIndex, o.LogIndex), bytes.Compare(f.Tx[:], o.Tx[:]), cmp.Compare(o.Side, f.Side),
-		cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD))
+	if c := cmp.Or(cmp.Compare(f.LogIndex, o.LogIndex), bytes.Compare(f.Tx[:], o.Tx[:]), cmp.Compare(o.Side, f.Side),
+		cmp.Compare(f.Shares, o.Shares), cmp.Compare(f.USD, o.USD)); c != 0 {
+		return c
+	}
+	if f.Token != o.Token {
+		return n.CompareTokens(o.Token, f.Token)
+	}
+	if c := cmp.Compare(o.Repeat, f.Repeat); c != 0 || f.Wallet == o.Wallet {
+		return c
+	}
+	return n.CompareWallets(o.Wallet, f.Wallet)
 }
 
 // TokenSum is what a wallet did with one token, lifetime.
 type TokenSum struct {
-	Token           int32
+	Token           data.TokenID
 	Fills           int64
 	BuyShares       data.Micro
 	SellShares      data.Micro

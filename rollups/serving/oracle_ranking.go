@@ -16,8 +16,8 @@ const RankedFrom = 20
 // tokens traded for on average.
 type Oracle struct {
 	scores    shared[scored]
-	baselines shared[int32] // in millionths, by token
-	ranked    []int32       // wallets with RankedFrom forecasts or more
+	baselines shared[int32]   // in millionths, by token
+	ranked    []data.WalletID // wallets with RankedFrom forecasts or more
 	wallets   *Wallets
 }
 
@@ -28,7 +28,7 @@ type scored struct {
 }
 
 // Score gives a wallet's score, zero where it has no forecasts.
-func (o *Oracle) Score(wallet int32) Score {
+func (o *Oracle) Score(wallet data.WalletID) Score {
 	if o == nil {
 		return Score{}
 	}
@@ -40,7 +40,7 @@ func (o *Oracle) Score(wallet int32) Score {
 
 // Baseline is what the outcome of a token traded for on average; 0 where it never
 // did.
-func (o *Oracle) Baseline(token int32) data.Micro {
+func (o *Oracle) Baseline(token data.TokenID) data.Micro {
 	if o == nil {
 		return 0
 	}
@@ -53,7 +53,7 @@ func (o *Oracle) Baseline(token int32) data.Micro {
 // Ranking is the first of those who have enough forecasts.
 type Ranking struct {
 	Total   int // how many have enough
-	Wallets []int32
+	Wallets []data.WalletID
 	Ranks   []int32 // competition rank by Brier score: 1, 1, 3
 }
 
@@ -88,15 +88,15 @@ func (o *Oracle) Ranking(atLeast, most int) Ranking {
 }
 
 // collect lists the wallets with at least that many forecasts, in no order.
-func (o *Oracle) collect(atLeast int) []int32 {
-	var ids []int32
+func (o *Oracle) collect(atLeast int) []data.WalletID {
+	var ids []data.WalletID
 	for n, b := range o.scores.blocks {
 		if b == nil {
 			continue
 		}
 		for i := range b {
 			if s := &b[i]; s.Forecasts > 0 && int(s.Forecasts) >= atLeast && !s.hidden {
-				ids = append(ids, int32(n<<blockBits|i))
+				ids = append(ids, data.WalletID(n<<blockBits|i))
 			}
 		}
 	}
@@ -105,8 +105,8 @@ func (o *Oracle) collect(atLeast int) []int32 {
 
 // first gives the first most of ids, ranked. Whoever comes behind the last of
 // those picked so far is passed over, which nearly all are.
-func (o *Oracle) first(ids []int32, most int) []int32 {
-	var best []int32
+func (o *Oracle) first(ids []data.WalletID, most int) []data.WalletID {
+	var best []data.WalletID
 	full := false
 	cut := func() {
 		slices.SortFunc(best, o.compare)
@@ -128,7 +128,7 @@ func (o *Oracle) first(ids []int32, most int) []int32 {
 
 // Rank is a wallet's place among those with RankedFrom forecasts or more; false
 // where it has fewer, or is one of the venue's own.
-func (o *Oracle) Rank(wallet int32) (int, bool) {
+func (o *Oracle) Rank(wallet data.WalletID) (int, bool) {
 	if o == nil {
 		return 0, false
 	}
@@ -136,7 +136,7 @@ func (o *Oracle) Rank(wallet int32) (int, bool) {
 	if s == nil || !s.ranks() {
 		return 0, false
 	}
-	i, _ := slices.BinarySearchFunc(o.ranked, &s.Score, func(id int32, s *Score) int {
+	i, _ := slices.BinarySearchFunc(o.ranked, &s.Score, func(id data.WalletID, s *Score) int {
 		return compareBrier(&o.scores.at(int(id)).Score, s)
 	})
 	return i + 1, true
@@ -153,12 +153,12 @@ func (o *Oracle) Ranked() int {
 func (s *scored) ranks() bool { return s.Forecasts >= RankedFrom && !s.hidden }
 
 // compare is the order of a ranking.
-func (o *Oracle) compare(x, y int32) int {
+func (o *Oracle) compare(x, y data.WalletID) int {
 	a, b := &o.scores.at(int(x)).Score, &o.scores.at(int(y)).Score
 	if c := cmp.Or(compareBrier(a, b), cmp.Compare(b.Forecasts, a.Forecasts)); c != 0 {
 		return c
 	}
-	p, q := o.wallets.Address(int(x)), o.wallets.Address(int(y))
+	p, q := o.wallets.Address(x), o.wallets.Address(y)
 	return bytes.Compare(p[:], q[:])
 }
 
@@ -168,8 +168,8 @@ type OracleBuilder struct {
 	scores    paged[scored]
 	baselines paged[int32]
 	wallets   *Wallets
-	ranked    []int32
-	changed   []int32
+	ranked    []data.WalletID
+	changed   []data.WalletID
 	noted     []bool // by wallet: it is in changed
 }
 
@@ -177,7 +177,7 @@ type OracleBuilder struct {
 func NewOracleBuilder(w *Wallets) *OracleBuilder { return &OracleBuilder{wallets: w} }
 
 // Add adds what changed of a wallet's score. A hidden wallet is not ranked.
-func (b *OracleBuilder) Add(wallet int32, change Score, hidden bool) {
+func (b *OracleBuilder) Add(wallet data.WalletID, change Score, hidden bool) {
 	s := b.scores.edit(int(wallet))
 	s.plus(&change)
 	s.hidden = hidden
@@ -191,7 +191,7 @@ func (b *OracleBuilder) Add(wallet int32, change Score, hidden bool) {
 }
 
 // SetBaseline says what the outcome of a token traded for on average, 0 to 1.
-func (b *OracleBuilder) SetBaseline(token int32, price data.Micro) {
+func (b *OracleBuilder) SetBaseline(token data.TokenID, price data.Micro) {
 	if old := b.baselines.at(int(token)); old == nil || *old != int32(price) {
 		*b.baselines.edit(int(token)) = int32(price)
 	}
@@ -213,21 +213,21 @@ func (b *OracleBuilder) Seal() *Oracle {
 
 // rerank takes the wallets that changed out of the ranking and puts them in where
 // they belong now.
-func (b *OracleBuilder) rerank(o *Oracle) []int32 {
-	in := make([]int32, 0, len(b.changed))
+func (b *OracleBuilder) rerank(o *Oracle) []data.WalletID {
+	in := make([]data.WalletID, 0, len(b.changed))
 	for _, id := range b.changed {
 		if o.scores.at(int(id)).ranks() {
 			in = append(in, id)
 		}
 	}
 	slices.SortFunc(in, o.compare)
-	kept := make([]int32, 0, len(b.ranked))
+	kept := make([]data.WalletID, 0, len(b.ranked))
 	for _, id := range b.ranked {
 		if !b.noted[id] {
 			kept = append(kept, id)
 		}
 	}
-	out := make([]int32, 0, len(kept)+len(in))
+	out := make([]data.WalletID, 0, len(kept)+len(in))
 	for _, id := range in {
 		at, _ := slices.BinarySearchFunc(kept, id, o.compare)
 		out = append(append(out, kept[:at]...), id)
@@ -244,18 +244,18 @@ func (o *Oracle) compareWith(p *Oracle, wallets, tokens int) (rows, differ int64
 			differ++
 		}
 	}
-	for id := range wallets {
-		x, y := o.Score(int32(id)), p.Score(int32(id))
+	for id := range data.WalletID(wallets) {
+		x, y := o.Score(id), p.Score(id)
 		note(x == y)
 	}
-	for id := range tokens {
-		note(o.Baseline(int32(id)) == p.Baseline(int32(id)))
+	for id := range data.TokenID(tokens) {
+		note(o.Baseline(id) == p.Baseline(id))
 	}
 	note(slices.Equal(o.rankedWallets(), p.rankedWallets()))
 	return rows, differ
 }
 
-func (o *Oracle) rankedWallets() []int32 {
+func (o *Oracle) rankedWallets() []data.WalletID {
 	if o == nil {
 		return nil
 	}

@@ -90,10 +90,10 @@ func TestRankingFollowsChanges(t *testing.T) {
 		b := NewOracleBuilder(index)
 		all := make([]Score, wallets)
 		var before *Oracle
-		var ranked []int32
+		var ranked []data.WalletID
 		for range rapid.IntRange(1, 6).Draw(t, "batches") {
 			for range rapid.IntRange(0, 12).Draw(t, "changes") {
-				id := rapid.Int32Range(0, wallets-1).Draw(t, "wallet")
+				id := data.WalletID(rapid.IntRange(0, wallets-1).Draw(t, "wallet"))
 				change := Score{Forecasts: rapid.Int32Range(-all[id].Forecasts, 60).Draw(t, "forecasts")}
 				change.Error = int64(all[id].Forecasts+change.Forecasts)*rapid.Int64Range(0, 3).Draw(t, "error") - all[id].Error
 				all[id].plus(&change)
@@ -105,7 +105,7 @@ func TestRankingFollowsChanges(t *testing.T) {
 				t.Fatalf("ranked %v, want %v", o.ranked, want)
 			}
 			for i, id := range want {
-				first := slices.IndexFunc(want, func(other int32) bool { return compareBrier(&all[other], &all[id]) == 0 })
+				first := slices.IndexFunc(want, func(other data.WalletID) bool { return compareBrier(&all[other], &all[id]) == 0 })
 				if rank, ok := o.Rank(id); !ok || rank != first+1 {
 					t.Fatalf("wallet %d at %d: rank %d, want %d", id, i, rank, first+1)
 				}
@@ -118,11 +118,11 @@ func TestRankingFollowsChanges(t *testing.T) {
 	})
 }
 
-func sortedWallets(o *Oracle, all []Score) []int32 {
-	ids := []int32{}
+func sortedWallets(o *Oracle, all []Score) []data.WalletID {
+	ids := []data.WalletID{}
 	for id := range all {
 		if all[id].Forecasts >= RankedFrom && id != 7 {
-			ids = append(ids, int32(id))
+			ids = append(ids, data.WalletID(id))
 		}
 	}
 	slices.SortFunc(ids, o.compare)
@@ -134,18 +134,18 @@ func TestRanksAreSharedByEqualScores(t *testing.T) {
 	b := NewOracleBuilder(index)
 	for i, s := range []Score{{Forecasts: 20, Error: 40}, {Forecasts: 30, Error: 60}, {Forecasts: 20, Error: 20}, {Forecasts: 25, Error: 75}, {Forecasts: 19}} {
 		index.Add(data.Address{byte(i)})
-		b.Add(int32(i), s, false)
+		b.Add(data.WalletID(i), s, false)
 	}
 	o := b.Seal()
 	// Errors 2, 2, 1, 3 and, with too few forecasts, 0: wallet 1 has more forecasts than wallet 0.
 	r := o.Ranking(20, 10)
-	if !slices.Equal(r.Wallets, []int32{2, 1, 0, 3}) || !slices.Equal(r.Ranks, []int32{1, 2, 2, 4}) || r.Total != 4 {
+	if !slices.Equal(r.Wallets, []data.WalletID{2, 1, 0, 3}) || !slices.Equal(r.Ranks, []int32{1, 2, 2, 4}) || r.Total != 4 {
 		t.Errorf("%+v", r)
 	}
-	if r := o.Ranking(25, 1); !slices.Equal(r.Wallets, []int32{1}) || r.Total != 2 {
+	if r := o.Ranking(25, 1); !slices.Equal(r.Wallets, []data.WalletID{1}) || r.Total != 2 {
 		t.Errorf("at least 25: %+v", r)
 	}
-	if r := o.Ranking(19, 2); !slices.Equal(r.Wallets, []int32{4, 2}) || r.Total != 5 {
+	if r := o.Ranking(19, 2); !slices.Equal(r.Wallets, []data.WalletID{4, 2}) || r.Total != 5 {
 		t.Errorf("at least 19: %+v", r)
 	}
 	if _, ok := o.Rank(4); ok || o.Score(4).Forecasts != 19 || o.Score(99) != (Score{}) {

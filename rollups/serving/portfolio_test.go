@@ -41,11 +41,11 @@ func drawWorld(t *rapid.T) drawnWorld {
 		}
 		b.Set(market)
 	}
-	sums := map[int32]*serving.TokenSum{}
+	sums := map[data.TokenID]*serving.TokenSum{}
 	for market := range int32(4) {
 		for outcome := range int8(3) {
 			for twin := range int32(2) { // two tokens may stand for one outcome
-				token := market*6 + int32(outcome)*2 + twin
+				token := data.TokenID(market*6 + int32(outcome)*2 + twin)
 				ref := serving.TokenRef{Market: market, Outcome: outcome, ID: fmt.Sprint(token)}
 				if market == 3 {
 					ref.Market = -1
@@ -56,7 +56,7 @@ func drawWorld(t *rapid.T) drawnWorld {
 	}
 	w.catalog = b.Seal()
 	for range rapid.IntRange(1, 40).Draw(t, "fills") {
-		token := int32(rapid.IntRange(0, 23).Draw(t, "token"))
+		token := data.TokenID(rapid.IntRange(0, 23).Draw(t, "token"))
 		f := serving.Fill{TS: int64(rapid.IntRange(1, 9).Draw(t, "ts")) * oneDay / 3, Token: token, Side: data.Side(rapid.IntRange(0, 1).Draw(t, "side")),
 			Shares: data.Micro(rapid.IntRange(0, 5).Draw(t, "shares")) * 333_333, Fee: data.Micro(rapid.IntRange(0, 1).Draw(t, "fee"))}
 		f.USD = f.Shares / 3
@@ -145,8 +145,8 @@ func TestTheTopOfManyHoldings(t *testing.T) {
 	var tokens []serving.TokenSum
 	for i := range int32(3000) {
 		c.Set(&serving.Market{ID: i, Condition: data.Hash{byte(i * 7), byte(i >> 8), byte(i)}})
-		c.Map(i, serving.TokenRef{Market: i, ID: fmt.Sprint(i)})
-		tokens = append(tokens, serving.TokenSum{Token: i, Fills: 1, BuyUSD: data.Micro(i * 7919 % 101)}) // many ties
+		c.Map(data.TokenID(i), serving.TokenRef{Market: i, ID: fmt.Sprint(i)})
+		tokens = append(tokens, serving.TokenSum{Token: data.TokenID(i), Fills: 1, BuyUSD: data.Micro(i * 7919 % 101)}) // many ties
 	}
 	var b serving.Portfolio
 	b.Fill(c.Seal(), tokens)

@@ -34,7 +34,7 @@ func (t *Totals) Volume() data.Micro { return t.BuyUSD + t.SellUSD }
 
 // Trader is one wallet as the snapshot knows it.
 type Trader struct {
-	ID     int32 // of the database
+	ID     data.WalletID
 	Wallet data.Address
 	Name   string // "" where unknown
 	Totals *Totals
@@ -152,7 +152,7 @@ type Snapshot struct {
 	Markets      [Periods][]MarketRow
 	Catalog      *Catalog
 	Screener     *Screener
-	Venue        []int32 // ids of the venue's own wallets, ascending
+	Venue        []data.WalletID // ids of the venue's own wallets, ascending
 	Stats        *Stats
 	Index        *Index
 	Oracle       *Oracle

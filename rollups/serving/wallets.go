@@ -74,13 +74,14 @@ func (w *Wallets) grow(t *idTable) *idTable {
 func (w *Wallets) Len() int { return w.count }
 
 // Address gives the address of wallet id, which must have been added.
-func (w *Wallets) Address(id int) data.Address { return (*w.addrs.Load())[id] }
+func (w *Wallets) Address(id data.WalletID) data.Address { return (*w.addrs.Load())[id] }
 
 // Lookup gives the id of a; false where it was never added.
-func (w *Wallets) Lookup(a data.Address) (int, bool) {
+func (w *Wallets) Lookup(a data.Address) (data.WalletID, bool) {
 	t := w.table.Load()
 	addrs := *w.addrs.Load()
-	return t.find(walletHash(&a), func(id int) bool { return id < len(addrs) && addrs[id] == a })
+	id, known := t.find(walletHash(&a), func(id int) bool { return id < len(addrs) && addrs[id] == a })
+	return data.WalletID(id), known
 }
 
 // Trader gives the lifetime figures of wallet a, false where this snapshot has
@@ -90,14 +91,14 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 		return Trader{}, false
 	}
 	id, ok := s.wallets.Lookup(a)
-	if !ok || id >= s.walletsLen {
+	if !ok || int(id) >= s.walletsLen {
 		return Trader{}, false
 	}
 	p, slot := s.walletBlocks[id>>walletBlockBits], id&(walletBlockSize-1)
 	if p == nil || p.known&(1<<slot) == 0 {
 		return Trader{}, false
 	}
-	return Trader{ID: int32(id), Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
+	return Trader{ID: id, Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
 }
 
 // WalletBuilder makes successive snapshots of the wallets, sharing every block that
@@ -117,8 +118,8 @@ func NewWalletBuilder(n int) *WalletBuilder {
 func (b *WalletBuilder) Wallets() *Wallets { return b.wallets }
 
 // writable gives the block of wallet id, copied first where a snapshot shares it.
-func (b *WalletBuilder) writable(id int) (*walletBlock, int) {
-	n, slot := id>>walletBlockBits, id&(walletBlockSize-1)
+func (b *WalletBuilder) writable(id data.WalletID) (*walletBlock, int) {
+	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	for n >= len(b.blocks) {
 		b.blocks = append(b.blocks, nil)
 	}
@@ -133,15 +134,15 @@ func (b *WalletBuilder) writable(id int) (*walletBlock, int) {
 }
 
 // Set gives wallet id its totals.
-func (b *WalletBuilder) Set(id int, t Totals) {
+func (b *WalletBuilder) Set(id data.WalletID, t Totals) {
 	p, slot := b.writable(id)
 	p.totals[slot] = t
 	p.known |= 1 << slot
 }
 
 // Totals gives what wallet id has now; false where it has none.
-func (b *WalletBuilder) Totals(id int) (Totals, bool) {
-	n, slot := id>>walletBlockBits, id&(walletBlockSize-1)
+func (b *WalletBuilder) Totals(id data.WalletID) (Totals, bool) {
+	n, slot := int(id)>>walletBlockBits, int(id)&(walletBlockSize-1)
 	if n >= len(b.blocks) || b.blocks[n] == nil || b.blocks[n].known&(1<<slot) == 0 {
 		return Totals{}, false
 	}
@@ -149,14 +150,14 @@ func (b *WalletBuilder) Totals(id int) (Totals, bool) {
 }
 
 // SetName gives wallet id its user name.
-func (b *WalletBuilder) SetName(id int, name string) {
+func (b *WalletBuilder) SetName(id data.WalletID, name string) {
 	p, slot := b.writable(id)
 	p.names[slot] = name
 }
 
 // Name gives the user name of wallet id, "" where it has none.
-func (b *WalletBuilder) Name(id int) string {
-	n := id >> walletBlockBits
+func (b *WalletBuilder) Name(id data.WalletID) string {
+	n := int(id) >> walletBlockBits
 	if n >= len(b.blocks) || b.blocks[n] == nil {
 		return ""
 	}
@@ -188,7 +189,7 @@ func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
 				if first <= at {
 					continue
 				}
-				if _, own := slices.BinarySearch(s.Venue, int32(n<<walletBlockBits|slot)); !own {
+				if _, own := slices.BinarySearch(s.Venue, data.WalletID(n<<walletBlockBits|slot)); !own {
 					counts[i]++
 				}
 			}
@@ -200,5 +201,5 @@ func (s *Snapshot) FirstTradesAfter(times []int64) []int64 {
 // Wallets is how many wallets the snapshot knows.
 func (s *Snapshot) Wallets() int { return s.walletsLen }
 
-// WalletAt gives the address of the i-th wallet, 0 ≤ i < Wallets.
-func (s *Snapshot) WalletAt(i int) data.Address { return s.wallets.Address(i) }
+// WalletAt gives the address of a wallet, 0 ≤ id < Wallets.
+func (s *Snapshot) WalletAt(id data.WalletID) data.Address { return s.wallets.Address(id) }

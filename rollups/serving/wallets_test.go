@@ -10,11 +10,14 @@ import (
 	"pmx/rollups/serving"
 )
 
-func address(i int) (a data.Address) { binary.BigEndian.PutUint32(a[16:], uint32(i)); return a }
+func address(i data.WalletID) (a data.Address) {
+	binary.BigEndian.PutUint32(a[16:], uint32(i))
+	return a
+}
 
 func TestASealedSnapshotNeverChanges(t *testing.T) {
 	b := serving.NewWalletBuilder(0)
-	for i := range 1000 {
+	for i := range data.WalletID(1000) {
 		b.Wallets().Add(address(i))
 		b.Set(i, serving.Totals{Fills: int64(i)})
 	}
@@ -48,7 +51,7 @@ func TestLookupsWhileTheIndexGrows(t *testing.T) {
 	stop := make(chan struct{})
 	for range 2 {
 		readers.Go(func() {
-			for i := 0; ; i = (i + 7) % n {
+			for i := data.WalletID(0); ; i = (i + 7) % n {
 				select {
 				case <-stop:
 					return
@@ -61,12 +64,12 @@ func TestLookupsWhileTheIndexGrows(t *testing.T) {
 			}
 		})
 	}
-	for i := range n {
+	for i := range data.WalletID(n) {
 		b.Wallets().Add(address(i))
 	}
 	close(stop)
 	readers.Wait()
-	for i := range n {
+	for i := range data.WalletID(n) {
 		if id, ok := b.Wallets().Lookup(address(i)); !ok || id != i {
 			t.Fatalf("wallet %d: id %d, %v", i, id, ok)
 		}
@@ -75,13 +78,13 @@ func TestLookupsWhileTheIndexGrows(t *testing.T) {
 
 func TestFirstTradesAreCountedAfterAMomentWithoutTheVenuesOwnWallets(t *testing.T) {
 	b := serving.NewWalletBuilder(0)
-	for i := range 200 {
+	for i := range data.WalletID(200) {
 		b.Wallets().Add(address(i))
 		if i != 150 { // known by name alone
 			b.Set(i, serving.Totals{FirstTS: int64(i) + 1, LastTS: 1000})
 		}
 	}
-	s := serving.Snapshot{Venue: []int32{3, 120, 199}}
+	s := serving.Snapshot{Venue: []data.WalletID{3, 120, 199}}
 	b.Seal(&s)
 	// After 0: 200 less 150 less three of the venue's. After 100: 101 to 200 less
 	// wallet 150 and two of the venue's. After 200: nobody.

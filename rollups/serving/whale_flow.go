@@ -45,7 +45,7 @@ type MarketFlow struct {
 	FlowSum
 	Wallets  int           // distinct
 	Outcomes []OutcomeFlow // with a move, by outcome
-	wallets  map[int32]bool
+	wallets  map[data.WalletID]bool
 }
 
 func (f *MarketFlow) add(m *Move, outcome int8) {
@@ -72,7 +72,7 @@ func NewFlow(snap *Snapshot, p Period, stretches int, only *Market) *Flow {
 	f := &Flow{Series: make([]FlowSum, stretches)}
 	index := map[int32]*MarketFlow{}
 	if only != nil {
-		index[only.ID] = &MarketFlow{Market: only, wallets: map[int32]bool{}}
+		index[only.ID] = &MarketFlow{Market: only, wallets: map[data.WalletID]bool{}}
 	}
 	end, step := snap.AsOf.UnixMicro(), p.Length().Microseconds()/int64(stretches)
 	moves := snap.Whales.After(end - p.Length().Microseconds())
@@ -88,7 +88,7 @@ func NewFlow(snap *Snapshot, p Period, stretches int, only *Market) *Flow {
 			continue
 		}
 		if index[market.ID] == nil {
-			index[market.ID] = &MarketFlow{Market: market, wallets: map[int32]bool{}}
+			index[market.ID] = &MarketFlow{Market: market, wallets: map[data.WalletID]bool{}}
 		}
 		index[market.ID].add(m, token.Outcome)
 		f.Total.add(m, token.Outcome)

@@ -14,8 +14,8 @@ type Move struct {
 	TS       int64     // unix µs
 	Tx       data.Hash // zero where the feed has no transactions: one moment then
 	Wallet   data.Address
-	WalletID int32
-	Token    int32
+	WalletID data.WalletID
+	Token    data.TokenID
 	TokenID  string
 	Side     data.Side
 	Fills    int64
@@ -57,7 +57,7 @@ type Whales struct {
 	Since        int64
 	Moves        []Move
 	Leaderboards [Periods][]WhaleRow // the first LeaderboardSize rows
-	Excluded     []int32             // ids of the venue's own wallets, ascending
+	Excluded     []data.WalletID     // ids of the venue's own wallets, ascending
 }
 
 // After gives the moves later than ts, oldest first; nil Whales have none.
@@ -102,11 +102,11 @@ func (w *Whales) Equal(o *Whales) bool {
 // −1, is every move.
 type MoveFilter struct {
 	MinUSD     data.Micro
-	Side       int8     // data.Side, −1: both
-	Wallet     int32    // id, −1: all
-	Tokens     []int32  // of one market; nil: of all
-	Categories []string // of the market: any of these; nil: all
-	Excluded   []int32  // wallet ids never wanted
+	Side       int8            // data.Side, −1: both
+	Wallet     data.WalletID   // id, −1: all
+	Tokens     []data.TokenID  // of one market; nil: of all
+	Categories []string        // of the market: any of these; nil: all
+	Excluded   []data.WalletID // wallet ids never wanted
 }
 
 // Matches tells whether m, one of a snapshot that c belongs to, is wanted.

@@ -36,9 +36,9 @@ func Snapshot(epoch uint64, wallets, rows int) *serving.Snapshot {
 	b := serving.NewWalletBuilder(wallets)
 	for i := range wallets {
 		b.Wallets().Add(Wallet(i))
-		b.Set(i, totals(i))
+		b.Set(data.WalletID(i), totals(i))
 		if i%3 == 0 {
-			b.SetName(i, fmt.Sprintf("trader %d", i))
+			b.SetName(data.WalletID(i), fmt.Sprintf("trader %d", i))
 		}
 	}
 	b.Seal(s)

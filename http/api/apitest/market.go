@@ -4,17 +4,18 @@ import (
 	"context"
 	"slices"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
 // Markets answers reads of markets and events from memory.
 type Markets struct {
 	Texts    map[int32]serving.MarketTexts // by market
-	Filled   []serving.MarketFill          // newest first
+	Filled   []serving.Fill                // newest first
 	Holders  serving.EventTraders          // of every event, in any order
 	InMemory bool                          // what MarketAtHand tells
 	Asked    int                           // reads of texts and holders
-	Excluded []int32                       // wallets that the last read of holders was told to leave out
+	Excluded []data.WalletID               // wallets that the last read of holders was told to leave out
 }
 
 // MarketTexts gives the texts of a market.
@@ -24,8 +25,8 @@ func (m *Markets) MarketTexts(_ context.Context, market int32, _ int64) (serving
 }
 
 // MarketFills gives the newest fills of tokens.
-func (m *Markets) MarketFills(_ context.Context, dst []serving.MarketFill, tokens []int32, _ int64, _ *serving.Figures,
-	n int) ([]serving.MarketFill, error) {
+func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []data.TokenID, _ int64, _ *serving.Figures,
+	n int) ([]serving.Fill, error) {
 	for _, f := range m.Filled {
 		if n > 0 && slices.Contains(tokens, f.Token) {
 			dst = append(dst, f)
@@ -36,10 +37,10 @@ func (m *Markets) MarketFills(_ context.Context, dst []serving.MarketFill, token
 }
 
 // MarketInMemory is AtHand.
-func (m *Markets) MarketInMemory(int32, []int32, int64) bool { return m.InMemory }
+func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
 // EventTraders gives Holders.
-func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []int32) (serving.EventTraders, error) {
+func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.EventTraders, error) {
 	m.Asked++
 	m.Excluded = without
 	return serving.EventTraders{Total: m.Holders.Total, Rows: slices.Clone(m.Holders.Rows)}, nil

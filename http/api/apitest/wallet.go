@@ -5,24 +5,25 @@ import (
 	"context"
 	"slices"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
 // Wallets reads what wallets did from fills in memory.
 type Wallets struct {
-	Fills map[int32][]serving.Fill // by wallet id, in any order
-	Slow  bool                     // what WalletAtHand denies
+	Fills map[data.WalletID][]serving.Fill // by wallet id, in any order
+	Slow  bool                             // what WalletAtHand denies
 	Reads int
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
 type byNumber struct{}
 
-func (byNumber) CompareTokens(a, b int32) int  { return cmp.Compare(a, b) }
-func (byNumber) CompareWallets(a, b int32) int { return cmp.Compare(a, b) }
+func (byNumber) CompareTokens(a, b data.TokenID) int   { return cmp.Compare(a, b) }
+func (byNumber) CompareWallets(a, b data.WalletID) int { return cmp.Compare(a, b) }
 
 // sorted gives a wallet's fills, newest first.
-func (w *Wallets) sorted(wallet int32) []serving.Fill {
+func (w *Wallets) sorted(wallet data.WalletID) []serving.Fill {
 	w.Reads++
 	fills := slices.Clone(w.Fills[wallet])
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.Compare(&x, byNumber{}) })
@@ -30,7 +31,7 @@ func (w *Wallets) sorted(wallet int32) []serving.Fill {
 }
 
 // WalletFills gives the newest fills behind after.
-func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet int32, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
+func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet data.WalletID, _ int64, after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range w.sorted(wallet) {
 		if after != nil && f.Compare(after, byNumber{}) >= 0 {
 			continue
@@ -45,7 +46,7 @@ func (w *Wallets) WalletFills(_ context.Context, dst []serving.Fill, wallet int3
 }
 
 // WalletTokens adds the fills up by token.
-func (w *Wallets) WalletTokens(_ context.Context, dst []serving.TokenSum, wallet int32, _ int64) ([]serving.TokenSum, error) {
+func (w *Wallets) WalletTokens(_ context.Context, dst []serving.TokenSum, wallet data.WalletID, _ int64) ([]serving.TokenSum, error) {
 	for _, f := range w.sorted(wallet) {
 		i := slices.IndexFunc(dst, func(s serving.TokenSum) bool { return s.Token == f.Token })
 		if i < 0 {
@@ -58,7 +59,7 @@ func (w *Wallets) WalletTokens(_ context.Context, dst []serving.TokenSum, wallet
 }
 
 // WalletDays adds the fills up by day.
-func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet int32, _ int64) ([]serving.DaySum, error) {
+func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet data.WalletID, _ int64) ([]serving.DaySum, error) {
 	fills := w.sorted(wallet)
 	for i := len(fills) - 1; i >= 0; i-- {
 		if n := len(dst) - 1; n < 0 || dst[n].Day != serving.DayOf(fills[i].TS) {
@@ -70,4 +71,4 @@ func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet int
 }
 
 // WalletInMemory is what Slow denies.
-func (w *Wallets) WalletInMemory(int32, int64) bool { return !w.Slow }
+func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }

@@ -28,7 +28,7 @@ func Whales(n, rows int) *serving.Whales {
 
 // Move is the i-th of the moves of Whales, counted back from the newest, 0.
 func Move(i int) serving.Move {
-	m := serving.Move{TS: AsOf.UnixMicro() - int64(i)*7_200_000_000, Wallet: Wallet(i % 5), WalletID: int32(i % 5), Token: int32(i % 3),
+	m := serving.Move{TS: AsOf.UnixMicro() - int64(i)*7_200_000_000, Wallet: Wallet(i % 5), WalletID: data.WalletID(i % 5), Token: data.TokenID(i % 3),
 		TokenID: "77", Side: data.Side(i % 2), Fills: 3, Shares: 50_000 * data.One, USD: data.Micro(i+1) * 10_000 * data.One}
 	if i%4 != 0 {
 		m.Tx = data.Hash{1, byte(i), byte(i >> 8)}

@@ -9,7 +9,7 @@ LIMIT 1
 
 -- name: MarketFills
 -- The newest first, by time, then as they lie in their block, in the order of
--- serving.MarketFill.Compare. Token ids and addresses are looked up only of those that can
+-- serving.Fill.CompareInBlock. Token ids and addresses are looked up only of those that can
 -- be among them.
 WITH f AS MATERIALIZED (@ranges),
 near AS MATERIALIZED (FROM f WHERE ts >= (SELECT min(ts) FROM (SELECT ts FROM f ORDER BY ts DESC LIMIT @limit) AS n))

@@ -7,14 +7,14 @@
 -- are looked up only of those that can be among them: all of the place's own time, and
 -- as many as are wanted of the times before it.
 WITH own AS MATERIALIZED (
-  SELECT ts, tx, log_index, token, side, role, repeat, shares, usd, fee
+  SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
   FROM fills
   WHERE wallet = @wallet AND batch <= @batch AND ts <= @ts
 ),
 near AS MATERIALIZED (
   FROM own WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM own WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
 )
-SELECT n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
+SELECT n.wallet, n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
 FROM near AS n
 JOIN tokens AS t ON t.token = n.token
 WHERE (n.ts, coalesce(n.tx, ''::BLOB), n.side, n.shares, n.usd, t.token_id, coalesce(n.log_index, 2147483647), n.repeat) <

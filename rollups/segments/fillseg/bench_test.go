@@ -13,33 +13,33 @@ import (
 
 // benchStore has many wallets of 20 fills, one of just too few to be heavy, and a
 // market maker.
-func benchStore(b *testing.B) *Store {
+func benchStore(b *testing.B) WalletStore {
 	b.Helper()
-	s := New(filepath.Join(b.TempDir(), "wallets.seg"), scrambled{})
+	s := NewWalletStore(filepath.Join(b.TempDir(), "wallets.seg"), scrambled{})
 	if err := s.Restart(0, false); err != nil {
 		b.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := uint64(0)
-	fill := func(tokens int32) *serving.Fill {
+	fill := func(wallet data.WalletID) *serving.Fill {
 		n++
-		f := &serving.Fill{TS: (epoch + int64(n)*7) * second, Token: rng.Int32N(tokens), Side: data.Side(n & 1), Role: data.Taker, LogIndex: 3, Repeat: 1,
+		f := &serving.Fill{TS: (epoch + int64(n)*7) * second, Wallet: wallet, Token: data.TokenID(rng.Int32N(40_000)), Side: data.Side(n & 1), Role: data.Taker, LogIndex: 3, Repeat: 1,
 			Shares: data.Micro(rng.Int64N(1e9)), USD: data.Micro(rng.Int64N(1e9))}
 		binary.BigEndian.PutUint64(f.Tx[:], n/2)
 		return f
 	}
-	err := s.Build(context.Background(), s.Plan(), func(add func(int32, *serving.Fill) error) error {
+	err := s.Build(context.Background(), s.Plan(), func(add func(int64, *serving.Fill) error) error {
 		for range 300_000 {
-			if err := add(2+rng.Int32N(15_000), fill(40_000)); err != nil {
+			if err := add(0, fill(data.WalletID(2+rng.Int32N(15_000)))); err != nil {
 				return err
 			}
 		}
 		for i := range 500_000 {
-			wallet := int32(0)
+			wallet := data.WalletID(0)
 			if i%26 == 0 {
 				wallet = 1 // 19,231 fills
 			}
-			if err := add(wallet, fill(40_000)); err != nil {
+			if err := add(0, fill(wallet)); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,8 @@ func benchStore(b *testing.B) *Store {
 func BenchmarkReads(b *testing.B) {
 	s := benchStore(b)
 	rng := rand.New(rand.NewPCG(3, 4))
-	wallets := map[string]func() int32{"random": func() int32 { return 2 + rng.Int32N(15_000) }, "large": func() int32 { return 1 }, "maker": func() int32 { return 0 }}
+	wallets := map[string]func() data.WalletID{"random": func() data.WalletID { return data.WalletID(2 + rng.Int32N(15_000)) }, "large": func() data.WalletID { return 1 },
+		"maker": func() data.WalletID { return 0 }}
 	var fills []serving.Fill
 	var tokens []serving.TokenSum
 	var days []serving.DaySum

@@ -27,7 +27,7 @@ type buffer struct {
 }
 
 type entry struct {
-	wallet int32
+	key int32
 	row
 }
 
@@ -38,18 +38,19 @@ func (s *buffer) reset() {
 	s.recent, s.older = map[data.Hash]uint32{}, nil
 }
 
-func (s *buffer) add(wallet int32, f *serving.Fill) error {
-	if int(wallet) < len(s.floors) && f.TS < s.floors[wallet] {
+func (s *buffer) add(f *serving.Fill) error {
+	key := s.key(f)
+	if int(key) < len(s.floors) && f.TS < s.floors[key] {
 		return nil
 	}
-	r, err := pack(f, s.ordinal(&f.Tx), uint64(len(s.wide)/wideSize))
+	r, err := s.pack(f, s.ordinal(&f.Tx), uint64(len(s.wide)/wideSize))
 	if err != nil {
 		return err
 	}
 	if r.wide() {
 		s.wide = appendWide(s.wide, f)
 	}
-	s.entries = append(s.entries, entry{wallet, r})
+	s.entries = append(s.entries, entry{key, r})
 	return nil
 }
 
@@ -72,27 +73,28 @@ func (s *buffer) ordinal(h *data.Hash) uint32 {
 	return n
 }
 
-func (s *buffer) fill(r *row) serving.Fill {
+func (s *buffer) fill(e *entry) (f serving.Fill) {
 	var part []byte
-	if r.wide() {
-		part = s.wide[r.shares()*wideSize:]
+	if e.wide() {
+		part = s.wide[e.shares()*wideSize:]
 	}
-	f := r.unpack(part)
-	if r.tx() != noTx {
-		f.Tx = s.hashes[r.tx()]
+	e.unpackTo(&f, part)
+	s.setIDs(&f, e.key, e.other())
+	if e.tx() != noTx {
+		f.Tx = s.hashes[e.tx()]
 	}
 	return f
 }
 
 func (s *buffer) sort() {
 	slices.SortFunc(s.entries, func(x, y entry) int {
-		if x.wallet != y.wallet {
-			return cmp.Compare(x.wallet, y.wallet)
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
 		}
 		if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
 			return c
 		}
-		a, b := s.fill(&x.row), s.fill(&y.row)
+		a, b := s.fill(&x), s.fill(&y)
 		return s.order(&a, &b)
 	})
 }
@@ -101,7 +103,7 @@ func (s *buffer) sort() {
 // and sums are made then.
 func (s *buffer) write(path string, c segments.Coverage) (err error) {
 	s.sort()
-	w, err := newWriter(path, s.format, math.MaxInt)
+	w, err := newWriter(path, &s.kind, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (s *buffer) write(path string, c segments.Coverage) (err error) {
 	}
 	for i := 0; i < len(s.entries); {
 		to := i + 1
-		for to < len(s.entries) && s.entries[to].wallet == s.entries[i].wallet {
+		for to < len(s.entries) && s.entries[to].key == s.entries[i].key {
 			to++
 		}
 		if err := add(w, s.entries[i:to]); err != nil {
@@ -148,11 +150,11 @@ func (s *buffer) writeShared(w *writer) error {
 // writeNewest writes the newest of a key's entries. Where there are as many as are
 // kept, what is older than all of them need not be looked at any more.
 func (s *buffer) writeNewest(w *writer, entries []entry) error {
-	key := entries[0].wallet
+	key := entries[0].key
 	entries = entries[max(0, len(entries)-s.most):]
 	s.kept = s.kept[:0]
 	for i := range entries {
-		s.kept = append(s.kept, s.fill(&entries[i].row))
+		s.kept = append(s.kept, s.fill(&entries[i]))
 	}
 	if len(entries) == s.most {
 		for int(key) >= len(s.floors) {
@@ -164,7 +166,7 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 }
 
 func (s *buffer) writeWallet(w *writer, entries []entry) error {
-	if err := w.beginWallet(entries[0].wallet, uint64(len(entries))); err != nil {
+	if err := w.beginKey(entries[0].key, uint64(len(entries))); err != nil {
 		return err
 	}
 	for i := range entries {

@@ -7,32 +7,65 @@ import (
 	"os"
 	"slices"
 
+	"pmx/data"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
 // Plan is what a Build is to put into the file.
 type Plan struct {
-	Batch         int64   // the last import of it
-	After         int64   // facts of later imports are to be read; the file has the others. −1: all are
-	Reread        []int32 // wallets whose facts are all to be read again, ascending
-	ImportLogHash uint64  // set by the caller: the fingerprint of the imports up to Batch
-	Facts         int64   // set by the caller for a store of the newest fills: how many facts there are up to Batch
+	Batch         int64  // the last import of it
+	After         int64  // facts of later imports are to be read; the file has the others. −1: all are
+	Reread        Keys   // whose facts are all to be read again
+	ImportLogHash uint64 // set by the caller: the fingerprint of the imports up to Batch
+	Facts         int64  // set by the caller for a store of the newest fills: how many facts there are up to Batch
 }
 
-// Wants tells whether the plan asks for the facts of a key that came with batch.
-func (p *Plan) Wants(key int32, batch int64) bool {
-	if batch > p.Batch {
-		return false
-	}
-	if batch > p.After {
-		return true
-	}
-	_, again := slices.BinarySearch(p.Reread, key)
-	return again
+// Keys are wallets and tokens, of which a store has one kind.
+type Keys struct {
+	Wallets []data.WalletID // ascending
+	Tokens  []data.TokenID  // ascending
 }
 
-// maxReread is up to how many wallets are read again one by one.
+// keysOf gives keys of the store by name.
+func (k *kind) keysOf(keys []int32) (out Keys) {
+	for _, id := range keys {
+		if k.byToken {
+			out.Tokens = append(out.Tokens, data.TokenID(id))
+		} else {
+			out.Wallets = append(out.Wallets, data.WalletID(id))
+		}
+	}
+	return out
+}
+
+// set gives the keys of one kind, to be looked up.
+func (k *Keys) set(tokens bool) map[int32]bool {
+	out := map[int32]bool{}
+	if tokens {
+		for _, id := range k.Tokens {
+			out[int32(id)] = true
+		}
+		return out
+	}
+	for _, id := range k.Wallets {
+		out[int32(id)] = true
+	}
+	return out
+}
+
+func (k *Keys) has(f *serving.Fill) bool {
+	_, wallet := slices.BinarySearch(k.Wallets, f.Wallet)
+	_, token := slices.BinarySearch(k.Tokens, f.Token)
+	return wallet || token
+}
+
+// wants tells whether the plan asks for a fact that came with batch.
+func (p *Plan) wants(batch int64, f *serving.Fill) bool {
+	return batch <= p.Batch && (batch > p.After || p.Reread.has(f))
+}
+
+// maxReread is up to how many keys are read again one by one.
 const maxReread = 1000
 
 // Plan says what a Build has to do now.
@@ -43,16 +76,17 @@ func (s *Store) Plan() Plan {
 			return
 		}
 		if again := st.Mem.marked(p.Batch); len(again) <= maxReread {
-			p.After, p.Reread = st.Covered(), again
+			p.After, p.Reread = st.Covered(), s.keysOf(again)
 		}
 	})
 	return p
 }
 
 // Build writes the file that plan describes and swaps it in. facts hands every
-// fill of the plan to add, in any order. One Build runs at a time. Where the file
+// fill of the plan to add with the batch it came with, in any order; others are passed
+// over. One Build runs at a time. Where the file
 // before is damaged, the error is a *segments.Damage, and the next plan does without.
-func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) (err error) {
+func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) (err error) {
 	b := build{store: s, covers: segments.Coverage{Batch: plan.Batch, ImportLogHash: plan.ImportLogHash, Facts: plan.Facts}, buffer: buffer{kind: s.kind}}
 	err = segments.Try(func() error { return b.run(ctx, plan, facts) })
 	var d *segments.Damage
@@ -65,7 +99,7 @@ func (s *Store) Build(ctx context.Context, plan Plan, facts func(add func(wallet
 	return errors.Join(err, b.close())
 }
 
-func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet int32, f *serving.Fill) error) error) error {
+func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch int64, f *serving.Fill) error) error) error {
 	s := b.store
 	if plan.After >= 0 {
 		if err := b.reuse(plan); err != nil {
@@ -73,8 +107,11 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(wallet i
 		}
 	}
 	b.buffer.reset()
-	err := facts(func(wallet int32, f *serving.Fill) error {
-		if err := b.buffer.add(wallet, f); err != nil {
+	err := facts(func(batch int64, f *serving.Fill) error {
+		if !plan.wants(batch, f) {
+			return nil
+		}
+		if err := b.buffer.add(f); err != nil {
 			return err
 		}
 		if len(b.buffer.entries) < s.bufferFills {
@@ -104,7 +141,7 @@ type build struct {
 	inputs []input
 }
 
-// reuse takes the present segment as an input, but for the wallets that are read again.
+// reuse takes the present segment as an input, but for the keys that are read again.
 func (b *build) reuse(p Plan) error {
 	served := b.store.State().File
 	if served == nil {
@@ -119,11 +156,7 @@ func (b *build) reuse(p Plan) error {
 			return segments.ErrStoreRestarted
 		}
 	}
-	skip := make(map[int32]bool, len(p.Reread))
-	for _, wallet := range p.Reread {
-		skip[wallet] = true
-	}
-	b.inputs = append(b.inputs, input{segment: r, skip: skip})
+	b.inputs = append(b.inputs, input{segment: r, skip: p.Reread.set(b.store.byToken)})
 	return nil
 }
 

@@ -19,8 +19,7 @@ import (
 
 var every = flag.Bool("every", false, "damage a file at every bit and length, not at some")
 
-// answers are all that can be read of a store's wallets, by wallet. nil: it is left to
-// the database.
+// answers are all that can be read of a store, by key. nil: it is left to the database.
 type answers struct {
 	fills  [][]serving.Fill
 	older  [][]serving.Fill // behind the third
@@ -28,25 +27,32 @@ type answers struct {
 	days   [][]serving.DaySum
 }
 
+// keys is how many wallets and how many tokens are asked for.
+const keys = 40
+
 func ask(s *Store, n int) (a answers) {
-	a.fills, a.older = make([][]serving.Fill, wallets), make([][]serving.Fill, wallets)
-	a.tokens, a.days = make([][]serving.TokenSum, wallets), make([][]serving.DaySum, wallets)
-	for w := range int32(wallets) {
-		fills, ok := s.Fills([]serving.Fill{}, w, 0, nil, n)
+	a.fills, a.older = make([][]serving.Fill, keys), make([][]serving.Fill, keys)
+	a.tokens, a.days = make([][]serving.TokenSum, keys), make([][]serving.DaySum, keys)
+	for key := range int32(keys) {
+		fills, ok := s.fills([]serving.Fill{}, key, 0, nil, n)
 		if ok {
-			a.fills[w] = fills
+			a.fills[key] = fills
+		}
+		if s.byToken {
+			continue
 		}
 		if ok && len(fills) > 3 {
-			if older, ok := s.Fills([]serving.Fill{}, w, 0, &fills[2], n); ok {
-				a.older[w] = older
+			if older, ok := s.fills([]serving.Fill{}, key, 0, &fills[2], n); ok {
+				a.older[key] = older
 			}
 		}
-		if tokens, ok := s.Tokens([]serving.TokenSum{}, w, 0); ok {
+		byWallet, wallet := WalletStore{s}, data.WalletID(key)
+		if tokens, ok := byWallet.Tokens([]serving.TokenSum{}, wallet, 0); ok {
 			slices.SortFunc(tokens, func(x, y serving.TokenSum) int { return cmp.Compare(x.Token, y.Token) })
-			a.tokens[w] = tokens
+			a.tokens[key] = tokens
 		}
-		if days, ok := s.Days([]serving.DaySum{}, w, 0); ok {
-			a.days[w] = days
+		if days, ok := byWallet.Days([]serving.DaySum{}, wallet, 0); ok {
+			a.days[key] = days
 		}
 	}
 	return a
@@ -55,9 +61,9 @@ func ask(s *Store, n int) (a answers) {
 // wrong tells whether an answer was given that is not the one of the whole file, and
 // whether one was not given that the whole file has.
 func wrong(whole, got answers) (bad, missing bool) {
-	for w := range wallets {
-		for _, b := range [...][2]bool{differ(whole.fills[w], got.fills[w]), differ(whole.older[w], got.older[w]),
-			differ(whole.tokens[w], got.tokens[w]), differ(whole.days[w], got.days[w])} {
+	for key := range keys {
+		for _, b := range [...][2]bool{differ(whole.fills[key], got.fills[key]), differ(whole.older[key], got.older[key]),
+			differ(whole.tokens[key], got.tokens[key]), differ(whole.days[key], got.days[key])} {
 			bad, missing = bad || b[0], missing || b[1]
 		}
 	}
@@ -69,35 +75,35 @@ func differ[T comparable](whole, got []T) [2]bool {
 }
 
 // damageable gives two stores of the same fills, with some that need a wide part and
-// one wallet of kept sums, and how many fills each gives of a wallet.
+// one wallet of kept sums, and how many fills each gives of a key.
 func damageable(t *testing.T) map[*Store]int {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
-	type keyed struct {
-		wallet int32
-		serving.Fill
-	}
-	facts := make([]keyed, 400)
+	facts := make([]serving.Fill, 400)
 	for i := range facts {
-		f := serving.Fill{TS: (epoch + int64(i)*5000) * second, Token: rng.Int32N(40), Side: data.Side(i & 1), Role: data.Taker, LogIndex: int32(i), Repeat: 1,
+		f := serving.Fill{TS: (epoch + int64(i)*5000) * second, Token: data.TokenID(rng.Int32N(keys)), Side: data.Side(i & 1), Role: data.Taker, LogIndex: int32(i), Repeat: 1,
 			Shares: data.Micro(rng.Int64N(1e9)), USD: data.Micro(rng.Int64N(1e9)), Tx: data.Hash{byte(i / 2), byte(i / 512), 9}}
 		if i%7 == 0 {
 			f.TS++
 		}
-		facts[i] = keyed{[...]int32{0, 0, 0, 1, 2, 4, 1, 0}[i%8], f}
+		if i%5 == 0 {
+			f.Token %= wallets // so that there are tokens of more fills than are kept
+		}
+		f.Wallet = [...]data.WalletID{0, 0, 0, 1, 2, 4, 1, 0}[i%8]
+		facts[i] = f
 	}
 	dir := t.TempDir()
-	whole, few := New(filepath.Join(dir, "wallets.seg"), scrambled{}), NewNewest(filepath.Join(dir, "tokens.seg"), scrambled{}, 20)
-	for _, s := range []*Store{whole, few} {
+	whole, few := NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}), NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 20)
+	for _, s := range []*Store{whole.Store, few.Store} {
 		s.heavyFrom = 100
 		s.Sync = func(*os.File) error { return nil }
 		err := s.Restart(0, false)
 		if err == nil {
 			p := s.Plan()
 			p.ImportLogHash, p.Facts = 5, int64(len(facts))
-			err = s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+			err = s.Build(context.Background(), p, func(add func(int64, *serving.Fill) error) error {
 				for i := range facts {
-					if err := add(facts[i].wallet, &facts[i].Fill); err != nil {
+					if err := add(0, &facts[i]); err != nil {
 						return err
 					}
 				}
@@ -108,7 +114,7 @@ func damageable(t *testing.T) map[*Store]int {
 			t.Fatal(err)
 		}
 	}
-	return map[*Store]int{whole: 1000, few: 20}
+	return map[*Store]int{whole.Store: 1000, few.Store: 20}
 }
 
 // damage is what becomes of a file, between two of its bytes.

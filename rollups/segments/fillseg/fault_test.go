@@ -26,7 +26,7 @@ func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	if _, ok := s.Fills(nil, 3, 0, nil, 10); ok || s.Has(3, 0) || s.Stats().Ready {
 		t.Errorf("%+v", s.Stats())
 	}
-	grow(t, s, 1, 700)
+	grow(t, s.Store, 1, 700)
 	if fills, ok := s.Fills(nil, 3, 1, nil, 1000); !ok || len(fills) != 100 {
 		t.Errorf("after the next build: %d fills, %v", len(fills), ok)
 	}
@@ -38,13 +38,13 @@ func TestABuildFromAFileThatCannotBeRead(t *testing.T) {
 	if err := os.Truncate(s.Path, segments.PageSize); err != nil {
 		t.Fatal(err)
 	}
-	s.Add(Batch{Number: 1, Fills: map[int32][]serving.Fill{}})
-	err := s.Build(context.Background(), s.Plan(), func(func(int32, *serving.Fill) error) error { return nil })
+	s.Add(Batch{Number: 1})
+	err := s.Build(context.Background(), s.Plan(), func(func(int64, *serving.Fill) error) error { return nil })
 	var d *segments.Damage
 	if !errors.As(err, &d) || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
-	grow(t, s, 2, 700)
+	grow(t, s.Store, 2, 700)
 	if s.Stats().Stored != 700 {
 		t.Errorf("%+v", s.Stats())
 	}

@@ -34,14 +34,14 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := New(s.Path, scrambled{}).Open(accept); ok || err != nil {
+		if ok, err := NewWalletStore(s.Path, scrambled{}).Open(accept); ok || err != nil {
 			t.Errorf("%s: taken %v, %v", name, ok, err)
 		}
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.Path, scrambled{})
+	again := NewWalletStore(s.Path, scrambled{})
 	if ok, err := again.Open(func(c segments.Coverage) (bool, error) {
 		return c == segments.Coverage{Batch: 0, ImportLogHash: 5, Facts: 1000}, nil
 	}); !ok || err != nil {
@@ -56,16 +56,16 @@ func TestADamagedFileIsNotTaken(t *testing.T) {
 func TestAFileOfAnotherKindIsNotTaken(t *testing.T) {
 	s := made(t, 100)
 	accept := func(segments.Coverage) (bool, error) { return true, nil }
-	if ok, err := NewNewest(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
+	if ok, err := NewTokenStore(s.Path, scrambled{}, 3).Open(accept); ok || err != nil {
 		t.Errorf("every fill: taken %v, %v", ok, err)
 	}
-	few := NewNewest(filepath.Join(t.TempDir(), "few.seg"), scrambled{}, 3)
+	few := NewTokenStore(filepath.Join(t.TempDir(), "few.seg"), scrambled{}, 3)
 	if err := few.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}
-	grow(t, few, 0, 100)
+	grow(t, few.Store, 0, 100)
 	for most, want := range map[int]bool{2: false, 3: true, 4: false} {
-		again := NewNewest(few.Path, scrambled{}, most)
+		again := NewTokenStore(few.Path, scrambled{}, most)
 		if ok, err := again.Open(accept); ok != want || err != nil {
 			t.Errorf("%d of each: taken %v, %v", most, ok, err)
 		}
@@ -88,7 +88,7 @@ func TestWhatAKilledBuildLeftIsSwept(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := New(s.Path, scrambled{})
+	again := NewWalletStore(s.Path, scrambled{})
 	if ok, err := again.Open(func(segments.Coverage) (bool, error) { return true, nil }); !ok || err != nil {
 		t.Fatalf("taken %v, %v", ok, err)
 	}
@@ -103,7 +103,7 @@ func TestABuildThatWasOvertakenIsDropped(t *testing.T) {
 	s := made(t, 10)
 	defer func() { _ = s.Close() }()
 	p := s.Plan()
-	err := s.Build(context.Background(), p, func(func(int32, *serving.Fill) error) error { return s.Restart(9, false) })
+	err := s.Build(context.Background(), p, func(func(int64, *serving.Fill) error) error { return s.Restart(9, false) })
 	if err == nil || s.Stats().Ready {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
@@ -114,7 +114,7 @@ func TestACancelledBuildChangesNothing(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Build(ctx, s.Plan(), func(func(int32, *serving.Fill) error) error { return nil }); err == nil {
+	if err := s.Build(ctx, s.Plan(), func(func(int64, *serving.Fill) error) error { return nil }); err == nil {
 		t.Error("no error")
 	}
 	if st := s.Stats(); !st.Ready || st.Stored != 10 {
@@ -165,7 +165,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 		})
 	}
 	for batch := range int64(8) {
-		grow(t, s, batch+1, 700)
+		grow(t, s.Store, batch+1, 700)
 	}
 	close(stop)
 	readers.Wait()

@@ -3,9 +3,9 @@
 // derived data: the facts in the database are the truth, the file is rebuilt
 // from them at will, and a reader that does not find a wallet asks there.
 //
-// A store may also keep no more than the newest fills of each key, in an order of
-// its own: those of each token are kept so. What is said of a wallet holds for a
-// token there, and the field Token of a fill names the wallet.
+// Another file has the newest fills of each token, in an order of its own. Both are
+// sorted by a key, which is a wallet in the one and a token in the other. A row holds
+// the other id; which one that is, kind alone says.
 package fillseg
 
 import (
@@ -22,12 +22,12 @@ import (
 //
 //	txs     transaction hashes, shared by the fills of one
 //	wide    what does not fit into rows
-//	rows    fills by wallet, then in the order of serving.Fill.Compare, as package serving
-//	        has had it since version 5
+//	rows    fills by key, then in the order of kind.order, as package serving has had
+//	        it since version 5
 //	tokens  a serving.TokenSum per token of each heavy wallet, by token
 //	days    a serving.DaySum per day of each heavy wallet, by day
 //	heavy   which wallets are heavy and where their sums begin; the last names none
-//	index   where the rows of each wallet begin, and where the last one's end
+//	index   where the rows of each key begin, and where the last one's end
 //
 // The last two are proved and their bounds checked when a file is opened, the others
 // page by page when they are read first.
@@ -74,7 +74,7 @@ func newestFormat(most int) *segments.Format {
 // row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.
 //
 //	word 0: ordinal of the transaction 32, seconds since epoch 30, wide 1, side 1
-//	word 1: shares, lower 34; token 28; role 2
+//	word 1: shares, lower 34; the id that is not the key 28; role 2
 //	word 2: dollars 38; fee, lower 22; shares, upper 4
 //	word 3: fee, upper 18; log index + 1 14 (0: none)
 //
@@ -93,7 +93,7 @@ const (
 	sideBit     = 1
 	wideBit     = 2
 	maxTime     = 1<<30 - 1 // in seconds, until 2054
-	maxToken    = 1<<28 - 1
+	maxID       = 1<<28 - 1
 	maxUSD      = 1<<38 - 1 // of shares too
 	maxFee      = 1<<40 - 1
 	maxLogIndex = 1<<14 - 2
@@ -117,7 +117,7 @@ func (r *row) seconds() int64  { return int64(r.w0>>2&maxTime) + epoch }
 func (r *row) side() data.Side { return data.Side(r.w0 & sideBit) }
 func (r *row) wide() bool      { return r.w0&wideBit != 0 }
 func (r *row) tx() uint32      { return uint32(r.w0 >> 32) }
-func (r *row) token() int32    { return int32(r.w1 >> 2 & maxToken) }
+func (r *row) other() int32    { return int32(r.w1 >> 2 & maxID) }
 func (r *row) role() data.Role { return data.Role(r.w1 & 3) }
 
 // shares of a wide row are the place of its wide part.
@@ -149,12 +149,12 @@ func fits(f *serving.Fill) bool {
 var ErrRange = errors.New("out of the range of a file of fills")
 
 // pack makes a row of f; wideAt is the place of its wide part where it needs one.
-func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
-	at := f.TS/second - epoch
-	if f.TS < epoch*second || at > maxTime || f.Token < 0 || f.Token > maxToken || wideAt > maxUSD {
-		return row{}, fmt.Errorf("fill at %d µs of token %d: %w", f.TS, f.Token, ErrRange)
+func (k *kind) pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
+	at, other := f.TS/second-epoch, k.other(f)
+	if f.TS < epoch*second || at > maxTime || other < 0 || other > maxID || wideAt > maxUSD {
+		return row{}, fmt.Errorf("fill at %d µs of wallet %d and token %d: %w", f.TS, f.Wallet, f.Token, ErrRange)
 	}
-	r := row{w0: uint64(tx)<<32 | uint64(at)<<2 | uint64(f.Side&sideBit), w1: uint64(f.Token)<<2 | uint64(f.Role&3)}
+	r := row{w0: uint64(tx)<<32 | uint64(at)<<2 | uint64(f.Side&sideBit), w1: uint64(other)<<2 | uint64(f.Role&3)}
 	if !fits(f) {
 		r.w0 |= wideBit
 		r.setShares(wideAt)
@@ -167,15 +167,10 @@ func pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 	return r, nil
 }
 
-// unpack gives the fill without its transaction; wide is its wide part.
-func (r *row) unpack(wide []byte) (f serving.Fill) {
-	r.unpackTo(&f, wide)
-	return f
-}
-
-// unpackTo sets all of f but its transaction.
+// unpackTo sets all of f but its transaction and its ids; wide is the wide part of the
+// row.
 func (r *row) unpackTo(f *serving.Fill, wide []byte) {
-	f.Token, f.Side, f.Role = r.token(), r.side(), r.role()
+	f.Side, f.Role = r.side(), r.role()
 	if r.wide() {
 		amount := func(i int) data.Micro { return data.Micro(binary.LittleEndian.Uint64(wide[8*i:])) }
 		f.TS = int64(amount(0))
@@ -210,7 +205,7 @@ func getToken(b []byte) serving.TokenSum {
 	_ = b[tokenSize-1]
 	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 	m := func(i int) data.Micro { return data.Micro(n(i)) }
-	return serving.TokenSum{Token: int32(n(0)), Fills: n(1), BuyShares: m(2), SellShares: m(3), FeeShares: m(4), BuyUSD: m(5),
+	return serving.TokenSum{Token: data.TokenID(n(0)), Fills: n(1), BuyShares: m(2), SellShares: m(3), FeeShares: m(4), BuyUSD: m(5),
 		SellUSD: m(6), FeeUSD: m(7), FirstTS: n(8), LastTS: n(9)}
 }
 

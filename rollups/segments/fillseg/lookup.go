@@ -4,29 +4,30 @@ import (
 	"slices"
 	"sort"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
-// lookup is what a read of one wallet sees: its rows in the segment, and those recent
+// lookup is what a read of one key sees: its rows in the segment, and those recent
 // fills that came up to the batch asked for.
 type lookup struct {
 	kind    *kind
 	segment segment // of a nil file: none
-	wallet  int32
+	key     int32
 	lo, hi  int
 	recent  []recent
 	after   int64 // recent fills of batches up to this one are in the segment
 	upTo    int64 // later ones are not seen
 }
 
-// find looks up where the wallet's rows are.
+// find looks up where the key's rows are.
 func (v *lookup) find() {
 	if v.segment.File != nil {
-		v.lo, v.hi = v.segment.span(v.wallet)
+		v.lo, v.hi = v.segment.span(v.key)
 	}
 }
 
-// rows is what the segment has of the wallet.
+// rows is what the segment has of the key.
 func (v *lookup) rows() []byte {
 	if v.segment.File == nil {
 		return nil
@@ -42,7 +43,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 	i, j := v.hi, len(v.recent)
 	if after != nil {
 		if v.segment.File != nil {
-			i = v.segment.below(v.lo, v.hi, after, v.kind)
+			i = v.segment.below(v.kind, v.key, v.lo, v.hi, after)
 		}
 		j = sort.Search(j, func(k int) bool { return v.kind.order(&v.recent[k].Fill, after) >= 0 })
 	}
@@ -65,7 +66,9 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 			continue
 		}
 		w := getRow(b[(i-1-from)*rowSize:])
-		f := w.unpack(v.segment.widePart(&w))
+		var f serving.Fill
+		w.unpackTo(&f, v.segment.widePart(&w))
+		v.kind.setIDs(&f, v.key, w.other())
 		if tx := w.tx(); tx != noTx {
 			f.Tx = v.segment.nextHash(&near, tx)
 		}
@@ -84,7 +87,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenSum {
 	known := len(dst)
 	if v.segment.File != nil {
-		if kept, ok := v.segment.tokens(v.wallet); ok {
+		if kept, ok := v.segment.tokens(v.key); ok {
 			return v.addRecentTokens(readTokens(dst, kept), known, ix)
 		}
 	}
@@ -121,7 +124,7 @@ func (v *lookup) addRecentTokens(dst []serving.TokenSum, known int, ix *tokenInd
 		if !v.sees(&v.recent[j]) {
 			continue
 		}
-		i, found := slices.BinarySearchFunc(kept, f.Token, func(s serving.TokenSum, token int32) int { return int(s.Token) - int(token) })
+		i, found := slices.BinarySearchFunc(kept, f.Token, func(s serving.TokenSum, token data.TokenID) int { return int(s.Token) - int(token) })
 		if found {
 			kept[i].Add(f)
 			continue
@@ -156,7 +159,7 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 }
 
 func (v *lookup) segmentDays(dst []serving.DaySum) []serving.DaySum {
-	if kept, ok := v.segment.days(v.wallet); ok {
+	if kept, ok := v.segment.days(v.key); ok {
 		for ; len(kept) > 0; kept = kept[daySize:] {
 			dst = append(dst, getDay(kept))
 		}
@@ -191,7 +194,7 @@ func (ix *tokenIndex) reset() {
 }
 
 // slot is where token is, or belongs.
-func (ix *tokenIndex) slot(list []serving.TokenSum, token int32) int32 {
+func (ix *tokenIndex) slot(list []serving.TokenSum, token data.TokenID) int32 {
 	mask := uint32(len(ix.slots) - 1)
 	for i := uint32(token) * 0x9e3779b1 >> 7 & mask; ; i = (i + 1) & mask {
 		if at := ix.slots[i]; at == 0 || list[at-1].Token == token {

@@ -1,6 +1,7 @@
 package fillseg
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"sync"
@@ -9,7 +10,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// memtable is what came in since the segment was written, by wallet. One goroutine
+// memtable is what came in since the segment was written, by key. One goroutine
 // adds, any number read.
 type memtable struct {
 	kind
@@ -18,22 +19,22 @@ type memtable struct {
 	shards  [64]shard
 	rows    atomic.Int64
 	through atomic.Int64 // the last batch in it
-	dirty   atomic.Int64 // wallets marked
+	dirty   atomic.Int64 // keys marked
 }
 
 // batchFacts is by how many the facts grew with a batch.
 type batchFacts struct{ batch, facts int64 }
 
 type shard struct {
-	mu      sync.RWMutex
-	wallets map[int32]recentFills
+	mu   sync.RWMutex
+	keys map[int32]recentFills
 }
 
-// recentFills is what came in of one wallet, in order. A list that was read is never
+// recentFills is what came in of one key, in order. A list that was read is never
 // changed below its length.
 type recentFills struct {
 	fills   []recent
-	changed int64 // the last batch that replaced a fill of the wallet; 0: none, else one more than it
+	changed int64 // the last batch that replaced a fill of the key; 0: none, else one more than it
 	from    int64 // what only reads of batches before this one see may be gone
 }
 
@@ -46,7 +47,7 @@ type recent struct {
 func newMemtable(k kind, base, through int64) *memtable {
 	t := &memtable{kind: k, after: base}
 	for i := range t.shards {
-		t.shards[i].wallets = map[int32]recentFills{}
+		t.shards[i].keys = map[int32]recentFills{}
 	}
 	t.through.Store(through)
 	return t
@@ -60,46 +61,53 @@ func (t *memtable) Through() int64 { return t.through.Load() }
 
 // take adds what an import changed.
 func (t *memtable) take(b Batch) {
-	facts := -len(b.Replaced)
-	for wallet, fills := range b.Fills {
-		if len(fills) > 0 {
-			t.add(wallet, b.Number, fills)
-			facts += len(fills)
+	slices.SortFunc(b.Fills, func(x, y serving.Fill) int {
+		if c := cmp.Compare(t.key(&x), t.key(&y)); c != 0 {
+			return c
 		}
+		return t.order(&x, &y)
+	})
+	for from := 0; from < len(b.Fills); {
+		key, to := t.key(&b.Fills[from]), from+1
+		for to < len(b.Fills) && t.key(&b.Fills[to]) == key {
+			to++
+		}
+		t.add(key, b.Number, b.Fills[from:to])
+		from = to
 	}
-	t.facts = append(t.facts, batchFacts{b.Number, int64(facts)})
-	for _, wallet := range b.Replaced {
-		t.mark(wallet, b.Number)
+	t.facts = append(t.facts, batchFacts{b.Number, int64(len(b.Fills) - len(b.Replaced))})
+	for i := range b.Replaced {
+		t.mark(t.key(&b.Replaced[i]), b.Number)
 	}
 	t.through.Store(max(t.through.Load(), b.Number))
 }
 
-func (t *memtable) shard(wallet int32) *shard { return &t.shards[uint32(wallet)%uint32(len(t.shards))] }
+func (t *memtable) shard(key int32) *shard { return &t.shards[uint32(key)%uint32(len(t.shards))] }
 
-// of gives what came in of a wallet.
-func (t *memtable) of(wallet int32) recentFills {
-	s := t.shard(wallet)
+// of gives what came in of a key.
+func (t *memtable) of(key int32) recentFills {
+	s := t.shard(key)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.wallets[wallet]
+	return s.keys[key]
 }
 
-// add takes fills of one batch and wallet in; it keeps none of the slice.
-func (t *memtable) add(wallet int32, batch int64, fills []serving.Fill) {
-	slices.SortFunc(fills, func(x, y serving.Fill) int { return t.order(&x, &y) })
+// add takes the fills of one batch and key in, which are in order; it keeps none of the
+// slice.
+func (t *memtable) add(key int32, batch int64, fills []serving.Fill) {
 	if t.most > 0 {
 		fills = fills[max(0, len(fills)-t.most):]
 	}
-	s := t.shard(wallet)
+	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.wallets[wallet]
+	w := s.keys[key]
 	before := len(w.fills)
 	w.fills = t.merged(w.fills, batch, fills)
 	if t.most > 0 && len(w.fills) > trimAt*t.most {
 		w.trim(t.most, t.through.Load())
 	}
-	s.wallets[wallet] = w
+	s.keys[key] = w
 	t.rows.Add(int64(len(w.fills) - before))
 }
 
@@ -144,26 +152,26 @@ func (t *memtable) merged(list []recent, batch int64, fills []serving.Fill) []re
 	return append(list, later...)
 }
 
-// mark notes that a batch replaced a fill of the wallet.
-func (t *memtable) mark(wallet int32, batch int64) {
-	s := t.shard(wallet)
+// mark notes that a batch replaced a fill of the key.
+func (t *memtable) mark(key int32, batch int64) {
+	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.wallets[wallet]
+	w := s.keys[key]
 	if w.changed == 0 {
 		t.dirty.Add(1)
 	}
 	w.changed = batch + 1
-	s.wallets[wallet] = w
+	s.keys[key] = w
 }
 
-// marked lists the wallets that a batch up to that one changed.
+// marked lists the keys that a batch up to that one changed.
 func (t *memtable) marked(batch int64) []int32 {
 	var out []int32
 	for i := range t.shards {
-		for wallet, w := range t.shards[i].wallets {
+		for key, w := range t.shards[i].keys {
 			if w.changed > 0 && w.changed <= batch+1 {
-				out = append(out, wallet)
+				out = append(out, key)
 			}
 		}
 	}
@@ -180,7 +188,7 @@ func (t *memtable) Since(batch int64) *memtable {
 		}
 	}
 	for i := range t.shards {
-		for wallet, w := range t.shards[i].wallets {
+		for key, w := range t.shards[i].keys {
 			kept := recentFills{from: w.from}
 			for _, r := range w.fills {
 				if r.batch > batch {
@@ -192,7 +200,7 @@ func (t *memtable) Since(batch int64) *memtable {
 				out.dirty.Add(1)
 			}
 			if kept.fills != nil || kept.changed > 0 {
-				out.shards[i].wallets[wallet] = kept
+				out.shards[i].keys[key] = kept
 				out.rows.Add(int64(len(kept.fills)))
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // input is a segment that is merged with others.
 type input struct {
 	segment
-	skip     map[int32]bool // wallets whose rows are left out
+	skip     map[int32]bool // keys whose rows are left out
 	txBase   uint32         // where its transactions lie in the output
 	wideBase uint64
 }
@@ -25,7 +25,7 @@ var errTooManyTransactions = errors.New("more than four thousand million transac
 
 // merge writes the rows of all inputs to one file, made durable by sync.
 func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inputs []input, from int, sync func(*os.File) error) (err error) {
-	w, err := newWriter(path, k.format, from)
+	w, err := newWriter(path, k, from)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inpu
 			return err
 		}
 	}
-	for id := range m.wallets() {
-		if id%4096 == 0 && ctx.Err() != nil {
+	for key := range m.keys() {
+		if key%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := add(int32(id)); err != nil {
-			return fmt.Errorf("merge key %d: %w", id, err)
+		if err := add(int32(key)); err != nil {
+			return fmt.Errorf("merge key %d: %w", key, err)
 		}
 	}
 	if k.most == 0 {
@@ -106,7 +106,7 @@ type merger struct {
 	kind
 	w       *writer
 	inputs  []input
-	cursors []cursor // of the wallet being merged
+	cursors []cursor // of the key being merged
 	kept    []serving.Fill
 }
 
@@ -116,21 +116,21 @@ type cursor struct {
 	lo, hi int
 }
 
-// wallets is one more than the largest id with rows.
-func (m *merger) wallets() (n int) {
+// keys is one more than the largest key with rows.
+func (m *merger) keys() (n int) {
 	for i := range m.inputs {
-		n = max(n, m.inputs[i].wallets())
+		n = max(n, m.inputs[i].keys())
 	}
 	return n
 }
 
-// find puts what the inputs have of a wallet into heads.
-func (m *merger) find(id int32) (total int) {
+// find puts what the inputs have of a key into cursors.
+func (m *merger) find(key int32) (total int) {
 	m.cursors = m.cursors[:0]
 	for i := range m.inputs {
 		in := &m.inputs[i]
-		lo, hi := in.span(id)
-		if lo == hi || in.skip[id] {
+		lo, hi := in.span(key)
+		if lo == hi || in.skip[key] {
 			continue
 		}
 		m.cursors = append(m.cursors, cursor{in, lo, hi})
@@ -140,42 +140,42 @@ func (m *merger) find(id int32) (total int) {
 }
 
 // mergeNewest writes no more than the newest fills of a key.
-func (m *merger) mergeNewest(id int32) error {
-	left := min(m.find(id), m.most)
+func (m *merger) mergeNewest(key int32) error {
+	left := min(m.find(key), m.most)
 	if left == 0 {
 		return nil
 	}
 	m.kept = m.kept[:0]
 	for ; left > 0; left-- {
-		h := m.last()
+		h := m.last(key)
 		h.hi--
-		m.kept = append(m.kept, h.in.fill(h.in.row(h.hi)))
+		m.kept = append(m.kept, h.in.fill(&m.kind, key, h.in.row(h.hi)))
 	}
 	slices.Reverse(m.kept)
-	return m.w.addNewest(id, m.kept)
+	return m.w.addNewest(key, m.kept)
 }
 
-// last is the head with the newest fill.
-func (m *merger) last() (best *cursor) {
+// last is the cursor with the newest fill.
+func (m *merger) last(key int32) (best *cursor) {
 	for i := range m.cursors {
 		h := &m.cursors[i]
-		if h.lo < h.hi && (best == nil || h.in.compare(h.hi-1, best.in.segment, best.hi-1, &m.kind) > 0) {
+		if h.lo < h.hi && (best == nil || h.in.compare(&m.kind, key, h.hi-1, best.in.segment, best.hi-1) > 0) {
 			best = h
 		}
 	}
 	return best
 }
 
-func (m *merger) mergeWallet(id int32) error {
-	total := m.find(id)
+func (m *merger) mergeWallet(wallet int32) error {
+	total := m.find(wallet)
 	if total == 0 {
 		return nil
 	}
-	if err := m.w.beginWallet(id, uint64(total)); err != nil {
+	if err := m.w.beginKey(wallet, uint64(total)); err != nil {
 		return err
 	}
 	for len(m.cursors) > 1 {
-		if err := m.writeOldest(); err != nil {
+		if err := m.writeOldest(wallet); err != nil {
 			return err
 		}
 	}
@@ -183,11 +183,11 @@ func (m *merger) mergeWallet(id int32) error {
 }
 
 // writeOldest writes the first of what is left of several inputs.
-func (m *merger) writeOldest() error {
+func (m *merger) writeOldest(wallet int32) error {
 	best := 0
 	for i := 1; i < len(m.cursors); i++ {
 		x, y := &m.cursors[i], &m.cursors[best]
-		if x.in.compare(x.lo, y.in.segment, y.lo, &m.kind) < 0 {
+		if x.in.compare(&m.kind, wallet, x.lo, y.in.segment, y.lo) < 0 {
 			best = i
 		}
 	}

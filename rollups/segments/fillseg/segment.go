@@ -76,15 +76,15 @@ func (r segment) prefetch(lo, hi int) {
 	}
 }
 
-// wallets is one more than the largest wallet id with rows.
-func (r segment) wallets() int { return int(r.Counts[index]) - 1 }
+// keys is one more than the largest key with rows.
+func (r segment) keys() int { return int(r.Counts[index]) - 1 }
 
-// span gives the places of a wallet's rows; equal where it has none.
-func (r segment) span(wallet int32) (lo, hi int) {
-	if wallet < 0 || int(wallet) >= r.wallets() {
+// span gives the places of a key's rows; equal where it has none.
+func (r segment) span(key int32) (lo, hi int) {
+	if key < 0 || int(key) >= r.keys() {
 		return 0, 0
 	}
-	b := r.Bytes(index, int(wallet)*indexSize, (int(wallet)+2)*indexSize)
+	b := r.Bytes(index, int(key)*indexSize, (int(key)+2)*indexSize)
 	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[indexSize:])
 	if from > to || to > r.Counts[rows] {
 		panic(r.Damaged("index: rows %d to %d of %d", from, to, r.Counts[rows]))
@@ -106,15 +106,17 @@ func (r segment) widePart(w *row) []byte {
 	return r.Bytes(wide, at, at+wideSize)
 }
 
-// amounts sets all of f to the fill of a row but its transaction.
+// amounts sets all of f but its transaction and its wallet to the fill of a wallet's row.
 func (r segment) amounts(b []byte, f *serving.Fill) {
 	w := getRow(b)
 	w.unpackTo(f, r.widePart(&w))
+	f.Token = data.TokenID(w.other())
 }
 
-// fill gives the fill of a row.
-func (r segment) fill(w row) serving.Fill {
-	f := w.unpack(r.widePart(&w))
+// fill gives the fill of a key's row.
+func (r segment) fill(k *kind, key int32, w row) (f serving.Fill) {
+	w.unpackTo(&f, r.widePart(&w))
+	k.setIDs(&f, key, w.other())
 	f.Tx = r.hash(w.tx())
 	return f
 }
@@ -150,25 +152,25 @@ func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	return h
 }
 
-// compare orders fill i of r and fill j of o.
-func (r segment) compare(i int, o segment, j int, k *kind) int {
+// compare orders fill i of r and fill j of o, both of a key.
+func (r segment) compare(k *kind, key int32, i int, o segment, j int) int {
 	x, y := r.row(i), o.row(j)
 	if c := cmp.Compare(x.seconds(), y.seconds()); c != 0 {
 		return c
 	}
-	a, b := r.fill(x), o.fill(y)
+	a, b := r.fill(k, key, x), o.fill(k, key, y)
 	return k.order(&a, &b)
 }
 
-// below gives how many of the fills lo to hi come before f.
-func (r segment) below(lo, hi int, f *serving.Fill, k *kind) int {
+// below gives how many of the fills lo to hi of a key come before f.
+func (r segment) below(k *kind, key int32, lo, hi int, f *serving.Fill) int {
 	at := f.TS / second
 	return lo + sort.Search(hi-lo, func(i int) bool {
 		w := r.row(lo + i)
 		if w.seconds() != at {
 			return w.seconds() > at
 		}
-		g := r.fill(w)
+		g := r.fill(k, key, w)
 		return k.order(&g, f) >= 0
 	})
 }

@@ -4,12 +4,13 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"pmx/data"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
 
-// Store answers reads of one wallet from the file and the memtable. One goroutine calls
-// Open, Restart, Skip and Add, another Build; any number read.
+// Store is a file of fills in the order of some key, and the memtable beside it. One
+// goroutine calls Open, Restart, Skip and Add, another Build; any number read.
 type Store struct {
 	kind
 	segments.Store[*memtable]
@@ -18,17 +19,50 @@ type Store struct {
 	scratch     sync.Pool // of *tokenIndex
 }
 
-// kind says what of each key a store keeps.
+// WalletStore answers reads of one wallet.
+type WalletStore struct{ *Store }
+
+// TokenStore answers reads of the newest fills of one token.
+type TokenStore struct{ *Store }
+
+// kind says what a store is sorted by, and how much of each key it keeps. Nothing else
+// knows which id of a fill is the key and which one the rows hold.
 type kind struct {
-	most   int // so many newest fills; 0: all
-	names  serving.NameOrder
-	format *segments.Format
+	byToken bool // the key is the token, and the order that of a block; else the wallet, and the order its own
+	most    int  // so many newest fills of each key; 0: all
+	names   serving.NameOrder
+	format  *segments.Format
+}
+
+// key is the id that the file is sorted by.
+func (k *kind) key(f *serving.Fill) int32 {
+	if k.byToken {
+		return int32(f.Token)
+	}
+	return int32(f.Wallet)
+}
+
+// other is the id that a row holds.
+func (k *kind) other(f *serving.Fill) int32 {
+	if k.byToken {
+		return int32(f.Wallet)
+	}
+	return int32(f.Token)
+}
+
+// setIDs gives a fill the ids that key and other were read from.
+func (k *kind) setIDs(f *serving.Fill, key, other int32) {
+	if k.byToken {
+		f.Token, f.Wallet = data.TokenID(key), data.WalletID(other)
+		return
+	}
+	f.Wallet, f.Token = data.WalletID(key), data.TokenID(other)
 }
 
 // order is a total order of the fills of one key, oldest first, which begins with
 // their time. No function value: what that is given would be on the heap.
 func (k *kind) order(x, y *serving.Fill) int {
-	if k.most > 0 {
+	if k.byToken {
 		return x.CompareInBlock(y, k.names)
 	}
 	return x.Compare(y, k.names)
@@ -41,17 +75,17 @@ const (
 	maxBufferNewest = 500_000
 )
 
-// New gives a store of every wallet's fills with its file at path, whose folder must
-// exist. It knows nothing until Open or Restart. names must know every wallet and token
-// of a fill before the store is given the fill, or opens a file that has it.
-func New(path string, names serving.NameOrder) *Store {
-	return newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)
+// NewWalletStore gives a store of every wallet's fills with its file at path, whose folder
+// must exist. It knows nothing until Open or Restart. names must know every wallet and
+// token of a fill before the store is given the fill, or opens a file that has it.
+func NewWalletStore(path string, names serving.NameOrder) WalletStore {
+	return WalletStore{newStore(path, kind{names: names, format: wholeFormat}, maxBufferFills)}
 }
 
-// NewNewest gives a store of the newest fills of every key, most of each, as they lie
-// in their block.
-func NewNewest(path string, names serving.NameOrder, most int) *Store {
-	return newStore(path, kind{most: most, names: names, format: newestFormat(most)}, maxBufferNewest)
+// NewTokenStore gives a store of the newest fills of every token, most of each, as they
+// lie in their block.
+func NewTokenStore(path string, names serving.NameOrder, most int) TokenStore {
+	return TokenStore{newStore(path, kind{byToken: true, most: most, names: names, format: newestFormat(most)}, maxBufferNewest)}
 }
 
 func newStore(path string, k kind, slice int) *Store {
@@ -72,11 +106,11 @@ func (s *Store) Skip(batch int64) error {
 	return s.Store.Skip(batch, func(m *memtable) bool { return m.dirty.Load() == 0 })
 }
 
-// Batch is what an import changed of the wallets' fills.
+// Batch is what an import changed of the fills.
 type Batch struct {
 	Number   int64
-	Fills    map[int32][]serving.Fill // by wallet; Add puts them in order
-	Replaced []int32                  // wallets of which a fill was taken out, once for each fill
+	Fills    []serving.Fill // in any order; Add changes it
+	Replaced []serving.Fill // those that were taken out
 }
 
 // Add takes an import in, which must be later than those before.
@@ -101,11 +135,11 @@ func (s *Store) Facts() (n int64) {
 // Stats is what a store holds.
 type Stats struct {
 	Idle   bool  // neither Open nor Restart was called, or it was closed
-	Ready  bool  // the store has every fill up to Through, but for the dirty wallets
+	Ready  bool  // the store has every fill up to Through, but for the dirty keys
 	Stored int64 // fills in the file
 	Bytes  int64 // of the file
 	Recent int64 // fills in the memtable
-	Dirty  int64 // wallets of which a fill in the file was replaced
+	Dirty  int64 // keys of which a fill in the file was replaced
 	// Damage is what is wrong with the file that the next Build takes the place of; nil:
 	// nothing is known of any.
 	Damage error
@@ -124,26 +158,26 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// recentOf gives what came in of a wallet; false where the store does not have the wallet
-// up to batch, as it does not of a batch from before the file.
-func recentOf(st *segments.State[*memtable], wallet int32, batch int64) (w recentFills, ok bool) {
+// recentOf gives what came in of a key; false where the store does not have the key up
+// to batch, as it does not of a batch from before the file.
+func recentOf(st *segments.State[*memtable], key int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {
 		return w, false
 	}
-	w = st.Mem.of(wallet)
+	w = st.Mem.of(key)
 	return w, w.changed == 0 && batch >= w.from
 }
 
-// lookup begins a read; nil where the store does not have the wallet up to batch. The
+// lookup begins a read; nil where the store does not have the key up to batch. The
 // caller releases the state.
-func (s *Store) lookup(wallet int32, batch int64) (*segments.State[*memtable], lookup) {
+func (s *Store) lookup(key int32, batch int64) (*segments.State[*memtable], lookup) {
 	for {
 		st := s.State()
-		w, ok := recentOf(st, wallet, batch)
+		w, ok := recentOf(st, key, batch)
 		if !ok {
 			return nil, lookup{}
 		}
-		v := lookup{kind: &s.kind, wallet: wallet, recent: w.fills, after: st.Covered(), upTo: batch}
+		v := lookup{kind: &s.kind, key: key, recent: w.fills, after: st.Covered(), upTo: batch}
 		if st.File == nil {
 			return st, v
 		}
@@ -154,24 +188,11 @@ func (s *Store) lookup(wallet int32, batch int64) (*segments.State[*memtable], l
 	}
 }
 
-// Compare is the order of a key's fills, oldest first.
-func (s *Store) Compare(x, y *serving.Fill) int { return s.order(x, y) }
-
-// Has tells whether a wallet's fills of imports up to batch are in the store.
-func (s *Store) Has(wallet int32, batch int64) bool {
-	_, ok := recentOf(s.State(), wallet, batch)
-	return ok
-}
-
-// Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
-// batch; those before after where it is given. False where they are not in the store, as
-// those are not that a store of the newest left out.
-func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
-	if s.most > 0 && (n > s.most || after != nil) {
-		return dst, false
-	}
+// fills adds the n newest fills of a key to dst, newest first, of imports up to batch;
+// those before after where it is given. False where they are not in the store.
+func (s *Store) fills(dst []serving.Fill, key int32, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
-	st, v := s.lookup(wallet, batch)
+	st, v := s.lookup(key, batch)
 	if st == nil {
 		return dst, false
 	}
@@ -180,14 +201,40 @@ func (s *Store) Fills(dst []serving.Fill, wallet int32, batch int64, after *serv
 	return v.fills(dst, after, n), true
 }
 
-// Tokens adds what a wallet did with each token to dst, in no order. A store of the
-// newest fills has no sums.
-func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out []serving.TokenSum, ok bool) {
-	if s.most > 0 {
+// Compare is the order of a token's fills, oldest first.
+func (s TokenStore) Compare(x, y *serving.Fill) int { return s.order(x, y) }
+
+// Has tells whether a token's newest fills of imports up to batch are in the store.
+func (s TokenStore) Has(token data.TokenID, batch int64) bool {
+	_, ok := recentOf(s.State(), int32(token), batch)
+	return ok
+}
+
+// Newest adds the n newest fills of a token to dst, newest first, of imports up to batch.
+// False where they are not in the store, as more than it keeps are not.
+func (s TokenStore) Newest(dst []serving.Fill, token data.TokenID, batch int64, n int) (out []serving.Fill, ok bool) {
+	if n > s.most {
 		return dst, false
 	}
+	return s.fills(dst, int32(token), batch, nil, n)
+}
+
+// Has tells whether a wallet's fills of imports up to batch are in the store.
+func (s WalletStore) Has(wallet data.WalletID, batch int64) bool {
+	_, ok := recentOf(s.State(), int32(wallet), batch)
+	return ok
+}
+
+// Fills adds the n newest fills of a wallet to dst, newest first, of imports up to
+// batch; those before after where it is given. False where they are not in the store.
+func (s WalletStore) Fills(dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill, n int) (out []serving.Fill, ok bool) {
+	return s.fills(dst, int32(wallet), batch, after, n)
+}
+
+// Tokens adds what a wallet did with each token to dst, in no order.
+func (s WalletStore) Tokens(dst []serving.TokenSum, wallet data.WalletID, batch int64) (out []serving.TokenSum, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
-	st, v := s.lookup(wallet, batch)
+	st, v := s.lookup(int32(wallet), batch)
 	if st == nil {
 		return dst, false
 	}
@@ -202,13 +249,10 @@ func (s *Store) Tokens(dst []serving.TokenSum, wallet int32, batch int64) (out [
 }
 
 // Days gives what a wallet traded on each UTC day, oldest first, in the memory of
-// dst. A store of the newest fills has no sums.
-func (s *Store) Days(dst []serving.DaySum, wallet int32, batch int64) (out []serving.DaySum, ok bool) {
-	if s.most > 0 {
-		return dst, false
-	}
+// dst.
+func (s WalletStore) Days(dst []serving.DaySum, wallet data.WalletID, batch int64) (out []serving.DaySum, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
-	st, v := s.lookup(wallet, batch)
+	st, v := s.lookup(int32(wallet), batch)
 	if st == nil {
 		return dst, false
 	}

@@ -22,39 +22,43 @@ import (
 // scrambled is an order of names that is not the one of numbers.
 type scrambled struct{}
 
-func (scrambled) CompareTokens(a, b int32) int  { return scrambledOrder(a, b) }
-func (scrambled) CompareWallets(a, b int32) int { return scrambledOrder(a, b) }
+func (scrambled) CompareTokens(a, b data.TokenID) int   { return scrambledOrder(a, b) }
+func (scrambled) CompareWallets(a, b data.WalletID) int { return scrambledOrder(a, b) }
 
-func scrambledOrder(a, b int32) int {
+func scrambledOrder[T ~int32](a, b T) int {
 	return cmp.Compare(bits.Reverse32(uint32(a)), bits.Reverse32(uint32(b)))
 }
 
 // fact is a fill in the database of a test.
 type fact struct {
-	wallet int32
-	batch  int64
+	batch int64
 	serving.Fill
 }
 
-// world is a database of facts and a store beside it.
+// world is a database of facts and the stores beside it.
 type world struct {
 	t     *rapid.T
 	dir   string
-	store *Store
-	few   *Store // the newest three of each wallet, in another order
+	store WalletStore
+	few   TokenStore // the newest three of each token
 	facts []fact
 	batch int64
 }
 
-const wallets = 5
+const wallets, tokenIDs = 5, 91
 
 func (w *world) fill() serving.Fill {
 	amount := func(name string) data.Micro {
 		return data.Micro(rapid.SampledFrom([]int64{0, 1, 2, 1_500_000, maxUSD, maxUSD + 1, 1e15}).Draw(w.t, name))
 	}
+	token := data.TokenID(rapid.IntRange(0, tokenIDs-1).Draw(w.t, "token"))
+	if rapid.Bool().Draw(w.t, "a token of many fills") {
+		token %= 4
+	}
 	f := serving.Fill{
+		Wallet:   data.WalletID(rapid.IntRange(0, wallets-1).Draw(w.t, "wallet")),
 		TS:       1_700_000_000_000_000 + int64(rapid.IntRange(0, 5).Draw(w.t, "ts"))*40_000_000_000 + int64(rapid.IntRange(0, 1).Draw(w.t, "µs")),
-		Token:    int32(rapid.IntRange(0, 90).Draw(w.t, "token")),
+		Token:    token,
 		Side:     data.Side(rapid.IntRange(0, 1).Draw(w.t, "side")),
 		Role:     data.Role(rapid.IntRange(0, 2).Draw(w.t, "role")),
 		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, maxLogIndex, maxLogIndex + 1}).Draw(w.t, "log")),
@@ -69,45 +73,34 @@ func (w *world) fill() serving.Fill {
 // add imports fills; some replace one that was there.
 func (w *world) add() {
 	w.batch++
-	b := Batch{Number: w.batch, Fills: map[int32][]serving.Fill{}}
+	b := Batch{Number: w.batch}
 	for range rapid.IntRange(0, 40).Draw(w.t, "fills") {
-		wallet := int32(rapid.IntRange(0, wallets-1).Draw(w.t, "wallet"))
 		f := w.fill()
-		if slices.ContainsFunc(w.facts, func(o fact) bool { return o.wallet == wallet && o.Compare(&f, scrambled{}) == 0 }) {
+		if slices.ContainsFunc(w.facts, func(o fact) bool { return o.Wallet == f.Wallet && o.Compare(&f, scrambled{}) == 0 }) {
 			continue
 		}
-		w.facts = append(w.facts, fact{wallet, w.batch, f})
-		b.Fills[wallet] = append(b.Fills[wallet], f)
+		w.facts = append(w.facts, fact{w.batch, f})
+		b.Fills = append(b.Fills, f)
 	}
 	if n := len(w.facts); n > 0 && rapid.IntRange(0, 3).Draw(w.t, "replace") == 0 {
 		i := rapid.IntRange(0, n-1).Draw(w.t, "which")
 		if o := w.facts[i]; o.batch < w.batch {
 			w.facts = slices.Delete(w.facts, i, i+1)
+			b.Replaced = append(b.Replaced, o.Fill)
 			o.batch, o.Role, o.Fee = w.batch, data.Taker, 5
 			w.facts = append(w.facts, o)
-			b.Fills[o.wallet] = append(b.Fills[o.wallet], o.Fill)
-			b.Replaced = append(b.Replaced, o.wallet)
+			b.Fills = append(b.Fills, o.Fill)
 		}
 	}
-	w.both(b)
-}
-
-// both adds a batch to both stores, which put fills in their own order.
-func (w *world) both(b Batch) {
-	other := b
-	other.Fills = map[int32][]serving.Fill{}
-	for wallet, fills := range b.Fills {
-		other.Fills[wallet] = slices.Clone(fills)
-	}
 	w.store.Add(b)
-	w.few.Add(other)
+	w.few.Add(b)
 }
 
 // of gives a wallet's facts up to a batch, oldest first.
-func (w *world) of(wallet int32, batch int64) []serving.Fill {
+func (w *world) of(wallet data.WalletID, batch int64) []serving.Fill {
 	var out []serving.Fill
 	for _, f := range w.facts {
-		if f.wallet == wallet && f.batch <= batch {
+		if f.Wallet == wallet && f.batch <= batch {
 			out = append(out, f.Fill)
 		}
 	}
@@ -116,14 +109,14 @@ func (w *world) of(wallet int32, batch int64) []serving.Fill {
 }
 
 func (w *world) build() {
-	w.buildOne(w.store)
-	w.buildOne(w.few)
+	w.buildOne(w.store.Store)
+	w.buildOne(w.few.Store)
 	if s := w.store.Stats(); s.Stored != int64(len(w.facts)) {
 		w.t.Fatalf("after a build of %d fills: %+v", len(w.facts), s)
 	}
 	kept := 0
-	for wallet := range int32(wallets) {
-		kept += len(w.newest(wallet, w.batch))
+	for token := range data.TokenID(tokenIDs) {
+		kept += len(w.newest(token, w.batch))
 	}
 	if s := w.few.Stats(); s.Stored != int64(kept) || int(w.few.State().File.Counts[txs]) > kept {
 		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
@@ -133,12 +126,10 @@ func (w *world) build() {
 func (w *world) buildOne(store *Store) {
 	p := store.Plan()
 	p.ImportLogHash, p.Facts = 77, int64(len(w.facts))
-	err := store.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
+	err := store.Build(context.Background(), p, func(add func(int64, *serving.Fill) error) error {
 		for _, f := range w.facts {
-			if p.Wants(f.wallet, f.batch) {
-				if err := add(f.wallet, &f.Fill); err != nil {
-					return err
-				}
+			if err := add(f.batch, &f.Fill); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -151,12 +142,17 @@ func (w *world) buildOne(store *Store) {
 	}
 }
 
-// mostFew is how many fills of a wallet the other store keeps.
+// mostFew is how many fills of a token the other store keeps.
 const mostFew = 3
 
-// newest gives a wallet's newest facts up to a batch in the order of the other store.
-func (w *world) newest(wallet int32, batch int64) []serving.Fill {
-	list := w.of(wallet, batch)
+// newest gives a token's newest facts up to a batch.
+func (w *world) newest(token data.TokenID, batch int64) []serving.Fill {
+	var list []serving.Fill
+	for _, f := range w.facts {
+		if f.Token == token && f.batch <= batch {
+			list = append(list, f.Fill)
+		}
+	}
 	slices.SortFunc(list, func(x, y serving.Fill) int { return y.CompareInBlock(&x, scrambled{}) })
 	return list[:min(len(list), mostFew)]
 }
@@ -167,7 +163,7 @@ func (w *world) restart() {
 		w.t.Fatal(err)
 	}
 	w.open()
-	for _, store := range []*Store{w.store, w.few} {
+	for _, store := range []*Store{w.store.Store, w.few.Store} {
 		w.reopen(store)
 	}
 }
@@ -192,10 +188,10 @@ func (w *world) reopen(store *Store) {
 		return
 	}
 	for n := store.Through() + 1; n <= w.batch; n++ {
-		b := Batch{Number: n, Fills: map[int32][]serving.Fill{}}
+		b := Batch{Number: n}
 		for _, f := range w.facts {
 			if f.batch == n {
-				b.Fills[f.wallet] = append(b.Fills[f.wallet], f.Fill)
+				b.Fills = append(b.Fills, f.Fill)
 			}
 		}
 		store.Add(b)
@@ -203,20 +199,20 @@ func (w *world) reopen(store *Store) {
 }
 
 func (w *world) open() {
-	w.store = New(filepath.Join(w.dir, "wallets.seg"), scrambled{})
-	w.few = NewNewest(filepath.Join(w.dir, "few.seg"), scrambled{}, mostFew)
-	for _, s := range []*Store{w.store, w.few} {
+	w.store = NewWalletStore(filepath.Join(w.dir, "wallets.seg"), scrambled{})
+	w.few = NewTokenStore(filepath.Join(w.dir, "few.seg"), scrambled{}, mostFew)
+	for _, s := range []*Store{w.store.Store, w.few.Store} {
 		s.heavyFrom, s.bufferFills, s.Sync = 8, 16, func(*os.File) error { return nil }
 	}
 }
 
 func (w *world) check() {
-	for _, store := range []*Store{w.store, w.few} {
+	for _, store := range []*Store{w.store.Store, w.few.Store} {
 		if store.Stats().Ready && store.Facts() != int64(len(w.facts)) {
 			w.t.Fatalf("%d facts, want %d", store.Facts(), len(w.facts))
 		}
 	}
-	for wallet := range int32(wallets + 1) {
+	for wallet := range data.WalletID(wallets + 1) {
 		want := w.of(wallet, w.batch)
 		got, ok := w.store.Fills(nil, wallet, w.batch, nil, len(w.facts)+1)
 		if ok != w.store.Has(wallet, w.batch) {
@@ -238,21 +234,21 @@ func (w *world) check() {
 
 // checkFew holds what the other store gives of this batch and those before.
 func (w *world) checkFew() {
-	for wallet := range int32(wallets + 1) {
+	for token := range data.TokenID(tokenIDs + 1) {
 		for batch := w.batch - 3; batch <= w.batch; batch++ {
-			want := w.newest(wallet, batch)
-			got, ok := w.few.Fills(nil, wallet, batch, nil, mostFew)
-			if ok != w.few.Has(wallet, batch) {
-				w.t.Fatal("Has and Fills disagree")
+			want := w.newest(token, batch)
+			got, ok := w.few.Newest(nil, token, batch, mostFew)
+			if ok != w.few.Has(token, batch) {
+				w.t.Fatal("Has and Newest disagree")
 			}
 			if ok {
 				same(w.t, fmt.Sprint("newest of batch ", batch), want, got)
 			}
-			if got, ok = w.few.Fills(nil, wallet, batch, nil, 1); ok {
+			if got, ok = w.few.Newest(nil, token, batch, 1); ok {
 				same(w.t, "the newest", want[:min(len(want), 1)], got)
 			}
 		}
-		if _, ok := w.few.Fills(nil, wallet, w.batch, nil, mostFew+1); ok {
+		if _, ok := w.few.Newest(nil, token, w.batch, mostFew+1); ok {
 			w.t.Fatal("more than are kept are at hand")
 		}
 	}
@@ -268,7 +264,7 @@ func same[T comparable](t *rapid.T, what string, want, got []T) {
 }
 
 // pages walks through a wallet's fills in pages.
-func (w *world) pages(wallet int32, newest []serving.Fill) {
+func (w *world) pages(wallet data.WalletID, newest []serving.Fill) {
 	n := rapid.IntRange(1, 7).Draw(w.t, "page")
 	var seen []serving.Fill
 	var after *serving.Fill
@@ -283,8 +279,8 @@ func (w *world) pages(wallet int32, newest []serving.Fill) {
 	same(w.t, "walk", newest, seen)
 }
 
-func (w *world) sums(wallet int32, fills []serving.Fill) {
-	byToken := map[int32]*serving.TokenSum{}
+func (w *world) sums(wallet data.WalletID, fills []serving.Fill) {
+	byToken := map[data.TokenID]*serving.TokenSum{}
 	var wantDays []serving.DaySum
 	for _, f := range fills {
 		if byToken[f.Token] == nil {
@@ -334,9 +330,9 @@ func TestStoreAndFactsGiveTheSameRows(t *testing.T) {
 // A fill whose amounts need every bit comes back as it was.
 func TestRowsKeepEveryBit(t *testing.T) {
 	const last = (epoch + maxTime) * second
-	most := serving.Fill{TS: last, Token: maxToken, Side: data.Sell, Role: data.Taker, LogIndex: maxLogIndex, Repeat: 1,
+	most := serving.Fill{TS: last, Wallet: 7, Token: maxID, Side: data.Sell, Role: data.Taker, LogIndex: maxLogIndex, Repeat: 1,
 		Shares: maxUSD, USD: maxUSD, Fee: maxFee}
-	first := serving.Fill{TS: epoch * second, LogIndex: data.NoIndex, Repeat: 1}
+	first := serving.Fill{TS: epoch * second, Wallet: 7, LogIndex: data.NoIndex, Repeat: 1}
 	fills := []serving.Fill{first, most}
 	for _, change := range []func(f *serving.Fill){
 		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = maxUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
@@ -347,53 +343,54 @@ func TestRowsKeepEveryBit(t *testing.T) {
 		change(&f)
 		fills = append(fills, f)
 	}
+	k := kind{}
 	for _, f := range fills {
-		r, err := pack(&f, noTx, 0)
+		r, err := k.pack(&f, noTx, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		part := appendWide(nil, &f)
-		if got := r.unpack(part); got != f {
+		var got serving.Fill
+		r.unpackTo(&got, part)
+		if k.setIDs(&got, 7, r.other()); got != f {
 			t.Errorf("got  %+v\nwant %+v", got, f)
 		}
 		if r.wide() == fits(&f) {
 			t.Errorf("%+v: wide %v", f, r.wide())
 		}
 	}
-	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: maxToken + 1}} {
-		if _, err := pack(&f, 0, 0); err == nil {
+	for _, f := range []serving.Fill{{TS: epoch*second - 1}, {TS: last + second}, {TS: last, Token: -1}, {TS: last, Token: maxID + 1}} {
+		if _, err := k.pack(&f, 0, 0); err == nil {
 			t.Errorf("%+v was packed", f)
 		}
 	}
 }
 
 // made gives a store with a built file of n fills.
-func made(t *testing.T, n int) *Store {
+func made(t *testing.T, n int) WalletStore {
 	t.Helper()
-	s := New(filepath.Join(t.TempDir(), "wallets.seg"), scrambled{})
+	s := NewWalletStore(filepath.Join(t.TempDir(), "wallets.seg"), scrambled{})
 	if err := s.Restart(-1, true); err != nil {
 		t.Fatal(err)
 	}
-	grow(t, s, 0, n)
+	grow(t, s.Store, 0, n)
 	return s
 }
 
 // grow adds a batch of n fills and builds.
 func grow(t *testing.T, s *Store, batch int64, n int) {
 	t.Helper()
-	facts := map[int32][]serving.Fill{}
-	for i := range n {
-		facts[int32(i%7)] = append(facts[int32(i%7)], serving.Fill{TS: epoch*second + batch*1e9 + int64(i), Tx: data.Hash{byte(i), byte(batch)}, Token: int32(i % 3), Repeat: 1, Shares: 1})
+	facts := make([]serving.Fill, n)
+	for i := range facts {
+		facts[i] = serving.Fill{TS: epoch*second + batch*1e9 + int64(i), Tx: data.Hash{byte(i), byte(batch)}, Wallet: data.WalletID(i % 7), Token: data.TokenID(i % 3), Repeat: 1, Shares: 1}
 	}
 	s.Add(Batch{Number: batch, Fills: facts})
 	p := s.Plan()
 	p.ImportLogHash = 5
-	err := s.Build(context.Background(), p, func(add func(int32, *serving.Fill) error) error {
-		for wallet, fills := range facts {
-			for i := range fills {
-				if err := add(wallet, &fills[i]); err != nil {
-					return err
-				}
+	err := s.Build(context.Background(), p, func(add func(int64, *serving.Fill) error) error {
+		for i := range facts {
+			if err := add(batch, &facts[i]); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -19,9 +19,10 @@ import (
 const heavyFills = 20_000
 
 // writer writes a segment front to back: first the bytes of txs and wide, then the
-// rows of one wallet after the other.
+// rows of one key after the other.
 type writer struct {
 	*segments.Writer
+	kind      *kind
 	heavy     []byte
 	index     []byte
 	tokens    spill
@@ -35,7 +36,7 @@ type writer struct {
 
 // sums add the rows of one wallet up.
 type sums struct {
-	tokens map[int32]*serving.TokenSum
+	tokens map[data.TokenID]*serving.TokenSum
 	days   []serving.DaySum
 }
 
@@ -54,29 +55,29 @@ func (s *sums) add(f *serving.Fill) {
 
 // newWriter begins a segment at path that keeps the sums of wallets of from fills or
 // more.
-func newWriter(path string, format *segments.Format, from int) (*writer, error) {
-	f, err := segments.Create(path, format)
+func newWriter(path string, k *kind, from int) (*writer, error) {
+	f, err := segments.Create(path, k.format)
 	if err != nil {
 		return nil, err
 	}
-	return &writer{Writer: f, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
+	return &writer{Writer: f, kind: k, heavyFrom: from, tokens: spill{path: path + ".tokens"}, days: spill{path: path + ".days"},
 		wide: spill{path: path + ".wide"}, rows: spill{path: path + ".rows"}}, nil
 }
 
-// beginWallet begins the rows of a wallet, of which there will be n; wallets come in
-// ascending order.
-func (w *writer) beginWallet(id int32, n uint64) error {
-	if err := w.endWallet(); err != nil {
+// beginKey begins the rows of a key, of which there will be n; keys come in ascending
+// order.
+func (w *writer) beginKey(key int32, n uint64) error {
+	if err := w.endKey(); err != nil {
 		return err
 	}
-	for len(w.index) <= int(id)*indexSize {
+	for len(w.index) <= int(key)*indexSize {
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
 	}
 	if n >= uint64(w.heavyFrom) {
-		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(id))
+		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(key))
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
 		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
-		w.sums = &sums{tokens: map[int32]*serving.TokenSum{}}
+		w.sums = &sums{tokens: map[data.TokenID]*serving.TokenSum{}}
 	}
 	return nil
 }
@@ -84,21 +85,23 @@ func (w *writer) beginWallet(id int32, n uint64) error {
 // fill adds one row of the wallet; wide is its wide part.
 func (w *writer) fill(r *row, wide []byte) error {
 	if w.sums != nil {
-		f := r.unpack(wide)
+		var f serving.Fill
+		r.unpackTo(&f, wide)
+		f.Token = data.TokenID(r.other())
 		w.sums.add(&f)
 	}
 	var text [rowSize]byte
 	return w.Add(rows, r.append(text[:0]))
 }
 
-// endWallet writes the sums of a heavy wallet.
-func (w *writer) endWallet() error {
+// endKey writes the sums of a heavy wallet.
+func (w *writer) endKey() error {
 	s := w.sums
 	if s == nil {
 		return nil
 	}
 	w.sums = nil
-	ids := make([]int32, 0, len(s.tokens))
+	ids := make([]data.TokenID, 0, len(s.tokens))
 	for id := range s.tokens {
 		ids = append(ids, id)
 	}
@@ -122,7 +125,7 @@ func (w *writer) endWallet() error {
 // addNewest adds the rows of a key to a file of the newest fills, oldest first; keys come
 // in ascending order.
 func (w *writer) addNewest(key int32, fills []serving.Fill) error {
-	if err := w.beginWallet(key, 0); err != nil {
+	if err := w.beginKey(key, 0); err != nil {
 		return err
 	}
 	w.hashes = w.hashes[:0]
@@ -132,7 +135,7 @@ func (w *writer) addNewest(key int32, fills []serving.Fill) error {
 		if err != nil {
 			return err
 		}
-		r, err := pack(f, tx, w.wide.entries(wideSize))
+		r, err := w.kind.pack(f, tx, w.wide.entries(wideSize))
 		if err != nil {
 			return err
 		}
@@ -172,7 +175,7 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 // finish writes what is left and the header, makes the file durable with sync and
 // closes it.
 func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
-	err := w.endWallet()
+	err := w.endKey()
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
