@@ -211,3 +211,58 @@ func TestCompressionIsToldByContent(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedCompressionIsNamed: what is wrong with a compressed file is said in words,
+// and several members of gzip, or frames of zstd, are one text.
+func TestDamagedCompressionIsNamed(t *testing.T) {
+	content := strings.Repeat("proxyWallet,side,asset,size,price,timestamp,1234567\n", 3000)
+	pack := map[string]func(string) string{
+		"gzip": func(s string) string {
+			var out bytes.Buffer
+			w := gzip.NewWriter(&out)
+			_, err := w.Write([]byte(s))
+			if err := errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
+		},
+		"zstd": func(s string) string {
+			w, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(w.EncodeAll([]byte(s), nil))
+		},
+	}
+	for name, pack := range pack {
+		whole := pack(content)
+		flipped := []byte(whole)
+		flipped[len(flipped)-6] ^= 0x40
+		for odd, want := range map[string]string{
+			whole:                                  "",
+			whole + whole:                          "",
+			whole[:len(whole)-9]:                   "it was cut off",
+			whole[:len(whole)/2]:                   "it was cut off",
+			string(flipped):                        "data is damaged",
+			whole + "garbage behind it":            "something else follows it",
+			whole + whole + "\x00\x00\x00\x00\x00": "something else follows it",
+			whole + whole[:3]:                      "it was cut off",
+		} {
+			r, err := feeds.Open(text(t, "f", odd))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got, err := io.ReadAll(r)
+			if want == "" && (err != nil || strings.ReplaceAll(string(got), content, "") != "") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s of %d bytes, %d whole: %v, want %q", name, len(odd), len(whole), err, want)
+			}
+			if r.Close() != nil {
+				t.Error("not closed")
+			}
+		}
+	}
+	path := text(t, "f.csv.gz", pack["gzip"](content)+"x")
+	if _, err := feeds.ReadHead(path); err != nil {
+		t.Error(err) // the head is fine
+	}
+}

@@ -3,7 +3,6 @@ package feeds
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"pmx/data"
@@ -29,7 +27,7 @@ func Open(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := decompress(file)
+	r, err := unpack(file)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
@@ -43,46 +41,6 @@ func openRegular(path string) (*os.File, error) {
 		return nil, fmt.Errorf("%w; give standard input as -", err)
 	}
 	return file, err
-}
-
-// plain is a decompressor together with what lies under it.
-type plain struct {
-	io.Reader
-	close []func() error
-}
-
-func (p *plain) Close() error {
-	var err error
-	for _, c := range p.close {
-		err = errors.Join(err, c())
-	}
-	return err
-}
-
-func decompress(file *os.File) (io.ReadCloser, error) {
-	magic := make([]byte, 4)
-	n, err := io.ReadFull(file, magic)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	switch magic = magic[:n]; {
-	case bytes.HasPrefix(magic, []byte{0x1F, 0x8B}):
-		z, err := gzip.NewReader(file)
-		if err != nil {
-			return nil, err
-		}
-		return &plain{z, []func() error{z.Close, file.Close}}, nil
-	case bytes.Equal(magic, []byte{0x28, 0xB5, 0x2F, 0xFD}):
-		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		return &plain{z, []func() error{func() error { z.Close(); return nil }, file.Close}}, nil
-	}
-	return file, nil
 }
 
 // ReadHead works out the format of the file at path and what its first record

@@ -1,0 +1,149 @@
+package feeds
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// How the compressed files begin that are unpacked.
+var (
+	gzipMagic = []byte{0x1F, 0x8B}
+	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
+)
+
+// unpacked is a decompressor together with what lies under it.
+type unpacked struct {
+	io.Reader
+	close []func() error
+}
+
+// Close closes both.
+func (u *unpacked) Close() error {
+	var err error
+	for _, c := range u.close {
+		err = errors.Join(err, c())
+	}
+	return err
+}
+
+// unpack takes the compression off a file, which is given back where it has none.
+func unpack(file *os.File) (io.ReadCloser, error) {
+	magic := make([]byte, len(zstdMagic))
+	n, err := io.ReadFull(file, magic)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	switch magic = magic[:n]; {
+	case bytes.HasPrefix(magic, gzipMagic):
+		z := &gunzip{from: bufio.NewReaderSize(file, 1<<16)}
+		if err := z.begin(); err != nil {
+			return nil, packedError("gzip", err)
+		}
+		return &unpacked{named{"gzip", z}, []func() error{file.Close}}, nil
+	case bytes.Equal(magic, zstdMagic):
+		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return &unpacked{named{"zstd", z}, []func() error{func() error { z.Close(); return nil }, file.Close}}, nil
+	}
+	return file, nil
+}
+
+// errBehind is of a compressed file that goes on behind its end.
+var errBehind = errors.New("something else follows it")
+
+// gunzip reads the members of a gzip file one after another. It tells an end that is
+// missing from something else behind it: the usual reader takes that for a member too.
+type gunzip struct {
+	from   *bufio.Reader
+	member *gzip.Reader
+}
+
+// begin opens the first member.
+func (g *gunzip) begin() (err error) {
+	if g.member, err = gzip.NewReader(g.from); err == nil {
+		g.member.Multistream(false)
+	}
+	return err
+}
+
+// Read gives the text of all members.
+func (g *gunzip) Read(p []byte) (int, error) {
+	for {
+		n, err := g.member.Read(p)
+		if !errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if n > 0 { // what follows is looked at next time
+			return n, nil
+		}
+		next, err := g.from.Peek(len(gzipMagic))
+		switch {
+		case len(next) == 0 && err != nil:
+			return 0, err // io.EOF: the last member is read
+		case !bytes.Equal(next, gzipMagic):
+			return 0, errBehind
+		}
+		if err := g.member.Reset(g.from); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		g.member.Multistream(false)
+	}
+}
+
+// named puts the errors of a decompressor into words.
+type named struct {
+	format string
+	r      io.Reader
+}
+
+// Read reads on.
+func (u named) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	return n, packedError(u.format, err)
+}
+
+// packedError says what is wrong with a compressed file. Errors of the system stay what
+// they are.
+func packedError(format string, err error) error {
+	var system *fs.PathError
+	what := format + " data is damaged"
+	switch {
+	case err == nil || errors.Is(err, io.EOF) || errors.As(err, &system):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		what = "file ends inside its " + format + " data: it was cut off, or a few bytes too many are at its end"
+		if format == "gzip" {
+			what = "file ends inside its gzip data: it was cut off"
+		}
+	case errors.Is(err, errBehind), errors.Is(err, zstd.ErrMagicMismatch):
+		what = format + " data is whole, but something else follows it: the file is damaged, or two were put together"
+	}
+	return &packError{"the " + what, err}
+}
+
+// packError is what is wrong with a compressed file.
+type packError struct {
+	what  string
+	cause error
+}
+
+// Error says what is wrong in words of its own.
+func (e *packError) Error() string { return e.what }
+
+// Unwrap gives the error of the decompressor.
+func (e *packError) Unwrap() error { return e.cause }
