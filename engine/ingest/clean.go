@@ -64,7 +64,10 @@ func (j *fileImport) writer(to io.Writer) (write func(*record) error, end func()
 		return func(r *record) error { return w.Write(r.cells) }, func() error { w.Flush(); return w.Error() }, nil
 	case data.NDJSON:
 		write = func(r *record) error {
-			_, err := to.Write(append(r.raw, '\n'))
+			if err := beginNumbered(to, r.kept, r.raw); err != nil {
+				return err
+			}
+			_, err := to.Write([]byte("\n"))
 			return err
 		}
 		return write, func() error { return nil }, nil

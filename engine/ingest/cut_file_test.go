@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	gocmp "cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -37,8 +38,16 @@ type intake struct {
 
 func open(t testing.TB) *intake {
 	t.Helper()
+	return openThreads(t, 0)
+}
+
+// openThreads is open with so many threads in the database, as usual for 0.
+func openThreads(t testing.TB, threads int) *intake {
+	t.Helper()
 	dir := t.TempDir()
-	db, err := engine.Open(context.Background(), enginetest.Options(t, filepath.Join(dir, "db"), "1GB"))
+	opts := enginetest.Options(t, filepath.Join(dir, "db"), "1GB")
+	opts.Threads = gocmp.Or(threads, opts.Threads)
+	db, err := engine.Open(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

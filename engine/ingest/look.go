@@ -11,9 +11,9 @@ import (
 	"pmx/data"
 )
 
-// look tells what the lines of a file of text are if each is a record, but for the header
-// of CSV and blank lines of NDJSON, and whether that may be so: the file ends in a line
-// end, has no other line ends than those counted, and all of it is UTF-8.
+// look tells what the lines of a file of CSV are if each but the header is a record, and
+// whether that may be so: the file ends in a line end, has no other line ends than those
+// counted, and all of it is UTF-8.
 func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
@@ -21,12 +21,6 @@ func look(ctx context.Context, src data.Source) (lines Lines, sound bool, err er
 	}
 	defer func() { _ = file.Close() }()
 	r := &countReader{r: &cancelReader{ctx: ctx, r: file}}
-	if src.Format == data.NDJSON {
-		lines.Records, err = filledLines(r)
-		lines.Total = r.lines()
-		lines.Blank = lines.Total - lines.Records
-		return lines, err == nil, err
-	}
 	buf, l := make([]byte, 256<<10), looked{valid: true}
 	for {
 		n, err := r.Read(buf[l.carried:])
@@ -75,33 +69,4 @@ func (l *looked) take(buf []byte, n int) {
 	}
 	l.valid = l.valid && utf8.Valid(all[:whole])
 	l.carried = copy(buf, all[whole:])
-}
-
-// filledLines counts the lines that hold more than white space.
-func filledLines(r io.Reader) (rows int64, err error) {
-	buf, filled := make([]byte, 256<<10), false
-	for {
-		n, err := r.Read(buf)
-		for part := buf[:n]; len(part) > 0; {
-			i := bytes.IndexByte(part, '\n')
-			if i < 0 {
-				filled = filled || len(bytes.TrimSpace(part)) > 0
-				break
-			}
-			if filled || len(bytes.TrimSpace(part[:i])) > 0 {
-				rows++
-			}
-			filled, part = false, part[i+1:]
-		}
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if filled {
-			rows++
-		}
-		return rows, nil
-	}
 }

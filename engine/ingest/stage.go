@@ -102,11 +102,16 @@ func (j *fileImport) readQuery(src data.Source) (rows int64, err error) {
 		j.receipt.Lines.Records = rows
 		return rows, err
 	}
-	lines, sound, err := look(j.ctx, src)
-	j.receipt.Lines = lines
-	if err == nil && !sound {
-		err = errMissingLines
+	var lines Lines
+	if src.Format == data.NDJSON {
+		src, lines, err = j.numbered(src)
+	} else {
+		var sound bool
+		if lines, sound, err = look(j.ctx, src); err == nil && !sound {
+			err = errMissingLines
+		}
 	}
+	j.receipt.Lines = lines
 	if err == nil {
 		rows, err = j.runQuery(src)
 	}
@@ -125,6 +130,9 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	stop := j.reportProgress(src.Size)
 	err = j.exec("RawFromQuery", "@query", query.Fills)
 	stop()
+	if err == nil && src.Format == data.NDJSON {
+		err = j.numberUnread()
+	}
 	if err == nil {
 		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
 	}

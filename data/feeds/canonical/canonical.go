@@ -64,6 +64,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 	switch src.Format {
 	case data.NDJSON:
 		t = shape.NDJSONTable(src, slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(fillNames))...)))...)
+		row = shape.Ident(shape.NumberMember)
 	case data.Parquet:
 		t, row = shape.ParquetTable(src, h), "file_row_number + 1"
 	}

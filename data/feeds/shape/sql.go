@@ -53,15 +53,21 @@ func (t Table) Parallel() Table {
 	return t
 }
 
-// NDJSONTable reads the named members of every line of src. A line that is not
-// JSON has them all NULL, which is seen by Bad.
+// NumberMember is the member that holds the number of its record in a file of NDJSON
+// which was made for DuckDB: it reads such a file in parts, and hands on whichever part
+// is ready first.
+const NumberMember = "pmx:record"
+
+// NDJSONTable reads the named members of every line of src, and NumberMember as a BIGINT.
+// A line that is not JSON has them all NULL, which is seen by Bad.
 func NDJSONTable(src data.Source, names ...string) Table {
 	t := Table{cols: map[string]string{}, badReason: "bad_json"}
-	decl := make([]string, len(names))
+	decl := make([]string, len(names), len(names)+1)
 	for i, name := range names {
 		t.cols[name] = Ident(name)
 		decl[i] = Quote(name) + ": 'VARCHAR'"
 	}
+	decl = append(decl, Quote(NumberMember)+": 'BIGINT'")
 	t.bad = t.AnyCol(names...) + " IS NULL"
 	t.from = fmt.Sprintf("read_json(%s, format = 'newline_delimited', columns = {%s}, ignore_errors = true, "+
 		"maximum_object_size = 67108864)", Quote(src.Path), strings.Join(decl, ", "))

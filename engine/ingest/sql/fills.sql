@@ -6,6 +6,16 @@ CREATE OR REPLACE TEMP TABLE s_raw (@columns)
 -- name: RawFromQuery
 CREATE OR REPLACE TEMP TABLE s_raw AS @query
 
+-- name: NumberUnread
+-- Lines that DuckDB could not read have no number: they get those that no other has, and as
+-- nothing of them was read it does not matter which gets which.
+UPDATE s_raw SET row = m.number
+FROM (SELECT u.id, f.number
+  FROM (SELECT rowid AS id, row_number() OVER (ORDER BY rowid) AS nth FROM s_raw WHERE row IS NULL) AS u
+  JOIN (SELECT number, row_number() OVER (ORDER BY number) AS nth
+    FROM (SELECT unnest(range(1, (SELECT count(*) + 1 FROM s_raw))) AS number EXCEPT SELECT row FROM s_raw WHERE row IS NOT NULL)) AS f USING (nth)) AS m
+WHERE s_raw.rowid = m.id
+
 -- name: RawCount
 SELECT count(*), count(block), count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:')),
   (SELECT count(*) FROM block_times)

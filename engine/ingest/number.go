@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+)
+
+// numbered copies a file of NDJSON so that every line that is not blank has the number of
+// its record: see shape.NumberMember. It tells what the lines of the file are.
+func (j *fileImport) numbered(src data.Source) (data.Source, Lines, error) {
+	var lines Lines
+	in, err := os.Open(src.Path)
+	if err != nil {
+		return src, lines, err
+	}
+	defer func() { _ = in.Close() }()
+	src.Path = filepath.Join(j.src.dir, "numbered."+string(src.Format))
+	out, err := os.Create(src.Path)
+	if err != nil {
+		return src, lines, err
+	}
+	r, w := &countReader{r: &cancelReader{ctx: j.ctx, r: in}}, bufio.NewWriterSize(out, 1<<20)
+	lines.Records, err = number(w, shape.SkipBOM(r))
+	if err = errors.Join(err, w.Flush(), out.Close()); err != nil {
+		return src, lines, err
+	}
+	lines.Total = r.lines()
+	lines.Blank = lines.Total - lines.Records
+	st, err := os.Stat(src.Path)
+	if err == nil {
+		src.Size = st.Size()
+	}
+	return src, lines, err
+}
+
+// number copies the lines that are not blank, numbered from 1, and tells how many they are.
+func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	begun := false // some of the line is copied
+	for {
+		part, err := br.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			return records, err
+		}
+		ended := err == nil || errors.Is(err, io.EOF)
+		part = bytes.TrimSuffix(part, []byte("\n"))
+		var failed error
+		if begun {
+			_, failed = w.Write(part)
+		} else if part = bytes.TrimLeft(part, " \t\r"); len(part) > 0 {
+			records++
+			begun = true
+			failed = beginNumbered(w, records, part)
+		}
+		if failed == nil && begun && ended {
+			begun, failed = false, w.WriteByte('\n')
+		}
+		if failed != nil || errors.Is(err, io.EOF) {
+			return records, failed
+		}
+	}
+}
+
+// beginNumbered writes the beginning of a line, or all of it, with the number of its
+// record. What is no object is left out but for the number: nothing is read of it.
+func beginNumbered(w io.Writer, n int64, line []byte) error {
+	rest, ok := bytes.CutPrefix(line, []byte("{"))
+	if rest = bytes.TrimLeft(rest, " \t\r"); !ok {
+		rest = []byte("}")
+	}
+	comma := ","
+	if bytes.HasPrefix(rest, []byte("}")) {
+		comma = ""
+	}
+	_, err := fmt.Fprintf(w, "{%q:%d%s%s", shape.NumberMember, n, comma, rest)
+	return err
+}
+
+// numberUnread gives the rows that DuckDB could not read a number.
+func (j *fileImport) numberUnread() error {
+	var unread int64
+	err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) - count(row) FROM s_raw").Scan(&unread)
+	if err != nil || unread == 0 {
+		return err
+	}
+	return j.exec("NumberUnread")
+}
