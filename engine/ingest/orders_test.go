@@ -86,8 +86,8 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		rows []string
 		want string
 	}{
-		"one without a log index that equals the loser of a log": {[]string{orderRow(earlyTime, a, "", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "5"),
-			orderRow(earlyTime, b, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
+		"one without a log index that equals the loser of a log": {[]string{orderRow(earlyTime, b, "", "", hashOne, ""), orderRow(earlyTime, b, "", "", hashOne, "5"),
+			orderRow(earlyTime, a, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
 		"one that equals a loser of another time": {[]string{orderRow(lateTime, a, "", "", hashOne, ""), orderRow(lateTime, a, "taker", "3", hashOne, "5"),
 			orderRow(earlyTime, a, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
 		"a block's other time": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "5"), orderRow(earlyTime, b, "", "", hashOne, "6")},
