@@ -107,13 +107,30 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// checkPayouts compares the payouts of the file with those that are known: conflicts
-// are kept, and what a better source or a later version overrules is counted. With
-// --correct this import's word is made the newest of its rank before that.
-func (j *fileImport) checkPayouts() error {
-	if !j.hasPayouts {
+// checkPayouts puts payouts of the wrong length aside, and takes those of the right one that were
+// put aside before; spare tells whether there are any.
+func (j *fileImport) checkPayouts(spare bool) error {
+	if !j.hasPayouts && !spare {
 		return nil
 	}
+	if err := j.exec("Fit", "@outcomes", outcomesNext()); err != nil {
+		return err
+	}
+	if j.hasPayouts {
+		if err := j.comparePayouts(); err != nil {
+			return err
+		}
+		if err := j.keepSpare(); err != nil {
+			return err
+		}
+	}
+	return j.exec("TakeSpare", resolutionArgs()...)
+}
+
+// comparePayouts compares the payouts of the file with those that are known: conflicts
+// are kept, and what a better source or a later version overrules is counted. With
+// --correct this import's word is made the newest of its rank before that.
+func (j *fileImport) comparePayouts() error {
 	if err := j.dropUnfit(); err != nil {
 		return err
 	}
@@ -126,7 +143,10 @@ func (j *fileImport) checkPayouts() error {
 	if err != nil {
 		return err
 	}
-	return j.knownConflicts()
+	if err := j.knownConflicts(); err != nil {
+		return err
+	}
+	return j.dropOther()
 }
 
 // resolutionArgs are the replacements of what is compared of the payouts of the new record and

@@ -121,7 +121,7 @@ func (v *intake) each(f func(context.Context, *sql.Conn) error) {
 
 func (v *intake) empty() {
 	v.each(func(ctx context.Context, conn *sql.Conn) error {
-		for _, table := range []string{"fills", "lost_fills", "waiting_fills", "wallet_names", "tokens", "markets", "wallets", "batches", "payout_log", "blocks", "block_times"} {
+		for _, table := range []string{"fills", "lost_fills", "waiting_fills", "wallet_names", "tokens", "markets", "wallets", "batches", "payout_log", "spare_payouts", "blocks", "block_times"} {
 			if _, err := conn.ExecContext(ctx, "DELETE FROM "+table); err != nil {
 				return err
 			}

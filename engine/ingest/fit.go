@@ -1,18 +1,50 @@
 package ingest
 
-import "fmt"
+import (
+	"fmt"
+
+	"pmx/data"
+)
 
 func outcomesNext() string { return statements.Get("OutcomesNext") }
 
 // dropUnfit takes out the payouts of the file that do not fit the outcomes of their
 // market.
 func (j *fileImport) dropUnfit() error {
-	unfit := statements.Get("Unfit", "@outcomes", outcomesNext())
-	found, err := j.unfit(unfit, "the market has %d outcomes: these payouts are not taken")
+	found, err := j.unfit(statements.Get("Unfit"), "the market has %d outcomes: these payouts are not taken")
 	if err != nil || !found {
 		return err
 	}
-	return j.exec("DropUnfit", "@unfit", unfit)
+	if err := j.exec("SpareUnfit", "@columns", spareColumns("n")); err != nil {
+		return err
+	}
+	return j.exec("DropUnfit")
+}
+
+// dropOther takes out the payouts of the file that give way to known ones of another
+// length, where the outcomes of the market are not known.
+func (j *fileImport) dropOther() error {
+	n, err := j.changed("SpareOther", nil, "@ncolumns", spareColumns("n"), "@ocolumns", spareColumns("o"))
+	if err != nil || n == 0 {
+		return err
+	}
+	return j.exec("DropOther", resolutionArgs()...)
+}
+
+func spareColumns(of string) string { return statements.Get("SpareColumns", "@w", of) }
+
+// keepSpare keeps the payouts that were put aside, for the day on which the outcomes of their
+// market turn out to be as many.
+func (j *fileImport) keepSpare() error {
+	var found int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_spare").Scan(&found); err != nil || found == 0 {
+		return err
+	}
+	word := statements.Get("Word", "@version", statements.Get("WordVersion", "@w", "w"), "@w", "w")
+	if err := j.exec("SpareBest", "@word", word); err != nil {
+		return err
+	}
+	return j.execAll("DropSpare", "AddSpare", "SpareEmpty")
 }
 
 // unresolved keeps payouts that were known before the outcomes that they do not fit.
@@ -23,7 +55,13 @@ func (j *fileImport) unresolved(unfit, gone int64) error {
 		return nil
 	}
 	_, err := j.unfit(statements.Get("Unresolved"), "the market of this row has %d outcomes: these payouts, which were known, are no more taken")
-	return err
+	if err == nil {
+		err = j.exec("SpareUnresolved", "@columns", spareColumns("o"))
+	}
+	if err != nil {
+		return err
+	}
+	return j.keepSpare()
 }
 
 // unfit keeps the payouts that a query gives as conflicts, and tells whether there are any.
@@ -37,4 +75,10 @@ func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 		return j.disputed(&row, fmt.Sprintf(detail, outcomes))
 	}, append(row.columns(), &outcomes)...)
 	return found, err
+}
+
+// spareRow gives the values of s_spare's columns.
+func spareRow(condition data.Hash, r *data.Resolution) []any {
+	c := payoutColumns(r)
+	return []any{append([]byte(nil), condition[:]...), c[0], c[1], c[2], c[9], c[3], c[6], c[7]}
 }

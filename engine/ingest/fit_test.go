@@ -2,9 +2,13 @@ package ingest_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 )
 
@@ -51,6 +55,61 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 			if c.want == "" && (last.Conflicts != 1 || len(last.ConflictMarkets) != 1 || len(v.kept(last)) != 1) {
 				t.Errorf("%s of %s, market first %v: %+v", c.payouts, c.outcomes, first, last)
 			}
+		}
+	}
+}
+
+// TestUnfitPayoutsPushNoGoodOnesOut: payouts of another length than the outcomes of a
+// market leave no trace in it, whatever their rank, and whether they came before the
+// market, with it or behind it.
+func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
+	v := open(t)
+	rng := rand.New(rand.NewPCG(7, 8))
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	market := func(day int, outcomes string) string {
+		return fmt.Sprintf(`[{"id":"1","conditionId":"%s","question":"Q?","outcomes":"%s","updatedAt":"2026-01-%02dT00:00:00Z"}]`, hashTwo, outcomes, day)
+	}
+	const two, three = `[\"a\",\"b\"]`, `[\"a\",\"b\",\"c\"]`
+	for nth := range testfiles.Cases(8, 200) {
+		steps := []string{market(3, pick(two, three))}
+		if nth%3 == 0 {
+			steps = append(steps, market(4, pick(two, three)))
+		}
+		for range 4 {
+			steps = append(steps, saysAt(pick(yes, no, `["1","0","0"]`, `["0","0","1"]`), pick("map", "winner", "chain"), pick("", "2026-01-01T00:00:00Z"),
+				pick("", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z")))
+		}
+		var want []string
+		for try := range 4 {
+			v.empty()
+			rows := ""
+			flush := func() {
+				if rows != "" {
+					v.list(ingest.Options{}, rows)
+				}
+				rows = ""
+			}
+			for _, step := range steps {
+				if strings.HasPrefix(step, "[") {
+					flush()
+					if _, err := v.load("market.json", step); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if rows += step; rng.IntN(2) == 0 {
+					flush()
+				}
+			}
+			flush()
+			got := v.facts()["markets"]
+			if try == 0 {
+				want = got
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%s:\n%s", strings.Join(steps, "\n"), diff)
+			}
+			rng.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"pmx/data"
@@ -33,6 +34,9 @@ type gathered struct {
 	Line        int64 // of the record whose payouts stand, of a market without any of its first
 	Contradicts bool  // the file says two things of its payouts
 	Record      int64 // which of the file it is, from 1
+	// Others are the best payouts of each other length than those that stand: what fits the
+	// outcomes is seen when these are known.
+	Others []*data.Resolution
 }
 
 // lostResolution is a word of a file that gave way to another word of it.
@@ -113,6 +117,7 @@ func (m *markets) fold(g, next *gathered) error {
 		return err
 	}
 	g.Market = merged
+	g.byLength(old, next)
 	switch {
 	case next.Market.Resolution == nil:
 		return nil
@@ -128,6 +133,27 @@ func (m *markets) fold(g, next *gathered) error {
 	g.Contradicts = true
 	m.buffer = encode(m.buffer[:0], reflect.ValueOf(&lost).Elem())
 	return m.lost.Add(binary.BigEndian.AppendUint64(nil, uint64(next.Record)), m.buffer)
+}
+
+// byLength puts what was said of payouts of each length together by itself.
+func (g *gathered) byLength(old *data.Resolution, next *gathered) {
+	said := next.Market.Resolution
+	if len(g.Others)+len(next.Others) == 0 && (old == nil || said == nil || len(old.Payouts) == len(said.Payouts)) {
+		return
+	}
+	var best []*data.Resolution
+	for _, r := range slices.Concat(g.Others, next.Others, []*data.Resolution{old, said}) {
+		if r == nil {
+			continue
+		}
+		if i := slices.IndexFunc(best, func(b *data.Resolution) bool { return len(b.Payouts) == len(r.Payouts) }); i >= 0 {
+			best[i] = betterResolution(best[i], r)
+		} else {
+			best = append(best, r)
+		}
+	}
+	slices.SortFunc(best, func(a, b *data.Resolution) int { return compareResolutions(b, a) })
+	g.Market.Resolution, g.Others = best[0], best[1:]
 }
 
 // each gives every market once.

@@ -65,16 +65,16 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
-	var markets, mapped, labels, unfit, gone int64
-	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map)").
-		Scan(&markets, &mapped)
+	var markets, mapped, spare, labels, unfit, gone int64
+	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map), (SELECT count(*) FROM spare_payouts)").
+		Scan(&markets, &mapped, &spare)
 	if err != nil {
 		return stubs, err
 	}
 	if markets+mapped == 0 {
 		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
-	if err := j.checkPayouts(); err != nil {
+	if err := j.checkPayouts(spare > 0); err != nil {
 		return stubs, err
 	}
 	if err := j.exec("MarketsNext", resolutionArgs("@outcomes", outcomesNext(), "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),

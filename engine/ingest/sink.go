@@ -124,7 +124,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 			err = f(s)
 		}
 		if err == nil {
-			err = j.stageMarkets(s.markets, marketRows)
+			err = j.stageMarkets(s.markets, marketRows, func() *appender { return to("s_spare") })
 		}
 		err = errors.Join(err, s.markets.close())
 		for _, a := range open {
@@ -135,8 +135,9 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 }
 
 // stageMarkets stages what was gathered of the markets of the file, and keeps the words
-// that gave way to others of it.
-func (j *fileImport) stageMarkets(m *markets, to *appender) error {
+// that gave way to others of it. openSpare is called for payouts of other lengths.
+func (j *fileImport) stageMarkets(m *markets, to *appender, openSpare func() *appender) error {
+	var spare *appender
 	err := m.each(func(g *gathered) error {
 		if err := j.ctx.Err(); err != nil {
 			return err
@@ -146,6 +147,16 @@ func (j *fileImport) stageMarkets(m *markets, to *appender) error {
 		row, err := marketRow(g.Market)
 		if err != nil {
 			return err
+		}
+		for _, r := range g.Others {
+			if spare == nil {
+				if spare = openSpare(); spare == nil {
+					return errors.New("cannot append to the payouts that are put aside")
+				}
+			}
+			if err := spare.add(0, values(spareRow(g.Market.Condition, r))...); err != nil {
+				return err
+			}
 		}
 		return to.add(marketBytes(&g.Market), values(append(row, g.Line, g.Contradicts))...)
 	})

@@ -14,7 +14,7 @@ import (
 // stage reads the file into the temporary tables, outside any transaction.
 func (j *fileImport) stage() error {
 	j.progress("reading", 0, 0)
-	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
+	if err := j.execAll("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return err
 	}
 	if j.src.hasWeather() {

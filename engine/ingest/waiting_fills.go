@@ -35,7 +35,7 @@ func (im *Importer) again(ctx context.Context, conn *sql.Conn, at time.Time, nam
 	j.receipt = Receipt{File: src.name, Feed: src.feed.Name}
 	defer j.cleanup()
 	defer j.rejects.discard()
-	if err := j.execAll("MarketsEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
+	if err := j.execAll("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return r, err
 	}
 	err = engine.InTx(ctx, conn, func() error {

@@ -62,7 +62,10 @@ LEFT JOIN (
 ) AS l ON l.condition = t.named.condition AND l.label = t.named.label
 
 -- name: fitting_payouts
-SELECT count(payouts), count(*) FILTER (len(payouts) <> json_array_length(outcomes)) FROM markets
+SELECT count(payouts), count(*) FILTER (len(payouts) <> json_array_length(outcomes))
+  + (SELECT count(*) FROM spare_payouts AS p JOIN markets AS m ON m.condition = p.condition
+    WHERE m.payouts IS NULL AND len(p.payouts) = json_array_length(m.outcomes))
+FROM markets
 
 -- name: settled_logs
 -- What lost its log gave way to a fill of that log that says something else, and no fill

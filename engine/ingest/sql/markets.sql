@@ -56,7 +56,7 @@ WITH joined AS (
     n.category IS NOT NULL AND (o.category IS NULL OR @nrank > @orank
       OR @nrank = @orank AND (newer OR equal AND n.category > o.category)) AS sorts,
     -- Payouts that came before the outcomes, and are not one for each, are none.
-    coalesce(len(o.payouts) = json_array_length(@outcomes), true) AS fits,
+    coalesce(len(o.payouts) = coalesce(json_array_length(@outcomes), len(n.payouts)), true) AS fits,
     n.payouts IS NOT NULL AND (o.payouts IS NULL OR NOT fits
       OR @newword > @oldword) AS pays,
     n.payout_at IS NOT NULL AND (o.payout_at IS NULL OR NOT fits
@@ -129,24 +129,11 @@ FROM (
 ) AS w
 WHERE w.condition = m_raw.condition AND NOT settled
 
--- name: Unfit
--- Payouts of which there is not one for each outcome of the market, as far as that is
--- known before the file is in.
-SELECT n.line, n.condition, n.contradicts, n.payouts::VARCHAR AS payouts, n.payout_source, n.payout_version, n.payout_at, n.payout_at_source,
-  json_array_length(@outcomes) AS outcomes
-FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
-WHERE len(n.payouts) <> json_array_length(@outcomes)
-
 -- name: OutcomesNext
 -- The outcomes of a market after this file.
 CASE WHEN n.stub OR coalesce(n.updated_at, 0) < coalesce(o.updated_at, 0) THEN coalesce(o.outcomes, n.outcomes)
   WHEN coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AND json_array_length(o.outcomes) > coalesce(json_array_length(n.outcomes), 0) THEN o.outcomes
   ELSE coalesce(n.outcomes, o.outcomes) END
-
--- name: DropUnfit
-UPDATE m_raw SET payouts = NULL, payout_source = NULL, payout_version = NULL, payout_at = NULL, payout_at_source = NULL,
-  payout_at_version = NULL, payout_corrected_at = NULL
-WHERE condition IN (SELECT condition FROM (@unfit) AS u)
 
 -- name: Unresolved
 -- Payouts that were known and are none, by the outcomes of this file.
