@@ -179,31 +179,17 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		if payouts == nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_payout"))
 		}
-		res := data.Resolution{Condition: condition, Payouts: payouts, Source: source}
-		if res.Version, err = optionalTime("version", row.Version); err != nil {
-			return shape.Reject(sink, line, raw, err)
-		}
-		if res.CorrectedAt, err = optionalTime("corrected_at", row.Corrected); err != nil {
-			return shape.Reject(sink, line, raw, err)
+		var f shape.Fields
+		res := data.Resolution{Condition: condition, Payouts: payouts, Source: source,
+			Version: f.Time("version", row.Version), CorrectedAt: f.Time("corrected_at", row.Corrected)}
+		if f.Err != nil {
+			return shape.Reject(sink, line, raw, f.Err)
 		}
 		if res.ResolvedAt, res.AtSource, err = resolvedAt(row.ResolvedAt.Trim(), row.AtSource.Trim(), row.Source.Trim()); err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
 		return sink.Resolution(line, res)
 	})
-}
-
-// optionalTime reads a time that decides which payouts stand: one that is there and
-// cannot be read is not taken for none.
-func optionalTime(column string, text shape.Text) (time.Time, error) {
-	if text.Trim() == "" {
-		return time.Time{}, nil
-	}
-	at, err := shape.ParseTime(text.Trim())
-	if err != nil {
-		return at, shape.Bad("bad_time", "the %s %q cannot be read", column, text.Trim())
-	}
-	return at, nil
 }
 
 // resolvedAt reads when a market was resolved and what says so. A list of winners

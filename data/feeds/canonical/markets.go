@@ -116,24 +116,23 @@ func (r *market) market() (data.Market, error) {
 	if !ok {
 		return data.Market{}, shape.Known("bad_token")
 	}
-	updated, err := shape.VersionTime("updated_at", r.UpdatedAt)
-	if err != nil {
-		return data.Market{}, err
-	}
 	l := r.lists()
+	var f shape.Fields
 	m := data.Market{
 		Condition: condition, GammaID: r.GammaID.Trim(), QuestionID: r.QuestionID.Trim(), Question: r.Question.Trim(),
 		Slug: r.Slug.Trim(), Description: string(r.Description), ResolutionSource: r.ResolutionSource.Trim(),
 		GroupItemTitle: r.GroupItemTitle.Trim(), GroupItemThreshold: r.GroupItemThreshold.Trim(), Icon: r.Icon.Trim(),
 		EventID: r.EventID.Trim(), EventSlug: r.EventSlug.Trim(), EventTitle: r.EventTitle.Trim(),
-		SeriesSlug: r.SeriesSlug.Trim(), NegRisk: r.NegRisk.Bool(), NegRiskMarketID: r.NegRiskMarketID.Trim(),
-		Tags: r.Tags, Outcomes: l.outcomes, TokenIDs: l.tokens, Mapped: mapped, Prices: l.prices, BestBid: r.BestBid.MicroPtr(), BestAsk: r.BestAsk.MicroPtr(),
-		LastPrice: r.LastPrice.MicroPtr(), Active: r.Active.Bool(), Closed: r.Closed.Bool(),
-		AcceptingOrders: r.AcceptingOrders.Bool(), Liquidity: r.Liquidity.MicroPtr(),
-		ReportedVolume: r.ReportedVolume.MicroPtr(),
-		CreatedAt:      shape.MaybeTime(r.CreatedAt.Trim()), StartAt: shape.MaybeTime(r.StartAt.Trim()),
-		EndAt: shape.MaybeTime(r.EndAt.Trim()), ClosedAt: shape.MaybeTime(r.ClosedAt.Trim()),
-		GameStartAt: shape.MaybeTime(r.GameStartAt.Trim()), UpdatedAt: updated,
+		SeriesSlug: r.SeriesSlug.Trim(), NegRisk: f.Flag("neg_risk", r.NegRisk), NegRiskMarketID: r.NegRiskMarketID.Trim(),
+		Tags: r.Tags, Outcomes: l.outcomes, TokenIDs: l.tokens, Mapped: mapped, Prices: l.prices, BestBid: f.Amount("best_bid", r.BestBid), BestAsk: f.Amount("best_ask", r.BestAsk),
+		LastPrice: f.Amount("last_price", r.LastPrice), Active: f.Flag("active", r.Active), Closed: f.Flag("closed", r.Closed),
+		AcceptingOrders: f.Flag("accepting_orders", r.AcceptingOrders), Liquidity: f.Amount("liquidity", r.Liquidity),
+		ReportedVolume: f.Amount("reported_volume", r.ReportedVolume),
+		CreatedAt:      f.Time("created_at", r.CreatedAt), StartAt: f.Time("start_at", r.StartAt), EndAt: f.Time("end_date", r.EndAt),
+		ClosedAt: f.Time("closed_at", r.ClosedAt), GameStartAt: f.Time("game_start_at", r.GameStartAt), UpdatedAt: f.Time("updated_at", r.UpdatedAt),
+	}
+	if f.Err != nil {
+		return data.Market{}, f.Err
 	}
 	if m.Closed == nil && !m.ClosedAt.IsZero() {
 		closed := true // what has a time of closing is closed

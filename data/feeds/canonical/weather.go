@@ -99,6 +99,12 @@ func (r *weatherRow) parse() (err error) {
 	if r.unit, err = r.Unit.Unit(); err != nil {
 		return err
 	}
+	var f shape.Fields
+	f.Flag("withdrawn", r.Withdrawn)
+	f.Flag("provisional", r.Provisional)
+	if f.Err != nil {
+		return f.Err
+	}
 	value, ok, err := r.Value.Temp(r.unit)
 	if err == nil && ok == r.Withdrawn.True() {
 		err = shape.Known("bad_temperature")

@@ -124,7 +124,7 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
 		winner := row.Winner.Trim()
-		if row.Closed.Bool() == nil && winner != "" {
+		if row.Closed.Trim() == "" && winner != "" {
 			row.Closed = "true" // what has a winner is over
 		}
 		m, err := (&polymarket.Gamma{ID: row.MarketID, ConditionID: row.ConditionID, Question: row.Question,
@@ -192,6 +192,10 @@ func readFPMM(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 		}
 		labels := fpmm.Outcomes([]string{a, b})
 		m := fpmm.Market(row.Key.Trim(), labels)
+		var f shape.Fields
+		if f.Flag("resolved", row.Resolved); f.Err != nil {
+			return shape.Reject(sink, line, raw, f.Err)
+		}
 		if !row.Resolved.True() {
 			return sink.Market(line, m)
 		}

@@ -332,6 +332,10 @@ func (p period) reading() (r reading, ok bool, err error) {
 
 // halfDay takes the high of a day; the low of a night is of two days.
 func (p period) halfDay(r reading, c data.City, issued, line int64, sink data.Sink) error {
+	var f shape.Fields
+	if f.Flag("isDaytime", p.Daytime); f.Err != nil {
+		return shape.Reject(sink, line, nil, f.Err)
+	}
 	if !p.Daytime.True() {
 		return shape.Reject(sink, line, nil, shape.Bad("wrong_days", "the low of a night is of two days: ask for the forecast by the hour"))
 	}

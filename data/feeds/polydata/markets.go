@@ -48,6 +48,10 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 			Outcomes:     []string{row.Answer1.Trim(), row.Answer2.Trim()},
 			ClobTokenIDs: []string{row.Token1.Trim(), row.Token2.Trim()},
 		}
+		var f shape.Fields
+		if f.Flag("neg_risk", row.NegRisk); f.Err != nil {
+			return shape.Reject(sink, line, raw, f.Err)
+		}
 		if row.NegRisk.True() {
 			g.NegRisk = "true" // false is also written for plain NegRisk markets, so it says nothing
 		}

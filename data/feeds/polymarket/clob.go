@@ -92,12 +92,20 @@ func (c *CLOB) Market() (data.Market, error) {
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
+	var f shape.Fields
 	m := data.Market{
 		Condition: condition, QuestionID: strings.ToLower(c.QuestionID.Trim()), Question: c.Question.Trim(),
 		Slug: c.Slug.Trim(), Description: string(c.Description), Icon: c.Icon.Trim(),
-		NegRisk: c.NegRisk.Bool(), NegRiskMarketID: strings.ToLower(c.NegRiskMarketID.Trim()),
-		Tags: c.Tags, Active: c.Active.Bool(), Closed: c.Closed.Bool(), AcceptingOrders: c.AcceptingOrders.Bool(),
-		EndAt: shape.MaybeTime(c.EndDate.Trim()), GameStartAt: shape.MaybeTime(c.GameStart.Trim()),
+		NegRisk: f.Flag("neg_risk", c.NegRisk), NegRiskMarketID: strings.ToLower(c.NegRiskMarketID.Trim()),
+		Tags: c.Tags, Active: f.Flag("active", c.Active), Closed: f.Flag("closed", c.Closed), AcceptingOrders: f.Flag("accepting_orders", c.AcceptingOrders),
+		EndAt: f.Time("end_date_iso", c.EndDate), GameStartAt: f.Time("game_start_time", c.GameStart),
+	}
+	f.Flag("is_50_50_outcome", c.Half)
+	for _, t := range c.Tokens {
+		f.Flag("winner", t.Winner)
+	}
+	if f.Err != nil {
+		return data.Market{}, f.Err
 	}
 	m.Category, m.CategorySource = Category(m.Tags, "", m.Slug)
 	if err := c.outcomes(&m); err != nil {

@@ -139,34 +139,39 @@ func (g *Gamma) Market() (data.Market, error) {
 	if Unreadable(g.ClobTokenIDs) {
 		return data.Market{}, shape.Known("bad_token")
 	}
-	updated, err := shape.VersionTime("time of the update", g.UpdatedAt)
-	if err != nil {
-		return data.Market{}, err
-	}
+	var f shape.Fields
 	m := data.Market{
 		Condition: condition, GammaID: gammaID(g.ID.Trim()), QuestionID: strings.ToLower(g.QuestionID.Trim()),
 		Question: g.Question.Trim(), Slug: g.Slug.Trim(), Description: string(g.Description),
 		ResolutionSource: g.ResolutionSource.Trim(), GroupItemTitle: g.GroupItemTitle.Trim(),
 		GroupItemThreshold: g.GroupItemThreshold.Trim(), Icon: first(g.Icon, g.Image).Trim(),
-		NegRisk: g.NegRisk.Bool(), NegRiskMarketID: strings.ToLower(g.NegRiskMarketID.Trim()),
-		BestBid: g.BestBid.MicroPtr(), BestAsk: g.BestAsk.MicroPtr(), LastPrice: g.LastTradePrice.MicroPtr(),
-		Active: g.Active.Bool(), Closed: g.Closed.Bool(), AcceptingOrders: g.AcceptingOrders.Bool(),
-		Liquidity:      first(g.Liquidity, g.LiquidityNum).MicroPtr(),
-		ReportedVolume: first(g.Volume, g.VolumeNum).MicroPtr(),
-		CreatedAt:      shape.MaybeTime(g.CreatedAt.Trim()), StartAt: shape.MaybeTime(g.StartDate.Trim()),
-		EndAt:       shape.MaybeTime(first(g.EndDate.Trim(), g.EndDateISO.Trim())),
-		ClosedAt:    shape.MaybeTime(g.ClosedTime.Trim()),
-		GameStartAt: shape.MaybeTime(g.GameStartTime.Trim()), UpdatedAt: updated,
-		Quoteless: g.Quoteless,
+		NegRisk: f.Flag("negRisk", g.NegRisk), NegRiskMarketID: strings.ToLower(g.NegRiskMarketID.Trim()),
+		BestBid: f.Amount("bestBid", g.BestBid), BestAsk: f.Amount("bestAsk", g.BestAsk), LastPrice: f.Amount("lastTradePrice", g.LastTradePrice),
+		Active: f.Flag("active", g.Active), Closed: f.Flag("closed", g.Closed), AcceptingOrders: f.Flag("acceptingOrders", g.AcceptingOrders),
+		Liquidity:      f.Amount("liquidity", first(g.Liquidity, g.LiquidityNum)),
+		ReportedVolume: f.Amount("volume", first(g.Volume, g.VolumeNum)),
+		CreatedAt:      f.Time("createdAt", g.CreatedAt), StartAt: f.Time("startDate", g.StartDate), EndAt: f.Time("endDate", g.EndDate),
+		ClosedAt: f.Time("closedTime", g.ClosedTime), GameStartAt: f.Time("gameStartTime", g.GameStartTime),
+		UpdatedAt: f.Time("time of the update", g.UpdatedAt), Quoteless: g.Quoteless,
+	}
+	if iso := f.Time("endDateIso", g.EndDateISO); m.EndAt.IsZero() {
+		m.EndAt = iso
+	}
+	settled := f.Time("umaEndDate", g.UMAEndDate)
+	if !strings.Contains(string(g.UMAEndDate), ":") {
+		settled = time.Time{} // old records have a day without a time there, often another than the right one
 	}
 	g.outcomes(&m)
-	g.event(&m)
+	g.event(&m, &f)
 	g.category(&m)
+	if f.Err != nil {
+		return data.Market{}, f.Err
+	}
 	if m.Closed == nil && !m.ClosedAt.IsZero() {
 		closed := true // what has a time of closing is closed
 		m.Closed = &closed
 	}
-	m.Resolution, m.Untaken = g.resolution(&m)
+	m.Resolution, m.Untaken = g.resolution(&m, settled)
 	return m, nil
 }
 
@@ -236,19 +241,19 @@ func Prices(texts []string, n int) []data.Micro {
 	return out
 }
 
-func (g *Gamma) event(m *data.Market) {
+func (g *Gamma) event(m *data.Market, f *shape.Fields) {
 	m.EventID = first(g.EventID, g.FlatEventID).Trim()
 	m.EventSlug = first(g.EventSlug, g.FlatEventSlug).Trim()
 	m.EventTitle = first(g.EventTitle, g.FlatEventTitle).Trim()
 	m.SeriesSlug = g.SeriesSlug.Trim()
 	m.Tags = g.Tags
 	if len(g.Events) > 0 {
-		g.Events[0].inherit(g, m)
+		g.Events[0].inherit(g, m, f)
 	}
 }
 
 // inherit gives m what its event says and the market itself does not.
-func (e *Event) inherit(g *Gamma, m *data.Market) {
+func (e *Event) inherit(g *Gamma, m *data.Market, f *shape.Fields) {
 	m.EventID = first(m.EventID, e.ID.Trim())
 	m.EventSlug = first(m.EventSlug, e.Slug.Trim())
 	m.EventTitle = first(m.EventTitle, e.Title.Trim())
@@ -257,8 +262,8 @@ func (e *Event) inherit(g *Gamma, m *data.Market) {
 	if m.SeriesSlug == "" && len(e.Series) > 0 {
 		m.SeriesSlug = e.Series[0]
 	}
-	if m.NegRisk == nil {
-		m.NegRisk = e.NegRisk.Bool()
+	if flag := f.Flag("negRisk of the event", e.NegRisk); m.NegRisk == nil {
+		m.NegRisk = flag
 	}
 	if len(m.Tags) == 0 {
 		m.Tags = e.Tags
@@ -294,7 +299,7 @@ func Category(tags []string, field string, slugs ...string) (category, source st
 // leave no doubt. Everything else is unresolved: a closed market may still be
 // disputed. An oracle that has spoken of a market says that it is closed, where the
 // record leaves that out. The reason is why prices that look final are not taken.
-func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
+func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution, data.Untaken) {
 	status := strings.ToLower(g.UMAResolutionStatus.Trim())
 	final := status == "resolved" || status == "settled"
 	payouts := Payouts(m.Prices, final)
@@ -310,7 +315,7 @@ func (g *Gamma) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	case payouts == nil:
 		return nil, data.UntakenUndecided
 	}
-	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: g.settled(), AtSource: data.TimeOfOracle,
+	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: settled, AtSource: data.TimeOfOracle,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
 }
 
@@ -325,16 +330,6 @@ func Decided(prices []data.Micro) bool {
 		ones += int(p / data.One)
 	}
 	return ones == 1 && len(prices) > 1
-}
-
-// settled is when the oracle settled the market, zero where the record does not
-// say: old ones have a day without a time there, often another than the right one.
-func (g *Gamma) settled() time.Time {
-	s := g.UMAEndDate.Trim()
-	if !strings.Contains(s, ":") {
-		return time.Time{}
-	}
-	return shape.MaybeTime(s)
 }
 
 // Payouts gives the payouts that final prices stand for: one outcome at 0.99 or

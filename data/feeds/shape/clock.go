@@ -101,30 +101,6 @@ func FillTime(s string) (int64, error) {
 	return 0, Bad("bad_time", "the time %q lies outside 2020 to 2035", clip(s, 40))
 }
 
-// MaybeTime gives the time of s, and the zero time where s is empty or no time.
-func MaybeTime(s string) time.Time {
-	t, err := ParseTime(s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// VersionTime gives the time of s that tells which of two records is newer, the zero time
-// where s is empty. One that is there and cannot be read is not taken for none: the error
-// is a *RowError and names the field.
-func VersionTime(field string, s Text) (time.Time, error) {
-	text := s.Trim()
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := ParseTime(text)
-	if err != nil {
-		return time.Time{}, Bad("bad_time", "the %s %q cannot be read", field, clip(text, 40))
-	}
-	return at, nil
-}
-
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

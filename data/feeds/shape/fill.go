@@ -21,6 +21,7 @@ var details = map[string]string{
 	"bad_log_index": "the log index is not a whole number of 0 or more",
 	"bad_block":     "the block number is not a whole number of 0 or more",
 	"bad_number":    "a count is not a whole number",
+	"bad_flag":      "a mark is neither true nor false",
 	"bad_token":     "the token is not a decimal uint256, or the row does not say which token was traded",
 	"bad_side":      "the side is neither BUY nor SELL",
 	"bad_amount":    "the size or the amount is not a number that can be held in millionths, or is negative",

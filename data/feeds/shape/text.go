@@ -86,15 +86,6 @@ func (t Text) Micro() (data.Micro, bool) {
 	return m, err == nil
 }
 
-// MicroPtr gives the amount, and nil where there is none to read.
-func (t Text) MicroPtr() *data.Micro {
-	m, ok := t.Micro()
-	if !ok {
-		return nil
-	}
-	return &m
-}
-
 // Bool reads true and false in the forms sources write; nil for anything else.
 func (t Text) Bool() *bool {
 	v := false

@@ -1,0 +1,51 @@
+package shape
+
+import (
+	"time"
+
+	"pmx/data"
+)
+
+// Fields reads fields that a record may leave out. One that is there and cannot be read is
+// not taken for one that is left out: Err, a *RowError, names the first of them.
+type Fields struct{ Err error }
+
+func (f *Fields) bad(reason, field string, t Text, what string) {
+	if f.Err == nil {
+		f.Err = Bad(reason, "the %s %q %s", field, clip(t.Trim(), 40), what)
+	}
+}
+
+// Time gives the time of t, the zero time where it is empty.
+func (f *Fields) Time(field string, t Text) time.Time {
+	if t.Trim() == "" {
+		return time.Time{}
+	}
+	at, err := ParseTime(t.Trim())
+	if err != nil {
+		f.bad("bad_time", field, t, "cannot be read")
+		return time.Time{}
+	}
+	return at
+}
+
+// Flag gives true or false, nil where t is empty.
+func (f *Fields) Flag(field string, t Text) *bool {
+	flag := t.Bool()
+	if flag == nil && t.Trim() != "" {
+		f.bad("bad_flag", field, t, "is neither true nor false")
+	}
+	return flag
+}
+
+// Amount gives the amount, nil where t is empty.
+func (f *Fields) Amount(field string, t Text) *data.Micro {
+	m, ok := t.Micro()
+	if !ok {
+		if t.Trim() != "" {
+			f.bad("bad_amount", field, t, "is not a number that can be held in millionths")
+		}
+		return nil
+	}
+	return &m
+}
