@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -43,70 +42,31 @@ func (a *API) account(c *fiber.Ctx, call *Call) error {
 	}
 	b := a.envelopes.append(append(call.buf[:0], '{'), envelope{tier: call.tier})
 	mark := len(b)
-	b = appendString(append(b, `,"data":{"key_id":`...), call.KeyID())
-	b = appendString(append(b, `,"label":`...), known.Label)
-	b = appendString(append(b, `,"tier":`...), call.Plan())
-	b = appendTime(append(b, `,"created_at":`...), known.CreatedAt)
-	b = appendLimits(append(b, `,"limits":`...), call.tier.Caps())
-	b = appendWindow(append(b, `,"window":`...), &call.window)
-	b = appendUsage(append(b, `,"usage":`...), call.Start, known.Usage)
-	call.buf = append(b, '}')
+	caps, w := call.tier.Caps(), &call.window
+	out := wire.Account{
+		KeyID: call.KeyID(), Label: known.Label, Tier: call.Plan(), CreatedAt: wholeSeconds(known.CreatedAt),
+		Limits: wire.AccountLimits{RequestsPerMinute: caps.Rate, Rows: caps.Rows, CompareWallets: caps.Compare, Export: caps.Export},
+		Window: wire.AccountWindow{Used: w.Limit - w.Remaining, Remaining: w.Remaining, ResetAt: time.Unix(w.ResetAt, 0).UTC(), ResetSeconds: w.ResetIn},
+		Usage:  usageOf(call.Start, known.Usage),
+	}
+	if caps.HistoryDays > 0 {
+		out.Limits.HistoryDays = &caps.HistoryDays
+	}
+	call.buf = append(b, dataOf(out)...)
 	return a.finishReply(c, call, mark, mark, statusAge)
 }
 
-// appendLimits writes wire.AccountLimits.
-func appendLimits(b []byte, caps access.Caps) []byte {
-	b = strconv.AppendInt(append(b, `{"requests_per_minute":`...), int64(caps.Rate), 10)
-	b = append(b, `,"history_days":`...)
-	if caps.HistoryDays == 0 {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, int64(caps.HistoryDays), 10)
-	}
-	b = strconv.AppendInt(append(b, `,"rows":`...), int64(caps.Rows), 10)
-	b = strconv.AppendInt(append(b, `,"compare_wallets":`...), int64(caps.Compare), 10)
-	return append(appendBool(append(b, `,"export":`...), caps.Export), '}')
-}
-
-// appendWindow writes wire.AccountWindow.
-func appendWindow(b []byte, w *access.Window) []byte {
-	b = strconv.AppendInt(append(b, `{"used":`...), int64(w.Limit-w.Remaining), 10)
-	b = strconv.AppendInt(append(b, `,"remaining":`...), int64(w.Remaining), 10)
-	b = appendTime(append(b, `,"reset_at":`...), time.Unix(w.ResetAt, 0))
-	b = strconv.AppendInt(append(b, `,"reset_seconds":`...), int64(w.ResetIn), 10)
-	return append(b, '}')
-}
-
-// appendUsage writes wire.AccountUsage out of usage by day, newest first.
-func appendUsage(b []byte, now time.Time, usage []access.Usage) []byte {
-	var all int64
+// usageOf is usage by day, newest first.
+func usageOf(now time.Time, usage []access.Usage) wire.AccountUsage {
+	out := wire.AccountUsage{Since: now.UTC().AddDate(0, 0, 1-access.UsageDays).Format(time.DateOnly), Days: []wire.AccountDay{}}
 	for _, u := range usage {
-		all += u.Requests
+		if n := len(out.Days); n == 0 || out.Days[n-1].Date != u.Day {
+			out.Days = append(out.Days, wire.AccountDay{Date: u.Day})
+		}
+		day := &out.Days[len(out.Days)-1]
+		day.Endpoints = append(day.Endpoints, wire.AccountEndpoint{Endpoint: textOrNull(u.Endpoint), Requests: u.Requests})
+		day.Requests += u.Requests
+		out.Requests += u.Requests
 	}
-	b = appendString(append(b, `{"since":`...), now.UTC().AddDate(0, 0, 1-access.UsageDays).Format(time.DateOnly))
-	b = strconv.AppendInt(append(b, `,"requests":`...), all, 10)
-	b = append(b, `,"days":[`...)
-	for i := 0; i < len(usage); {
-		end := i
-		var sum int64
-		for ; end < len(usage) && usage[end].Day == usage[i].Day; end++ {
-			sum += usage[end].Requests
-		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(append(b, `{"date":`...), usage[i].Day)
-		b = strconv.AppendInt(append(b, `,"requests":`...), sum, 10)
-		b = append(b, `,"endpoints":[`...)
-		for j := i; j < end; j++ {
-			if j > i {
-				b = append(b, ',')
-			}
-			b = appendText(append(b, `{"endpoint":`...), usage[j].Endpoint)
-			b = append(strconv.AppendInt(append(b, `,"requests":`...), usage[j].Requests, 10), '}')
-		}
-		b = append(b, "]}"...)
-		i = end
-	}
-	return append(b, "]}"...)
+	return out
 }

@@ -46,7 +46,7 @@ type rankedBody struct {
 
 // encode encodes a list of total rows, of which the first leaderboardRows are shown;
 // middle is what stands between as_of and data, from its comma on.
-func (o *rankedBody) encode(middle []byte, total int, row func(b []byte, i int) []byte) {
+func (o *rankedBody) encode(middle []byte, total int, row func(i int) any) {
 	n := min(total, leaderboardRows)
 	o.total = total
 	o.ends, o.sums = make([]int, n+1), make([]uint64, n+1)
@@ -55,7 +55,7 @@ func (o *rankedBody) encode(middle []byte, total int, row func(b []byte, i int) 
 		if i > 0 {
 			o.rows = append(o.rows, ',')
 		}
-		o.rows = row(o.rows, i)
+		o.rows = appendJSON(o.rows, row(i))
 		o.ends[i+1] = len(o.rows)
 		o.sums[i+1] = chainSums(o.sums[i], xxhash.Sum64(o.rows[from:]))
 	}

@@ -58,7 +58,7 @@ func (v *encodedSnapshot) traderBody(p serving.Period) *rankedBody {
 	o := &v.leaderboards.traders[p]
 	v.leaderboards.tradersOnce[p].Do(func() {
 		rows := v.snap.Traders[p]
-		o.encode(v.window(p), len(rows), func(b []byte, i int) []byte { return appendTraderRow(b, &rows[i]) })
+		o.encode(v.window(p), len(rows), func(i int) any { return traderRow(&rows[i]) })
 	})
 	return o
 }
@@ -67,7 +67,7 @@ func (v *encodedSnapshot) marketBody(p serving.Period) *rankedBody {
 	o := &v.leaderboards.markets[p]
 	v.leaderboards.marketsOnce[p].Do(func() {
 		rows := v.snap.Markets[p]
-		o.encode(v.window(p), len(rows), func(b []byte, i int) []byte { return appendMarketRow(b, &rows[i]) })
+		o.encode(v.window(p), len(rows), func(i int) any { return marketRow(&rows[i]) })
 	})
 	return o
 }

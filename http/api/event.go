@@ -77,7 +77,7 @@ func (a *API) event(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	mark, start := a.beginObject(call, v.asOf)
-	call.buf = appendEvent(call.buf, e)
+	call.buf = appendJSON(call.buf, eventOverview(e))
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
@@ -133,35 +133,15 @@ func (a *API) sendPart(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, 
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// appendEvent writes wire.EventOverview.
-func appendEvent(b []byte, e *serving.Event) []byte {
-	b = appendText(append(b, `{"event_id":`...), e.ID)
-	b = appendText(append(b, `,"event_slug":`...), e.Slug)
-	b = appendText(append(b, `,"title":`...), e.Title)
-	b = appendText(append(b, `,"series_slug":`...), e.SeriesSlug)
-	b = appendText(append(b, `,"category":`...), e.Category)
-	b = appendFlag(append(b, `,"neg_risk":`...), e.NegRisk)
-	b = append(append(append(b, `,"status":"`...), e.Status()...), '"')
-	b = appendMicros(append(b, `,"start_date":`...), e.StartTS)
-	b = appendMicros(append(b, `,"end_date":`...), e.EndTS)
-	for _, n := range []struct {
-		name string
-		n    int
-	}{{"markets", len(e.Markets)}, {"open_markets", e.Open}, {"closed_markets", e.Closed}, {"resolved_markets", e.Resolved}} {
-		b = append(append(append(b, `,"`...), n.name...), `":`...)
-		b = strconv.AppendInt(b, int64(n.n), 10)
+// eventOverview is the payload of GET /event/{event_id}.
+func eventOverview(e *serving.Event) wire.EventOverview {
+	return wire.EventOverview{
+		EventID: textOrNull(e.ID), EventSlug: textOrNull(e.Slug), Title: textOrNull(e.Title), SeriesSlug: textOrNull(e.SeriesSlug),
+		Category: textOrNull(e.Category), NegRisk: e.NegRisk, Status: string(e.Status()), StartDate: microsOrNull(e.StartTS), EndDate: microsOrNull(e.EndTS),
+		Markets: len(e.Markets), OpenMarkets: e.Open, ClosedMarkets: e.Closed, ResolvedMarkets: e.Resolved,
+		Volume: e.VolumeUSD, VolumeShares: e.VolumeShares, VolumeBasis: textOrNull(e.Basis()), Volume24h: e.Volume24h, Volume7d: e.Volume7d, Volume30d: e.Volume30d,
+		Trades: e.Trades, Traders: int64(e.Traders), Liquidity: figureOrNull(e.Liquidity), FirstTradeAt: microsOrNull(e.FirstTS), LastTradeAt: microsOrNull(e.LastTS),
 	}
-	b = e.VolumeUSD.Append(append(b, `,"volume":`...))
-	b = e.VolumeShares.Append(append(b, `,"volume_shares":`...))
-	b = appendText(append(b, `,"volume_basis":`...), e.Basis())
-	b = e.Volume24h.Append(append(b, `,"volume_24h":`...))
-	b = e.Volume7d.Append(append(b, `,"volume_7d":`...))
-	b = e.Volume30d.Append(append(b, `,"volume_30d":`...))
-	b = strconv.AppendInt(append(b, `,"trades":`...), e.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"traders":`...), int64(e.Traders), 10)
-	b = appendFigure(append(b, `,"liquidity":`...), e.Liquidity)
-	b = appendMicros(append(b, `,"first_trade_at":`...), e.FirstTS)
-	return append(appendMicros(append(b, `,"last_trade_at":`...), e.LastTS), '}')
 }
 
 // appendEventTrader writes wire.EventTrader of the i-th of rows.

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -235,23 +233,8 @@ func (a *API) sendJob(c *fiber.Ctx, call *Call, e envelope, j *wire.ExportJob) e
 		return err
 	}
 	mark, start := a.beginReply(call, v.asOf, e)
-	text, err := plainJSON(j)
-	if err != nil {
-		return err
-	}
-	call.buf = append(append(call.buf, `,"data":`...), text...)
+	call.buf = append(call.buf, dataOf(j)...)
 	return a.finishReply(c, call, mark, start, 1)
-}
-
-// plainJSON is v as JSON, with < > & as they are.
-func plainJSON(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
 }
 
 // wireJob is j as it travels.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,7 +24,7 @@ func (a *API) datasets(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	o := &v.research
-	o.once.Do(func() { o.encode(v.appendCatalogue([]byte(`,"data":`))) })
+	o.once.Do(func() { o.encode(dataOf(v.catalogue())) })
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
@@ -35,36 +34,24 @@ type catalogueBody struct {
 	once sync.Once
 }
 
-// appendCatalogue writes the data of wire.Catalogue.
-func (v *encodedSnapshot) appendCatalogue(b []byte) []byte {
+// catalogue is the data of wire.Catalogue.
+func (v *encodedSnapshot) catalogue() (list []wire.Dataset) {
 	rows := map[string]int64{
 		"markets": v.snap.Counts.Markets, "trader_leaderboard": v.snap.Counts.Wallets, "wallet_pnl": v.snap.Counts.Wallets,
 		"oracle_accuracy": int64(v.snap.Oracle.Ranking(1, 1).Total),
 	}
-	all := datasets.All()
-	return appendRows(b, len(all), func(b []byte, i int) []byte { return appendDataset(b, &all[i], rows[all[i].ID]) })
+	for _, d := range datasets.All() {
+		list = append(list, datasetOf(&d, rows[d.ID]))
+	}
+	return list
 }
 
-// appendDataset writes wire.Dataset. rows takes the venue's own wallets along.
-func appendDataset(b []byte, d *datasets.Dataset, rows int64) []byte {
-	b = appendString(append(b, `{"id":`...), d.ID)
-	b = appendString(append(b, `,"title":`...), d.Title)
-	b = appendString(append(b, `,"description":`...), d.Description)
-	b = strconv.AppendInt(append(b, `,"max_rows":`...), datasets.MaxRows, 10)
-	b = appendTexts(append(b, `,"formats":`...), d.Formats)
-	b = appendTexts(append(b, `,"periods":`...), d.Periods)
-	b = appendString(append(b, `,"order":`...), d.Order)
-	b = strconv.AppendInt(append(b, `,"approximate_rows":`...), rows, 10)
-	b = appendString(append(b, `,"method":`...), d.Method)
-	b = append(b, `,"columns":[`...)
-	for i, col := range d.Columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(append(b, `{"name":`...), col.Name)
-		b = appendString(append(b, `,"type":`...), string(col.Type))
-		b = appendText(append(b, `,"unit":`...), string(col.Unit))
-		b = append(appendString(append(b, `,"meaning":`...), col.Meaning), '}')
+// datasetOf describes a dataset. rows takes the venue's own wallets along.
+func datasetOf(d *datasets.Dataset, rows int64) wire.Dataset {
+	out := wire.Dataset{ID: d.ID, Title: d.Title, Description: d.Description, MaxRows: datasets.MaxRows, Formats: d.Formats, Periods: d.Periods,
+		Order: d.Order, ApproximateRows: rows, Method: d.Method}
+	for _, c := range d.Columns {
+		out.Columns = append(out.Columns, wire.DatasetColumn{Name: c.Name, Type: string(c.Type), Unit: textOrNull(string(c.Unit)), Meaning: c.Meaning})
 	}
-	return append(b, "]}"...)
+	return out
 }

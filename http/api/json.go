@@ -1,6 +1,9 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -9,6 +12,76 @@ import (
 )
 
 const hexDigits = "0123456789abcdef"
+
+// encodeJSON adds v, its keys in the order of its fields and its texts as appendString
+// writes them.
+func encodeJSON(b []byte, v any) ([]byte, error) {
+	out := bytes.NewBuffer(b)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	text := out.Bytes()[:out.Len()-1] // it ends in a line break
+	return text[:len(b)+unescape(text[len(b):])], nil
+}
+
+// unescaped is what encoding/json writes as an escape and appendString does not: the
+// separators of lines, and what stands for bytes that are no UTF-8.
+var unescaped = map[string]string{`\u2028`: "\u2028", `\u2029`: "\u2029", `\ufffd`: "\ufffd"}
+
+// unescape takes such escapes out of a JSON text and gives its length then.
+func unescape(text []byte) int {
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return len(text)
+	}
+	b := text[:0] // what is put back is shorter
+	for i := 0; i < len(text); {
+		n := 1
+		if text[i] == '\\' {
+			n = 2
+		}
+		if plain, ok := unescaped[string(text[i:min(i+6, len(text))])]; ok {
+			b, n = append(b, plain...), 6
+		} else {
+			b = append(b, text[i:i+n]...)
+		}
+		i += n
+	}
+	return len(b)
+}
+
+// appendJSON is encodeJSON of a wire type: one that cannot be written is a fault of the
+// program, which tests find.
+func appendJSON(b []byte, v any) []byte {
+	b, err := encodeJSON(b, v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// marshal is v as JSON.
+func marshal(v any) []byte { return appendJSON(nil, v) }
+
+// membersOf gives the members of an object without its braces, from a comma on.
+func membersOf(v any) []byte {
+	b := marshal(v)
+	b[0] = ','
+	return b[:len(b)-1]
+}
+
+// dataOf gives v as the member data, from its comma on.
+func dataOf(v any) []byte { return appendJSON([]byte(`,"data":`), v) }
+
+// appendList adds a list of n wire types.
+func appendList[T any](b []byte, n int, row func(i int) T) []byte {
+	rows := make([]T, n)
+	for i := range rows {
+		rows[i] = row(i)
+	}
+	return appendJSON(b, rows)
+}
 
 // appendString adds s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
@@ -117,6 +190,20 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, "false"...)
 }
 
+// ratioOrNull gives num/den with at most 6 decimals, nil where den is zero.
+func ratioOrNull(num, den data.Micro) *data.Micro {
+	ratio, ok := data.Ratio(num, den)
+	return microOrNull(ratio, ok)
+}
+
+// microOrNull gives m, nil where there is none.
+func microOrNull(m data.Micro, ok bool) *data.Micro {
+	if !ok {
+		return nil
+	}
+	return &m
+}
+
 // appendFigure adds a figure, null for serving.NoValue.
 func appendFigure(b []byte, v data.Micro) []byte {
 	if v == serving.NoValue {
@@ -139,4 +226,12 @@ func appendFlag(b []byte, v *bool) []byte {
 		return append(b, "null"...)
 	}
 	return appendBool(b, *v)
+}
+
+// appendTexts adds a list of strings, null where there is none: unknown.
+func appendTexts(b []byte, list []string) []byte {
+	if list == nil {
+		return append(b, "null"...)
+	}
+	return appendRows(b, len(list), func(b []byte, i int) []byte { return appendString(b, list[i]) })
 }

@@ -63,7 +63,7 @@ func (a *API) oracleLeaderboard(c *fiber.Ctx, call *Call) error {
 		o := &v.oracle.leaderboard
 		v.oracle.once.Do(func() {
 			r := v.snap.Oracle.Ranking(atLeast, oracleRows)
-			o.encode(oracleHead(nil, atLeast, r.Total), r.Total, func(b []byte, i int) []byte { return appendOracleRow(b, v.snap, &r, i) })
+			o.encode(oracleHead(nil, atLeast, r.Total), r.Total, func(i int) any { return oracleRow(v.snap, &r, i) })
 		})
 		return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, limit))
 	}
@@ -75,9 +75,7 @@ func (a *API) oracleLeaderboard(c *fiber.Ctx, call *Call) error {
 	}
 	e, n := call.listEnvelope(limit, max(r.Total-offset, 0))
 	mark, start := a.beginReply(call, v.asOf, e)
-	call.buf = appendRows(append(oracleHead(call.buf, atLeast, r.Total), `,"data":`...), n, func(b []byte, i int) []byte {
-		return appendOracleRow(b, v.snap, &r, offset+i)
-	})
+	call.buf = appendList(append(oracleHead(call.buf, atLeast, r.Total), `,"data":`...), n, func(i int) wire.OracleRow { return oracleRow(v.snap, &r, offset+i) })
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
@@ -102,7 +100,7 @@ func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	mark, start := a.beginObject(call, v.asOf)
-	call.buf = appendOracleTrader(call.buf, v.snap, &trader, &accuracy)
+	call.buf = appendJSON(call.buf, oracleTraderOf(v.snap, &trader, &accuracy))
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
@@ -125,84 +123,50 @@ func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy,
 	})
 }
 
-// appendOracleRow writes wire.OracleRow of the i-th of r.
-func appendOracleRow(b []byte, snap *serving.Snapshot, r *serving.Ranking, i int) []byte {
+// oracleRow is the i-th row of r, of which every wallet has forecasts.
+func oracleRow(snap *serving.Snapshot, r *serving.Ranking, i int) wire.OracleRow {
 	id := r.Wallets[i]
-	score := snap.Oracle.Score(id)
-	trader, _ := snap.Trader(snap.WalletAt(id))
-	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Ranks[i]), 10)
-	b = appendWallet(append(b, ','), snap, id)
-	b = appendScore(append(b, ','), &score)
-	b = trader.Totals.Volume().Append(append(b, `,"volume":`...))
-	b = trader.Totals.RealPnL().Append(append(b, `,"real_pnl":`...))
-	return append(b, '}')
+	score, wallet := snap.Oracle.Score(id), snap.WalletAt(id)
+	trader, _ := snap.Trader(wallet)
+	row := wire.OracleRow{Rank: int(r.Ranks[i]), Address: wallet.String(), Username: textOrNull(trader.Name), ResolvedForecasts: int64(score.Forecasts),
+		BrierSkill: microOrNull(score.Skill()), ForecastVolume: score.BuyUSD, Volume: trader.Totals.Volume(), RealPnL: trader.Totals.RealPnL()}
+	row.Brier, _ = score.Brier()
+	row.BrierBaseline, _ = score.Baseline()
+	row.AccuracyPct, _ = score.AccuracyPct()
+	row.AccuracyLowPct, row.AccuracyHighPct, _ = score.Wilson()
+	row.Edge, _ = score.MeanEdge()
+	return row
 }
 
-// appendScore writes the members of wire.OracleScore, without braces.
-func appendScore(b []byte, s *serving.Score) []byte {
-	b = strconv.AppendInt(append(b, `"resolved_forecasts":`...), int64(s.Forecasts), 10)
-	b = appendOptional(append(b, `,"brier":`...), s.Brier)
-	b = appendOptional(append(b, `,"brier_baseline":`...), s.Baseline)
-	b = appendOptional(append(b, `,"brier_skill":`...), s.Skill)
-	b = appendOptional(append(b, `,"accuracy_pct":`...), s.AccuracyPct)
+func scoreOf(s *serving.Score) wire.OracleScore {
 	low, high, ok := s.Wilson()
-	b = appendOptional(append(b, `,"accuracy_low_pct":`...), func() (data.Micro, bool) { return low, ok })
-	b = appendOptional(append(b, `,"accuracy_high_pct":`...), func() (data.Micro, bool) { return high, ok })
-	b = appendOptional(append(b, `,"edge":`...), s.MeanEdge)
-	return s.BuyUSD.Append(append(b, `,"forecast_volume":`...))
-}
-
-// appendOptional adds a figure, null where there is none.
-func appendOptional(b []byte, figure func() (data.Micro, bool)) []byte {
-	m, ok := figure()
-	if !ok {
-		return append(b, "null"...)
+	return wire.OracleScore{
+		ResolvedForecasts: int64(s.Forecasts), Brier: microOrNull(s.Brier()), BrierBaseline: microOrNull(s.Baseline()), BrierSkill: microOrNull(s.Skill()),
+		AccuracyPct: microOrNull(s.AccuracyPct()), AccuracyLowPct: microOrNull(low, ok), AccuracyHighPct: microOrNull(high, ok),
+		Edge: microOrNull(s.MeanEdge()), ForecastVolume: s.BuyUSD,
 	}
-	return m.Append(b)
 }
 
-// appendOracleTrader writes wire.OracleTrader.
-func appendOracleTrader(b []byte, snap *serving.Snapshot, t *serving.Trader, a *serving.Accuracy) []byte {
-	b = append(appendWallet(append(b, '{'), snap, t.ID), ',')
-	b = appendScore(b, &a.Score)
-	b = t.Totals.Volume().Append(append(b, `,"volume":`...))
-	b = t.Totals.RealPnL().Append(append(b, `,"real_pnl":`...))
-	b = append(b, `,"rank":`...)
+// oracleTraderOf is the payload of GET /oracle/trader/{address}.
+func oracleTraderOf(snap *serving.Snapshot, t *serving.Trader, a *serving.Accuracy) wire.OracleTrader {
+	out := wire.OracleTrader{Address: t.Wallet.String(), Username: textOrNull(t.Name), OracleScore: scoreOf(&a.Score), Volume: t.Totals.Volume(),
+		RealPnL: t.Totals.RealPnL(), RankedTraders: snap.Oracle.Ranked(), MinResolved: serving.RankedFrom, Categories: []wire.OracleCategory{}}
 	if rank, ok := snap.Oracle.Rank(t.ID); ok {
-		b = strconv.AppendInt(b, int64(rank), 10)
-	} else {
-		b = append(b, "null"...)
+		out.Rank = &rank
 	}
-	b = strconv.AppendInt(append(b, `,"ranked_traders":`...), int64(snap.Oracle.Ranked()), 10)
-	b = strconv.AppendInt(append(b, `,"min_resolved":`...), serving.RankedFrom, 10)
-	b = appendRows(append(b, `,"calibration":`...), serving.BinCount, func(b []byte, i int) []byte { return appendBin(b, i, &a.Bins[i]) })
-	b = appendMurphy(append(b, `,"murphy":`...), &a.Calibration)
-	b = appendRows(append(b, `,"categories":`...), len(a.Categories), func(b []byte, i int) []byte {
-		b = appendText(append(b, `{"category":`...), a.Categories[i].Category)
-		return append(appendScore(append(b, ','), &a.Categories[i].Score), '}')
-	})
-	return append(b, '}')
-}
-
-// appendBin writes wire.OracleBin of the i-th tenth.
-func appendBin(b []byte, i int, bin *serving.Bin) []byte {
-	b = (data.Micro(i) * data.One / serving.BinCount).Append(append(b, `{"from":`...))
-	b = (data.Micro(i+1) * data.One / serving.BinCount).Append(append(b, `,"to":`...))
-	b = strconv.AppendInt(append(b, `,"forecasts":`...), bin.Forecasts, 10)
-	b = appendRatio(append(b, `,"mean_probability":`...), bin.Probability, data.Micro(bin.Forecasts)*data.One)
-	b = appendRatio(append(b, `,"mean_payout":`...), bin.Payout, data.Micro(bin.Forecasts)*data.One)
-	return append(b, '}')
-}
-
-// appendMurphy writes wire.OracleMurphy.
-func appendMurphy(b []byte, c *serving.Calibration) []byte {
-	m, ok := c.Murphy()
-	part := func(b []byte, v data.Micro) []byte {
-		return appendOptional(b, func() (data.Micro, bool) { return v, ok })
+	const width = data.One / serving.BinCount
+	for i := range a.Bins {
+		bin, from := &a.Bins[i], data.Micro(i)*width
+		n := data.Micro(bin.Forecasts) * data.One
+		out.Calibration = append(out.Calibration, wire.OracleBin{From: from, To: from + width, Forecasts: bin.Forecasts,
+			MeanProbability: ratioOrNull(bin.Probability, n), MeanPayout: ratioOrNull(bin.Payout, n)})
 	}
-	b = part(append(b, `{"reliability":`...), m.Reliability)
-	b = part(append(b, `,"resolution":`...), m.Resolution)
-	b = part(append(b, `,"uncertainty":`...), m.Uncertainty)
-	b = part(append(b, `,"within_bins":`...), m.WithinBins)
-	return append(b, '}')
+	if m, ok := a.Murphy(); ok {
+		out.Murphy = wire.OracleMurphy{Reliability: &m.Reliability, Resolution: &m.Resolution, Uncertainty: &m.Uncertainty, WithinBins: &m.WithinBins}
+	}
+	for i := range a.Categories {
+		c := &a.Categories[i]
+		out.Categories = append(out.Categories, wire.OracleCategory{Category: textOrNull(c.Category), OracleScore: scoreOf(&c.Score)})
+	}
+	return out
 }

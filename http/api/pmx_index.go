@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 
@@ -71,59 +70,39 @@ func (a *API) pmxIndex(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	o := &v.index.now
-	v.index.once.Do(func() { o.encode(appendIndex([]byte(`,"data":`), v.indexOf())) })
+	v.index.once.Do(func() { o.encode(dataOf(pmxOf(v.indexOf()))) })
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
-// appendIndex writes wire.PMXIndex.
-func appendIndex(b []byte, x *serving.Index) []byte {
+// pmxOf is the payload of GET /pmx-index.
+func pmxOf(x *serving.Index) wire.PMXIndex {
 	now, before := x.Now.Values(), x.DayBefore.Values()
-	b = appendMicros(append(b, `{"snapshot_at":`...), index.Time(x.Bucket))
-	b = append(b, `,"composite":`...)
-	b = appendIndexHead(b, index.Composite, &x.Now, &now, &before)
-	b = appendRows(b, int(index.Names-index.Volume), func(b []byte, i int) []byte {
-		n := index.Volume + index.Name(i)
-		b = append(append(append(b, `{"name":"`...), n.String()...), `","weight":`...)
-		b = (data.Micro(n.Weight()) * data.One / 10).Append(b)
-		return append(appendIndexValue(append(b, `,"value":`...), now[n]), '}')
-	})
-	b = append(b, `},"indices":`...)
-	b = appendRows(b, int(index.Names-index.Volume), func(b []byte, i int) []byte {
-		n := index.Volume + index.Name(i)
-		return append(appendInputs(appendIndexHead(b, n, &x.Now, &now, &before), n, &x.Now), '}')
-	})
-	return append(b, '}')
+	c := subIndexOf(index.Composite, &x.Now, &now, &before)
+	out := wire.PMXIndex{SnapshotAt: microsOrNull(index.Time(x.Bucket)), Composite: wire.PMXComposite{
+		Name: c.Name, Value: c.Value, Change24h: c.Change24h, NullReason: c.NullReason, MethodologyVersion: c.MethodologyVersion, Base: c.Base}}
+	for n := index.Volume; n < index.Names; n++ {
+		out.Composite.Inputs = append(out.Composite.Inputs,
+			wire.PMXPart{Name: n.String(), Weight: data.Micro(n.Weight()) * data.One / 10, Value: indexValue(now[n])})
+		sub := subIndexOf(n, &x.Now, &now, &before)
+		sub.Inputs = inputsOf(n, &x.Now)
+		out.Indices = append(out.Indices, sub)
+	}
+	return out
 }
 
-// appendInputs writes wire.PMXInputs.
-func appendInputs(b []byte, n index.Name, in *index.Inputs) []byte {
-	b = in.LastOf(n).Append(append(b, `{"last_24h_usd":`...))
-	b = append(b, `,"base_usd":`...)
-	if base, ok := in.BaseOf(n); ok {
-		b = base.Append(b)
-	} else {
-		b = append(b, "null"...)
+func inputsOf(n index.Name, in *index.Inputs) wire.PMXInputs {
+	out := wire.PMXInputs{LastUSD: in.LastOf(n), BaseUSD: microOrNull(in.BaseOf(n))}
+	if n != index.Sentiment {
+		out.Windows = &in.Windows
 	}
-	b = append(b, `,"base_windows":`...)
-	if n == index.Sentiment {
-		return append(b, "null}"...)
-	}
-	return append(strconv.AppendInt(b, int64(in.Windows), 10), '}')
+	return out
 }
 
-// appendIndexHead writes the members that all indices have, up to the key inputs.
-func appendIndexHead(b []byte, n index.Name, in *index.Inputs, now, before *index.Values) []byte {
-	b = append(append(b, `{"name":"`...), n.String()...)
-	b = appendIndexValue(append(b, `","value":`...), now[n])
-	b = append(b, `,"change_24h":`...)
-	if now[n] == index.None || before[n] == index.None {
-		b = append(b, "null"...)
-	} else {
-		b = (now[n] - before[n]).Append(b)
-	}
-	b = appendText(append(b, `,"null_reason":`...), in.Reason(n))
-	b = append(b, `,"methodology_version":"`+index.Version+`","base":`...)
-	return append(appendString(b, indexBase(n)), `,"inputs":`...)
+// subIndexOf is what all indices have: their inputs are left out.
+func subIndexOf(n index.Name, in *index.Inputs, now, before *index.Values) wire.PMXSubIndex {
+	return wire.PMXSubIndex{Name: n.String(), Value: indexValue(now[n]),
+		Change24h:  microOrNull(now[n]-before[n], now[n] != index.None && before[n] != index.None),
+		NullReason: textOrNull(in.Reason(n)), MethodologyVersion: index.Version, Base: indexBase(n)}
 }
 
 // indexBase says what 100 means.
@@ -137,12 +116,7 @@ func indexBase(n index.Name) string {
 	return "100: the mean of the 30 preceding windows of 24 hours that hold data"
 }
 
-func appendIndexValue(b []byte, v data.Micro) []byte {
-	if v == index.None {
-		return append(b, "null"...)
-	}
-	return v.Append(b)
-}
+func indexValue(v data.Micro) *data.Micro { return microOrNull(v, v != index.None) }
 
 // indexNamed finds an index by name, in any letter case.
 func indexNamed(name string) (index.Name, bool) {
@@ -167,19 +141,22 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 	interval, limit := call.value(indexInterval).n, call.value(indexLimit).n
 	h := v.barsOf(name, interval)
 	e := envelope{tier: call.tier, maxRows: indexRows, hint: access.Nobody}
+	o, first := &v.index.newest[name][interval], max(h.oldest, h.end-indexRows)
+	o.once.Do(func() {
+		o.encode(append(h.appendHead(nil), '['), int(h.end-first), func(i int) any { return h.bar(first + int64(i)) })
+	})
 	if f := call.value(indexFrom); f.given {
-		from := h.shown(call, max(h.oldest, (f.n+h.length()-1)/h.length()), &e)
+		from := min(h.end, h.shown(call, max(h.oldest, (f.n+h.length()-1)/h.length()), &e))
+		to := min(h.end, from+limit)
 		mark, start := a.beginReply(call, v.asOf, e)
-		call.buf = appendRows(h.appendHead(call.buf), int(max(0, min(h.end, from+limit)-from)), func(b []byte, i int) []byte {
-			return h.appendBar(b, from+int64(i))
-		})
+		b := h.appendHead(call.buf)
+		if from >= first {
+			call.buf = append(append(append(b, '['), o.between(int(from-first), int(to-first))...), ']')
+		} else {
+			call.buf = appendList(b, int(to-from), func(i int) wire.PMXBar { return h.bar(from + int64(i)) })
+		}
 		return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 	}
-	o := &v.index.newest[name][interval]
-	first := max(h.oldest, h.end-indexRows)
-	o.once.Do(func() {
-		o.encode(append(h.appendHead(nil), '['), int(h.end-first), func(b []byte, i int) []byte { return h.appendBar(b, first+int64(i)) })
-	})
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, int(limit), e, func(from int, e *envelope) int {
 		return int(min(h.shown(call, first+int64(from), e), h.end) - first)
 	}))
@@ -223,19 +200,13 @@ func (h *bars) appendHead(b []byte) []byte {
 	return append(b, `","methodology_version":"`+index.Version+`","data":`...)
 }
 
-// appendBar writes wire.PMXBar of row n. A row is over when as_of is past it, which
-// may be minutes after its last instant.
-func (h *bars) appendBar(b []byte, n int64) []byte {
+// bar is row n. A row is over when as_of is past it, which may be minutes after its last
+// instant.
+func (h *bars) bar(n int64) wire.PMXBar {
 	x, hours, bar := h.x, h.hours, index.NoBar()
 	for hour := max(n*hours, x.FirstHour); hour < min((n+1)*hours, x.FirstHour+int64(x.Len())); hour++ {
 		bar.Join(x.Hour(int(hour - x.FirstHour))[h.name])
 	}
-	b = appendMicros(append(b, `{"time":`...), n*hours*microsPerHour)
-	b = appendIndexValue(append(b, `,"open":`...), bar.Open)
-	b = appendIndexValue(append(b, `,"high":`...), bar.High)
-	b = appendIndexValue(append(b, `,"low":`...), bar.Low)
-	b = appendIndexValue(append(b, `,"close":`...), bar.Close)
-	b = appendIndexValue(append(b, `,"value":`...), bar.Close)
-	b = appendBool(append(b, `,"is_partial":`...), (n+1)*hours*microsPerHour > h.v.snap.AsOf.UnixMicro())
-	return append(b, '}')
+	return wire.PMXBar{Time: timeOfMicros(n * h.length()), Open: indexValue(bar.Open), High: indexValue(bar.High), Low: indexValue(bar.Low),
+		Close: indexValue(bar.Close), Value: indexValue(bar.Close), IsPartial: (n+1)*h.length() > h.v.snap.AsOf.UnixMicro()}
 }

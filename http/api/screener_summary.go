@@ -2,12 +2,12 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/data"
+	"pmx/http/wire"
 	"pmx/rollups/serving"
 	"pmx/rollups/serving/screen"
 )
@@ -37,7 +37,7 @@ func (a *API) screenerSummary(c *fiber.Ctx, call *Call) error {
 	}
 	defer q.release()
 	text, err := cachedRead(a, v, "/screener/summary?"+string(c.Context().QueryArgs().QueryString()), func(context.Context) (summary, error) {
-		return appendSummary(nil, v.snap, v.markets.columns(), &q.Filter), nil
+		return marshal(summaryOf(v.snap, v.markets.columns(), &q.Filter)), nil
 	})
 	if err != nil {
 		return err
@@ -47,35 +47,32 @@ func (a *API) screenerSummary(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// appendSummary writes wire.ScreenerSummary.
-func appendSummary(b []byte, snap *serving.Snapshot, columns *screen.Columns, f *screen.Filter) []byte {
+// summaryOf adds up what f keeps.
+func summaryOf(snap *serving.Snapshot, columns *screen.Columns, f *screen.Filter) wire.ScreenerSummary {
 	var ends []int64
 	for _, d := range endBuckets() {
 		ends = append(ends, snap.AsOf.Add(d).UnixMicro())
 	}
 	s := columns.Summarize(f, ends)
-	b = appendSum(append(b, '{'), s.Sum)
-	b = data.Micro(s.Volume7d).Append(append(b, `,"volume_7d":`...))
-	b = data.Micro(s.Volume30d).Append(append(b, `,"volume_30d":`...))
-	b = data.Micro(s.Volume).Append(append(b, `,"volume":`...))
-	b = append(b, `,"liquidity":`...)
-	if s.LiquidityKnown > 0 {
-		b = data.Micro(s.Liquidity).Append(b)
-	} else {
-		b = append(b, "null"...)
+	out := wire.ScreenerSummary{
+		Count: s.Markets, Volume24h: data.Micro(s.Volume24h), Volume7d: data.Micro(s.Volume7d), Volume30d: data.Micro(s.Volume30d), Volume: data.Micro(s.Volume),
+		Liquidity: microOrNull(data.Micro(s.Liquidity), s.LiquidityKnown > 0), LiquidityMarkets: s.LiquidityKnown,
+		ByCategory: facetsOf(s.Categories), ByStatus: facetsOf(everyStatus(s.Statuses)), TagCount: len(s.Tags), ByTag: facetsOf(s.Tags[:min(topTags, len(s.Tags))]),
 	}
-	b = strconv.AppendInt(append(b, `,"liquidity_markets":`...), s.LiquidityKnown, 10)
-	b = appendFacets(append(b, `,"by_category":`...), s.Categories)
-	b = appendFacets(append(b, `,"by_status":`...), everyStatus(s.Statuses))
-	b = strconv.AppendInt(append(b, `,"tag_count":`...), int64(len(s.Tags)), 10)
-	b = appendFacets(append(b, `,"by_tag":`...), s.Tags[:min(topTags, len(s.Tags))])
-	b = appendPrices(append(b, `,"by_price":[`...), s)
-	return append(appendEnds(append(b, `],"by_end_date":[`...), s, ends), "]}"...)
-}
-
-func appendSum(b []byte, s screen.Sum) []byte {
-	b = strconv.AppendInt(append(b, `"count":`...), s.Markets, 10)
-	return data.Micro(s.Volume24h).Append(append(b, `,"volume_24h":`...))
+	const width = data.One / screen.PriceBuckets
+	for i, sum := range s.Prices {
+		from := data.Micro(i) * width
+		out.ByPrice = append(out.ByPrice, wire.PriceBucket{From: &from, To: new(from + width), Count: sum.Markets, Volume24h: data.Micro(sum.Volume24h)})
+	}
+	out.ByPrice = append(out.ByPrice, wire.PriceBucket{Count: s.NoPrice.Markets, Volume24h: data.Micro(s.NoPrice.Volume24h)})
+	names := [...]string{"ended", "24h", "7d", "30d", "90d", "later"}
+	bounds := append(append([]int64{0}, ends...), 0) // 0: none
+	for i, sum := range s.Ends {
+		out.ByEndDate = append(out.ByEndDate, wire.EndBucket{Bucket: names[i], From: microsOrNull(bounds[i]), To: microsOrNull(bounds[i+1]),
+			Count: sum.Markets, Volume24h: data.Micro(sum.Volume24h)})
+	}
+	out.ByEndDate = append(out.ByEndDate, wire.EndBucket{Bucket: "unknown", Count: s.NoEnd.Markets, Volume24h: data.Micro(s.NoEnd.Volume24h)})
+	return out
 }
 
 // everyStatus lists the four states in a fixed order, those of no market too.
@@ -93,31 +90,10 @@ func everyStatus(known []screen.Facet) []screen.Facet {
 	return all
 }
 
-func appendFacets(b []byte, list []screen.Facet) []byte {
-	return appendRows(b, len(list), func(b []byte, i int) []byte {
-		b = appendText(append(b, `{"name":`...), list[i].Name)
-		return append(appendSum(append(b, ','), list[i].Sum), '}')
-	})
-}
-
-func appendPrices(b []byte, s *screen.Summary) []byte {
-	const width = data.One / screen.PriceBuckets
-	for i := range data.Micro(screen.PriceBuckets) {
-		b = (i * width).Append(append(b, `{"from":`...))
-		b = ((i + 1) * width).Append(append(b, `,"to":`...))
-		b = append(appendSum(append(b, ','), s.Prices[i]), "},"...)
+func facetsOf(list []screen.Facet) []wire.Facet {
+	out := make([]wire.Facet, len(list))
+	for i, f := range list {
+		out[i] = wire.Facet{Name: textOrNull(f.Name), Count: f.Markets, Volume24h: data.Micro(f.Volume24h)}
 	}
-	return append(appendSum(append(b, `{"from":null,"to":null,`...), s.NoPrice), '}')
-}
-
-func appendEnds(b []byte, s *screen.Summary, ends []int64) []byte {
-	names := [...]string{"ended", "24h", "7d", "30d", "90d", "later"}
-	bounds := append(append([]int64{0}, ends...), 0) // 0: none
-	for i, sum := range s.Ends {
-		b = append(append(append(b, `{"bucket":"`...), names[i]...), `","from":`...)
-		b = appendMicros(b, bounds[i])
-		b = appendMicros(append(b, `,"to":`...), bounds[i+1])
-		b = append(appendSum(append(b, ','), sum), "},"...)
-	}
-	return append(appendSum(append(b, `{"bucket":"unknown","from":null,"to":null,`...), s.NoEnd), '}')
+	return out
 }

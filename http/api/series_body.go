@@ -21,16 +21,21 @@ type seriesBody struct {
 
 // encode encodes n rows; middle is what stands between as_of and the
 // first of them, from its comma on.
-func (o *seriesBody) encode(middle []byte, n int, row func(b []byte, i int) []byte) {
+func (o *seriesBody) encode(middle []byte, n int, row func(i int) any) {
 	o.middle = middle
 	o.starts = make([]int, 1, n+1)
 	for i := range n {
-		o.rows = append(row(o.rows, i), ',')
+		o.rows = append(appendJSON(o.rows, row(i)), ',')
 		o.starts = append(o.starts, len(o.rows))
 	}
 	for tier := range o.bodies {
 		o.bodies[tier] = make([]atomic.Pointer[encodedBody], n+1)
 	}
+}
+
+// between gives the rows from one up to another.
+func (o *seriesBody) between(from, to int) []byte {
+	return o.rows[o.starts[from]:max(o.starts[from], o.starts[to]-1)]
 }
 
 // bodyFor gives the answer with the n newest rows, made at its first use. shown gives
@@ -43,7 +48,7 @@ func (o *seriesBody) bodyFor(all *envelopes, asOf []byte, n int, e envelope, sho
 		return r
 	}
 	from = shown(from, &e)
-	r := &encodedBody{rows: o.rows[o.starts[from]:max(o.starts[from], len(o.rows)-1)], suffix: "]}"}
+	r := &encodedBody{rows: o.between(from, len(o.starts)-1), suffix: "]}"}
 	b := all.append([]byte{'{'}, e)
 	r.etag = etagOf(chainSums(xxhash.Sum64(b), xxhash.Sum64(o.middle), xxhash.Sum64(r.rows)))
 	r.prefix = append(append(append(b, `,"as_of":`...), asOf...), o.middle...)

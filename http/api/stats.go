@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
@@ -93,7 +92,7 @@ func (a *API) stats(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	o := &v.stats.overview
-	v.stats.overviewOnce.Do(func() { o.encode(appendOverview([]byte(`,"data":`), v)) })
+	v.stats.overviewOnce.Do(func() { o.encode(dataOf(v.overview())) })
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
@@ -106,14 +105,7 @@ func (a *API) statsHourly(c *fiber.Ctx, call *Call) error {
 	o := &v.stats.hourly
 	v.stats.hourlyOnce.Do(func() {
 		hours := v.statsOf().Hours
-		b := append(v.appendBasis(nil), `,"data":[`...)
-		for i := range hours {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendHour(b, &hours[i], i == len(hours)-1)
-		}
-		o.encode(append(b, ']'))
+		o.encode(appendList(append(v.appendBasis(nil), `,"data":`...), len(hours), func(i int) wire.StatsHour { return hourOf(&hours[i], i == len(hours)-1) }))
 	})
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: hourlyRows}))
 }
@@ -149,73 +141,38 @@ func (v *encodedSnapshot) appendBasis(b []byte) []byte {
 	return append(append(append(b, `,"volume_basis":"`...), v.basis()...), '"')
 }
 
-// appendOverview writes wire.StatsOverview.
-func appendOverview(b []byte, v *encodedSnapshot) []byte {
+// overview is the payload of GET /stats.
+func (v *encodedSnapshot) overview() wire.StatsOverview {
 	c, s := &v.snap.Counts, v.statsOf()
 	day, week, month := &s.Windows[serving.Day], &s.Windows[serving.Week], &s.Windows[serving.Month]
-	b = append(append(b, `{"volume_basis":"`...), v.basis()...)
-	b = c.VolumeUSD.Append(append(b, `","volume":`...))
-	b = day.VolumeUSD.Append(append(b, `,"volume_24h":`...))
-	b = week.VolumeUSD.Append(append(b, `,"volume_7d":`...))
-	b = month.VolumeUSD.Append(append(b, `,"volume_30d":`...))
-	b = c.VolumeShares.Append(append(b, `,"volume_shares":`...))
-	b = strconv.AppendInt(append(b, `,"trades":`...), c.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"trades_24h":`...), day.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"trades_7d":`...), week.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"trades_30d":`...), month.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"traders":`...), s.Traders, 10)
-	b = strconv.AppendInt(append(b, `,"active_traders_24h":`...), day.Traders, 10)
-	b = strconv.AppendInt(append(b, `,"active_traders_7d":`...), week.Traders, 10)
-	b = strconv.AppendInt(append(b, `,"active_traders_30d":`...), month.Traders, 10)
-	b = strconv.AppendInt(append(b, `,"markets":`...), c.Markets, 10)
-	b = strconv.AppendInt(append(b, `,"active_markets":`...), day.Markets, 10)
-	b = strconv.AppendInt(append(b, `,"active_markets_7d":`...), week.Markets, 10)
-	b = strconv.AppendInt(append(b, `,"active_markets_30d":`...), month.Markets, 10)
-	b = strconv.AppendInt(append(b, `,"open_markets":`...), c.OpenMarkets, 10)
-	b = strconv.AppendInt(append(b, `,"closed_markets":`...), c.ClosedMarkets, 10)
-	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), c.ResolvedMarkets, 10)
-	b = strconv.AppendInt(append(b, `,"events":`...), c.Events, 10)
-	b = appendMicros(append(b, `,"first_trade_at":`...), s.FirstTS)
-	b = appendMicros(append(b, `,"last_trade_at":`...), s.LastTS)
-	return append(appendVenueCounts(append(b, `,"reconciliation":`...), c, &s.Sums), '}')
-}
-
-// appendVenueCounts writes wire.VenueCounts.
-func appendVenueCounts(b []byte, c *serving.Counts, t *serving.Totals) []byte {
-	b = strconv.AppendInt(append(b, `{"fills":`...), c.Fills, 10)
-	b = strconv.AppendInt(append(b, `,"taker_fills":`...), t.TakerFills, 10)
-	b = strconv.AppendInt(append(b, `,"maker_fills":`...), t.MakerFills, 10)
-	b = strconv.AppendInt(append(b, `,"unknown_role_fills":`...), t.Fills-t.TakerFills-t.MakerFills, 10)
-	b = strconv.AppendInt(append(b, `,"wallets":`...), c.Wallets, 10)
-	b = strconv.AppendInt(append(b, `,"tokens":`...), c.Tokens, 10)
-	b = strconv.AppendInt(append(b, `,"unmapped_fills":`...), c.UnmappedFills, 10)
-	b = strconv.AppendInt(append(b, `,"unmapped_tokens":`...), c.UnmappedTokens, 10)
-	b = t.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
-	b = t.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
-	b = t.FeeUSD.Append(append(b, `,"fees_usd":`...))
-	b = t.NetCash.Append(append(b, `,"net_cash":`...))
-	b = t.Redemption.Append(append(b, `,"redemption_value":`...))
-	b = t.RealPnL().Append(append(b, `,"real_pnl":`...))
-	b = t.UnresolvedCash.Append(append(b, `,"unresolved_cash":`...))
-	b = strconv.AppendInt(append(b, `,"negative_legs":`...), t.NegativeLegs, 10)
-	return append(b, '}')
-}
-
-// appendHour writes wire.StatsHour.
-func appendHour(b []byte, h *serving.HourStats, partial bool) []byte {
-	b = appendMicros(append(b, `{"hour":`...), h.Start*microsPerHour)
-	b = h.VolumeUSD.Append(append(b, `,"volume":`...))
-	b = h.VolumeShares.Append(append(b, `,"volume_shares":`...))
-	b = strconv.AppendInt(append(b, `,"trades":`...), h.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"active_wallets":`...), h.ActiveWallets, 10)
-	return append(appendBool(append(b, `,"is_partial":`...), partial), '}')
-}
-
-// appendChange adds by how many percent now is more than before, null where that
-// is 0.
-func appendChange(b []byte, now, before data.Micro) []byte {
-	if before == 0 {
-		return append(b, "null"...)
+	return wire.StatsOverview{
+		VolumeBasis: string(v.basis()), Volume: c.VolumeUSD, Volume24h: day.VolumeUSD, Volume7d: week.VolumeUSD, Volume30d: month.VolumeUSD,
+		VolumeShares: c.VolumeShares, Trades: c.Trades, Trades24h: day.Trades, Trades7d: week.Trades, Trades30d: month.Trades,
+		Traders: s.Traders, ActiveTraders24h: day.Traders, ActiveTraders7d: week.Traders, ActiveTraders30d: month.Traders,
+		Markets: c.Markets, ActiveMarkets: day.Markets, ActiveMarkets7d: week.Markets, ActiveMarkets30d: month.Markets,
+		OpenMarkets: c.OpenMarkets, ClosedMarkets: c.ClosedMarkets, ResolvedMarkets: c.ResolvedMarkets, Events: c.Events,
+		FirstTradeAt: microsOrNull(s.FirstTS), LastTradeAt: microsOrNull(s.LastTS), Reconciliation: venueCounts(c, &s.Sums),
 	}
-	return data.MulDiv(now-before, 100*data.One, before).Append(b)
+}
+
+func venueCounts(c *serving.Counts, t *serving.Totals) wire.VenueCounts {
+	return wire.VenueCounts{
+		Fills: c.Fills, TakerFills: t.TakerFills, MakerFills: t.MakerFills, UnknownRole: t.Fills - t.TakerFills - t.MakerFills,
+		Wallets: c.Wallets, Tokens: c.Tokens, UnmappedFills: c.UnmappedFills, UnmappedTokens: c.UnmappedTokens,
+		BuyVolumeUSD: t.BuyUSD, SellVolumeUSD: t.SellUSD, FeesUSD: t.FeeUSD, NetCash: t.NetCash, RedemptionValue: t.Redemption,
+		RealPnL: t.RealPnL(), UnresolvedCash: t.UnresolvedCash, NegativeLegs: t.NegativeLegs,
+	}
+}
+
+func hourOf(h *serving.HourStats, partial bool) wire.StatsHour {
+	return wire.StatsHour{Hour: timeOfMicros(h.Start * microsPerHour), Volume: h.VolumeUSD, VolumeShares: h.VolumeShares, Trades: h.Trades,
+		ActiveWallets: h.ActiveWallets, IsPartial: partial}
+}
+
+// changeOf gives by how many percent now is more than before, nil where that is 0.
+func changeOf(now, before data.Micro) *data.Micro {
+	if before == 0 {
+		return nil
+	}
+	return new(data.MulDiv(now-before, 100*data.One, before))
 }

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"strconv"
-
+	"pmx/data"
 	"pmx/http/access"
+	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
@@ -11,9 +11,7 @@ import (
 func (a *API) daysReply(v *encodedSnapshot, call *Call, n int) *encodedBody {
 	days, o := v.statsOf().Days, &v.stats.days
 	o.once.Do(func() {
-		o.encode(append(v.appendBasis(nil), `,"data":[`...), len(days), func(b []byte, i int) []byte {
-			return appendDay(b, &days[i], i == len(days)-1)
-		})
+		o.encode(append(v.appendBasis(nil), `,"data":[`...), len(days), func(i int) any { return dayOf(&days[i], i == len(days)-1) })
 	})
 	e := envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody}
 	return o.bodyFor(a.envelopes, v.asOf, n, e, func(from int, e *envelope) int {
@@ -25,15 +23,7 @@ func (a *API) daysReply(v *encodedSnapshot, call *Call, n int) *encodedBody {
 	})
 }
 
-// appendDay writes wire.StatsDay.
-func appendDay(b []byte, d *serving.DayStats, partial bool) []byte {
-	b = appendDate(append(b, `{"date":`...), int32(d.Day))
-	b = d.VolumeUSD.Append(append(b, `,"volume":`...))
-	b = d.VolumeShares.Append(append(b, `,"volume_shares":`...))
-	b = strconv.AppendInt(append(b, `,"trades":`...), d.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"active_wallets":`...), d.ActiveWallets, 10)
-	b = strconv.AppendInt(append(b, `,"new_wallets":`...), d.NewWallets, 10)
-	b = strconv.AppendInt(append(b, `,"new_markets":`...), d.NewMarkets, 10)
-	b = strconv.AppendInt(append(b, `,"active_markets":`...), d.ActiveMarkets, 10)
-	return append(appendBool(append(b, `,"is_partial":`...), partial), '}')
+func dayOf(d *serving.DayStats, partial bool) wire.StatsDay {
+	return wire.StatsDay{Date: data.Date(d.Day).String(), Volume: d.VolumeUSD, VolumeShares: d.VolumeShares, Trades: d.Trades, ActiveWallets: d.ActiveWallets,
+		NewWallets: d.NewWallets, NewMarkets: d.NewMarkets, ActiveMarkets: d.ActiveMarkets, IsPartial: partial}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"pmx/data"
 	"pmx/http/access"
+	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
@@ -39,7 +39,7 @@ func (a *API) statsGrowth(c *fiber.Ctx, call *Call) error {
 	o := &v.stats.growth[call.tier]
 	o.once.Do(func() {
 		o.e = envelope{tier: call.tier, maxRows: noRows, hint: access.Nobody}
-		o.encode(appendGrowth([]byte(`,"data":`), v, &o.e, call.historyStart(v.snap)))
+		o.encode(dataOf(v.growthOf(&o.e, call.historyStart(v.snap))))
 	})
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, o.e))
 }
@@ -55,30 +55,17 @@ func newestShown[T any](v *encodedSnapshot, e *envelope, list []T, most int, sta
 	return list[n:]
 }
 
-// appendGrowth writes wire.StatsGrowth and notes in e what start cuts off.
-func appendGrowth(b []byte, v *encodedSnapshot, e *envelope, start int64) []byte {
-	s := v.statsOf()
-	b = append(append(b, `{"volume_basis":"`...), v.basis()...)
-	born := v.newWallets()
-	b = v.appendRolling(append(b, `","week_over_week":`...), serving.Week, born)
-	b = v.appendRolling(append(b, `,"month_over_month":`...), serving.Month, born)
-	b = appendAverage(append(b, `,"average_7d":`...), s.Days)
-	b = appendActive(append(b, `,"active_wallets":`...), s)
-	days := newestShown(v, e, s.Days, growthDays, start, endOfDay)
-	b = append(b, `,"days":[`...)
-	for i := range days {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendGrowthDay(b, s.Days, len(s.Days)-len(days)+i)
+// growthOf is the payload of GET /stats/growth; it notes in e what start cuts off.
+func (v *encodedSnapshot) growthOf(e *envelope, start int64) wire.StatsGrowth {
+	s, born := v.statsOf(), v.newWallets()
+	g := wire.StatsGrowth{VolumeBasis: string(v.basis()), WeekOverWeek: v.rolling(serving.Week, born), MonthOverMonth: v.rolling(serving.Month, born),
+		Average7d: averageOf(s.Days), ActiveWallets: activeOf(s), Days: []wire.GrowthDay{}}
+	for i := len(s.Days) - len(newestShown(v, e, s.Days, growthDays, start, endOfDay)); i < len(s.Days); i++ {
+		g.Days = append(g.Days, growthDayOf(s.Days, i))
 	}
-	b = append(b, `],"weeks":[`...)
-	weeks := newestShown(v, e, s.Weeks, growthWeeks, start, endOfFirstDay(s.Days))
-	b = appendSpans(b, s.Weeks, len(s.Weeks)-len(weeks), weekName)
-	b = append(b, `],"months":[`...)
-	months := newestShown(v, e, s.Months, growthMonths, start, endOfFirstDay(s.Days))
-	b = appendSpans(b, s.Months, len(s.Months)-len(months), monthName)
-	return append(b, "]}"...)
+	g.Weeks = growthBuckets(s.Weeks, len(newestShown(v, e, s.Weeks, growthWeeks, start, endOfFirstDay(s.Days))), weekName)
+	g.Months = growthBuckets(s.Months, len(newestShown(v, e, s.Months, growthMonths, start, endOfFirstDay(s.Days))), monthName)
+	return g
 }
 
 // newWalletCounts counts the wallets whose first fill lies in a window and in the one
@@ -102,41 +89,31 @@ func (v *encodedSnapshot) newWallets() *newWalletCounts {
 	return &s.newWallets
 }
 
-// appendRolling writes wire.StatsRolling.
-func (v *encodedSnapshot) appendRolling(b []byte, p serving.Period, born *newWalletCounts) []byte {
-	w := &v.statsOf().Windows[p]
-	b = append(b, '{')
-	if v.snap.AsOf.IsZero() {
-		b = append(b, `"window_start":null,"window_end":null`...)
-	} else {
-		b = appendTime(append(b, `"window_start":`...), v.snap.AsOf.Add(-p.Length()))
-		b = appendTime(append(b, `,"window_end":`...), v.snap.AsOf)
+// rolling holds the last window of p against the one before.
+func (v *encodedSnapshot) rolling(p serving.Period, born *newWalletCounts) wire.StatsRolling {
+	w, b := &v.statsOf().Windows[p], &born[p]
+	r := wire.StatsRolling{
+		Volume: w.VolumeUSD, VolumePrevious: w.Previous.VolumeUSD, VolumeChangePct: changeOf(w.VolumeUSD, w.Previous.VolumeUSD),
+		Trades: w.Trades, TradesPrevious: w.Previous.Trades, TradesChangePct: changeOf(data.Micro(w.Trades), data.Micro(w.Previous.Trades)),
+		NewWallets: b.now, NewWalletsPrevious: b.before, NewWalletsChangePct: changeOf(data.Micro(b.now), data.Micro(b.before)),
 	}
-	b = w.VolumeUSD.Append(append(b, `,"volume":`...))
-	b = w.Previous.VolumeUSD.Append(append(b, `,"volume_previous":`...))
-	b = appendChange(append(b, `,"volume_change_pct":`...), w.VolumeUSD, w.Previous.VolumeUSD)
-	b = strconv.AppendInt(append(b, `,"trades":`...), w.Trades, 10)
-	b = strconv.AppendInt(append(b, `,"trades_previous":`...), w.Previous.Trades, 10)
-	b = appendChange(append(b, `,"trades_change_pct":`...), data.Micro(w.Trades), data.Micro(w.Previous.Trades))
-	b = strconv.AppendInt(append(b, `,"new_wallets":`...), born[p].now, 10)
-	b = strconv.AppendInt(append(b, `,"new_wallets_previous":`...), born[p].before, 10)
-	b = appendChange(append(b, `,"new_wallets_change_pct":`...), data.Micro(born[p].now), data.Micro(born[p].before))
-	return append(b, '}')
+	if asOf := v.snap.AsOf; !asOf.IsZero() {
+		r.WindowStart, r.WindowEnd = timeOrNull(asOf.Add(-p.Length())), timeOrNull(asOf)
+	}
+	return r
 }
 
-// appendAverage writes wire.StatsAverage of the finished days: all but the last.
-func appendAverage(b []byte, days []serving.DayStats) []byte {
-	if len(days) <= averageDays {
-		return append(b, `{"first_date":null,"last_date":null,"volume":null,"trades":null,"active_wallets":null,"new_wallets":null}`...)
-	}
+// averageOf is the mean of the finished days: all but the last.
+func averageOf(days []serving.DayStats) wire.StatsAverage {
 	last := len(days) - 2
-	b = appendDate(append(b, `{"first_date":`...), int32(days[last-averageDays+1].Day))
-	b = appendDate(append(b, `,"last_date":`...), int32(days[last].Day))
-	b = appendMean(append(b, `,"volume":`...), days, last, dayVolume)
-	b = appendMean(append(b, `,"trades":`...), days, last, dayTrades)
-	b = appendMean(append(b, `,"active_wallets":`...), days, last, dayWallets)
-	b = appendMean(append(b, `,"new_wallets":`...), days, last, dayNewWallets)
-	return append(b, '}')
+	if last < averageDays-1 {
+		return wire.StatsAverage{}
+	}
+	return wire.StatsAverage{
+		FirstDate: new(data.Date(days[last-averageDays+1].Day).String()), LastDate: new(data.Date(days[last].Day).String()),
+		Volume: meanOf(days, last, dayVolume), Trades: meanOf(days, last, dayTrades), ActiveWallets: meanOf(days, last, dayWallets),
+		NewWallets: meanOf(days, last, dayNewWallets),
+	}
 }
 
 func dayVolume(d *serving.DayStats) data.Micro     { return d.VolumeUSD }
@@ -144,70 +121,53 @@ func dayTrades(d *serving.DayStats) data.Micro     { return data.Micro(d.Trades)
 func dayWallets(d *serving.DayStats) data.Micro    { return data.Micro(d.ActiveWallets) * data.One }
 func dayNewWallets(d *serving.DayStats) data.Micro { return data.Micro(d.NewWallets) * data.One }
 
-// appendMean adds the mean of a figure over day i and the six before it, null
-// where day i is not over or where there are fewer.
-func appendMean(b []byte, days []serving.DayStats, i int, figure func(*serving.DayStats) data.Micro) []byte {
+// meanOf is the mean of a figure over day i and the six before it, nil where day i is not
+// over or where there are fewer.
+func meanOf(days []serving.DayStats, i int, figure func(*serving.DayStats) data.Micro) *data.Micro {
 	if i == len(days)-1 || i < averageDays-1 {
-		return append(b, "null"...)
+		return nil
 	}
 	sum := data.Micro(0)
 	for j := i - averageDays + 1; j <= i; j++ {
 		sum += figure(&days[j])
 	}
-	return data.MulDiv(sum, 1, averageDays).Append(b)
+	return new(data.MulDiv(sum, 1, averageDays))
 }
 
-// appendActive writes wire.StatsActive.
-func appendActive(b []byte, s *serving.Stats) []byte {
+func activeOf(s *serving.Stats) wire.StatsActive {
 	day, month := s.Windows[serving.Day].Traders, s.Windows[serving.Month].Traders
-	b = strconv.AppendInt(append(b, `{"last_24h":`...), day, 10)
-	b = strconv.AppendInt(append(b, `,"last_7d":`...), s.Windows[serving.Week].Traders, 10)
-	b = strconv.AppendInt(append(b, `,"last_30d":`...), month, 10)
-	b = appendRatio(append(b, `,"stickiness":`...), data.Micro(day), data.Micro(month))
-	return append(b, '}')
+	return wire.StatsActive{Last24h: day, Last7d: s.Windows[serving.Week].Traders, Last30d: month, Stickiness: ratioOrNull(data.Micro(day), data.Micro(month))}
 }
 
-// appendGrowthDay writes wire.GrowthDay of day i.
-func appendGrowthDay(b []byte, days []serving.DayStats, i int) []byte {
+func growthDayOf(days []serving.DayStats, i int) wire.GrowthDay {
 	d := &days[i]
-	b = appendDate(append(b, `{"date":`...), int32(d.Day))
-	b = d.VolumeUSD.Append(append(b, `,"volume":`...))
-	b = appendMean(append(b, `,"volume_average_7d":`...), days, i, dayVolume)
-	b = strconv.AppendInt(append(b, `,"trades":`...), d.Trades, 10)
-	b = appendMean(append(b, `,"trades_average_7d":`...), days, i, dayTrades)
-	b = strconv.AppendInt(append(b, `,"active_wallets":`...), d.ActiveWallets, 10)
-	b = appendMean(append(b, `,"active_wallets_average_7d":`...), days, i, dayWallets)
-	b = strconv.AppendInt(append(b, `,"new_wallets":`...), d.NewWallets, 10)
-	b = strconv.AppendInt(append(b, `,"new_markets":`...), d.NewMarkets, 10)
-	return append(appendBool(append(b, `,"is_partial":`...), i == len(days)-1), '}')
+	return wire.GrowthDay{
+		Date: data.Date(d.Day).String(), Volume: d.VolumeUSD, VolumeAverage7d: meanOf(days, i, dayVolume),
+		Trades: d.Trades, TradesAverage7d: meanOf(days, i, dayTrades), ActiveWallets: d.ActiveWallets, ActiveWalletsAverage7d: meanOf(days, i, dayWallets),
+		NewWallets: d.NewWallets, NewMarkets: d.NewMarkets, IsPartial: i == len(days)-1,
+	}
 }
 
-// appendSpans writes a wire.GrowthBucket for every span from the from-th on.
-func appendSpans(b []byte, spans []serving.SpanStats, from int, name func(first time.Time) string) []byte {
-	for i := from; i < len(spans); i++ {
-		if i > from {
-			b = append(b, ',')
-		}
+// growthBuckets are the last n of spans.
+func growthBuckets(spans []serving.SpanStats, n int, name func(first time.Time) string) []wire.GrowthBucket {
+	rows := make([]wire.GrowthBucket, 0, n)
+	for i := len(spans) - n; i < len(spans); i++ {
 		s, before := &spans[i], &serving.SpanStats{} // no change is known to an empty one
 		partial := i == len(spans)-1
 		if i > 0 && !partial {
 			before = &spans[i-1]
 		}
-		b = append(append(b, `{"bucket":"`...), name(time.Unix(s.First*86_400, 0).UTC())...)
-		b = appendDate(append(b, `","first_date":`...), int32(s.First))
-		b = appendDate(append(b, `,"last_date":`...), int32(s.Last))
-		b = s.VolumeUSD.Append(append(b, `,"volume":`...))
-		b = appendChange(append(b, `,"volume_change_pct":`...), s.VolumeUSD, before.VolumeUSD)
-		b = strconv.AppendInt(append(b, `,"trades":`...), s.Trades, 10)
-		b = appendChange(append(b, `,"trades_change_pct":`...), data.Micro(s.Trades), data.Micro(before.Trades))
-		b = strconv.AppendInt(append(b, `,"active_wallets":`...), s.ActiveWallets, 10)
-		b = appendChange(append(b, `,"active_wallets_change_pct":`...), data.Micro(s.ActiveWallets), data.Micro(before.ActiveWallets))
-		b = strconv.AppendInt(append(b, `,"new_wallets":`...), s.NewWallets, 10)
-		b = appendChange(append(b, `,"new_wallets_change_pct":`...), data.Micro(s.NewWallets), data.Micro(before.NewWallets))
-		b = strconv.AppendInt(append(b, `,"new_markets":`...), s.NewMarkets, 10)
-		b = append(appendBool(append(b, `,"is_partial":`...), partial), '}')
+		first := data.Date(s.First)
+		rows = append(rows, wire.GrowthBucket{
+			Bucket: name(first.Time()), FirstDate: first.String(), LastDate: data.Date(s.Last).String(),
+			Volume: s.VolumeUSD, VolumeChangePct: changeOf(s.VolumeUSD, before.VolumeUSD),
+			Trades: s.Trades, TradesChangePct: changeOf(data.Micro(s.Trades), data.Micro(before.Trades)),
+			ActiveWallets: s.ActiveWallets, ActiveWalletsChangePct: changeOf(data.Micro(s.ActiveWallets), data.Micro(before.ActiveWallets)),
+			NewWallets: s.NewWallets, NewWalletsChangePct: changeOf(data.Micro(s.NewWallets), data.Micro(before.NewWallets)),
+			NewMarkets: s.NewMarkets, IsPartial: partial,
+		})
 	}
-	return b
+	return rows
 }
 
 // weekName is the ISO name of the week that begins on a Monday: 2026-W11.

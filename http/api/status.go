@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"time"
 
@@ -63,28 +62,20 @@ func (a *API) health(c *fiber.Ctx, call *Call) error {
 	if err := a.pinger.check(call.Start); err != nil {
 		return notReady("The database does not answer. Retry after the seconds given in Retry-After.", 5)
 	}
-	v, asOf, epoch, state := a.published.Load(), []byte("null"), []byte("null"), "starting"
-	fresh := a.source.Freshness()
-	if v != nil {
-		asOf, epoch, state = v.asOf, strconv.AppendUint(nil, v.snap.Epoch, 10), "ok"
+	fresh, asOf := a.source.Freshness(), []byte("null")
+	h := wire.Health{Status: "starting", Database: "ok", Version: a.version, UptimeSeconds: int64(call.Start.Sub(a.started) / time.Second),
+		LastCycle: wire.LastCycle{FinishedAt: timeOrNull(fresh.LastCycle), FailedAt: timeOrNull(fresh.LastFailure)}}
+	if !fresh.LastCycle.IsZero() || !fresh.LastFailure.IsZero() {
+		h.LastCycle.OK = new(fresh.FailureText == "")
+	}
+	if v := a.published.Load(); v != nil {
+		asOf, h.Epoch, h.Status = v.asOf, &v.snap.Epoch, "ok"
 		if fresh.FailureText != "" || failureText(fresh, a.watch) != "" {
-			state = "degraded"
+			h.Status = "degraded"
 		}
 	}
 	mark, start := a.beginObject(call, asOf)
-	b := append(append(call.buf, `{"status":"`...), state...)
-	b = appendString(append(b, `","database":"ok","version":`...), a.version)
-	b = append(append(b, `,"epoch":`...), epoch...)
-	b = strconv.AppendInt(append(b, `,"uptime_seconds":`...), int64(call.Start.Sub(a.started)/time.Second), 10)
-	b = append(b, `,"last_cycle":{"ok":`...)
-	if fresh.LastCycle.IsZero() && fresh.LastFailure.IsZero() {
-		b = append(b, "null"...)
-	} else {
-		b = appendBool(b, fresh.FailureText == "")
-	}
-	b = appendTime(append(b, `,"finished_at":`...), fresh.LastCycle)
-	b = appendTime(append(b, `,"failed_at":`...), fresh.LastFailure)
-	call.buf = append(b, "}}"...)
+	call.buf = appendJSON(call.buf, h)
 	return a.finishReply(c, call, mark, start, statusAge)
 }
 
@@ -94,17 +85,8 @@ func (a *API) publicStatus(c *fiber.Ctx, call *Call) error {
 	if v := a.published.Load(); v != nil {
 		asOf = v.asOf
 	}
-	parts := a.grade(call.Start)
 	mark, start := a.beginObject(call, asOf)
-	grade, detail := worstGrade(parts[:])
-	b := append(append(call.buf, `{"grade":"`...), grade...)
-	b = appendText(append(b, `","detail":`...), detail)
-	b = appendTime(append(b, `,"checked_at":`...), call.Start)
-	b = appendBool(append(b, `,"historical":`...), a.historical)
-	for i := range parts {
-		b = parts[i].append(append(b, ','))
-	}
-	call.buf = append(b, '}')
+	call.buf = appendJSON(call.buf, a.statusAt(call.Start))
 	return a.finishReply(c, call, mark, start, statusAge)
 }
 

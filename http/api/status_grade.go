@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -163,33 +162,10 @@ func worstGrade(parts []subsystem) (grade, detail string) {
 
 // wire is the subsystem as it travels.
 func (s *subsystem) wire() wire.Subsystem {
-	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text(), Detail: textOrNull(s.detail())}
+	out := wire.Subsystem{Grade: grades[s.grade : s.grade+1], Pending: s.pending, Failed: s.failed, Rule: s.rule.text(), Detail: textOrNull(s.detail()),
+		AsOf: timeOrNull(s.asOf), UpdatedAt: timeOrNull(s.updated)}
 	if !s.asOf.IsZero() {
-		asOf, lag := s.asOf.UTC(), s.lag
-		out.AsOf, out.LagSeconds = &asOf, &lag
-	}
-	if !s.updated.IsZero() {
-		updated := s.updated.UTC()
-		out.UpdatedAt = &updated
+		out.LagSeconds = &s.lag
 	}
 	return out
-}
-
-// append writes the subsystem under its name as wire.Subsystem.
-func (s *subsystem) append(b []byte) []byte {
-	b = appendString(b, s.rule.name)
-	b = append(append(b, `:{"grade":"`...), grades[s.grade])
-	b = append(b, `","lag_seconds":`...)
-	if s.asOf.IsZero() {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, s.lag, 10)
-	}
-	b = appendTime(append(b, `,"as_of":`...), s.asOf)
-	b = appendTime(append(b, `,"updated_at":`...), s.updated)
-	b = appendBool(append(b, `,"pending":`...), s.pending)
-	b = appendBool(append(b, `,"failed":`...), s.failed)
-	b = appendText(append(b, `,"detail":`...), s.detail())
-	b = appendString(append(b, `,"rule":`...), s.rule.text())
-	return append(b, '}')
 }

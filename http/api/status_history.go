@@ -64,11 +64,13 @@ func (a *API) StatusHistory() []StatusSample {
 }
 
 // StatusNow is what GET /status/public would answer now.
-func (a *API) StatusNow() wire.PublicStatus {
-	now := a.now()
+func (a *API) StatusNow() wire.PublicStatus { return a.statusAt(a.now()) }
+
+// statusAt is the payload of GET /status/public.
+func (a *API) statusAt(now time.Time) wire.PublicStatus {
 	parts := a.grade(now)
 	grade, detail := worstGrade(parts[:])
-	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: now.UTC(), Historical: a.historical}
+	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: wholeSeconds(now), Historical: a.historical}
 	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
 		*to = parts[i].wire()
 	}

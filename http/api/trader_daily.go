@@ -123,6 +123,12 @@ func appendWalletDay(b []byte, d *walletDay, today int32) []byte {
 	return append(b, '}')
 }
 
+// appendUndated adds what markets pay that were resolved at an unknown time.
+func appendUndated(b []byte, usd data.Micro, markets int64) []byte {
+	b = usd.Append(append(b, `,"undated_redemption":`...))
+	return strconv.AppendInt(append(b, `,"undated_markets":`...), markets, 10)
+}
+
 // appendDate adds a UTC day, counted from 1970, as YYYY-MM-DD.
 func appendDate(b []byte, day int32) []byte {
 	b = time.Unix(int64(day)*86_400, 0).UTC().AppendFormat(append(b, '"'), time.DateOnly)

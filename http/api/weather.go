@@ -110,22 +110,6 @@ func (v *encodedSnapshot) openEvents(c *serving.DeskCity) []openEvent {
 	return o.open
 }
 
-// marshal writes v, whose keys are in the order of its fields.
-func marshal(v any) []byte {
-	b, err := plainJSON(v)
-	if err != nil {
-		panic(err) // a wire type that cannot be written is a fault of the program, which tests find
-	}
-	return b
-}
-
-// membersOf gives the members of an object without its braces, from a comma on.
-func membersOf(v any) []byte {
-	b := marshal(v)
-	b[0] = ','
-	return b[:len(b)-1]
-}
-
 // weatherCities answers GET /weather/cities.
 func (a *API) weatherCities(c *fiber.Ctx, call *Call) error {
 	v, err := a.current()

@@ -76,7 +76,7 @@ func (a *API) sendSeries(c *fiber.Ctx, call *Call, v *encodedSnapshot, city *ser
 		if err != nil {
 			return s, err
 		}
-		text, err := plainJSON(body)
+		text, err := encodeJSON(nil, body)
 		if err != nil {
 			return s, err
 		}
@@ -167,8 +167,7 @@ func microsOrNull(us int64) *time.Time {
 	if us == 0 {
 		return nil
 	}
-	t := timeOfMicros(us)
-	return &t
+	return timeOrNull(time.UnixMicro(us))
 }
 
 // ofSource keeps the changes of one source; "" keeps all.

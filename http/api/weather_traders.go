@@ -63,30 +63,17 @@ func (v *encodedSnapshot) weatherTraderBody(s serving.DeskSort) *rankedBody {
 		}
 		head := append(append([]byte(`,"scope":"desk","sort":"`), s.String()...), `","total":`...)
 		rows := all.Leaderboards[s]
-		o.encode(strconv.AppendInt(head, int64(all.Total), 10), len(rows), func(b []byte, i int) []byte { return appendDeskTraderRow(b, &rows[i]) })
+		o.encode(strconv.AppendInt(head, int64(all.Total), 10), len(rows), func(i int) any { return deskTraderRow(&rows[i]) })
 	})
 	return o
 }
 
-// appendDeskTraderRow writes wire.WeatherTraderRow.
-func appendDeskTraderRow(b []byte, r *serving.DeskTraderRow) []byte {
-	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Rank), 10)
-	b = r.Wallet.Append(append(b, `,"address":"`...))
-	b = appendText(append(b, `","username":`...), r.Name)
-	b = r.RealPnL().Append(append(b, `,"real_pnl":`...))
-	b = r.NetCash().Append(append(b, `,"net_cash":`...))
-	b = r.Redemption.Append(append(b, `,"redemption_value":`...))
-	b = appendRatio(append(b, `,"roi":`...), r.RealPnL(), r.BuyUSD)
-	b = r.Volume().Append(append(b, `,"volume":`...))
-	b = r.BuyUSD.Append(append(b, `,"buy_volume_usd":`...))
-	b = r.SellUSD.Append(append(b, `,"sell_volume_usd":`...))
-	b = r.FeeUSD.Append(append(b, `,"fees_usd":`...))
-	b = strconv.AppendInt(append(b, `,"trades":`...), r.Fills, 10)
-	b = strconv.AppendInt(append(b, `,"unique_markets":`...), int64(r.Markets), 10)
-	b = strconv.AppendInt(append(b, `,"resolved_markets":`...), int64(r.ResolvedMarkets), 10)
-	b = strconv.AppendInt(append(b, `,"winning_markets":`...), int64(r.WinningMarkets), 10)
-	b = appendRatio(append(b, `,"win_rate":`...), data.Micro(r.WinningMarkets), data.Micro(r.ResolvedMarkets))
-	b = appendMicros(append(b, `,"first_trade_at":`...), r.FirstTS)
-	b = appendMicros(append(b, `,"last_trade_at":`...), r.LastTS)
-	return append(b, '}')
+func deskTraderRow(r *serving.DeskTraderRow) wire.WeatherTraderRow {
+	return wire.WeatherTraderRow{
+		Rank: r.Rank, Address: r.Wallet.String(), Username: textOrNull(r.Name), RealPnL: r.RealPnL(), NetCash: r.NetCash(), RedemptionValue: r.Redemption,
+		ROI: ratioOrNull(r.RealPnL(), r.BuyUSD), Volume: r.Volume(), BuyVolumeUSD: r.BuyUSD, SellVolumeUSD: r.SellUSD, FeesUSD: r.FeeUSD, Trades: r.Fills,
+		UniqueMarkets: int(r.Markets), ResolvedMarkets: int(r.ResolvedMarkets), WinningMarkets: int(r.WinningMarkets),
+		WinRate:      ratioOrNull(data.Micro(r.WinningMarkets), data.Micro(r.ResolvedMarkets)),
+		FirstTradeAt: timeOfMicros(r.FirstTS), LastTradeAt: timeOfMicros(r.LastTS),
+	}
 }

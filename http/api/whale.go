@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
@@ -85,25 +84,15 @@ func (v *encodedSnapshot) whaleBody(p serving.Period) *rankedBody {
 	o := &v.whales.leaderboards[p]
 	v.whales.leaderboardsOnce[p].Do(func() {
 		rows := v.whalesOf().Leaderboards[p]
-		o.encode(v.appendThreshold(v.window(p)), len(rows), func(b []byte, i int) []byte { return appendWhaleRow(b, &rows[i]) })
+		o.encode(v.appendThreshold(v.window(p)), len(rows), func(i int) any { return whaleRow(&rows[i]) })
 	})
 	return o
 }
 
-// appendWhaleRow writes wire.WhaleRow.
-func appendWhaleRow(b []byte, r *serving.WhaleRow) []byte {
-	b = strconv.AppendInt(append(b, `{"rank":`...), int64(r.Rank), 10)
-	b = r.Wallet.Append(append(b, `,"address":"`...))
-	b = appendText(append(b, `","username":`...), r.Name)
-	b = r.WhaleUSD.Append(append(b, `,"whale_volume":`...))
-	b = strconv.AppendInt(append(b, `,"moves":`...), r.Moves, 10)
-	b = r.BuyUSD.Append(append(b, `,"buy_usd":`...))
-	b = r.SellUSD.Append(append(b, `,"sell_usd":`...))
-	b = (r.BuyUSD - r.SellUSD).Append(append(b, `,"net_flow":`...))
-	b = r.LargestUSD.Append(append(b, `,"largest_move":`...))
-	b = appendMicros(append(b, `,"last_move_at":`...), r.LastTS)
-	b = r.Volume.Append(append(b, `,"volume":`...))
-	b = r.RealPnL.Append(append(b, `,"real_pnl":`...))
-	b = r.RealPnLPeriod.Append(append(b, `,"real_pnl_period":`...))
-	return append(appendUndated(b, r.Undated, r.UndatedMarkets), '}')
+func whaleRow(r *serving.WhaleRow) wire.WhaleRow {
+	return wire.WhaleRow{
+		Rank: r.Rank, Address: r.Wallet.String(), Username: textOrNull(r.Name), WhaleVolume: r.WhaleUSD, Moves: r.Moves,
+		BuyUSD: r.BuyUSD, SellUSD: r.SellUSD, NetFlow: r.BuyUSD - r.SellUSD, LargestMove: r.LargestUSD, LastMoveAt: timeOfMicros(r.LastTS),
+		Volume: r.Volume, RealPnL: r.RealPnL, RealPnLPeriod: r.RealPnLPeriod, UndatedRedemption: r.Undated, UndatedMarkets: r.UndatedMarkets,
+	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"pmx/data"
+	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
@@ -40,7 +40,7 @@ func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
 	e, n := call.listEnvelope(limit, len(f.Markets))
 	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = v.appendFlowHead(append(call.buf, v.window(p)...), p, f)
-	call.buf = appendRows(append(call.buf, `,"data":`...), n, func(b []byte, i int) []byte { return appendFlowMarket(b, v.snap.Catalog, &f.Markets[i]) })
+	call.buf = appendList(append(call.buf, `,"data":`...), n, func(i int) wire.WhaleFlowMarket { return flowMarketOf(v.snap.Catalog, &f.Markets[i]) })
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
@@ -49,14 +49,17 @@ func (v *encodedSnapshot) flowBody(p serving.Period) *rankedBody {
 	o := &v.whales.flows[p]
 	v.whales.flowsOnce[p].Do(func() {
 		f := serving.NewFlow(v.snap, p, flowBuckets(p), nil)
-		o.encode(v.appendFlowHead(v.window(p), p, f), len(f.Markets), func(b []byte, i int) []byte { return appendFlowMarket(b, v.snap.Catalog, &f.Markets[i]) })
+		o.encode(v.appendFlowHead(v.window(p), p, f), len(f.Markets), func(i int) any { return flowMarketOf(v.snap.Catalog, &f.Markets[i]) })
 	})
 	return o
 }
 
 // appendFlowHead adds what stands between the window and the markets.
 func (v *encodedSnapshot) appendFlowHead(b []byte, p serving.Period, f *serving.Flow) []byte {
-	b = appendFlowSum(append(v.appendThreshold(b), ','), &f.Total, f.Total.Net)
+	b = strconv.AppendInt(append(v.appendThreshold(b), `,"moves":`...), f.Total.Moves, 10)
+	b = f.Total.BuyUSD.Append(append(b, `,"buy_usd":`...))
+	b = f.Total.SellUSD.Append(append(b, `,"sell_usd":`...))
+	b = f.Total.Net.Append(append(b, `,"net_flow":`...))
 	b = f.UnmappedUSD.Append(append(b, `,"unmapped_usd":`...))
 	b = strconv.AppendInt(append(b, `,"total":`...), int64(len(f.Markets)), 10)
 	n := len(f.Series)
@@ -64,37 +67,22 @@ func (v *encodedSnapshot) appendFlowHead(b []byte, p serving.Period, f *serving.
 		n = 0
 	}
 	step := p.Length() / time.Duration(flowBuckets(p))
-	return appendRows(append(b, `,"series":`...), n, func(b []byte, i int) []byte {
-		end := v.snap.AsOf.Add(-step * time.Duration(n-1-i))
-		b = appendTime(append(b, `{"start":`...), end.Add(-step))
-		b = appendTime(append(b, `,"end":`...), end)
-		return append(appendFlowSum(append(b, ','), &f.Series[i], f.Series[i].Net), '}')
+	return appendList(append(b, `,"series":`...), n, func(i int) wire.WhaleFlowBucket {
+		s, end := &f.Series[i], v.snap.AsOf.Add(-step*time.Duration(n-1-i))
+		return wire.WhaleFlowBucket{Start: wholeSeconds(end.Add(-step)), End: wholeSeconds(end), Moves: s.Moves, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, NetFlow: s.Net}
 	})
 }
 
-// appendFlowSum adds moves, both sides and a net flow.
-func appendFlowSum(b []byte, s *serving.FlowSum, net data.Micro) []byte {
-	b = strconv.AppendInt(append(b, `"moves":`...), s.Moves, 10)
-	b = s.BuyUSD.Append(append(b, `,"buy_usd":`...))
-	b = s.SellUSD.Append(append(b, `,"sell_usd":`...))
-	return net.Append(append(b, `,"net_flow":`...))
-}
-
-// appendFlowMarket writes wire.WhaleFlowMarket.
-func appendFlowMarket(b []byte, c *serving.Catalog, f *serving.MarketFlow) []byte {
-	b = strconv.AppendInt(append(b, `{"rank":`...), int64(f.Rank), 10)
-	b = appendMarketName(append(b, ','), f.Market)
-	b = appendText(append(b, `,"category":`...), f.Market.Category)
-	b = strconv.AppendInt(append(b, `,"moves":`...), f.Moves, 10)
-	b = strconv.AppendInt(append(b, `,"whales":`...), int64(f.Wallets), 10)
-	b = f.BuyUSD.Append(append(b, `,"buy_usd":`...))
-	b = f.SellUSD.Append(append(b, `,"sell_usd":`...))
-	b = f.Net.Append(append(b, `,"net_flow":`...))
-	b = appendRows(append(b, `,"outcomes":`...), len(f.Outcomes), func(b []byte, i int) []byte {
-		o := &f.Outcomes[i]
-		b = appendText(append(b, `{"outcome":`...), c.LabelOf(f.Market, o.Outcome))
-		b = strconv.AppendInt(append(b, `,"outcome_index":`...), int64(o.Outcome), 10)
-		return append(appendFlowSum(append(b, ','), &o.FlowSum, o.BuyUSD-o.SellUSD), '}')
-	})
-	return append(b, '}')
+func flowMarketOf(c *serving.Catalog, f *serving.MarketFlow) wire.WhaleFlowMarket {
+	m := f.Market
+	row := wire.WhaleFlowMarket{
+		Rank: f.Rank, ConditionID: m.Condition.String(), Question: textOrNull(m.Question), Slug: textOrNull(m.Slug), EventID: textOrNull(m.EventID),
+		EventSlug: textOrNull(m.EventSlug), Category: textOrNull(m.Category), Moves: f.Moves, Whales: f.Wallets,
+		BuyUSD: f.BuyUSD, SellUSD: f.SellUSD, NetFlow: f.Net, Outcomes: []wire.WhaleFlowOutcome{},
+	}
+	for _, o := range f.Outcomes {
+		row.Outcomes = append(row.Outcomes, wire.WhaleFlowOutcome{Outcome: textOrNull(c.LabelOf(m, o.Outcome)), OutcomeIndex: o.Outcome, Moves: o.Moves,
+			BuyUSD: o.BuyUSD, SellUSD: o.SellUSD, NetFlow: o.BuyUSD - o.SellUSD})
+	}
+	return row
 }

@@ -1,7 +1,8 @@
 // Package wire holds the shapes of the v3 REST API as they travel: the envelope,
-// the problem document and the response types. The server writes them by hand
-// for speed and a client decodes into them; tests hold the two together. It
-// needs no C compiler.
+// the problem document and the response types. What is put together for each request
+// the server writes by hand, for speed, and what is encoded once per snapshot through
+// encoding/json. A client decodes into them; tests hold the two together. It needs no
+// C compiler.
 package wire
 
 import "time"
