@@ -27,7 +27,7 @@ RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run test test-long race bench lint fmt fuzz clients browser check tools clean
+.PHONY: help build run test test-long race cover bench lint fmt fuzz clients browser check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,11 @@ test-long: test ## Run all tests with every drawn case: what CI runs (see docs/d
 
 race: tools ## Run the tests of concurrent packages under the race detector
 	@$(GO) test -v -race -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
+
+cover: tools ## Check that tests run nine tenths of the feeds
+	@mkdir -p .cache
+	@$(GO) test -coverpkg=./data/feeds/... -coverprofile=.cache/feeds.cov ./data/feeds/... > .cache/feeds.log || { cat .cache/feeds.log; exit 1; }
+	@$(GO) tool cover -func=.cache/feeds.cov | awk '/^total:/ { print "feeds: " $$3 " of the statements are run by tests, 90 % is the least"; exit ($$3 + 0 < 90) }'
 
 bench: tools ## Measure; ARGS goes to the measuring tool
 	@$(GO) run ./cmd/bench $(ARGS)

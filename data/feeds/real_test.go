@@ -16,7 +16,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-func TestNobelTrades(t *testing.T) {
+func nobelTrades(t *testing.T) {
 	c := read(t, testfiles.Captured(t, "A_trades", "nobel2025_dataapi", "polymarket_trades.csv"))
 	if len(c.fills) != 5000 || len(c.rejects) != 0 {
 		t.Fatalf("%d fills, rejects %v", len(c.fills), c.reasons())
@@ -36,7 +36,7 @@ func TestNobelTrades(t *testing.T) {
 	}
 }
 
-func TestThinTrades(t *testing.T) {
+func thinTrades(t *testing.T) {
 	for _, tc := range []struct {
 		path     string
 		rows     int
@@ -58,7 +58,7 @@ func TestThinTrades(t *testing.T) {
 	}
 }
 
-func TestGammaDumps(t *testing.T) {
+func gammaDumps(t *testing.T) {
 	dir := testfiles.Captured(t, "B_markets", "gamma_dumps_2026-02")
 	for _, tc := range []struct {
 		file              string
@@ -85,7 +85,7 @@ func TestGammaDumps(t *testing.T) {
 	}
 }
 
-func TestMarketTables(t *testing.T) {
+func marketTables(t *testing.T) {
 	for _, tc := range []struct {
 		path                      string
 		markets, resolved, tokens int
@@ -105,7 +105,7 @@ func TestMarketTables(t *testing.T) {
 	}
 }
 
-func TestMidtermWinners(t *testing.T) {
+func midtermWinners(t *testing.T) {
 	c := read(t, testfiles.Captured(t, "A_trades", "midterms2022_fpmm_derived", "markets.csv"))
 	if len(c.markets) != 27 || len(c.resolutions) != 27 {
 		t.Fatalf("%d markets, %d resolved", len(c.markets), len(c.resolutions))
@@ -117,7 +117,7 @@ func TestMidtermWinners(t *testing.T) {
 	}
 }
 
-func TestWalletFiles(t *testing.T) {
+func walletFiles(t *testing.T) {
 	dir := testfiles.Captured(t, "A_trades", "cascadian_wallet_fills")
 	for file, want := range map[string]int{"dome_orders_xcn.json": 100, "fixture_track_b_wallets.json": 1140} {
 		c := read(t, filepath.Join(dir, file))
@@ -127,9 +127,9 @@ func TestWalletFiles(t *testing.T) {
 	}
 }
 
-// TestWeatherSnapshots: raw event lines whose markets have no condition id are
+// weatherSnapshots: raw event lines whose markets have no condition id are
 // read and their markets refused one by one, not the file.
-func TestWeatherSnapshots(t *testing.T) {
+func weatherSnapshots(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "C_weather_markets", "seminar4_gamma_snapshots"), "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
@@ -148,10 +148,10 @@ func TestWeatherSnapshots(t *testing.T) {
 	}
 }
 
-// TestMidterms compares the 27 market files with an independent normalisation of
+// midterms compares the 27 market files with an independent normalisation of
 // them. That one keeps what this feed rejects: 199 rows of no size and two rows
 // with a user name where the address should be.
-func TestMidterms(t *testing.T) {
+func midterms(t *testing.T) {
 	dir := testfiles.Captured(t, "A_trades", "midterms2022_fpmm")
 	files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
 	if err != nil || len(files) != 27 {

@@ -21,9 +21,9 @@ import (
 	"pmx/data/testfiles"
 )
 
-// TestDetectsEveryCapturedFileOfTheWeather: the longest pattern that fits a path says
+// detectsEveryCapturedFileOfTheWeather: the longest pattern that fits a path says
 // what the file is taken for.
-func TestDetectsEveryCapturedFileOfTheWeather(t *testing.T) {
+func detectsEveryCapturedFileOfTheWeather(t *testing.T) {
 	root := testfiles.Captured(t)
 	const either = "could be any of openmeteo-forecast, openmeteo-archive: say which with --as"
 	patterns := map[string]string{
@@ -168,9 +168,9 @@ reject 8 bad_time`)
 		"miami KMIA nws 2026-07-02T10:53 0: 25.6")
 }
 
-// TestEveryCapturedAnswerOfTheWeatherService is of places that are not on the desk:
+// everyCapturedAnswerOfTheWeatherService is of places that are not on the desk:
 // each is read to its end, and every row of it told.
-func TestEveryCapturedAnswerOfTheWeatherService(t *testing.T) {
+func everyCapturedAnswerOfTheWeatherService(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testfiles.Captured(t, "E_weather", "nws_api_pynws_mit"), "*.json"))
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
@@ -247,9 +247,9 @@ func februaryLows() []string {
 	return out
 }
 
-// TestACenturyAndAHalfOfCentralPark: every highest and lowest temperature of 151
+// aCenturyAndAHalfOfCentralPark: every highest and lowest temperature of 151
 // years, of which 2020 has three days.
-func TestACenturyAndAHalfOfCentralPark(t *testing.T) {
+func aCenturyAndAHalfOfCentralPark(t *testing.T) {
 	c := read(t, testfiles.Captured(t, "E_weather", "ghcn_daily", "USW00094728.dly.gz"))
 	byMetric := map[data.Metric]int{}
 	var last data.Date
@@ -294,7 +294,7 @@ reject 4 bad_date
 reject 5 unknown_station`)
 }
 
-func TestCapturedNormals(t *testing.T) {
+func capturedNormals(t *testing.T) {
 	for file, want := range map[string]string{
 		"USW00094728.csv":                  "732 of KNYC; nyc 101 tmax ncei KNYC 1991-2020: 40.6 ± 10",
 		"Normals_DLY_1991-2020_sample.csv": "62 of KATL; atlanta 101 tmax ncei KATL 1991-2020: 53.8 ± 10",

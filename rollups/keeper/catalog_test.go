@@ -226,25 +226,20 @@ func count01(b bool) int {
 }
 
 func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
-	k := open(t, t.TempDir())
-	mustImport(t, k, testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv"))
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Path("feeds", "slices")}}, nil); err != nil {
-		t.Fatal(err)
+	figures := func(trades []string, folders ...string) {
+		k := open(t, t.TempDir())
+		mustImport(t, k, trades...)
+		if _, err := k.Import(context.Background(), keeper.Request{Paths: folders}, nil); err != nil {
+			t.Fatal(err)
+		}
+		compareFigures(t, k, "''::BLOB")
+		compareEvents(t, k, "''::BLOB")
+		mustVerify(t, k)
 	}
-	compareFigures(t, k, "''::BLOB")
-	compareEvents(t, k, "''::BLOB")
-	mustVerify(t, k)
-}
-
-func TestFiguresOfCapturedMarketsFollowFromTheFacts(t *testing.T) {
-	k := open(t, t.TempDir())
-	mustImport(t, k, testfiles.Captured(t, "A_trades", "midterms2022_fpmm"))
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "A_trades"), testfiles.Captured(t, "B_markets")}}, nil); err != nil {
-		t.Fatal(err)
+	figures([]string{testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv")}, testfiles.Path("feeds", "slices"))
+	if dir, ok := testfiles.Beside("A_trades"); ok {
+		figures([]string{filepath.Join(dir, "midterms2022_fpmm")}, dir, filepath.Join(dir, "..", "B_markets"))
 	}
-	compareFigures(t, k, "''::BLOB")
-	compareEvents(t, k, "''::BLOB")
-	mustVerify(t, k)
 }
 
 func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {

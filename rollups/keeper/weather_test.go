@@ -340,13 +340,17 @@ func TestTheForecastOfAKeptDay(t *testing.T) {
 		t.Errorf("%d actuals of 32.5 °C", n)
 	}
 	mustVerify(t, k)
+	if dir, ok := testfiles.Beside("E_weather", "openmeteo_snapshots"); ok {
+		theForecastOfACapturedDay(t, dir)
+	}
 }
 
-// TestTheForecastOfACapturedDay: what Open-Meteo foretold for London's 26 June 2026,
+// theForecastOfACapturedDay: what Open-Meteo foretold for London's 26 June 2026,
 // hour by hour, from the answers as they were kept.
-func TestTheForecastOfACapturedDay(t *testing.T) {
+func theForecastOfACapturedDay(t *testing.T, dir string) {
+	t.Helper()
 	k := open(t, t.TempDir())
-	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{testfiles.Captured(t, "E_weather", "openmeteo_snapshots")}}, nil)
+	res, err := k.Import(context.Background(), keeper.Request{Paths: []string{dir}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

