@@ -47,7 +47,7 @@ func TestOrderFilledGivesTheMakersFill(t *testing.T) {
 	}
 	reasons := []rejected{{Line: 4, Reason: "bad_address"}, {Line: 5, Reason: "bad_time"},
 		{Line: 6, Reason: "bad_side"}, {Line: 7, Reason: "bad_price"}, {Line: 8, Reason: "bad_token"},
-		{Line: 9, Reason: "bad_token"}, {Line: 10, Reason: "bad_row"}, {Line: 12, Reason: "bad_hash"}, {Line: 13, Reason: "bad_address"}}
+		{Line: 9, Reason: "bad_row"}, {Line: 10, Reason: "bad_row"}, {Line: 12, Reason: "bad_hash"}, {Line: 13, Reason: "bad_address"}}
 	if diff := cmp.Diff(reasons, c.rejects); diff != "" {
 		t.Errorf("rejects (-want +got):\n%s", diff)
 	}

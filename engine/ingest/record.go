@@ -18,7 +18,7 @@ import (
 
 // record is one record of a file that DuckDB reads. It is good until the next one. The
 // header of a CSV file has number 0 in both counts, the first row 1; kept counts the
-// usable records only. A short row of CSV is usable: the cells it lacks are empty.
+// usable records only.
 type record struct {
 	line, nth, kept int64
 	err             *shape.RowError // why it cannot be used
@@ -73,7 +73,6 @@ func (j *fileImport) eachRecord(f func(*record) error) error {
 func eachCSV(src io.Reader, f func(*record) error) (blank int64, err error) {
 	r := records.NewReader(src)
 	r.Longest = longestRow
-	width := 0
 	for nth := int64(0); ; nth++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -87,11 +86,9 @@ func eachCSV(src io.Reader, f func(*record) error) (blank int64, err error) {
 		case nth == 0 && rec.Err != nil:
 			return r.Blank(), fmt.Errorf("%w: the header: %w", errMissingLines, rec.Err)
 		case nth == 0: // columns are known by their places
-			width = len(rec.Cells)
 			for i := range out.cells {
 				out.cells[i] = strings.ToValidUTF8(out.cells[i], "\uFFFD")
 			}
-		case errors.Is(rec.Err, records.ErrWidth) && len(rec.Cells) < width:
 		case rec.Err != nil:
 			out.err = &shape.RowError{Reason: shape.RecordReason(rec.Err), Detail: rec.Err.Error()}
 			out.raw = []byte(rec.Raw)

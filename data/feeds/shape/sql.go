@@ -23,26 +23,32 @@ type Table struct {
 	badReason string // "" is bad_row
 }
 
+// noCell is what no cell holds: DuckDB then keeps empty cells, and a NULL stands only for
+// cells that a row does not have.
+const noCell = "pmx: no cell"
+
 // CSVTable reads the CSV file of src. Cells are reached by the header names of h
-// but declared by position, so that empty and repeated names do no harm. A
-// short row is filled up with NULLs; a row with too many cells is seen by Bad.
-// It is read on one thread unless Parallel is asked for: only then quoted line
-// breaks are allowed beside short rows
+// but declared by position, so that empty and repeated names do no harm. A row of another
+// number of cells than the header is seen by Bad: DuckDB fills a short one up, and has a
+// column more for a long one. It is read on one thread unless Parallel is asked for: only
+// then quoted line breaks are allowed beside short rows
 // (https://duckdb.org/docs/stable/data/csv/overview, null_padding).
 func CSVTable(src data.Source, h data.Head) Table {
-	t := Table{cols: map[string]string{}}
-	decl := make([]string, 0, len(h.Columns)+1)
+	t := Table{cols: map[string]string{}, bad: "odd_width"}
+	n := len(h.Columns)
+	decl, cells := make([]string, n+1), make([]string, n)
+	for i := range decl {
+		decl[i] = fmt.Sprintf("'c%d': 'VARCHAR'", i)
+	}
 	for i, name := range h.Columns {
 		if _, seen := t.cols[name]; !seen {
 			t.cols[name] = fmt.Sprintf("c%d", i)
 		}
-		decl = append(decl, fmt.Sprintf("'c%d': 'VARCHAR'", i))
+		cells[i] = fmt.Sprintf("nullif(c%[1]d, '') AS c%[1]d", i)
 	}
-	t.bad = fmt.Sprintf("c%d IS NOT NULL", len(h.Columns))
-	decl = append(decl, fmt.Sprintf("'c%d': 'VARCHAR'", len(h.Columns)))
-	t.from = fmt.Sprintf("read_csv(%s, columns = {%s}, header = true, auto_detect = false, delim = ',', "+
-		"quote = '\"', escape = '\"', nullstr = '', null_padding = true, strict_mode = false, parallel = false)",
-		Quote(src.Path), strings.Join(decl, ", "))
+	t.from = fmt.Sprintf("(SELECT %s, c%d IS NULL OR c%d IS NOT NULL AS odd_width FROM read_csv(%s, columns = {%s}, header = true, "+
+		"auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = %s, null_padding = true, strict_mode = false, parallel = false))",
+		strings.Join(cells, ", "), max(n-1, 0), n, Quote(src.Path), strings.Join(decl, ", "), Quote(noCell))
 	return t
 }
 
