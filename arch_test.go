@@ -32,12 +32,12 @@ var layers = []struct {
 	{"http/server", []string{"http/...", "data/...", "rollups/serving"}},
 	{"http/admin", []string{"http/wire"}},
 	{"http/api", []string{"http/access", "http/wire", "data/...", "rollups/serving/...", "rollups/index", "rollups/weather",
-		"engine/export/job"}},
+		"engine/export/job", "engine/control/record"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
-	{"http/access", []string{"http/wire", "data"}},
+	{"http/access", []string{"http/wire", "data", "engine/control/record"}},
 	{"http/client", []string{"http/wire", "data"}},
-	{"http/web", []string{"http/openapi", "http/wire", "data", "docs"}},
+	{"http/web", []string{"http/openapi", "http/wire", "data", "docs", "engine/control/record"}},
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
@@ -59,6 +59,7 @@ var layers = []struct {
 	{"data/testfiles", nil},
 	{"docs", nil},
 	{"engine/guard", nil},
+	{"engine/control/record", nil},
 	{".", nil},
 }
 

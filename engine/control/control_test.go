@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pmx/engine/control"
+	"pmx/engine/control/record"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,8 +64,8 @@ func TestKeyLifecycle(t *testing.T) {
 		t.Errorf("raised %+v, %v", k, err)
 	}
 	minute := day.Truncate(time.Minute)
-	uses := []control.Use{{Hash: hash(1), LastUsed: minute, Requests: 3}, {Hash: hash(99), LastUsed: minute, Requests: 9}}
-	later := []control.Use{{Hash: hash(1), LastUsed: minute.Add(-time.Minute), Requests: 4}}
+	uses := []record.Use{{Hash: hash(1), LastUsed: minute, Requests: 3}, {Hash: hash(99), LastUsed: minute, Requests: 9}}
+	later := []record.Use{{Hash: hash(1), LastUsed: minute.Add(-time.Minute), Requests: 4}}
 	if err := errors.Join(db.AddUse(ctx, uses), db.AddUse(ctx, later)); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestKeyLifecycle(t *testing.T) {
 		t.Errorf("listed %+v, %v", keys, err)
 	}
 	records, err := db.Keys(ctx)
-	if err != nil || len(records) != 1 || records[0] != (control.Record{Hash: hash(1), Tier: "trader", Revoked: true}) {
+	if err != nil || len(records) != 1 || records[0] != (record.Key{Hash: hash(1), Tier: "trader", Revoked: true}) {
 		t.Errorf("records %+v, %v", records, err)
 	}
 }
@@ -136,7 +137,7 @@ func TestRevisionMovesWithKeysAndNotWithUsage(t *testing.T) {
 	}
 	k, err := db.IssueKey(ctx, hash(1), "free", "Ada")
 	step("issue", true, err)
-	step("usage", false, db.AddUse(ctx, []control.Use{{Hash: hash(1), LastUsed: day, Requests: 1}}))
+	step("usage", false, db.AddUse(ctx, []record.Use{{Hash: hash(1), LastUsed: day, Requests: 1}}))
 	_, err = db.AddRequest(ctx, "ada@example.org", "a bot")
 	step("waitlist", false, err)
 	_, err = db.SetTier(ctx, k.ID, "alpha")

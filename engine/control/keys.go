@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"pmx/engine/control/record"
 )
 
 // Key is one API key as it is listed. The key itself is kept nowhere.
@@ -20,13 +22,6 @@ type Key struct {
 	LastUsedAt *time.Time `json:"last_used_at"` // minute resolution; nil: never
 	RevokedAt  *time.Time `json:"revoked_at"`   // nil: valid
 	Requests   int64      `json:"requests"`     // all time
-}
-
-// Record is one key as the server needs it.
-type Record = struct {
-	Hash    [32]byte
-	Tier    string
-	Revoked bool
 }
 
 func checkTier(tier string) error {
@@ -159,15 +154,15 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 }
 
 // Keys gives all keys as the server needs them, the revoked ones too.
-func (d *DB) Keys(ctx context.Context) ([]Record, error) {
+func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
 	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL FROM api_keys`)
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	defer rows.Close()
-	var records []Record
+	var records []record.Key
 	for rows.Next() {
-		var r Record
+		var r record.Key
 		var hash []byte
 		if err := rows.Scan(&hash, &r.Tier, &r.Revoked); err != nil {
 			return nil, fmt.Errorf("read keys: %w", err)

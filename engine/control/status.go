@@ -5,17 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"pmx/engine/control/record"
 )
 
-// StatusSample is how fresh the service was at one minute.
-type StatusSample = struct {
-	At     time.Time
-	Grades [3]byte  // of serving tables, trades and markets
-	Lags   [3]int64 // in seconds; -1: nothing there to lag
-}
-
 // AddStatus keeps a sample and forgets those older than keep before it.
-func (d *DB) AddStatus(ctx context.Context, s StatusSample, keep time.Duration) error {
+func (d *DB) AddStatus(ctx context.Context, s record.Status, keep time.Duration) error {
 	return d.write(ctx, "add status sample", func(tx *sql.Tx) error {
 		var lags [3]sql.NullInt64
 		for i, lag := range s.Lags {
@@ -32,14 +27,14 @@ func (d *DB) AddStatus(ctx context.Context, s StatusSample, keep time.Duration) 
 }
 
 // StatusSince gives the samples after since, oldest first.
-func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]StatusSample, error) {
+func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status, error) {
 	rows, err := d.sql.QueryContext(ctx,
 		`SELECT at, grades, serving_lag, trades_lag, markets_lag FROM status_samples WHERE at > ? ORDER BY at`, since.Unix())
 	if err != nil {
 		return nil, fmt.Errorf("read status samples: %w", err)
 	}
 	defer rows.Close()
-	var all []StatusSample
+	var all []record.Status
 	for rows.Next() {
 		var at int64
 		var grades string
@@ -47,7 +42,7 @@ func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]StatusSample, 
 		if err := rows.Scan(&at, &grades, &lags[0], &lags[1], &lags[2]); err != nil {
 			return nil, fmt.Errorf("read status samples: %w", err)
 		}
-		s := StatusSample{At: time.Unix(at, 0).UTC()}
+		s := record.Status{At: time.Unix(at, 0).UTC()}
 		copy(s.Grades[:], grades)
 		for i, lag := range lags {
 			s.Lags[i] = -1

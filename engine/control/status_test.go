@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmx/engine/control"
+	"pmx/engine/control/record"
 )
 
 func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
@@ -16,18 +17,18 @@ func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	sample := func(minute int, grades string) control.StatusSample {
-		s := control.StatusSample{At: start.Add(time.Duration(minute) * time.Minute), Lags: [3]int64{int64(minute), -1, 90_000}}
+	sample := func(minute int, grades string) record.Status {
+		s := record.Status{At: start.Add(time.Duration(minute) * time.Minute), Lags: [3]int64{int64(minute), -1, 90_000}}
 		copy(s.Grades[:], grades)
 		return s
 	}
-	for _, s := range []control.StatusSample{sample(0, "AFA"), sample(1, "AFB"), sample(2, "AFC"), sample(2, "BFC")} {
+	for _, s := range []record.Status{sample(0, "AFA"), sample(1, "AFB"), sample(2, "AFC"), sample(2, "BFC")} {
 		if err := db.AddStatus(t.Context(), s, 2*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all, err := db.StatusSince(t.Context(), start.Add(-time.Hour))
-	if want := []control.StatusSample{sample(1, "AFB"), sample(2, "BFC")}; err != nil || !slices.Equal(all, want) {
+	if want := []record.Status{sample(1, "AFB"), sample(2, "BFC")}; err != nil || !slices.Equal(all, want) {
 		t.Errorf("got %v, %v", all, err)
 	}
 	if late, err := db.StatusSince(t.Context(), start.Add(time.Minute)); err != nil || len(late) != 1 {

@@ -6,36 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"pmx/engine/control/record"
 )
-
-// Use is what one key did at one endpoint since it was last saved.
-type Use = struct {
-	Hash     [32]byte
-	LastUsed time.Time // minute resolution; of the key
-	Endpoint string    // method and path pattern, "" for what was no endpoint
-	Requests int64
-}
-
-// Usage is how often a key was used at an endpoint on a day.
-type Usage = struct {
-	Day      string // YYYY-MM-DD, UTC
-	Endpoint string // as in Use
-	Requests int64
-}
-
-// Account is what is kept of one key for its owner.
-type Account = struct {
-	Label     string
-	CreatedAt time.Time
-	Usage     []Usage // in any order
-}
 
 // detailDays is how many days usage is kept by endpoint. Older days are one sum.
 const detailDays = 90
 
 // AddUse adds requests to the keys' daily counters and moves their last use
 // forward, in one transaction. Unknown hashes are passed over.
-func (d *DB) AddUse(ctx context.Context, uses []Use) error {
+func (d *DB) AddUse(ctx context.Context, uses []record.Use) error {
 	return d.write(ctx, "add key usage", func(tx *sql.Tx) error {
 		for _, u := range uses {
 			if _, err := tx.ExecContext(ctx, `
@@ -76,28 +56,28 @@ func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 
 // Account gives what is kept of the key with that hash, with its usage from day
 // since on. ErrNotFound for an unknown hash.
-func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (Account, error) {
-	var a Account
+func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.Account, error) {
+	var a record.Account
 	var created int64
 	err := d.sql.QueryRowContext(ctx, `SELECT label, created_at FROM api_keys WHERE hash = ?`, hash[:]).Scan(&a.Label, &created)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Account{}, fmt.Errorf("read key: %w", err)
+		return record.Account{}, fmt.Errorf("read key: %w", err)
 	}
 	a.CreatedAt = time.Unix(created, 0).UTC()
 	rows, err := d.sql.QueryContext(ctx, `
 		SELECT u.day, u.endpoint, u.requests FROM usage u JOIN api_keys k ON k.id = u.key_id
 		 WHERE k.hash = ? AND u.day >= ? ORDER BY u.day DESC, u.requests DESC, u.endpoint`, hash[:], since)
 	if err != nil {
-		return Account{}, fmt.Errorf("read key usage: %w", err)
+		return record.Account{}, fmt.Errorf("read key usage: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var u Usage
+		var u record.Usage
 		if err := rows.Scan(&u.Day, &u.Endpoint, &u.Requests); err != nil {
-			return Account{}, fmt.Errorf("read key usage: %w", err)
+			return record.Account{}, fmt.Errorf("read key usage: %w", err)
 		}
 		a.Usage = append(a.Usage, u)
 	}

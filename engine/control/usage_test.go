@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmx/engine/control"
+	"pmx/engine/control/record"
 )
 
 // Usage older than 90 days is one sum a day; nothing of it is lost.
@@ -31,7 +32,7 @@ func TestUsageIsKeptByEndpointForNinetyDays(t *testing.T) {
 	}
 	add := func(day, endpoint string, n int64) {
 		t.Helper()
-		if err := db.AddUse(t.Context(), []control.Use{{Hash: hash(1), LastUsed: at(day), Endpoint: endpoint, Requests: n}}); err != nil {
+		if err := db.AddUse(t.Context(), []record.Use{{Hash: hash(1), LastUsed: at(day), Endpoint: endpoint, Requests: n}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +46,7 @@ func TestUsageIsKeptByEndpointForNinetyDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []control.Usage{
+	want := []record.Usage{
 		{Day: "2026-04-02", Endpoint: "GET /a", Requests: 7}, {Day: "2026-04-02", Endpoint: "GET /b", Requests: 3},
 		{Day: "2026-04-01", Requests: 5}, {Day: "2026-03-31", Requests: 5},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/http/api/apitest"
 	"pmx/http/wire"
@@ -78,7 +79,7 @@ func TestSecretsHave256BitsAndTheirForm(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	store := &apitest.Store{}
 	good, gone := store.Issue(access.Free, 1), store.Issue(access.Alpha, 2)
-	store.Change(gone, func(r *access.Record) { r.Revoked = true })
+	store.Change(gone, func(r *record.Key) { r.Revoked = true })
 	g := newGate(t, store)
 	unknown, _, _ := access.NewSecret(rand.Reader)
 	for secret, want := range map[string]access.Verdict{
@@ -102,14 +103,14 @@ func TestChangesInTheStoreTakeEffect(t *testing.T) {
 	if w := k.Take(noon, 0); w.OK {
 		t.Error("a free key has 30 requests")
 	}
-	store.Change(secret, func(r *access.Record) { r.Tier = "explorer" })
+	store.Change(secret, func(r *record.Key) { r.Tier = "explorer" })
 	if err := g.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if w := k.Take(noon, 0); !w.OK || w.Limit != 300 || w.Remaining != 269 {
 		t.Errorf("a raised key goes on in its window: %+v", w)
 	}
-	store.Change(secret, func(r *access.Record) { r.Revoked = true })
+	store.Change(secret, func(r *record.Key) { r.Revoked = true })
 	if err := g.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,37 +8,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmx/engine/control/record"
 )
-
-// Record is one key as the store holds it. An unnamed type, so that a store
-// needs to import nothing of this package.
-type Record = struct {
-	Hash    [32]byte
-	Tier    string
-	Revoked bool
-}
-
-// Use is what one key did at one endpoint since it was last saved.
-type Use = struct {
-	Hash     [32]byte
-	LastUsed time.Time // minute resolution; of the key
-	Endpoint string    // method and path pattern, "" for what was no endpoint
-	Requests int64
-}
-
-// Usage is how often a key was used at an endpoint on a day.
-type Usage = struct {
-	Day      string // YYYY-MM-DD, UTC
-	Endpoint string // as in Use
-	Requests int64
-}
-
-// Account is what the store knows of one key.
-type Account = struct {
-	Label     string
-	CreatedAt time.Time
-	Usage     []Usage // in any order
-}
 
 // KeyStore is what the gate needs of the place where keys are kept. Other
 // processes may change it at any time.
@@ -46,12 +18,12 @@ type KeyStore interface {
 	// Revision is a cheap counter that moves with every change of a key.
 	Revision(ctx context.Context) (int64, error)
 	// Keys gives all keys, the revoked ones too.
-	Keys(ctx context.Context) ([]Record, error)
+	Keys(ctx context.Context) ([]record.Key, error)
 	// AddUse adds to the usage counters in one transaction.
-	AddUse(ctx context.Context, uses []Use) error
+	AddUse(ctx context.Context, uses []record.Use) error
 	// Account gives what is known of a key, with its usage from day since on,
 	// YYYY-MM-DD.
-	Account(ctx context.Context, hash [32]byte, since string) (Account, error)
+	Account(ctx context.Context, hash [32]byte, since string) (record.Account, error)
 }
 
 const (
@@ -116,7 +88,7 @@ func (g *Gate) Refresh(ctx context.Context) error {
 }
 
 // merge gives the table of records, keeping the Keys that are known already.
-func merge(old map[Hash]*Key, records []Record, log zerolog.Logger) *map[Hash]*Key {
+func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Hash]*Key {
 	keys := make(map[Hash]*Key, len(records))
 	for _, r := range records {
 		k := old[r.Hash]
@@ -164,13 +136,13 @@ func (g *Gate) Run(ctx context.Context) error {
 // Save writes the usage counters that moved since the last call. What could not
 // be written is counted again next time.
 func (g *Gate) Save(ctx context.Context) error {
-	var uses []Use
+	var uses []record.Use
 	var from []*atomic.Int64
 	names := *g.names.Load()
 	for _, k := range *g.keys.Load() {
 		for i := range names {
 			if n := k.unsaved[i].Swap(0); n > 0 {
-				uses = append(uses, Use{Hash: k.hash, LastUsed: k.lastUsed(), Endpoint: names[i], Requests: n})
+				uses = append(uses, record.Use{Hash: k.hash, LastUsed: k.lastUsed(), Endpoint: names[i], Requests: n})
 				from = append(from, &k.unsaved[i])
 			}
 		}

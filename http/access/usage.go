@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"pmx/engine/control/record"
 )
 
 // maxEndpoints is for how many endpoints usage is counted.
@@ -28,26 +30,26 @@ func (g *Gate) Name(endpoints []string) error {
 // Account gives what is known of k, with its usage of the last UsageDays days up
 // to now, the newest day first and in it the busiest endpoint. What was not
 // saved yet is in it.
-func (g *Gate) Account(ctx context.Context, k *Key, now time.Time) (Account, error) {
+func (g *Gate) Account(ctx context.Context, k *Key, now time.Time) (record.Account, error) {
 	since := now.UTC().AddDate(0, 0, 1-UsageDays).Format(time.DateOnly)
 	a, err := g.store.Account(ctx, k.hash, since)
 	if err != nil {
-		return Account{}, fmt.Errorf("read account of key %s: %w", k.id, err)
+		return record.Account{}, fmt.Errorf("read account of key %s: %w", k.id, err)
 	}
 	today := k.lastUsed().Format(time.DateOnly)
 	for i, name := range *g.names.Load() {
 		if n := k.unsaved[i].Load(); n > 0 {
-			a.Usage = add(a.Usage, Usage{Day: today, Endpoint: name, Requests: n})
+			a.Usage = add(a.Usage, record.Usage{Day: today, Endpoint: name, Requests: n})
 		}
 	}
-	slices.SortFunc(a.Usage, func(x, y Usage) int {
+	slices.SortFunc(a.Usage, func(x, y record.Usage) int {
 		return cmp.Or(cmp.Compare(y.Day, x.Day), cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Endpoint, y.Endpoint))
 	})
 	return a, nil
 }
 
 // add adds u to the usage of its day and endpoint.
-func add(all []Usage, u Usage) []Usage {
+func add(all []record.Usage, u record.Usage) []record.Usage {
 	for i := range all {
 		if all[i].Day == u.Day && all[i].Endpoint == u.Endpoint {
 			all[i].Requests += u.Requests

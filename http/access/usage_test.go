@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/http/api/apitest"
 )
@@ -60,7 +61,7 @@ func TestAnAccountShowsThirtyDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []access.Usage{
+	want := []record.Usage{
 		{Day: "2026-03-14", Endpoint: "GET /a", Requests: 2}, {Day: "2026-03-14", Endpoint: "GET /b", Requests: 1},
 		{Day: "2026-03-13", Endpoint: "GET /a", Requests: 1}, {Day: "2026-02-13", Endpoint: "GET /a", Requests: 1},
 	}

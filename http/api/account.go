@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/http/wire"
 )
@@ -57,7 +58,7 @@ func (a *API) account(c *fiber.Ctx, call *Call) error {
 }
 
 // usageOf is usage by day, newest first.
-func usageOf(now time.Time, usage []access.Usage) wire.AccountUsage {
+func usageOf(now time.Time, usage []record.Usage) wire.AccountUsage {
 	out := wire.AccountUsage{Since: now.UTC().AddDate(0, 0, 1-access.UsageDays).Format(time.DateOnly), Days: []wire.AccountDay{}}
 	for _, u := range usage {
 		if n := len(out.Days); n == 0 || out.Days[n-1].Date != u.Day {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pmx/data"
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
@@ -68,7 +69,7 @@ var problemCases = []struct {
 func TestProblems(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))
 	revoked := v.store.Issue(access.Free, 50)
-	v.store.Change(revoked, func(r *access.Record) { r.Revoked = true })
+	v.store.Change(revoked, func(r *record.Key) { r.Revoked = true })
 	if err := v.gate.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmx/engine/control/record"
 	"pmx/http/wire"
 )
 
@@ -17,31 +18,23 @@ const (
 	sampleEvery = time.Minute
 )
 
-// StatusSample is how fresh the service was at one minute. An unnamed type, so
-// that a store needs to import nothing of this package.
-type StatusSample = struct {
-	At     time.Time
-	Grades [3]byte  // of serving tables, trades and markets
-	Lags   [3]int64 // in seconds; -1: nothing there to lag
-}
-
 // StatusStore keeps samples beyond the life of the process.
 type StatusStore interface {
 	// AddStatus keeps s and forgets samples older than keep before it.
-	AddStatus(ctx context.Context, s StatusSample, keep time.Duration) error
+	AddStatus(ctx context.Context, s record.Status, keep time.Duration) error
 	// StatusSince gives the samples after since, oldest first.
-	StatusSince(ctx context.Context, since time.Time) ([]StatusSample, error)
+	StatusSince(ctx context.Context, since time.Time) ([]record.Status, error)
 }
 
 // statusHistory is the samples of the last StatusKept, oldest first.
 type statusHistory struct {
 	mu      sync.Mutex
-	samples []StatusSample
+	samples []record.Status
 }
 
 // add appends s, in place of one of the same minute, and drops what is too old.
 // The samples given out before stay as they are.
-func (h *statusHistory) add(s StatusSample) {
+func (h *statusHistory) add(s record.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old := 0
@@ -57,7 +50,7 @@ func (h *statusHistory) add(s StatusSample) {
 
 // StatusHistory gives the samples of the last seven days, oldest first. They are
 // shared and must not be changed.
-func (a *API) StatusHistory() []StatusSample {
+func (a *API) StatusHistory() []record.Status {
 	a.history.mu.Lock()
 	defer a.history.mu.Unlock()
 	return a.history.samples
@@ -91,7 +84,7 @@ func (a *API) grade(now time.Time) [3]subsystem {
 // in memory also where store fails.
 func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	now := a.now()
-	s := StatusSample{At: now.UTC().Truncate(sampleEvery)}
+	s := record.Status{At: now.UTC().Truncate(sampleEvery)}
 	for i, part := range a.grade(now) {
 		s.Grades[i], s.Lags[i] = grades[part.grade], part.lag
 		if part.asOf.IsZero() {

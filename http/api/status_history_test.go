@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pmx/engine/control/record"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
 	"pmx/rollups/serving"
@@ -14,18 +15,18 @@ import (
 
 // statusStore keeps samples in memory.
 type statusStore struct {
-	kept []api.StatusSample
+	kept []record.Status
 	err  error
 }
 
-func (s *statusStore) AddStatus(_ context.Context, sample api.StatusSample, _ time.Duration) error {
+func (s *statusStore) AddStatus(_ context.Context, sample record.Status, _ time.Duration) error {
 	if s.err == nil {
 		s.kept = append(s.kept, sample)
 	}
 	return s.err
 }
 
-func (s *statusStore) StatusSince(context.Context, time.Time) ([]api.StatusSample, error) {
+func (s *statusStore) StatusSince(context.Context, time.Time) ([]record.Status, error) {
 	return slices.Clone(s.kept), s.err
 }
 
@@ -45,7 +46,7 @@ func TestHistoryHasASampleAMinute(t *testing.T) {
 		t.Fatal(err)
 	}
 	minute := start.Truncate(time.Minute)
-	want := []api.StatusSample{
+	want := []record.Status{
 		{At: minute, Grades: [3]byte{'C', 'A', 'F'}, Lags: [3]int64{610, 56, -1}},
 		{At: minute.Add(time.Minute), Grades: [3]byte{'C', 'A', 'F'}, Lags: [3]int64{660, 106, -1}},
 	}

@@ -5,16 +5,9 @@ import (
 	"html/template"
 	"time"
 
+	"pmx/engine/control/record"
 	"pmx/http/wire"
 )
-
-// Sample is how fresh the service was at one minute. An unnamed type, so that
-// a package that keeps samples does not have to import this one.
-type Sample = struct {
-	At     time.Time
-	Grades [3]byte  // of serving tables, trades and markets
-	Lags   [3]int64 // in seconds; -1: nothing there to lag
-}
 
 // statusAge is how long, in seconds, a browser may keep the status page.
 const statusAge = 5
@@ -42,7 +35,7 @@ type status struct {
 
 // Status makes the status page of the present state and the samples before it,
 // oldest first.
-func Status(now wire.PublicStatus, history []Sample) (*Page, error) {
+func Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
 	names := [3]string{"Serving tables", "Trades", "Markets"}
 	about := [3]string{"What requests are answered from.", "The newest fill.", "Markets and their resolutions."}
 	at := now.CheckedAt

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"pmx/engine/control/record"
 )
 
 const (
@@ -23,7 +25,7 @@ type bucket struct {
 }
 
 // buckets divides the time before at into n stretches, oldest first.
-func buckets(history []Sample, part int, at time.Time, span time.Duration, n int) []bucket {
+func buckets(history []record.Status, part int, at time.Time, span time.Duration, n int) []bucket {
 	width := span / time.Duration(n)
 	start := at.Add(-span)
 	all := make([]bucket, n)
@@ -42,7 +44,7 @@ func buckets(history []Sample, part int, at time.Time, span time.Duration, n int
 }
 
 // strip draws the grades of a span as a row of n bars.
-func strip(history []Sample, part int, at time.Time, span time.Duration, n int) template.HTML {
+func strip(history []record.Status, part int, at time.Time, span time.Duration, n int) template.HTML {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="strip" viewBox="0 0 %d 10" preserveAspectRatio="none" role="img" aria-label="%s">`, n,
 		template.HTMLEscapeString(summary(buckets(history, part, at, span, n))))
@@ -94,7 +96,7 @@ func height(lag time.Duration) float64 {
 }
 
 // plot draws the lag over a span as a line; "" without samples.
-func plot(history []Sample, part int, at time.Time, span time.Duration) template.HTML {
+func plot(history []record.Status, part int, at time.Time, span time.Duration) template.HTML {
 	all := buckets(history, part, at, span, plotWidth)
 	var line strings.Builder
 	pen := false

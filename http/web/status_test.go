@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pmx/engine/control/record"
 	"pmx/http/wire"
 )
 
@@ -13,9 +14,9 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 // At noon the last quarter of an hour has 15 samples. Its bar is as bad as the
 // worst of them.
 func TestABarIsTheWorstOfItsTime(t *testing.T) {
-	var history []Sample
+	var history []record.Status
 	for minute := 30; minute > 0; minute-- {
-		s := Sample{At: noon.Add(-time.Duration(minute) * time.Minute), Grades: [3]byte{'A', 'B', 'F'}, Lags: [3]int64{int64(minute), 400, -1}}
+		s := record.Status{At: noon.Add(-time.Duration(minute) * time.Minute), Grades: [3]byte{'A', 'B', 'F'}, Lags: [3]int64{int64(minute), 400, -1}}
 		if minute == 7 {
 			s.Grades[0], s.Lags[0] = 'C', 900
 		}

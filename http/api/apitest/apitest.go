@@ -15,6 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/data"
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/rollups/serving"
 )
@@ -160,8 +161,8 @@ func (s *Source) SetFreshness(f serving.Freshness) {
 type Store struct {
 	mu       sync.Mutex
 	revision int64
-	records  []access.Record
-	Uses     []access.Use // all that was saved
+	records  []record.Key
+	Uses     []record.Use // all that was saved
 	Err      error        // what every method fails with, if set
 }
 
@@ -170,13 +171,13 @@ func (s *Store) Issue(tier access.Tier, n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	secret, hash, _ := access.NewSecret(&numbers{n: uint64(n)}) // numbers never fail
-	s.records = append(s.records, access.Record{Hash: hash, Tier: tier.String()})
+	s.records = append(s.records, record.Key{Hash: hash, Tier: tier.String()})
 	s.revision++
 	return secret
 }
 
 // Change runs fn on the record of secret.
-func (s *Store) Change(secret string, fn func(r *access.Record)) {
+func (s *Store) Change(secret string, fn func(r *record.Key)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hash, _ := access.HashOf([]byte(secret))
@@ -196,14 +197,14 @@ func (s *Store) Revision(context.Context) (int64, error) {
 }
 
 // Keys gives a copy of the records.
-func (s *Store) Keys(context.Context) ([]access.Record, error) {
+func (s *Store) Keys(context.Context) ([]record.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]access.Record(nil), s.records...), s.Err
+	return append([]record.Key(nil), s.records...), s.Err
 }
 
 // AddUse remembers uses.
-func (s *Store) AddUse(_ context.Context, uses []access.Use) error {
+func (s *Store) AddUse(_ context.Context, uses []record.Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Err == nil {
@@ -213,13 +214,13 @@ func (s *Store) AddUse(_ context.Context, uses []access.Use) error {
 }
 
 // Account gives the uses that were saved and are not before day since.
-func (s *Store) Account(_ context.Context, hash [32]byte, since string) (access.Account, error) {
+func (s *Store) Account(_ context.Context, hash [32]byte, since string) (record.Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := access.Account{Label: "my dashboard", CreatedAt: AsOf.Add(-24 * time.Hour)}
+	a := record.Account{Label: "my dashboard", CreatedAt: AsOf.Add(-24 * time.Hour)}
 	for _, u := range s.Uses {
 		if day := u.LastUsed.Format(time.DateOnly); u.Hash == hash && day >= since {
-			a.Usage = append(a.Usage, access.Usage{Day: day, Endpoint: u.Endpoint, Requests: u.Requests})
+			a.Usage = append(a.Usage, record.Usage{Day: day, Endpoint: u.Endpoint, Requests: u.Requests})
 		}
 	}
 	return a, s.Err

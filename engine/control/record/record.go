@@ -1,0 +1,41 @@
+// Package record holds what a server keeps in control.db and reads back, as package
+// control stores it and packages of http use it, which know no database.
+package record
+
+import "time"
+
+// Key is one API key as the server needs it.
+type Key struct {
+	Hash    [32]byte
+	Tier    string
+	Revoked bool
+}
+
+// Use is what one key did at one endpoint since it was last saved.
+type Use struct {
+	Hash     [32]byte
+	LastUsed time.Time // minute resolution; of the key
+	Endpoint string    // method and path pattern, "" for what was no endpoint
+	Requests int64
+}
+
+// Usage is how often a key was used at an endpoint on a day.
+type Usage struct {
+	Day      string // YYYY-MM-DD, UTC
+	Endpoint string // as in Use
+	Requests int64
+}
+
+// Account is what is kept of one key for its owner.
+type Account struct {
+	Label     string
+	CreatedAt time.Time
+	Usage     []Usage // in any order
+}
+
+// Status is how fresh the service was at one minute.
+type Status struct {
+	At     time.Time
+	Grades [3]byte  // of serving tables, trades and markets
+	Lags   [3]int64 // in seconds; -1: nothing there to lag
+}
