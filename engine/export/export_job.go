@@ -32,7 +32,7 @@ func (e *Exporter) Explain(err error) job.Failure {
 	case errors.Is(err, ErrDiskFull):
 		return job.Failure{Code: "disk_full", Detail: "The server had no room for this file, and nothing of it was kept. Ask for another export later."}
 	case errors.Is(err, ErrNoTrader):
-		return job.Failure{Code: "trader_not_found", Detail: "No trade of this wallet has been seen."}
+		return job.Failure{Code: "trader_not_found", Detail: "No trade of this wallet is known."}
 	}
 	return job.Failure{Code: "internal", Detail: "The server failed while it wrote this file. Ask for another export; if it fails again, report the job's id."}
 }

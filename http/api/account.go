@@ -18,9 +18,9 @@ const accountTimeout = 2 * time.Second
 func accountRoutes() []Route {
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/me", Section: wire.Status,
-		Summary: "Your key: plan, limits, what is left of them, and usage", serve: (*API).account, Reply: wire.Undated[wire.Account]{},
-		Doc: "Usage is counted when a request arrives and written down every few seconds; requests just before midnight may count " +
-			"for the day after. Details by endpoint are kept for 90 days.",
+		Summary: "Your key: plan, limits, remaining requests, and usage", serve: (*API).account, Reply: wire.Undated[wire.Account]{},
+		Doc: "Usage is counted when a request arrives and is saved every few seconds; requests just before midnight may count for " +
+			"the next day. Details by endpoint are kept for 90 days.",
 	}}
 }
 

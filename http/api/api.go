@@ -198,7 +198,7 @@ func (a *API) notFound(c *fiber.Ctx) error {
 func (a *API) current() (*encodedSnapshot, error) {
 	v := a.published.Load()
 	if v == nil {
-		return nil, notReady("The first refresh has not finished. Retry after the seconds given in Retry-After.", 2)
+		return nil, notReady("The first refresh has not finished yet. Retry after the number of seconds in Retry-After.", 2)
 	}
 	return v, nil
 }

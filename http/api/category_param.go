@@ -8,12 +8,12 @@ import (
 )
 
 // categoryDoc says which categories a parameter takes.
-var categoryDoc = "; letter case does not count. The categories are " + reference.CategoryList() +
-	", and any other that a market of the venue has; what is none of them is an error that lists them"
+var categoryDoc = "; case-insensitive. The categories are " + reference.CategoryList() +
+	", and any other that a market of the venue has; an unknown category is an error, which lists the known ones"
 
 func categoryParam() *Param {
 	return &Param{Name: "category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
-		Doc: "markets of this category; repeated: of any of them" + categoryDoc}
+		Doc: "markets of this category; if repeated, of any of them" + categoryDoc}
 }
 
 // categories lists the categories of w's markets that a parameter means, nil where

@@ -71,6 +71,6 @@ func (a *API) cursorCode(call *Call, body []byte) hash.Hash {
 func badCursor() *problem {
 	return &problem{
 		status: fiber.StatusBadRequest, code: "invalid_cursor", param: "cursor",
-		detail: "Send next_cursor as it was given, with the same parameters, or leave cursor out to start again.",
+		detail: "Send next_cursor exactly as you received it, with the same other parameters. To start again, omit cursor.",
 	}
 }

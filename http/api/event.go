@@ -36,23 +36,23 @@ func eventRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/event/{event_id}", Section: wire.Event,
-			Summary: "An event and the sums of its markets", serve: (*API).event, Reply: wire.One[wire.EventOverview]{},
+			Summary: "An event, with sums over its markets", serve: (*API).event, Reply: wire.One[wire.EventOverview]{},
 			Params: []*Param{eventKey}, Codes: []string{"event_not_found"},
-			Doc: "Texts are those of the market whose description is the newest. `traders` counts each wallet once, whichever " +
-				"of the markets it traded.",
+			Doc: "Texts come from the market with the newest description. `traders` counts each wallet once, no matter how many of " +
+				"the markets it traded.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/event/{event_id}/markets", Section: wire.Event, MaxRows: eventRows,
-			Summary: "Markets of an event by volume", serve: (*API).eventMarkets, Reply: wire.Ranked[wire.MarketSummary]{},
+			Summary: "Markets of an event, by volume", serve: (*API).eventMarkets, Reply: wire.Ranked[wire.MarketSummary]{},
 			Params: lists, Codes: []string{"event_not_found"},
-			Doc: "By lifetime volume, ties by condition id. `price` is that of the first outcome.",
+			Doc: "Sorted by lifetime volume, ties by condition id. `price` is that of the first outcome.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/event/{event_id}/traders", Section: wire.Event, MaxRows: eventRows,
 			Summary: "Top traders of an event by real_pnl", serve: (*API).eventTraders, Reply: wire.Ranked[wire.EventTrader]{},
 			Params: lists, Codes: []string{"event_not_found"},
-			Doc: "Lifetime figures over the markets of the event, by `real_pnl`, ties by volume, then address. Cash of markets " +
-				"that are not resolved is in `real_pnl`; what their tokens may bring is not.",
+			Doc: "Lifetime figures over the markets of the event, sorted by `real_pnl`, ties by volume, then address. `real_pnl` " +
+				"includes the cash spent and received in markets that are not resolved, but not what their tokens may pay.",
 		},
 	}
 }
@@ -61,7 +61,7 @@ func eventRoutes() []Route {
 func (v *encodedSnapshot) eventOf(call *Call) (*serving.Event, error) {
 	e := v.snap.Catalog.Event(call.value(eventKey).text)
 	if e == nil {
-		return nil, missing("event_not_found", "No event of this id or slug is known. Check it.")
+		return nil, missing("event_not_found", "No event with this id or slug is known. Check the id or slug.")
 	}
 	return e, nil
 }

@@ -49,15 +49,15 @@ var (
 // idempotencyParam makes a repeated request harmless.
 func idempotencyParam() *Param {
 	return &Param{Name: "Idempotency-Key", InHeader: true, Kind: Text, Min: 1, Max: 255,
-		Doc: "any text of yours; a repeat of the request under the same text gives the job that the first one made"}
+		Doc: "any text of your choice; repeating the request with the same text returns the job that the first request created"}
 }
 
 const (
-	createDoc = "The job waits its turn: whoever was served longest ago is served next. Where a file of the same request on the same data is " +
-		"kept, the job is `done` at once and shares it. Plans without export get `data: null` and no job."
-	cancelDoc = "A job that waits or runs becomes `canceled`, one that is done gives its file up and becomes `expired`; any other stays as it is."
-	fileDoc   = "`ETag` is the file's SHA-256, `Repr-Digest` the same in base64. `Range` and `If-Range` are honoured, so that a download " +
-		"that broke off goes on with `curl -C -` or its like."
+	createDoc = "The job is queued: the key that was served longest ago is served next. If a file of the same request on the same " +
+		"data still exists, the job is `done` at once and shares that file. Plans without export get `data: null` and no job."
+	cancelDoc = "A queued or running job becomes `canceled`. The file of a job that is done is deleted, and the job becomes `expired`. Any other job stays as it is."
+	fileDoc   = "`ETag` is the file's SHA-256; `Repr-Digest` is the same in base64. `Range` and `If-Range` are supported, so " +
+		"`curl -C -` and similar tools can resume an interrupted download."
 )
 
 func exportRoutes() []Route {
@@ -68,11 +68,11 @@ func exportRoutes() []Route {
 			Codes: []string{"too_many_jobs", "idempotency_key_reused"}, Doc: createDoc,
 		},
 		{
-			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export all about a wallet as a zip",
+			Method: fiber.MethodPost, Path: "/trader/{address}/export-jobs", Section: wire.Export, Summary: "Export everything about a wallet as a zip",
 			serve: (*API).createTraderExport, Body: wire.TraderExport{}, BodyOptional: true, Params: []*Param{traderAddress, traderExportRepeat},
 			Codes: []string{"trader_not_found", "too_many_jobs", "idempotency_key_reused"},
-			Doc: "One zip with `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades reach as far back as the plan shows; " +
-				"lifetime figures stay lifetime. " + createDoc,
+			Doc: "The zip contains `stats`, `daily`, `markets` and `trades` and a `manifest.json`. Days and trades go back as far " +
+				"as the plan's history; lifetime figures always cover the whole lifetime. " + createDoc,
 		},
 	}
 	routes[0].Reply, routes[1].Reply = wire.One[*wire.ExportJob]{}, wire.One[*wire.ExportJob]{}
@@ -86,10 +86,10 @@ func exportRoutes() []Route {
 			Route{
 				Method: fiber.MethodGet, Path: base, Section: wire.Export, Summary: "State of an export job", Params: params,
 				Reply: wire.One[wire.ExportJob]{}, Codes: []string{"job_not_found"}, serve: exportHandler(k.kind, (*API).exportStatus),
-				Doc: "Ask every second or slower until `status` is `done`, `failed` or `canceled`.",
+				Doc: "Poll, at most once per second, until `status` is `done`, `failed` or `canceled`.",
 			},
 			Route{
-				Method: fiber.MethodDelete, Path: base, Section: wire.Export, Summary: "Cancel an export job, or give its file up", Params: params,
+				Method: fiber.MethodDelete, Path: base, Section: wire.Export, Summary: "Cancel an export job, or delete its file", Params: params,
 				Reply: wire.One[wire.ExportJob]{}, Codes: []string{"job_not_found"}, serve: exportHandler(k.kind, (*API).cancelExport), Doc: cancelDoc,
 			},
 			Route{
@@ -193,7 +193,7 @@ func (a *API) cancelExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 // withJob answers with the job that f gives.
 func (a *API) withJob(c *fiber.Ctx, call *Call, f func(ctx context.Context) (job.Job, error)) error {
 	if a.exports == nil {
-		return notReady("This server makes no exports.", 60)
+		return notReady("This server does not provide exports.", 60)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -208,16 +208,16 @@ func (a *API) withJob(c *fiber.Ctx, call *Call, f func(ctx context.Context) (job
 func (a *API) exportProblem(err error) error {
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return missing("job_not_found", "This key has no export job of that id here. Check the id and the path.")
+		return missing("job_not_found", "This key has no export job with this id at this path. Check the id and the path.")
 	case errors.Is(err, job.ErrTooMany):
 		return &problem{
 			status: fiber.StatusTooManyRequests, code: "too_many_jobs", retry: tooManyRetry,
-			detail: fmt.Sprintf("This key has %d export jobs waiting or running, which is the most. Wait until one is done, or cancel one.", a.exports.PerKey()),
+			detail: fmt.Sprintf("This key has %d export jobs waiting or running, which is the maximum. Wait until one is done, or cancel one.", a.exports.PerKey()),
 		}
 	case errors.Is(err, job.ErrReused):
 		return &problem{
 			status: fiber.StatusUnprocessableEntity, code: "idempotency_key_reused", param: "Idempotency-Key",
-			detail: "This Idempotency-Key was sent with another request. Take a new one.",
+			detail: "This Idempotency-Key was already used for a different request. Use a new one.",
 		}
 	}
 	return fmt.Errorf("export job: %w", err)

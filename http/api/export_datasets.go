@@ -13,7 +13,7 @@ func researchRoutes() []Route {
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/research/datasets", Section: wire.Research,
 		Summary: "Datasets that can be exported, column by column", serve: (*API).datasets, Reply: wire.Catalogue{},
-		Doc: "Every plan may read the catalogue. Files of the datasets are made by export jobs, which are for the plans `trader` and `alpha`.",
+		Doc: "Every plan may read the catalogue. The files themselves are created by export jobs, which need the plan `trader` or `alpha`.",
 	}}
 }
 

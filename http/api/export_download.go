@@ -23,7 +23,7 @@ import (
 // the part of it that Range asks for, as it lies on the disk.
 func (a *API) downloadExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 	if a.exports == nil {
-		return notReady("This server makes no exports.", 60)
+		return notReady("This server does not provide exports.", 60)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -56,7 +56,7 @@ func (a *API) downloadExport(c *fiber.Ctx, call *Call, kind job.Kind) error {
 }
 
 func fileGone() *problem {
-	return &problem{status: fiber.StatusGone, code: "export_expired", detail: "The file was removed. Ask for another export."}
+	return &problem{status: fiber.StatusGone, code: "export_expired", detail: "The file has expired and was removed. Create the job again."}
 }
 
 // notDownloadable tells why a job has no file to give; nil where it has.
@@ -69,9 +69,9 @@ func notDownloadable(j *job.Job) *problem {
 	case job.Failed:
 		return &problem{status: fiber.StatusConflict, code: "export_failed", detail: "This export failed and has no file: " + j.Detail}
 	case job.Canceled:
-		return &problem{status: fiber.StatusConflict, code: "export_canceled", detail: "This export was canceled and has no file. Ask for another one."}
+		return &problem{status: fiber.StatusConflict, code: "export_canceled", detail: "This export was canceled and has no file. Create the job again."}
 	}
-	return &problem{status: fiber.StatusConflict, code: "export_not_ready", detail: "Ask for the job until its status is done, then download.", retry: 1}
+	return &problem{status: fiber.StatusConflict, code: "export_not_ready", detail: "Poll the job until its status is done, then download the file.", retry: 1}
 }
 
 // fileHeaders are those of the whole file, of a part and of a 304.
@@ -127,7 +127,7 @@ func requestedRange(c *fiber.Ctx, j *job.Job, tag string) (byteRange, *problem) 
 		setHeader(&c.Response().Header, fiber.HeaderContentRange, "bytes */"+strconv.FormatInt(j.Bytes, 10))
 		return s, &problem{
 			status: fiber.StatusRequestedRangeNotSatisfiable, code: "range_not_satisfiable",
-			detail: fmt.Sprintf("The file has %d bytes. Ask for some of them, or leave Range out.", j.Bytes),
+			detail: fmt.Sprintf("The file has %d bytes. Request a range within them, or omit Range.", j.Bytes),
 		}
 	}
 	return s, nil

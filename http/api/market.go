@@ -28,7 +28,7 @@ type marketReader interface {
 const recentFills = 20
 
 // marketID is the market in the path.
-var marketID = &Param{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, in any letter case; 62 digits stand for the 64 with 00 behind"}
+var marketID = &Param{Name: "condition_id", InPath: true, Kind: ConditionArg, Doc: "condition id, case-insensitive; an id of 62 digits is read as if 00 were appended"}
 
 func marketRoutes() []Route {
 	return []Route{
@@ -37,8 +37,8 @@ func marketRoutes() []Route {
 			Summary: "A market: description, figures, resolution and newest fills", serve: (*API).marketOverview,
 			Params: []*Param{marketID}, Reply: wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
 			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
-				"`price` is that of the first outcome; `outcomes` has the price of each. `recent_fills` are both parties' sides, " +
-				"as far back as the plan's history reaches; where older ones were left out, `truncated` says so.",
+				"`price` is that of the first outcome; `outcomes` has the price of each outcome. `recent_fills` contains both " +
+				"parties' sides, as far back as the plan's history goes; `truncated` is true if older ones were left out.",
 		},
 	}
 }
@@ -51,7 +51,7 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	}
 	m := v.snap.Catalog.Find(call.value(marketID).hash)
 	if m == nil {
-		return missing("market_not_found", "No market of this condition id is known. Check the id.")
+		return missing("market_not_found", "No market with this condition id is known. Check the id.")
 	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)

@@ -19,7 +19,7 @@ const oracleRows = 200
 // The parameters of GET /oracle/leaderboard.
 var (
 	oracleMin = &Param{Name: "min_resolved", Kind: Integer, Default: strconv.Itoa(serving.RankedFrom), Min: 1, Max: 100_000,
-		Doc: "forecasts that a wallet needs to be ranked"}
+		Doc: "minimum number of forecasts for a wallet to be ranked"}
 	oracleLimit  = limitParam("50", oracleRows)
 	oracleOffset = offsetParam()
 )
@@ -30,17 +30,18 @@ func oracleRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/oracle/leaderboard", Section: wire.Oracle, MaxRows: oracleRows,
 			Summary: "Top traders by forecasting accuracy", serve: (*API).oracleLeaderboard, Reply: wire.OracleBoard{},
 			Params: []*Param{oracleMin, oracleLimit, oracleOffset},
-			Doc: "A forecast is what a wallet held, when the market was resolved, of one of its outcomes: bought more than sold. Its " +
-				"probability p is what the wallet paid for the outcome's tokens on average. Ranked by Brier score, the smallest " +
-				"first, ties by the number of forecasts, then address. A small Brier score alone may mean that a wallet bought " +
-				"what was nearly certain: `brier_skill` and `edge` tell it apart. The venue's own wallets are not ranked.",
+			Doc: "If a wallet holds tokens of an outcome when the market is resolved, because it bought more than it sold, that " +
+				"counts as a forecast. Its probability p is the average price that the wallet paid for the outcome's tokens. " +
+				"Wallets are ranked by Brier score, smallest first, ties by the number of forecasts, then address. A small Brier " +
+				"score may only mean that a wallet bought what was nearly certain; `brier_skill` and `edge` show whether that is " +
+				"the case. The venue's own wallets are not ranked.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/oracle/trader/{address}", Section: wire.Oracle,
 			Summary: "Forecasting accuracy of a wallet", serve: (*API).oracleTrader, Reply: wire.One[wire.OracleTrader]{},
 			Params: []*Param{traderAddress}, Codes: []string{"trader_not_found"},
-			Doc: "The wallet's forecasts together, by tenth of probability and by category. `murphy` splits the Brier score: it is " +
-				"`reliability` − `resolution` + `uncertainty` + `within_bins`.",
+			Doc: "The score of all the wallet's forecasts, also by tenth of probability and by category. `murphy` decomposes the " +
+				"Brier score into `reliability` − `resolution` + `uncertainty` + `within_bins`.",
 		},
 	}
 }

@@ -164,19 +164,19 @@ func (p *Param) parseText(text string) (value, *problem) {
 	case ConditionArg:
 		hash, err := parseCondition(text)
 		if err != nil {
-			return v, invalid(p.Name, p.Name+" must be 0x and 64 hexadecimal digits, or 62 of an id that ends in 00.")
+			return v, invalid(p.Name, p.Name+" must be 0x and 64 hexadecimal digits, or 62 if the last two are 00.")
 		}
 		v.hash = hash
 	case Moment:
 		at, ok := parseMoment(text)
 		if !ok {
-			return v, invalid(p.Name, p.Name+" must be a UTC time such as 2026-03-14T15:09:26Z or a day such as 2026-03-14.")
+			return v, invalid(p.Name, p.Name+" must be a UTC time such as 2026-03-14T15:09:26Z, or a day such as 2026-03-14.")
 		}
 		v.n = at
 	case DayArg:
 		day, err := data.ParseDate(text)
 		if err != nil || day < firstDay || day > lastDay {
-			return v, invalid(p.Name, p.Name+" must be a day of the calendar, such as 2026-03-14.")
+			return v, invalid(p.Name, p.Name+" must be a calendar day such as 2026-03-14.")
 		}
 		v.n = int64(day)
 	case CursorArg:
@@ -315,7 +315,7 @@ func tooManyValues(p *Param) *problem {
 	if p.Many <= 1 {
 		return invalid(p.Name, "Give "+p.Name+" once.")
 	}
-	return invalid(p.Name, fmt.Sprintf("Give %s at most %d times.", p.Name, p.Many))
+	return invalid(p.Name, fmt.Sprintf("%s may be given at most %d times.", p.Name, p.Many))
 }
 
 // describeQuery is the advice for an unknown query parameter.

@@ -165,8 +165,8 @@ func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) 
 	}
 	if w == nil {
 		p := badCursor()
-		p.detail = "This walk has expired: its data is kept for 10 minutes after the last page, for less where memory is short, " +
-			"and not over a restart. Leave cursor out to start again."
+		p.detail = "This scan has expired: its data is kept for 10 minutes after the last page, for a shorter time if memory is " +
+			"short, and not across a restart. Omit cursor to start again."
 		return nil, nil, p
 	}
 	place := &screen.Place{Value: int64(binary.BigEndian.Uint64(b[16:])), Volume: int64(binary.BigEndian.Uint64(b[24:]))}

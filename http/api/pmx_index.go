@@ -19,11 +19,11 @@ const indexRows = 2000
 // The parameters of GET /pmx-index/{name}/history.
 var (
 	indexName = &Param{Name: "name", InPath: true, Kind: Text, Min: 1, Max: 40,
-		Doc: "PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite, in any letter case"}
-	indexInterval = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Default: "1h", Doc: "length of a row"}
-	indexFrom     = &Param{Name: "from", Kind: Moment, Doc: "rows that begin at this time or later; left out: the newest rows"}
+		Doc: "PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite, case-insensitive"}
+	indexInterval = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Default: "1h", Doc: "length of the interval that a row covers"}
+	indexFrom     = &Param{Name: "from", Kind: Moment, Doc: "rows that begin at this time or later; if omitted, the newest rows"}
 	indexLimit    = &Param{Name: "limit", Kind: Integer, Default: "168", Min: 1, Max: indexRows,
-		Doc: "rows wanted: the first ones from `from` on, else the newest"}
+		Doc: "maximum number of rows: the first ones from `from` on or, without `from`, the newest"}
 )
 
 // hoursOf is how many hours a choice of interval has.
@@ -34,16 +34,17 @@ func indexRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/pmx-index", Section: wire.Index, Summary: "The PMX index now",
 			serve: (*API).pmxIndex, Reply: wire.One[wire.PMXIndex]{},
-			Doc: "A composite and five indices at the last full five minutes up to `as_of`, open on every plan. 100 is the venue's " +
-				"own normal day. The method, with the SQL that recomputes every number, is in docs/index.md.",
+			Doc: "A composite and five indices at the latest multiple of five minutes up to `as_of`, available on every plan. 100 " +
+				"is the venue's own normal day. docs/index.md describes the method and has the SQL that recomputes every number.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/pmx-index/{name}/history", Section: wire.Index, MaxRows: indexRows,
-			Summary: "How an index moved", serve: (*API).indexHistory, Reply: wire.PMXHistory{}, Codes: []string{"index_not_found"},
+			Summary: "History of an index", serve: (*API).indexHistory, Reply: wire.PMXHistory{}, Codes: []string{"index_not_found"},
 			Params: []*Param{indexName, indexInterval, indexFrom, indexLimit},
-			Doc: "Rows of the values at every five minutes of an interval: open, high, low, close, and value, which equals close. " +
-				"Intervals are aligned to UTC; they hold the instants from their beginning to before their end. The one in which `as_of` " +
-				"lies is not over: `is_partial`. The plan's history cap may leave old rows out.",
+			Doc: "An index has a value every five minutes. Each row summarizes the values of one interval: open, high, low, close, " +
+				"and value, which equals close. Intervals are aligned to UTC and include their start but not their end. The " +
+				"interval that contains `as_of` is not over; its `is_partial` is true. The plan's history limit may leave out old " +
+				"rows.",
 		},
 	}
 }
@@ -136,7 +137,7 @@ func (a *API) indexHistory(c *fiber.Ctx, call *Call) error {
 	}
 	name, known := indexNamed(call.value(indexName).text)
 	if !known {
-		return missing("index_not_found", "Ask for PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment or PMX-Composite.")
+		return missing("index_not_found", "The indices are PMX-Volume, PMX-Whale, PMX-Politics, PMX-Crypto, PMX-Sentiment and PMX-Composite.")
 	}
 	interval, limit := call.value(indexInterval).n, call.value(indexLimit).n
 	h := v.barsOf(name, interval)

@@ -38,7 +38,7 @@ func notReady(detail string, retry int) *problem {
 func internal() *problem {
 	return &problem{
 		status: fiber.StatusInternalServerError, code: "internal",
-		detail: "The server failed. Try again; if it persists, report the request id.",
+		detail: "An internal error occurred. Try again. If the error persists, report the request id.",
 	}
 }
 
@@ -68,9 +68,9 @@ func transportProblem(e *fiber.Error) *problem {
 	p := &problem{status: e.Code}
 	switch e.Code {
 	case fiber.StatusRequestEntityTooLarge:
-		p.code, p.detail = "body_too_large", "Send a smaller body: 64 KB is the most."
+		p.code, p.detail = "body_too_large", "The request body is too large: the maximum is 64 KB."
 	case fiber.StatusRequestHeaderFieldsTooLarge:
-		p.code, p.detail = "headers_too_large", "Send fewer or shorter headers and a shorter URL."
+		p.code, p.detail = "headers_too_large", "Send fewer or shorter headers, or a shorter URL."
 	case fiber.StatusRequestTimeout:
 		p.code, p.detail = "request_timeout", "Send the whole request without pausing."
 	case fiber.StatusMethodNotAllowed:
@@ -108,7 +108,7 @@ func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
 // data is still being opened.
 func Opening() fasthttp.RequestHandler {
 	ids, all := newCalls(), newEnvelopes()
-	p := notReady("The service is starting: it opens its data. Retry after the seconds given in Retry-After.", 2)
+	p := notReady("The service is starting and opening its data. Retry after the number of seconds in Retry-After.", 2)
 	return func(ctx *fasthttp.RequestCtx) {
 		id := ids.appendID(nil, ctx.Request.Header.Peek(headerRequestID))
 		p.answer(&ctx.Response, p.append(nil, string(id), all, access.Nobody))

@@ -180,7 +180,7 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	if !window.OK {
 		return &problem{
 			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: window.ResetIn,
-			detail: "Wait for the seconds given in Retry-After: this key has used up its " + strconv.Itoa(window.Limit) + " requests of this minute.",
+			detail: "Wait for the number of seconds in Retry-After: this key has used up its " + strconv.Itoa(window.Limit) + " requests for this minute.",
 		}
 	}
 	return nil
@@ -190,15 +190,15 @@ func refusal(v access.Verdict, now time.Time) *problem {
 	p := &problem{status: fiber.StatusUnauthorized}
 	switch v {
 	case access.Missing:
-		p.code, p.detail = "missing_api_key", "Send your API key in the X-API-Key header. Keys are requested through the waitlist."
+		p.code, p.detail = "missing_api_key", "Send your API key in the X-API-Key header. You can request a key through the waitlist."
 	case access.Revoked:
 		p.code, p.detail = "revoked_api_key", "This API key was revoked. Ask for a new one."
 	case access.Blocked:
 		p.status, p.code = fiber.StatusTooManyRequests, "rate_limited"
-		p.detail = "Too many requests without a valid key from this address. Wait for the seconds given in Retry-After."
+		p.detail = "Too many requests without a valid key came from this address. Wait for the number of seconds in Retry-After."
 		p.retry = int(60 - now.Unix()%60)
 	default:
-		p.code, p.detail = "invalid_api_key", "This API key is not known. Check that it was copied in full."
+		p.code, p.detail = "invalid_api_key", "This API key is unknown. Check that it was copied in full."
 	}
 	return p
 }

@@ -41,7 +41,7 @@ func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 		return false, invalidBody(name, "Give "+name+" once.")
 	}
 	if name := unknownMember(body, dst); name != "" {
-		return false, invalidBody(name, "The body may hold "+members(dst)+" and nothing else.")
+		return false, invalidBody(name, "The body may contain only "+members(dst)+".")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -49,7 +49,7 @@ func (r *Route) readBody(c *fiber.Ctx, dst any) (given bool, bad *problem) {
 		return false, bodyProblem(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return false, invalidBody("", "Send one JSON object and nothing after it.")
+		return false, invalidBody("", "Send exactly one JSON object, with nothing after it.")
 	}
 	return true, nil
 }

@@ -43,7 +43,7 @@ type Route struct {
 }
 
 func limitParam(def string, most int64) *Param {
-	return &Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "rows wanted; the plan's row cap may trim it"}
+	return &Param{Name: "limit", Kind: Integer, Default: def, Min: 1, Max: most, Doc: "maximum number of rows; the plan's row limit may reduce it"}
 }
 
 // about describes a parameter in other words than its kind has.
@@ -54,17 +54,17 @@ func (p *Param) about(doc string) *Param {
 
 // offsetParam skips rows of a ranked list.
 func offsetParam() *Param {
-	return &Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "rows to skip"}
+	return &Param{Name: "offset", Kind: Integer, Default: "0", Min: 0, Max: 10_000, Doc: "number of rows to skip"}
 }
 
 // cursorParam goes on where an earlier page ended.
 func cursorParam() *Param {
-	return &Param{Name: "cursor", Kind: CursorArg, Doc: "next_cursor of the page before, with the same other parameters"}
+	return &Param{Name: "cursor", Kind: CursorArg, Doc: "`next_cursor` of the previous page; all other parameters must stay the same"}
 }
 
 // periodParam is the rolling window of a ranking.
 func periodParam() *Param {
-	p := &Param{Name: "period", Kind: Choice, Default: serving.Week.String(), Doc: "rolling window that ends at as_of"}
+	p := &Param{Name: "period", Kind: Choice, Default: serving.Week.String(), Doc: "length of the rolling window, which ends at as_of"}
 	for period := range serving.Periods {
 		p.Choices = append(p.Choices, period.String())
 	}

@@ -20,9 +20,9 @@ const screenRows = 200
 // The parameters of GET /screener behind its filters.
 var (
 	screenSort      = sortParam()
-	screenOrder     = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "greatest or least first; what is not known comes last in either"}
+	screenOrder     = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc", Doc: "desc: largest first; asc: smallest first; unknown values come last in both"}
 	screenFieldList = &Param{Name: "fields", Kind: Text, Min: 1, Max: 600, Many: len(rowMembers()), Pattern: listPattern(rowMembers()),
-		Doc: "members wanted of each row, separated by commas; may be repeated"}
+		Doc: "members to return in each row, separated by commas; may be repeated"}
 	screenLimit  = limitParam("50", screenRows)
 	screenCursor = cursorParam()
 )
@@ -39,19 +39,20 @@ func screenerRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/screener", Section: wire.Screener, MaxRows: screenRows,
-			Summary: "Markets by any of their figures", serve: (*API).screener, Reply: wire.Page[wire.ScreenerRow]{},
+			Summary: "Markets, filtered and sorted by their figures", serve: (*API).screener, Reply: wire.Page[wire.ScreenerRow]{},
 			Params: append(filterParams(), screenSort, screenOrder, screenFieldList, screenLimit, screenCursor), Codes: []string{"invalid_cursor"},
-			Doc: "Every filter that is given must hold. A market whose figure is not known passes no minimum and no maximum of it, " +
-				"and comes last in both orders. Ties go by `volume`, the greatest first, then by `condition_id`. " +
-				"Walk on with `next_cursor`: all pages of a walk are of the data that its first page was of, as their `as_of` says, " +
-				"so that no row is missed or repeated though figures change. That data is kept for 10 minutes after the last page, " +
-				"less where memory is short and not over a restart; a walk that has expired is `invalid_cursor`.",
+			Doc: "A market must match all filters. If one of its figures is unknown, it matches no minimum or maximum of that " +
+				"figure, and it sorts last in both orders. Ties are broken by `volume`, largest first, then by `condition_id`. " +
+				"Continue with `next_cursor`: all pages of a scan show the data of the first page, with the same `as_of`, so no row " +
+				"is missed or repeated even though figures change. That data is kept for 10 minutes after the last page that was " +
+				"read, for a shorter time if memory is short, and not across a restart; a scan that has expired fails with " +
+				"`invalid_cursor`.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/screener/summary", Section: wire.Screener,
-			Summary: "What the filters of the screener keep, added up", serve: (*API).screenerSummary,
+			Summary: "Sums over the markets that match the screener's filters", serve: (*API).screenerSummary,
 			Params: filterParams(), Reply: wire.One[wire.ScreenerSummary]{},
-			Doc: "Takes the filters of `/screener`, with the same meaning. A figure that is not known adds nothing.",
+			Doc: "The filters are those of `/screener`, with the same meaning. Unknown figures add nothing to the sums.",
 		},
 	}
 }

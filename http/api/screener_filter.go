@@ -16,17 +16,18 @@ var (
 	screenQ          = queryParam(false)
 	screenCategory   = categoryParam()
 	screenNoCategory = &Param{Name: "exclude_category", Kind: Text, Min: 1, Max: 100, Many: filterNames,
-		Doc: "leave the markets of this category out; may be repeated" + categoryDoc}
-	screenTag           = &Param{Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; repeated: with any of them"}
-	screenNoTag         = &Param{Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "leave the markets with this tag out; may be repeated"}
-	screenStatus        = statusParam()
-	screenEvent         = &Param{Name: "event_id", Kind: Text, Min: 1, Max: 300, Doc: "markets of this event, named by its id or slug"}
-	screenNegRisk       = &Param{Name: "neg_risk", Kind: Choice, Choices: yesNo(), Doc: "markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known"}
-	screenResolved      = &Param{Name: "has_resolution", Kind: Choice, Choices: yesNo(), Doc: "markets whose payouts are (true) or are not (false) known"}
+		Doc: "exclude markets of this category; may be repeated" + categoryDoc}
+	screenTag     = &Param{Name: "tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "markets with this tag; if repeated, with any of them"}
+	screenNoTag   = &Param{Name: "exclude_tag", Kind: Text, Min: 1, Max: 100, Many: filterNames, Doc: "exclude markets with this tag; may be repeated"}
+	screenStatus  = statusParam()
+	screenEvent   = &Param{Name: "event_id", Kind: Text, Min: 1, Max: 300, Doc: "markets of this event, given by its id or slug"}
+	screenNegRisk = &Param{Name: "neg_risk", Kind: Choice, Choices: yesNo(), Doc: "true: markets of events in which at most " +
+		"one market can win; false: other markets; a market for which this is unknown matches neither"}
+	screenResolved      = &Param{Name: "has_resolution", Kind: Choice, Choices: yesNo(), Doc: "true: markets whose payouts are known; false: all others"}
 	screenEndsAfter     = &Param{Name: "ends_after", Kind: Moment, Doc: "markets that end at this time or later"}
 	screenEndsBefore    = &Param{Name: "ends_before", Kind: Moment, Doc: "markets that end before this time"}
-	screenCreatedAfter  = &Param{Name: "created_after", Kind: Moment, Doc: "markets made at this time or later"}
-	screenCreatedBefore = &Param{Name: "created_before", Kind: Moment, Doc: "markets made before this time"}
+	screenCreatedAfter  = &Param{Name: "created_after", Kind: Moment, Doc: "markets created at this time or later"}
+	screenCreatedBefore = &Param{Name: "created_before", Kind: Moment, Doc: "markets created before this time"}
 	screenRanges        = rangeParams()
 )
 
@@ -56,14 +57,14 @@ func figureOf(f screen.Field) figure {
 		screen.Volume7d:       {name: "volume_7d", most: maxUSD, about: "USD traded in the last 168 hours"},
 		screen.Volume30d:      {name: "volume_30d", most: maxUSD, about: "USD traded in the last 720 hours"},
 		screen.Volume:         {name: "volume", most: maxUSD, about: "USD traded since the first fill"},
-		screen.Liquidity:      {name: "liquidity", most: maxUSD, about: "USD in the book"},
-		screen.Traders24h:     {name: "traders_24h", most: math.MaxInt32, count: true, about: "distinct wallets of the last 24 hours"},
-		screen.Traders:        {name: "traders", most: math.MaxInt32, count: true, about: "distinct wallets"},
+		screen.Liquidity:      {name: "liquidity", most: maxUSD, about: "liquidity in USD"},
+		screen.Traders24h:     {name: "traders_24h", most: math.MaxInt32, count: true, about: "distinct wallets that traded in the last 24 hours"},
+		screen.Traders:        {name: "traders", most: math.MaxInt32, count: true, about: "number of distinct wallets"},
 		screen.Trades:         {name: "trades", most: 1_000_000_000_000, count: true, about: "fills"},
 		screen.Price:          {name: "price", most: 1_000_000, about: "price of the first outcome"},
-		screen.PriceChange24h: {name: "price_change_24h", least: -1_000_000, most: 1_000_000, about: "change of the price in 24 hours"},
-		screen.WhaleFlow24h:   {name: "whale_flow_24h", least: -maxUSD, most: maxUSD, about: "USD of whale moves of the last 24 hours towards the first outcome less those away from it"},
-		screen.Spread:         {name: "spread", least: -1_000_000, most: 1_000_000, about: "best ask less best bid"},
+		screen.PriceChange24h: {name: "price_change_24h", least: -1_000_000, most: 1_000_000, about: "change of the price over 24 hours"},
+		screen.WhaleFlow24h:   {name: "whale_flow_24h", least: -maxUSD, most: maxUSD, about: "USD of whale moves of the last 24 hours towards the first outcome, minus those away from it"},
+		screen.Spread:         {name: "spread", least: -1_000_000, most: 1_000_000, about: "best ask minus best bid"},
 		screen.CreatedAt:      {name: "created_at", time: true},
 		screen.EndDate:        {name: "end_date", time: true},
 		screen.ResolvedAt:     {name: "resolved_at", time: true},
@@ -75,7 +76,8 @@ func figureOf(f screen.Field) figure {
 const filterNames = 20
 
 func queryParam(required bool) *Param {
-	return &Param{Name: "q", Kind: Text, Min: 1, Max: 100, Required: required, Doc: "words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit"}
+	return &Param{Name: "q", Kind: Text, Min: 1, Max: 100, Required: required, Doc: "words, or beginnings of words, in the title, " +
+		"the event's title or their slugs, in any order; all of them must match, and there must be at least one letter or digit"}
 }
 
 func statusParam() *Param {
@@ -83,7 +85,7 @@ func statusParam() *Param {
 	for _, s := range serving.Statuses {
 		states = append(states, string(s))
 	}
-	return &Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets in this state; repeated: in any of them"}
+	return &Param{Name: "status", Kind: Choice, Choices: states, Many: len(states), Doc: "markets with this status; if repeated, with any of them"}
 }
 
 // rangeParams are the minimum and the maximum of every figure.
@@ -155,7 +157,7 @@ func (call *Call) words(p *Param) ([]string, *problem) {
 	}
 	words := search.Words(v.text)
 	if words == nil {
-		return nil, invalid("q", "q must hold a letter or a digit: words of a title, or beginnings of words.")
+		return nil, invalid("q", "q must contain at least one letter or digit: words of a title, or beginnings of words.")
 	}
 	return words, nil
 }

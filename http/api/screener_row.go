@@ -98,7 +98,7 @@ func (a *API) members(call *Call) ([]rowMember, *problem) {
 		for name := range strings.SplitSeq(list, ",") {
 			at := slices.IndexFunc(a.rowMembers, func(m rowMember) bool { return m.name == strings.TrimSpace(name) })
 			if at < 0 {
-				return nil, invalid("fields", "fields must list some of "+memberNames(a.rowMembers)+".")
+				return nil, invalid("fields", "fields must be a list of one or more of "+memberNames(a.rowMembers)+".")
 			}
 			asked[at] = true
 		}

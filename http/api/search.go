@@ -25,11 +25,12 @@ var (
 func searchRoutes() []Route {
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/markets/search", Section: wire.Market, MaxRows: searchRows,
-		Summary: "Markets by the words of their titles", serve: (*API).marketSearch, Reply: wire.MarketHits{},
+		Summary: "Search for markets by words of their titles", serve: (*API).marketSearch, Reply: wire.MarketHits{},
 		Params: []*Param{searchQ, searchCategory, searchStatus, searchLimit},
-		Doc: "Letter case and accents do not count, and a word may be cut short. One word of four letters or more, digits apart, may have a typo: " +
-			"a letter too many, missing or wrong, or two neighbours swapped. Order: `match` as it is listed, then `volume_24h`, then `volume`, " +
-			"the greatest first, then `condition_id`. `total` counts every market that matches.",
+		Doc: "Case and accents are ignored, and the beginning of a word is enough. One word of at least four letters, without " +
+			"digits, may contain a typo: one letter too many, missing or wrong, or two adjacent letters swapped. Results are sorted " +
+			"by `match` in the order listed, then by `volume_24h` and `volume`, largest first, then by `condition_id`. `total` " +
+			"counts all markets that match.",
 	}}
 }
 

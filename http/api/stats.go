@@ -23,38 +23,40 @@ const (
 
 // statsDays is the parameter of GET /stats/daily.
 var statsDays = &Param{Name: "days", Kind: Integer, Default: "30", Min: 1, Max: dailyStatsRows,
-	Doc: "days wanted, the newest; the plan's history cap may trim them"}
+	Doc: "number of newest days; the plan's history limit may reduce it"}
 
 func statsRoutes() []Route {
 	return []Route{
 		{
-			Method: fiber.MethodGet, Path: "/stats", Section: wire.Stats, Summary: "The whole venue in numbers",
+			Method: fiber.MethodGet, Path: "/stats", Section: wire.Stats, Summary: "Figures of the whole venue",
 			serve: (*API).stats, Reply: wire.One[wire.StatsOverview]{},
-			Doc: "Volume and trades count each match once: they add up the fills of takers, or those of makers where no " +
-				"taker's fill is known at all (`volume_basis`). Windows are rolling: the last 24, 168 and 720 hours up to `as_of`. " +
-				"The venue's own wallets are no traders. `reconciliation` adds up all wallets.",
+			Doc: "Volume and trades count each match once: they add up the fills of takers, or those of makers if no taker's fill " +
+				"is known at all (`volume_basis`). Windows are rolling: the last 24, 168 and 720 hours up to `as_of`. The venue's " +
+				"own wallets do not count as traders. `reconciliation` adds up all wallets.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/stats/hourly", Section: wire.Stats, MaxRows: hourlyRows,
 			Summary: "The last 24 hours, hour by hour", serve: (*API).statsHourly, Reply: wire.StatsSeries[wire.StatsHour]{},
-			Doc: "UTC hours, oldest first, up to the one in which `as_of` lies, which is not over: `is_partial`. An hour without " +
-				"a trade is a row of zeros.",
+			Doc: "UTC hours, oldest first, up to the one that contains `as_of`, which is not over and whose `is_partial` is true. " +
+				"An hour without trades is a row of zeros.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/stats/daily", Section: wire.Stats, MaxRows: dailyStatsRows,
 			Summary: "The venue day by day", serve: (*API).statsDaily, Reply: wire.StatsSeries[wire.StatsDay]{},
 			Params: []*Param{statsDays},
-			Doc: "UTC days, oldest first, from the first trade's on, up to the one in which `as_of` lies, which is not over: " +
-				"`is_partial`. A day without a trade is a row of zeros. A wallet or market is new on the day of its first fill.",
+			Doc: "UTC days, oldest first, from the day of the first trade up to the one that contains `as_of`, which is not over " +
+				"and whose `is_partial` is true. A day without trades is a row of zeros. A wallet or market is new on the day of " +
+				"its first fill.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/stats/growth", Section: wire.Stats, Summary: "Growth and trends",
 			serve: (*API).statsGrowth, Reply: wire.One[wire.StatsGrowth]{},
-			Doc: "`week_over_week` and `month_over_month` hold rolling windows that end at `as_of` against those of equal length " +
-				"before them. How many wallets were active in the window before is not kept; `weeks` and `months` say how that changes. " +
-				"Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as far " +
-				"as the plan's history reaches: a week or month of which it hides a day is left out, and `truncated` says so. A change is in percent of the bucket before, and null where that one has none or " +
-				"where the bucket is not over. `stickiness` is `last_24h` ÷ `last_30d`.",
+			Doc: "`week_over_week` and `month_over_month` compare rolling windows that end at `as_of` with the windows of equal " +
+				"length before them. The number of wallets active in the previous window is not kept; `weeks` and `months` show how " +
+				"it changes. Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as " +
+				"far back as the plan's history goes. A week or month with a day outside that history is left out, and `truncated` " +
+				"is then true. Changes are in percent of the previous bucket; they are null if the previous bucket has no value or " +
+				"the bucket is not over. `stickiness` is `last_24h` ÷ `last_30d`.",
 		},
 	}
 }

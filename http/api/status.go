@@ -60,7 +60,7 @@ func statusRoutes() []Route {
 // health answers GET /health and its alias GET /status.
 func (a *API) health(c *fiber.Ctx, call *Call) error {
 	if err := a.pinger.check(call.Start); err != nil {
-		return notReady("The database does not answer. Retry after the seconds given in Retry-After.", 5)
+		return notReady("The database is not responding. Retry after the number of seconds in Retry-After.", 5)
 	}
 	fresh, asOf := a.source.Freshness(), []byte("null")
 	h := wire.Health{Status: "starting", Database: "ok", Version: a.version, UptimeSeconds: int64(call.Start.Sub(a.started) / time.Second),

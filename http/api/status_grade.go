@@ -30,18 +30,18 @@ var (
 		name: "serving_tables", asOf: "the last finished refresh cycle", cycle: true,
 		bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 		none:   "No refresh has finished yet: wait for the first one.",
-		late:   "The last refresh finished at %s: see that the server's refresh schedule is on and what its log says.",
+		late:   "The last refresh finished at %s: check that the server's refresh schedule is enabled, and check its log.",
 	}
 	tradesRule = gradeRule{
 		name: "trades", asOf: "the newest trade",
 		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
-		none:   "There is no fill yet: import some.",
-		late:   "The newest fill is of %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
+		none:   "There are no fills yet: import some.",
+		late:   "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
 	}
 	marketsRule = gradeRule{
 		name: "markets", asOf: "the last import that added or changed markets",
 		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
-		none:   "No market has been described yet: import markets.",
+		none:   "There are no descriptions of markets yet: import markets.",
 		late:   "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
 	}
 )
@@ -94,15 +94,16 @@ type subsystem struct {
 // failureText says in words what is wrong beside a cycle that failed, "" for nothing.
 func failureText(f serving.Freshness, watch *guard.Watch) string {
 	if f.DiskFull {
-		return "The disk is full: imports are refused until there is room, and answers are from what was stored before. Make room on the disk of the data directory."
+		return "The disk is full: imports are refused, and responses show the data stored before. Free some space on the disk of the data directory."
 	}
 	if f.LogLost {
-		return "The database's log was damaged when the server started, and what was committed behind the damage is missing: the server's log says how much. " +
-			"Import what is missing again and remove the copy of the log from the data directory."
+		return "The database's log was damaged when the server started, and everything committed after the damage is missing: the " +
+			"server's log says how much. Import the missing data again, then remove the copy of the database's log from the data " +
+			"directory."
 	}
 	for _, part := range watch.Statuses() {
 		if part.Failing {
-			return fmt.Sprintf("Background work failed in a way that was not foreseen (%s, last at %s) and is tried again: the server's log says where.",
+			return fmt.Sprintf("Background work failed unexpectedly (%s, last at %s) and is being retried: the server's log says where it failed.",
 				part.Name, part.Last.UTC().Format(time.RFC3339))
 		}
 	}
@@ -141,9 +142,9 @@ func (s *subsystem) detail() string {
 	case s.asOf.IsZero():
 		return s.rule.none
 	case s.rule.cycle && s.failed:
-		return "The last refresh failed, and answers are from before it: the server's log says why."
+		return "The last refresh failed, and responses show the data from before it: the server's log says why."
 	case s.lag <= int64(s.rule.bounds[0]/time.Second):
-		return "Imported data waits for the next refresh: nothing is to be done."
+		return "Imported data is waiting for the next refresh: no action is needed."
 	}
 	return fmt.Sprintf(s.rule.late, s.asOf.UTC().Format(time.RFC3339))
 }

@@ -111,13 +111,13 @@ func TestGrades(t *testing.T) {
 			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; if the venue is historical on purpose, serve it with --historical.",
 			"Markets were last imported at 2025-12-04T15:13:26Z: import newer ones; if the venue is historical on purpose, serve it with --historical."}},
 		{serving.Freshness{LastCycle: ago(time.Hour), LastMarkets: ago(0)}, [4]string{
-			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says.", "", "",
-			"The last refresh finished at 2026-03-14T14:13:26Z: see that the server's refresh schedule is on and what its log says."}},
-		{serving.Freshness{LastCycle: ago(0), Stale: true}, [4]string{"Imported data waits for the next refresh: nothing is to be done.", "",
-			"No market has been described yet: import markets.", "No market has been described yet: import markets."}},
+			"The last refresh finished at 2026-03-14T14:13:26Z: check that the server's refresh schedule is enabled, and check its log.", "", "",
+			"The last refresh finished at 2026-03-14T14:13:26Z: check that the server's refresh schedule is enabled, and check its log."}},
+		{serving.Freshness{LastCycle: ago(0), Stale: true}, [4]string{"Imported data is waiting for the next refresh: no action is needed.", "",
+			"There are no descriptions of markets yet: import markets.", "There are no descriptions of markets yet: import markets."}},
 		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(0), FailureText: "x"}, [4]string{
-			"The last refresh failed, and answers are from before it: the server's log says why.", "", "",
-			"The last refresh failed, and answers are from before it: the server's log says why."}},
+			"The last refresh failed, and responses show the data from before it: the server's log says why.", "", "",
+			"The last refresh failed, and responses show the data from before it: the server's log says why."}},
 	} {
 		v.source.SetFreshness(c.fresh)
 		s := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
@@ -135,7 +135,7 @@ func TestGrades(t *testing.T) {
 	}
 	v.clock.Set(apitest.AsOf.Add(48 * time.Hour))
 	old := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.Trades
-	if want := "The newest fill is of 2026-03-14T15:09:26Z: import newer data; if the venue is historical on purpose, serve it with --historical."; old.Grade != "F" || *old.Detail != want {
+	if want := "The newest fill is from 2026-03-14T15:09:26Z: import newer data; if the venue is historical on purpose, serve it with --historical."; old.Grade != "F" || *old.Detail != want {
 		t.Errorf("trades: %s %s", old.Grade, *old.Detail)
 	}
 	rule := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.ServingTables.Rule

@@ -11,7 +11,7 @@ import (
 )
 
 // traderAddress is the wallet in the path, which stands first wherever it does.
-var traderAddress = &Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, in any letter case"}
+var traderAddress = &Param{Name: "address", InPath: true, Kind: WalletArg, Doc: "wallet address, case-insensitive"}
 
 func traderRoutes() []Route {
 	return []Route{
@@ -29,7 +29,7 @@ func traderRoutes() []Route {
 func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 	trader, known := v.snap.Trader(wallet)
 	if !known {
-		return trader, missing("trader_not_found", "No trade of this wallet has been seen. Check the address.")
+		return trader, missing("trader_not_found", "No trade of this wallet is known. Check the address.")
 	}
 	return trader, nil
 }

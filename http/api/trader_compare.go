@@ -22,9 +22,9 @@ func compareRoute() Route {
 		Method: fiber.MethodGet, Path: "/trader/compare", Section: wire.Trader, MaxRows: maxCompared,
 		Summary: "Lifetime summaries of wallets side by side", serve: (*API).traderCompare, Reply: wire.Series[wire.TraderComparison]{},
 		Params: []*Param{comparedWallets},
-		Doc: "One row per wallet in the order given; a wallet given twice is one row. The plan says how many are shown: free 1, " +
-			"explorer 2, trader 3, alpha 10; those beyond are left out and the reply says `truncated`. A wallet that never traded " +
-			"is a row with `found: false` and null figures.",
+		Doc: "One row per wallet in the order given; a wallet given twice is one row. The plan determines how many are shown: free " +
+			"1, explorer 2, trader 3, alpha 10. Further wallets are left out, and `truncated` is then true. A wallet that never " +
+			"traded is a row with `found: false` and null figures.",
 	}
 }
 

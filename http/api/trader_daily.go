@@ -15,18 +15,19 @@ import (
 // dailyRows is the most days that a reply shows.
 const dailyRows = 365
 
-var dailyLimit = limitParam("90", dailyRows).about("days wanted, the newest; the plan's history cap may trim them")
+var dailyLimit = limitParam("90", dailyRows).about("number of newest days; the plan's history limit may reduce it")
 
 func dailyRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/activity/daily", Section: wire.Trader, MaxRows: dailyRows,
-		Summary: "What a wallet did day by day, newest first", serve: (*API).traderDaily, Reply: wire.Series[wire.WalletDay]{},
+		Summary: "A wallet's figures by day, newest first", serve: (*API).traderDaily, Reply: wire.Series[wire.WalletDay]{},
 		Params: []*Param{traderAddress, dailyLimit},
 		Codes:  []string{"trader_not_found"},
-		Doc: "One row per UTC day on which the wallet traded or a market it holds was resolved; other days are left out. " +
-			"A resolution counts on its own day, whenever the market was traded; one later than as_of not yet. One whose time is " +
-			"unknown counts in no `real_pnl`: what it pays is the `undated_redemption` of the day of the wallet's last trade in the " +
-			"market. `cumulative_pnl` adds up every day from the first; with every `undated_redemption` it comes to the lifetime's.",
+		Doc: "One row per UTC day on which the wallet traded or a market that it holds was resolved; other days are left out. A " +
+			"resolution counts on its own day, no matter when the market was traded; it does not count yet if it is later than " +
+			"`as_of`. A resolution whose time is unknown counts in no `real_pnl`: what it pays is the `undated_redemption` of the " +
+			"day of the wallet's last trade in the market. `cumulative_pnl` adds up all days from the first one; together with " +
+			"every `undated_redemption` it equals the lifetime `real_pnl`.",
 	}
 }
 

@@ -14,12 +14,12 @@ var holdingsLimit = limitParam("50", walletRows)
 func holdingsRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/markets", Section: wire.Trader, MaxRows: walletRows,
-		Summary: "Markets of a wallet by its volume in them", serve: (*API).traderMarkets, Reply: wire.WalletMarkets{},
+		Summary: "Markets of a wallet, by its volume in them", serve: (*API).traderMarkets, Reply: wire.WalletMarkets{},
 		Params: []*Param{traderAddress, holdingsLimit},
 		Codes:  []string{"trader_not_found"},
-		Doc: "Lifetime figures of each market the wallet traded, by volume, ties by condition id. Fills whose market is not known " +
-			"are one row with a null `condition_id`. `total` counts the rows there are and `totals` adds all of them up: " +
-			"it equals what `/trader/{address}/stats` says, and the rows add up to it.",
+		Doc: "Lifetime figures of each market that the wallet traded, sorted by volume, ties by condition id. Fills whose market is " +
+			"unknown are one row with a null `condition_id`. `total` is the number of all rows and `totals` their sums, which equal " +
+			"the figures of `/trader/{address}/stats`.",
 	}
 }
 

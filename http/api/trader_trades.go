@@ -20,11 +20,11 @@ func tradesRoute() Route {
 		Summary: "Fills of a wallet, newest first", serve: (*API).traderTrades, Reply: wire.Page[wire.Trade]{},
 		Params: []*Param{traderAddress, tradesLimit, tradesCursor},
 		Codes:  []string{"trader_not_found", "invalid_cursor"},
-		Doc: "One row per fill, the wallet's own side of it. Order: time, then transaction hash, side, shares, dollars and token id, " +
-			"all descending. Walk on with `next_cursor`: fills that come in meanwhile neither shift nor repeat a page. " +
-			"`ts`, `transaction_hash`, `log_index`, `side`, `shares`, `usd`, `token_id` and `ordinal` together name a row for good: a copy of " +
-			"the rows can be kept without doubles. " +
-			"The history cap of the plan ends the walk early; the page where it does says `truncated`.",
+		Doc: "One row per fill: the wallet's own side of the match. Rows are sorted by time, transaction hash, side, shares, USD " +
+			"and token id, all descending. Continue with `next_cursor`: fills that arrive in the meantime neither shift nor repeat " +
+			"a page. `ts`, `transaction_hash`, `log_index`, `side`, `shares`, `usd`, `token_id` and `ordinal` together identify a " +
+			"row permanently, so you can keep a copy of the rows without duplicates. The plan's history limit may end the scan " +
+			"early; `truncated` is true on the page where it does.",
 	}
 }
 

@@ -14,41 +14,43 @@ import (
 // bracketRows is the most rows of a list of brackets.
 const bracketRows = 200
 
-const deskDoc = "The desk are the events on the highest or lowest temperature of one city's local day. Volumes are computed " +
-	"from trades by UTC calendar day, up to `as_of`: `volume_24h` is today so far, `volume_7d` the last seven days with it, " +
-	"`volume` and `volume_lifetime` are all time. "
+const deskDoc = "The weather desk is the set of events on the highest or lowest temperature of one city's local day. Volumes are " +
+	"computed from trades by UTC calendar day, up to `as_of`: `volume_24h` is today so far, `volume_7d` is the last seven days " +
+	"including today, and `volume` and `volume_lifetime` are all time. "
 
 func weatherRoutes() []Route {
 	return []Route{
 		{
 			Method: fiber.MethodGet, Path: "/weather/cities", Section: wire.Weather, Summary: "All cities of the weather desk",
 			serve: (*API).weatherCities, Reply: wire.WeatherCities{},
-			Doc: deskDoc + "Every city is listed, those without an open event too. `local_date` is the city's day at `as_of`, or " +
-				"where nothing was ever traded at its newest forecast or observation.",
+			Doc: deskDoc + "Every city is listed, including those without an open event. `local_date` is the city's local day at " +
+				"`as_of` or, if nothing was ever traded, at its newest forecast or observation.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}", Section: wire.Weather, Summary: "One city of the weather desk",
 			serve: (*API).weatherCity, Reply: wire.One[wire.WeatherCityCard]{}, Aliases: true, Codes: []string{"city_not_found"},
 			Params: []*Param{deskCity},
-			Doc: deskDoc + "Beside the row of `/weather/cities`: what the station measured today so far, the newest word of every source, " +
-				"their means, the last days' measurements, and the events that can be traded with what weather and market say of them.",
+			Doc: deskDoc + "The row of `/weather/cities` plus what the station has measured so far today, the latest forecast of " +
+				"every source, their means, the measurements of the last days, and the events that can be traded, with their " +
+				"forecasts and prices.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}/markets", Section: wire.Weather, MaxRows: bracketRows,
 			Summary: "Brackets that can be traded", serve: (*API).weatherMarkets, Reply: wire.WeatherMarkets{}, Aliases: true,
 			Codes: []string{"city_not_found"}, Params: []*Param{deskCity, laddersDate, laddersMetric, laddersLimit},
-			Doc: "`volume` is lifetime dollars of the bracket. `p_model` is the probability by a normal distribution about the consensus " +
-				"of the sources, less its bias and as wide as it was off in this city at this lead (`estimate`), cut at what the station has " +
-				"measured today: a model gap, no advice. docs/weather.md has the method.",
+			Doc: "`volume` is the bracket's lifetime volume in USD. `p_model` is the probability according to `estimate`: a normal " +
+				"distribution whose mean is the consensus of the sources minus its bias, and whose width is the past error of the " +
+				"consensus in this city at this lead. It is cut off at what the station has already measured today. `edge` is the " +
+				"gap between a model and a market, not advice. docs/weather.md describes the method.",
 		},
 		{
-			Method: fiber.MethodGet, Path: "/weather/bot-bundle", Section: wire.Weather, Summary: "The desk in short, for bots",
+			Method: fiber.MethodGet, Path: "/weather/bot-bundle", Section: wire.Weather, Summary: "The weather desk in compact form, for bots",
 			serve: (*API).weatherBundle, Reply: wire.WeatherBundle{}, Params: []*Param{bundleCities, bundleDate, bundleMetric, bundleMinVolume, bundleInclude},
-			Doc: "Cities with events that can be traded, each event with forecasts, consensus, observations, prices and probabilities. " +
-				"Brackets stand column by column, from the coldest up, in the order of `/weather/city/{city}/markets`; their condition and " +
-				"token ids, which never change, come with `include=ids`. No bundle has more than 200 KB: `left_out` says what did not fit, " +
-				"which comes for less of the desk at once, by `cities` or `date`. Poll with If-None-Match: the tag changes only when something else " +
-				"than as_of does.",
+			Doc: "Cities with events that can be traded, each event with forecasts, consensus, observations, prices and " +
+				"probabilities. Brackets are given column by column, the coldest first, in the order of " +
+				"`/weather/city/{city}/markets`; `include=ids` adds their condition and token ids, which never change. A bundle has " +
+				"at most 200 KB: `left_out` says what did not fit, and you get it by requesting part of the desk with `cities` or " +
+				"`date`. Poll with `If-None-Match`: the ETag changes only if something other than `as_of` changes.",
 		},
 	}
 }

@@ -23,8 +23,8 @@ const (
 // The parameters of GET /weather/city/{city}/actuals.
 var (
 	actualsLimit  = pastDaysParam()
-	actualsKind   = &Param{Name: "kind", Kind: Choice, Choices: []string{settledKind, data.KindStation.String(), data.KindReanalysis.String()}, Doc: "this kind alone"}
-	actualsMetric = metricParam("", "highs or lows alone")
+	actualsKind   = &Param{Name: "kind", Kind: Choice, Choices: []string{settledKind, data.KindStation.String(), data.KindReanalysis.String()}, Doc: "only this kind"}
+	actualsMetric = metricParam("", "only highs or only lows")
 	actualsSource = sourceParam()
 )
 
@@ -32,7 +32,7 @@ var (
 const settledKind = "settled"
 
 func pastDaysParam() *Param {
-	return limitParam("30", actualDays).about("days wanted, the newest of which there is anything to show; the plan's history cap may trim them")
+	return limitParam("30", actualDays).about("number of newest days that have data; the plan's history limit may reduce it")
 }
 
 func actualsRoute() Route {
@@ -40,10 +40,11 @@ func actualsRoute() Route {
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/actuals", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Observed daily highs and lows", serve: (*API).cityActuals, Reply: wire.CityActuals{}, Codes: []string{"city_not_found"},
 		Params: []*Param{deskCity, actualsLimit, actualsKind, actualsMetric, actualsSource},
-		Doc: "A row per day and source, newest day first; `limit` and `max_rows` count days. `settled` is the bracket that won an event, which is all that a settlement tells; " +
-			"`station` is measured, by single reports (`observations` tells of how many) or in a daily summary; `reanalysis` is computed on a grid " +
-			"and may be one or two degrees off any station. The kinds are never mixed. A source that goes over its values shows the last, with the " +
-			"first beside it and `revised_at`.",
+		Doc: "A row per day and source, newest day first; `limit` and `max_rows` count days. `settled` is the bracket that won an " +
+			"event, which is all that a settlement reveals. `station` was measured, either by single reports (`observations` says " +
+			"how many) or in a daily summary. `reanalysis` is computed on a grid and may differ from any station by one or two " +
+			"degrees. The kinds are never mixed. If a source revises its values, the row shows the latest one, together with the " +
+			"first one and `revised_at`.",
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 // The parameters of GET /weather/city/{city}/anomalies.
 var (
 	anomaliesLimit  = pastDaysParam()
-	anomaliesMetric = metricParam("", "highs or lows alone")
-	anomaliesBasis  = &Param{Name: "basis", Kind: Choice, Choices: []string{actualBasis: "actual", forecastBasis: "forecast"}, Doc: "what was measured, or what is foretold, alone"}
+	anomaliesMetric = metricParam("", "only highs or only lows")
+	anomaliesBasis  = &Param{Name: "basis", Kind: Choice, Choices: []string{actualBasis: "actual", forecastBasis: "forecast"}, Doc: "only measurements or only forecasts"}
 	anomaliesKind   = &Param{Name: "kind", Kind: Choice, Choices: []string{data.KindStation.String(), data.KindReanalysis.String()},
-		Doc: "actuals of this kind alone, without forecasts"}
+		Doc: "only actuals of this kind, without forecasts"}
 	anomaliesSource = sourceParam()
 )
 
@@ -38,11 +38,13 @@ func anomaliesRoute() Route {
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/anomalies", Section: wire.Weather, MaxRows: actualDays, MaxItems: actualRows, Aliases: true,
 		Summary: "Deviation versus climate normals", serve: (*API).cityAnomalies, Reply: wire.CityAnomalies{}, Codes: []string{"city_not_found"},
 		Params: []*Param{deskCity, anomaliesLimit, anomaliesMetric, anomaliesBasis, anomaliesKind, anomaliesSource},
-		Doc: "`limit` and `max_rows` count days, of which each has several rows. `anomaly` is value less normal of the calendar day; 29 February has a normal of its own. A measurement is compared within its data " +
-			"set alone: a station's with the normal of that station, a reanalysis with the normal that follows from it; where that is not known, the " +
-			"anomaly is null and `null_reasons` says `no_normal`; so it is with `few_observations` of fewer than 12 single reports, which are no " +
-			"day's extreme. No normals are of forecasts: those of today and the days to come, and their " +
-			"`consensus`, are compared with the normal of a station, or of a reanalysis where no station's is known, and say `cross_dataset`.",
+		Doc: "`limit` and `max_rows` count days; each day has several rows. `anomaly` is the value minus the normal of the calendar " +
+			"day; 29 February has its own normal. A measurement is compared only within its data set: a station with the normal of " +
+			"that station, a reanalysis with the normal computed from it. If that normal is unknown, the anomaly is null and " +
+			"`null_reasons` says `no_normal`. If the value is based on fewer than 12 single reports, which are too few to give a " +
+			"day's high or low, the anomaly is null with `few_observations`. Forecasts have no normals of their own: forecasts for " +
+			"today and the days to come, and their `consensus`, are compared with the normal of a station, or of a reanalysis if no " +
+			"station's is known; `cross_dataset` is then true.",
 	}
 }
 

@@ -20,11 +20,11 @@ const bundleVersion = 1
 // The parameters of GET /weather/bot-bundle.
 var (
 	bundleCities = &Param{Name: "cities", Kind: Text, Min: 1, Max: 2000, Many: 60,
-		Doc: "these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error"}
-	bundleDate      = &Param{Name: "date", Kind: DayArg, Doc: "events of this local day of their cities alone"}
-	bundleMetric    = metricParam("", "highest or lowest temperatures alone")
-	bundleMinVolume = &Param{Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "events of at least so many lifetime dollars"}
-	bundleInclude   = &Param{Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: condition and token ids of the brackets too"}
+		Doc: "only these cities: slugs or other names, separated by commas or in repeated parameters; an unknown name is an error"}
+	bundleDate      = &Param{Name: "date", Kind: DayArg, Doc: "only events of this local day of their cities"}
+	bundleMetric    = metricParam("", "only highest or only lowest temperatures")
+	bundleMinVolume = &Param{Name: "min_volume", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "only events with at least this lifetime volume in USD"}
+	bundleInclude   = &Param{Name: "include", Kind: Choice, Choices: []string{"ids"}, Doc: "ids: also return the condition and token ids of the brackets"}
 )
 
 // cityBundle is a city's part of the bundle: the text up to its events, and they.
@@ -64,7 +64,7 @@ func (v *encodedSnapshot) bundleCities(asked []string) (map[string]bool, error) 
 			name = strings.TrimSpace(name)
 			city, ok := v.snap.Desk.Named(name)
 			if !ok {
-				return nil, invalid("cities", fmt.Sprintf("cities: no city of the desk is called %q. /weather/cities lists them.", name))
+				return nil, invalid("cities", fmt.Sprintf("cities: the weather desk has no city named %q. /weather/cities lists them.", name))
 			}
 			cities[city.Slug] = true
 		}

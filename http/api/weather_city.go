@@ -15,7 +15,7 @@ const movedAge = 86_400
 
 // deskCity is the city in the path of a weather route, which stands first.
 var deskCity = &Param{Name: "city", InPath: true, Kind: Text, Min: 1, Max: 100,
-	Doc: "slug of the city, such as nyc; another name of it, such as new-york-city, answers 308"}
+	Doc: "slug of the city, such as nyc; with another name of it, such as new-york-city, the response is a 308"}
 
 // deskCity gives the city that the path names. For another name of a city it answers 308 itself, and then city is nil. The
 // problem city_not_found says where the slugs are listed.
@@ -29,8 +29,7 @@ func (a *API) deskCity(c *fiber.Ctx, call *Call) (v *encodedSnapshot, city *serv
 	}
 	known, ok := v.snap.Desk.Named(name)
 	if !ok {
-		return nil, nil, missing("city_not_found", "The weather desk has no city of this name. "+
-			"The slugs are the `city` of every row of "+wire.Base+"/weather/cities.")
+		return nil, nil, missing("city_not_found", "The weather desk has no city with this name. Use a `city` of the rows of "+wire.Base+"/weather/cities.")
 	}
 	a.moved(c, call, "{city}", known.Slug)
 	return v, nil, nil

@@ -17,22 +17,23 @@ const evolutionRows = 2000
 
 // The parameters of GET /weather/forecast-evolution/{city}/{date}.
 var (
-	evolutionDate   = &Param{Name: "date", InPath: true, Kind: DayArg, Doc: "the city's local day that is foretold, YYYY-MM-DD"}
+	evolutionDate   = &Param{Name: "date", InPath: true, Kind: DayArg, Doc: "the forecast day, a local day of the city, YYYY-MM-DD"}
 	evolutionMetric = metricParam("tmax", "the day's highest or lowest temperature")
 	evolutionSource = sourceParam()
-	evolutionLimit  = limitParam("1000", evolutionRows).about("changes wanted, the newest; the figures are of all of them")
+	evolutionLimit  = limitParam("1000", evolutionRows).about("number of newest changes to return; the figures cover all changes")
 )
 
 func evolutionRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/weather/forecast-evolution/{city}/{date}", Section: wire.Weather, MaxRows: evolutionRows, Aliases: true,
-		Summary: "How the forecast for a date evolved over time", serve: (*API).forecastEvolution, Reply: wire.ForecastEvolution{},
+		Summary: "How the forecast for a date changed over time", serve: (*API).forecastEvolution, Reply: wire.ForecastEvolution{},
 		Codes:  []string{"city_not_found"},
 		Params: []*Param{deskCity, evolutionDate, evolutionMetric, evolutionSource, evolutionLimit},
-		Doc: "A row per point at which a source gave a forecast of the day, or another one than before; how often it was asked in between does " +
-			"not matter. What was given when the local day was over is no forecast and left out. All temperatures are in the scale of the day's " +
-			"event. `total_drift` is the latest value less the first of the same source; over all sources, the mean of theirs. A day that the " +
-			"plan's history cap leaves out is empty and `truncated`.",
+		Doc: "A row for each source's first forecast of the day and for each change of it; how often the source was polled in " +
+			"between does not matter. Values issued after the end of the local day are not forecasts and are left out. All " +
+			"temperatures are in the unit of the day's event. A source's `total_drift` is its latest value minus its first; the " +
+			"overall one is the mean over the sources. If the plan's history limit excludes the day, the response is empty and " +
+			"`truncated`.",
 	}
 }
 

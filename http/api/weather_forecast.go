@@ -18,9 +18,9 @@ const forecastRows = 2000
 
 // The parameters of GET /weather/city/{city}/forecast.
 var (
-	forecastDate   = &Param{Name: "date", Kind: DayArg, Doc: "this day of the city's calendar alone, past days among them"}
-	forecastDays   = &Param{Name: "days", Kind: Integer, Default: "7", Min: 1, Max: aheadDays, Doc: "days from the city's today on"}
-	forecastMetric = metricParam("", "highs or lows alone")
+	forecastDate   = &Param{Name: "date", Kind: DayArg, Doc: "only this day of the city's calendar, which may be in the past"}
+	forecastDays   = &Param{Name: "days", Kind: Integer, Default: "7", Min: 1, Max: aheadDays, Doc: "number of days, starting with the city's today"}
+	forecastMetric = metricParam("", "only highs or only lows")
 	forecastSource = sourceParam()
 )
 
@@ -32,9 +32,10 @@ func forecastRoute() Route {
 		Method: fiber.MethodGet, Path: "/weather/city/{city}/forecast", Section: wire.Weather, MaxRows: forecastRows, Aliases: true,
 		Summary: "Multi-source TMAX/TMIN forecast time series", serve: (*API).cityForecast, Reply: wire.CityForecast{}, Codes: []string{"city_not_found"},
 		Params: []*Param{deskCity, forecastDate, forecastDays, forecastMetric, forecastSource},
-		Doc: "The last word of every source on the city's today and the days to come, with the `consensus` of those that gave theirs within 24 " +
-			"hours and the `skill` of sources and consensus by lead day. Of a past day, what was said last before it ended. How a forecast came " +
-			"about, /weather/forecast-evolution tells. `consensus` is of all sources, whichever is asked for.",
+		Doc: "The latest forecast of every source for the city's today and the days to come, with the `consensus` of the sources " +
+			"that issued or confirmed theirs within 24 hours, and the `skill` of the sources and the consensus by lead day. For a " +
+			"past day, the latest forecast before it ended. `/weather/forecast-evolution` shows how a forecast changed. `consensus` " +
+			"always covers all sources, even if one is requested.",
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // The parameters of GET /weather/city/{city}/markets.
 var (
-	laddersDate   = &Param{Name: "date", Kind: DayArg, Doc: "events of this local day of the city alone"}
-	laddersMetric = metricParam("", "highest or lowest temperatures alone")
+	laddersDate   = &Param{Name: "date", Kind: DayArg, Doc: "only events of this local day of the city"}
+	laddersMetric = metricParam("", "only highest or only lowest temperatures")
 	laddersLimit  = limitParam(strconv.Itoa(bracketRows), bracketRows)
 )
 

@@ -39,7 +39,7 @@ func metricParam(def, doc string) *Param {
 }
 
 func sourceParam() *Param {
-	return &Param{Name: "source", Kind: Text, Min: 1, Max: 100, Doc: "this source alone, by its name"}
+	return &Param{Name: "source", Kind: Text, Min: 1, Max: 100, Doc: "only this source, given by its name"}
 }
 
 // Why a series is empty, and why a value is null.

@@ -18,7 +18,7 @@ const deskTraderRows = 200
 var deskTradersSort, deskTradersLimit = deskSortParam(), limitParam("50", deskTraderRows)
 
 func deskSortParam() *Param {
-	p := &Param{Name: "sort", Kind: Choice, Default: serving.ByRealPnL.String(), Doc: "figure that ranks, the greatest first"}
+	p := &Param{Name: "sort", Kind: Choice, Default: serving.ByRealPnL.String(), Doc: "figure to rank by, largest first"}
 	for s := range serving.DeskSorts {
 		p.Choices = append(p.Choices, s.String())
 	}
@@ -28,13 +28,13 @@ func deskSortParam() *Param {
 func weatherTraderRoutes() []Route {
 	return []Route{{
 		Method: fiber.MethodGet, Path: "/weather/traders", Section: wire.Weather, MaxRows: deskTraderRows,
-		Summary: "Top weather-market traders", serve: (*API).weatherTraders, Reply: wire.WeatherTraders{},
+		Summary: "Top traders of the weather desk", serve: (*API).weatherTraders, Reply: wire.WeatherTraders{},
 		Params: []*Param{deskTradersSort, deskTradersLimit},
-		Doc: "Wallets by what they made, or traded, of the weather desk's markets: events on the highest or lowest temperature of one " +
-			"city's local day. Every figure is of these markets alone and lifetime; open positions have no value in `real_pnl`, as everywhere " +
-			"in this API. Other weather markets do not count (`scope` says so), so the figures differ from Polymarket's own WEATHER " +
-			"leaderboard, which covers them all. Ties rank by the other of the two figures, then by address. The venue's own wallets " +
-			"are left out.",
+		Doc: "Wallets ranked by their profit or volume in the weather desk's markets: the events on the highest or lowest " +
+			"temperature of one city's local day. All figures are lifetime figures of these markets only; open positions have no " +
+			"value in `real_pnl`, as everywhere in this API. Other weather markets do not count (see `scope`), so the figures " +
+			"differ from Polymarket's own WEATHER leaderboard, which covers all of them. Ties are ranked by the other of the two " +
+			"figures, then by address. The venue's own wallets are left out.",
 	}}
 }
 

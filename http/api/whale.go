@@ -13,8 +13,8 @@ import (
 // whaleRows is the most rows of a whale list.
 const whaleRows = 200
 
-const whaleDoc = "A whale move is an order of at least `threshold_usd`: the taker fills of one wallet, token and side in one " +
-	"transaction (at one moment where the source has no transactions), added up. The venue's own wallets are left out. "
+const whaleDoc = "A whale move is an order of at least `threshold_usd`: the sum of the taker fills of one wallet, token and side in " +
+	"one transaction (or at the same time, if the source has no transactions). The venue's own wallets are left out. "
 
 // whaleReader is what the whale endpoints read from the database.
 type whaleReader interface {
@@ -29,27 +29,27 @@ func whaleRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/whales", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Top wallets by large orders", serve: (*API).whaleLeaderboard, Reply: wire.WhaleBoard{},
 			Params: []*Param{boardPeriod, boardLimit},
-			Doc: whaleDoc + "Wallets are ranked by the dollars of their moves in the window, then by their volume in it, then by address. " +
-				"`real_pnl` is lifetime, `real_pnl_period` the window's.",
+			Doc: whaleDoc + "Wallets are ranked by the USD of their whale moves in the window, then by their volume in it, then by " +
+				"address. `real_pnl` is the lifetime figure, `real_pnl_period` that of the window.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/whales/moves", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Recent large orders", serve: (*API).whaleMoves, Reply: wire.WhaleMoves{},
 			Codes:  []string{"market_not_found", "trader_not_found", "invalid_cursor"},
 			Params: []*Param{movesLimit, movesCursor, movesMinUSD, movesSide, movesMarket, movesWallet, movesCategory},
-			Doc: whaleDoc + "Newest first; of one moment by transaction hash, address, token id and side, all descending. Walk on with " +
-				"`next_cursor`: moves that come in meanwhile neither shift nor repeat a page. The history cap of the plan ends the walk " +
-				"early; the page where it does says `truncated`.",
+			Doc: whaleDoc + "Newest first; moves of the same time are sorted by transaction hash, address, token id and side, all " +
+				"descending. Continue with `next_cursor`: moves that arrive in the meantime neither shift nor repeat a page. The " +
+				"plan's history limit may end the scan early; `truncated` is true on the page where it does.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/whales/flow", Section: wire.Whales, MaxRows: whaleRows,
-			Summary: "Where large orders move the money", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
+			Summary: "Net flow of large orders, by market", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
 			Params: []*Param{flowMarket, flowPeriod, flowLimit},
-			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it less what they sold of it. A market's is in terms of its " +
-				"first outcome: buys of it and sells of the others, less sells of it and buys of the others. Markets are ranked by the " +
-				"size of that, then by the dollars of their moves, then by condition id. Sums and `series` are over all markets, or over the " +
-				"one asked for. The series has 24 rows of an hour for `1d`, 28 of six hours for `7d`, 30 of a day for `30d`, counted back " +
-				"from `as_of`, so all are complete.",
+			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it minus what they sold of it. A market's `net_flow` " +
+				"is in terms of its first outcome: buys of it and sells of the others, minus sells of it and buys of the others. " +
+				"Markets are ranked by the absolute value of that, then by the USD of their moves, then by condition id. Sums and " +
+				"`series` cover all markets, or only the requested one. The series has 24 rows of one hour for `1d`, 28 rows of six " +
+				"hours for `7d` and 30 rows of one day for `30d`. They are counted back from `as_of`, so all of them are complete.",
 		},
 	}
 }

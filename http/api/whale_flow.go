@@ -12,7 +12,7 @@ import (
 
 // The parameters of GET /whales/flow.
 var (
-	flowMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: this market alone"}
+	flowMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only this market"}
 	flowPeriod = periodParam()
 	flowLimit  = limitParam("50", whaleRows)
 )
@@ -34,7 +34,7 @@ func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
 	}
 	m := v.snap.Catalog.Find(asked.hash)
 	if m == nil {
-		return missing("market_not_found", "No market of this condition id is known. Check market_id.")
+		return missing("market_not_found", "No market with this condition id is known. Check market_id.")
 	}
 	f := serving.NewFlow(v.snap, p, flowBuckets(p), m)
 	e, n := call.listEnvelope(limit, len(f.Markets))

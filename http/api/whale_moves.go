@@ -20,11 +20,11 @@ import (
 var (
 	movesLimit    = limitParam("50", whaleRows)
 	movesCursor   = cursorParam()
-	movesMinUSD   = &Param{Name: "min_usd", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "moves of at least so many dollars; no less than threshold_usd"}
-	movesSide     = &Param{Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "buys or sells alone"}
-	movesMarket   = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: moves of this market alone"}
-	movesWallet   = &Param{Name: "address", Kind: WalletArg, Doc: "moves of this wallet alone"}
-	movesCategory = &Param{Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "moves of markets of this category alone" + categoryDoc}
+	movesMinUSD   = &Param{Name: "min_usd", Kind: Decimal, Max: 1_000_000_000_000_000, Doc: "only moves of at least this many USD; it must not be less than threshold_usd"}
+	movesSide     = &Param{Name: "side", Kind: Choice, Choices: []string{"BUY", "SELL"}, Doc: "only buys or only sells"}
+	movesMarket   = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only moves in this market"}
+	movesWallet   = &Param{Name: "address", Kind: WalletArg, Doc: "only moves of this wallet"}
+	movesCategory = &Param{Name: "category", Kind: Text, Min: 1, Max: 100, Doc: "only moves in markets of this category" + categoryDoc}
 )
 
 // movePage is a page of whale moves.
@@ -122,7 +122,7 @@ func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 	f.Categories = categories
 	if p := call.value(movesMinUSD); p.given {
 		if data.Micro(p.n) < w.MinUSD {
-			return f, invalid("min_usd", fmt.Sprintf("min_usd must be at least %s: smaller orders are no whale moves.", w.MinUSD))
+			return f, invalid("min_usd", fmt.Sprintf("min_usd must be at least %s: smaller orders are not whale moves.", w.MinUSD))
 		}
 		f.MinUSD = data.Micro(p.n)
 	}
@@ -132,14 +132,14 @@ func (v *encodedSnapshot) moveFilter(call *Call) (serving.MoveFilter, error) {
 	if p := call.value(movesMarket); p.given {
 		m := v.snap.Catalog.Find(p.hash)
 		if m == nil {
-			return f, missing("market_not_found", "No market of this condition id is known. Check market_id.")
+			return f, missing("market_not_found", "No market with this condition id is known. Check market_id.")
 		}
 		f.Tokens = append([]data.TokenID{}, v.snap.Catalog.Tokens(m.ID)...)
 	}
 	if p := call.value(movesWallet); p.given {
 		t, known := v.snap.Trader(p.wallet())
 		if !known {
-			return f, missing("trader_not_found", "No trade of this wallet has been seen. Check address.")
+			return f, missing("trader_not_found", "No trade of this wallet is known. Check address.")
 		}
 		f.Wallet = t.ID
 	}

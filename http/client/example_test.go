@@ -76,7 +76,7 @@ func Example_problem() {
 		fmt.Println(p.Status, p.Detail)
 	}
 	// Output:
-	// 404 No trade of this wallet has been seen. Check the address.
+	// 404 No trade of this wallet is known. Check the address.
 }
 
 // What the key may do, and how much of it is left.

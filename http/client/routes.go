@@ -39,10 +39,10 @@ func (c *Client) TraderStats(ctx context.Context, address string) (*wire.One[wir
 
 // TraderActivityDailyParams are the optional parameters of TraderActivityDaily; what is zero is left out.
 type TraderActivityDailyParams struct {
-	Limit int64 // days wanted, the newest; the plan's history cap may trim them
+	Limit int64 // number of newest days; the plan's history limit may reduce it
 }
 
-// TraderActivityDaily asks GET /trader/{address}/activity/daily. What a wallet did day by day, newest first.
+// TraderActivityDaily asks GET /trader/{address}/activity/daily. A wallet's figures by day, newest first.
 func (c *Client) TraderActivityDaily(ctx context.Context, address string, params TraderActivityDailyParams) (*wire.Series[wire.WalletDay], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/activity/daily"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -51,10 +51,10 @@ func (c *Client) TraderActivityDaily(ctx context.Context, address string, params
 
 // TraderMarketsParams are the optional parameters of TraderMarkets; what is zero is left out.
 type TraderMarketsParams struct {
-	Limit int64 // rows wanted; the plan's row cap may trim it
+	Limit int64 // maximum number of rows; the plan's row limit may reduce it
 }
 
-// TraderMarkets asks GET /trader/{address}/markets. Markets of a wallet by its volume in them.
+// TraderMarkets asks GET /trader/{address}/markets. Markets of a wallet, by its volume in them.
 func (c *Client) TraderMarkets(ctx context.Context, address string, params TraderMarketsParams) (*wire.WalletMarkets, error) {
 	r := request{method: "GET", path: join("/trader/", address, "/markets"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -63,8 +63,8 @@ func (c *Client) TraderMarkets(ctx context.Context, address string, params Trade
 
 // TraderTradesParams are the optional parameters of TraderTrades; what is zero is left out.
 type TraderTradesParams struct {
-	Limit  int64  // rows wanted; the plan's row cap may trim it
-	Cursor string // next_cursor of the page before, with the same other parameters
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
+	Cursor string // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
 // TraderTrades asks GET /trader/{address}/trades. Fills of a wallet, newest first.
@@ -93,8 +93,8 @@ func (c *Client) TraderCompare(ctx context.Context, address []string) (*wire.Ser
 
 // LeaderboardTradersParams are the optional parameters of LeaderboardTraders; what is zero is left out.
 type LeaderboardTradersParams struct {
-	Period string // rolling window that ends at as_of
-	Limit  int64  // rows wanted; the plan's row cap may trim it
+	Period string // length of the rolling window, which ends at as_of
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
 // LeaderboardTraders asks GET /leaderboard/traders. Top traders by real_pnl.
@@ -107,8 +107,8 @@ func (c *Client) LeaderboardTraders(ctx context.Context, params LeaderboardTrade
 
 // LeaderboardMarketsParams are the optional parameters of LeaderboardMarkets; what is zero is left out.
 type LeaderboardMarketsParams struct {
-	Period string // rolling window that ends at as_of
-	Limit  int64  // rows wanted; the plan's row cap may trim it
+	Period string // length of the rolling window, which ends at as_of
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
 // LeaderboardMarkets asks GET /leaderboard/markets. Top markets by volume.
@@ -127,12 +127,12 @@ func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.
 
 // MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
 type MarketsSearchParams struct {
-	Category []string // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
-	Status   []string // markets in this state; repeated: in any of them
-	Limit    int64    // rows wanted; the plan's row cap may trim it
+	Category []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
+	Status   []string // markets with this status; if repeated, with any of them
+	Limit    int64    // maximum number of rows; the plan's row limit may reduce it
 }
 
-// MarketsSearch asks GET /markets/search. Markets by the words of their titles.
+// MarketsSearch asks GET /markets/search. Search for markets by words of their titles.
 func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSearchParams) (*wire.MarketHits, error) {
 	r := request{method: "GET", path: "/markets/search", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", q)
@@ -142,7 +142,7 @@ func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSear
 	return call[wire.MarketHits](ctx, c, r)
 }
 
-// Event asks GET /event/{event_id}. An event and the sums of its markets.
+// Event asks GET /event/{event_id}. An event, with sums over its markets.
 func (c *Client) Event(ctx context.Context, eventID string) (*wire.One[wire.EventOverview], error) {
 	r := request{method: "GET", path: join("/event/", eventID)}
 	return call[wire.One[wire.EventOverview]](ctx, c, r)
@@ -150,11 +150,11 @@ func (c *Client) Event(ctx context.Context, eventID string) (*wire.One[wire.Even
 
 // EventMarketsParams are the optional parameters of EventMarkets; what is zero is left out.
 type EventMarketsParams struct {
-	Limit  int64 // rows wanted; the plan's row cap may trim it
-	Offset int64 // rows to skip
+	Limit  int64 // maximum number of rows; the plan's row limit may reduce it
+	Offset int64 // number of rows to skip
 }
 
-// EventMarkets asks GET /event/{event_id}/markets. Markets of an event by volume.
+// EventMarkets asks GET /event/{event_id}/markets. Markets of an event, by volume.
 func (c *Client) EventMarkets(ctx context.Context, eventID string, params EventMarketsParams) (*wire.Ranked[wire.MarketSummary], error) {
 	r := request{method: "GET", path: join("/event/", eventID, "/markets"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "limit", params.Limit)
@@ -164,8 +164,8 @@ func (c *Client) EventMarkets(ctx context.Context, eventID string, params EventM
 
 // EventTradersParams are the optional parameters of EventTraders; what is zero is left out.
 type EventTradersParams struct {
-	Limit  int64 // rows wanted; the plan's row cap may trim it
-	Offset int64 // rows to skip
+	Limit  int64 // maximum number of rows; the plan's row limit may reduce it
+	Offset int64 // number of rows to skip
 }
 
 // EventTraders asks GET /event/{event_id}/traders. Top traders of an event by real_pnl.
@@ -176,7 +176,7 @@ func (c *Client) EventTraders(ctx context.Context, eventID string, params EventT
 	return call[wire.Ranked[wire.EventTrader]](ctx, c, r)
 }
 
-// Stats asks GET /stats. The whole venue in numbers.
+// Stats asks GET /stats. Figures of the whole venue.
 func (c *Client) Stats(ctx context.Context) (*wire.One[wire.StatsOverview], error) {
 	r := request{method: "GET", path: "/stats"}
 	return call[wire.One[wire.StatsOverview]](ctx, c, r)
@@ -190,7 +190,7 @@ func (c *Client) StatsHourly(ctx context.Context) (*wire.StatsSeries[wire.StatsH
 
 // StatsDailyParams are the optional parameters of StatsDaily; what is zero is left out.
 type StatsDailyParams struct {
-	Days int64 // days wanted, the newest; the plan's history cap may trim them
+	Days int64 // number of newest days; the plan's history limit may reduce it
 }
 
 // StatsDaily asks GET /stats/daily. The venue day by day.
@@ -214,12 +214,12 @@ func (c *Client) PmxIndex(ctx context.Context) (*wire.One[wire.PMXIndex], error)
 
 // PmxIndexHistoryParams are the optional parameters of PmxIndexHistory; what is zero is left out.
 type PmxIndexHistoryParams struct {
-	Interval string    // length of a row
-	From     time.Time // rows that begin at this time or later; left out: the newest rows
-	Limit    int64     // rows wanted: the first ones from `from` on, else the newest
+	Interval string    // length of the interval that a row covers
+	From     time.Time // rows that begin at this time or later; if omitted, the newest rows
+	Limit    int64     // maximum number of rows: the first ones from `from` on or, without `from`, the newest
 }
 
-// PmxIndexHistory asks GET /pmx-index/{name}/history. How an index moved.
+// PmxIndexHistory asks GET /pmx-index/{name}/history. History of an index.
 func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxIndexHistoryParams) (*wire.PMXHistory, error) {
 	r := request{method: "GET", path: join("/pmx-index/", name, "/history"), query: url.Values{}, header: http.Header{}}
 	set(r.query, "interval", params.Interval)
@@ -230,9 +230,9 @@ func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxInd
 
 // OracleLeaderboardParams are the optional parameters of OracleLeaderboard; what is zero is left out.
 type OracleLeaderboardParams struct {
-	MinResolved int64 // forecasts that a wallet needs to be ranked
-	Limit       int64 // rows wanted; the plan's row cap may trim it
-	Offset      int64 // rows to skip
+	MinResolved int64 // minimum number of forecasts for a wallet to be ranked
+	Limit       int64 // maximum number of rows; the plan's row limit may reduce it
+	Offset      int64 // number of rows to skip
 }
 
 // OracleLeaderboard asks GET /oracle/leaderboard. Top traders by forecasting accuracy.
@@ -252,8 +252,8 @@ func (c *Client) OracleTrader(ctx context.Context, address string) (*wire.One[wi
 
 // WhalesParams are the optional parameters of Whales; what is zero is left out.
 type WhalesParams struct {
-	Period string // rolling window that ends at as_of
-	Limit  int64  // rows wanted; the plan's row cap may trim it
+	Period string // length of the rolling window, which ends at as_of
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
 // Whales asks GET /whales. Top wallets by large orders.
@@ -266,13 +266,13 @@ func (c *Client) Whales(ctx context.Context, params WhalesParams) (*wire.WhaleBo
 
 // WhalesMovesParams are the optional parameters of WhalesMoves; what is zero is left out.
 type WhalesMovesParams struct {
-	Limit    int64       // rows wanted; the plan's row cap may trim it
-	Cursor   string      // next_cursor of the page before, with the same other parameters
-	MinUSD   *data.Micro // moves of at least so many dollars; no less than threshold_usd
-	Side     string      // buys or sells alone
-	MarketID string      // condition id: moves of this market alone
-	Address  string      // moves of this wallet alone
-	Category string      // moves of markets of this category alone; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
+	Limit    int64       // maximum number of rows; the plan's row limit may reduce it
+	Cursor   string      // `next_cursor` of the previous page; all other parameters must stay the same
+	MinUSD   *data.Micro // only moves of at least this many USD; it must not be less than threshold_usd
+	Side     string      // only buys or only sells
+	MarketID string      // condition id: only moves in this market
+	Address  string      // only moves of this wallet
+	Category string      // only moves in markets of this category; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
 }
 
 // WhalesMoves asks GET /whales/moves. Recent large orders.
@@ -299,12 +299,12 @@ func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) i
 
 // WhalesFlowParams are the optional parameters of WhalesFlow; what is zero is left out.
 type WhalesFlowParams struct {
-	MarketID string // condition id: this market alone
-	Period   string // rolling window that ends at as_of
-	Limit    int64  // rows wanted; the plan's row cap may trim it
+	MarketID string // condition id: only this market
+	Period   string // length of the rolling window, which ends at as_of
+	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
-// WhalesFlow asks GET /whales/flow. Where large orders move the money.
+// WhalesFlow asks GET /whales/flow. Net flow of large orders, by market.
 func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire.WhaleFlow, error) {
 	r := request{method: "GET", path: "/whales/flow", query: url.Values{}, header: http.Header{}}
 	set(r.query, "market_id", params.MarketID)
@@ -315,19 +315,19 @@ func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire
 
 // ScreenerParams are the optional parameters of Screener; what is zero is left out.
 type ScreenerParams struct {
-	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit
-	Category          []string    // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
-	Tag               []string    // markets with this tag; repeated: with any of them
-	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
-	Status            []string    // markets in this state; repeated: in any of them
-	EventID           string      // markets of this event, named by its id or slug
-	NegRisk           string      // markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known
-	HasResolution     string      // markets whose payouts are (true) or are not (false) known
+	Q                 string      // words, or beginnings of words, in the title, the event's title or their slugs, in any order; all of them must match, and there must be at least one letter or digit
+	Category          []string    // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
+	ExcludeCategory   []string    // exclude markets of this category; may be repeated; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
+	Tag               []string    // markets with this tag; if repeated, with any of them
+	ExcludeTag        []string    // exclude markets with this tag; may be repeated
+	Status            []string    // markets with this status; if repeated, with any of them
+	EventID           string      // markets of this event, given by its id or slug
+	NegRisk           string      // true: markets of events in which at most one market can win; false: other markets; a market for which this is unknown matches neither
+	HasResolution     string      // true: markets whose payouts are known; false: all others
 	EndsAfter         time.Time   // markets that end at this time or later
 	EndsBefore        time.Time   // markets that end before this time
-	CreatedAfter      time.Time   // markets made at this time or later
-	CreatedBefore     time.Time   // markets made before this time
+	CreatedAfter      time.Time   // markets created at this time or later
+	CreatedBefore     time.Time   // markets created before this time
 	MinVolume24h      *data.Micro // USD traded in the last 24 hours, at least
 	MaxVolume24h      *data.Micro // USD traded in the last 24 hours, at most
 	MinVolume7d       *data.Micro // USD traded in the last 168 hours, at least
@@ -336,30 +336,30 @@ type ScreenerParams struct {
 	MaxVolume30d      *data.Micro // USD traded in the last 720 hours, at most
 	MinVolume         *data.Micro // USD traded since the first fill, at least
 	MaxVolume         *data.Micro // USD traded since the first fill, at most
-	MinLiquidity      *data.Micro // USD in the book, at least
-	MaxLiquidity      *data.Micro // USD in the book, at most
-	MinTraders24h     *int64      // distinct wallets of the last 24 hours, at least
-	MaxTraders24h     *int64      // distinct wallets of the last 24 hours, at most
-	MinTraders        *int64      // distinct wallets, at least
-	MaxTraders        *int64      // distinct wallets, at most
+	MinLiquidity      *data.Micro // liquidity in USD, at least
+	MaxLiquidity      *data.Micro // liquidity in USD, at most
+	MinTraders24h     *int64      // distinct wallets that traded in the last 24 hours, at least
+	MaxTraders24h     *int64      // distinct wallets that traded in the last 24 hours, at most
+	MinTraders        *int64      // number of distinct wallets, at least
+	MaxTraders        *int64      // number of distinct wallets, at most
 	MinTrades         *int64      // fills, at least
 	MaxTrades         *int64      // fills, at most
 	MinPrice          *data.Micro // price of the first outcome, at least
 	MaxPrice          *data.Micro // price of the first outcome, at most
-	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
-	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
-	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at least
-	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at most
-	MinSpread         *data.Micro // best ask less best bid, at least
-	MaxSpread         *data.Micro // best ask less best bid, at most
+	MinPriceChange24h *data.Micro // change of the price over 24 hours, at least
+	MaxPriceChange24h *data.Micro // change of the price over 24 hours, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it, at most
+	MinSpread         *data.Micro // best ask minus best bid, at least
+	MaxSpread         *data.Micro // best ask minus best bid, at most
 	Sort              string      // figure or time to sort by
-	Order             string      // greatest or least first; what is not known comes last in either
-	Fields            []string    // members wanted of each row, separated by commas; may be repeated
-	Limit             int64       // rows wanted; the plan's row cap may trim it
-	Cursor            string      // next_cursor of the page before, with the same other parameters
+	Order             string      // desc: largest first; asc: smallest first; unknown values come last in both
+	Fields            []string    // members to return in each row, separated by commas; may be repeated
+	Limit             int64       // maximum number of rows; the plan's row limit may reduce it
+	Cursor            string      // `next_cursor` of the previous page; all other parameters must stay the same
 }
 
-// Screener asks GET /screener. Markets by any of their figures.
+// Screener asks GET /screener. Markets, filtered and sorted by their figures.
 func (c *Client) Screener(ctx context.Context, params ScreenerParams) (*wire.Page[wire.ScreenerRow], error) {
 	r := request{method: "GET", path: "/screener", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", params.Q)
@@ -420,19 +420,19 @@ func (c *Client) AllScreener(ctx context.Context, params ScreenerParams) iter.Se
 
 // ScreenerSummaryParams are the optional parameters of ScreenerSummary; what is zero is left out.
 type ScreenerSummaryParams struct {
-	Q                 string      // words, or beginnings of words, of the title, the event or their slugs, in any order; all of them must be there, and at least one letter or digit
-	Category          []string    // markets of this category; repeated: of any of them; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
-	ExcludeCategory   []string    // leave the markets of this category out; may be repeated; letter case does not count. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; what is none of them is an error that lists them
-	Tag               []string    // markets with this tag; repeated: with any of them
-	ExcludeTag        []string    // leave the markets with this tag out; may be repeated
-	Status            []string    // markets in this state; repeated: in any of them
-	EventID           string      // markets of this event, named by its id or slug
-	NegRisk           string      // markets that are (true) or are not (false) of an event of which at most one can win; neither has those of which that is not known
-	HasResolution     string      // markets whose payouts are (true) or are not (false) known
+	Q                 string      // words, or beginnings of words, in the title, the event's title or their slugs, in any order; all of them must match, and there must be at least one letter or digit
+	Category          []string    // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
+	ExcludeCategory   []string    // exclude markets of this category; may be repeated; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
+	Tag               []string    // markets with this tag; if repeated, with any of them
+	ExcludeTag        []string    // exclude markets with this tag; may be repeated
+	Status            []string    // markets with this status; if repeated, with any of them
+	EventID           string      // markets of this event, given by its id or slug
+	NegRisk           string      // true: markets of events in which at most one market can win; false: other markets; a market for which this is unknown matches neither
+	HasResolution     string      // true: markets whose payouts are known; false: all others
 	EndsAfter         time.Time   // markets that end at this time or later
 	EndsBefore        time.Time   // markets that end before this time
-	CreatedAfter      time.Time   // markets made at this time or later
-	CreatedBefore     time.Time   // markets made before this time
+	CreatedAfter      time.Time   // markets created at this time or later
+	CreatedBefore     time.Time   // markets created before this time
 	MinVolume24h      *data.Micro // USD traded in the last 24 hours, at least
 	MaxVolume24h      *data.Micro // USD traded in the last 24 hours, at most
 	MinVolume7d       *data.Micro // USD traded in the last 168 hours, at least
@@ -441,25 +441,25 @@ type ScreenerSummaryParams struct {
 	MaxVolume30d      *data.Micro // USD traded in the last 720 hours, at most
 	MinVolume         *data.Micro // USD traded since the first fill, at least
 	MaxVolume         *data.Micro // USD traded since the first fill, at most
-	MinLiquidity      *data.Micro // USD in the book, at least
-	MaxLiquidity      *data.Micro // USD in the book, at most
-	MinTraders24h     *int64      // distinct wallets of the last 24 hours, at least
-	MaxTraders24h     *int64      // distinct wallets of the last 24 hours, at most
-	MinTraders        *int64      // distinct wallets, at least
-	MaxTraders        *int64      // distinct wallets, at most
+	MinLiquidity      *data.Micro // liquidity in USD, at least
+	MaxLiquidity      *data.Micro // liquidity in USD, at most
+	MinTraders24h     *int64      // distinct wallets that traded in the last 24 hours, at least
+	MaxTraders24h     *int64      // distinct wallets that traded in the last 24 hours, at most
+	MinTraders        *int64      // number of distinct wallets, at least
+	MaxTraders        *int64      // number of distinct wallets, at most
 	MinTrades         *int64      // fills, at least
 	MaxTrades         *int64      // fills, at most
 	MinPrice          *data.Micro // price of the first outcome, at least
 	MaxPrice          *data.Micro // price of the first outcome, at most
-	MinPriceChange24h *data.Micro // change of the price in 24 hours, at least
-	MaxPriceChange24h *data.Micro // change of the price in 24 hours, at most
-	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at least
-	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome less those away from it, at most
-	MinSpread         *data.Micro // best ask less best bid, at least
-	MaxSpread         *data.Micro // best ask less best bid, at most
+	MinPriceChange24h *data.Micro // change of the price over 24 hours, at least
+	MaxPriceChange24h *data.Micro // change of the price over 24 hours, at most
+	MinWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it, at least
+	MaxWhaleFlow24h   *data.Micro // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it, at most
+	MinSpread         *data.Micro // best ask minus best bid, at least
+	MaxSpread         *data.Micro // best ask minus best bid, at most
 }
 
-// ScreenerSummary asks GET /screener/summary. What the filters of the screener keep, added up.
+// ScreenerSummary asks GET /screener/summary. Sums over the markets that match the screener's filters.
 func (c *Client) ScreenerSummary(ctx context.Context, params ScreenerSummaryParams) (*wire.One[wire.ScreenerSummary], error) {
 	r := request{method: "GET", path: "/screener/summary", query: url.Values{}, header: http.Header{}}
 	set(r.query, "q", params.Q)
@@ -510,7 +510,7 @@ func (c *Client) ResearchDatasets(ctx context.Context) (*wire.Catalogue, error) 
 
 // CreateResearchExportJobsParams are the optional parameters of CreateResearchExportJobs; what is zero is left out.
 type CreateResearchExportJobsParams struct {
-	IdempotencyKey string // any text of yours; a repeat of the request under the same text gives the job that the first one made
+	IdempotencyKey string // any text of your choice; repeating the request with the same text returns the job that the first request created
 }
 
 // CreateResearchExportJobs asks POST /research/export-jobs. Export a dataset as a file.
@@ -523,10 +523,10 @@ func (c *Client) CreateResearchExportJobs(ctx context.Context, body wire.Researc
 
 // CreateTraderExportJobsParams are the optional parameters of CreateTraderExportJobs; what is zero is left out.
 type CreateTraderExportJobsParams struct {
-	IdempotencyKey string // any text of yours; a repeat of the request under the same text gives the job that the first one made
+	IdempotencyKey string // any text of your choice; repeating the request with the same text returns the job that the first request created
 }
 
-// CreateTraderExportJobs asks POST /trader/{address}/export-jobs. Export all about a wallet as a zip.
+// CreateTraderExportJobs asks POST /trader/{address}/export-jobs. Export everything about a wallet as a zip.
 func (c *Client) CreateTraderExportJobs(ctx context.Context, address string, body *wire.TraderExport, params CreateTraderExportJobsParams) (*wire.One[*wire.ExportJob], error) {
 	r := request{method: "POST", path: join("/trader/", address, "/export-jobs"), query: url.Values{}, header: http.Header{}}
 	set(url.Values(r.header), "Idempotency-Key", params.IdempotencyKey)
@@ -542,7 +542,7 @@ func (c *Client) ResearchExportJobs(ctx context.Context, jobID string) (*wire.On
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// DeleteResearchExportJobs asks DELETE /research/export-jobs/{job_id}. Cancel an export job, or give its file up.
+// DeleteResearchExportJobs asks DELETE /research/export-jobs/{job_id}. Cancel an export job, or delete its file.
 func (c *Client) DeleteResearchExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "DELETE", path: join("/research/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
@@ -560,7 +560,7 @@ func (c *Client) TraderExportJobs(ctx context.Context, jobID string) (*wire.One[
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
 }
 
-// DeleteTraderExportJobs asks DELETE /trader/export-jobs/{job_id}. Cancel an export job, or give its file up.
+// DeleteTraderExportJobs asks DELETE /trader/export-jobs/{job_id}. Cancel an export job, or delete its file.
 func (c *Client) DeleteTraderExportJobs(ctx context.Context, jobID string) (*wire.One[wire.ExportJob], error) {
 	r := request{method: "DELETE", path: join("/trader/export-jobs/", jobID)}
 	return call[wire.One[wire.ExportJob]](ctx, c, r)
@@ -586,9 +586,9 @@ func (c *Client) WeatherCity(ctx context.Context, city string) (*wire.One[wire.W
 
 // WeatherCityMarketsParams are the optional parameters of WeatherCityMarkets; what is zero is left out.
 type WeatherCityMarketsParams struct {
-	Date   string // events of this local day of the city alone
-	Metric string // highest or lowest temperatures alone
-	Limit  int64  // rows wanted; the plan's row cap may trim it
+	Date   string // only events of this local day of the city
+	Metric string // only highest or only lowest temperatures
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
 // WeatherCityMarkets asks GET /weather/city/{city}/markets. Brackets that can be traded.
@@ -602,14 +602,14 @@ func (c *Client) WeatherCityMarkets(ctx context.Context, city string, params Wea
 
 // WeatherBotBundleParams are the optional parameters of WeatherBotBundle; what is zero is left out.
 type WeatherBotBundleParams struct {
-	Cities    []string    // these cities alone: slugs or other names, separated by commas or one by one; a name that the desk does not have is an error
-	Date      string      // events of this local day of their cities alone
-	Metric    string      // highest or lowest temperatures alone
-	MinVolume *data.Micro // events of at least so many lifetime dollars
-	Include   string      // ids: condition and token ids of the brackets too
+	Cities    []string    // only these cities: slugs or other names, separated by commas or in repeated parameters; an unknown name is an error
+	Date      string      // only events of this local day of their cities
+	Metric    string      // only highest or only lowest temperatures
+	MinVolume *data.Micro // only events with at least this lifetime volume in USD
+	Include   string      // ids: also return the condition and token ids of the brackets
 }
 
-// WeatherBotBundle asks GET /weather/bot-bundle. The desk in short, for bots.
+// WeatherBotBundle asks GET /weather/bot-bundle. The weather desk in compact form, for bots.
 func (c *Client) WeatherBotBundle(ctx context.Context, params WeatherBotBundleParams) (*wire.WeatherBundle, error) {
 	r := request{method: "GET", path: "/weather/bot-bundle", query: url.Values{}, header: http.Header{}}
 	set(r.query, "cities", params.Cities)
@@ -622,10 +622,10 @@ func (c *Client) WeatherBotBundle(ctx context.Context, params WeatherBotBundlePa
 
 // WeatherCityForecastParams are the optional parameters of WeatherCityForecast; what is zero is left out.
 type WeatherCityForecastParams struct {
-	Date   string // this day of the city's calendar alone, past days among them
-	Days   int64  // days from the city's today on
-	Metric string // highs or lows alone
-	Source string // this source alone, by its name
+	Date   string // only this day of the city's calendar, which may be in the past
+	Days   int64  // number of days, starting with the city's today
+	Metric string // only highs or only lows
+	Source string // only this source, given by its name
 }
 
 // WeatherCityForecast asks GET /weather/city/{city}/forecast. Multi-source TMAX/TMIN forecast time series.
@@ -640,10 +640,10 @@ func (c *Client) WeatherCityForecast(ctx context.Context, city string, params We
 
 // WeatherCityActualsParams are the optional parameters of WeatherCityActuals; what is zero is left out.
 type WeatherCityActualsParams struct {
-	Limit  int64  // days wanted, the newest of which there is anything to show; the plan's history cap may trim them
-	Kind   string // this kind alone
-	Metric string // highs or lows alone
-	Source string // this source alone, by its name
+	Limit  int64  // number of newest days that have data; the plan's history limit may reduce it
+	Kind   string // only this kind
+	Metric string // only highs or only lows
+	Source string // only this source, given by its name
 }
 
 // WeatherCityActuals asks GET /weather/city/{city}/actuals. Observed daily highs and lows.
@@ -658,11 +658,11 @@ func (c *Client) WeatherCityActuals(ctx context.Context, city string, params Wea
 
 // WeatherCityAnomaliesParams are the optional parameters of WeatherCityAnomalies; what is zero is left out.
 type WeatherCityAnomaliesParams struct {
-	Limit  int64  // days wanted, the newest of which there is anything to show; the plan's history cap may trim them
-	Metric string // highs or lows alone
-	Basis  string // what was measured, or what is foretold, alone
-	Kind   string // actuals of this kind alone, without forecasts
-	Source string // this source alone, by its name
+	Limit  int64  // number of newest days that have data; the plan's history limit may reduce it
+	Metric string // only highs or only lows
+	Basis  string // only measurements or only forecasts
+	Kind   string // only actuals of this kind, without forecasts
+	Source string // only this source, given by its name
 }
 
 // WeatherCityAnomalies asks GET /weather/city/{city}/anomalies. Deviation versus climate normals.
@@ -679,11 +679,11 @@ func (c *Client) WeatherCityAnomalies(ctx context.Context, city string, params W
 // WeatherForecastEvolutionParams are the optional parameters of WeatherForecastEvolution; what is zero is left out.
 type WeatherForecastEvolutionParams struct {
 	Metric string // the day's highest or lowest temperature
-	Source string // this source alone, by its name
-	Limit  int64  // changes wanted, the newest; the figures are of all of them
+	Source string // only this source, given by its name
+	Limit  int64  // number of newest changes to return; the figures cover all changes
 }
 
-// WeatherForecastEvolution asks GET /weather/forecast-evolution/{city}/{date}. How the forecast for a date evolved over time.
+// WeatherForecastEvolution asks GET /weather/forecast-evolution/{city}/{date}. How the forecast for a date changed over time.
 func (c *Client) WeatherForecastEvolution(ctx context.Context, city string, date string, params WeatherForecastEvolutionParams) (*wire.ForecastEvolution, error) {
 	r := request{method: "GET", path: join("/weather/forecast-evolution/", city, "/", date), query: url.Values{}, header: http.Header{}}
 	set(r.query, "metric", params.Metric)
@@ -694,11 +694,11 @@ func (c *Client) WeatherForecastEvolution(ctx context.Context, city string, date
 
 // WeatherTradersParams are the optional parameters of WeatherTraders; what is zero is left out.
 type WeatherTradersParams struct {
-	Sort  string // figure that ranks, the greatest first
-	Limit int64  // rows wanted; the plan's row cap may trim it
+	Sort  string // figure to rank by, largest first
+	Limit int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
-// WeatherTraders asks GET /weather/traders. Top weather-market traders.
+// WeatherTraders asks GET /weather/traders. Top traders of the weather desk.
 func (c *Client) WeatherTraders(ctx context.Context, params WeatherTradersParams) (*wire.WeatherTraders, error) {
 	r := request{method: "GET", path: "/weather/traders", query: url.Values{}, header: http.Header{}}
 	set(r.query, "sort", params.Sort)
@@ -706,7 +706,7 @@ func (c *Client) WeatherTraders(ctx context.Context, params WeatherTradersParams
 	return call[wire.WeatherTraders](ctx, c, r)
 }
 
-// Me asks GET /me. Your key: plan, limits, what is left of them, and usage.
+// Me asks GET /me. Your key: plan, limits, remaining requests, and usage.
 func (c *Client) Me(ctx context.Context) (*wire.Undated[wire.Account], error) {
 	r := request{method: "GET", path: "/me"}
 	return call[wire.Undated[wire.Account]](ctx, c, r)

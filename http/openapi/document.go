@@ -25,7 +25,7 @@ import (
 // DocVersion is the version of the document, after semver.org: the last number
 // moves when words change, the middle one when something is added, the first one
 // when a client could break. A test fails where the document changed without it.
-const DocVersion = "3.31.0"
+const DocVersion = "3.32.0"
 
 // overview is what the document says before its endpoints, in Markdown.
 //
@@ -113,7 +113,7 @@ func Build(routes []api.Route, examples map[string]Example) (*Document, error) {
 	d := &Document{
 		OpenAPI:  "3.1.0",
 		Info:     Info{Title: "pmx", Version: DocVersion, Description: Overview()},
-		Servers:  []Server{{URL: wire.Base, Description: "on the host that served this document"}},
+		Servers:  []Server{{URL: wire.Base, Description: "the host that served this document"}},
 		Security: []map[string][]string{{schemeName: {}}},
 		Tags:     tags(),
 	}
@@ -202,19 +202,19 @@ func (d *Document) JSON() ([]byte, error) {
 // tags gives the sections with what they are about.
 func tags() []Tag {
 	about := map[wire.Section]string{
-		wire.Status:      "Whether the service is well, and what your key may do",
+		wire.Status:      "Health of the service, and what your key may do",
 		wire.Trader:      "One wallet: lifetime figures, days, markets, fills, comparisons",
-		wire.Leaderboard: "The wallets and markets that lead a window",
-		wire.Market:      "One market, and the search for it",
+		wire.Leaderboard: "Top wallets and markets of a time window",
+		wire.Market:      "One market, and market search",
 		wire.Event:       "An event, its markets and its traders",
-		wire.Stats:       "The venue as a whole, by hour and by day",
+		wire.Stats:       "The whole venue, by hour and by day",
 		wire.Index:       "The PMX index and its parts",
-		wire.Oracle:      "Who forecasts well",
+		wire.Oracle:      "Which wallets forecast well",
 		wire.Whales:      "Large orders, who places them and where the money goes",
-		wire.Screener:    "Markets by any of their figures",
+		wire.Screener:    "Markets, filtered and sorted by their figures",
 		wire.Research:    "Datasets that can be exported",
-		wire.Export:      "Jobs that write a file to download",
-		wire.Weather:     "The desk of temperature markets: cities, forecasts, actuals",
+		wire.Export:      "Jobs that write a file for download",
+		wire.Weather:     "The weather desk (temperature markets): cities, forecasts, actuals",
 	}
 	var all []Tag
 	for _, s := range wire.Sections() {

@@ -129,7 +129,7 @@ func (p *Parameter) Takes() string {
 	case strings.Contains(s.Pattern, "{40}"):
 		text = "0x and 40 hexadecimal digits"
 	case strings.Contains(s.Pattern, "{64}"):
-		text = "0x and 64 hexadecimal digits, or 62 where 00 belongs behind"
+		text = "0x and 64 hexadecimal digits, or 62 if the last two are 00"
 	case len(s.AnyOf) > 0:
 		text = "UTC time or day"
 	case s.Format == "date":

@@ -107,7 +107,7 @@ func (r *reflector) operation(route *api.Route, examples map[string]Example) (*O
 		op.Responses.add("206", partial(ok))
 	}
 	if route.Method == http.MethodGet {
-		op.Responses.add("304", &Response{Description: "Unchanged since the ETag in If-None-Match; no body", Headers: without(successHeaders(route), "Content-Digest")})
+		op.Responses.add("304", &Response{Description: "Not changed since the ETag in If-None-Match; no body", Headers: without(successHeaders(route), "Content-Digest")})
 	}
 	if route.Aliases {
 		if err := r.moved(op, route); err != nil {
@@ -124,7 +124,7 @@ func (r *reflector) moved(op *Operation, route *api.Route) error {
 		return err
 	}
 	headers := append(headerRefs("Location"), without(successHeaders(route), "ETag")...)
-	op.Responses.add("308", &Response{Description: "The name in the path is another one of the same thing: ask at Location",
+	op.Responses.add("308", &Response{Description: "The path uses another name of the same resource: request the URL in Location",
 		Headers: headers, Content: ordered[MediaType]{{jsonType, MediaType{Schema: schema}}}})
 	return nil
 }
@@ -167,7 +167,7 @@ func (r *reflector) success(route *api.Route, example json.RawMessage) (*Respons
 // partial describes the 206 of a route that sends files.
 func partial(whole *Response) *Response {
 	headers := append(without(whole.Headers, "Content-Digest"), headerRefs("Content-Range")...)
-	return &Response{Description: "The part that Range asked for", Headers: headers, Content: whole.Content}
+	return &Response{Description: "The requested range of the file", Headers: headers, Content: whole.Content}
 }
 
 // without leaves out the header that only an answer with the whole of a thing has.

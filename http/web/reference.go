@@ -135,7 +135,7 @@ func paramOf(p *openapi.Parameter, pattern, example string) param {
 	}
 	if out.Many {
 		out.Choices = nil
-		out.Hint = "several, with commas between"
+		out.Hint = "several, separated by commas"
 	}
 	return out
 }

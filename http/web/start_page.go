@@ -16,10 +16,10 @@ type shortcut struct{ Name, Path, About string }
 // shortcuts are what a visitor of the bare address looks for.
 func shortcuts() []shortcut {
 	return []shortcut{
-		{"docs", "/docs", "the reference, with a form at each endpoint to try it"},
-		{"status", "/status", "how fresh everything is and was"},
+		{"docs", "/docs", "the reference, with a form to try each endpoint"},
+		{"status", "/status", "how fresh the data is now and was before"},
 		{"openapi", "/openapi.json", "every endpoint, field and error as an OpenAPI document"},
-		{"health", wire.Base + "/health", "whether the service is well, for programs"},
+		{"health", wire.Base + "/health", "health of the service, for programs"},
 	}
 }
 

@@ -37,7 +37,7 @@ type status struct {
 // oldest first.
 func Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
 	names := [3]string{"Serving tables", "Trades", "Markets"}
-	about := [3]string{"What requests are answered from.", "The newest fill.", "Markets and their resolutions."}
+	about := [3]string{"The data that requests are answered from.", "The newest fill.", "Markets and their resolutions."}
 	at := now.CheckedAt
 	s := status{
 		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,

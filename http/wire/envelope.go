@@ -44,53 +44,53 @@ func Sections() []Section {
 // LockPlan is the lock_reason of everything a plan trims or locks.
 const LockPlan = "plan_limit"
 
-// Envelope is the tariff metadata at the top of every response, problems included.
+// Envelope is the plan metadata at the top of every response, including problems.
 type Envelope struct {
-	Plan              *string   `json:"plan" enum:"free,explorer,trader,alpha"`         // null without a valid key
-	Truncated         bool      `json:"truncated"`                                      // whether a cap of the plan trimmed the result
-	LockReason        *string   `json:"lock_reason" enum:"plan_limit"`                  // why it is truncated; null where it is not
-	UpgradeHint       *string   `json:"upgrade_hint" enum:"free,explorer,trader,alpha"` // lowest plan that gives what was asked, or null
-	AvailableSections []Section `json:"available_sections"`                             // what the plan can see
-	LockedSections    []Section `json:"locked_sections"`                                // what it cannot see
-	MaxHistoryDays    *int      `json:"max_history_days"`                               // how far back rows reach; null: all history
-	MaxRows           *int      `json:"max_rows"`                                       // cap of this call; null for single objects
+	Plan              *string   `json:"plan" enum:"free,explorer,trader,alpha"`         // plan of the key; null without a valid key
+	Truncated         bool      `json:"truncated"`                                      // whether a limit of the plan cut the result short
+	LockReason        *string   `json:"lock_reason" enum:"plan_limit"`                  // why the result is truncated; null if it is not
+	UpgradeHint       *string   `json:"upgrade_hint" enum:"free,explorer,trader,alpha"` // lowest plan that returns what was requested; null if there is none or the result is not truncated
+	AvailableSections []Section `json:"available_sections"`                             // sections that the plan includes
+	LockedSections    []Section `json:"locked_sections"`                                // sections that the plan does not include
+	MaxHistoryDays    *int      `json:"max_history_days"`                               // how many days of history rows may go back; null if all of it
+	MaxRows           *int      `json:"max_rows"`                                       // row limit of this call; null for single objects
 }
 
 // One is a response about one thing.
 type One[T any] struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // time up to which the data is complete; null on an empty database
-	Data T          `json:"data"`  // the thing asked for
+	AsOf *time.Time `json:"as_of"` // time up to which the data is complete; null if the database is empty
+	Data T          `json:"data"`  // the requested object
 }
 
 // Undated is a response about one thing that does not come from the venue's data.
 type Undated[T any] struct {
 	Envelope
-	Data T `json:"data"` // the thing asked for
+	Data T `json:"data"` // the requested object
 }
 
 // Board is a ranked list over a rolling window.
 type Board[T any] struct {
 	Envelope
-	AsOf        *time.Time `json:"as_of"`                   // time up to which the data is complete; null on an empty database
-	Period      string     `json:"period" enum:"1d,7d,30d"` // length of the window
-	WindowStart *time.Time `json:"window_start"`            // exclusive
-	WindowEnd   *time.Time `json:"window_end"`              // inclusive; equals as_of
-	Data        []T        `json:"data"`                    // in the order of rank
+	AsOf        *time.Time `json:"as_of"`                   // time up to which the data is complete; null if the database is empty
+	Period      string     `json:"period" enum:"1d,7d,30d"` // length of the rolling window, which ends at as_of
+	WindowStart *time.Time `json:"window_start"`            // start of the window, exclusive
+	WindowEnd   *time.Time `json:"window_end"`              // end of the window, inclusive; equals as_of
+	Data        []T        `json:"data"`                    // rows by rank
 }
 
 // ProblemType is the media type of a Problem.
 const ProblemType = "application/problem+json"
 
-// Problem is the body of every error: RFC 9457 with the envelope beside it.
+// Problem is the body of every error: the members of RFC 9457 plus the envelope.
 type Problem struct {
-	Type     string `json:"type"`            // relative URI under /docs/problems/
+	Type     string `json:"type"`            // relative URI below /docs/problems/
 	Title    string `json:"title"`           // short name of the code
-	Status   int    `json:"status"`          // the HTTP status
-	Detail   string `json:"detail"`          // what to do about it
-	Instance string `json:"instance"`        // the request id
-	Code     string `json:"code"`            // stable; decide on this one
-	Param    string `json:"param,omitempty"` // parameter or member at fault; missing where none is
+	Status   int    `json:"status"`          // HTTP status
+	Detail   string `json:"detail"`          // what went wrong and what to do about it
+	Instance string `json:"instance"`        // request id
+	Code     string `json:"code"`            // stable code: programs should decide on this one
+	Param    string `json:"param,omitempty"` // the parameter or body member at fault; omitted if none is
 	Envelope
 }
 

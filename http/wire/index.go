@@ -8,65 +8,64 @@ import (
 
 // PMXIndex is the payload of GET /pmx-index.
 type PMXIndex struct {
-	SnapshotAt *time.Time    `json:"snapshot_at"` // the last full five minutes up to as_of; null before the first
-	Composite  PMXComposite  `json:"composite"`   // the index over all five
-	Indices    []PMXSubIndex `json:"indices"`     // the five, always all of them
+	SnapshotAt *time.Time    `json:"snapshot_at"` // the latest multiple of five minutes (UTC) up to as_of; null if there is none yet
+	Composite  PMXComposite  `json:"composite"`   // the index over all five indices
+	Indices    []PMXSubIndex `json:"indices"`     // the five indices; all of them are always listed
 }
 
-// PMXComposite is the index over all five.
+// PMXComposite is the index over all five indices.
 type PMXComposite struct {
 	Name               string      `json:"name"`                            // such as PMX-Volume
-	Value              *data.Micro `json:"value"`                           // 100 is as usual; null where there is none
-	Change24h          *data.Micro `json:"change_24h"`                      // in points; null where either value is
-	NullReason         *string     `json:"null_reason" enum:"no_component"` // why there is no value; null where there is one
+	Value              *data.Micro `json:"value"`                           // value of the index; 100 is normal; null if there is none
+	Change24h          *data.Micro `json:"change_24h"`                      // change over 24 hours in points; null if either value is null
+	NullReason         *string     `json:"null_reason" enum:"no_component"` // why there is no value; null if there is one
 	MethodologyVersion string      `json:"methodology_version"`
-	Base               string      `json:"base"`   // what 100 means
-	Inputs             []PMXPart   `json:"inputs"` // the five
+	Base               string      `json:"base"`   // what a value of 100 means
+	Inputs             []PMXPart   `json:"inputs"` // the five indices
 }
 
-// PMXPart is what one of the five adds to the composite.
+// PMXPart is what one of the five indices contributes to the composite.
 type PMXPart struct {
-	Name   string      `json:"name"`   // of the index
-	Weight data.Micro  `json:"weight"` // of 1, before those without a value are left out
-	Value  *data.Micro `json:"value"`  // null: left out
+	Name   string      `json:"name"`   // name of the index
+	Weight data.Micro  `json:"weight"` // share of 1, before indices without a value are left out
+	Value  *data.Micro `json:"value"`  // value of the index; null if it is left out
 }
 
-// PMXSubIndex is one of the five.
+// PMXSubIndex is one of the five indices.
 type PMXSubIndex struct {
 	Name               string      `json:"name"`                                                                // such as PMX-Volume
-	Value              *data.Micro `json:"value"`                                                               // 100 is as usual; null where there is none
-	Change24h          *data.Micro `json:"change_24h"`                                                          // in points; null where either value is
-	NullReason         *string     `json:"null_reason" enum:"fewer_than_7_windows,empty_base,no_mapped_volume"` // why there is no value; null where there is one
+	Value              *data.Micro `json:"value"`                                                               // value of the index; 100 is normal; null if there is none
+	Change24h          *data.Micro `json:"change_24h"`                                                          // change over 24 hours in points; null if either value is null
+	NullReason         *string     `json:"null_reason" enum:"fewer_than_7_windows,empty_base,no_mapped_volume"` // why there is no value; null if there is one
 	MethodologyVersion string      `json:"methodology_version"`
-	Base               string      `json:"base"`   // what 100 means
-	Inputs             PMXInputs   `json:"inputs"` // what the value follows from
+	Base               string      `json:"base"`   // what a value of 100 means
+	Inputs             PMXInputs   `json:"inputs"` // the figures that the value is computed from
 }
 
-// PMXInputs is what a value follows from.
+// PMXInputs is the figures that a value is computed from.
 type PMXInputs struct {
-	LastUSD data.Micro  `json:"last_24h_usd"` // of PMX-Sentiment: what takers moved towards the first outcome
-	BaseUSD *data.Micro `json:"base_usd"`     // the mean window before; of PMX-Sentiment: all taker volume of known markets
-	Windows *int        `json:"base_windows"` // how many of the 30 windows before hold data; null of PMX-Sentiment
+	LastUSD data.Micro  `json:"last_24h_usd"` // USD of the last 24 hours that the index measures; for PMX-Sentiment, what takers moved towards the first outcome
+	BaseUSD *data.Micro `json:"base_usd"`     // USD of the mean preceding window; for PMX-Sentiment, the whole taker volume of known markets
+	Windows *int        `json:"base_windows"` // how many of the 30 preceding windows contain data; null for PMX-Sentiment
 }
 
 // PMXHistory is the reply of GET /pmx-index/{name}/history.
 type PMXHistory struct {
 	Envelope
 	AsOf               *time.Time `json:"as_of"`
-	Name               string     `json:"name"`                     // of the index, as it is spelled
-	Interval           string     `json:"interval" enum:"1h,6h,1d"` // length of a row
+	Name               string     `json:"name"`                     // name of the index in its canonical spelling
+	Interval           string     `json:"interval" enum:"1h,6h,1d"` // length of the interval that a row covers
 	MethodologyVersion string     `json:"methodology_version"`
-	Data               []PMXBar   `json:"data"` // oldest first
+	Data               []PMXBar   `json:"data"` // rows, oldest first
 }
 
-// PMXBar is how an index moved in one interval. All five values are null where it
-// had none.
+// PMXBar is how an index moved in one interval. All five values are null if it had no value in the interval.
 type PMXBar struct {
-	Time      time.Time   `json:"time"`       // where the interval begins, UTC
-	Open      *data.Micro `json:"open"`       // first value of the interval
-	High      *data.Micro `json:"high"`       // highest value
-	Low       *data.Micro `json:"low"`        // lowest value
-	Close     *data.Micro `json:"close"`      // last value
+	Time      time.Time   `json:"time"`       // start of the interval, UTC
+	Open      *data.Micro `json:"open"`       // first value in the interval
+	High      *data.Micro `json:"high"`       // highest value in the interval
+	Low       *data.Micro `json:"low"`        // lowest value in the interval
+	Close     *data.Micro `json:"close"`      // last value in the interval
 	Value     *data.Micro `json:"value"`      // equals close
-	IsPartial bool        `json:"is_partial"` // the interval is not over
+	IsPartial bool        `json:"is_partial"` // whether the interval is still in progress
 }

@@ -9,72 +9,72 @@ import (
 // Ranked is a part of a list whose whole length is known.
 type Ranked[T any] struct {
 	Envelope
-	AsOf  *time.Time `json:"as_of"` // time up to which the data is complete; null on an empty database
-	Total int        `json:"total"` // rows there are, beyond those shown too
+	AsOf  *time.Time `json:"as_of"` // time up to which the data is complete; null if the database is empty
+	Total int        `json:"total"` // number of rows, including those not shown
 	Data  []T        `json:"data"`
 }
 
-// MarketOverview is the reply of GET /market/{condition_id}/overview.
+// MarketOverview is the response of GET /market/{condition_id}/overview.
 type MarketOverview struct {
 	ConditionID      string            `json:"condition_id"`
 	Question         *string           `json:"question"`
 	Slug             *string           `json:"slug"`
-	Description      *string           `json:"description"`       // rules of resolution, as the venue words them
-	ResolutionSource *string           `json:"resolution_source"` // where the outcome is read, as the venue says
-	GroupItemTitle   *string           `json:"group_item_title"`  // what tells the market from others of its event
+	Description      *string           `json:"description"`       // rules of resolution, in the venue's words
+	ResolutionSource *string           `json:"resolution_source"` // where the outcome will be looked up, according to the venue
+	GroupItemTitle   *string           `json:"group_item_title"`  // what distinguishes the market from the others of its event
 	EventID          *string           `json:"event_id"`
 	EventSlug        *string           `json:"event_slug"`
 	EventTitle       *string           `json:"event_title"`
-	SeriesSlug       *string           `json:"series_slug"` // recurring events that this one belongs to
+	SeriesSlug       *string           `json:"series_slug"` // slug of the series of recurring events that this one belongs to; null if unknown
 	Category         *string           `json:"category"`
-	Tags             []string          `json:"tags" null:"true"` // slugs; null where unknown
-	NegRisk          *bool             `json:"neg_risk"`         // at most one market of the event pays
+	Tags             []string          `json:"tags" null:"true"` // slugs of the tags; null if unknown
+	NegRisk          *bool             `json:"neg_risk"`         // whether at most one market of the event pays; null if unknown
 	Status           string            `json:"status" enum:"open,closed,resolved"`
-	AcceptingOrders  *bool             `json:"accepting_orders"` // whether orders are taken, as the venue told last
+	AcceptingOrders  *bool             `json:"accepting_orders"` // whether orders are accepted, as last reported by the venue; null if not reported
 	CreatedAt        *time.Time        `json:"created_at"`
 	StartDate        *time.Time        `json:"start_date"`
 	EndDate          *time.Time        `json:"end_date"`
-	ClosedAt         *time.Time        `json:"closed_at"`  // when trading ended
-	UpdatedAt        *time.Time        `json:"updated_at"` // version of the description
-	Volume           data.Micro        `json:"volume"`     // dollars, lifetime
+	ClosedAt         *time.Time        `json:"closed_at"`  // when trading ended; null if it has not or the time is unknown
+	UpdatedAt        *time.Time        `json:"updated_at"` // when the market's description was last updated at its source; null if unknown
+	Volume           data.Micro        `json:"volume"`     // USD traded since the first fill
 	VolumeShares     data.Micro        `json:"volume_shares"`
-	VolumeBasis      *string           `json:"volume_basis" enum:"taker_usd,maker_usd"` // what volumes and trades count; null without a trade
+	VolumeBasis      *string           `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volumes and trades count; null if there is no trade
 	Volume24h        data.Micro        `json:"volume_24h"`
 	Volume7d         data.Micro        `json:"volume_7d"`
 	Volume30d        data.Micro        `json:"volume_30d"`
-	Trades           int64             `json:"trades"` // fills behind volume: one per match
+	Trades           int64             `json:"trades"` // number of fills that volume adds up: one per match
 	Traders          int64             `json:"traders"`
 	Traders24h       int64             `json:"traders_24h"`
 	FirstTradeAt     *time.Time        `json:"first_trade_at"`
 	LastTradeAt      *time.Time        `json:"last_trade_at"`
-	Price            *data.Micro       `json:"price"` // of the first outcome: last trade, or payout; null before either
+	Price            *data.Micro       `json:"price"` // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
 	PriceChange24h   *data.Micro       `json:"price_change_24h"`
-	BestBid          *data.Micro       `json:"best_bid"` // of the first outcome, by the newest record; null where nobody bids, and where the market is not open
-	BestAsk          *data.Micro       `json:"best_ask"` // of the first outcome, by the newest record; null where nobody asks, and where the market is not open
+	BestBid          *data.Micro       `json:"best_bid"` // best bid for the first outcome, from the newest record; null if there is no bid or the market is not open
+	BestAsk          *data.Micro       `json:"best_ask"` // best ask for the first outcome, from the newest record; null if there is no ask or the market is not open
 	Spread           *data.Micro       `json:"spread"`
 	Liquidity        *data.Micro       `json:"liquidity"`
-	ReportedVolume   *data.Micro       `json:"reported_volume"` // what the venue claims, mixed into nothing
-	Outcomes         []MarketOutcome   `json:"outcomes"`        // in payout order; empty where none is known
-	Resolution       *MarketResolution `json:"resolution"`      // null until resolved
-	RecentFills      []MarketFill      `json:"recent_fills"`    // newest first, at most 20, of every party
+	ReportedVolume   *data.Micro       `json:"reported_volume"` // volume that the venue reports; it is not part of any other figure; null if not reported
+	Outcomes         []MarketOutcome   `json:"outcomes"`        // outcomes in the order of the payouts; empty if none is known
+	Resolution       *MarketResolution `json:"resolution"`      // the resolution; null until resolved
+	RecentFills      []MarketFill      `json:"recent_fills"`    // newest fills, both parties' sides of each match, at most 20, newest first
 }
 
 // MarketOutcome is one outcome of a market.
 type MarketOutcome struct {
 	Outcome      *string     `json:"outcome"`
 	OutcomeIndex int         `json:"outcome_index"`
-	TokenID      *string     `json:"token_id"` // uint256 in decimal; null where unknown
-	Price        *data.Micro `json:"price"`    // last trade, or payout; null before either
-	Payout       *data.Micro `json:"payout"`   // dollars per token; null until resolved
+	TokenID      *string     `json:"token_id"` // id of the outcome token, a uint256 in decimal; null if unknown
+	Price        *data.Micro `json:"price"`    // payout once resolved, otherwise the last price traded; null if there is neither
+	Payout       *data.Micro `json:"payout"`   // payout in USD per token; null until resolved
 }
 
 // MarketResolution is how a market was resolved.
 type MarketResolution struct {
-	Payouts          []data.Micro `json:"payouts"` // dollars per token, in the order of outcomes
-	Winner           *string      `json:"winner"`  // the outcome that pays in full; null where the payout is split
+	Payouts          []data.Micro `json:"payouts"` // payouts in USD per token, in the order of the outcomes
+	Winner           *string      `json:"winner"`  // the outcome that pays in full; null if the payout is split
 	ResolvedAt       *time.Time   `json:"resolved_at"`
 	ResolvedAtSource *string      `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
-	Source           *string      `json:"source" enum:"map,prices,winner,api,chain"` // where the payouts were read, the last being the best
+	Source           *string      `json:"source" enum:"map,prices,winner,api,chain"` // where the payouts come from, the most reliable source listed last
 }
 
 // MarketFill is one party's side of a match in a market.
@@ -86,14 +86,14 @@ type MarketFill struct {
 	Username        *string     `json:"username"`
 	Outcome         *string     `json:"outcome"`
 	OutcomeIndex    *int8       `json:"outcome_index"`
-	TokenID         string      `json:"token_id"` // uint256 in decimal
+	TokenID         string      `json:"token_id"` // id of the outcome token, a uint256 in decimal
 	Side            string      `json:"side" enum:"BUY,SELL"`
 	Role            *string     `json:"role" enum:"maker,taker"`
-	Price           *data.Micro `json:"price"` // usd ÷ shares; null for a fill of no shares
+	Price           *data.Micro `json:"price"` // `usd` ÷ `shares`; null if `shares` is 0
 	Shares          data.Micro  `json:"shares"`
 	USD             data.Micro  `json:"usd"`
 	Fee             data.Micro  `json:"fee"`
-	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // what fee is counted in
+	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee
 }
 
 // MarketSummary is a market with its figures in one row.
@@ -105,19 +105,19 @@ type MarketSummary struct {
 	EventSlug        *string      `json:"event_slug"`
 	Category         *string      `json:"category"`
 	Status           string       `json:"status" enum:"open,closed,resolved"`
-	Outcomes         []string     `json:"outcomes" null:"true"` // null where unknown
-	Payouts          []data.Micro `json:"payouts" null:"true"`  // dollars per token, in the order of outcomes; null until resolved
-	Price            *data.Micro  `json:"price"`                // of the first outcome: last trade, or payout; null before either
+	Outcomes         []string     `json:"outcomes" null:"true"` // names of the outcomes; null if unknown
+	Payouts          []data.Micro `json:"payouts" null:"true"`  // payouts in USD per token, in the order of the outcomes; null until resolved
+	Price            *data.Micro  `json:"price"`                // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
 	PriceChange24h   *data.Micro  `json:"price_change_24h"`
 	Spread           *data.Micro  `json:"spread"`
 	Liquidity        *data.Micro  `json:"liquidity"`
-	Volume           data.Micro   `json:"volume"` // dollars, lifetime
+	Volume           data.Micro   `json:"volume"` // USD traded since the first fill
 	VolumeShares     data.Micro   `json:"volume_shares"`
-	VolumeBasis      *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // what volumes and trades count; null without a trade
+	VolumeBasis      *string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volumes and trades count; null if there is no trade
 	Volume24h        data.Micro   `json:"volume_24h"`
 	Volume7d         data.Micro   `json:"volume_7d"`
 	Volume30d        data.Micro   `json:"volume_30d"`
-	Trades           int64        `json:"trades"` // fills behind volume: one per match
+	Trades           int64        `json:"trades"` // number of fills that volume adds up: one per match
 	Traders          int64        `json:"traders"`
 	Traders24h       int64        `json:"traders_24h"`
 	FirstTradeAt     *time.Time   `json:"first_trade_at"`
@@ -127,42 +127,40 @@ type MarketSummary struct {
 	EndDate          *time.Time   `json:"end_date"`
 }
 
-// EventOverview is the reply of GET /event/{event_id}: sums over the event's
-// markets.
+// EventOverview is the response of GET /event/{event_id}: sums over the event's markets.
 type EventOverview struct {
 	EventID         *string     `json:"event_id"`
 	EventSlug       *string     `json:"event_slug"`
-	Title           *string     `json:"title"`       // title of the event; null where no market tells it
-	SeriesSlug      *string     `json:"series_slug"` // recurring events that this one belongs to
+	Title           *string     `json:"title"`       // title of the event; null if no market gives it
+	SeriesSlug      *string     `json:"series_slug"` // slug of the series of recurring events that this one belongs to; null if unknown
 	Category        *string     `json:"category"`
-	NegRisk         *bool       `json:"neg_risk"`                           // at most one of the markets pays
-	Status          string      `json:"status" enum:"open,closed,resolved"` // open while a market is, resolved once all are
-	StartDate       *time.Time  `json:"start_date"`                         // the earliest of its markets
-	EndDate         *time.Time  `json:"end_date"`                           // the latest of its markets
-	Markets         int         `json:"markets"`                            // number of its markets
-	OpenMarkets     int         `json:"open_markets"`                       // of its markets, those that are open
-	ClosedMarkets   int         `json:"closed_markets"`                     // closed and not resolved
+	NegRisk         *bool       `json:"neg_risk"`                           // whether at most one of the markets pays; null if unknown
+	Status          string      `json:"status" enum:"open,closed,resolved"` // open while any of its markets is open, resolved once all are resolved, otherwise closed
+	StartDate       *time.Time  `json:"start_date"`                         // earliest start_date of its markets; null if unknown
+	EndDate         *time.Time  `json:"end_date"`                           // latest end_date of its markets; null if unknown
+	Markets         int         `json:"markets"`                            // number of markets
+	OpenMarkets     int         `json:"open_markets"`                       // number of markets that are open
+	ClosedMarkets   int         `json:"closed_markets"`                     // number of markets that are closed and not resolved
 	ResolvedMarkets int         `json:"resolved_markets"`
-	Volume          data.Micro  `json:"volume"` // dollars, lifetime
+	Volume          data.Micro  `json:"volume"` // USD traded since the first fill
 	VolumeShares    data.Micro  `json:"volume_shares"`
-	VolumeBasis     *string     `json:"volume_basis" enum:"taker_usd,maker_usd,mixed"` // of the markets; null without a trade
+	VolumeBasis     *string     `json:"volume_basis" enum:"taker_usd,maker_usd,mixed"` // whose fills volumes and trades count; mixed if the markets differ; null if there is no trade
 	Volume24h       data.Micro  `json:"volume_24h"`
 	Volume7d        data.Micro  `json:"volume_7d"`
 	Volume30d       data.Micro  `json:"volume_30d"`
-	Trades          int64       `json:"trades"` // fills behind volume: one per match
+	Trades          int64       `json:"trades"` // number of fills that volume adds up: one per match
 	Traders         int64       `json:"traders"`
-	Liquidity       *data.Micro `json:"liquidity"` // of the markets that tell theirs
+	Liquidity       *data.Micro `json:"liquidity"` // sum over the markets that report their liquidity; null if none does
 	FirstTradeAt    *time.Time  `json:"first_trade_at"`
 	LastTradeAt     *time.Time  `json:"last_trade_at"`
 }
 
-// EventTrader is one row of GET /event/{event_id}/traders: a wallet's lifetime
-// figures over the event's markets.
+// EventTrader is a row of GET /event/{event_id}/traders: a wallet's lifetime figures over the event's markets.
 type EventTrader struct {
-	Rank            int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
+	Rank            int         `json:"rank"` // competition rank by real_pnl (1, 1, 3)
 	Address         string      `json:"address"`
 	Username        *string     `json:"username"`
-	RealPnL         data.Micro  `json:"real_pnl"` // net_cash + redemption_value
+	RealPnL         data.Micro  `json:"real_pnl"` // `net_cash` + `redemption_value`; open positions are left out
 	NetCash         data.Micro  `json:"net_cash"`
 	RedemptionValue data.Micro  `json:"redemption_value"`
 	Volume          data.Micro  `json:"volume"`
@@ -170,7 +168,7 @@ type EventTrader struct {
 	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
 	Trades          int64       `json:"trades"`
 	ROI             *data.Micro `json:"roi"`     // null when nothing was bought
-	Markets         int64       `json:"markets"` // of the event, traded
+	Markets         int64       `json:"markets"` // number of markets of the event that the wallet traded
 	ResolvedMarkets int64       `json:"resolved_markets"`
 	WinningMarkets  int64       `json:"winning_markets"`
 }

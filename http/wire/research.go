@@ -2,31 +2,31 @@ package wire
 
 import "time"
 
-// Catalogue is the answer of GET /research/datasets.
+// Catalogue is the response of GET /research/datasets.
 type Catalogue struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // time up to which the data is complete; null on an empty database
+	AsOf *time.Time `json:"as_of"` // time up to which the data is complete; null if the database is empty
 	Data []Dataset  `json:"data"`  // the datasets
 }
 
 // Dataset is one table that can be exported as a file.
 type Dataset struct {
 	ID              string          `json:"id" enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy"` // `dataset` of an export job
-	Title           string          `json:"title"`                                                           // what it is called
-	Description     string          `json:"description"`                                                     // what it holds
-	MaxRows         int             `json:"max_rows"`                                                        // most rows of a file; of more, the first in order
-	Formats         []string        `json:"formats" enum:"csv,parquet"`                                      // formats of a file
-	Periods         []string        `json:"periods" enum:"all"`                                              // periods of the data
+	Title           string          `json:"title"`                                                           // name of the dataset
+	Description     string          `json:"description"`                                                     // what the dataset contains
+	MaxRows         int             `json:"max_rows"`                                                        // maximum number of rows in a file; if there are more, the first ones in order
+	Formats         []string        `json:"formats" enum:"csv,parquet"`                                      // available file formats
+	Periods         []string        `json:"periods" enum:"all"`                                              // available periods
 	Order           string          `json:"order"`                                                           // how the rows are ordered
-	ApproximateRows int64           `json:"approximate_rows"`                                                // about how many rows there are now, before max_rows
+	ApproximateRows int64           `json:"approximate_rows"`                                                // approximate number of rows at present, before max_rows applies
 	Method          string          `json:"method"`                                                          // how the figures are defined
-	Columns         []DatasetColumn `json:"columns"`                                                         // in the order of the file
+	Columns         []DatasetColumn `json:"columns"`                                                         // columns, in the order of the file
 }
 
 // DatasetColumn is one column of a dataset.
 type DatasetColumn struct {
-	Name    string  `json:"name"`                                                                    // as the API names the field
-	Type    string  `json:"type" enum:"text,list of text,integer,decimal,list of decimal,timestamp"` // what the values are
-	Unit    *string `json:"unit" enum:"usd,shares,count,ratio,percent,utc"`                          // what a number counts; null for what is no number
-	Meaning string  `json:"meaning"`                                                                 // what it says
+	Name    string  `json:"name"`                                                                    // name of the column, the same as that of the field in the API
+	Type    string  `json:"type" enum:"text,list of text,integer,decimal,list of decimal,timestamp"` // type of the values
+	Unit    *string `json:"unit" enum:"usd,shares,count,ratio,percent,utc"`                          // unit of the numbers; null if the values are not numbers
+	Meaning string  `json:"meaning"`                                                                 // what the values mean
 }

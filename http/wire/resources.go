@@ -13,8 +13,8 @@ const PnLMethod = "cash_basis_v3"
 type TraderStats struct {
 	Address         string      `json:"address"`
 	Username        *string     `json:"username"`
-	Trades          int64       `json:"trades"` // own fills
-	Volume          data.Micro  `json:"volume"` // buys plus sells
+	Trades          int64       `json:"trades"` // number of the wallet's own fills
+	Volume          data.Micro  `json:"volume"` // USD traded: buys plus sells
 	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
 	MakerTrades     int64       `json:"maker_trades"`
@@ -24,46 +24,46 @@ type TraderStats struct {
 	FirstTradeAt    *time.Time  `json:"first_trade_at"`
 	LastTradeAt     *time.Time  `json:"last_trade_at"`
 	FeesUSD         data.Micro  `json:"fees_usd"`
-	RealizedPnL     data.Micro  `json:"realized_pnl"` // always equals real_pnl
-	RealPnL         data.Micro  `json:"real_pnl"`     // net_cash + redemption_value
+	RealizedPnL     data.Micro  `json:"realized_pnl"` // always equals `real_pnl`
+	RealPnL         data.Micro  `json:"real_pnl"`     // `net_cash` + `redemption_value`; open positions are left out
 	ROI             *data.Micro `json:"roi"`          // null when nothing was bought
 	WinRate         *data.Micro `json:"win_rate"`     // null without resolved markets
 	ResolvedMarkets int64       `json:"resolved_markets"`
 	WinningMarkets  int64       `json:"winning_markets"`
 	NetCash         data.Micro  `json:"net_cash"`
 	RedemptionValue data.Micro  `json:"redemption_value"`
-	UnresolvedCash  data.Micro  `json:"unresolved_cash"` // the part of net_cash in markets that are not resolved
-	NegativeLegs    int64       `json:"negative_legs"`   // outcomes of resolved markets held short
-	UnmappedFills   int64       `json:"unmapped_fills"`  // fills whose market is not known yet
+	UnresolvedCash  data.Micro  `json:"unresolved_cash"` // the part of `net_cash` in markets that are not resolved
+	NegativeLegs    int64       `json:"negative_legs"`   // outcomes of resolved markets in which the balance is negative
+	UnmappedFills   int64       `json:"unmapped_fills"`  // fills whose market is not yet known
 	PnLMethod       string      `json:"pnl_method"`
 	UnrealizedPnL   *data.Micro `json:"unrealized_pnl"` // reserved, always null
 }
 
-// TraderRow is one row of GET /leaderboard/traders.
+// TraderRow is a row of GET /leaderboard/traders.
 type TraderRow struct {
-	Rank                   int         `json:"rank"` // competition rank on real_pnl: 1, 1, 3
+	Rank                   int         `json:"rank"` // competition rank by real_pnl (1, 1, 3)
 	Address                string      `json:"address"`
 	Username               *string     `json:"username"`
-	RealPnL                data.Micro  `json:"real_pnl"`          // net_cash + redemption_value of the period: the ranking basis
-	RealPnLAllTime         data.Micro  `json:"real_pnl_all_time"` // the same over the whole lifetime
+	RealPnL                data.Micro  `json:"real_pnl"`          // `net_cash` + `redemption_value` of the period; wallets are ranked by this
+	RealPnLAllTime         data.Micro  `json:"real_pnl_all_time"` // lifetime `real_pnl`
 	NetCash                data.Micro  `json:"net_cash"`
-	RedemptionValue        data.Micro  `json:"redemption_value"`   // of markets resolved in the period
-	UndatedRedemption      data.Micro  `json:"undated_redemption"` // what the wallet's tokens pay in markets that it traded in the period and that were resolved at an unknown time; in no real_pnl of a period
-	UndatedMarkets         int64       `json:"undated_markets"`    // how many such markets there are: 0 where real_pnl lacks nothing
+	RedemptionValue        data.Micro  `json:"redemption_value"`   // USD value at resolution of the tokens held, over markets resolved in the period
+	UndatedRedemption      data.Micro  `json:"undated_redemption"` // USD that the wallet's tokens pay in markets that it traded in the period and that were resolved at an unknown time; not part of the `real_pnl` of any period
+	UndatedMarkets         int64       `json:"undated_markets"`    // number of such markets; 0 if nothing is missing from `real_pnl`
 	Volume                 data.Micro  `json:"volume"`
 	BuyVolumeUSD           data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD          data.Micro  `json:"sell_volume_usd"`
 	Trades                 int64       `json:"trades"`
-	ROI                    *data.Micro `json:"roi"`                       // real_pnl over buy_volume_usd, both of the period: what was bought before it and pays in it makes it large; null when nothing was bought
-	WinRateAllTime         *data.Micro `json:"win_rate_all_time"`         // share of all resolved markets the wallet ever traded that closed in profit; null without resolved markets
-	ResolvedMarketsAllTime int64       `json:"resolved_markets_all_time"` // resolved markets the wallet ever traded
-	WinningMarketsAllTime  int64       `json:"winning_markets_all_time"`  // of those, the ones with a profit
+	ROI                    *data.Micro `json:"roi"`                       // `real_pnl` ÷ `buy_volume_usd`, both of the period; it is large if tokens bought before the period pay in it; null if nothing was bought
+	WinRateAllTime         *data.Micro `json:"win_rate_all_time"`         // share of all resolved markets that the wallet ever traded that ended in profit; null if there are no resolved markets
+	ResolvedMarketsAllTime int64       `json:"resolved_markets_all_time"` // number of resolved markets that the wallet ever traded
+	WinningMarketsAllTime  int64       `json:"winning_markets_all_time"`  // number of those markets that ended in profit
 	LastTradeAt            *time.Time  `json:"last_trade_at"`
 }
 
-// MarketRow is one row of GET /leaderboard/markets.
+// MarketRow is a row of GET /leaderboard/markets.
 type MarketRow struct {
-	Rank          int        `json:"rank"` // competition rank on volume
+	Rank          int        `json:"rank"` // competition rank by volume (1, 1, 3)
 	ConditionID   string     `json:"condition_id"`
 	Question      *string    `json:"question"`
 	Slug          *string    `json:"slug"`
@@ -72,52 +72,52 @@ type MarketRow struct {
 	Category      *string    `json:"category"`
 	Volume        data.Micro `json:"volume"`                                  // USD traded in the period
 	VolumeShares  data.Micro `json:"volume_shares"`                           // outcome tokens traded in the period
-	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up; null without fills
+	VolumeBasis   *string    `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume and trades count; null if there are no fills
 	VolumeAllTime data.Micro `json:"volume_all_time"`
-	Trades        int64      `json:"trades"`                             // fills behind volume: one per match
-	Traders       int64      `json:"traders"`                            // distinct wallets, lifetime
-	Outcomes      []string   `json:"outcomes" null:"true"`               // names in the order of the payouts; null where unknown
-	Status        string     `json:"status" enum:"open,closed,resolved"` // state of the market
+	Trades        int64      `json:"trades"`                             // number of fills that volume adds up: one per match
+	Traders       int64      `json:"traders"`                            // number of distinct wallets, lifetime
+	Outcomes      []string   `json:"outcomes" null:"true"`               // names of the outcomes in the order of the payouts; null if unknown
+	Status        string     `json:"status" enum:"open,closed,resolved"` // open, closed (trading has ended) or resolved (payouts are known); open if no source says that trading has ended
 	EndDate       *time.Time `json:"end_date"`
 	LastTradeAt   *time.Time `json:"last_trade_at"`
 }
 
 // Health is the payload of GET /health and its alias GET /status.
 type Health struct {
-	Status        string    `json:"status" enum:"ok,starting,degraded"` // starting: nothing to serve yet; degraded: the last cycle failed
-	Database      string    `json:"database" enum:"ok"`                 // an unreachable database answers 503
-	Version       string    `json:"version"`                            // of the program
-	Epoch         *uint64   `json:"epoch"`                              // number of the snapshot that is served; null while starting
+	Status        string    `json:"status" enum:"ok,starting,degraded"` // starting: there is no data to serve yet; degraded: the last refresh failed
+	Database      string    `json:"database" enum:"ok"`                 // always ok; if the database cannot be reached, the response is 503
+	Version       string    `json:"version"`                            // version of the program
+	Epoch         *uint64   `json:"epoch"`                              // number of the snapshot that is being served; null while starting
 	UptimeSeconds int64     `json:"uptime_seconds"`
-	LastCycle     LastCycle `json:"last_cycle"` // how the latest refresh went
+	LastCycle     LastCycle `json:"last_cycle"` // result of the latest refresh
 }
 
-// LastCycle tells how the latest refresh went.
+// LastCycle is the result of the latest refresh.
 type LastCycle struct {
-	OK         *bool      `json:"ok"`          // null before the first cycle
-	FinishedAt *time.Time `json:"finished_at"` // last success; null: none yet
-	FailedAt   *time.Time `json:"failed_at"`   // last failure, also when a later cycle succeeded; null: none
+	OK         *bool      `json:"ok"`          // whether the latest refresh succeeded; null before the first one
+	FinishedAt *time.Time `json:"finished_at"` // time of the last successful refresh; null if there was none yet
+	FailedAt   *time.Time `json:"failed_at"`   // time of the last failed refresh, even if a later one succeeded; null if none failed
 }
 
 // PublicStatus is the payload of GET /status/public.
 type PublicStatus struct {
-	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst of the subsystems'
-	Detail        *string   `json:"detail"`                 // what is behind the grade and what to do, as the first subsystem of it says; null at grade A
+	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst grade of the subsystems
+	Detail        *string   `json:"detail"`                 // why the grade is not A and what to do about it, taken from the first subsystem with this grade; null if the grade is A
 	CheckedAt     time.Time `json:"checked_at"`             // when the grades were computed
-	Historical    bool      `json:"historical"`             // the venue is historical on purpose: trades and markets are graded against its own as_of
-	ServingTables Subsystem `json:"serving_tables"`         // what requests are answered from
-	Trades        Subsystem `json:"trades"`                 // fills
-	Markets       Subsystem `json:"markets"`                // markets and their resolutions
+	Historical    bool      `json:"historical"`             // whether the venue is historical on purpose; trades and markets are then graded relative to its own as_of
+	ServingTables Subsystem `json:"serving_tables"`         // the data that requests are answered from
+	Trades        Subsystem `json:"trades"`                 // the fills
+	Markets       Subsystem `json:"markets"`                // the markets and their resolutions
 }
 
 // Subsystem is the freshness of one part of the service.
 type Subsystem struct {
-	Grade      string     `json:"grade" enum:"A,B,C,D,F"` // by rule
-	LagSeconds *int64     `json:"lag_seconds"`            // checked_at − as_of, of a historical venue's trades and markets the venue's as_of − as_of; null where as_of is
-	AsOf       *time.Time `json:"as_of"`                  // null: never
-	UpdatedAt  *time.Time `json:"updated_at"`             // wall clock of the last change
-	Pending    bool       `json:"pending"`                // imported data waits for the next cycle
-	Failed     bool       `json:"failed"`                 // the last cycle failed, other work in the background did, or the disk is full
-	Detail     *string    `json:"detail"`                 // what is behind the grade and what to do, in plain words; null at grade A
-	Rule       string     `json:"rule"`                   // how grade follows from the fields above
+	Grade      string     `json:"grade" enum:"A,B,C,D,F"` // grade, according to rule
+	LagSeconds *int64     `json:"lag_seconds"`            // checked_at − as_of; for trades and markets of a historical venue, the venue's as_of − as_of; null if as_of is null
+	AsOf       *time.Time `json:"as_of"`                  // time up to which this part of the data is complete; null if it never was
+	UpdatedAt  *time.Time `json:"updated_at"`             // wall-clock time of the last change; null if there was none
+	Pending    bool       `json:"pending"`                // whether imported data is waiting for the next refresh
+	Failed     bool       `json:"failed"`                 // whether the last refresh or other background work failed, or the disk is full
+	Detail     *string    `json:"detail"`                 // why the grade is not A and what to do about it; null if the grade is A
+	Rule       string     `json:"rule"`                   // how grade is computed from the fields above
 }

@@ -6,8 +6,8 @@ import (
 	"pmx/data"
 )
 
-// ScreenerRow is one market in GET /screener and GET /markets/search. Windows end
-// at as_of. The parameter fields of the screener leaves out what was not asked for; a search leaves nothing out.
+// ScreenerRow is one market in GET /screener and GET /markets/search. Windows end at as_of. The screener's parameter
+// `fields` restricts the members; a search always returns all of them.
 type ScreenerRow struct {
 	ConditionID      string      `json:"condition_id" optional:"true"`
 	Question         *string     `json:"question" optional:"true"`
@@ -16,84 +16,85 @@ type ScreenerRow struct {
 	EventSlug        *string     `json:"event_slug" optional:"true"`
 	EventTitle       *string     `json:"event_title" optional:"true"`
 	Category         *string     `json:"category" optional:"true"`
-	Tags             []string    `json:"tags" null:"true" optional:"true"`                        // tags of the market; null where no source gave any
-	Status           string      `json:"status" enum:"open,closed,resolved" optional:"true"`      // whether the market is traded; resolved: its payouts are known
-	NegRisk          *bool       `json:"neg_risk" optional:"true"`                                // whether at most one market of the event can win; null where no source said
-	Outcomes         []string    `json:"outcomes" null:"true" optional:"true"`                    // labels in the order of payouts; null where they are not known
-	Price            *data.Micro `json:"price" optional:"true"`                                   // what the first outcome traded at last, or its payout; null where neither is known
-	PriceChange24h   *data.Micro `json:"price_change_24h" optional:"true"`                        // price less what it was 24 hours before as_of; null where there was none
-	Spread           *data.Micro `json:"spread" optional:"true"`                                  // best ask less best bid as the source gave them last; null where it did not
-	Liquidity        *data.Micro `json:"liquidity" optional:"true"`                               // USD in the book as the source gave it last; null where it did not
+	Tags             []string    `json:"tags" null:"true" optional:"true"`                        // tags of the market; null if no source gave any
+	Status           string      `json:"status" enum:"open,closed,resolved" optional:"true"`      // open, closed (trading has ended) or resolved (payouts are known); open if no source says that trading has ended
+	NegRisk          *bool       `json:"neg_risk" optional:"true"`                                // whether at most one market of the event can win; null if no source says
+	Outcomes         []string    `json:"outcomes" null:"true" optional:"true"`                    // names of the outcomes in the order of the payouts; null if unknown
+	Price            *data.Micro `json:"price" optional:"true"`                                   // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
+	PriceChange24h   *data.Micro `json:"price_change_24h" optional:"true"`                        // `price` minus the price 24 hours before `as_of`; null if there was none
+	Spread           *data.Micro `json:"spread" optional:"true"`                                  // best ask minus best bid, as last reported by the venue; null if not reported
+	Liquidity        *data.Micro `json:"liquidity" optional:"true"`                               // liquidity in USD, as last reported by the venue; null if not reported
 	Volume24h        data.Micro  `json:"volume_24h" optional:"true"`                              // USD traded in the last 24 hours
 	Volume7d         data.Micro  `json:"volume_7d" optional:"true"`                               // USD traded in the last 168 hours
 	Volume30d        data.Micro  `json:"volume_30d" optional:"true"`                              // USD traded in the last 720 hours
 	Volume           data.Micro  `json:"volume" optional:"true"`                                  // USD traded since the first fill
-	VolumeBasis      *string     `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"` // which fills the volumes add up; null without a trade
-	Traders24h       int64       `json:"traders_24h" optional:"true"`                             // distinct wallets of the last 24 hours
+	VolumeBasis      *string     `json:"volume_basis" enum:"taker_usd,maker_usd" optional:"true"` // whose fills volumes and trades count; null if there is no trade
+	Traders24h       int64       `json:"traders_24h" optional:"true"`                             // distinct wallets that traded in the last 24 hours
 	Traders          int64       `json:"traders" optional:"true"`
-	Trades           int64       `json:"trades" optional:"true"`         // fills behind volume: one per match
-	WhaleFlow24h     data.Micro  `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours towards the first outcome less those away from it; 0 without moves
-	CreatedAt        *time.Time  `json:"created_at" optional:"true"`     // when the market was made; null where it is not known
+	Trades           int64       `json:"trades" optional:"true"`         // number of fills that volume adds up: one per match
+	WhaleFlow24h     data.Micro  `json:"whale_flow_24h" optional:"true"` // USD of whale moves of the last 24 hours towards the first outcome, minus those away from it; 0 if there are none
+	CreatedAt        *time.Time  `json:"created_at" optional:"true"`     // when the market was created; null if unknown
 	EndDate          *time.Time  `json:"end_date" optional:"true"`
-	ResolvedAt       *time.Time  `json:"resolved_at" optional:"true"` // when the payouts were known; null where they are not, or the time is not
+	ResolvedAt       *time.Time  `json:"resolved_at" optional:"true"` // when the market was resolved; null if it is not resolved or the time is unknown
 	ResolvedAtSource *string     `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain" optional:"true"`
 	LastTradeAt      *time.Time  `json:"last_trade_at" optional:"true"`
 }
 
-// MarketHit is one market that GET /markets/search found.
+// MarketHit is one market found by GET /markets/search.
 type MarketHit struct {
-	// how well it matches, best first: the words are those of the whole title, of
-	// the title, some of them of event or slug, begin words of the title, some of
-	// them of event or slug; the last two are the same with a typo in one word
+	// quality of the match, best first. whole_title: the words make up the whole title; title: all are words of the
+	// title; exact: some are words of the event or slug instead; title_prefix and prefix: the same as title and exact,
+	// but with beginnings of words; title_typo and typo: the same as title_prefix and prefix, but with a typo in one
+	// word
 	Match       string `json:"match" enum:"whole_title,title,exact,title_prefix,prefix,title_typo,typo"`
 	ScreenerRow `whole:"true"`
 }
 
-// MarketHits is the reply of GET /markets/search.
+// MarketHits is the response of GET /markets/search.
 type MarketHits struct {
 	Envelope
-	AsOf  *time.Time  `json:"as_of"` // null on an empty database
-	Total int         `json:"total"` // markets that match, beyond those shown too
+	AsOf  *time.Time  `json:"as_of"` // null if the database is empty
+	Total int         `json:"total"` // number of markets that match, including those not shown
 	Data  []MarketHit `json:"data"`
 }
 
-// ScreenerSummary adds up the markets that the filters of GET /screener keep.
+// ScreenerSummary is the sums over the markets that match the filters of GET /screener.
 type ScreenerSummary struct {
-	Count            int64         `json:"count"`             // markets
+	Count            int64         `json:"count"`             // number of markets
 	Volume24h        data.Micro    `json:"volume_24h"`        // USD traded in the last 24 hours
 	Volume7d         data.Micro    `json:"volume_7d"`         // USD traded in the last 168 hours
 	Volume30d        data.Micro    `json:"volume_30d"`        // USD traded in the last 720 hours
 	Volume           data.Micro    `json:"volume"`            // USD traded since the first fill
-	Liquidity        *data.Micro   `json:"liquidity"`         // USD in the books of the markets that tell theirs; null where none does
-	LiquidityMarkets int64         `json:"liquidity_markets"` // how many tell theirs
-	ByCategory       []Facet       `json:"by_category"`       // by count, ties by name
-	ByStatus         []Facet       `json:"by_status"`         // all four of them
-	TagCount         int           `json:"tag_count"`         // distinct tags
-	ByTag            []Facet       `json:"by_tag"`            // the 50 tags of the most markets, ties by name; a market counts for each of its tags
-	ByPrice          []PriceBucket `json:"by_price"`          // ten of equal width, and the markets without a price
-	ByEndDate        []EndBucket   `json:"by_end_date"`       // counted from as_of
+	Liquidity        *data.Micro   `json:"liquidity"`         // liquidity in USD of the markets that report it; null if none does
+	LiquidityMarkets int64         `json:"liquidity_markets"` // number of markets that report their liquidity
+	ByCategory       []Facet       `json:"by_category"`       // markets by category, largest count first, ties by name
+	ByStatus         []Facet       `json:"by_status"`         // markets by status; every status is listed, even without markets
+	TagCount         int           `json:"tag_count"`         // number of distinct tags
+	ByTag            []Facet       `json:"by_tag"`            // the 50 tags with the most markets, ties by name; a market counts once for each of its tags
+	ByPrice          []PriceBucket `json:"by_price"`          // ten price intervals of equal width, and the markets without a price
+	ByEndDate        []EndBucket   `json:"by_end_date"`       // markets by time from as_of to their scheduled end
 }
 
-// Facet is the markets that share a name.
+// Facet is the markets with one category, status or tag.
 type Facet struct {
-	Name      *string    `json:"name"`       // null: those without one
-	Count     int64      `json:"count"`      // markets
+	Name      *string    `json:"name"`       // the category, status or tag; null for markets without one
+	Count     int64      `json:"count"`      // number of markets
 	Volume24h data.Micro `json:"volume_24h"` // USD traded in the last 24 hours
 }
 
-// PriceBucket is the markets whose price lies in an interval.
+// PriceBucket is the markets whose price is in an interval.
 type PriceBucket struct {
-	From      *data.Micro `json:"from"`       // inclusive; null: markets without a price
-	To        *data.Micro `json:"to"`         // exclusive but for 1; null: markets without a price
-	Count     int64       `json:"count"`      // markets
+	From      *data.Micro `json:"from"`       // lower bound, inclusive; null for the markets without a price
+	To        *data.Micro `json:"to"`         // upper bound, exclusive except for 1; null for the markets without a price
+	Count     int64       `json:"count"`      // number of markets
 	Volume24h data.Micro  `json:"volume_24h"` // USD traded in the last 24 hours
 }
 
-// EndBucket is the markets that end in an interval.
+// EndBucket is the markets that are scheduled to end in an interval.
 type EndBucket struct {
-	Bucket    string     `json:"bucket" enum:"ended,24h,7d,30d,90d,later,unknown"` // ends before as_of, up to so long after it, later, or nobody said when
-	From      *time.Time `json:"from"`                                             // inclusive; null: no bound
-	To        *time.Time `json:"to"`                                               // exclusive; null: no bound
-	Count     int64      `json:"count"`                                            // markets
+	Bucket    string     `json:"bucket" enum:"ended,24h,7d,30d,90d,later,unknown"` // ended: before as_of; 24h, 7d, 30d, 90d: up to that long after it; later: after that; unknown: no end date is known
+	From      *time.Time `json:"from"`                                             // start of the interval, inclusive; null if unbounded
+	To        *time.Time `json:"to"`                                               // end of the interval, exclusive; null if unbounded
+	Count     int64      `json:"count"`                                            // number of markets
 	Volume24h data.Micro `json:"volume_24h"`                                       // USD traded in the last 24 hours
 }

@@ -6,73 +6,72 @@ import (
 	"pmx/data"
 )
 
-// StatsOverview is the payload of GET /stats. Volume is in the basis that
-// volume_basis names; traders leave the venue's own wallets out.
+// StatsOverview is the payload of GET /stats. Volume is in the basis that volume_basis names; numbers of traders
+// exclude the venue's own wallets.
 type StatsOverview struct {
-	VolumeBasis      string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: the takers', or the makers' where no taker's is known
-	Volume           data.Micro  `json:"volume"`                                  // dollars, lifetime
-	Volume24h        data.Micro  `json:"volume_24h"`                              // dollars, of the last 24 hours
-	Volume7d         data.Micro  `json:"volume_7d"`                               // dollars, of the last 7 days
-	Volume30d        data.Micro  `json:"volume_30d"`                              // dollars, of the last 30 days
-	VolumeShares     data.Micro  `json:"volume_shares"`                           // tokens, lifetime
-	Trades           int64       `json:"trades"`                                  // fills behind volume: one per match
-	Trades24h        int64       `json:"trades_24h"`                              // of the last 24 hours
-	Trades7d         int64       `json:"trades_7d"`                               // of the last 7 days
-	Trades30d        int64       `json:"trades_30d"`                              // of the last 30 days
+	VolumeBasis      string      `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
+	Volume           data.Micro  `json:"volume"`                                  // USD traded since the first fill
+	Volume24h        data.Micro  `json:"volume_24h"`                              // USD traded in the last 24 hours up to `as_of`
+	Volume7d         data.Micro  `json:"volume_7d"`                               // USD traded in the last 168 hours up to `as_of`
+	Volume30d        data.Micro  `json:"volume_30d"`                              // USD traded in the last 720 hours up to `as_of`
+	VolumeShares     data.Micro  `json:"volume_shares"`                           // outcome tokens traded since the first fill
+	Trades           int64       `json:"trades"`                                  // number of fills that volume adds up: one per match
+	Trades24h        int64       `json:"trades_24h"`                              // fills of the last 24 hours that volume_24h adds up
+	Trades7d         int64       `json:"trades_7d"`                               // fills of the last 7 days that volume_7d adds up
+	Trades30d        int64       `json:"trades_30d"`                              // fills of the last 30 days that volume_30d adds up
 	Traders          int64       `json:"traders"`                                 // distinct wallets with a fill
 	ActiveTraders24h int64       `json:"active_traders_24h"`                      // distinct wallets with a fill in the last 24 hours
 	ActiveTraders7d  int64       `json:"active_traders_7d"`                       // distinct wallets with a fill in the last 7 days
 	ActiveTraders30d int64       `json:"active_traders_30d"`                      // distinct wallets with a fill in the last 30 days
-	Markets          int64       `json:"markets"`                                 // described or named by any file
-	ActiveMarkets    int64       `json:"active_markets"`                          // traded in the last 24 hours
-	ActiveMarkets7d  int64       `json:"active_markets_7d"`                       // traded in the last 7 days
-	ActiveMarkets30d int64       `json:"active_markets_30d"`                      // traded in the last 30 days
-	OpenMarkets      int64       `json:"open_markets"`                            // not resolved, and no source said that trading ended
-	ClosedMarkets    int64       `json:"closed_markets"`                          // trading ended, not resolved
-	ResolvedMarkets  int64       `json:"resolved_markets"`                        // whose payouts are known
-	Events           int64       `json:"events"`                                  // that markets belong to
-	FirstTradeAt     *time.Time  `json:"first_trade_at"`                          // null on an empty database
+	Markets          int64       `json:"markets"`                                 // number of markets that any imported file describes or names
+	ActiveMarkets    int64       `json:"active_markets"`                          // markets traded in the last 24 hours
+	ActiveMarkets7d  int64       `json:"active_markets_7d"`                       // markets traded in the last 7 days
+	ActiveMarkets30d int64       `json:"active_markets_30d"`                      // markets traded in the last 30 days
+	OpenMarkets      int64       `json:"open_markets"`                            // unresolved markets for which no source says that trading has ended
+	ClosedMarkets    int64       `json:"closed_markets"`                          // unresolved markets in which trading has ended
+	ResolvedMarkets  int64       `json:"resolved_markets"`                        // markets whose payouts are known
+	Events           int64       `json:"events"`                                  // number of events that the markets belong to
+	FirstTradeAt     *time.Time  `json:"first_trade_at"`                          // null if the database is empty
 	LastTradeAt      *time.Time  `json:"last_trade_at"`
-	Reconciliation   VenueCounts `json:"reconciliation"` // sums over all wallets, to check the figures above by
+	Reconciliation   VenueCounts `json:"reconciliation"` // sums over all wallets, to check the other figures against
 }
 
-// VenueCounts are sums over all wallets, the venue's own too, by which an
-// overview can be checked against the data.
+// VenueCounts are sums over all wallets, including the venue's own. Use them to check an overview against the data.
 type VenueCounts struct {
-	Fills           int64      `json:"fills"`              // rows of every role
-	TakerFills      int64      `json:"taker_fills"`        // of known takers
-	MakerFills      int64      `json:"maker_fills"`        // of known makers
-	UnknownRole     int64      `json:"unknown_role_fills"` // whose source does not tell the role
-	Wallets         int64      `json:"wallets"`            // ever seen, the venue's own too
-	Tokens          int64      `json:"tokens"`             // ever seen, one per outcome
-	UnmappedFills   int64      `json:"unmapped_fills"`     // of tokens whose market is not known yet
-	UnmappedTokens  int64      `json:"unmapped_tokens"`    // whose market is not known yet
+	Fills           int64      `json:"fills"`              // fills of every role
+	TakerFills      int64      `json:"taker_fills"`        // fills whose wallet is known to be the taker
+	MakerFills      int64      `json:"maker_fills"`        // fills whose wallet is known to be a maker
+	UnknownRole     int64      `json:"unknown_role_fills"` // fills whose source does not give the role
+	Wallets         int64      `json:"wallets"`            // wallets with a known fill, including the venue's own
+	Tokens          int64      `json:"tokens"`             // tokens with a known fill, one per outcome
+	UnmappedFills   int64      `json:"unmapped_fills"`     // fills of tokens whose market is not yet known
+	UnmappedTokens  int64      `json:"unmapped_tokens"`    // tokens whose market is not yet known
 	BuyVolumeUSD    data.Micro `json:"buy_volume_usd"`
 	SellVolumeUSD   data.Micro `json:"sell_volume_usd"`
 	FeesUSD         data.Micro `json:"fees_usd"`
 	NetCash         data.Micro `json:"net_cash"`
 	RedemptionValue data.Micro `json:"redemption_value"`
-	RealPnL         data.Micro `json:"real_pnl"` // net_cash + redemption_value
+	RealPnL         data.Micro `json:"real_pnl"` // `net_cash` + `redemption_value`; open positions are left out
 	UnresolvedCash  data.Micro `json:"unresolved_cash"`
-	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets held short
+	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
 }
 
 // StatsSeries is a list of buckets, oldest first.
 type StatsSeries[T any] struct {
 	Envelope
-	AsOf        *time.Time `json:"as_of"`                                   // null on an empty database
-	VolumeBasis string     `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: the takers', or the makers' where no taker's is known
+	AsOf        *time.Time `json:"as_of"`                                   // null if the database is empty
+	VolumeBasis string     `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
 	Data        []T        `json:"data"`
 }
 
 // StatsHour is one UTC hour of GET /stats/hourly.
 type StatsHour struct {
-	Hour          time.Time  `json:"hour"` // when it begins
+	Hour          time.Time  `json:"hour"` // start of the hour, UTC
 	Volume        data.Micro `json:"volume"`
 	VolumeShares  data.Micro `json:"volume_shares"`
 	Trades        int64      `json:"trades"`
 	ActiveWallets int64      `json:"active_wallets"` // distinct wallets with a fill
-	IsPartial     bool       `json:"is_partial"`     // as_of lies in it
+	IsPartial     bool       `json:"is_partial"`     // whether the bucket is still in progress: it contains as_of
 }
 
 // StatsDay is one UTC day of GET /stats/daily.
@@ -82,48 +81,47 @@ type StatsDay struct {
 	VolumeShares  data.Micro `json:"volume_shares"`
 	Trades        int64      `json:"trades"`
 	ActiveWallets int64      `json:"active_wallets"` // distinct wallets with a fill
-	NewWallets    int64      `json:"new_wallets"`    // whose first fill it holds
-	NewMarkets    int64      `json:"new_markets"`    // whose first fill it holds
+	NewWallets    int64      `json:"new_wallets"`    // wallets whose first fill is on the day
+	NewMarkets    int64      `json:"new_markets"`    // known markets whose first fill is on the day
 	ActiveMarkets int64      `json:"active_markets"` // distinct known markets with a fill
-	IsPartial     bool       `json:"is_partial"`     // as_of lies in it
+	IsPartial     bool       `json:"is_partial"`     // whether the bucket is still in progress: it contains as_of
 }
 
 // StatsGrowth is the payload of GET /stats/growth.
 type StatsGrowth struct {
-	VolumeBasis    string         `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: the takers', or the makers' where no taker's is known
-	WeekOverWeek   StatsRolling   `json:"week_over_week"`                          // the last 168 hours and the 168 before
-	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours and the 720 before
+	VolumeBasis    string         `json:"volume_basis" enum:"taker_usd,maker_usd"` // whose fills volume adds up: those of takers, or those of makers if no taker's fill is known
+	WeekOverWeek   StatsRolling   `json:"week_over_week"`                          // the last 168 hours compared with the 168 before
+	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours compared with the 720 before
 	Average7d      StatsAverage   `json:"average_7d"`                              // daily means of the last seven finished days
-	ActiveWallets  StatsActive    `json:"active_wallets"`                          // over rolling windows
+	ActiveWallets  StatsActive    `json:"active_wallets"`                          // active wallets in rolling windows
 	Days           []GrowthDay    `json:"days"`                                    // at most 90 UTC days, oldest first
 	Weeks          []GrowthBucket `json:"weeks"`                                   // at most 53 ISO weeks, oldest first
 	Months         []GrowthBucket `json:"months"`                                  // at most 36 calendar months, oldest first
 }
 
-// StatsRolling holds a rolling window against the one of equal length before it.
+// StatsRolling is a comparison of a rolling window with the window of equal length before it.
 type StatsRolling struct {
-	WindowStart         *time.Time  `json:"window_start"` // exclusive; null on an empty database
-	WindowEnd           *time.Time  `json:"window_end"`   // inclusive; equals as_of
+	WindowStart         *time.Time  `json:"window_start"` // start of the window, exclusive; null if the database is empty
+	WindowEnd           *time.Time  `json:"window_end"`   // end of the window, inclusive; equals as_of
 	Volume              data.Micro  `json:"volume"`
-	VolumePrevious      data.Micro  `json:"volume_previous"`   // of the window before
-	VolumeChangePct     *data.Micro `json:"volume_change_pct"` // null where the window before is empty
+	VolumePrevious      data.Micro  `json:"volume_previous"`   // volume in the previous window
+	VolumeChangePct     *data.Micro `json:"volume_change_pct"` // change of volume from the previous window, in percent; null if that had no volume
 	Trades              int64       `json:"trades"`
-	TradesPrevious      int64       `json:"trades_previous"`        // of the window before
-	TradesChangePct     *data.Micro `json:"trades_change_pct"`      // null where the window before is empty
-	NewWallets          int64       `json:"new_wallets"`            // whose first fill of all it holds
-	NewWalletsPrevious  int64       `json:"new_wallets_previous"`   // of the window before
-	NewWalletsChangePct *data.Micro `json:"new_wallets_change_pct"` // null where the window before has none
+	TradesPrevious      int64       `json:"trades_previous"`        // trades in the previous window
+	TradesChangePct     *data.Micro `json:"trades_change_pct"`      // change of trades from the previous window, in percent; null if that had no trades
+	NewWallets          int64       `json:"new_wallets"`            // wallets whose first fill ever is in the window
+	NewWalletsPrevious  int64       `json:"new_wallets_previous"`   // new wallets in the previous window
+	NewWalletsChangePct *data.Micro `json:"new_wallets_change_pct"` // change of new wallets from the previous window, in percent; null if that had none
 }
 
-// StatsAverage is the daily mean of the last seven finished days; all null where
-// there are fewer.
+// StatsAverage is the daily mean of the last seven finished days. All members are null if there are fewer.
 type StatsAverage struct {
 	FirstDate     *string     `json:"first_date" format:"date"` // first of the seven days
 	LastDate      *string     `json:"last_date" format:"date"`  // last of the seven days
 	Volume        *data.Micro `json:"volume"`
 	Trades        *data.Micro `json:"trades"`
-	ActiveWallets *data.Micro `json:"active_wallets"` // mean of the distinct wallets of each day
-	NewWallets    *data.Micro `json:"new_wallets"`    // wallets a day whose first fill it holds
+	ActiveWallets *data.Micro `json:"active_wallets"` // mean number of distinct wallets per day
+	NewWallets    *data.Micro `json:"new_wallets"`    // mean number of new wallets per day
 }
 
 // StatsActive counts distinct wallets with a fill in the last 24, 168 and 720
@@ -132,39 +130,38 @@ type StatsActive struct {
 	Last24h    int64       `json:"last_24h"`   // distinct wallets with a fill in the last 24 hours
 	Last7d     int64       `json:"last_7d"`    // distinct wallets with a fill in the last 7 days
 	Last30d    int64       `json:"last_30d"`   // distinct wallets with a fill in the last 30 days
-	Stickiness *data.Micro `json:"stickiness"` // last_24h ÷ last_30d; null where that is 0
+	Stickiness *data.Micro `json:"stickiness"` // last_24h ÷ last_30d; null if last_30d is 0
 }
 
-// GrowthDay is one UTC day of GET /stats/growth. The means are over the day and
-// the six before it: null for an unfinished day and where six are not known.
+// GrowthDay is one UTC day of GET /stats/growth. The means are over the day and the six days before it; they are null
+// for an unfinished day and if there are not six days before it.
 type GrowthDay struct {
 	Date                   string      `json:"date" format:"date"`
 	Volume                 data.Micro  `json:"volume"`
-	VolumeAverage7d        *data.Micro `json:"volume_average_7d"` // mean of the day and the six before it
+	VolumeAverage7d        *data.Micro `json:"volume_average_7d"` // mean over the day and the six days before it
 	Trades                 int64       `json:"trades"`
-	TradesAverage7d        *data.Micro `json:"trades_average_7d"`         // mean of the day and the six before it
+	TradesAverage7d        *data.Micro `json:"trades_average_7d"`         // mean over the day and the six days before it
 	ActiveWallets          int64       `json:"active_wallets"`            // distinct wallets with a fill
-	ActiveWalletsAverage7d *data.Micro `json:"active_wallets_average_7d"` // mean of the day and the six before it
-	NewWallets             int64       `json:"new_wallets"`               // whose first fill it holds
-	NewMarkets             int64       `json:"new_markets"`               // whose first fill it holds
+	ActiveWalletsAverage7d *data.Micro `json:"active_wallets_average_7d"` // mean over the day and the six days before it
+	NewWallets             int64       `json:"new_wallets"`               // wallets whose first fill is on the day
+	NewMarkets             int64       `json:"new_markets"`               // known markets whose first fill is on the day
 	IsPartial              bool        `json:"is_partial"`
 }
 
-// GrowthBucket is one ISO week (Monday to Sunday) or calendar month. Changes are
-// to the bucket before: null for an unfinished bucket, for the first of all, and
-// where the bucket before has none.
+// GrowthBucket is one ISO week (Monday to Sunday) or calendar month. Changes are from the previous bucket; they are
+// null for an unfinished bucket, for the very first one, and if the previous bucket has no value.
 type GrowthBucket struct {
-	Bucket                 string      `json:"bucket"`                   // ISO week or month: 2026-W11, 2026-03
+	Bucket                 string      `json:"bucket"`                   // ISO week or month, such as 2026-W11 or 2026-03
 	FirstDate              string      `json:"first_date" format:"date"` // first day of the bucket
 	LastDate               string      `json:"last_date" format:"date"`  // last day of the bucket
 	Volume                 data.Micro  `json:"volume"`
-	VolumeChangePct        *data.Micro `json:"volume_change_pct"` // to the bucket before
+	VolumeChangePct        *data.Micro `json:"volume_change_pct"` // change from the previous bucket, in percent
 	Trades                 int64       `json:"trades"`
-	TradesChangePct        *data.Micro `json:"trades_change_pct"`         // to the bucket before
-	ActiveWallets          int64       `json:"active_wallets"`            // distinct in the bucket
-	ActiveWalletsChangePct *data.Micro `json:"active_wallets_change_pct"` // to the bucket before
-	NewWallets             int64       `json:"new_wallets"`               // whose first fill it holds
-	NewWalletsChangePct    *data.Micro `json:"new_wallets_change_pct"`    // to the bucket before
-	NewMarkets             int64       `json:"new_markets"`               // whose first fill it holds
+	TradesChangePct        *data.Micro `json:"trades_change_pct"`         // change from the previous bucket, in percent
+	ActiveWallets          int64       `json:"active_wallets"`            // distinct wallets with a fill in the bucket
+	ActiveWalletsChangePct *data.Micro `json:"active_wallets_change_pct"` // change from the previous bucket, in percent
+	NewWallets             int64       `json:"new_wallets"`               // wallets whose first fill is in the bucket
+	NewWalletsChangePct    *data.Micro `json:"new_wallets_change_pct"`    // change from the previous bucket, in percent
+	NewMarkets             int64       `json:"new_markets"`               // known markets whose first fill is in the bucket
 	IsPartial              bool        `json:"is_partial"`
 }

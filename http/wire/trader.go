@@ -6,47 +6,47 @@ import (
 	"pmx/data"
 )
 
-// Page is one page of a walk by cursor.
+// Page is one page of a scan by cursor.
 type Page[T any] struct {
 	Envelope
-	AsOf       *time.Time `json:"as_of"`       // null on an empty database
-	NextCursor *string    `json:"next_cursor"` // null at the end
+	AsOf       *time.Time `json:"as_of"`       // null if the database is empty
+	NextCursor *string    `json:"next_cursor"` // null on the last page
 	Data       []T        `json:"data"`
 }
 
 // Series is a list by time.
 type Series[T any] struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
 	Data []T        `json:"data"`
 }
 
-// Trade is one fill of a wallet, a row of GET /trader/{address}/trades.
+// Trade is one fill of a wallet: a row of GET /trader/{address}/trades.
 type Trade struct {
 	TS              time.Time   `json:"ts"`
 	TransactionHash *string     `json:"transaction_hash"`
 	LogIndex        *int32      `json:"log_index"`
-	Ordinal         int16       `json:"ordinal"`      // tells fills apart that equal each other in everything else; 1 where none does, and with a log_index
-	ConditionID     *string     `json:"condition_id"` // null: the token's market is not known
+	Ordinal         int16       `json:"ordinal"`      // distinguishes fills that are equal in everything else, counting from 1; always 1 for fills with a log_index
+	ConditionID     *string     `json:"condition_id"` // condition id of the market, `0x` and 64 hexadecimal digits in lower case; null if the token's market is unknown
 	Question        *string     `json:"question"`
 	Slug            *string     `json:"slug"`
 	EventID         *string     `json:"event_id"`
 	EventSlug       *string     `json:"event_slug"`
 	Outcome         *string     `json:"outcome"`
 	OutcomeIndex    *int8       `json:"outcome_index"`
-	TokenID         string      `json:"token_id"`                // uint256 in decimal
-	Side            string      `json:"side" enum:"BUY,SELL"`    // of the wallet
-	Role            *string     `json:"role" enum:"maker,taker"` // of the wallet; null where the source does not say
-	Price           *data.Micro `json:"price"`                   // usd ÷ shares; null for a fill of no shares
-	Shares          data.Micro  `json:"shares"`                  // outcome tokens, gross of fee
-	USD             data.Micro  `json:"usd"`                     // USD, gross of fee
+	TokenID         string      `json:"token_id"`                // id of the outcome token, a uint256 in decimal
+	Side            string      `json:"side" enum:"BUY,SELL"`    // the wallet's side: BUY or SELL
+	Role            *string     `json:"role" enum:"maker,taker"` // the wallet's role: maker or taker; null if the source does not say
+	Price           *data.Micro `json:"price"`                   // `usd` ÷ `shares`; null if `shares` is 0
+	Shares          data.Micro  `json:"shares"`                  // outcome tokens, before the fee
+	USD             data.Micro  `json:"usd"`                     // USD, before the fee
 	Fee             data.Micro  `json:"fee"`
-	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // what fee is counted in: shares on a buy, usd on a sell
-	Resolved        *bool       `json:"resolved"`                    // whether the market is resolved; null where the market is not known
-	Payout          *data.Micro `json:"payout"`                      // dollars per token of this outcome; null until resolved
+	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee: shares for a buy, usd for a sell
+	Resolved        *bool       `json:"resolved"`                    // whether the market is resolved; null if the market is unknown
+	Payout          *data.Micro `json:"payout"`                      // payout of this outcome in USD per token; null until resolved
 }
 
-// WalletPosition is a wallet's part in one outcome.
+// WalletPosition is a wallet's position in one outcome.
 type WalletPosition struct {
 	Outcome       *string     `json:"outcome"`
 	OutcomeIndex  int8        `json:"outcome_index"`
@@ -54,25 +54,24 @@ type WalletPosition struct {
 	Trades        int64       `json:"trades"`
 	BuyShares     data.Micro  `json:"buy_shares"`
 	SellShares    data.Micro  `json:"sell_shares"`
-	FeeShares     data.Micro  `json:"fee_shares"` // fees of buys
-	NetShares     data.Micro  `json:"net_shares"` // bought − sold − fees, signed
+	FeeShares     data.Micro  `json:"fee_shares"` // outcome tokens paid as fees on buys
+	NetShares     data.Micro  `json:"net_shares"` // buy_shares − sell_shares − fee_shares; it may be negative
 	BuyVolumeUSD  data.Micro  `json:"buy_volume_usd"`
 	SellVolumeUSD data.Micro  `json:"sell_volume_usd"`
-	AvgBuyPrice   *data.Micro `json:"avg_buy_price"`  // USD a token bought; null when nothing was bought
-	AvgSellPrice  *data.Micro `json:"avg_sell_price"` // USD a token sold; null when nothing was sold
-	Payout        *data.Micro `json:"payout"`         // dollars per token; null until resolved
+	AvgBuyPrice   *data.Micro `json:"avg_buy_price"`  // average USD per token bought; null if nothing was bought
+	AvgSellPrice  *data.Micro `json:"avg_sell_price"` // average USD per token sold; null if nothing was sold
+	Payout        *data.Micro `json:"payout"`         // payout in USD per token; null until resolved
 }
 
-// WalletMarket is what a wallet did in one market, lifetime: a row of
-// GET /trader/{address}/markets.
+// WalletMarket is a wallet's lifetime figures in one market: a row of GET /trader/{address}/markets.
 type WalletMarket struct {
-	ConditionID      *string          `json:"condition_id"` // null: all fills whose market is not known, together
+	ConditionID      *string          `json:"condition_id"` // condition id of the market, `0x` and 64 hexadecimal digits in lower case; null for the row of all fills whose market is unknown
 	Question         *string          `json:"question"`
 	Slug             *string          `json:"slug"`
 	EventID          *string          `json:"event_id"`
 	EventSlug        *string          `json:"event_slug"`
 	Category         *string          `json:"category"`
-	Status           string           `json:"status" enum:"open,closed,resolved"` // state of the market
+	Status           string           `json:"status" enum:"open,closed,resolved"` // open, closed (trading has ended) or resolved (payouts are known); open if no source says that trading has ended
 	ResolvedAt       *time.Time       `json:"resolved_at"`
 	ResolvedAtSource *string          `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
 	Trades           int64            `json:"trades"`
@@ -83,15 +82,14 @@ type WalletMarket struct {
 	NetCash          data.Micro       `json:"net_cash"`
 	RedemptionValue  data.Micro       `json:"redemption_value"`
 	RealPnL          data.Micro       `json:"real_pnl"`
-	ROI              *data.Micro      `json:"roi"`           // real_pnl / buy_volume_usd; null when nothing was bought
-	NegativeLegs     int64            `json:"negative_legs"` // outcomes of resolved markets held short
+	ROI              *data.Micro      `json:"roi"`           // `real_pnl` ÷ `buy_volume_usd`; null if nothing was bought
+	NegativeLegs     int64            `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
 	FirstTradeAt     time.Time        `json:"first_trade_at"`
 	LastTradeAt      time.Time        `json:"last_trade_at"`
-	Positions        []WalletPosition `json:"positions" null:"true"` // by outcome; null where the market is not known
+	Positions        []WalletPosition `json:"positions" null:"true"` // positions by outcome; null if the market is unknown
 }
 
-// WalletTotals are the sums over all markets of a wallet; each equals the figure
-// of that name in TraderStats.
+// WalletTotals are the sums over all markets of a wallet. Each equals the figure of the same name in TraderStats.
 type WalletTotals struct {
 	UniqueMarkets   int64      `json:"unique_markets"`
 	ResolvedMarkets int64      `json:"resolved_markets"`
@@ -105,38 +103,38 @@ type WalletTotals struct {
 	RedemptionValue data.Micro `json:"redemption_value"`
 	RealPnL         data.Micro `json:"real_pnl"`
 	UnresolvedCash  data.Micro `json:"unresolved_cash"`
-	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets held short
+	NegativeLegs    int64      `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
 	UnmappedFills   int64      `json:"unmapped_fills"`
 }
 
-// WalletMarkets is the reply of GET /trader/{address}/markets.
+// WalletMarkets is the response of GET /trader/{address}/markets.
 type WalletMarkets struct {
 	Envelope
 	AsOf   *time.Time     `json:"as_of"`
-	Total  int            `json:"total"`  // rows there are, beyond those shown too
-	Totals WalletTotals   `json:"totals"` // over all of them
+	Total  int            `json:"total"`  // number of rows, including those not shown
+	Totals WalletTotals   `json:"totals"` // sums over all rows, including those not shown
 	Data   []WalletMarket `json:"data"`
 }
 
-// WalletDay is one UTC day of a wallet, a row of GET /trader/{address}/activity/daily.
+// WalletDay is one UTC day of a wallet: a row of GET /trader/{address}/activity/daily.
 type WalletDay struct {
 	Date              string     `json:"date" format:"date"`
-	IsPartial         bool       `json:"is_partial"` // the day of as_of
-	Trades            int64      `json:"trades"`     // 0 where only a market was resolved
+	IsPartial         bool       `json:"is_partial"` // whether the day is still in progress: it contains as_of
+	Trades            int64      `json:"trades"`     // number of the wallet's own fills; 0 if the only event of the day is the resolution of a market
 	Volume            data.Micro `json:"volume"`
 	BuyVolumeUSD      data.Micro `json:"buy_volume_usd"`
 	SellVolumeUSD     data.Micro `json:"sell_volume_usd"`
 	FeesUSD           data.Micro `json:"fees_usd"`
 	NetCash           data.Micro `json:"net_cash"`
-	RedemptionValue   data.Micro `json:"redemption_value"`   // of markets resolved on the day
-	UndatedRedemption data.Micro `json:"undated_redemption"` // of markets that were resolved at an unknown time and that the wallet traded last on the day; in no real_pnl of a day
-	UndatedMarkets    int64      `json:"undated_markets"`    // how many such markets there are
-	RealPnL           data.Micro `json:"real_pnl"`           // net_cash + redemption_value of the day
-	CumulativePnL     data.Micro `json:"cumulative_pnl"`     // of all days up to this one
+	RedemptionValue   data.Micro `json:"redemption_value"`   // USD value at resolution of the tokens held, over markets resolved on the day
+	UndatedRedemption data.Micro `json:"undated_redemption"` // USD that the wallet's tokens pay in markets that were resolved at an unknown time and that the wallet last traded on the day; not part of the `real_pnl` of any day
+	UndatedMarkets    int64      `json:"undated_markets"`    // number of such markets
+	RealPnL           data.Micro `json:"real_pnl"`           // `net_cash` + `redemption_value` of the day
+	CumulativePnL     data.Micro `json:"cumulative_pnl"`     // sum of `real_pnl` over all days up to and including this one
 }
 
-// TraderComparison is one wallet of GET /trader/compare: TraderStats beside
-// others. Where found is false, everything but address is null.
+// TraderComparison is the TraderStats of one wallet in GET /trader/compare. If found is false, everything except
+// address, found and pnl_method is null.
 type TraderComparison struct {
 	Address         string      `json:"address"`
 	Found           bool        `json:"found"`
@@ -161,7 +159,7 @@ type TraderComparison struct {
 	NetCash         *data.Micro `json:"net_cash"`
 	RedemptionValue *data.Micro `json:"redemption_value"`
 	UnresolvedCash  *data.Micro `json:"unresolved_cash"`
-	NegativeLegs    *int64      `json:"negative_legs"` // outcomes of resolved markets held short
+	NegativeLegs    *int64      `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
 	UnmappedFills   *int64      `json:"unmapped_fills"`
 	PnLMethod       string      `json:"pnl_method"`
 	UnrealizedPnL   *data.Micro `json:"unrealized_pnl"` // reserved, always null

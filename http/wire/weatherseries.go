@@ -7,9 +7,8 @@ import (
 	"pmx/data"
 )
 
-// Degrees is a temperature in hundredths of a degree of the scale that stands
-// beside it, written with one decimal or two: 71.6, 33.0, -0.55. Differences between
-// temperatures are plain decimals.
+// Degrees is a temperature in hundredths of a degree of the unit given next to it. It is written with one or two
+// decimals: 71.6, 33.0, -0.55. Differences between temperatures are plain decimals.
 type Degrees int64
 
 // DegreesOf gives t in degrees of u.
@@ -28,249 +27,249 @@ func (d *Degrees) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Moved is the body of a 308: the name in the path is another one of the same thing.
+// Moved is the body of a 308: the path uses another name of the same resource.
 type Moved struct {
 	Envelope
-	Location string `json:"location"` // the path to ask at instead, as in the header Location
+	Location string `json:"location"` // the path to request instead, the same as in the header Location
 }
 
-// CityPlace says which city a series is of.
+// CityPlace is the city that a series is about.
 type CityPlace struct {
-	City      string  `json:"city"`                     // slug: the city's name in paths
-	Name      string  `json:"name"`                     // as the titles of its events write it
-	Timezone  string  `json:"timezone"`                 // IANA zone whose calendar the dates are of
-	LocalDate *string `json:"local_date" format:"date"` // the city's own today; null on an empty database
+	City      string  `json:"city"`                     // slug of the city: the {city} in paths
+	Name      string  `json:"name"`                     // name of the city, as in the titles of its events
+	Timezone  string  `json:"timezone"`                 // IANA time zone that defines the city's local days
+	LocalDate *string `json:"local_date" format:"date"` // the city's local day at as_of; null if the database is empty
 }
 
 // SettledBracket is the bracket that won an event.
 type SettledBracket struct {
-	EventID            string     `json:"event_id"` // Gamma's decimal id
+	EventID            string     `json:"event_id"` // decimal id of the event in the venue's Gamma API
 	EventSlug          string     `json:"event_slug"`
-	ConditionID        string     `json:"condition_id"` // of the bracket's market
+	ConditionID        string     `json:"condition_id"` // condition id of the bracket's market
 	Metric             string     `json:"metric" enum:"tmax,tmin"`
-	Label              string     `json:"label"`                                                // such as 98-99°F
-	Lo                 *int       `json:"lo"`                                                   // lowest whole degree of the bracket; null where it is open below
-	Hi                 *int       `json:"hi"`                                                   // highest whole degree of the bracket; null where it is open above
-	Unit               string     `json:"unit" enum:"C,F"`                                      // scale of the event
-	Rounding           string     `json:"rounding" enum:"half_up,floor"`                        // how the measured value became whole degrees
-	Station            *string    `json:"station"`                                              // that settled the event
-	ResolutionSource   *string    `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"`   // where the temperature was read; null where nothing tells
-	ResolutionFallback *string    `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // read where that had no data; null without
+	Label              string     `json:"label"`                                                // name of the bracket, such as 98-99°F
+	Lo                 *int       `json:"lo"`                                                   // lowest whole degree of the bracket, inclusive; null if it is open below
+	Hi                 *int       `json:"hi"`                                                   // highest whole degree of the bracket, inclusive; null if it is open above
+	Unit               string     `json:"unit" enum:"C,F"`                                      // unit of the event's temperatures
+	Rounding           string     `json:"rounding" enum:"half_up,floor"`                        // how the measured value was rounded to whole degrees
+	Station            *string    `json:"station"`                                              // station that settled the event; null if unknown
+	ResolutionSource   *string    `json:"resolution_source" enum:"wunderground,noaa,hko,cwa"`   // where the temperature was read; null if unknown
+	ResolutionFallback *string    `json:"resolution_fallback" enum:"wunderground,noaa,hko,cwa"` // source that counts if resolution_source has no data; null if there is none
 	ResolvedAt         *time.Time `json:"resolved_at"`
 	ResolvedAtSource   *string    `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
 }
 
-// ForecastEvolution is the reply of GET /weather/forecast-evolution/{city}/{date}.
+// ForecastEvolution is the response of GET /weather/forecast-evolution/{city}/{date}.
 type ForecastEvolution struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
 	EvolutionSeries
 }
 
-// EvolutionSeries is how the forecasts of one extreme of one day changed.
+// EvolutionSeries is how the forecasts of the high or low of one day changed.
 type EvolutionSeries struct {
 	CityPlace
-	Date        string            `json:"date" format:"date"` // the city's local day that is foretold
+	Date        string            `json:"date" format:"date"` // the forecast day, a local day of the city
 	Metric      string            `json:"metric" enum:"tmax,tmin"`
-	Unit        string            `json:"unit" enum:"C,F"`                                       // scale of all temperatures and differences here: that of the day's event, which settles in it
-	DayStart    time.Time         `json:"day_start"`                                             // when the local day begins
-	DayEnd      time.Time         `json:"day_end"`                                               // when it ends: what was given from then on is no forecast and left out
-	First       *EvolutionPoint   `json:"first"`                                                 // the first of all forecasts; null where there is none
-	Latest      *EvolutionPoint   `json:"latest"`                                                // the last change of any source; null where there is none
-	TotalDrift  *data.Micro       `json:"total_drift"`                                           // the mean of the sources' own; null without a forecast
-	Range       *data.Micro       `json:"range"`                                                 // the highest value less the lowest, of all sources; null without a forecast
-	Changes     int               `json:"changes"`                                               // rows there are, beyond those shown too
-	Sources     []EvolutionSource `json:"sources"`                                               // by name
-	Settled     *SettledBracket   `json:"settled"`                                               // the bracket that won the day's event; null where none has yet
-	Actual      *MeasuredExtreme  `json:"actual"`                                                // what the day came to, by the best measurement there is; null where none is known
-	NullReasons map[string]string `json:"null_reasons"`                                          // why a member of this answer is null, by its name
-	EmptyReason *string           `json:"empty_reason" enum:"no_forecast,no_match,plan_history"` // why data is empty; null where it is not
-	Data        []EvolutionStep   `json:"data"`                                                  // oldest first, then by source
+	Unit        string            `json:"unit" enum:"C,F"`                                       // unit of all temperatures and differences in the response: the one that the day's event settles in
+	DayStart    time.Time         `json:"day_start"`                                             // start of the local day
+	DayEnd      time.Time         `json:"day_end"`                                               // end of the local day; values issued at or after it are not forecasts and are left out
+	First       *EvolutionPoint   `json:"first"`                                                 // the first forecast of any source; null if there is none
+	Latest      *EvolutionPoint   `json:"latest"`                                                // the latest change of any source; null if there is none
+	TotalDrift  *data.Micro       `json:"total_drift"`                                           // mean of the total_drift of all sources; null if there is no forecast
+	Range       *data.Micro       `json:"range"`                                                 // highest value minus lowest value over all sources; null if there is no forecast
+	Changes     int               `json:"changes"`                                               // number of rows, including those not shown
+	Sources     []EvolutionSource `json:"sources"`                                               // sources by name
+	Settled     *SettledBracket   `json:"settled"`                                               // the bracket that won the day's event; null if none has won yet
+	Actual      *MeasuredExtreme  `json:"actual"`                                                // the actual temperature, according to the best measurement available; null if none is known
+	NullReasons map[string]string `json:"null_reasons"`                                          // reasons why members of this response are null, by the name of the member
+	EmptyReason *string           `json:"empty_reason" enum:"no_forecast,no_match,plan_history"` // why data is empty; null if it is not
+	Data        []EvolutionStep   `json:"data"`                                                  // changes, oldest first, then by source
 }
 
-// EvolutionPoint is a value that a source gave.
+// EvolutionPoint is a value that a source issued.
 type EvolutionPoint struct {
-	Source   string    `json:"source"`    // model or office
-	IssuedAt time.Time `json:"issued_at"` // when the value was first given, or fetched where only that is known
-	Value    Degrees   `json:"value"`     // in the scale of the day
+	Source   string    `json:"source"`    // name of the source: a model or a weather office
+	IssuedAt time.Time `json:"issued_at"` // when the value was first issued, or when it was fetched if only that is known
+	Value    Degrees   `json:"value"`     // temperature, in the unit of the day's event
 }
 
-// EvolutionSource is how far one source's forecast went.
+// EvolutionSource is how one source's forecast changed.
 type EvolutionSource struct {
-	Source     string         `json:"source"`      // model or office
-	First      EvolutionPoint `json:"first"`       // its first forecast
-	Latest     EvolutionPoint `json:"latest"`      // its last one
-	TotalDrift data.Micro     `json:"total_drift"` // the latest value less the first
-	Range      data.Micro     `json:"range"`       // the highest value less the lowest
-	Changes    int            `json:"changes"`     // rows of this source, the first forecast among them
+	Source     string         `json:"source"`      // name of the source: a model or a weather office
+	First      EvolutionPoint `json:"first"`       // first forecast of the source
+	Latest     EvolutionPoint `json:"latest"`      // latest forecast of the source
+	TotalDrift data.Micro     `json:"total_drift"` // latest value minus first value
+	Range      data.Micro     `json:"range"`       // highest value minus lowest value
+	Changes    int            `json:"changes"`     // number of rows of this source, including its first forecast
 }
 
-// EvolutionStep is a point at which a source gave a forecast, or another one.
+// EvolutionStep is a source's first forecast of the day, or a change of it.
 type EvolutionStep struct {
-	IssuedAt    time.Time   `json:"issued_at"`       // when the value was first given, or fetched where only that is known
-	ConfirmedAt time.Time   `json:"confirmed_at"`    // when it was last given before the next change
-	RunAt       *time.Time  `json:"run_at"`          // when the model run began; null where the source does not say
-	LeadHours   data.Micro  `json:"lead_hours"`      // from issued_at until the local day begins; negative once it has begun
-	LeadDay     int         `json:"lead_day"`        // date less the city's local date at issued_at: 0 on the day itself
-	HoursToEnd  data.Micro  `json:"hours_to_end"`    // from issued_at until the local day ends
-	Source      string      `json:"source"`          // model or office
-	Value       Degrees     `json:"value"`           // of an ensemble: the mean of its members
-	Unit        string      `json:"unit" enum:"C,F"` // scale of value and delta_vs_prev
-	Members     int         `json:"members"`         // of an ensemble; 0 for a single value
-	DeltaVsPrev *data.Micro `json:"delta_vs_prev"`   // value less the one that the source gave before; null for its first
-	Changed     *bool       `json:"changed"`         // whether delta_vs_prev is not 0: an ensemble may keep its mean while its members change; null for the first
+	IssuedAt    time.Time   `json:"issued_at"`       // when the value was first issued, or when it was fetched if only that is known
+	ConfirmedAt time.Time   `json:"confirmed_at"`    // when the value was last issued before the next change
+	RunAt       *time.Time  `json:"run_at"`          // when the model run began; null if the source does not say
+	LeadHours   data.Micro  `json:"lead_hours"`      // hours from issued_at to the start of the local day; negative once it has begun
+	LeadDay     int         `json:"lead_day"`        // date minus the city's local date at issued_at, in days; 0 on the day itself
+	HoursToEnd  data.Micro  `json:"hours_to_end"`    // hours from issued_at to the end of the local day
+	Source      string      `json:"source"`          // name of the source: a model or a weather office
+	Value       Degrees     `json:"value"`           // forecast temperature; for an ensemble, the mean of its members
+	Unit        string      `json:"unit" enum:"C,F"` // unit of value and delta_vs_prev
+	Members     int         `json:"members"`         // number of members of an ensemble; 0 for a single value
+	DeltaVsPrev *data.Micro `json:"delta_vs_prev"`   // value minus the previous value of the same source; null for its first one
+	Changed     *bool       `json:"changed"`         // whether delta_vs_prev is not 0; an ensemble may keep its mean while its members change; null for the source's first value
 }
 
-// MeasuredExtreme is what a day's highest or lowest temperature came to.
+// MeasuredExtreme is the actual highest or lowest temperature of a day.
 type MeasuredExtreme struct {
-	Kind         string     `json:"kind" enum:"station,reanalysis"` // measured at a station, or computed on a grid
-	Source       string     `json:"source"`                         // who says so
-	Station      *string    `json:"station"`                        // id; null for a grid
-	Settling     bool       `json:"settling"`                       // the station is the one that the day's event settles by
-	Value        Degrees    `json:"value"`                          // in the scale of the day
-	FirstValue   Degrees    `json:"first_value"`                    // what the source said first
-	Provisional  *bool      `json:"provisional"`                    // it may still change, or is of fewer than 12 reports; null where the source does not say
-	RevisedAt    *time.Time `json:"revised_at"`                     // since when the source says so, where it said something else before; null: it never did
-	Revisions    int64      `json:"revisions"`                      // how often the value was changed
-	Observations *int64     `json:"observations"`                   // single temperatures it is of; null for a daily report
+	Kind         string     `json:"kind" enum:"station,reanalysis"` // station: measured at a station; reanalysis: computed on a grid
+	Source       string     `json:"source"`                         // name of the source
+	Station      *string    `json:"station"`                        // id of the station; null for a grid
+	Settling     bool       `json:"settling"`                       // whether the day's event settles by this station
+	Value        Degrees    `json:"value"`                          // temperature, in the unit of the day's event
+	FirstValue   Degrees    `json:"first_value"`                    // the first value that the source gave
+	Provisional  *bool      `json:"provisional"`                    // whether the value may still change or is based on fewer than 12 reports; null if the source does not say
+	RevisedAt    *time.Time `json:"revised_at"`                     // when the source last revised the value; null if it never did
+	Revisions    int64      `json:"revisions"`                      // how often the value was revised
+	Observations *int64     `json:"observations"`                   // number of single temperature reports; null for a daily summary
 }
 
-// CityActuals is the reply of GET /weather/city/{city}/actuals.
+// CityActuals is the response of GET /weather/city/{city}/actuals.
 type CityActuals struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
 	ActualSeries
 }
 
-// ActualSeries is what a city's days came to.
+// ActualSeries is the actual temperatures of a city's days.
 type ActualSeries struct {
 	CityPlace
-	Unit        string      `json:"unit" enum:"C,F"`                                        // scale of what is measured
-	EmptyReason *string     `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null where it is not
-	LeftOut     *string     `json:"left_out_through" format:"date"`                         // the newest day that is left out, with all before it, because an answer has at most 3,650 rows: ask by kind, metric or source; null where all days are there
-	Data        []ActualRow `json:"data"`                                                   // newest day first; of one day what settled, then stations, then reanalyses
+	Unit        string      `json:"unit" enum:"C,F"`                                        // unit of the measurements
+	EmptyReason *string     `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null if it is not
+	LeftOut     *string     `json:"left_out_through" format:"date"`                         // newest day that was left out, together with all days before it, because a response has at most 3,650 rows; to get them, filter by kind, metric or source; null if no day was left out
+	Data        []ActualRow `json:"data"`                                                   // newest day first; within a day, settled, then station, then reanalysis
 }
 
-// ActualRow is what one source knows of one day. The three kinds are never mixed.
+// ActualRow is what one source reports for one day. The three kinds are never mixed.
 type ActualRow struct {
 	Date         string            `json:"date" format:"date"`                     // day of the city's calendar
-	Kind         string            `json:"kind" enum:"settled,station,reanalysis"` // the bracket that won an event, a measurement at a station, or a computation on a grid
-	Source       *string           `json:"source"`                                 // who says so; of settled, where the event's temperature was read; null where nothing tells
-	Station      *string           `json:"station"`                                // id; null for a grid
-	TMax         *Degrees          `json:"tmax"`                                   // the day's high; null of settled, which knows a bracket only
-	TMin         *Degrees          `json:"tmin"`                                   // the day's low; null of settled, which knows a bracket only
-	Unit         string            `json:"unit" enum:"C,F"`                        // scale of the row: of settled, the event's
-	FirstTMax    *Degrees          `json:"first_tmax"`                             // what the source said first of the high; null where tmax is
-	FirstTMin    *Degrees          `json:"first_tmin"`                             // what the source said first of the low; null where tmin is
-	Provisional  *bool             `json:"provisional"`                            // it may still change, as the day runs or the source goes over it, or it is of fewer than 12 reports, which are no day's extreme; null where the source does not say
-	RevisedAt    *time.Time        `json:"revised_at"`                             // since when the source says so, where it said something else before; null: it never did
-	Revisions    int64             `json:"revisions"`                              // how often tmax was changed, and tmin
-	Observations *int64            `json:"observations"`                           // single temperatures that the row is of; null for a daily report, a grid and settled
-	Settled      *SettledBracket   `json:"settled"`                                // of kind settled: the bracket; null of the others
-	NullReasons  map[string]string `json:"null_reasons"`                           // why tmax, tmin or provisional is null, by name
+	Kind         string            `json:"kind" enum:"settled,station,reanalysis"` // settled: the bracket that won an event; station: measured at a station; reanalysis: computed on a grid
+	Source       *string           `json:"source"`                                 // name of the source; for settled, where the event's temperature was read; null if unknown
+	Station      *string           `json:"station"`                                // id of the station; null for a grid
+	TMax         *Degrees          `json:"tmax"`                                   // the day's high; null for settled, which gives only a bracket
+	TMin         *Degrees          `json:"tmin"`                                   // the day's low; null for settled, which gives only a bracket
+	Unit         string            `json:"unit" enum:"C,F"`                        // unit of the row; for settled, that of the event
+	FirstTMax    *Degrees          `json:"first_tmax"`                             // the first value that the source gave for the high; null if tmax is null
+	FirstTMin    *Degrees          `json:"first_tmin"`                             // the first value that the source gave for the low; null if tmin is null
+	Provisional  *bool             `json:"provisional"`                            // whether the row may still change, because the day is not over or the source may revise it, or is based on fewer than 12 reports, too few to give a day's high and low; null if the source does not say
+	RevisedAt    *time.Time        `json:"revised_at"`                             // when the source last revised the value; null if it never did
+	Revisions    int64             `json:"revisions"`                              // how often tmax and tmin were revised, added up
+	Observations *int64            `json:"observations"`                           // number of single temperature reports; null for a daily summary, a grid and settled
+	Settled      *SettledBracket   `json:"settled"`                                // the bracket that won; null unless kind is settled
+	NullReasons  map[string]string `json:"null_reasons"`                           // reasons why tmax, tmin or provisional is null, by the name of the member
 }
 
-// CityAnomalies is the reply of GET /weather/city/{city}/anomalies.
+// CityAnomalies is the response of GET /weather/city/{city}/anomalies.
 type CityAnomalies struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
 	AnomalySeries
 }
 
-// AnomalySeries is how far a city's days are from what is usual.
+// AnomalySeries is how much a city's days deviate from normal.
 type AnomalySeries struct {
 	CityPlace
-	Unit        string       `json:"unit" enum:"C,F"`                                        // scale of all temperatures and differences here
-	EmptyReason *string      `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null where it is not
-	LeftOut     *string      `json:"left_out_through" format:"date"`                         // the newest day that is left out, with all before it, because an answer has at most 3,650 rows: ask by kind, metric or source; null where all days are there
-	Data        []AnomalyRow `json:"data"`                                                   // newest day first, then tmax before tmin, actual before forecast
+	Unit        string       `json:"unit" enum:"C,F"`                                        // unit of all temperatures and differences in the response
+	EmptyReason *string      `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null if it is not
+	LeftOut     *string      `json:"left_out_through" format:"date"`                         // newest day that was left out, together with all days before it, because a response has at most 3,650 rows; to get them, filter by kind, metric or source; null if no day was left out
+	Data        []AnomalyRow `json:"data"`                                                   // newest day first; within a day, tmax before tmin, then actual before forecast
 }
 
-// AnomalyRow is one value beside what the calendar day is usually like.
+// AnomalyRow is one value compared with the normal of its calendar day.
 type AnomalyRow struct {
 	Date          string            `json:"date" format:"date"` // day of the city's calendar
 	Metric        string            `json:"metric" enum:"tmax,tmin"`
-	Basis         string            `json:"basis" enum:"actual,forecast"`    // whether value was measured or is foretold
-	Kind          *string           `json:"kind" enum:"station,reanalysis"`  // of an actual; null of a forecast
-	Source        string            `json:"source"`                          // who says so; consensus: the mean of all sources that are current
-	Station       *string           `json:"station"`                         // id; null for a grid and a forecast
-	Value         Degrees           `json:"value"`                           // temperature of the day
-	Unit          string            `json:"unit" enum:"C,F"`                 // scale of the row
-	Provisional   *bool             `json:"provisional"`                     // of an actual, whether it may still change or is of fewer than 12 reports; null where the source does not say, and of a forecast
-	Normal        *Degrees          `json:"normal"`                          // what the calendar day is usually like
-	Anomaly       *data.Micro       `json:"anomaly"`                         // value less normal
-	NormalStd     *data.Micro       `json:"normal_std"`                      // standard deviation of the calendar day
+	Basis         string            `json:"basis" enum:"actual,forecast"`    // actual: value was measured; forecast: value is a forecast
+	Kind          *string           `json:"kind" enum:"station,reanalysis"`  // kind of measurement; null for a forecast
+	Source        string            `json:"source"`                          // name of the source; consensus: the mean of all current sources
+	Station       *string           `json:"station"`                         // id of the station; null for a grid and for a forecast
+	Value         Degrees           `json:"value"`                           // high or low of the day
+	Unit          string            `json:"unit" enum:"C,F"`                 // unit of the row
+	Provisional   *bool             `json:"provisional"`                     // whether a measurement may still change or is based on fewer than 12 reports; null if the source does not say, and for a forecast
+	Normal        *Degrees          `json:"normal"`                          // climate normal of the calendar day
+	Anomaly       *data.Micro       `json:"anomaly"`                         // value minus normal
+	NormalStd     *data.Micro       `json:"normal_std"`                      // standard deviation of the calendar day's temperature
 	Z             *data.Micro       `json:"z"`                               // anomaly in standard deviations
-	Class         *string           `json:"class" enum:"below,normal,above"` // below the tenth percentile of the calendar day, above its ninetieth, or between them
-	NormalSource  *string           `json:"normal_source"`                   // whose normal it is; derived:… follows from that reanalysis
-	NormalStation *string           `json:"normal_station"`                  // id; null for a grid
-	NormalPeriod  *string           `json:"normal_period"`                   // years that the normal is of
-	CrossDataset  bool              `json:"cross_dataset"`                   // value and normal are of different data sets, so that anomaly holds their difference too
-	NullReasons   map[string]string `json:"null_reasons"`                    // why normal, anomaly, normal_std, z or class is null, by name
+	Class         *string           `json:"class" enum:"below,normal,above"` // below: below the calendar day's tenth percentile; above: above its ninetieth percentile; normal: between them
+	NormalSource  *string           `json:"normal_source"`                   // source of the normal; derived: and a name means that it was computed from that reanalysis
+	NormalStation *string           `json:"normal_station"`                  // id of the station; null for a grid
+	NormalPeriod  *string           `json:"normal_period"`                   // years that the normal covers
+	CrossDataset  bool              `json:"cross_dataset"`                   // whether value and normal come from different data sets; anomaly then includes the difference between the data sets
+	NullReasons   map[string]string `json:"null_reasons"`                    // reasons why normal, anomaly, normal_std, z or class is null, by the name of the member
 }
 
-// CityForecast is the reply of GET /weather/city/{city}/forecast.
+// CityForecast is the response of GET /weather/city/{city}/forecast.
 type CityForecast struct {
 	Envelope
-	AsOf *time.Time `json:"as_of"` // null on an empty database
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
 	ForecastSeries
 }
 
-// ForecastSeries is what is foretold of a city's days.
+// ForecastSeries is the forecasts of a city's days.
 type ForecastSeries struct {
 	CityPlace
-	Unit        string              `json:"unit" enum:"C,F"`                                       // scale of the city's events of today
-	Consensus   []ForecastConsensus `json:"consensus"`                                             // of every day and metric here that a source is current on, whatever source is asked for
-	Skill       []ForecastSkill     `json:"skill"`                                                 // how far off forecasts were, of the consensus first, then by source, metric and lead_day
-	SkillBasis  string              `json:"skill_basis"`                                           // what is scored against what
-	SkillDays   int                 `json:"skill_days"`                                            // days before local_date that skill looks at
-	NullReasons map[string]string   `json:"null_reasons"`                                          // why a list of this answer is empty, by its name
-	EmptyReason *string             `json:"empty_reason" enum:"no_forecast,no_match,plan_history"` // why data is empty; null where it is not
-	Data        []ForecastRow       `json:"data"`                                                  // by day, tmax before tmin, then by source
+	Unit        string              `json:"unit" enum:"C,F"`                                       // unit of the city's events of today
+	Consensus   []ForecastConsensus `json:"consensus"`                                             // consensus for every day and metric in the response with a current source; it always covers all sources, even if one is requested
+	Skill       []ForecastSkill     `json:"skill"`                                                 // past errors of the forecasts: the consensus first, then by source, metric and lead_day
+	SkillBasis  string              `json:"skill_basis"`                                           // which forecasts are scored, and against which measurements
+	SkillDays   int                 `json:"skill_days"`                                            // how many days before local_date skill covers
+	NullReasons map[string]string   `json:"null_reasons"`                                          // reasons why lists of this response are empty, by the name of the list
+	EmptyReason *string             `json:"empty_reason" enum:"no_forecast,no_match,plan_history"` // why data is empty; null if it is not
+	Data        []ForecastRow       `json:"data"`                                                  // forecasts by day, tmax before tmin, then by source
 }
 
-// ForecastRow is the last word of one source on one extreme of a day.
+// ForecastRow is the latest forecast of one source for the high or low of a day.
 type ForecastRow struct {
-	TargetDate  string     `json:"target_date" format:"date"` // the city's local day that is foretold
+	TargetDate  string     `json:"target_date" format:"date"` // the forecast day, a local day of the city
 	Metric      string     `json:"metric" enum:"tmax,tmin"`
-	Source      string     `json:"source"`          // model or office
-	Value       Degrees    `json:"value"`           // of an ensemble: the mean of its members
-	Unit        string     `json:"unit" enum:"C,F"` // scale of the row: that of the day's event
-	IssuedAt    time.Time  `json:"issued_at"`       // when the value was first given, or fetched where only that is known
-	ConfirmedAt time.Time  `json:"confirmed_at"`    // when it was last given
-	RunAt       *time.Time `json:"run_at"`          // when the model run began; null where the source does not say
-	LeadHours   data.Micro `json:"lead_hours"`      // from issued_at until the local day begins; negative once it has begun
-	LeadDay     int        `json:"lead_day"`        // target_date less the city's local date at issued_at: 0 on the day itself
-	Current     bool       `json:"current"`         // given within the last 24 hours, and so part of the consensus
-	Members     int        `json:"members"`         // of an ensemble; 0 for a single value
+	Source      string     `json:"source"`          // name of the source: a model or a weather office
+	Value       Degrees    `json:"value"`           // forecast temperature; for an ensemble, the mean of its members
+	Unit        string     `json:"unit" enum:"C,F"` // unit of the row: that of the day's event
+	IssuedAt    time.Time  `json:"issued_at"`       // when the value was first issued, or when it was fetched if only that is known
+	ConfirmedAt time.Time  `json:"confirmed_at"`    // when the value was last issued
+	RunAt       *time.Time `json:"run_at"`          // when the model run began; null if the source does not say
+	LeadHours   data.Micro `json:"lead_hours"`      // hours from issued_at to the start of the local day; negative once it has begun
+	LeadDay     int        `json:"lead_day"`        // target_date minus the city's local date at issued_at, in days; 0 on the day itself
+	Current     bool       `json:"current"`         // whether the forecast was issued or confirmed within the last 24 hours and is therefore part of the consensus
+	Members     int        `json:"members"`         // number of members of an ensemble; 0 for a single value
 	P10         *Degrees   `json:"p10"`             // tenth percentile of the members; null for a single value
 	P90         *Degrees   `json:"p90"`             // ninetieth percentile of the members; null for a single value
 }
 
-// ForecastConsensus is what the current sources say together, each counting the same.
+// ForecastConsensus is the combined forecast of the current sources. All sources have the same weight.
 type ForecastConsensus struct {
-	TargetDate string      `json:"target_date" format:"date"` // the city's local day that is foretold
+	TargetDate string      `json:"target_date" format:"date"` // the forecast day, a local day of the city
 	Metric     string      `json:"metric" enum:"tmax,tmin"`
-	Unit       string      `json:"unit" enum:"C,F"`  // scale of the row: that of the day's event
-	Mean       Degrees     `json:"mean"`             // of the sources
-	Std        *data.Micro `json:"std"`              // standard deviation of the sources; null for one source
-	P10        Degrees     `json:"p10"`              // tenth percentile of the sources, of ensembles of their members
-	P50        Degrees     `json:"p50"`              // median of the same
-	P90        Degrees     `json:"p90"`              // ninetieth percentile of the same
-	Spread     data.Micro  `json:"spread"`           // highest source less lowest
-	N          int         `json:"n"`                // sources
-	OldestAt   time.Time   `json:"oldest_issued_at"` // when the oldest of the values was first given
-	NewestAt   time.Time   `json:"newest_issued_at"` // when the newest of them was
+	Unit       string      `json:"unit" enum:"C,F"`  // unit of the row: that of the day's event
+	Mean       Degrees     `json:"mean"`             // mean of the sources
+	Std        *data.Micro `json:"std"`              // standard deviation of the sources; null if there is only one source
+	P10        Degrees     `json:"p10"`              // tenth percentile of the sources; an ensemble enters with its members
+	P50        Degrees     `json:"p50"`              // median, computed in the same way
+	P90        Degrees     `json:"p90"`              // ninetieth percentile, computed in the same way
+	Spread     data.Micro  `json:"spread"`           // highest source minus lowest source
+	N          int         `json:"n"`                // number of sources
+	OldestAt   time.Time   `json:"oldest_issued_at"` // when the oldest of these forecasts was first issued
+	NewestAt   time.Time   `json:"newest_issued_at"` // when the newest of these forecasts was first issued
 }
 
-// ForecastSkill is how far off the forecasts of one source were.
+// ForecastSkill is the past errors of the forecasts of one source.
 type ForecastSkill struct {
-	Source  string     `json:"source"` // model or office; consensus: the mean of all that were scored at that lead
+	Source  string     `json:"source"` // name of the source: a model or a weather office; consensus: the mean of all sources scored at this lead
 	Metric  string     `json:"metric" enum:"tmax,tmin"`
-	LeadDay int        `json:"lead_day"`        // days ahead: 0 on the day itself, before noon
-	Unit    string     `json:"unit" enum:"C,F"` // scale of the differences
-	Bias    data.Micro `json:"bias"`            // mean of forecast less truth: positive where too warm was foretold
+	LeadDay int        `json:"lead_day"`        // days from the forecast to the day; 0 is the day itself, before noon
+	Unit    string     `json:"unit" enum:"C,F"` // unit of the differences
+	Bias    data.Micro `json:"bias"`            // mean of forecast minus truth; positive if forecasts were too warm
 	MAE     data.Micro `json:"mae"`             // mean absolute error
-	RMSE    data.Micro `json:"rmse"`            // root of the mean squared error
-	N       int64      `json:"n"`               // days; fewer than five tell little
+	RMSE    data.Micro `json:"rmse"`            // root mean square error
+	N       int64      `json:"n"`               // number of days; fewer than five mean little
 }

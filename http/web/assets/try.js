@@ -88,7 +88,7 @@
       if (kind.includes("json")) text = indent(await answer.text());
       else text = (await answer.blob()).size + " bytes of " + kind;
     } catch (failure) {
-      out.replaceChildren(line("result failed", "No answer: " + failure.message));
+      out.replaceChildren(line("result failed", "No response: " + failure.message));
       return;
     }
     const took = Math.round(performance.now() - began);
