@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"pmx/data"
 )
 
 // Dir is the data directory: everything the program keeps lives below it.
@@ -71,7 +73,7 @@ func (d Dir) Create() error {
 	}
 	for _, path := range append([]string{string(d)}, d.folders()...) {
 		err := os.MkdirAll(path, 0o700)
-		if IsNoSpace(err) {
+		if data.IsNoSpace(err) {
 			return fmt.Errorf("data directory: %w", err)
 		}
 		if err != nil {

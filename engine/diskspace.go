@@ -9,10 +9,20 @@ import (
 	"syscall"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"pmx/data"
 )
 
-// ErrDiskFull is in the error of what the disk has no room for.
-var ErrDiskFull = errors.New("the disk is full")
+// ErrDiskFull is in the error of what the disk has no room for; it is ENOSPC for who asks.
+var ErrDiskFull error = noSpace{}
+
+type noSpace struct{}
+
+// Error says so.
+func (noSpace) Error() string { return "the disk is full" }
+
+// Is tells that the error is ENOSPC.
+func (noSpace) Is(target error) bool { return target == syscall.ENOSPC }
 
 // reserve is how much of a disk is to be free for work to begin: so much, but no more
 // than a sixteenth of a small one.
@@ -55,25 +65,20 @@ func (d Dir) checkSpace(thorough bool) error {
 func (d Dir) canTake(bytes int64) bool {
 	f, err := os.CreateTemp(d.Tmp(), "room-*")
 	if err != nil {
-		return !IsNoSpace(err)
+		return !data.IsNoSpace(err)
 	}
 	defer func() {
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
-	return !IsNoSpace(allocate(f, bytes))
-}
-
-// IsNoSpace tells whether err says, by its code, that a disk or a quota is full.
-func IsNoSpace(err error) bool {
-	return errors.Is(err, ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return !data.IsNoSpace(allocate(f, bytes))
 }
 
 // RoomAdvice is what to do about an error that ended a command, "" where it is not a
 // full disk or the error says it.
 func RoomAdvice(err error) string {
 	var advised fullError
-	if !IsNoSpace(err) || errors.As(err, &advised) {
+	if !data.IsNoSpace(err) || errors.As(err, &advised) {
 		return ""
 	}
 	return ": make room and run the command again"
@@ -84,7 +89,7 @@ const openRoom = 1 << 20
 
 // noRoomToOpen gives ErrDiskFull in words where opening failed with err for want of space.
 func (d Dir) noRoomToOpen(err error) error {
-	if !IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
+	if !data.IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
 		return nil
 	}
 	return fullError{fmt.Sprintf("open %s: the disk of %s is full: make room and start again", d.Database(), d)}
@@ -98,8 +103,8 @@ type fullError struct{ text string }
 // Error gives the sentence.
 func (e fullError) Error() string { return e.text }
 
-// Is tells that the error is ErrDiskFull.
-func (e fullError) Is(target error) bool { return target == ErrDiskFull }
+// Unwrap gives ErrDiskFull.
+func (e fullError) Unwrap() error { return ErrDiskFull }
 
 // wal is the log of the database that its next checkpoint takes in.
 func (d Dir) wal() string { return filepath.Clean(d.Database() + ".wal") }

@@ -13,6 +13,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"pmx/data"
 )
 
 // connector opens connections to control.db. SQLite keeps the index of the write-ahead
@@ -115,7 +117,7 @@ func (b *briefConn) Close() error {
 func isFull(err error, path string) bool {
 	var own *sqlite.Error
 	if !errors.As(err, &own) {
-		return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+		return data.IsNoSpace(err)
 	}
 	switch own.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
@@ -133,7 +135,7 @@ func hasRoom(dir string) bool {
 		_, err = f.Write(make([]byte, 64<<10))
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	return !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT)
+	return !data.IsNoSpace(err)
 }
 
 // explain says that the disk is full, or the file damaged, where err comes of that.

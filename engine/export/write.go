@@ -76,7 +76,7 @@ func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, pat
 
 // explain marks errors that mean a full disk, whoever met it.
 func explain(err error) error {
-	if engine.IsNoSpace(err) {
+	if data.IsNoSpace(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return err

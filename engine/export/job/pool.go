@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"pmx/data"
 	"pmx/engine/guard"
 )
 
@@ -190,7 +190,7 @@ const requeueAgain = 5 * time.Second
 func (p *Pool) requeue(ctx context.Context, again Failure) error {
 	for told := false; ; told = true {
 		err := p.Store.Requeue(ctx, maxAttempts, again)
-		if !errors.Is(err, syscall.ENOSPC) {
+		if !data.IsNoSpace(err) {
 			return err
 		}
 		if !told {
