@@ -89,15 +89,58 @@ type Market struct {
 	ClosedAt           time.Time
 	GameStartAt        time.Time
 	UpdatedAt          time.Time // version: a market with an older one never overwrites a newer
-	// Quoteless marks a record of a page that never has bids and asks: that it leaves them
-	// out says nothing of them.
-	Quoteless bool
+	// Lacks are the parts of the quote that the record's page never has: that the record
+	// leaves them out says nothing of them.
+	Lacks QuoteParts
+	// Unquoted is the newest version of a record that lacked any of them, where it is known
+	// apart from the record itself.
+	Unquoted time.Time
+	// FieldVersions are versions of fields that are not of UpdatedAt: exported markets have
+	// them.
+	FieldVersions []FieldVersion
+	// Versions is what an import makes of them; feeds leave it empty.
+	Versions []int64
 	// Stub marks what a trade row says of its market in passing: it fills gaps only.
 	Stub       bool
 	Resolution *Resolution
 	// Untaken says why final prices that the record has are no Resolution; "" where it
 	// has one, or no such prices. It is for receipts and not kept.
 	Untaken Untaken
+}
+
+// QuoteParts are parts of a market's quote, one bit each.
+type QuoteParts uint8
+
+// The parts of a quote that have a version each.
+const (
+	BookPart      QuoteParts = 1 << iota // best bid and best ask
+	LastPart                             // the last price
+	LiquidityPart                        // the liquidity
+)
+
+// FieldVersion is the version of one field of a market, by the name of its column.
+type FieldVersion struct {
+	Name    string
+	Version int64 // as Market.Version gives it
+}
+
+// The versions of what has none, in the order of their rank.
+const (
+	Unsaid   int64 = -2 // no record says anything of it
+	InATrade int64 = -1 // only a trade row names it in passing
+	Undated  int64 = 0  // its record has no version
+)
+
+// Version is the version of what the record says: that of UpdatedAt in unix µs, Undated,
+// or InATrade.
+func (m *Market) Version() int64 {
+	switch {
+	case m.Stub:
+		return InATrade
+	case m.UpdatedAt.IsZero():
+		return Undated
+	}
+	return m.UpdatedAt.UnixMicro()
 }
 
 // Untaken is a reason why final prices were not taken for payouts.

@@ -137,9 +137,9 @@ func filesOf(records []data.Market) (files []step) {
 	return files
 }
 
-// TestQuotesAreThoseOfTheNewestRecord: whatever the order and the files, the quote is
-// the newest record's, whole, the largest of equally new ones, and none where the
-// market is closed or resolved.
+// TestQuotesAreThoseOfTheNewestRecord: whatever the order and the files, each part of the
+// quote is that of the newest record whose page has it, the largest of equally new ones,
+// and none where the market is closed or resolved.
 func TestQuotesAreThoseOfTheNewestRecord(t *testing.T) {
 	const markets = 500
 	rng := rand.New(rand.NewPCG(11, 1))
@@ -197,6 +197,9 @@ func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
 		return nil
 	}
 	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = price(), price(), price(), price()
+	if rng.IntN(3) == 0 {
+		m.Lacks = data.QuoteParts(rng.IntN(8))
+	}
 	if n := rng.IntN(8); n < 2 {
 		m.Closed = new(bool)
 		*m.Closed = n == 0
@@ -204,20 +207,32 @@ func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
 	return m
 }
 
+// newest is the quote of records by its definition, part by part: that of the newest record
+// whose page has the part, of equally new ones the largest.
 func newest(records []data.Market) (q quote) {
-	var version time.Time
-	seen := false
-	for _, m := range records {
-		if m.Stub {
-			continue
+	for part, clear := range map[data.QuoteParts]func(*quote){
+		data.BookPart:      func(o *quote) { o.last, o.liquidity = nil, nil },
+		data.LastPart:      func(o *quote) { o.bid, o.ask, o.liquidity = nil, nil, nil },
+		data.LiquidityPart: func(o *quote) { o.bid, o.ask, o.last = nil, nil, nil },
+	} {
+		var version time.Time
+		var best quote
+		seen := false
+		for _, m := range records {
+			if m.Stub || m.Lacks&part != 0 {
+				continue
+			}
+			o := quoteOf(m)
+			if o.bid != nil && o.ask != nil && *o.bid > *o.ask {
+				o.bid, o.ask = nil, nil
+			}
+			clear(&o)
+			if !seen || m.UpdatedAt.After(version) || m.UpdatedAt.Equal(version) && o.compare(best) > 0 {
+				best, version, seen = o, m.UpdatedAt, true
+			}
 		}
-		o := quoteOf(m)
-		if o.bid != nil && o.ask != nil && *o.bid > *o.ask {
-			o.bid, o.ask = nil, nil
-		}
-		if !seen || m.UpdatedAt.After(version) || m.UpdatedAt.Equal(version) && o.compare(q) > 0 {
-			q, version, seen = o, m.UpdatedAt, true
-		}
+		q.bid, q.ask = cmp.Or(q.bid, best.bid), cmp.Or(q.ask, best.ask)
+		q.last, q.liquidity = cmp.Or(q.last, best.last), cmp.Or(q.liquidity, best.liquidity)
 	}
 	return q
 }

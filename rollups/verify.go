@@ -58,7 +58,7 @@ func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step fu
 const rebuiltSuffix = "_rebuilt"
 
 // assertions name statements that give (rows examined, rows that refute).
-var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets", "newest_quotes", "fitting_payouts", "settled_logs", "no_negative_spread", "labelled_tokens",
+var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "unique_markets", "newest_quotes", "field_versions", "fitting_payouts", "settled_logs", "no_negative_spread", "labelled_tokens",
 	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets",
 	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
@@ -123,6 +123,7 @@ var refuted = map[string]string{
 	"unique_tokens":      "a token has two ids: restore a backup",
 	"unique_markets":     "a market has two ids: restore a backup",
 	"newest_quotes":      "a market's quote is not its newest record's, or it has one though it is closed: import its description again",
+	"field_versions":     "a field of a market is from a record newer than its newest: import its description again",
 	"fitting_payouts":    "a market has not one payout for each outcome: import its description again",
 	"settled_logs":       "a fill has a time of its block, or its log, that does not stand: import the file of the blocks again",
 	"no_negative_spread": "a bid is above its ask: import the market's description again",

@@ -105,6 +105,8 @@ func conditions() Fact {
 		{"closed_at", Timestamp, UTC, "when trading ended"},
 		{"game_start_at", Timestamp, UTC, "when the game begins that it is about"},
 		{"updated_at", Timestamp, UTC, "version of this row: when the source last changed it"},
+		{"field_versions", Text, "", "versions of columns that are from other records than the newest: a JSON object of their names and unix µs, 0 for a record without a version, -1 for a trade's row, null where no record says anything; unquoted_at is the newest version of a page without a quote"},
+		{"hidden_quote", Text, "", "the last quote of a market that is closed or resolved, and so shows none: a JSON object"},
 	}}
 }
 

@@ -120,6 +120,9 @@ func marketColumns(f factForm, r replacements) {
 	for _, c := range []string{"best_bid", "best_ask", "last_price", "liquidity", "reported_volume"} {
 		r[c] = f.amount(c)
 	}
+	for _, c := range []string{"bid", "ask", "last", "liquidity"} {
+		r["quote."+c] = exactDecimal("quote."+c) + "::VARCHAR"
+	}
 	for _, c := range []string{"created_at", "start_at", "end_at", "closed_at", "game_start_at", "updated_at", "payout_at", "payout_version", "payout_corrected_at"} {
 		r[c] = f.moment(c)
 	}

@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,9 +15,8 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// keptFacts are factTables with what tokens are called, and without what is not exported:
-// what order books said that newer records of pages without quotes, or the end of the
-// market, have hidden.
+// keptFacts are factTables with all columns of markets but their ids, and with what tokens
+// are called.
 func keptFacts(t *testing.T, k *keeper.Keeper) map[string][]string {
 	t.Helper()
 	was := factTables
@@ -25,7 +25,7 @@ func keptFacts(t *testing.T, k *keeper.Keeper) map[string][]string {
 	for name, query := range was {
 		factTables[name] = query
 	}
-	factTables["markets"] = "SELECT * EXCLUDE (market, quote, unquoted_at) FROM markets"
+	factTables["markets"] = "SELECT * EXCLUDE (market) FROM markets"
 	factTables["tokens"] = `SELECT t.token_id, t.outcome, t.derived, hex(t.named.condition) AS named, t.named.label AS label, hex(m.condition) AS condition
 FROM tokens AS t LEFT JOIN markets AS m USING (market)`
 	return facts(t, k)
@@ -72,6 +72,44 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 		}
 	}
 	roundTrip(t, k)
+}
+
+// Versions of fields, and what is hidden of a quote, come back: the next record is merged
+// with what was imported as with what was exported.
+func TestFactsKeepTheVersionsOfFields(t *testing.T) {
+	k := open(t, 1)
+	const question = `","question":"q","outcomes":["Yes","No"],"token_ids":[],`
+	record := func(n int, day, more string) string {
+		return fmt.Sprintf(`{"condition_id":"0x%064x`, n) + question + more + `"updated_at":"2026-03-` + day + `T10:00:00.000001Z"}` + "\n"
+	}
+	table := fmt.Sprintf("condition_id,question,outcomes,token_ids,liquidity,updated_at\n0x%064x,q,,,7,2026-03-09T10:00:00Z\n", 5)
+	files := []string{
+		write(t, "a.ndjson", record(1, "01", `"tags":["sports"],"best_bid":"0.4","best_ask":"0.5",`)+record(2, "01", `"best_bid":"0.4","liquidity":"9",`)+
+			record(3, "01", `"closed_at":"2026-02-01T10:00:00Z",`)+record(4, "01", `"tags":["politics"],"closed":true,"last_price":"0.3",`)),
+		write(t, "b.ndjson", record(1, "03", `"series_slug":"s",`)+record(2, "03", `"closed":true,"last_price":"0.2",`)+record(3, "02", `"closed":false,`)),
+		write(t, "c.ndjson", record(3, "04", `"closed":true,`)),
+		write(t, "d.csv", table),
+		write(t, "t.json", fmt.Sprintf(`[{"proxyWallet":"0x1111111111111111111111111111111111111111","side":"BUY","asset":"71","conditionId":"0x%064x","size":10,"price":0.5,`+
+			`"timestamp":1767000000,"title":"Zebra?","slug":"zebra","outcomeIndex":0,"transactionHash":"0x%064x"}]`, 6, 1)),
+	}
+	mustImport(t, k, files...)
+	if got := query(t, k, `SELECT count(field_versions) AS n, count(*) FILTER (quote IS NULL) AS unsaid, count(unquoted_at) AS unquoted,
+count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0]; got["n"] != "3" || got["unsaid"] != "1" || got["unquoted"] != "1" || got["hidden"] != "2" {
+		t.Errorf("%v", got)
+	}
+	roundTrip(t, k)
+	older := write(t, "e.ndjson", record(1, "02", `"tags":["weather"],`)+record(3, "03", `"closed_at":"2026-02-02T10:00:00Z",`)+record(6, "01", `"slug":"ant",`))
+	mustImport(t, k, older)
+	want := keptFacts(t, k)["markets"]
+	roundTrip(t, k)
+	k = open(t, 1)
+	mustImport(t, k, append(files, older)...)
+	other := open(t, 1)
+	mustImport(t, other, older)
+	mustImport(t, other, exportFacts(t, k, "csv")[1])
+	if diff := cmp.Diff(want, keptFacts(t, other)["markets"]); diff != "" {
+		t.Errorf("imported behind an older record (-want +got):\n%s", diff)
+	}
 }
 
 // Every file that the feeds are tested with, and the captured data where it is there,

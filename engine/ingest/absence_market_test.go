@@ -1,6 +1,11 @@
 package ingest_test
 
-import "strings"
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 const conditionC1 = "0x00000000000000000000000000000000000000000000000000000000000000c1"
 
@@ -35,6 +40,14 @@ var marketsLeft = []left{
 	{row: "all of a quote", says: gamma("02", book), leave: gammaCSV("03", ",volume", ",7"), query: quoteOf, want: "100000|120000|110000|50000000|\n"},
 	{row: "all of a quote", says: gamma("02", book), leave: "p.csv\ncondition_id,question,outcomes,token_ids,updated_at\n" + conditionC1 + `,Will it rain?,"[""Yes"",""No""]",,2026-01-03` + "\n",
 		query: quoteOf, want: "100000|120000|110000|50000000|\n"},
+	{row: "all of a quote", says: gamma("02", book), leave: gammaCSV("03", ",bestBid,bestAsk", ",0.20,"), query: quoteOf, want: "200000||110000|50000000|\n"},
+	{row: "all of a quote", says: gamma("02", book), leave: gammaCSV("03", ",liquidityNum", ",7"), query: quoteOf, want: "100000|120000|110000|7000000|\n"},
+	{row: "all of a quote", says: gamma("02", book), leave: "p.csv\ncondition_id,question,outcomes,token_ids,best_bid,last_price,updated_at\n" + conditionC1 + `,Will it rain?,"[""Yes"",""No""]",,0.3,,2026-01-03` + "\n",
+		query: quoteOf, want: "300000|||50000000|\n"},
+	{row: "all of a quote", says: gamma("02", book), leave: "jb.json\n" + `[{"condition_id":"` + conditionC1 + `","question":"Will it rain?","outcomes":"[\"Yes\", \"No\"]","outcome_prices":"[]","clob_token_ids":"[]","liquidity":8,"_fetched_at":"2026-01-03T00:00:00"}]`,
+		query: quoteOf, want: "100000|120000|110000|8000000|\n"},
+	{row: "all of a quote", says: gamma("02", book), leave: "l.csv\nid,question,endDate,closed,volume,updatedAt\n" + conditionC1 + ",Will it rain?,,,7,2026-01-03T00:00:00Z\n",
+		query: quoteOf, want: "100000|120000|110000|50000000|\n"},
 	{row: "`closed`", says: gamma("02", `,"closed":true`), leave: gamma("03", ""), query: of("closed"), want: "true|\n"},
 	{row: "`closed`", says: gamma("02", `,"closed":false`), leave: gamma("03", `,"closedTime":"2026-01-03T01:00:00Z"`), query: of("closed"), want: "true|\n"},
 	{row: "`closedTime`", says: gamma("02", `,"closedTime":"2026-01-01T01:00:00Z"`), leave: gamma("03", `,"closed":true`), query: of("closed, closed_at"), want: "true|1767229200000000|\n"},
@@ -61,4 +74,41 @@ var marketsLeft = []left{
 		query: of("slug, description, group_item_title, group_item_threshold, end_at, token_ids, outcomes, resolution_source"),
 		want:  `rain|d|t|3|1769904000000000|["71","72"]|["Yes","No"]|r|` + "\n"},
 	{row: "fees, tick and minimum sizes", says: gamma("02", `,"fee":"0.02","orderMinSize":5,"minimum_order_size":5`), leave: gamma("03", ""), query: of("question"), want: "Will it rain?|\n"},
+}
+
+// TestAFieldIsOfItsNewestRecord: three records, of which one leaves a field out, and what
+// a trade says in passing, in every order.
+func TestAFieldIsOfItsNewestRecord(t *testing.T) {
+	tags := func(slug string) string { return `,"tags":[{"slug":"` + slug + `"}]` }
+	trade := "t.json\n" + `[{"proxyWallet":"` + addressA + `","side":"BUY","asset":"71","conditionId":"` + conditionC1 + `","size":10,"price":0.5,"timestamp":1767000000,` +
+		`"title":"Zebra?","slug":"zebra","outcomeIndex":0,"transactionHash":"` + hashOne + `"}]`
+	v := open(t)
+	for name, c := range map[string]struct {
+		files       []string
+		query, want string
+	}{
+		"tags": {[]string{gamma("03", tags("sports")), gamma("04", ""), gamma("05", tags("politics"))}, of("tags, category"), `["politics"]|politics|` + "\n"},
+		"the newest without": {[]string{gamma("03", tags("sports")), gamma("04", tags("politics")), gamma("05", "")}, of("tags, updated_at, field_versions"),
+			`["politics"]|1767571200000000|{"category":1767484800000000,"tags":1767484800000000}|` + "\n"},
+		"a trade's title": {[]string{trade, clob(`,"question":"Ant?"`)}, of("question, slug, field_versions"), `Ant?|zebra|{"slug":-1}|` + "\n"},
+		"closed, opened and closed": {[]string{gamma("03", `,"closedTime":"2026-01-01T01:00:00Z"`), gamma("04", `,"closed":false`), gamma("05", `,"closed":true`)},
+			of("closed, closed_at, field_versions"), `true||{"closed_at":1767484800000000}|` + "\n"},
+		"no version and two": {[]string{clob(`,"icon":"z"`), gamma("03", `,"icon":"a"`), gamma("04", "")}, of("icon, field_versions"),
+			`a|{"icon":1767398400000000,"token_ids":0}|` + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			permutations(len(c.files), func(order []int) {
+				v.clear()
+				for _, nth := range append(order, order[0]) {
+					file, content, _ := strings.Cut(c.files[nth], "\n")
+					if _, err := v.load(file, content); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if diff := cmp.Diff(c.want, v.lines(c.query)); diff != "" {
+					t.Errorf("order %v (-want +got):\n%s", order, diff)
+				}
+			})
+		})
+	}
 }

@@ -64,3 +64,24 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestAListThatGaveWayMapsItsTokens: whether a market's lists come in one file or in two.
+func TestAListThatGaveWayMapsItsTokens(t *testing.T) {
+	v := open(t)
+	older, newer := claim("c1", 3, "71 72"), claim("c1", 5, "71 73")
+	for name, files := range map[string][]string{"two files": {older, newer}, "the newer first": {newer, older},
+		"one": {strings.TrimSuffix(older, "]") + "," + newer[1:]}, "one, the newer first": {strings.TrimSuffix(newer, "]") + "," + older[1:]}} {
+		v.empty()
+		for range 2 {
+			for _, f := range files {
+				if _, err := v.load("claims.json", f); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want := "71|0||\n72|1||\n73|1||\n"
+		if got := v.lines("SELECT token_id, outcome, derived FROM tokens WHERE market IS NOT NULL ORDER BY token_id"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

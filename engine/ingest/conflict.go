@@ -113,7 +113,8 @@ func (j *fileImport) checkPayouts(spare bool) error {
 	if !j.hasPayouts && !spare {
 		return nil
 	}
-	if err := j.exec("Fit", "@outcomes", outcomesNext()); err != nil {
+	outcomes := fieldAt("outcomes")
+	if err := j.exec("Fit", "@pairs", pairs(marketFields[outcomes:outcomes+1]), "@outcomes", standing(outcomes)); err != nil {
 		return err
 	}
 	if j.hasPayouts {

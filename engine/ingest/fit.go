@@ -6,8 +6,6 @@ import (
 	"pmx/data"
 )
 
-func outcomesNext() string { return statements.Get("OutcomesNext") }
-
 // dropUnfit takes out the payouts of the file that do not fit the outcomes of their
 // market.
 func (j *fileImport) dropUnfit() error {
@@ -79,6 +77,6 @@ func (j *fileImport) unfit(query, detail string) (found bool, err error) {
 
 // spareRow gives the values of s_spare's columns.
 func spareRow(condition data.Hash, r *data.Resolution) []any {
-	c := payoutColumns(r)
+	c := payoutColumns(r, nil)
 	return []any{append([]byte(nil), condition[:]...), c[0], c[1], c[2], c[9], c[3], c[6], c[7]}
 }

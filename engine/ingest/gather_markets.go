@@ -112,11 +112,7 @@ func (m *markets) spillRecord(g *gathered) error {
 // things of a market has no word that could correct anything.
 func (m *markets) fold(g, next *gathered) error {
 	old := g.Market.Resolution
-	merged, err := mergeMarket(g.Market, next.Market)
-	if err != nil {
-		return err
-	}
-	g.Market = merged
+	g.Market = mergeMarket(g.Market, next.Market)
 	g.byLength(old, next)
 	switch {
 	case next.Market.Resolution == nil:
@@ -221,7 +217,10 @@ func marketBytes(m *data.Market) int {
 			n += len(s) + int(unsafe.Sizeof(s))
 		}
 	}
-	n += 8 * len(m.Prices)
+	n += 8 * (len(m.Prices) + len(m.Versions))
+	for _, t := range m.Mapped {
+		n += len(t.TokenID) + len(t.Label) + int(unsafe.Sizeof(t))
+	}
 	if m.Resolution != nil {
 		n += int(unsafe.Sizeof(*m.Resolution)) + 8*len(m.Resolution.Payouts)
 	}

@@ -1,22 +1,28 @@
 package ingest
 
 import (
-	"cmp"
 	"time"
 
 	"pmx/data"
 )
 
-// quoteColumns are the columns of a market's quote, in the order in which quotes are
-// compared.
+// quoteColumns are the columns of a market's quote. They follow from what its records said
+// last of each part, which is kept in the column quote.
 var quoteColumns = []string{"best_bid", "best_ask", "last_price", "liquidity"}
 
-// quoteOrder is what the quote of a name is compared by, as SQL.
-func quoteOrder(name string) string { return statements.Get("QuoteOrder", "@q", name) }
-
 // soundQuote leaves out of the quote of a record what cannot be so: prices beyond 0
-// to 1, a negative liquidity, and both sides of a book whose bid is above its ask.
+// to 1, a negative liquidity, both sides of a book whose bid is above its ask, and parts
+// that its page is said not to have.
 func soundQuote(m *data.Market) {
+	if m.Lacks&data.BookPart != 0 {
+		m.BestBid, m.BestAsk = nil, nil
+	}
+	if m.Lacks&data.LastPart != 0 {
+		m.LastPrice = nil
+	}
+	if m.Lacks&data.LiquidityPart != 0 {
+		m.Liquidity = nil
+	}
 	for _, p := range []**data.Micro{&m.BestBid, &m.BestAsk, &m.LastPrice} {
 		if *p != nil && (**p < 0 || **p > data.One) {
 			*p = nil
@@ -30,48 +36,27 @@ func soundQuote(m *data.Market) {
 	}
 }
 
-// takeQuote gives m the quote of the newer of two records, whole: what it leaves out
-// is gone. Of equally new ones the larger quote stands, whichever came first. What a
-// trade says of its market is no record with a quote.
-func takeQuote(m *data.Market, a, b data.Market) {
-	from := a
-	switch {
-	case a.Stub != b.Stub:
-		if a.Stub {
-			from = b
-		}
-	case quoted(&b).After(quoted(&a)), quoted(&b).Equal(quoted(&a)) && compareQuotes(&b, &a) > 0:
-		from = b
-	}
-	m.Quoteless = from.Quoteless
-	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = from.BestBid, from.BestAsk, from.LastPrice, from.Liquidity
-}
-
-// quoted is the version of a record's quote: none where its page never has one.
-func quoted(m *data.Market) time.Time {
-	if m.Quoteless {
-		return time.Time{}
-	}
-	return m.UpdatedAt
-}
-
-// compareQuotes orders quotes as MarketsNext does: side by side, one that is not there
-// before any that is.
-func compareQuotes(a, b *data.Market) int {
-	side := func(a, b *data.Micro) int {
-		switch {
-		case a == nil || b == nil:
-			return cmp.Compare(present(a), present(b))
-		default:
-			return cmp.Compare(*a, *b)
+// quoteRow is the value of the column quote: each part with its version, which is NULL
+// where no record says anything of it; nil where that is so of all.
+func quoteRow(m *data.Market) any {
+	first := len(ownFields)
+	row, said := map[string]any{"bid": micro(m.BestBid), "ask": micro(m.BestAsk), "last": micro(m.LastPrice), "liquidity": micro(m.Liquidity)}, false
+	for i, name := range []string{"at", "last_at", "liquidity_at"} {
+		row[name] = nil
+		if v := fieldVersion(m, first+i); v != data.Unsaid {
+			row[name], said = v, true
 		}
 	}
-	return cmp.Or(side(a.BestBid, b.BestBid), side(a.BestAsk, b.BestAsk), side(a.LastPrice, b.LastPrice), side(a.Liquidity, b.Liquidity))
+	if !said {
+		return nil
+	}
+	return row
 }
 
-func present(m *data.Micro) int {
-	if m == nil {
-		return 0
+// unquoted is the newest version of a record of m that lacks a part of the quote.
+func unquoted(m *data.Market) time.Time {
+	if m.Lacks == 0 {
+		return m.Unquoted
 	}
-	return 1
+	return later(m.Unquoted, m.UpdatedAt)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -11,30 +12,63 @@ import (
 	"pmx/data"
 )
 
-// mergedColumns are the columns of markets that follow the version rule, in
-// table order; updated_at, the version itself, comes after them. Those of the quote
-// are filled in from the quote, which is merged as one.
+// mergedColumns are the columns of markets that records give, in table order; updated_at,
+// the version of the newest record, comes after them.
 var mergedColumns = []string{"gamma_id", "question_id", "question", "slug", "description", "resolution_source",
 	"group_item_title", "group_item_threshold", "icon", "event_id", "event_slug", "event_title", "series_slug",
 	"neg_risk", "neg_risk_market_id", "category", "category_source", "tags", "outcomes", "token_ids", "prices",
 	"best_bid", "best_ask", "last_price", "active", "closed", "accepting_orders", "liquidity", "reported_volume",
 	"created_at", "start_at", "end_at", "closed_at", "game_start_at"}
 
-func mergedSQL() string {
-	parts := make([]string, 0, len(mergedColumns)+1)
-	for _, c := range mergedColumns {
-		rule := "MergedNewer"
-		switch {
-		case slices.Contains(quoteColumns, c):
-			rule = "MergedQuote"
-		case c == "category", c == "category_source":
-			rule = "MergedCategory"
-		case slices.Contains([]string{"tags", "outcomes", "token_ids", "prices"}, c):
-			rule = "MergedList"
+// mergeArgs are the replacements of MarketsNext that the fields of a market come to.
+func mergeArgs() []string {
+	var names, versions []string
+	for i, f := range ownFields[:closingAt] { // it is the last one
+		names = append(names, "'"+f.column+"'")
+		if i == categoryAt {
+			versions = append(versions, fmt.Sprintf("CASE WHEN %s THEN nat_%s ELSE oat_%[2]s END", stands(i), f.column))
+		} else {
+			versions = append(versions, fmt.Sprintf("greatest(nat_%s, oat_%[1]s)", f.column))
 		}
-		parts = append(parts, statements.Get(rule, "@c", c))
 	}
-	return strings.Join(append(parts, statements.Get("MergedVersion")), ",\n    ")
+	values := make([]string, len(mergedColumns))
+	for i, c := range mergedColumns {
+		switch {
+		case slices.Contains(quoteColumns, c): // filled in from the quote
+			values[i] = "NULL::BIGINT AS " + c
+		case c == "category_source":
+			values[i] = fmt.Sprintf("CASE WHEN %s THEN n.%s ELSE o.%[2]s END AS %[2]s", stands(categoryAt), c)
+		default:
+			values[i] = standing(fieldAt(c)) + " AS " + c
+		}
+	}
+	closing := statements.Get("ClosingVersion", "@value", standing(closingAt), "@closed", standing(closedAt), "@c", marketFields[closingAt].column)
+	return []string{"@pairs", pairs(ownFields), "@values", strings.Join(values, ",\n    "), "@names", strings.Join(names, ", "),
+		"@versions", strings.Join(versions, ", "), "@closing", closing,
+		"@outcomes", standing(fieldAt("outcomes")), "@columns", strings.Join(mergedColumns, ", ")}
+}
+
+// stands tells, as SQL on pairs, whether the word of the file on a field stands.
+func stands(i int) string { return statements.Get(marketFields[i].rule, "@c", marketFields[i].column) }
+
+// standing is the value of a field that stands.
+func standing(i int) string {
+	return statements.Get("Standing", "@stands", stands(i), "@c", marketFields[i].column)
+}
+
+// pairs is what the file says of some fields of each market beside what is known of it.
+func pairs(fields []marketField) string {
+	shape, both, versions := make([]string, len(fields)), make([]string, len(fields)), make([]string, len(fields))
+	for i, f := range fields {
+		rule := "FieldVersions"
+		if f.column == marketFields[closingAt].column {
+			rule = "ClosingVersions"
+		}
+		shape[i] = `"` + f.column + `":"BIGINT"`
+		both[i], versions[i] = statements.Get("Both", "@c", f.column), statements.Get(rule, "@c", f.column)
+	}
+	return statements.Get("Pairs", "@shape", "'{"+strings.Join(shape, ",")+"}'", "@both", strings.Join(both, ", "),
+		"@fields", strings.Join(versions, ",\n  "))
 }
 
 // prepareMarkets turns m_raw and n_map into n_market, n_token and n_payout.
@@ -77,8 +111,7 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if err := j.checkPayouts(spare > 0); err != nil {
 		return stubs, err
 	}
-	if err := j.exec("MarketsNext", resolutionArgs("@outcomes", outcomesNext(), "@merged", mergedSQL(), "@new", quoteOrder("new_quote"), "@old", quoteOrder("old_quote"),
-		"@nrank", statements.Get("CategoryRank", "@w", "n"), "@orank", statements.Get("CategoryRank", "@w", "o"))...); err != nil {
+	if err := j.exec("MarketsNext", resolutionArgs(mergeArgs()...)...); err != nil {
 		return stubs, err
 	}
 	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
@@ -130,34 +163,6 @@ func (j *fileImport) nameTokens(any bool) error {
 	return j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_label").Scan(&j.receipt.named)
 }
 
-// mergeMarket puts what another record of the same file says into old, by the
-// same rule that MarketsNext applies between files.
-func mergeMarket(old, next data.Market) (data.Market, error) {
-	a, b := old, next // b's values win where it has any
-	switch {
-	case next.Stub && !old.Stub, next.Stub == old.Stub && next.UpdatedAt.Before(old.UpdatedAt):
-		a, b = next, old
-	case next.Stub == old.Stub && next.UpdatedAt.Equal(old.UpdatedAt):
-		larger, err := breakTie(old, next)
-		if err != nil {
-			return old, err
-		}
-		b = larger
-	}
-	out := overlay(a, b)
-	takeQuote(&out, old, next)
-	out.Stub = old.Stub && next.Stub
-	out.Resolution = betterResolution(old.Resolution, next.Resolution)
-	if out.Untaken = b.Untaken; out.Untaken == "" && b.Stub {
-		out.Untaken = a.Untaken
-	}
-	out.UpdatedAt = old.UpdatedAt
-	if next.UpdatedAt.After(old.UpdatedAt) {
-		out.UpdatedAt = next.UpdatedAt
-	}
-	return out, nil
-}
-
 // betterResolution is the resolution that stands, whichever came first: the better
 // payouts, with the better time.
 func betterResolution(old, next *data.Resolution) *data.Resolution {
@@ -189,69 +194,6 @@ func atVersion(r *data.Resolution) time.Time {
 	return r.AtVersion
 }
 
-func overlay(a, b data.Market) data.Market {
-	text := func(dst *string, v string) {
-		if v != "" {
-			*dst = v
-		}
-	}
-	for _, f := range []struct {
-		dst *string
-		v   string
-	}{
-		{&a.GammaID, b.GammaID}, {&a.QuestionID, b.QuestionID}, {&a.Question, b.Question}, {&a.Slug, b.Slug},
-		{&a.Description, b.Description}, {&a.ResolutionSource, b.ResolutionSource},
-		{&a.GroupItemTitle, b.GroupItemTitle}, {&a.GroupItemThreshold, b.GroupItemThreshold}, {&a.Icon, b.Icon},
-		{&a.EventID, b.EventID}, {&a.EventSlug, b.EventSlug}, {&a.EventTitle, b.EventTitle},
-		{&a.SeriesSlug, b.SeriesSlug}, {&a.NegRiskMarketID, b.NegRiskMarketID},
-	} {
-		text(f.dst, f.v)
-	}
-	if b.Category != "" && (a.Category == "" || categoryRank(&b) >= categoryRank(&a)) {
-		a.Category, a.CategorySource = b.Category, b.CategorySource
-	}
-	for _, f := range []struct {
-		dst *time.Time
-		v   time.Time
-	}{
-		{&a.CreatedAt, b.CreatedAt}, {&a.StartAt, b.StartAt}, {&a.EndAt, b.EndAt}, {&a.ClosedAt, b.ClosedAt},
-		{&a.GameStartAt, b.GameStartAt},
-	} {
-		if !f.v.IsZero() {
-			*f.dst = f.v
-		}
-	}
-	pointer(&a.NegRisk, b.NegRisk)
-	pointer(&a.Active, b.Active)
-	pointer(&a.Closed, b.Closed)
-	pointer(&a.AcceptingOrders, b.AcceptingOrders)
-	pointer(&a.ReportedVolume, b.ReportedVolume)
-	slice(&a.Tags, b.Tags)
-	slice(&a.Outcomes, b.Outcomes)
-	slice(&a.TokenIDs, b.TokenIDs)
-	slice(&a.Prices, b.Prices)
-	a.Condition = b.Condition
-	return a
-}
-
-// categoryRank is how good what a category comes from is: a record without tags knows
-// less of it.
-func categoryRank(m *data.Market) int {
-	return slices.Index([]string{"slug", "field", "tag"}, m.CategorySource) + 1
-}
-
-func pointer[T any](dst **T, v *T) {
-	if v != nil {
-		*dst = v
-	}
-}
-
-func slice[T any](dst *[]T, v []T) {
-	if len(v) > 0 {
-		*dst = v
-	}
-}
-
 // marketRow gives the values of m_raw's columns up to stub.
 func marketRow(m data.Market) ([]any, error) {
 	row := []any{nil, append([]byte(nil), m.Condition[:]...)}
@@ -261,36 +203,41 @@ func marketRow(m data.Market) ([]any, error) {
 	}
 	row = append(row, value(m.NegRisk), orNull(m.NegRiskMarketID), orNull(m.Category), orNull(m.CategorySource))
 	for _, list := range []any{m.Tags, m.Outcomes, m.TokenIDs, m.Prices} {
-		text, err := json.Marshal(list)
+		text, err := listText(list)
 		if err != nil {
 			return nil, fmt.Errorf("market %s: %w", m.Condition, err)
 		}
-		row = append(row, orNull(strings.TrimPrefix(string(text), "null")))
+		row = append(row, text)
 	}
-	for _, p := range []*data.Micro{m.BestBid, m.BestAsk, m.LastPrice} {
-		row = append(row, micro(p))
-	}
-	row = append(row, value(m.Active), value(m.Closed), value(m.AcceptingOrders), micro(m.Liquidity), micro(m.ReportedVolume))
+	row = append(row, nil, nil, nil, value(m.Active), value(m.Closed), value(m.AcceptingOrders), nil, micro(m.ReportedVolume))
 	for _, t := range []time.Time{m.CreatedAt, m.StartAt, m.EndAt, m.ClosedAt, m.GameStartAt, m.UpdatedAt} {
 		row = append(row, stamp(t))
 	}
-	var unquoted any
-	if m.Quoteless {
-		unquoted = stamp(m.UpdatedAt)
-	}
-	return append(append(row, payoutColumns(m.Resolution)...), unquoted, m.Stub), nil
+	return append(append(row, payoutColumns(m.Resolution, quoteRow(&m))...), stamp(unquoted(&m)), versionsText(&m), m.Stub), nil
 }
 
-// payoutColumns are the columns from payouts on; what follows from others is empty.
-func payoutColumns(r *data.Resolution) []any {
+// listText is a list as JSON, nil where it is empty.
+func listText(list any) (any, error) {
+	if reflect.ValueOf(list).Len() == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(list)
+	return string(text), err
+}
+
+// payoutColumns are the columns from payouts on, with the quote among them; what follows
+// from others is empty.
+func payoutColumns(r *data.Resolution, quote any) []any {
+	row := make([]any, 10)
+	row[5] = quote
 	if r == nil {
-		return make([]any, 10)
+		return row
 	}
 	payouts := make([]int64, len(r.Payouts))
 	for i, p := range r.Payouts {
 		payouts[i] = int64(p)
 	}
-	row := []any{payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt), nil, nil, nil, nil, nil, stamp(r.CorrectedAt)}
+	row[0], row[1], row[2], row[3], row[9] = payouts, int8(r.Source), stamp(r.Version), stamp(r.ResolvedAt), stamp(r.CorrectedAt)
 	if by := r.TimeBy(); by != data.TimeUnknown {
 		row[6], row[7] = int8(by), stamp(atVersion(r))
 	}

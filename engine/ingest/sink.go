@@ -124,7 +124,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 			err = f(s)
 		}
 		if err == nil {
-			err = j.stageMarkets(s.markets, marketRows, func() *appender { return to("s_spare") })
+			err = j.stageMarkets(s, marketRows, func() *appender { return to("s_spare") })
 		}
 		err = errors.Join(err, s.markets.close())
 		for _, a := range open {
@@ -136,14 +136,19 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 
 // stageMarkets stages what was gathered of the markets of the file, and keeps the words
 // that gave way to others of it. openSpare is called for payouts of other lengths.
-func (j *fileImport) stageMarkets(m *markets, to *appender, openSpare func() *appender) error {
+func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appender) error {
 	var spare *appender
-	err := m.each(func(g *gathered) error {
+	err := s.markets.each(func(g *gathered) error {
 		if err := j.ctx.Err(); err != nil {
 			return err
 		}
 		j.receipt.untaken(&g.Market)
 		j.hasPayouts = j.hasPayouts || g.Market.Resolution != nil
+		for _, t := range g.Market.Mapped {
+			if err := s.mapToken(t); err != nil {
+				return err
+			}
+		}
 		row, err := marketRow(g.Market)
 		if err != nil {
 			return err
@@ -163,7 +168,7 @@ func (j *fileImport) stageMarkets(m *markets, to *appender, openSpare func() *ap
 	if err != nil {
 		return err
 	}
-	return m.eachLost(j.lostResolution)
+	return s.markets.eachLost(j.lostResolution)
 }
 
 // appender adds rows to a table. DuckDB would keep 200,000 of them in memory however
@@ -234,13 +239,7 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 // Market stages a market.
 func (s *sink) Market(line int64, m data.Market) error {
 	s.countDescribed(&s.j.described.markets)
-	soundQuote(&m)
-	for _, t := range m.Mapped {
-		if err := s.mapToken(t); err != nil {
-			return err
-		}
-	}
-	m.Mapped = nil
+	soundMarket(&m)
 	return s.markets.add(line, m)
 }
 

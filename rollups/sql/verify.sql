@@ -33,15 +33,22 @@ SELECT count(*), count(*) - count(DISTINCT token_id) + count(*) - count(DISTINCT
 SELECT count(*), count(*) - count(DISTINCT condition) + count(*) - count(DISTINCT market) FROM markets
 
 -- name: newest_quotes
--- What a market shows of its order book is what its newest record said, whole, and
--- nothing where it is closed or resolved. Records of pages that never have bids and asks
--- are passed over.
+-- What a market shows of its order book is what its newest record said of each part, and
+-- nothing where it is closed or resolved. Records of pages that never have a part are
+-- passed over.
 SELECT count(*), count(*) FILTER (
   (best_bid, best_ask, last_price, liquidity) IS DISTINCT FROM
     CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN (quote.bid, quote.ask, quote.last, quote.liquidity)
       ELSE (NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT) END
-  OR quote IS NOT NULL AND quote.at IS DISTINCT FROM updated_at AND (updated_at IS DISTINCT FROM unquoted_at OR quote.at > updated_at))
+  OR greatest(quote.at, quote.last_at, quote.liquidity_at) > coalesce(updated_at, 0)
+  OR (quote.at, quote.last_at, quote.liquidity_at) IS DISTINCT FROM (updated_at, updated_at, updated_at)
+    AND updated_at IS NOT NULL AND updated_at IS DISTINCT FROM unquoted_at)
 FROM markets
+
+-- name: field_versions
+-- No field is from a record that is newer than the newest, or of a version that there is not.
+SELECT count(*), count(*) FILTER (list_max(versions) > coalesce(updated_at, 0) OR list_min(versions) < -1)
+FROM (SELECT updated_at, map_values(from_json(field_versions, '"MAP(VARCHAR, BIGINT)"')) AS versions FROM markets) AS m
 
 -- name: labelled_tokens
 -- The outcome that no source gave by its index is the place of the token's label among

@@ -66,6 +66,8 @@ type market struct {
 	ClosedAt           shape.Text      `json:"closed_at"`
 	GameStartAt        shape.Text      `json:"game_start_at"`
 	UpdatedAt          shape.Text      `json:"updated_at"`
+	FieldVersions      shape.Text      `json:"field_versions"`
+	HiddenQuote        shape.Text      `json:"hidden_quote"`
 
 	OldCondition shape.Text `json:"condition"`
 	OldTokens    shape.List `json:"tokens"`
@@ -99,7 +101,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		if err != nil {
 			return shape.Reject(sink, line, raw, err)
 		}
-		m.Quoteless = shape.LacksColumns(src.Format, raw, "best_bid", "best_ask")
+		m.Lacks = shape.LacksQuote(src.Format, raw, []string{"best_bid", "best_ask"}, []string{"last_price"}, []string{"liquidity"})
 		return sink.Market(line, m)
 	})
 }
@@ -129,7 +131,7 @@ func (r *market) market() (data.Market, error) {
 		AcceptingOrders: f.Flag("accepting_orders", r.AcceptingOrders), Liquidity: f.Amount("liquidity", r.Liquidity),
 		ReportedVolume: f.Amount("reported_volume", r.ReportedVolume),
 		CreatedAt:      f.Time("created_at", r.CreatedAt), StartAt: f.Time("start_at", r.StartAt), EndAt: f.Time("end_date", r.EndAt),
-		ClosedAt: f.Time("closed_at", r.ClosedAt), GameStartAt: f.Time("game_start_at", r.GameStartAt), UpdatedAt: f.Time("updated_at", r.UpdatedAt),
+		ClosedAt: f.Time("closed_at", r.ClosedAt), GameStartAt: f.Time("game_start_at", r.GameStartAt), UpdatedAt: f.Version("updated_at", r.UpdatedAt),
 	}
 	if f.Err != nil {
 		return data.Market{}, f.Err
@@ -139,6 +141,9 @@ func (r *market) market() (data.Market, error) {
 		m.Closed = &closed
 	}
 	m.Untaken = untaken(&m)
+	if err := r.versions(&m); err != nil {
+		return data.Market{}, err
+	}
 	if m.Category = r.Category.Trim(); m.Category != "" {
 		m.CategorySource = cmp.Or(r.CategorySource.Trim(), "field")
 	} else if !r.CategorySource.given {

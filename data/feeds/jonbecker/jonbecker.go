@@ -221,7 +221,8 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		return polymarket.Emit(sink, line, raw, &polymarket.Gamma{
 			ID: m.ID, ConditionID: m.ConditionID, Question: m.Question, Slug: m.Slug, Outcomes: m.Outcomes,
 			OutcomePrices: m.OutcomePrices, ClobTokenIDs: m.ClobTokenIDs, Volume: m.Volume, Liquidity: m.Liquidity,
-			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt, Quoteless: true,
+			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt,
+			Lacks: data.BookPart | data.LastPart | polymarket.Lacks(src.Format, raw),
 		})
 	})
 }

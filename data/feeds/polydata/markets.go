@@ -97,6 +97,7 @@ func readMissing(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 		if g.ConditionID.Trim() == "" {
 			g.ConditionID = g.ID // version 2 writes the condition id there
 		}
+		g.Lacks = polymarket.Lacks(src.Format, raw)
 		return polymarket.Emit(sink, line, raw, &g)
 	})
 }

@@ -60,7 +60,8 @@ type Gamma struct {
 	FlatEventTitle        shape.Text `json:"event_title"`
 	SeriesSlug            shape.Text `json:"seriesSlug"`
 	AutomaticallyResolved shape.Text `json:"automaticallyResolved"`
-	Quoteless             bool       `json:"-"` // of a page that never has bids and asks
+	// Lacks are the parts of the quote that the page never has.
+	Lacks data.QuoteParts `json:"-"`
 }
 
 // Event is an event object of Gamma's /events, or the short one inside a market.
@@ -152,7 +153,7 @@ func (g *Gamma) Market() (data.Market, error) {
 		ReportedVolume: f.Amount("volume", first(g.Volume, g.VolumeNum)),
 		CreatedAt:      f.Time("createdAt", g.CreatedAt), StartAt: f.Time("startDate", g.StartDate), EndAt: f.Time("endDate", g.EndDate),
 		ClosedAt: f.Time("closedTime", g.ClosedTime), GameStartAt: f.Time("gameStartTime", g.GameStartTime),
-		UpdatedAt: f.Time("time of the update", g.UpdatedAt), Quoteless: g.Quoteless,
+		UpdatedAt: f.Version("time of the update", g.UpdatedAt), Lacks: g.Lacks,
 	}
 	if iso := f.Time("endDateIso", g.EndDateISO); m.EndAt.IsZero() {
 		m.EndAt = iso
@@ -173,6 +174,12 @@ func (g *Gamma) Market() (data.Market, error) {
 	}
 	m.Resolution, m.Untaken = g.resolution(&m, settled)
 	return m, nil
+}
+
+// Lacks gives the parts of a quote that raw, a row of a table of Gamma's columns, has no
+// column of.
+func Lacks(format data.Format, raw []byte) data.QuoteParts {
+	return shape.LacksQuote(format, raw, []string{"bestBid", "bestAsk"}, []string{"lastTradePrice"}, []string{"liquidity", "liquidityNum"})
 }
 
 // gammaID gives the decimal id, and "" where a dump put something else there.

@@ -39,7 +39,7 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 		if json.Unmarshal(raw, &g) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		g.Quoteless = shape.LacksColumns(src.Format, raw, "bestBid", "bestAsk")
+		g.Lacks = Lacks(src.Format, raw)
 		return Emit(sink, line, raw, &g)
 	})
 }
@@ -125,7 +125,7 @@ func readMarketList(ctx context.Context, src data.Source, r io.Reader, sink data
 		if json.Unmarshal(raw, &g) != nil {
 			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
 		}
-		g.ConditionID, g.ID = g.ID, ""
+		g.ConditionID, g.ID, g.Lacks = g.ID, "", Lacks(src.Format, raw)
 		return Emit(sink, line, raw, &g)
 	})
 }

@@ -29,6 +29,16 @@ func (f *Fields) Time(field string, t Text) time.Time {
 	return at
 }
 
+// Version gives the time that tells which of two records is newer, the zero time where t is
+// empty. None is before 1970.
+func (f *Fields) Version(field string, t Text) time.Time {
+	at := f.Time(field, t)
+	if at.UnixMicro() <= 0 && !at.IsZero() {
+		f.bad("bad_time", field, t, "is before 1970")
+	}
+	return at
+}
+
 // Flag gives true or false, nil where t is empty.
 func (f *Fields) Flag(field string, t Text) *bool {
 	flag := t.Bool()

@@ -40,6 +40,17 @@ func LacksColumns(f data.Format, raw []byte, names ...string) bool {
 	})
 }
 
+// LacksQuote gives the parts of a quote that raw has no column of, as LacksColumns tells
+// of the names of each.
+func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteParts) {
+	for part, names := range map[data.QuoteParts][]string{data.BookPart: book, data.LastPart: last, data.LiquidityPart: liquidity} {
+		if LacksColumns(f, raw, names...) {
+			lacks |= part
+		}
+	}
+	return lacks
+}
+
 // Has tells whether every name is a column or a key path of h.
 func Has(h data.Head, names ...string) bool {
 	if h.Format == data.CSV || h.Format == data.Parquet {

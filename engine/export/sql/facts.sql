@@ -42,7 +42,16 @@ SELECT '0x' || lower(hex(condition)) AS condition_id, @gamma_id AS gamma_id, @qu
   @mapped_tokens AS mapped_tokens, @prices AS prices, @best_bid AS best_bid, @best_ask AS best_ask, @last_price AS last_price,
   active, closed, accepting_orders, @liquidity AS liquidity, @reported_volume AS reported_volume,
   @created_at AS created_at, @start_at AS start_at, @end_at AS end_date, @closed_at AS closed_at,
-  @game_start_at AS game_start_at, @updated_at AS updated_at
+  @game_start_at AS game_start_at, @updated_at AS updated_at,
+  -- The versions of fields and of parts of the quote that are not updated_at.
+  nullif('{' || concat_ws(',', nullif(rtrim(ltrim(field_versions, '{'), '}'), ''),
+    CASE WHEN quote.at IS DISTINCT FROM coalesce(updated_at, 0) THEN '"best_bid":' || coalesce(quote.at::VARCHAR, 'null') END,
+    CASE WHEN quote.last_at IS DISTINCT FROM coalesce(updated_at, 0) THEN '"last_price":' || coalesce(quote.last_at::VARCHAR, 'null') END,
+    CASE WHEN quote.liquidity_at IS DISTINCT FROM coalesce(updated_at, 0) THEN '"liquidity":' || coalesce(quote.liquidity_at::VARCHAR, 'null') END,
+    '"unquoted_at":' || unquoted_at) || '}', '{}') AS field_versions,
+  -- What the end of the market hides.
+  CASE WHEN closed IS TRUE OR payouts IS NOT NULL THEN nullif('{' || concat_ws(',', '"best_bid":"' || @quote.bid || '"', '"best_ask":"' || @quote.ask || '"',
+    '"last_price":"' || @quote.last || '"', '"liquidity":"' || @quote.liquidity || '"') || '}', '{}') END AS hidden_quote
 FROM markets AS m
 LEFT JOIN (
   -- What says which outcome a token pays for besides the list of its market.

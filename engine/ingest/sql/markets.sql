@@ -38,23 +38,26 @@ WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
   AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
 
 -- name: MarketsNext
--- What each market becomes: a newer version overwrites, an older one or a stub
--- fills gaps, and between equal versions the larger value stands; a payout gives
+-- What each market becomes. Of every field the word of the latest version stands, and of
+-- equal versions the larger value; a payout gives
 -- way to one of a better source or a later version or correction, and between equal ones to
 -- the larger payouts; the time of the resolution to one of a better source, a later
 -- version, or an earlier one. So the order of imports is no matter.
--- A quote is the newest record's as a whole: what that one leaves out is gone, and
--- gaps are not filled; a page that never has bids and asks says nothing of it. A market that is closed or resolved shows none; one that is
--- open has no time of closing.
+-- A record says of each part of the quote that its page has what it is, and what it leaves
+-- out of it is gone. A market that is closed or resolved shows none.
 CREATE OR REPLACE TEMP TABLE n_market AS
 WITH joined AS (
-  SELECT n, o, o.market AS known, o.quote AS old_quote,
-    CASE WHEN NOT n.stub THEN struct_pack(at := CASE WHEN n.unquoted_at IS NULL THEN n.updated_at END, bid := n.best_bid, ask := n.best_ask, last := n.last_price,
-      liquidity := n.liquidity) END AS new_quote,
-    NOT n.stub AND (o.market IS NULL OR coalesce(n.updated_at, 0) > coalesce(o.updated_at, 0)) AS newer,
-    NOT n.stub AND coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AS equal,
-    n.category IS NOT NULL AND (o.category IS NULL OR @nrank > @orank
-      OR @nrank = @orank AND (newer OR equal AND n.category > o.category)) AS sorts,
+  SELECT n, o,
+    @values,
+    CASE WHEN o.market IS NULL AND NOT n.stub THEN n.field_versions ELSE '{' || nullif(concat_ws(',', nullif(array_to_string(list_transform(
+      list_filter(list_zip([@names], [@versions]), lambda v: v[2] > -2 AND v[2] <> base),
+      lambda v: '"' || v[1] || '":' || v[2]), ','), ''), @closing), '') || '}' END AS field_versions,
+    n.quote.at IS NOT NULL AND (o.quote.at IS NULL OR (n.quote.at, coalesce(n.quote.bid, -1), coalesce(n.quote.ask, -1))
+      > (o.quote.at, coalesce(o.quote.bid, -1), coalesce(o.quote.ask, -1))) AS takes_book,
+    n.quote.last_at IS NOT NULL AND (o.quote.last_at IS NULL OR (n.quote.last_at, coalesce(n.quote.last, -1))
+      > (o.quote.last_at, coalesce(o.quote.last, -1))) AS takes_last,
+    n.quote.liquidity_at IS NOT NULL AND (o.quote.liquidity_at IS NULL OR (n.quote.liquidity_at, coalesce(n.quote.liquidity, -1))
+      > (o.quote.liquidity_at, coalesce(o.quote.liquidity, -1))) AS takes_liquidity,
     -- Payouts that came before the outcomes, and are not one for each, are none.
     coalesce(len(o.payouts) = coalesce(json_array_length(@outcomes), len(n.payouts)), true) AS fits,
     n.payouts IS NOT NULL AND (o.payouts IS NULL OR NOT fits
@@ -62,13 +65,14 @@ WITH joined AS (
     n.payout_at IS NOT NULL AND (o.payout_at IS NULL OR NOT fits
       OR (n.payout_at_source, coalesce(n.payout_at_version, 0), -n.payout_at)
        > (o.payout_at_source, coalesce(o.payout_at_version, 0), -o.payout_at)) AS dates
-  FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+  FROM (@pairs) AS p
 ),
 merged AS (
-  SELECT coalesce(known, (SELECT coalesce(max(market) + 1, 0) FROM markets)
-      + (count(*) FILTER (known IS NULL) OVER (ORDER BY n.condition ROWS UNBOUNDED PRECEDING) - 1))::INTEGER AS market,
+  SELECT coalesce(o.market, (SELECT coalesce(max(market) + 1, 0) FROM markets)
+      + (count(*) FILTER (o.market IS NULL) OVER (ORDER BY n.condition ROWS UNBOUNDED PRECEDING) - 1))::INTEGER AS market,
     n.condition AS condition,
-    @merged,
+    @columns,
+    greatest(n.updated_at, o.updated_at) AS updated_at,
     CASE WHEN pays THEN n.payouts WHEN fits THEN o.payouts END AS payouts,
     CASE WHEN pays THEN n.payout_source WHEN fits THEN o.payout_source END AS payout_source,
     CASE WHEN pays THEN n.payout_version WHEN fits THEN o.payout_version END AS payout_version,
@@ -76,33 +80,83 @@ merged AS (
     CASE WHEN dates THEN n.payout_at WHEN fits THEN o.payout_at END AS payout_at,
     CASE WHEN dates THEN n.payout_at_source WHEN fits THEN o.payout_at_source END AS payout_at_source,
     CASE WHEN dates THEN n.payout_at_version WHEN fits THEN o.payout_at_version END AS payout_at_version,
-    -- Without an old one, a quote that is older than the newest record is not taken.
-    CASE WHEN n.stub THEN old_quote WHEN known IS NULL THEN new_quote
-      WHEN old_quote IS NULL THEN CASE WHEN coalesce(new_quote.at, 0) >= coalesce(o.updated_at, 0) THEN new_quote END
-      WHEN (coalesce(new_quote.at, 0), @new) > (coalesce(old_quote.at, 0), @old) THEN new_quote ELSE old_quote END AS quote,
-    greatest(n.unquoted_at, o.unquoted_at) AS unquoted_at
+    CASE WHEN o.quote IS NULL THEN n.quote WHEN takes_book OR takes_last OR takes_liquidity THEN struct_pack(
+      at := CASE WHEN takes_book THEN n.quote.at ELSE o.quote.at END,
+      bid := CASE WHEN takes_book THEN n.quote.bid ELSE o.quote.bid END,
+      ask := CASE WHEN takes_book THEN n.quote.ask ELSE o.quote.ask END,
+      last_at := CASE WHEN takes_last THEN n.quote.last_at ELSE o.quote.last_at END,
+      last := CASE WHEN takes_last THEN n.quote.last ELSE o.quote.last END,
+      liquidity_at := CASE WHEN takes_liquidity THEN n.quote.liquidity_at ELSE o.quote.liquidity_at END,
+      liquidity := CASE WHEN takes_liquidity THEN n.quote.liquidity ELSE o.quote.liquidity END) ELSE o.quote END AS quote,
+    greatest(n.unquoted_at, o.unquoted_at) AS unquoted_at, field_versions
   FROM joined
 ),
 shown AS (
-  SELECT * REPLACE (CASE WHEN closed IS NOT FALSE THEN closed_at END AS closed_at),
+  SELECT *,
     payouts IS NULL AND closed IS NOT TRUE AS open,
     -- A market that is known to be resolved before its end date was not resolved then.
     CASE WHEN payout_version IS NULL OR end_at <= payout_version THEN end_at END AS ended_at
   FROM merged
 ),
 final AS (
-  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version, payout_corrected_at, unquoted_at) REPLACE (
+  SELECT * EXCLUDE (open, quote, ended_at, payout_at_source, payout_at_version, payout_corrected_at, unquoted_at, field_versions) REPLACE (
       CASE WHEN open THEN quote.bid END AS best_bid, CASE WHEN open THEN quote.ask END AS best_ask,
       CASE WHEN open THEN quote.last END AS last_price, CASE WHEN open THEN quote.liquidity END AS liquidity),
     CASE WHEN payouts IS NOT NULL THEN coalesce(payout_at, closed_at, ended_at) END AS resolved_at, quote,
     payout_at_source, payout_at_version,
     CASE WHEN payouts IS NULL THEN NULL WHEN payout_at IS NOT NULL THEN payout_at_source WHEN closed_at IS NOT NULL THEN 2
-      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source, payout_corrected_at, unquoted_at
+      WHEN ended_at IS NOT NULL THEN 1 END::TINYINT AS resolved_at_source, payout_corrected_at, unquoted_at, field_versions
   FROM shown
 )
 SELECT * FROM final
 EXCEPT
 SELECT * FROM markets WHERE market IN (SELECT market FROM final)
+
+-- name: Pairs
+-- What the file says of each market, n, what is known of it, o, and of every field both
+-- values and their versions: that of the record, where the field has no other one.
+SELECT *, greatest(nbase, obase) AS base,
+  @fields
+FROM (
+  SELECT n, o, CASE WHEN n.stub THEN -1 ELSE coalesce(n.updated_at, 0) END AS nbase, coalesce(o.updated_at, 0) AS obase,
+    from_json(n.field_versions, @shape) AS nv, from_json(o.field_versions, @shape) AS ov,
+    @both
+  FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+) AS b
+
+-- name: Both
+n.@c AS n_@c, o.@c AS o_@c
+
+-- name: FieldVersions
+CASE WHEN n_@c IS NULL THEN -2 ELSE coalesce(nv.@c, nbase) END AS nat_@c, CASE WHEN o_@c IS NULL THEN -2 ELSE coalesce(ov.@c, obase) END AS oat_@c
+
+-- name: ClosingVersions
+-- A record that says that the market is open says that it has no time of closing. The
+-- version of that is written down only where the market is not open any more.
+coalesce(CASE WHEN n_@c IS NULL AND n_closed IS FALSE THEN coalesce(nv.closed, nbase) ELSE coalesce(nv.@c, CASE WHEN n_@c IS NOT NULL THEN nbase END) END, -2) AS nat_@c,
+coalesce(CASE WHEN o_@c IS NULL AND o_closed IS FALSE THEN coalesce(ov.closed, obase) ELSE coalesce(ov.@c, CASE WHEN o_@c IS NOT NULL THEN obase END) END, -2) AS oat_@c
+
+-- name: StandsScalar
+nat_@c > oat_@c OR nat_@c = oat_@c AND n_@c > o_@c
+
+-- name: StandsList
+-- A longer list is the larger one: a file that was cut off knows fewer outcomes.
+nat_@c > oat_@c OR nat_@c = oat_@c AND nat_@c > -2 AND (json_array_length(n_@c), n_@c) > (json_array_length(o_@c), o_@c)
+
+-- name: StandsCategory
+-- What a category comes from is before its version: a record without tags knows less of it.
+nat_@c > -2 AND (oat_@c = -2 OR
+  (CASE n.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END, nat_@c, n_@c)
+  > (CASE o.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END, oat_@c, o_@c))
+
+-- name: StandsClosing
+nat_@c > oat_@c OR nat_@c = oat_@c AND coalesce(n_@c, 0) > coalesce(o_@c, 0)
+
+-- name: Standing
+CASE WHEN @stands THEN n_@c ELSE o_@c END
+
+-- name: ClosingVersion
+'"@c":' || CASE WHEN @value IS NOT NULL THEN nullif(greatest(nat_@c, oat_@c), base) WHEN @closed IS NOT FALSE THEN nullif(greatest(nat_@c, oat_@c), -2) END
 
 -- name: Word
 -- What the payouts of a record are compared by.
@@ -129,11 +183,6 @@ FROM (
 ) AS w
 WHERE w.condition = m_raw.condition AND NOT settled
 
--- name: OutcomesNext
--- The outcomes of a market after this file.
-CASE WHEN n.stub OR coalesce(n.updated_at, 0) < coalesce(o.updated_at, 0) THEN coalesce(o.outcomes, n.outcomes)
-  WHEN coalesce(n.updated_at, 0) = coalesce(o.updated_at, 0) AND json_array_length(o.outcomes) > coalesce(json_array_length(n.outcomes), 0) THEN o.outcomes
-  ELSE coalesce(n.outcomes, o.outcomes) END
 
 -- name: Unresolved
 -- Payouts that were known and are none, by the outcomes of this file.
@@ -165,33 +214,6 @@ SELECT * EXCLUDE (by_time) FROM (
   WHERE n.payouts IS NOT NULL AND o.payouts IS NOT NULL
 ) AS k
 WHERE by_payouts OR by_time
-
--- name: MergedNewer
-CASE WHEN newer THEN coalesce(n.@c, o.@c) WHEN equal THEN greatest(n.@c, o.@c) ELSE coalesce(o.@c, n.@c) END AS @c
-
--- name: CategoryRank
--- What a category comes from, best first: a record without tags knows less of it.
-CASE @w.category_source WHEN 'tag' THEN 3 WHEN 'field' THEN 2 WHEN 'slug' THEN 1 ELSE 0 END
-
--- name: MergedCategory
-CASE WHEN sorts THEN n.@c ELSE o.@c END AS @c
-
--- name: MergedQuote
-NULL::BIGINT AS @c
-
--- name: QuoteOrder
-(coalesce(@q.bid, -1), coalesce(@q.ask, -1), coalesce(@q.last, -1), coalesce(@q.liquidity, -1))
-
--- name: MergedList
--- A longer list is the larger one: a file that was cut off knows fewer outcomes. None
--- at all is no list, though it would compare as the largest.
-CASE WHEN newer THEN coalesce(n.@c, o.@c)
-  WHEN equal THEN CASE WHEN o.@c IS NULL OR n.@c IS NOT NULL
-    AND (json_array_length(n.@c), n.@c) > (json_array_length(o.@c), o.@c) THEN n.@c ELSE o.@c END
-  ELSE coalesce(o.@c, n.@c) END AS @c
-
--- name: MergedVersion
-greatest(n.updated_at, o.updated_at) AS updated_at
 
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),

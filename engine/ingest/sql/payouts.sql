@@ -10,8 +10,8 @@ CREATE OR REPLACE TEMP TABLE s_spare AS FROM spare_payouts WHERE false
 -- name: Fit
 -- How many outcomes each market of the file has after it, as far as that is known.
 CREATE OR REPLACE TEMP TABLE s_fit AS
-SELECT n.condition, json_array_length(@outcomes) AS outcomes
-FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition
+SELECT n.condition AS condition, json_array_length(@outcomes) AS outcomes
+FROM (@pairs) AS p
 
 -- name: Unfit
 -- Payouts of which there is not one for each outcome of the market.

@@ -1,0 +1,63 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/pressly/goose/v3"
+)
+
+// TestFieldsThatWereKnownAreOfTheirRow: the migration to versions of fields keeps what is
+// known: all fields, and each part of a quote, are of the version of the row, and a quote
+// that is not known stays unknown.
+func TestFieldsThatWereKnownAreOfTheirRow(t *testing.T) {
+	ctx := context.Background()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(ctx, 22); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range []string{"NULL, NULL", "7, {'at': 7, 'bid': 1, 'ask': 2, 'last': 3, 'liquidity': 4}", "7, {'at': 5, 'bid': 1, 'ask': NULL, 'last': NULL, 'liquidity': 4}",
+		"NULL, {'at': NULL, 'bid': NULL, 'ask': NULL, 'last': NULL, 'liquidity': NULL}", "7, NULL"} {
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO markets (market, condition, updated_at, quote) VALUES (%d, 'c%[1]d'::BLOB, %s)", i, row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Migrate(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.QueryContext(ctx, "SELECT coalesce(quote::VARCHAR, '-'), field_versions IS NULL FROM markets ORDER BY market")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for _, want := range []string{"-",
+		"{'at': 7, 'bid': 1, 'ask': 2, 'last_at': 7, 'last': 3, 'liquidity_at': 7, 'liquidity': 4}",
+		"{'at': 5, 'bid': 1, 'ask': NULL, 'last_at': 5, 'last': NULL, 'liquidity_at': 5, 'liquidity': 4}",
+		"{'at': 0, 'bid': NULL, 'ask': NULL, 'last_at': 0, 'last': NULL, 'liquidity_at': 0, 'liquidity': NULL}",
+		"{'at': 7, 'bid': NULL, 'ask': NULL, 'last_at': 7, 'last': NULL, 'liquidity_at': 7, 'liquidity': NULL}"} {
+		var got string
+		var own bool
+		if !rows.Next() || rows.Scan(&got, &own) != nil || got != want || !own {
+			t.Errorf("%s, %v, want %s", got, own, want)
+		}
+	}
+	if rows.Next() || rows.Err() != nil {
+		t.Errorf("more rows, or %v", rows.Err())
+	}
+}
