@@ -16,6 +16,11 @@ import (
 // between rows. It does without database/sql's conversions, which cost more than
 // DuckDB does when millions of rows are loaded.
 func Each(ctx context.Context, conn *sql.Conn, query string, f func(row []driver.Value) error) error {
+	return queryRaw(ctx, conn, query, func(rows driver.Rows) error { return drain(rows, f) })
+}
+
+// queryRaw runs query on the driver's own connection.
+func queryRaw(ctx context.Context, conn *sql.Conn, query string, f func(rows driver.Rows) error) error {
 	return conn.Raw(func(dc any) error {
 		queryer, ok := dc.(driver.QueryerContext)
 		if !ok {
@@ -25,7 +30,7 @@ func Each(ctx context.Context, conn *sql.Conn, query string, f func(row []driver
 		if err != nil {
 			return err
 		}
-		return errors.Join(drain(rows, f), rows.Close())
+		return errors.Join(f(rows), rows.Close())
 	})
 }
 
@@ -68,17 +73,22 @@ func AppendTemp(conn *sql.Conn, table string, n int, row func(i int) []driver.Va
 
 // Int gives a driver integer of any width as int64, 0 for NULL.
 func Int(v driver.Value) int64 {
+	n, _ := integer(v)
+	return n
+}
+
+func integer(v driver.Value) (int64, bool) {
 	switch n := v.(type) {
 	case int64:
-		return n
+		return n, true
 	case int32:
-		return int64(n)
+		return int64(n), true
 	case int16:
-		return int64(n)
+		return int64(n), true
 	case int8:
-		return int64(n)
+		return int64(n), true
 	}
-	return 0
+	return 0, false
 }
 
 // Text gives a driver string, "" for NULL.

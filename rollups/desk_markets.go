@@ -162,42 +162,59 @@ func (d *desk) listings() (rows [][]driver.Value, err error) {
 		}
 		l, markets = weather.Listing{}, nil
 	}
-	err = engine.Each(d.ctx, d.conn, statements.Get("DeskListings"), func(row []driver.Value) error {
-		if event := engine.Text(row[0]); event != name {
+	err = engine.EachRow(d.ctx, d.conn, statements.Get("DeskListings"), func(row *listingRow) error {
+		if row.Event != name {
 			flush()
-			name = event
+			name = row.Event
 		}
-		return addListing(&l, &markets, row)
+		markets = append(markets, row.Market)
+		return row.addTo(&l)
 	})
 	flush()
 	return rows, err
 }
 
-// addListing takes a row of DeskListings. What the markets of one event say of it
-// is the same, or else the last one that says anything counts.
-func addListing(l *weather.Listing, markets *[]int32, row []driver.Value) error {
-	for i, dst := range []*string{&l.ID, &l.Title, &l.Slug, &l.Series} {
-		if text := engine.Text(row[2+i]); text != "" {
-			*dst = text
+// listingRow is a row of DeskListings: a market, and what it says of its event.
+type listingRow struct {
+	Event       string `sql:"event"`
+	Market      int32  `sql:"market"`
+	EventID     string `sql:"event_id"`
+	Title       string `sql:"event_title"`
+	EventSlug   string `sql:"event_slug"`
+	Series      string `sql:"series_slug"`
+	Tags        string `sql:"tags"` // JSON
+	Question    string `sql:"question"`
+	Label       string `sql:"group_item_title"`
+	Slug        string `sql:"slug"`
+	Resolution  string `sql:"resolution_source"`
+	EndAt       int64  `sql:"end_at"`
+	GameStartAt int64  `sql:"game_start_at"`
+	Description string `sql:"description"`
+}
+
+// addTo adds the market to its event. What the markets of one event say of it is the
+// same, or else the last one that says anything counts.
+func (row *listingRow) addTo(l *weather.Listing) error {
+	for _, text := range []struct {
+		dst  *string
+		said string
+	}{{&l.ID, row.EventID}, {&l.Title, row.Title}, {&l.Slug, row.EventSlug}, {&l.Series, row.Series}, {&l.Resolution, row.Resolution},
+		{&l.Description, row.Description}} {
+		if text.said != "" {
+			*text.dst = text.said
 		}
 	}
-	if tags := engine.Text(row[6]); tags != "" {
-		if err := json.Unmarshal([]byte(tags), &l.Tags); err != nil {
+	if row.Tags != "" {
+		if err := json.Unmarshal([]byte(row.Tags), &l.Tags); err != nil {
 			return fmt.Errorf("tags of %s: %w", l.Slug, err)
 		}
 	}
-	*markets = append(*markets, int32(engine.Int(row[1])))
-	l.Markets = append(l.Markets, weather.Outcome{Question: engine.Text(row[7]), Label: engine.Text(row[8]), Slug: engine.Text(row[9])})
-	if source := engine.Text(row[10]); source != "" {
-		l.Resolution = source
+	l.Markets = append(l.Markets, weather.Outcome{Question: row.Question, Label: row.Label, Slug: row.Slug})
+	if row.EndAt != 0 {
+		l.End = time.UnixMicro(row.EndAt).UTC()
 	}
-	for i, dst := range []*time.Time{&l.End, &l.GameStart} {
-		if ts := engine.Int(row[11+i]); ts != 0 {
-			*dst = time.UnixMicro(ts).UTC()
-		}
-	}
-	if text := engine.Text(row[13]); text != "" {
-		l.Description = text
+	if row.GameStartAt != 0 {
+		l.GameStart = time.UnixMicro(row.GameStartAt).UTC()
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"pmx/data"
@@ -15,7 +15,7 @@ import (
 // loadCatalog reads every market that the condition which picks, "true" for all.
 func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) error {
 	query := statements.Get("LoadMarkets", "@which", which)
-	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
+	err := engine.EachRow(ctx, conn, query, func(row *marketRow) error {
 		m, err := l.interned.market(row)
 		if err != nil {
 			return err
@@ -41,34 +41,60 @@ type interner struct {
 	words   map[string]string
 	lists   map[string][]string
 	amounts map[string][]data.Micro
-	yes, no *bool
 }
 
 func newInterner() interner {
-	yes, no := true, false
-	return interner{words: map[string]string{}, lists: map[string][]string{}, amounts: map[string][]data.Micro{}, yes: &yes, no: &no}
+	return interner{words: map[string]string{}, lists: map[string][]string{}, amounts: map[string][]data.Micro{}}
+}
+
+// marketRow is a row of LoadMarkets. Lists are JSON; payouts are whole millionths.
+type marketRow struct {
+	Market          int32           `sql:"market"`
+	Condition       data.Hash       `sql:"condition"`
+	Question        string          `sql:"question,null"`
+	Slug            string          `sql:"slug,null"`
+	EventID         string          `sql:"event_id,null"`
+	EventSlug       string          `sql:"event_slug,null"`
+	EventTitle      string          `sql:"event_title,null"`
+	SeriesSlug      string          `sql:"series_slug,null"`
+	Category        string          `sql:"category,null"`
+	Tags            string          `sql:"tags,null"`
+	Outcomes        string          `sql:"outcomes,null"`
+	Prices          string          `sql:"prices,null"`
+	Payouts         string          `sql:"payouts,null"`
+	NegRisk         *bool           `sql:"neg_risk"`
+	Active          *bool           `sql:"active"`
+	Closed          *bool           `sql:"closed"`
+	AcceptingOrders *bool           `sql:"accepting_orders"`
+	BestBid         *data.Micro     `sql:"best_bid"`
+	BestAsk         *data.Micro     `sql:"best_ask"`
+	LastPrice       *data.Micro     `sql:"last_price"`
+	Liquidity       *data.Micro     `sql:"liquidity"`
+	ReportedVolume  *data.Micro     `sql:"reported_volume"`
+	CreatedAt       int64           `sql:"created_at,null"`
+	StartAt         int64           `sql:"start_at,null"`
+	EndAt           int64           `sql:"end_at,null"`
+	ClosedAt        int64           `sql:"closed_at,null"`
+	ResolvedAt      int64           `sql:"resolved_at,null"`
+	UpdatedAt       int64           `sql:"updated_at,null"`
+	ResolvedBy      data.TimeSource `sql:"resolved_at_source,null"`
 }
 
 // market takes a row of LoadMarkets.
-func (t *interner) market(row []driver.Value) (*serving.Market, error) {
-	m := &serving.Market{ID: int32(engine.Int(row[0])), Question: engine.Text(row[2]), Slug: engine.Text(row[3]),
-		EventID: engine.Text(row[4]), EventSlug: engine.Text(row[5]), EventTitle: engine.Text(row[6]),
-		SeriesSlug: t.word(engine.Text(row[7])), Category: t.word(engine.Text(row[8])),
-		NegRisk: t.flag(row[13]), Active: t.flag(row[14]), Closed: t.flag(row[15]), AcceptingOrders: t.flag(row[16]),
-		BestBid: micro(row[17]), BestAsk: micro(row[18]), LastPrice: micro(row[19]), Liquidity: micro(row[20]),
-		ReportedVolume: micro(row[21]), CreatedTS: engine.Int(row[22]), StartTS: engine.Int(row[23]), EndTS: engine.Int(row[24]),
-		ClosedTS: engine.Int(row[25]), ResolvedTS: engine.Int(row[26]), UpdatedTS: engine.Int(row[27]),
-		ResolvedBy: data.TimeSource(engine.Int(row[28]))}
-	copy(m.Condition[:], row[1].([]byte))
-	for i, dst := range []*[]string{&m.Tags, &m.Outcomes} {
-		if err := shareList(t.lists, engine.Text(row[9+i]), dst); err != nil {
-			return nil, fmt.Errorf("market %s: %w", m.Condition, err)
-		}
-	}
-	if err := shareList(t.amounts, engine.Text(row[11]), &m.Prices); err != nil {
+func (t *interner) market(row *marketRow) (*serving.Market, error) {
+	m := &serving.Market{ID: row.Market, Condition: row.Condition, Question: row.Question, Slug: row.Slug,
+		EventID: row.EventID, EventSlug: row.EventSlug, EventTitle: row.EventTitle,
+		SeriesSlug: t.word(row.SeriesSlug), Category: t.word(row.Category),
+		NegRisk: row.NegRisk, Active: row.Active, Closed: row.Closed, AcceptingOrders: row.AcceptingOrders,
+		BestBid: row.BestBid, BestAsk: row.BestAsk, LastPrice: row.LastPrice, Liquidity: row.Liquidity,
+		ReportedVolume: row.ReportedVolume, CreatedTS: row.CreatedAt, StartTS: row.StartAt, EndTS: row.EndAt,
+		ClosedTS: row.ClosedAt, ResolvedTS: row.ResolvedAt, UpdatedTS: row.UpdatedAt, ResolvedBy: row.ResolvedBy}
+	err := errors.Join(shareList(t.lists, row.Tags, &m.Tags), shareList(t.lists, row.Outcomes, &m.Outcomes),
+		shareList(t.amounts, row.Prices, &m.Prices), t.payouts(row.Payouts, m))
+	if err != nil {
 		return nil, fmt.Errorf("market %s: %w", m.Condition, err)
 	}
-	return m, t.payouts(engine.Text(row[12]), m)
+	return m, nil
 }
 
 // payouts reads a list of whole millionths.
@@ -80,7 +106,7 @@ func (t *interner) payouts(text string, m *serving.Market) error {
 	}
 	var whole []int64
 	if err := json.Unmarshal([]byte(text), &whole); err != nil {
-		return fmt.Errorf("market %s: %w", m.Condition, err)
+		return err
 	}
 	for _, p := range whole {
 		m.Payouts = append(m.Payouts, data.Micro(p))
@@ -114,23 +140,4 @@ func (t *interner) word(s string) string {
 		t.words[s] = s
 	}
 	return s
-}
-
-func (t *interner) flag(v driver.Value) *bool {
-	b, ok := v.(bool)
-	switch {
-	case !ok:
-		return nil
-	case b:
-		return t.yes
-	}
-	return t.no
-}
-
-func micro(v driver.Value) *data.Micro {
-	if v == nil {
-		return nil
-	}
-	m := data.Micro(engine.Int(v))
-	return &m
 }

@@ -95,12 +95,21 @@ func (r *cityReader) fill(name, table string, rows [][]driver.Value) error {
 	return engine.AppendTemp(r.conn, table, len(rows), func(i int) []driver.Value { return rows[i] })
 }
 
-// each hands the rows of a statement to f, with the city that their first column
-// names.
-func (r *cityReader) each(name string, f func(c *cityDays, row []driver.Value), replace ...string) error {
+// cityRow is the first column of what is read of a city.
+type cityRow struct {
+	City string `sql:"city"`
+}
+
+func (r *cityRow) city() string { return r.City }
+
+// eachOf hands the rows of a statement to f, with the city that they name.
+func eachOf[T any, P interface {
+	*T
+	city() string
+}](r *cityReader, name string, f func(c *cityDays, row P), replace ...string) error {
 	replace = append(replace, "@since", strconv.Itoa(int(r.since)), "@today", strconv.Itoa(int(r.first)))
-	err := engine.Each(r.ctx, r.conn, statements.Get(name, replace...), func(row []driver.Value) error {
-		if c := r.cities[engine.Text(row[0])]; c != nil {
+	err := engine.EachRow(r.ctx, r.conn, statements.Get(name, replace...), func(row *T) error {
+		if c := r.cities[P(row).city()]; c != nil {
 			f(c, row)
 		}
 		return nil
@@ -122,10 +131,9 @@ func (r *cityReader) places() error {
 	return r.fill("PlacesEmpty", "n_place", rows)
 }
 
-// at gives the extreme of a day to write to; the metric's and the day's columns are
-// those numbers of row.
-func (c *cityDays) at(row []driver.Value, day, metric int) *serving.WeatherExtreme {
-	key := dayKey{data.Date(engine.Int(row[day])), data.Metric(engine.Int(row[metric]))}
+// at gives the extreme of a day to write to.
+func (c *cityDays) at(day data.Date, metric data.Metric) *serving.WeatherExtreme {
+	key := dayKey{day, metric}
 	x := c.days[key]
 	if x == nil {
 		x = &serving.WeatherExtreme{}
@@ -135,18 +143,27 @@ func (c *cityDays) at(row []driver.Value, day, metric int) *serving.WeatherExtre
 }
 
 func (r *cityReader) events() error {
-	return r.each("CityEvents", func(c *cityDays, row []driver.Value) {
-		of, day := c.settled[engine.Int(row[1])], data.Date(engine.Int(row[2]))
-		if _, canonical := of[day]; canonical {
+	type eventRow struct {
+		cityRow
+		Metric   data.Metric      `sql:"metric"`
+		Day      data.Date        `sql:"day"`
+		Station  string           `sql:"station"`
+		Unit     *string          `sql:"unit"` // nil: nothing won
+		Rounding weather.Rounding `sql:"rounding,null"`
+		Lo       *int             `sql:"lo"`
+		Hi       *int             `sql:"hi"`
+	}
+	return eachOf(r, "CityEvents", func(c *cityDays, row *eventRow) {
+		of := c.settled[row.Metric]
+		if _, canonical := of[row.Day]; canonical {
 			return
 		}
-		s := settling{station: engine.Text(row[3])}
-		if row[4] != nil {
-			unit, _ := data.ParseUnit(engine.Text(row[4]))
-			s.won = &weather.Settled{Rounding: weather.Rounding(engine.Int(row[5])), Bracket: weather.Bracket{
-				Lo: int(engine.Int(row[6])), Hi: int(engine.Int(row[7])), OpenLow: row[6] == nil, OpenHigh: row[7] == nil, Unit: unit}}
+		s := settling{station: row.Station}
+		if row.Unit != nil {
+			unit, _ := data.ParseUnit(*row.Unit)
+			s.won = &weather.Settled{Rounding: row.Rounding, Bracket: bracket(row.Lo, row.Hi, unit)}
 		}
-		of[day] = s
+		of[row.Day] = s
 	})
 }
 
@@ -160,52 +177,83 @@ func (c *cityDays) settles(m data.Metric, day data.Date) settling {
 }
 
 func (r *cityReader) readings() error {
-	return r.each("CityReadings", func(c *cityDays, row []driver.Value) {
-		x := c.at(row, 1, 2)
-		reading := serving.WeatherReading{RunAt: engine.Int(row[6]), Reading: weather.Reading{Source: engine.Text(row[3]),
-			IssuedAt: engine.Int(row[4]), ConfirmedAt: engine.Int(row[5]), Value: data.Temp(engine.Int(row[7]))}}
-		if members, _ := row[8].([]any); len(members) > 0 {
-			reading.Members = make([]data.Temp, len(members))
-			for i, m := range members {
-				reading.Members[i] = data.Temp(engine.Int(m))
-			}
+	type readingRow struct {
+		cityRow
+		Target      data.Date   `sql:"target"`
+		Metric      data.Metric `sql:"metric"`
+		Source      string      `sql:"source"`
+		IssuedAt    int64       `sql:"issued_at"`
+		ConfirmedAt int64       `sql:"confirmed_at"`
+		RunAt       int64       `sql:"run_at,null"`
+		Value       data.Temp   `sql:"value"`
+		Members     []data.Temp `sql:"members,null"`
+	}
+	return eachOf(r, "CityReadings", func(c *cityDays, row *readingRow) {
+		reading := serving.WeatherReading{RunAt: row.RunAt, Reading: weather.Reading{Source: row.Source,
+			IssuedAt: row.IssuedAt, ConfirmedAt: row.ConfirmedAt, Value: row.Value}}
+		if len(row.Members) > 0 {
+			reading.Members = row.Members
 		}
+		x := c.at(row.Target, row.Metric)
 		x.Readings = append(x.Readings, reading)
 	})
 }
 
 func (r *cityReader) measured() error {
-	return r.each("CityMeasured", func(c *cityDays, row []driver.Value) {
-		for metric := range []data.Metric{data.TMax, data.TMin} {
-			value, n, running := data.Temp(engine.Int(row[4+metric])), engine.Int(row[8]), row[12] == true
-			x := c.at([]driver.Value{row[3], int8(metric)}, 0, 1)
-			x.Actuals = append(x.Actuals, serving.WeatherActual{Kind: data.KindStation, Source: engine.Text(row[2]), Station: engine.Text(row[1]),
-				Value: value, FirstValue: value, Observations: &n, FirstTS: engine.Int(row[9]), LastTS: engine.Int(row[10]), Whole: optional(row[6+metric]),
-				Bound: data.Temp(engine.Int(row[13+metric])), WholeBound: optional(row[15+metric]), Provisional: &running, SeenAt: engine.Int(row[11])})
+	type dayRow struct {
+		cityRow
+		Station       string     `sql:"station"`
+		Source        string     `sql:"source"`
+		Day           data.Date  `sql:"day"`
+		Max           data.Temp  `sql:"max"`
+		Min           data.Temp  `sql:"min"`
+		WholeMax      *data.Temp `sql:"whole_max"`
+		WholeMin      *data.Temp `sql:"whole_min"`
+		Observations  int64      `sql:"observations"`
+		FirstTS       int64      `sql:"first_ts"`
+		LastTS        int64      `sql:"last_ts"`
+		SeenAt        int64      `sql:"seen_at"`
+		Running       bool       `sql:"running"`
+		BoundMax      data.Temp  `sql:"bound_max"`
+		BoundMin      data.Temp  `sql:"bound_min"`
+		WholeBoundMax *data.Temp `sql:"whole_bound_max"`
+		WholeBoundMin *data.Temp `sql:"whole_bound_min"`
+	}
+	return eachOf(r, "CityMeasured", func(c *cityDays, row *dayRow) {
+		n, running := row.Observations, row.Running
+		add := func(m data.Metric, value, bound data.Temp, whole, wholeBound *data.Temp) {
+			x := c.at(row.Day, m)
+			x.Actuals = append(x.Actuals, serving.WeatherActual{Kind: data.KindStation, Source: row.Source, Station: row.Station,
+				Value: value, FirstValue: value, Observations: &n, FirstTS: row.FirstTS, LastTS: row.LastTS, Whole: whole,
+				Bound: bound, WholeBound: wholeBound, Provisional: &running, SeenAt: row.SeenAt})
 		}
+		add(data.TMax, row.Max, row.BoundMax, row.WholeMax, row.WholeBoundMax)
+		add(data.TMin, row.Min, row.BoundMin, row.WholeMin, row.WholeBoundMin)
 	})
 }
 
 func (r *cityReader) reported() error {
-	return r.each("CityReported", func(c *cityDays, row []driver.Value) {
-		x := c.at(row, 1, 2)
-		a := serving.WeatherActual{Kind: data.ActualKind(engine.Int(row[3])), Source: engine.Text(row[4]), Station: engine.Text(row[5]),
-			Value: data.Temp(engine.Int(row[6])), FirstValue: data.Temp(engine.Int(row[7])), RevisedAt: engine.Int(row[8]), Revisions: engine.Int(row[9]),
-			Shift: int32(engine.Int(row[11])), SeenAt: engine.Int(row[12])}
-		if known, ok := row[10].(bool); ok {
-			a.Provisional = &known
-		}
-		x.Actuals = append(x.Actuals, a)
-	})
-}
-
-// optional gives a temperature that may be NULL.
-func optional(v driver.Value) *data.Temp {
-	if v == nil {
-		return nil
+	type reportRow struct {
+		cityRow
+		Day         data.Date       `sql:"day"`
+		Metric      data.Metric     `sql:"metric"`
+		Kind        data.ActualKind `sql:"kind"`
+		Source      string          `sql:"source"`
+		Station     string          `sql:"station,null"`
+		Value       data.Temp       `sql:"value"`
+		FirstValue  data.Temp       `sql:"first_value"`
+		RevisedAt   int64           `sql:"revised_at,null"`
+		Revisions   int64           `sql:"revisions"`
+		Provisional *bool           `sql:"provisional"`
+		Shift       int32           `sql:"shift,null"`
+		SeenAt      int64           `sql:"seen_at"`
 	}
-	t := data.Temp(engine.Int(v))
-	return &t
+	return eachOf(r, "CityReported", func(c *cityDays, row *reportRow) {
+		x := c.at(row.Day, row.Metric)
+		x.Actuals = append(x.Actuals, serving.WeatherActual{Kind: row.Kind, Source: row.Source, Station: row.Station,
+			Value: row.Value, FirstValue: row.FirstValue, RevisedAt: row.RevisedAt, Revisions: row.Revisions,
+			Provisional: row.Provisional, Shift: row.Shift, SeenAt: row.SeenAt})
+	})
 }
 
 // normals reads what the days in view are usually like.
@@ -220,11 +268,23 @@ func (r *cityReader) normals() error {
 	}
 	known := map[string][]serving.WeatherNormal{}
 	key := func(slug string, metric data.Metric, md int) string { return fmt.Sprint(slug, " ", metric, " ", md) }
-	err := r.each("CityNormals", func(c *cityDays, row []driver.Value) {
-		k := key(c.City.Slug, data.Metric(engine.Int(row[1])), int(engine.Int(row[2])))
-		known[k] = append(known[k], serving.WeatherNormal{Source: engine.Text(row[3]), Station: engine.Text(row[4]), Period: engine.Text(row[5]),
-			Years:  int32(engine.Int(row[10])),
-			Normal: weather.Normal{Value: data.Temp(engine.Int(row[6])), Deviation: optional(row[7]), P10: optional(row[8]), P90: optional(row[9])}})
+	type normalRow struct {
+		cityRow
+		Metric    data.Metric `sql:"metric"`
+		MonthDay  int         `sql:"month_day"`
+		Source    string      `sql:"source"`
+		Station   string      `sql:"station,null"`
+		Period    string      `sql:"period,null"`
+		Value     data.Temp   `sql:"value"`
+		Deviation *data.Temp  `sql:"deviation"`
+		P10       *data.Temp  `sql:"p10"`
+		P90       *data.Temp  `sql:"p90"`
+		Years     int32       `sql:"years,null"`
+	}
+	err := eachOf(r, "CityNormals", func(c *cityDays, row *normalRow) {
+		k := key(c.City.Slug, row.Metric, row.MonthDay)
+		known[k] = append(known[k], serving.WeatherNormal{Source: row.Source, Station: row.Station, Period: row.Period, Years: row.Years,
+			Normal: weather.Normal{Value: row.Value, Deviation: row.Deviation, P10: row.P10, P90: row.P90}})
 	}, "@days", strings.Join(days, ", "))
 	if err != nil {
 		return err
@@ -233,7 +293,7 @@ func (r *cityReader) normals() error {
 		for d := c.Today - weatherPast; d <= c.Today+weatherAhead; d++ {
 			for _, m := range []data.Metric{data.TMax, data.TMin} {
 				if list := known[key(slug, m, d.MonthDay())]; list != nil {
-					x := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
+					x := c.at(d, m)
 					x.Normals = serving.SortNormals(list, c.settles(m, d).station)
 				}
 			}
@@ -248,7 +308,7 @@ func (r *cityReader) truths() error {
 	for slug, c := range r.cities {
 		for d := c.Today - weather.SkillDays; d < c.Today; d++ {
 			for _, m := range []data.Metric{data.TMax, data.TMin} {
-				x := c.at([]driver.Value{int32(d), int8(m)}, 0, 1)
+				x := c.at(d, m)
 				of := c.settles(m, d)
 				truth, ok := weather.TruthOf(of.station, measuredOf(x.Actuals), of.won)
 				if ok {
@@ -272,9 +332,19 @@ func measuredOf(actuals []serving.WeatherActual) (list []weather.Measured) {
 }
 
 func (r *cityReader) skills() error {
-	err := r.each("CitySkills", func(c *cityDays, row []driver.Value) {
-		e := weather.Errors{N: engine.Int(row[4]), Sum: engine.Int(row[5]), Absolute: engine.Int(row[6]), SquareErrors: engine.Int(row[7])}
-		key := weather.SkillKey{Source: engine.Text(row[1]), Metric: data.Metric(engine.Int(row[2])), Lead: int(engine.Int(row[3]))}
+	type skillRow struct {
+		cityRow
+		Source       string      `sql:"source"`
+		Metric       data.Metric `sql:"metric"`
+		LeadDay      int         `sql:"lead_day"`
+		N            int64       `sql:"n"`
+		Sum          int64       `sql:"sum"`
+		Absolute     int64       `sql:"absolute"`
+		SquareErrors int64       `sql:"square_errors"`
+	}
+	err := eachOf(r, "CitySkills", func(c *cityDays, row *skillRow) {
+		e := weather.Errors{N: row.N, Sum: row.Sum, Absolute: row.Absolute, SquareErrors: row.SquareErrors}
+		key := weather.SkillKey{Source: row.Source, Metric: row.Metric, Lead: row.LeadDay}
 		c.Skills = append(c.Skills, serving.CitySkill{SkillKey: key, Skill: *e.Skill()})
 	}, "@consensus", weather.ConsensusSource)
 	_, drop := r.conn.ExecContext(r.ctx, statements.Get("TruthsEmpty"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -124,9 +125,8 @@ func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which s
 		}
 	}
 	touched := map[string]bool{}
-	err := engine.Each(ctx, conn, statements.Get("DeskLoad", "@which", which), func(row []driver.Value) error {
-		p.add(l, row, touched)
-		return nil
+	err := engine.EachRow(ctx, conn, statements.Get("DeskLoad", "@which", which), func(row *bracketRow) error {
+		return p.add(l, row, touched)
 	})
 	for city := range touched {
 		c := p.cities[city]
@@ -160,30 +160,63 @@ func (p *deskSection) drop(key string) {
 	}
 }
 
+// bracketRow is a row of DeskLoad: a bracket, and the rules of its event.
+type bracketRow struct {
+	Market    int32            `sql:"market"`
+	Event     string           `sql:"event"`
+	EventID   string           `sql:"event_id"`
+	City      string           `sql:"city"`
+	Metric    data.Metric      `sql:"metric"`
+	Day       data.Date        `sql:"day"`
+	Lo        *int             `sql:"lo"`
+	Hi        *int             `sql:"hi"`
+	Unit      string           `sql:"unit"`
+	Tiled     bool             `sql:"tiled"`
+	Archived  bool             `sql:"archived"`
+	Station   string           `sql:"station"`
+	Source    weather.Source   `sql:"source"`
+	Fallback  weather.Source   `sql:"fallback"`
+	Rounding  weather.Rounding `sql:"rounding"`
+	Revisable bool             `sql:"revisable"`
+	Stated    bool             `sql:"stated"`
+}
+
+// bracket gives the bounds; nil is open.
+func bracket(lo, hi *int, unit data.Unit) weather.Bracket {
+	b := weather.Bracket{OpenLow: lo == nil, OpenHigh: hi == nil, Unit: unit}
+	if lo != nil {
+		b.Lo = *lo
+	}
+	if hi != nil {
+		b.Hi = *hi
+	}
+	return b
+}
+
 // add takes a row of DeskLoad, which come event by event. Events of a city that is
 // no longer in the table are left out.
-func (p *deskSection) add(l *Live, row []driver.Value, touched map[string]bool) {
-	key, city := engine.Text(row[1]), engine.Text(row[3])
-	c := p.cities[city]
+func (p *deskSection) add(l *Live, row *bracketRow, touched map[string]bool) error {
+	c := p.cities[row.City]
 	if c == nil {
-		return
+		return nil
 	}
-	e := p.events[key]
+	e := p.events[row.Event]
 	if e == nil {
-		flag := func(i int) bool { b, _ := row[i].(bool); return b }
-		e = &serving.DeskEvent{Key: key, ID: engine.Text(row[2]), City: city, Metric: data.Metric(engine.Int(row[4])),
-			Day: data.Date(engine.Int(row[5])), Tiled: flag(9), Archived: flag(10),
-			Rules: weather.Rules{Unit: data.Unit(engine.Text(row[8])[0]), Station: engine.Text(row[11]), Source: weather.Source(engine.Text(row[12])),
-				Fallback: weather.Source(engine.Text(row[13])), Rounding: weather.Rounding(engine.Int(row[14])), Revisable: flag(15), Stated: flag(16)}}
-		p.events[key] = e
+		unit, ok := data.ParseUnit(row.Unit)
+		if !ok {
+			return fmt.Errorf("event %s: unit %q", row.Event, row.Unit)
+		}
+		e = &serving.DeskEvent{Key: row.Event, ID: row.EventID, City: row.City, Metric: row.Metric, Day: row.Day, Tiled: row.Tiled, Archived: row.Archived,
+			Rules: weather.Rules{Unit: unit, Station: row.Station, Source: row.Source, Fallback: row.Fallback, Rounding: row.Rounding,
+				Revisable: row.Revisable, Stated: row.Stated}}
+		p.events[row.Event] = e
 		c.events = append(slices.Clip(c.events), e)
-		touched[city], p.dirty[city] = true, true
+		touched[row.City], p.dirty[row.City] = true, true
 	}
-	b := weather.Bracket{Lo: int(engine.Int(row[6])), Hi: int(engine.Int(row[7])), OpenLow: row[6] == nil, OpenHigh: row[7] == nil, Unit: e.Rules.Unit}
-	id := int32(engine.Int(row[0]))
-	e.Brackets = append(e.Brackets, serving.DeskBracket{Market: id, Bracket: b})
-	p.markets[id] = &deskMarket{event: e}
-	l.catalog.Touch(id)
+	e.Brackets = append(e.Brackets, serving.DeskBracket{Market: row.Market, Bracket: bracket(row.Lo, row.Hi, e.Rules.Unit)})
+	p.markets[row.Market] = &deskMarket{event: e}
+	l.catalog.Touch(row.Market)
+	return nil
 }
 
 // followDays takes in what was traded on the days of a city's week.

@@ -109,11 +109,14 @@ ORDER BY city, target, metric, source
 -- name: CityMeasured
 -- As the view weather_station_day, which cannot be read of some days alone; and what no
 -- reading within the precision of the reports falls short of, with rollups/weather.Slack.
-SELECT city, station, source, day, max(value), min(value),
-  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value)) END, CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value)) END,
-  count(DISTINCT ts), min(ts), max(ts), greatest(max(ts), max(seen_at)), day >= max(day) OVER (PARTITION BY station, source),
-  max(value - slack), min(value + slack - 1),
-  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value - slack)) END, CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value + slack - 1)) END
+SELECT city, station, source, day, max(value) AS max, min(value) AS min,
+  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value)) END AS whole_max,
+  CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value)) END AS whole_min,
+  count(DISTINCT ts) AS observations, min(ts) AS first_ts, max(ts) AS last_ts, greatest(max(ts), max(seen_at)) AS seen_at,
+  day >= max(day) OVER (PARTITION BY station, source) AS running,
+  max(value - slack) AS bound_max, min(value + slack - 1) AS bound_min,
+  CASE WHEN count(whole) > 0 THEN max(coalesce(whole, value - slack)) END AS whole_bound_max,
+  CASE WHEN count(whole) > 0 THEN min(coalesce(whole, value + slack - 1)) END AS whole_bound_min
 FROM (
   SELECT *, CASE WHEN value % 900 = 0 THEN 450 WHEN value % 500 = 0 THEN 250 WHEN value % 90 = 0 THEN 45 WHEN value % 50 = 0 THEN 25 ELSE 4 END AS slack
   FROM weather_obs
@@ -156,6 +159,6 @@ error AS (
   UNION ALL
   SELECT city, '@consensus', metric, lead_day, (2 * total + n * sign(total)) // (2 * n) - truth FROM mean
 )
-SELECT city, source, metric, lead_day, count(*), SUM(e)::BIGINT, SUM(abs(e))::BIGINT, SUM(e * e)::BIGINT
+SELECT city, source, metric, lead_day, count(*) AS n, SUM(e)::BIGINT AS sum, SUM(abs(e))::BIGINT AS absolute, SUM(e * e)::BIGINT AS square_errors
 FROM error
 GROUP BY city, source, metric, lead_day

@@ -25,10 +25,11 @@ SELECT count(*) FROM n_desk_event
 -- name: DeskListings
 -- The markets of these events, each event's long text once. Numbers of markets depend on
 -- what was imported first, condition ids do not.
-SELECT event, market, coalesce(event_id, ''), coalesce(event_title, ''), coalesce(event_slug, ''), coalesce(series_slug, ''),
-  coalesce(tags, ''), coalesce(question, ''), coalesce(group_item_title, ''), coalesce(slug, ''), coalesce(resolution_source, ''),
-  coalesce(end_at, 0), coalesce(game_start_at, 0),
-  CASE WHEN row_number() OVER (PARTITION BY event ORDER BY description IS NULL, condition) = 1 THEN coalesce(description, '') ELSE '' END
+SELECT event, market, coalesce(event_id, '') AS event_id, coalesce(event_title, '') AS event_title, coalesce(event_slug, '') AS event_slug,
+  coalesce(series_slug, '') AS series_slug, coalesce(tags, '') AS tags, coalesce(question, '') AS question,
+  coalesce(group_item_title, '') AS group_item_title, coalesce(slug, '') AS slug, coalesce(resolution_source, '') AS resolution_source,
+  coalesce(end_at, 0) AS end_at, coalesce(game_start_at, 0) AS game_start_at,
+  CASE WHEN row_number() OVER (PARTITION BY event ORDER BY description IS NULL, condition) = 1 THEN coalesce(description, '') ELSE '' END AS description
 FROM (SELECT *, coalesce(event_slug, event_id) AS event FROM markets WHERE coalesce(event_slug, event_id) IN (SELECT event FROM n_desk_event)) AS m
 ORDER BY event, condition
 

@@ -21,7 +21,7 @@ SELECT count(*) FROM n_market
 
 -- name: LoadMarkets
 SELECT market, condition, question, slug, event_id, event_slug, event_title, series_slug, category,
-  tags, outcomes, prices, list_transform(payouts, lambda p: p::VARCHAR)::VARCHAR,
+  tags, outcomes, prices, list_transform(payouts, lambda p: p::VARCHAR)::VARCHAR AS payouts,
   neg_risk, active, closed, accepting_orders, best_bid, best_ask, last_price, liquidity, reported_volume,
   created_at, start_at, end_at, closed_at, resolved_at, updated_at, resolved_at_source
 FROM markets
