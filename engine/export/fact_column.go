@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pmx/data"
 )
@@ -13,12 +14,29 @@ import (
 // days: elsewhere they are text. Text of others is made harmless in CSV alone.
 type factForm data.Format
 
-// text is a column of words.
-func (f factForm) text(col string) string {
+// line is a column of words that are on one line in CSV: files of fills and of the
+// weather are read back line by line.
+func (f factForm) line(col string) string {
 	if f == factForm(data.CSV) {
-		return escapeFormula(col)
+		return escapeCell(col, "contains(@text, chr(10)) OR contains(@text, chr(13))")
 	}
 	return col
+}
+
+// text is a column of words that may go on over lines, such as a description. A carriage
+// return is escaped: readers of CSV take it off from the end of a line.
+func (f factForm) text(col string) string {
+	if f == factForm(data.CSV) {
+		return escapeCell(col, "contains(@text, chr(13))")
+	}
+	return col
+}
+
+// escapeCell is data.EscapeCell in SQL; lineEnds tells of which texts it escapes them.
+func escapeCell(col, lineEnds string) string {
+	return strings.NewReplacer("@lineEnds", strings.ReplaceAll(lineEnds, "@text", col), "@mark", "'"+strings.ReplaceAll(data.LineMark, "'", "''")+"'",
+		"@formula", escapeFormula(col), "@text", col).Replace(`CASE WHEN @lineEnds OR prefix(@text, @mark) ` +
+		`THEN @mark || replace(replace(replace(@text, '\', '\b'), chr(10), '\n'), chr(13), '\r') ELSE @formula END`)
 }
 
 // amount is a column of millionths.
@@ -106,7 +124,7 @@ func factsQuery(dataset string, format data.Format) string {
 }
 
 func fillColumns(f factForm, r replacements) {
-	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.text("n.name"), f.text("t.named.label")
+	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.line("n.name"), f.line("t.named.label")
 	for _, c := range []string{"shares", "usd", "fee"} {
 		r[c] = f.amount("f." + c)
 	}
@@ -152,7 +170,7 @@ func weatherColumns(f factForm, r replacements, unit string) {
 		r[c] = f.moment("w." + c)
 	}
 	for _, c := range []string{"source", "station", "period"} {
-		r[c] = f.text("w." + c)
+		r[c] = f.line("w." + c)
 	}
 	r["date_target"], r["date_day"] = f.day("w.target"), f.day("w.day")
 }

@@ -2,6 +2,8 @@ package export_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,5 +171,44 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 	text, err := os.ReadFile(paths[1])
 	if err != nil || !strings.Contains(string(text), "'＝1+1") || !strings.Contains(string(text), "''@x") {
 		t.Errorf("%s %v", text, err)
+	}
+}
+
+// Names, labels and sources with line ends, backslashes and marks come back from CSV as
+// they were, and every row of fills and of the weather is one line.
+func TestLineEndsInFactsSurviveCSV(t *testing.T) {
+	k := open(t, 1)
+	odd := []string{"a\nb", "a\r\nb\r", "\n", `a\nb`, `'\x`, "'\\\nb\\", "=1\n+2", "plain, \"quoted\"", "\\\\\n\\b\\r"}
+	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	fills, weather, markets := "", "", ""
+	for i, text := range odd {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fills += fmt.Sprintf(`{"ts":"2026-03-01T10:00:00Z","address":"0x%040d","token_id":"%d","side":"BUY","shares":"1","usd":"0.5","username":%s,"outcome_label":%s}`, i+1, i+71, quoted, quoted) + "\n"
+		weather += fmt.Sprintf(`{"city":"nyc","day":"2026-01-%02d","metric":"tmax","kind":"station","source":%s,"station":"KLGA","value":"20","unit":"C"}`, i+1, quoted) + "\n"
+		markets += fmt.Sprintf(`{"condition_id":"%s%x","question":"Q?","description":%s,"outcomes":[],"token_ids":[]}`, condition[:65], i, quoted) + "\n"
+	}
+	mustImport(t, k, write(t, "f.ndjson", fills), write(t, "a.ndjson", weather), write(t, "m.ndjson", markets))
+	paths := exportFacts(t, k, data.CSV)
+	var full []string
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := readCSV(t, path)
+		if len(rows) > 0 {
+			full = append(full, path)
+		}
+		if lines := strings.Count(string(text), "\n"); i != 1 && lines != len(rows)+1 { // descriptions may go on over lines
+			t.Errorf("%s has %d rows on %d lines", path, len(rows), lines)
+		}
+	}
+	b := open(t, 1)
+	mustImport(t, b, full...)
+	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" || len(full) < 3 {
+		t.Errorf("%d files (-want +got):\n%s", len(full), diff)
 	}
 }

@@ -188,14 +188,15 @@ func (t Table) Micros(names ...string) string {
 	return Time(t.Col())
 }
 
-// Unescaped is data.UnescapeFormula in SQL.
+// Unescaped is data.UnescapeCell in SQL.
 func Unescaped(c string) string {
 	starts := make([]string, 0, len(data.FormulaStarts))
 	for _, r := range data.FormulaStarts {
 		starts = append(starts, fmt.Sprintf("chr(%d)", r))
 	}
-	return fmt.Sprintf("CASE WHEN prefix(%[1]s, chr(39)) AND left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN substr(%[1]s, 2) ELSE %[1]s END",
-		c, strings.Join(starts, ", "))
+	return fmt.Sprintf("CASE WHEN prefix(%[1]s, %[3]s) THEN replace(replace(replace(substr(%[1]s, 3), '\\n', chr(10)), '\\r', chr(13)), '\\b', '\\') "+
+		"WHEN prefix(%[1]s, chr(39)) AND left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN substr(%[1]s, 2) ELSE %[1]s END",
+		c, strings.Join(starts, ", "), Quote(data.LineMark))
 }
 
 // Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any

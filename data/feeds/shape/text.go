@@ -40,8 +40,8 @@ func (t Text) Trim() string {
 	return s
 }
 
-// Unescaped gives the text of which data.EscapeFormula made a cell of CSV.
-func (t Text) Unescaped() Text { return Text(data.UnescapeFormula(string(t))) }
+// Unescaped gives the text of which data.EscapeCell made a cell of CSV.
+func (t Text) Unescaped() Text { return Text(data.UnescapeCell(string(t))) }
 
 // Hash gives a hash that may be absent: the zero one where it is, and a *RowError
 // where it is there and cannot be read.
