@@ -214,3 +214,25 @@ func TestTheOrderOfConflictingListsDoesNotMatter(t *testing.T) {
 		}
 	}
 }
+
+// TestATimeWithoutAVersionGetsNone: in one file with payouts of a later version, or in
+// another one.
+func TestATimeWithoutAVersionGetsNone(t *testing.T) {
+	v := open(t)
+	const version = "2026-01-01T00:00:00Z"
+	rows := []string{saysAt(no, "map", version, ""), saysAt(yes, "map", "", "2026-03-01T00:00:00Z"), saysAt(yes, "chain", version, "2026-03-02T00:00:00Z")}
+	var want []string
+	for _, files := range [][]string{{rows[0], rows[1], rows[2]}, {rows[0] + rows[1], rows[2]}, {rows[2], rows[1] + rows[0]}} {
+		v.empty()
+		for _, rows := range files {
+			v.list(ingest.Options{}, rows)
+		}
+		got := v.facts()["markets"]
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q:\n%s", files, diff)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 		return fmt.Sprintf(`[{"id":"1","conditionId":"%s","question":"Q?","outcomes":"%s","updatedAt":"2026-01-%02dT00:00:00Z"}]`, hashTwo, outcomes, day)
 	}
 	const two, three = `[\"a\",\"b\"]`, `[\"a\",\"b\",\"c\"]`
-	for nth := range testfiles.Cases(8, 200) {
+	for nth := range testfiles.Cases(5, 100) {
 		steps := []string{market(3, pick(two, three))}
 		if nth%3 == 0 {
 			steps = append(steps, market(4, pick(two, three)))
@@ -80,7 +80,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 				pick("", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z")))
 		}
 		var want []string
-		for try := range 4 {
+		for try := range 3 {
 			v.empty()
 			rows := ""
 			flush := func() {

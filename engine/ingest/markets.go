@@ -177,6 +177,9 @@ func betterResolution(old, next *data.Resolution) *data.Resolution {
 		at = *next
 	}
 	payouts.ResolvedAt, payouts.AtSource, payouts.AtVersion = at.ResolvedAt, at.TimeBy(), atVersion(&at)
+	if payouts.AtVersion.IsZero() && !effective(&payouts).IsZero() {
+		payouts.AtVersion = noVersion
+	}
 	return &payouts
 }
 
@@ -186,10 +189,16 @@ func timeOrder(a, b *data.Resolution) int {
 	return cmp.Or(cmp.Compare(a.TimeBy(), b.TimeBy()), atVersion(a).Compare(atVersion(b)), b.ResolvedAt.Compare(a.ResolvedAt))
 }
 
+// noVersion is the AtVersion of a time whose record had none, beside payouts that have one.
+var noVersion = time.Unix(0, 0)
+
 // atVersion is the version of the record that gave the time of r.
 func atVersion(r *data.Resolution) time.Time {
-	if r.AtVersion.IsZero() {
+	switch {
+	case r.AtVersion.IsZero():
 		return effective(r)
+	case r.AtVersion.Equal(noVersion):
+		return time.Time{}
 	}
 	return r.AtVersion
 }
