@@ -53,7 +53,8 @@ var layers = []struct {
 	{"engine", []string{"engine/...", "data/..."}},
 	{"rollups/query", []string{"engine", "data/...", "rollups/serving", "rollups/weather"}},
 	{"data", []string{"data/..."}},
-	{"data/feeds", []string{"data", "data/reference", "data/feeds/..."}},
+	{"data/chain", []string{"data"}},
+	{"data/feeds", []string{"data", "data/chain", "data/reference", "data/feeds/..."}},
 	{"data/reference", []string{"data"}},
 	{"data/sample", []string{"data", "data/reference"}},
 	{"data/testfiles", nil},
@@ -71,7 +72,7 @@ var everywhere = []string{"engine/guard"}
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"engine/guard", "data", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
+var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
 	"rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
 
 const module = "pmx"

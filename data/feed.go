@@ -104,6 +104,8 @@ type Sink interface {
 	Actual(line int64, a Actual) error
 	Observation(line int64, o Observation) error
 	Normal(line int64, n Normal) error
+	// Note counts what is odd about rows that are kept all the same, by a short stable reason.
+	Note(reason string)
 	// Reject keeps a row that cannot be used: a short stable reason ("bad_address")
 	// and a sentence, and the raw row.
 	Reject(line int64, reason, detail, raw string) error
@@ -143,6 +145,7 @@ type Part int
 // The parts of a file.
 const (
 	PartRecord Part = iota // one record, which has several lines where a quoted cell holds line ends
+	PartLater              // one record of which rows are given later
 	PartHeader             // the names of the columns
 	PartBlank              // lines without anything
 	PartRemark             // titles and remarks above the header, a legend below the rows

@@ -33,7 +33,8 @@ const NoIndex = -1
 type Fill struct {
 	Tx       Hash  // zero where the feed has none
 	LogIndex int32 // NoIndex where the feed has none
-	TS       int64 // unix µs, UTC
+	TS       int64 // unix µs, UTC; 0: the time of Block
+	Block    int64 // 0 where the feed has none
 	Wallet   Address
 	Role     Role
 	TokenID  string // uint256 in decimal without leading zeros

@@ -146,6 +146,10 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("already there", r.AlreadyThere, "")
 	row("identical", r.Identical, "rows that repeat another of this file")
 	row("superseded", r.Superseded, "another word on the same thing and time comes later")
+	row("payouts", r.PayoutRows, "rows among the fills; what they change is below")
+	for _, reason := range slices.Sorted(maps.Keys(r.Notes)) {
+		row("note", r.Notes[reason], reason)
+	}
 	row("waiting", r.Waiting, "until their market is imported")
 	row("released", r.Released, "had waited for these markets")
 	unmapped := "inserted, their market is not known yet"

@@ -21,6 +21,7 @@ import (
 	"pmx/data/feeds/nws"
 	"pmx/data/feeds/openmeteo"
 	"pmx/data/feeds/polydata"
+	"pmx/data/feeds/polygon"
 	"pmx/data/feeds/polymarket"
 	"pmx/data/feeds/subgraph"
 	"pmx/data/feeds/wallet"
@@ -29,7 +30,7 @@ import (
 // All gives every feed, in the order help texts list them.
 func All() []data.Feed {
 	return slices.Concat(canonical.Feeds(), polymarket.Feeds(), polydata.Feeds(), subgraph.Feeds(), jonbecker.Feeds(),
-		fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds(),
+		polygon.Feeds(), fpmm.Feeds(), lists.Feeds(), wallet.Feeds(), openmeteo.Feeds(),
 		nws.Feeds(), metar.Feeds(), iem.Feeds(), ghcn.Feeds(), hko.Feeds(), ncei.Feeds())
 }
 

@@ -36,6 +36,8 @@ type collect struct {
 	tokens      []data.TokenRef
 	blocks      []data.Block
 	rejects     []rejected
+	passed      map[data.Passed]int
+	notes       map[string]int
 	lines       []int64
 
 	forecasts    []data.Forecast
@@ -84,7 +86,20 @@ func (c *collect) Reject(line int64, reason, detail, _ string) error {
 	return nil
 }
 
-func (c *collect) Pass(int64, data.Passed) error { return nil }
+func (c *collect) Pass(_ int64, why data.Passed) error {
+	if c.passed == nil {
+		c.passed = map[data.Passed]int{}
+	}
+	c.passed[why]++
+	return nil
+}
+
+func (c *collect) Note(reason string) {
+	if c.notes == nil {
+		c.notes = map[string]int{}
+	}
+	c.notes[reason]++
+}
 
 func (c *collect) Lines(data.Part, int64) error { return nil }
 

@@ -39,8 +39,8 @@ func TestCategoryOfASlugsBeginning(t *testing.T) {
 }
 
 func TestVenueWallets(t *testing.T) {
-	if n := len(Exchanges()); n != 4 {
-		t.Errorf("%d exchanges, want both generations of two", n)
+	if n := len(Exchanges()); n != 5 {
+		t.Errorf("%d exchanges, want both generations of two and the third", n)
 	}
 	for _, w := range VenueWallets() {
 		if IsExchange(w.Address) != (w.Kind == "exchange") {

@@ -23,7 +23,7 @@ var venueCSV string
 
 var venueTable = sync.OnceValues(func() ([]VenueWallet, error) { return parseVenue(venueCSV) })
 
-// VenueWallets gives the venue's own addresses on Polygon: both generations of
+// VenueWallets gives the venue's own addresses on Polygon: all generations of
 // its exchanges, the NegRisk adapter, the token contract and the collateral
 // (ctf-exchange and neg-risk-ctf-adapter deployments). The slice is the caller's
 // own.

@@ -9,7 +9,8 @@ import (
 )
 
 // Receipt is what became of one file. Every row read is counted once among the
-// inserted, already there, identical, superseded, waiting, passed and rejected. The place of the
+// inserted, already there, identical, superseded, waiting, passed and rejected, and the rows of
+// payouts in a file of fills. The place of the
 // inserted is taken by the forecasts, actuals, observations and normals for rows of the
 // weather, by the new and changed markets for rows of markets and payouts, by the tokens
 // mapped for mappings, and by the blocks for times of blocks.
@@ -32,6 +33,10 @@ type Receipt struct {
 	Lines        Lines                 `json:"lines"`
 	RejectedFile string                `json:"rejected_file,omitempty"`
 	Unmapped     int64                 `json:"unmapped"` // inserted fills whose token has no market yet
+
+	// Notes counts what is odd about rows that are kept all the same, by reason.
+	Notes      map[string]int64 `json:"notes,omitempty"`
+	PayoutRows int64            `json:"payout_rows,omitempty"` // rows of payouts in a file of fills
 
 	MarketsNew     int64 `json:"markets_new"`
 	MarketsChanged int64 `json:"markets_changed"`
@@ -92,7 +97,7 @@ type Lines struct {
 // add counts n lines.
 func (l *Lines) add(part data.Part, n int64) {
 	switch part {
-	case data.PartRecord:
+	case data.PartRecord, data.PartLater:
 		l.Records++
 		l.Continued += n - 1
 	case data.PartHeader:

@@ -33,7 +33,7 @@ func parts(t testing.TB, r ingest.Receipt) int64 {
 	}
 	switch f.Kind {
 	case data.KindFills:
-		return sum + r.Inserted
+		return sum + r.Inserted + r.PayoutRows
 	case data.KindWeather:
 		return sum + r.Forecasts + r.Actuals + r.Observations + r.Normals
 	case data.KindReference: // mappings make markets too, which no row is about

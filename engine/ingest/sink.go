@@ -222,17 +222,23 @@ func (s *sink) countRow() {
 // Fill stages a fill.
 func (s *sink) Fill(line int64, f data.Fill) error {
 	s.countRow()
-	var tx, logIndex, condition, outcome driver.Value
+	var tx, logIndex, block, ts, condition, outcome driver.Value
 	if !f.Tx.IsZero() {
 		tx = append([]byte(nil), f.Tx[:]...)
 	}
 	if f.LogIndex != data.NoIndex {
 		logIndex = f.LogIndex
 	}
+	if f.Block > 0 {
+		block = f.Block
+	}
+	if f.TS != 0 || block == nil {
+		ts = f.TS
+	}
 	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
 		condition, outcome = append([]byte(nil), f.Condition[:]...), int8(f.Outcome)
 	}
-	return s.fills.add(len(f.Name), line, tx, logIndex, nil, f.TS, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
+	return s.fills.add(len(f.Name), line, tx, logIndex, block, ts, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
 		condition, outcome, int8(f.Side), int64(f.Shares), int64(f.USD), int64(f.Fee), orNull(f.Name), nil)
 }
 
@@ -245,7 +251,12 @@ func (s *sink) Market(line int64, m data.Market) error {
 
 // Resolution stages a payout.
 func (s *sink) Resolution(line int64, r data.Resolution) error {
-	s.countDescribed(&s.j.described.markets)
+	if s.j.src.hasFills() {
+		s.j.receipt.PayoutRows++
+		s.countRow()
+	} else {
+		s.countDescribed(&s.j.described.markets)
+	}
 	return s.markets.add(line, data.Market{Condition: r.Condition, Stub: true, Resolution: &r})
 }
 
@@ -276,6 +287,14 @@ func (s *sink) Block(_ int64, b data.Block) error {
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 
+// Note counts what is odd about rows that are kept.
+func (s *sink) Note(reason string) {
+	if s.j.receipt.Notes == nil {
+		s.j.receipt.Notes = map[string]int64{}
+	}
+	s.j.receipt.Notes[reason]++
+}
+
 // Reject keeps a row that the feed cannot read.
 func (s *sink) Reject(line int64, reason, detail, raw string) error {
 	s.countRow()
@@ -292,10 +311,10 @@ func (s *sink) Pass(_ int64, why data.Passed) error {
 // Lines counts lines of the file, and a record that gave nothing.
 func (s *sink) Lines(part data.Part, n int64) error {
 	s.j.receipt.Lines.add(part, n)
-	if part != data.PartRecord {
+	if part != data.PartRecord && part != data.PartLater {
 		return nil
 	}
-	if !s.counted {
+	if !s.counted && part == data.PartRecord {
 		s.countRow()
 		s.j.receipt.pass(data.PassedEmpty)
 	}

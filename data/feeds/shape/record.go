@@ -28,6 +28,9 @@ type Reading struct {
 	// object that has one of them is a page, any other is a record itself.
 	Lists []string
 	Sink  data.Sink
+	// NoList is called where something else than a list stands under one of Lists, and an
+	// object that has none of them; nil: it is no record.
+	NoList func(line int64) error
 	// LineEnds is set for CSV files whose cells may hold line ends, such as descriptions.
 	LineEnds bool
 	// Above is how many lines of the file were read before the header.
@@ -61,9 +64,16 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 		return eachParquet(src, r, rd.Sink, checked)
 	case data.NDJSON:
 		return rd.eachLine(r, checked)
-	default:
-		return rd.eachJSON(r, counted)
 	}
+	if odd := rd.NoList; odd != nil {
+		rd.NoList = func(line int64) error {
+			if err := odd(line); err != nil {
+				return err
+			}
+			return rd.Sink.Lines(data.PartRecord, 1)
+		}
+	}
+	return rd.eachJSON(r, counted)
 }
 
 func (rd Reading) eachCSV(ctx context.Context, r io.Reader, fn Record) error {
@@ -162,7 +172,7 @@ func (rd Reading) eachLine(r io.Reader, fn Record) error {
 		case bad != nil:
 			err = Reject(rd.Sink, line, text, bad)
 		case rd.mayWrap(text):
-			err = rd.eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
+			err = rd.onLine(line).eachJSON(bytes.NewReader(text), func(_ int64, raw json.RawMessage) error { return fn(line, raw) })
 		default:
 			err = fn(line, text)
 		}
@@ -175,6 +185,14 @@ func (rd Reading) eachLine(r io.Reader, fn Record) error {
 		return err
 	}
 	return rd.Sink.Lines(data.PartBlank, blank)
+}
+
+// onLine is rd of the JSON of one line.
+func (rd Reading) onLine(line int64) Reading {
+	if odd := rd.NoList; odd != nil {
+		rd.NoList = func(int64) error { return odd(line) }
+	}
+	return rd
 }
 
 // EachLine walks the lines of NDJSON that are not blank, and numbers them from 1; line is
@@ -281,7 +299,7 @@ func (rd Reading) mayWrap(text []byte) bool {
 
 func (rd Reading) eachJSON(r io.Reader, fn Record) error {
 	g := &lengthLimit{r: SkipBOM(r), left: MaxRecord}
-	w := &recordReader{dec: json.NewDecoder(g), lists: rd.Lists, fn: fn, limit: g}
+	w := &recordReader{dec: json.NewDecoder(g), lists: rd.Lists, fn: fn, noList: rd.NoList, limit: g}
 	for {
 		tok, err := w.dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -314,11 +332,12 @@ func (e *fnError) Error() string { return e.err.Error() }
 
 // recordReader streams records out of arrays and page objects without holding a page.
 type recordReader struct {
-	dec   *json.Decoder
-	lists []string
-	fn    Record
-	n     int64
-	limit *lengthLimit
+	dec    *json.Decoder
+	lists  []string
+	fn     Record
+	noList func(int64) error
+	n      int64
+	limit  *lengthLimit
 }
 
 // lengthLimit ends the reading of a record that is too long, so that a quote nobody
@@ -352,7 +371,7 @@ func (w *recordReader) value(tok json.Token, top bool) error {
 	delim, ok := tok.(json.Delim)
 	if !ok {
 		if !top {
-			return nil // a null where a list may stand
+			return w.odd() // a null where a list may stand
 		}
 		return errors.New("a bare value where a record should be")
 	}
@@ -415,10 +434,25 @@ func (w *recordReader) object(whole bool) error {
 	if _, err := w.dec.Token(); err != nil {
 		return err
 	}
-	if page || !whole {
+	switch {
+	case page:
 		return nil
+	case !whole:
+		return w.odd()
 	}
 	return w.emit(append(obj, '}'))
+}
+
+// odd counts what stands in the place of a list, where somebody wants to know.
+func (w *recordReader) odd() error {
+	if w.noList == nil {
+		return nil
+	}
+	w.n++
+	if err := w.noList(w.n); err != nil {
+		return &fnError{err}
+	}
+	return nil
 }
 
 // SkipBOM gives r without a leading UTF-8 byte-order mark.

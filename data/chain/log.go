@@ -1,0 +1,313 @@
+package chain
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"strconv"
+
+	"pmx/data"
+)
+
+// Log is a log as a node answers it.
+type Log struct {
+	Address   data.Address
+	Block     int64
+	BlockHash data.Hash // zero where the node does not say
+	Time      int64     // of its block, unix seconds; 0 where the node does not say
+	Tx        data.Hash
+	Index     int32
+	Removed   bool // a reorganisation took the log back
+
+	topics  [4]data.Hash
+	count   int    // of topics
+	data    []byte // hex digits, part of what was read
+	has     field
+	unread  field // fields that are there and cannot be read
+	noWords bool  // data is not 0x and whole bytes
+}
+
+// field is a set of fields of a log.
+type field uint16
+
+const (
+	hasAddress field = 1 << iota
+	hasTopics
+	hasData
+	hasBlock
+	hasBlockHash
+	hasTime
+	hasTx
+	hasIndex
+	hasRemoved
+)
+
+// parse reads the JSON object of a log. Fields that it does not know are passed over;
+// what it needs of the others is for event to say. False where text is no object, or
+// a key of it is there twice.
+func (l *Log) parse(text []byte) bool {
+	*l = Log{}
+	i := skipSpace(text, 0)
+	if i >= len(text) || text[i] != '{' {
+		return false
+	}
+	i = skipSpace(text, i+1)
+	if i < len(text) && text[i] == '}' {
+		return skipSpace(text, i+1) == len(text)
+	}
+	for {
+		start := i
+		end, ok := skipValue(text, start)
+		if !ok || text[start] != '"' {
+			return false
+		}
+		i = skipSpace(text, end)
+		if i >= len(text) || text[i] != ':' {
+			return false
+		}
+		at := skipSpace(text, i+1)
+		if i, ok = skipValue(text, at); !ok || !l.member(text[start+1:end-1], text[at:i]) {
+			return false
+		}
+		i = skipSpace(text, i)
+		switch {
+		case i >= len(text):
+			return false
+		case text[i] == '}':
+			return skipSpace(text, i+1) == len(text)
+		case text[i] != ',':
+			return false
+		}
+		i = skipSpace(text, i+1)
+	}
+}
+
+// member takes a member of the object; false where it was there before.
+func (l *Log) member(key, value []byte) bool {
+	var f field
+	ok := true
+	switch string(key) {
+	case "address":
+		f, ok = hasAddress, fixed(l.Address[:], value)
+	case "topics":
+		f, ok = hasTopics, l.readTopics(value)
+	case "data":
+		f = hasData
+		l.data, ok = digits(value)
+		l.noWords = !ok || len(l.data)%2 != 0
+	case "blockNumber":
+		f = hasBlock
+		l.Block, ok = quantity(value)
+	case "blockHash":
+		f, ok = hasBlockHash, fixed(l.BlockHash[:], value)
+	case "blockTimestamp", "timeStamp": // the second is what an explorer writes
+		f = hasTime
+		l.Time, ok = quantity(value)
+	case "transactionHash":
+		f, ok = hasTx, fixed(l.Tx[:], value)
+	case "logIndex":
+		f = hasIndex
+		n, read := quantity(value)
+		l.Index, ok = int32(min(n, math.MaxInt32)), read && n <= math.MaxInt32
+	case "removed":
+		f = hasRemoved
+		l.Removed = string(value) == "true"
+		ok = l.Removed || string(value) == "false"
+	default:
+		return true
+	}
+	if l.has&f != 0 || l.unread&f != 0 {
+		return false
+	}
+	switch {
+	case ok:
+		l.has |= f
+	case string(value) != "null":
+		l.unread |= f
+	}
+	return true
+}
+
+func (l *Log) readTopics(value []byte) bool {
+	if value[0] != '[' {
+		return false
+	}
+	for i := skipSpace(value, 1); value[i] != ']'; {
+		end, ok := skipValue(value, i)
+		if !ok || l.count == len(l.topics) || !fixed(l.topics[l.count][:], value[i:end]) {
+			return false
+		}
+		l.count++
+		if i = skipSpace(value, end); value[i] == ',' {
+			i = skipSpace(value, i+1)
+		}
+	}
+	return true
+}
+
+// digits gives the hex digits of a string of 0x and digits.
+func digits(value []byte) ([]byte, bool) {
+	n := len(value)
+	if n < 4 || value[0] != '"' || value[1] != '0' || value[2] != 'x' && value[2] != 'X' {
+		return nil, false
+	}
+	return value[3 : n-1], true
+}
+
+// fixed reads a string of 0x and as many bytes as dst has.
+func fixed(dst, value []byte) bool {
+	d, ok := digits(value)
+	if !ok || len(d) != 2*len(dst) {
+		return false
+	}
+	_, err := hex.Decode(dst, d)
+	return err == nil
+}
+
+// quantity reads a number that is written as 0x and hex digits or as digits without
+// quotes. 0x alone is zero, as an explorer writes it.
+func quantity(value []byte) (int64, bool) {
+	d, ok := digits(value)
+	base := int64(16)
+	if !ok {
+		d, base = value, 10
+		if len(value) == 0 || len(value) > 18 {
+			return 0, false
+		}
+	}
+	n := int64(0)
+	for _, c := range d {
+		v := int64(nibble(c))
+		if v >= base || n > (math.MaxInt64-v)/base {
+			return 0, false
+		}
+		n = n*base + v
+	}
+	return n, true
+}
+
+func nibble(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipValue gives where the JSON value at i ends; false where it does not.
+func skipValue(b []byte, i int) (end int, ok bool) {
+	if i >= len(b) {
+		return 0, false
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i+1)
+	case '{', '[':
+		return skipNested(b, i+1)
+	}
+	for end = i; end < len(b) && b[end] > ' ' && b[end] != ',' && b[end] != '}' && b[end] != ']' && b[end] != ':'; end++ {
+	}
+	return end, end > i
+}
+
+// skipString gives where the string ends whose quote is before i.
+func skipString(b []byte, i int) (end int, ok bool) {
+	for from := i; ; {
+		n := bytes.IndexByte(b[from:], '"')
+		if n < 0 {
+			return 0, false
+		}
+		from += n + 1
+		back := from - 2
+		for back >= i && b[back] == '\\' {
+			back--
+		}
+		if (from-2-back)%2 == 0 {
+			return from, true
+		}
+	}
+}
+
+// skipNested gives where the object or array ends whose bracket is before i.
+func skipNested(b []byte, i int) (end int, ok bool) {
+	for depth := 1; i < len(b); {
+		switch b[i] {
+		case '"':
+			if i, ok = skipString(b, i+1); !ok {
+				return 0, false
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		}
+		i++
+	}
+	return 0, false
+}
+
+// Members calls fn with every element of the list that stands under key in the JSON object
+// text. there tells whether the object has the key, list whether a list stands there.
+func Members(text []byte, key string, fn func(element []byte) error) (there, list bool, err error) {
+	i := skipSpace(text, 0)
+	if i >= len(text) || text[i] != '{' {
+		return false, false, nil
+	}
+	quoted := strconv.Quote(key)
+	for i = skipSpace(text, i+1); i < len(text) && text[i] == '"'; i = skipSpace(text, i+1) {
+		end, ok := skipValue(text, i)
+		if !ok {
+			break
+		}
+		name := text[i:end]
+		if i = skipSpace(text, end); i >= len(text) || text[i] != ':' {
+			break
+		}
+		at := skipSpace(text, i+1)
+		if end, ok = skipValue(text, at); !ok {
+			break
+		}
+		if string(name) == quoted {
+			list, err := elements(text[at:end], fn)
+			return true, list, err
+		}
+		if i = skipSpace(text, end); i >= len(text) || text[i] != ',' {
+			break
+		}
+	}
+	return false, false, nil
+}
+
+// elements calls fn with every element of an array; false where text is none.
+func elements(text []byte, fn func(element []byte) error) (list bool, err error) {
+	if text[0] != '[' {
+		return false, nil
+	}
+	for i := skipSpace(text, 1); i < len(text) && text[i] != ']'; {
+		end, ok := skipValue(text, i)
+		if !ok {
+			return false, nil
+		}
+		if err := fn(text[i:end]); err != nil {
+			return true, err
+		}
+		if i = skipSpace(text, end); i < len(text) && text[i] == ',' {
+			i = skipSpace(text, i+1)
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,131 @@
+package chain
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"pmx/data"
+)
+
+// The modules of protocol V2, which are the first byte of their ids.
+const (
+	binaryModule byte = 1
+	negRisk      byte = 2
+	combos       byte = 3
+)
+
+// An id of protocol V2 has these bytes: module 1, hash 16, number of conditions 2,
+// reserved 8, chain 2, condition 2, outcome 1. With outcome 0 it is the condition's, with
+// condition 0 too the event's.
+const (
+	atConditions = 17
+	atReserved   = 19
+	atCondition  = 29
+	atOutcome    = 31
+)
+
+// position reads the condition of a token that is a position of protocol V2.
+func (f *Fill) position() {
+	switch module := f.Token[0]; {
+	case module == combos: // it has several conditions, which its id does not name
+		f.Odd = "combo"
+	case module != binaryModule && module != negRisk:
+		f.Odd = "unknown_module"
+	case f.Token[atOutcome] > 1 || !reservedIsZero(f.Token):
+		f.Odd = "odd_position"
+	default:
+		f.Condition, f.Outcome = f.Token, int(f.Token[atOutcome])
+		f.Condition[atOutcome] = 0
+	}
+}
+
+func reservedIsZero(id data.Hash) bool {
+	return [8]byte(id[atReserved:atReserved+8]) == [8]byte{}
+}
+
+// conditionOf tells whether an id is that of a condition of the module.
+func (c *Contract) conditionOf(id data.Hash) bool {
+	return id[0] == c.Module && id[atOutcome] == 0 && reservedIsZero(id)
+}
+
+// resolution reads ConditionResolution: the number of outcomes, and a list of as many
+// numerators, whose sum is the denominator.
+func (d *Decoder) resolution(words []data.Hash) error {
+	if d.event.Log.count != 4 || len(words) < 3 {
+		return BadWords
+	}
+	outcomes, ok := amount(words[0])
+	offset, okOffset := amount(words[1])
+	length, okLength := amount(words[2])
+	if !ok || !okOffset || !okLength || offset != 64 || length != outcomes || int(length) != len(words)-3 {
+		return BadWords
+	}
+	return d.pays(d.event.Log.topics[1], words[3:], 0)
+}
+
+// resolved reads ConditionResolved: a list of two payouts in millionths.
+func (d *Decoder) resolved(c *Contract, words []data.Hash) error {
+	if d.event.Log.count != 2 || len(words) != 4 {
+		return BadWords
+	}
+	offset, okOffset := amount(words[0])
+	length, okLength := amount(words[1])
+	if !okOffset || !okLength || offset != 32 || length != 2 {
+		return BadWords
+	}
+	condition := d.event.Log.topics[1]
+	if !c.conditionOf(condition) {
+		return BadCondition
+	}
+	return d.pays(condition, words[2:], data.One)
+}
+
+// synthetic reads SyntheticConditionDerivableAsYes: the condition "other" of an event, of
+// which no named condition came true, pays yes.
+func (d *Decoder) synthetic(c *Contract, words []data.Hash) error {
+	l := &d.event.Log
+	if l.count != 3 || len(words) != 0 {
+		return BadWords
+	}
+	event, condition := l.topics[1], l.topics[2]
+	own := condition
+	own[atCondition], own[atCondition+1] = 0, 0
+	if !c.conditionOf(condition) || own != event ||
+		binary.BigEndian.Uint16(condition[atCondition:]) != binary.BigEndian.Uint16(condition[atConditions:]) {
+		return BadCondition
+	}
+	d.payouts[0], d.payouts[1] = data.One, 0
+	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:2]}
+	return nil
+}
+
+// pays reads the payouts of a condition. Their sum must be sum, where that is not 0.
+func (d *Decoder) pays(condition data.Hash, numerators []data.Hash, sum data.Micro) error {
+	if condition.IsZero() {
+		return BadCondition
+	}
+	if len(numerators) < 2 {
+		return BadPayout
+	}
+	total := uint64(0)
+	for i, w := range numerators {
+		n, ok := amount(w)
+		if total += uint64(n); !ok || total>>63 != 0 {
+			return BadPayout
+		}
+		d.payouts[i] = n
+	}
+	if total == 0 || sum != 0 && total != uint64(sum) {
+		return BadPayout
+	}
+	for i := range numerators {
+		hi, lo := bits.Mul64(uint64(d.payouts[i]), uint64(data.One))
+		paid, rest := bits.Div64(hi, lo, total) // a numerator is not above the total, so hi is below it
+		if rest != 0 {
+			return BadPayout // a third is no number of millionths
+		}
+		d.payouts[i] = data.Micro(paid)
+	}
+	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:len(numerators)]}
+	return nil
+}

@@ -1,0 +1,232 @@
+package polygon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"pmx/data"
+	"pmx/data/chain"
+)
+
+// mostLogs is how many logs of a block are looked at together. The limit of work that a
+// block may do does not allow for as many.
+const mostLogs = 1 << 16
+
+// eachBlock hands on what was put aside, block by block.
+func (r *reader) eachBlock(ctx context.Context) error {
+	var logs []entry
+	err := r.entries.Each(func(key, value []byte) error {
+		e, err := take(key, value)
+		if err != nil {
+			return err
+		}
+		if len(logs) > 0 && logs[0].block != e.block {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := r.block(logs); err != nil {
+				return err
+			}
+			logs = logs[:0]
+		}
+		if logs = append(logs, e); len(logs) > mostLogs {
+			return fmt.Errorf("block %d has more than %d logs", e.block, mostLogs)
+		}
+		return nil
+	})
+	if err != nil || len(logs) == 0 {
+		return err
+	}
+	return r.block(logs)
+}
+
+// block hands on the logs of a block, which are in the order of transactions and indexes.
+// A log without a time has that of the others.
+func (r *reader) block(logs []entry) error {
+	at := int64(0)
+	for i := range logs {
+		if t := logs[i].Time; t != 0 && (at == 0 || t < at) {
+			at = t
+		}
+	}
+	for len(logs) > 0 {
+		n := 1
+		for n < len(logs) && logs[n].tx == logs[0].tx {
+			n++
+		}
+		if err := r.transaction(logs[:n], at); err != nil {
+			return err
+		}
+		logs = logs[n:]
+	}
+	return nil
+}
+
+// transaction hands on the logs of a transaction of a block of the given time, 0: unknown.
+func (r *reader) transaction(logs []entry, at int64) error {
+	rows, err := r.standing(logs)
+	if err != nil {
+		return err
+	}
+	r.refund(rows)
+	r.matches(rows)
+	for _, same := range rows {
+		for i := range same {
+			e := &same[i]
+			own := cmp.Or(e.Time, at)
+			if i == 0 {
+				r.note(e, own)
+			}
+			switch e.Kind {
+			case chain.Filled:
+				err = r.fill(e, own)
+			case chain.Refunded:
+				err = r.sink.Pass(e.Line, "fee_refund")
+			default:
+				err = r.payouts(e, own)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// standing gives the logs of each index, without those that a reorganisation took back:
+// what says so, and what it is said of. A log of that index in another block stands.
+func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
+	for len(logs) > 0 {
+		n := 1
+		for n < len(logs) && logs[n].index == logs[0].index {
+			n++
+		}
+		same := logs[:n:n]
+		logs = logs[n:]
+		for i := 0; i < len(same); i++ {
+			if gone := same[i]; gone.Removed {
+				if same, err = r.takenBack(same, gone.BlockHash); err != nil {
+					return nil, err
+				}
+				i = -1
+			}
+		}
+		if len(same) > 0 {
+			rows = append(rows, same)
+		}
+	}
+	return rows, nil
+}
+
+// takenBack gives the logs without those of a block, which may have no name.
+func (r *reader) takenBack(same []entry, block data.Hash) (rest []entry, err error) {
+	for _, e := range same {
+		if e.BlockHash != block && !e.BlockHash.IsZero() && !block.IsZero() {
+			rest = append(rest, e)
+		} else if err := r.sink.Pass(e.Line, "removed"); err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
+
+// refund takes from the fees of fills what a fee module gave back: the refund of the same
+// order and wallet in what the fee was taken in, where the fee is what it gave back and
+// what it says remains. Each refund is of one fill, and rows that repeat a fill have its fee.
+// Since there are fee modules, a fee is the most that the order allows, of which next to
+// nothing may remain: without its refund, which another file may have, it is not known.
+func (r *reader) refund(rows [][]entry) {
+	given := map[data.Hash][]*entry{} // by order
+	for _, same := range rows {
+		if b := &same[0]; b.Kind == chain.Refunded {
+			given[b.Order] = append(given[b.Order], b)
+		}
+	}
+	for _, same := range rows {
+		f := &same[0]
+		if f.Kind != chain.Filled || !f.Refundable || f.Fee == 0 {
+			continue
+		}
+		gross, net := f.Fee, data.Micro(0)
+		list := given[f.Order]
+		i := slices.IndexFunc(list, func(b *entry) bool { return b.refunds(f) })
+		switch {
+		case i >= 0:
+			net = list[i].Fee
+			given[f.Order] = slices.Delete(list, i, i+1)
+		case f.block < r.refunded:
+			continue
+		default:
+			r.sink.Note("fee_without_refund")
+		}
+		for j := range same {
+			if same[j].Kind == chain.Filled && same[j].Order == f.Order && same[j].Fee == gross {
+				same[j].Fee = net
+			}
+		}
+	}
+	for _, list := range given {
+		for range list {
+			r.sink.Note("refund_without_fill")
+		}
+	}
+}
+
+// refunds tells whether the refund b is of the fee of f.
+func (b *entry) refunds(f *entry) bool {
+	in := f.Token
+	if f.Side == data.Sell {
+		in = data.Hash{}
+	}
+	return b.Maker == f.Maker && b.Token == in && b.Shares <= f.Fee && f.Fee-b.Shares == b.Fee
+}
+
+// match is what an exchange has written of a match so far: the makers' rows.
+type match struct {
+	makers int
+	shares data.Micro
+}
+
+// matches counts matches that are not whole: an exchange writes the rows of the makers and
+// then the taker's, which has as many shares, but for a millionth of a share a maker. Of
+// the first exchange the taker's may have more.
+func (r *reader) matches(rows [][]entry) {
+	open := map[data.Address]match{}
+	for _, same := range rows {
+		f := &same[0]
+		if f.Kind != chain.Filled {
+			continue
+		}
+		m := open[f.Emitter]
+		if f.Role != data.Taker {
+			open[f.Emitter] = match{m.makers + 1, m.shares + f.Shares}
+			continue
+		}
+		delete(open, f.Emitter)
+		slack, more := data.Micro(m.makers), m.shares-f.Shares
+		switch {
+		case m.makers == 0:
+			r.sink.Note("taker_without_maker")
+		case more > slack, -more > slack && !f.Refundable:
+			r.sink.Note("match_differs")
+		}
+	}
+	for range open {
+		r.sink.Note("maker_without_taker")
+	}
+}
+
+// note counts what is odd about a log.
+func (r *reader) note(e *entry, at int64) {
+	switch {
+	case e.Kind == chain.Resolved && at == 0:
+		r.sink.Note("undated_payouts")
+	case e.Kind == chain.Filled && e.dollarFeeOfBuy():
+		r.sink.Note("dollar_fee_of_buy")
+	}
+	if e.odd != "" {
+		r.sink.Note(e.odd)
+	}
+}

@@ -1,0 +1,173 @@
+// Package polygon reads logs of the venue's contracts on Polygon as nodes answer them:
+// fills with the fee that is left, positions of protocol V2, and payouts.
+package polygon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"time"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/data/feeds/shape"
+	"pmx/data/feeds/spill"
+)
+
+// Feeds gives the feed of this package.
+func Feeds() []data.Feed {
+	return []data.Feed{{
+		Name:     "polygon-logs",
+		About:    "answers of eth_getLogs of Polygon: one, a batch, an array or NDJSON of logs with address, topics, data, transactionHash, logIndex",
+		Rule:     "a fill is one log of a transaction: its log index tells it from every other",
+		Kind:     data.KindFills,
+		Identity: data.KeepRepeats,
+		Formats:  []data.Format{data.JSON, data.NDJSON},
+		Match:    isLogs,
+		Read:     read,
+	}}
+}
+
+// isLogs knows a log by its keys. The first answer of a batch may be an error, or have no
+// logs: then its first bytes must have some further on.
+func isLogs(h data.Head) bool {
+	for _, p := range []string{"", "result[]."} {
+		if shape.HasKeys(h, p+"address", p+"topics", p+"data", p+"transactionHash") {
+			return true
+		}
+	}
+	return shape.HasKeys(h, "jsonrpc") && bytes.Contains(h.Bytes, []byte(`"topics"`))
+}
+
+// reader takes the logs of a file in the order of the chain, however they lie in it: the
+// refund of a fee is another log than the fill.
+type reader struct {
+	sink    data.Sink
+	decoder *chain.Decoder
+	entries *spill.Sorter
+	key     []byte
+	value   []byte
+	text    []byte // of a token id
+	mapped  shape.RecentSet
+	aside   bool // some of the record that is read was put aside
+	// refunded is the first block of a fee module.
+	refunded int64
+}
+
+// lines is a sink that is told of records of which rows come later.
+type lines struct {
+	data.Sink
+	r *reader
+}
+
+// Lines tells what lines are.
+func (l *lines) Lines(part data.Part, n int64) error {
+	if part == data.PartRecord && l.r.aside {
+		l.r.aside, part = false, data.PartLater
+	}
+	return l.Sink.Lines(part, n)
+}
+
+func read(ctx context.Context, src data.Source, in io.Reader, sink data.Sink) (err error) {
+	contracts := chain.Contracts()
+	r := reader{sink: sink, decoder: chain.NewDecoder(contracts), entries: spill.New(src.Spill, src.Memory), refunded: math.MaxInt64}
+	for _, c := range contracts {
+		if c.Kind == chain.FeeModule {
+			r.refunded = min(r.refunded, c.FromBlock)
+		}
+	}
+	defer func() { err = errors.Join(err, r.entries.Close()) }()
+	rd := shape.Reading{Lists: []string{result}, Sink: &lines{sink, &r}, NoList: r.noLogs}
+	if err := rd.Each(ctx, src, in, func(line int64, raw json.RawMessage) error { return r.record(line, raw) }); err != nil {
+		return err
+	}
+	return r.eachBlock(ctx)
+}
+
+// result is where an answer has its logs.
+const result = "result"
+
+// record reads a log, or an answer that stands in a batch.
+func (r *reader) record(line int64, raw []byte) error {
+	e, err := r.decoder.Decode(raw)
+	if !errors.Is(err, chain.BadLog) {
+		return r.log(line, raw, e, err)
+	}
+	there, list, err := chain.Members(raw, result, func(element []byte) error {
+		e, err := r.decoder.Decode(element)
+		return r.log(line, element, e, err)
+	})
+	if err != nil || list {
+		return err
+	}
+	refused, _, _ := chain.Members(raw, "error", func([]byte) error { return nil })
+	switch {
+	case refused:
+		return shape.Reject(r.sink, line, raw, shape.Known("source_error"))
+	case there:
+		return r.noLogs(line)
+	}
+	return shape.Reject(r.sink, line, raw, shape.Known(string(chain.BadLog)))
+}
+
+// noLogs counts an answer to another question than that for logs.
+func (r *reader) noLogs(line int64) error { return r.sink.Pass(line, "no_logs") }
+
+func (r *reader) log(line int64, raw []byte, e *chain.Event, err error) error {
+	var fault chain.Fault
+	switch {
+	case errors.As(err, &fault):
+		return shape.Reject(r.sink, line, raw, shape.Known(string(fault)))
+	case err != nil:
+		return err
+	case e.Kind == chain.PassedOver:
+		return r.sink.Pass(line, data.Passed(e.Why))
+	}
+	if err := check(e); err != nil {
+		return shape.Reject(r.sink, line, raw, err)
+	}
+	return r.put(line, e)
+}
+
+// second is one in microseconds.
+const second = 1_000_000
+
+// check tells why an event that was decoded is none of the venue.
+func check(e *chain.Event) error {
+	if t := e.Log.Time; t != 0 && (t > shape.LastMicro/second || t < shape.FirstMicro/second) {
+		return shape.Known("bad_time")
+	}
+	if e.Kind != chain.Filled {
+		return nil
+	}
+	return shape.Check(data.Fill{TokenID: "0", Shares: e.Fill.Shares, USD: e.Fill.USD})
+}
+
+// fill hands on a fill of a block of the given time.
+func (r *reader) fill(e *entry, at int64) error {
+	r.text = chain.AppendDecimal(r.text[:0], e.Token)
+	f := data.Fill{Tx: e.tx, LogIndex: e.index, Block: e.block, TS: at * second, Wallet: e.Maker, Role: e.Role, TokenID: string(r.text), Side: e.Side,
+		Shares: e.Shares, USD: e.USD, Fee: e.Fee, Outcome: data.NoIndex}
+	if e.dollarFeeOfBuy() { // a fill has the fee of a buy in tokens: it is left unknown
+		f.Fee = 0
+	}
+	if !e.Condition.IsZero() && r.mapped.Add(f.TokenID) {
+		err := r.sink.Token(e.Line, data.TokenRef{TokenID: f.TokenID, Condition: e.Condition, Outcome: int(e.Outcome)})
+		if err != nil {
+			return err
+		}
+	}
+	return r.sink.Fill(e.Line, f)
+}
+
+// payouts hands on the payouts of a condition.
+func (r *reader) payouts(e *entry, at int64) error {
+	out := data.Resolution{Condition: e.Condition, Payouts: e.paid, Source: data.ResolvedOnChain}
+	if at != 0 {
+		out.ResolvedAt = time.Unix(at, 0).UTC()
+	}
+	return r.sink.Resolution(e.Line, out)
+}
