@@ -23,7 +23,7 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 		return n
 	}
 	k := open(t, t.TempDir())
-	k.Bulk(6_000)
+	k.Bulk(int64(partRows() * 6 / 5))
 	if n := rebuilds(mustImport(t, k, parts[:2]...)); n > 0 {
 		t.Errorf("%d files of a few fills were left to a rebuild", n)
 	}
@@ -51,7 +51,7 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[0], parts[4])
 	before := count(t, k, "SELECT max(batch) FROM batches")
-	k.Bulk(6_000)
+	k.Bulk(int64(partRows() * 6 / 5))
 	receipts := mustImport(t, k, parts[1:3]...)
 	if !receipts[0].RebuildNeeded || receipts[1].RebuildNeeded {
 		t.Fatalf("%+v", receipts)
@@ -66,7 +66,7 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 // merge of each, which depends on the facts that are there; a few files are merged.
 func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	parts := sampleParts(t)
-	many := split(t, parts[1], 500)
+	many := split(t, parts[1], partRows()/10)
 	if len(many) < 9 {
 		t.Fatalf("%d files", len(many))
 	}

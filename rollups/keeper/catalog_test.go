@@ -192,7 +192,7 @@ func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 
 func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 3_000}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(6_000, 20_000)), PartRows: 3_000}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	k := open(t, t.TempDir())

@@ -312,7 +312,7 @@ func TestInboxIsTakenAndSorted(t *testing.T) {
 
 func TestTheSampleVenueComesToItsManifest(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 3_000}, dir, nil)
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(6_000, 20_000)), PartRows: 3_000}, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,14 +21,20 @@ import (
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
+
+	"pmx/data/testfiles"
 )
 
-// sampleParts writes a venue of 20,000 fills in five files and gives them, what
-// they refer to first.
+// partRows is how many rows a part of the sample has.
+func partRows() int { return testfiles.Cases(1_500, 5_000) }
+
+// sampleParts writes a venue in five files of fills and gives them, what they
+// refer to first.
 func sampleParts(t *testing.T) []string {
 	t.Helper()
+	rows := int64(partRows())
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 20_000, PartRows: 5_000}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 4 * rows, PartRows: rows}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	fills, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
