@@ -32,7 +32,8 @@ func deskVertical() vertical {
 	}
 }
 
-// desk reads listings into desk_market.
+// desk reads listings into desk_market, for one call, whose context it
+// keeps.
 type desk struct {
 	ctx    context.Context
 	conn   *sql.Conn

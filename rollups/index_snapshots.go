@@ -57,7 +57,8 @@ func indexRebuilt(b *rebuilder) error {
 	return nil
 }
 
-// indexStore brings index_snapshot up to the instant at.
+// indexStore brings index_snapshot up to the instant at. It lives for one call, whose context it
+// keeps.
 type indexStore struct {
 	ctx              context.Context
 	conn             *sql.Conn

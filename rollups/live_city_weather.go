@@ -44,7 +44,7 @@ func LoadCityWeather(ctx context.Context, conn *sql.Conn, cities []data.City, cl
 	return out, nil
 }
 
-// cityReader reads the weather of some cities.
+// cityReader reads the weather of some cities, once: ctx is that of the reading.
 type cityReader struct {
 	ctx    context.Context
 	conn   *sql.Conn

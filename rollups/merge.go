@@ -114,6 +114,7 @@ func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() erro
 	return m.exec("MarkStale")
 }
 
+// merge is the merge of one batch; ctx is that of the whole of it.
 type merge struct {
 	ctx           context.Context
 	conn          *sql.Conn

@@ -32,7 +32,8 @@ func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step f
 }
 
 // rebuilder computes each rollup from the facts; suffix names the tables that
-// later rollups read earlier ones from.
+// later rollups read earlier ones from. It lives for one rebuild, or verification, whose context it
+// keeps.
 type rebuilder struct {
 	ctx    context.Context
 	conn   *sql.Conn

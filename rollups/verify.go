@@ -62,6 +62,7 @@ var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "un
 	"known_dimensions", "grain_sums", "grain_legs", "zero_sum_markets",
 	"unique_forecasts", "unique_actuals", "unique_observations", "unique_normals", "exact_temperatures", "derived_normals"}
 
+// verifier is one verification; ctx is that of the whole of it.
 type verifier struct {
 	ctx    context.Context
 	conn   *sql.Conn

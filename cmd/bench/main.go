@@ -35,7 +35,7 @@ type options struct {
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
 
-// bench is one run.
+// bench is one run; ctx is that of the whole of it.
 type bench struct {
 	options
 	ctx  context.Context

@@ -25,7 +25,7 @@ const (
 
 var weatherNames = []string{forecastName, archiveName, metarName, iemName, normalsName, hkoMaxName, hkoMinName}
 
-// almanac writes the weather.
+// almanac writes the weather of one sample; ctx is that of the writing.
 type almanac struct {
 	*sky
 	ctx    context.Context

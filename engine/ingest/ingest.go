@@ -131,7 +131,7 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 	return receipt, nil
 }
 
-// fileImport is the import of one file.
+// fileImport is the import of one file. It lives for one call, whose context it keeps.
 type fileImport struct {
 	im         *Importer
 	ctx        context.Context

@@ -141,7 +141,7 @@ func isPlain(r io.Reader) bool {
 	return ok
 }
 
-// cancelReader ends a long copy when its context does.
+// cancelReader ends a long copy when its context does, as Read cannot be given one.
 type cancelReader struct {
 	ctx context.Context
 	r   io.Reader

@@ -47,8 +47,8 @@ type Keeper struct {
 	snapshotBehind bool     // a rebuild is committed that the snapshot does not show yet
 	work           workLock // one import, refresh, rebuild or verification at a time
 
-	background sync.WaitGroup // what goes on beside that
-	ctx        context.Context
+	background sync.WaitGroup  // what goes on beside that
+	ctx        context.Context // of that: Close ends it
 	cancel     context.CancelFunc
 
 	arrivals arrivals // in the inbox

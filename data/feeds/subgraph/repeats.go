@@ -14,7 +14,8 @@ import (
 )
 
 // repeatFinder tells which rows of a file repeat an event. It remembers the events, and where
-// they are too many for that looks through the file once for all rows that do.
+// they are too many for that looks through the file once for all rows that do. It lives as long
+// as one reading of the file, whose context it keeps.
 type repeatFinder struct {
 	ctx    context.Context
 	src    data.Source
