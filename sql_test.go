@@ -1,0 +1,309 @@
+package pmx_test
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmx/engine"
+	"pmx/engine/enginetest"
+)
+
+// sqlDirs are the folders of named statements, in an order in which the temporary tables
+// of one may be those that another reads.
+var sqlDirs = []string{"engine/ingest", "rollups", "rollups/query", "engine/export"}
+
+var (
+	placeholder = regexp.MustCompile(`@[a-z_0-9]+`)
+	statementIn = regexp.MustCompile(`\{(\w+)((?: @\w+=[^ }]+)*)\}`)
+	creates     = regexp.MustCompile(`^CREATE `)
+)
+
+// A misspelled name in a statement that is rarely used fails here: every named statement is
+// prepared in an empty database with every migration applied. What the code puts in the
+// place of a placeholder is in placeholders. The temporary tables are those that the
+// statements themselves make.
+func TestEveryNamedStatementIsPrepared(t *testing.T) {
+	pending := map[string]string{}
+	part := map[string]bool{} // of another statement, which is prepared with it
+	for _, dir := range sqlDirs {
+		all, err := engine.LoadStatements(os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range composed[dir] {
+			if all[name] == "" {
+				t.Errorf("%s: there is no statement %s", dir, name)
+			}
+		}
+		for name := range all {
+			if slices.Contains(composed[dir], name) {
+				continue
+			}
+			pending[dir+" "+name] = fill(t, dir, name, all, part, "")
+			for _, also := range others[dir+" "+name] {
+				pending[dir+" "+name+" "+also] = fill(t, dir, name, all, part, also)
+			}
+		}
+	}
+	db, err := engine.Open(context.Background(), enginetest.Options(t, t.TempDir(), "1GB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.Write(context.Background(), func(conn *sql.Conn) error {
+		failed := map[string]error{}
+		for before := -1; before != len(pending); {
+			before = len(pending)
+			for _, name := range slices.Sorted(maps.Keys(pending)) {
+				if failed[name] = prepare(conn, pending[name]); failed[name] == nil {
+					delete(pending, name)
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(pending)) {
+			if !part[name] {
+				t.Errorf("%s: %v (is what the code puts into it listed in placeholders?)\n%s", name, failed[name], pending[name])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// prepare prepares a statement, and runs one that makes a table.
+func prepare(conn *sql.Conn, text string) error {
+	stmt, err := conn.PrepareContext(context.Background(), text)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stmt.Close() }()
+	if creates.MatchString(text) {
+		_, err = stmt.ExecContext(context.Background())
+	}
+	return err
+}
+
+// fill puts what the code does in the place of a statement's placeholders, and notes the
+// statements among that. also has values of some of them, as in "@when=before".
+func fill(t *testing.T, dir, name string, all engine.Statements, part map[string]bool, also string) string {
+	t.Helper()
+	given := map[string]string{}
+	for _, pair := range strings.Fields(also) {
+		p, value, _ := strings.Cut(pair, "=")
+		given[p] = value
+	}
+	text := all[name]
+	for depth := 0; placeholder.MatchString(text) || statementIn.MatchString(text); depth++ {
+		if depth > 9 {
+			t.Fatalf("%s %s: placeholders without end: %s", dir, name, text)
+		}
+		text = placeholder.ReplaceAllStringFunc(text, func(p string) string {
+			if value, ok := given[p]; ok {
+				return value
+			}
+			for _, key := range []string{dir + " " + name + " " + p, dir + " " + p, p} {
+				if value, ok := placeholders[key]; ok {
+					return value
+				}
+			}
+			return "0"
+		})
+		text = statementIn.ReplaceAllStringFunc(text, func(call string) string {
+			m := statementIn.FindStringSubmatch(call)
+			if _, ok := all[m[1]]; !ok {
+				t.Errorf("%s %s: there is no statement %s", dir, name, m[1])
+				return ""
+			}
+			part[dir+" "+m[1]] = true
+			return all.Get(m[1], strings.FieldsFunc(m[2], func(r rune) bool { return r == ' ' || r == '=' })...)
+		})
+	}
+	return text
+}
+
+// composed are statements and parts of them that Go puts together from its tables of
+// columns, and that every import of a market and every export of fills runs.
+var composed = map[string][]string{
+	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
+		"StandsCategory", "StandsClosing"},
+	"engine/export": {"FillsOfDay"},
+}
+
+// others are further values with which a statement is prepared, where it makes tables that
+// others read.
+var others = map[string][]string{
+	"rollups NoLegs":          {"@when=before"},
+	"rollups NoHoldings":      {"@when=before"},
+	"rollups ForecastsKept":   {"@into=o_before"},
+	"rollups NothingRevalued": {"@table=whale_move", "@table=position"},
+	"rollups MovedMarketDays": {"@into=g_after"},
+	"engine/ingest WeatherNew": {"@short=issue @table=weather_issue @order={IssueOrder} @key={IssueKey}",
+		"@short=obs @table=weather_obs @order={ObsOrder} @key={ObsKey}",
+		"@short=normal @table=weather_normal @order={NormalOrder} @key={NormalKey}"},
+}
+
+// placeholders are the values of placeholders, of one statement, of those of a folder, or
+// of all. {Name} is the statement of that name, with what follows put in. What is not
+// listed is a number.
+var placeholders = map[string]string{
+	"@which": "true",
+	"@like":  "{DeskLike}",
+	"@by":    "x",
+
+	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
+	"rollups DeskDays @rows": "FROM token_day", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
+	"rollups @joined": "{DeskJoinedMarkets}", "rollups @gained": "FROM desk_wallet WHERE false", "rollups @wallets": "0, 1",
+	"rollups DeskWalletBatch @after":    "{HeldContribution @held=@now @sign=1}",
+	"rollups DeskWalletBatch @before":   "{HeldContribution @held=@then @sign=-1}",
+	"rollups @now":                      "{DeskHeldNow}",
+	"rollups @then":                     "{DeskHeldThen}",
+	"rollups DeltaWalletTotal @after":   "{HeldContribution @held=held_after @sign=1}",
+	"rollups DeltaWalletTotal @before":  "{HeldContribution @held=held_before @sign=-1}",
+	"rollups HeldContribution @held":    "held_after",
+	"rollups HeldContribution @sign":    "1",
+	"rollups @positions":                "position",
+	"rollups DeskWalletOf @positions":   "{PositionsNow}",
+	"rollups DeskWalletOf @which":       "{DeskTokensNow}",
+	"rollups DeskWalletOf @span":        "true",
+	"rollups DeskWalletOf @held":        "{HeldContribution @held=held_after @sign=1}",
+	"rollups PositionsOf @which":        "SELECT token FROM touched",
+	"rollups DeskWalletAll @figures":    "{DeskWalletOf}",
+	"rollups DeskWalletAll @positions":  "{PositionsNow}",
+	"rollups DeskWalletAll @which":      "{DeskTokensNow}",
+	"rollups DeskWalletAll @span":       "true",
+	"rollups DeskWalletAll @held":       "{HeldContribution @held=held_after @sign=1}",
+	"rollups TokensOfMarkets @markets":  "{DeskJoinedMarkets}",
+	"rollups @suffix":                   "",
+	"rollups @events":                   "{MarketEvents}",
+	"rollups DaysEmpty @into":           "d_days",
+	"rollups @days":                     "wallet_day",
+	"rollups CityNormals @days":         "101, 102",
+	"rollups VenueDays @days":           "FROM wallet_day",
+	"rollups LongWindow @days":          "FROM platform_day",
+	"rollups @wallet_day":               "wallet_day",
+	"rollups @token_day":                "token_day",
+	"rollups MovedMarketDays @into":     "g_before",
+	"rollups MovedMarketDays @batch":    "n_fill",
+	"rollups @moved":                    "g_before",
+	"rollups BatchMarketDays @moved":    " {NotMoved}",
+	"rollups NewMarketDays @days":       "({BatchMarketDays})",
+	"rollups @fills":                    "fills",
+	"rollups @legs":                     "{Legs}",
+	"rollups Holdings @legs":            "leg_after",
+	"rollups Forecasts @legs":           "leg_after",
+	"rollups @flow":                     "FROM index_flow",
+	"rollups FewTokens @which":          "SELECT token FROM touched",
+	"rollups @when":                     "after",
+	"rollups NothingRevalued @table":    "redemption",
+	"rollups HoldingsOfTouched @which":  "SELECT token FROM touched",
+	"rollups TotalsOfTouched @which":    "SELECT token FROM touched",
+	"rollups TotalsOfTouched @batch":    "n_fill",
+	"rollups @totals":                   "{TotalsOfTouched}",
+	"rollups @taker":                    "{Price @usd=taker_usd @shares=taker_shares}",
+	"rollups @maker":                    "{Price @usd=maker_usd @shares=maker_shares}",
+	"rollups @probability":              "{Price @usd=l.buy_usd @shares=l.buy_shares}",
+	"rollups @prices":                   "{OutcomePrices}",
+	"rollups @forecasts":                "{Forecasts}",
+	"rollups ForecastsKept @into":       "o_after",
+	"rollups @bins":                     "FROM oracle_bin",
+	"rollups @price":                    "{PriceKey}",
+	"rollups @of":                       "{Price @usd=usd @shares=shares}",
+	"rollups @holdings":                 "{Holdings}",
+	"rollups RebuildWalletTotal @held":  "{HeldContribution @held=held_all @sign=1}",
+	"rollups @redemption":               "redemption",
+	"rollups UndatedTokens @touched":    " AND t.token IN (SELECT token FROM touched)",
+	"rollups UndatedAfter @held":        "held_after",
+	"rollups UndatedAfter @tokens":      "{UndatedTokens}",
+	"rollups @parts":                    "{UndatedLeaves} UNION ALL {UndatedEnters}",
+	"rollups @undated":                  "{Undated}",
+	"rollups WhaleBefore @ranges":       "SELECT * FROM fills",
+	"rollups @moves":                    "FROM whale_move",
+	"rollups CountRegrouped @positions": "{HoldingsOfTouched}",
+	"rollups LoadHolders @which":        "true",
+	"rollups BinsOfAll @legs":           "{PayingLegs}",
+	"rollups BinsOfAll @totals":         "token_total",
+	"rollups ForecastsKept @legs":       "leg_after",
+	"rollups RebuildHeld @legs":         "({HeldLegs})",
+	"rollups EventsBefore @which":       "{InEventScope}",
+	"rollups NewMarketDays @moved":      " {NotMoved}",
+	"rollups UndatedLeaves @which":      "{Revalued}",
+	"rollups @touched":                  " AND t.token IN (SELECT token FROM touched)",
+	"rollups/query @ranges":             "{FillRange}",
+	"rollups/query @positions":          "{PositionRange}",
+	"rollups/query @moves":              "{WhaleMovesOf}",
+	"rollups/query @which":              "token BETWEEN 1 AND 2",
+	"rollups/query WhaleMovesOf @which": "{WhaleCategory}",
+
+	"engine/ingest LateTransactions @staged": " {LateStaged}",
+	"engine/ingest NoteBlocks @table":        "fills",
+	"engine/ingest NoteBlocks @rid":          "fills.rowid",
+	"engine/ingest RawFromQuery @query":      "SELECT * FROM s_raw",
+	"engine/ingest @reason":                  "{Reason}",
+	"engine/ingest @collapse":                "true",
+	"engine/ingest @wallets":                 "s_wallet",
+	"engine/ingest @tokens":                  "s_token",
+	"engine/ingest @order":                   "{UnknownOrder}",
+	"engine/ingest @ranges":                  "{KnownRange}",
+	"engine/ingest @newlogs":                 "{NewLogs}",
+	"engine/ingest @rank":                    "{RoleRank @role=s.role}",
+	"engine/ingest SignedReplacing @rank":    "{RoleRank @role=k.rank}",
+	"engine/ingest MergeLogs @rank":          "{RoleRank @role=k.rank}",
+	"engine/ingest @srank":                   "{RoleRank @role=s.role}",
+	"engine/ingest @erank":                   "{RoleRank @role=e.role}",
+	"engine/ingest @content":                 "{LogContent @f=s}",
+	"engine/ingest @ncontent":                "{LogContent @f=s}",
+	"engine/ingest @ocontent":                "{LogContent @f=e}",
+	"engine/ingest @said":                    "{LogSaid @f=s}",
+	"engine/ingest @nsaid":                   "{LogSaid @f=s}",
+	"engine/ingest @osaid":                   "{LogSaid @f=e}",
+	"engine/ingest @bestrole":                "{RoleRank @role=max(role)}",
+	"engine/ingest @role":                    "role",
+	"engine/ingest @repeat":                  ", repeat",
+	"engine/ingest @same":                    " AND k.repeat = s_fill.repeat",
+	"engine/ingest @among":                   "{Suspect}",
+	"engine/ingest AddFills @order":          " ORDER BY ts",
+	"engine/ingest @newversion":              "{WordVersion @w=n}",
+	"engine/ingest @oldversion":              "{WordVersion @w=o}",
+	"engine/ingest @newword":                 "{Word @w=n @version=0}",
+	"engine/ingest @oldword":                 "{Word @w=o @version=0}",
+	"engine/ingest @pairs":                   "SELECT n, o FROM m_raw AS n LEFT JOIN markets AS o ON o.condition = n.condition",
+	"engine/ingest @outcomes":                "n.outcomes",
+	"engine/ingest SpareUnfit @columns":      "{SpareColumns @w=n}",
+	"engine/ingest SpareUnresolved @columns": "{SpareColumns @w=o}",
+	"engine/ingest @ncolumns":                "{SpareColumns @w=n}",
+	"engine/ingest @ocolumns":                "{SpareColumns @w=o}",
+	"engine/ingest @word":                    "{Word @w=w @version=0}",
+	"engine/ingest RawEmpty @columns":        "tx BLOB, log_index BIGINT, ts BIGINT, wallet BLOB, role TINYINT, token VARCHAR, side TINYINT, shares BIGINT, usd BIGINT, fee BIGINT, row BIGINT",
+	"engine/ingest FirstPage @query":         "SELECT 1 AS nth",
+	"engine/ingest FirstPage @order":         "nth",
+	"engine/ingest Pages @query":             "SELECT 1 AS row",
+	"engine/ingest Pages @order":             "row",
+	"engine/ingest Stubs @query":             "SELECT ''::BLOB AS condition, '' AS token, 0 AS index, '' AS outcome, '' AS label, '' AS question, '' AS slug, '' AS event_slug, '' AS icon",
+	"engine/ingest WeatherNew @order":        "{ReportOrder}",
+	"engine/ingest WeatherKnown @order":      "{ReportOrder}",
+	"engine/ingest @key":                     "{ReportKey}",
+	"engine/ingest @short":                   "report",
+	"engine/ingest @table":                   "weather_report",
+
+	"engine/export @frozen":            "main",
+	"engine/export @wallet_total":      "wallet_total",
+	"engine/export @venue":             "''::BLOB",
+	"engine/export @unit":              "{unit}",
+	"engine/export @all":               "true",
+	"engine/export forecasts @value":   "{degrees @v=w.value}",
+	"engine/export normals @deviation": "{difference @v=deviation}",
+	"engine/export conditions @prices": "prices",
+	"engine/export conditions @quote":  "quote",
+	"rollups ForecastsKept @which":     "SELECT token FROM touched",
+	"rollups ForecastsKept @batch":     "n_fill",
+	"engine/export @address":           "",
+	"engine/export @version":           "1",
+}
