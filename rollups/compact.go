@@ -42,7 +42,7 @@ func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 	for _, t := range tables {
 		for {
 			var left int64
-			if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.deltaTable()).Scan(&left); err != nil {
+			if err := conn.QueryRowContext(ctx, t.named("DeltaRows")).Scan(&left); err != nil {
 				return err
 			}
 			if left == 0 {
@@ -59,10 +59,9 @@ func CompactAll(ctx context.Context, conn *sql.Conn, step int64) error {
 // compactionDue tells whether the delta is long, or its compaction has begun: then key
 // ranges below the first left over are done.
 func (t table) compactionDue(ctx context.Context, conn *sql.Conn) (bool, error) {
-	var run, tail int64
-	err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT count(*) FROM %s), (SELECT count(*) FROM %s)", t.name, t.deltaTable())).
-		Scan(&run, &tail)
-	return tail >= minDeltaRows || (tail >= 1000 && tail*8 >= run), err
+	var base, delta int64
+	err := conn.QueryRowContext(ctx, t.named("BaseAndDeltaRows")).Scan(&base, &delta)
+	return delta >= minDeltaRows || (delta >= 1000 && delta*8 >= base), err
 }
 
 // compactRange compacts the lowest keys of the delta.
@@ -73,15 +72,9 @@ func (t table) compactRange(ctx context.Context, conn *sql.Conn, step int64) err
 	}
 	where := fmt.Sprintf("%s BETWEEN %d AND %d", t.keys[0], lo, hi)
 	return engine.InTx(ctx, conn, func() error {
-		for _, stmt := range []string{
-			"CREATE OR REPLACE TEMP TABLE folded AS " + t.merged(where),
-			"DELETE FROM " + t.name + " WHERE " + where,
-			"DELETE FROM " + t.deltaTable() + " WHERE " + where,
-			"INSERT INTO " + t.name + " FROM folded" + t.order(),
-			"DROP TABLE folded",
-		} {
-			if _, err := conn.ExecContext(ctx, stmt); err != nil {
-				return err
+		for _, name := range []string{"FoldRange", "DropBaseRange", "DropDeltaRange", "PutFolded", "DropFolded"} {
+			if _, err := conn.ExecContext(ctx, t.named(name, "@range", where, "@merged", t.merged(where))); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
 		return nil
@@ -91,12 +84,9 @@ func (t table) compactRange(ctx context.Context, conn *sql.Conn, step int64) err
 // nextRange picks the key range of the next step: from the lowest key in the
 // delta up to where about step rows of the base are passed.
 func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, hi int64, err error) {
-	key := t.keys[0]
 	var rows int64
 	var first, last sql.NullInt64
-	err = conn.QueryRowContext(ctx, fmt.Sprintf(
-		"SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM (SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)), (SELECT count(*) FROM %[3]s)",
-		key, t.deltaTable(), t.name)).Scan(&first, &last, &rows)
+	err = conn.QueryRowContext(ctx, t.named("KeySpan")).Scan(&first, &last, &rows)
 	if err != nil || !first.Valid {
 		return 0, 0, err
 	}
@@ -108,7 +98,7 @@ func (t table) nextRange(ctx context.Context, conn *sql.Conn, step int64) (lo, h
 	// Keys are skewed: halve until the range is small enough, or a single key.
 	for span > 1 {
 		var n int64
-		query := fmt.Sprintf("SELECT count(*) FROM %s WHERE %s BETWEEN %d AND %d", t.name, key, lo, lo+span-1)
+		query := t.named("RangeRows", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(lo+span-1, 10))
 		if err := conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
 			return 0, 0, err
 		}
@@ -133,13 +123,12 @@ func compactFacts(ctx context.Context, conn *sql.Conn) (bool, error) {
 	}
 	arg := strconv.FormatInt(day.Int64, 10)
 	err := engine.InTx(ctx, conn, func() error {
-		for _, name := range []string{"TakeDay", "DropDay", "PutDay", "MarkDay"} {
+		for _, name := range []string{"TakeDay", "DropDay", "PutDay", "MarkDay", "DropFolded"} {
 			if _, err := conn.ExecContext(ctx, statements.Get(name, "@day", arg)); err != nil {
 				return fmt.Errorf("compact fills: %s: %w", name, err)
 			}
 		}
-		_, err := conn.ExecContext(ctx, "DROP TABLE folded")
-		return err
+		return nil
 	})
 	return err == nil, err
 }

@@ -99,7 +99,7 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 // load is Load into a new Live.
 func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	var wallets int64
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM wallets").Scan(&wallets); err != nil {
+	if err := conn.QueryRowContext(ctx, statements.Get("WalletCount")).Scan(&wallets); err != nil {
 		return err
 	}
 	s, err := readState(ctx, conn)

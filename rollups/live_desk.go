@@ -116,7 +116,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 // load reads events: all, or those that a batch changed.
 func (p *deskSection) load(ctx context.Context, conn *sql.Conn, l *Live, which string, whole bool) error {
 	if !whole {
-		err := engine.Each(ctx, conn, "SELECT event FROM n_desk_event", func(row []driver.Value) error {
+		err := engine.Each(ctx, conn, statements.Get("DeskChangedEvents"), func(row []driver.Value) error {
 			p.drop(engine.Text(row[0]))
 			return nil
 		})

@@ -146,28 +146,30 @@ func (t table) baseAndDelta() string {
 // current reads the whole table: the base alone where the delta is empty, which
 // spares adding up.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
-	var tail int64
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+t.deltaTable()).Scan(&tail); err != nil {
+	var delta int64
+	if err := conn.QueryRowContext(ctx, t.named("DeltaRows")).Scan(&delta); err != nil {
 		return "", err
 	}
-	if tail > 0 {
+	if delta > 0 {
 		return t.merged(""), nil
 	}
 	return "SELECT " + t.columnList() + " FROM " + t.name, nil
 }
 
-func (t table) order() string { return " ORDER BY " + strings.Join(t.keys, ", ") }
-
 // replace puts the rows of query in the place of base and delta.
 func (t table) replace(ctx context.Context, conn *sql.Conn, query string) error {
-	for _, stmt := range []string{
-		"DELETE FROM " + t.name, "DELETE FROM " + t.deltaTable(), fmt.Sprintf("INSERT INTO %s %s", t.name, query+t.order()),
-	} {
-		if _, err := conn.ExecContext(ctx, stmt); err != nil {
-			return err
+	for _, name := range []string{"EmptyBase", "EmptyDelta", "FillBase"} {
+		if _, err := conn.ExecContext(ctx, t.named(name, "@rows", query)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// named is a statement about the table.
+func (t table) named(name string, replace ...string) string {
+	return statements.Get(name, append([]string{"@base", t.name, "@delta", t.deltaTable(), "@first", t.keys[0],
+		"@keys", strings.Join(t.keys, ", ")}, replace...)...)
 }
 
 // replaceWord puts with in the place of the table name word.

@@ -23,3 +23,42 @@ INSERT INTO fills FROM folded ORDER BY ts, tx, log_index, repeat
 
 -- name: MarkDay
 DELETE FROM late_days WHERE day = @day
+
+-- name: DropFolded
+DROP TABLE folded
+
+-- name: DeltaRows
+-- Of one rollup: its base, its delta, its keys, and the first of these.
+SELECT count(*) FROM @delta
+
+-- name: BaseAndDeltaRows
+SELECT (SELECT count(*) FROM @base), (SELECT count(*) FROM @delta)
+
+-- name: KeySpan
+-- The lowest key in the delta, the highest there is, and how long the base is.
+SELECT (SELECT min(@first) FROM @delta), (SELECT max(@first) FROM (SELECT @first FROM @delta UNION ALL SELECT @first FROM @base)),
+  (SELECT count(*) FROM @base)
+
+-- name: RangeRows
+SELECT count(*) FROM @base WHERE @first BETWEEN @lo AND @hi
+
+-- name: FoldRange
+CREATE OR REPLACE TEMP TABLE folded AS @merged
+
+-- name: DropBaseRange
+DELETE FROM @base WHERE @range
+
+-- name: DropDeltaRange
+DELETE FROM @delta WHERE @range
+
+-- name: PutFolded
+INSERT INTO @base FROM folded ORDER BY @keys
+
+-- name: EmptyBase
+DELETE FROM @base
+
+-- name: EmptyDelta
+DELETE FROM @delta
+
+-- name: FillBase
+INSERT INTO @base @rows ORDER BY @keys

@@ -19,6 +19,9 @@ SELECT coalesce(event_slug, event_id) FROM markets WHERE coalesce(event_slug, ev
 -- Every title of the desk's grammar begins so.
 regexp_matches(event_title, '^\s*(highest|lowest) temperature in ', 'i')
 
+-- name: DeskChangedEvents
+SELECT event FROM n_desk_event
+
 -- name: DeskEventCount
 SELECT count(*) FROM n_desk_event
 

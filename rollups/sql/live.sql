@@ -3,6 +3,9 @@
 -- name: LoadWallets
 SELECT wallet, address FROM wallets WHERE wallet >= @known ORDER BY wallet
 
+-- name: WalletCount
+SELECT count(*) FROM wallets
+
 -- name: LoadNames
 SELECT wallet, name FROM wallet_names
 
