@@ -24,12 +24,6 @@ const factsPerRead = 500_000
 // as an overview of its market shows.
 const NewestFills = 20
 
-// LastBatch is the last import there was; −1: none.
-func LastBatch(ctx context.Context, conn *sql.Conn) (batch int64, err error) {
-	err = conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&batch)
-	return batch, err
-}
-
 // SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
 // it in.
 func SegmentBatch(ctx context.Context, conn *sql.Conn) (b fillseg.Batch, err error) {
