@@ -47,6 +47,9 @@ var lineCases = []lineCase{
 	{file: "orderFilled.csv"}, {file: "whole/c-polydata-trades.csv"}, {file: "whole/c-polydata.csv"}, {file: "whole/c-missing.csv"},
 	{file: "v2.csv", base: "id,clobTokenIds,condition_id,question,market_slug,closed,tokens\n" + hashOne + `,"[""7"",""8""]",` + hashOne + ",Q?,q,False,\n"},
 	{file: "whole/events.ndjson", odd: map[string]string{wholeLine("events.ndjson", 0): "identical"}},
+	{file: "whole/logs.ndjson", odd: map[string]string{
+		strings.Replace(wholeLine("logs.ndjson", 0), `"address":"0x`, `"address":"0xffffffff`, 1):                                                                "rejected bad_log",
+		`{"address":"` + addressA + `","topics":["` + hashOne + `"],"data":"0x","blockNumber":"0x4000000","transactionHash":"` + hashTwo + `","logIndex":"0x1"}`: "passed unknown_contract"}},
 	{file: "whole/c-positions.json"}, {file: "whole/c-jonbecker.csv"}, {file: "whole/ohio_senate.csv"}, {file: "whole/winners.csv"},
 	{file: "whole/map.csv"}, {file: "whole/c-resolved.json"}, {file: "whole/c-dome.json"},
 	{file: "whole/histories.ndjson", odd: map[string]string{`{"canonical_wallet":"` + addressA + `","trades":[]}`: "passed empty"}},
@@ -140,7 +143,7 @@ func (c lineCase) content(t *testing.T) string {
 
 // counts are the parts of a receipt by name.
 func counts(r ingest.Receipt) map[string]int64 {
-	out := map[string]int64{"inserted": r.Inserted, "already there": r.AlreadyThere, "identical": r.Identical, "superseded": r.Superseded, "waiting": r.Waiting,
+	out := map[string]int64{"inserted": r.Inserted, "already there": r.AlreadyThere, "identical": r.Identical, "superseded": r.Superseded, "waiting": r.Waiting, "payouts": r.PayoutRows,
 		"markets": r.MarketsNew, "changed": r.MarketsChanged, "tokens": r.TokensMapped, "forecasts": r.Forecasts, "actuals": r.Actuals,
 		"observations": r.Observations, "normals": r.Normals, "header": r.Lines.Header, "blank": r.Lines.Blank, "remarks": r.Lines.Remarks,
 		"continued": r.Lines.Continued}
