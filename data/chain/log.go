@@ -85,7 +85,7 @@ func (l *Log) parse(text []byte) bool {
 // member takes a member of the object; false where it was there before.
 func (l *Log) member(key, value []byte) bool {
 	var f field
-	ok := true
+	var ok bool
 	switch string(key) {
 	case "address":
 		f, ok = hasAddress, fixed(l.Address[:], value)

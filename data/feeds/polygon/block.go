@@ -174,13 +174,13 @@ func (r *reader) refund(rows [][]entry) {
 	}
 }
 
-// refunds tells whether the refund b is of the fee of f.
-func (b *entry) refunds(f *entry) bool {
+// refunds tells whether the refund e is of the fee of f.
+func (e *entry) refunds(f *entry) bool {
 	in := f.Token
 	if f.Side == data.Sell {
 		in = data.Hash{}
 	}
-	return b.Maker == f.Maker && b.Token == in && b.Shares <= f.Fee && f.Fee-b.Shares == b.Fee
+	return e.Maker == f.Maker && e.Token == in && e.Shares <= f.Fee && f.Fee-e.Shares == e.Fee
 }
 
 // match is what an exchange has written of a match so far: the makers' rows.
