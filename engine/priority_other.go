@@ -3,4 +3,4 @@
 package engine
 
 // lowerPriority does nothing where priorities belong to processes, not to threads.
-func giveWay() {}
+func lowerPriority() {}

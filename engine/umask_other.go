@@ -4,5 +4,5 @@ package engine
 
 import "os"
 
-// OwnerOnly does nothing where files have no permission bits.
-func OwnerOnly() os.FileMode { return 0 }
+// SetOwnerUmask does nothing where files have no permission bits.
+func SetOwnerUmask() os.FileMode { return 0 }
