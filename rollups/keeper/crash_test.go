@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
 
 	"pmx/data/feeds"
 	"pmx/data/feeds/shape"
@@ -24,7 +25,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// TestMain lets the test binary be the process that is killed.
+// TestMain lets the test binary be the process that is killed, and finds goroutines that
+// outlive a closed venue.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PMX_TEST_IMPORT_INTO"); dir != "" {
 		importAloud(dir, os.Getenv("PMX_TEST_IMPORT_FROM"))
@@ -34,7 +36,7 @@ func TestMain(m *testing.M) {
 		renewAloud(dir)
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // renewAloud writes the file in wallet order again and again, and says so.
