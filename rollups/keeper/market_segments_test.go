@@ -96,7 +96,7 @@ func tie(rng *rand.Rand, log bool) string {
 	tx, second := rng.IntN(4), 10+rng.IntN(3)
 	row := fmt.Sprintf("0x%064x,", 16*second+tx)
 	if log {
-		row += fmt.Sprintf("%d,", rng.IntN(1000))
+		row += fmt.Sprintf("%d,", rng.Int32()) // no two fills of one log, which would contradict each other
 	}
 	return row + fmt.Sprintf("2026-03-01T10:00:%02dZ,0x%040x,taker,%d,%s,%d,%d,0\n", second, 1+rng.IntN(6), 70+rng.IntN(3),
 		[]string{"BUY", "SELL"}[rng.IntN(2)], 5+rng.IntN(2), 2+rng.IntN(2))
