@@ -28,9 +28,10 @@ type ImportCmd struct {
 // Help is the longer help.
 func (ImportCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`The receipt of a file accounts for each of its rows. Importing the same file again, or one that overlaps
-with it, changes nothing. Rejected rows are kept, with line and reason, in <data-dir>/rejected. If a server
-is running on the data directory, the command hands the work to it, and the next request sees the result.
+	b.WriteString(`The receipt of a file accounts for each of its rows. Rows that are stored already are not stored again, so
+a file may be imported twice, and files may overlap. Rejected rows are kept, with line and reason, in
+<data-dir>/rejected. If a server is running on the data directory, the command hands the work to it, and the
+next request sees the result.
 
   pmx import events.ndjson orderFilled.csv
   pmx import --dry-run ~/downloads/
