@@ -316,24 +316,24 @@ func today(c data.City, clock int64) data.Date {
 // is another one by now.
 func (p *deskSection) readWeather(ctx context.Context, conn *sql.Conn, l *Live) error {
 	clock := func(slug string) int64 { return p.now(l, slug) }
-	var anew []data.City
+	var again []data.City
 	for _, c := range l.gazetteer().Cities() {
 		if clock(c.Slug) == 0 {
 			continue // nothing was ever imported
 		}
 		if of := p.cities[c.Slug]; p.weather[c.Slug] || of.weather == nil || of.weather.Today != today(c, clock(c.Slug)) {
-			anew = append(anew, c)
+			again = append(again, c)
 		}
 	}
 	clear(p.weather)
-	if len(anew) == 0 {
+	if len(again) == 0 {
 		return nil
 	}
-	read, err := LoadCityWeather(ctx, conn, anew, clock)
+	read, err := LoadCityWeather(ctx, conn, again, clock)
 	if err != nil {
 		return err
 	}
-	for _, c := range anew {
+	for _, c := range again {
 		p.cities[c.Slug].weather = read[c.Slug]
 		p.dirty[c.Slug] = true
 	}

@@ -92,7 +92,7 @@ func (p *whaleSection) take(changes []serving.Move) {
 	p.moves = p.moves[first:]
 }
 
-// addedUp makes one of sorted changes of the same move, of which run and tail have a part
+// addedUp makes one of sorted changes of the same move, of which base and delta have a part
 // each, and leaves out those that come to nothing.
 func addedUp(changes []serving.Move) []serving.Move {
 	out := changes[:0]

@@ -119,12 +119,12 @@ func (e *Exporter) venueList() string {
 // definition is the statement of a dataset. The wallets' totals are added up only
 // where there is something to add.
 func (e *Exporter) definition(ctx context.Context, conn *sql.Conn, name string) (string, error) {
-	var tail int64
-	if err := conn.QueryRowContext(ctx, statements.Get("DeltaRows")).Scan(&tail); err != nil {
+	var delta int64
+	if err := conn.QueryRowContext(ctx, statements.Get("DeltaRows")).Scan(&delta); err != nil {
 		return "", err
 	}
 	totals := "wallet_total"
-	if tail > 0 {
+	if delta > 0 {
 		totals = statements.Get("WalletTotals")
 	}
 	return statements.Get(name, "@wallet_total", totals, "@venue", e.venueList(),

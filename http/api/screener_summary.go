@@ -66,7 +66,10 @@ func summaryOf(snap *serving.Snapshot, columns *screen.Columns, f *screen.Filter
 	}
 	out.ByPrice = append(out.ByPrice, wire.PriceBucket{Count: s.NoPrice.Markets, Volume24h: data.Micro(s.NoPrice.Volume24h)})
 	names := [...]string{"ended", "24h", "7d", "30d", "90d", "later"}
-	bounds := append(append([]int64{0}, ends...), 0) // 0: none
+	bounds := make([]int64, len(ends)+2) // 0: none
+	if !snap.AsOf.IsZero() {
+		copy(bounds[1:], ends)
+	}
 	for i, sum := range s.Ends {
 		out.ByEndDate = append(out.ByEndDate, wire.EndBucket{Bucket: names[i], From: microsOrNull(bounds[i]), To: microsOrNull(bounds[i+1]),
 			Count: sum.Markets, Volume24h: data.Micro(sum.Volume24h)})

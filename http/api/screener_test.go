@@ -314,6 +314,12 @@ func TestScreenerSummary(t *testing.T) {
 		t.Errorf("ends %+v", d.ByEndDate)
 	}
 	some := exact[wire.One[wire.ScreenerSummary]](t, v.get(access.Free, "/screener/summary?tag=wet&status=closed").Body()).Data
+	empty := newVenue(t, &serving.Snapshot{Epoch: 1})
+	for _, b := range exact[wire.One[wire.ScreenerSummary]](t, empty.get(access.Free, "/screener/summary").Body()).Data.ByEndDate {
+		if b.From != nil || b.To != nil || b.Count != 0 {
+			t.Errorf("without as_of: %+v", b)
+		}
+	}
 	if some.Count != 1 || some.Volume24h != 5_000_000 || some.Liquidity != nil || len(some.ByCategory) != 1 {
 		t.Errorf("closed and wet: %+v", some)
 	}

@@ -108,9 +108,9 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 // refreshDesk rebuilds the weather desk where its cities or its grammar changed.
 func (k *Keeper) refreshDesk(ctx context.Context) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
-		anew, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Cities)
-		if anew && err == nil {
-			k.cfg.Log.Info().Msg("the weather desk was read anew: its cities or its grammar changed")
+		changed, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Cities)
+		if changed && err == nil {
+			k.cfg.Log.Info().Msg("the weather desk was rebuilt: its cities or its grammar changed")
 		}
 		return err
 	})

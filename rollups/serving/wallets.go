@@ -106,7 +106,7 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 type WalletBuilder struct {
 	wallets *Wallets
 	blocks  []*walletBlock
-	fresh   map[int]bool // pages made since the last Seal: ours to write
+	fresh   map[int]bool // blocks copied since the last Seal: ours to write
 }
 
 // NewWalletBuilder gives a WalletBuilder of no wallets, with room for about n.
