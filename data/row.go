@@ -155,6 +155,8 @@ const (
 	UntakenUndecided Untaken = "undecided"       // the prices of a closed market name no winner
 	UntakenWinner    Untaken = "winner_differs"  // prices and winner contradict each other
 	UntakenNoWinner  Untaken = "no_winner"       // no outcome of a closed market is marked as the winner
+	UntakenWinners   Untaken = "more_winners"    // more than one outcome is marked as the winner
+	UntakenMisfit    Untaken = "misfit"          // the prices are not one from 0 to 1 for each outcome
 	UntakenNoPayouts Untaken = "no_payouts"      // files of this feed carry no payouts
 )
 
@@ -168,11 +170,15 @@ func (u Untaken) Explain() string {
 	case UntakenOracle:
 		return "the oracle's answer is proposed or disputed"
 	case UntakenUndecided:
-		return "the prices name no winner"
+		return "the prices do not name one winner"
 	case UntakenWinner:
 		return "the prices name another winner than the record"
 	case UntakenNoWinner:
 		return "no outcome is marked as the winner"
+	case UntakenWinners:
+		return "more than one outcome is marked as the winner"
+	case UntakenMisfit:
+		return "the prices are not one from 0 to 1 for each outcome"
 	case UntakenNoPayouts:
 		return "payouts come in files of resolutions"
 	}

@@ -217,3 +217,51 @@ func TestListsOfResolvedMarkets(t *testing.T) {
 		}
 	}
 }
+
+// TestFinalPricesThatDoNotFit: prices of a market that looks decided, and are not one from
+// 0 to 1 for each outcome, are counted as not taken.
+func TestFinalPricesThatDoNotFit(t *testing.T) {
+	const own = `{"condition_id":"` + hexC + `","question":"Q?","outcomes":["A","B"],"token_ids":[],`
+	gamma := func(prices, rest string) string { return gammaRow(`,"outcomePrices":"`+prices+`"`+rest) + "\n" }
+	const closed, open = `,"closed":true`, `,"closed":false`
+	for _, tc := range []struct {
+		content string
+		untaken data.Untaken
+	}{
+		{gamma("1|0|0", closed+`,"umaResolutionStatus":"resolved"`), data.UntakenMisfit},
+		{gamma("1|0|0", `,"umaResolutionStatus":"resolved"`), data.UntakenMisfit},
+		{gamma("1|0|0", closed), data.UntakenMisfit},
+		{gamma("1|", closed), data.UntakenMisfit},
+		{gamma("1.5|0", closed), data.UntakenMisfit},
+		{gamma("-1|1", closed), data.UntakenMisfit},
+		{gamma("1|0|0", ""), data.UntakenMisfit},
+		{gamma("1|0|0", open), ""},
+		{gamma("0.4|0.3|0.3", ""), ""},
+		{gamma("|", closed), ""},
+		{own + `"prices":["1","0","0"],"closed":true}` + "\n", data.UntakenMisfit},
+		{own + `"prices":["1","0","0"]}` + "\n", data.UntakenMisfit},
+		{own + `"prices":["0.4","0.3","0.3"]}` + "\n", ""},
+		{"condition_id,outcomes,final_prices,winner,closed\n" + hexC + ",Yes|No,1|0|0,Yes,True\n", data.UntakenMisfit},
+		{"id,condition_id,question,outcomes,outcome_prices,clob_token_ids,closed\n1," + hexC + ",Q?,Yes|No,1|0|0,,true\n", data.UntakenMisfit},
+	} {
+		c := read(t, text(t, "f", tc.content))
+		if len(c.markets) != 1 || c.markets[0].Untaken != tc.untaken || c.markets[0].Resolution != nil || len(c.markets[0].Prices) > 0 {
+			t.Errorf("%s: want %q\n%s%v", tc.content, tc.untaken, c.said(), c.reasons())
+		}
+	}
+}
+
+// TestMoreThanOneWinner: marks of two winners are no payouts, and the reason says so.
+func TestMoreThanOneWinner(t *testing.T) {
+	for rest, want := range map[string]data.Untaken{`,"closed":true`: data.UntakenWinners, "": data.UntakenWinners, `,"closed":false`: data.UntakenOpen,
+		`,"closed":true,"is_50_50_outcome":true`: ""} {
+		c := read(t, text(t, "clob.json", `{"data":[{"condition_id":"`+hexC+`","question":"Q?","tokens":[{"token_id":"7","outcome":"A","winner":true},`+
+			`{"token_id":"8","outcome":"B","winner":true}]`+rest+`}]}`))
+		if m := c.markets[0]; m.Untaken != want || (m.Resolution != nil) != (want == "") {
+			t.Errorf("%s: not taken for %q, want %q", rest, m.Untaken, want)
+		}
+	}
+	if !strings.Contains(data.UntakenWinners.Explain(), "more than one") || !strings.Contains(data.UntakenMisfit.Explain(), "each outcome") {
+		t.Error("a reason has no sentence")
+	}
+}

@@ -34,7 +34,8 @@ var brokenRows = []broken{
 		{hexC, "", "no_condition"}, {hexC, "0x12", "bad_condition"}, {`"payout_yes":1`, `"payout_yes":"most"`, "bad_payout"}, {`"payout_yes":1`, `"payout_yes":2`, "bad_payout"},
 		{`"payout_yes":1,"payout_no":0`, `"payout_yes":2,"payout_no":-1`, "bad_payout"}}},
 	{"resolved-markets", data.NDJSON, `{"condition_id":"` + hexC + `","outcomes":"Yes|No","final_prices":"1|0","winner":"Yes","closed":"True","clob_token_ids":"[\"7\",\"8\"]"}`, [][3]string{
-		{hexC, "0x12", "bad_condition"}, {`\"7\"`, `\"x\"`, "bad_token"}}},
+		{hexC, "0x12", "bad_condition"}, {`\"7\"`, `\"x\"`, "bad_token"}, {`\"7\"`, `\"08\"`, "bad_token"}, {"Yes|No", "bad", "bad_outcome"}, {`"Yes|No"`, "17", "bad_outcome"},
+		{"Yes|No", "Yes|No|Maybe", "bad_outcome"}, {"1|0", "1|x", "bad_amount"}, {`"1|0"`, "{}", "bad_json"}}},
 	{"fpmm-resolutions", data.NDJSON, `{"market_key":"ohio","outcome_a":"Democratic","outcome_b":"Republican","resolved":"True","winner":"Democratic"}`, [][3]string{
 		{`"ohio"`, `" "`, "bad_market"}, {`"Republican"`, `"Democrat"`, "bad_market"}, {`"winner":"Democratic"`, `"winner":"Green"`, "bad_payout"}}},
 	{"fpmm-trades", data.CSV, "\"\",\"Timestamp\",\"Account\",\"Type\",\"Outcome\",\"Direction\",\"Amount\",\"Shares\",\"Price\"\n1,2022-11-19 22:21:29," + hexA + ",Buy,Smith,x,0.25,183.64,NA\n", [][3]string{
@@ -48,13 +49,27 @@ var brokenRows = []broken{
 	{"subgraph-positions", data.NDJSON, `{"id":"7","condition":"` + hexC + `","outcomeIndex":"1"}`, [][3]string{
 		{hexC, "0x12", "bad_condition"}, {`"7"`, `"x"`, "bad_token"}, {`"1"`, `""`, "bad_outcome"}, {`"1"`, `"128"`, "bad_outcome"}}},
 	{"clob-markets", data.NDJSON, `{"condition_id":"` + hexC + `","question":"Q?","tokens":[{"token_id":"7","outcome":"Yes"},{"token_id":"8","outcome":"No"}]}`, [][3]string{
-		{hexC, "", "no_condition"}, {hexC, "0x12", "bad_condition"}, {`"7"`, `"x"`, "bad_token"}}},
-	{"gamma-markets", data.NDJSON, gammaRow(`,"updatedAt":"2026-01-25T00:21:37Z"`), [][3]string{
+		{hexC, "", "no_condition"}, {hexC, "0x12", "bad_condition"}, {`"7"`, `"x"`, "bad_token"}, {`"7"`, `"8"`, "bad_token"}, {`"Yes"`, `"Yes","price":"x"`, "bad_amount"},
+		{`[{"token_id":"7"`, `[7,{"token_id":"7"`, "bad_token"}, {`"tokens":[`, `"tokens":"some","left":[`, "bad_token"}, {`"tokens":[`, `"tokens":7,"left":[`, "bad_token"},
+		{`"tokens":[`, `"clobTokenIds":["7","07"],"left":[`, "bad_token"}}},
+	{"polydata-markets", data.CSV, "id,question,answer1,answer2,token1,token2,condition_id\n1,Q?,Yes,No,7,8," + hexC + "\n", [][3]string{
+		{hexC, "0x12", "bad_condition"}, {",8,", ",x,", "bad_token"}, {",8,", ",7,", "bad_token"}}},
+	{"polydata-markets-v2", data.CSV, "id,clobTokenIds,condition_id,question,market_slug,tokens\n1,\"[\"\"7\"\",\"\"8\"\"]\"," + hexC + ",Q?,q,\"[{\"\"token_id\"\":\"\"7\"\"},{\"\"token_id\"\":\"\"8\"\"}]\"\n", [][3]string{
+		{`{""token_id"":""8""}]`, `{""token_id""`, "bad_token"}, {`{""token_id"":""8""}`, `{""token_id"":""7""}`, "bad_token"}, {`""8""]`, `""8'`, "bad_json"}}},
+	{"polydata-missing-markets", data.CSV, "id,clobTokenIds,conditionId,question\n1,\"[\"\"7\"\",\"\"8\"\"]\"," + hexC + ",Q?\n", [][3]string{
+		{`""8""`, `""7""`, "bad_token"}, {`""8""`, `""x""`, "bad_token"}, {`""8""]`, `""8`, "bad_json"}}},
+	{"jonbecker-markets", data.NDJSON, `{"condition_id":"` + hexC + `","question":"Q?","outcomes":"[\"Yes\",\"No\"]","outcome_prices":"[\"0.4\",\"0.6\"]","clob_token_ids":"['7','8']"}`, [][3]string{
+		{`[\"Yes\",\"No\"]`, "bad", "bad_outcome"}, {`[\"Yes\",\"No\"]`, `[\"Yes\",\"N`, "bad_outcome"}, {`"[\"Yes\",\"No\"]"`, `{"a":1}`, "bad_outcome"}, {`'8'`, `'7'`, "bad_token"}, {`\"0.4\"`, `\"?\"`, "bad_amount"},
+		{`'8'`, `'8`, "bad_json"}, {`"['7','8']"`, "true", "bad_json"}}},
+	{"gamma-markets", data.NDJSON, gammaRow(`,"updatedAt":"2026-01-25T00:21:37Z","outcomePrices":"[\"1\",\"0\"]"`), [][3]string{
+		{`[\"Yes\", \"No\"]`, "bad", "bad_outcome"}, {`\"No\"]`, `\"N`, "bad_outcome"}, {`\"No\"]`, `\"No\",\"Else\"]`, "bad_outcome"}, {`\"7\"`, `\"` + maxToken + `\"`, "bad_token"},
+		{`\"1\"`, `\"x\"`, "bad_amount"},
 		{hexC, "", "no_condition"}, {hexC, "0x12", "bad_condition"}, {`\"7\"`, `\"x\"`, "bad_token"}, {"2026-01-25T00:21:37Z", "some day", "bad_time"}}},
 	{"gamma-events", data.NDJSON, `{"slug":"s","title":"t","markets":[` + gammaRow("") + `]}`, [][3]string{
 		{`[{`, `[17,{`, "bad_json"}, {hexC, "", "no_condition"}}},
 	{"pmx-markets", data.NDJSON, `{"condition_id":"` + hexC + `","question":"Q?","outcomes":["A","B"],"token_ids":["7","8"],"mapped_tokens":["1:9"],"updated_at":"2026-01-25T00:21:37Z"}`, [][3]string{
-		{hexC, "0x", "bad_condition"}, {`"7"`, `"x"`, "bad_token"}, {"1:9", "1:x", "bad_token"}, {"1:9", "-1:9", "bad_token"}, {"2026-01-25T00:21:37Z", "some day", "bad_time"}}},
+		{hexC, "0x", "bad_condition"}, {`"7"`, `"x"`, "bad_token"}, {`"7"`, `"8"`, "bad_token"}, {`["A","B"]`, `"bad"`, "bad_outcome"}, {`["A","B"]`, "17", "bad_outcome"}, {`"updated_at"`, `"prices":["x","0"],"updated_at"`, "bad_amount"},
+		{`["A","B"],"token_ids":["7","8"],"mapped_tokens":["1:9"]`, `["A","B","C"],"token_ids":["7","8"]`, "bad_outcome"}, {`["1:9"]`, `["1:9","0:09"]`, "bad_token"}, {"1:9", "1:x", "bad_token"}, {"1:9", "-1:9", "bad_token"}, {"2026-01-25T00:21:37Z", "some day", "bad_time"}}},
 	{"pmx-resolutions", data.NDJSON, `{"condition_id":"` + hexC + `","payouts":["1","0"],"resolved_at":"2026-01-02","resolved_at_source":"oracle","source":"api","version":"2026-01-03","corrected_at":"2026-01-04"}`, [][3]string{
 		{hexC, "0x12", "bad_condition"}, {`["1","0"]`, `["1"]`, "bad_payout"}, {`["1","0"]`, `["2","-1"]`, "bad_payout"}, {`["1","0"]`, `["1","1"]`, "bad_payout"}, {`"api"`, `"gossip"`, "bad_source"},
 		{`"oracle"`, `"gossip"`, "bad_source"}, {"2026-01-02", "some day", "bad_time"}, {"2026-01-03", "some day", "bad_time"}, {"2026-01-04", "some day", "bad_time"}}},

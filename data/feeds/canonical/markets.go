@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ type market struct {
 	Category           shape.Text      `json:"category"`
 	CategorySource     givenText       `json:"category_source"`
 	Tags               polymarket.Tags `json:"tags"`
-	Outcomes           shape.List      `json:"outcomes"`
+	Outcomes           shape.Labels    `json:"outcomes"`
 	Tokens             shape.List      `json:"token_ids"`
 	Mapped             *shape.List     `json:"mapped_tokens"`
 	Prices             shape.List      `json:"prices"`
@@ -93,8 +94,8 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row market
-		if json.Unmarshal(raw, &row) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		row.named(src.Format)
 		m, err := row.market()
@@ -111,8 +112,12 @@ func (r *market) market() (data.Market, error) {
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
-	if polymarket.Unreadable(r.Tokens) {
-		return data.Market{}, shape.Known("bad_token")
+	labels := r.Outcomes
+	if r.Mapped != nil {
+		labels = nil // what pmx wrote may have lists of different lengths
+	}
+	if err := polymarket.CheckLists(labels, r.Tokens, r.Prices); err != nil {
+		return data.Market{}, err
 	}
 	mapped, ok := r.mapped(condition)
 	if !ok {
@@ -140,7 +145,7 @@ func (r *market) market() (data.Market, error) {
 		closed := true // what has a time of closing is closed
 		m.Closed = &closed
 	}
-	m.Untaken = untaken(&m)
+	m.Untaken = untaken(&m, r.Prices)
 	if err := r.versions(&m); err != nil {
 		return data.Market{}, err
 	}
@@ -153,8 +158,10 @@ func (r *market) market() (data.Market, error) {
 }
 
 // untaken is why prices that look final are no payouts: files of this feed have none.
-func untaken(m *data.Market) data.Untaken {
+func untaken(m *data.Market, prices []string) data.Untaken {
 	switch decided := polymarket.Decided(m.Prices); {
+	case polymarket.Misfit(m, prices, false):
+		return data.UntakenMisfit
 	case m.Closed != nil && *m.Closed && polymarket.Payouts(m.Prices, false) != nil, m.Closed == nil && decided:
 		return data.UntakenNoPayouts
 	case decided:
@@ -194,7 +201,8 @@ func (r *market) lists() (l lists) {
 	return lists{outcomes, polymarket.Tokens(r.Tokens, tokens), polymarket.Prices(r.Prices, prices)}
 }
 
-// mapped reads mapped_tokens; false where one of them cannot be read.
+// mapped reads mapped_tokens; false where one of them cannot be read, or stands for two
+// outcomes.
 func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
 	if r.Mapped == nil {
 		return nil, true
@@ -204,7 +212,8 @@ func (r *market) mapped(condition data.Hash) (refs []data.TokenRef, ok bool) {
 		id, inPassing := strings.CutSuffix(rest, ":trade")
 		outcome, err := strconv.ParseInt(index, 10, 8)
 		token, good := shape.TokenID(id)
-		if err != nil || outcome < 0 || !good {
+		twice := slices.ContainsFunc(refs, func(ref data.TokenRef) bool { return ref.TokenID == token && ref.Outcome != int(outcome) })
+		if err != nil || outcome < 0 || !good || twice {
 			return nil, false
 		}
 		refs = append(refs, data.TokenRef{TokenID: token, Condition: condition, Outcome: int(outcome), Stub: inPassing})

@@ -200,23 +200,23 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var m struct {
-			ID            shape.Text `json:"id"`
-			ConditionID   shape.Text `json:"condition_id"`
-			Question      shape.Text `json:"question"`
-			Slug          shape.Text `json:"slug"`
-			Outcomes      shape.List `json:"outcomes"`
-			OutcomePrices shape.List `json:"outcome_prices"`
-			ClobTokenIDs  shape.List `json:"clob_token_ids"`
-			Volume        shape.Text `json:"volume"`
-			Liquidity     shape.Text `json:"liquidity"`
-			Active        shape.Text `json:"active"`
-			Closed        shape.Text `json:"closed"`
-			EndDate       shape.Text `json:"end_date"`
-			CreatedAt     shape.Text `json:"created_at"`
-			FetchedAt     shape.Text `json:"_fetched_at"`
+			ID            shape.Text   `json:"id"`
+			ConditionID   shape.Text   `json:"condition_id"`
+			Question      shape.Text   `json:"question"`
+			Slug          shape.Text   `json:"slug"`
+			Outcomes      shape.Labels `json:"outcomes"`
+			OutcomePrices shape.List   `json:"outcome_prices"`
+			ClobTokenIDs  shape.List   `json:"clob_token_ids"`
+			Volume        shape.Text   `json:"volume"`
+			Liquidity     shape.Text   `json:"liquidity"`
+			Active        shape.Text   `json:"active"`
+			Closed        shape.Text   `json:"closed"`
+			EndDate       shape.Text   `json:"end_date"`
+			CreatedAt     shape.Text   `json:"created_at"`
+			FetchedAt     shape.Text   `json:"_fetched_at"`
 		}
-		if json.Unmarshal(raw, &m) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		return polymarket.Emit(sink, line, raw, &polymarket.Gamma{
 			ID: m.ID, ConditionID: m.ConditionID, Question: m.Question, Slug: m.Slug, Outcomes: m.Outcomes,

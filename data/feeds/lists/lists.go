@@ -106,22 +106,22 @@ func readResolved(ctx context.Context, src data.Source, r io.Reader, sink data.S
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var row struct {
-			ConditionID shape.Text `json:"condition_id"`
-			MarketID    shape.Text `json:"market_id"`
-			EventID     shape.Text `json:"event_id"`
-			EventSlug   shape.Text `json:"event_slug"`
-			EventTitle  shape.Text `json:"event_title"`
-			Question    shape.Text `json:"question"`
-			Description shape.Text `json:"description"`
-			Outcomes    shape.List `json:"outcomes"`
-			FinalPrices shape.List `json:"final_prices"`
-			Winner      shape.Text `json:"winner"`
-			Closed      shape.Text `json:"closed"`
-			Volume      shape.Text `json:"volume_usd"`
-			Tokens      shape.List `json:"clob_token_ids"`
+			ConditionID shape.Text   `json:"condition_id"`
+			MarketID    shape.Text   `json:"market_id"`
+			EventID     shape.Text   `json:"event_id"`
+			EventSlug   shape.Text   `json:"event_slug"`
+			EventTitle  shape.Text   `json:"event_title"`
+			Question    shape.Text   `json:"question"`
+			Description shape.Text   `json:"description"`
+			Outcomes    shape.Labels `json:"outcomes"`
+			FinalPrices shape.List   `json:"final_prices"`
+			Winner      shape.Text   `json:"winner"`
+			Closed      shape.Text   `json:"closed"`
+			Volume      shape.Text   `json:"volume_usd"`
+			Tokens      shape.List   `json:"clob_token_ids"`
 		}
-		if json.Unmarshal(raw, &row) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		winner := row.Winner.Trim()
 		if row.Closed.Trim() == "" && winner != "" {

@@ -91,8 +91,8 @@ func readMissing(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g polymarket.Gamma
-		if json.Unmarshal(raw, &g) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		if g.ConditionID.Trim() == "" {
 			g.ConditionID = g.ID // version 2 writes the condition id there

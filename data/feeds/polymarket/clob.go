@@ -41,13 +41,16 @@ type CLOBTokens []struct {
 	Winner  shape.Text `json:"winner"`
 }
 
-// UnmarshalJSON never fails on odd content: it leaves the list empty.
+// UnmarshalJSON gives a *shape.RowError for what is there and is no list of tokens.
 func (t *CLOBTokens) UnmarshalJSON(b []byte) error {
 	type list CLOBTokens
 	var l list
+	var text shape.Text
 	*t = nil
 	if json.Unmarshal(unquote(b), &l) == nil {
 		*t = CLOBTokens(l)
+	} else if text.UnmarshalJSON(b) != nil || text.Trim() != "" {
+		return shape.Bad("bad_token", "the tokens are no list of objects")
 	}
 	return nil
 }
@@ -70,8 +73,8 @@ func ReadCLOB(ctx context.Context, src data.Source, r io.Reader, sink data.Sink)
 	rd := shape.Reading{Lists: []string{"data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var c CLOB
-		if json.Unmarshal(raw, &c) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		m, err := c.Market()
 		if err != nil {
@@ -129,8 +132,8 @@ func (c *CLOB) outcomes(m *data.Market) error {
 	if ids == nil {
 		ids = c.TokenIDs
 	}
-	if Unreadable(ids) {
-		return shape.Known("bad_token")
+	if err := CheckLists(nil, ids, texts); err != nil {
+		return err
 	}
 	m.TokenIDs, m.Prices = Tokens(ids, len(ids)), Prices(texts, len(ids))
 	return nil
@@ -151,6 +154,11 @@ func (c *CLOB) resolution(m *data.Market) (*data.Resolution, data.Untaken) {
 	}
 	if winners != 1 {
 		switch {
+		case winners > 1 && (!c.Half.True() || len(payouts) != 2):
+			if m.Closed != nil && !*m.Closed {
+				return nil, data.UntakenOpen
+			}
+			return nil, data.UntakenWinners
 		case !c.Closed.True() && !Decided(m.Prices):
 			return nil, ""
 		case !c.Closed.True() && m.Closed == nil:

@@ -14,52 +14,52 @@ import (
 // Gamma is a market object of Gamma's /markets, as JSON, as a CSV row or as a
 // Parquet row: lists may be strings that hold JSON, numbers may be strings.
 type Gamma struct {
-	ID                    shape.Text `json:"id"`
-	ConditionID           shape.Text `json:"conditionId"`
-	QuestionID            shape.Text `json:"questionID"`
-	Question              shape.Text `json:"question"`
-	Slug                  shape.Text `json:"slug"`
-	Description           shape.Text `json:"description"`
-	ResolutionSource      shape.Text `json:"resolutionSource"`
-	GroupItemTitle        shape.Text `json:"groupItemTitle"`
-	GroupItemThreshold    shape.Text `json:"groupItemThreshold"`
-	Icon                  shape.Text `json:"icon"`
-	Image                 shape.Text `json:"image"`
-	Outcomes              shape.List `json:"outcomes"`
-	OutcomePrices         shape.List `json:"outcomePrices"`
-	ClobTokenIDs          shape.List `json:"clobTokenIds"`
-	Active                shape.Text `json:"active"`
-	Closed                shape.Text `json:"closed"`
-	AcceptingOrders       shape.Text `json:"acceptingOrders"`
-	UMAResolutionStatus   shape.Text `json:"umaResolutionStatus"`
-	UMAEndDate            shape.Text `json:"umaEndDate"`
-	NegRisk               shape.Text `json:"negRisk"`
-	NegRiskMarketID       shape.Text `json:"negRiskMarketID"`
-	Volume                shape.Text `json:"volume"`
-	VolumeNum             shape.Text `json:"volumeNum"`
-	Liquidity             shape.Text `json:"liquidity"`
-	LiquidityNum          shape.Text `json:"liquidityNum"`
-	BestBid               shape.Text `json:"bestBid"`
-	BestAsk               shape.Text `json:"bestAsk"`
-	LastTradePrice        shape.Text `json:"lastTradePrice"`
-	Category              shape.Text `json:"category"`
-	CreatedAt             shape.Text `json:"createdAt"`
-	StartDate             shape.Text `json:"startDate"`
-	EndDate               shape.Text `json:"endDate"`
-	EndDateISO            shape.Text `json:"endDateIso"`
-	ClosedTime            shape.Text `json:"closedTime"`
-	GameStartTime         shape.Text `json:"gameStartTime"`
-	UpdatedAt             shape.Text `json:"updatedAt"`
-	Tags                  Tags       `json:"tags"`
-	Events                Events     `json:"events"`
-	EventID               shape.Text `json:"eventId"`
-	EventSlug             shape.Text `json:"eventSlug"`
-	EventTitle            shape.Text `json:"eventTitle"`
-	FlatEventID           shape.Text `json:"event_id"`
-	FlatEventSlug         shape.Text `json:"event_slug"`
-	FlatEventTitle        shape.Text `json:"event_title"`
-	SeriesSlug            shape.Text `json:"seriesSlug"`
-	AutomaticallyResolved shape.Text `json:"automaticallyResolved"`
+	ID                    shape.Text   `json:"id"`
+	ConditionID           shape.Text   `json:"conditionId"`
+	QuestionID            shape.Text   `json:"questionID"`
+	Question              shape.Text   `json:"question"`
+	Slug                  shape.Text   `json:"slug"`
+	Description           shape.Text   `json:"description"`
+	ResolutionSource      shape.Text   `json:"resolutionSource"`
+	GroupItemTitle        shape.Text   `json:"groupItemTitle"`
+	GroupItemThreshold    shape.Text   `json:"groupItemThreshold"`
+	Icon                  shape.Text   `json:"icon"`
+	Image                 shape.Text   `json:"image"`
+	Outcomes              shape.Labels `json:"outcomes"`
+	OutcomePrices         shape.List   `json:"outcomePrices"`
+	ClobTokenIDs          shape.List   `json:"clobTokenIds"`
+	Active                shape.Text   `json:"active"`
+	Closed                shape.Text   `json:"closed"`
+	AcceptingOrders       shape.Text   `json:"acceptingOrders"`
+	UMAResolutionStatus   shape.Text   `json:"umaResolutionStatus"`
+	UMAEndDate            shape.Text   `json:"umaEndDate"`
+	NegRisk               shape.Text   `json:"negRisk"`
+	NegRiskMarketID       shape.Text   `json:"negRiskMarketID"`
+	Volume                shape.Text   `json:"volume"`
+	VolumeNum             shape.Text   `json:"volumeNum"`
+	Liquidity             shape.Text   `json:"liquidity"`
+	LiquidityNum          shape.Text   `json:"liquidityNum"`
+	BestBid               shape.Text   `json:"bestBid"`
+	BestAsk               shape.Text   `json:"bestAsk"`
+	LastTradePrice        shape.Text   `json:"lastTradePrice"`
+	Category              shape.Text   `json:"category"`
+	CreatedAt             shape.Text   `json:"createdAt"`
+	StartDate             shape.Text   `json:"startDate"`
+	EndDate               shape.Text   `json:"endDate"`
+	EndDateISO            shape.Text   `json:"endDateIso"`
+	ClosedTime            shape.Text   `json:"closedTime"`
+	GameStartTime         shape.Text   `json:"gameStartTime"`
+	UpdatedAt             shape.Text   `json:"updatedAt"`
+	Tags                  Tags         `json:"tags"`
+	Events                Events       `json:"events"`
+	EventID               shape.Text   `json:"eventId"`
+	EventSlug             shape.Text   `json:"eventSlug"`
+	EventTitle            shape.Text   `json:"eventTitle"`
+	FlatEventID           shape.Text   `json:"event_id"`
+	FlatEventSlug         shape.Text   `json:"event_slug"`
+	FlatEventTitle        shape.Text   `json:"event_title"`
+	SeriesSlug            shape.Text   `json:"seriesSlug"`
+	AutomaticallyResolved shape.Text   `json:"automaticallyResolved"`
 	// Lacks are the parts of the quote that the page never has.
 	Lacks data.QuoteParts `json:"-"`
 }
@@ -137,8 +137,8 @@ func (g *Gamma) Market() (data.Market, error) {
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
 	}
-	if Unreadable(g.ClobTokenIDs) {
-		return data.Market{}, shape.Known("bad_token")
+	if err := CheckLists(g.Outcomes, g.ClobTokenIDs, g.OutcomePrices); err != nil {
+		return data.Market{}, err
 	}
 	var f shape.Fields
 	m := data.Market{
@@ -224,12 +224,33 @@ func Tokens(ids []string, n int) []string {
 	return out
 }
 
-// Unreadable tells whether one of the token ids is there and is none.
-func Unreadable(ids []string) bool {
-	return slices.ContainsFunc(ids, func(s string) bool {
-		_, ok := shape.TokenID(s)
-		return !ok && shape.Text(s).Trim() != ""
-	})
+// CheckLists gives a *shape.RowError where something in the lists of a market is there and
+// cannot be so: a token id or price that is none, a token of two outcomes, or tokens of
+// another number than the labels. What is empty is not known.
+func CheckLists(labels, tokens, prices []string) error {
+	seen := make(map[string]bool, len(tokens))
+	for _, s := range tokens {
+		id, ok := shape.TokenID(s)
+		switch {
+		case !ok && shape.Text(s).Trim() != "":
+			return shape.Known("bad_token")
+		case seen[id] && ok:
+			return shape.Bad("bad_token", "the token %s stands for two outcomes", id)
+		case ok:
+			seen[id] = true
+		}
+	}
+	if len(labels) > 0 && len(seen) > 0 && len(labels) != len(tokens) {
+		return shape.Bad("bad_outcome", "the labels of outcomes are %d and the tokens %d", len(labels), len(tokens))
+	}
+	var f shape.Fields
+	for _, s := range prices {
+		f.Amount("price of an outcome", shape.Text(s))
+	}
+	if f.Err != nil {
+		return f.Err
+	}
+	return nil
 }
 
 // Prices gives n prices between 0 and 1, and nil where they are not n good ones.
@@ -311,6 +332,8 @@ func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution,
 	final := status == "resolved" || status == "settled"
 	payouts := Payouts(m.Prices, final)
 	switch {
+	case Misfit(m, g.OutcomePrices, final):
+		return nil, data.UntakenMisfit
 	case m.Closed != nil && !*m.Closed && Decided(m.Prices):
 		return nil, data.UntakenOpen
 	case m.Closed == nil && !final && Decided(m.Prices):
@@ -324,6 +347,19 @@ func (g *Gamma) resolution(m *data.Market, settled time.Time) (*data.Resolution,
 	}
 	return &data.Resolution{Condition: m.Condition, Payouts: payouts, ResolvedAt: settled, AtSource: data.TimeOfOracle,
 		Source: data.ResolvedByPrices, Version: m.UpdatedAt}, ""
+}
+
+// Misfit tells whether texts look like the final prices of m and are not what it has,
+// because they are not one from 0 to 1 for each outcome.
+func Misfit(m *data.Market, texts []string, final bool) bool {
+	given := slices.ContainsFunc(texts, func(s string) bool { return shape.Text(s).Trim() != "" })
+	if !given || len(m.Prices) > 0 {
+		return false
+	}
+	if m.Closed == nil {
+		return final || Decided(Prices(texts, len(texts)))
+	}
+	return *m.Closed
 }
 
 // Decided tells whether prices are one 1 and otherwise 0, as no book that is traded

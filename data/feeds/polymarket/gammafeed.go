@@ -36,8 +36,8 @@ func readGammaMarkets(ctx context.Context, src data.Source, r io.Reader, sink da
 	rd := shape.Reading{Lists: []string{"markets", "data"}, Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
-		if json.Unmarshal(raw, &g) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		g.Lacks = Lacks(src.Format, raw)
 		return Emit(sink, line, raw, &g)
@@ -89,8 +89,8 @@ func readGammaEvents(ctx context.Context, src data.Source, r io.Reader, sink dat
 		}
 		for _, one := range e.Markets {
 			var g Gamma
-			if json.Unmarshal(one, &g) != nil {
-				if err := shape.Reject(sink, line, one, shape.Known("bad_json")); err != nil {
+			if err := json.Unmarshal(one, &g); err != nil {
+				if err := shape.Reject(sink, line, one, shape.Undecoded(err)); err != nil {
 					return err
 				}
 				continue
@@ -122,8 +122,8 @@ func readMarketList(ctx context.Context, src data.Source, r io.Reader, sink data
 	rd := shape.Reading{Sink: sink, LineEnds: true}
 	return rd.Each(ctx, src, r, func(line int64, raw json.RawMessage) error {
 		var g Gamma
-		if json.Unmarshal(raw, &g) != nil {
-			return shape.Reject(sink, line, raw, shape.Known("bad_json"))
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return shape.Reject(sink, line, raw, shape.Undecoded(err))
 		}
 		g.ConditionID, g.ID, g.Lacks = g.ID, "", Lacks(src.Format, raw)
 		return Emit(sink, line, raw, &g)

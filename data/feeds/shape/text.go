@@ -3,6 +3,7 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"pmx/data"
@@ -106,35 +107,67 @@ func (t Text) True() bool {
 }
 
 // List is an array of texts: a JSON array, a string that holds a JSON array, a
-// list as Python prints it, or labels joined by "|". Anything else is nil.
+// list as Python prints it, or texts joined by "|". What is empty is nil.
 type List []string
 
-// UnmarshalJSON takes every form List names; it never fails on odd content.
+// UnmarshalJSON takes every form List names; anything else is a *RowError.
 func (l *List) UnmarshalJSON(b []byte) error {
 	*l = nil
-	if len(b) > 0 && b[0] == '[' {
+	var s Text
+	switch {
+	case len(b) > 0 && b[0] == '[':
 		*l = parseArray(b)
 		return nil
-	}
-	var s string
-	if len(b) == 0 || b[0] != '"' || json.Unmarshal(b, &s) != nil {
+	case bytes.Equal(b, []byte("null")):
 		return nil
+	case len(b) == 0 || b[0] != '"' || s.UnmarshalJSON(b) != nil:
+		return Bad("bad_json", "%q stands where a list should be", clip(string(b), 40))
 	}
-	*l = ParseList(s)
+	list, ok := parseList(s.Trim())
+	if !ok {
+		return Bad("bad_json", "the list %q cannot be read", clip(string(s), 40))
+	}
+	*l = list
 	return nil
 }
 
-// ParseList reads the text forms of a List.
-func ParseList(s string) List {
-	s = strings.TrimSpace(s)
+// Labels is a List of the names of outcomes.
+type Labels []string
+
+// UnmarshalJSON is that of List, but a text that is no list is a *RowError too, and not
+// the name of one outcome.
+func (l *Labels) UnmarshalJSON(b []byte) error {
+	list := (*List)(l)
+	if err := list.UnmarshalJSON(b); err != nil {
+		return Bad("bad_outcome", "the outcomes %s are no list", clip(string(b), 40))
+	}
+	var s Text
+	if len(*l) == 1 && s.UnmarshalJSON(b) == nil && !strings.HasPrefix(s.Trim(), "[") {
+		return Bad("bad_outcome", "the outcomes %q are no list", clip(s.Trim(), 40))
+	}
+	return nil
+}
+
+// Undecoded is why a record could not be decoded, by the error of it: that of a field that
+// has a reason of its own, else bad_json.
+func Undecoded(err error) error {
+	var bad *RowError
+	if errors.As(err, &bad) {
+		return bad
+	}
+	return Known("bad_json")
+}
+
+// parseList reads the text forms of a List; false where s is none.
+func parseList(s string) (List, bool) {
 	switch {
 	case s == "":
-		return nil
+		return nil, true
 	case s[0] != '[':
-		return strings.Split(s, "|")
+		return strings.Split(s, "|"), true
 	}
 	if l := parseArray([]byte(s)); l != nil {
-		return l
+		return l, true
 	}
 	return parsePython(s)
 }
@@ -152,8 +185,11 @@ func parseArray(b []byte) List {
 }
 
 // parsePython reads ['Yes', "Won't", Decimal('0.5'), 1]: str() of a list.
-func parsePython(s string) List {
-	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+func parsePython(s string) (List, bool) {
+	if !strings.HasSuffix(s, "]") {
+		return nil, false
+	}
+	s = s[1 : len(s)-1]
 	s = strings.NewReplacer("Decimal(", "", ")", "").Replace(s)
 	var out List
 	var item strings.Builder
@@ -174,7 +210,7 @@ func parsePython(s string) List {
 	if strings.TrimSpace(s) != "" {
 		flush()
 	}
-	return out
+	return out, quote == 0
 }
 
 // TokenID gives s as a decimal uint256 without leading zeros, and false where it
