@@ -106,7 +106,7 @@ var ErrFileRefused = errors.New("file refused")
 var errDryRun = errors.New("dry run")
 
 // Import brings one file in and gives its receipt. Nothing of a file that ends
-// in an error stays.
+// in an error stays, and its receipt counts nothing.
 func (im *Importer) Import(ctx context.Context, path string, opts Options) (Receipt, error) {
 	src, err := im.open(ctx, path, opts)
 	if err != nil {
@@ -163,8 +163,9 @@ func (j *fileImport) run() (Receipt, error) {
 	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
+	refused := j.receipt // how far the reading came says nothing of the file
 	if err := j.stage(); err != nil {
-		return j.receipt, err
+		return refused, err
 	}
 	err := engine.InTx(j.ctx, j.conn, j.transact)
 	if errors.Is(err, errDryRun) {
@@ -173,7 +174,7 @@ func (j *fileImport) run() (Receipt, error) {
 		return j.receipt, nil
 	}
 	if err != nil {
-		return j.receipt, err
+		return refused, err
 	}
 	// From here on the batch is committed: nothing may undo it or keep it from
 	// whoever follows, even if the caller left.

@@ -3,13 +3,17 @@ package ingest_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pmx/data"
 	"pmx/data/feeds"
@@ -26,10 +30,8 @@ func parts(t testing.TB, r ingest.Receipt) int64 {
 		t.Fatal(err)
 	}
 	sum := r.AlreadyThere + r.Identical + r.Superseded + r.Waiting + r.RejectedRows() + r.PassedRows()
-	for _, n := range []int64{r.Inserted, r.Replaced, r.MarketsNew, r.MarketsChanged, r.TokensMapped, r.Blocks} {
-		if n < 0 {
-			t.Errorf("%s: a negative count in %+v", r.File, r)
-		}
+	if below := negative(reflect.ValueOf(r)); below {
+		t.Errorf("%s: a negative count in %+v", r.File, r)
 	}
 	switch f.Kind {
 	case data.KindFills:
@@ -41,6 +43,27 @@ func parts(t testing.TB, r ingest.Receipt) int64 {
 	default:
 		return sum + r.MarketsNew + r.MarketsChanged
 	}
+}
+
+// negative tells whether any number of v, of its fields or of its values is below 0.
+func negative(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Int64:
+		return v.Int() < 0
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if negative(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if negative(v.MapIndex(key)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // smallFiles are the test files of the feeds, and the captured ones where there are any.
@@ -195,6 +218,64 @@ func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 		}
 		if got := v.lines("SELECT ts FROM blocks"); got != "1767323045000000|\n" || !cmp.Equal(last.ConflictBlocks, []int64{7}) || len(v.kept(last)) != 1 {
 			t.Errorf("%v: %q, %+v", times, got, last)
+		}
+	}
+}
+
+// TestTokensOfAMarketAreNoRows: the tokens that a record names besides those of its list,
+// and those of lists that gave way in the file, are not rows of mappings. Records that
+// repeat another are counted as such.
+func TestTokensOfAMarketAreNoRows(t *testing.T) {
+	row := hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n"
+	listed := func(tokens, day string) string {
+		return `{"id":"1","conditionId":"` + hashOne + `","question":"Q?","outcomes":"[\"Yes\",\"No\"]","clobTokenIds":"[` + tokens + `]","updatedAt":"2026-01-` + day + `T00:00:00Z"}` + "\n"
+	}
+	mapping := func(token string) string {
+		return `{"id":"` + token + `","condition":"` + hashOne + `","outcomeIndex":"0"}` + "\n"
+	}
+	for name, c := range map[string]struct {
+		file, content string
+		want, again   map[string]int64
+	}{
+		"one row":  {"m.csv", mappedHeader + row, map[string]int64{"read": 1, "markets": 1, "tokens": 2}, map[string]int64{"read": 1, "already there": 1}},
+		"repeated": {"m.csv", mappedHeader + row + row + row, map[string]int64{"read": 3, "markets": 1, "identical": 2, "tokens": 2}, map[string]int64{"read": 3, "already there": 1, "identical": 2}},
+		"two lists": {"g.ndjson", listed(`\"71\",\"72\"`, "03") + listed(`\"73\",\"74\"`, "04"),
+			map[string]int64{"read": 2, "markets": 1, "identical": 1, "tokens": 4}, map[string]int64{"read": 2, "already there": 1, "identical": 1}},
+		"mappings": {"p.ndjson", mapping("71") + mapping("72") + mapping("71"),
+			map[string]int64{"read": 3, "markets": 1, "identical": 1, "tokens": 2}, map[string]int64{"read": 3, "already there": 2, "identical": 1}},
+	} {
+		v := open(t)
+		for i, want := range []map[string]int64{c.want, c.again} {
+			r, err := v.load(c.file, c.content)
+			if err != nil || parts(t, r) != r.Read {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+			got := counts(r)
+			got["read"] = r.Read
+			for _, of := range []string{"header", "blank", "remarks", "continued"} {
+				delete(got, of)
+			}
+			maps.DeleteFunc(got, func(_ string, n int64) bool { return n == 0 })
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, import %d (-want +got):\n%s", name, i+1, diff)
+			}
+		}
+	}
+}
+
+// TestARefusedFileHasNoCounts: how far the reading of a file came that was refused is in no
+// count of its receipt.
+func TestARefusedFileHasNoCounts(t *testing.T) {
+	v := open(t)
+	rows := wholeLine("events.ndjson", 0) + "\n"
+	for name, content := range map[string]string{"cut.json": "[" + strings.TrimSpace(rows) + ",{", "bad.ndjson": rows + "{\n"} {
+		for _, memory := range []int{0, tiny} {
+			v.im.Memory = memory
+			r, err := v.im.Import(context.Background(), v.write(name, content), ingest.Options{OnError: ingest.RejectFile, Name: name})
+			want := ingest.Receipt{File: name, Feed: "subgraph-order-filled", Rule: r.Rule}
+			if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(r)); diff != "" || !errors.Is(err, ingest.ErrFileRefused) || r.Rule == "" {
+				t.Errorf("%s, memory %d: %v (-want +got):\n%s", name, memory, err, diff)
+			}
 		}
 	}
 }

@@ -28,8 +28,9 @@ type lineCase struct {
 }
 
 const (
-	meteoLine = `{` + meteoPlace + `,"daily":{"time":["2026-07-02"],"temperature_2m_max":[21]}}` + "\n"
-	nwsEmpty  = `{` + nwsPlace + `,"properties":{"updateTime":"2026-07-02T13:00:00Z","temperature":{"uom":"wmoUnit:degC","values":[]}}}`
+	meteoLine    = `{` + meteoPlace + `,"daily":{"time":["2026-07-02"],"temperature_2m_max":[21]}}` + "\n"
+	mappedHeader = "condition_id,question,outcomes,token_ids,mapped_tokens\n"
+	nwsEmpty     = `{` + nwsPlace + `,"properties":{"updateTime":"2026-07-02T13:00:00Z","temperature":{"uom":"wmoUnit:degC","values":[]}}}`
 )
 
 // lineCases has at least one file of every feed of lines.
@@ -39,6 +40,8 @@ var lineCases = []lineCase{
 	{file: "canonical-1/fills.ndjson"},
 	{file: "canonical-1/conditions.csv", odd: map[string]string{
 		hashOne + `,,,"A question` + "\n\n" + `of three lines",` + strings.Repeat(",", 31): "markets, 2 continued"}},
+	{file: "mapped.csv", base: mappedHeader + hashOne + `,Q?,[],[],"[""1:72"",""0:71""]"` + "\n", odd: map[string]string{
+		hashOne + `,Q?,[],[],"[""0:71"",""1:72""]"`: "identical"}},
 	{file: "canonical-1/resolutions.csv", odd: map[string]string{hashOne + `,"[1,1]",,chain,`: "rejected bad_payout"}},
 	{file: "canonical-1/forecasts.csv"}, {file: "canonical-1/actuals.csv"}, {file: "canonical-1/observations.csv"}, {file: "canonical-1/normals.csv"},
 	{file: "whole/c-trades.json"}, {file: "whole/c-trades.csv"}, {file: "whole/c-gamma.json"}, {file: "whole/c-list.json"}, {file: "whole/c-clob.json"},

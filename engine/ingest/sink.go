@@ -145,7 +145,7 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 		j.receipt.untaken(&g.Market)
 		j.hasPayouts = j.hasPayouts || g.Market.Resolution != nil
 		for _, t := range g.Market.Mapped {
-			if err := s.mapToken(t); err != nil {
+			if err := s.mapToken(t, false); err != nil {
 				return err
 			}
 		}
@@ -263,11 +263,12 @@ func (s *sink) Resolution(line int64, r data.Resolution) error {
 // Token stages a mapping.
 func (s *sink) Token(_ int64, t data.TokenRef) error {
 	s.countDescribed(&s.j.described.mappings)
-	return s.mapToken(t)
+	return s.mapToken(t, true)
 }
 
-// mapToken stages what a token is called and, where the feed knows it, its outcome.
-func (s *sink) mapToken(t data.TokenRef) error {
+// mapToken stages what a token is called and, where the feed knows it, its outcome; ownRow
+// tells whether a row of the file is about that, and not a record of its market.
+func (s *sink) mapToken(t data.TokenRef, ownRow bool) error {
 	var condition, outcome driver.Value
 	if !t.Condition.IsZero() {
 		condition = append([]byte(nil), t.Condition[:]...)
@@ -278,7 +279,7 @@ func (s *sink) mapToken(t data.TokenRef) error {
 	if outcome == nil && t.Label == "" {
 		return nil
 	}
-	return s.tokens.AppendRow(t.TokenID, condition, outcome, !t.Stub, orNull(t.Label))
+	return s.tokens.AppendRow(t.TokenID, condition, outcome, !t.Stub, orNull(t.Label), ownRow)
 }
 
 // Block stages the time of a block.

@@ -1,16 +1,16 @@
 -- Markets, token mappings and payouts. m_raw holds the markets of a file, one
--- row per condition; n_map what it says of tokens.
+-- row per condition; n_map what it says of tokens, and whether a row of the file is about that.
 
 -- name: MarketsEmpty
 CREATE OR REPLACE TEMP TABLE m_raw AS SELECT *, false AS stub, 0::BIGINT AS line, false AS contradicts
 FROM markets WHERE false
 
 -- name: MapEmpty
-CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN, label VARCHAR)
+CREATE OR REPLACE TEMP TABLE n_map (token_id VARCHAR, condition BLOB, outcome TINYINT, strong BOOLEAN, label VARCHAR, own_row BOOLEAN)
 
 -- name: DistinctCounts
--- Different markets, tokens and blocks of a file without fills.
-SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map), (SELECT count(DISTINCT number) FROM s_block),
+-- Different markets, tokens and blocks that the rows of a file without fills are about.
+SELECT (SELECT count(*) FROM m_raw), (SELECT count(DISTINCT token_id) FROM n_map WHERE own_row), (SELECT count(DISTINCT number) FROM s_block),
   (SELECT count(*) FROM (SELECT number, min(ts) AS ts FROM s_block GROUP BY number) AS s LEFT JOIN blocks AS b USING (number)
    WHERE b.number IS NULL OR s.ts < b.ts)
 
@@ -24,7 +24,7 @@ WITH named AS (
   WHERE condition IS NOT NULL AND outcome IS NOT NULL AND NOT starts_with(token, 'c:') AND NOT starts_with(token, 'g:')
   GROUP BY token, condition, outcome
 )
-SELECT n.token, n.condition, n.outcome, false, NULL
+SELECT n.token, n.condition, n.outcome, false, NULL, false
 FROM named AS n
 LEFT JOIN tokens AS t ON t.token_id = n.token
 LEFT JOIN markets AS m ON m.condition = n.condition
@@ -233,7 +233,7 @@ CREATE OR REPLACE TEMP TABLE n_payout (market INTEGER, payouts BIGINT[], source 
 
 -- name: MapFromMarkets
 INSERT INTO n_map
-SELECT token_id, condition, (nth - 1)::TINYINT, NOT stub, NULL
+SELECT token_id, condition, (nth - 1)::TINYINT, NOT stub, NULL, false
 FROM (
   SELECT condition, stub, unnest(json_extract_string(token_ids, '$[*]')) AS token_id,
     generate_subscripts(json_extract_string(token_ids, '$[*]'), 1) AS nth
@@ -244,7 +244,7 @@ FROM (
 -- A market that became newer without a list in this file makes the claim of its old list
 -- newer.
 INSERT INTO n_map
-SELECT unnest(json_extract_string(n.token_ids, '$[*]')), n.condition, generate_subscripts(json_extract_string(n.token_ids, '$[*]'), 1) - 1, true, NULL
+SELECT unnest(json_extract_string(n.token_ids, '$[*]')), n.condition, generate_subscripts(json_extract_string(n.token_ids, '$[*]'), 1) - 1, true, NULL, false
 FROM n_market AS n JOIN m_raw AS r ON r.condition = n.condition
 WHERE NOT r.stub AND r.token_ids IS NULL AND n.token_ids IS NOT NULL
 

@@ -14,7 +14,7 @@ FROM s_stub WHERE condition IS NOT NULL GROUP BY condition
 -- name: StubTokens
 INSERT INTO n_map
 SELECT DISTINCT token, condition, CASE WHEN condition IS NOT NULL THEN outcome END AS index, false,
-  nullif(trim(label, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(133) || chr(160)), '') AS called
+  nullif(trim(label, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(133) || chr(160)), '') AS called, false
 FROM s_stub WHERE token IS NOT NULL AND (index IS NOT NULL OR called IS NOT NULL)
 
 -- name: DropStubs
