@@ -251,6 +251,7 @@ var placeholders = map[string]string{
 	"engine/ingest RawFromQuery @query":      "SELECT * FROM s_raw",
 	"engine/ingest @reason":                  "{Reason}",
 	"engine/ingest @collapse":                "true",
+	"engine/ingest @time":                    "NULL::BIGINT",
 	"engine/ingest @wallets":                 "s_wallet",
 	"engine/ingest @tokens":                  "s_token",
 	"engine/ingest @order":                   "{UnknownOrder}",

@@ -147,6 +147,7 @@ func printReceipt(w io.Writer, r ingest.Receipt) {
 	row("already there", r.AlreadyThere, "")
 	row("identical", r.Identical, "rows that repeat another of this file")
 	row("superseded", r.Superseded, "another word on the same thing and time comes later")
+	row("merged", r.Merged, "known fills that are one with another now")
 	row("payouts", r.PayoutRows, "rows among the fills; what they change is below")
 	for _, reason := range slices.Sorted(maps.Keys(r.Notes)) {
 		row("note", r.Notes[reason], reason)

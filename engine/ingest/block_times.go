@@ -4,12 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"pmx/data"
 )
 
 // dateByBlocks gives staged rows the time of their block: named, of rows that name it;
-// late, of all of its transactions that have a time of it which does not stand.
-func (j *fileImport) dateByBlocks(named, late bool) error {
+// late, of all of its transactions that have a time of it which does not stand. apart: rows
+// that may be equal then say different times, or only some say one.
+func (j *fileImport) dateByBlocks(named, late, apart bool) error {
 	j.inBlocks = named
+	j.apart = apart && !j.release && j.src.feed.Identity != data.CollapseRepeats
+	if j.apart {
+		if err := j.exec("KeepSaid"); err != nil {
+			return err
+		}
+	}
 	if named {
 		if err := j.exec("BlockTimes"); err != nil {
 			return err
@@ -26,6 +35,14 @@ func (j *fileImport) dateByBlocks(named, late bool) error {
 		return err
 	}
 	return j.exec("DateStaged")
+}
+
+// saidTime is what tells rows apart that got one time of their block.
+func (j *fileImport) saidTime() string {
+	if j.apart {
+		return "said"
+	}
+	return "NULL::BIGINT"
 }
 
 // noteBlocks notes the blocks that staged rows name with the known rows that are equal to them:

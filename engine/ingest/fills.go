@@ -26,8 +26,8 @@ func (j *fileImport) prepareFills() error {
 		return err
 	}
 	numbered := j.dropRepeats
-	if j.release { // they were numbered when they came
-		numbered = j.dropReleasedTwice
+	if j.release || j.apart { // numbered when they came, or by the times that they say
+		numbered = j.dropNumberedTwice
 	}
 	if err := numbered(); err != nil {
 		return err
@@ -43,11 +43,11 @@ func (j *fileImport) prepareFills() error {
 
 // resolveStaged fills in times and references and sets aside what has to wait.
 func (j *fileImport) resolveStaged() error {
-	var rows, blocks, references, late int64
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late); err != nil {
+	var rows, blocks, references, late, undated int64
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late, &undated); err != nil {
 		return err
 	}
-	if err := j.dateByBlocks(blocks > 0, late > 0); err != nil {
+	if err := j.dateByBlocks(blocks > 0, late > 0, late > 0 || blocks > 0 && undated > 0 && undated < rows); err != nil {
 		return err
 	}
 	if references > 0 {
@@ -62,7 +62,7 @@ func (j *fileImport) resolveStaged() error {
 		return nil
 	}
 	waiting, err := j.changed("DropWaiting", func() error {
-		return j.exec("Wait", "@collapse", strconv.FormatBool(j.src.feed.Identity == data.CollapseRepeats))
+		return j.exec("Wait", "@time", j.saidTime(), "@collapse", strconv.FormatBool(j.src.feed.Identity == data.CollapseRepeats))
 	})
 	j.receipt.Waiting = waiting
 	return err
@@ -92,7 +92,7 @@ func (j *fileImport) intern() error {
 		if err := j.execAll("NewWallets", "NewTokens"); err != nil {
 			return err
 		}
-		if err := j.exec("Interned", "@wallets", "wallets", "@tokens", "tokens"); err != nil {
+		if err := j.exec("Interned", "@time", j.saidTime(), "@wallets", "wallets", "@tokens", "tokens"); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,11 @@ func (j *fileImport) dropKnown() error {
 	if err != nil {
 		return err
 	}
-	j.receipt.AlreadyThere = logs + rest
+	if j.receipt.AlreadyThere = logs; known {
+		j.receipt.AlreadyThere += rest
+	} else { // they equal logs of the file itself
+		j.receipt.Identical += rest
+	}
 	if err := j.keepLost(); err != nil {
 		return err
 	}
@@ -165,10 +169,17 @@ func (j *fileImport) dropKnown() error {
 	return j.exec("SignedView")
 }
 
-// dropReleasedTwice is dropRepeats of fills that waited: they were numbered when they
-// came, each file by itself.
-func (j *fileImport) dropReleasedTwice() error {
-	if err := j.exec("ReleaseRepeats"); err != nil {
+// dropNumberedTwice is dropRepeats of fills that waited or move, which were numbered when
+// they came, each file by itself; and of those of one file that say several times which are
+// one, numbered each time by itself. Of the counts of equal ones the largest stands.
+func (j *fileImport) dropNumberedTwice() error {
+	var err error
+	if j.release {
+		err = j.exec("ReleaseRepeats")
+	} else if err = j.exec("SuspectRepeats"); err == nil {
+		err = j.exec("NumberApart", "@order", statements.Get("UnknownOrder"))
+	}
+	if err != nil {
 		return err
 	}
 	if err := j.mergeLogs(); err != nil {
@@ -177,7 +188,11 @@ func (j *fileImport) dropReleasedTwice() error {
 	if err := j.exec("MergeEqual", "@repeat", ", repeat", "@same", " AND k.repeat = s_fill.repeat", "@among", ""); err != nil {
 		return err
 	}
-	return j.exec("DropReleasedTwice")
+	n, err := j.changed("DropNumberedTwice", nil)
+	if !j.release {
+		j.receipt.Identical += n
+	}
+	return err
 }
 
 // anyKnown gathers the facts that may be the same fill as a staged one, where
@@ -246,6 +261,10 @@ func (j *fileImport) figures() error {
 		&j.receipt.Inserted, &j.receipt.Replaced, &first, &last, &j.receipt.BuyUSD, &j.receipt.SellUSD)
 	if err != nil {
 		return err
+	}
+	j.receipt.Merged = j.absorbed
+	if j.moving {
+		j.receipt.Merged = j.receipt.Replaced - j.receipt.Inserted
 	}
 	j.receipt.Replaced -= j.absorbed
 	if first.Valid {

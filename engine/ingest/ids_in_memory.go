@@ -58,7 +58,7 @@ func (j *fileImport) internFromMemory() (bool, error) {
 	if err := j.exec("AddTokens", "@first", strconv.Itoa(tokens)); err != nil {
 		return false, err
 	}
-	return true, j.exec("Interned", "@wallets", "s_wallet", "@tokens", "s_token")
+	return true, j.exec("Interned", "@time", j.saidTime(), "@wallets", "s_wallet", "@tokens", "s_token")
 }
 
 // lookUp writes the ids of the values a query gives into table; values that are

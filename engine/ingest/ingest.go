@@ -154,6 +154,7 @@ type fileImport struct {
 	contest    bool  // s_contest is there
 	lost       bool  // rows lost their log, or facts did
 	inBlocks   bool  // rows name their blocks
+	apart      bool  // rows that got one time of their block may have said several
 	moving     bool  // the rows are facts that get another time
 	ousted     bool  // a known fill gives way to another or is gone, or payouts are gone: no delta tells the rollups so
 	absorbed   int64 // known fills without a log index that equal one which lost its log

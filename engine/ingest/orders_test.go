@@ -103,6 +103,21 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 			fill("1", a, "1", "1", "")},
 		"a log index without a transaction": {[]string{orderRow(earlyTime, a, "", "", "", "5") + orderRow(earlyTime, b, "", "", "", "5")},
 			strings.ReplaceAll(fill("1", a, "0", "0", "")+fill("1", b, "0", "0", ""), "|11|", "||")},
+		"one file, several times that are one": {[]string{"blocks " + earlyTime,
+			orderRow(lateTime, a, "maker", "", hashOne, "") + orderRow(earlyTime, a, "", "2", hashOne, "") + orderRow("7", b, "", "", hashOne, "")},
+			fill("1", a, "1", "2", "") + fill("1", b, "0", "0", "")},
+		"one file, a time and a block without one": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "") + orderRow(lateTime, a, "", "", hashOne, "")},
+			fill("1", a, "0", "0", "")},
+		"one file, the time that stands and a block": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "") + orderRow(earlyTime, a, "", "", hashOne, "")},
+			fill("1", a, "0", "0", "")},
+		"one file, two of one time, one of another": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "") + orderRow("7", a, "", "", hashOne, "") +
+			orderRow(earlyTime, a, "", "", hashOne, "")}, fill("1", a, "0", "0", "") + fill("1", a, "0", "0", "")},
+		"one file, a log and a row of each time": {[]string{"blocks " + earlyTime, orderRow("7", a, "", "", hashOne, "5") + orderRow(earlyTime, a, "", "", hashOne, "5") +
+			orderRow("7", a, "", "", hashOne, "") + orderRow(earlyTime, a, "", "", hashOne, "")}, fill("1", a, "0", "0", "5") + fill("1", a, "0", "0", "")},
+		"one file, a row that equals a loser of another time": {[]string{"blocks " + earlyTime, orderRow(earlyTime, b, "", "", hashOne, "") +
+			orderRow(earlyTime, a, "", "", hashOne, "6") + orderRow("7", b, "", "", hashOne, "6")}, fill("1", a, "0", "0", "6")},
+		"one file, a row that equals a loser": {[]string{orderRow(earlyTime, b, "", "", hashOne, "") + orderRow(earlyTime, a, "", "", hashOne, "6") +
+			orderRow(earlyTime, b, "", "", hashOne, "6"), orderRow(earlyTime, b, "", "", hashOne, "")}, fill("1", a, "0", "0", "6") + fill("1", b, "0", "0", "")},
 		"equal fills in two files": {[]string{orderRow(earlyTime, a, "maker", "", hashOne, "") + orderRow(earlyTime, a, "taker", "3", hashOne, ""),
 			orderRow(earlyTime, a, "taker", "3", hashOne, "") + orderRow(earlyTime, a, "maker", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "")},
 			fill("1", a, "1", "0", "") + fill("1", a, "2", "3", "")},
@@ -134,7 +149,7 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 }
 
 // drawFile draws the rows of a file of fills: of one or two transactions, each dated in one
-// way, as one source gives a transaction one time. repeats: equal rows are separate fills.
+// way or, as no good source does, each row in its own. repeats: equal rows are separate fills.
 func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	type fill struct {
@@ -142,6 +157,7 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 		log         string
 	}
 	times := []string{pick("7", "7", earlyTime, lateTime, otherTime), pick("8", lateTime)}
+	mixed := r.IntN(2) == 0
 	seen, bare := map[fill]bool{}, map[[2]int]int{}
 	for range 1 + r.IntN(4) {
 		f := fill{r.IntN(5) / 4, r.IntN(2), pick("", "", "5", "6")}
@@ -152,6 +168,9 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 		seen[f] = true
 		if f.log == "" {
 			bare[key]++
+		}
+		if mixed {
+			times = []string{pick("7", "7", earlyTime, lateTime, otherTime), pick("8", "8", earlyTime, lateTime)}
 		}
 		rows = append(rows, orderRow(times[f.tx], f.content, pick("", "maker", "taker"), pick("", "2", "3"), []string{hashOne, hashTwo}[f.tx], f.log))
 	}
@@ -198,6 +217,22 @@ func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 			if !repeats {
 				try(split)
 			}
+		}
+	}
+}
+
+// TestFillsThatAreOneNowAreInTheReceipt gives two fills one time by a later file of blocks.
+func TestFillsThatAreOneNowAreInTheReceipt(t *testing.T) {
+	v := open(t)
+	rows := orderHead + orderRow(earlyTime, 0, "", "", hashOne, "") + orderRow("7", 0, "", "", hashOne, "")
+	for i, want := range []ingest.Receipt{{}, {Inserted: 2}, {Merged: 1}, {AlreadyThere: 1, Identical: 1}} {
+		file := []string{v.blockFile("late.parquet", lateTime), v.write("fills.csv", rows), v.blockFile("early.parquet", earlyTime), v.write("fills.csv", rows)}[i]
+		r, err := v.im.Import(context.Background(), file, ingest.Options{})
+		if err != nil || r.Warning != "" {
+			t.Fatal(err, r.Warning)
+		}
+		if r.Inserted != want.Inserted || r.Merged != want.Merged || i == 3 && (r.AlreadyThere != want.AlreadyThere || r.Identical != want.Identical) {
+			t.Errorf("file %d: inserted %d, merged %d, already there %d, identical %d, want %+v", i, r.Inserted, r.Merged, r.AlreadyThere, r.Identical, want)
 		}
 	}
 }

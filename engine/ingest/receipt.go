@@ -59,6 +59,9 @@ type Receipt struct {
 	FinalPricesNotTaken map[data.Untaken]int64 `json:"final_prices_not_taken,omitempty"`
 
 	Blocks int64 `json:"blocks"` // blocks added
+	// Merged counts known fills that are gone: they are one with what lost its log, or, since
+	// their block has an earlier time, with another fill.
+	Merged int64 `json:"merged,omitempty"`
 
 	Forecasts    int64 `json:"forecasts"`    // values of the weather added, corrected ones included
 	Actuals      int64 `json:"actuals"`      // extremes of past days added
@@ -160,6 +163,7 @@ func (r *Receipt) warn(err error) {
 // after takes in what the release of waiting fills came to.
 func (r *Receipt) after(w Receipt, err error) {
 	r.Released, r.RebuildNeeded = w.Inserted, r.RebuildNeeded || w.RebuildNeeded
+	r.Merged += w.Merged
 	r.Conflicts += w.Conflicts
 	r.ConflictFills = append(r.ConflictFills, w.ConflictFills[:min(len(w.ConflictFills), namedConflicts-len(r.ConflictFills))]...)
 	r.RejectedFile = cmp.Or(r.RejectedFile, w.RejectedFile)
@@ -170,6 +174,7 @@ func (r *Receipt) after(w Receipt, err error) {
 // afterMove takes in what became of fills that had a time of their block which does not
 // stand.
 func (r *Receipt) afterMove(w Receipt, err error) {
+	r.Merged += w.Merged
 	r.RebuildNeeded = r.RebuildNeeded || w.RebuildNeeded
 	r.warn(err)
 }

@@ -29,6 +29,10 @@ SELECT number, ts FROM (
 ) AS k
 WHERE ts > first AND (number, ts) NOT IN (SELECT (number, ts) FROM block_times)
 
+-- name: KeepSaid
+-- The times that rows say themselves, before blocks date them.
+CREATE OR REPLACE TEMP TABLE s_raw AS SELECT * REPLACE (coalesce(row, rowid + 1) AS row), ts AS said FROM s_raw
+
 -- name: BlockTimes
 UPDATE s_raw SET ts = b.ts FROM blocks AS b WHERE s_raw.ts IS NULL AND b.number = s_raw.block
 

@@ -18,7 +18,7 @@ WHERE s_raw.rowid = m.id
 
 -- name: RawCount
 SELECT count(*), count(block), count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:')),
-  (SELECT count(*) FROM block_times)
+  (SELECT count(*) FROM block_times), count(*) FILTER (ts IS NULL)
 FROM s_raw
 
 -- name: UnknownOrder
@@ -85,7 +85,7 @@ INSERT INTO waiting_fills
 SELECT tx, log_index, ts, wallet, role, token, side, shares, usd, coalesce(fee, 0), repeat
 FROM (
   SELECT *, CASE WHEN @collapse THEN 1 ELSE row_number() OVER (
-      PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, coalesce(row, rowid + 1)) END AS repeat
+      PARTITION BY tx, ts, wallet, token, side, shares, usd, @time ORDER BY log_index NULLS LAST, coalesce(row, rowid + 1)) END AS repeat
   FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 ) AS n
 WHERE NOT EXISTS (
@@ -104,7 +104,7 @@ DELETE FROM s_raw WHERE starts_with(token, 'c:') OR starts_with(token, 'g:')
 -- A log index without its transaction tells no log from another.
 CREATE OR REPLACE TEMP TABLE s_fill AS
 SELECT coalesce(r.row, r.rowid + 1) AS row, r.tx, CASE WHEN r.tx IS NOT NULL THEN r.log_index END AS log_index, r.ts, w.wallet, t.token,
-  r.side, r.role, r.shares, r.usd, coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat, r.block, false AS lost
+  r.side, r.role, r.shares, r.usd, coalesce(r.fee, 0) AS fee, 1::SMALLINT AS repeat, r.block, false AS lost, @time AS said
 FROM s_raw AS r
 JOIN @wallets AS w ON w.address = r.wallet
 JOIN @tokens AS t ON t.token_id = r.token
@@ -144,6 +144,21 @@ FROM (
     PARTITION BY tx, ts, wallet, token, side, shares, usd ORDER BY log_index NULLS LAST, @order, row, rowid) AS n
   FROM s_fill
   WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
+) AS k
+WHERE s_fill.rowid = k.id AND k.n > 1
+
+-- name: NumberApart
+-- The same where blocks give some rows of the file another time than they say, or the only
+-- one: those that say one time are counted apart, with the logs among them, so that it is
+-- no matter when the times of the blocks come.
+UPDATE s_fill SET repeat = k.n
+FROM (
+  SELECT rowid AS id, CASE WHEN log_index IS NOT NULL THEN dense_rank() OVER (same ORDER BY log_index)
+    ELSE count(DISTINCT log_index) OVER same + row_number() OVER (
+      PARTITION BY tx, ts, wallet, token, side, shares, usd, said, log_index IS NULL ORDER BY @order, row, rowid) END AS n
+  FROM s_fill
+  WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
+  WINDOW same AS (PARTITION BY tx, ts, wallet, token, side, shares, usd, said)
 ) AS k
 WHERE s_fill.rowid = k.id AND k.n > 1
 
@@ -356,8 +371,9 @@ DELETE FROM waiting_fills WHERE token IN (SELECT DISTINCT reference FROM s_raw)
 -- name: NoNames
 CREATE OR REPLACE TEMP TABLE n_name (wallet INTEGER, name VARCHAR, ts BIGINT)
 
--- name: DropReleasedTwice
--- The same fill may have waited under its market's condition and its Gamma id.
+-- name: DropNumberedTwice
+-- The same fill may have waited under its market's condition and its Gamma id, or have
+-- come with several times that are one.
 DELETE FROM s_fill WHERE rowid IN (
   SELECT id FROM (
     SELECT rowid AS id, row_number() OVER (
