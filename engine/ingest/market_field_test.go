@@ -61,7 +61,7 @@ func TestRecordsOfAFileComeToOneMarketInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	rounds := 2_000
 	if testfiles.Long() {
-		rounds = 200_000
+		rounds = 40_000
 	}
 	for range rounds {
 		recs := []data.Market{drawMarket(rng), drawMarket(rng), drawMarket(rng)}
