@@ -70,7 +70,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 		return fmt.Sprintf(`[{"id":"1","conditionId":"%s","question":"Q?","outcomes":"%s","updatedAt":"2026-01-%02dT00:00:00Z"}]`, hashTwo, outcomes, day)
 	}
 	const two, three = `[\"a\",\"b\"]`, `[\"a\",\"b\",\"c\"]`
-	for nth := range testfiles.Cases(3, 20) {
+	for nth := range testfiles.Cases(3, 10) {
 		steps := []string{market(3, pick(two, three))}
 		if nth%3 == 0 {
 			steps = append(steps, market(4, pick(two, three)))

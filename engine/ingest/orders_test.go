@@ -138,7 +138,7 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 				for _, nth := range order {
 					steps = append(steps, nth+1)
 				}
-				got := v.inOrder(files, steps, twice || testfiles.Long())
+				got := v.inOrder(files, steps, twice)
 				twice = false
 				if text := strings.Join(got, " "); text != c.want {
 					t.Errorf("order %v: %s, want %s", order, text, c.want)
@@ -182,7 +182,7 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 func TestAnyOrderAndSplitOfFillsGivesTheSame(t *testing.T) {
 	v := open(t)
 	early, late := v.blockFile("early.parquet", earlyTime), v.blockFile("late.parquet", lateTime)
-	for seed := range uint64(testfiles.Cases(2, 10)) {
+	for seed := range uint64(testfiles.Cases(2, 6)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		files, repeats := []string{early, late}, seed%3 > 0
 		split := slices.Clone(files)

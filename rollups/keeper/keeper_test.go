@@ -163,7 +163,7 @@ func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 		}
 	}
 	for _, r := range res.Receipts {
-		sum := r.Inserted + r.AlreadyThere + r.Identical + r.Waiting + r.RejectedRows()
+		sum := r.Inserted + r.AlreadyThere + r.Identical + r.Waiting + r.RejectedRows() + r.PassedRows() + r.PayoutRows
 		if r.Inserted > 0 && sum != r.Read {
 			t.Errorf("%s: %d rows read, %d accounted for: %+v", r.File, r.Read, sum, r)
 		}
