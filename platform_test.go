@@ -20,13 +20,13 @@ func functions(t *testing.T, path string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := map[string]string{}
+	found := map[string]string{}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
-			types[fn.Name.Name] = fieldTypes(fn.Type.Params) + " " + fieldTypes(fn.Type.Results)
+			found[fn.Name.Name] = fieldTypes(fn.Type.Params) + " " + fieldTypes(fn.Type.Results)
 		}
 	}
-	return types
+	return found
 }
 
 // fieldTypes lists the types of fields, each as often as it has names.

@@ -152,7 +152,7 @@ const (
 	UntakenOpen      Untaken = "said_open"       // the record itself says that the market is not closed
 	UntakenNoClosing Untaken = "no_closing"      // nothing says that it is closed
 	UntakenOracle    Untaken = "oracle_not_done" // proposed or disputed
-	UntakenUndecided Untaken = "undecided"       // the prices of a closed market name no winner
+	UntakenUndecided Untaken = "undecided"       // the prices of a closed market do not name one winner
 	UntakenWinner    Untaken = "winner_differs"  // prices and winner contradict each other
 	UntakenNoWinner  Untaken = "no_winner"       // no outcome of a closed market is marked as the winner
 	UntakenWinners   Untaken = "more_winners"    // more than one outcome is marked as the winner

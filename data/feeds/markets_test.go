@@ -188,7 +188,7 @@ func TestResolutionMaps(t *testing.T) {
 }
 
 // TestListsOfResolvedMarkets: a winner that prices and outcomes agree on is taken; one that
-// they do not name is not, and the reason is told.
+// they do not name is not, and the reason is given.
 func TestListsOfResolvedMarkets(t *testing.T) {
 	for _, tc := range []struct {
 		name, outcomes, prices, winner, closed string

@@ -31,7 +31,7 @@ func Path(parts ...string) string {
 	return filepath.Join(append([]string{Root(), "testdata"}, parts...)...)
 }
 
-// Beside gives a path of the captured data, which lies beside the checkout in shared/data
+// Beside gives a path of the captured data, in shared/data next to the checkout
 // and is not part of the repository; false without it. A test that reads a small file of
 // the repository reads the captured one too, where it is.
 func Beside(parts ...string) (string, bool) {
