@@ -3,8 +3,6 @@ package export_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,10 +115,10 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 func TestAllFilesSurviveAnExport(t *testing.T) {
 	k := open(t, 2)
 	folders := []string{testfiles.Path("feeds")}
-	if captured := filepath.Join(testfiles.Root(), "..", "shared", "data"); !testing.Short() {
+	if !testing.Short() {
 		for _, name := range []string{"B_markets", "A_trades", "G_live"} {
-			if _, err := os.Stat(filepath.Join(captured, name)); err == nil {
-				folders = append(folders, filepath.Join(captured, name))
+			if path, ok := testfiles.Beside(name); ok {
+				folders = append(folders, path)
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func negative(v reflect.Value) bool {
 func smallFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, dir := range []string{testfiles.Path("feeds"), filepath.Join(testfiles.Root(), "..", "shared", "data")} {
+	captured, _ := testfiles.Beside()
+	for _, dir := range []string{testfiles.Path("feeds"), captured} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
