@@ -1,6 +1,8 @@
 package feeds_test
 
 import (
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,5 +265,66 @@ func TestMoreThanOneWinner(t *testing.T) {
 	}
 	if !strings.Contains(data.UntakenWinners.Explain(), "more than one") || !strings.Contains(data.UntakenMisfit.Explain(), "each outcome") {
 		t.Error("a reason has no sentence")
+	}
+}
+
+// gammaV2 is a market of protocol V2.
+func gammaV2(condition, positions, extra string) string {
+	return `{"id":"13","version":"v2","question":"Q?","conditionId":"` + condition + `","outcomes":"[\"Yes\", \"No\"]","positionIds":` + positions + extra + `}`
+}
+
+func TestGammaOfProtocolV2(t *testing.T) {
+	condition := data.Hash{0: 0x02, 1: 0xab, 29: 5}
+	id := func(outcome byte) string {
+		h := condition
+		h[31] = outcome
+		return new(big.Int).SetBytes(h[:]).String()
+	}
+	positions := `["` + id(0) + `","` + id(1) + `"]`
+	full, short := condition.String(), condition.String()[:64]
+	for name, tc := range map[string]struct {
+		row     string
+		payouts []data.Micro
+		untaken data.Untaken
+		reject  string
+	}{
+		"64 digits":         {row: gammaV2(full, positions, `,"closed":false,"resolutionStatus":"active"`)},
+		"62 digits":         {row: gammaV2(short, positions, `,"closed":false,"resolutionStatus":"active"`)},
+		"resolved":          {row: gammaV2(full, positions, `,"closed":true,"resolutionStatus":"resolved","outcomePrices":"[\"0\",\"1\"]"`), payouts: []data.Micro{0, data.One}},
+		"not yet resolved":  {row: gammaV2(full, positions, `,"closed":true,"resolutionStatus":"active","outcomePrices":"[\"0\",\"1\"]"`), untaken: data.UntakenOracle},
+		"status of the old": {row: gammaV2(full, positions, `,"closed":true,"resolutionStatus":"active","umaResolutionStatus":"resolved","outcomePrices":"[\"0\",\"1\"]"`), untaken: data.UntakenOracle},
+		"both lists":        {row: gammaV2(full, positions, `,"clobTokenIds":"[\"7\",\"8\"]","closed":false`)},
+		"strange token":     {row: gammaV2(full, `["7","8"]`, ""), reject: "bad_token"},
+		"outcomes swapped":  {row: gammaV2(full, `["`+id(1)+`","`+id(0)+`"]`, ""), reject: "bad_token"},
+		"strange condition": {row: gammaV2(hexC, positions, ""), reject: "bad_condition"},
+		"strange version":   {row: strings.Replace(gammaV2(full, positions, ""), `"v2"`, `"v3"`, 1), reject: "bad_version"},
+	} {
+		c := read(t, text(t, "g.json", `{"markets":[`+tc.row+`],"next_cursor":""}`))
+		if tc.reject != "" {
+			if len(c.markets) != 0 || len(c.rejects) != 1 || c.rejects[0].Reason != tc.reject {
+				t.Errorf("%s: %d markets, rejected %+v, want %s", name, len(c.markets), c.rejects, tc.reject)
+			}
+			continue
+		}
+		if len(c.markets) != 1 {
+			t.Errorf("%s: %+v", name, c.rejects)
+			continue
+		}
+		m := c.markets[0]
+		if m.Condition != condition || !slices.Equal(m.TokenIDs, []string{id(0), id(1)}) || m.Untaken != tc.untaken {
+			t.Errorf("%s: condition %s, tokens %q, untaken %q", name, m.Condition, m.TokenIDs, m.Untaken)
+		}
+		var got []data.Micro
+		if m.Resolution != nil {
+			got = m.Resolution.Payouts
+		}
+		if diff := cmp.Diff(tc.payouts, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	// What is there of the other protocol does not make a record one of it.
+	c := read(t, text(t, "g.json", "["+gammaRow(`,"version":"v1","positionIds":[`+`"9","10"]`)+"]"))
+	if len(c.markets) != 1 || !slices.Equal(c.markets[0].TokenIDs, []string{"7", maxToken}) {
+		t.Errorf("a record of V1 with positions: %+v", c.markets)
 	}
 }

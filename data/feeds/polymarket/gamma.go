@@ -27,11 +27,14 @@ type Gamma struct {
 	Image                 shape.Text   `json:"image"`
 	Outcomes              shape.Labels `json:"outcomes"`
 	OutcomePrices         shape.List   `json:"outcomePrices"`
+	Version               shape.Text   `json:"version"`
 	ClobTokenIDs          shape.List   `json:"clobTokenIds"`
+	PositionIDs           shape.List   `json:"positionIds"`
 	Active                shape.Text   `json:"active"`
 	Closed                shape.Text   `json:"closed"`
 	AcceptingOrders       shape.Text   `json:"acceptingOrders"`
 	UMAResolutionStatus   shape.Text   `json:"umaResolutionStatus"`
+	ResolutionStatus      shape.Text   `json:"resolutionStatus"`
 	UMAEndDate            shape.Text   `json:"umaEndDate"`
 	NegRisk               shape.Text   `json:"negRisk"`
 	NegRiskMarketID       shape.Text   `json:"negRiskMarketID"`
@@ -136,6 +139,9 @@ func (g *Gamma) Market() (data.Market, error) {
 	condition, err := data.ParseCondition(id)
 	if err != nil || condition.IsZero() {
 		return data.Market{}, shape.Known("bad_condition")
+	}
+	if err := g.protocol(condition); err != nil {
+		return data.Market{}, err
 	}
 	if err := CheckLists(g.Outcomes, g.ClobTokenIDs, g.OutcomePrices); err != nil {
 		return data.Market{}, err
