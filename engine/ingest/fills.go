@@ -283,7 +283,7 @@ func (j *fileImport) recordImport() error {
 		}
 	}
 	j.finish()
-	text, err := j.receipt.json()
+	text, err := j.logText()
 	if err != nil {
 		return err
 	}

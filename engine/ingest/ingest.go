@@ -113,7 +113,15 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 		return Receipt{}, err
 	}
 	defer src.close()
-	var receipt Receipt
+	receipt, err := im.bring(ctx, src, opts)
+	if err != nil {
+		return receipt, fmt.Errorf("import %s: %w", src.name, err)
+	}
+	return receipt, nil
+}
+
+// bring imports what src has.
+func (im *Importer) bring(ctx context.Context, src *source, opts Options) (receipt Receipt, err error) {
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
 		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
 		defer job.cleanup()
@@ -125,10 +133,7 @@ func (im *Importer) Import(ctx context.Context, path string, opts Options) (Rece
 		}
 		return err
 	})
-	if err != nil {
-		return receipt, fmt.Errorf("import %s: %w", src.name, err)
-	}
-	return receipt, nil
+	return receipt, err
 }
 
 // fileImport is the import of one file. It lives for one call, whose context it keeps.
@@ -224,8 +229,15 @@ func (j *fileImport) transact() error {
 	if err := j.commitFacts(bulk); err != nil {
 		return err
 	}
-	if err := j.recordImport(); err != nil {
-		return err
+	if j.worthLogging() {
+		if err := j.recordImport(); err != nil {
+			return err
+		}
+	}
+	if j.src.within != nil {
+		if err := j.src.within(j.ctx, j.conn); err != nil {
+			return err
+		}
 	}
 	if j.opts.DryRun {
 		return errDryRun

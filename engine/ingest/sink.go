@@ -29,13 +29,18 @@ type sink struct {
 
 var _ data.Sink = (*sink)(nil)
 
-// stageRows lets the feed read the file itself.
-func (j *fileImport) stageRows() error {
+// rawEmpty makes the table of the fills.
+func (j *fileImport) rawEmpty() error {
 	cols := make([]string, len(data.FillColumns))
 	for i, c := range data.FillColumns {
 		cols[i] = c[0] + " " + c[1]
 	}
-	if err := j.exec("RawEmpty", "@columns", strings.Join(cols, ", ")); err != nil {
+	return j.exec("RawEmpty", "@columns", strings.Join(cols, ", "))
+}
+
+// stageRows lets the feed read the file itself.
+func (j *fileImport) stageRows() error {
+	if err := j.rawEmpty(); err != nil {
 		return err
 	}
 	f, err := os.Open(j.src.plain.Path)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,9 @@ type source struct {
 	head  data.Head
 	plain data.Source
 	dir   string
+
+	read   func(context.Context, data.Sink) error // of rows that come from no file
+	within func(context.Context, *sql.Conn) error // called in their transaction; may be nil
 }
 
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }

@@ -22,7 +22,10 @@ func (j *fileImport) stage() error {
 			return err
 		}
 	}
-	if j.src.feed.Query != nil {
+	switch {
+	case j.src.read != nil:
+		return j.stageMemory()
+	case j.src.feed.Query != nil:
 		return j.stageQuery()
 	}
 	return j.stageRows()

@@ -1,0 +1,164 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/engine/ingest"
+)
+
+// inMemory gives what a file has as rows that come from none. The ledger of within is the
+// table of blocks: any table that the import itself leaves alone will do.
+func (v *intake) inMemory(path string) ingest.Rows {
+	v.t.Helper()
+	head, err := feeds.ReadHead(path)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	feed, err := feeds.Detect(head)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if feed.Read == nil {
+		v.t.Fatalf("%s is read by the database", feed.Name)
+	}
+	return ingest.Rows{Feed: feed, Name: "a batch", Read: func(ctx context.Context, s data.Sink) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return feed.Read(ctx, data.Source{Path: path, Format: head.Format}, f, s)
+	}, Within: func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "INSERT INTO late_days SELECT count(*), 1 FROM late_days")
+		return err
+	}}
+}
+
+func (v *intake) append(rows ingest.Rows) ingest.Receipt {
+	v.t.Helper()
+	r, err := v.im.Append(context.Background(), rows, ingest.Options{})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return r
+}
+
+// TestRowsOfMemoryAreThoseOfTheFile: facts and receipts are equal, and so they are where the
+// other way brought the rows before.
+func TestRowsOfMemoryAreThoseOfTheFile(t *testing.T) {
+	file, memory := open(t), open(t)
+	paths := []string{chainFill(t, file, 12)["polygon-logs"], "../../testdata/feeds/slices/polygon-logs", "../../testdata/feeds/slices/gamma-events"}
+	for i, path := range paths {
+		if files, err := os.ReadDir(path); err == nil {
+			paths[i] = path + "/" + files[0].Name()
+		}
+	}
+	for _, again := range []bool{false, true} {
+		for _, path := range paths {
+			if again {
+				file, memory = memory, file
+			}
+			want, err := file.im.Import(t.Context(), path, ingest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := memory.append(memory.inMemory(path))
+			got.File, got.Seconds, got.Lines, got.RejectedFile = want.File, want.Seconds, want.Lines, want.RejectedFile
+			wantJSON, _ := json.Marshal(want)
+			gotJSON, _ := json.Marshal(got)
+			if diff := cmp.Diff(string(wantJSON), string(gotJSON)); diff != "" {
+				t.Errorf("%s: receipt (-file +memory):\n%s", path, diff)
+			}
+			if again {
+				file, memory = memory, file
+			}
+		}
+		if diff := cmp.Diff(file.facts(), memory.facts()); diff != "" {
+			t.Errorf("facts (-file +memory):\n%s", diff)
+		}
+	}
+	if len(file.facts()["fills"]) == 0 {
+		t.Error("there is no fill to compare")
+	}
+}
+
+// TestWithinIsOfTheTransactionOfTheRows: with new rows, with known ones, with none, and with a
+// reading or an end that fails.
+func TestWithinIsOfTheTransactionOfTheRows(t *testing.T) {
+	v := open(t)
+	rows := v.inMemory(chainFill(t, v, 0)["polygon-logs"])
+	count := func(table string) string {
+		return strings.TrimSuffix(v.lines("SELECT count(*) FROM "+table), "|\n")
+	}
+	want := func(when, facts, logged, within string) {
+		t.Helper()
+		if f, l, w := count("fills"), count("batches"), count("late_days"); f != facts || l != logged || w != within {
+			t.Errorf("%s: %s fills, %s lines in the import log, %s in the ledger; want %s, %s, %s", when, f, l, w, facts, logged, within)
+		}
+	}
+	own := errors.New("no more")
+	failing := rows
+	failing.Within = func(ctx context.Context, conn *sql.Conn) error { return errors.Join(own, rows.Within(ctx, conn)) }
+	if _, err := v.im.Append(t.Context(), failing, ingest.Options{}); !errors.Is(err, own) {
+		t.Errorf("%v", err)
+	}
+	want("the ledger failed", "0", "0", "0")
+	unread := rows
+	unread.Read = func(ctx context.Context, s data.Sink) error { return errors.Join(rows.Read(ctx, s), own) }
+	if _, err := v.im.Append(t.Context(), unread, ingest.Options{}); !errors.Is(err, own) || errors.Is(err, ingest.ErrFileRefused) {
+		t.Errorf("%v", err)
+	}
+	want("the reading failed", "0", "0", "0")
+	if _, err := v.im.Append(t.Context(), rows, ingest.Options{DryRun: true}); err != nil {
+		t.Error(err)
+	}
+	want("a dry run", "0", "0", "0")
+	if r := v.append(rows); r.Inserted != 1 {
+		t.Errorf("%+v", r)
+	}
+	want("new", "1", "1", "1")
+	if r := v.append(rows); r.Inserted != 0 || r.AlreadyThere != 1 {
+		t.Errorf("%+v", r)
+	}
+	want("known", "1", "1", "2")
+	rows.Read = nil
+	v.append(rows)
+	want("none", "1", "1", "3")
+	rows.Within = nil
+	v.append(rows)
+	want("nothing at all", "1", "1", "3")
+}
+
+// TestTheImportLogOfBatchesIsShort: it has what is not zero, and not what its columns have.
+func TestTheImportLogOfBatchesIsShort(t *testing.T) {
+	v := open(t)
+	v.append(v.inMemory(chainFill(t, v, 0)["polygon-logs"]))
+	want := `a batch|polygon-logs|{"buy_usd":10,"inserted":1,"notes":{"maker_without_taker":1},"read":1,"unmapped":1}|` + "\n"
+	if got := v.lines("SELECT file, feed, receipt FROM batches"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestRejectedRowsOfMemoryAreKept as those of files are.
+func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
+	v := open(t)
+	r := v.append(ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills}, Name: "a batch", Read: func(_ context.Context, s data.Sink) error {
+		return s.Reject(7, "bad_words", "", "the log")
+	}})
+	if kept := v.kept(r); r.Rejected["bad_words"] != 1 || len(kept) != 1 || !strings.Contains(kept[0], "the log") {
+		t.Errorf("%+v %q", r, kept)
+	}
+	if got := v.lines("SELECT count(*) FROM batches WHERE receipt LIKE '%bad_words%'"); got != "1|\n" {
+		t.Errorf("the import log names %s batches with rejected rows", got)
+	}
+}
