@@ -73,6 +73,9 @@ var brokenRows = []broken{
 	{"pmx-resolutions", data.NDJSON, `{"condition_id":"` + hexC + `","payouts":["1","0"],"resolved_at":"2026-01-02","resolved_at_source":"oracle","source":"api","version":"2026-01-03","corrected_at":"2026-01-04"}`, [][3]string{
 		{hexC, "0x12", "bad_condition"}, {`["1","0"]`, `["1"]`, "bad_payout"}, {`["1","0"]`, `["2","-1"]`, "bad_payout"}, {`["1","0"]`, `["1","1"]`, "bad_payout"}, {`"api"`, `"gossip"`, "bad_source"},
 		{`"oracle"`, `"gossip"`, "bad_source"}, {"2026-01-02", "some day", "bad_time"}, {"2026-01-03", "some day", "bad_time"}, {"2026-01-04", "some day", "bad_time"}}},
+	{"polymarket-resolutions", data.NDJSON, `{"condition_id":"` + hexC + `","status":"resolved","was_disputed":false,"payouts":[1000000,0],"resolved_at":"2026-01-02","last_update_timestamp":"1767312000"}`, [][3]string{
+		{hexC, "0x12", "bad_condition"}, {hexC, "", "no_condition"}, {"1000000", "1", "bad_payout"}, {"[1000000,0]", "[1000001,-1]", "bad_payout"}, {"[1000000,0]", "[1000000]", "bad_payout"},
+		{`"payouts":[1000000,0],`, "", "bad_payout"}, {"2026-01-02", "some day", "bad_time"}, {"1767312000", "some day", "bad_time"}}},
 	{"pmx-forecasts", data.NDJSON, `{"city":"nyc","target":"2026-07-03","metric":"tmax","source":"gfs","unit":"F","issued_at":"2026-07-02T13:00:00Z","run_at":"2026-07-02T06:00:00Z","value":"87","members":["86","88"],"shift":"3600"}`, [][3]string{
 		{`"gfs"`, `" "`, "bad_source"}, {`"F"`, `"K"`, "bad_unit"}, {`"87"`, `"hot"`, "bad_temperature"}, {`"87"`, `""`, "bad_temperature"}, {"tmax", "tmean", "bad_metric"}, {"2026-07-03", "2026-02-30", "bad_date"},
 		{"2026-07-02T13:00:00Z", "soon", "bad_time"}, {"2026-07-02T06:00:00Z", "soon", "bad_time"}, {`"86"`, `"hot"`, "bad_temperature"}, {`"3600"`, `"86401"`, "bad_number"}, {`"3600"`, `"-"`, "bad_number"},

@@ -1,5 +1,5 @@
 // Package polymarket reads what the venue's own services give: trades of the
-// data API, markets and events of Gamma, markets of the CLOB.
+// data API and its resolutions, markets and events of Gamma, markets of the CLOB.
 package polymarket
 
 import (
@@ -8,7 +8,7 @@ import (
 
 // Feeds gives the feeds of this package.
 func Feeds() []data.Feed {
-	return []data.Feed{trades(), tradesCSV(), gammaMarkets(), gammaEvents(), marketList(), clobMarkets()}
+	return []data.Feed{trades(), tradesCSV(), gammaMarkets(), gammaEvents(), marketList(), clobMarkets(), resolutions()}
 }
 
 func first[T ~string](texts ...T) T {
