@@ -3,7 +3,6 @@ package polygon
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"pmx/data"
@@ -32,7 +31,7 @@ func (r *reader) eachBlock(ctx context.Context) error {
 			logs = logs[:0]
 		}
 		if logs = append(logs, e); len(logs) > mostLogs {
-			return fmt.Errorf("block %d has more than %d logs", e.block, mostLogs)
+			return tooManyLogs(e.block)
 		}
 		return nil
 	})
@@ -51,12 +50,17 @@ func (r *reader) block(logs []entry) error {
 			at = t
 		}
 	}
+	return eachTransaction(logs, func(of []entry) error { return r.transaction(of, at) })
+}
+
+// eachTransaction calls f with the logs of each transaction of a block.
+func eachTransaction(logs []entry, f func(logs []entry) error) error {
 	for len(logs) > 0 {
 		n := 1
 		for n < len(logs) && logs[n].tx == logs[0].tx {
 			n++
 		}
-		if err := r.transaction(logs[:n], at); err != nil {
+		if err := f(logs[:n]); err != nil {
 			return err
 		}
 		logs = logs[n:]
@@ -71,7 +75,7 @@ func (r *reader) transaction(logs []entry, at int64) error {
 		return err
 	}
 	r.refund(rows)
-	r.matches(rows)
+	broken(rows, func(_ *entry, why string) { r.sink.Note(why) })
 	for _, same := range rows {
 		for i := range same {
 			e := &same[i]
@@ -187,34 +191,36 @@ func (e *entry) refunds(f *entry) bool {
 type match struct {
 	makers int
 	shares data.Micro
+	last   *entry
 }
 
-// matches counts matches that are not whole: an exchange writes the rows of the makers and
-// then the taker's, which has as many shares, but for a millionth of a share a maker. Of
-// the first exchange the taker's may have more.
-func (r *reader) matches(rows [][]entry) {
+// broken calls f with a row of every match of a transaction that is not whole, and the
+// reason: an exchange writes the rows of the makers and then the taker's, which has as many
+// shares, but for a millionth of a share a maker. Of the first exchange the taker's may have
+// more.
+func broken(rows [][]entry, f func(row *entry, why string)) {
 	open := map[data.Address]match{}
 	for _, same := range rows {
-		f := &same[0]
-		if f.Kind != chain.Filled {
+		e := &same[0]
+		if e.Kind != chain.Filled {
 			continue
 		}
-		m := open[f.Emitter]
-		if f.Role != data.Taker {
-			open[f.Emitter] = match{m.makers + 1, m.shares + f.Shares}
+		m := open[e.Emitter]
+		if e.Role != data.Taker {
+			open[e.Emitter] = match{m.makers + 1, m.shares + e.Shares, e}
 			continue
 		}
-		delete(open, f.Emitter)
-		slack, more := data.Micro(m.makers), m.shares-f.Shares
+		delete(open, e.Emitter)
+		slack, more := data.Micro(m.makers), m.shares-e.Shares
 		switch {
 		case m.makers == 0:
-			r.sink.Note("taker_without_maker")
-		case more > slack, -more > slack && !f.Refundable:
-			r.sink.Note("match_differs")
+			f(e, "taker_without_maker")
+		case more > slack, -more > slack && !e.Refundable:
+			f(e, "match_differs")
 		}
 	}
-	for range open {
-		r.sink.Note("maker_without_taker")
+	for _, m := range open {
+		f(m.last, "maker_without_taker")
 	}
 }
 

@@ -2,6 +2,7 @@ package polygon
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"pmx/data"
 	"pmx/data/chain"
@@ -42,14 +43,15 @@ func (e *entry) dollarFeeOfBuy() bool {
 
 const keyBytes = 8 + 32 + 4
 
-// put puts an event aside, by its place in the chain.
-func (r *reader) put(line int64, e *chain.Event) error {
-	s := stored{Line: line, Time: e.Log.Time, BlockHash: e.Log.BlockHash, Kind: e.Kind, Removed: e.Log.Removed, Emitter: e.Log.Address}
-	var odd string
+// entryOf keeps what an event says beyond the next call of Decode.
+func entryOf(line int64, e *chain.Event) entry {
+	out := entry{block: e.Log.Block, tx: e.Log.Tx, index: e.Log.Index,
+		stored: stored{Line: line, Time: e.Log.Time, BlockHash: e.Log.BlockHash, Kind: e.Kind, Removed: e.Log.Removed, Emitter: e.Log.Address}}
+	s := &out.stored
 	switch e.Kind {
 	case chain.Filled:
 		f := &e.Fill
-		odd = f.Odd
+		out.odd = f.Odd
 		s.Order, s.Token, s.Condition, s.Maker, s.Role, s.Side = f.Order, f.Token, f.Condition, f.Maker, f.Role, f.Side
 		s.Outcome, s.FeeIn, s.Refundable = int8(f.Outcome), f.FeeIn, f.Refundable
 		s.Shares, s.USD, s.Fee = f.Shares, f.USD, f.Fee
@@ -57,20 +59,27 @@ func (r *reader) put(line int64, e *chain.Event) error {
 		s.Order, s.Token, s.Maker, s.Shares, s.Fee = e.Refund.Order, e.Refund.Token, e.Refund.To, e.Refund.Amount, e.Refund.Charged
 	case chain.Resolved:
 		s.Condition = e.Resolution.Condition
+		out.paid = slices.Clone(e.Resolution.Payouts)
 	}
+	return out
+}
+
+// put puts an event aside, by its place in the chain.
+func (r *reader) put(line int64, event *chain.Event) error {
+	e := entryOf(line, event)
 	var err error
-	if r.value, err = binary.Append(r.value[:0], binary.BigEndian, &s); err != nil {
+	if r.value, err = binary.Append(r.value[:0], binary.BigEndian, &e.stored); err != nil {
 		return err
 	}
-	r.value = append(append(r.value, byte(len(odd))), odd...)
+	r.value = append(append(r.value, byte(len(e.odd))), e.odd...)
 	if e.Kind == chain.Resolved {
-		if r.value, err = binary.Append(r.value, binary.BigEndian, e.Resolution.Payouts); err != nil {
+		if r.value, err = binary.Append(r.value, binary.BigEndian, e.paid); err != nil {
 			return err
 		}
 	}
-	r.key = binary.BigEndian.AppendUint64(r.key[:0], uint64(e.Log.Block))
-	r.key = append(r.key, e.Log.Tx[:]...)
-	r.key = binary.BigEndian.AppendUint32(r.key, uint32(e.Log.Index))
+	r.key = binary.BigEndian.AppendUint64(r.key[:0], uint64(e.block))
+	r.key = append(r.key, e.tx[:]...)
+	r.key = binary.BigEndian.AppendUint32(r.key, uint32(e.index))
 	r.aside = true
 	return r.entries.Add(r.key, r.value)
 }

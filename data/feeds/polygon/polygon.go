@@ -73,18 +73,24 @@ func (l *lines) Lines(part data.Part, n int64) error {
 
 func read(ctx context.Context, src data.Source, in io.Reader, sink data.Sink) (err error) {
 	contracts := chain.Contracts()
-	r := reader{sink: sink, decoder: chain.NewDecoder(contracts), entries: spill.New(src.Spill, src.Memory), refunded: math.MaxInt64}
-	for _, c := range contracts {
-		if c.Kind == chain.FeeModule {
-			r.refunded = min(r.refunded, c.FromBlock)
-		}
-	}
+	r := reader{sink: sink, decoder: chain.NewDecoder(contracts), entries: spill.New(src.Spill, src.Memory), refunded: refundedSince(contracts)}
 	defer func() { err = errors.Join(err, r.entries.Close()) }()
 	rd := shape.Reading{Lists: []string{result}, Sink: &lines{sink, &r}, NoList: r.noLogs}
 	if err := rd.Each(ctx, src, in, func(line int64, raw json.RawMessage) error { return r.record(line, raw) }); err != nil {
 		return err
 	}
 	return r.eachBlock(ctx)
+}
+
+// refundedSince is the first block of a fee module.
+func refundedSince(contracts []chain.Contract) int64 {
+	first := int64(math.MaxInt64)
+	for _, c := range contracts {
+		if c.Kind == chain.FeeModule {
+			first = min(first, c.FromBlock)
+		}
+	}
+	return first
 }
 
 // result is where an answer has its logs.

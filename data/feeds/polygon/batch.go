@@ -1,0 +1,313 @@
+package polygon
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/data/feeds/shape"
+)
+
+// Batch holds in memory what the logs of a range of blocks say, some 300 bytes a log. It
+// gives the same rows as a file of these logs. It is for one goroutine at a time.
+type Batch struct {
+	decoder *chain.Decoder
+	since   int64     // the first block of a fee module
+	chunks  [][]entry // as they came
+	count   int
+	order   []int32 // of the entries, in the order of the chain, once it is known
+	passed  map[string]int64
+	passes  int64
+	faults  []Fault
+	removed int
+	digest  uint64
+}
+
+// Fault is a log that cannot be read.
+type Fault struct {
+	Reason string // short and stable
+	Raw    string // the log
+}
+
+// Doubt is something about the logs that cannot be if they are all that there are.
+type Doubt struct {
+	Block int64
+	Tx    data.Hash
+	Why   string // short and stable, such as "maker_without_taker"
+}
+
+// The doubts besides those of matches.
+const (
+	Unreadable = "unreadable_log"
+	Removed    = "removed_log"
+	Outside    = "log_outside" // of the range
+	OtherBlock = "other_block" // two logs name different blocks of one number
+	OtherEnd   = "other_end"   // a log of the last block names another block than the header
+)
+
+// chunkSize is how many events are made room for at once.
+const chunkSize = 512
+
+// NewBatch gives an empty Batch for the logs of contracts, which nobody may change.
+func NewBatch(contracts []chain.Contract) *Batch {
+	return &Batch{decoder: chain.NewDecoder(contracts), since: refundedSince(contracts), passed: map[string]int64{}}
+}
+
+// Add takes a log, a JSON object as a node answers it; raw may be used again. A log that
+// cannot be read is kept as a Fault.
+func (b *Batch) Add(raw []byte) {
+	e, err := b.decoder.Decode(raw)
+	if err == nil && e.Kind != chain.PassedOver {
+		err = check(e)
+	}
+	switch {
+	case err != nil:
+		b.faults = append(b.faults, Fault{reasonOf(err), string(raw)})
+		return
+	case e.Kind == chain.PassedOver:
+		b.passed[e.Why]++
+		b.passes++
+		return
+	}
+	if b.count%chunkSize == 0 {
+		b.chunks = append(b.chunks, make([]entry, 0, chunkSize))
+	}
+	last := &b.chunks[len(b.chunks)-1]
+	*last = append(*last, entryOf(int64(b.count+1), e))
+	if e.Log.Removed {
+		b.removed++
+	}
+	b.count++
+	b.order = nil
+}
+
+func reasonOf(err error) string {
+	var fault chain.Fault
+	if errors.As(err, &fault) {
+		return string(fault)
+	}
+	var row *shape.RowError
+	if errors.As(err, &row) {
+		return row.Reason
+	}
+	return err.Error()
+}
+
+func (b *Batch) at(i int32) *entry { return &b.chunks[i/chunkSize][i%chunkSize] }
+
+// sort puts the entries into the order in which a file of logs is read.
+func (b *Batch) sort() {
+	if b.order != nil || b.count == 0 {
+		return
+	}
+	b.order = make([]int32, b.count)
+	for i := range b.order {
+		b.order[i] = int32(i)
+	}
+	slices.SortFunc(b.order, func(x, y int32) int {
+		p, q := b.at(x), b.at(y)
+		return cmp.Or(cmp.Compare(p.block, q.block), bytes.Compare(p.tx[:], q.tx[:]), cmp.Compare(p.index, q.index), cmp.Compare(x, y))
+	})
+	b.digest = 0
+	var text [len(data.Hash{}) + 4]byte
+	for i, nth := range b.order {
+		e := b.at(nth)
+		if i > 0 {
+			if before := b.at(b.order[i-1]); before.tx == e.tx && before.index == e.index {
+				continue
+			}
+		}
+		copy(text[:], e.tx[:])
+		binary.BigEndian.PutUint32(text[len(e.tx):], uint32(e.index))
+		b.digest += xxhash.Sum64(text[:])
+	}
+}
+
+// Logs is how many logs were added, whatever became of them.
+func (b *Batch) Logs() int64 { return int64(b.count) + int64(len(b.faults)) + b.passes }
+
+// Events is how many of them say something.
+func (b *Batch) Events() int { return b.count }
+
+// Fills is how many of them are fills.
+func (b *Batch) Fills() (n int64) {
+	for _, chunk := range b.chunks {
+		for i := range chunk {
+			if chunk[i].Kind == chain.Filled {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Digest tells sets of logs apart: the sum of the hashes of transaction and log index, each
+// log once. The digest of two ranges together is the sum of theirs.
+func (b *Batch) Digest() uint64 {
+	b.sort()
+	return b.digest
+}
+
+// Faults are the logs that cannot be read.
+func (b *Batch) Faults() []Fault { return b.faults }
+
+// Passed counts logs that say nothing that is kept, by reason.
+func (b *Batch) Passed() map[string]int64 { return b.passed }
+
+// Undated are the blocks of logs that do not say when their block was made, each once, with
+// what the logs call the block; the zero hash where they do not.
+func (b *Batch) Undated() map[int64]data.Hash {
+	out := map[int64]data.Hash{}
+	for _, chunk := range b.chunks {
+		for i := range chunk {
+			if e := &chunk[i]; e.Time == 0 {
+				out[e.block] = e.BlockHash
+			}
+		}
+	}
+	return out
+}
+
+// Date gives logs without a time that of their block, by its number, in unix seconds.
+func (b *Batch) Date(times map[int64]int64) {
+	for _, chunk := range b.chunks {
+		for i := range chunk {
+			if e := &chunk[i]; e.Time == 0 {
+				e.Time = times[e.block]
+			}
+		}
+	}
+}
+
+// unheard is the sink of a look at logs whose rows nobody wants yet.
+type unheard struct{ data.Sink }
+
+// Pass forgets the log.
+func (unheard) Pass(int64, data.Passed) error { return nil }
+
+// Doubts tells why these cannot be all the logs of the blocks from … to, of which the last is
+// called end (zero: not known): a match that is not whole, logs that are not of the range or
+// of another chain, that were taken back, or that cannot be read.
+func (b *Batch) Doubts(from, to int64, end data.Hash) (out []Doubt) {
+	b.sort()
+	for range b.faults {
+		out = append(out, Doubt{Why: Unreadable})
+	}
+	var before *entry
+	for _, nth := range b.order {
+		e := b.at(nth)
+		doubt := func(why string) { out = append(out, Doubt{e.block, e.tx, why}) }
+		if e.Removed {
+			doubt(Removed)
+		}
+		if e.block < from || e.block > to {
+			doubt(Outside)
+		}
+		if e.BlockHash.IsZero() {
+			continue
+		}
+		if before != nil && before.block == e.block && before.BlockHash != e.BlockHash {
+			doubt(OtherBlock)
+		}
+		if e.block == to && !end.IsZero() && e.BlockHash != end {
+			doubt(OtherEnd)
+		}
+		before = e
+	}
+	r := reader{sink: unheard{}}
+	err := b.eachBlock(0, func(logs []entry) error {
+		return eachTransaction(logs, func(of []entry) error {
+			rows, err := r.standing(of)
+			if err == nil {
+				broken(rows, func(e *entry, why string) { out = append(out, Doubt{e.block, e.tx, why}) })
+			}
+			return err
+		})
+	})
+	if err != nil {
+		out = append(out, Doubt{Why: err.Error()})
+	}
+	return out
+}
+
+// eachBlock calls f with copies of the entries of each block, in order. first is added to
+// their numbers.
+func (b *Batch) eachBlock(first int64, f func(logs []entry) error) error {
+	b.sort()
+	var logs []entry
+	for i, nth := range b.order {
+		logs = append(logs, *b.at(nth))
+		logs[len(logs)-1].Line += first
+		if i+1 < len(b.order) && b.at(b.order[i+1]).block == logs[0].block {
+			continue
+		}
+		if len(logs) > mostLogs {
+			return tooManyLogs(logs[0].block)
+		}
+		if err := f(logs); err != nil {
+			return err
+		}
+		logs = logs[:0]
+	}
+	return nil
+}
+
+func tooManyLogs(block int64) error {
+	return fmt.Errorf("block %d has more than %d logs", block, mostLogs)
+}
+
+// Rows gives a function that hands the rows of batches to a sink, as often as it is called.
+// The batches are of ranges that do not overlap, in their order; none may be changed as long
+// as the function is in use.
+func Rows(batches []*Batch) func(ctx context.Context, sink data.Sink) error {
+	return func(ctx context.Context, sink data.Sink) error {
+		r := reader{sink: sink}
+		first := int64(0)
+		for _, b := range batches {
+			r.refunded = b.since
+			if err := b.oddRows(sink); err != nil {
+				return err
+			}
+			err := b.eachBlock(first, func(logs []entry) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return r.block(logs)
+			})
+			if err != nil {
+				return err
+			}
+			first += int64(b.count)
+		}
+		return nil
+	}
+}
+
+// oddRows hands on what is no event.
+func (b *Batch) oddRows(sink data.Sink) error {
+	for _, why := range slices.Sorted(maps.Keys(b.passed)) {
+		for range b.passed[why] {
+			if err := sink.Pass(0, data.Passed(why)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, fault := range b.faults {
+		if err := shape.Reject(sink, 0, []byte(fault.Raw), shape.Known(fault.Reason)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Feed is the feed of the rows of batches.
+func Feed() data.Feed { return Feeds()[0] }
