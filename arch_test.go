@@ -58,6 +58,7 @@ var layers = []struct {
 	{"data/reference", []string{"data"}},
 	{"data/sample", []string{"data", "data/reference"}},
 	{"data/testfiles", nil},
+	{"data/upstream/fetch", nil},
 	{"docs", nil},
 	{"engine/guard", nil},
 	{"engine/control/record", nil},
@@ -72,7 +73,7 @@ var everywhere = []string{"engine/guard"}
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
+var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "data/upstream/fetch", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
 	"rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
 
 const module = "pmx"

@@ -1,0 +1,278 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// How much is read of the body of an answer that is an error, and how much of it is shown.
+const (
+	mostOfError = 64 << 10
+	shownBody   = 1 << 10
+)
+
+func (r *Request) method() string {
+	switch {
+	case r.Method != "":
+		return r.Method
+	case r.Body != nil:
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+// accept gives the media types that an answer may have.
+func (r *Request) accept() string {
+	if len(r.Accept) == 0 {
+		return "application/json"
+	}
+	return strings.Join(r.Accept, ", ")
+}
+
+// request gives what is sent.
+func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
+	u := *h.base
+	if r.Path != "" {
+		add := &url.URL{Path: "/" + strings.TrimLeft(r.Path, "/")}
+		u.Path = strings.TrimRight(h.base.Path, "/") + add.Path
+		u.RawPath = strings.TrimRight(h.base.EscapedPath(), "/") + add.EscapedPath()
+	}
+	if len(r.Query) > 0 {
+		u.RawQuery = strings.TrimLeft(u.RawQuery+"&"+r.Query.Encode(), "&")
+	}
+	q, err := http.NewRequestWithContext(ctx, r.method(), h.shown, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	q.URL = &u
+	q.Header.Set("User-Agent", h.agent)
+	q.Header.Set("Accept", r.accept())
+	q.Header.Set("Accept-Encoding", "gzip")
+	for name, value := range map[string]string{"If-None-Match": r.ETag, "If-Modified-Since": r.LastModified} {
+		if value != "" {
+			q.Header.Set(name, value)
+		}
+	}
+	if r.Body != nil {
+		q.Header.Set("Content-Type", "application/json")
+		if r.ContentType != "" {
+			q.Header.Set("Content-Type", r.ContentType)
+		}
+	}
+	return q, nil
+}
+
+// ask sends a request and gives its answer, if it is one. code is its status, 0 where none came.
+func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err error) {
+	guarded, watch := newWatch(ctx, h.o.Stall, h.o.Timeout)
+	defer watch.end()
+	q, err := h.request(guarded, &r)
+	if err != nil {
+		return a, 0, errors.New(h.Mask(err.Error()))
+	}
+	response, err := h.client.Do(q)
+	if err != nil {
+		return a, 0, h.lost(ctx, guarded, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	watch.moves()
+	a = Answer{Status: response.StatusCode, Header: response.Header}
+	if response.StatusCode == http.StatusNotModified {
+		if a.NotModified = r.ETag != "" || r.LastModified != ""; a.NotModified {
+			return a, a.Status, nil
+		}
+		return a, a.Status, &ShapeError{Code: a.Status, Why: NotModified}
+	}
+	success := a.Status >= 200 && a.Status < 300
+	limit := h.o.MaxBody
+	if !success {
+		limit = min(limit, mostOfError)
+	} else if response.ContentLength > limit {
+		return a, a.Status, ErrTooLarge
+	}
+	in := &counted{in: response.Body, moves: watch.moves}
+	body, err := unpack(in, response.Header.Get("Content-Encoding"), limit)
+	h.mu.Lock()
+	h.stats.Bytes += in.n
+	h.mu.Unlock()
+	if !success {
+		if r.Take != nil && r.Take(a.Status, body) {
+			a.Body = body
+			return a, a.Status, nil
+		}
+		return a, a.Status, h.refused(a, body)
+	}
+	var shape *ShapeError
+	switch {
+	case errors.As(err, &shape):
+		shape.Code = a.Status
+		return a, a.Status, shape
+	case errors.Is(err, ErrTooLarge):
+		return a, a.Status, err
+	case err != nil:
+		return a, 0, h.lost(ctx, guarded, err)
+	}
+	if why := r.wrong(response.Header.Get("Content-Type"), body); why != "" && (len(body) > 0 || a.Status != http.StatusNoContent) {
+		return a, a.Status, &ShapeError{Code: a.Status, Why: why, Body: h.show(body)}
+	}
+	a.Body = body
+	return a, a.Status, nil
+}
+
+// unpack reads a body of up to limit bytes; of a longer one it gives the beginning with
+// ErrTooLarge. What is wrong with it otherwise is a *ShapeError, or how the connection failed.
+func unpack(in *counted, encoding string, limit int64) (body []byte, err error) {
+	from := io.Reader(in)
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		packed, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, in.fault(err)
+		}
+		defer func() { _ = packed.Close() }()
+		from = packed
+	default:
+		return nil, &ShapeError{Why: Encoding}
+	}
+	var whole bytes.Buffer
+	n, err := whole.ReadFrom(io.LimitReader(from, limit+1))
+	switch {
+	case err != nil:
+		return whole.Bytes(), in.fault(err)
+	case n > limit:
+		return whole.Bytes()[:limit], ErrTooLarge
+	}
+	return whole.Bytes(), nil
+}
+
+func (h *Host) refused(a Answer, body []byte) error {
+	turned := isHTML(a.Header.Get("Content-Type"), body) || bytes.Contains(body, []byte("error code: 10"))
+	switch a.Status {
+	case http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if turned {
+			return &ShapeError{Code: a.Status, Why: Turned, Body: h.show(body)}
+		}
+	}
+	return &StatusError{Code: a.Status, Body: h.show(body), RetryAfter: retryAfter(a.Header, body, h.o.Now())}
+}
+
+// lost tells how a connection failed. The error of package http has the URL: it is not kept.
+func (h *Host) lost(ctx, guarded context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var shown *url.Error
+	if errors.As(err, &shown) {
+		err = shown.Err
+	}
+	if cause := context.Cause(guarded); cause != nil {
+		return &LostError{Why: cause.Error(), Timeout: true}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &LostError{Why: "the connection ended before the answer did"}
+	}
+	return &LostError{Why: h.Mask(err.Error())}
+}
+
+// show gives the beginning of a body as it may be shown.
+func (h *Host) show(body []byte) string {
+	text := strings.ToValidUTF8(h.Mask(string(body[:min(len(body), mostOfError)])), "?")
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), shownBody)]), "")
+}
+
+// wrong tells why a body is not what was asked for, "" where it is.
+func (r *Request) wrong(contentType string, body []byte) Wrong {
+	if isHTML(contentType, body) && !strings.Contains(r.accept(), "html") {
+		return Turned
+	}
+	text := bytes.TrimLeft(body, " \t\r\n")
+	kind, _, _ := mime.ParseMediaType(contentType)
+	if len(text) == 0 {
+		if r.Empty {
+			return ""
+		}
+		return NoBody
+	}
+	if len(r.Accept) > 0 {
+		for _, want := range r.Accept {
+			if front, any := strings.CutSuffix(want, "*"); want == kind || any && (strings.HasPrefix(kind, front) || front == "*/") {
+				return ""
+			}
+		}
+		if kind == "" {
+			return ""
+		}
+		return NotAsked
+	}
+	switch {
+	case kind == "application/json", strings.HasSuffix(kind, "+json"):
+	case kind != "" && kind != "text/plain" && kind != "application/octet-stream":
+		return NotAsked
+	}
+	if !strings.ContainsRune("{[\"-0123456789tfn", rune(text[0])) {
+		return NotJSON
+	}
+	last := bytes.TrimRight(text, " \t\r\n")
+	if end := last[len(last)-1]; text[0] == '{' && end != '}' || text[0] == '[' && end != ']' {
+		return Truncated
+	}
+	return ""
+}
+
+func isHTML(contentType string, body []byte) bool {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	text := bytes.TrimLeft(body, " \t\r\n\ufeff")
+	return kind == "text/html" || kind == "application/xhtml+xml" || kind != "application/xml" && kind != "text/xml" && len(text) > 0 && text[0] == '<'
+}
+
+// retryAfter gives what an answer says about when to ask again, in the header as seconds or a
+// date, or as retry_after_seconds in a JSON body; 0 where it says nothing.
+func retryAfter(header http.Header, body []byte, now time.Time) time.Duration {
+	text := strings.TrimSpace(header.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		return pause(seconds)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		if theirs, err := http.ParseTime(header.Get("Date")); err == nil {
+			now = theirs // clocks differ
+		}
+		return pause(at.Sub(now).Seconds())
+	}
+	var said struct {
+		Seconds json.RawMessage `json:"retry_after_seconds"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		return 0
+	}
+	seconds, err := strconv.ParseFloat(strings.Trim(string(said.Seconds), `"`), 64)
+	if err != nil {
+		return 0
+	}
+	return pause(seconds)
+}
+
+func pause(seconds float64) time.Duration {
+	if !(seconds > 0) || math.IsInf(seconds, 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, longestPause.Seconds()) * float64(time.Second))
+}

@@ -1,0 +1,58 @@
+package fetch
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// budget is what is left of a host's Budget.
+type budget struct {
+	limiter   *rate.Limiter
+	full      Budget
+	share     float64 // of full that is used
+	changed   time.Time
+	halved    time.Time
+	notBefore time.Time // what the host said
+}
+
+// smallestShare is how little of a budget is left after many halvings; restored is how much
+// comes back a minute.
+const (
+	smallestShare = 1.0 / 64
+	restored      = 0.1
+)
+
+// halve halves the budget, once for all requests that were under way together: began is
+// when the one that was refused was sent.
+func (b *budget) halve(began, now time.Time) {
+	if began.Before(b.halved) {
+		return
+	}
+	b.restore(now)
+	b.share, b.halved, b.changed = max(b.share/2, smallestShare), now, now
+	b.set(now)
+}
+
+// restore gives back what has come back since the last time.
+func (b *budget) restore(now time.Time) {
+	if b.share >= 1 {
+		return
+	}
+	if passed := now.Sub(b.changed); passed > 0 {
+		b.share = min(1, b.share+restored*passed.Minutes())
+		b.set(now)
+	}
+	b.changed = now
+}
+
+func (b *budget) set(now time.Time) {
+	b.limiter.SetLimitAt(now, rate.Limit(b.full.PerSecond*b.share))
+	b.limiter.SetBurstAt(now, max(1, int(float64(b.full.Burst)*b.share)))
+}
+
+func (b *budget) pause(until time.Time) {
+	if until.After(b.notBefore) {
+		b.notBefore = until
+	}
+}

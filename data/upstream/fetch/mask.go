@@ -1,0 +1,47 @@
+package fetch
+
+import (
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// shortestSecret is the fewest letters that are hidden where they stand alone: a part of a
+// path that is shorter is in every other word.
+const shortestSecret = 4
+
+// newMask gives what replaces all that may be secret in a URL: its user info, path and query,
+// as a whole and in parts, escaped or not.
+func newMask(base *url.URL) *strings.Replacer {
+	var secrets []string
+	add := func(shortest int, texts ...string) {
+		for _, s := range texts {
+			for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+				if len(form) >= shortest {
+					secrets = append(secrets, form)
+				}
+			}
+		}
+	}
+	if u := base.User; u != nil {
+		password, _ := u.Password()
+		add(shortestSecret, password, u.Username(), u.String(), base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)))
+	}
+	for _, path := range []string{base.Path, base.EscapedPath()} {
+		add(2, path)
+		add(shortestSecret, strings.Trim(path, "/"))
+		add(shortestSecret, strings.Split(path, "/")...)
+	}
+	add(1, base.RawQuery)
+	for key, values := range base.Query() {
+		add(shortestSecret, key)
+		add(shortestSecret, values...)
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, "***")
+	}
+	return strings.NewReplacer(pairs...)
+}
