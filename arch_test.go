@@ -21,6 +21,10 @@ import (
 	"testing"
 )
 
+// venueLists are what packages that read the venue's lists may import: they read records as
+// the feeds do that import them.
+var venueLists = []string{"data", "data/feeds/polymarket", "data/feeds/shape", "data/upstream/fetch", "data/upstream/pages"}
+
 // layers say which packages of the project a package may import, tests left
 // out. The longest prefix that fits a package decides; "x/..." is x and all
 // below it. Imports run downwards only: cmd, http, rollups, engine, data.
@@ -59,6 +63,10 @@ var layers = []struct {
 	{"data/sample", []string{"data", "data/reference"}},
 	{"data/testfiles", nil},
 	{"data/upstream/fetch", nil},
+	{"data/upstream/pages", []string{"data/upstream/fetch"}},
+	{"data/upstream/gamma", venueLists},
+	{"data/upstream/clob", venueLists},
+	{"data/upstream/dataapi", venueLists},
 	{"docs", nil},
 	{"engine/guard", nil},
 	{"engine/control/record", nil},

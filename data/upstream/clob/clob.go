@@ -1,0 +1,103 @@
+// Package clob asks the venue's order book service: for the list of all markets, whose raw
+// JSON the feed clob-markets imports, and for the books of tokens.
+package clob
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"pmx/data"
+	"pmx/data/feeds/polymarket"
+	"pmx/data/feeds/shape"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/pages"
+)
+
+// Client asks the CLOB. It is for one goroutine per call.
+type Client struct{ host pages.Asker }
+
+// New gives a Client that asks host, whose base is the CLOB's.
+func New(host pages.Asker) *Client { return &Client{host: host} }
+
+const (
+	marketsPath, booksPath = "/markets", "/books"
+	// Start is the cursor of the first page of markets.
+	Start = "MA=="
+	// end is the cursor behind the last one: -1 in base 64, as every cursor is a place.
+	end = "LTE="
+	// mostBooks is how many books one request may ask for.
+	mostBooks = 500
+)
+
+// Market is a market as the CLOB has it.
+type Market struct {
+	Raw json.RawMessage // the record, which the feed clob-markets imports
+	// Market is what that feed reads of it, where Bad is nil.
+	data.Market
+	Bad error // why the feed rejects the record, a *shape.RowError
+}
+
+// Page is a page of markets.
+type Page struct {
+	Markets []Market
+	Cursor  string // of this page
+	Next    string // of the next one; "" where this is the last
+}
+
+// EachMarkets walks all markets from the page behind the cursor from, Start or one that was
+// kept. Their order does not change: what is new comes last, so who keeps the cursor of the
+// last page finds on it, and behind it, what came since.
+func (c *Client) EachMarkets(ctx context.Context, from string, fn func(Page) error) error {
+	var seen pages.Seen
+	for cursor := from; ; {
+		p, err := c.page(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(p.Markets))
+		for i := range p.Markets {
+			ids[i] = p.Markets[i].Condition.String() + p.Markets[i].QuestionID
+		}
+		if err := seen.Check(marketsPath, cursor, p.Next, ids); err != nil {
+			return err
+		}
+		if err := fn(p); err != nil || p.Next == "" {
+			return err
+		}
+		cursor = p.Next
+	}
+}
+
+func (c *Client) page(ctx context.Context, cursor string) (Page, error) {
+	a, err := c.host.Do(ctx, fetch.Request{Path: marketsPath, Query: url.Values{"next_cursor": {cursor}}})
+	if err != nil {
+		return Page{}, fmt.Errorf("%s: %w", marketsPath, err)
+	}
+	var body struct {
+		Data *[]json.RawMessage `json:"data"`
+		Next shape.Text         `json:"next_cursor"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer is no page: " + err.Error()}
+	}
+	if body.Data == nil || body.Next.Trim() == "" {
+		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer has no list of markets or no next cursor"}
+	}
+	p := Page{Cursor: cursor}
+	if next := body.Next.Trim(); next != end {
+		p.Next = next
+	}
+	for _, raw := range *body.Data {
+		m := Market{Raw: raw}
+		var row polymarket.CLOB
+		if err := json.Unmarshal(raw, &row); err != nil {
+			m.Bad = shape.Undecoded(err)
+		} else {
+			m.Market, m.Bad = row.Market()
+		}
+		p.Markets = append(p.Markets, m)
+	}
+	return p, nil
+}

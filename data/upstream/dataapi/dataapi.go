@@ -1,0 +1,262 @@
+// Package dataapi asks the second version of the venue's data API: for trades and
+// resolutions of conditions, whose raw JSON the feeds polymarket-trades and
+// polymarket-resolutions import, and for what says how current they are.
+package dataapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/pages"
+)
+
+// Client asks the data API. It is for one goroutine per call.
+type Client struct{ host pages.Asker }
+
+// New gives a Client that asks host, whose base is the data API's.
+func New(host pages.Asker) *Client { return &Client{host: host} }
+
+const (
+	tradesPath, resolutionsPath = "/v2/trades", "/v2/resolutions"
+	statusPath, volumePath      = "/v2/status", "/v2/live-volume"
+	// MostConditions is how many conditions one request may ask for.
+	MostConditions = 20
+	mostTrades     = 1000
+)
+
+// Trade is a row of /v2/trades.
+type Trade struct {
+	Raw       json.RawMessage // which the feed polymarket-trades imports
+	Condition data.Hash
+	Tx        data.Hash // zero where the row has none
+	At        int64     // seconds of its block
+}
+
+// TradesPage is one page of trades, newest first.
+type TradesPage struct {
+	Trades []Trade
+	Next   string // cursor; "" behind the last page
+}
+
+// EachTrades walks the trades of at most MostConditions conditions, takers' and makers' rows
+// (those of takers alone with takerOnly), from the page behind the cursor from, "" for the
+// newest. The cursor stands for a place and nothing else, so every page is asked for with
+// the same filters. Rows of less than 0.01 tokens are not among them, whatever is asked.
+func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOnly bool, from string, fn func(TradesPage) error) error {
+	ids, asked, err := list(conditions)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"condition": {ids}, "taker_only": {strconv.FormatBool(takerOnly)}, "limit": {strconv.Itoa(mostTrades)}}
+	var seen pages.Seen
+	for cursor := from; ; {
+		if cursor != "" {
+			query.Set("cursor", cursor)
+			query.Del("limit") // of the first page only: the cursor has it
+		}
+		p, err := c.tradesPage(ctx, query, asked)
+		if err != nil {
+			return err
+		}
+		texts := make([]string, len(p.Trades))
+		for i, t := range p.Trades {
+			texts[i] = string(t.Raw)
+		}
+		if err := seen.Check(tradesPath, cursor, p.Next, texts); err != nil {
+			return err
+		}
+		if err := fn(p); err != nil || p.Next == "" {
+			return err
+		}
+		cursor = p.Next
+	}
+}
+
+func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[data.Hash]bool) (p TradesPage, err error) {
+	var rows []json.RawMessage
+	var pagination *struct {
+		More *bool       `json:"has_more"`
+		Next *shape.Text `json:"next_cursor"`
+	}
+	if err := c.ask(ctx, tradesPath, query, &rows, &pagination); err != nil {
+		return p, err
+	}
+	if pagination == nil || pagination.More == nil {
+		return p, &pages.ShapeError{Path: tradesPath, Why: "the answer does not say whether it is the last page"}
+	}
+	if pagination.Next != nil {
+		p.Next = pagination.Next.Trim()
+	}
+	if *pagination.More != (p.Next != "") {
+		return p, &pages.ShapeError{Path: tradesPath, Why: "the answer names a next page and is the last one, or neither"}
+	}
+	for _, raw := range rows {
+		var row struct {
+			Condition shape.Text `json:"condition_id"`
+			Tx        shape.Text `json:"transaction_hash"`
+			Timestamp shape.Text `json:"timestamp"`
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return p, &pages.ShapeError{Path: tradesPath, Why: "a row is no trade: " + err.Error()}
+		}
+		t := Trade{Raw: raw}
+		var errTx error
+		t.Condition, err = row.Condition.Condition()
+		t.Tx, errTx = row.Tx.Hash()
+		if err != nil || errTx != nil {
+			return p, &pages.ShapeError{Path: tradesPath, Why: fmt.Sprintf("a row has the condition %q and the transaction %q", row.Condition, row.Tx)}
+		}
+		if !asked[t.Condition] {
+			return p, &pages.ForeignError{Path: tradesPath, What: "a trade of " + t.Condition.String(), Asked: "it is none of the conditions"}
+		}
+		if t.At, err = data.ParseWhole(row.Timestamp.Trim()); err != nil {
+			return p, &pages.ShapeError{Path: tradesPath, Why: fmt.Sprintf("a row has the time %q", row.Timestamp)}
+		}
+		p.Trades = append(p.Trades, t)
+	}
+	return p, nil
+}
+
+// Resolution is a row of /v2/resolutions.
+type Resolution struct {
+	Raw       json.RawMessage // which the feed polymarket-resolutions imports
+	Condition data.Hash
+	Status    string // "resolved" is the only one to be trusted
+}
+
+// Resolutions gives what is known of the resolution of at most MostConditions conditions.
+func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Resolution, error) {
+	ids, asked, err := list(conditions)
+	if err != nil {
+		return nil, err
+	}
+	var rows []json.RawMessage
+	if err := c.ask(ctx, resolutionsPath, url.Values{"condition": {ids}}, &rows, nil); err != nil {
+		return nil, err
+	}
+	out := make([]Resolution, 0, len(rows))
+	for _, raw := range rows {
+		var row struct {
+			Condition shape.Text `json:"condition_id"`
+			Status    shape.Text `json:"status"`
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return nil, &pages.ShapeError{Path: resolutionsPath, Why: "a row is no resolution: " + err.Error()}
+		}
+		condition, err := row.Condition.Condition()
+		if err != nil || !asked[condition] {
+			return nil, &pages.ForeignError{Path: resolutionsPath, What: fmt.Sprintf("the resolution of %q", row.Condition), Asked: "it is none of the conditions"}
+		}
+		asked[condition] = false // a second one was not asked for either
+		out = append(out, Resolution{Raw: raw, Condition: condition, Status: strings.ToLower(row.Status.Trim())})
+	}
+	return out, nil
+}
+
+// Status is how current the data API itself is.
+type Status struct {
+	Age         int64  // seconds since it was measured
+	Lag         *int64 // seconds that what is served is behind; nil: not measured
+	Worst       string // what is furthest behind
+	Synced      *int64 // newest block of what is furthest; nil: not known
+	OldestBlock *int64 // newest block of what is furthest behind
+	Lagging     int    // how many of its sources are behind
+}
+
+// Status asks how current the data API is. Before its first measurement that is a
+// *fetch.StatusError with 503.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var body *struct {
+		Age     *int64 `json:"age_seconds"`
+		Serving *struct {
+			Lag   *int64 `json:"lag_seconds"`
+			Worst string `json:"worst"`
+		} `json:"serving"`
+		Ingestion *struct {
+			Max     *int64            `json:"max_synced_block"`
+			Min     *int64            `json:"min_synced_block"`
+			Lagging []json.RawMessage `json:"lagging"`
+		} `json:"ingestion"`
+	}
+	if err := c.ask(ctx, statusPath, nil, &body, nil); err != nil {
+		return Status{}, err
+	}
+	if body == nil || body.Age == nil || body.Serving == nil || body.Ingestion == nil {
+		return Status{}, &pages.ShapeError{Path: statusPath, Why: "the answer has no age, no serving or no ingestion"}
+	}
+	return Status{Age: *body.Age, Lag: body.Serving.Lag, Worst: body.Serving.Worst,
+		Synced: body.Ingestion.Max, OldestBlock: body.Ingestion.Min, Lagging: len(body.Ingestion.Lagging)}, nil
+}
+
+// LiveVolume gives what the takers of an event traded, in tokens, by condition.
+func (c *Client) LiveVolume(ctx context.Context, event string) (map[data.Hash]data.Micro, error) {
+	var body *struct {
+		Conditions *[]struct {
+			Condition shape.Text `json:"condition_id"`
+			Volume    shape.Text `json:"taker_volume"`
+		} `json:"conditions"`
+	}
+	if err := c.ask(ctx, volumePath, url.Values{"id": {event}}, &body, nil); err != nil {
+		return nil, err
+	}
+	if body == nil || body.Conditions == nil {
+		return nil, &pages.ShapeError{Path: volumePath, Why: "the answer has no list of conditions"}
+	}
+	out := map[data.Hash]data.Micro{}
+	for _, row := range *body.Conditions {
+		condition, err := row.Condition.Condition()
+		volume, ok := row.Volume.Micro()
+		if _, twice := out[condition]; err != nil || condition.IsZero() || !ok || volume < 0 || twice {
+			return nil, &pages.ShapeError{Path: volumePath, Why: fmt.Sprintf("a row has the condition %q and the volume %q", row.Condition, row.Volume)}
+		}
+		out[condition] = volume
+	}
+	return out, nil
+}
+
+// ask reads the data and the pagination of an answer; pagination may be nil.
+func (c *Client) ask(ctx context.Context, path string, query url.Values, list, pagination any) error {
+	a, err := c.host.Do(ctx, fetch.Request{Path: path, Query: query})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var body struct {
+		Data       *json.RawMessage `json:"data"`
+		Pagination json.RawMessage  `json:"pagination"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		return &pages.ShapeError{Path: path, Why: "the answer is no object: " + err.Error()}
+	}
+	if body.Data == nil {
+		return &pages.ShapeError{Path: path, Why: "the answer has no data"}
+	}
+	if err := json.Unmarshal(*body.Data, list); err != nil {
+		return &pages.ShapeError{Path: path, Why: "the data are of another kind: " + err.Error()}
+	}
+	if pagination != nil && body.Pagination != nil {
+		if err := json.Unmarshal(body.Pagination, pagination); err != nil {
+			return &pages.ShapeError{Path: path, Why: "the pagination is of another kind: " + err.Error()}
+		}
+	}
+	return nil
+}
+
+// list writes conditions as one parameter has them, and as a set.
+func list(conditions []data.Hash) (ids string, asked map[data.Hash]bool, err error) {
+	if len(conditions) == 0 || len(conditions) > MostConditions {
+		return "", nil, fmt.Errorf("%d conditions are asked for at once, and not 1 to %d", len(conditions), MostConditions)
+	}
+	texts := make([]string, len(conditions))
+	asked = map[data.Hash]bool{}
+	for i, h := range conditions {
+		texts[i], asked[h] = h.String(), true
+	}
+	return strings.Join(texts, ","), asked, nil
+}
