@@ -1,0 +1,290 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/upstream/fetch"
+)
+
+func html(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, "<!DOCTYPE html><title>Just a moment...</title>")
+	}
+}
+
+// TestBlockedHostIsLeftAlone: a page of HTML instead of an answer closes the host to all
+// requests for a minute, then for two, up to a quarter of an hour; one that is let through
+// and answered opens it.
+func TestBlockedHostIsLeftAlone(t *testing.T) {
+	for name, f := range map[string]http.HandlerFunc{
+		"200": html(200), "403": html(403), "429": html(429), "503": html(503),
+		"HTML as JSON": func(w http.ResponseWriter, _ *http.Request) { say(w, 200, "\n <html>") },
+		"1015": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(429)
+			_, _ = io.WriteString(w, "error code: 1015")
+		},
+	} {
+		var asked atomic.Int64
+		faults := []http.HandlerFunc{f, f, f, f, f, f}
+		h, c := host(t, after(&asked, faults...))
+		for i, minutes := range []int{1, 2, 4, 8, 15, 15} {
+			_, err := get(t, h)
+			var shape *fetch.ShapeError
+			if !errors.As(err, &shape) || shape.Why != fetch.Turned {
+				t.Fatalf("%s, time %d: %v", name, i, err)
+			}
+			until := c.Now().Add(time.Duration(minutes) * time.Minute)
+			if s := h.Stats(); s.State != fetch.Blocked || !s.Until.Equal(until) {
+				t.Fatalf("%s, time %d: %s until %v", name, i, s.State, s.Until)
+			}
+			_ = c.Sleep(t.Context(), time.Duration(minutes)*time.Minute-1)
+			var closed *fetch.ClosedError
+			if _, err := get(t, h); !errors.Is(err, fetch.ErrCircuitOpen) || !errors.As(err, &closed) || !closed.Until.Equal(until) || closed.State != fetch.Blocked {
+				t.Fatalf("%s, time %d, too soon: %v", name, i, err)
+			}
+			_ = c.Sleep(t.Context(), 1)
+		}
+		if _, err := get(t, h); err != nil || h.Stats().State != fetch.Ready || asked.Load() != 7 {
+			t.Errorf("%s: asked %d times: %v", name, asked.Load(), err)
+		}
+	}
+}
+
+// TestBadGatewayIsNoBlock: a proxy's own page about the host behind it is a failure as any.
+func TestBadGatewayIsNoBlock(t *testing.T) {
+	var asked atomic.Int64
+	h, _ := host(t, after(&asked, html(502), html(504), html(500)))
+	if _, err := get(t, h); err != nil {
+		t.Error(err)
+	}
+	h, _ = host(t, html(404))
+	var refused *fetch.StatusError
+	if _, err := get(t, h); !errors.As(err, &refused) {
+		t.Error(err)
+	}
+}
+
+// TestCircuitOpensAfterFailures: seven of the first request and three of the second are ten.
+func TestCircuitOpensAfterFailures(t *testing.T) {
+	var asked atomic.Int64
+	faults := make([]http.HandlerFunc, 12)
+	for i := range faults {
+		faults[i] = status(500)
+	}
+	h, c := host(t, after(&asked, faults...))
+	_, _ = get(t, h)
+	_, err := get(t, h)
+	var failed *fetch.StatusError
+	if s := h.Stats(); !errors.As(err, &failed) || asked.Load() != 10 || s.State != fetch.Open || s.Until.Sub(c.Now()) != 30*time.Second {
+		t.Fatalf("asked %d times: %v %+v", asked.Load(), err, s)
+	}
+	if _, err := get(t, h); !errors.Is(err, fetch.ErrCircuitOpen) || asked.Load() != 10 {
+		t.Fatal(err)
+	}
+	_ = c.Sleep(t.Context(), 30*time.Second)
+	for i, seconds := range []int{60, 120} { // one tries, and it is closed for longer
+		_, err := get(t, h)
+		if s := h.Stats(); !errors.As(err, &failed) || asked.Load() != int64(11+i) || s.State != fetch.Open || s.Until.Sub(c.Now()) != time.Duration(seconds)*time.Second {
+			t.Fatalf("asked %d times: %v %+v", asked.Load(), err, s)
+		}
+		_ = c.Sleep(t.Context(), time.Duration(seconds)*time.Second)
+	}
+	if _, err := get(t, h); err != nil || h.Stats().State != fetch.Ready {
+		t.Fatal(err)
+	}
+}
+
+// TestOneRequestTries: while it is under way, others are not sent.
+func TestOneRequestTries(t *testing.T) {
+	var asked atomic.Int64
+	here, goOn := make(chan struct{}), make(chan struct{})
+	h, c := host(t, after(&asked, html(200), func(w http.ResponseWriter, _ *http.Request) {
+		close(here)
+		<-goOn
+		say(w, 200, `{}`)
+	}))
+	_, _ = get(t, h)
+	_ = c.Sleep(t.Context(), time.Minute)
+	done := make(chan error)
+	go func() {
+		_, err := h.Do(t.Context(), fetch.Request{})
+		done <- err
+	}()
+	<-here
+	if _, err := get(t, h); !errors.Is(err, fetch.ErrCircuitOpen) {
+		t.Errorf("%v", err)
+	}
+	close(goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := get(t, h); err != nil || asked.Load() != 3 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}
+
+// TestRetryAfterIsObeyed in all its forms, by every request to the host.
+func TestRetryAfterIsObeyed(t *testing.T) {
+	body := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { say(w, 429, text) }
+	}
+	for name, c := range map[string]struct {
+		f    http.HandlerFunc
+		want []time.Duration // after a back-off of half a second, which is part of it
+	}{
+		"seconds": {status(429, "Retry-After", "17"), []time.Duration{16500 * time.Millisecond}},
+		"a date":  {status(429, "Retry-After", "Mon, 02 Nov 2026 12:00:40 GMT", "Date", "Mon, 02 Nov 2026 12:00:10 GMT"), []time.Duration{29500 * time.Millisecond}},
+		"a date, no Date": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["Date"] = nil
+			status(429, "Retry-After", "Mon, 02 Nov 2026 12:00:40 GMT")(w, r)
+		}, []time.Duration{39500 * time.Millisecond}},
+		"in the body":    {body(`{"error":"slow down","retry_after_seconds":5}`), []time.Duration{4500 * time.Millisecond}},
+		"quoted":         {body(`{"retry_after_seconds":"2.5"}`), []time.Duration{2000 * time.Millisecond}},
+		"absent":         {status(429), nil},
+		"a date gone by": {status(429, "Retry-After", "Mon, 02 Nov 2020 12:00:40 GMT"), nil},
+		"nonsense":       {status(429, "Retry-After", "soon"), nil},
+		"below zero":     {status(429, "Retry-After", "-5"), nil},
+		"503":            {status(503, "Retry-After", "100"), []time.Duration{99500 * time.Millisecond}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			h, clock := host(t, after(&asked, c.f))
+			if _, err := get(t, h); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(append([]time.Duration{500 * time.Millisecond}, c.want...), clock.waits()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestLongPauseIsNotWaitedFor: the request fails, and no other is sent before its end, an
+// hour at most.
+func TestLongPauseIsNotWaitedFor(t *testing.T) {
+	for header, want := range map[string]time.Duration{"600": 10 * time.Minute, "86400": time.Hour, "Sat, 02 Nov 2199 12:00:40 GMT": time.Hour, "1e300": time.Hour} {
+		var asked atomic.Int64
+		h, c := host(t, after(&asked, status(429, "Retry-After", header)))
+		_, err := get(t, h)
+		var refused *fetch.StatusError
+		if s := h.Stats(); !errors.As(err, &refused) || refused.RetryAfter != want || s.State != fetch.Throttled || s.Until.Sub(c.Now()) != want {
+			t.Fatalf("%s: %v %+v", header, err, s)
+		}
+		if _, err := get(t, h); !errors.Is(err, fetch.ErrCircuitOpen) {
+			t.Fatalf("%s: %v", header, err)
+		}
+		_ = c.Sleep(t.Context(), want)
+		if _, err := get(t, h); err != nil || asked.Load() != 2 {
+			t.Errorf("%s: asked %d times: %v", header, asked.Load(), err)
+		}
+	}
+}
+
+// TestTooManyRequestsHalveTheBudget: and a tenth comes back a minute.
+func TestTooManyRequestsHalveTheBudget(t *testing.T) {
+	var asked atomic.Int64
+	h, c := host(t, after(&asked, status(429), status(429)), func(o *fetch.Options) { o.Budget.PerSecond = 8 })
+	if _, err := get(t, h); err != nil {
+		t.Fatal(err)
+	}
+	// 8, halved: 4; half a second later 4.0067, halved: 2.0033; a second later 2.0167
+	check := func(want float64) {
+		t.Helper()
+		if got := h.Stats().PerSecond; got < want-0.001 || got > want+0.001 {
+			t.Errorf("%v a second, not %v", got, want)
+		}
+	}
+	check(2.0167)
+	_ = c.Sleep(t.Context(), time.Minute)
+	check(2.8167)
+	_ = c.Sleep(t.Context(), 5*time.Minute)
+	check(6.8167)
+	_ = c.Sleep(t.Context(), time.Hour)
+	check(8)
+	for range 20 {
+		h.TooMuch(time.Second)
+		_ = c.Sleep(t.Context(), time.Millisecond)
+	}
+	if got := h.Stats(); got.PerSecond < 0.12 || got.PerSecond > 0.13 || got.State != fetch.Throttled {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRequestsUnderWayTogetherHalveOnce: four that are refused at the same time say one thing.
+func TestRequestsUnderWayTogetherHalveOnce(t *testing.T) {
+	var asked atomic.Int64
+	all := make(chan struct{})
+	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 4 {
+			close(all)
+		}
+		<-all
+		status(429)(w, r)
+	}, func(o *fetch.Options) { o.Now, o.Sleep = nil, nil })
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			_, err := h.Do(t.Context(), fetch.Request{NoRetry: true})
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err == nil {
+			t.Error("no error")
+		}
+	}
+	if got := h.Stats().PerSecond; got < 500 || got > 510 {
+		t.Errorf("%v a second", got)
+	}
+}
+
+// TestBlockThatShowsOtherwiseIsABlock: what tries a blocked host and fails in another way
+// leaves it blocked.
+func TestBlockThatShowsOtherwiseIsABlock(t *testing.T) {
+	var asked atomic.Int64
+	h, c := host(t, after(&asked, html(403), status(500)))
+	_, _ = get(t, h)
+	_ = c.Sleep(t.Context(), time.Minute)
+	_, err := get(t, h)
+	if s := h.Stats(); err == nil || asked.Load() != 2 || s.State != fetch.Blocked || s.Until.Sub(c.Now()) != 2*time.Minute {
+		t.Errorf("asked %d times: %v %+v", asked.Load(), err, s)
+	}
+}
+
+// TestPauseHoldsThoseThatWait: a request that waits for the budget while the host asks for a
+// pause waits for its end too.
+func TestPauseHoldsThoseThatWait(t *testing.T) {
+	var h *fetch.Host
+	var c *clock
+	h, c = host(t, func(w http.ResponseWriter, _ *http.Request) { say(w, 200, `{}`) }, func(o *fetch.Options) {
+		o.Budget = fetch.Budget{PerSecond: 1, Burst: 1}
+		inner, first := o.Sleep, true
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			err := inner(ctx, d)
+			if first {
+				first = false
+				h.TooMuch(20 * time.Second)
+			}
+			return err
+		}
+	})
+	for range 2 {
+		if _, err := get(t, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 20 * time.Second}, c.waits()); diff != "" {
+		t.Error(diff)
+	}
+}
