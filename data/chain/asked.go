@@ -1,0 +1,72 @@
+package chain
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"pmx/data"
+)
+
+// IsAsked tells whether logs of the contract are asked for.
+func (c *Contract) IsAsked() bool { return len(Topics([]Contract{*c})) > 0 }
+
+// Topics are the first topics of the events that are read of the contracts, each once, in
+// order.
+func Topics(contracts []Contract) (topics []data.Hash) {
+	for i := range contracts {
+		for text, e := range readEvents {
+			h, err := data.ParseHash(text)
+			if err != nil {
+				panic(err) // a constant that is no hash: the first test finds it
+			}
+			if contracts[i].emits(e) && !slices.Contains(topics, h) {
+				topics = append(topics, h)
+			}
+		}
+	}
+	slices.SortFunc(topics, func(a, b data.Hash) int { return bytes.Compare(a[:], b[:]) })
+	return topics
+}
+
+// Filter names what is asked for of the contract: its address and the events that are read of
+// it. Where either is another, its logs have not been asked for.
+func (c *Contract) Filter() string {
+	sum := fnv.New32a()
+	for _, t := range Topics([]Contract{*c}) {
+		_, _ = sum.Write(t[:]) // it never fails
+	}
+	return fmt.Sprintf("0x%s/%s/%08x", hex.EncodeToString(c.Address[:]), c.Kind, sum.Sum32())
+}
+
+// firstOfV2 is the first block of protocol V2 that is known, from which contracts are asked
+// for whose own first block is not.
+const firstOfV2 = 84_902_353
+
+// Start is the first block that is asked for of the contract.
+func (c *Contract) Start() int64 { return cmp.Or(c.FromBlock, firstOfV2) }
+
+// Extended are the venue's contracts and those of an operator's list, which has the form of
+// contracts.json; a contract that is in both is as the operator says. text is "" where there
+// is none.
+func Extended(text string) ([]Contract, error) {
+	list := Contracts()
+	if text == "" {
+		return list, nil
+	}
+	more, err := parseContracts([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range more {
+		if i := slices.IndexFunc(list, func(known Contract) bool { return known.Address == c.Address }); i >= 0 {
+			list[i] = c
+		} else {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
