@@ -42,6 +42,7 @@ var layers = []struct {
 	{"http/access", []string{"http/wire", "data", "engine/control/record"}},
 	{"http/client", []string{"http/wire", "data"}},
 	{"http/web", []string{"http/openapi", "http/wire", "data", "docs", "engine/control/record"}},
+	{"http/replay", []string{"data/..."}},
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
@@ -82,7 +83,7 @@ var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.
 
 // withoutC are the packages that others may build on without a C compiler.
 var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "data/upstream/fetch", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
-	"rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
+	"data/chain/encode", "http/replay", "rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
 
 const module = "pmx"
 

@@ -35,6 +35,11 @@ type Config struct {
 	End      time.Time // the venue's present: no fill is at or after it; whole hours; zero means DefaultEnd
 	Days     int       // days of trading before End; 0 chooses by Fills: 30 to 400
 	PartRows int64     // most rows in one fill file; 0 means DefaultPartRows
+
+	// Chain makes a venue that a chain could hold: fills and payouts are at times of blocks,
+	// orders are matched by the exchange of their day, and markets listed since 2 November
+	// 2026 are of protocol V2, whose ids name their condition.
+	Chain bool
 }
 
 func (c Config) withDefaults() (Config, error) {

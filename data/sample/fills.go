@@ -107,10 +107,9 @@ func (f *floor) draw(r *rng) *market {
 }
 
 // run makes all fills of the venue in the order of time.
-func (x *exchange) run(ctx context.Context, events []*event, out rowSink, progress func(int64)) error {
+func (x *exchange) run(ctx context.Context, events []*event, emit func(*match) error, progress func(int64)) error {
 	weights, total := hourWeights(x.sum.Start, x.cfg.hours())
 	f := &floor{waiting: events}
-	enc := encoder{seed: x.cfg.Seed}
 	due, last := uint64(0), len(weights)-1
 	for h, w := range weights {
 		if err := ctx.Err(); err != nil {
@@ -122,7 +121,7 @@ func (x *exchange) run(ctx context.Context, events []*event, out rowSink, progre
 			target = x.cfg.Fills
 		}
 		f.ring(h)
-		if err := x.hour(f, h, target, enc.into(out)); err != nil {
+		if err := x.hour(f, h, target, emit); err != nil {
 			return err
 		}
 		if progress != nil {
@@ -139,7 +138,7 @@ func (x *exchange) hour(f *floor, hour int, target int64, emit func(*match) erro
 	for x.sum.Fills < target {
 		second := (x.sum.Fills - begin) * 3600 / rows
 		gap := 3600/rows + 1
-		ts := from + min(3599, second+int64(x.r.below(int(gap))))
+		ts := x.cfg.onBlock(from + min(3599, second+int64(x.r.below(int(gap)))))
 		if err := emit(x.trade(f.draw(&x.r), hour, ts, x.cfg.Fills-x.sum.Fills)); err != nil {
 			return err
 		}
@@ -149,6 +148,7 @@ func (x *exchange) hour(f *floor, hour int, target int64, emit func(*match) erro
 
 // encoder writes matches as rows.
 type encoder struct {
+	cfg  Config
 	seed uint64
 	buf  []byte
 	tx   [66]byte
@@ -165,10 +165,7 @@ func (c *encoder) into(out rowSink) func(*match) error {
 // A row's maker is the wallet it is about.
 func (c *encoder) encode(m *match) {
 	tokens := m.market.tokenIDs(c.seed)
-	contract := plainExchange
-	if m.market.event.negRisk {
-		contract = negRiskExchange
-	}
+	contract := c.cfg.contract(m.market.event, m.ts)
 	var hash [32]byte
 	fill(hash[:], c.seed, streamTx, uint64(m.number))
 	hex.Encode(c.tx[copy(c.tx[:], "0x"):], hash[:])

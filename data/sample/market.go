@@ -51,6 +51,7 @@ type event struct {
 	series      string // slug of the series, "" for one-off events
 	seriesTitle string
 	negRisk     bool
+	positions   bool  // of protocol V2: tokens are positions, which name their condition
 	openHour    int   // first hour of trading, counted from the start of the venue
 	closeHour   int   // first hour after trading
 	end         int64 // announced end, unix seconds
@@ -139,8 +140,13 @@ func (m *market) tokenIDs(seed uint64) *[2]string {
 	if m.tokens[0] == "" {
 		for i := range m.tokens {
 			var b [32]byte
-			fill(b[:], seed, streamToken, uint64(2*m.id+i))
-			b[0] |= 0x10 // 76 to 78 digits, as ids made by hashing have
+			if m.event.positions {
+				b = m.position(seed)
+				b[31] = byte(i)
+			} else {
+				fill(b[:], seed, streamToken, uint64(2*m.id+i))
+				b[0] |= 0x10 // 76 to 78 digits, as ids made by hashing have
+			}
 			m.tokens[i] = new(big.Int).SetBytes(b[:]).String()
 		}
 	}
@@ -148,6 +154,9 @@ func (m *market) tokenIDs(seed uint64) *[2]string {
 }
 
 func (m *market) condition(seed uint64) (h data.Hash) {
+	if m.event.positions {
+		return m.position(seed)
+	}
 	fill(h[:], seed, streamCondition, uint64(m.id))
 	return h
 }

@@ -20,7 +20,7 @@ type leg struct {
 // match is one taker order and the maker orders that fill it.
 type match struct {
 	market  *market
-	ts      int64
+	ts      int64 // unix seconds
 	number  int64
 	taker   int32
 	buy     bool
@@ -43,6 +43,14 @@ type exchange struct {
 	wallets *wallets
 	m       match
 	sum     Manifest
+}
+
+func newExchange(cfg Config) *exchange {
+	return &exchange{
+		cfg: cfg, r: rng{state: word(cfg.Seed, streamTrades, 0, 0)}, normal: newNormalTable(),
+		wallets: newWallets(cfg.Seed, walletCount(cfg.Fills), cfg.hours()),
+		sum:     Manifest{Generator: Generator, Version: Version, Seed: cfg.Seed, Start: cfg.start(), End: cfg.End},
+	}
 }
 
 // trade draws one match of at most rows rows, the taker's among them; rows is at

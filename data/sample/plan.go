@@ -236,7 +236,8 @@ func (p *planner) conclude(e *event, number int) {
 		lag += int64(p.r.below(20 * 3600))
 	}
 	over := p.at(e.closeHour).Unix()
-	e.closedAt = over + lag
+	e.closedAt = p.cfg.onBlock(over + lag)
+	e.positions = p.cfg.Chain && p.at(e.openHour).Unix() >= secondProtocol
 	now := p.cfg.End.Unix()
 	switch {
 	case over >= now:

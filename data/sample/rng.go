@@ -73,6 +73,7 @@ const (
 	streamTraits
 	streamQuestion
 	streamWeather
+	streamOthers // and above
 )
 
 // word gives the i-th word of number n of a stream: random access, no state.

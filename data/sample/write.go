@@ -110,12 +110,8 @@ func generate(ctx context.Context, cfg Config, out filler, events func() (*part,
 	if err != nil {
 		return Manifest{}, nil, err
 	}
-	x := &exchange{
-		cfg: cfg, r: rng{state: word(cfg.Seed, streamTrades, 0, 0)}, normal: newNormalTable(),
-		wallets: newWallets(cfg.Seed, walletCount(cfg.Fills), cfg.hours()),
-		sum:     Manifest{Generator: Generator, Version: Version, Seed: cfg.Seed, Start: cfg.start(), End: cfg.End},
-	}
-	if err := x.run(ctx, list, out, progress); err != nil {
+	x, enc := newExchange(cfg), encoder{cfg: cfg, seed: cfg.Seed}
+	if err := x.run(ctx, list, enc.into(out), progress); err != nil {
 		return Manifest{}, nil, err
 	}
 	if x.sum.FillFiles, err = out.close(); err != nil {

@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Faults are the faults of a source.
+type Faults struct {
+	// Names are those of Kinds, each alone or with a number after a colon, which is what
+	// Number says. One of them is drawn for each request that has a fault. "all" stands for
+	// all that the source has and that add nothing to the venue.
+	Names []string
+	// Rate is how many of the requests have a fault, 0 to 1; 0 where there are Names: a tenth.
+	Rate float64
+}
+
+// Kind is a kind of fault.
+type Kind struct {
+	Name   string
+	About  string
+	Of     string // the source, "" for all that answer over HTTP
+	Number int64  // what a number after the name stands for where none is given
+	// Adds tells of a kind that adds something to the venue, such as fills of tokens of an
+	// unknown module.
+	Adds bool
+}
+
+// Fault is a kind with its number.
+type Fault struct {
+	Kind
+	rng *rand.Rand
+}
+
+// wire tells whether the fault is one of the answer's way and not of what it says.
+func (f *Fault) wire() bool { return f.Of == "" }
+
+// is tells whether the fault is there and has one of the names.
+func (f *Fault) is(names ...string) bool { return f != nil && slices.Contains(names, f.Name) }
+
+// Kinds gives all kinds of faults.
+func Kinds() []Kind {
+	return slices.Concat(wireFaults, rpcFaults)
+}
+
+// find gives the kinds that a name stands for at a source.
+func find(name, source string) ([]Kind, error) {
+	name, number, numbered := strings.Cut(name, ":")
+	if name == "all" {
+		return slices.DeleteFunc(Kinds(), func(k Kind) bool { return k.Adds || !k.at(source) }), nil
+	}
+	all := Kinds()
+	i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("no fault is called %q", name)
+	}
+	k := all[i]
+	if numbered {
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("fault %s: %q is no number of at least 0", name, number)
+		}
+		k.Number = n
+	}
+	if !k.at(source) {
+		return nil, nil
+	}
+	return []Kind{k}, nil
+}
+
+func (k *Kind) at(source string) bool {
+	source, _, _ = strings.Cut(source, "/")
+	return k.Of == source || k.Of == "" && source != "ws" || source == ""
+}
+
+// plans are the faults of all sources.
+type plans struct {
+	mu    sync.Mutex
+	rng   *rand.Rand
+	by    map[string]plan
+	drawn map[string]int64 // by name, and by source and name
+}
+
+type plan struct {
+	kinds []Kind
+	rate  float64
+}
+
+func newPlans(seed uint64, by map[string]Faults) (*plans, error) {
+	p := &plans{rng: rand.New(rand.NewPCG(seed, 0x7265706c6179)), by: map[string]plan{}, drawn: map[string]int64{}}
+	for source, f := range by {
+		if err := p.set(source, f); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *plans) set(source string, f Faults) error {
+	if f.Rate < 0 || f.Rate > 1 {
+		return fmt.Errorf("faults of %q: the rate %g is not between 0 and 1", source, f.Rate)
+	}
+	next := plan{rate: f.Rate}
+	if next.rate == 0 {
+		next.rate = 0.1
+	}
+	for _, name := range f.Names {
+		kinds, err := find(name, source)
+		if err != nil {
+			return err
+		}
+		next.kinds = append(next.kinds, kinds...)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.by[source] = next
+	return nil
+}
+
+// draw gives the fault of the next request of a source, nil: none.
+func (p *plans) draw(source string) *Fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own, _, _ := strings.Cut(source, "/")
+	mine, ok := p.by[source]
+	if !ok {
+		mine, ok = p.by[own]
+	}
+	if !ok {
+		mine = p.by[""]
+	}
+	fit := make([]Kind, 0, len(mine.kinds))
+	for _, k := range mine.kinds {
+		if k.at(source) {
+			fit = append(fit, k)
+		}
+	}
+	if len(fit) == 0 || p.rng.Float64() >= mine.rate {
+		return nil
+	}
+	k := fit[p.rng.IntN(len(fit))]
+	p.drawn[k.Name]++
+	p.drawn[source+" "+k.Name]++
+	return &Fault{Kind: k, rng: rand.New(rand.NewPCG(p.rng.Uint64(), p.rng.Uint64()))}
+}
+
+// SetFaults gives a source other faults from now on.
+func (s *Server) SetFaults(source string, f Faults) error { return s.faults.set(source, f) }
+
+// Drawn gives how often faults were drawn, by name, and by source and name with a space
+// between.
+func (s *Server) Drawn() map[string]int64 {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	out := make(map[string]int64, len(s.faults.drawn))
+	for k, n := range s.faults.drawn {
+		out[k] = n
+	}
+	return out
+}

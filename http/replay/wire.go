@@ -1,0 +1,175 @@
+package replay
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// wireFaults are the faults of any source that answers over HTTP.
+var wireFaults = []Kind{
+	{Name: "429", About: "too many requests, without Retry-After"},
+	{Name: "429-seconds", About: "too many requests, Retry-After in seconds", Number: 1},
+	{Name: "429-date", About: "too many requests, Retry-After as a date this many seconds on", Number: 1},
+	{Name: "403", About: "a page of a firewall that says no"},
+	{Name: "408", About: "the request took too long"},
+	{Name: "425", About: "the engine restarts"},
+	{Name: "500", About: "an internal error as JSON"},
+	{Name: "502", About: "a bad gateway, as a page"},
+	{Name: "503", About: "unavailable, as a page"},
+	{Name: "html", About: "a page, with status 200"},
+	{Name: "truncated", About: "half of the JSON, as if it were all"},
+	{Name: "empty-list", About: "[] with status 200"},
+	{Name: "errors", About: `{"errors":[]} with status 200`},
+	{Name: "empty-body", About: "nothing, with status 200"},
+	{Name: "slow", About: "the body comes in eight parts, over this many milliseconds", Number: 400},
+	{Name: "stalled", About: "half of the body, then nothing for this many milliseconds, then the end of the connection", Number: 30_000},
+	{Name: "reset", About: "half of the body, then the connection is reset"},
+	{Name: "closed", About: "the connection is closed without an answer"},
+	{Name: "wrong-length", About: "the body is shorter than Content-Length says"},
+	{Name: "bad-gzip", About: "a body that says it is gzip, and is not"},
+}
+
+const page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Attention Required! | Cloudflare</body></html>"
+
+// wire answers with a fault.
+func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
+	h := w.Header()
+	plain := func(status int, contentType, body string) {
+		h.Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body)) // a caller that has gone gets no fault
+	}
+	const asJSON, asPage = "application/json", "text/html; charset=UTF-8"
+	switch f.Name {
+	case "429-seconds":
+		h.Set("Retry-After", strconv.FormatInt(f.Number, 10))
+	case "429-date":
+		h.Set("Retry-After", s.options.Now().Add(time.Duration(f.Number)*time.Second).UTC().Format(http.TimeFormat))
+	}
+	switch f.Name {
+	case "429", "429-seconds", "429-date":
+		plain(http.StatusTooManyRequests, asJSON, `{"error":"rate limit exceeded","code":"rate_limited","retryable":true}`)
+	case "403":
+		plain(http.StatusForbidden, asPage, page)
+	case "408":
+		plain(http.StatusRequestTimeout, asJSON, `{"error":"request timeout"}`)
+	case "425":
+		plain(http.StatusTooEarly, asJSON, `{"error":"service not ready"}`)
+	case "500":
+		plain(http.StatusInternalServerError, asJSON, `{"type":"internal error","error":"internal error"}`)
+	case "502":
+		plain(http.StatusBadGateway, asPage, page)
+	case "503":
+		plain(http.StatusServiceUnavailable, asPage, page)
+	case "html":
+		plain(http.StatusOK, asPage, page)
+	case "empty-list":
+		plain(http.StatusOK, asJSON, `[]`)
+	case "errors":
+		plain(http.StatusOK, asJSON, `{"errors":[]}`)
+	case "empty-body":
+		plain(http.StatusOK, asJSON, "")
+	case "bad-gzip":
+		h.Set("Content-Encoding", "gzip")
+		plain(http.StatusOK, asJSON, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03this is not deflated")
+	case "closed":
+		panic(http.ErrAbortHandler)
+	default:
+		s.broken(w, r, f, answer)
+	}
+}
+
+// kept is an answer that is kept to be sent in parts.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (k *kept) Header() http.Header { return k.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+// Write implements http.ResponseWriter.
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
+
+// broken sends part of the answer there would have been, or all of it, but not at once.
+func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
+	k := &kept{header: http.Header{}, status: http.StatusOK}
+	plain := r.Clone(r.Context())
+	plain.Header.Del("Accept-Encoding")
+	answer(k, plain, nil)
+	for name, values := range k.header {
+		w.Header()[name] = values
+	}
+	body := k.body.Bytes()
+	half := body[:len(body)/2]
+	switch f.Name {
+	case "truncated":
+		w.WriteHeader(k.status)
+		_, _ = w.Write(half)
+	case "slow":
+		w.WriteHeader(k.status)
+		const parts = 8
+		for i := range parts {
+			if !send(w, body[len(body)*i/parts:len(body)*(i+1)/parts]) || !pause(r, time.Duration(f.Number)*time.Millisecond/parts) {
+				return
+			}
+		}
+	case "stalled":
+		w.WriteHeader(k.status)
+		if send(w, half) {
+			pause(r, time.Duration(f.Number)*time.Millisecond)
+		}
+		panic(http.ErrAbortHandler)
+	case "wrong-length":
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+		w.WriteHeader(k.status)
+		send(w, half)
+		panic(http.ErrAbortHandler)
+	default:
+		reset(w, k, half)
+	}
+}
+
+// send writes a part and flushes it; false where the caller has gone.
+func send(w http.ResponseWriter, part []byte) bool {
+	if _, err := w.Write(part); err != nil {
+		return false
+	}
+	return http.NewResponseController(w).Flush() == nil
+}
+
+// pause waits; false where the caller goes before.
+func pause(r *http.Request, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// reset sends part of a body and has the connection end with RST.
+func reset(w http.ResponseWriter, k *kept, part []byte) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	var head bytes.Buffer
+	head.WriteString("HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(k.body.Len()) + "\r\n")
+	_ = k.header.Write(&head) // a buffer takes all
+	head.WriteString("\r\n")
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // without it the end is an ordinary one, which a caller notices too
+	}
+	_, _ = c.Write(append(head.Bytes(), part...))
+	_ = c.Close()
+}
