@@ -49,7 +49,7 @@ var layers = []struct {
 	{"rollups/segments", nil},
 	{"rollups/segments/fillseg", []string{"data", "rollups/segments", "rollups/serving"}},
 	{"rollups/segments/textseg", []string{"data", "rollups/segments", "rollups/serving"}},
-	{"rollups", []string{"rollups", "rollups/serving", "rollups/segments/fillseg", "rollups/segments/textseg", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
+	{"rollups", []string{"rollups", "rollups/serving", "rollups/query", "rollups/segments/fillseg", "rollups/segments/textseg", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
 		"engine/...", "data/..."}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},

@@ -22,16 +22,20 @@ func leadVertical() vertical {
 // given. It tells whether there are any.
 func (d *desk) calendar(issue string) (bool, error) {
 	var rows [][]driver.Value
-	err := engine.Each(d.ctx, d.conn, statements.Get("LeadIssued", "@issue", issue), func(row []driver.Value) error {
-		if c, ok := d.gazetteer().City(engine.Text(row[0])); ok {
-			first, last := c.DateOf(time.UnixMicro(engine.Int(row[1]))), c.DateOf(time.UnixMicro(engine.Int(row[2])))
+	type issuedRow struct {
+		City  string `sql:"city"`
+		First int64  `sql:"first_ts"`
+		Last  int64  `sql:"last_ts"`
+	}
+	err := eachRow(statements.Get("LeadIssued", "@issue", issue), func(row *issuedRow) {
+		if c, ok := d.gazetteer().City(row.City); ok {
+			first, last := c.DateOf(time.UnixMicro(row.First)), c.DateOf(time.UnixMicro(row.Last))
 			for day := first; day <= last; day++ {
 				start, _ := c.Day(day)
 				rows = append(rows, []driver.Value{c.Slug, int32(day), start.UnixMicro(), weather.Noon(c, day).UnixMicro()})
 			}
 		}
-		return nil
-	})
+	})(d.ctx, d.conn)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}

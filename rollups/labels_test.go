@@ -3,7 +3,6 @@ package rollups_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,19 +18,34 @@ import (
 // many fills it has.
 func (v *venue) paysFor() map[string]string {
 	out := map[string]string{}
-	query := "SELECT token_id, m.condition, t.outcome, t.named.label, (SELECT count(*) FROM fills AS f WHERE f.token = t.token) " +
+	query := "SELECT token_id, m.condition, t.outcome, t.named.label AS label, (SELECT count(*) FROM fills AS f WHERE f.token = t.token) AS fills " +
 		"FROM tokens AS t LEFT JOIN markets AS m ON m.market = t.market"
+	type tokenRow struct {
+		ID        string     `sql:"token_id"`
+		Condition *data.Hash `sql:"condition"`
+		Outcome   *int       `sql:"outcome"`
+		Label     *string    `sql:"label"`
+		Fills     int64      `sql:"fills"`
+	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		return engine.Each(ctx, conn, query, func(row []driver.Value) error {
+		return engine.EachRow(ctx, conn, query, func(row *tokenRow) error {
 			market := "-"
-			if row[1] != nil {
-				market = fmt.Sprint(row[1].([]byte)[31])
+			if row.Condition != nil {
+				market = fmt.Sprint(row.Condition[31])
 			}
-			out[engine.Text(row[0])] = fmt.Sprint(market, " ", row[2], " ", row[3], " ", row[4])
+			out[row.ID] = fmt.Sprint(market, " ", orNull(row.Outcome), " ", orNull(row.Label), " ", row.Fills)
 			return nil
 		})
 	})
 	return out
+}
+
+// orNull writes a value, <nil> where there is none.
+func orNull[T any](v *T) string {
+	if v == nil {
+		return "<nil>"
+	}
+	return fmt.Sprint(*v)
 }
 
 // TestLabelsDoNotDependOnTheOrderOfFiles: rows that name their outcome and no index

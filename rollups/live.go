@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -161,34 +160,24 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 
 // follow adds rows, from everything or from a batch alike, to the state.
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
-	each := func(query string, f func(row []driver.Value)) error {
-		return engine.Each(ctx, conn, query, func(row []driver.Value) error { f(row); return nil })
-	}
 	known := func(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
-	steps := []struct {
-		query string
-		f     func(row []driver.Value)
-	}{
-		{known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet},
-		{known("LoadTokens", len(l.tokens)), l.mapToken},
-		{statements.Get(names), func(row []driver.Value) {
-			l.walletBuilder.SetName(data.WalletID(engine.Int(row[0])), engine.Text(row[1]))
-		}},
-		{from(tableNamed("wallet_total")), l.addTotals},
-		{from(tableNamed("token_total")), l.addTokenTotal},
-		{from(tableNamed("market_wallets")), func(row []driver.Value) { l.addTraders(&l.traders, row) }},
-		{from(tableNamed("event_wallets")), func(row []driver.Value) { l.addTraders(&l.eventFirsts, row) }},
-		{from(tableNamed("wallet_window")), func(row []driver.Value) { l.walletWindows[engine.Int(row[1])].add(row) }},
-		{from(tableNamed("token_window")), l.addTokenWindow},
-		{statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices},
-	}
-	for _, s := range steps {
-		if err := each(s.query, s.f); err != nil {
-			return fmt.Errorf("follow: %w", err)
-		}
+	steps := []step{
+		eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet),
+		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
+		eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }),
+		eachRow(from(tableNamed("wallet_total")), l.addTotals),
+		eachRow(from(tableNamed("token_total")), l.addTokenTotal),
+		eachRow(from(tableNamed("market_wallets")), func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
+		eachRow(from(tableNamed("event_wallets")), func(row *marketWalletsRow) { l.addTraders(&l.eventFirsts, row) }),
+		eachRow(from(tableNamed("wallet_window")), func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }),
+		eachRow(from(tableNamed("token_window")), l.addTokenWindow),
+		eachRow(statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices),
 	}
 	if remapped != "" {
-		if err := each(statements.Get(remapped), l.mapToken); err != nil {
+		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
+	}
+	for _, s := range steps {
+		if err := s(ctx, conn); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
 	}
@@ -204,48 +193,102 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	return l.publish(ctx, conn)
 }
 
-func (l *Live) addWallet(row []driver.Value) {
-	addr := data.Address(row[1].([]byte))
-	l.walletBuilder.Wallets().Add(addr)
-	if l.Venue[addr] {
-		l.excluded[data.WalletID(engine.Int(row[0]))] = true
+// step runs a query and takes its rows in.
+type step func(ctx context.Context, conn *sql.Conn) error
+
+// eachRow makes a step of a query and of what takes a row of it.
+func eachRow[T any](query string, add func(row *T)) step {
+	return func(ctx context.Context, conn *sql.Conn) error {
+		return engine.EachRow(ctx, conn, query, func(row *T) error { add(row); return nil })
 	}
 }
 
-func (l *Live) addTotals(row []driver.Value) {
-	id := data.WalletID(engine.Int(row[0]))
-	t, _ := l.walletBuilder.Totals(id)
-	addTotalsRow(&t, row)
-	l.walletBuilder.Set(id, t)
+// walletRow is a row of LoadWallets.
+type walletRow struct {
+	Wallet  data.WalletID `sql:"wallet"`
+	Address data.Address  `sql:"address"`
 }
 
-// addTotalsRow adds a row of wallet_total to t.
-func addTotalsRow(t *serving.Totals, row []driver.Value) {
-	for i, dst := range []*int64{&t.Fills, &t.MakerFills, &t.TakerFills, (*int64)(&t.BuyUSD), (*int64)(&t.SellUSD),
-		(*int64)(&t.FeeUSD), &t.ActiveDays, &t.Markets, &t.ResolvedMarkets, &t.WinningMarkets, &t.NegativeLegs,
-		&t.UnmappedFills, (*int64)(&t.Redemption), (*int64)(&t.UnresolvedCash)} {
-		*dst += engine.Int(row[1+i])
+func (l *Live) addWallet(row *walletRow) {
+	l.walletBuilder.Wallets().Add(row.Address)
+	if l.Venue[row.Address] {
+		l.excluded[row.Wallet] = true
 	}
+}
+
+// nameRow is a row of LoadNames.
+type nameRow struct {
+	Wallet data.WalletID `sql:"wallet"`
+	Name   string        `sql:"name"`
+}
+
+// walletTotalRow is a row of wallet_total.
+type walletTotalRow struct {
+	Wallet          data.WalletID `sql:"wallet"`
+	Fills           int64         `sql:"fills"`
+	MakerFills      int64         `sql:"maker_fills"`
+	TakerFills      int64         `sql:"taker_fills"`
+	BuyUSD          data.Micro    `sql:"buy_usd"`
+	SellUSD         data.Micro    `sql:"sell_usd"`
+	FeeUSD          data.Micro    `sql:"fee_usd"`
+	ActiveDays      int64         `sql:"days"`
+	Markets         int64         `sql:"markets"`
+	ResolvedMarkets int64         `sql:"resolved_markets"`
+	WinningMarkets  int64         `sql:"winning_markets"`
+	NegativeLegs    int64         `sql:"negative_legs"`
+	UnmappedFills   int64         `sql:"unmapped_fills"`
+	Redemption      data.Micro    `sql:"redemption"`
+	UnresolvedCash  data.Micro    `sql:"unresolved_cash"`
+	FirstTS         int64         `sql:"first_ts,null"`
+	LastTS          int64         `sql:"last_ts,null"`
+}
+
+func (l *Live) addTotals(row *walletTotalRow) {
+	t, _ := l.walletBuilder.Totals(row.Wallet)
+	row.addTo(&t)
+	l.walletBuilder.Set(row.Wallet, t)
+}
+
+func (r *walletTotalRow) addTo(t *serving.Totals) {
+	t.Fills += r.Fills
+	t.MakerFills += r.MakerFills
+	t.TakerFills += r.TakerFills
+	t.BuyUSD += r.BuyUSD
+	t.SellUSD += r.SellUSD
+	t.FeeUSD += r.FeeUSD
+	t.ActiveDays += r.ActiveDays
+	t.Markets += r.Markets
+	t.ResolvedMarkets += r.ResolvedMarkets
+	t.WinningMarkets += r.WinningMarkets
+	t.NegativeLegs += r.NegativeLegs
+	t.UnmappedFills += r.UnmappedFills
+	t.Redemption += r.Redemption
+	t.UnresolvedCash += r.UnresolvedCash
 	t.NetCash = t.SellUSD - t.BuyUSD - t.FeeUSD
-	t.FirstTS, t.LastTS = earlier(t.FirstTS, row[15]), max(t.LastTS, engine.Int(row[16]))
+	t.FirstTS, t.LastTS = earlier(t.FirstTS, r.FirstTS), max(t.LastTS, r.LastTS)
 }
 
-// earlier is the earlier of a time, 0 for none, and of one that may be NULL.
-func earlier(ts int64, other driver.Value) int64 {
-	if o := engine.Int(other); ts == 0 || o != 0 && o < ts {
-		return o
+// earlier is the earlier of two times, 0 for none.
+func earlier(ts, other int64) int64 {
+	if ts == 0 || other != 0 && other < ts {
+		return other
 	}
 	return ts
 }
 
-// addTraders takes a row (market, wallets) into counts by market.
-func (l *Live) addTraders(counts *[]int32, row []driver.Value) {
-	id := int(engine.Int(row[0]))
-	for id >= len(*counts) {
+// marketWalletsRow is a row of market_wallets or event_wallets.
+type marketWalletsRow struct {
+	Market  int32 `sql:"market"`
+	Wallets int32 `sql:"wallets"`
+}
+
+// addTraders adds a row to counts by market.
+func (l *Live) addTraders(counts *[]int32, row *marketWalletsRow) {
+	for int(row.Market) >= len(*counts) {
 		*counts = append(*counts, 0)
 	}
-	(*counts)[id] += int32(engine.Int(row[1]))
-	l.catalog.Touch(int32(id))
+	(*counts)[row.Market] += row.Wallets
+	l.catalog.Touch(row.Market)
 }
 
 // publish makes the next snapshot and swaps it in.
@@ -287,7 +330,7 @@ func (l *Live) count(snap *serving.Snapshot) {
 	c := &l.counts
 	l.catalog.Count(c)
 	c.Wallets, c.Tokens = int64(l.walletBuilder.Wallets().Len()), int64(len(l.tokens))
-	c.Fills, c.Basis = l.lifetimeVolume.takerFills+l.lifetimeVolume.makerFills, l.lifetimeVolume.basis()
+	c.Fills, c.Basis = l.lifetimeVolume.TakerFills+l.lifetimeVolume.MakerFills, l.lifetimeVolume.basis()
 	c.Trades, c.VolumeUSD, c.VolumeShares = l.lifetimeVolume.by(c.Basis)
 	snap.Counts = *c
 }

@@ -3,13 +3,11 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 )
 
 // dayTraders counts the distinct wallets of each market in the last 24 hours. It
@@ -22,16 +20,17 @@ type dayTraders struct {
 
 // holder is a wallet that trades a token.
 type holder struct {
-	token  data.TokenID
-	wallet data.WalletID
+	Token  data.TokenID  `sql:"token"`
+	Wallet data.WalletID `sql:"wallet"`
+}
+
+// dayHolderRow is a row of LoadDayHolders or BatchDayHolders.
+type dayHolderRow struct {
+	holder
+	Fills int32 `sql:"fills"`
 }
 
 func newDayTraders() dayTraders { return dayTraders{fillsByHolder: map[holder]int32{}} }
-
-// holderOf takes a row that begins with a token and a wallet.
-func holderOf(row []driver.Value) holder {
-	return holder{data.TokenID(engine.Int(row[0])), data.WalletID(engine.Int(row[1]))}
-}
 
 func (d *dayTraders) traders(market int32) int32 {
 	if int(market) >= len(d.count) {
@@ -64,12 +63,12 @@ func (d *dayTraders) add(l *Live, key holder, n int32) {
 	} else {
 		d.fillsByHolder[key] = before + n
 	}
-	market := l.tokens[key.token].market
+	market := l.tokens[key.Token].market
 	if market < 0 || (before == 0) == (before+n == 0) {
 		return
 	}
 	for _, other := range l.catalog.Tokens(market) {
-		if other != key.token && d.fillsByHolder[holder{other, key.wallet}] != 0 {
+		if other != key.Token && d.fillsByHolder[holder{other, key.Wallet}] != 0 {
 			return // counted already, and still
 		}
 	}
@@ -91,8 +90,8 @@ func (d *dayTraders) settle(l *Live) {
 		wallets[m] = map[data.WalletID]bool{}
 	}
 	for key := range d.fillsByHolder {
-		if set := wallets[l.tokens[key.token].market]; set != nil {
-			set[key.wallet] = true
+		if set := wallets[l.tokens[key.Token].market]; set != nil {
+			set[key.Wallet] = true
 		}
 	}
 	for _, m := range d.affected {
@@ -109,13 +108,11 @@ func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error 
 	if whole {
 		query = statements.Get("LoadDayHolders", "@lo", dayAgo(l.state.asOf), "@hi", strconv.FormatInt(l.state.asOf, 10))
 	}
-	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		key, n := holderOf(row), int32(engine.Int(row[2]))
-		if n != 0 && !l.excluded[key.wallet] {
-			l.day.add(l, key, n)
+	err := eachRow(query, func(row *dayHolderRow) {
+		if row.Fills != 0 && !l.excluded[row.Wallet] {
+			l.day.add(l, row.holder, row.Fills)
 		}
-		return nil
-	})
+	})(ctx, conn)
 	l.day.settle(l)
 	return err
 }
@@ -135,12 +132,10 @@ func (l *Live) followVenue(ctx context.Context, conn *sql.Conn, whole bool) erro
 		rows = statements.Get("LoadHolders")
 	}
 	query := statements.Get("LoadHeldBy", "@rows", rows, "@wallets", strings.Join(wallets, ","))
-	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		key := holderOf(row)
-		if !slices.Contains(l.venueTraded[key.token], key.wallet) {
-			l.venueTraded[key.token] = append(l.venueTraded[key.token], key.wallet)
+	return eachRow(query, func(row *holder) {
+		if !slices.Contains(l.venueTraded[row.Token], row.Wallet) {
+			l.venueTraded[row.Token] = append(l.venueTraded[row.Token], row.Wallet)
 		}
-		l.touchToken(row)
-		return nil
-	})
+		l.touchToken(row.Token)
+	})(ctx, conn)
 }

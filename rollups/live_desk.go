@@ -247,15 +247,21 @@ func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, f
 		}
 	}
 	query := statements.Get("DeskDays", "@rows", rows, "@since", strconv.Itoa(int(today)-deskDays+1))
-	return engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		market := l.tokens[engine.Int(row[1])].market
+	return eachRow(query, func(row *tokenDayRow) {
+		market := l.tokens[row.Token].market
 		if m := p.markets[market]; m != nil {
-			m.on(int32(engine.Int(row[0]))).add(row[2:8])
+			m.on(row.Day).plus(&row.legs)
 			p.cities[m.event.City].recent[market] = m
 			p.dirty[m.event.City] = true
 		}
-		return nil
-	})
+	})(ctx, conn)
+}
+
+// tokenDayRow is a row of token_day.
+type tokenDayRow struct {
+	Day   int32        `sql:"day"`
+	Token data.TokenID `sql:"token"`
+	legs
 }
 
 // publish works out the cities of which anything changed.

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -44,27 +42,41 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, _ *Live, from 
 	if whole {
 		*p = deskTraders{index: map[data.WalletID]int32{}, changed: true}
 	}
-	return engine.Each(ctx, conn, query, func(row []driver.Value) error { p.add(row); return nil })
+	return eachRow(query, p.add)(ctx, conn)
 }
 
-// add takes a row of desk_wallet.
-func (p *deskTraders) add(row []driver.Value) {
-	id := data.WalletID(engine.Int(row[0]))
-	i, known := p.index[id]
+// deskWalletRow is a row of desk_wallet.
+type deskWalletRow struct {
+	Wallet          data.WalletID `sql:"wallet"`
+	Fills           int64         `sql:"fills"`
+	BuyUSD          data.Micro    `sql:"buy_usd"`
+	SellUSD         data.Micro    `sql:"sell_usd"`
+	FeeUSD          data.Micro    `sql:"fee_usd"`
+	Redemption      data.Micro    `sql:"redemption"`
+	Markets         int32         `sql:"markets"`
+	ResolvedMarkets int32         `sql:"resolved_markets"`
+	WinningMarkets  int32         `sql:"winning_markets"`
+	FirstTS         int64         `sql:"first_ts,null"`
+	LastTS          int64         `sql:"last_ts,null"`
+}
+
+func (p *deskTraders) add(row *deskWalletRow) {
+	i, known := p.index[row.Wallet]
 	if !known {
 		i = int32(len(p.rows))
-		p.index[id] = i
-		p.rows = append(p.rows, deskTrader{wallet: id})
+		p.index[row.Wallet] = i
+		p.rows = append(p.rows, deskTrader{wallet: row.Wallet})
 	}
 	t := &p.rows[i]
-	t.Fills += engine.Int(row[1])
-	for n, dst := range []*data.Micro{&t.BuyUSD, &t.SellUSD, &t.FeeUSD, &t.Redemption} {
-		*dst += data.Micro(engine.Int(row[2+n]))
-	}
-	for n, dst := range []*int32{&t.Markets, &t.ResolvedMarkets, &t.WinningMarkets} {
-		*dst += int32(engine.Int(row[6+n]))
-	}
-	t.FirstTS, t.LastTS = earlier(t.FirstTS, row[9]), max(t.LastTS, engine.Int(row[10]))
+	t.Fills += row.Fills
+	t.BuyUSD += row.BuyUSD
+	t.SellUSD += row.SellUSD
+	t.FeeUSD += row.FeeUSD
+	t.Redemption += row.Redemption
+	t.Markets += row.Markets
+	t.ResolvedMarkets += row.ResolvedMarkets
+	t.WinningMarkets += row.WinningMarkets
+	t.FirstTS, t.LastTS = earlier(t.FirstTS, row.FirstTS), max(t.LastTS, row.LastTS)
 	p.changed = true
 }
 

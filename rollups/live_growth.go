@@ -3,12 +3,10 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"strconv"
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -56,23 +54,19 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 	if whole {
 		fills = "fills"
 	}
-	steps := []struct {
-		query string
-		f     func(row []driver.Value)
-	}{
-		{from(tableNamed("platform_day")), g.addDay},
-		{from(tableNamed("day_markets")), g.addDayMarkets},
-		{from(tableNamed("week_wallets")), func(row []driver.Value) { g.weeks[engine.Int(row[0])] += engine.Int(row[1]) }},
-		{from(tableNamed("month_wallets")), func(row []driver.Value) { g.months[engine.Int(row[0])] += engine.Int(row[1]) }},
-		{from(tableNamed("platform_hour")), func(row []driver.Value) { g.hour(engine.Int(row[0])).add(row[1:7]) }},
-		{hourWallets(fills, s.asOf), func(row []driver.Value) { g.addHourWallet(l, row) }},
-		{venueDays(l, from(tableNamed("wallet_day"))), g.addVenueDay},
+	steps := []step{
+		eachRow(from(tableNamed("platform_day")), g.addDay),
+		eachRow(from(tableNamed("day_markets")), func(row *dayMarketsRow) { g.days.at(row.Day).markets += row.Markets }),
+		eachRow(from(tableNamed("week_wallets")), func(row *weekWalletsRow) { g.weeks[row.Week] += row.Wallets }),
+		eachRow(from(tableNamed("month_wallets")), func(row *monthWalletsRow) { g.months[row.Month] += row.Wallets }),
+		eachRow(from(tableNamed("platform_hour")), func(row *platformHourRow) { g.hour(row.Hour).plus(&row.legs) }),
+		eachRow(hourWallets(fills, s.asOf), func(row *hourWalletRow) { g.addHourWallet(l, row) }),
 	}
-	for _, step := range steps {
-		if step.query == "" {
-			continue
-		}
-		if err := engine.Each(ctx, conn, step.query, func(row []driver.Value) error { step.f(row); return nil }); err != nil {
+	if len(l.excluded) > 0 {
+		steps = append(steps, eachRow(venueDays(l, from(tableNamed("wallet_day"))), g.addVenueDay))
+	}
+	for _, s := range steps {
+		if err := s(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -94,11 +88,8 @@ func hourWallets(fills string, asOf int64) string {
 	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(start, 10))
 }
 
-// venueDays asks when the venue's own wallets traded, "" where none is known.
+// venueDays asks when the venue's own wallets, of which there are some, traded.
 func venueDays(l *Live, days string) string {
-	if len(l.excluded) == 0 {
-		return ""
-	}
 	ids := make([]string, 0, len(l.excluded))
 	for id := range l.excluded {
 		ids = append(ids, strconv.Itoa(int(id)))
@@ -118,19 +109,46 @@ func longWindow(l *Live, from func(table) string, whole bool, length, to int64) 
 }
 
 func (g *growth) moveLong(ctx context.Context, conn *sql.Conn, i int, query string) error {
-	return engine.Each(ctx, conn, query, func(row []driver.Value) error { g.long[i].add(row); return nil })
+	return eachRow(query, g.long[i].plus)(ctx, conn)
 }
 
-// addDay takes a row (day, six legs, active_wallets).
-func (g *growth) addDay(row []driver.Value) {
-	d := g.days.at(engine.Int(row[0]))
-	d.add(row[1:7])
-	d.wallets += engine.Int(row[7])
-}
+// Rows of the rollups by day, week, month and hour, and of HourWallets and VenueDays.
+type (
+	platformDayRow struct {
+		Day int64 `sql:"day"`
+		legs
+		Wallets int64 `sql:"active_wallets"`
+	}
+	dayMarketsRow struct {
+		Day     int64 `sql:"day"`
+		Markets int64 `sql:"markets"`
+	}
+	weekWalletsRow struct {
+		Week    int64 `sql:"week"`
+		Wallets int64 `sql:"wallets"`
+	}
+	monthWalletsRow struct {
+		Month   int64 `sql:"month"`
+		Wallets int64 `sql:"wallets"`
+	}
+	platformHourRow struct {
+		Hour int64 `sql:"hour"`
+		legs
+	}
+	hourWalletRow struct {
+		Hour   int64         `sql:"hour"`
+		Wallet data.WalletID `sql:"wallet"`
+	}
+	dayWalletRow struct {
+		Day    int64         `sql:"day"`
+		Wallet data.WalletID `sql:"wallet"`
+	}
+)
 
-// addDayMarkets takes a row (day, markets).
-func (g *growth) addDayMarkets(row []driver.Value) {
-	g.days.at(engine.Int(row[0])).markets += engine.Int(row[1])
+func (g *growth) addDay(row *platformDayRow) {
+	d := g.days.at(row.Day)
+	d.plus(&row.legs)
+	d.wallets += row.Wallets
 }
 
 func (g *growth) hour(hour int64) *hourState {
@@ -142,13 +160,12 @@ func (g *growth) hour(hour int64) *hourState {
 	return h
 }
 
-// addHourWallet takes a row (hour, wallet).
-func (g *growth) addHourWallet(l *Live, row []driver.Value) {
-	id := data.WalletID(engine.Int(row[1]))
+func (g *growth) addHourWallet(l *Live, row *hourWalletRow) {
+	id := row.Wallet
 	if l.excluded[id] {
 		return
 	}
-	h := g.hour(engine.Int(row[0]))
+	h := g.hour(row.Hour)
 	for int(id)/64 >= len(h.seen) {
 		h.seen = append(h.seen, make([]uint64, max(64, int(id)/64+1-len(h.seen)))...)
 	}
@@ -158,13 +175,11 @@ func (g *growth) addHourWallet(l *Live, row []driver.Value) {
 	}
 }
 
-// addVenueDay takes a row (day, wallet).
-func (g *growth) addVenueDay(row []driver.Value) {
-	day, id := engine.Int(row[0]), data.WalletID(engine.Int(row[1]))
-	if g.venueDays[id] == nil {
-		g.venueDays[id] = map[int64]bool{}
+func (g *growth) addVenueDay(row *dayWalletRow) {
+	if g.venueDays[row.Wallet] == nil {
+		g.venueDays[row.Wallet] = map[int64]bool{}
 	}
-	g.venueDays[id][day] = true
+	g.venueDays[row.Wallet][row.Day] = true
 }
 
 // publish makes the series of the snapshot.

@@ -3,10 +3,8 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -71,28 +69,24 @@ func (g *growth) loadFirsts(l *Live) {
 
 // followFirsts takes in the wallets and tokens that the batch traded or moved.
 func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string) error {
-	err := engine.Each(ctx, conn, from(tableNamed("wallet_total")), func(row []driver.Value) error {
+	err := eachRow(from(tableNamed("wallet_total")), func(row *walletTotalRow) {
 		var change serving.Totals
-		addTotalsRow(&change, row)
+		row.addTo(&change)
 		g.addSums(&change)
-		id := data.WalletID(engine.Int(row[0]))
-		t, _ := l.walletBuilder.Totals(id)
-		g.wallet(l, id, &t)
-		return nil
-	})
+		t, _ := l.walletBuilder.Totals(row.Wallet)
+		g.wallet(l, row.Wallet, &t)
+	})(ctx, conn)
 	if err != nil {
 		return err
 	}
 	for token := len(g.firsts.tokenOf); token < len(l.tokens); token++ {
 		g.token(l, data.TokenID(token))
 	}
-	for _, query := range []string{from(tableNamed("token_total")), statements.Get("BatchTokens")} {
-		err := engine.Each(ctx, conn, query, func(row []driver.Value) error { g.token(l, data.TokenID(engine.Int(row[0]))); return nil })
-		if err != nil {
-			return err
-		}
+	traded := eachRow(from(tableNamed("token_total")), func(row *tokenTotalRow) { g.token(l, row.Token) })
+	if err := traded(ctx, conn); err != nil {
+		return err
 	}
-	return nil
+	return eachRow(statements.Get("BatchTokens"), func(row *tokenRow) { g.token(l, row.Token) })(ctx, conn)
 }
 
 // addSums adds a wallet's totals, or a change of them, to those of all.

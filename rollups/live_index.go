@@ -3,11 +3,9 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"slices"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/index"
 	"pmx/rollups/serving"
 )
@@ -39,14 +37,24 @@ func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, _ *Live, from
 	return nil
 }
 
+// flowRow is a row of index_flow.
+type flowRow struct {
+	Bucket   int32      `sql:"bucket"`
+	Fills    int64      `sql:"fills"`
+	Taker    data.Micro `sql:"taker_usd"`
+	Whale    data.Micro `sql:"whale_usd"`
+	Politics data.Micro `sql:"politics_usd"`
+	Crypto   data.Micro `sql:"crypto_usd"`
+	First    data.Micro `sql:"first_usd"`
+	Mapped   data.Micro `sql:"mapped_usd"`
+}
+
 // readFlow reads rows of index_flow.
 func readFlow(ctx context.Context, conn *sql.Conn, query string) (changes []index.Change, err error) {
-	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		usd := func(i int) data.Micro { return data.Micro(engine.Int(row[i])) }
-		changes = append(changes, index.Change{Bucket: int32(engine.Int(row[0])), Flow: index.Flow{Fills: engine.Int(row[1]),
-			Taker: usd(2), Whale: usd(3), Politics: usd(4), Crypto: usd(5), First: usd(6), Mapped: usd(7)}})
-		return nil
-	})
+	err = eachRow(query, func(row *flowRow) {
+		changes = append(changes, index.Change{Bucket: row.Bucket, Flow: index.Flow{Fills: row.Fills, Taker: row.Taker, Whale: row.Whale,
+			Politics: row.Politics, Crypto: row.Crypto, First: row.First, Mapped: row.Mapped}})
+	})(ctx, conn)
 	return changes, err
 }
 

@@ -29,11 +29,11 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 				l.catalog.Set(m)
 				for outcome := range int8(2) {
 					token := data.TokenID(len(l.tokens))
-					t := tokenState{market: id, outcome: outcome, legs: legs{takerFills: 1, takerUSD: 5, takerShares: 9}, firstTS: 1, lastTS: 2}
+					t := tokenState{market: id, outcome: outcome, legs: legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}, firstTS: 1, lastTS: 2}
 					l.tokens = append(l.tokens, t)
 					l.catalog.Map(token, serving.TokenRef{Market: id, Outcome: outcome, ID: "1"})
 					if id > markets/2 {
-						l.tokenWindows[serving.Month].rows[token] = &legs{takerFills: 1, takerUSD: 5, takerShares: 9}
+						l.tokenWindows[serving.Month].rows[token] = &legs{TakerFills: 1, TakerUSD: 5, TakerShares: 9}
 					}
 				}
 			}
@@ -44,7 +44,7 @@ func BenchmarkCatalogOfABatch(b *testing.B) {
 			for b.Loop() {
 				for range fills {
 					token := data.TokenID(rng.IntN(2*shape.markets)) * data.TokenID(markets/shape.markets)
-					l.tokens[token].takerUSD++
+					l.tokens[token].TakerUSD++
 					l.catalog.Touch(l.tokens[token].market)
 				}
 				l.refresh()

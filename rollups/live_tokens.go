@@ -1,45 +1,38 @@
 package rollups
 
 import (
-	"database/sql/driver"
-
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
 // legs is volume by leg: makers apart from all others.
 type legs struct {
-	takerFills, takerUSD, takerShares, makerFills, makerUSD, makerShares int64
-}
-
-func (l *legs) add(row []driver.Value) {
-	l.takerFills += engine.Int(row[0])
-	l.takerUSD += engine.Int(row[1])
-	l.takerShares += engine.Int(row[2])
-	l.makerFills += engine.Int(row[3])
-	l.makerUSD += engine.Int(row[4])
-	l.makerShares += engine.Int(row[5])
+	TakerFills  int64 `sql:"taker_fills"`
+	TakerUSD    int64 `sql:"taker_usd"`
+	TakerShares int64 `sql:"taker_shares"`
+	MakerFills  int64 `sql:"maker_fills"`
+	MakerUSD    int64 `sql:"maker_usd"`
+	MakerShares int64 `sql:"maker_shares"`
 }
 
 func (l *legs) plus(o *legs) {
-	l.takerFills += o.takerFills
-	l.takerUSD += o.takerUSD
-	l.takerShares += o.takerShares
-	l.makerFills += o.makerFills
-	l.makerUSD += o.makerUSD
-	l.makerShares += o.makerShares
+	l.TakerFills += o.TakerFills
+	l.TakerUSD += o.TakerUSD
+	l.TakerShares += o.TakerShares
+	l.MakerFills += o.MakerFills
+	l.MakerUSD += o.MakerUSD
+	l.MakerShares += o.MakerShares
 }
 
 func (l *legs) minus(o *legs) {
-	negative := legs{-o.takerFills, -o.takerUSD, -o.takerShares, -o.makerFills, -o.makerUSD, -o.makerShares}
+	negative := legs{-o.TakerFills, -o.TakerUSD, -o.TakerShares, -o.MakerFills, -o.MakerUSD, -o.MakerShares}
 	l.plus(&negative)
 }
 
 // basis is by which legs volume is measured whose lifetime l is: the takers',
 // except where there are but makers'.
 func (l *legs) basis() serving.VolumeBasis {
-	if l.takerFills == 0 && l.makerFills > 0 {
+	if l.TakerFills == 0 && l.MakerFills > 0 {
 		return serving.MakerUSD
 	}
 	return serving.TakerUSD
@@ -48,9 +41,9 @@ func (l *legs) basis() serving.VolumeBasis {
 // by gives the volume in a basis.
 func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Micro) {
 	if basis == serving.MakerUSD {
-		return l.makerFills, data.Micro(l.makerUSD), data.Micro(l.makerShares)
+		return l.MakerFills, data.Micro(l.MakerUSD), data.Micro(l.MakerShares)
 	}
-	return l.takerFills, data.Micro(l.takerUSD), data.Micro(l.takerShares)
+	return l.TakerFills, data.Micro(l.TakerUSD), data.Micro(l.TakerShares)
 }
 
 // pricedTrade is a trade as far as it says a price. The zero quote is none.
@@ -58,11 +51,6 @@ type pricedTrade struct {
 	ts    int64 // unix µs
 	log   int32 // log index, −1: the source had none
 	price int32 // millionths, 0 to 1,000,000
-}
-
-// pricedTradeOf takes the three columns of a row; NULL is none.
-func pricedTradeOf(row []driver.Value) pricedTrade {
-	return pricedTrade{engine.Int(row[0]), int32(engine.Int(row[1])), int32(engine.Int(row[2]))}
 }
 
 // later tells whether q came after o, which may be none.
@@ -86,23 +74,25 @@ type tokenState struct {
 	last, dayAgo    pricedTrade // the last trade, and the last one 24 hours or more before as_of
 }
 
-func (t *tokenState) fills() int64 { return t.takerFills + t.makerFills }
+func (t *tokenState) fills() int64 { return t.TakerFills + t.MakerFills }
 
-// mapToken takes a row (token, market, outcome, token_id, label).
-func (l *Live) mapToken(row []driver.Value) {
-	id := data.TokenID(engine.Int(row[0]))
+// tokenRow is a row of LoadTokens.
+type tokenRow struct {
+	Token   data.TokenID `sql:"token"`
+	Market  int32        `sql:"market"` // -1: not mapped
+	Outcome int8         `sql:"outcome,null"`
+	ID      string       `sql:"token_id"`
+	Label   string       `sql:"label,null"`
+}
+
+func (l *Live) mapToken(row *tokenRow) {
+	id := row.Token
 	for int(id) >= len(l.tokens) {
 		l.tokens = append(l.tokens, tokenState{market: -1})
 		l.counts.UnmappedTokens++
 	}
 	t := &l.tokens[id]
-	ref := serving.TokenRef{Market: -1, ID: engine.Text(row[3])}
-	if row[1] != nil {
-		ref.Market, ref.Outcome = int32(engine.Int(row[1])), int8(engine.Int(row[2]))
-	}
-	if row[4] != nil {
-		ref.Label = engine.Text(row[4])
-	}
+	ref := serving.TokenRef{Market: row.Market, Outcome: row.Outcome, ID: row.ID, Label: row.Label}
 	if t.id == ref.ID && t.market == ref.Market && t.outcome == ref.Outcome && l.catalog.Label(id) == ref.Label {
 		return
 	}
@@ -123,41 +113,59 @@ func (l *Live) mapToken(row []driver.Value) {
 	t.id, t.market, t.outcome = ref.ID, ref.Market, ref.Outcome
 }
 
-// touchToken gives what a row whose first column is a token is about, and notes that
-// the figures of its market change.
-func (l *Live) touchToken(row []driver.Value) *tokenState {
-	t := &l.tokens[engine.Int(row[0])]
+// touchToken gives a token and notes that the figures of its market change.
+func (l *Live) touchToken(id data.TokenID) *tokenState {
+	t := &l.tokens[id]
 	if t.market >= 0 {
 		l.catalog.Touch(t.market)
 	}
 	return t
 }
 
-// addTokenTotal takes a row (token, six legs, first_ts, last_ts).
-func (l *Live) addTokenTotal(row []driver.Value) {
-	t := l.touchToken(row)
+// tokenTotalRow is a row of token_total.
+type tokenTotalRow struct {
+	Token data.TokenID `sql:"token"`
+	legs
+	FirstTS int64 `sql:"first_ts,null"`
+	LastTS  int64 `sql:"last_ts,null"`
+}
+
+func (l *Live) addTokenTotal(row *tokenTotalRow) {
+	t := l.touchToken(row.Token)
 	before := t.fills()
-	t.add(row[1:7])
-	l.lifetimeVolume.add(row[1:7])
+	t.plus(&row.legs)
+	l.lifetimeVolume.plus(&row.legs)
 	if t.market < 0 {
 		l.counts.UnmappedFills += t.fills() - before
 	}
-	t.firstTS, t.lastTS = earlier(t.firstTS, row[7]), max(t.lastTS, engine.Int(row[8]))
+	t.firstTS, t.lastTS = earlier(t.firstTS, row.FirstTS), max(t.lastTS, row.LastTS)
 }
 
-// addTokenWindow takes a row (token, span, six legs).
-func (l *Live) addTokenWindow(row []driver.Value) {
-	l.touchToken(row)
-	l.tokenWindows[engine.Int(row[1])].add(row)
+// tokenWindowRow is a row of token_window.
+type tokenWindowRow struct {
+	Token data.TokenID   `sql:"token"`
+	Span  serving.Period `sql:"span"`
+	legs
 }
 
-// addPrices takes a row of LoadPrices.
-func (l *Live) addPrices(row []driver.Value) {
-	t := l.touchToken(row)
-	if row[1] != nil {
-		t.last = t.last.supersede(pricedTradeOf(row[1:4]))
-	}
-	if row[4] != nil {
-		t.dayAgo = t.dayAgo.supersede(pricedTradeOf(row[4:7]))
-	}
+func (l *Live) addTokenWindow(row *tokenWindowRow) {
+	l.touchToken(row.Token)
+	l.tokenWindows[row.Span].add(row)
+}
+
+// priceRow is a row of LoadPrices: two trades, the zero one is none.
+type priceRow struct {
+	Token    data.TokenID `sql:"token"`
+	TS       int64        `sql:"ts,null"`
+	Log      int32        `sql:"log_index,null"`
+	Price    int32        `sql:"price,null"`
+	AgoTS    int64        `sql:"ago_ts,null"`
+	AgoLog   int32        `sql:"ago_log_index,null"`
+	AgoPrice int32        `sql:"ago_price,null"`
+}
+
+func (l *Live) addPrices(row *priceRow) {
+	t := l.touchToken(row.Token)
+	t.last = t.last.supersede(pricedTrade{row.TS, row.Log, row.Price})
+	t.dayAgo = t.dayAgo.supersede(pricedTrade{row.AgoTS, row.AgoLog, row.AgoPrice})
 }

@@ -3,10 +3,8 @@ package rollups
 import (
 	"bytes"
 	"cmp"
-	"database/sql/driver"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -31,10 +29,21 @@ type walletWindow struct {
 
 func newWalletWindow() walletWindow { return walletWindow{index: map[data.WalletID]int{}} }
 
-// add takes a row (wallet, span, fills, buy_usd, sell_usd, fee_usd, redemption,
-// undated, undated_markets).
-func (w *walletWindow) add(row []driver.Value) {
-	id := data.WalletID(engine.Int(row[0]))
+// walletWindowRow is a row of wallet_window.
+type walletWindowRow struct {
+	Wallet         data.WalletID  `sql:"wallet"`
+	Span           serving.Period `sql:"span"`
+	Fills          int64          `sql:"fills"`
+	Buy            data.Micro     `sql:"buy_usd"`
+	Sell           data.Micro     `sql:"sell_usd"`
+	Fee            data.Micro     `sql:"fee_usd"`
+	Redemption     data.Micro     `sql:"redemption"`
+	Undated        data.Micro     `sql:"undated,null"`
+	UndatedMarkets int64          `sql:"undated_markets,null"`
+}
+
+func (w *walletWindow) add(row *walletWindowRow) {
+	id := row.Wallet
 	i, known := w.index[id]
 	if !known {
 		i = len(w.rows)
@@ -45,16 +54,16 @@ func (w *walletWindow) add(row []driver.Value) {
 	if p.fills > 0 {
 		w.active--
 	}
-	p.fills += engine.Int(row[2])
+	p.fills += row.Fills
 	if p.fills > 0 {
 		w.active++
 	}
-	p.buy += data.Micro(engine.Int(row[3]))
-	p.sell += data.Micro(engine.Int(row[4]))
-	p.fee += data.Micro(engine.Int(row[5]))
-	p.redemption += data.Micro(engine.Int(row[6]))
-	p.undated += data.Micro(engine.Int(row[7]))
-	p.undatedMarkets += engine.Int(row[8])
+	p.buy += row.Buy
+	p.sell += row.Sell
+	p.fee += row.Fee
+	p.redemption += row.Redemption
+	p.undated += row.Undated
+	p.undatedMarkets += row.UndatedMarkets
 	if *p == (walletPeriod{wallet: id}) {
 		w.remove(i)
 	}
@@ -78,18 +87,16 @@ type tokenWindow struct {
 
 func newTokenWindow() tokenWindow { return tokenWindow{rows: map[data.TokenID]*legs{}} }
 
-// add takes a row (token, span, six legs).
-func (w *tokenWindow) add(row []driver.Value) {
-	id := data.TokenID(engine.Int(row[0]))
-	l := w.rows[id]
+func (w *tokenWindow) add(row *tokenWindowRow) {
+	l := w.rows[row.Token]
 	if l == nil {
 		l = &legs{}
-		w.rows[id] = l
+		w.rows[row.Token] = l
 	}
-	l.add(row[2:8])
-	w.sum.add(row[2:8])
+	l.plus(&row.legs)
+	w.sum.plus(&row.legs)
 	if *l == (legs{}) {
-		delete(w.rows, id)
+		delete(w.rows, row.Token)
 	}
 }
 

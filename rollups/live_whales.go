@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"slices"
 	"strconv"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -18,6 +16,18 @@ import (
 type whaleSection struct {
 	moves []serving.Move
 	since int64 // 30 days before as_of: moves are those after it
+}
+
+// whaleMoveRow is a row of whale_move.
+type whaleMoveRow struct {
+	TS     int64         `sql:"ts"`
+	Wallet data.WalletID `sql:"wallet"`
+	Token  data.TokenID  `sql:"token"`
+	Side   data.Side     `sql:"side"`
+	Tx     data.Hash     `sql:"tx,null"`
+	Fills  int64         `sql:"fills"`
+	Shares data.Micro    `sql:"shares"`
+	USD    data.Micro    `sql:"usd"`
 }
 
 func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
@@ -31,20 +41,13 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	p.since = s.asOf - serving.Month.Length().Microseconds()
 	var changes []serving.Move
 	query := statements.Get("FollowWhaleMoves", "@moves", from(tableNamed("whale_move")), "@since", strconv.FormatInt(p.since, 10))
-	err = engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		wallet, token := data.WalletID(engine.Int(row[1])), data.TokenID(engine.Int(row[2]))
-		if l.excluded[wallet] {
-			return nil
+	err = eachRow(query, func(row *whaleMoveRow) {
+		if l.excluded[row.Wallet] {
+			return
 		}
-		m := serving.Move{TS: engine.Int(row[0]), WalletID: wallet, Wallet: l.walletBuilder.Wallets().Address(wallet), Token: token,
-			TokenID: l.tokens[token].id, Side: data.Side(engine.Int(row[3])), Fills: engine.Int(row[5]),
-			Shares: data.Micro(engine.Int(row[6])), USD: data.Micro(engine.Int(row[7]))}
-		if tx, ok := row[4].([]byte); ok {
-			copy(m.Tx[:], tx)
-		}
-		changes = append(changes, m)
-		return nil
-	})
+		changes = append(changes, serving.Move{TS: row.TS, WalletID: row.Wallet, Wallet: l.walletBuilder.Wallets().Address(row.Wallet),
+			Token: row.Token, TokenID: l.tokens[row.Token].id, Side: row.Side, Tx: row.Tx, Fills: row.Fills, Shares: row.Shares, USD: row.USD})
+	})(ctx, conn)
 	slices.SortFunc(changes, func(a, b serving.Move) int { return a.Compare(&b) })
 	p.take(addedUp(changes))
 	p.flow(l, s.asOf-serving.Day.Length().Microseconds())

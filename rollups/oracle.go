@@ -3,10 +3,8 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -53,16 +51,26 @@ func scored(legs, totals string) string {
 // oracleSection keeps every wallet's score and every outcome's average price.
 type oracleSection struct{ builder *serving.OracleBuilder }
 
+// scoreRow is a row of LoadScores.
+type scoreRow struct {
+	Wallet        data.WalletID `sql:"wallet"`
+	Forecasts     int32         `sql:"forecasts"`
+	Correct       int32         `sql:"correct"`
+	Edge          data.Micro    `sql:"edge"`
+	Error         int64         `sql:"error"`
+	BaselineError int64         `sql:"baseline_error"`
+	BuyUSD        data.Micro    `sql:"usd"`
+}
+
 func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	if whole {
 		o.builder = serving.NewOracleBuilder(l.walletBuilder.Wallets())
 	}
 	query := statements.Get("LoadScores", "@bins", from(tableNamed("oracle_bin")))
-	err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-		id := data.WalletID(engine.Int(row[0]))
-		o.builder.Add(id, scoreOf(row[1:]), l.excluded[id])
-		return nil
-	})
+	err := eachRow(query, func(row *scoreRow) {
+		o.builder.Add(row.Wallet, serving.Score{Forecasts: row.Forecasts, Correct: row.Correct, Edge: row.Edge, Error: row.Error,
+			BaselineError: row.BaselineError, BuyUSD: row.BuyUSD}, l.excluded[row.Wallet])
+	})(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -76,15 +84,6 @@ func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 	return nil
 }
 
-// scoreOf takes a row of LoadScores, without its wallet.
-func scoreOf(row []driver.Value) (s serving.Score) {
-	s.Forecasts, s.Correct = int32(engine.Int(row[0])), int32(engine.Int(row[1]))
-	for i, dst := range []*int64{(*int64)(&s.Edge), &s.Error, &s.BaselineError, (*int64)(&s.BuyUSD)} {
-		*dst = engine.Int(row[2+i])
-	}
-	return s
-}
-
 // average notes what the tokens of each outcome of a market traded for on
 // average.
 func (o *oracleSection) average(l *Live, market int32) {
@@ -95,9 +94,9 @@ func (o *oracleSection) average(l *Live, market int32) {
 		for ; to < len(tokens) && l.tokens[tokens[to]].outcome == l.tokens[tokens[from]].outcome; to++ {
 			sum.plus(&l.tokens[tokens[to]].legs)
 		}
-		price, _ := serving.AveragePrice(sum.takerUSD, sum.takerShares)
-		if sum.takerShares == 0 {
-			price, _ = serving.AveragePrice(sum.makerUSD, sum.makerShares)
+		price, _ := serving.AveragePrice(sum.TakerUSD, sum.TakerShares)
+		if sum.TakerShares == 0 {
+			price, _ = serving.AveragePrice(sum.MakerUSD, sum.MakerShares)
 		}
 		for ; from < to; from++ {
 			o.builder.SetBaseline(tokens[from], price)

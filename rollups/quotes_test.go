@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -57,18 +56,18 @@ type standing struct {
 // kept reads the quotes of all markets.
 func (v *venue) kept() map[data.Hash]standing {
 	out := map[data.Hash]standing{}
-	query := "SELECT condition, best_bid, best_ask, last_price, liquidity, payouts IS NOT NULL OR closed IS TRUE FROM markets"
+	query := "SELECT condition, best_bid, best_ask, last_price, liquidity, payouts IS NOT NULL OR closed IS TRUE AS over FROM markets"
+	type marketRow struct {
+		Condition data.Hash   `sql:"condition"`
+		Bid       *data.Micro `sql:"best_bid"`
+		Ask       *data.Micro `sql:"best_ask"`
+		Last      *data.Micro `sql:"last_price"`
+		Liquidity *data.Micro `sql:"liquidity"`
+		Over      bool        `sql:"over"`
+	}
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		return engine.Each(ctx, conn, query, func(row []driver.Value) error {
-			var s standing
-			for i, dst := range []**data.Micro{&s.quote.bid, &s.quote.ask, &s.quote.last, &s.quote.liquidity} {
-				if row[1+i] != nil {
-					m := data.Micro(engine.Int(row[1+i]))
-					*dst = &m
-				}
-			}
-			s.over = row[5].(bool)
-			out[data.Hash(row[0].([]byte))] = s
+		return engine.EachRow(ctx, conn, query, func(row *marketRow) error {
+			out[row.Condition] = standing{quote{bid: row.Bid, ask: row.Ask, last: row.Last, liquidity: row.Liquidity}, row.Over}
 			return nil
 		})
 	})

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/query"
 	"pmx/rollups/segments"
 	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
@@ -24,20 +24,31 @@ const factsPerRead = 500_000
 // as an overview of its market shows.
 const NewestFills = 20
 
+// signedFill is a row of SegmentBatch.
+type signedFill struct {
+	query.FillRow
+	Sign int8 `sql:"sign"`
+}
+
+// factRow is a row of FactRange.
+type factRow struct {
+	query.FillRow
+	Batch int64 `sql:"batch"`
+}
+
 // SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
 // it in.
 func SegmentBatch(ctx context.Context, conn *sql.Conn) (b fillseg.Batch, err error) {
 	if b.Number, err = LastBatch(ctx, conn); err != nil {
 		return b, err
 	}
-	err = engine.Each(ctx, conn, statements.Get("SegmentBatch"), func(row []driver.Value) error {
-		if f := fillOf(row); engine.Int(row[11]) < 0 {
-			b.Replaced = append(b.Replaced, f)
+	err = eachRow(statements.Get("SegmentBatch"), func(row *signedFill) {
+		if row.Sign < 0 {
+			b.Replaced = append(b.Replaced, row.Fill())
 		} else {
-			b.Fills = append(b.Fills, f)
+			b.Fills = append(b.Fills, row.Fill())
 		}
-		return nil
-	})
+	})(ctx, conn)
 	if err != nil {
 		return b, fmt.Errorf("SegmentBatch: %w", err)
 	}
@@ -49,19 +60,6 @@ func SegmentBatch(ctx context.Context, conn *sql.Conn) (b fillseg.Batch, err err
 func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (passed bool, err error) {
 	err = conn.QueryRowContext(ctx, statements.Get("MissedImport", "@after", itoa(after))).Scan(&passed)
 	return passed, err
-}
-
-func fillOf(row []driver.Value) serving.Fill {
-	f := serving.Fill{Wallet: data.WalletID(engine.Int(row[0])), TS: engine.Int(row[1]), LogIndex: data.NoIndex, Token: data.TokenID(engine.Int(row[4])),
-		Side: data.Side(engine.Int(row[5])), Role: data.Role(engine.Int(row[6])), Repeat: int16(engine.Int(row[7])),
-		Shares: data.Micro(engine.Int(row[8])), USD: data.Micro(engine.Int(row[9])), Fee: data.Micro(engine.Int(row[10]))}
-	if tx, known := row[2].([]byte); known {
-		copy(f.Tx[:], tx)
-	}
-	if row[3] != nil {
-		f.LogIndex = int32(engine.Int(row[3]))
-	}
-	return f
 }
 
 // ImportLogHash is the fingerprint of the imports up to batch.
@@ -138,10 +136,10 @@ func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batc
 		return fmt.Errorf("FactHours: %w", err)
 	}
 	for _, s := range spans {
-		query := statements.Get("FactRange", append([]string{"@lo", itoa(s[0]), "@hi", itoa(s[1])}, args...)...)
-		err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-			f := fillOf(row)
-			return add(engine.Int(row[11]), &f)
+		span := statements.Get("FactRange", append([]string{"@lo", itoa(s[0]), "@hi", itoa(s[1])}, args...)...)
+		err := engine.EachRow(ctx, conn, span, func(row *factRow) error {
+			f := row.Fill()
+			return add(row.Batch, &f)
 		})
 		if err != nil {
 			return fmt.Errorf("FactRange: %w", err)

@@ -5,14 +5,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/segments/fillseg"
 	"pmx/rollups/serving"
 )
@@ -51,17 +49,15 @@ func (n *NameIndex) known() (wallets, tokens int) {
 func (n *NameIndex) Load(ctx context.Context, conn *sql.Conn) error {
 	next := &laterNames{}
 	next.firstWallet, next.firstToken = n.known()
-	err := engine.Each(ctx, conn, statements.Get("LoadWallets", "@known", itoa(int64(next.firstWallet))), func(row []driver.Value) error {
-		next.wallets = append(next.wallets, data.Address(row[1].([]byte)))
-		return nil
-	})
+	err := eachRow(statements.Get("LoadWallets", "@known", itoa(int64(next.firstWallet))), func(row *walletRow) {
+		next.wallets = append(next.wallets, row.Address)
+	})(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("names: %w", err)
 	}
-	err = engine.Each(ctx, conn, statements.Get("LoadTokens", "@known", itoa(int64(next.firstToken))), func(row []driver.Value) error {
-		next.tokens = append(next.tokens, engine.Text(row[3]))
-		return nil
-	})
+	err = eachRow(statements.Get("LoadTokens", "@known", itoa(int64(next.firstToken))), func(row *tokenRow) {
+		next.tokens = append(next.tokens, row.ID)
+	})(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("names: %w", err)
 	}

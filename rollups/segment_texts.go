@@ -3,11 +3,10 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 
-	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/query"
 	"pmx/rollups/segments"
 	"pmx/rollups/segments/textseg"
 	"pmx/rollups/serving"
@@ -54,10 +53,7 @@ func ChangedTexts(ctx context.Context, conn *sql.Conn) (changed map[int32]servin
 		return nil, n == 0, err
 	}
 	changed = make(map[int32]serving.MarketTexts, n)
-	err = engine.Each(ctx, conn, statements.Get("ChangedTexts"), func(row []driver.Value) error {
-		changed[int32(engine.Int(row[0]))] = marketTexts(row)
-		return nil
-	})
+	err = eachRow(statements.Get("ChangedTexts"), func(row *textRow) { changed[row.Market] = row.Texts() })(ctx, conn)
 	if err != nil {
 		return nil, false, fmt.Errorf("ChangedTexts: %w", err)
 	}
@@ -71,10 +67,10 @@ func EachMarketTexts(ctx context.Context, conn *sql.Conn, add func(market int32,
 		return fmt.Errorf("MarketCount: %w", err)
 	}
 	for lo := int64(0); lo < ids; lo += marketsPerRead {
-		query := statements.Get("TextRange", "@lo", itoa(lo), "@hi", itoa(lo+marketsPerRead))
-		err := engine.Each(ctx, conn, query, func(row []driver.Value) error {
-			t := marketTexts(row)
-			return add(int32(engine.Int(row[0])), &t)
+		span := statements.Get("TextRange", "@lo", itoa(lo), "@hi", itoa(lo+marketsPerRead))
+		err := engine.EachRow(ctx, conn, span, func(row *textRow) error {
+			t := row.Texts()
+			return add(row.Market, &t)
 		})
 		if err != nil {
 			return fmt.Errorf("TextRange: %w", err)
@@ -83,9 +79,10 @@ func EachMarketTexts(ctx context.Context, conn *sql.Conn, add func(market int32,
 	return nil
 }
 
-func marketTexts(row []driver.Value) serving.MarketTexts {
-	return serving.MarketTexts{Description: engine.Text(row[1]), ResolutionSource: engine.Text(row[2]),
-		GroupItemTitle: engine.Text(row[3]), PayoutSource: data.ResolutionSource(engine.Int(row[4]))}
+// textRow is a row of TextRange or ChangedTexts.
+type textRow struct {
+	Market int32 `sql:"market"`
+	query.TextRow
 }
 
 // VerifyTextSegment holds every text that a store gives against the database. Nothing may

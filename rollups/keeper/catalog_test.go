@@ -3,7 +3,6 @@ package keeper_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -144,11 +143,19 @@ func compareFigures(t *testing.T, k *keeper.Keeper, venue string) {
 // eventSQL counts the traders of events, and those of their markets added up, from the
 // facts alone. @event lists (event, market), @venue the venue's own wallets.
 const eventSQL = `
-SELECT e.event, count(DISTINCT f.wallet), count(DISTINCT (f.wallet, e.market))
+SELECT e.event, count(DISTINCT f.wallet) AS traders, count(DISTINCT (f.wallet, e.market)) AS of_markets
 FROM (VALUES @event) AS e(event, market)
 LEFT JOIN tokens AS t ON t.market = e.market
 LEFT JOIN (SELECT f.* FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet WHERE w.address NOT IN (@venue)) AS f ON f.token = t.token
 GROUP BY e.event`
+
+// eventTraders is a row of it: a place in @event, its traders, and those of its markets
+// added up.
+type eventTraders struct {
+	Event     int `sql:"event"`
+	Traders   int `sql:"traders"`
+	OfMarkets int `sql:"of_markets"`
+}
 
 // compareEvents holds the traders of every event against the facts, and of some
 // against a list of them all. It gives how many more traders their markets have.
@@ -175,12 +182,12 @@ func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 	}
 	query := strings.NewReplacer("@event", strings.Join(pairs, ", "), "@venue", venue).Replace(eventSQL)
 	err := k.DB().Read(context.Background(), func(conn *sql.Conn) error {
-		return engine.Each(context.Background(), conn, query, func(row []driver.Value) error {
-			e, want := events[engine.Int(row[0])], int(engine.Int(row[1]))
-			if e.Traders != want {
-				t.Errorf("event %s %s has %d traders, want %d", e.ID, e.Slug, e.Traders, want)
+		return engine.EachRow(context.Background(), conn, query, func(row *eventTraders) error {
+			e := events[row.Event]
+			if e.Traders != row.Traders {
+				t.Errorf("event %s %s has %d traders, want %d", e.ID, e.Slug, e.Traders, row.Traders)
 			}
-			twice += int(engine.Int(row[2])) - want
+			twice += row.OfMarkets - row.Traders
 			return nil
 		})
 	})

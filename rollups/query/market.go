@@ -3,14 +3,12 @@ package query
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -21,10 +19,7 @@ const (
 
 // MarketTexts gives what the snapshot leaves out of a market, as it is now.
 func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serving.MarketTexts, err error) {
-	err = r.each(ctx, "MarketTexts", func(row []driver.Value) {
-		t = serving.MarketTexts{Description: engine.Text(row[0]), ResolutionSource: engine.Text(row[1]),
-			GroupItemTitle: engine.Text(row[2]), PayoutSource: data.ResolutionSource(engine.Int(row[3]))}
-	}, "@market", strconv.Itoa(int(market)))
+	err = each(ctx, r, "MarketTexts", func(row *TextRow) { t = row.Texts() }, "@market", strconv.Itoa(int(market)))
 	return t, err
 }
 
@@ -90,13 +85,17 @@ func (q *fillQuery) between(lo, hi int64) string {
 func (q *fillQuery) days(ctx context.Context, first, last int64) ([]string, error) {
 	var days []string
 	have := 0
-	err := q.r.each(ctx, "TokenDays", func(row []driver.Value) {
+	type dayFills struct {
+		Day   int64 `sql:"day"`
+		Fills int   `sql:"fills"`
+	}
+	err := each(ctx, q.r, "TokenDays", func(row *dayFills) {
 		if have >= q.n {
 			return
 		}
-		start := engine.Int(row[0]) * dayLength
+		start := row.Day * dayLength
 		days = append(days, q.between(start-1, min(start+dayLength-1, last)))
-		have += int(engine.Int(row[1]))
+		have += row.Fills
 	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(last/dayLength, 10),
 		"@limit", strconv.Itoa(q.n))
 	return days, err
@@ -108,8 +107,8 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Fill,
 	if len(ranges) == 0 {
 		return nil, nil
 	}
-	err := q.r.each(ctx, "MarketFills", func(row []driver.Value) {
-		fills = append(fills, fillOf(row))
+	err := each(ctx, q.r, "MarketFills", func(row *FillRow) {
+		fills = append(fills, row.Fill())
 	}, "@ranges", strings.Join(ranges, " UNION ALL "), "@limit", strconv.Itoa(q.n))
 	return fills, err
 }
@@ -133,9 +132,17 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 		positions = append(positions, statements.Get("PositionRange", "@which", among("token", near)))
 	}
 	book := serving.NewEventTally(tokens, without)
-	err := r.each(ctx, "EventSums", func(row []driver.Value) {
-		book.Add(data.TokenID(engine.Int(row[0])), data.WalletID(engine.Int(row[1])), serving.EventSum{Fills: engine.Int(row[2]), Net: amount(row[3]),
-			BuyUSD: amount(row[4]), SellUSD: amount(row[5]), FeeUSD: amount(row[6])})
+	type eventSum struct {
+		Token   data.TokenID  `sql:"token"`
+		Wallet  data.WalletID `sql:"wallet"`
+		Fills   int64         `sql:"fills"`
+		Net     data.Micro    `sql:"net"`
+		BuyUSD  data.Micro    `sql:"buy_usd"`
+		SellUSD data.Micro    `sql:"sell_usd"`
+		FeeUSD  data.Micro    `sql:"fee_usd"`
+	}
+	err := each(ctx, r, "EventSums", func(row *eventSum) {
+		book.Add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
 	}, "@positions", strings.Join(positions, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
 	return book.Traders(), err
 }

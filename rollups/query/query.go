@@ -6,7 +6,6 @@ package query
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"embed"
 	"fmt"
 
@@ -22,9 +21,9 @@ var statements = engine.MustStatements(sqlFiles)
 type Reader struct{ DB *engine.DB }
 
 // each hands the rows of a named statement, with its replacements, to f.
-func (r *Reader) each(ctx context.Context, name string, f func(row []driver.Value), replace ...string) error {
+func each[T any](ctx context.Context, r *Reader, name string, f func(row *T), replace ...string) error {
 	err := r.DB.Read(ctx, func(conn *sql.Conn) error {
-		return engine.Each(ctx, conn, statements.Get(name, replace...), func(row []driver.Value) error {
+		return engine.EachRow(ctx, conn, statements.Get(name, replace...), func(row *T) error {
 			f(row)
 			return nil
 		})

@@ -3,14 +3,12 @@ package query
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 	"pmx/rollups/weather"
 )
@@ -24,15 +22,20 @@ func cityDays(city string, first, last data.Date) []string {
 // city's days from first up to last, by day, metric, time and source.
 func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error) {
 	var out []serving.ForecastChange
-	err := r.each(ctx, "ForecastChanges", func(row []driver.Value) {
-		f := data.Forecast{City: city, Target: data.Date(engine.Int(row[0])), Metric: data.Metric(engine.Int(row[1])), Source: engine.Text(row[2]),
-			IssuedAt: engine.Int(row[3]), RunAt: engine.Int(row[5]), Value: data.Temp(engine.Int(row[6])), Shift: int32(engine.Int(row[8]))}
-		if members, ok := row[7].([]any); ok {
-			for _, m := range members {
-				f.Members = append(f.Members, data.Temp(engine.Int(m)))
-			}
-		}
-		out = append(out, serving.ForecastChange{Forecast: f, ConfirmedAt: engine.Int(row[4])})
+	type changeRow struct {
+		Target      data.Date   `sql:"target"`
+		Metric      data.Metric `sql:"metric"`
+		Source      string      `sql:"source"`
+		IssuedAt    int64       `sql:"issued_at"`
+		ConfirmedAt int64       `sql:"confirmed_at"`
+		RunAt       int64       `sql:"run_at,null"`
+		Value       data.Temp   `sql:"value"`
+		Members     []data.Temp `sql:"members,null"`
+		Shift       int32       `sql:"shift"`
+	}
+	err := each(ctx, r, "ForecastChanges", func(row *changeRow) {
+		out = append(out, serving.ForecastChange{ConfirmedAt: row.ConfirmedAt, Forecast: data.Forecast{City: city, Target: row.Target, Metric: row.Metric,
+			Source: row.Source, IssuedAt: row.IssuedAt, RunAt: row.RunAt, Value: row.Value, Members: row.Members, Shift: row.Shift}})
 	}, append(cityDays(city, first, last), "@metrics", list(metrics))...)
 	return out, err
 }
@@ -44,12 +47,24 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 	if err != nil {
 		return nil, err
 	}
-	err = r.each(ctx, "StationDays", func(row []driver.Value) {
-		for _, metric := range []data.Metric{data.TMax, data.TMin} {
-			value, n, running := data.Temp(engine.Int(row[3+int(metric)])), engine.Int(row[5]), row[9] == true
-			out = append(out, serving.DayActual{Day: data.Date(engine.Int(row[0])), Metric: metric, WeatherActual: serving.WeatherActual{
-				Kind: data.KindStation, Source: engine.Text(row[1]), Station: engine.Text(row[2]), Value: value, FirstValue: value, Observations: &n,
-				FirstTS: engine.Int(row[6]), LastTS: engine.Int(row[7]), SeenAt: engine.Int(row[8]), Provisional: &running}})
+	type stationDay struct {
+		Day          data.Date `sql:"day"`
+		Source       string    `sql:"source"`
+		Station      string    `sql:"station"`
+		Max          data.Temp `sql:"tmax"`
+		Min          data.Temp `sql:"tmin"`
+		Observations int64     `sql:"observations"`
+		FirstTS      int64     `sql:"first_ts"`
+		LastTS       int64     `sql:"last_ts"`
+		SeenAt       int64     `sql:"seen_at"`
+		Running      bool      `sql:"running"`
+	}
+	err = each(ctx, r, "StationDays", func(row *stationDay) {
+		for metric, value := range []data.Temp{data.TMax: row.Max, data.TMin: row.Min} {
+			n, running := row.Observations, row.Running
+			out = append(out, serving.DayActual{Day: row.Day, Metric: data.Metric(metric), WeatherActual: serving.WeatherActual{
+				Kind: data.KindStation, Source: row.Source, Station: row.Station, Value: value, FirstValue: value, Observations: &n,
+				FirstTS: row.FirstTS, LastTS: row.LastTS, SeenAt: row.SeenAt, Provisional: &running}})
 		}
 	}, cityDays(city, first, last)...)
 	slices.SortStableFunc(out, func(a, b serving.DayActual) int {
@@ -63,19 +78,24 @@ func (r *Reader) DayActuals(ctx context.Context, city string, first, last data.D
 // weather_reported has it.
 func (r *Reader) dayReports(ctx context.Context, city string, first, last data.Date) ([]serving.DayActual, error) {
 	var series serving.ActualHistory
-	err := r.each(ctx, "DayReports", func(row []driver.Value) {
-		withdrawn := row[6] == nil
-		said := serving.DayActual{Day: data.Date(engine.Int(row[0])), Metric: data.Metric(engine.Int(row[1])), WeatherActual: serving.WeatherActual{
-			Kind: data.ActualKind(engine.Int(row[2])), Source: engine.Text(row[3]), Station: engine.Text(row[4]), SeenAt: engine.Int(row[5]),
-			Shift: int32(engine.Int(row[8]))}}
-		if !withdrawn {
-			said.Value = data.Temp(engine.Int(row[6]))
-			said.FirstValue = said.Value
+	type reportRow struct {
+		Day         data.Date       `sql:"day"`
+		Metric      data.Metric     `sql:"metric"`
+		Kind        data.ActualKind `sql:"kind"`
+		Source      string          `sql:"source"`
+		Station     string          `sql:"station"`
+		SeenAt      int64           `sql:"seen_at"`
+		Value       *data.Temp      `sql:"value"` // nil: withdrawn
+		Provisional *bool           `sql:"provisional"`
+		Shift       int32           `sql:"shift"`
+	}
+	err := each(ctx, r, "DayReports", func(row *reportRow) {
+		said := serving.DayActual{Day: row.Day, Metric: row.Metric, WeatherActual: serving.WeatherActual{Kind: row.Kind, Source: row.Source,
+			Station: row.Station, SeenAt: row.SeenAt, Provisional: row.Provisional, Shift: row.Shift}}
+		if row.Value != nil {
+			said.Value, said.FirstValue = *row.Value, *row.Value
 		}
-		if provisional, tells := row[7].(bool); tells {
-			said.Provisional = &provisional
-		}
-		series.Add(said, withdrawn)
+		series.Add(said, row.Value == nil)
 	}, cityDays(city, first, last)...)
 	return series.Current(), err
 }
@@ -85,7 +105,10 @@ func (r *Reader) dayReports(ctx context.Context, city string, first, last data.D
 func (r *Reader) ActualDays(ctx context.Context, city string, first, last data.Date, metrics []data.Metric, kinds []data.ActualKind,
 	source string, n int) ([]data.Date, error) {
 	var out []data.Date
-	err := r.each(ctx, "ActualDays", func(row []driver.Value) { out = append(out, data.Date(engine.Int(row[0]))) },
+	type dayRow struct {
+		Day data.Date `sql:"day"`
+	}
+	err := each(ctx, r, "ActualDays", func(row *dayRow) { out = append(out, row.Day) },
 		append(cityDays(city, first, last), "@metrics", list(metrics), "@kinds", list(kinds),
 			"@source", hex.EncodeToString([]byte(source)), "@limit", strconv.Itoa(n))...)
 	return out, err
@@ -98,21 +121,24 @@ func (r *Reader) DayNormals(ctx context.Context, city string, days []int) ([]ser
 	if len(days) == 0 {
 		return nil, nil
 	}
-	err := r.each(ctx, "DayNormals", func(row []driver.Value) {
-		out = append(out, serving.DayNormal{MonthDay: int(engine.Int(row[0])), Metric: data.Metric(engine.Int(row[1])), WeatherNormal: serving.WeatherNormal{
-			Source: engine.Text(row[2]), Station: engine.Text(row[3]), Period: engine.Text(row[4]), Years: int32(engine.Int(row[9])),
-			Normal: weather.Normal{Value: data.Temp(engine.Int(row[5])), Deviation: optional(row[6]), P10: optional(row[7]), P90: optional(row[8])}}})
+	type normalRow struct {
+		MonthDay  int         `sql:"month_day"`
+		Metric    data.Metric `sql:"metric"`
+		Source    string      `sql:"source"`
+		Station   string      `sql:"station"`
+		Period    string      `sql:"period"`
+		Value     data.Temp   `sql:"value"`
+		Deviation *data.Temp  `sql:"deviation"`
+		P10       *data.Temp  `sql:"p10"`
+		P90       *data.Temp  `sql:"p90"`
+		Years     int32       `sql:"years,null"`
+	}
+	err := each(ctx, r, "DayNormals", func(row *normalRow) {
+		out = append(out, serving.DayNormal{MonthDay: row.MonthDay, Metric: row.Metric, WeatherNormal: serving.WeatherNormal{
+			Source: row.Source, Station: row.Station, Period: row.Period, Years: row.Years,
+			Normal: weather.Normal{Value: row.Value, Deviation: row.Deviation, P10: row.P10, P90: row.P90}}})
 	}, append(cityDays(city, 0, 0), "@days", list(days))...)
 	return out, err
-}
-
-// optional gives a temperature that may be NULL.
-func optional(v driver.Value) *data.Temp {
-	if v == nil {
-		return nil
-	}
-	t := data.Temp(engine.Int(v))
-	return &t
 }
 
 // list writes numbers as a list of SQL.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -30,13 +28,21 @@ func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64
 		return nil, fmt.Errorf("token id %q is no number", at.TokenID)
 	}
 	var moves []serving.Move
-	err := r.each(ctx, "WhaleMoves", func(row []driver.Value) {
-		m := serving.Move{TS: engine.Int(row[0]), TokenID: engine.Text(row[3]), Side: data.Side(engine.Int(row[4])),
-			WalletID: data.WalletID(engine.Int(row[5])), Token: data.TokenID(engine.Int(row[6])), Fills: engine.Int(row[7]),
-			Shares: amount(row[8]), USD: amount(row[9])}
-		copy(m.Tx[:], row[1].([]byte))
-		copy(m.Wallet[:], row[2].([]byte))
-		moves = append(moves, m)
+	type moveRow struct {
+		TS      int64         `sql:"ts"`
+		Tx      data.Hash     `sql:"tx,null"`
+		Address data.Address  `sql:"address"`
+		TokenID string        `sql:"token_id"`
+		Side    data.Side     `sql:"side"`
+		Wallet  data.WalletID `sql:"wallet"`
+		Token   data.TokenID  `sql:"token"`
+		Fills   int64         `sql:"fills"`
+		Shares  data.Micro    `sql:"shares"`
+		USD     data.Micro    `sql:"usd"`
+	}
+	err := each(ctx, r, "WhaleMoves", func(row *moveRow) {
+		moves = append(moves, serving.Move{TS: row.TS, Tx: row.Tx, Wallet: row.Address, TokenID: row.TokenID, Side: row.Side,
+			WalletID: row.Wallet, Token: row.Token, Fills: row.Fills, Shares: row.Shares, USD: row.USD})
 	}, "@moves", movesOf(f, end), "@ts", strconv.FormatInt(at.TS, 10), "@tx", tx, "@address", hex.EncodeToString(at.Wallet[:]),
 		"@token_id", at.TokenID, "@side", strconv.Itoa(int(at.Side)), "@limit", strconv.Itoa(n))
 	return moves, err

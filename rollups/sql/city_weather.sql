@@ -4,7 +4,7 @@
 -- them at once.
 
 -- name: LeadIssued
-SELECT city, min(issued_at), max(issued_at) FROM @issue GROUP BY city
+SELECT city, min(issued_at) AS first_ts, max(issued_at) AS last_ts FROM @issue GROUP BY city
 
 -- name: LeadCalendarEmpty
 -- When the local days begin on which forecasts were given, and their noons, unix µs.

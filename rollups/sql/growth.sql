@@ -159,8 +159,9 @@ SELECT DISTINCT (ts // 3600000000)::INTEGER AS hour, wallet FROM @fills WHERE ts
 
 -- name: LongWindow
 -- Volume of everything after @lo: whole days, and the rest of the day it lies in.
-SELECT SUM(taker_fills)::BIGINT, SUM(taker_usd)::BIGINT, SUM(taker_shares)::BIGINT,
-  SUM(maker_fills)::BIGINT, SUM(maker_usd)::BIGINT, SUM(maker_shares)::BIGINT
+SELECT coalesce(SUM(taker_fills), 0)::BIGINT AS taker_fills, coalesce(SUM(taker_usd), 0)::BIGINT AS taker_usd,
+  coalesce(SUM(taker_shares), 0)::BIGINT AS taker_shares, coalesce(SUM(maker_fills), 0)::BIGINT AS maker_fills,
+  coalesce(SUM(maker_usd), 0)::BIGINT AS maker_usd, coalesce(SUM(maker_shares), 0)::BIGINT AS maker_shares
 FROM (
   SELECT taker_fills, taker_usd, taker_shares, maker_fills, maker_usd, maker_shares FROM (@days) AS d
   WHERE day > @lo // 86400000000
@@ -172,8 +173,8 @@ FROM (
 -- name: LongWindowMove
 -- What a batch changes of the volume after @lo, which is @hi from now on. The
 -- facts hold the batch already.
-SELECT taker_fills::BIGINT, taker_usd::BIGINT, taker_shares::BIGINT,
-  maker_fills::BIGINT, maker_usd::BIGINT, maker_shares::BIGINT
+SELECT coalesce(taker_fills, 0)::BIGINT AS taker_fills, coalesce(taker_usd, 0)::BIGINT AS taker_usd, coalesce(taker_shares, 0)::BIGINT AS taker_shares,
+  coalesce(maker_fills, 0)::BIGINT AS maker_fills, coalesce(maker_usd, 0)::BIGINT AS maker_usd, coalesce(maker_shares, 0)::BIGINT AS maker_shares
 FROM (
   SELECT @legs
   FROM (

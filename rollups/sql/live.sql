@@ -13,11 +13,17 @@ SELECT wallet, name FROM wallet_names
 SELECT wallet, name FROM n_name
 
 -- name: LoadTokens
-SELECT token, market, outcome, token_id, named.label FROM tokens WHERE token >= @known ORDER BY token
+SELECT t.token, coalesce(t.market, -1) AS market, CASE WHEN t.market IS NULL THEN 0 ELSE t.outcome END AS outcome, t.token_id,
+  t.named.label AS label
+FROM tokens AS t
+WHERE t.token >= @known
+ORDER BY t.token
 
 -- name: BatchTokens
-SELECT token, market, outcome, token_id, named.label FROM tokens
-WHERE token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
+SELECT t.token, coalesce(t.market, -1) AS market, CASE WHEN t.market IS NULL THEN 0 ELSE t.outcome END AS outcome, t.token_id,
+  t.named.label AS label
+FROM tokens AS t
+WHERE t.token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market

@@ -83,7 +83,7 @@ GROUP BY wallet, bin
 SELECT wallet, bin, forecasts, correct, probability, payout, error, baseline_error, usd FROM o_all
 
 -- name: LoadScores
-SELECT wallet, SUM(forecasts)::BIGINT, SUM(correct)::BIGINT, SUM(payout - probability)::BIGINT, SUM(error)::BIGINT,
-  SUM(baseline_error)::BIGINT, SUM(usd)::BIGINT
+SELECT wallet, SUM(forecasts)::BIGINT AS forecasts, SUM(correct)::BIGINT AS correct, SUM(payout - probability)::BIGINT AS edge,
+  SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline_error, SUM(usd)::BIGINT AS usd
 FROM (@bins) AS b
 GROUP BY wallet

@@ -38,15 +38,15 @@ GROUP BY token
 
 -- name: LoadPrices
 -- Taken apart by shifts: a division of 128 bits costs forty times as much.
-SELECT token, (last >> 52)::BIGINT, ((last >> 20) & 4294967295)::BIGINT - 1, (last & 1048575)::BIGINT,
-  (day_ago >> 52)::BIGINT, ((day_ago >> 20) & 4294967295)::BIGINT - 1, (day_ago & 1048575)::BIGINT
+SELECT token, (last >> 52)::BIGINT AS ts, ((last >> 20) & 4294967295)::BIGINT - 1 AS log_index, (last & 1048575)::BIGINT AS price,
+  (day_ago >> 52)::BIGINT AS ago_ts, ((day_ago >> 20) & 4294967295)::BIGINT - 1 AS ago_log_index, (day_ago & 1048575)::BIGINT AS ago_price
 FROM (@rows) AS r
 
 -- name: LoadDayHolders
-SELECT token, wallet, count(*) FROM fills WHERE ts > @lo AND ts <= @hi GROUP BY token, wallet
+SELECT token, wallet, count(*) AS fills FROM fills WHERE ts > @lo AND ts <= @hi GROUP BY token, wallet
 
 -- name: BatchDayHolders
-SELECT token, wallet, SUM(sign)::BIGINT FROM w_fill WHERE span = 0 GROUP BY token, wallet
+SELECT token, wallet, SUM(sign)::BIGINT AS fills FROM w_fill WHERE span = 0 GROUP BY token, wallet
 
 -- name: LoadHeldBy
 SELECT DISTINCT token, wallet FROM (@rows) AS r WHERE wallet IN (@wallets)

@@ -2,11 +2,11 @@
 
 -- name: SegmentBatch
 -- The batch merged last: what is new, and -1 where a better source replaces a fill.
-SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee, sign FROM n_fill
+SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, repeat, shares, usd, fee, sign FROM n_fill
 
 -- name: FactRange
 -- Facts of a span of time; literal bounds let zone maps prune.
-SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee, batch
+SELECT wallet, ts, tx, coalesce(log_index, -1) AS log_index, token, side, role, repeat, shares, usd, fee, batch
 FROM fills
 WHERE ts >= @lo AND ts < @hi AND batch <= @batch AND (@which)
 

@@ -13,7 +13,7 @@ LIMIT 1
 -- be among them.
 WITH f AS MATERIALIZED (@ranges),
 near AS MATERIALIZED (FROM f WHERE ts >= (SELECT min(ts) FROM (SELECT ts FROM f ORDER BY ts DESC LIMIT @limit) AS n))
-SELECT n.wallet, n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
+SELECT n.wallet, n.ts, n.tx, coalesce(n.log_index, -1) AS log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
 FROM near AS n
 JOIN tokens AS t ON t.token = n.token
 JOIN wallets AS w ON w.wallet = n.wallet

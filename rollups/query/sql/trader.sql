@@ -14,7 +14,7 @@ WITH own AS MATERIALIZED (
 near AS MATERIALIZED (
   FROM own WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM own WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
 )
-SELECT n.wallet, n.ts, n.tx, n.log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
+SELECT n.wallet, n.ts, n.tx, coalesce(n.log_index, -1) AS log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
 FROM near AS n
 JOIN tokens AS t ON t.token = n.token
 WHERE (n.ts, coalesce(n.tx, ''::BLOB), n.side, n.shares, n.usd, t.token_id, coalesce(n.log_index, 2147483647), n.repeat) <
@@ -25,9 +25,10 @@ LIMIT @limit
 
 -- name: WalletTokens
 -- No wallet holds more tokens than there are: the limit is out of reach.
-SELECT token, count(*), coalesce(SUM(shares) FILTER (side = 0), 0)::BIGINT, coalesce(SUM(shares) FILTER (side = 1), 0)::BIGINT,
-  coalesce(SUM(fee) FILTER (side = 0), 0)::BIGINT, coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT,
-  coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT, coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT, min(ts), max(ts)
+SELECT token, count(*) AS fills, coalesce(SUM(shares) FILTER (side = 0), 0)::BIGINT AS buy_shares,
+  coalesce(SUM(shares) FILTER (side = 1), 0)::BIGINT AS sell_shares, coalesce(SUM(fee) FILTER (side = 0), 0)::BIGINT AS fee_shares,
+  coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd, coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd,
+  coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
 FROM fills
 WHERE wallet = @wallet AND batch <= @batch
 GROUP BY token
@@ -35,8 +36,8 @@ ORDER BY token
 LIMIT 100000000
 
 -- name: WalletDays
-SELECT (ts // 86400000000)::INTEGER AS day, count(*), coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT,
-  coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT, coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT
+SELECT (ts // 86400000000)::INTEGER AS day, count(*) AS fills, coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd,
+  coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd, coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT AS fee_usd
 FROM fills
 WHERE wallet = @wallet AND batch <= @batch
 GROUP BY day

@@ -1,7 +1,7 @@
 -- One city's forecasts and what was measured, of a range of days.
 
 -- name: ForecastChanges
-SELECT target, metric, source, issued_at, confirmed_at, coalesce(run_at, 0), value, members, shift
+SELECT target, metric, source, issued_at, confirmed_at, run_at, value, members, shift
 FROM weather_forecast
 WHERE city = '@city' AND target BETWEEN @first AND @last AND metric IN (@metrics)
 ORDER BY target, metric, issued_at, source
@@ -23,8 +23,8 @@ LIMIT 1000000
 WITH newest AS (
   SELECT station, source, max(day) AS day FROM weather_obs WHERE city = '@city' AND value IS NOT NULL GROUP BY station, source
 )
-SELECT o.day, o.source, o.station, max(o.value), min(o.value), count(DISTINCT o.ts), min(o.ts), max(o.ts),
-  greatest(max(o.ts), max(o.seen_at)), o.day >= any_value(n.day)
+SELECT o.day, o.source, o.station, max(o.value) AS tmax, min(o.value) AS tmin, count(DISTINCT o.ts) AS observations, min(o.ts) AS first_ts,
+  max(o.ts) AS last_ts, greatest(max(o.ts), max(o.seen_at)) AS seen_at, o.day >= any_value(n.day) AS running
 FROM weather_obs AS o
 JOIN newest AS n ON n.station = o.station AND n.source = o.source
 WHERE o.city = '@city' AND o.day BETWEEN @first AND @last AND o.value IS NOT NULL

@@ -9,15 +9,15 @@ near AS (
   FROM move WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM move WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
 ),
 named AS (
-  SELECT m.ts, coalesce(m.tx, ''::BLOB) AS tx, w.address, t.token_id, m.side, m.wallet, m.token, m.fills, m.shares, m.usd
+  SELECT m.ts, m.tx, coalesce(m.tx, ''::BLOB) AS hash, w.address, t.token_id, m.side, m.wallet, m.token, m.fills, m.shares, m.usd
   FROM near AS m
   JOIN wallets AS w ON w.wallet = m.wallet
   JOIN tokens AS t ON t.token = m.token
 )
 SELECT ts, tx, address, token_id, side, wallet, token, fills, shares, usd
 FROM named
-WHERE (ts, tx, address, token_id, side) < (@ts, unhex('@tx'), unhex('@address'), '@token_id', @side)
-ORDER BY ts DESC, tx DESC, address DESC, token_id DESC, side DESC
+WHERE (ts, hash, address, token_id, side) < (@ts, unhex('@tx'), unhex('@address'), '@token_id', @side)
+ORDER BY ts DESC, hash DESC, address DESC, token_id DESC, side DESC
 LIMIT @limit
 
 -- name: WhaleMovesOf
