@@ -45,6 +45,7 @@ type Keeper struct {
 	merger         rollups.Merger
 	factsOnly      bool
 	snapshotBehind bool     // a rebuild is committed that the snapshot does not show yet
+	deferred       deferral // the rebuild that a source which catches up needs
 	work           workLock // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup  // what goes on beside that
@@ -318,10 +319,12 @@ func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 }
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
+	began := k.cfg.Now()
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Cities, step) })
 	if err != nil {
 		return err
 	}
+	k.deferred.done(began, k.cfg.Now())
 	k.updateFreshness(func(f *serving.Freshness) { f.Stale = false })
 	// It is committed: whoever asked for it may leave, it is shown all the same.
 	k.snapshotBehind = true

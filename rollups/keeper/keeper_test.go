@@ -33,11 +33,23 @@ func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil
 // openWith opens a venue whose weather desk has other cities.
 func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
+	return openBy(t, dir, cities, nil)
+}
+
+// openAt opens a venue with a clock of its own.
+func openAt(t *testing.T, dir string, now func() time.Time) *keeper.Keeper {
+	t.Helper()
+	return openBy(t, dir, nil, now)
+}
+
+func openBy(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
+	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, dir, "2GB"),
 		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 			Cities: cities},
 		Log:     zerolog.Nop(),
+		Now:     now,
 		Publish: func(*serving.Snapshot) {},
 	})
 	if err != nil {

@@ -69,6 +69,9 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 		return err
 	}
 	defer k.work.Unlock()
+	if k.deferred.waits(k.cfg.Now()) {
+		return k.cycleDone(inbox)
+	}
 	if err := k.refresh(ctx, nil); err != nil {
 		return k.cycleDone(errors.Join(inbox, err))
 	}

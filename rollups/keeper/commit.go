@@ -1,0 +1,79 @@
+package keeper
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"pmx/engine"
+	"pmx/engine/ingest"
+)
+
+// Commit brings in what a source that is followed gave: one batch at a time, behind imports
+// and as these are, and shown by the next snapshot. coming is what the source is still to
+// give before it has caught up. As long as there is any, a batch may be left to a rebuild,
+// which is done behind the last of them, or before where it takes too long to get there.
+func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
+	if err := k.work.Lock(ctx); err != nil {
+		return ingest.Receipt{}, err
+	}
+	defer k.work.Unlock()
+	if err := k.checkDiskSpace(); err != nil {
+		return ingest.Receipt{}, err
+	}
+	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})
+	if err != nil {
+		k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be in for all that
+		return r, err
+	}
+	k.imported(r)
+	if k.segments != nil && k.segments.memtableFull() {
+		k.startSegmentBuild()
+	}
+	if !k.Freshness().Stale {
+		return r, nil
+	}
+	if coming.Fills > 0 {
+		k.deferred.put(k.cfg.Now())
+		return r, nil
+	}
+	if !k.deferred.since.IsZero() { // it has caught up
+		return r, k.cycleDone(k.refresh(ctx, nil))
+	}
+	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
+}
+
+// Read runs f on a connection that reads the database.
+func (k *Keeper) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
+	return k.db.Read(ctx, f)
+}
+
+// deferral is a rebuild that batches were left to and that waits for the last of them.
+type deferral struct {
+	since, last time.Time     // when the first and the last batch was left to it; zero: none was
+	took        time.Duration // the last rebuild
+}
+
+// How long a rebuild waits for the next batch, and how long for the last of them where a
+// rebuild takes next to nothing; else ten times as long as it takes.
+const (
+	nextBatchIn = time.Minute
+	lastBatchIn = 10 * time.Minute
+)
+
+func (d *deferral) put(now time.Time) {
+	if d.since.IsZero() {
+		d.since = now
+	}
+	d.last = now
+}
+
+// waits tells whether the rebuild is not to be done yet.
+func (d *deferral) waits(now time.Time) bool {
+	return !d.since.IsZero() && now.Sub(d.last) < nextBatchIn && now.Sub(d.since) < max(lastBatchIn, 10*d.took)
+}
+
+// done notes that a rebuild is done that began at some time.
+func (d *deferral) done(began, now time.Time) {
+	d.since, d.last, d.took = time.Time{}, time.Time{}, now.Sub(began)
+}

@@ -1,0 +1,135 @@
+package keeper_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/engine/ingest"
+)
+
+// batchOf is a batch of n fills from number first on, one a second, of which the ledger, any
+// table that nobody else writes to, tells.
+func batchOf(first, n int) ingest.Rows {
+	return ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills, Identity: data.KeepRepeats}, Name: "polygon",
+		Read: func(_ context.Context, s data.Sink) error {
+			for i := first; i < first+n; i++ {
+				f := data.Fill{LogIndex: int32(i), TS: (1_780_000_000 + int64(i)) * 1_000_000, Role: data.Maker, TokenID: "71", Shares: 2_000_000, USD: 1_000_000, Outcome: data.NoIndex}
+				binary.BigEndian.PutUint32(f.Tx[28:], uint32(i)+1)
+				binary.BigEndian.PutUint32(f.Wallet[16:], uint32(i%7)+1)
+				if err := s.Fill(int64(i), f); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Within: func(ctx context.Context, conn *sql.Conn) error {
+			_, err := conn.ExecContext(ctx, "INSERT INTO sync_cursor VALUES ('test', '{}')")
+			return err
+		}}
+}
+
+// TestCommittedBatchesAreShown: each by the snapshot behind it, and a batch that fails by none.
+func TestCommittedBatchesAreShown(t *testing.T) {
+	k := open(t, t.TempDir())
+	for n := range 3 {
+		r, err := k.Commit(t.Context(), batchOf(10*n, 15), ingest.Remaining{})
+		if err != nil || r.Inserted != int64(10+5*min(1, max(0, 1-n))) {
+			t.Fatalf("%v %+v", err, r)
+		}
+		if c := k.Snapshot().Counts.Fills; c != int64(10*n+15) {
+			t.Errorf("%d fills are shown behind batch %d", c, n)
+		}
+	}
+	own := errors.New("own")
+	bad := batchOf(100, 5)
+	bad.Within = func(context.Context, *sql.Conn) error { return own }
+	if _, err := k.Commit(t.Context(), bad, ingest.Remaining{}); !errors.Is(err, own) {
+		t.Errorf("%v", err)
+	}
+	empty := batchOf(0, 0)
+	empty.Read = nil
+	if _, err := k.Commit(t.Context(), empty, ingest.Remaining{}); err != nil {
+		t.Error(err)
+	}
+	if c := k.Snapshot().Counts.Fills; c != 35 || k.Freshness().LastFills.IsZero() {
+		t.Errorf("%d fills, %+v", c, k.Freshness())
+	}
+	if n := count(t, k, "SELECT count(*) FROM sync_cursor"); n != 4 {
+		t.Errorf("the ledger tells of %d batches", n)
+	}
+	mustVerify(t, k)
+}
+
+// TestACatchUpCostsOneRebuild: it waits for the last batch, however often the schedule asks.
+func TestACatchUpCostsOneRebuild(t *testing.T) {
+	k := open(t, t.TempDir())
+	k.Bulk(100)
+	for n, coming := range []int64{200, 100, 0} {
+		r, err := k.Commit(t.Context(), batchOf(100*n, 100), ingest.Remaining{Fills: coming})
+		if err != nil || n == 0 && !r.RebuildNeeded {
+			t.Fatalf("%v %+v", err, r)
+		}
+		if err := k.Cycle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if coming == 0 {
+			want = 300
+		}
+		if c := k.Snapshot().Counts.Fills; c != want || k.Freshness().Stale != (coming > 0) {
+			t.Errorf("with %d to come %d fills are shown, want %d", coming, c, want)
+		}
+	}
+	mustVerify(t, k)
+}
+
+// TestACatchUpThatStopsIsRebuilt by the next cycle behind a while.
+func TestACatchUpThatStopsIsRebuilt(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	k := openAt(t, t.TempDir(), func() time.Time { return now })
+	k.Bulk(100)
+	if _, err := k.Commit(t.Context(), batchOf(0, 100), ingest.Remaining{Fills: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []time.Duration{0, 59 * time.Second, 2 * time.Second} {
+		now = now.Add(after)
+		if err := k.Cycle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if after == 2*time.Second {
+			want = 100
+		}
+		if c := k.Snapshot().Counts.Fills; c != want {
+			t.Errorf("after %v more %d fills are shown, want %d", after, c, want)
+		}
+	}
+}
+
+// TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay.
+func TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	k := openAt(t, t.TempDir(), func() time.Time { return now })
+	k.Bulk(10)
+	shown := 0
+	for n := range 25 {
+		if _, err := k.Commit(t.Context(), batchOf(10*n, 10), ingest.Remaining{Fills: 1_000_000}); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(30 * time.Second)
+		if err := k.Cycle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if k.Snapshot().Counts.Fills == int64(10*n+10) {
+			shown++
+		}
+	}
+	if shown != 1 {
+		t.Errorf("in twelve minutes it was rebuilt %d times", shown)
+	}
+}
