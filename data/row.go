@@ -41,8 +41,8 @@ type Fill struct {
 	Side     Side
 	Shares   Micro // tokens, gross of fee
 	USD      Micro // dollars, gross of fee
-	// Fee is charged in the asset the wallet receives: in tokens on a buy, in
-	// dollars on a sell (ctf-exchange, docs/Overview.md).
+	// Fee is in tokens on a buy and in dollars on a sell, or as DollarFee gives it (fee.go);
+	// 0: none, or not known.
 	Fee Micro
 	// Condition and Outcome map the token where the feed itself knows them: the
 	// zero Hash and NoIndex otherwise.

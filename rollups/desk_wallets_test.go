@@ -80,8 +80,8 @@ func drawDesk(t *rapid.T) []step {
 		f := data.Fill{Tx: tx(i), LogIndex: int32(i), TS: start.UnixMicro() + rapid.Int64Range(0, 40).Draw(t, "hour")*3_600_000_000,
 			Wallet: address(rapid.IntRange(0, 5).Draw(t, "wallet")), Side: data.Side(rapid.IntRange(0, 1).Draw(t, "side")),
 			Role: data.Role(rapid.IntRange(0, 2).Draw(t, "role")), TokenID: token(rapid.IntRange(0, 4).Draw(t, "market"), rapid.IntRange(0, 1).Draw(t, "outcome")),
-			Shares: data.Micro(rapid.IntRange(1, 9).Draw(t, "shares")) * 333_333, Outcome: data.NoIndex,
-			Fee: data.Micro(rapid.IntRange(0, 2).Draw(t, "fee")) * 1_111}
+			Shares: data.Micro(rapid.IntRange(1, 9).Draw(t, "shares")) * 333_333, Outcome: data.NoIndex}
+		f.Fee = data.Micro(rapid.IntRange(int(f.Side)-1, 2).Draw(t, "fee")) * 1_111
 		f.USD = f.Shares * data.Micro(rapid.IntRange(0, 10).Draw(t, "price")) / 10
 		s := any()
 		s.fills = append(s.fills, f)

@@ -168,7 +168,7 @@ func drawWorld(t *rapid.T) world {
 		f.USD = f.Shares * data.Micro(rapid.IntRange(0, 10).Draw(t, "price")) / 10
 		if rapid.Bool().Draw(t, "indexed") {
 			f.LogIndex = int32(i)
-			f.Fee = data.Micro(rapid.IntRange(0, 2).Draw(t, "fee")) * 1_111
+			f.Fee = data.Micro(rapid.IntRange(int(f.Side)-1, 2).Draw(t, "fee")) * 1_111
 		}
 		w.fills = append(w.fills, f)
 	}

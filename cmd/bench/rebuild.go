@@ -26,12 +26,12 @@ const legs = `SUM(CASE WHEN role <> 1 THEN 1 ELSE 0 END)::BIGINT, SUM(CASE WHEN 
 var rivalRebuild = []string{
 	`CREATE TABLE position AS SELECT token, wallet, count(*) AS fills,
   SUM(CASE side WHEN 0 THEN shares ELSE 0 END)::BIGINT AS bs, SUM(CASE side WHEN 1 THEN shares ELSE 0 END)::BIGINT AS ss,
-  SUM(CASE side WHEN 0 THEN fee ELSE 0 END)::BIGINT AS fs, SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu,
-  SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su, SUM(CASE side WHEN 1 THEN fee ELSE 0 END)::BIGINT AS fu
+  SUM(CASE side WHEN 0 THEN greatest(fee, 0) ELSE 0 END)::BIGINT AS fs, SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu,
+  SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su, SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::BIGINT AS fu
 FROM p.fills GROUP BY token, wallet`,
 	`CREATE TABLE wallet_day AS SELECT ts // 86400000000 AS day, wallet, count(*) AS fills,
   SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS bu, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS su,
-  SUM(CASE side WHEN 1 THEN fee ELSE 0 END)::BIGINT AS fu FROM p.fills GROUP BY day, wallet`,
+  SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::BIGINT AS fu FROM p.fills GROUP BY day, wallet`,
 	`CREATE TABLE token_day AS SELECT ts // 86400000000 AS day, token, ` + legs + ` FROM p.fills GROUP BY day, token`,
 	`CREATE TABLE token_total AS SELECT token, ` + legs + `, min(ts), max(ts) FROM p.fills GROUP BY token`,
 	`CREATE TABLE platform_hour AS SELECT ts // 3600000000 AS hour, ` + legs + ` FROM p.fills GROUP BY hour`,

@@ -27,11 +27,11 @@ var rivalSchema = []string{
 	`CREATE TABLE markets (market int, condition bytea, question text, slug text, event_id text, event_slug text, category text, outcomes text, payouts bigint[], resolved_at bigint)`,
 	`COPY fills FROM '@dir/fills.csv' CSV`, `COPY tokens FROM '@dir/tokens.csv' CSV`, `COPY markets FROM '@dir/markets.csv' CSV`,
 	`CREATE TABLE position AS SELECT wallet, token, count(*) AS n, sum(CASE side WHEN 0 THEN shares ELSE 0 END)::bigint AS bs,
-  sum(CASE side WHEN 1 THEN shares ELSE 0 END)::bigint AS ss, sum(CASE side WHEN 0 THEN fee ELSE 0 END)::bigint AS fs, sum(CASE side WHEN 0 THEN usd ELSE 0 END)::bigint AS bu,
-  sum(CASE side WHEN 1 THEN usd ELSE 0 END)::bigint AS su, sum(CASE side WHEN 1 THEN fee ELSE 0 END)::bigint AS fu, min(ts) AS first, max(ts) AS last
+  sum(CASE side WHEN 1 THEN shares ELSE 0 END)::bigint AS ss, sum(CASE side WHEN 0 THEN greatest(fee, 0) ELSE 0 END)::bigint AS fs, sum(CASE side WHEN 0 THEN usd ELSE 0 END)::bigint AS bu,
+  sum(CASE side WHEN 1 THEN usd ELSE 0 END)::bigint AS su, sum(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::bigint AS fu, min(ts) AS first, max(ts) AS last
   FROM fills GROUP BY wallet, token ORDER BY wallet, token`,
 	`CREATE TABLE day AS SELECT wallet, ts / 86400000000 AS day, count(*) AS n, sum(CASE side WHEN 0 THEN usd ELSE 0 END)::bigint AS bu,
-  sum(CASE side WHEN 1 THEN usd ELSE 0 END)::bigint AS su, sum(CASE side WHEN 1 THEN fee ELSE 0 END)::bigint AS fu FROM fills GROUP BY 1, 2 ORDER BY 1, 2`,
+  sum(CASE side WHEN 1 THEN usd ELSE 0 END)::bigint AS su, sum(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::bigint AS fu FROM fills GROUP BY 1, 2 ORDER BY 1, 2`,
 	`CREATE INDEX ON fills (wallet, ts DESC)`, `CREATE INDEX ON position (wallet)`, `CREATE INDEX ON day (wallet, day DESC)`,
 	`CREATE UNIQUE INDEX ON tokens (token)`, `CREATE UNIQUE INDEX ON markets (market)`,
 	`VACUUM ANALYZE`,

@@ -86,7 +86,7 @@ func walletPnL() Dataset {
 			{"volume", Decimal, USD, "buys plus sells"},
 			{"buy_volume_usd", Decimal, USD, "paid on buys, before fees"},
 			{"sell_volume_usd", Decimal, USD, "received on sells, before fees"},
-			{"fees_usd", Decimal, USD, "fees taken in dollars, on sells"},
+			{"fees_usd", Decimal, USD, "fees taken in dollars"},
 			{"net_cash", Decimal, USD, "sells less buys less fees_usd"},
 			{"redemption_value", Decimal, USD, "net tokens times payout, over resolved markets"},
 			{"real_pnl", Decimal, USD, "net_cash + redemption_value"},

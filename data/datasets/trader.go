@@ -39,7 +39,7 @@ const (
 	ofVolume        = "buys plus sells"
 	ofBuys          = "paid on buys, before fees"
 	ofSells         = "received on sells, before fees"
-	ofFees          = "fees taken in dollars, on sells"
+	ofFees          = "fees taken in dollars"
 	ofCash          = "sells less buys less fees_usd"
 	ofPnL           = "net_cash + redemption_value"
 	ofNegative      = "outcomes of resolved markets of which more was sold than was bought in the fills seen"
@@ -100,6 +100,6 @@ func traderTrades() Fact {
 		{"token_id", Text, "", "id of the outcome token, decimal"}, {"side", Text, "", "BUY or SELL, the wallet's own"},
 		{"role", Text, "", "maker or taker; null where it is not known"}, {"price", Decimal, USD, "usd over shares"},
 		{"shares", Decimal, Shares, "tokens, before fees"}, {"usd", Decimal, USD, "paid or received, before fees"},
-		{"fee", Decimal, "", "in fee_asset"}, {"fee_asset", Text, "", "what the fee is counted in: shares on a buy, usd on a sale"},
+		{"fee", Decimal, "", "in fee_asset"}, {"fee_asset", Text, "", "what the fee is counted in: usd on a sale; on a buy shares, or usd on top of usd"},
 		{"resolved", Boolean, "", "whether the payouts of the market are known"}, {"payout", Decimal, USD, "what a token of the outcome pays; null where the market is not resolved"}})}
 }

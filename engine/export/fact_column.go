@@ -125,9 +125,7 @@ func factsQuery(dataset string, format data.Format) string {
 
 func fillColumns(f factForm, r replacements) {
 	r["ts"], r["name"], r["label"] = f.moment("f.ts"), f.line("n.name"), f.line("t.named.label")
-	for _, c := range []string{"shares", "usd", "fee"} {
-		r[c] = f.amount("f." + c)
-	}
+	r["shares"], r["usd"], r["fee"] = f.amount("f.shares"), f.amount("f.usd"), f.amount("abs(f.fee)")
 }
 
 func marketColumns(f factForm, r replacements) {

@@ -28,7 +28,7 @@ var Facts = []string{"fills", "conditions", "resolutions", "forecasts", "actuals
 
 // FactsVersion is the version of the facts' columns: another number, other columns or
 // another form of one. Files by day of another version are written again.
-const FactsVersion = "5"
+const FactsVersion = "6"
 
 // Formats are the formats a dataset can be written in.
 var Formats = []data.Format{data.Parquet, data.CSV, data.NDJSON}

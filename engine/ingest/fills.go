@@ -110,7 +110,7 @@ func (j *fileImport) dropRepeats() error {
 		return err
 	}
 	n, err := j.changed("DropRepeats", func() error {
-		return j.exec("MergeEqual", "@repeat", "", "@same", "", "@among", statements.Get("Suspect"))
+		return j.exec("MergeEqual", "@bestfee", bestFee(""), "@repeat", "", "@same", "", "@among", statements.Get("Suspect"))
 	})
 	j.receipt.Identical += n
 	return err
@@ -146,7 +146,7 @@ func (j *fileImport) dropKnown() error {
 	if err := j.exec("Replacing", "@newlogs", newLogs); err != nil {
 		return err
 	}
-	rest, err := j.changed("DropKnown", func() error { return j.exec("ReplacingRoles") }, "@newlogs", newLogs)
+	rest, err := j.changed("DropKnown", func() error { return j.exec("ReplacingRoles", "@fee", betterFee("s.fee", "o.fee")) }, "@newlogs", newLogs)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (j *fileImport) dropNumberedTwice() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	if err := j.exec("MergeEqual", "@repeat", ", repeat", "@same", " AND k.repeat = s_fill.repeat", "@among", ""); err != nil {
+	if err := j.exec("MergeEqual", "@bestfee", bestFee(""), "@repeat", ", repeat", "@same", " AND k.repeat = s_fill.repeat", "@among", ""); err != nil {
 		return err
 	}
 	n, err := j.changed("DropNumberedTwice", nil)

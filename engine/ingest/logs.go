@@ -12,6 +12,10 @@ import (
 
 func roleRank(role string) string { return statements.Get("RoleRank", "@role", role) }
 
+func betterFee(a, b string) string { return statements.Get("BetterFee", "@a", a, "@b", b) }
+
+func bestFee(over string) string { return statements.Get("BestFee", "@over", over) }
+
 func logSaid(of string) string { return statements.Get("LogSaid", "@f", of) }
 
 func logContent(of string) string { return statements.Get("LogContent", "@f", of) }
@@ -28,7 +32,7 @@ func (j *fileImport) mergeLogs() error {
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_suspect").Scan(&suspects); err != nil || suspects == 0 {
 		return err
 	}
-	if err := j.exec("Logs", "@rank", roleRank("s.role"), "@content", logContent("s"), "@said", logSaid("s")); err != nil {
+	if err := j.exec("Logs", "@bestfee", bestFee(" OVER same"), "@rank", roleRank("s.role"), "@content", logContent("s"), "@said", logSaid("s")); err != nil {
 		return err
 	}
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("LogFigures")).Scan(&equal, &other, &differ); err != nil {
@@ -54,7 +58,7 @@ func (j *fileImport) knownLogs() (already int64, err error) {
 	if !j.indexed {
 		return 0, j.exec("NoKnownLogs")
 	}
-	if err := j.exec("KnownLogs", "@srank", roleRank("s.role"), "@erank", roleRank("e.role")); err != nil {
+	if err := j.exec("KnownLogs", "@fee", betterFee("s.fee", "e.fee"), "@srank", roleRank("s.role"), "@erank", roleRank("e.role")); err != nil {
 		return 0, err
 	}
 	var other, differ, lost, won int64
@@ -91,7 +95,7 @@ func (j *fileImport) keepLost() error {
 	if !j.lost {
 		return nil
 	}
-	if err := j.exec("Lost", "@bestrole", roleRank("max("+roleRank("role")+")")); err != nil {
+	if err := j.exec("Lost", "@bestfee", bestFee(""), "@bestrole", roleRank("max("+roleRank("role")+")")); err != nil {
 		return err
 	}
 	if err := j.execAll("DropLost", "AddLost"); err != nil {
@@ -153,7 +157,7 @@ func contestDetail(known string, equal, stands bool) string {
 	which := "that stands"
 	switch {
 	case equal:
-		which = "maker stands before taker, and the larger fee"
+		which = "maker stands before taker, a fee in dollars before one in tokens, and the larger fee"
 	case stands:
 		which = "this row stands"
 	}
@@ -178,6 +182,10 @@ func canonicalFill(said, tx string, index int64) (string, error) {
 	if f.Side == data.Sell {
 		side = "SELL"
 	}
+	fee, in := data.FeeUSD(f.Side, data.Micro(f.Fee)), "usd"
+	if shares := data.FeeShares(f.Side, data.Micro(f.Fee)); shares > 0 {
+		fee, in = shares, "shares"
+	}
 	text, err := json.Marshal(struct {
 		TS      string `json:"ts"`
 		Address string `json:"address"`
@@ -187,9 +195,10 @@ func canonicalFill(said, tx string, index int64) (string, error) {
 		USD     string `json:"usd"`
 		Role    string `json:"role,omitempty"`
 		Fee     string `json:"fee"`
+		In      string `json:"fee_asset"`
 		Tx      string `json:"transaction_hash"`
 		Log     int64  `json:"log_index"`
 	}{instant(time.UnixMicro(f.TS)), "0x" + f.Address, f.Token, side, data.Micro(f.Shares).String(), data.Micro(f.USD).String(),
-		map[data.Role]string{data.Maker: "maker", data.Taker: "taker"}[f.Role], data.Micro(f.Fee).String(), tx, index})
+		map[data.Role]string{data.Maker: "maker", data.Taker: "taker"}[f.Role], fee.String(), in, tx, index})
 	return string(text), err
 }

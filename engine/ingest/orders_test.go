@@ -16,19 +16,23 @@ import (
 	"pmx/engine/ingest"
 )
 
-const orderHead = "ts,block,address,token_id,side,shares,usd,role,fee,transaction_hash,log_index\n"
+const orderHead = "ts,block,address,token_id,side,shares,usd,role,fee,fee_asset,transaction_hash,log_index\n"
 
 // The two times that files give block 7 and block 8, and one that nobody gives them.
 const earlyTime, lateTime, otherTime = "2026-01-02T10:00:01Z", "2026-01-02T10:00:04Z", "2026-01-02T10:00:03Z"
 
-// orderRow is a row of a fill, dated by a time or a block.
+// orderRow is a row of a fill, dated by a time or a block. A fee of 3$ is in dollars.
 func orderRow(at string, content int, role, fee, tx, log string) string {
 	ts, block := at, ""
 	if !strings.Contains(at, "T") {
 		ts, block = "", at
 	}
 	what := []string{"0x" + strings.Repeat("a", 40) + ",71,BUY,100,40", "0x" + strings.Repeat("b", 40) + ",72,SELL,50,30"}[content]
-	return strings.Join([]string{ts, block, what, role, fee, tx, log}, ",") + "\n"
+	asset := ""
+	if amount, dollars := strings.CutSuffix(fee, "$"); dollars {
+		fee, asset = amount, "usd"
+	}
+	return strings.Join([]string{ts, block, what, role, fee, asset, tx, log}, ",") + "\n"
 }
 
 // blockFile writes a file that gives blocks 7 and 8 a time.
@@ -118,6 +122,10 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 			orderRow(earlyTime, a, "", "", hashOne, "6") + orderRow("7", b, "", "", hashOne, "6")}, fill("1", a, "0", "0", "6")},
 		"one file, a row that equals a loser": {[]string{orderRow(earlyTime, b, "", "", hashOne, "") + orderRow(earlyTime, a, "", "", hashOne, "6") +
 			orderRow(earlyTime, b, "", "", hashOne, "6"), orderRow(earlyTime, b, "", "", hashOne, "")}, fill("1", a, "0", "0", "6") + fill("1", b, "0", "0", "")},
+		"fees in tokens and in dollars of one log": {[]string{orderRow(earlyTime, a, "", "3", hashOne, "5"), orderRow(earlyTime, a, "", "1$", hashOne, "5"),
+			orderRow(earlyTime, a, "", "2$", hashOne, "5"), orderRow(earlyTime, a, "", "", hashOne, "5")}, fill("1", a, "0", "-2", "5")},
+		"fees in tokens and in dollars, without a log index": {[]string{orderRow(earlyTime, a, "", "3", hashOne, ""), orderRow(earlyTime, a, "", "1$", hashOne, ""),
+			orderRow(earlyTime, a, "", "2$", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "")}, fill("1", a, "0", "-2", "")},
 		"equal fills in two files": {[]string{orderRow(earlyTime, a, "maker", "", hashOne, "") + orderRow(earlyTime, a, "taker", "3", hashOne, ""),
 			orderRow(earlyTime, a, "taker", "3", hashOne, "") + orderRow(earlyTime, a, "maker", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "")},
 			fill("1", a, "1", "0", "") + fill("1", a, "2", "3", "")},
@@ -172,7 +180,7 @@ func drawFile(r *rand.Rand, repeats bool) (rows []string) {
 		if mixed {
 			times = []string{pick("7", "7", earlyTime, lateTime, otherTime), pick("8", "8", earlyTime, lateTime)}
 		}
-		rows = append(rows, orderRow(times[f.tx], f.content, pick("", "maker", "taker"), pick("", "2", "3"), []string{hashOne, hashTwo}[f.tx], f.log))
+		rows = append(rows, orderRow(times[f.tx], f.content, pick("", "maker", "taker"), pick("", "2", "3", "2$", "3$"), []string{hashOne, hashTwo}[f.tx], f.log))
 	}
 	return rows
 }

@@ -229,8 +229,9 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.Fill) []byte 
 	b = appendRatio(append(b, `,"price":`...), f.USD, f.Shares)
 	b = f.Shares.Append(append(b, `,"shares":`...))
 	b = f.USD.Append(append(b, `,"usd":`...))
-	b = f.Fee.Append(append(b, `,"fee":`...))
-	return append(append(append(b, `,"fee_asset":"`...), feeAsset(f.Side)...), `"}`...)
+	fee, asset := feeOf(f)
+	b = fee.Append(append(b, `,"fee":`...))
+	return append(append(append(b, `,"fee_asset":"`...), asset...), `"}`...)
 }
 
 // appendWallet adds the members that name a wallet.

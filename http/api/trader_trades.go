@@ -149,8 +149,9 @@ func appendTrade(b []byte, c *serving.Catalog, f *serving.Fill) []byte {
 	b = appendRatio(append(b, `,"price":`...), f.USD, f.Shares)
 	b = f.Shares.Append(append(b, `,"shares":`...))
 	b = f.USD.Append(append(b, `,"usd":`...))
-	b = f.Fee.Append(append(b, `,"fee":`...))
-	b = append(append(append(b, `,"fee_asset":"`...), feeAsset(f.Side)...), `","resolved":`...)
+	fee, asset := feeOf(f)
+	b = fee.Append(append(b, `,"fee":`...))
+	b = append(append(append(b, `,"fee_asset":"`...), asset...), `","resolved":`...)
 	if m == nil {
 		return append(b, `null,"payout":null}`...)
 	}
@@ -213,12 +214,13 @@ func appendSide(b []byte, s data.Side) []byte {
 	return append(b, "SELL"...)
 }
 
-// feeAsset is what the fee of a fill is counted in: what its wallet receives.
-func feeAsset(s data.Side) string {
-	if s == data.Buy {
-		return "shares"
+// feeOf is the fee of a fill and what it is counted in. A buy without one might have had it
+// in shares, as the older exchanges take it.
+func feeOf(f *serving.Fill) (fee data.Micro, asset string) {
+	if f.Side == data.Buy && f.Fee >= 0 {
+		return data.FeeShares(f.Side, f.Fee), "shares"
 	}
-	return "usd"
+	return data.FeeUSD(f.Side, f.Fee), "usd"
 }
 
 // roleName is maker or taker, "" where the source did not say.

@@ -41,7 +41,7 @@ type Trade struct {
 	Shares          data.Micro  `json:"shares"`                  // outcome tokens, before the fee
 	USD             data.Micro  `json:"usd"`                     // USD, before the fee
 	Fee             data.Micro  `json:"fee"`
-	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee: shares for a buy, usd for a sell
+	FeeAsset        string      `json:"fee_asset" enum:"shares,usd"` // unit of the fee: usd for a sell; for a buy shares, or usd paid on top
 	Resolved        *bool       `json:"resolved"`                    // whether the market is resolved; null if the market is unknown
 	Payout          *data.Micro `json:"payout"`                      // payout of this outcome in USD per token; null until resolved
 }

@@ -85,7 +85,7 @@ func (p *outcomeSums) add(f Fill) {
 		p.net -= f.Shares
 		return
 	}
-	p.net += f.Shares - f.Fee
+	p.net += f.Shares - data.FeeShares(f.Side, f.Fee)
 	p.bought += f.Shares
 	p.paid += f.USD
 }

@@ -20,7 +20,7 @@ type Fill struct {
 	Side        data.Side
 	Role        data.Role
 	Shares, USD data.Micro
-	Fee         data.Micro // in tokens on a buy, in dollars on a sell
+	Fee         data.Micro // as data.Fill has it: data.FeeShares and data.FeeUSD
 }
 
 // Payout is how a market was resolved: millionths of a dollar per token of each
@@ -49,15 +49,15 @@ func (t Totals) RealPnL() data.Micro { return t.NetCash() + t.Redemption }
 // cash is what a fill moves in dollars, seen from the wallet.
 func cash(f Fill) data.Micro {
 	if f.Side == data.Buy {
-		return -f.USD
+		return -f.USD - data.FeeUSD(f.Side, f.Fee)
 	}
-	return f.USD - f.Fee
+	return f.USD - data.FeeUSD(f.Side, f.Fee)
 }
 
 // tokens is what a fill moves in tokens, seen from the wallet.
 func tokens(f Fill) data.Micro {
 	if f.Side == data.Buy {
-		return f.Shares - f.Fee
+		return f.Shares - data.FeeShares(f.Side, f.Fee)
 	}
 	return -f.Shares
 }
@@ -128,8 +128,8 @@ func addFill(t Totals, f Fill) Totals {
 		t.BuyUSD += f.USD
 	} else {
 		t.SellUSD += f.USD
-		t.FeeUSD += f.Fee
 	}
+	t.FeeUSD += data.FeeUSD(f.Side, f.Fee)
 	if f.Market.IsZero() {
 		t.UnmappedFills++
 	}
@@ -211,8 +211,8 @@ func Window(fills []Fill, payouts map[data.Hash]Payout, after, upTo int64) map[d
 			p.BuyUSD += f.USD
 		} else {
 			p.SellUSD += f.USD
-			p.FeeUSD += f.Fee
 		}
+		p.FeeUSD += data.FeeUSD(f.Side, f.Fee)
 		out[f.Wallet] = p
 	}
 	for wallet, markets := range Holdings(fills) {

@@ -20,7 +20,7 @@ type Fill struct {
 	Repeat   int16 // numbers equal fills of a source without log indexes, from 1
 	Shares   data.Micro
 	USD      data.Micro
-	Fee      data.Micro // in tokens on a buy, in dollars on a sell
+	Fee      data.Micro // as data.Fill has it: data.FeeShares and data.FeeUSD
 }
 
 // NameOrder puts tokens and wallets in the order of what the venue calls them. Their numbers
@@ -91,9 +91,9 @@ type TokenSum struct {
 	Fills           int64
 	BuyShares       data.Micro
 	SellShares      data.Micro
-	FeeShares       data.Micro // fees of buys, in tokens
+	FeeShares       data.Micro // fees in tokens, of buys
 	BuyUSD, SellUSD data.Micro
-	FeeUSD          data.Micro // fees of sells, in dollars
+	FeeUSD          data.Micro // fees in dollars
 	FirstTS, LastTS int64      // unix µs
 }
 
@@ -104,15 +104,15 @@ func (s *TokenSum) Add(f *Fill) {
 	}
 	s.Fills++
 	s.FirstTS, s.LastTS = min(s.FirstTS, f.TS), max(s.LastTS, f.TS)
+	s.FeeShares += data.FeeShares(f.Side, f.Fee)
+	s.FeeUSD += data.FeeUSD(f.Side, f.Fee)
 	if f.Side == data.Buy {
 		s.BuyShares += f.Shares
-		s.FeeShares += f.Fee
 		s.BuyUSD += f.USD
 		return
 	}
 	s.SellShares += f.Shares
 	s.SellUSD += f.USD
-	s.FeeUSD += f.Fee
 }
 
 // Net is the signed balance in tokens.
@@ -133,12 +133,12 @@ func DayOf(ts int64) int32 { return int32(ts / 86_400_000_000) }
 func (s *DaySum) Add(f *Fill) {
 	s.Day = DayOf(f.TS)
 	s.Fills++
+	s.FeeUSD += data.FeeUSD(f.Side, f.Fee)
 	if f.Side == data.Buy {
 		s.BuyUSD += f.USD
 		return
 	}
 	s.SellUSD += f.USD
-	s.FeeUSD += f.Fee
 }
 
 // NetCash is sells less buys less fees.

@@ -20,7 +20,7 @@ type Totals struct {
 	NegativeLegs                  int64 // outcomes of resolved markets held short at resolution
 	FirstTS, LastTS               int64 // unix µs of the first and last fill
 	BuyUSD, SellUSD               data.Micro
-	FeeUSD                        data.Micro // fees taken in dollars (on sells)
+	FeeUSD                        data.Micro // fees taken in dollars
 	NetCash                       data.Micro // Σ sells − Σ buys, after dollar fees
 	Redemption                    data.Micro // Σ net tokens × payout over resolved markets
 	UnresolvedCash                data.Micro // the part of NetCash in markets not resolved

@@ -173,10 +173,10 @@ SELECT @span, wallet, usd FROM d_redemption WHERE resolved_at > @lo AND resolved
 SELECT token, wallet, SUM(sign) AS fills,
   SUM(CASE side WHEN 0 THEN sign * shares ELSE 0 END) AS buy_shares,
   SUM(CASE side WHEN 1 THEN sign * shares ELSE 0 END) AS sell_shares,
-  SUM(CASE side WHEN 0 THEN sign * fee ELSE 0 END) AS fee_shares,
+  SUM(CASE side WHEN 0 THEN sign * greatest(fee, 0) ELSE 0 END) AS fee_shares,
   SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
   SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-  SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd
+  SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd
 FROM n_fill
 GROUP BY token, wallet
 
@@ -184,7 +184,7 @@ GROUP BY token, wallet
 SELECT (ts // 86400000000)::INTEGER AS day, wallet, SUM(sign) AS fills,
   SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
   SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-  SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd
+  SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd
 FROM n_fill
 GROUP BY day, wallet
 
@@ -268,7 +268,7 @@ FROM (
     SUM(CASE role WHEN 2 THEN sign ELSE 0 END) AS taker_fills,
     SUM(CASE side WHEN 0 THEN sign * usd ELSE 0 END) AS buy_usd,
     SUM(CASE side WHEN 1 THEN sign * usd ELSE 0 END) AS sell_usd,
-    SUM(CASE side WHEN 1 THEN sign * fee ELSE 0 END) AS fee_usd,
+    SUM(sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END) AS fee_usd,
     0 AS days, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets, 0 AS negative_legs,
     0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash, min(ts) AS first_ts, max(ts) AS last_ts
   FROM n_fill
@@ -281,7 +281,7 @@ FROM (
   -- Fills whose holders are not valued again: their market is open or unmapped.
   SELECT f.wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     SUM(CASE WHEN t.market IS NULL THEN f.sign ELSE 0 END), 0,
-    SUM(CASE f.side WHEN 0 THEN -f.sign * f.usd ELSE f.sign * (f.usd - f.fee) END), NULL, NULL
+    SUM(f.sign * CASE f.side WHEN 0 THEN least(f.fee, 0) - f.usd ELSE f.usd - f.fee END), NULL, NULL
   FROM n_fill AS f
   JOIN tokens AS t ON t.token = f.token
   WHERE f.token NOT IN (SELECT token FROM touched)
@@ -300,7 +300,7 @@ FROM (
   SELECT span, wallet, sign AS fills,
     CASE side WHEN 0 THEN sign * usd ELSE 0 END AS buy_usd,
     CASE side WHEN 1 THEN sign * usd ELSE 0 END AS sell_usd,
-    CASE side WHEN 1 THEN sign * fee ELSE 0 END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
+    sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
   FROM w_fill
   UNION ALL
   SELECT span, wallet, 0, 0, 0, 0, usd, 0, 0 FROM w_redemption

@@ -29,7 +29,7 @@ func Feeds() []data.Feed { return append([]data.Feed{fills(), markets(), resolut
 var fillNames = map[string][]string{
 	"tx": {"transaction_hash", "tx"}, "log_index": {"log_index"}, "block": {"block"}, "ts": {"ts", "timestamp"},
 	"wallet": {"address", "wallet"}, "role": {"role"}, "token": {"token_id", "token"}, "condition": {"condition_id", "condition"},
-	"outcome": {"outcome_index", "outcome"}, "side": {"side"}, "shares": {"shares"}, "usd": {"usd"}, "fee": {"fee"},
+	"outcome": {"outcome_index", "outcome"}, "side": {"side"}, "shares": {"shares"}, "usd": {"usd"}, "fee": {"fee"}, "fee_asset": {"fee_asset"},
 	"name": {"username", "name"}, "label": {"outcome_label"},
 }
 
@@ -94,6 +94,12 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		}
 		return col(column)
 	}
+	// A fee is no number below 0, which is how a fill has dollars of a buy.
+	fee := fmt.Sprintf("nullif(greatest(%s, -1), -1)", t.Amount("fee"))
+	if src.Format == data.NDJSON || shape.HasAny(h, fillNames["fee_asset"]...) {
+		fee += fmt.Sprintf(" * CASE coalesce(lower(%[1]s), '') WHEN '' THEN 1 WHEN 'usd' THEN CASE %[2]s WHEN 0 THEN -1 ELSE 1 END "+
+			"WHEN 'shares' THEN CASE %[2]s WHEN 0 THEN 1 END END", col("fee_asset"), shape.Side(col("side")))
+	}
 	condition := shape.Condition(col("condition"))
 	q := shape.FillSQL{
 		Tx:        shape.Hex(col("tx"), 32),
@@ -108,7 +114,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Side:      shape.Side(col("side")),
 		Shares:    t.Amount("shares"),
 		USD:       t.Amount("usd"),
-		Fee:       t.Amount("fee"),
+		Fee:       fee,
 		Name:      name,
 		Given: shape.Given{Tx: given("tx"), LogIndex: given("log_index"), Block: given("block"), TS: given("ts"),
 			Condition: given("condition"), Outcome: shape.OutOfRange(given("outcome"), 127), Fee: given("fee")},

@@ -226,11 +226,8 @@ func broken(rows [][]entry, f func(row *entry, why string)) {
 
 // note counts what is odd about a log.
 func (r *reader) note(e *entry, at int64) {
-	switch {
-	case e.Kind == chain.Resolved && at == 0:
+	if e.Kind == chain.Resolved && at == 0 {
 		r.sink.Note("undated_payouts")
-	case e.Kind == chain.Filled && e.dollarFeeOfBuy():
-		r.sink.Note("dollar_fee_of_buy")
 	}
 	if e.odd != "" {
 		r.sink.Note(e.odd)

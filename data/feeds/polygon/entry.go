@@ -36,11 +36,6 @@ type stored struct {
 	Shares, USD, Fee        data.Micro // of a refund: Shares what is given back, Fee what remains
 }
 
-// dollarFeeOfBuy tells of a fee that a fill cannot hold, which has that of a buy in tokens.
-func (e *entry) dollarFeeOfBuy() bool {
-	return e.Side == data.Buy && e.FeeIn == chain.Dollars && e.Fee > 0
-}
-
 const keyBytes = 8 + 32 + 4
 
 // entryOf keeps what an event says beyond the next call of Decode.

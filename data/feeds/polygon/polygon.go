@@ -157,8 +157,8 @@ func (r *reader) fill(e *entry, at int64) error {
 	r.text = chain.AppendDecimal(r.text[:0], e.Token)
 	f := data.Fill{Tx: e.tx, LogIndex: e.index, Block: e.block, TS: at * second, Wallet: e.Maker, Role: e.Role, TokenID: string(r.text), Side: e.Side,
 		Shares: e.Shares, USD: e.USD, Fee: e.Fee, Outcome: data.NoIndex}
-	if e.dollarFeeOfBuy() { // a fill has the fee of a buy in tokens: it is left unknown
-		f.Fee = 0
+	if e.FeeIn == chain.Dollars {
+		f.Fee = data.DollarFee(e.Side, e.Fee)
 	}
 	if !e.Condition.IsZero() && r.mapped.Add(f.TokenID) {
 		err := r.sink.Token(e.Line, data.TokenRef{TokenID: f.TokenID, Condition: e.Condition, Outcome: int(e.Outcome)})

@@ -4,7 +4,7 @@
 -- name: fills
 SELECT @ts AS ts, '0x' || lower(hex(w.address)) AS address, t.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side,
-  @shares AS shares, @usd AS usd, @fee AS fee,
+  @shares AS shares, @usd AS usd, @fee AS fee, CASE WHEN f.side = 1 OR f.fee < 0 THEN 'usd' ELSE 'shares' END AS fee_asset,
   CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   '0x' || lower(hex(f.tx)) AS transaction_hash, f.log_index,
   '0x' || lower(hex(coalesce(m.condition, nullif(t.named.condition, ''::BLOB)))) AS condition_id,

@@ -19,9 +19,9 @@ WHERE f.wallet = @wallet
 CREATE TABLE @frozen.trader_holding AS
 WITH leg AS (
   SELECT market, outcome, any_value(payout) AS payout, count(*) AS fills,
-    SUM(CASE side WHEN 0 THEN shares - fee ELSE -shares END)::BIGINT AS net,
+    SUM(CASE side WHEN 0 THEN shares - greatest(fee, 0) ELSE -shares END)::BIGINT AS net,
     SUM(CASE side WHEN 0 THEN usd ELSE 0 END)::BIGINT AS buy_usd, SUM(CASE side WHEN 1 THEN usd ELSE 0 END)::BIGINT AS sell_usd,
-    SUM(CASE side WHEN 1 THEN fee ELSE 0 END)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
+    SUM(CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
   FROM @frozen.trader_fill
   GROUP BY market, outcome
 ),
@@ -70,7 +70,7 @@ WHERE w.wallet = @wallet
 -- time stands beside it, on the day of the wallet's last trade in the market.
 WITH part AS (
   SELECT (ts // 86400000000)::INTEGER AS day, 1 AS trades, CASE side WHEN 0 THEN usd ELSE 0 END AS buy,
-    CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE 0 END AS fees, 0 AS redemption,
+    CASE side WHEN 1 THEN usd ELSE 0 END AS sell, CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END AS fees, 0 AS redemption,
     0 AS undated, 0 AS undated_markets
   FROM @frozen.trader_fill
   UNION ALL
@@ -112,7 +112,7 @@ SELECT f.ts, f.tx AS transaction_hash, f.log_index::BIGINT AS log_index,
   coalesce(CASE WHEN f.market IS NOT NULL THEN nullif(from_json(m.outcomes, '["VARCHAR"]')[f.outcome + 1], '') END, f.label) AS outcome,
   CASE WHEN f.market IS NOT NULL THEN f.outcome::BIGINT END AS outcome_index, f.token_id,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side, CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
-  @price AS price, f.shares, f.usd, f.fee, CASE f.side WHEN 0 THEN 'shares' ELSE 'usd' END AS fee_asset,
+  @price AS price, f.shares, f.usd, abs(f.fee) AS fee, CASE WHEN f.side = 1 OR f.fee < 0 THEN 'usd' ELSE 'shares' END AS fee_asset,
   CASE WHEN f.market IS NOT NULL THEN m.payouts IS NOT NULL END AS resolved, f.payout, f.repeat, coalesce(f.log_index, 2147483647) AS place
 FROM @frozen.trader_fill AS f
 LEFT JOIN markets AS m ON m.market = f.market

@@ -24,7 +24,7 @@ FROM s_raw
 -- name: UnknownOrder
 -- How equal fills of a file that have no log index are numbered: not by their rows, as
 -- other files have theirs in another order.
-CASE role WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 END, coalesce(fee, 0) DESC
+CASE role WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 END, coalesce(fee, 0) < 0 DESC, abs(coalesce(fee, 0)) DESC
 
 -- name: ResolveReferences
 -- Fills that name their market and outcome get the token that stands for it by what a
@@ -55,7 +55,7 @@ CASE
   WHEN ts > @latest THEN 'future_time'
   WHEN shares IS NULL OR shares < 0 OR shares > 1000000000000000 THEN 'bad_size'
   WHEN usd IS NULL OR usd < 0 OR usd > 1000000000000000 THEN 'bad_amount'
-  WHEN fee < 0 OR fee > 1000000000000000 THEN 'bad_fee'
+  WHEN fee NOT BETWEEN -1000000000000000 AND 1000000000000000 OR fee < 0 AND side <> 0 THEN 'bad_fee'
 END
 
 -- name: BadRows
@@ -230,13 +230,13 @@ SELECT count(*) FROM s_replace WHERE id IN (SELECT rowid FROM s_fill WHERE lost)
 -- name: ReplacingRoles
 -- Equal fills without a log index, of which two files say different roles or fees:
 -- maker stands before unknown and that before taker, which some feeds only suppose,
--- and the larger fee. So the order of files is no matter. Several are numbered in each
+-- and of the fees as BetterFee. So the order of files is no matter. Several are numbered in each
 -- file by what they say.
 INSERT INTO s_replace
 SELECT * FROM (
   SELECT s.rowid AS id, o.rid, o.repeat, o.role, o.fee, o.block,
     CASE WHEN 1 IN (s.role, o.role) THEN 1 WHEN 0 IN (s.role, o.role) THEN 0 ELSE 2 END::TINYINT AS next_role,
-    greatest(s.fee, o.fee) AS next_fee
+    @fee AS next_fee
   FROM s_fill AS s
   JOIN e_fill AS o ON o.tx IS NOT DISTINCT FROM s.tx AND o.ts = s.ts AND o.wallet = s.wallet AND o.token = s.token
     AND o.side = s.side AND o.shares = s.shares AND o.usd = s.usd AND o.repeat = s.repeat

@@ -19,6 +19,15 @@ to_json(struct_pack(ts := @f.ts, address := lower(hex(w.address)), token := t.to
 -- is the role.
 CASE @role WHEN 0 THEN 0 ELSE 3 - @role END
 
+-- name: BetterFee
+-- Of two fees that are said of a fill: one in dollars stands before one in tokens, which
+-- some feeds only suppose, and of two in the same the larger.
+CASE WHEN least(@a, @b) < 0 THEN least(@a, @b) ELSE greatest(@a, @b) END
+
+-- name: BestFee
+-- The same of the fees of rows.
+CASE WHEN min(fee)@over < 0 THEN min(fee)@over ELSE max(fee)@over END
+
 -- name: SuspectLogs
 -- Candidates by 64-bit hash first: exact comparison is for the few that share one.
 CREATE OR REPLACE TEMP TABLE s_suspect AS
@@ -36,7 +45,7 @@ WITH said AS (
 ),
 grouped AS (
   SELECT *, content = max(content) OVER log AS equal, row_number() OVER (PARTITION BY tx, log_index, content ORDER BY row, id) = 1 AS stays,
-    count(*) OVER log AS rows, max(rank) OVER same AS best_rank, max(fee) OVER same AS best_fee, max(block) OVER same AS best_block
+    count(*) OVER log AS rows, max(rank) OVER same AS best_rank, @bestfee AS best_fee, max(block) OVER same AS best_block
   FROM said
   WINDOW log AS (PARTITION BY tx, log_index), same AS (PARTITION BY tx, log_index, content)
 )
@@ -68,9 +77,9 @@ CREATE OR REPLACE TEMP TABLE s_known AS
 SELECT s.rowid AS id, s.row, s.tx, s.log_index, e.rid, e.repeat, e.block,
   s.ts = e.ts AND s.wallet = e.wallet AND s.token = e.token AND s.side = e.side AND s.shares = e.shares AND s.usd = e.usd AS equal,
   equal AND (s.role <> 0 AND e.role <> 0 AND s.role <> e.role OR s.fee <> 0 AND e.fee <> 0 AND s.fee <> e.fee) AS differs,
-  greatest(@srank, @erank) AS rank, greatest(s.fee, e.fee) AS fee,
+  greatest(@srank, @erank) AS rank, @fee AS fee,
   -- Whether the staged one takes the place of the known one.
-  equal AND (rank <> @erank OR greatest(s.fee, e.fee) <> e.fee) AS stands
+  equal AND (rank <> @erank OR @fee <> e.fee) AS stands
 FROM s_fill AS s JOIN e_fill AS e ON e.tx = s.tx AND e.log_index = s.log_index
 WHERE NOT s.lost AND NOT e.lost
 QUALIFY row_number() OVER (PARTITION BY s.rowid ORDER BY e.rid) = 1
@@ -134,7 +143,7 @@ WITH lost AS (
   SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, block
   FROM e_fill WHERE rid IN (SELECT rid FROM s_known WHERE NOT equal AND stands)
 )
-SELECT ts, wallet, token, side, @bestrole AS role, shares, usd, max(fee) AS fee, tx, log_index, max(block) AS block
+SELECT ts, wallet, token, side, @bestrole AS role, shares, usd, @bestfee AS fee, tx, log_index, max(block) AS block
 FROM (
   FROM lost
   UNION ALL
@@ -159,7 +168,7 @@ FROM s_contest
 -- fee as between files.
 UPDATE s_fill SET role = k.role, fee = k.fee, block = k.block
 FROM (
-  SELECT tx, ts, wallet, token, side, shares, usd@repeat, max(fee) AS fee, max(block) AS block,
+  SELECT tx, ts, wallet, token, side, shares, usd@repeat, @bestfee AS fee, max(block) AS block,
     CASE WHEN bool_or(role = 1) THEN 1 WHEN bool_or(role = 0) THEN 0 ELSE 2 END AS role
   FROM s_fill WHERE log_index IS NULL @among
   GROUP BY tx, ts, wallet, token, side, shares, usd@repeat HAVING count(*) > 1

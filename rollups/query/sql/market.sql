@@ -49,8 +49,8 @@ UNION ALL
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_usd, sell_usd, fee_usd
 FROM position_delta WHERE @which
 UNION ALL
-SELECT token, wallet, -1, CASE side WHEN 0 THEN fee - shares ELSE shares END, CASE side WHEN 0 THEN -usd ELSE 0 END,
-  CASE side WHEN 1 THEN -usd ELSE 0 END, CASE side WHEN 1 THEN -fee ELSE 0 END
+SELECT token, wallet, -1, CASE side WHEN 0 THEN greatest(fee, 0) - shares ELSE shares END, CASE side WHEN 0 THEN -usd ELSE 0 END,
+  CASE side WHEN 1 THEN -usd ELSE 0 END, CASE side WHEN 1 THEN -fee ELSE least(fee, 0) END
 FROM fills WHERE batch > @batch AND @which
 
 -- name: PositionRange

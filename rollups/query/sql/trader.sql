@@ -26,9 +26,9 @@ LIMIT @limit
 -- name: WalletTokens
 -- No wallet holds more tokens than there are: the limit is out of reach.
 SELECT token, count(*) AS fills, coalesce(SUM(shares) FILTER (side = 0), 0)::BIGINT AS buy_shares,
-  coalesce(SUM(shares) FILTER (side = 1), 0)::BIGINT AS sell_shares, coalesce(SUM(fee) FILTER (side = 0), 0)::BIGINT AS fee_shares,
+  coalesce(SUM(shares) FILTER (side = 1), 0)::BIGINT AS sell_shares, coalesce(SUM(fee) FILTER (side = 0 AND fee > 0), 0)::BIGINT AS fee_shares,
   coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd, coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd,
-  coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
+  coalesce(SUM(abs(fee)) FILTER (side = 1 OR fee < 0), 0)::BIGINT AS fee_usd, min(ts) AS first_ts, max(ts) AS last_ts
 FROM fills
 WHERE wallet = @wallet AND batch <= @batch
 GROUP BY token
@@ -37,7 +37,7 @@ LIMIT 100000000
 
 -- name: WalletDays
 SELECT (ts // 86400000000)::INTEGER AS day, count(*) AS fills, coalesce(SUM(usd) FILTER (side = 0), 0)::BIGINT AS buy_usd,
-  coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd, coalesce(SUM(fee) FILTER (side = 1), 0)::BIGINT AS fee_usd
+  coalesce(SUM(usd) FILTER (side = 1), 0)::BIGINT AS sell_usd, coalesce(SUM(abs(fee)) FILTER (side = 1 OR fee < 0), 0)::BIGINT AS fee_usd
 FROM fills
 WHERE wallet = @wallet AND batch <= @batch
 GROUP BY day

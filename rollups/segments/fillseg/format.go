@@ -35,7 +35,7 @@ import (
 // In a file of the newest fills, the hashes of a key lie side by side too, each once
 // for the rows of that key, and none is heavy.
 const (
-	version   = 5
+	version   = 6
 	rowSize   = 28
 	wideSize  = 40
 	hashSize  = 32
@@ -76,7 +76,7 @@ func newestFormat(most int) *segments.Format {
 //	word 0: ordinal of the transaction 32, seconds since epoch 30, wide 1, side 1
 //	word 1: shares, lower 34; the id that is not the key 28; role 2
 //	word 2: dollars 38; fee, lower 22; shares, upper 4
-//	word 3: fee, upper 18; log index + 1 14 (0: none)
+//	word 3: whether the fee is below 0 1; fee, upper 17; log index + 1 14 (0: none)
 //
 // A row that is not wide has whole seconds and is not repeated. Of a wide one, the
 // place of shares holds that of the rest.
@@ -95,7 +95,7 @@ const (
 	maxTime     = 1<<30 - 1 // in seconds, until 2054
 	maxID       = 1<<28 - 1
 	maxUSD      = 1<<38 - 1 // of shares too
-	maxFee      = 1<<40 - 1
+	maxFee      = 1<<39 - 1 // and as much below 0
 	maxLogIndex = 1<<14 - 2
 )
 
@@ -124,8 +124,15 @@ func (r *row) role() data.Role { return data.Role(r.w1 & 3) }
 func (r *row) shares() uint64     { return r.w1>>30 | r.w2&15<<34 }
 func (r *row) setShares(v uint64) { r.w1, r.w2 = r.w1&(1<<30-1)|v<<30, r.w2&^15|v>>34 }
 func (r *row) usd() uint64        { return r.w2 >> 26 }
-func (r *row) fee() uint64        { return r.w2>>4&(1<<22-1) | uint64(r.w3>>14)<<22 }
-func (r *row) logIndex() int32    { return int32(r.w3&(1<<14-1)) - 1 }
+func (r *row) fee() data.Micro {
+	fee := data.Micro(r.w2>>4&(1<<22-1) | uint64(r.w3>>14)<<22)
+	if fee > maxFee {
+		return maxFee + 1 - fee
+	}
+	return fee
+}
+
+func (r *row) logIndex() int32 { return int32(r.w3&(1<<14-1)) - 1 }
 
 // moved is the row where its transaction and wide part lie further on.
 func (r *row) moved(txBase uint32, wideBase uint64) row {
@@ -141,7 +148,7 @@ func (r *row) moved(txBase uint32, wideBase uint64) row {
 
 // fits tells whether a fill needs no wide part.
 func fits(f *serving.Fill) bool {
-	return f.TS%second == 0 && uint64(f.Shares) <= maxUSD && uint64(f.USD) <= maxUSD && uint64(f.Fee) <= maxFee &&
+	return f.TS%second == 0 && uint64(f.Shares) <= maxUSD && uint64(f.USD) <= maxUSD && -maxFee <= f.Fee && f.Fee <= maxFee &&
 		f.LogIndex >= data.NoIndex && f.LogIndex <= maxLogIndex && f.Repeat == 1
 }
 
@@ -161,6 +168,9 @@ func (k *kind) pack(f *serving.Fill, tx uint32, wideAt uint64) (row, error) {
 		return r, nil
 	}
 	fee := uint64(f.Fee)
+	if f.Fee < 0 {
+		fee = maxFee + 1 + uint64(-f.Fee)
+	}
 	r.w2 = uint64(f.USD)<<26 | fee&(1<<22-1)<<4
 	r.w3 = uint32(fee>>22)<<14 | uint32(f.LogIndex+1)
 	r.setShares(uint64(f.Shares))
@@ -180,7 +190,7 @@ func (r *row) unpackTo(f *serving.Fill, wide []byte) {
 		return
 	}
 	f.TS, f.Repeat, f.LogIndex = r.seconds()*second, 1, r.logIndex()
-	f.Shares, f.USD, f.Fee = data.Micro(r.shares()), data.Micro(r.usd()), data.Micro(r.fee())
+	f.Shares, f.USD, f.Fee = data.Micro(r.shares()), data.Micro(r.usd()), r.fee()
 }
 
 func appendWide(b []byte, f *serving.Fill) []byte {

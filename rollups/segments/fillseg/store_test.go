@@ -64,7 +64,7 @@ func (w *world) fill() serving.Fill {
 		LogIndex: int32(rapid.SampledFrom([]int{-1, 0, 7, maxLogIndex, maxLogIndex + 1}).Draw(w.t, "log")),
 		Repeat:   int16(rapid.SampledFrom([]int{1, 1, 2, 300}).Draw(w.t, "repeat")),
 		Shares:   amount("shares"), USD: amount("usd"),
-		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, 1 << 22, maxFee, maxFee + 1}).Draw(w.t, "fee")),
+		Fee: data.Micro(rapid.SampledFrom([]int64{0, 3, -3, 1 << 22, -1 << 22, maxFee, -maxFee, maxFee + 1, -maxFee - 1}).Draw(w.t, "fee")),
 	}
 	f.Tx[0], f.Tx[31] = byte(rapid.IntRange(0, 1).Draw(w.t, "tx")), byte(rapid.IntRange(0, 2).Draw(w.t, "tx end"))
 	return f
@@ -336,7 +336,7 @@ func TestRowsKeepEveryBit(t *testing.T) {
 	fills := []serving.Fill{first, most}
 	for _, change := range []func(f *serving.Fill){
 		func(f *serving.Fill) { f.TS++ }, func(f *serving.Fill) { f.Shares = maxUSD + 1 }, func(f *serving.Fill) { f.USD = 1 << 60 },
-		func(f *serving.Fill) { f.Fee = maxFee + 1 }, func(f *serving.Fill) { f.LogIndex = maxLogIndex + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
+		func(f *serving.Fill) { f.Fee = maxFee + 1 }, func(f *serving.Fill) { f.Fee = -maxFee - 1 }, func(f *serving.Fill) { f.LogIndex = maxLogIndex + 1 }, func(f *serving.Fill) { f.Repeat = 2 },
 		func(f *serving.Fill) { f.Shares = 1 << 34 }, func(f *serving.Fill) { f.Fee = 1 << 22 },
 	} {
 		f := first
