@@ -68,6 +68,7 @@ var layers = []struct {
 	{"data/upstream/gamma", venueLists},
 	{"data/upstream/clob", venueLists},
 	{"data/upstream/dataapi", venueLists},
+	{"data/upstream/channel", []string{"data", "data/feeds/shape", "data/upstream/clob"}},
 	{"docs", nil},
 	{"engine/guard", nil},
 	{"engine/control/record", nil},

@@ -1,0 +1,358 @@
+// Package channel follows the venue's websockets: the order book's channel of quotes, and
+// the activity feed's newest trades. Both are fast and neither is complete: what they give
+// is shown and never kept as a fact. A connection may be up and silent, so it is judged by
+// what came and not by being up.
+package channel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"pmx/engine/guard"
+)
+
+// Options say where to connect, and when to give a connection up. URL and Agent are required.
+type Options struct {
+	Name  string // of the source, as it is shown: "quotes 1"
+	URL   string // ws:// or wss://; its query is never shown
+	Agent string // User-Agent: what program asks, and whom to tell that it is too much
+
+	// Silence is how long nothing but answers to pings may come before the connection is
+	// made anew; 0: 30 seconds. It doubles, up to longestSilence, for as long as a new
+	// connection has nothing to tell either.
+	Silence time.Duration
+	Ping    time.Duration // between two pings; 0: what the channel asks for
+	Settled time.Duration // after which a connection is taken for good; 0: a minute
+
+	Now    func() time.Time
+	Sleep  func(ctx context.Context, d time.Duration) error
+	Jitter func() float64 // in [0, 1)
+}
+
+// State is how it goes with a channel.
+type State string
+
+// The states.
+const (
+	Idle       State = "idle"       // there is nothing to follow
+	Connecting State = "connecting" // and waiting to try again
+	Following  State = "following"  // connected, and something came
+)
+
+// Stats are figures of a channel since the start.
+type Stats struct {
+	Name     string
+	State    State
+	Connects int64            // connections made
+	Silent   int64            // given up because nothing came
+	Frames   int64            // with something in them
+	Events   map[string]int64 // understood, by type
+	Unknown  map[string]int64 // by type, not understood; "" has none
+	Bad      int64            // frames and events that cannot be read
+	LastAt   time.Time        // of the last event; zero: none
+	LastErr  string           // why the last connection ended
+}
+
+// What waits and limits are like.
+const (
+	defaultSilence = 30 * time.Second
+	longestSilence = 5 * time.Minute
+	defaultSettled = time.Minute
+	firstBackOff   = 500 * time.Millisecond
+	longestBackOff = time.Minute
+	writeTimeout   = 10 * time.Second
+	dialTimeout    = 20 * time.Second
+	mostFrame      = 16 << 20 // bytes
+	mostTypes      = 64       // unknown types that are told apart
+)
+
+// dialect is what two channels differ in.
+type dialect struct {
+	ping  string
+	every time.Duration
+	// hello are the messages that begin a connection; none: there is nothing to follow. It is
+	// called with the lock of the link held.
+	hello func() [][]byte
+	// read takes a frame apart and gives how many events were in it.
+	read func(frame []byte) int
+	// lost is called when a connection has ended: what it told may have passed.
+	lost func()
+}
+
+// link is one connection that is made again and again.
+type link struct {
+	o Options
+	d dialect
+
+	wake chan struct{} // somebody has something to say: of capacity 1
+
+	mu      sync.Mutex
+	queue   [][]byte // to be said on the connection that there is
+	up      bool
+	stats   Stats
+	silence time.Duration
+}
+
+func newLink(o Options, d dialect) (*link, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+		return nil, fmt.Errorf("%s: the address of a channel is ws:// or wss:// and a host", o.Name)
+	}
+	if o.Agent == "" {
+		return nil, fmt.Errorf("%s: who is asked must be able to say that it is too much: no agent is named", o.Name)
+	}
+	o.Silence, o.Settled = cmp.Or(o.Silence, defaultSilence), cmp.Or(o.Settled, defaultSettled)
+	d.every = cmp.Or(o.Ping, d.every)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	return &link{o: o, d: d, wake: make(chan struct{}, 1), silence: o.Silence,
+		stats: Stats{Name: o.Name, State: Idle, Events: map[string]int64{}, Unknown: map[string]int64{}}}, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// snapshot gives the figures as they are now.
+func (l *link) snapshot() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stats
+	s.Events, s.Unknown = maps.Clone(s.Events), maps.Clone(s.Unknown)
+	return s
+}
+
+// event counts one that was understood, unknown one that was not.
+func (l *link) event(kind string) { l.count(func(s *Stats) { s.Events[kind]++ }) }
+func (l *link) unknown(kind string) {
+	l.count(func(s *Stats) {
+		if _, known := s.Unknown[kind]; !known && len(s.Unknown) >= mostTypes {
+			kind = "other"
+		}
+		s.Unknown[kind]++
+	})
+}
+func (l *link) bad() { l.count(func(s *Stats) { s.Bad++ }) }
+
+func (l *link) count(f func(*Stats)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.stats)
+}
+
+// say puts messages behind those that wait to be said, where there is a connection; a new
+// one begins with hello, which says everything.
+func (l *link) say(messages ...[]byte) {
+	l.mu.Lock()
+	if l.up {
+		l.queue = append(l.queue, messages...)
+	}
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run follows the channel until ctx ends, whose error it gives.
+func (l *link) run(ctx context.Context) error {
+	for tries := 0; ; {
+		if l.idle() {
+			select {
+			case <-l.wake:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		l.count(func(s *Stats) { s.State = Connecting })
+		began := l.o.Now()
+		err := l.connection(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if l.o.Now().Sub(began) >= l.o.Settled {
+			tries = 0
+		}
+		l.count(func(s *Stats) { s.State, s.LastErr = Connecting, l.masked(err) })
+		wait := min(firstBackOff<<min(tries, 16), longestBackOff)
+		tries++
+		if err := l.o.Sleep(ctx, time.Duration(float64(wait)*l.o.Jitter())); err != nil {
+			return err
+		}
+	}
+}
+
+// idle tells whether there is nothing to follow.
+func (l *link) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.d.hello()) > 0 {
+		return false
+	}
+	l.stats.State = Idle
+	return true
+}
+
+// masked is the text of an error without what the address may hold of secrets.
+func (l *link) masked(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, errSilent), errors.Is(err, errNothingLeft):
+		return err.Error()
+	}
+	if code := websocket.CloseStatus(err); code != -1 {
+		return fmt.Sprintf("closed by the host with %d", code)
+	}
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.Error()
+	}
+	return "the connection failed"
+}
+
+var (
+	errSilent      = errors.New("connected, and nothing came")
+	errNothingLeft = errors.New("nothing is left to follow")
+)
+
+type statusError struct{ code int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("refused with status %d", e.code) }
+
+// connection makes one and follows it until it ends.
+func (l *link) connection(ctx context.Context) error {
+	dial, cancel := context.WithTimeout(ctx, dialTimeout)
+	c, answer, err := websocket.Dial(dial, l.o.URL, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {l.o.Agent}}})
+	cancel()
+	if err != nil {
+		if answer != nil {
+			_ = answer.Body.Close() // it is in memory
+			return &statusError{answer.StatusCode}
+		}
+		return err
+	}
+	c.SetReadLimit(mostFrame)
+	l.mu.Lock()
+	l.stats.Connects++
+	l.queue, l.up = l.d.hello(), true
+	l.mu.Unlock()
+	ctx, stop := context.WithCancelCause(ctx)
+	came := make(chan int, 1) // events of a frame
+	reader := guard.Start(func() error { return l.reads(ctx, c, came) })
+	err = l.writes(ctx, c, came, reader)
+	stop(err)
+	_ = c.CloseNow() // it ends the reader
+	for range came {
+	}
+	l.mu.Lock()
+	l.up, l.queue = false, nil
+	l.mu.Unlock()
+	l.d.lost()
+	return guard.Repanic(err)
+}
+
+// reads hands on what comes until the connection ends. It closes came.
+func (l *link) reads(ctx context.Context, c *websocket.Conn, came chan<- int) error {
+	defer close(came)
+	for {
+		_, frame, err := c.Read(ctx)
+		if err != nil {
+			return err
+		}
+		n := l.d.read(frame)
+		if n > 0 {
+			l.count(func(s *Stats) { s.State, s.LastAt = Following, l.o.Now() })
+		}
+		select {
+		case came <- n:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// writes says what is to be said, and pings, until the connection ends or is silent.
+func (l *link) writes(ctx context.Context, c *websocket.Conn, came <-chan int, reader <-chan error) error {
+	ping := time.NewTicker(l.d.every)
+	defer ping.Stop()
+	silent := time.NewTimer(l.silence)
+	defer silent.Stop()
+	told := 0 // frames with events: the first is what a subscription begins with
+	for {
+		if err := l.flush(ctx, c); err != nil {
+			return err
+		}
+		select {
+		case n, open := <-came:
+			if !open {
+				return <-reader
+			}
+			if n == 0 {
+				continue
+			}
+			if told++; told > 1 {
+				l.silence = l.o.Silence
+			}
+			silent.Reset(l.silence)
+		case <-l.wake:
+		case <-ping.C:
+			if err := l.write(ctx, c, []byte(l.d.ping)); err != nil {
+				return err
+			}
+		case <-silent.C:
+			l.count(func(s *Stats) { s.Silent++ })
+			l.silence = min(2*l.silence, max(longestSilence, l.o.Silence))
+			return errSilent
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *link) flush(ctx context.Context, c *websocket.Conn) error {
+	l.mu.Lock()
+	messages := l.queue
+	l.queue = nil
+	l.mu.Unlock()
+	for _, m := range messages {
+		if m == nil {
+			return errNothingLeft
+		}
+		if err := l.write(ctx, c, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *link) write(ctx context.Context, c *websocket.Conn, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return c.Write(ctx, websocket.MessageText, message)
+}
