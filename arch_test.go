@@ -64,6 +64,7 @@ var layers = []struct {
 	{"data/sample", []string{"data", "data/reference"}},
 	{"data/testfiles", nil},
 	{"data/upstream/fetch", nil},
+	{"data/upstream/rpc", []string{"data", "data/chain", "data/upstream/fetch"}},
 	{"data/upstream/pages", []string{"data/upstream/fetch"}},
 	{"data/upstream/gamma", venueLists},
 	{"data/upstream/clob", venueLists},
@@ -83,7 +84,9 @@ var everywhere = []string{"engine/guard"}
 var databases = []string{"database/sql", "github.com/duckdb/duckdb-go", "github.com/marcboeker/go-duckdb", "modernc.org/sqlite"}
 
 // withoutC are the packages that others may build on without a C compiler.
-var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "data/upstream/fetch", "http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
+var withoutC = []string{"engine/guard", "data", "data/chain", "data/datasets", "data/reference", "data/sample", "data/upstream/fetch",
+	"data/upstream/rpc",
+	"http/wire", "http/client", "rollups/serving", "rollups/serving/search", "rollups/serving/screen",
 	"data/chain/encode", "http/replay", "rollups/segments", "rollups/segments/fillseg", "rollups/segments/textseg"}
 
 const module = "pmx"

@@ -413,7 +413,13 @@ func (h *Host) TooMuch(after time.Duration) {
 	defer h.mu.Unlock()
 	now := h.o.Now()
 	h.budget.halve(now, now)
-	if after > 0 {
-		h.budget.pause(now.Add(min(after, longestWait)))
-	}
+	h.budget.pause(now.Add(min(after, longestWait)))
+}
+
+// Pause keeps requests back for so long, two minutes at most: for failures that only who asks
+// can see, in a body.
+func (h *Host) Pause(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.budget.pause(h.o.Now().Add(min(d, longestWait)))
 }

@@ -1,0 +1,255 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"pmx/data"
+	"pmx/data/upstream/fetch"
+)
+
+// Range are the logs of blocks, as one provider answered them.
+type Range struct {
+	From, To  int64
+	End       Header // of block To
+	Finalized Header // of the last block that is final as far as the provider knows, To or later
+	Latest    int64  // the newest block, 0 where it was not asked for
+	// Together is set where logs and headers came in one answer. Where they did not, a node that
+	// lags may have given the logs, and another the headers.
+	Together bool
+
+	logs  []byte // JSON, an array
+	count int64
+}
+
+// EachLog calls f with the JSON object of each log, in the order of the answer. What f is
+// given is good for as long as the Range is, and f must not change it.
+func (r *Range) EachLog(f func(log []byte) error) error { return elements(r.logs, f) }
+
+// Count gives how many logs there are.
+func (r *Range) Count() int64 { return r.count }
+
+// Bytes gives how long their JSON is.
+func (r *Range) Bytes() int64 { return int64(len(r.logs)) }
+
+// filter is the parameter of eth_getLogs.
+type filter struct {
+	From    string     `json:"fromBlock"`
+	To      string     `json:"toBlock"`
+	Address []string   `json:"address,omitempty"`
+	Topics  [][]string `json:"topics,omitempty"`
+}
+
+// Logs asks for the logs of the blocks from to to, both included, of any of these contracts,
+// whose first topic is one of these; none: of all. With them come, in the same request, the
+// header of to and that of the last final block, which must not be before to.
+//
+// The error is a *TooWide where the provider gives the range in parts only, an *Incomplete
+// where the answer may lack something, a *WrongChain, an *Error, or one of package fetch.
+func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (*Range, error) {
+	if from < 0 || to < from {
+		return nil, fmt.Errorf("logs of blocks %d to %d: the range is empty", from, to)
+	}
+	if err := c.check(ctx); err != nil {
+		return nil, c.named(err, "chain id")
+	}
+	f := filter{From: hexOf(from), To: hexOf(to)}
+	for _, a := range addresses {
+		f.Address = append(f.Address, a.String())
+	}
+	if len(topics) > 0 {
+		f.Topics = make([][]string, 1)
+		for _, t := range topics {
+			f.Topics[0] = append(f.Topics[0], t.String())
+		}
+	}
+	r, err := c.logs(ctx, from, to, call{method: "eth_getLogs", params: []any{f}, listed: true})
+	var refused *fetch.StatusError
+	switch {
+	case errors.Is(err, fetch.ErrTooLarge), errors.As(err, &refused) && refused.Code == http.StatusRequestEntityTooLarge:
+		err = &TooWide{Said: err.Error()}
+	case err == nil:
+		return r, nil
+	}
+	return nil, c.named(err, fmt.Sprintf("logs of blocks %d to %d", from, to))
+}
+
+// named says of an error who it is of, and of what question.
+func (c *Client) named(err error, what string) error {
+	return fmt.Errorf("%s: %s: %w", c.host.Name(), what, err)
+}
+
+// logs asks for logs and headers in one batch. From a provider that takes no batches the logs
+// come last, once it is known that it has them.
+func (c *Client) logs(ctx context.Context, from, to int64, question call) (*Range, error) {
+	r := &Range{From: from, To: to}
+	end := call{method: "eth_getBlockByNumber", params: []any{hexOf(to), false}}
+	calls := []call{question, end, c.head()}
+	if c.most() == 1 {
+		calls = calls[1:]
+	}
+	replies, err := c.ask(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	headers := replies[len(replies)-2:]
+	if len(calls) == 3 && replies[0].err != nil {
+		return nil, replies[0].err.ofLogs(from, to)
+	}
+	if r.End, err = header(&headers[0], to); err != nil {
+		return nil, err
+	}
+	if r.Finalized, r.Latest, err = c.finalized(ctx, calls[len(calls)-1], &headers[1]); err != nil {
+		return nil, err
+	}
+	if r.Finalized.Number < to {
+		return nil, &Incomplete{Why: NotFinal, Block: r.Finalized.Number}
+	}
+	if r.Finalized.Number == to && !r.Finalized.Hash.IsZero() && r.Finalized.Hash != r.End.Hash {
+		return nil, &Incomplete{Why: OtherEnd, Block: to}
+	}
+	inOne := replies[0].sent == headers[0].sent && headers[0].sent == headers[1].sent
+	r.Together = len(calls) == 3 && inOne && calls[2].isTagged("finalized") == (r.Latest == 0)
+	if len(calls) < 3 {
+		if replies, err = c.ask(ctx, []call{question}); err != nil {
+			return nil, err
+		}
+		if replies[0].err != nil {
+			return nil, replies[0].err.ofLogs(from, to)
+		}
+	}
+	r.logs = replies[0].result
+	return r, r.check()
+}
+
+// ofLogs gives what an error says that answers eth_getLogs.
+func (e *Error) ofLogs(from, to int64) error {
+	switch {
+	case e.isWide():
+		return e.tooWide(from, to)
+	case e.isBehind():
+		return &Incomplete{Why: Behind, Block: to}
+	}
+	return e
+}
+
+// check looks for what must not be among the logs.
+func (r *Range) check() error {
+	var end [66]byte
+	r.End.Hash.Append(end[:0])
+	var last place
+	var block, lastBlock int64 = 0, -1
+	err := elements(r.logs, func(log []byte) error {
+		r.count++
+		p, err := find(log)
+		if err != nil {
+			return &Incomplete{Why: NoLogs, Block: r.From}
+		}
+		if last.number != nil && bytes.Equal(p.number, last.number) {
+			block = lastBlock
+		} else {
+			var ok bool
+			if block, ok = quantity(p.number); !ok {
+				return &Incomplete{Why: NoPlace, Block: r.From}
+			}
+		}
+		switch {
+		case p.removed:
+			return &Incomplete{Why: Removed, Block: block}
+		case block < r.From || block > r.To:
+			return &Incomplete{Why: Outside, Block: block}
+		case block == r.To && !sameHash(p.hash, end[:]):
+			return &Incomplete{Why: OtherEnd, Block: block}
+		case block == lastBlock && !bytes.Equal(p.hash, last.hash) && !bytes.EqualFold(p.hash, last.hash):
+			return &Incomplete{Why: TwoBlocks, Block: block}
+		}
+		last, lastBlock = p, block
+		return nil
+	})
+	if errors.Is(err, errNoJSON) {
+		return &Incomplete{Why: NoLogs, Block: r.From}
+	}
+	return err
+}
+
+// sameHash tells whether a JSON string is this hash.
+func sameHash(quoted, hash []byte) bool {
+	return len(quoted) == len(hash)+2 && bytes.EqualFold(quoted[1:len(quoted)-1], hash)
+}
+
+// place is where a log says that it stands, as JSON.
+type place struct {
+	number, hash []byte
+	removed      bool
+}
+
+// find gives the place of a log. Whatever else it says is not read; what is there twice is an
+// error.
+func find(log []byte) (p place, err error) {
+	const number, hash, removed = 1, 2, 4
+	seen := 0
+	err = members(log, func(key, value []byte) error {
+		field := 0
+		switch string(key) {
+		case "blockNumber":
+			field, p.number = number, value
+		case "blockHash":
+			field, p.hash = hash, value
+		case "removed":
+			field, p.removed = removed, string(value) != "false" && string(value) != "null"
+		}
+		if seen&field != 0 {
+			return errNoJSON
+		}
+		seen |= field
+		return nil
+	})
+	return p, err
+}
+
+// head is the question for the last final block, or where the provider does not know it, for
+// the newest.
+func (c *Client) head() call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tag := "finalized"
+	if c.untried > 0 {
+		c.untried--
+		tag = "latest"
+	}
+	return tagged(tag)
+}
+
+func tagged(tag string) call {
+	return call{method: "eth_getBlockByNumber", params: []any{tag, false}}
+}
+
+func (c call) isTagged(tag string) bool { return slices.Contains(c.params, any(tag)) }
+
+// finalized reads the answer to the question of head. Where the provider does not know the tag,
+// the newest block is asked for.
+func (c *Client) finalized(ctx context.Context, question call, r *reply) (Header, int64, error) {
+	if question.isTagged("finalized") {
+		if r.err == nil && !r.null() {
+			h, err := header(r, -1)
+			return h, 0, err
+		}
+		if r.err != nil && !r.err.noTag() {
+			return Header{}, 0, r.err
+		}
+		c.mu.Lock()
+		c.untried = untriedTags
+		c.mu.Unlock()
+		replies, err := c.ask(ctx, []call{tagged("latest")})
+		if err != nil {
+			return Header{}, 0, err
+		}
+		r = &replies[0]
+	}
+	latest, err := header(r, -1)
+	return Header{Number: max(0, latest.Number-behindLatest)}, latest.Number, err
+}
