@@ -39,7 +39,7 @@ type gammaEvent struct {
 	SeriesSlug       string        `json:"seriesSlug,omitempty"`
 	Series           []gammaSeries `json:"series,omitempty"`
 	Tags             []tag         `json:"tags"`
-	Markets          []gammaMarket `json:"markets"`
+	Markets          []gammaMarket `json:"markets,omitempty"`
 }
 
 type gammaSeries struct {
@@ -83,7 +83,10 @@ type gammaMarket struct {
 	EndDateISO         string      `json:"endDateIso"`
 	StartDateISO       string      `json:"startDateIso"`
 	GameStartTime      string      `json:"gameStartTime,omitempty"`
-	ClobTokenIDs       string      `json:"clobTokenIds"`
+	ClobTokenIDs       string      `json:"clobTokenIds,omitempty"`
+	Version            string      `json:"version,omitempty"`
+	PositionIDs        []string    `json:"positionIds,omitempty"`
+	ResolutionStatus   string      `json:"resolutionStatus,omitempty"`
 	UmaStatus          string      `json:"umaResolutionStatus,omitempty"`
 	UmaStatuses        string      `json:"umaResolutionStatuses"`
 	AcceptingOrders    bool        `json:"acceptingOrders"`
@@ -126,6 +129,9 @@ func (c Config) seconds(e *event) (created, updated int64) {
 	updated = c.End.Unix() - int64(word(c.Seed, streamQuestion, uint64(e.id), 2)%300)
 	if e.state == resolved {
 		updated = e.closedAt + min(900, c.End.Unix()-e.closedAt)
+	}
+	if e.updated != 0 {
+		updated = e.updated
 	}
 	return created, max(updated, created)
 }
@@ -211,8 +217,25 @@ func (c Config) gammaMarket(m *market, g *gammaEvent, table *normalTable) (gamma
 		}
 		*list.to = string(text)
 	}
+	c.protocol(m, &out)
 	m.tokens = [2]string{}
 	return out, nil
+}
+
+// protocol says which protocol the market is of, and has what it has instead in V2.
+func (c Config) protocol(m *market, out *gammaMarket) {
+	switch {
+	case !c.Chain:
+	case !m.event.positions:
+		out.Version = "v1"
+	default:
+		out.Version, out.PositionIDs, out.ClobTokenIDs = "v2", m.tokenIDs(c.Seed)[:], ""
+		out.PositionIDs = append([]string(nil), out.PositionIDs...)
+		out.UmaStatus, out.UmaStatuses, out.ResolutionStatus = "", "[]", "active"
+		if m.event.state == resolved {
+			out.ResolutionStatus = "resolved"
+		}
+	}
 }
 
 func umaStatus(s state) (status, history string) {
@@ -236,7 +259,10 @@ func (m *market) quotes(out *gammaMarket, table *normalTable) [2]string {
 	if m.event.state == resolved {
 		return [...][2]string{first: {"1", "0"}, second: {"0", "1"}, split: {"0.5", "0.5"}}[m.result]
 	}
-	at := m.fair(table)
+	at := m.shown
+	if at == 0 {
+		at = m.fair(table)
+	}
 	bid, ask := max(at-m.tick, m.tick), min(at+m.tick*int64(1+m.id%2), 1000-m.tick)
 	if m.event.state == trading {
 		out.BestBid, out.BestAsk, out.Spread = milli(bid), milli(ask), milli(ask-bid)

@@ -56,6 +56,7 @@ type event struct {
 	closeHour   int   // first hour after trading
 	end         int64 // announced end, unix seconds
 	gameStart   int64 // unix seconds, 0 where none
+	updated     int64 // last change, unix seconds; 0: of the venue at its end
 	closedAt    int64 // final closing, unix seconds; may be after the venue's end
 	state       state
 	path        path
@@ -80,6 +81,7 @@ type market struct {
 	result    int8
 	last      int64 // last price of the first outcome, thousandths; 0 before the first trade
 	lastTrade int64
+	shown     int64 // price that quotes are made round, thousandths; 0: the fair one
 	fills     int64
 	volume    data.Micro // dollars of the takers
 	tokens    [2]string

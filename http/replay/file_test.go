@@ -112,10 +112,11 @@ func checkFills(t *testing.T, v *sample.Venue, got *rows) {
 		if ref, ok := got.tokens[f.TokenID]; ok != market.Positions || ok && (ref.Condition != market.Condition || ref.Outcome != outcome) {
 			t.Errorf("token %+v of %+v", ref, market)
 		}
-		if f.Fee > 0 {
+		if f.Fee != 0 {
 			fees++
 		}
-		if f.Fee > 0 && f.Role != data.Taker || generation > 1 && f.Fee > f.Shares/40 {
+		dollarsOfBuy := generation > 1 && f.Side == data.Buy // which stand below 0
+		if f.Fee != 0 && (f.Role != data.Taker || (f.Fee < 0) != dollarsOfBuy) || generation > 1 && max(f.Fee, -f.Fee) > f.Shares/40 {
 			t.Errorf("fee of %+v", f)
 		}
 	}

@@ -37,6 +37,7 @@ type Options struct {
 type Server struct {
 	venue   *sample.Venue
 	history *history
+	tape    *tape
 	clock   *Clock
 	faults  *plans
 	options Options
@@ -77,7 +78,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	s := &Server{venue: o.Venue, history: h, faults: p, options: o, mux: http.NewServeMux()}
+	s := &Server{venue: o.Venue, history: h, tape: newTape(o.Venue), faults: p, options: o, mux: http.NewServeMux()}
 	s.clock = newClock(o.Start, o.Speed, o.Now)
 	s.route()
 	return s, nil
@@ -109,6 +110,21 @@ func (s *Server) Latest() (latest, finalized int64) {
 func (s *Server) route() {
 	s.mux.HandleFunc("POST /rpc", s.rpc)
 	s.mux.HandleFunc("POST /rpc/{name}", s.rpc)
+	for _, e := range []struct {
+		route, source string
+		answer        source
+	}{
+		{"GET /gamma/markets/keyset", "gamma", s.gammaMarkets},
+		{"GET /gamma/events/keyset", "gamma", s.gammaEvents},
+		{"GET /clob/markets", "clob", s.clobMarkets},
+		{"POST /clob/books", "clob", s.clobBooks},
+		{"GET /data/v2/trades", "data", s.trades},
+		{"GET /data/v2/resolutions", "data", s.resolutions},
+		{"GET /data/v2/status", "data", s.status},
+		{"GET /data/v2/live-volume", "data", s.liveVolume},
+	} {
+		s.mux.HandleFunc(e.route, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e.source, e.answer) })
+	}
 }
 
 // source is what answers requests of one source. f is the fault of this one, nil: none.

@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"sync"
+
+	"pmx/data"
+	"pmx/data/sample"
+)
+
+// tape has what the trading of every market has come to by now, and where its matches are.
+type tape struct {
+	venue *sample.Venue
+	mu    sync.Mutex
+	next  int // the first match that is not in quotes
+	at    int64
+	quote []sample.Quote
+
+	index      sync.Once // fills the rest
+	matches    [][]int32 // of a market, in the order of time
+	conditions map[data.Hash]int
+	tokens     map[data.Hash]int
+}
+
+func newTape(v *sample.Venue) *tape {
+	return &tape{venue: v, quote: make([]sample.Quote, len(v.Markets))}
+}
+
+// quotes gives what the trading of a market has come to at a moment, unix seconds. Only
+// one that goes back costs more than what is new.
+func (t *tape) quotes(at int64) func(market int) sample.Quote {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wind(at)
+	return func(market int) sample.Quote {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.quote[market]
+	}
+}
+
+func (t *tape) wind(at int64) {
+	if at < t.at {
+		t.next = 0
+		clear(t.quote)
+	}
+	t.at = at
+	for ; t.next < len(t.venue.Matches) && t.venue.Matches[t.next].At <= at; t.next++ {
+		m := &t.venue.Matches[t.next]
+		t.venue.Follow(&t.quote[m.Market], m)
+	}
+}
+
+// find makes the index of markets.
+func (t *tape) find() {
+	t.index.Do(func() {
+		v := t.venue
+		t.matches = make([][]int32, len(v.Markets))
+		for i := range v.Matches {
+			m := v.Matches[i].Market
+			t.matches[m] = append(t.matches[m], int32(i))
+		}
+		t.conditions, t.tokens = make(map[data.Hash]int, len(v.Markets)), make(map[data.Hash]int, 2*len(v.Markets))
+		for i := range v.Markets {
+			t.conditions[v.Markets[i].Condition] = i
+			for _, token := range v.Markets[i].Tokens {
+				t.tokens[token] = i
+			}
+		}
+	})
+}
+
+// market gives the market of a condition, of 31 or of 32 bytes.
+func (t *tape) market(condition string) (int, bool) {
+	t.find()
+	h, err := data.ParseCondition(condition)
+	i, ok := t.conditions[h]
+	return i, err == nil && ok
+}
+
+// ofToken gives the market of a token's decimal id, and which of its outcomes it is.
+func (t *tape) ofToken(id string) (market, outcome int, ok bool) {
+	t.find()
+	h, ok := tokenHash(id)
+	if !ok {
+		return 0, 0, false
+	}
+	market, ok = t.tokens[h]
+	if ok && t.venue.Markets[market].Tokens[1] == h {
+		outcome = 1
+	}
+	return market, outcome, ok
+}
