@@ -106,7 +106,7 @@ func sameRows(t *testing.T, what string, file, api []object) {
 
 // The files of a wallet's export hold what the API answers about it, row for row.
 func TestTraderExportsAreWhatTheAPIAnswers(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	board, _ := v.list("/leaderboard/traders?period=30d&limit=50")
 	for _, place := range []int{0, 1, 10, 49} {
 		address := board[place]["address"].(string)
@@ -173,7 +173,7 @@ func (v *venue) dataset(name string) []object {
 
 // The datasets hold what the API answers about each of their rows.
 func TestDatasetsAreWhatTheAPIAnswers(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	for _, name := range []string{"wallet_pnl", "trader_leaderboard"} {
 		rows := v.dataset(name)
 		for i := 0; i < len(rows); i += len(rows)/150 + 1 {

@@ -19,9 +19,6 @@ import (
 	"pmx/http/wire"
 )
 
-// fuzzFills is the size of the venue that is fuzzed: every worker has its own.
-const fuzzFills = 5_000
-
 // withExports lets the venue take export jobs; nobody works on them.
 func withExports(v *venue, cfg *api.Config) {
 	v.t.Helper()
@@ -73,8 +70,7 @@ func (a *attack) target(pick *picker) string {
 // cursor, header and body. None may make the service fail, and every answer is
 // what the document says.
 func FuzzEveryRoute(f *testing.F) {
-	v := openVenue(f, f.TempDir(), withExports)
-	v.loadSample(fuzzFills)
+	v := readSample(f, withExports)
 	document, err := check.New()
 	if err != nil {
 		f.Fatal(err)

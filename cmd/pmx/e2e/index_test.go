@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
-	"pmx/data/sample"
 	"pmx/http/wire"
 
 	"pmx/data/testfiles"
@@ -41,12 +40,7 @@ func indexLine(name string, v *data.Micro) string {
 }
 
 func TestIndexEqualsThePublishedSQLOnTheSampleVenue(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 20_000, PartRows: 4_000}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	v := newVenue(t)
-	v.load(from)
+	v := readSample(t)
 	query := publishedSQL(t)
 	x := reply[wire.One[wire.PMXIndex]](v, "/pmx-index").Data
 	got := []string{indexLine(x.Composite.Name, x.Composite.Value)}
@@ -72,5 +66,4 @@ func TestIndexEqualsThePublishedSQLOnTheSampleVenue(t *testing.T) {
 			t.Errorf("%s: %s, published SQL %v", h.Data[i].Time, line, v.table(past))
 		}
 	}
-	v.proved()
 }

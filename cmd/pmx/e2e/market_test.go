@@ -58,7 +58,7 @@ FROM worth JOIN wallets AS w USING (wallet) GROUP BY w.address ORDER BY sum(cash
 )
 
 func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	markets := v.table(someMarkets)
 	if len(markets) < 40 {
 		t.Fatalf("%d markets", len(markets))
@@ -81,7 +81,7 @@ func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 }
 
 func TestEventsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	events := v.table(someEvents)
 	if len(events) < 20 {
 		t.Fatalf("%d events", len(events))

@@ -2,13 +2,11 @@ package e2e_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"pmx/data/sample"
 	"pmx/http/wire"
 )
 
@@ -60,12 +58,7 @@ SELECT concat_ws(' ', coalesce(category, '-'), count(*), ` + near("sum((p - o) *
 FROM forecasts WHERE address = unhex(substr(?, 3)) GROUP BY category ORDER BY count(*) DESC, coalesce(category, '')`
 
 func TestForecastsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 20_000, PartRows: 4_000}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	v := newVenue(t)
-	v.load(from)
+	v := readSample(t)
 	for _, atLeast := range []int{1, 20, 35} {
 		board := reply[wire.OracleBoard](v, fmt.Sprintf("/oracle/leaderboard?limit=200&min_resolved=%d", atLeast))
 		want := v.table(plainBoard, atLeast)
@@ -85,7 +78,6 @@ func TestForecastsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 			}
 		}
 	}
-	v.proved()
 }
 
 // checkForecaster holds the details of a ranked wallet against its row and the

@@ -10,7 +10,7 @@ import (
 // The catalogue's approximate rows are the markets and wallets of the database;
 // the sample has no wallets of the venue's own.
 func TestCatalogueCountsRows(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	count := func(query string) int64 {
 		n, err := strconv.ParseInt(v.table(query)[0], 10, 64)
 		if err != nil {

@@ -2,9 +2,12 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,53 +24,86 @@ import (
 // small enough to be quick, large enough that every endpoint has something to say.
 const sampleFills = 60_000
 
-// sampleVenue is the data directory with the sample's data: imported once, and copied for
-// every test that asks for it.
+// sampleVenue is the venue with the sample's data. It is imported once: most of it before
+// a restart, so that there are files in wallet and in market order, and the newest fills
+// after it, so that there are fills that these files lack and a snapshot that followed a batch.
 var sampleVenue struct {
 	once sync.Once
 	dir  string
+	open *venue
 }
 
-// TestMain removes the sample's data directory at the end.
+// TestMain closes the sample's venue at the end and removes it.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir := sampleVenue.dir; dir != "" {
-		_ = os.RemoveAll(dir)
+	if v := sampleVenue.open; v != nil {
+		if err := errors.Join(v.keeper.Close(), os.RemoveAll(sampleVenue.dir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 	}
 	os.Exit(code)
 }
 
-// newSample is a venue with the sample's data.
+// readSample is the venue with the sample's data, which all tests that change nothing
+// share. Each has a service and a clock of its own.
+func readSample(t testing.TB, change ...func(*venue, *api.Config)) *venue {
+	t.Helper()
+	sampleVenue.once.Do(func() { importSample(t) })
+	if sampleVenue.open == nil {
+		t.Fatal("the sample venue could not be imported, see the test before")
+	}
+	v := newVenueOver(t, sampleVenue.open.keeper)
+	v.serve(change...)
+	return v
+}
+
+// importSample makes sampleVenue.
+func importSample(t testing.TB) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampleVenue.dir = dir
+	from := filepath.Join(t.TempDir(), "sample")
+	man, err := sample.Write(t.Context(), sample.Config{Fills: sampleFills, PartRows: sampleFills * 2 / 5}, from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := filepath.Join(from, man.FillFiles[len(man.FillFiles)-1].Name)
+	v := keep(t, filepath.Join(dir, "data"))
+	files, err := filepath.Glob(filepath.Join(from, "*"))
+	if err != nil || len(man.FillFiles) != 3 {
+		t.Fatalf("%d files of fills, want 3: %v", len(man.FillFiles), err)
+	}
+	v.load(slices.DeleteFunc(files, func(f string) bool { return f == newest || filepath.Base(f) == sample.ManifestName })...)
+	v.keeper.Settle()
+	if err := v.keeper.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = keep(t, v.dir)
+	v.keeper.Settle()
+	v.load(newest)
+	if s := v.keeper.WalletStats(); !s.Ready || s.Stored == 0 || s.Recent == 0 {
+		t.Errorf("the file in wallet order: %+v", s)
+	}
+	v.proved()
+	sampleVenue.open = v
+}
+
+// newSample is a copy of the venue with the sample's data, for a test that changes it.
 func newSample(t testing.TB) *venue {
 	t.Helper()
-	sampleVenue.once.Do(func() {
-		dir, err := os.MkdirTemp("", "pmx-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		sampleVenue.dir = dir
-		v := keep(t, filepath.Join(dir, "data"))
-		v.loadSample(sampleFills)
-		v.keeper.Settle()
-		if err := v.keeper.Close(); err != nil {
-			t.Fatal(err)
-		}
-	})
+	readSample(t)
+	if err := sampleVenue.open.keeper.DB().Checkpoint(t.Context()); err != nil { // the copy has no log
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(sampleVenue.dir, "data"))); err != nil {
 		t.Fatal(err)
 	}
 	return openVenue(t, dir)
-}
-
-// loadSample imports a sample venue of that many fills.
-func (v *venue) loadSample(fills int64) {
-	v.t.Helper()
-	out := filepath.Join(v.t.TempDir(), "sample")
-	if _, err := sample.Write(v.t.Context(), sample.Config{Fills: fills}, out, nil); err != nil {
-		v.t.Fatal(err)
-	}
-	v.load(out)
 }
 
 // ask sends a request with a trader's key; body is JSON, "" for none.

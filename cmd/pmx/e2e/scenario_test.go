@@ -219,16 +219,18 @@ func (s *scenario) sky(text string) {
 // weather.
 func (s *scenario) load() {
 	s.imports++
+	var files []string
 	for _, part := range []struct {
 		name string
 		text *strings.Builder
 	}{{"markets.ndjson", &s.markets}, {"fills.csv", &s.fills}, {"resolutions.ndjson", &s.settled}, {"forecasts.ndjson", &s.weather[0]},
 		{"actuals.ndjson", &s.weather[1]}, {"observations.ndjson", &s.weather[2]}, {"normals.ndjson", &s.weather[3]}} {
 		if part.text.Len() > 0 {
-			s.venue.load(s.venue.write(part.name, part.text.String()))
+			files = append(files, s.venue.write(part.name, part.text.String()))
 			part.text.Reset()
 		}
 	}
+	s.venue.load(files...)
 }
 
 // get takes: TIER PATH [STATUS], then JSON up to an empty line.

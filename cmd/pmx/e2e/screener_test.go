@@ -75,7 +75,7 @@ var shopCases = []struct{ query, where, order string }{
 // TestScreenerGivesWhatPlainSQLGives holds every row of every case, and the
 // summary of its filters, against statements over the facts.
 func TestScreenerGivesWhatPlainSQLGives(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	events := v.table(`SELECT event_slug FROM markets GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 2`)
 	cases := slices.Clone(shopCases)
 	for _, e := range events {

@@ -2,13 +2,11 @@ package e2e_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
-	"pmx/data/sample"
 	"pmx/http/wire"
 )
 
@@ -122,12 +120,6 @@ func checkStats(v *venue) {
 }
 
 func TestStatsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 20_000, PartRows: 4_000}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	v := newVenue(t)
-	v.load(from)
+	v := readSample(t)
 	checkStats(v)
-	v.proved()
 }

@@ -45,11 +45,16 @@ func newVenue(t testing.TB) *venue {
 	return openVenue(t, t.TempDir())
 }
 
+// newVenueOver is a venue over an open database, without the service.
+func newVenueOver(t testing.TB, k *keeper.Keeper) *venue {
+	return &venue{t: t, keeper: k, keys: map[string]string{}, clock: apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
+}
+
 // keep opens the database in dir, without the service.
 func keep(t testing.TB, dir string) *venue {
 	t.Helper()
-	v := &venue{t: t, dir: dir, keys: map[string]string{}}
-	v.clock = apitest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	v := newVenueOver(t, nil)
+	v.dir = dir
 	own, err := data.ParseAddress(exchange)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +83,14 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 			t.Error(err)
 		}
 	})
+	v.serve(change...)
+	return v
+}
+
+// serve starts the service, with what change makes of its API.
+func (v *venue) serve(change ...func(*venue, *api.Config)) {
+	v.t.Helper()
+	t := v.t
 	store := &apitest.Store{}
 	for _, tier := range access.Tiers() {
 		v.keys[tier.String()] = store.Issue(tier, int(tier)+1)
@@ -103,7 +116,6 @@ func openVenue(t testing.TB, dir string, change ...func(*venue, *api.Config)) *v
 	if t, ok := t.(*testing.T); ok {
 		v.handler = check.Handler(t, v.handler)
 	}
-	return v
 }
 
 func (v *venue) publish(s *serving.Snapshot) {

@@ -52,7 +52,7 @@ func part(b *wire.WeatherBracket, e *wire.WeatherEvent) float64 {
 }
 
 func TestTheDeskEqualsPlainSQLOnTheSampleVenue(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	grid := reply[wire.WeatherCities](v, "/weather/cities")
 	if len(grid.Data) != 55 {
 		t.Fatalf("%d cities", len(grid.Data))

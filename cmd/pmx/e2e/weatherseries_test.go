@@ -77,7 +77,7 @@ SELECT concat_ws(' ', source, lead, count(*), (round(avg(abs(s.value - t.value))
 FROM said AS s JOIN truth AS t ON t.day = s.target GROUP BY source, lead`
 
 func TestForecastsAndSkillEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	f := reply[wire.CityForecast](v, "/weather/city/nyc/forecast?metric=tmax")
 	var got []string
 	for _, s := range f.Skill {
@@ -111,7 +111,7 @@ var sameLines = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 func tenths(d wire.Degrees) string { return fmt.Sprint((int64(d) + 5) / 10) }
 
 func TestWeatherSeriesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	v := newSample(t)
+	v := readSample(t)
 	v.clock.Set(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	for _, day := range v.table("SELECT DISTINCT target::VARCHAR FROM weather_issue WHERE city = 'nyc' ORDER BY 1") {
 		date := v.table("SELECT (DATE '1970-01-01' + ?::INT)::VARCHAR", day)[0]

@@ -1,12 +1,10 @@
 package e2e_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"pmx/data/sample"
 	"pmx/http/wire"
 )
 
@@ -57,12 +55,7 @@ GROUP BY h ORDER BY h DESC`
 )
 
 func TestWhalesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
-	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 60_000, PartRows: 20_000}, from, nil); err != nil {
-		t.Fatal(err)
-	}
-	v := newVenue(t)
-	v.load(from)
+	v := readSample(t)
 	same := func(what string, want, got []string) {
 		t.Helper()
 		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
@@ -106,5 +99,4 @@ func TestWhalesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	if len(one.Data) != 1 || one.NetFlow != f.Data[0].NetFlow || one.Data[0].NetFlow != one.NetFlow {
 		t.Errorf("one market: %+v, want %+v", one.Data, f.Data[0])
 	}
-	v.proved()
 }
