@@ -61,12 +61,12 @@ var (
 	tagging = regexp.MustCompile(`finalized|tag|hex|invalid|unknown block|not found|not supported|unsupported|parse`)
 	batches = regexp.MustCompile(`batch`)
 
-	ownRange   = regexp.MustCompile(`\[\s*"?(0x[0-9a-f]+|[0-9]+)"?\s*,\s*"?(0x[0-9a-f]+|[0-9]+)"?\s*\]`)
+	ownRange   = regexp.MustCompile(`(?:\[|with the range)\s*"?(0x[0-9a-f]+|[0-9]+)"?\s*[,-]\s*"?(0x[0-9a-f]+|[0-9]+)`)
 	blocksHint = []*regexp.Regexp{
 		regexp.MustCompile(`([0-9][0-9,_]*)(k?)[ -]?(?:blocks?\b|range)`),
 		regexp.MustCompile(`(?:range|blocks)(?: limit)?(?: is| of|:| to| max|,|\()* ?(?:max(?:imum)?:? (?:is )?)?([0-9][0-9,_]*)(k?)\b`),
 	}
-	logsHint   = regexp.MustCompile(`(?:than|exceeds?(?: max(?:imum)?)?(?: limit)?(?: of)?|limit(?: of)?|max(?:imum)?) ([0-9][0-9,_]*)(k?) ?(?:results|logs|entries|$|\.)`)
+	logsHint   = regexp.MustCompile(`(?:than|limit(?: of)?|max(?:imum)?(?: results| logs| entries)?|cap of) ([0-9][0-9,_]*)(k?)\b`)
 	callsHint  = regexp.MustCompile(`(?:than|limit|max(?:imum)?|exceeds?|up to|size|of)(?: size| limit| of| is| batch|:)* ([0-9]+)`)
 	notOfRange = regexp.MustCompile(`results|logs|entries`)
 )
