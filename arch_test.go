@@ -25,6 +25,9 @@ import (
 // the feeds do that import them.
 var venueLists = []string{"data", "data/feeds/polymarket", "data/feeds/shape", "data/upstream/fetch", "data/upstream/pages"}
 
+// weatherSources are what packages that ask sources of the weather may import.
+var weatherSources = []string{"data", "data/upstream/fetch", "data/upstream/pages"}
+
 // layers say which packages of the project a package may import, tests left
 // out. The longest prefix that fits a package decides; "x/..." is x and all
 // below it. Imports run downwards only: cmd, http, rollups, engine, data.
@@ -69,6 +72,9 @@ var layers = []struct {
 	{"data/upstream/gamma", venueLists},
 	{"data/upstream/clob", venueLists},
 	{"data/upstream/dataapi", venueLists},
+	{"data/upstream/openmeteo", weatherSources},
+	{"data/upstream/metar", weatherSources},
+	{"data/upstream/nws", weatherSources},
 	{"data/upstream/channel", []string{"data", "data/feeds/shape", "data/upstream/clob"}},
 	{"docs", nil},
 	{"engine/guard", nil},

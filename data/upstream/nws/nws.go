@@ -1,0 +1,139 @@
+// Package nws asks the National Weather Service for the observations of its stations, which
+// the feed nws-observations imports.
+package nws
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/pages"
+)
+
+// Client asks for observations. It is for one goroutine.
+type Client struct {
+	host  pages.Asker
+	known map[string]mark // by the first page that was asked for
+}
+
+// mark is what an answer is told again by.
+type mark struct{ etag, modified string }
+
+// New gives a Client that asks host.
+func New(host pages.Asker) *Client { return &Client{host: host, known: map[string]mark{}} }
+
+const (
+	mostRows  = 500 // of a page
+	mostPages = 50
+)
+
+// Observations are what the service has of a station.
+type Observations struct {
+	Body  []byte // GeoJSON for the feed nws-observations; nil where there is none
+	Rows  int
+	Fresh bool // false: all of it is as it was when it was kept
+
+	asked string
+	mark  mark
+}
+
+// Keep notes that the observations are kept: while they are the same, they are not sent
+// again.
+func (c *Client) Keep(o Observations) {
+	if o.mark != (mark{}) {
+		c.known[o.asked] = o.mark
+	}
+}
+
+// Observations gives the observations of a station by its ICAO code, since a time, from all
+// pages.
+func (c *Client) Observations(ctx context.Context, station string, since time.Time) (out Observations, err error) {
+	path := "/stations/" + station + "/observations"
+	query := url.Values{"start": {since.UTC().Truncate(time.Second).Format(time.RFC3339)}, "limit": {strconv.Itoa(mostRows)}}
+	out.asked = path + "?" + query.Encode()
+	var seen pages.Seen
+	var all [][]byte
+	for n := 0; ; n++ {
+		if n == mostPages {
+			return out, &pages.ShapeError{Path: path, Why: fmt.Sprintf("there are more than %d pages", mostPages)}
+		}
+		r := fetch.Request{Path: path, Query: query, Accept: []string{"application/geo+json", "application/json"}}
+		if n == 0 {
+			was := c.known[out.asked]
+			r.ETag, r.LastModified = was.etag, was.modified
+		}
+		a, err := c.host.Do(ctx, r)
+		if err != nil || a.NotModified {
+			return out, err
+		}
+		if n == 0 {
+			out.mark = mark{a.Header.Get("ETag"), a.Header.Get("Last-Modified")}
+		}
+		rows, ids, next, err := page(path, station, a.Body)
+		if err != nil {
+			return out, err
+		}
+		if len(rows) == 0 || next == nil {
+			all = append(all, rows...)
+			break
+		}
+		if err := seen.Check(path, query.Encode(), next.Encode(), ids); err != nil {
+			return out, err
+		}
+		all, query = append(all, rows...), next
+	}
+	out.Fresh, out.Rows = true, len(all)
+	if len(all) > 0 {
+		out.Body = append(append([]byte(`{"type":"FeatureCollection","features":[`), bytes.Join(all, []byte{','})...), "]}"...)
+	}
+	return out, nil
+}
+
+// page reads a page: its observations, what tells them from others, and what the next page
+// is asked for by, nil behind the last.
+func page(path, station string, body []byte) (rows [][]byte, ids []string, next url.Values, err error) {
+	var p struct {
+		Features   *[]json.RawMessage `json:"features"`
+		Pagination struct {
+			Next string `json:"next"`
+		} `json:"pagination"`
+	}
+	if json.Unmarshal(body, &p) != nil || p.Features == nil {
+		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the answer has no list of observations"}
+	}
+	for _, raw := range *p.Features {
+		var f struct {
+			Properties struct {
+				Station   string `json:"station"`
+				StationID string `json:"stationId"`
+				Timestamp string `json:"timestamp"`
+			} `json:"properties"`
+		}
+		if json.Unmarshal(raw, &f) != nil {
+			return nil, nil, nil, &pages.ShapeError{Path: path, Why: "an observation cannot be read"}
+		}
+		id := f.Properties.StationID
+		if id == "" {
+			id = f.Properties.Station[strings.LastIndexByte(f.Properties.Station, '/')+1:]
+		}
+		if id != "" && !strings.EqualFold(id, station) { // the feed refuses one that does not say
+			return nil, nil, nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("an observation of %q", id), Asked: "it is not of the station"}
+		}
+		rows, ids = append(rows, raw), append(ids, id+" "+f.Properties.Timestamp)
+	}
+	if p.Pagination.Next == "" {
+		return rows, ids, nil, nil
+	}
+	// Only what it asks for is taken: the host is the one that is asked already.
+	u, err := url.Parse(p.Pagination.Next)
+	if err != nil || !strings.HasSuffix(u.Path, path) || len(u.Query()) == 0 {
+		return nil, nil, nil, &pages.ShapeError{Path: path, Why: "the next page is of another list"}
+	}
+	return rows, ids, u.Query(), nil
+}

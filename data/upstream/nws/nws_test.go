@@ -1,0 +1,214 @@
+package nws_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/reference"
+	"pmx/data/testfiles"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/nws"
+	"pmx/data/upstream/pages"
+)
+
+var since = time.Date(2026, time.November, 20, 9, 0, 0, 500, time.UTC)
+
+// client asks a server that answers with f, which is told its URL.
+func client(t *testing.T, f func(base string, w http.ResponseWriter, r *http.Request)) *nws.Client {
+	t.Helper()
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(s.URL, w, r) }))
+	h, err := fetch.New(fetch.Options{Name: "nws", Base: s.URL, Contact: "ops@example.org", Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.Close()
+		s.Close()
+	})
+	return nws.New(h)
+}
+
+// observed is an observation of a station, minutes behind ten o'clock.
+func observed(station string, minute int) string {
+	at := time.Date(2026, time.November, 20, 10, minute, 0, 0, time.UTC).Format(time.RFC3339)
+	return fmt.Sprintf(`{"id":"https://api.weather.gov/stations/%s/observations/%s","type":"Feature","properties":{"station":"https://api.weather.gov/stations/%[1]s","stationId":"%[1]s",`+
+		`"timestamp":"%[2]s","rawMessage":"","textDescription":"Clear","temperature":{"unitCode":"wmoUnit:degC","value":%[3]d,"qualityControl":"V"}}}`, station, at, minute%30)
+}
+
+func say(w http.ResponseWriter, next string, features ...string) {
+	w.Header().Set("Content-Type", "application/geo+json")
+	_, _ = fmt.Fprintf(w, `{"type":"FeatureCollection","features":[%s]%s}`, strings.Join(features, ","), next)
+}
+
+func leadsTo(url string) string { return fmt.Sprintf(`,"pagination":{"next":%q}`, url) }
+
+// rows is a sink of observations.
+type rows struct {
+	data.Sink
+	said, rejected []string
+}
+
+func (r *rows) Observation(_ int64, o data.Observation) error {
+	r.said = append(r.said, fmt.Sprintf("%s %s %s", o.City, o.Station, o.Value.Text(data.Celsius)))
+	return nil
+}
+
+func (r *rows) Reject(_ int64, reason, detail, _ string) error {
+	r.rejected = append(r.rejected, reason+": "+detail)
+	return nil
+}
+
+func (r *rows) Pass(int64, data.Passed) error { return nil }
+
+func (r *rows) Lines(data.Part, int64) error { return nil }
+
+// imported reads a body by the feed that it is taken for.
+func imported(t *testing.T, body []byte) *rows {
+	t.Helper()
+	h, err := feeds.HeadOf(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := feeds.Detect(h)
+	if err != nil || f.Name != "nws-observations" {
+		t.Fatalf("taken for %q: %v", f.Name, err)
+	}
+	var out rows
+	if err := f.Read(t.Context(), data.Source{Name: "answer", Format: h.Format, Size: int64(len(body)), Cities: reference.Gazetteer()}, bytes.NewReader(body), &out); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+// TestAllPages: the next page is asked for until there is none, or it is empty.
+func TestAllPages(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		asked := 0
+		c := client(t, func(base string, w http.ResponseWriter, r *http.Request) {
+			asked++
+			q := r.URL.Query()
+			if r.URL.Path != "/stations/KLGA/observations" || q.Get("limit") != "500" || q.Get("start") != "2026-11-20T09:00:00Z" {
+				t.Errorf("asked for %s", r.URL)
+			}
+			at, _ := strconv.Atoi(q.Get("cursor"))
+			next := leadsTo(fmt.Sprintf("%s%s?start=%s&limit=500&cursor=%d", base, r.URL.Path, q.Get("start"), at+2))
+			switch {
+			case at >= 6:
+				say(w, next)
+			case at == 4 && ends:
+				say(w, "", observed("KLGA", at), observed("KLGA", at+1))
+			default:
+				say(w, next, observed("KLGA", at), observed("KLGA", at+1))
+			}
+		})
+		got, err := c.Observations(t.Context(), "KLGA", since)
+		if err != nil || got.Rows != 6 || !got.Fresh || asked != map[bool]int{true: 3, false: 4}[ends] {
+			t.Fatalf("%v, %d rows, asked %d times", err, got.Rows, asked)
+		}
+		in := imported(t, got.Body)
+		if want := "nyc KLGA 0.0|nyc KLGA 1.0|nyc KLGA 2.0|nyc KLGA 3.0|nyc KLGA 4.0|nyc KLGA 5.0"; strings.Join(in.said, "|") != want || len(in.rejected) > 0 {
+			t.Errorf("%v, rejected %v", in.said, in.rejected)
+		}
+	}
+}
+
+// TestListsThatAreNone: of a list that does not end, or is of another station, or no list,
+// nothing is kept.
+func TestListsThatAreNone(t *testing.T) {
+	var loop *pages.LoopError
+	var foreign *pages.ForeignError
+	var shape *pages.ShapeError
+	for name, c := range map[string]struct {
+		said func(base string, w http.ResponseWriter, r *http.Request)
+		want any
+	}{
+		"the same page": {func(base string, w http.ResponseWriter, r *http.Request) {
+			say(w, leadsTo(base+r.URL.String()), observed("KLGA", 1))
+		}, &loop},
+		"the same rows under other cursors": {func(base string, w http.ResponseWriter, r *http.Request) {
+			at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+			say(w, leadsTo(fmt.Sprintf("%s%s?cursor=%d", base, r.URL.Path, at+1)), observed("KLGA", 1))
+		}, &loop},
+		"no end": {func(base string, w http.ResponseWriter, r *http.Request) {
+			at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+			say(w, leadsTo(fmt.Sprintf("%s%s?cursor=%d", base, r.URL.Path, at+1)), observed("KLGA", at))
+		}, &shape},
+		"another station": {func(_ string, w http.ResponseWriter, _ *http.Request) { say(w, "", observed("KJFK", 1)) }, &foreign},
+		"another list": {func(base string, w http.ResponseWriter, _ *http.Request) {
+			say(w, leadsTo(base+"/stations/KJFK/observations?cursor=1"), observed("KLGA", 1))
+		}, &shape},
+		"no list": {func(_ string, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprint(w, `{"title":"Not Found"}`)
+		}, &shape},
+	} {
+		got, err := client(t, c.said).Observations(t.Context(), "KLGA", since)
+		if got.Body != nil || !errors.As(err, c.want) {
+			t.Errorf("%s: %q, %v", name, got.Body, err)
+		}
+	}
+	got, err := client(t, func(_ string, w http.ResponseWriter, _ *http.Request) { say(w, "") }).Observations(t.Context(), "KLGA", since)
+	if err != nil || got.Body != nil || !got.Fresh {
+		t.Errorf("an empty list: %q, %v", got.Body, err)
+	}
+}
+
+// TestWhatWasKeptIsNotSentAgain: only once it was kept.
+func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
+	c := client(t, func(_ string, w http.ResponseWriter, r *http.Request) {
+		const at = "Fri, 20 Nov 2026 10:00:00 GMT"
+		w.Header().Set("Last-Modified", at)
+		if r.Header.Get("If-Modified-Since") == at {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		say(w, "", observed("KLGA", 1))
+	})
+	for i, fresh := range []bool{true, true, false} {
+		got, err := c.Observations(t.Context(), "KLGA", since)
+		if err != nil || got.Fresh != fresh || (got.Body != nil) != fresh {
+			t.Errorf("%d: fresh %t, %q, %v", i, got.Fresh, got.Body, err)
+		}
+		if i == 1 {
+			c.Keep(got)
+		}
+	}
+	if got, err := c.Observations(t.Context(), "KLGA", since.Add(time.Hour)); err != nil || !got.Fresh {
+		t.Error("of another time it is not known", err)
+	}
+}
+
+// TestCapturedObservations: answers of the service, one with an observation that says nothing,
+// as of a station of the desk.
+func TestCapturedObservations(t *testing.T) {
+	for name, want := range map[string][2]int{"stations_observations_multiple.json": {2, 0}, "stations_observations_missing_value.json": {0, 1}} {
+		b, err := os.ReadFile(testfiles.Captured(t, "G_live", "nws", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = regexp.MustCompile(`stations/[A-Z]{4}`).ReplaceAll(b, []byte("stations/KMIA"))
+		c := client(t, func(_ string, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/geo+json")
+			_, _ = w.Write(b)
+		})
+		got, err := c.Observations(t.Context(), "KMIA", since)
+		if err != nil || got.Rows != want[0]+want[1] {
+			t.Fatalf("%s: %v, %d rows", name, err, got.Rows)
+		}
+		if in := imported(t, got.Body); len(in.said) != want[0] || len(in.rejected) != want[1] {
+			t.Errorf("%s: %v, rejected %v", name, in.said, in.rejected)
+		}
+	}
+}
