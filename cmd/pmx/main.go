@@ -36,6 +36,7 @@ type CLI struct {
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
 	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
 	Sample   SampleCmd   `cmd:"" help:"Generate a synthetic venue of any size."`
+	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`

@@ -92,7 +92,9 @@ func or[T int | int64](n, otherwise T) T {
 }
 
 // Handler answers for all sources: nodes at /rpc and /rpc/NAME, the others below the
-// names of the sources.
+// names of the sources. GET /replay tells what goes on, and POST /replay changes the clock
+// and the faults: ?speed=60, ?advance=1h, ?at=TIME, ?source=rpc/2&faults=lost-logs&rate=1,
+// where faults without a value are none.
 func (s *Server) Handler() http.Handler { return s.mux }
 
 // Clock gives the clock that the sources go by.
@@ -108,6 +110,8 @@ func (s *Server) Latest() (latest, finalized int64) {
 }
 
 func (s *Server) route() {
+	s.mux.HandleFunc("GET /replay", s.tell)
+	s.mux.HandleFunc("POST /replay", s.steer)
 	s.mux.HandleFunc("POST /rpc", s.rpc)
 	s.mux.HandleFunc("POST /rpc/{name}", s.rpc)
 	for _, e := range []struct {

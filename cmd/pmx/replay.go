@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/data/sample"
+	"pmx/engine/guard"
+	"pmx/http/replay"
+)
+
+// ReplayCmd plays a made-up venue.
+type ReplayCmd struct {
+	Listen    string    `help:"Address to answer at." default:"127.0.0.1:8091" placeholder:"HOST:PORT"`
+	Fills     int64     `help:"Number of fills." default:"200000"`
+	VenueSeed uint64    `help:"Seed of the venue; each gives a different one." default:"0"`
+	End       time.Time `help:"Time of the venue's newest data, RFC 3339, on a whole hour; by default a day from now." placeholder:"TIME"`
+	Start     time.Time `help:"Time that the clock shows at first, RFC 3339; by default now, or a day before --end where that is given." placeholder:"TIME"`
+	Speed     float64   `help:"Seconds of the clock in a second." default:"1"`
+	Finality  int64     `help:"Blocks between the newest and the newest final one." default:"16"`
+	MaxRange  int64     `help:"Most blocks of eth_getLogs." default:"10000"`
+	MaxLogs   int       `help:"Most logs of eth_getLogs." default:"20000"`
+	Faults    []string  `help:"Faults to make: all, none, or names of the list below, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME,…"`
+	FaultRate float64   `help:"How many of the requests have a fault, 0 to 1." default:"0.1"`
+	Seed      uint64    `help:"Seed of the faults." default:"0"`
+	WriteLogs string    `help:"Write all logs of the venue as NDJSON, for pmx import, and end." type:"path" placeholder:"FILE"`
+}
+
+// Help is the longer help.
+func (ReplayCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Answers as the sources that a venue is followed from, with a made-up venue behind all of them:
+
+  /rpc, /rpc/NAME           nodes of the chain; each name is one of its own
+  /gamma, /clob, /data      the venue's catalogue, order books and data API
+  /replay                   GET: the clock and the faults so far; POST: change them
+
+Blocks and trades come with its clock, which begins in the middle of the venue's time and goes as fast as --speed
+says. A day in a quarter of an hour, with two nodes, one of which loses logs:
+
+  pmx replay --speed 96 --faults rpc/2=lost-logs,rpc/2=lagging-node --fault-rate 0.3
+  curl -X POST 'localhost:8091/replay?source=gamma&faults=503&rate=1'
+
+The same venue as files: pmx replay --end TIME --write-logs logs.ndjson, and pmx sample --chain --end TIME --out DIR.
+The same flags make the same venue; give --end where it has to be the same tomorrow.
+
+Faults, with the source that has them (none: every one), and the number that may follow the name:
+
+`)
+	for _, k := range replay.Kinds() {
+		name := k.Name
+		if k.Number > 0 {
+			name = fmt.Sprintf("%s:%d", k.Name, k.Number)
+		}
+		_, _ = fmt.Fprintf(&b, "  %-10s %-24s %s\n", k.Of, name, k.About)
+	}
+	b.WriteString("\n\"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
+	return b.String()
+}
+
+// Run serves until it is interrupted.
+func (c *ReplayCmd) Run(ctx context.Context, std stdio) error {
+	now := time.Now().UTC()
+	if c.End.IsZero() {
+		c.End = now.Add(25 * time.Hour).Truncate(time.Hour)
+		if c.Start.IsZero() {
+			c.Start = now
+		}
+	}
+	faults, err := faultsBySource(c.Faults, c.FaultRate)
+	if err != nil {
+		return err
+	}
+	o := replay.Options{Config: sample.Config{Fills: c.Fills, Seed: c.VenueSeed, End: c.End}, Start: c.Start, Speed: c.Speed,
+		Finality: c.Finality, MaxRange: c.MaxRange, MaxLogs: c.MaxLogs, Seed: c.Seed, Faults: faults}
+	s, err := replay.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	if c.WriteLogs != "" {
+		return c.writeLogs(std, s)
+	}
+	return c.serve(ctx, std, s)
+}
+
+// faultsBySource reads names as they are given: [SOURCE=]NAME[:NUMBER], or none.
+func faultsBySource(names []string, rate float64) (map[string]replay.Faults, error) {
+	by := map[string]replay.Faults{}
+	for _, text := range names {
+		source, name, ok := strings.Cut(text, "=")
+		if !ok {
+			source, name = "", text
+		}
+		if name == "none" {
+			continue
+		}
+		f := by[source]
+		f.Names, f.Rate = append(f.Names, name), rate
+		by[source] = f
+	}
+	if rate <= 0 || rate > 1 {
+		return nil, fmt.Errorf("--fault-rate %g: must be above 0 and at most 1; --faults none makes none", rate)
+	}
+	return by, nil
+}
+
+func (c *ReplayCmd) writeLogs(std stdio, s *replay.Server) (err error) {
+	f, err := data.CreateRegular(c.WriteLogs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<18)
+	if err := replay.WriteLogs(w, s.Venue()); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(std.out, "%s: logs of %s fills\n", c.WriteLogs, thousands(s.Venue().Manifest.Fills))
+	return err
+}
+
+func (c *ReplayCmd) serve(ctx context.Context, std stdio, s *replay.Server) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	m := s.Venue().Manifest
+	_, err = fmt.Fprintf(std.out, "playing %s fills of %s … %s at http://%s, from %s on, %gx\n", thousands(m.Fills), m.Start.Format(time.DateOnly),
+		m.End.Format(time.RFC3339), l.Addr(), s.Clock().Now().Format(time.RFC3339), c.Speed)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := guard.Start(func() error { return web.Serve(l) })
+	select {
+	case err = <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	if err := web.Close(); err != nil { // whoever follows it is used to worse
+		return err
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	drawn := s.Drawn()
+	for _, name := range slices.Sorted(maps.Keys(drawn)) {
+		if strings.Contains(name, " ") {
+			if _, err := fmt.Fprintf(std.out, "%s: %d\n", name, drawn[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

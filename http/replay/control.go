@@ -1,0 +1,80 @@
+package replay
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// state is what GET /replay tells.
+type state struct {
+	Clock     time.Time        `json:"clock"`
+	Start     time.Time        `json:"venue_start"`
+	End       time.Time        `json:"venue_end"`
+	Latest    int64            `json:"latest_block"`
+	Finalized int64            `json:"finalized_block"`
+	Fills     int64            `json:"fills"`
+	Drawn     map[string]int64 `json:"faults_drawn"` // by name, and by source and name
+}
+
+// tell answers GET /replay with what goes on.
+func (s *Server) tell(w http.ResponseWriter, _ *http.Request) {
+	out := state{Clock: s.clock.Now(), Start: s.venue.Manifest.Start, End: s.venue.Manifest.End, Fills: s.venue.Manifest.Fills, Drawn: s.Drawn()}
+	out.Latest, out.Finalized = s.Latest()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out) // a caller that has gone needs none
+}
+
+// steer answers POST /replay, which changes the clock and the faults: at, advance, speed;
+// source, faults, rate.
+func (s *Server) steer(w http.ResponseWriter, r *http.Request) {
+	if err := s.order(r.URL.Query()); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.tell(w, r)
+}
+
+func (s *Server) order(q url.Values) (err error) {
+	var at time.Time
+	var advance time.Duration
+	var speed, rate float64
+	for key, read := range map[string]func(text string) error{
+		"at":      func(text string) error { at, err = time.Parse(time.RFC3339, text); return err },
+		"advance": func(text string) error { advance, err = time.ParseDuration(text); return err },
+		"speed":   func(text string) error { speed, err = number(text); return err },
+		"rate":    func(text string) error { rate, err = number(text); return err },
+	} {
+		if q.Has(key) {
+			if err := read(q.Get(key)); err != nil {
+				return err
+			}
+		}
+	}
+	if q.Has("faults") {
+		names := strings.FieldsFunc(q.Get("faults"), func(r rune) bool { return r == ',' })
+		if err := s.SetFaults(q.Get("source"), Faults{Names: names, Rate: rate}); err != nil {
+			return err
+		}
+	}
+	if q.Has("at") {
+		s.clock.Set(at)
+	}
+	s.clock.Advance(advance)
+	if q.Has("speed") {
+		s.clock.SetSpeed(speed)
+	}
+	return nil
+}
+
+// number reads a number that is not below 0.
+func number(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil && !(n >= 0 && n <= 1e9) {
+		err = strconv.ErrRange
+	}
+	return n, err
+}
