@@ -30,7 +30,7 @@ type options struct {
 	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
 	Buffers string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
 	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
-	Only    []string `help:"Run only these of load, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
+	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) error {
 		name string
 		f    func() error
 	}{
-		{"load", b.load}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
+		{"load", b.load}, {"logs", b.logs}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
 		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"export", b.export}, {"endpoints", b.endpoints},
 		{"wallets", b.wallets},
 	} {

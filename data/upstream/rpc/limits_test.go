@@ -139,7 +139,8 @@ func TestErrorsThatAreNotOfTheRange(t *testing.T) {
 // TestTooMuchIsSaidInTheBody: then the budget is halved, and what was refused asked for later.
 func TestTooMuchIsSaidInTheBody(t *testing.T) {
 	for text, code := range map[string]int{
-		"exceeded its compute units per second capacity": 429,
+		"your app has reached its limit":                 429,
+		"exceeded its compute units per second capacity": -32000,
 		"daily request count exceeded, rate limited":     -32005,
 		"Too Many Requests":                              -32000,
 	} {

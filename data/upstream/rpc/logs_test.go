@@ -312,3 +312,33 @@ func TestTooLargeIsTooWide(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestChainIsAskedForOnce however many questions follow.
+func TestChainIsAskedForOnce(t *testing.T) {
+	n := &node{logs: "[]"}
+	c, h := client(t, n)
+	for range 3 {
+		if _, err := c.Logs(t.Context(), 400, 500, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Header(t.Context(), 400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := h.Stats(); s.Requests[200] != 7 || len(n.asked) != 6 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRefusedKeyIsARefusal though the node says so in its own words.
+func TestRefusedKeyIsARefusal(t *testing.T) {
+	n := &node{change: func(_ int, q []question, _ []string) (int, string) {
+		return 401, failure(q[0], -32000, "invalid project id S3cretKey")
+	}}
+	c, _ := client(t, n)
+	_, err := c.Logs(t.Context(), 400, 500, nil, nil)
+	var refused *fetch.StatusError
+	if !errors.As(err, &refused) || refused.Code != 401 || strings.Contains(err.Error(), "S3cret") || len(n.asked) != 1 {
+		t.Errorf("asked %d times: %v", len(n.asked), err)
+	}
+}
