@@ -16,7 +16,7 @@ import (
 
 // sqlDirs are the folders of named statements, in an order in which the temporary tables
 // of one may be those that another reads.
-var sqlDirs = []string{"engine/ingest", "engine/ledger", "rollups", "rollups/query", "engine/export"}
+var sqlDirs = []string{"engine/ingest", "engine/ledger", "rollups", "rollups/follow", "rollups/query", "engine/export"}
 
 var (
 	placeholder = regexp.MustCompile(`@[a-z_0-9]+`)

@@ -1,0 +1,247 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"pmx/data"
+	"pmx/data/upstream/clob"
+	"pmx/data/upstream/dataapi"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/gamma"
+	"pmx/data/upstream/pages"
+	"pmx/engine"
+	"pmx/engine/guard"
+)
+
+//go:embed sql/markets.sql
+var marketSQL embed.FS
+
+var marketStatements = engine.MustStatements(marketSQL)
+
+// MarketOptions say what the markets lane follows, and how often. Venue and Gamma are
+// required; intervals of zero are the usual ones.
+type MarketOptions struct {
+	Venue Venue
+	Gamma *gamma.Client
+	CLOB  *clob.Client    // nil: winners and new markets are not read there
+	Data  *dataapi.Client // nil: payouts that Gamma does not tell are not asked for
+	Log   zerolog.Logger
+	Now   func() time.Time
+
+	Tokens time.Duration // between two looks for tokens that nobody knows; 2 s
+	Open   time.Duration // between two sweeps of the open events; 5 min
+	Closed time.Duration // between two looks for what closed, or resolved, a while ago; 1 min
+	List   time.Duration // between two reads of the end of the CLOB's list; 1 h
+	Full   time.Duration // between two reconciliations with everything; 7 days
+	Pace   time.Duration // between two pages of a reconciliation; 500 ms
+	Quotes time.Duration // after which a market of which only the quote moved is written again; 1 h
+}
+
+// afterClosing is when a market that closed, or was resolved, is read again: what is said of
+// it may still move, its texts even months later.
+var afterClosing = []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 120 * 24 * time.Hour}
+
+// Markets keeps what is known of markets current: tokens that a fill names and nobody knows
+// at once, open events by sweeps, what has closed by a schedule, and everything by a slow
+// reconciliation. It writes what has changed.
+type Markets struct {
+	o     MarketOptions
+	tasks []*marketTask
+	wake  chan struct{} // of the first task, of capacity 1
+
+	mu    sync.Mutex
+	state MarketsState
+	seen  map[data.Hash]seenMarket // what was written of the markets of open events
+	saved bool                     // seen is in the database
+	open  map[data.Hash]string     // open markets with the token of their first outcome
+	asked map[uint64]patience      // what was asked for and was not there
+	hints map[data.Hash]bool       // somebody heard that these are resolved, or new
+}
+
+// marketTask is a piece of the lane's work that comes again and again.
+type marketTask struct {
+	name  string
+	every time.Duration
+	do    func(ctx context.Context) error
+}
+
+// NewMarkets gives the lane; Run follows.
+func NewMarkets(o MarketOptions) *Markets {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Quotes, o.Pace = cmp.Or(o.Quotes, time.Hour), cmp.Or(o.Pace, 500*time.Millisecond)
+	m := &Markets{o: o, wake: make(chan struct{}, 1), seen: map[data.Hash]seenMarket{}, open: map[data.Hash]string{}, asked: map[uint64]patience{},
+		hints: map[data.Hash]bool{}}
+	m.tasks = []*marketTask{
+		{"tokens", cmp.Or(o.Tokens, 2*time.Second), m.tokens},
+		{"open", cmp.Or(o.Open, 5*time.Minute), m.sweep},
+		{"closed", cmp.Or(o.Closed, time.Minute), m.closed},
+		{"reconciliation", cmp.Or(o.Full, 7*24*time.Hour), m.Reconcile},
+	}
+	if o.CLOB != nil {
+		m.tasks = append(m.tasks, &marketTask{"list", cmp.Or(o.List, time.Hour), m.list})
+	}
+	m.state.Unknown = map[string]int64{}
+	for _, t := range m.tasks {
+		m.state.Tasks = append(m.state.Tasks, MarketTask{Name: t.name, Phase: Idle})
+	}
+	return m
+}
+
+// Run follows until ctx ends. It fails where the database does not answer at the start.
+func (m *Markets) Run(ctx context.Context) error {
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for i := range m.tasks {
+		guard.InGroup(&group, func() error { return m.repeat(ctx, i) })
+	}
+	err := guard.Repanic(group.Wait())
+	// What was written is remembered: the next start need not write it again.
+	return errors.Join(err, m.save(context.WithoutCancel(ctx)))
+}
+
+// Once does every task once, in order, but the reconciliation, which takes hours, and gives
+// what failed: to bring a venue up to date and no more.
+func (m *Markets) Once(ctx context.Context) error {
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range m.tasks {
+		if m.tasks[i].name != "reconciliation" {
+			errs = append(errs, m.do(ctx, i))
+		}
+	}
+	return errors.Join(append(errs, m.save(ctx))...)
+}
+
+// Wanted has tokens that nobody knows looked for at once, as after a commit of fills. It
+// never waits.
+func (m *Markets) Wanted() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// mostHints is how many hints are kept until they are followed; what goes beyond is found by
+// the next sweep.
+const mostHints = 10_000
+
+// Heard has markets asked for at once of which somebody heard that they are resolved, or
+// that they are new. It never waits.
+func (m *Markets) Heard(conditions ...data.Hash) {
+	m.mu.Lock()
+	for _, c := range conditions {
+		if len(m.hints) < mostHints {
+			m.hints[c] = true
+		}
+	}
+	m.mu.Unlock()
+	m.Wanted()
+}
+
+// OpenTokens are the tokens of the first outcomes of the markets that are open, by market.
+func (m *Markets) OpenTokens() map[data.Hash]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make(map[data.Hash]string, len(m.open))
+	for c, t := range m.open {
+		out[c] = t
+	}
+	return out
+}
+
+// Pauses of a task that failed.
+const (
+	firstMarketPause   = time.Second
+	longestMarketPause = 5 * time.Minute
+)
+
+// repeat does a task again and again until ctx ends. After a failure it waits ever longer;
+// where the host says when it may be asked again, until then.
+func (m *Markets) repeat(ctx context.Context, i int) error {
+	t, failures := m.tasks[i], 0
+	var wake chan struct{}
+	if t.name == "tokens" {
+		wake = m.wake
+	}
+	for {
+		wait := t.every
+		if err := m.do(ctx, i); err != nil && ctx.Err() == nil {
+			wait = min(firstMarketPause<<min(failures, 16), longestMarketPause)
+			var shut *fetch.ClosedError
+			if errors.As(err, &shut) {
+				wait = max(wait, shut.Until.Sub(m.o.Now()))
+			}
+			failures++
+			m.o.Log.Warn().Err(err).Str("task", t.name).Dur("wait", wait).Msg("markets could not be followed")
+		} else {
+			failures = 0
+		}
+		m.tell(i, func(s *MarketTask) { s.Next = m.o.Now().Add(wait).UTC() })
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-wakeUnless(failures > 0, wake):
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// wakeUnless is wake, and nothing that ever wakes where the task is to wait.
+func wakeUnless(waits bool, wake chan struct{}) <-chan struct{} {
+	if waits {
+		return nil
+	}
+	return wake
+}
+
+// do does a task once and tells how it went.
+func (m *Markets) do(ctx context.Context, i int) error {
+	began := m.o.Now()
+	m.tell(i, func(s *MarketTask) { s.Phase = Fetch })
+	err := m.tasks[i].do(ctx)
+	m.tell(i, func(s *MarketTask) {
+		s.Runs++
+		s.Phase, s.Last, s.Seconds, s.Error = Idle, began.UTC(), m.o.Now().Sub(began).Seconds(), ""
+		if err == nil {
+			s.LastGood = s.Last
+			return
+		}
+		s.Failures++
+		s.Phase, s.Error = BackOff, err.Error()
+	})
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var foreign *pages.ForeignError
+	var loop *pages.LoopError
+	var shape *pages.ShapeError
+	switch {
+	case errors.As(err, &foreign):
+		m.state.Foreign++
+	case errors.As(err, &loop):
+		m.state.Loops++
+	case errors.As(err, &shape):
+		m.state.Odd++
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package follow
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"pmx/data/upstream/clob"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/gamma"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+// reconciliation is how far the walk through everything is.
+type reconciliation struct {
+	Closed bool   `json:"closed"` // the list of what is closed: the second
+	Cursor string `json:"cursor"`
+	Ended  int64  `json:"ended"` // the last whole walk, unix seconds; 0: there was none
+}
+
+// pagesAtOnce is how many pages of a reconciliation are committed together.
+const pagesAtOnce = 4
+
+// Reconcile walks through all markets, slowly, from where it was left; not where the last walk
+// has ended less than a week ago.
+func (m *Markets) Reconcile(ctx context.Context) error {
+	var at reconciliation
+	if err := m.cursor(ctx, fullCursor, &at); err != nil {
+		return err
+	}
+	if at.Cursor == "" && !at.Closed && m.o.Now().Sub(time.Unix(at.Ended, 0)) < m.every("reconciliation") {
+		return nil // a restart is no reason for another walk
+	}
+	for {
+		var records []record
+		held := 0
+		err := m.o.Gamma.EachMarkets(ctx, at.Closed, at.Cursor, func(p gamma.Page) error {
+			records, at.Cursor = append(records, ofGamma(p.Markets)...), p.Next
+			if held++; held < pagesAtOnce && p.Next != "" {
+				return m.pause(ctx)
+			}
+			next := at
+			if p.Next == "" {
+				next.Closed = !at.Closed
+				if at.Closed {
+					next.Ended = m.o.Now().Unix()
+				}
+			}
+			err := m.write(ctx, writing{feed: "gamma-markets", name: "gamma reconciliation", within: cursorOf(fullCursor, next)}, records)
+			if records, held = nil, 0; err != nil || p.Next == "" {
+				return err
+			}
+			return m.pause(ctx)
+		})
+		if err != nil {
+			return m.restart(ctx, err, fullCursor, reconciliation{Closed: at.Closed, Ended: at.Ended}, at.Cursor != "")
+		}
+		if at.Closed {
+			return nil
+		}
+		at = reconciliation{Closed: true, Ended: at.Ended}
+	}
+}
+
+func (m *Markets) every(task string) time.Duration {
+	for _, t := range m.tasks {
+		if t.name == task {
+			return t.every
+		}
+	}
+	return 0
+}
+
+func (m *Markets) pause(ctx context.Context) error {
+	t := time.NewTimer(m.o.Pace)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// list reads the CLOB's list of markets from its last page on.
+func (m *Markets) list(ctx context.Context) error {
+	from := clob.Start
+	if err := m.cursor(ctx, listCursor, &from); err != nil {
+		return err
+	}
+	err := m.o.CLOB.EachMarkets(ctx, from, func(p clob.Page) error {
+		if len(p.Markets) == 0 && p.Cursor == from && from != clob.Start {
+			return fmt.Errorf("the page of markets behind %s is empty, and was not before", from)
+		}
+		records := make([]record, len(p.Markets))
+		for i, r := range p.Markets {
+			records[i] = record{r.Market, r.Bad}
+		}
+		return m.write(ctx, writing{feed: "clob-markets", name: "clob markets", all: true, within: cursorOf(listCursor, p.Cursor)}, records)
+	})
+	if err != nil {
+		return m.restart(ctx, err, listCursor, clob.Start, from != clob.Start)
+	}
+	return nil
+}
+
+// restart gives the error of a walk that began at a kept cursor, and has the next one begin
+// at the start where the host does not take such a cursor any more.
+func (m *Markets) restart(ctx context.Context, err error, name string, start any, kept bool) error {
+	var status *fetch.StatusError
+	if !kept || !errors.As(err, &status) || status.Code < 400 || status.Code >= 500 || status.Code == http.StatusTooManyRequests ||
+		status.Code == http.StatusForbidden || status.Code == http.StatusUnauthorized {
+		return err
+	}
+	m.count(func(s *MarketsState) { s.Unknown["cursor refused"]++ })
+	_, errCommit := m.o.Venue.Commit(ctx, ingest.Rows{Name: name, Within: cursorOf(name, start)}, ingest.Remaining{})
+	return errors.Join(err, errCommit)
+}
+
+// cursor reads what the lane has put aside into to, which stays as it is where there is
+// nothing, or nothing that can be read.
+func (m *Markets) cursor(ctx context.Context, name string, to any) error {
+	var text string
+	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		text, err = ledger.Cursor(ctx, conn, name)
+		return err
+	})
+	if err == nil && text != "" && json.Unmarshal([]byte(text), to) != nil {
+		m.count(func(s *MarketsState) { s.Unknown[name]++ })
+	}
+	return err
+}
+
+// cursorOf puts a cursor aside within a transaction.
+func cursorOf(name string, state any) func(context.Context, *sql.Conn) error {
+	text, err := json.Marshal(state)
+	return func(ctx context.Context, conn *sql.Conn) error {
+		if err != nil {
+			return err
+		}
+		return ledger.SetCursor(ctx, conn, name, string(text))
+	}
+}

@@ -1,0 +1,107 @@
+package follow
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// MarketsState tells how the markets lane stands.
+type MarketsState struct {
+	Tasks []MarketTask `json:"tasks"`
+
+	Events int       `json:"open_events"` // of the last sweep
+	Open   int       `json:"open_markets"`
+	Swept  time.Time `json:"swept_at"` // when the last whole sweep began; zero: there was none
+
+	Read      int64 `json:"read"`      // records of markets that came
+	Unchanged int64 `json:"unchanged"` // of which nothing had changed and nothing was written
+	Written   int64 `json:"written"`   // that were handed to the importer
+	New       int64 `json:"new"`       // that it did not know
+	Changed   int64 `json:"changed"`   // that it changed
+	Rejected  int64 `json:"rejected"`  // that cannot be read
+	Payouts   int64 `json:"payouts"`   // that the data API told
+	Wanted    int   `json:"wanted"`    // tokens and markets that nobody knows, when they were last looked for
+	Missing   int   `json:"missing"`   // of them, that the venue does not know either
+	Combos    int   `json:"combos"`    // tokens of several markets together, which are not asked for
+
+	Foreign int64 `json:"foreign_pages"` // pages with what was not asked for
+	Loops   int64 `json:"loops"`         // lists that did not end
+	Odd     int64 `json:"odd_answers"`   // that are no pages
+	Empty   int64 `json:"empty_answers"` // where there was something before
+
+	Unknown map[string]int64 `json:"unknown,omitempty"` // odd records, by what is odd
+}
+
+// MarketTask tells how one of the lane's tasks stands.
+type MarketTask struct {
+	Name     string    `json:"name"`
+	Phase    Phase     `json:"state"`
+	Last     time.Time `json:"last"`      // when it was begun last; zero: never
+	LastGood time.Time `json:"last_good"` // the last one that did not fail
+	Next     time.Time `json:"next"`
+	Seconds  float64   `json:"seconds"` // that the last one took
+	Runs     int64     `json:"runs"`
+	Failures int64     `json:"failures"`
+	Error    string    `json:"error,omitempty"` // of the last one
+}
+
+// State tells how the lane stands.
+func (m *Markets) State() MarketsState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.state
+	s.Tasks, s.Unknown = slices.Clone(s.Tasks), maps.Clone(s.Unknown)
+	return s
+}
+
+func (m *Markets) tell(i int, f func(*MarketTask)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state.Tasks[i])
+}
+
+func (m *Markets) count(f func(*MarketsState)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state)
+}
+
+// patience is how long something that is not there is not asked for again.
+type patience struct {
+	until int64 // unix seconds
+	tries int
+}
+
+// mostAsked is how many things that are not there are remembered. With more, the lane
+// forgets all of them and asks again.
+const mostAsked = 1_000_000
+
+// ready tells whether something that was asked for before, and was not there, may be asked
+// for again.
+func (m *Markets) ready(key uint64, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[key].until <= now.Unix()
+}
+
+// absent notes that something was asked for and is not there; it is asked for again after
+// one of the pauses, the last of which comes again.
+func (m *Markets) absent(key uint64, now time.Time, pauses []time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.asked) >= mostAsked {
+		clear(m.asked)
+	}
+	p := m.asked[key]
+	p.until = now.Add(pauses[min(p.tries, len(pauses)-1)]).Unix()
+	p.tries++
+	m.asked[key] = p
+}
+
+// there notes that something is there after all.
+func (m *Markets) there(key uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.asked, key)
+}

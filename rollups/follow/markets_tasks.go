@@ -1,0 +1,359 @@
+package follow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/data"
+	"pmx/data/upstream/gamma"
+)
+
+// How much is asked for and committed at once, and how much is looked for in the database.
+const (
+	mostAtOnce = 400
+	mostWanted = 4000
+)
+
+// What is not there is asked for again after these: a token may be traded a moment before
+// its market is listed.
+var afterMissing = []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+
+// What Gamma goes on having for open is asked for again after these.
+var afterOpen = []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
+
+// wanted are tokens and markets that fills name and nobody has described.
+type wanted struct {
+	tokens     []string // of protocol V1
+	conditions []data.Hash
+	combos     int
+}
+
+// tokens asks for what fills name and nobody knows.
+func (m *Markets) tokens(ctx context.Context) error {
+	w, err := m.wanted(ctx)
+	if err != nil {
+		return err
+	}
+	now := m.o.Now()
+	waiting := 0
+	tokens := only(w.tokens, func(t string) bool { return m.ready(xxhash.Sum64String(t), now) })
+	conditions := only(w.conditions, func(c data.Hash) bool { return m.ready(xxhash.Sum64(c[:]), now) })
+	waiting = len(w.tokens) - len(tokens) + len(w.conditions) - len(conditions)
+	m.count(func(s *MarketsState) {
+		s.Wanted, s.Combos, s.Missing = len(w.tokens)+len(w.conditions), w.combos, waiting
+	})
+	for len(tokens) > 0 {
+		some := tokens[:min(len(tokens), mostAtOnce)]
+		tokens = tokens[len(some):]
+		found, err := m.o.Gamma.ByTokens(ctx, some)
+		if err != nil {
+			return err
+		}
+		there := map[string]bool{}
+		for _, r := range found {
+			for _, t := range r.TokenIDs {
+				there[t] = true
+			}
+		}
+		if err := m.write(ctx, writing{feed: "gamma-markets", name: "gamma tokens", all: true}, ofGamma(found)); err != nil {
+			return err
+		}
+		for _, t := range some {
+			m.note(xxhash.Sum64String(t), there[t], now, afterMissing)
+		}
+	}
+	whatever := func(*data.Market) bool { return true }
+	if err := m.describe(ctx, "gamma tokens", conditions, afterMissing, whatever); err != nil {
+		return err
+	}
+	heard := m.heard()
+	err = m.describe(ctx, "gamma heard", heard, afterMissing, whatever)
+	if err != nil {
+		m.Heard(heard...)
+	}
+	return err
+}
+
+// heard takes the hints.
+func (m *Markets) heard() (conditions []data.Hash) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for c := range m.hints {
+		conditions = append(conditions, c)
+	}
+	clear(m.hints)
+	return conditions
+}
+
+// wanted reads what is wanted. The condition of a position of protocol V2 is in its number.
+func (m *Markets) wanted(ctx context.Context) (w wanted, err error) {
+	err = m.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		w = wanted{}
+		conditions := map[data.Hash]bool{}
+		want := func(c data.Hash) {
+			if !conditions[c] && !c.IsZero() {
+				conditions[c] = true
+				w.conditions = append(w.conditions, c)
+			}
+		}
+		tokens, err := texts(ctx, conn, "UnmappedTokens", mostWanted)
+		if err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			switch condition, kind := positionOf(t); kind {
+			case isCombo:
+				w.combos++
+			case isPosition:
+				want(condition)
+			default:
+				w.tokens = append(w.tokens, t)
+			}
+		}
+		undescribed, err := conditionsOf(ctx, conn, "UndescribedMarkets", mostWanted)
+		if err != nil {
+			return err
+		}
+		for _, c := range undescribed {
+			want(c)
+		}
+		references, err := texts(ctx, conn, "WaitingReferences", mostWanted)
+		for _, r := range references {
+			if id, _, ok := strings.Cut(strings.TrimPrefix(r, "c:"), ":"); ok && strings.HasPrefix(r, "c:") {
+				if c, err := data.ParseCondition(id); err == nil {
+					want(c)
+				}
+			}
+		}
+		return err
+	})
+	return w, err
+}
+
+// What the number of a token tells.
+type tokenKind int
+
+const (
+	isToken    tokenKind = iota // of protocol V1: nothing
+	isPosition                  // its condition
+	isCombo                     // that it has several conditions
+)
+
+// positionOf gives the condition of a position of protocol V2: its module in the first byte,
+// 8 bytes of zeros from the 20th on, and the outcome in the last. Of the hashes that are
+// tokens of V1 one in 2^69 looks so.
+func positionOf(token string) (data.Hash, tokenKind) {
+	n, ok := new(big.Int).SetString(token, 10)
+	var h data.Hash
+	if !ok || n.Sign() < 0 || n.BitLen() > 8*len(h) {
+		return h, isToken
+	}
+	n.FillBytes(h[:])
+	switch {
+	case [8]byte(h[19:27]) != [8]byte{} || h[31] > 1 || h[0] == 0 || h[0] > 3:
+		return data.Hash{}, isToken
+	case h[0] == 3:
+		return data.Hash{}, isCombo
+	}
+	h[31] = 0
+	return h, isPosition
+}
+
+// describe asks for conditions and writes what is said of them. What is not there, and what
+// is not as it should be by now, is asked for again after one of the pauses.
+func (m *Markets) describe(ctx context.Context, name string, conditions []data.Hash, pauses []time.Duration, settled func(*data.Market) bool) error {
+	now := m.o.Now()
+	for len(conditions) > 0 {
+		some := conditions[:min(len(conditions), mostAtOnce)]
+		conditions = conditions[len(some):]
+		found, err := m.o.Gamma.ByConditions(ctx, some)
+		if err != nil {
+			return err
+		}
+		if err := m.write(ctx, writing{feed: "gamma-markets", name: name, all: true}, ofGamma(found)); err != nil {
+			return err
+		}
+		done := map[data.Hash]bool{}
+		for i := range found {
+			done[found[i].Condition] = settled(&found[i].Market)
+		}
+		for _, c := range some {
+			m.note(xxhash.Sum64(c[:]), done[c], now, pauses)
+		}
+	}
+	return nil
+}
+
+func (m *Markets) note(key uint64, there bool, now time.Time, pauses []time.Duration) {
+	if there {
+		m.there(key)
+	} else {
+		m.absent(key, now, pauses)
+	}
+}
+
+// sweep reads all open events, and asks for what is not among them any more.
+func (m *Markets) sweep(ctx context.Context) error {
+	began := m.o.Now()
+	m.mu.Lock()
+	before := len(m.open)
+	m.mu.Unlock()
+	var open map[data.Hash]string
+	var events int
+	for try := 0; ; try++ {
+		var err error
+		if open, events, err = m.sweepOnce(ctx); err != nil {
+			return err
+		}
+		if len(open) >= before/2 && (len(open) > 0 || before == 0) {
+			break
+		}
+		m.count(func(s *MarketsState) { s.Empty++ })
+		if try == 2 {
+			if len(open) == 0 {
+				return errors.New("the sweep gives no open market, three times, where there were some")
+			}
+			break
+		}
+	}
+	m.mu.Lock()
+	m.open = open
+	m.state.Events, m.state.Open, m.state.Swept = events, len(open), began.UTC()
+	m.mu.Unlock()
+	if len(open) == 0 {
+		return nil
+	}
+	return m.gone(ctx, open)
+}
+
+// sweepOnce writes what has changed in the open events, and gives their open markets.
+func (m *Markets) sweepOnce(ctx context.Context) (open map[data.Hash]string, events int, err error) {
+	open = map[data.Hash]string{}
+	all := map[data.Hash]bool{}
+	err = m.o.Gamma.EachEvents(ctx, false, "", func(p gamma.Page) error {
+		events += len(p.Events)
+		var records []record
+		for _, e := range p.Events {
+			for _, r := range e.Markets {
+				records = append(records, record{r.Market, r.Bad})
+				if r.Bad != nil {
+					continue
+				}
+				all[r.Condition] = true
+				if r.Closed == nil || !*r.Closed {
+					open[r.Condition] = ""
+					if len(r.TokenIDs) > 0 {
+						open[r.Condition] = r.TokenIDs[0]
+					}
+				}
+			}
+		}
+		return m.write(ctx, writing{feed: "gamma-events", name: "gamma open events", remember: true}, records)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for c := range m.seen {
+		if !all[c] {
+			delete(m.seen, c)
+		}
+	}
+	return open, events, nil
+}
+
+// gone asks for the markets that the database does not have for closed, and that are not in
+// the open events.
+func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
+	var there []data.Hash
+	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		there, err = conditionsOf(ctx, conn, "NotSaidClosed")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	now := m.o.Now()
+	there = only(there, func(c data.Hash) bool {
+		_, is := open[c]
+		return !is && m.ready(xxhash.Sum64(c[:]), now)
+	})
+	return m.describe(ctx, "gamma closed", there, afterOpen, func(r *data.Market) bool { return r.Closed != nil && *r.Closed })
+}
+
+// steps are the times, in unix µs, up to which markets were read again: one for each of
+// afterClosing.
+type steps []int64
+
+// closed reads markets again that closed a while ago, and asks for payouts that nobody told.
+func (m *Markets) closed(ctx context.Context) error {
+	now := m.o.Now()
+	var done steps
+	if err := m.cursor(ctx, stepsCursor, &done); err != nil {
+		return err
+	}
+	if len(done) != len(afterClosing) { // what closed before the lane first came is for the reconciliation
+		done = nil
+		for _, after := range afterClosing {
+			done = append(done, now.Add(-after).UnixMicro())
+		}
+		if err := m.write(ctx, writing{name: "gamma closed", within: cursorOf(stepsCursor, done)}, nil); err != nil {
+			return err
+		}
+	}
+	for i, after := range afterClosing {
+		for until := now.Add(-after).UnixMicro(); done[i] < until; {
+			var due []data.Hash
+			var last int64
+			err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+				due, last, err = closedBetween(ctx, conn, done[i], until)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if len(due) == 0 {
+				break // what is told later of this time is still found
+			}
+			found, err := m.o.Gamma.ByConditions(ctx, due)
+			if err != nil {
+				return err
+			}
+			done[i] = last
+			err = m.write(ctx, writing{feed: "gamma-markets", name: "gamma closed", all: true, within: cursorOf(stepsCursor, done)}, ofGamma(found))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return m.payouts(ctx, now)
+}
+
+// closedBetween gives the markets that closed after one time and not after the other, about
+// mostAtOnce of them, and when the last of them did.
+func closedBetween(ctx context.Context, conn *sql.Conn, after, until int64) (due []data.Hash, last int64, err error) {
+	rows, err := conn.QueryContext(ctx, marketStatements.Get("ClosedBetween"), after, until, mostAtOnce)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var b []byte
+		if err := rows.Scan(&b, &last); err != nil {
+			return nil, 0, err
+		}
+		c, err := hash(b)
+		if err != nil {
+			return nil, 0, err
+		}
+		due = append(due, c)
+	}
+	return due, last, rows.Err()
+}

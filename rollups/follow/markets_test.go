@@ -1,0 +1,279 @@
+package follow_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"pmx/rollups/follow"
+)
+
+const questions = "SELECT question FROM markets ORDER BY question"
+
+// TestTokensThatNobodyKnowsAreAskedFor: at once, and what the venue does not know either ever
+// less often.
+func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
+	p := newPlace(t, 1)
+	p.set(func() {
+		p.markets = append(p.markets, listed{question: "gone?", closedAt: p.now.Add(-time.Hour), payouts: true})
+	})
+	m := p.lane(false)
+	p.trade("1002")  // of what is closed, and so in no sweep
+	p.trade("77777") // of nobody
+	p.once(m)
+	p.want("asked", "SELECT m.question || ' ' || t.token_id FROM fills JOIN tokens AS t USING (token) JOIN markets AS m USING (market)", "gone? 1002")
+	p.want("asked", "SELECT payouts[1] FROM markets WHERE question = 'gone?'", "1000000")
+	if s := m.State(); s.Wanted != 2 || s.Read == 0 || s.Tasks[0].Name != "tokens" || s.Tasks[0].Error != "" {
+		t.Errorf("%+v", s)
+	}
+	p.asked()
+	p.once(m)
+	if n := p.asked()["/markets/keyset"]; n != 0 {
+		t.Errorf("what is not there is asked for %d times at once", n)
+	}
+	if s := m.State(); s.Wanted != 1 || s.Missing != 1 {
+		t.Errorf("%+v", s)
+	}
+	p.later(11 * time.Second)
+	p.once(m)
+	if n := p.asked()["/markets/keyset"]; n != 2 {
+		t.Errorf("what was not there is asked for %d times later", n)
+	}
+}
+
+// TestPositionsAreAskedForByTheirCondition: and combos are not asked for.
+func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
+	p := newPlace(t, 0)
+	m := p.lane(false)
+	p.trade("904625697166532776746648320380374280103671755200316906558262375061821325312")  // 0x02 00 … 00: of no market
+	p.trade("1357000000000000000000000000000000000000000000000000000000000000000000000000") // begins with 03, and is none
+	p.once(m)
+	if s := m.State(); s.Wanted != 2 || s.Combos != 0 {
+		t.Errorf("%+v", s)
+	}
+	p.trade("1356938545749799165119972480570561420155507632800475359837393562592731987969") // 0x03 00 … 01
+	p.later(time.Hour)
+	p.asked()
+	p.once(m)
+	if s := m.State(); s.Wanted != 2 || s.Combos != 1 {
+		t.Errorf("%+v", s)
+	}
+	if n := p.asked()["/markets/keyset"]; n != 4 { // a token and a condition, open and closed
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestOnlyWhatChangedIsWritten: by the sweeps, and what only moved with trades at times.
+func TestOnlyWhatChangedIsWritten(t *testing.T) {
+	p := newPlace(t, 10)
+	m := p.lane(false)
+	written := func(when string, want int64) {
+		t.Helper()
+		before := m.State().Written
+		p.once(m)
+		if s := m.State(); s.Written-before != want {
+			t.Errorf("%s: %d records are written and not %d", when, s.Written-before, want)
+		}
+	}
+	written("first", 10)
+	if s := m.State(); s.New != 10 || s.Events != 10 || s.Open != 10 || len(m.OpenTokens()) != 10 || m.OpenTokens()[condition(3)] != "1006" {
+		t.Errorf("%+v", s)
+	}
+	written("again", 0)
+	p.later(5 * time.Minute)
+	written("with a new version and nothing else", 0)
+	p.set(func() { p.markets[4].question = "Other?" })
+	written("a title changed", 1)
+	p.want("a title changed", "SELECT question FROM markets WHERE slug = 'm4'", "Other?")
+	p.set(func() { p.markets[5].bid = "0.4" })
+	written("a bid moved within the hour", 0)
+	p.later(time.Hour)
+	written("an hour later", 1)
+	p.want("an hour later", "SELECT best_bid FROM markets WHERE slug = 'm5'", "400000")
+	// A start that follows upon a clean end goes on; one that does not, because something was
+	// committed since, writes once more and changes nothing.
+	m = p.lane(false)
+	written("after a clean end", 0)
+	unsaved := p.lane(false)
+	p.set(func() { p.markets[6].question = "Third?" })
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- unsaved.Run(ctx) }()
+	for end := time.Now().Add(30 * time.Second); unsaved.State().Written == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	p.want("while it follows", "SELECT count(*) FROM sync_cursor WHERE source = 'markets seen'", "0")
+	cancel()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	p.want("after its end", "SELECT count(*) FROM sync_cursor WHERE source = 'markets seen'", "1")
+	p.exec("DELETE FROM sync_cursor WHERE source = 'markets seen'")
+	m = p.lane(false)
+	written("after a kill", 10)
+	if s := m.State(); s.New != 0 {
+		t.Errorf("after a kill: %+v", s)
+	}
+}
+
+func (p *place) exec(statement string) {
+	p.t.Helper()
+	if err := p.k.DB().Write(p.t.Context(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(p.t.Context(), statement)
+		return err
+	}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestWhatClosedIsReadAgain: at once where it left the open events, and by schedule.
+func TestWhatClosedIsReadAgain(t *testing.T) {
+	p := newPlace(t, 6)
+	m := p.lane(false)
+	p.once(m)
+	p.set(func() { p.markets[2].closedAt = p.now.Add(-time.Minute) })
+	p.once(m)
+	p.want("closed", "SELECT question FROM markets WHERE closed", "Q2?")
+	for i, after := range []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 120 * 24 * time.Hour} {
+		at := p.markets[2].closedAt.Add(after)
+		p.set(func() { p.markets[2].question = fmt.Sprintf("Q2 as of %d?", i) })
+		p.later(at.Sub(p.now) - 2*time.Second)
+		p.once(m)
+		before := "Q2?"
+		if i > 0 {
+			before = fmt.Sprintf("Q2 as of %d?", i-1)
+		}
+		p.want("before "+after.String(), "SELECT question FROM markets WHERE closed", before)
+		m = p.lane(false) // the schedule is in the database
+		p.later(4 * time.Second)
+		p.once(m)
+		p.want("after "+after.String(), "SELECT question FROM markets WHERE closed", fmt.Sprintf("Q2 as of %d?", i))
+	}
+	p.asked()
+	p.once(m)
+	if n := p.asked()["/markets/keyset"]; n != 0 {
+		t.Errorf("asked %d times though nothing is due", n)
+	}
+}
+
+// TestPayoutsThatNobodyTold are asked for at the data API, which tells those that are derived.
+func TestPayoutsThatNobodyTold(t *testing.T) {
+	p := newPlace(t, 2)
+	m := p.lane(true)
+	p.once(m)
+	p.set(func() { p.markets[1].closedAt = p.now.Add(-time.Minute) })
+	p.once(m)
+	p.want("just closed", "SELECT count(*) FROM markets WHERE payouts IS NOT NULL", "0")
+	p.later(11 * time.Minute)
+	p.once(m)
+	p.want("later", "SELECT payout_source::INTEGER || ' ' || payouts[1] FROM markets WHERE payouts IS NOT NULL", "4 1000000")
+	if s := m.State(); s.Payouts != 1 {
+		t.Errorf("%+v", s)
+	}
+	p.asked()
+	p.later(time.Hour)
+	p.once(m)
+	if n := p.asked()["/v2/resolutions"]; n != 0 {
+		t.Errorf("asked %d times for what is known", n)
+	}
+}
+
+// TestAnEmptySweepIsAskedAgain: twice, before it is an error; nothing is taken for closed.
+func TestAnEmptySweepIsAskedAgain(t *testing.T) {
+	p := newPlace(t, 4)
+	m := p.lane(false)
+	p.once(m)
+	p.set(func() { p.empty = 2 })
+	p.once(m)
+	if s := m.State(); s.Empty != 2 || s.Open != 4 {
+		t.Errorf("%+v", s)
+	}
+	p.set(func() { p.empty = 3 })
+	p.asked()
+	if err := m.Once(t.Context()); err == nil {
+		t.Error("three empty sweeps are no error")
+	}
+	if a := p.asked(); a["/markets/keyset"] != 0 || m.State().Open != 4 {
+		t.Errorf("%v, %+v", a, m.State())
+	}
+}
+
+// TestPagesOfOthersAreNotWritten: where filters are ignored nothing of the answer is kept.
+func TestPagesOfOthersAreNotWritten(t *testing.T) {
+	p := newPlace(t, 3)
+	p.set(func() { p.foreign = true })
+	m := p.lane(false)
+	p.trade("1002")
+	if err := m.Once(t.Context()); err == nil {
+		t.Error("a page with other markets is believed")
+	}
+	if s := m.State(); s.Foreign == 0 || s.Tasks[0].Phase != follow.BackOff || s.Tasks[1].Phase != follow.Idle {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRecordsThatCannotBeRead are counted by what is odd, and the others are written.
+func TestRecordsThatCannotBeRead(t *testing.T) {
+	p := newPlace(t, 3)
+	p.set(func() { p.markets[1].odd = `{"id":"9","question":"draft","outcomes":"[]"}` })
+	m := p.lane(false)
+	p.once(m)
+	p.want("with a draft", questions, "Q0?\nQ2?")
+	if s := m.State(); s.Rejected != 1 || s.Unknown["no_condition"] != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestListsAreReadOn: the reconciliation where a failure left it, and the CLOB's list from
+// its last page.
+func TestListsAreReadOn(t *testing.T) {
+	p := newPlace(t, 40)
+	p.set(func() {
+		for n := range 40 {
+			if n%2 == 0 {
+				p.markets[n].closedAt = p.now.Add(-300 * 24 * time.Hour)
+			}
+		}
+	})
+	m := p.lane(true)
+	failed := false
+	for range 20 { // every tenth request fails, and the walk goes on
+		p.set(func() { p.fails = 0 })
+		ctx, cancel := context.WithCancel(t.Context())
+		if !failed {
+			p.set(func() { p.fails = 1 })
+		}
+		err := m.Reconcile(ctx)
+		cancel()
+		if err == nil {
+			break
+		}
+		failed = true
+	}
+	p.want("reconciled", "SELECT count(*) FROM markets", "40")
+	p.want("reconciled", "SELECT count(*) FROM markets WHERE closed", "20")
+	p.asked()
+	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != 0 {
+		t.Errorf("it begins again at once, %v", err)
+	}
+	p.later(8 * 24 * time.Hour)
+	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != 14 {
+		t.Errorf("a week later: %v", err)
+	}
+	p.once(m)
+	if n := p.asked()["/markets"]; n != 20 {
+		t.Errorf("the list has %d pages", n)
+	}
+	var cursor string
+	if err := json.Unmarshal([]byte(p.said("SELECT state FROM sync_cursor WHERE source = 'markets list'")), &cursor); err != nil || cursor != "Mzg=" {
+		t.Errorf("the kept cursor is %q, %v", cursor, err)
+	}
+	p.set(func() { p.markets = append(p.markets, listed{question: "new?"}) })
+	p.once(p.lane(true))
+	if n := p.asked()["/markets"]; n != 2 {
+		t.Errorf("what is new is found on %d pages", n)
+	}
+	p.want("the new one", "SELECT count(*) FROM markets WHERE question = 'new?'", "1")
+}

@@ -1,0 +1,228 @@
+package follow
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+// seenMarket is what was last written of a market: hashes of what its record said of the
+// market, and of its quote and volume, which move with every trade.
+type seenMarket struct {
+	content, quote uint64
+	written        int64 // unix seconds
+}
+
+// hashes are those of a record, whose version is in neither: a record is often given a new
+// one though it says the same.
+func hashes(m data.Market) (content, quote uint64, err error) {
+	moving := data.Market{BestBid: m.BestBid, BestAsk: m.BestAsk, LastPrice: m.LastPrice, Liquidity: m.Liquidity,
+		ReportedVolume: m.ReportedVolume}
+	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity, m.ReportedVolume = nil, nil, nil, nil, nil
+	m.UpdatedAt = time.Time{}
+	if m.Closed == nil || !*m.Closed {
+		moving.Prices, m.Prices = m.Prices, nil
+	}
+	if m.Resolution != nil {
+		r := *m.Resolution
+		r.Version = time.Time{}
+		m.Resolution = &r
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return 0, 0, err
+	}
+	q, err := json.Marshal(moving)
+	return xxhash.Sum64(b), xxhash.Sum64(q), err
+}
+
+// changed tells whether a record says something that was not written, and what to remember
+// of it once it is.
+func (m *Markets) changed(record data.Market, now time.Time) (next seenMarket, yes bool, err error) {
+	next.content, next.quote, err = hashes(record)
+	if err != nil {
+		return next, false, err
+	}
+	next.written = now.Unix()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, known := m.seen[record.Condition]
+	yes = !known || old.content != next.content || old.quote != next.quote && now.Sub(time.Unix(old.written, 0)) >= m.o.Quotes
+	return next, yes, nil
+}
+
+// record is a market as a source gave it.
+type record struct {
+	data.Market
+	Bad error // why it cannot be read: it is counted and not handed on
+}
+
+// writing says how records are written.
+type writing struct {
+	feed string // that imports such records
+	name string // in the import log
+	all  bool   // what has not changed too
+	// remember is set where records come again and again: what was written of them is kept.
+	remember bool
+	within   func(ctx context.Context, conn *sql.Conn) error
+}
+
+// write commits the records that say something new, and remembers them.
+func (m *Markets) write(ctx context.Context, w writing, records []record) error {
+	now := m.o.Now()
+	var fresh []data.Market
+	next := map[data.Hash]seenMarket{}
+	unchanged := int64(0)
+	for _, r := range records {
+		if r.Bad != nil {
+			m.rejected(r.Bad)
+			continue
+		}
+		seen, yes, err := m.changed(r.Market, now)
+		if err != nil {
+			return err
+		}
+		if !yes && !w.all {
+			unchanged++
+			continue
+		}
+		next[r.Condition] = seen
+		fresh = append(fresh, r.Market)
+	}
+	rows := ingest.Rows{Feed: data.Feed{Name: w.feed, Kind: data.KindMarkets}, Name: w.name, Within: w.within}
+	if len(fresh) > 0 {
+		rows.Read = func(_ context.Context, sink data.Sink) error {
+			for i := range fresh {
+				if err := sink.Market(int64(i+1), fresh[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		rows.Within = func(ctx context.Context, conn *sql.Conn) error { return m.written(ctx, conn, w.within) }
+	}
+	if rows.Read != nil || rows.Within != nil {
+		r, err := m.o.Venue.Commit(ctx, rows, ingest.Remaining{})
+		if err != nil {
+			return err
+		}
+		m.count(func(s *MarketsState) { s.New, s.Changed = s.New+r.MarketsNew, s.Changed+r.MarketsChanged })
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saved = m.saved && len(fresh) == 0
+	for c, s := range next {
+		if _, known := m.seen[c]; known || w.remember {
+			m.seen[c] = s
+		}
+	}
+	m.state.Read += int64(len(records))
+	m.state.Unchanged += unchanged
+	m.state.Written += int64(len(fresh))
+	return nil
+}
+
+// rejected counts a record that cannot be read, by what is odd about it.
+func (m *Markets) rejected(bad error) {
+	reason := "unreadable"
+	var row *shape.RowError
+	if errors.As(bad, &row) {
+		reason = row.Reason
+	}
+	m.count(func(s *MarketsState) {
+		s.Rejected++
+		s.Unknown[reason]++
+	})
+}
+
+// written is what belongs to the transaction of records: what was remembered of others
+// before is none that a later start may trust, as it lacks these.
+func (m *Markets) written(ctx context.Context, conn *sql.Conn, within func(context.Context, *sql.Conn) error) error {
+	m.mu.Lock()
+	saved := m.saved
+	m.mu.Unlock()
+	if saved {
+		if _, err := conn.ExecContext(ctx, marketStatements.Get("DropSeen")); err != nil {
+			return err
+		}
+	}
+	if within == nil {
+		return nil
+	}
+	return within(ctx, conn)
+}
+
+// The cursors of the lane in the ledger. That of what was seen is there from a clean end to
+// the first commit that follows it.
+const (
+	seenCursor  = "markets seen"
+	listCursor  = "markets list"
+	stepsCursor = "markets steps"
+	fullCursor  = "markets reconciliation"
+)
+
+const seenBytes = 32 + 3*8
+
+// load reads what the last end has put aside.
+func (m *Markets) load(ctx context.Context) error {
+	var text string
+	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		text, err = ledger.Cursor(ctx, conn, seenCursor)
+		return err
+	})
+	if err != nil || text == "" {
+		return err
+	}
+	b, err := base64.StdEncoding.DecodeString(text)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saved = true // it is there, whatever it holds
+	if err != nil || len(b)%seenBytes != 0 {
+		m.state.Unknown["seen"]++
+		return nil
+	}
+	for ; len(b) > 0; b = b[seenBytes:] {
+		word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[32+8*i:]) }
+		m.seen[data.Hash(b[:32])] = seenMarket{word(0), word(1), int64(word(2))}
+	}
+	return nil
+}
+
+// save puts aside what was written of the markets of open events.
+func (m *Markets) save(ctx context.Context) error {
+	var b bytes.Buffer
+	m.mu.Lock()
+	saved := m.saved
+	for c, s := range m.seen {
+		b.Write(c[:])
+		for _, word := range []uint64{s.content, s.quote, uint64(s.written)} {
+			b.Write(binary.LittleEndian.AppendUint64(nil, word))
+		}
+	}
+	m.mu.Unlock()
+	if saved || b.Len() == 0 {
+		return nil
+	}
+	text := base64.StdEncoding.EncodeToString(b.Bytes())
+	_, err := m.o.Venue.Commit(ctx, ingest.Rows{Name: "gamma", Within: func(ctx context.Context, conn *sql.Conn) error {
+		return ledger.SetCursor(ctx, conn, seenCursor, text)
+	}}, ingest.Remaining{})
+	if err == nil {
+		m.mu.Lock()
+		m.saved = true
+		m.mu.Unlock()
+	}
+	return err
+}

@@ -1,0 +1,30 @@
+-- name: UnmappedTokens
+-- Tokens that fills name and nobody has mapped, the newest first.
+SELECT token_id FROM tokens WHERE market IS NULL ORDER BY token DESC LIMIT ?
+
+-- name: UndescribedMarkets
+-- Markets that only fills, payouts or mappings name, the newest first.
+SELECT condition FROM markets WHERE question IS NULL AND gamma_id IS NULL ORDER BY market DESC LIMIT ?
+
+-- name: WaitingReferences
+-- How fills that wait name their markets: by condition or by Gamma's id, with the outcome.
+SELECT DISTINCT token FROM waiting_fills LIMIT ?
+
+-- name: NotSaidClosed
+-- Markets that the database has for open, or that it knows the payouts of and not the end.
+SELECT condition FROM markets WHERE closed IS NOT TRUE AND (question IS NOT NULL OR gamma_id IS NOT NULL)
+
+-- name: ClosedBetween
+-- Markets whose time of closing, or of resolution, lies in a stretch of time, the oldest
+-- first; all of one time, and about as many as are wanted. Times are in unix µs.
+SELECT condition, ts FROM (SELECT condition, coalesce(resolved_at, closed_at) AS ts FROM markets)
+WHERE ts > ? AND ts <= ?
+QUALIFY rank() OVER (ORDER BY ts) <= ?
+ORDER BY ts, condition
+
+-- name: ClosedWithoutPayouts
+-- Markets that are closed since a while and whose payouts nobody has told, the newest first.
+SELECT condition FROM markets WHERE closed AND payouts IS NULL AND closed_at <= ? ORDER BY closed_at DESC, condition LIMIT ?
+
+-- name: DropSeen
+DELETE FROM sync_cursor WHERE source = 'markets seen'
