@@ -29,7 +29,10 @@ type Head struct {
 
 // Source is one plain (uncompressed) file of a feed.
 type Source struct {
-	Path   string // local path, in a folder DuckDB may read
+	Path string // local path, in a folder DuckDB may read
+	// Rest are the paths of further Parquet files with the same columns of the same types,
+	// which are read behind it as if all were one: of feeds only that read Several.
+	Rest   []string
 	Name   string // what the user called it: for messages and for feeds that name their market by file
 	Format Format
 	Size   int64
@@ -69,6 +72,10 @@ type Query struct {
 	Fills   string
 	Markets string // optional: a SELECT giving StubColumns, what the rows say of their markets
 }
+
+// FileShift is by how many bits the place of a file among several that are read as one, from
+// 0 on, stands above the number of a record in the numbers of their rows.
+const FileShift = 40
 
 // FillColumns are the columns, with their DuckDB types, of Query.Fills. NULL in
 // tx, log_index, block, condition, outcome, fee and name means "the feed does
@@ -166,4 +173,6 @@ type Feed struct {
 	Read func(ctx context.Context, src Source, r io.Reader, sink Sink) error
 	// Query gives the statements that read the file in DuckDB.
 	Query func(src Source, h Head) (Query, error)
+	// Several tells that Query reads Source.Rest too, where the format is Parquet.
+	Several bool
 }

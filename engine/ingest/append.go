@@ -75,12 +75,12 @@ func (j *fileImport) worthLogging() bool {
 	return j.src.read == nil || j.ousted || !r.nothingNew() || r.Waiting > 0 || r.RejectedFile != ""
 }
 
-// logText is the receipt as the import log has it.
-func (j *fileImport) logText() (string, error) {
+// logText is a receipt as the import log has it.
+func (j *fileImport) logText(r *Receipt) (string, error) {
 	if j.src.read == nil {
-		return j.receipt.json()
+		return r.json()
 	}
-	return j.receipt.brief()
+	return r.brief()
 }
 
 // inColumns are the fields of a receipt that the columns of the import log, or the feed, say

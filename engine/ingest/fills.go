@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,10 +30,19 @@ func (j *fileImport) prepareFills() error {
 	if j.release || j.apart { // numbered when they came, or by the times that they say
 		numbered = j.dropNumberedTwice
 	}
+	if err := j.countMembers(nil); err != nil {
+		return err
+	}
 	if err := numbered(); err != nil {
 		return err
 	}
+	if err := j.countMembers(func(r *Receipt) *int64 { return &r.Identical }); err != nil {
+		return err
+	}
 	if err := j.dropKnown(); err != nil {
+		return err
+	}
+	if err := j.countMembers(j.goneAsKnown); err != nil {
 		return err
 	}
 	if err := j.contests(); err != nil {
@@ -47,7 +57,11 @@ func (j *fileImport) resolveStaged() error {
 	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late, &undated); err != nil {
 		return err
 	}
-	if err := j.dateByBlocks(blocks > 0, late > 0, late > 0 || blocks > 0 && undated > 0 && undated < rows); err != nil {
+	apart := late > 0 || blocks > 0 && undated > 0 && undated < rows
+	if err := j.aloneIf(apart || references > 0); err != nil {
+		return err
+	}
+	if err := j.dateByBlocks(blocks > 0, late > 0, apart); err != nil {
 		return err
 	}
 	if references > 0 {
@@ -105,7 +119,8 @@ func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	repeats, err := j.changed("NumberRepeats", func() error { return j.exec("SuspectRepeats") }, "@order", statements.Get("UnknownOrder"))
+	repeats, err := j.changed("NumberRepeats", func() error { return errors.Join(j.exec("SuspectRepeats"), j.aloneIfEqual()) },
+		"@order", statements.Get("UnknownOrder"))
 	if err != nil || repeats == 0 || j.src.feed.Identity != data.CollapseRepeats {
 		return err
 	}
@@ -126,12 +141,12 @@ func (j *fileImport) dropKnown() error {
 	if err != nil {
 		return err
 	}
-	if !known && !j.lost && !j.moving {
+	if fresh := !known && !j.lost && !j.moving; fresh || j.together() {
 		mixed, err := j.mixed()
-		if err != nil {
+		if err := errors.Join(err, j.aloneIf(mixed && !fresh)); err != nil {
 			return err
 		}
-		if !mixed {
+		if fresh && !mixed {
 			return j.exec("SignedFresh")
 		}
 	}
@@ -256,39 +271,55 @@ func (j *fileImport) knownRanges() (string, error) {
 
 // figures fills in the receipt from what is left.
 func (j *fileImport) figures() error {
-	var first, last sql.NullInt64
-	err := j.conn.QueryRowContext(j.ctx, statements.Get("BatchFigures")).Scan(
-		&j.receipt.Inserted, &j.receipt.Replaced, &first, &last, &j.receipt.BuyUSD, &j.receipt.SellUSD)
-	if err != nil {
-		return err
-	}
-	j.receipt.Merged = j.absorbed
-	if j.moving {
-		j.receipt.Merged = j.receipt.Replaced - j.receipt.Inserted
-	}
-	j.receipt.Replaced -= j.absorbed
-	if first.Valid {
-		j.receipt.minTS, j.receipt.maxTS = first.Int64, last.Int64
-		j.receipt.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)
-		j.receipt.To = time.UnixMicro(last.Int64).UTC().Format(time.RFC3339)
-	}
-	return nil
+	var (
+		member                           int
+		inserted, replaced, bought, sold int64
+		first, last                      sql.NullInt64
+	)
+	return j.byMember("BatchFigures", func() error {
+		r := j.receiptOf(member)
+		r.Inserted, r.Replaced, r.Merged, r.BuyUSD, r.SellUSD = inserted, replaced-j.absorbed, j.absorbed, data.Micro(bought), data.Micro(sold)
+		if j.moving {
+			r.Merged = replaced - inserted
+		}
+		if first.Valid {
+			r.minTS, r.maxTS = first.Int64, last.Int64
+			r.From = time.UnixMicro(first.Int64).UTC().Format(time.RFC3339)
+			r.To = time.UnixMicro(last.Int64).UTC().Format(time.RFC3339)
+		}
+		j.sum(r)
+		return nil
+	}, &member, &inserted, &replaced, &first, &last, &bought, &sold)
 }
 
 // recordImport records the file and its receipt in the import log.
 func (j *fileImport) recordImport() error {
 	if j.src.hasFills() {
-		if err := j.conn.QueryRowContext(j.ctx, statements.Get("UnmappedInBatch")).Scan(&j.receipt.Unmapped); err != nil {
+		var member int
+		var unmapped int64
+		err := j.byMember("UnmappedInBatch", func() error {
+			j.receiptOf(member).Unmapped = unmapped
+			return nil
+		}, &member, &unmapped)
+		if err != nil {
 			return err
 		}
 	}
 	j.finish()
-	text, err := j.logText()
+	record, err := j.conn.PrepareContext(j.ctx, statements.Get("RecordImport"))
 	if err != nil {
 		return err
 	}
-	_, err = j.conn.ExecContext(j.ctx, statements.Get("RecordImport"), j.batch, j.src.name, j.src.feed.Name,
-		j.started.UnixMicro(), j.receipt.minTS, j.receipt.maxTS, j.receipt.Inserted,
-		j.receipt.MarketsNew+j.receipt.MarketsChanged, text)
-	return err
+	for i := range max(len(j.src.members), 1) {
+		r := j.receiptOf(i)
+		text, err := j.logText(r)
+		if err == nil {
+			_, err = record.ExecContext(j.ctx, j.batch+int64(i), r.File, r.Feed, j.started.UnixMicro(), r.minTS, r.maxTS, r.Inserted,
+				r.MarketsNew+r.MarketsChanged, text)
+		}
+		if err != nil {
+			return errors.Join(err, record.Close())
+		}
+	}
+	return record.Close()
 }

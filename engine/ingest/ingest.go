@@ -166,7 +166,10 @@ type fileImport struct {
 }
 
 func (j *fileImport) run() (Receipt, error) {
-	j.receipt = Receipt{File: j.src.name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
+	j.receipt = j.newReceipt(j.src.name)
+	for _, m := range j.src.members {
+		m.receipt = j.newReceipt(m.name)
+	}
 	j.rejects = newRejects(j.im.DB.Dir(), j.src.name, j.started)
 	defer j.rejects.discard()
 	refused := j.receipt // how far the reading came says nothing of the file
@@ -190,6 +193,10 @@ func (j *fileImport) run() (Receipt, error) {
 	return j.receipt, nil
 }
 
+func (j *fileImport) newReceipt(name string) Receipt {
+	return Receipt{File: name, Feed: j.src.feed.Name, Rule: j.src.feed.Rule, DryRun: j.opts.DryRun, Correct: j.opts.Correct}
+}
+
 // follow tells the rollups that the batch is committed.
 func (j *fileImport) follow() error {
 	if !j.merged || j.im.Rollups.Absorb == nil {
@@ -201,6 +208,7 @@ func (j *fileImport) follow() error {
 func (j *fileImport) finish() {
 	j.receipt.Rejected = j.rejects.counts
 	j.receipt.Seconds = time.Since(j.started).Seconds()
+	j.finishMembers()
 }
 
 // transact is everything that changes the database.
@@ -313,7 +321,7 @@ func (j *fileImport) apply() error {
 	if err != nil {
 		return err
 	}
-	if err := j.exec("AddFills", "@batch", batch, "@order", order); err != nil {
+	if err := j.exec("AddFills", "@batch", batch, "@member", memberSQL, "@order", order); err != nil {
 		return err
 	}
 	return j.applyWeather()
@@ -353,7 +361,7 @@ func (j *fileImport) execAll(names ...string) error {
 
 func (j *fileImport) progress(phase string, done float64, rows int64) {
 	if j.opts.Progress != nil {
-		j.opts.Progress(Progress{File: j.src.name, Phase: phase, Done: done, Rows: rows})
+		j.opts.Progress(Progress{File: j.src.nameAt(done), Phase: phase, Done: done, Rows: rows})
 	}
 }
 

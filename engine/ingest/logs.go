@@ -32,6 +32,9 @@ func (j *fileImport) mergeLogs() error {
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_suspect").Scan(&suspects); err != nil || suspects == 0 {
 		return err
 	}
+	if err := j.aloneIf(true); err != nil {
+		return err
+	}
 	if err := j.exec("Logs", "@bestfee", bestFee(" OVER same"), "@rank", roleRank("s.role"), "@content", logContent("s"), "@said", logSaid("s")); err != nil {
 		return err
 	}
@@ -110,6 +113,9 @@ func (j *fileImport) keepLost() error {
 func (j *fileImport) contested(name string) error {
 	if j.moving { // the conflict is that of the block, or was named when the rows came
 		return nil
+	}
+	if err := j.aloneIf(true); err != nil {
+		return err
 	}
 	if !j.contest {
 		if err := j.exec("ContestsEmpty"); err != nil {

@@ -105,6 +105,9 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if err != nil {
 		return stubs, err
 	}
+	if err := j.aloneIf(markets+mapped > 0); err != nil {
+		return stubs, err
+	}
 	if markets+mapped == 0 {
 		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}

@@ -22,6 +22,8 @@ type source struct {
 	plain data.Source
 	dir   string
 
+	members []*member // the files, where there are several
+
 	read   func(context.Context, data.Sink) error // of rows that come from no file
 	within func(context.Context, *sql.Conn) error // called in their transaction; may be nil
 }
@@ -33,7 +35,9 @@ func (s *source) close() { _ = os.RemoveAll(s.dir) }
 // Plan is what an import will do with one file.
 type Plan struct {
 	Path string
+	Name string // what the user calls it, "" = its path
 	Feed data.Feed
+	Head data.Head // without its bytes
 	// Rows is about how many rows the file has, rather too few: as its footer says,
 	// and of text as many as there are of half a kilobyte.
 	Rows int64
@@ -59,7 +63,8 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	if err != nil {
 		return Plan{}, head, fmt.Errorf("%s: %w", path, err)
 	}
-	plan := Plan{Path: path, Feed: feed, Rows: head.Rows}
+	plan := Plan{Path: path, Feed: feed, Head: head, Rows: head.Rows}
+	plan.Head.Bytes = nil // there may be very many plans
 	if head.Format != data.Parquet {
 		st, err := os.Stat(path)
 		if err != nil {

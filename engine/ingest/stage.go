@@ -35,6 +35,9 @@ func (j *fileImport) stage() error {
 // every line of it as a row, the file is cleaned row by row first.
 func (j *fileImport) stageQuery() error {
 	rows, err := j.readQuery(j.src.plain)
+	if err != nil && j.together() {
+		return err
+	}
 	if err != nil && j.ctx.Err() == nil && mayClean(err) {
 		var clean data.Source
 		if clean, err = j.cleanCSV(); err == nil {
@@ -136,7 +139,11 @@ func (j *fileImport) runQuery(src data.Source) (rows int64, err error) {
 	if err == nil && src.Format == data.NDJSON {
 		err = j.numberUnread()
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case j.together():
+		rows, err = j.countRecords()
+	default:
 		err = j.conn.QueryRowContext(j.ctx, "SELECT coalesce(max(coalesce(row, rowid + 1)), 0) FROM s_raw").Scan(&rows)
 	}
 	if err == nil && query.Markets != "" {
@@ -168,7 +175,7 @@ func (j *fileImport) rejectBadRows() error {
 	err := j.locateBadRows(func() (b badRow, more bool, err error) {
 		more, err = rows.next(&b.row, &b.reason)
 		found = found || more
-		return b, more, err
+		return b, more, errors.Join(err, j.aloneIf(more))
 	})
 	if err := errors.Join(err, rows.close()); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/serving"
 )
@@ -86,40 +85,11 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 	if err != nil {
 		return res, err
 	}
-	rebuild := false
-	var coming ingest.Remaining
-	for _, p := range plans {
-		coming.Fills, coming.Files = coming.Fills+fillsOf(p), coming.Files+filesOf(p)
+	w := &importWork{Keeper: k, req: req, emit: emit, res: &res}
+	if err := w.all(ctx, plans); err != nil {
+		return res, err
 	}
-	for _, p := range plans {
-		coming.Fills, coming.Files = coming.Fills-fillsOf(p), coming.Files-filesOf(p)
-		if err := errors.Join(ctx.Err(), k.checkDiskSpace()); err != nil {
-			return res, err
-		}
-		r, err := k.importer.Import(ctx, p.Path, ingest.Options{
-			As: req.As, OnError: req.OnError, DryRun: req.DryRun, Correct: req.Correct, Name: req.nameOf(p.Path), Remaining: coming,
-			Progress: func(p ingest.Progress) { emit(Event{Progress: &p}) },
-		})
-		if err != nil {
-			k.snapshotBehind = k.snapshotBehind || engine.IsFault(err) // it may be in for all that
-			if ctx.Err() != nil {
-				return res, ctx.Err()
-			}
-			res.fail(emit, req.nameOf(p.Path), err)
-			continue
-		}
-		res.Receipts = append(res.Receipts, r)
-		emit(Event{Receipt: &r})
-		if why := nothingOf(r); why != "" {
-			res.fail(emit, r.File, fmt.Errorf("%s: %s", r.File, why))
-		}
-		rebuild = rebuild || r.RebuildNeeded
-		k.imported(r)
-		if k.segments != nil && k.segments.memtableFull() { // not only behind the last of many files
-			k.startSegmentBuild()
-		}
-	}
-	if !rebuild || req.DryRun || k.factsOnly {
+	if !w.rebuild || req.DryRun || k.factsOnly {
 		return res, nil
 	}
 	return res, k.cycleDone(k.refresh(ctx, func(name string, done, of int) {
@@ -150,22 +120,6 @@ func nothingOf(r ingest.Receipt) string {
 		return fmt.Sprintf("of its %d rows, read as %s, %d were rejected and the others have no value", r.Read, r.Feed, r.RejectedRows())
 	}
 	return ""
-}
-
-// filesOf is 1 of a file of fills, else 0.
-func filesOf(p ingest.Plan) int {
-	if p.Feed.Kind != data.KindFills {
-		return 0
-	}
-	return 1
-}
-
-// fillsOf is about how many fills a file has.
-func fillsOf(p ingest.Plan) int64 {
-	if p.Feed.Kind != data.KindFills {
-		return 0
-	}
-	return p.Rows
 }
 
 // shortened is the first clause of an error: a folder may hold many stray files,
@@ -242,6 +196,7 @@ func (k *Keeper) plan(ctx context.Context, req Request, res *Result, emit func(E
 			p, head, err := k.importer.Identify(file.path, req.As)
 			switch {
 			case err == nil:
+				p.Name = req.nameOf(p.Path)
 				plans = append(plans, p)
 			case file.inFolder && !brokenOff(file.path, head):
 				f := Failure{File: file.path, Error: shortened(err)}

@@ -55,7 +55,8 @@ func fills() data.Feed {
 		Match: func(h data.Head) bool {
 			return hasEach(h, "wallet", "token", "side", "shares", "usd") && (hasEach(h, "ts") || hasEach(h, "block"))
 		},
-		Query: queryFills,
+		Query:   queryFills,
+		Several: true,
 	}
 }
 
@@ -66,7 +67,7 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		t = shape.NDJSONTable(src, slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(fillNames))...)))...)
 		row = shape.Ident(shape.NumberMember)
 	case data.Parquet:
-		t, row = shape.ParquetTable(src, h), "file_row_number + 1"
+		t, row = shape.ParquetTable(src, h), shape.ParquetRow(src)
 	}
 	col := func(column string) string { return t.Col(fillNames[column]...) }
 	if src.Format == data.NDJSON { // all are columns, by whichever name a line has them

@@ -35,7 +35,8 @@ func trades() data.Feed {
 			return shape.HasColumns(h, "block_number", "transaction_hash", "log_index", "maker", "taker",
 				"maker_asset_id", "taker_asset_id", "maker_amount", "taker_amount")
 		},
-		Query: queryTrades,
+		Query:   queryTrades,
+		Several: true,
 	}
 }
 
@@ -108,8 +109,8 @@ func queryTrades(src data.Source, _ data.Head) (q data.Query, err error) {
 		Fee:      shape.Units(c.text("fee")),
 		Given: shape.Given{Tx: c.given("transaction_hash"), LogIndex: c.given("log_index"), Block: c.given("block_number"),
 			TS: c.given("timestamp"), Fee: c.given("fee")},
-		Row:  "file_row_number + 1",
-		From: fmt.Sprintf("read_parquet(%s, file_row_number = true)", shape.Quote(src.Path)),
+		Row:  shape.ParquetRow(src),
+		From: shape.ParquetFiles(src),
 	}
 	return data.Query{Fills: fills.String()}, nil
 }

@@ -90,8 +90,25 @@ func ParquetTable(src data.Source, h data.Head) Table {
 			t.types[name] = h.Types[i]
 		}
 	}
-	t.from = fmt.Sprintf("read_parquet(%s, file_row_number = true)", Quote(src.Path))
+	t.from = ParquetFiles(src)
 	return t
+}
+
+// ParquetFiles is the table function call that reads a Parquet file, and Source.Rest behind it.
+func ParquetFiles(src data.Source) string {
+	paths := make([]string, 0, len(src.Rest)+1)
+	for _, path := range append([]string{src.Path}, src.Rest...) {
+		paths = append(paths, Quote(path))
+	}
+	return fmt.Sprintf("read_parquet([%s], file_row_number = true, hive_partitioning = false)", strings.Join(paths, ", "))
+}
+
+// ParquetRow is the number of a row of ParquetFiles: see data.FileShift.
+func ParquetRow(src data.Source) string {
+	if len(src.Rest) == 0 {
+		return "file_row_number + 1"
+	}
+	return fmt.Sprintf("(file_index::BIGINT << %d) + file_row_number + 1", data.FileShift)
 }
 
 // Ident gives name as a quoted SQL identifier.

@@ -302,17 +302,32 @@ DELETE FROM fills WHERE rowid IN (SELECT rid FROM n_fill WHERE sign < 0)
 
 -- name: AddFills
 INSERT INTO fills
-SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch, block
+SELECT ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, @batch + (@member), block
 FROM n_fill WHERE sign > 0@order
 
 -- name: BatchFigures
-SELECT count(*) FILTER (f.sign > 0), count(*) FILTER (f.sign < 0), min(f.ts), max(f.ts),
+-- Of the batch, or of each file of it.
+SELECT @member AS member, count(*) FILTER (f.sign > 0), count(*) FILTER (f.sign < 0), min(f.ts), max(f.ts),
   coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 0 THEN f.usd END), 0)::BIGINT,
   coalesce(sum(CASE WHEN f.sign > 0 AND f.side = 1 THEN f.usd END), 0)::BIGINT
-FROM n_fill AS f
+FROM n_fill AS f@group
 
 -- name: UnmappedInBatch
-SELECT count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL
+SELECT @member AS member, count(*) FROM n_fill AS f JOIN tokens AS t ON t.token = f.token WHERE f.sign > 0 AND t.market IS NULL@group
+
+-- name: RecordsByMember
+SELECT @member AS member, max(row & ((1::BIGINT << @shift) - 1)) FROM s_raw GROUP BY ALL
+
+-- name: StagedByMember
+SELECT @member AS member, count(*) FROM s_fill GROUP BY ALL
+
+-- name: EqualAcrossMembers
+-- Equal rows of several files: which of them are one fill is seen only one file after another.
+SELECT count(*) > 0 FROM (
+  SELECT 1 FROM s_fill
+  WHERE hash(tx, ts, wallet, token, side, shares, usd) IN (SELECT h FROM s_suspect)
+  GROUP BY tx, ts, wallet, token, side, shares, usd HAVING min(@member) <> max(@member)
+) AS k
 
 -- name: Names
 -- The newest user name of each wallet in the file; of several at one time the last in

@@ -1,0 +1,252 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"pmx/data"
+)
+
+// What a file costs however few its rows are is paid once for so many files, or rows, as are
+// imported together.
+const (
+	togetherFiles = 1_000
+	togetherRows  = 1_000_000
+)
+
+// Runs parts plans, in their order, into such as ImportTogether may be tried with and
+// single ones.
+func Runs(plans []Plan) (runs [][]Plan) {
+	rows := int64(0)
+	for i, p := range plans {
+		rows += p.Rows
+		if i == 0 || !p.fits(&plans[i-1]) || rows > togetherRows || len(runs[len(runs)-1]) == togetherFiles {
+			runs, rows = append(runs, nil), p.Rows
+		}
+		last := &runs[len(runs)-1]
+		*last = append(*last, p)
+	}
+	return runs
+}
+
+// fits tells whether two files may be read as one.
+func (p *Plan) fits(o *Plan) bool {
+	return p.Feed.Several && p.Feed.Name == o.Feed.Name && p.Head.Format == data.Parquet && sameColumns(p.Head, o.Head)
+}
+
+func sameColumns(a, b data.Head) bool {
+	return a.Format == b.Format && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Types, b.Types)
+}
+
+// errAlone tells that files must be imported one after another: something about one of them
+// concerns another, or needs more care than can be given to each of several.
+var errAlone = errors.New("these files are not to be imported together")
+
+// ImportTogether imports files of fills in one transaction, and gives the receipt of each, as if
+// they were imported one after another. Where that is not sure to come to the same, and on
+// any other error, nothing of them is in: they are then to be imported one by one, which tells
+// what is wrong with which.
+func (im *Importer) ImportTogether(ctx context.Context, plans []Plan, opts Options) ([]Receipt, error) {
+	src, err := im.openTogether(ctx, plans)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	total, err := im.bring(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	receipts := make([]Receipt, len(src.members))
+	for i, m := range src.members {
+		receipts[i] = m.receipt
+	}
+	receipts[len(receipts)-1].Warning = total.Warning
+	return receipts, nil
+}
+
+// openTogether opens files that are read as one.
+func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, err error) {
+	dir, err := os.MkdirTemp(im.DB.Dir().Tmp(), "import-*")
+	if err != nil {
+		return nil, err
+	}
+	first := &plans[0]
+	src := &source{name: first.name(), feed: first.Feed, head: first.Head, dir: dir}
+	defer func() {
+		if err != nil {
+			src.close()
+		}
+	}()
+	var paths []string
+	size := int64(0)
+	for i, p := range plans {
+		plain := filepath.Join(dir, fmt.Sprintf("plain-%d.%s", i, p.Head.Format))
+		if err := im.linkOrCopy(ctx, p.Path, plain, p.Head.Format); err != nil {
+			return nil, err
+		}
+		head, err := im.Feeds.Head(plain)
+		if err == nil && !sameColumns(head, first.Head) {
+			err = errAlone // another file by now
+		}
+		if err != nil {
+			return nil, err
+		}
+		st, err := os.Stat(plain)
+		if err != nil {
+			return nil, err
+		}
+		size += st.Size()
+		paths = append(paths, plain)
+		src.members = append(src.members, &member{name: p.name(), end: size})
+	}
+	src.plain = data.Source{Path: paths[0], Rest: paths[1:], Name: src.name, Format: first.Head.Format, Size: size,
+		Cities: im.Feeds.cities(), Spill: dir, Memory: im.Memory}
+	return src, nil
+}
+
+// name is what the user calls the file.
+func (p *Plan) name() string { return cmp.Or(p.Name, p.Path) }
+
+// member is one of several files that are imported together.
+type member struct {
+	name    string
+	end     int64 // bytes of the files up to this one
+	receipt Receipt
+	staged  int64 // rows in s_fill
+}
+
+// memberSQL is which of them a row is of; of a file that is alone 0.
+var memberSQL = "row >> " + strconv.Itoa(data.FileShift)
+
+// together tells whether several files are imported.
+func (j *fileImport) together() bool { return len(j.src.members) > 0 }
+
+// aloneIf ends the import of several files where something is found that needs them one by one.
+func (j *fileImport) aloneIf(found bool) error {
+	if found && j.together() {
+		return errAlone
+	}
+	return nil
+}
+
+// aloneIfEqual is aloneIf two of the files have an equal row.
+func (j *fileImport) aloneIfEqual() error {
+	if !j.together() {
+		return nil
+	}
+	var found bool
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("EqualAcrossMembers", "@member", memberSQL)).Scan(&found)
+	return errors.Join(err, j.aloneIf(found))
+}
+
+// receiptOf is the receipt of a file, by its place among several.
+func (j *fileImport) receiptOf(member int) *Receipt {
+	if j.together() {
+		return &j.src.members[member].receipt
+	}
+	return &j.receipt
+}
+
+// byMember scans the rows of a query about the batch, one for each file that it has anything of,
+// or of a file that is alone the only one, and calls f for each.
+func (j *fileImport) byMember(name string, f func() error, dest ...any) (err error) {
+	member, group := "0", ""
+	if j.together() {
+		member, group = memberSQL, " GROUP BY ALL"
+	}
+	rows, err := j.conn.QueryContext(j.ctx, statements.Get(name, "@member", member, "@group", group, "@shift", strconv.Itoa(data.FileShift)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// countRecords counts the records that each file gave, and all.
+func (j *fileImport) countRecords() (all int64, err error) {
+	var member int
+	var n int64
+	err = j.byMember("RecordsByMember", func() error {
+		r := j.receiptOf(member)
+		r.Read, r.Lines.Records = n, n
+		all += n
+		return nil
+	}, &member, &n)
+	return all, err
+}
+
+// countMembers counts what is staged of each file. What is gone since the last time is
+// added to the count that as names.
+func (j *fileImport) countMembers(as func(*Receipt) *int64) error {
+	if !j.together() {
+		return nil
+	}
+	left := make([]int64, len(j.src.members))
+	var member int
+	var n int64
+	err := j.byMember("StagedByMember", func() error {
+		left[member] = n
+		return nil
+	}, &member, &n)
+	for i, m := range j.src.members {
+		if as != nil {
+			*as(&m.receipt) += m.staged - left[i]
+		}
+		m.staged = left[i]
+	}
+	return err
+}
+
+// goneAsKnown is the count of rows that dropKnown took out.
+func (j *fileImport) goneAsKnown(r *Receipt) *int64 {
+	if j.receipt.AlreadyThere > 0 {
+		return &r.AlreadyThere
+	}
+	return &r.Identical
+}
+
+// sum adds the figures of a file among several to those of all.
+func (j *fileImport) sum(r *Receipt) {
+	if t := &j.receipt; r != t {
+		t.Inserted += r.Inserted
+		t.Replaced += r.Replaced
+	}
+}
+
+// finishMembers fills in what the receipts of several files say of their import as a whole.
+func (j *fileImport) finishMembers() {
+	for _, m := range j.src.members {
+		r := &m.receipt
+		r.Rejected = map[string]int64{}
+		r.Seconds = j.receipt.Seconds * float64(r.Read) / float64(max(j.receipt.Read, 1))
+		r.RebuildNeeded = j.receipt.RebuildNeeded && !r.nothingNew()
+	}
+}
+
+// nameAt is the name of the file of which the given share of the bytes ends, the last one where
+// it is not known.
+func (s *source) nameAt(share float64) string {
+	for _, m := range s.members {
+		if share >= 0 && share*float64(s.plain.Size) <= float64(m.end) {
+			return m.name
+		}
+	}
+	if n := len(s.members); n > 0 {
+		return s.members[n-1].name
+	}
+	return s.name
+}

@@ -1,0 +1,135 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/ingest"
+)
+
+// importWork is the import of files of known feeds.
+type importWork struct {
+	*Keeper
+	req     Request
+	emit    func(Event)
+	res     *Result
+	rebuild bool // an import left the rollups to one
+	apart   int  // of the last runs, those that had to be imported file by file
+}
+
+// mostApart is how many runs, one behind another, may turn out not to be for importing
+// together before no other is tried: each was read in vain.
+const mostApart = 2
+
+// all imports files: several together where that comes to the same as one by one. The error is
+// that of work that could not be done, or was cancelled; a file that fails is reported.
+func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
+	runs := ingest.Runs(plans)
+	for i, run := range runs {
+		coming := w.remaining(runs[i+1:])
+		if len(run) > 1 && w.apart < mostApart {
+			done, err := w.together(ctx, run, coming)
+			if err != nil {
+				return err
+			}
+			if done {
+				continue
+			}
+		}
+		for n, p := range run {
+			rest := coming
+			for _, later := range run[n+1:] {
+				rest.add(later)
+			}
+			if err := w.one(ctx, p, rest.Remaining); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// together imports a run of files at once; false where they are to be imported one by one.
+func (w *importWork) together(ctx context.Context, run []ingest.Plan, coming remaining) (bool, error) {
+	if err := errors.Join(ctx.Err(), w.checkDiskSpace()); err != nil {
+		return false, err
+	}
+	receipts, err := w.importer.ImportTogether(ctx, run, w.options(coming.Remaining))
+	if err != nil {
+		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // they may be in for all that
+		w.apart++
+		return false, ctx.Err()
+	}
+	w.apart = 0
+	for _, r := range receipts {
+		w.took(r)
+	}
+	return true, nil
+}
+
+// one imports one file.
+func (w *importWork) one(ctx context.Context, p ingest.Plan, coming ingest.Remaining) error {
+	if err := errors.Join(ctx.Err(), w.checkDiskSpace()); err != nil {
+		return err
+	}
+	opts := w.options(coming)
+	opts.As, opts.Name = w.req.As, p.Name
+	r, err := w.importer.Import(ctx, p.Path, opts)
+	if err != nil {
+		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be in for all that
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.res.fail(w.emit, p.Name, err)
+		return nil
+	}
+	w.took(r)
+	return nil
+}
+
+func (w *importWork) options(coming ingest.Remaining) ingest.Options {
+	return ingest.Options{OnError: w.req.OnError, DryRun: w.req.DryRun, Correct: w.req.Correct, Remaining: coming,
+		Progress: func(p ingest.Progress) { w.emit(Event{Progress: &p}) }}
+}
+
+// took reports a file that is in.
+func (w *importWork) took(r ingest.Receipt) {
+	w.res.Receipts = append(w.res.Receipts, r)
+	w.emit(Event{Receipt: &r})
+	if why := nothingOf(r); why != "" {
+		w.res.fail(w.emit, r.File, fmt.Errorf("%s: %s", r.File, why))
+	}
+	w.rebuild = w.rebuild || r.RebuildNeeded
+	w.imported(r)
+	if w.segments != nil && w.segments.memtableFull() { // not only behind the last of many files
+		w.startSegmentBuild()
+	}
+}
+
+// remaining is ingest.Remaining as it is counted.
+type remaining struct{ ingest.Remaining }
+
+// add counts a file.
+func (r *remaining) add(p ingest.Plan) {
+	if p.Feed.Kind == data.KindFills {
+		r.Files++
+		r.Fills += p.Rows
+	}
+}
+
+// remaining is what runs come to; one that is imported together counts as a single file.
+func (w *importWork) remaining(runs [][]ingest.Plan) (r remaining) {
+	for _, run := range runs {
+		before := r.Files
+		for _, p := range run {
+			r.add(p)
+		}
+		if w.apart < mostApart {
+			r.Files = min(r.Files, before+1)
+		}
+	}
+	return r
+}
