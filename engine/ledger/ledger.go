@@ -204,3 +204,9 @@ func SetCursor(ctx context.Context, conn *sql.Conn, source, state string) error 
 	_, err := conn.ExecContext(ctx, statements.Get("AddCursor"), source, state)
 	return err
 }
+
+// NewestFill is the time of the newest fill in the facts, in unix µs; 0 where there is none.
+func NewestFill(ctx context.Context, conn *sql.Conn) (ts int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("NewestFill")).Scan(&ts)
+	return ts, err
+}

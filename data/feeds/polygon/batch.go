@@ -28,7 +28,6 @@ type Batch struct {
 	passed  map[string]int64
 	passes  int64
 	faults  []Fault
-	removed int
 	digest  uint64
 }
 
@@ -54,6 +53,11 @@ const (
 	OtherEnd   = "other_end"   // a log of the last block names another block than the header
 )
 
+// OfMatch tells whether the doubt is about a match that is not whole.
+func (d Doubt) OfMatch() bool {
+	return slices.Contains([]string{takerAlone, makerAlone, matchDiffers}, d.Why)
+}
+
 // chunkSize is how many events are made room for at once.
 const chunkSize = 512
 
@@ -78,16 +82,8 @@ func (b *Batch) Add(raw []byte) {
 		b.passes++
 		return
 	}
-	if b.count%chunkSize == 0 {
-		b.chunks = append(b.chunks, make([]entry, 0, chunkSize))
-	}
-	last := &b.chunks[len(b.chunks)-1]
-	*last = append(*last, entryOf(int64(b.count+1), e))
-	if e.Log.Removed {
-		b.removed++
-	}
-	b.count++
-	b.order = nil
+	kept := entryOf(int64(b.count+1), e)
+	b.keep(&kept)
 }
 
 func reasonOf(err error) string {
@@ -311,3 +307,30 @@ func (b *Batch) oddRows(sink data.Sink) error {
 
 // Feed is the feed of the rows of batches.
 func Feed() data.Feed { return Feeds()[0] }
+
+// Join adds the logs of another Batch, of contracts that are the same, which is used up.
+func (b *Batch) Join(other *Batch) {
+	for _, chunk := range other.chunks {
+		for i := range chunk {
+			e := &chunk[i]
+			e.Line = int64(b.count + 1)
+			b.keep(e)
+		}
+	}
+	b.faults = append(b.faults, other.faults...)
+	for why, n := range other.passed {
+		b.passed[why] += n
+	}
+	b.passes += other.passes
+}
+
+// keep adds an event.
+func (b *Batch) keep(e *entry) {
+	if b.count%chunkSize == 0 {
+		b.chunks = append(b.chunks, make([]entry, 0, chunkSize))
+	}
+	last := &b.chunks[len(b.chunks)-1]
+	*last = append(*last, *e)
+	b.count++
+	b.order = nil
+}

@@ -187,6 +187,13 @@ func (e *entry) refunds(f *entry) bool {
 	return e.Maker == f.Maker && e.Token == in && e.Shares <= f.Fee && f.Fee-e.Shares == e.Fee
 }
 
+// Why a match is not whole.
+const (
+	takerAlone   = "taker_without_maker"
+	makerAlone   = "maker_without_taker"
+	matchDiffers = "match_differs"
+)
+
 // match is what an exchange has written of a match so far: the makers' rows.
 type match struct {
 	makers int
@@ -214,13 +221,13 @@ func broken(rows [][]entry, f func(row *entry, why string)) {
 		slack, more := data.Micro(m.makers), m.shares-e.Shares
 		switch {
 		case m.makers == 0:
-			f(e, "taker_without_maker")
+			f(e, takerAlone)
 		case more > slack, -more > slack && !e.Refundable:
-			f(e, "match_differs")
+			f(e, matchDiffers)
 		}
 	}
 	for _, m := range open {
-		f(m.last, "maker_without_taker")
+		f(m.last, makerAlone)
 	}
 }
 

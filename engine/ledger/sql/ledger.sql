@@ -20,3 +20,6 @@ DELETE FROM sync_cursor WHERE source = ?
 
 -- name: AddCursor
 INSERT INTO sync_cursor VALUES (?, ?)
+
+-- name: NewestFill
+SELECT coalesce(max(ts), 0) FROM fills

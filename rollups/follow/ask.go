@@ -1,0 +1,349 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/polygon"
+	"pmx/engine/guard"
+)
+
+// result is what became of a range that was asked for.
+type result struct {
+	job   job
+	node  *provider
+	batch *polygon.Batch // nil where there is nothing to commit
+	Answer
+	logs    int64
+	digest  uint64
+	doubts  []polygon.Doubt
+	err     error  // the range is to be asked for again
+	suspect string // why it is to be held back, "" where it is not
+	odd     bool   // two nodes say alike what cannot be all
+}
+
+// flyingBytes bounds what is on its way, a kilobyte a log.
+const flyingBytes = 64 << 20
+
+func (c *Chain) mostFlying() int {
+	return max(1, min(len(c.nodes)*c.o.InFlight, flyingBytes/(targetLogs<<10)))
+}
+
+// work asks a node for ranges until ctx ends.
+func (c *Chain) work(ctx context.Context, p *provider) error {
+	for {
+		j, ok := c.wait(ctx, p)
+		if !ok {
+			return ctx.Err()
+		}
+		r := &result{job: j, node: p}
+		if err := guard.Do(func() error { c.resolve(ctx, r); return nil }); err != nil {
+			*r = result{job: j, node: p, err: err}
+			p.failed(err, c.o.Now())
+		}
+		select {
+		case c.results <- r:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// wait gives the next range for a node; false where ctx ended.
+func (c *Chain) wait(ctx context.Context, p *provider) (job, bool) {
+	for {
+		j, ok, rest, wake := c.nextFor(p)
+		if ok {
+			return j, true
+		}
+		timer := time.NewTimer(rest)
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return job{}, false
+		}
+	}
+}
+
+// nextFor takes the next range for a node, or tells when to look again.
+func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.o.Now()
+	rest, wake = c.o.Every, c.wake
+	tail := c.inTail()
+	switch until := p.rests(); {
+	case until.After(now):
+		return job{}, false, until.Sub(now), wake
+	case c.flying >= c.mostFlying(), c.pending >= 2*c.o.Batch:
+		return job{}, false, rest, wake
+	case tail && c.gate.After(now):
+		return job{}, false, c.gate.Sub(now), wake
+	}
+	if j, ok = c.plan.next(now, c.head.Number, p.width(c.seen.mean())); !ok {
+		return job{}, false, min(rest, time.Second), wake
+	}
+	c.flying++
+	c.planned = c.head.Number
+	if tail {
+		c.gate = now.Add(c.o.Every)
+	}
+	return j, true, 0, wake
+}
+
+// addresses are those that a range is asked for.
+func (c *Chain) addresses(j job) (out []data.Address) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range j.filters {
+		out = append(out, c.asking[i].addresses...)
+	}
+	return out
+}
+
+// ask asks a node for a range and reads what it says.
+func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
+	a, err := p.Logs(ctx, j.from, j.to, c.addresses(j), c.topics)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.End.Number != j.to || a.End.Hash.IsZero():
+		return nil, fmt.Errorf("the answer for blocks %d–%d has no header of its end", j.from, j.to)
+	case a.Finalized.Number < j.to:
+		return nil, fmt.Errorf("block %d is not final for the node, which is at %d", j.to, a.Finalized.Number)
+	case !a.Before.Hash.IsZero() && a.Before.Number != j.from-1:
+		return nil, fmt.Errorf("the answer for blocks %d–%d has the header of block %d before them", j.from, j.to, a.Before.Number)
+	}
+	r := &result{job: j, node: p, Answer: a, batch: polygon.NewBatch(c.o.Contracts)}
+	if err := a.EachLog(func(log []byte) error { r.batch.Add(log); return nil }); err != nil {
+		return nil, err
+	}
+	r.EachLog = nil // the body goes
+	if err := c.date(ctx, r); err != nil {
+		return nil, err
+	}
+	r.logs, r.digest = r.batch.Logs(), r.batch.Digest()
+	r.doubts = r.batch.Doubts(j.from, j.to, a.End.Hash)
+	p.good(&a, j.blocks(), c.o.Now())
+	c.mu.Lock()
+	c.seen.add(j.blocks(), r.logs)
+	c.mu.Unlock()
+	c.known(a.Finalized)
+	return r, nil
+}
+
+// mostHeaders is how many headers are asked for at once.
+const mostHeaders = 100
+
+// date gives logs without a time that of the header of their block.
+func (c *Chain) date(ctx context.Context, r *result) error {
+	undated := r.batch.Undated()
+	if len(undated) == 0 {
+		return nil
+	}
+	numbers := make([]int64, 0, len(undated))
+	for n := range undated {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	times := map[int64]int64{}
+	for part := range slices.Chunk(numbers, mostHeaders) {
+		headers, err := r.node.Headers(ctx, part)
+		if err != nil {
+			return err
+		}
+		for _, h := range headers {
+			if said := undated[h.Number]; !said.IsZero() && said != h.Hash {
+				return fmt.Errorf("the logs and the header of block %d are of different chains", h.Number)
+			}
+			times[h.Number] = h.Time
+		}
+	}
+	for _, n := range numbers {
+		if times[n] == 0 {
+			return fmt.Errorf("the node does not say when block %d was made", n)
+		}
+	}
+	r.batch.Date(times)
+	return nil
+}
+
+// hard tells why the logs cannot be all there are, "" where nothing says so: a log that cannot
+// be read is odd, but there.
+func (r *result) hard() string {
+	for _, d := range r.doubts {
+		if d.Why != polygon.Unreadable {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// notWhole is how many matches are not.
+func (r *result) notWhole() (n int64) {
+	for _, d := range r.doubts {
+		if d.OfMatch() {
+			n++
+		}
+	}
+	return n
+}
+
+// lagBlocks is how many blocks a node that lags is behind at most, and apart the reason why its
+// answer is asked for again.
+const (
+	lagBlocks = 64
+	apart     = "logs_and_headers_apart"
+)
+
+// doubtful tells why a range is asked for again, "" where it need not be.
+func (c *Chain) doubtful(r *result) string {
+	if why := r.hard(); why != "" {
+		return why
+	}
+	if len(r.doubts) > 0 {
+		return r.doubts[0].Why
+	}
+	if r.Apart && r.Finalized.Number-r.job.to < lagBlocks {
+		return apart
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dense.odd(r.job.from, r.job.to, r.logs)
+}
+
+// resolve asks for a range and, where something speaks against the answer, another node.
+func (c *Chain) resolve(ctx context.Context, r *result) {
+	got, err := c.ask(ctx, r.node, r.job)
+	if err != nil {
+		r.err = err
+		c.refused(ctx, r.node, r.job, err)
+		return
+	}
+	*r = *got
+	why := c.doubtful(r)
+	if why == "" {
+		return
+	}
+	c.mu.Lock()
+	c.stats.Suspect++
+	c.stats.NotWhole += r.notWhole()
+	c.mu.Unlock()
+	if other := c.other(r.node); other != nil {
+		c.second(ctx, r, other, why)
+		return
+	}
+	c.again(r, why)
+}
+
+// refused notes an error of a node.
+func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	var wide *TooWide
+	if errors.As(err, &wide) && p.tooWide(j.blocks(), wide) {
+		return
+	}
+	if errors.Is(err, errBehind) {
+		p.behind(c.o.Now())
+		return
+	}
+	p.failed(err, c.o.Now())
+	c.fail(fmt.Errorf("%s: %w", p.Name(), err))
+}
+
+// other gives a node beside p that is not resting, nil where there is none.
+func (c *Chain) other(p *provider) *provider {
+	now := c.o.Now()
+	at := slices.Index(c.nodes, p)
+	for i := range c.nodes {
+		if o := c.nodes[(at+1+i)%len(c.nodes)]; o != p && !o.rests().After(now) {
+			return o
+		}
+	}
+	return nil
+}
+
+// second settles a doubtful answer by that of another node.
+func (c *Chain) second(ctx context.Context, r *result, other *provider, why string) {
+	o, err := c.askParts(ctx, other, r.job)
+	if err != nil {
+		c.refused(ctx, other, r.job, err)
+		c.again(r, why) // as if it were alone
+		return
+	}
+	first, theirs := r.hard(), o.hard()
+	switch {
+	case o.digest == r.digest && o.logs == r.logs:
+		onlyMatches := !slices.ContainsFunc(r.doubts, func(d polygon.Doubt) bool { return d.Why != polygon.Unreadable && !d.OfMatch() })
+		if r.odd = first != "" && onlyMatches; !onlyMatches {
+			r.suspect = first
+		}
+		return
+	case first != "" && theirs == "":
+		r.node.caught()
+		*r = *o
+	case first == "" && theirs != "":
+		other.caught()
+		r.suspect = why
+	case first != "":
+		r.suspect = first
+	case o.logs > r.logs:
+		r.node.caught()
+		*r = *o
+	default:
+		other.caught()
+	}
+	c.mu.Lock()
+	c.stats.Disagreed++
+	c.mu.Unlock()
+	c.o.Log.Warn().Int64("from", r.job.from).Int64("to", r.job.to).Str("why", why).Str("node", r.node.Name()).Str("other", other.Name()).Msg("two nodes say different things of the same blocks")
+}
+
+// askParts asks a node for a range, in parts where it is too wide for the node. Doubts, digest
+// and logs are those of all.
+func (c *Chain) askParts(ctx context.Context, p *provider, j job) (*result, error) {
+	r, err := c.ask(ctx, p, j)
+	var wide *TooWide
+	if !errors.As(err, &wide) || !p.tooWide(j.blocks(), wide) {
+		return r, err
+	}
+	middle := j.from + j.blocks()/2
+	low, err := c.askParts(ctx, p, job{j.from, middle - 1, j.filters})
+	if err != nil {
+		return nil, err
+	}
+	high, err := c.askParts(ctx, p, job{middle, j.to, j.filters})
+	if err != nil {
+		return nil, err
+	}
+	low.batch.Join(high.batch)
+	end := high.Answer
+	end.Before, end.Bytes = low.Before, low.Bytes+high.Bytes
+	return &result{job: j, node: p, Answer: end, batch: low.batch, logs: low.logs + high.logs, digest: low.digest + high.digest,
+		doubts: append(low.doubts, high.doubts...)}, nil
+}
+
+// again holds a doubtful range back, to be asked for later: where no other node can be asked,
+// and the same one said the same before, what is only odd is taken. Logs that cannot be all
+// there are, are never.
+func (c *Chain) again(r *result, why string) {
+	c.mu.Lock()
+	h := c.plan.holding(r.job)
+	same := h != nil && h.digest == r.digest && h.logs == r.logs
+	c.mu.Unlock()
+	if r.hard() == "" && same {
+		return
+	}
+	r.suspect = why
+}

@@ -1,0 +1,170 @@
+package follow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"pmx/data/feeds/polygon"
+	"pmx/engine/ingest"
+)
+
+func unix(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// audit is a committed range that is asked for once more when it is due: a node that lacked
+// logs at first may have them by then, and another may have had them all along.
+type audit struct {
+	From    int64  `json:"from"`
+	To      int64  `json:"to"`
+	Filters []int  `json:"filters"` // versions
+	Logs    int64  `json:"logs"`
+	Digest  uint64 `json:"digest"`
+	Node    string `json:"node"` // who answered
+	Due     int64  `json:"due"`  // unix seconds
+}
+
+// mostAudits is how many may be waiting.
+const mostAudits = 5_000
+
+// audits chooses from ranges that are being committed.
+func (c *Chain) audits(results []*result) (out []audit) {
+	for _, r := range results {
+		if !r.odd && !c.chosen() || len(c.memory.Audits)+len(out) >= mostAudits {
+			continue
+		}
+		a := audit{From: r.job.from, To: r.job.to, Logs: r.logs, Digest: r.digest, Node: r.node.Name(), Due: c.o.Now().Add(c.o.AuditIn).Unix()}
+		for _, i := range r.job.filters {
+			a.Filters = append(a.Filters, c.asking[i].ledger.Version)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// auditDue tells whether a range is to be asked for once more now, where there is time for it.
+func (c *Chain) auditDue(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.memory.Audits) > 0 && c.memory.Audits[0].Due <= now.Unix() && c.inTail() && !c.auditing.After(now)
+}
+
+// auditPause is how long audits rest where no node answered.
+const auditPause = time.Minute
+
+// audit asks for the next range once more, of another node than before where there is one,
+// and brings in what was missing.
+func (c *Chain) audit(ctx context.Context) {
+	c.mu.Lock()
+	a := c.memory.Audits[0]
+	j := job{from: a.From, to: a.To}
+	for i, asked := range c.asking {
+		if slices.Contains(a.Filters, asked.ledger.Version) {
+			j.filters = append(j.filters, i)
+		}
+	}
+	c.mu.Unlock()
+	p := c.auditor(a.Node)
+	var r *result
+	if len(j.filters) > 0 && p != nil {
+		var err error
+		if r, err = c.askParts(ctx, p, j); err != nil {
+			c.refused(ctx, p, j, err)
+			r = nil
+		}
+	}
+	if r == nil && len(j.filters) > 0 {
+		c.mu.Lock()
+		c.auditing = c.o.Now().Add(auditPause)
+		c.mu.Unlock()
+		return
+	}
+	differs := r != nil && (r.logs != a.Logs || r.digest != a.Digest)
+	mended := int64(0)
+	if differs {
+		c.o.Log.Error().Int64("from", a.From).Int64("to", a.To).Int64("logs_then", a.Logs).Int64("logs_now", r.logs).Str("then", a.Node).Str("now", p.Name()).
+			Msg("the logs of a committed range are others than they were")
+		if a.Logs < r.logs || a.Logs == r.logs {
+			c.caught(a.Node)
+		} else {
+			p.caught()
+		}
+		var ok bool
+		if mended, ok = c.mend(ctx, p, j); !ok {
+			c.mu.Lock()
+			c.auditing = c.o.Now().Add(auditPause)
+			c.mu.Unlock()
+			return
+		}
+	}
+	c.mu.Lock()
+	c.memory.Audits = slices.Clone(c.memory.Audits[1:])
+	c.stats.Audited++
+	c.stats.Mended += mended
+	c.stats.Fills += mended
+	if differs {
+		c.stats.AuditDiffers++
+	}
+	more := len(c.memory.Audits) > 0 && c.memory.Audits[0].Due <= c.o.Now().Unix()
+	c.mu.Unlock()
+	if more { // what is done is remembered with the last of them
+		return
+	}
+	if err := c.remember(ctx); err != nil && ctx.Err() == nil {
+		c.fail(err) // it is asked for once more after a restart
+	}
+}
+
+// caught notes that a node's answer lacked logs.
+func (c *Chain) caught(name string) {
+	for _, p := range c.nodes {
+		if p.Name() == name {
+			p.caught()
+		}
+	}
+}
+
+// auditor is a node that is asked now, if possible another than the one of a name.
+func (c *Chain) auditor(name string) (p *provider) {
+	now := c.o.Now()
+	for _, o := range c.nodes {
+		if o.rests().After(now) {
+			continue
+		}
+		if p == nil || p.Name() == name {
+			p = o
+		}
+	}
+	return p
+}
+
+// aroundDifference is how many blocks before and behind a range with other logs are brought in
+// once more.
+const aroundDifference = 500
+
+// mend brings in the logs of a range and of those around it, as a node has them now: what is
+// known stays, what was missing comes in. False where the node does not give them whole.
+func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok bool) {
+	c.mu.Lock()
+	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
+	c.mu.Unlock()
+	r, err := c.askParts(ctx, p, j)
+	if err != nil {
+		c.refused(ctx, p, j, err)
+		return 0, false
+	}
+	if why := r.hard(); why != "" {
+		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with other logs are not whole")
+		return 0, false
+	}
+	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+	if err != nil {
+		c.fail(err)
+		return 0, false
+	}
+	return receipt.Inserted, true
+}

@@ -1,0 +1,464 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/engine/guard"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+// ChainOptions say what the chain lane follows, and how.
+type ChainOptions struct {
+	Venue     Venue
+	Nodes     []Node
+	Contracts []chain.Contract
+	// FromBlock is the first block that is followed from; 0: the one remembered, else that
+	// of the newest fill, else that of a day ago.
+	FromBlock int64
+	Log       zerolog.Logger
+	Watch     *guard.Watch
+	Now       func() time.Time                           // nil: time.Now
+	Sleep     func(context.Context, time.Duration) error // nil: the clock's
+	Every     time.Duration                              // between two looks for new blocks; 0: 2 s
+	InFlight  int                                        // ranges a node is asked for at once; 0: 4
+	Batch     int64                                      // events that are committed together; 0: 250,000
+	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
+	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
+	Progress  func(ChainState)                           // told of every commit; may be nil
+}
+
+// Chain is the lane of the chain's logs: what is final is asked for, range by range, proved
+// and committed with the range itself, so that what is missing is always known.
+type Chain struct {
+	o      ChainOptions
+	nodes  []*provider
+	topics []data.Hash
+
+	mu       sync.Mutex // of all below
+	wake     chan struct{}
+	memory   chainMemory
+	asking   []asking
+	ranges   []ledger.Ranges // of asking
+	plan     plan
+	head     Header    // the newest final block
+	headAt   time.Time // when a node said so
+	looked   time.Time // when one was asked just for that
+	planned  int64     // the head when a range was last taken
+	gate     time.Time
+	pending  int64     // events that are answered and not committed
+	flying   int       // ranges that are asked for
+	dense    densities // of what is committed
+	seen     bucket    // of what was answered of late
+	stats    ChainState
+	catchUp  catchUp
+	progress time.Time // when something came in last, or nothing was missing
+	warned   bool
+	auditing time.Time // when audits may go on
+	results  chan *result
+}
+
+// catchUp is the way from where a catch-up began.
+type catchUp struct {
+	began  time.Time
+	blocks int64 // that were missing then
+	fills  int64 // that were committed then
+}
+
+// Blocks that may be missing without it being a catch-up.
+const tailBlocks = 200
+
+// stalledBehind is after how long without progress the lane calls itself stalled.
+const stalledBehind = 2 * time.Minute
+
+// errNoNode is for a lane without a provider.
+var errNoNode = errors.New("the chain cannot be followed without a provider: give --rpc")
+
+// NewChain gives the lane; Run follows.
+func NewChain(o ChainOptions) (*Chain, error) {
+	if len(o.Nodes) == 0 {
+		return nil, errNoNode
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Watch == nil {
+		o.Watch = guard.New(o.Log)
+	}
+	o.Every, o.InFlight, o.Batch = cmp.Or(o.Every, 2*time.Second), cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 250_000)
+	o.AuditIn, o.AuditOf = cmp.Or(o.AuditIn, 24*time.Hour), cmp.Or(o.AuditOf, 0.01)
+	c := &Chain{o: o, topics: chain.Topics(o.Contracts), wake: make(chan struct{})}
+	for _, n := range o.Nodes {
+		c.nodes = append(c.nodes, newProvider(n))
+	}
+	c.results = make(chan *result, len(c.nodes)*o.InFlight)
+	now := o.Now()
+	c.stats = ChainState{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
+	c.progress = now
+	return c, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Run follows until ctx ends.
+func (c *Chain) Run(ctx context.Context) error {
+	return c.run(ctx, func() bool { return false })
+}
+
+// Once follows until everything that was final at the last look is in. The error tells of
+// ranges that are held back.
+func (c *Chain) Once(ctx context.Context) error {
+	var failed error
+	err := c.run(ctx, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.head.Number == 0 || c.flying > 0 || c.pending > 0 {
+			return false
+		}
+		rest := int64(0)
+		for _, s := range spans(c.ranges, c.starts(), cmp.Or(c.planned, c.head.Number)) {
+			rest += s.blocks()
+		}
+		if rest > 0 && rest <= c.plan.heldBlocks() {
+			failed = c.heldLong()
+		}
+		return rest == 0 || failed != nil
+	})
+	if errors.Is(err, errDone) {
+		return failed
+	}
+	return err
+}
+
+// heldTries is how often a range is asked for before Once gives it up.
+const heldTries = 4
+
+// heldLong tells of ranges that are held back though they were asked for often.
+func (c *Chain) heldLong() error {
+	for _, h := range c.plan.held {
+		if h.tries < heldTries {
+			return nil
+		}
+	}
+	h := c.plan.held[0]
+	return fmt.Errorf("all is in but %d ranges, such as blocks %d–%d, whose logs cannot be all there are (%s): another provider may have them",
+		len(c.plan.held), h.job.from, h.job.to, h.why)
+}
+
+// errDone ends a run that is done.
+var errDone = errors.New("done")
+
+func (c *Chain) run(ctx context.Context, done func() bool) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	own, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, p := range c.nodes {
+		for range c.o.InFlight {
+			c.o.Watch.Begin(&running, "ask a node", func() {
+				_ = c.o.Watch.Supervise(own, "ask a node", func(ctx context.Context) error { return c.work(ctx, p) })
+			})
+		}
+	}
+	return c.o.Watch.Do("follow the chain", func() error { return c.loop(own, done) })
+}
+
+// begin reads what is committed and remembered.
+func (c *Chain) begin(ctx context.Context) error {
+	var newest int64
+	var memory chainMemory
+	err := c.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		text, err := ledger.Cursor(ctx, conn, chainSource)
+		if err != nil {
+			return err
+		}
+		if newest, err = ledger.NewestFill(ctx, conn); err != nil {
+			return err
+		}
+		memory, err = readMemory(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	before, changed := memory.Start, memory.extend(c.o.Contracts)
+	if c.o.FromBlock > 0 {
+		memory.Start = c.o.FromBlock
+	}
+	for n := 1; memory.Start == 0; n++ {
+		if memory.Start, err = c.firstBlock(ctx, newest); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.fail(err)
+		if err := c.o.Sleep(ctx, pause(n)); err != nil {
+			return err
+		}
+	}
+	asking := memory.asked(c.o.Contracts)
+	if len(asking) == 0 {
+		return errors.New("none of the contracts has events that are read")
+	}
+	c.mu.Lock()
+	c.memory, c.asking, c.ranges = memory, asking, make([]ledger.Ranges, len(asking))
+	c.mu.Unlock()
+	if changed || memory.Start != before {
+		if err := c.remember(ctx); err != nil {
+			return err
+		}
+	}
+	return c.reload(ctx)
+}
+
+// remember stores what the lane remembers by itself.
+func (c *Chain) remember(ctx context.Context) error {
+	c.mu.Lock()
+	text, err := c.memory.text()
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = c.o.Venue.Commit(ctx, ingest.Rows{Name: rowsName, Within: func(ctx context.Context, conn *sql.Conn) error {
+		return ledger.SetCursor(ctx, conn, chainSource, text)
+	}}, ingest.Remaining{})
+	return err
+}
+
+// firstBlock is where to begin where nothing is remembered: at the block of the newest fill,
+// in unix µs, or a day ago.
+func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
+	var failed error
+	for _, p := range c.nodes {
+		head, err := p.Finalized(ctx)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if newest == 0 {
+			return max(1, head.Number-dayBlocks), nil
+		}
+		at, err := blockAt(ctx, p, head.Number, newest/1_000_000)
+		if err == nil {
+			return max(1, at), nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return 0, failed
+}
+
+// blockAt gives the last block up to head that was made before a time, in unix seconds.
+func blockAt(ctx context.Context, n Node, head, at int64) (int64, error) {
+	low, high := int64(1), head
+	for low < high {
+		middle := low + (high-low+1)/2
+		h, err := n.Headers(ctx, []int64{middle})
+		switch {
+		case err != nil:
+			return 0, err
+		case len(h) != 1 || h[0].Number != middle:
+			return 0, errors.New("the node does not give the header of a block it has")
+		case h[0].Time < at:
+			low = middle
+		default:
+			high = middle - 1
+		}
+	}
+	return low, nil
+}
+
+// reload reads the committed ranges.
+func (c *Chain) reload(ctx context.Context) error {
+	c.mu.Lock()
+	list := c.asking
+	c.mu.Unlock()
+	ranges := make([]ledger.Ranges, len(list))
+	err := c.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		for i, a := range list {
+			if ranges[i], err = ledger.Load(ctx, conn, a.ledger); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ranges = ranges
+	c.replan()
+	return nil
+}
+
+func (c *Chain) starts() []int64 {
+	starts := make([]int64, len(c.asking))
+	for i, a := range c.asking {
+		starts[i] = a.from
+	}
+	return starts
+}
+
+// replan works out what is missing, and tells those who wait for ranges.
+func (c *Chain) replan() {
+	c.plan.missing = spans(c.ranges, c.starts(), c.head.Number)
+	now := c.o.Now()
+	switch n := c.plan.open(); {
+	case n <= tailBlocks:
+		c.catchUp = catchUp{}
+	case c.catchUp.began.IsZero():
+		c.catchUp = catchUp{began: now, blocks: n, fills: c.stats.Fills}
+	}
+	if c.plan.open() == 0 {
+		c.progress, c.warned = now, false
+	}
+	close(c.wake)
+	c.wake = make(chan struct{})
+}
+
+// known notes the newest final block.
+func (c *Chain) known(h Header) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.headAt = c.o.Now()
+	if h.Number > c.head.Number {
+		c.head = h
+		c.replan()
+	}
+}
+
+// loop looks for new blocks and commits what the nodes were asked for.
+func (c *Chain) loop(ctx context.Context, done func() bool) error {
+	var ready []*result
+	first := time.Time{} // when the first of them came
+	for ctx.Err() == nil {
+		if done() {
+			return errDone
+		}
+		c.look(ctx)
+		now := c.o.Now()
+		if len(ready) > 0 && (c.enough(ready) || c.isIdle() || now.Sub(first) > longestWait) {
+			c.commit(ctx, ready)
+			ready = nil
+			continue
+		}
+		c.checkStalled(now)
+		if c.auditDue(now) && len(ready) == 0 {
+			c.audit(ctx)
+			continue
+		}
+		wait, end := context.WithTimeout(ctx, c.pauseOf(len(ready) > 0))
+		select {
+		case r := <-c.results:
+			if len(ready) == 0 {
+				first = c.o.Now()
+			}
+			if c.take(r) {
+				ready = append(ready, r)
+			}
+		case <-wait.Done():
+		}
+		end()
+	}
+	return ctx.Err()
+}
+
+// longestWait is how long a range that was answered waits for others to be committed with.
+const longestWait = 15 * time.Second
+
+// pauseOf is how long to wait for a result.
+func (c *Chain) pauseOf(ready bool) time.Duration {
+	if ready {
+		return min(10*time.Millisecond, c.o.Every)
+	}
+	return c.o.Every / 10
+}
+
+// isIdle tells whether nothing is asked for and nothing is going to be at once.
+func (c *Chain) isIdle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.flying == 0 && (c.inTail() || c.pending >= 2*c.o.Batch || len(c.plan.free()) == 0)
+}
+
+// inTail tells whether no more is missing than comes in between two looks.
+func (c *Chain) inTail() bool { return c.plan.open() <= tailBlocks }
+
+// enough tells whether there is as much as is committed together.
+func (c *Chain) enough(ready []*result) bool {
+	n := int64(0)
+	for _, r := range ready {
+		n += int64(r.batch.Events())
+	}
+	return n >= c.o.Batch || len(ready) >= mostRanges
+}
+
+// mostRanges is how many ranges are committed together at most: of a quiet chain a commit
+// would have to wait for very many.
+const mostRanges = 2_000
+
+// look asks for the newest final block where no range's answer tells of it.
+func (c *Chain) look(ctx context.Context) {
+	c.mu.Lock()
+	now := c.o.Now()
+	due := now.Sub(c.headAt) >= c.o.Every && now.Sub(c.looked) >= c.o.Every && (c.plan.open() == 0 || now.Sub(c.headAt) > 5*c.o.Every)
+	if due {
+		c.looked = now
+	}
+	c.mu.Unlock()
+	if !due {
+		return
+	}
+	for _, p := range c.nodes {
+		if p.rests().After(now) {
+			continue
+		}
+		h, err := p.Finalized(ctx)
+		if err == nil {
+			c.known(h)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.failed(err, c.o.Now())
+		c.fail(fmt.Errorf("%s: %w", p.Name(), err))
+	}
+}
+
+// fail notes an error for the state.
+func (c *Chain) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Error = err.Error()
+}
+
+// chosen tells with what chance a range is audited.
+func (c *Chain) chosen() bool { return rand.Float64() < c.o.AuditOf }

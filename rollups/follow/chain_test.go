@@ -1,0 +1,238 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/engine/guard"
+	"pmx/rollups/follow"
+)
+
+// TestFollowingIsImporting: what is followed is, table by table, what the same logs come to as
+// a file; and to follow once more adds nothing.
+func TestFollowingIsImporting(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	s := once(t, h.options(k, h.node("a"), h.node("b")))
+	mustEqual(t, k, h.want(t))
+	mustVerify(t, k)
+	if s.GapBlocks != 0 || s.Committed != h.last+40 || s.Logs != int64(h.count) || s.Phase != "IDLE" || s.AsOf.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	if s := once(t, h.options(k, h.node("a"))); s.Fills != 0 || s.Ranges != 0 || s.Committed != h.last+40 {
+		t.Errorf("once more: %+v", s)
+	}
+	mustEqual(t, k, h.want(t))
+}
+
+// TestLostLogsAreNoticedAndMended: one node leaves logs out, without an error; the other has
+// them.
+func TestLostLogsAreNoticedAndMended(t *testing.T) {
+	h := chainOf(t)
+	for name, lose := range map[string]func(from, to, block int64, nth int) bool{
+		"the first log of a match": func(_, _, block int64, nth int) bool { return nth == 0 && block%3 == 0 },
+		"single logs":              func(_, _, block int64, nth int) bool { return (block+int64(nth))%7 == 0 && h.isFill(block, nth) },
+		"whole answers":            func(from, to, _ int64, _ int) bool { return to-from > 20 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := venue(t, t.TempDir())
+			bad, good := h.node("bad"), h.node("good")
+			bad.lose = lose
+			s := once(t, h.options(k, bad, good))
+			mustEqual(t, k, h.want(t))
+			if s.Suspect == 0 || s.Disagreed == 0 || s.Nodes[0].Lied == 0 || s.Nodes[1].Lied != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// TestMatchesThatAreNotWholeAreNotCommitted: with one node they are asked for again and again,
+// and are told of; all else is in.
+func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	n := h.node("only")
+	broken := h.first
+	for len(h.logs[broken]) < 2 {
+		broken++
+	}
+	n.lose = func(_, _, block int64, nth int) bool { return block == broken && nth == 0 }
+	now := newClock()
+	o := h.options(k, n)
+	o.Now = now.time
+	now.pace(t, 50)
+	c := lane(t, o)
+	err := c.Once(t.Context())
+	s := c.State()
+	if err == nil || len(s.Held) != 1 || s.Held[0].From > broken || s.Held[0].To < broken || s.Phase != follow.Quarantine || s.NotWhole == 0 || s.Committed >= broken {
+		t.Fatalf("%v %+v", err, s)
+	}
+	if s.GapBlocks != s.Held[0].To-s.Held[0].From+1 {
+		t.Errorf("%d blocks are missing, held back are %+v", s.GapBlocks, s.Held)
+	}
+	n.lose = nil
+	once(t, o)
+	mustEqual(t, k, h.want(t))
+}
+
+// TestTwoNodesThatSayAlikeAreTaken, and what is odd about it is counted.
+func TestTwoNodesThatSayAlikeAreTaken(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	a, b := h.node("a"), h.node("b")
+	broken := h.first
+	for len(h.logs[broken]) < 2 {
+		broken++
+	}
+	a.lose = func(_, _, block int64, nth int) bool { return block == broken && nth == 0 }
+	b.lose = a.lose
+	s := once(t, h.options(k, a, b))
+	if s.OddGroups == 0 || s.AuditsDue == 0 || s.GapBlocks != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRangesAreAsWideAsANodeAnswers: where it says so, and where it only refuses.
+func TestRangesAreAsWideAsANodeAnswers(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	n := h.node("narrow")
+	n.most = 3_000
+	s := once(t, h.options(k, n))
+	mustEqual(t, k, h.want(t))
+	if s.Nodes[0].Width > 2*n.most || s.Nodes[0].Width < n.most/2 {
+		t.Errorf("%+v", s.Nodes[0])
+	}
+}
+
+// TestANodeThatFailsIsLeftAlone, and the other asked.
+func TestANodeThatFailsIsLeftAlone(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	bad, good := h.node("bad"), h.node("good")
+	bad.fail = func(int64, int64) error { return errors.New("no") }
+	s := once(t, h.options(k, bad, good))
+	mustEqual(t, k, h.want(t))
+	if n := s.Nodes[0]; n.Errors == 0 || n.Errors > 40 || n.LastError != "no" || n.Answers != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestTheNextRangeFollowsUponWhatIsCommitted: of another chain nothing is taken.
+func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	n := h.node("a")
+	n.head = h.first + (h.last-h.first)/2
+	once(t, h.options(k, n))
+	before := facts(t, k)
+	other := h.node("b")
+	other.hash = func(block int64) (data.Hash, bool) { return data.Hash{7}, block == n.head }
+	c := lane(t, h.options(k, other))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := c.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if s := c.State(); s.Forks == 0 || s.Committed != n.head || s.Error == "" {
+		t.Errorf("%+v", s)
+	}
+	mustEqual(t, k, before)
+	once(t, h.options(k, h.node("c")))
+	mustEqual(t, k, h.want(t))
+}
+
+// TestANewContractBackFillsItsOwnRanges: the others' are not asked for again.
+func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	o := h.options(k, h.node("a"))
+	of := addressOf(h.logs[h.first][0])
+	left := slices.IndexFunc(o.Contracts, func(c chain.Contract) bool { return c.Address == of })
+	added := o.Contracts[left]
+	o.Contracts = slices.Delete(slices.Clone(o.Contracts), left, left+1)
+	once(t, o)
+	if n := len(facts(t, k)["fills"]); n == 0 || n >= len(h.want(t)["fills"]) {
+		t.Fatalf("%d fills without %s", n, added.Name)
+	}
+	n := h.node("a")
+	n.got = func(_, _ int64, addresses []data.Address) {
+		if len(addresses) != 1 || addresses[0] != added.Address {
+			t.Errorf("%d contracts are asked for", len(addresses))
+		}
+	}
+	s := once(t, h.options(k, n))
+	mustEqual(t, k, h.want(t))
+	if s.Committed != h.last+40 {
+		t.Errorf("%+v", s)
+	}
+	mustVerify(t, k)
+}
+
+// TestAnAuditMendsWhatWasLost: a range is asked for again from another node.
+func TestAnAuditMendsWhatWasLost(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	bad := h.node("bad")
+	txs := map[int64]bool{} // blocks of which whole matches are lost
+	for b := range h.logs {
+		txs[b] = b%5 == 0
+	}
+	bad.lose = func(_, _, block int64, _ int) bool { return txs[block] }
+	now := newClock()
+	o := h.options(k, bad)
+	o.AuditOf, o.Now = 1, now.time
+	now.pace(t, 50)
+	s := once(t, o)
+	lost := int64(len(h.want(t)["fills"])) - s.Fills
+	if lost == 0 || s.AuditsDue != int(s.Ranges) {
+		t.Fatalf("%d fills are lost, %+v", lost, s)
+	}
+	o = h.options(k, bad, h.node("good"))
+	o.Now = now.time
+	now.advance(25 * time.Hour)
+	c := lane(t, o)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := guard.Start(func() error { return c.Run(ctx) })
+	for s = c.State(); s.AuditsDue > 0 && ctx.Err() == nil || s.Audited == 0; s = c.State() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if s.AuditDiffers == 0 || s.Mended != lost || s.Nodes[0].Lied == 0 || s.Nodes[1].Lied != 0 {
+		t.Errorf("%d fills were lost, %+v", lost, s)
+	}
+	mustEqual(t, k, h.want(t))
+}
+
+// TestNewBlocksAreFollowed as they become final.
+func TestNewBlocksAreFollowed(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	n := h.node("a")
+	n.head = h.last - 2_000
+	c := lane(t, h.options(k, n))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := guard.Start(func() error { return c.Run(ctx) })
+	for c.State().Committed < h.last && ctx.Err() == nil {
+		n.mu.Lock()
+		n.head = min(n.head+37, h.last+5)
+		n.mu.Unlock()
+		time.Sleep(5 * time.Millisecond)
+	}
+	cancel()
+	<-ended
+	mustEqual(t, k, h.want(t))
+	mustVerify(t, k)
+	if s := c.State(); s.Commits < 5 || s.CatchingUp {
+		t.Errorf("%+v", s)
+	}
+}

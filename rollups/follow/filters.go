@@ -1,0 +1,88 @@
+package follow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/engine/ledger"
+)
+
+// chainSource is what the ledger calls the lane.
+const chainSource = "chain"
+
+// chainMemory is what the chain lane remembers in the ledger.
+type chainMemory struct {
+	Start   int64         `json:"start"` // the first block that is followed from; 0: not known yet
+	Filters []chainFilter `json:"filters"`
+	Audits  []audit       `json:"audits,omitempty"` // what is to be asked for once more
+}
+
+// chainFilter is what was asked for in the ranges of one version: these contracts, by
+// chain.Contract.Filter, from a first block on.
+type chainFilter struct {
+	From      int64    `json:"from"`
+	Contracts []string `json:"contracts"`
+}
+
+func readMemory(text string) (m chainMemory, err error) {
+	if text == "" {
+		return m, nil
+	}
+	if err = json.Unmarshal([]byte(text), &m); err != nil {
+		err = fmt.Errorf("what the chain lane remembers cannot be read: %w", err)
+	}
+	return m, err
+}
+
+func (m chainMemory) text() (string, error) {
+	b, err := json.Marshal(m)
+	return string(b), err
+}
+
+// extend adds a version for contracts that no version asks for yet; false where there is none.
+// They are asked for from their own first block on.
+func (m *chainMemory) extend(contracts []chain.Contract) bool {
+	var f chainFilter
+	for i := range contracts {
+		c := &contracts[i]
+		key := c.Filter()
+		if !c.IsAsked() || slices.ContainsFunc(m.Filters, func(f chainFilter) bool { return slices.Contains(f.Contracts, key) }) {
+			continue
+		}
+		if len(f.Contracts) == 0 || c.Start() < f.From {
+			f.From = c.Start()
+		}
+		f.Contracts = append(f.Contracts, key)
+	}
+	if len(f.Contracts) == 0 {
+		return false
+	}
+	m.Filters = append(slices.Clone(m.Filters), f)
+	return true
+}
+
+// asking is a version as it is asked for now.
+type asking struct {
+	ledger    ledger.Filter
+	from      int64
+	addresses []data.Address
+}
+
+// asked are the versions that have contracts still, which an operator may have taken out.
+func (m *chainMemory) asked(contracts []chain.Contract) (out []asking) {
+	for i, f := range m.Filters {
+		a := asking{ledger: ledger.Filter{Source: chainSource, Version: i + 1}, from: max(f.From, m.Start)}
+		for j := range contracts {
+			if slices.Contains(f.Contracts, contracts[j].Filter()) {
+				a.addresses = append(a.addresses, contracts[j].Address)
+			}
+		}
+		if len(a.addresses) > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,375 @@
+package follow_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"pmx/data"
+	"pmx/data/chain"
+	"pmx/data/feeds"
+	"pmx/data/feeds/shape"
+	"pmx/data/sample"
+	"pmx/engine/enginetest"
+	"pmx/engine/ingest"
+	"pmx/http/replay"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// history is what a chain has of a sample venue: the logs of its blocks.
+type history struct {
+	venue       *sample.Venue
+	file        string // all of them as NDJSON
+	logs        map[int64][][]byte
+	first, last int64 // blocks with logs
+	count       int
+}
+
+var played = sync.OnceValues(func() (*history, error) {
+	v, err := sample.New(context.Background(), sample.Config{Fills: 2_000, Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5, Chain: true})
+	if err != nil {
+		return nil, err
+	}
+	var all bytes.Buffer
+	if err := replay.WriteLogs(&all, v); err != nil {
+		return nil, err
+	}
+	h := &history{venue: v, file: all.String(), logs: map[int64][][]byte{}}
+	for lines := bufio.NewScanner(&all); lines.Scan(); {
+		b := chain.NewDecoder(chain.Contracts())
+		text := bytes.Clone(lines.Bytes())
+		e, err := b.Decode(text)
+		if err != nil {
+			return nil, err
+		}
+		n := e.Log.Block
+		if h.count == 0 || n < h.first {
+			h.first = n
+		}
+		h.last = max(h.last, n)
+		h.logs[n] = append(h.logs[n], text)
+		h.count++
+	}
+	return h, nil
+})
+
+func chainOf(t testing.TB) *history {
+	t.Helper()
+	h, err := played()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// node is a node of that chain in this process. Its functions may be nil.
+type node struct {
+	*history
+	name string
+	mu   sync.Mutex
+	head int64
+	most int64                                          // blocks it answers at once; 0: any number
+	lose func(from, to, block int64, nth int) bool      // a log that it leaves out without a word
+	fail func(from, to int64) error                     // it does not answer
+	hash func(block int64) (other data.Hash, is bool)   // of another chain
+	odd  func(block int64, log []byte) (other []byte)   // it answers another log
+	asks int                                            // for logs
+	got  func(from, to int64, addresses []data.Address) // told of every one
+}
+
+func (n *node) Name() string { return n.name }
+
+func (n *node) header(number int64) follow.Header {
+	own := func(b int64) data.Hash {
+		if n.hash != nil {
+			if h, other := n.hash(b); other {
+				return h
+			}
+		}
+		if logs := n.logs[b]; len(logs) > 0 {
+			d := chain.NewDecoder(chain.Contracts())
+			if e, err := d.Decode(logs[0]); err == nil && !e.Log.BlockHash.IsZero() {
+				return e.Log.BlockHash
+			}
+		}
+		return sha256.Sum256([]byte(strconv.FormatInt(b, 10)))
+	}
+	return follow.Header{Number: number, Hash: own(number), Parent: own(number - 1), Time: sample.BlockTime(number)}
+}
+
+func (n *node) Finalized(context.Context) (follow.Header, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.fail != nil {
+		if err := n.fail(0, 0); err != nil {
+			return follow.Header{}, err
+		}
+	}
+	return n.header(n.head), nil
+}
+
+func (n *node) Headers(_ context.Context, numbers []int64) (out []follow.Header, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, b := range numbers {
+		out = append(out, n.header(b))
+	}
+	return out, nil
+}
+
+func (n *node) Logs(_ context.Context, from, to int64, addresses []data.Address, _ []data.Hash) (follow.Answer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asks++
+	if n.got != nil {
+		n.got(from, to, addresses)
+	}
+	if n.most > 0 && to-from+1 > n.most {
+		return follow.Answer{}, &follow.TooWide{Blocks: n.most}
+	}
+	if n.fail != nil {
+		if err := n.fail(from, to); err != nil {
+			return follow.Answer{}, err
+		}
+	}
+	asked := map[data.Address]bool{}
+	for _, a := range addresses {
+		asked[a] = true
+	}
+	var logs [][]byte
+	for b := max(from, n.first); b <= min(to, n.last); b++ {
+		for i, log := range n.history.logs[b] {
+			if n.odd != nil {
+				log = n.odd(b, log)
+			}
+			if (n.lose == nil || !n.lose(from, to, b, i)) && asked[addressOf(log)] {
+				logs = append(logs, log)
+			}
+		}
+	}
+	return follow.Answer{Before: n.header(from - 1), End: n.header(to), Finalized: n.header(n.head), EachLog: func(f func([]byte) error) error {
+		for _, l := range logs {
+			if err := f(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// addressOf is that of a log, which replay writes as its first member.
+func addressOf(log []byte) (a data.Address) {
+	_, rest, _ := bytes.Cut(log, []byte(`"address":"`))
+	a, _ = data.ParseAddress(string(rest[:42]))
+	return a
+}
+
+// isFill tells whether a log is a fill, which is of a match.
+func (h *history) isFill(block int64, nth int) bool {
+	e, err := chain.NewDecoder(chain.Contracts()).Decode(h.logs[block][nth])
+	return err == nil && e.Kind == chain.Filled
+}
+
+func (h *history) node(name string) *node { return &node{history: h, name: name, head: h.last + 40} }
+
+// venue is an open venue with nobody served.
+func venue(t testing.TB, dir string) *keeper.Keeper {
+	t.Helper()
+	k, err := keeper.Open(context.Background(), keeper.Config{
+		Engine:  enginetest.Options(t, dir, "2GB"),
+		Feeds:   catalog(),
+		Log:     zerolog.Nop(),
+		Publish: func(*serving.Snapshot) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+func catalog() ingest.FeedCatalog {
+	return ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail}
+}
+
+// options are those of a lane that follows from the first block on, without waiting.
+func (h *history) options(k follow.Venue, nodes ...*node) follow.ChainOptions {
+	o := follow.ChainOptions{Venue: k, Contracts: chain.Contracts(), FromBlock: h.first - 10, Log: zerolog.Nop(), Every: 20 * time.Millisecond}
+	for _, n := range nodes {
+		o.Nodes = append(o.Nodes, n)
+	}
+	return o
+}
+
+func lane(t testing.TB, o follow.ChainOptions) *follow.Chain {
+	t.Helper()
+	c, err := follow.NewChain(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// once follows until all is in.
+func once(t testing.TB, o follow.ChainOptions) follow.ChainState {
+	t.Helper()
+	c := lane(t, o)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := c.Once(ctx); err != nil {
+		t.Fatalf("%v: %+v", err, c.State())
+	}
+	return c.State()
+}
+
+// tables are what the facts say, in words that do not depend on the numbers of things.
+var tables = map[string]string{
+	"fills": "SELECT hex(w.address), t.token_id, f.* EXCLUDE (wallet, token, batch, tx), hex(f.tx) FROM fills AS f JOIN wallets AS w USING (wallet) " +
+		"JOIN tokens AS t ON t.token = f.token",
+	"waiting": "FROM waiting_fills",
+	"markets": "SELECT * EXCLUDE (market, condition), hex(condition) FROM markets",
+	"tokens":  "SELECT t.token_id, hex(m.condition), t.outcome FROM tokens AS t LEFT JOIN markets AS m USING (market)",
+	"totals": "SELECT hex(w.address), SUM(fills), SUM(buy_usd), SUM(sell_usd), SUM(redemption), SUM(markets), SUM(days) FROM (FROM wallet_total UNION ALL FROM wallet_total_delta) AS p " +
+		"JOIN wallets AS w USING (wallet) GROUP BY ALL",
+}
+
+func facts(t testing.TB, k *keeper.Keeper) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := k.Read(context.Background(), func(conn *sql.Conn) error {
+		for name, query := range tables {
+			rows, err := conn.QueryContext(context.Background(), "SELECT (t::VARCHAR) FROM ("+query+") AS t ORDER BY ALL")
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			for rows.Next() {
+				var s string
+				if err := rows.Scan(&s); err != nil {
+					return err
+				}
+				out[name] = append(out[name], s)
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var imported struct {
+	sync.Once
+	facts map[string][]string
+}
+
+// want are the facts of the same logs imported as a file.
+func (h *history) want(t testing.TB) map[string][]string {
+	t.Helper()
+	imported.Do(func() {
+		path := filepath.Join(t.TempDir(), "logs.ndjson")
+		if err := os.WriteFile(path, []byte(h.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k := venue(t, t.TempDir())
+		res, err := k.Import(t.Context(), keeper.Request{Paths: []string{path}}, nil)
+		if err != nil || len(res.Failed) > 0 || res.Receipts[0].RejectedRows() > 0 {
+			t.Fatalf("%v %+v", err, res)
+		}
+		imported.facts = facts(t, k)
+	})
+	if len(imported.facts["fills"]) < 1_000 {
+		t.Fatalf("%d fills", len(imported.facts["fills"]))
+	}
+	return imported.facts
+}
+
+func mustEqual(t testing.TB, k *keeper.Keeper, want map[string][]string) {
+	t.Helper()
+	got := facts(t, k)
+	for name := range tables {
+		if !cmp.Equal(want[name], got[name]) {
+			t.Errorf("%s differ: %d rows, want %d", name, len(got[name]), len(want[name]))
+			for i := range min(len(want[name]), len(got[name])) {
+				if want[name][i] != got[name][i] {
+					t.Errorf("first at %d:\n%s\n%s", i, want[name][i], got[name][i])
+					break
+				}
+			}
+		}
+	}
+}
+
+func mustVerify(t testing.TB, k *keeper.Keeper) {
+	t.Helper()
+	checks, err := k.Verify(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if !c.OK {
+			t.Errorf("verify: %+v", c)
+		}
+	}
+}
+
+// clock goes faster than time.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+	was time.Time
+	by  int
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), was: time.Now(), by: 1}
+}
+
+// pace makes it go so many times as fast.
+func (c *clock) pace(t testing.TB, by int) {
+	t.Helper()
+	_ = c.time()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.by = by
+}
+
+func (c *clock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now()
+	c.now = c.now.Add(at.Sub(c.was) * time.Duration(c.by))
+	c.was = at
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

@@ -1,0 +1,183 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"pmx/data"
+	"pmx/data/upstream/fetch"
+)
+
+// Header is what a node says of a block.
+type Header struct {
+	Number int64
+	Hash   data.Hash
+	Parent data.Hash
+	Time   int64 // unix seconds
+}
+
+// Answer is what a node says of a range of blocks: its logs, the header of its end, that of
+// the block before it (zero: not asked for), and the newest block that is final.
+type Answer struct {
+	Before, End, Finalized Header
+	EachLog                func(f func(log []byte) error) error // the JSON objects of the logs
+	Bytes                  int64
+	// Apart: the logs and the headers were not answered together, so that a node which lags
+	// may have given the logs.
+	Apart bool
+}
+
+// Node is a provider of the chain's logs. It obeys what the provider asks of its callers, and
+// tries again what may pass.
+type Node interface {
+	Name() string
+	// Logs gives the logs of from … to of any of the addresses with any of the topics in
+	// the first place; *TooWide where that is more than the provider answers at once.
+	Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error)
+	Headers(ctx context.Context, numbers []int64) ([]Header, error)
+	Finalized(ctx context.Context) (Header, error)
+}
+
+// TooWide is the error of a range that is more than a provider answers at once. Blocks is how
+// many it would, 0: it does not say.
+type TooWide struct{ Blocks int64 }
+
+// Error says how many blocks are enough.
+func (e *TooWide) Error() string {
+	if e.Blocks > 0 {
+		return fmt.Sprintf("the provider answers %d blocks at once", e.Blocks)
+	}
+	return "the provider answers fewer blocks at once"
+}
+
+// How ranges are sized: about so many logs each, of which a log of a fill is a kilobyte.
+const (
+	targetLogs = 8_000
+	firstWidth = 50
+	leap       = 4 // times what was answered
+	mostBlocks = 10_000
+	growBehind = 8  // answers
+	tryAgain   = 64 // answers, after which what was too wide is tried again
+)
+
+// provider is a node with how it has behaved.
+type provider struct {
+	Node
+	mu        sync.Mutex
+	limit     int64 // most blocks to ask for at once
+	grown     int64 // most blocks that were answered
+	refused   int64 // blocks that were too many; 0: none were
+	answered  int   // in a row, since the limit changed
+	failures  int   // in a row
+	until     time.Time
+	finalized int64
+	lastError string
+	lastGood  time.Time
+	answers   int64
+	errors    int64
+	bytes     int64
+	lied      int64 // answers that another node's, or its own, showed to lack logs
+}
+
+func newProvider(n Node) *provider { return &provider{Node: n, limit: mostBlocks} }
+
+// width is how many blocks to ask for where there are so many logs a block: that many for
+// targetLogs, but no leap from what was answered.
+func (p *provider) width(density float64) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wanted := int64(targetLogs / max(density, targetLogs/float64(mostBlocks)))
+	return max(1, min(p.limit, wanted, max(firstWidth, leap*p.grown)))
+}
+
+// good notes an answer.
+func (p *provider) good(a *Answer, blocks int64, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures, p.until, p.lastGood = 0, time.Time{}, now
+	p.answers++
+	p.grown = max(p.grown, blocks)
+	p.bytes += a.Bytes
+	p.finalized = a.Finalized.Number
+	p.answered++
+	if p.answered%tryAgain == 0 {
+		p.refused *= 2
+	}
+	if p.answered%growBehind == 0 && (p.refused == 0 || p.limit*5/4 < p.refused) {
+		p.limit = min(mostBlocks, p.limit*5/4+1)
+	}
+}
+
+// tooWide notes that a range of so many blocks was refused; false where it was one block.
+func (p *provider) tooWide(blocks int64, e *TooWide) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused, p.answered = blocks, 0
+	p.limit = max(1, min(p.limit, cmp.Or(min(e.Blocks, blocks-1), blocks/2)))
+	return blocks > 1
+}
+
+// Pauses after errors in a row.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+)
+
+// failed notes an error, after which the node is left alone for a while.
+func (p *provider) failed(err error, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures++
+	p.errors++
+	p.lastError = err.Error()
+	p.until = now.Add(pause(p.failures))
+	var closed *fetch.ClosedError
+	if errors.As(err, &closed) && closed.Until.After(p.until) {
+		p.until = closed.Until
+	}
+}
+
+// errBehind is for a node that does not have a block yet, or not as a final one.
+var errBehind = errors.New("the node is behind others")
+
+// behind notes that the node does not have a block that another has.
+func (p *provider) behind(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = now.Add(firstPause)
+}
+
+// pause is how long to wait after n failures in a row.
+func pause(n int) time.Duration {
+	return min(mostPause, firstPause<<min(n-1, 10))
+}
+
+// caught notes an answer that lacked logs.
+func (p *provider) caught() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lied++
+}
+
+// rests is until when the node is left alone; not after now: it is not.
+func (p *provider) rests() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.until
+}
+
+// State tells how the node stands.
+func (p *provider) state(now time.Time) NodeState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := NodeState{Name: p.Name(), State: Idle, Finalized: p.finalized, Width: p.limit, Answers: p.answers, Errors: p.errors, Bytes: p.bytes, Lied: p.lied,
+		LastError: p.lastError, LastGood: p.lastGood}
+	if p.until.After(now) {
+		s.State = BackOff
+	}
+	return s
+}

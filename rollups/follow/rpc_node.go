@@ -1,0 +1,48 @@
+package follow
+
+import (
+	"context"
+	"errors"
+
+	"pmx/data"
+	"pmx/data/upstream/rpc"
+)
+
+// NewNode gives the node that a client asks.
+func NewNode(c *rpc.Client) Node { return &rpcNode{c} }
+
+type rpcNode struct{ client *rpc.Client }
+
+func (n *rpcNode) Name() string { return n.client.Name() }
+
+func (n *rpcNode) Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error) {
+	r, err := n.client.Logs(ctx, from, to, addresses, topics)
+	var wide *rpc.TooWide
+	switch {
+	case errors.As(err, &wide):
+		blocks := int64(0)
+		if wide.To > 0 {
+			blocks = wide.To - wide.From + 1
+		}
+		return Answer{}, errors.Join(&TooWide{blocks}, err)
+	case errors.Is(err, rpc.NotFinal), errors.Is(err, rpc.Behind):
+		return Answer{}, errors.Join(errBehind, err)
+	case err != nil:
+		return Answer{}, err
+	}
+	return Answer{End: Header(r.End), Finalized: Header(r.Finalized), Apart: !r.Together, EachLog: r.EachLog, Bytes: r.Bytes()}, nil
+}
+
+func (n *rpcNode) Headers(ctx context.Context, numbers []int64) ([]Header, error) {
+	list, err := n.client.Headers(ctx, numbers)
+	out := make([]Header, len(list))
+	for i, h := range list {
+		out[i] = Header(h)
+	}
+	return out, err
+}
+
+func (n *rpcNode) Finalized(ctx context.Context) (Header, error) {
+	h, _, err := n.client.Finalized(ctx)
+	return Header(h), err
+}
