@@ -42,9 +42,10 @@ func (ReplayCmd) Help() string {
 
   /rpc, /rpc/NAME           nodes of the chain; each name is one of its own
   /gamma, /clob, /data      the venue's catalogue, order books and data API
+  /openmeteo, /metar, /nws  the weather; /openmeteo/ensemble, /archive and /previous are services of their own
   /replay                   GET: the clock and the faults so far; POST: change them
 
-Blocks and trades come with its clock, which begins in the middle of the venue's time and goes as fast as --speed
+Blocks, trades and runs of models come with its clock, which begins in the middle of the venue's time and goes as fast as --speed
 says. A day in a quarter of an hour, with two nodes, one of which loses logs:
 
   pmx replay --speed 96 --faults rpc/2=lost-logs,rpc/2=lagging-node --fault-rate 0.3

@@ -38,6 +38,7 @@ type Server struct {
 	venue   *sample.Venue
 	history *history
 	tape    *tape
+	weather *sample.Weather
 	clock   *Clock
 	faults  *plans
 	options Options
@@ -78,7 +79,11 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
-	s := &Server{venue: o.Venue, history: h, tape: newTape(o.Venue), faults: p, options: o, mux: http.NewServeMux()}
+	weather, err := o.Venue.Weather()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{venue: o.Venue, history: h, tape: newTape(o.Venue), weather: weather, faults: p, options: o, mux: http.NewServeMux()}
 	s.clock = newClock(o.Start, o.Speed, o.Now)
 	s.route()
 	return s, nil
@@ -126,6 +131,13 @@ func (s *Server) route() {
 		{"GET /data/v2/resolutions", "data", s.resolutions},
 		{"GET /data/v2/status", "data", s.status},
 		{"GET /data/v2/live-volume", "data", s.liveVolume},
+		{"GET /openmeteo/v1/forecast", "openmeteo", s.forecast},
+		{"GET /openmeteo/previous/v1/forecast", "openmeteo", s.forecast},
+		{"GET /openmeteo/ensemble/v1/ensemble", "openmeteo", s.ensemble},
+		{"GET /openmeteo/archive/v1/archive", "openmeteo", s.archive},
+		{"GET /openmeteo/data/{model}/static/meta.json", "openmeteo", s.watch},
+		{"GET /metar/api/data/metar", "metar", s.metar},
+		{"GET /nws/stations/{station}/observations", "nws", s.observations},
 	} {
 		s.mux.HandleFunc(e.route, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e.source, e.answer) })
 	}
