@@ -42,6 +42,7 @@ func (ReplayCmd) Help() string {
 
   /rpc, /rpc/NAME           nodes of the chain; each name is one of its own
   /gamma, /clob, /data      the venue's catalogue, order books and data API
+  /ws/market, /rtds         its websockets
   /openmeteo, /metar, /nws  the weather; /openmeteo/ensemble, /archive and /previous are services of their own
   /replay                   GET: the clock and the faults so far; POST: change them
 
@@ -132,6 +133,7 @@ func (c *ReplayCmd) writeLogs(std stdio, s *replay.Server) (err error) {
 }
 
 func (c *ReplayCmd) serve(ctx context.Context, std stdio, s *replay.Server) error {
+	defer s.Close()
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", c.Listen)
 	if err != nil {

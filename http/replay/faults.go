@@ -44,7 +44,7 @@ func (f *Fault) is(names ...string) bool { return f != nil && slices.Contains(na
 
 // Kinds gives all kinds of faults.
 func Kinds() []Kind {
-	return slices.Concat(wireFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults)
+	return slices.Concat(wireFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults, socketFaults)
 }
 
 // find gives the kinds that a name stands for at a source.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"pmx/data/sample"
@@ -26,6 +27,8 @@ type Options struct {
 	MaxRange int64            // most blocks of eth_getLogs; 0: 10,000
 	MaxLogs  int              // most logs of eth_getLogs; 0: 20,000
 
+	Tick time.Duration // between two looks of a websocket at the clock, of real time; 0: a quarter of a second
+
 	Seed uint64 // of the faults
 	// Faults are those of a source: "rpc", "gamma", "clob", "data", "openmeteo", "metar",
 	// "nws", "ws". A node of its own, such as "rpc/2" of the path /rpc/2, has its own or
@@ -43,6 +46,8 @@ type Server struct {
 	faults  *plans
 	options Options
 	mux     *http.ServeMux
+	done    chan struct{} // is closed when the websockets are to end
+	end     sync.Once
 }
 
 // ErrOptions is returned for options that no server can be made of.
@@ -68,6 +73,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("%w: numbers must not be below 0", ErrOptions)
 	}
 	o.Finality, o.MaxRange, o.MaxLogs = or(o.Finality, 16), or(o.MaxRange, 10_000), or(o.MaxLogs, 20_000)
+	if o.Tick <= 0 {
+		o.Tick = usualTick
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -85,6 +93,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{venue: o.Venue, history: h, tape: newTape(o.Venue), weather: weather, faults: p, options: o, mux: http.NewServeMux()}
 	s.clock = newClock(o.Start, o.Speed, o.Now)
+	s.done = make(chan struct{})
 	s.route()
 	return s, nil
 }
@@ -119,6 +128,8 @@ func (s *Server) route() {
 	s.mux.HandleFunc("POST /replay", s.steer)
 	s.mux.HandleFunc("POST /rpc", s.rpc)
 	s.mux.HandleFunc("POST /rpc/{name}", s.rpc)
+	s.mux.HandleFunc("GET /ws/market", func(w http.ResponseWriter, r *http.Request) { s.follow(w, r, &books{tokens: map[string]token{}}) })
+	s.mux.HandleFunc("GET /rtds", func(w http.ResponseWriter, r *http.Request) { s.follow(w, r, &activity{}) })
 	for _, e := range []struct {
 		route, source string
 		answer        source
