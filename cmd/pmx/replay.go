@@ -65,7 +65,7 @@ Faults, with the source that has them (none: every one), and the number that may
 		}
 		_, _ = fmt.Fprintf(&b, "  %-10s %-24s %s\n", k.Of, name, k.About)
 	}
-	b.WriteString("\n\"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
+	b.WriteString("\nA later name goes before an earlier one: all,stalled:200,-closed. \"all\" is every fault that adds nothing to the venue and changes nothing in it: a follower of all of them ends with what the files have.\n")
 	return b.String()
 }
 

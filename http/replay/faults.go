@@ -13,7 +13,8 @@ import (
 type Faults struct {
 	// Names are those of Kinds, each alone or with a number after a colon, which is what
 	// Number says. One of them is drawn for each request that has a fault. "all" stands for
-	// all that the source has and that add nothing to the venue.
+	// all that the source has and that add nothing to the venue. A later name goes before an
+	// earlier one: "all", "stalled:200", "-closed" are all, one with another number, but one.
 	Names []string
 	// Rate is how many of the requests have a fault, 0 to 1; 0 where there are Names: a tenth.
 	Rate float64
@@ -109,11 +110,17 @@ func (p *plans) set(source string, f Faults) error {
 		next.rate = 0.1
 	}
 	for _, name := range f.Names {
+		name, without := strings.CutPrefix(name, "-")
 		kinds, err := find(name, source)
 		if err != nil {
 			return err
 		}
-		next.kinds = append(next.kinds, kinds...)
+		next.kinds = slices.DeleteFunc(next.kinds, func(k Kind) bool {
+			return slices.ContainsFunc(kinds, func(other Kind) bool { return other.Name == k.Name })
+		})
+		if !without {
+			next.kinds = append(next.kinds, kinds...)
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

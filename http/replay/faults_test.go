@@ -352,6 +352,17 @@ func TestRandomFaultsAreTheSeeds(t *testing.T) {
 	if n := len(strings.Fields(one)); n < 850 || n > 1150 {
 		t.Errorf("%d of 4000 requests have a fault, want a quarter", n)
 	}
+	p, err := newPlans(1, map[string]Faults{"rpc": {Names: []string{"all", "stalled:200", "-closed"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int64{}
+	for _, k := range p.by["rpc"].kinds {
+		all[k.Name] = k.Number
+	}
+	if _, there := all["closed"]; there || all["stalled"] != 200 || len(all) != len(p.by["rpc"].kinds) || len(all) != len(wireFaults)+len(rpcFaults)-2 {
+		t.Errorf("%v", all)
+	}
 	for _, bad := range []Faults{{Names: []string{"nothing"}}, {Names: []string{"slow:x"}}, {Rate: 2}} {
 		if _, err := newPlans(0, map[string]Faults{"rpc": bad}); err == nil {
 			t.Errorf("%+v is taken", bad)
