@@ -143,7 +143,7 @@ func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies 
 	if err != nil {
 		return false, err
 	}
-	r := reading{c: c, first: first, numbers: numbers, replies: replies, sent: sent}
+	r := reading{c: c, status: a.Status, first: first, numbers: numbers, replies: replies, sent: sent}
 	switch err := answers(a.Body, r.take); {
 	case errors.Is(err, errFewer):
 		for _, i := range numbers {
@@ -163,6 +163,7 @@ var errFewer = errors.New("fewer calls in a batch")
 // reading is what is needed to find the replies of answers.
 type reading struct {
 	c       *Client
+	status  int
 	first   int64 // id of the first call
 	numbers []int // of the calls
 	replies []reply
@@ -174,7 +175,7 @@ func (r *reading) take(a *answered) error {
 	var e *Error
 	if a.err != nil {
 		e = newError(a.err)
-		e.Message = r.c.host.Mask(e.Message)
+		e.Message, e.status = r.c.host.Mask(e.Message), r.status
 		if n := len(r.numbers); n > 1 && e.isBatch(a.alone) {
 			r.c.takes(e.batchOf(n))
 			return errFewer

@@ -3,6 +3,7 @@ package rpc
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -76,7 +77,13 @@ func (e *Error) isTooMuch() bool {
 }
 
 func (e *Error) isWide() bool {
-	return (wide.MatchString(e.said) || e.Code == codeLimit && !tooMuch.MatchString(e.said)) && !e.isBehind()
+	switch {
+	case e.isBehind():
+		return false
+	case e.status == http.StatusRequestEntityTooLarge:
+		return true
+	}
+	return wide.MatchString(e.said) || e.Code == codeLimit && !tooMuch.MatchString(e.said)
 }
 
 // codeLimit is a limit of whatever kind (EIP-1474).
@@ -87,10 +94,10 @@ func (e *Error) isBehind() bool { return behind.MatchString(e.said) }
 // isBatch tells whether the provider wants fewer calls together. Alone, instead of a list, a
 // request that is not valid is one that it does not know as a batch.
 func (e *Error) isBatch(alone bool) bool {
-	if e.isWide() || tooMuch.MatchString(e.said) {
+	if wide.MatchString(e.said) || tooMuch.MatchString(e.said) {
 		return false
 	}
-	return batches.MatchString(e.said) || alone && (e.Code == -32600 || e.Code == -32700)
+	return batches.MatchString(e.said) || !e.isWide() && alone && (e.Code == -32600 || e.Code == -32700)
 }
 
 // batchOf gives how many calls the provider takes together where asked were too many.

@@ -228,6 +228,18 @@ func tagged(tag string) call {
 	return call{method: "eth_getBlockByNumber", params: []any{tag, false}}
 }
 
+// knowsTag notes whether the provider knew the tag finalized.
+func (c *Client) knowsTag(known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unknown++; known {
+		c.unknown = 0
+	}
+	if c.unknown >= unknownTags {
+		c.untried = untriedTags
+	}
+}
+
 func (c call) isTagged(tag string) bool { return slices.Contains(c.params, any(tag)) }
 
 // finalized reads the answer to the question of head. Where the provider does not know the tag,
@@ -236,14 +248,13 @@ func (c *Client) finalized(ctx context.Context, question call, r *reply) (Header
 	if question.isTagged("finalized") {
 		if r.err == nil && !r.null() {
 			h, err := header(r, -1)
+			c.knowsTag(true)
 			return h, 0, err
 		}
 		if r.err != nil && !r.err.noTag() {
 			return Header{}, 0, r.err
 		}
-		c.mu.Lock()
-		c.untried = untriedTags
-		c.mu.Unlock()
+		c.knowsTag(false)
 		replies, err := c.ask(ctx, []call{tagged("latest")})
 		if err != nil {
 			return Header{}, 0, err

@@ -235,8 +235,8 @@ func TestHashesOfAnyCaseAreEqual(t *testing.T) {
 	}
 }
 
-// TestProviderWithoutTheTag: what is 256 blocks old is held to be final, and the newest block
-// is asked for from then on; now and then the tag is tried again.
+// TestProviderWithoutTheTag: what is 256 blocks old is held to be final, and after three times
+// the newest block is asked for at once; now and then the tag is tried again.
 func TestProviderWithoutTheTag(t *testing.T) {
 	for name, answer := range map[string]func(q question) string{
 		"null":        func(q question) string { return fmt.Sprintf(`{"id":%d,"result":null}`, q.ID) },
@@ -255,19 +255,19 @@ func TestProviderWithoutTheTag(t *testing.T) {
 				return 200, list(a)
 			}
 			c, _ := client(t, n)
-			for i := range 102 {
+			for i := range 104 {
 				r, err := c.Logs(t.Context(), 400, 500, address(t), topics(t))
-				if err != nil || r.Finalized.Number != 1100-256 || r.Latest != 1100 || !r.Finalized.Hash.IsZero() || c.Stats().Finalized && i < 100 {
+				if err != nil || r.Finalized.Number != 1100-256 || r.Latest != 1100 || !r.Finalized.Hash.IsZero() || c.Stats().Finalized != (i < 2 || i == 102) {
 					t.Fatalf("%+v %v", r, err)
 				}
-				if i == 0 && r.Together || i == 1 && !r.Together {
+				if r.Together != (i >= 3 && i < 103) {
 					t.Errorf("time %d: together %v", i, r.Together)
 				}
 			}
-			if diff := cmp.Diff([][]string{{askLogs, askEnd, askFinal}, {askNew}, {askLogs, askEnd, askNew}}, n.asked[:3]); diff != "" {
+			if diff := cmp.Diff([][]string{{askLogs, askEnd, askFinal}, {askNew}, {askLogs, askEnd, askFinal}, {askNew}, {askLogs, askEnd, askFinal}, {askNew}, {askLogs, askEnd, askNew}}, n.asked[:7]); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff([][]string{{askLogs, askEnd, askNew}, {askLogs, askEnd, askFinal}, {askNew}}, n.asked[101:104]); diff != "" {
+			if diff := cmp.Diff([][]string{{askLogs, askEnd, askNew}, {askLogs, askEnd, askFinal}, {askNew}}, n.asked[105:108]); diff != "" {
 				t.Error(diff)
 			}
 			var bad *rpc.Incomplete
@@ -278,6 +278,23 @@ func TestProviderWithoutTheTag(t *testing.T) {
 				t.Errorf("%+v %d %v", final, latest, err)
 			}
 		})
+	}
+}
+
+// TestTagThatIsOnceNotKnown is tried again the next time.
+func TestTagThatIsOnceNotKnown(t *testing.T) {
+	n := &node{logs: "[]", change: func(request int, q []question, a []string) (int, string) {
+		if request%3 == 1 {
+			a[2] = fmt.Sprintf(`{"id":%d,"result":null}`, q[2].ID)
+		}
+		return 200, list(a)
+	}}
+	c, _ := client(t, n)
+	for i := range 20 { // every second one
+		r, err := c.Logs(t.Context(), 400, 500, nil, nil)
+		if err != nil || !c.Stats().Finalized || (r.Latest > 0) != (i%2 == 0) {
+			t.Fatalf("time %d: %+v %v", i, r, err)
+		}
 	}
 }
 
@@ -306,10 +323,12 @@ func TestTooLargeIsTooWide(t *testing.T) {
 	if _, err := c.Logs(t.Context(), 400, 500, nil, nil); !errors.As(err, &w) || w.To != 0 {
 		t.Error(err)
 	}
-	n = &node{logs: "[]", change: func(int, []question, []string) (int, string) { return 413, `{"message":"no"}` }}
-	c, _ = client(t, n)
-	if _, err := c.Logs(t.Context(), 400, 500, nil, nil); !errors.As(err, &w) || w.To != 0 {
-		t.Error(err)
+	for _, body := range []string{`{"message":"no"}`, `no`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Request Entity Too Large"}}`} {
+		n = &node{logs: "[]", change: func(int, []question, []string) (int, string) { return 413, body }}
+		c, _ = client(t, n)
+		if _, err := c.Logs(t.Context(), 400, 500, nil, nil); !errors.As(err, &w) || w.To != 0 || len(n.asked) != 1 {
+			t.Errorf("%s: %v", body, err)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ type Client struct {
 	mu      sync.Mutex
 	batch   int // most calls in a batch
 	untried int // how many more times the tag finalized is not tried
+	unknown int // how many times in a row it was not known
 	stats   Stats
 }
 
@@ -52,12 +53,13 @@ type Stats struct {
 }
 
 // The most calls in a batch, how often one is asked, how long the first pause is after an error
-// that may pass, and after how many questions a provider that did not know the tag finalized is
-// asked for it again.
+// that may pass, how often in a row a provider must not know the tag finalized to be held not to
+// know it, and after how many questions it is asked for it again.
 const (
 	mostCalls   = 100
 	mostRounds  = 5
 	firstPause  = 500 * time.Millisecond
+	unknownTags = 3
 	untriedTags = 100
 )
 
@@ -89,8 +91,9 @@ type Error struct {
 	Code    int64
 	Message string // up to a kilobyte, without what is secret
 
-	said string // message and data, in lower case
-	data []byte
+	said   string // message and data, in lower case
+	data   []byte
+	status int // of HTTP
 }
 
 // Error gives what the node said.
