@@ -31,13 +31,13 @@ func Path(parts ...string) string {
 	return filepath.Join(append([]string{Root(), "testdata"}, parts...)...)
 }
 
-// Beside gives a path of the captured data, in shared/data next to the checkout
-// and is not part of the repository; false without it. A test that reads a small file of
-// the repository reads the captured one too, where it is.
+// Beside gives a path of the captured data, which is in shared/data next to the checkout
+// and not part of the repository; false without it, and in a short run. A test that reads
+// a small file of the repository reads the captured one too, where it is.
 func Beside(parts ...string) (string, bool) {
 	path := filepath.Join(append([]string{Root(), "..", "shared", "data"}, parts...)...)
 	_, err := os.Stat(path)
-	return path, err == nil
+	return path, err == nil && Long()
 }
 
 // Captured gives such a path, and skips the test without it. What a test of captured data
@@ -46,6 +46,9 @@ func Captured(t testing.TB, parts ...string) string {
 	t.Helper()
 	path, ok := Beside(parts...)
 	if !ok {
+		if !Long() {
+			t.Skip("captured data is read by make test-long")
+		}
 		t.Skipf("the captured data is not beside the checkout: no %s", path)
 	}
 	return path

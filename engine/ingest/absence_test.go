@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pmx/data/testfiles"
 	"pmx/engine"
 )
 
@@ -122,16 +123,17 @@ func TestWhatARecordLeavesOut(t *testing.T) {
 			t.Errorf("docs/import.md says %q of %q", rows[i][1], c.row)
 		}
 		t.Run(c.row, func(t *testing.T) {
-			for _, order := range [][]string{{c.says, c.leave}, {c.leave, c.says, c.leave}} {
+			// The second holds both orders; the first is the one without what came before.
+			for _, order := range [][]string{{c.leave, c.says, c.leave}, {c.says, c.leave}}[:testfiles.Cases(1, 2)] {
 				v.clear()
-				for _, file := range order {
+				for i, file := range order {
 					name, content, _ := strings.Cut(file, "\n")
 					if _, err := v.load(name, content); err != nil {
 						t.Fatalf("%s: %v", file, err)
 					}
-				}
-				if diff := cmp.Diff(c.want, v.lines(c.query)); diff != "" {
-					t.Errorf("%q (-want +got):\n%s", order, diff)
+					if diff := cmp.Diff(c.want, v.lines(c.query)); i > 0 && diff != "" {
+						t.Errorf("%q (-want +got):\n%s", order[:i+1], diff)
+					}
 				}
 			}
 		})

@@ -23,6 +23,7 @@ func tradeOf(condition, token string, outcome int) string {
 }
 
 func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
+	v := open(t)
 	for name, c := range map[string]struct {
 		files     []string
 		want      string // token, condition, outcome
@@ -36,7 +37,7 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 		"trades, one market": {[]string{tradeOf("c1", "71", 1), tradeOf("c1", "71", 0)}, "71 c1 0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := open(t)
+			v.t = t
 			permutations(len(c.files), func(order []int) {
 				v.empty()
 				conflicts := false

@@ -2,11 +2,14 @@ package ingest_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/testfiles"
 )
 
 // TestARowOfAnotherWidthIsRejected: in every feed that DuckDB reads from CSV, a row has the
@@ -22,18 +25,17 @@ func TestARowOfAnotherWidthIsRejected(t *testing.T) {
 			files[name] = content
 		}
 	}
-	for name, content := range files {
+	for nth, name := range slices.Sorted(maps.Keys(files)) {
+		content := files[name]
 		lines := strings.SplitAfter(content, "\n")
 		header, first, second := lines[0], strings.TrimSpace(lines[1]), lines[2]
-		for _, blank := range []string{"", "\n"} { // the second is read as a cleaned copy
-			for row, good := range map[string]bool{
-				first: true,
-				first[:strings.LastIndexByte(first, ',')]: false,
-				first[:strings.IndexByte(first, ',')]:     false,
-				first + ",":                               false,
-				first + ",x":                              false,
-				strings.Replace(first, ",", ",,", 1):      false,
-			} {
+		for i, blank := range []string{"", "\n"} { // the second is read as a cleaned copy
+			for k, row := range []string{first, first[:strings.LastIndexByte(first, ',')], first[:strings.IndexByte(first, ',')], first + ",", first + ",x",
+				strings.Replace(first, ",", ",,", 1)} {
+				if !testfiles.Long() && (i+k+nth)%2 == 1 {
+					continue // of another file it is tried
+				}
+				good := row == first
 				v.empty()
 				r, err := v.load(name, header+blank+row+"\n"+second)
 				if err != nil {
