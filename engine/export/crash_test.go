@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +19,17 @@ import (
 	"pmx/engine/export/job"
 )
 
-// TestMain lets the test binary be the process that is killed.
+// TestMain lets the test binary be the process that is killed, and closes the sample's venue.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PMX_TEST_EXPORT_IN"); dir != "" {
 		os.Exit(exportUntilKilled(engine.Dir(dir)))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := closeSample(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // dying is an Exporter that kills its process when a file is half written.

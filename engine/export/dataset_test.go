@@ -21,8 +21,7 @@ import (
 // Parquet and CSV hold the same rows, as parquet-go, encoding/csv and DuckDB read
 // them, in the same order.
 func TestBothFormatsHoldTheSameRows(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	for _, name := range export.Datasets() {
 		path, file := exported(t, k, export.Exporter{}, name, data.Parquet)
 		rows, _ := readParquet(t, path)
@@ -47,8 +46,7 @@ func TestBothFormatsHoldTheSameRows(t *testing.T) {
 
 // Every wallet's row holds what the API answers about it.
 func TestWalletRowsAreTheWalletsTotals(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	snap := k.Snapshot()
 	for _, name := range []string{"wallet_pnl", "trader_leaderboard"} {
 		path, _ := exported(t, k, export.Exporter{}, name, data.Parquet)
@@ -124,8 +122,7 @@ ORDER BY real_pnl DESC, volume DESC, address`)
 
 // Every market's row holds what a plain statement over the facts says.
 func TestMarketRowsFollowFromTheFacts(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	path, _ := exported(t, k, export.Exporter{}, "markets", data.CSV)
 	rows := readCSV(t, path)
 	want := map[string]map[string]string{}

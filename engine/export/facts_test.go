@@ -83,7 +83,9 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 		if diff := cmp.Diff(first, got); diff != "" {
 			t.Errorf("%s (-parquet +%s):\n%s", format, format, diff)
 		}
-		for _, again := range export.Formats {
+		// What is read of each is the same: in a short run each is written in one other format.
+		other := map[data.Format]data.Format{data.Parquet: data.CSV, data.CSV: data.NDJSON, data.NDJSON: data.Parquet}[format]
+		for _, again := range formats(other) {
 			b := open(t, 1)
 			mustImport(t, b, exportFacts(t, a, again)...)
 			if diff := cmp.Diff(got, facts(t, b)); diff != "" {

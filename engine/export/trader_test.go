@@ -95,8 +95,7 @@ var traderFiles = []string{"stats", "daily", "markets", "trades"}
 
 // The zip of either format holds the same rows, and its manifest tells what is in it.
 func TestTraderExport(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	for _, wallet := range busiest(t, k, "3") {
 		parquet, csv := unpacked(t, k, export.Exporter{}, wallet, data.Parquet, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
 		for i, name := range traderFiles {
@@ -131,8 +130,7 @@ func TestTraderExport(t *testing.T) {
 // Every column of every file has its meaning: in README.md, which names no other, and
 // in the metadata of Parquet.
 func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
-	k := open(t, 2)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	wallet := busiest(t, k, "1")[0]
 	for _, f := range []data.Format{data.Parquet, data.CSV} {
 		a := unpacked(t, k, export.Exporter{}, wallet, f, 0)
@@ -177,8 +175,7 @@ func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
 
 // The wallet's file of trades adds up to its stats, and so do days and markets.
 func TestTraderFilesAddUp(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	for _, wallet := range busiest(t, k, "5") {
 		a := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
 		stats := readCSV(t, a.paths["stats.csv"])[0]
@@ -216,8 +213,7 @@ func micro(t testing.TB, text string) data.Micro {
 // History and row cap leave out days and trades, never lifetime figures, and the
 // running total goes on from what was left out.
 func TestTraderExportIsCutToThePlan(t *testing.T) {
-	k := open(t, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := readSample(t)
 	wallet := busiest(t, k, "1")[0]
 	all, cut := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 7)
 	if !cut.file.Truncated || !cut.manifest.Truncated || *cut.manifest.HistoryDays != 7 || all.file.Truncated {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/csv"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,19 @@ var several = testfiles.Cases(1, 2)
 // open opens a venue of its own in a new folder.
 func open(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
-	opts := enginetest.Options(t, t.TempDir(), "2GB")
+	k := openIn(t, t.TempDir(), threads)
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// openIn opens a venue in a folder, which the caller closes.
+func openIn(t testing.TB, dir string, threads int) *keeper.Keeper {
+	t.Helper()
+	opts := enginetest.Options(t, dir, "2GB")
 	opts.Threads = threads
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine:  opts,
@@ -40,12 +53,42 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return k
+}
+
+// sampleVenue is a venue with the sample's data, imported once.
+var sampleVenue struct {
+	keeper *keeper.Keeper
+	dir    string
+}
+
+// readSample is the venue with the sample's data, which all tests that change nothing share.
+func readSample(t testing.TB) *keeper.Keeper {
+	t.Helper()
+	if sampleVenue.keeper != nil {
+		return sampleVenue.keeper
+	}
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampleVenue.dir = dir
+	k := openIn(t, dir, several)
+	mustImport(t, k, sampleFiles(t, 4_000))
+	sampleVenue.keeper = k
+	return k
+}
+
+// closeSample closes and removes what readSample opened.
+func closeSample() error {
+	if sampleVenue.dir == "" {
+		return nil
+	}
+	var err error
+	if sampleVenue.keeper != nil {
+		err = sampleVenue.keeper.Close()
+	}
+	return errors.Join(err, os.RemoveAll(sampleVenue.dir))
 }
 
 func mustImport(t testing.TB, k *keeper.Keeper, paths ...string) {
