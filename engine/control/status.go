@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,14 +12,18 @@ import (
 
 // AddStatus keeps a sample and forgets those older than keep before it.
 func (d *DB) AddStatus(ctx context.Context, s record.Status, keep time.Duration) error {
+	sources, err := sourcesJSON(s.Sources)
+	if err != nil {
+		return fmt.Errorf("add status sample: %w", err)
+	}
 	return d.write(ctx, "add status sample", func(tx *sql.Tx) error {
 		var lags [3]sql.NullInt64
 		for i, lag := range s.Lags {
 			lags[i] = sql.NullInt64{Int64: lag, Valid: lag >= 0}
 		}
 		if _, err := tx.ExecContext(ctx,
-			`INSERT OR REPLACE INTO status_samples (at, grades, serving_lag, trades_lag, markets_lag) VALUES (?, ?, ?, ?, ?)`,
-			s.At.Unix(), string(s.Grades[:]), lags[0], lags[1], lags[2]); err != nil {
+			`INSERT OR REPLACE INTO status_samples (at, grades, serving_lag, trades_lag, markets_lag, sources) VALUES (?, ?, ?, ?, ?, ?)`,
+			s.At.Unix(), string(s.Grades[:]), lags[0], lags[1], lags[2], sources); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM status_samples WHERE at <= ?`, s.At.Add(-keep).Unix())
@@ -29,7 +34,7 @@ func (d *DB) AddStatus(ctx context.Context, s record.Status, keep time.Duration)
 // StatusSince gives the samples after since, oldest first.
 func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status, error) {
 	rows, err := d.sql.QueryContext(ctx,
-		`SELECT at, grades, serving_lag, trades_lag, markets_lag FROM status_samples WHERE at > ? ORDER BY at`, since.Unix())
+		`SELECT at, grades, serving_lag, trades_lag, markets_lag, sources FROM status_samples WHERE at > ? ORDER BY at`, since.Unix())
 	if err != nil {
 		return nil, fmt.Errorf("read status samples: %w", err)
 	}
@@ -39,7 +44,8 @@ func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status,
 		var at int64
 		var grades string
 		var lags [3]sql.NullInt64
-		if err := rows.Scan(&at, &grades, &lags[0], &lags[1], &lags[2]); err != nil {
+		var sources sql.NullString
+		if err := rows.Scan(&at, &grades, &lags[0], &lags[1], &lags[2], &sources); err != nil {
 			return nil, fmt.Errorf("read status samples: %w", err)
 		}
 		s := record.Status{At: time.Unix(at, 0).UTC()}
@@ -50,7 +56,55 @@ func (d *DB) StatusSince(ctx context.Context, since time.Time) ([]record.Status,
 				s.Lags[i] = lag.Int64
 			}
 		}
+		if s.Sources, err = sourcesOf(sources); err != nil {
+			return nil, fmt.Errorf("read the status sample of %s: %w", s.At.Format(time.RFC3339), err)
+		}
 		all = append(all, s)
 	}
 	return all, rows.Err()
+}
+
+// keptSource is a source in a sample's JSON.
+type keptSource struct {
+	Grade string `json:"grade"`
+	Lag   *int64 `json:"lag,omitempty"`
+}
+
+// sourcesJSON is how sources are stored: NULL where there are none.
+func sourcesJSON(sources map[string]record.SourceStatus) (sql.NullString, error) {
+	if len(sources) == 0 {
+		return sql.NullString{}, nil
+	}
+	kept := make(map[string]keptSource, len(sources))
+	for name, s := range sources {
+		k := keptSource{Grade: string(rune(s.Grade))}
+		if s.Lag >= 0 {
+			k.Lag = &s.Lag
+		}
+		kept[name] = k
+	}
+	text, err := json.Marshal(kept)
+	return sql.NullString{String: string(text), Valid: true}, err
+}
+
+func sourcesOf(text sql.NullString) (map[string]record.SourceStatus, error) {
+	if !text.Valid {
+		return nil, nil
+	}
+	var kept map[string]keptSource
+	if err := json.Unmarshal([]byte(text.String), &kept); err != nil {
+		return nil, err
+	}
+	sources := make(map[string]record.SourceStatus, len(kept))
+	for name, k := range kept {
+		if len(k.Grade) != 1 {
+			return nil, fmt.Errorf("%s has the grade %q", name, k.Grade)
+		}
+		s := record.SourceStatus{Grade: k.Grade[0], Lag: -1}
+		if k.Lag != nil {
+			s.Lag = *k.Lag
+		}
+		sources[name] = s
+	}
+	return sources, nil
 }

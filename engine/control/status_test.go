@@ -2,9 +2,10 @@ package control_test
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"pmx/engine/control"
 	"pmx/engine/control/record"
@@ -20,6 +21,9 @@ func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
 	sample := func(minute int, grades string) record.Status {
 		s := record.Status{At: start.Add(time.Duration(minute) * time.Minute), Lags: [3]int64{int64(minute), -1, 90_000}}
 		copy(s.Grades[:], grades)
+		if minute == 2 {
+			s.Sources = map[string]record.SourceStatus{"chain": {Grade: 'A', Lag: 12}, "markets": {Grade: 'F', Lag: -1}}
+		}
 		return s
 	}
 	for _, s := range []record.Status{sample(0, "AFA"), sample(1, "AFB"), sample(2, "AFC"), sample(2, "BFC")} {
@@ -28,8 +32,8 @@ func TestStatusSamplesAreKeptForTheirTime(t *testing.T) {
 		}
 	}
 	all, err := db.StatusSince(t.Context(), start.Add(-time.Hour))
-	if want := []record.Status{sample(1, "AFB"), sample(2, "BFC")}; err != nil || !slices.Equal(all, want) {
-		t.Errorf("got %v, %v", all, err)
+	if want := []record.Status{sample(1, "AFB"), sample(2, "BFC")}; err != nil || !cmp.Equal(all, want) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, all))
 	}
 	if late, err := db.StatusSince(t.Context(), start.Add(time.Minute)); err != nil || len(late) != 1 {
 		t.Errorf("after minute 1: %v, %v", late, err)

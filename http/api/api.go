@@ -42,6 +42,9 @@ type Config struct {
 	// Historical tells that the venue is so on purpose: its trades and markets are
 	// graded against its own as_of.
 	Historical bool
+	// Sources gives the sources that are followed, in the order in which they are shown;
+	// nil: none is. It is called by any number of goroutines.
+	Sources func() []serving.Source
 }
 
 // API answers requests from the snapshot that was published last.
@@ -55,6 +58,7 @@ type API struct {
 	watch      *guard.Watch
 	version    string
 	historical bool
+	sources    func() []serving.Source
 	now        func() time.Time
 	wall       bool // now is the wall clock
 	started    time.Time
@@ -95,7 +99,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, sources: cfg.Sources, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

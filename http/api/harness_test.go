@@ -34,6 +34,7 @@ type venue struct {
 	handler fasthttp.RequestHandler
 	keys    map[access.Tier]string
 	log     *bytes.Buffer
+	sources []serving.Source // that are followed
 }
 
 // reader is the API's Reader, made of stand-ins; what has none is not asked for.
@@ -64,7 +65,8 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
-	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now})
+	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
+		Sources: func() []serving.Source { return v.sources }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,10 +63,18 @@ func (a *API) StatusNow() wire.PublicStatus { return a.statusAt(a.now()) }
 func (a *API) statusAt(now time.Time) wire.PublicStatus {
 	parts := a.grade(now)
 	grade, detail := worstGrade(parts[:])
-	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: wholeSeconds(now), Historical: a.historical}
+	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: wholeSeconds(now), Historical: a.historical, Sources: []wire.FollowedSource{}}
 	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
 		*to = parts[i].wire()
 	}
+	worst := s.Grade[0]
+	for _, g := range a.gradeSources(now) {
+		s.Sources = append(s.Sources, g.wire())
+		if grades[g.grade] > worst { // the letters' order is that of the grades
+			worst, s.Detail = grades[g.grade], textOrNull(g.detail())
+		}
+	}
+	s.Grade = string(rune(worst))
 	return s
 }
 
@@ -91,6 +99,7 @@ func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 			s.Lags[i] = -1
 		}
 	}
+	s.Sources = sourceSamples(a.gradeSources(now))
 	a.history.add(s)
 	return store.AddStatus(ctx, s, StatusKept)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pmx/engine/control/record"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
@@ -50,7 +52,7 @@ func TestHistoryHasASampleAMinute(t *testing.T) {
 		{At: minute, Grades: [3]byte{'C', 'A', 'F'}, Lags: [3]int64{610, 56, -1}},
 		{At: minute.Add(time.Minute), Grades: [3]byte{'C', 'A', 'F'}, Lags: [3]int64{660, 106, -1}},
 	}
-	if got := v.api.StatusHistory(); !slices.Equal(got, want) {
+	if got := v.api.StatusHistory(); !cmp.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 	now := v.api.StatusNow()
@@ -79,7 +81,7 @@ func TestHistoryOutlivesTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := newVenue(t, apitest.Snapshot(1, 1, 1))
-	if err := second.api.LoadStatus(t.Context(), store); err != nil || !slices.Equal(second.api.StatusHistory(), first.api.StatusHistory()) {
+	if err := second.api.LoadStatus(t.Context(), store); err != nil || !cmp.Equal(second.api.StatusHistory(), first.api.StatusHistory()) {
 		t.Errorf("got %v, %v", second.api.StatusHistory(), err)
 	}
 	store.err = errors.New("disk is gone")

@@ -32,6 +32,7 @@ type metrics struct {
 	open     *prometheus.Desc
 	dropped  *prometheus.Desc
 	conns    *connSet
+	sources  *sourceMetrics
 }
 
 // routeCounts are one route's counters.
@@ -45,7 +46,7 @@ type routeCounts struct {
 
 func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 	m := &metrics{
-		api: a, watch: watch, conns: open,
+		api: a, watch: watch, conns: open, sources: newSourceMetrics(),
 		panics:   prometheus.NewDesc("pmx_background_panics_total", "Panics in background work, which is tried again.", []string{"work"}, nil),
 		failing:  prometheus.NewDesc("pmx_background_failing", "1 while background work panicked when it was tried last.", []string{"work"}, nil),
 		requests: prometheus.NewDesc("pmx_http_requests_total", "Requests answered.", []string{"route", "method", "status"}, nil),
@@ -83,6 +84,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.failing
 	ch <- m.open
 	ch <- m.dropped
+	m.sources.describe(ch)
 }
 
 // Collect gives the counters as they are now.
@@ -103,12 +105,9 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.dropped, prometheus.CounterValue, float64(dropped))
 	for _, part := range m.watch.Statuses() {
 		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
-		failing := 0.0
-		if part.Failing {
-			failing = 1
-		}
-		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, failing, part.Name)
+		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, oneIf(part.Failing), part.Name)
 	}
+	m.sources.collect(ch, m.api.Sources())
 }
 
 func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"pmx/engine/control/record"
 	"pmx/http/wire"
 )
@@ -22,6 +24,18 @@ type subsystem struct {
 	Plot        template.HTML // lag of the day
 }
 
+// source is one source that is followed, on the status page.
+type source struct {
+	wire.FollowedSource
+	Lag, Updated                string // in words
+	Percent                     int    // of a catch-up
+	Remaining                   string // of it; "" where that is not known
+	Rows, Requests, Retries     string
+	Missing, Throttled, Unknown string
+	Day                         template.HTML
+	Plot                        template.HTML
+}
+
 // status is the content of the status page.
 type status struct {
 	frame
@@ -30,6 +44,7 @@ type status struct {
 	Checked        string
 	Historical     string // the day that a historical venue reaches to; "" for one that goes on
 	Parts          []subsystem
+	Sources        []source
 	Scale          []string
 }
 
@@ -47,23 +62,54 @@ func Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
 		s.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
 	}
 	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {
-		p := subsystem{Subsystem: sub, Name: names[i], About: about[i], Lag: "nothing yet", Updated: "never"}
-		if sub.LagSeconds != nil {
-			p.Lag = durationText(time.Duration(*sub.LagSeconds) * time.Second)
-		}
-		if sub.UpdatedAt != nil {
-			p.Updated = sub.UpdatedAt.Format("2 Jan 15:04:05 UTC")
-		}
-		p.Day = strip(history, i, at, 24*time.Hour, dayBuckets)
-		p.Week = strip(history, i, at, 7*24*time.Hour, weekBuckets)
-		p.Plot = plot(history, i, at, 24*time.Hour)
+		p := subsystem{Subsystem: sub, Name: names[i], About: about[i], Lag: lagText(sub.LagSeconds), Updated: changeText(sub.UpdatedAt)}
+		p.Day = strip(history, subsystemSeries(i), at, 24*time.Hour, dayBuckets)
+		p.Week = strip(history, subsystemSeries(i), at, 7*24*time.Hour, weekBuckets)
+		p.Plot = plot(history, subsystemSeries(i), at)
 		s.Parts = append(s.Parts, p)
+	}
+	for i := range now.Sources {
+		s.Sources = append(s.Sources, sourceOf(&now.Sources[i], history, at))
 	}
 	body, err := render("status", s)
 	if err != nil {
 		return nil, fmt.Errorf("status page: %w", err)
 	}
 	return newPage(htmlType, body, statusAge)
+}
+
+// sourceOf shows a source and its history.
+func sourceOf(s *wire.FollowedSource, history []record.Status, at time.Time) source {
+	past := sourceSeries(s.Name)
+	out := source{
+		FollowedSource: *s, Lag: lagText(s.LagSeconds), Updated: changeText(s.UpdatedAt), Rows: humanize.Comma(s.Rows), Requests: humanize.Comma(s.Requests),
+		Retries: humanize.Comma(s.Retries), Missing: humanize.Comma(s.Missing), Unknown: humanize.Comma(s.Unknown),
+		Throttled: durationText(time.Duration(s.ThrottledSeconds * float64(time.Second))),
+		Day:       strip(history, past, at, 24*time.Hour, dayBuckets), Plot: plot(history, past, at),
+	}
+	if s.Progress != nil {
+		out.Percent = int(100 * *s.Progress)
+	}
+	if s.RemainingSeconds != nil {
+		out.Remaining = durationText(time.Duration(*s.RemainingSeconds) * time.Second)
+	}
+	return out
+}
+
+// lagText is a lag in words.
+func lagText(seconds *int64) string {
+	if seconds == nil {
+		return "nothing yet"
+	}
+	return durationText(time.Duration(*seconds) * time.Second)
+}
+
+// changeText is the time of a change.
+func changeText(at *time.Time) string {
+	if at == nil {
+		return "never"
+	}
+	return at.Format("2 Jan 15:04:05 UTC")
 }
 
 // verdict is the worst grade in words.

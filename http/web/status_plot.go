@@ -24,27 +24,46 @@ type bucket struct {
 	lag      int64
 }
 
+// series is the history of one part of the service: its grade and lag in a sample, false
+// where the sample has none.
+type series func(s *record.Status) (grade byte, lag int64, ok bool)
+
+// subsystemSeries is that of a subsystem, by its place in samples.
+func subsystemSeries(i int) series {
+	return func(s *record.Status) (byte, int64, bool) { return s.Grades[i], s.Lags[i], true }
+}
+
+// sourceSeries is that of a source that is followed.
+func sourceSeries(name string) series {
+	return func(s *record.Status) (byte, int64, bool) {
+		was, ok := s.Sources[name]
+		return was.Grade, was.Lag, ok
+	}
+}
+
 // buckets divides the time before at into n stretches, oldest first.
-func buckets(history []record.Status, part int, at time.Time, span time.Duration, n int) []bucket {
+func buckets(history []record.Status, part series, at time.Time, span time.Duration, n int) []bucket {
 	width := span / time.Duration(n)
 	start := at.Add(-span)
 	all := make([]bucket, n)
 	for i := range all {
 		all[i] = bucket{from: start.Add(time.Duration(i) * width), to: start.Add(time.Duration(i+1) * width), lag: -1}
 	}
-	for _, s := range history {
+	for k := range history {
+		s := &history[k]
 		i := int(s.At.Sub(start) / width)
-		if s.At.Before(start) || i >= n {
+		grade, lag, ok := part(s)
+		if s.At.Before(start) || i >= n || !ok {
 			continue
 		}
-		all[i].grade = max(all[i].grade, s.Grades[part]) // A to F: the letters' order is that of the grades
-		all[i].lag = max(all[i].lag, s.Lags[part])
+		all[i].grade = max(all[i].grade, grade) // A to F: the letters' order is that of the grades
+		all[i].lag = max(all[i].lag, lag)
 	}
 	return all
 }
 
 // strip draws the grades of a span as a row of n bars.
-func strip(history []record.Status, part int, at time.Time, span time.Duration, n int) template.HTML {
+func strip(history []record.Status, part series, at time.Time, span time.Duration, n int) template.HTML {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="strip" viewBox="0 0 %d 10" preserveAspectRatio="none" role="img" aria-label="%s">`, n,
 		template.HTMLEscapeString(summary(buckets(history, part, at, span, n))))
@@ -95,9 +114,9 @@ func height(lag time.Duration) float64 {
 	return plotHeight * (1 - min(1, share))
 }
 
-// plot draws the lag over a span as a line; "" without samples.
-func plot(history []record.Status, part int, at time.Time, span time.Duration) template.HTML {
-	all := buckets(history, part, at, span, plotWidth)
+// plot draws the lag of a day as a line; "" without samples.
+func plot(history []record.Status, part series, at time.Time) template.HTML {
+	all := buckets(history, part, at, 24*time.Hour, plotWidth)
 	var line strings.Builder
 	pen := false
 	for i, k := range all {

@@ -22,7 +22,7 @@ func TestABarIsTheWorstOfItsTime(t *testing.T) {
 		}
 		history = append(history, s)
 	}
-	all := buckets(history, 0, noon, 24*time.Hour, dayBuckets)
+	all := buckets(history, subsystemSeries(0), noon, 24*time.Hour, dayBuckets)
 	last, before := all[dayBuckets-1], all[dayBuckets-2]
 	if last.grade != 'C' || last.lag != 900 || !last.from.Equal(noon.Add(-15*time.Minute)) || !last.to.Equal(noon) {
 		t.Errorf("the last bar: %+v", last)
@@ -30,7 +30,7 @@ func TestABarIsTheWorstOfItsTime(t *testing.T) {
 	if before.grade != 'A' || before.lag != 30 || all[0].grade != 0 || all[0].lag != -1 {
 		t.Errorf("bars before: %+v, %+v", before, all[0])
 	}
-	drawn := string(strip(history, 0, noon, 24*time.Hour, dayBuckets))
+	drawn := string(strip(history, subsystemSeries(0), noon, 24*time.Hour, dayBuckets))
 	for _, want := range []string{
 		`aria-label="A for 1 % of the time, C for 1 % of the time, no data for 97 %"`,
 		"<title>14 Mar 11:45 to 12:00 UTC: grade C, lag up to 15 min</title>", "no data</title>",
@@ -42,10 +42,10 @@ func TestABarIsTheWorstOfItsTime(t *testing.T) {
 	if n := strings.Count(drawn, "<rect"); n != dayBuckets {
 		t.Errorf("%d bars", n)
 	}
-	if plot(history, 2, noon, 24*time.Hour) != "" {
+	if plot(history, subsystemSeries(2), noon) != "" {
 		t.Error("a plot of no lags")
 	}
-	if lags := string(plot(history, 1, noon, 24*time.Hour)); strings.Count(lags, "M4") != 1 {
+	if lags := string(plot(history, subsystemSeries(1), noon)); strings.Count(lags, "M4") != 1 {
 		t.Errorf("the line is not one: %s", lags)
 	}
 }
@@ -83,6 +83,32 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 	now.Historical, now.Trades.AsOf = true, &noon
 	if p, err = Status(now, nil); err != nil || !strings.Contains(string(p.body), historical) {
 		t.Errorf("the page does not say that the venue is historical: %v", err)
+	}
+}
+
+// A source that is followed now has bars from when it was in the samples only.
+func TestStatusPageShowsSources(t *testing.T) {
+	lag, remaining, progress, why := int64(42), int64(5400), 0.256, `Source "chain": no node answers.`
+	now := wire.PublicStatus{Grade: "C", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "A"}, Trades: wire.Subsystem{Grade: "A"}, Markets: wire.Subsystem{Grade: "A"},
+		Sources: []wire.FollowedSource{{Name: "chain", Grade: "C", State: "fetching", LagSeconds: &lag, UpdatedAt: &noon, CatchingUp: true, Progress: &progress,
+			RemainingSeconds: &remaining, Missing: 12345, Rows: 1234567, Requests: 3400, Retries: 17, ThrottledSeconds: 61.5, Unknown: 3, Detail: &why, Rule: "as it is"}}}
+	history := []record.Status{
+		{At: noon.Add(-2 * time.Hour), Grades: [3]byte{'A', 'A', 'A'}},
+		{At: noon.Add(-time.Minute), Grades: [3]byte{'A', 'A', 'A'}, Sources: map[string]record.SourceStatus{"chain": {Grade: 'D', Lag: 7}}},
+	}
+	p, err := Status(now, history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"chain", "fetching", "42 s", "25 %", "1 h 30 min", "12,345", "1,234,567", "3,400", "17", "1 min 1 s", "no node answers",
+		`aria-label="D for 1 % of the time, no data for 98 %"`} {
+		if !strings.Contains(string(p.body), want) {
+			t.Errorf("%q is missing in\n%s", want, p.body)
+		}
+	}
+	now.Sources = nil
+	if p, err = Status(now, history); err != nil || strings.Contains(string(p.body), "Sources") {
+		t.Errorf("sources where none is followed: %v", err)
 	}
 }
 

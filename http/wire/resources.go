@@ -101,13 +101,36 @@ type LastCycle struct {
 
 // PublicStatus is the payload of GET /status/public.
 type PublicStatus struct {
-	Grade         string    `json:"grade" enum:"A,B,C,D,F"` // the worst grade of the subsystems
-	Detail        *string   `json:"detail"`                 // why the grade is not A and what to do about it, taken from the first subsystem with this grade; null if the grade is A
-	CheckedAt     time.Time `json:"checked_at"`             // when the grades were computed
-	Historical    bool      `json:"historical"`             // whether the venue is historical on purpose; trades and markets are then graded relative to its own as_of
-	ServingTables Subsystem `json:"serving_tables"`         // the data that requests are answered from
-	Trades        Subsystem `json:"trades"`                 // the fills
-	Markets       Subsystem `json:"markets"`                // the markets and their resolutions
+	Grade         string           `json:"grade" enum:"A,B,C,D,F"` // the worst grade of the subsystems
+	Detail        *string          `json:"detail"`                 // why the grade is not A and what to do about it, taken from the first subsystem with this grade; null if the grade is A
+	CheckedAt     time.Time        `json:"checked_at"`             // when the grades were computed
+	Historical    bool             `json:"historical"`             // whether the venue is historical on purpose; trades and markets are then graded relative to its own as_of
+	ServingTables Subsystem        `json:"serving_tables"`         // the data that requests are answered from
+	Trades        Subsystem        `json:"trades"`                 // the fills
+	Markets       Subsystem        `json:"markets"`                // the markets and their resolutions
+	Sources       []FollowedSource `json:"sources"`                // the sources that are followed; empty if none is, and data comes from imports only
+}
+
+// FollowedSource is the freshness of one source that is followed.
+type FollowedSource struct {
+	Name             string     `json:"name"`                                                         // the source: chain, markets, quotes, weather or a part of it
+	Grade            string     `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
+	State            string     `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because answers disagree
+	LagSeconds       *int64     `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null
+	AsOf             *time.Time `json:"as_of"`                                                        // time up to which everything the source gives is stored, without a gap; null if there is nothing yet
+	UpdatedAt        *time.Time `json:"updated_at"`                                                   // wall-clock time of the last change; null if there was none
+	Quiet            bool       `json:"quiet"`                                                        // whether less than a fifth of what is usual at this hour comes in
+	CatchingUp       bool       `json:"catching_up"`                                                  // whether the past is still being fetched
+	Progress         *float64   `json:"progress"`                                                     // share of the past that was fetched, 0 to 1; null unless catching_up
+	RemainingSeconds *int64     `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
+	Missing          int64      `json:"missing"`                                                      // blocks of a chain that are final and not stored yet; 0 for other sources
+	Rows             int64      `json:"rows"`                                                         // new rows since the server started
+	Requests         int64      `json:"requests"`                                                     // requests since the server started
+	Retries          int64      `json:"retries"`                                                      // requests that were repeated since the server started
+	ThrottledSeconds float64    `json:"throttled_seconds"`                                            // time spent waiting because the source asked for it, since the server started
+	Unknown          int64      `json:"unknown"`                                                      // events, members and statuses that were not understood, since the server started
+	Detail           *string    `json:"detail"`                                                       // what is wrong and what to do about it; null if the grade is A
+	Rule             string     `json:"rule"`                                                         // how grade is computed from the fields above
 }
 
 // Subsystem is the freshness of one part of the service.

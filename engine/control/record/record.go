@@ -38,4 +38,12 @@ type Status struct {
 	At     time.Time
 	Grades [3]byte  // of serving tables, trades and markets
 	Lags   [3]int64 // in seconds; -1: nothing there to lag
+	// Sources are those that are followed, by name; nil: none is.
+	Sources map[string]SourceStatus
+}
+
+// SourceStatus is how fresh a source was.
+type SourceStatus struct {
+	Grade byte
+	Lag   int64 // in seconds; -1: nothing there to lag
 }

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"pmx/rollups/serving"
+)
+
+// sourceMetrics tell how the sources stand that are followed.
+type sourceMetrics struct {
+	now       func() time.Time
+	lag       *prometheus.Desc
+	state     *prometheus.Desc
+	quiet     *prometheus.Desc
+	progress  *prometheus.Desc
+	missing   *prometheus.Desc
+	rows      *prometheus.Desc
+	requests  *prometheus.Desc
+	retries   *prometheus.Desc
+	throttled *prometheus.Desc
+	unknown   *prometheus.Desc
+}
+
+func newSourceMetrics() *sourceMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("pmx_sync_"+name, help, append([]string{"source"}, labels...), nil)
+	}
+	return &sourceMetrics{
+		now:       time.Now,
+		lag:       desc("lag_seconds", "How far the source's complete data lies behind the clock; absent while there is none."),
+		state:     desc("source_state", "1 for the state that the source is in, 0 for the others.", "state"),
+		quiet:     desc("quiet", "1 while less than a fifth of what is usual at this hour comes in."),
+		progress:  desc("catch_up_progress", "Share of the past that was fetched, 0 to 1; 1 when there is nothing to catch up with."),
+		missing:   desc("gap_blocks", "Blocks that are final and not stored yet."),
+		rows:      desc("rows_total", "New rows since the start."),
+		requests:  desc("requests_total", "Requests since the start."),
+		retries:   desc("retries_total", "Requests repeated since the start."),
+		throttled: desc("throttled_seconds_total", "Time spent waiting because the source asked for it."),
+		unknown:   desc("unknown_total", "Events, members and statuses that were not understood."),
+	}
+}
+
+func (m *sourceMetrics) describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown} {
+		ch <- d
+	}
+}
+
+func (m *sourceMetrics) collect(ch chan<- prometheus.Metric, sources []serving.Source) {
+	for i := range sources {
+		s := &sources[i]
+		gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{s.Name}, labels...)...)
+		}
+		count := func(d *prometheus.Desc, v float64) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, s.Name)
+		}
+		if !s.AsOf.IsZero() {
+			gauge(m.lag, max(0, m.now().Sub(s.AsOf).Seconds()))
+		}
+		for _, state := range serving.SourceStates() {
+			gauge(m.state, oneIf(state == s.State), string(state))
+		}
+		gauge(m.quiet, oneIf(s.Quiet))
+		progress := 1.0
+		if s.CatchingUp {
+			progress = s.Progress
+		}
+		gauge(m.progress, progress)
+		gauge(m.missing, float64(s.Missing))
+		count(m.rows, float64(s.Rows))
+		count(m.requests, float64(s.Requests))
+		count(m.retries, float64(s.Retries))
+		count(m.throttled, s.Throttled.Seconds())
+		count(m.unknown, float64(s.Unknown))
+	}
+}
+
+func oneIf(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}

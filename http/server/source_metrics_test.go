@@ -1,0 +1,59 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"pmx/rollups/serving"
+)
+
+// collected makes a Collector of what tells of given sources.
+type collected struct {
+	*sourceMetrics
+	sources []serving.Source
+}
+
+func (c *collected) Describe(ch chan<- *prometheus.Desc) { c.describe(ch) }
+
+func (c *collected) Collect(ch chan<- prometheus.Metric) { c.collect(ch, c.sources) }
+
+func TestMetricsTellHowSourcesStand(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	c := &collected{newSourceMetrics(), []serving.Source{
+		{Name: "chain", State: serving.SourceQuarantine, AsOf: now.Add(-90 * time.Second), CatchingUp: true, Progress: 0.25, Quiet: true,
+			Rows: 1, Requests: 2, Retries: 3, Throttled: 4500 * time.Millisecond, Unknown: 5, Missing: 6},
+		{Name: "markets", State: serving.SourceIdle},
+	}}
+	c.now = func() time.Time { return now }
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			name := family.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	for name, want := range map[string]float64{
+		"pmx_sync_lag_seconds chain": 90, "pmx_sync_source_state chain quarantine": 1, "pmx_sync_source_state chain idle": 0, "pmx_sync_source_state markets idle": 1,
+		"pmx_sync_quiet chain": 1, "pmx_sync_quiet markets": 0, "pmx_sync_catch_up_progress chain": 0.25, "pmx_sync_catch_up_progress markets": 1,
+		"pmx_sync_gap_blocks chain": 6, "pmx_sync_rows_total chain": 1, "pmx_sync_requests_total chain": 2, "pmx_sync_retries_total chain": 3,
+		"pmx_sync_throttled_seconds_total chain": 4.5, "pmx_sync_unknown_total chain": 5,
+	} {
+		if value, ok := got[name]; !ok || value != want {
+			t.Errorf("%s is %v, want %v", name, value, want)
+		}
+	}
+	if _, ok := got["pmx_sync_lag_seconds markets"]; ok {
+		t.Error("a source that has given nothing has a lag")
+	}
+}

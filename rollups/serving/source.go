@@ -1,0 +1,47 @@
+package serving
+
+import "time"
+
+// SourceState is what a source that is followed is doing.
+type SourceState string
+
+// The states of a source.
+const (
+	SourceIdle       SourceState = "idle"       // nothing is due
+	SourceFetching   SourceState = "fetching"   // what is due is being asked for, checked or committed
+	SourceWaiting    SourceState = "waiting"    // nobody answers, or not as they should: it is asked again after a pause
+	SourceQuarantine SourceState = "quarantine" // something is held back because answers disagree
+	SourceStalled    SourceState = "stalled"    // nothing came in for long, though there should be something
+	SourcePaused     SourceState = "paused"     // the operator switched it off
+)
+
+// SourceStates gives all of them.
+func SourceStates() []SourceState {
+	return []SourceState{SourceIdle, SourceFetching, SourceWaiting, SourceQuarantine, SourceStalled, SourcePaused}
+}
+
+// Source tells how a source that is followed stands. Zero times: never.
+type Source struct {
+	Name    string
+	State   SourceState
+	AsOf    time.Time        // up to which all that it gives is in
+	Changed time.Time        // wall clock of the last commit that brought something new
+	Bounds  [4]time.Duration // the lags behind AsOf up to which the grade is A, B, C and D
+	Problem string           // what is wrong now, in a sentence; "" for nothing
+
+	CatchingUp bool
+	Progress   float64       // of the catch-up, 0 … 1
+	Remaining  time.Duration // of it, about; 0: not known, or none
+
+	// Quiet tells that much less comes in than is usual at this hour.
+	Quiet bool
+
+	// Since the start of the process.
+	Rows      int64 // that are new
+	Requests  int64
+	Retries   int64
+	Throttled time.Duration // spent waiting because the source asked for it
+	Unknown   int64         // things that were not understood: kinds of events, members, statuses
+
+	Missing int64 // of what is known to be there and is not in: blocks of a chain, else 0
+}
