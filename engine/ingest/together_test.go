@@ -19,7 +19,7 @@ import (
 )
 
 // parquetRow is a row of a canonical file of fills, as SQL.
-type parquetRow struct{ ts, block, wallet, token, side, shares, usd, fee, role, tx, log, condition, name string }
+type parquetRow struct{ ts, block, wallet, token, side, shares, usd, fee, role, tx, log, condition, name, label string }
 
 // parquet writes rows as a canonical file.
 func (v *intake) parquet(name string, rows []parquetRow) string {
@@ -31,11 +31,11 @@ func (v *intake) parquet(name string, rows []parquetRow) string {
 	defer writer.Close()
 	selects := []string{"SELECT * FROM (SELECT NULL::TIMESTAMPTZ AS ts, NULL::BIGINT AS block, NULL::VARCHAR AS address, NULL::VARCHAR AS token_id, NULL::VARCHAR AS side, " +
 		"NULL::DECIMAL(18, 6) AS shares, NULL::DECIMAL(18, 6) AS usd, NULL::DECIMAL(18, 6) AS fee, NULL::VARCHAR AS role, NULL::VARCHAR AS transaction_hash, " +
-		"NULL::INTEGER AS log_index, NULL::VARCHAR AS condition_id, 1::TINYINT AS outcome_index, NULL::VARCHAR AS username) WHERE false"}
+		"NULL::INTEGER AS log_index, NULL::VARCHAR AS condition_id, 1::TINYINT AS outcome_index, NULL::VARCHAR AS username, NULL::VARCHAR AS outcome_label) WHERE false"}
 	for _, r := range rows {
 		decimal := func(text string) string { return text + "::DECIMAL(18, 6)" }
 		selects = append(selects, "SELECT "+strings.Join([]string{r.ts, r.block, r.wallet, r.token, r.side, decimal(r.shares), decimal(r.usd), decimal(r.fee), r.role, r.tx,
-			r.log, r.condition, "0::TINYINT", r.name}, ", "))
+			r.log, r.condition, "0::TINYINT", r.name, r.label}, ", "))
 	}
 	path := filepath.Join(v.at, name)
 	if _, err := writer.Exec("SET TimeZone = 'UTC'; COPY (" + strings.Join(selects, " UNION ALL ") + ") TO '" + path + "' (FORMAT parquet)"); err != nil {
@@ -49,7 +49,7 @@ func drawRow(r *rand.Rand, day, tx int) parquetRow {
 	of := func(many ...string) string { return many[r.IntN(len(many))] }
 	row := parquetRow{ts: fmt.Sprintf("'2026-01-%02d 10:00:0%d+00'::TIMESTAMPTZ", day, r.IntN(2)), block: "NULL",
 		wallet: "'0x" + strings.Repeat(of("a", "b"), 40) + "'", token: "'7" + of("1", "2") + "'", side: "'BUY'", shares: "100", usd: of("40", "41"),
-		fee: of("NULL", "1", "2"), role: of("NULL", "'maker'", "'taker'"), tx: fmt.Sprintf("'0x%064d'", tx), log: "NULL", condition: "NULL", name: "NULL"}
+		fee: of("NULL", "1", "2"), role: of("NULL", "'maker'", "'taker'"), tx: fmt.Sprintf("'0x%064d'", tx), log: "NULL", condition: "NULL", name: "NULL", label: "NULL"}
 	if r.IntN(12) == 0 {
 		row.name = of("'ann'", "'bob'")
 	}
@@ -59,7 +59,23 @@ func drawRow(r *rand.Rand, day, tx int) parquetRow {
 // togetherCase draws a few files of fills and one that is imported before them. With quiet ones
 // it is likelier that they can be imported together.
 func togetherCase(r *rand.Rand) (before []parquetRow, files [][]parquetRow) {
-	quiet, logs := r.IntN(3) > 0, r.IntN(3)
+	quiet, logs, labels := r.IntN(4) > 0, r.IntN(3), r.IntN(3)
+	label := func(row *parquetRow) {
+		if labels > 0 {
+			row.label = map[string]string{"'71'": "'Yes'", "'72'": "'No'"}[row.token]
+		}
+		if labels == 2 {
+			row.condition = "'0x" + strings.Repeat(row.token[2:3], 64) + "'"
+		}
+	}
+	if labels > 0 && (quiet || r.IntN(2) == 0) { // they are known
+		for _, token := range []string{"'71'", "'72'"} {
+			row := drawRow(r, 20, 20)
+			row.token = token
+			label(&row)
+			before = append(before, row)
+		}
+	}
 	for day := range 2 + r.IntN(3) {
 		var rows []parquetRow
 		for n := range r.IntN(6) {
@@ -68,6 +84,7 @@ func togetherCase(r *rand.Rand) (before []parquetRow, files [][]parquetRow) {
 				day, tx = 1, 10
 			}
 			row := drawRow(r, day, tx)
+			label(&row)
 			if logs == 1 || logs == 2 && r.IntN(2) == 0 {
 				row.log = fmt.Sprint(n)
 				if !quiet && r.IntN(8) == 0 {
@@ -84,7 +101,7 @@ func togetherCase(r *rand.Rand) (before []parquetRow, files [][]parquetRow) {
 				row.block = "7"
 			}
 			rows = append(rows, row)
-			if r.IntN(6) == 0 {
+			if r.IntN(6) == 0 && (row.log == "NULL" || !quiet) {
 				rows = append(rows, row) // equal rows of one file are separate fills
 			}
 			if r.IntN(4) == 0 {
@@ -114,7 +131,7 @@ func (v *intake) inBatches() string {
 func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
-	done, left, known, better := 0, 0, 0, 0
+	done, left, known, better, labelled := 0, 0, 0, 0, 0
 	for seed := range uint64(testfiles.Cases(10, 300)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		before, files := togetherCase(r)
@@ -166,6 +183,9 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 			continue
 		}
 		done++
+		if slices.ContainsFunc(slices.Concat(files...), func(r parquetRow) bool { return r.label != "NULL" }) {
+			labelled++
+		}
 		for i := range all {
 			known, better = known+int(all[i].AlreadyThere), better+int(all[i].Replaced)
 			if !dry[i].DryRun {
@@ -187,9 +207,9 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 			t.Fatalf("seed %d: batches:\n%s", seed, diff)
 		}
 	}
-	t.Logf("%d together, %d left, %d known, %d better", done, left, known, better)
-	if done < 3 || left < 3 || known == 0 || better == 0 {
-		t.Errorf("%d cases together, %d left, %d rows known, %d better: the cases do not try everything", done, left, known, better)
+	t.Logf("%d together, %d of them with labels, %d left, %d rows known, %d better", done, labelled, left, known, better)
+	if done < 3 || left < 3 || known == 0 || better == 0 || labelled == 0 {
+		t.Errorf("%d cases together, %d left, %d rows known, %d better, %d cases with labels: the cases do not try everything", done, left, known, better, labelled)
 	}
 }
 
