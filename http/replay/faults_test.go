@@ -240,7 +240,12 @@ var rpcCases = []struct {
 	{"range-infura:20", refused(200, -32005, "query returned more than 20 results. Try with this block range [0x")},
 	{"range-geth:8000", refused(200, -32602, "exceed maximum block range 8000")},
 	{"range-merkle:8000", refused(200, -32602, "eth_getLogs range is too large, max is 8k blocks")},
-	{"413", refused(413, -32000, "Too Large")},
+	{"413", func(_ *truth, status int, b []byte) error {
+		if status != http.StatusRequestEntityTooLarge || json.Valid(b) {
+			return errOther
+		}
+		return nil
+	}},
 	{"batch-limit:2", refused(500, 31, "Batch of more than 2 requests are not allowed on free plan")},
 
 	{"batch-partial", batch(func(_ *truth, list []answered) bool { return len(list) == 2 })},

@@ -78,8 +78,15 @@ func (s *Server) answerCalls(w http.ResponseWriter, r *http.Request, f *Fault) {
 		return
 	}
 	v := s.view(f)
-	if status, no := v.refuses(calls, batch); no != nil {
+	if status, no := v.refuses(calls, batch); status != 0 {
+		if no == nil {
+			w.Header().Set("Content-Type", "text/plain")
+		}
 		w.WriteHeader(status)
+		if no == nil {
+			out.b = append(out.b, http.StatusText(status)...)
+			return
+		}
 		out.refuse(reply{id: calls[0].ID, refusal: no})
 		return
 	}

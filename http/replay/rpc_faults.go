@@ -63,7 +63,8 @@ func (s *Server) view(f *Fault) *view {
 	return v
 }
 
-// refuses tells whether the node answers none of the calls.
+// refuses tells whether the node answers none of the calls: the status is not 0. Without a
+// refusal it says so in words that are no JSON.
 func (v *view) refuses(calls []call, batch bool) (status int, no *refusal) {
 	switch {
 	case !batch:
@@ -78,7 +79,7 @@ func (v *view) refuses(calls []call, batch bool) (status int, no *refusal) {
 			continue
 		}
 		if q, no := v.readFilter(&calls[i]); no == nil && q.to-q.from+1 > v.fault.Number {
-			return http.StatusRequestEntityTooLarge, &refusal{Code: -32000, Message: "Request Entity Too Large"}
+			return http.StatusRequestEntityTooLarge, nil
 		}
 	}
 	return 0, nil
