@@ -25,8 +25,12 @@ func newTape(v *sample.Venue) *tape {
 	return &tape{venue: v, quote: make([]sample.Quote, len(v.Markets))}
 }
 
-// quotes gives what the trading of a market has come to at a moment, unix seconds. Only
-// one that goes back costs more than what is new.
+// setBack is how many seconds the clock must go back for the tape to be wound back: of
+// requests at once, a later one may have read the clock before an earlier one.
+const setBack = 600
+
+// quotes gives what the trading of a market has come to at a moment, unix seconds, or a
+// little later, where that was asked for already. Winding back costs more than what is new.
 func (t *tape) quotes(at int64) func(market int) sample.Quote {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,9 +43,12 @@ func (t *tape) quotes(at int64) func(market int) sample.Quote {
 }
 
 func (t *tape) wind(at int64) {
-	if at < t.at {
+	switch {
+	case at < t.at-setBack:
 		t.next = 0
 		clear(t.quote)
+	case at < t.at:
+		return
 	}
 	t.at = at
 	for ; t.next < len(t.venue.Matches) && t.venue.Matches[t.next].At <= at; t.next++ {

@@ -440,3 +440,29 @@ func TestTradesPageByPage(t *testing.T) {
 		}
 	}
 }
+
+// TestTapeIsNotWoundForASecond: a request that read the clock before another is answered
+// with what the other had; a clock that was set back winds the tape back.
+func TestTapeIsNotWoundForASecond(t *testing.T) {
+	v := venue(t, sample.Config{Fills: 6000, Seed: 3, Chain: true})
+	tp := newTape(v)
+	end := v.Manifest.End.Unix()
+	sum := func(at int64) (volume data.Micro) {
+		q := tp.quotes(at)
+		for n := range v.Markets {
+			volume += q(n).Volume
+		}
+		return volume
+	}
+	whole := sum(end)
+	if whole != v.Manifest.TakerUSD {
+		t.Errorf("%v, want %v", whole, v.Manifest.TakerUSD)
+	}
+	if got := sum(end - setBack); got != whole {
+		t.Errorf("%v, want %v", got, whole)
+	}
+	half := sum(end - 20*86400)
+	if half >= whole || half == 0 || sum(end) != whole {
+		t.Errorf("%v of %v", half, whole)
+	}
+}
