@@ -1,0 +1,384 @@
+package follow
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/data/upstream/metar"
+	"pmx/data/upstream/nws"
+	"pmx/data/upstream/openmeteo"
+	"pmx/engine/guard"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+// WeatherOptions say which sources of the weather are followed, and how. A client that is nil
+// is not asked.
+type WeatherOptions struct {
+	Venue     Venue
+	Cities    *data.Gazetteer
+	OpenMeteo *openmeteo.Client
+	METAR     *metar.Client
+	NWS       *nws.Client
+
+	Models    []string // that forecasts are asked of
+	Watched   []string // folders of models of which a new run is waited for before forecasts are asked for
+	Ensembles []string
+	Previous  []string // models of previous runs
+	DayWeight float64  // that Open-Meteo is asked for on a day at most; 0: 1,500
+
+	Log   zerolog.Logger
+	Watch *guard.Watch
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: the clock's
+}
+
+// What is asked for where the options do not say. Five models are ten variables, which count
+// for one; the folders are those of the models that these names stand for.
+var (
+	usualModels    = []string{"best_match", "ecmwf_ifs025", "gfs_seamless", "icon_seamless", "gem_seamless"}
+	usualWatched   = []string{"ecmwf_ifs025", "ncep_gfs013", "dwd_icon", "cmc_gem_gdps"}
+	usualEnsembles = []string{"ecmwf_ifs025_ensemble", "icon_seamless_eps"}
+	usualPrevious  = []string{"ecmwf_ifs025", "gfs_seamless"}
+)
+
+const usualDayWeight = 1_500
+
+// Weather is the lane of the weather: every source is asked at its times, and what is new is
+// committed with the note that it was asked.
+type Weather struct {
+	o      WeatherOptions
+	groups []*weatherGroup
+
+	mu     sync.Mutex // of all below
+	states map[string]*WeatherState
+}
+
+// weatherGroup are the sources of one host: they are asked one after the other, and remember
+// together.
+type weatherGroup struct {
+	lane    *Weather
+	name    string // in the ledger
+	sources []*weatherSource
+	memory  weatherMemory
+	budget  *openmeteo.Budget // nil: none
+}
+
+// weatherSource is one thing that is asked for at its times.
+type weatherSource struct {
+	name   string // in the memory of its group
+	shown  string // of its state
+	every  time.Duration
+	offset time.Duration // of its times behind whole multiples of every
+	weight func(now time.Time) float64
+	ask    func(ctx context.Context, now time.Time) (weatherAnswer, error)
+
+	tries int       // that failed, in a row
+	later time.Time // when it is asked again behind a failure
+}
+
+// weatherAnswer is what a source gave.
+type weatherAnswer struct {
+	feed   string
+	format data.Format
+	body   []byte                 // nil: there is nothing new
+	rate   float64                // rows an hour that the source gave; 0: it is not counted
+	note   func(m *weatherMemory) // what is remembered with the answer; may be nil
+	kept   func()                 // called once the answer is committed; may be nil
+}
+
+// weatherMemory is what a group remembers in the ledger.
+type weatherMemory struct {
+	Done  map[string]int64 `json:"done"`           // when a source was asked whose answer is kept, unix seconds
+	Runs  map[string]int64 `json:"runs,omitempty"` // when the newest run began that forecasts were asked for behind, unix seconds, by its folder
+	Asked int64            `json:"asked,omitempty"`
+	Spent openmeteo.Spent  `json:"spent,omitzero"`
+}
+
+// NewWeather gives the lane; Run follows.
+func NewWeather(o WeatherOptions) (*Weather, error) {
+	if o.Venue == nil || o.Cities == nil || len(o.Cities.Cities()) == 0 {
+		return nil, errors.New("the weather cannot be followed without cities and somewhere to keep it")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Watch == nil {
+		o.Watch = guard.New(o.Log)
+	}
+	o.DayWeight = cmp.Or(o.DayWeight, usualDayWeight)
+	for _, list := range []struct {
+		own   *[]string
+		usual []string
+	}{{&o.Models, usualModels}, {&o.Watched, usualWatched}, {&o.Ensembles, usualEnsembles}, {&o.Previous, usualPrevious}} {
+		if *list.own == nil {
+			*list.own = list.usual
+		}
+	}
+	w := &Weather{o: o, states: map[string]*WeatherState{}}
+	if o.OpenMeteo != nil {
+		w.groups = append(w.groups, w.openMeteo())
+	}
+	if o.METAR != nil {
+		w.groups = append(w.groups, w.reports())
+	}
+	if o.NWS != nil {
+		w.groups = append(w.groups, w.observations())
+	}
+	if len(w.groups) == 0 {
+		return nil, errors.New("the weather cannot be followed without a source")
+	}
+	since := o.Now().UTC()
+	for _, g := range w.groups {
+		for _, s := range g.sources {
+			if w.states[s.shown] == nil {
+				w.states[s.shown] = &WeatherState{Source: s.shown, Phase: Idle, Since: since, every: s.every, Rejected: map[string]int64{}, Unknown: map[string]int64{}}
+			}
+		}
+	}
+	return w, nil
+}
+
+// Run follows until ctx ends.
+func (w *Weather) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, g := range w.groups {
+		name := "follow " + g.name
+		w.o.Watch.Begin(&running, name, func() {
+			_ = w.o.Watch.Supervise(ctx, name, g.run)
+		})
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Once asks every source whose time it is, once. The error has what failed; the other sources
+// are asked for all that.
+func (w *Weather) Once(ctx context.Context) error {
+	var failed []error
+	for _, g := range w.groups {
+		if err := g.load(ctx); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		for _, s := range g.sources {
+			if now := w.o.Now(); !s.due(g.memory.Done[s.name], now).After(now) {
+				failed = append(failed, g.step(ctx, s))
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// run asks the sources of a group at their times.
+func (g *weatherGroup) run(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		err := g.load(ctx)
+		if err == nil {
+			break
+		}
+		g.lane.o.Log.Warn().Err(err).Str("source", g.name).Msg("what is remembered of a source cannot be read")
+		if err := g.lane.o.Sleep(ctx, backOff(tries, time.Minute)); err != nil {
+			return err
+		}
+	}
+	for ctx.Err() == nil {
+		now := g.lane.o.Now()
+		next := slices.MinFunc(g.sources, func(a, b *weatherSource) int {
+			return a.due(g.memory.Done[a.name], now).Compare(b.due(g.memory.Done[b.name], now))
+		})
+		if wait := next.due(g.memory.Done[next.name], now).Sub(now); wait > 0 {
+			// A clock may be set anew while nothing is to be done.
+			if err := g.lane.o.Sleep(ctx, min(wait, time.Minute)); err != nil {
+				return err
+			}
+			continue
+		}
+		_ = g.step(ctx, next) // its state tells
+	}
+	return ctx.Err()
+}
+
+// due is when a source is to be asked that was last asked at a time, unix seconds: at the
+// first of its times behind that. Done in the future, it was before the clock went back.
+func (s *weatherSource) due(done int64, now time.Time) time.Time {
+	last := min(done, now.Unix())
+	every, offset := int64(s.every/time.Second), int64(s.offset/time.Second)
+	at := time.Time{}
+	if done > 0 {
+		at = time.Unix((floor(last-offset, every)+1)*every+offset, 0)
+	}
+	if s.later.After(at) {
+		at = s.later
+	}
+	return at
+}
+
+func floor(a, b int64) int64 {
+	if a < 0 {
+		return (a - b + 1) / b
+	}
+	return a / b
+}
+
+// backOff is how long to wait behind so many failures in a row.
+func backOff(tries int, most time.Duration) time.Duration {
+	return min(30*time.Second<<min(tries, 10), most)
+}
+
+// load reads what the group remembers.
+func (g *weatherGroup) load(ctx context.Context) error {
+	var text string
+	err := g.lane.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		text, err = ledger.Cursor(ctx, conn, g.name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if g.memory, err = readWeatherMemory(text); err != nil {
+		return fmt.Errorf("%s: %w", g.name, err)
+	}
+	if g.budget != nil {
+		g.budget.Restore(g.memory.Spent)
+	}
+	return nil
+}
+
+// step asks a source and commits what it gave.
+func (g *weatherGroup) step(ctx context.Context, s *weatherSource) error {
+	w, began := g.lane, g.lane.o.Now()
+	defer w.weigh(g)
+	w.set(s, func(st *WeatherState) { st.Phase = Fetch; st.Asked++ })
+	err := g.spend(ctx, s, began)
+	var a weatherAnswer
+	if err == nil {
+		a, err = s.ask(ctx, began)
+	}
+	var r ingest.Receipt
+	if err == nil {
+		w.set(s, func(st *WeatherState) { st.Phase = Committing })
+		r, err = g.commit(ctx, s, began, a)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s.later = w.retryAt(s, err)
+		s.tries++
+		w.failed(s, err)
+		return fmt.Errorf("%s: %w", s.shown, err)
+	}
+	if a.kept != nil {
+		a.kept()
+	}
+	again := s.tries > 0
+	s.tries, s.later = 0, time.Time{}
+	w.done(s, began, a, r, again)
+	return nil
+}
+
+// commit puts an answer into the venue, and into the memory that it was given.
+func (g *weatherGroup) commit(ctx context.Context, s *weatherSource, began time.Time, a weatherAnswer) (ingest.Receipt, error) {
+	next := g.memory
+	next.Done = maps.Clone(g.memory.Done)
+	next.Done[s.name] = began.Unix()
+	if a.note != nil {
+		a.note(&next)
+	}
+	rows := ingest.Rows{Name: s.shown, Within: next.save(g.name)}
+	if a.body != nil {
+		feed, err := feeds.ByName(a.feed)
+		if err != nil {
+			return ingest.Receipt{}, err
+		}
+		src := data.Source{Name: s.shown, Format: a.format, Size: int64(len(a.body)), Cities: g.lane.o.Cities}
+		rows.Feed = feed
+		rows.Read = func(ctx context.Context, sink data.Sink) error {
+			return feed.Read(ctx, src, bytes.NewReader(a.body), sink)
+		}
+	}
+	r, err := g.lane.o.Venue.Commit(ctx, rows, ingest.Remaining{})
+	if err == nil {
+		g.memory = next
+	}
+	return r, err
+}
+
+// spend takes the weight of a request, and remembers it before anything is asked: what is
+// asked for counts, whatever becomes of the answer.
+func (g *weatherGroup) spend(ctx context.Context, s *weatherSource, now time.Time) error {
+	if g.budget == nil || s.weight == nil {
+		return nil
+	}
+	return g.take(ctx, s.weight(now), g.keepFor(s, now), now)
+}
+
+// take takes weight of the day's and remembers it, unless less than keep would be left.
+func (g *weatherGroup) take(ctx context.Context, weight, keep float64, now time.Time) error {
+	before := g.budget.State()
+	if err := g.budget.Take(now, weight, keep); err != nil {
+		return err
+	}
+	g.memory.Spent = g.budget.State()
+	if _, err := g.lane.o.Venue.Commit(ctx, ingest.Rows{Name: g.name, Within: g.memory.save(g.name)}, ingest.Remaining{}); err != nil {
+		g.budget.Restore(before)
+		g.memory.Spent = before
+		return err
+	}
+	return nil
+}
+
+// keepFor is the weight that a source leaves for the others that come less often and have
+// their times still before them on the day of now.
+func (g *weatherGroup) keepFor(s *weatherSource, now time.Time) (keep float64) {
+	end := time.Unix((now.Unix()/86_400+1)*86_400, 0)
+	for _, o := range g.sources {
+		if o == s || o.weight == nil || o.every <= s.every {
+			continue
+		}
+		if at := o.due(g.memory.Done[o.name], now); at.Before(end) {
+			times := 1 + int64(end.Add(-time.Second).Sub(later(at, now))/o.every)
+			keep += float64(times) * o.weight(now)
+		}
+	}
+	return keep
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// icao are stations that report as airports do.
+var icao = regexp.MustCompile(`^[A-Z]{4}$`)
+
+// stations are those of the cities that report as airports do; of one country, or of all
+// with "".
+func (w *Weather) stations(country string) (out []string) {
+	for _, c := range w.o.Cities.Cities() {
+		if icao.MatchString(c.Station) && (country == "" || c.Country == country) && !slices.Contains(out, c.Station) {
+			out = append(out, c.Station)
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pmx/engine/ingest"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+)
+
+// refusing is a venue that refuses every other batch with rows.
+type refusing struct {
+	*keeper.Keeper
+	n int
+}
+
+var errRefused = errors.New("no")
+
+func (v *refusing) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
+	if rows.Read != nil {
+		if v.n++; v.n%2 == 1 {
+			return ingest.Receipt{}, errRefused
+		}
+	}
+	return v.Keeper.Commit(ctx, rows, coming)
+}
+
+// TestWhatIsFollowedIsWhatIsImported: of reports and observations, with outages, refused
+// batches and a new lane between, the facts are those of importing all that was ever said.
+func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
+	for name, sources := range map[string]int{"metar": skyMETAR, "nws": skyNWS} {
+		t.Run(name, func(t *testing.T) {
+			k, s := weatherVenue(t), newSky(t, 6)
+			down := map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true}
+			s.fault = func(string) http.HandlerFunc {
+				if !down[s.clock().Hour()] {
+					return nil
+				}
+				return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
+			}
+			v := &refusing{Keeper: k}
+			o := s.options(v, sources)
+			w := s.follow(o, 5*time.Hour)
+			if st := state(t, w, name); st.Phase == follow.Idle || st.Error == "" || st.Errors == 0 || len(st.Failing) == 0 {
+				t.Errorf("while it is down: %+v", st)
+			}
+			s.follow(o, 5*time.Hour)
+			w = s.follow(s.options(v, sources), 2*time.Hour) // which remembers nothing but what is in the ledger
+			if st := state(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
+				t.Errorf("behind it: %+v", st)
+			}
+			other := weatherVenue(t)
+			if res, err := other.Import(t.Context(), keeper.Request{Paths: []string{s.written(name)}}, nil); err != nil || len(res.Failed) > 0 {
+				t.Fatal(err, res.Failed)
+			}
+			got, want := weatherFacts(t, k), weatherFacts(t, other)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-imported +followed):\n%s", diff)
+			}
+			hours := ask(t, k, fmt.Sprintf("SELECT station, count(DISTINCT ts) AS n FROM weather_obs WHERE ts >= %d AND ts < %d GROUP BY station",
+				morning.UnixMicro(), morning.Add(12*time.Hour).UnixMicro()))
+			for _, row := range hours {
+				if n := "\"n\":12}"; row[len(row)-len(n):] != n {
+					t.Errorf("%s of 12 hours", row)
+				}
+			}
+			if len(hours) == 0 {
+				t.Error("no station has any")
+			}
+		})
+	}
+}
+
+// TestWhatIsKnownIsNotAskedFor: reports that have not changed are not sent again.
+func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 3)
+	w := s.follow(s.options(k, skyMETAR), 3*time.Hour)
+	st := state(t, w, "metar")
+	if st.Asked != 36 || st.Answers != 36 || len(s.said["metar"]) > 4 || st.Unchanged < 30 {
+		t.Errorf("%d bodies, %+v", len(s.said["metar"]), st)
+	}
+}
+
+// TestOneStationIsNotTheOthers: what is wrong with one is told, and the others are followed.
+func TestOneStationIsNotTheOthers(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 55)
+	s.fault = func(what string) http.HandlerFunc {
+		if what != "nws KLGA" {
+			return nil
+		}
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }
+	}
+	w := s.follow(s.options(k, skyNWS), time.Hour)
+	if st := state(t, w, "nws"); st.Phase != follow.BackOff || !slices.Equal(st.Failing, []string{"KLGA"}) || st.Answers < 20 || st.Errors < 2 {
+		t.Errorf("%+v", st)
+	}
+	if got := ask(t, k, "SELECT count(DISTINCT station) > 5 AS several, bool_or(station = 'KLGA') AS failing FROM weather_obs"); !slices.Equal(got, []string{`{"several":true,"failing":false}`}) {
+		t.Error(got)
+	}
+}
+
+// TestASilentSource: a station without reports is named, a source with next to none raised,
+// and one that answers no more is stalled.
+func TestASilentSource(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 12)
+	o := s.options(k, skyMETAR)
+	if st := state(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
+		t.Errorf("%+v", st)
+	}
+	s.fault = func(string) http.HandlerFunc {
+		if h := s.clock().Hour(); h < 6 {
+			return nil
+		} else if h >= 8 {
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+		}
+		return func(w http.ResponseWriter, _ *http.Request) {
+			at := s.clock().Truncate(time.Hour)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `[{"icaoId":"KLGA","obsTime":%d,"temp":1,"metarType":"METAR","rawOb":"METAR KLGA %02d%02d00Z 00000KT 9999 01/01 Q1010"}]`, at.Unix(), at.Day(), at.Hour())
+		}
+	}
+	w := s.follow(o, 4*time.Hour) // of which the first two hours are as ever
+	if st := state(t, w, "metar"); !st.Sparse || len(st.Silent) < 8 || slices.Contains(st.Silent, "KLGA") {
+		t.Errorf("%+v", st)
+	}
+	w = s.follow(o, 3*time.Hour)
+	if st := state(t, w, "metar"); st.Phase != follow.Stalled || st.LagSeconds < 3600 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestAModelThatIsNone: a folder that is not there is counted, and forecasts are asked for
+// all the same.
+func TestAModelThatIsNone(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 2)
+	s.fault = func(what string) http.HandlerFunc {
+		if what != "meta" {
+			return nil
+		}
+		return http.NotFound
+	}
+	w := s.follow(s.options(k, skyOpenMeteo), 13*time.Hour)
+	st := state(t, w, "openmeteo forecast")
+	if !slices.Equal(hours(s.asked["forecast"]), []string{"00:00", "12:07"}) || st.Unknown["no_model dwd_icon"] < 13 || st.Unknown["no_new_run"] != 1 || st.Errors > 0 {
+		t.Errorf("asked for at %v, %+v", hours(s.asked["forecast"]), st)
+	}
+}
+
+// TestOnce: every source whose time it is is asked once, and what fails is told.
+func TestOnce(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 4)
+	s.fault = func(what string) http.HandlerFunc {
+		if what != "ensemble" {
+			return nil
+		}
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = fmt.Fprint(w, `{"error":true,"reason":"no such model"}`)
+		}
+	}
+	w, err := follow.NewWeather(s.options(k, skyOpenMeteo|skyMETAR|skyNWS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Once(t.Context()); err == nil || err.Error() != "openmeteo ensemble: open-meteo's ensemble refused the request: no such model" {
+		t.Error(err)
+	}
+	for table, rows := range weatherFacts(t, k) {
+		if len(rows) == 0 {
+			t.Errorf("%s has none", table)
+		}
+	}
+	if err := w.Once(t.Context()); err != nil || len(s.asked["metar"]) != 1 || len(s.asked["forecast"]) != 1 || len(s.asked["ensemble"]) != 1 {
+		t.Errorf("again at once: %v, %v", err, s.asked)
+	}
+}
+
+// TestAWeatherLaneWithoutSources is refused.
+func TestAWeatherLaneWithoutSources(t *testing.T) {
+	k, s := weatherVenue(t), newSky(t, 1)
+	if w, err := follow.NewWeather(s.options(k, 0)); err == nil {
+		t.Error(w)
+	}
+	if w, err := follow.NewWeather(follow.WeatherOptions{Venue: k}); err == nil {
+		t.Error(w)
+	}
+}

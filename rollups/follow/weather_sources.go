@@ -1,0 +1,196 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"pmx/data"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/metar"
+	"pmx/data/upstream/openmeteo"
+)
+
+// The times at which sources are asked, and of how many days.
+const (
+	forecastEvery, forecastAt = time.Hour, 7 * time.Minute
+	ensembleEvery, ensembleAt = 6 * time.Hour, 52 * time.Minute
+	archiveAt                 = 8*time.Hour + 30*time.Minute // the day before is over in all zones
+	previousAt                = 9*time.Hour + 10*time.Minute
+	reportsEvery              = 5 * time.Minute
+	observationsEvery         = 15 * time.Minute
+
+	forecastDays = 7
+	archiveDays  = 8 // the archive changes a day for a week: it is read again until it is a week old
+	archiveMost  = 92
+	previousDays = 5
+
+	// settled is how long after a run is there all of the service's machines have it.
+	settled = 10 * time.Minute
+	// longestUnwatched is after how long forecasts are asked for though nothing tells of a new
+	// run: the folders may be other ones by now.
+	longestUnwatched = 12 * time.Hour
+	watchWeight      = 1 // of a question for a run
+)
+
+// openMeteo are the sources that Open-Meteo's services are, under one budget.
+func (w *Weather) openMeteo() *weatherGroup {
+	g := &weatherGroup{lane: w, name: "weather/openmeteo", budget: &openmeteo.Budget{Most: w.o.DayWeight}}
+	cities := w.o.Cities.Cities()
+	add := func(name string, every, offset time.Duration, query func(now time.Time) openmeteo.Query) {
+		s := &weatherSource{name: name, shown: "openmeteo " + name, every: every, offset: offset}
+		s.weight = func(now time.Time) float64 {
+			q := query(now)
+			return q.Weight()
+		}
+		s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
+			body, err := w.o.OpenMeteo.Ask(ctx, query(now))
+			return weatherAnswer{feed: "openmeteo", format: data.NDJSON, body: body}, err
+		}
+		g.sources = append(g.sources, s)
+	}
+	add("forecast", forecastEvery, forecastAt, func(time.Time) openmeteo.Query {
+		return openmeteo.Query{Service: openmeteo.Forecast, Cities: cities, Models: w.o.Models, Days: forecastDays}
+	})
+	g.watched(g.sources[0])
+	add("ensemble", ensembleEvery, ensembleAt, func(time.Time) openmeteo.Query {
+		return openmeteo.Query{Service: openmeteo.Ensemble, Cities: cities, Models: w.o.Ensembles, Days: forecastDays}
+	})
+	add("archive", 24*time.Hour, archiveAt, func(now time.Time) openmeteo.Query {
+		last := lastWholeDay(cities, now)
+		from := last - archiveDays + 1
+		if done := g.memory.Done["archive"]; done > 0 { // days that were provisional when they were read last
+			from = min(from, max(data.DateOf(time.Unix(done, 0).UTC())-archiveDays, last-archiveMost+1))
+		}
+		return openmeteo.Query{Service: openmeteo.Archive, Cities: cities, From: from, To: last}
+	})
+	add("previous runs", 24*time.Hour, previousAt, func(time.Time) openmeteo.Query {
+		return openmeteo.Query{Service: openmeteo.PreviousRuns, Cities: cities, Models: w.o.Previous, Previous: previousDays}
+	})
+	return g
+}
+
+// lastWholeDay is the newest day that is over in all cities.
+func lastWholeDay(cities []data.City, now time.Time) data.Date {
+	last := cities[0].DateOf(now)
+	for _, c := range cities {
+		last = min(last, c.DateOf(now))
+	}
+	return last - 1
+}
+
+// watched has a source asked for only behind a new run of a model.
+func (g *weatherGroup) watched(s *weatherSource) {
+	weight, ask := s.weight, s.ask
+	s.weight = nil // it is taken once a run is there
+	s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
+		runs, fresh, err := g.newRuns(ctx, s, now)
+		if err != nil || !fresh {
+			return weatherAnswer{}, err
+		}
+		if err := g.take(ctx, weight(now), g.keepFor(s, now), now); err != nil {
+			return weatherAnswer{}, err
+		}
+		a, err := ask(ctx, now)
+		a.note = func(m *weatherMemory) { m.Runs, m.Asked = runs, now.Unix() }
+		return a, err
+	}
+}
+
+// newRuns asks for the newest runs of the watched models, and tells whether there is one that
+// no forecast was asked for behind, or whether it has been too long since one was.
+func (g *weatherGroup) newRuns(ctx context.Context, s *weatherSource, now time.Time) (runs map[string]int64, fresh bool, err error) {
+	runs = map[string]int64{}
+	if err := g.take(ctx, watchWeight*float64(len(g.lane.o.Watched)), g.keepFor(s, now), now); err != nil {
+		return nil, false, err
+	}
+	for _, model := range g.lane.o.Watched {
+		known := g.memory.Runs[model]
+		runs[model] = known
+		run, err := g.lane.o.OpenMeteo.LastRun(ctx, model)
+		if err != nil {
+			var status *fetch.StatusError
+			if !errors.As(err, &status) || status.Code != http.StatusNotFound {
+				return nil, false, err
+			}
+			g.lane.unknown(s, "no_model "+model)
+			continue
+		}
+		if begun := run.Begun.Unix(); begun > known && now.Sub(run.Available) >= settled {
+			runs[model], fresh = begun, true
+		}
+	}
+	if !fresh && now.Unix()-g.memory.Asked >= int64(longestUnwatched/time.Second) {
+		if g.memory.Asked > 0 {
+			g.lane.unknown(s, "no_new_run")
+		}
+		fresh = true
+	}
+	return runs, fresh, nil
+}
+
+// reports are the reports of all stations, in one request.
+func (w *Weather) reports() *weatherGroup {
+	g := &weatherGroup{lane: w, name: "weather/metar"}
+	stations := w.stations("")
+	s := &weatherSource{name: "metar", shown: "metar", every: reportsEvery}
+	s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
+		hours := reportHours(g.memory.Done[s.name], now)
+		got, err := w.o.METAR.Reports(ctx, stations, hours)
+		if err != nil {
+			return weatherAnswer{}, err
+		}
+		for range got.Cut {
+			w.unknown(s, "cut_answer")
+		}
+		if got.Fresh {
+			silent := slices.DeleteFunc(slices.Clone(stations), func(id string) bool { return got.Rows[id] > 0 })
+			w.set(s, func(st *WeatherState) { st.Silent = silent })
+		}
+		rate := 0.0
+		for _, n := range got.Rows {
+			rate += float64(n) / float64(min(hours, metar.MostHours))
+		}
+		return weatherAnswer{feed: "metar", format: data.JSON, body: got.Body, rate: rate, kept: func() { w.o.METAR.Keep(got) }}, nil
+	}
+	g.sources = []*weatherSource{s}
+	return g
+}
+
+// overlap is how far back is asked for again what was asked for already: reports come late
+// and are corrected.
+const overlap = 3 * time.Hour
+
+// reportHours is of how many hours reports are asked for that were last asked for at done.
+func reportHours(done int64, now time.Time) int {
+	gap := now.Sub(time.Unix(done, 0))
+	if gap < time.Hour { // what is asked for stays the same
+		gap = 0
+	}
+	return int((overlap + gap + time.Hour - 1) / time.Hour)
+}
+
+// observationsBack is how far back observations are asked for: the service has a week.
+const observationsBack = 6 * 24 * time.Hour
+
+// observations are those of the stations in the United States, one after the other.
+func (w *Weather) observations() *weatherGroup {
+	g := &weatherGroup{lane: w, name: "weather/nws"}
+	stations := w.stations("US")
+	for i, id := range stations {
+		s := &weatherSource{name: id, shown: "nws", every: observationsEvery, offset: time.Duration(i) * observationsEvery / time.Duration(len(stations))}
+		s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
+			since := later(time.Unix(g.memory.Done[s.name], 0).Add(-overlap), now.Add(-observationsBack))
+			got, err := w.o.NWS.Observations(ctx, id, since.Truncate(time.Hour)) // what is asked for stays the same for an hour
+			if err != nil {
+				return weatherAnswer{}, fmt.Errorf("station %s: %w", id, err)
+			}
+			return weatherAnswer{feed: "nws-observations", format: data.JSON, body: got.Body, kept: func() { w.o.NWS.Keep(got) }}, nil
+		}
+		g.sources = append(g.sources, s)
+	}
+	return g
+}

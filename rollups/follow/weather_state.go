@@ -1,0 +1,192 @@
+package follow
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/openmeteo"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+// WeatherState tells how a source of the weather stands.
+type WeatherState struct {
+	Source     string    `json:"source"`
+	Phase      Phase     `json:"state"`
+	LastAnswer time.Time `json:"last_answer"` // that is kept; zero: none since the start
+	LastNew    time.Time `json:"last_new"`    // when an answer had something new
+	LagSeconds float64   `json:"lag_seconds"` // since the last answer, or the start
+
+	Since     time.Time        `json:"since"` // when the figures below begin
+	Asked     int64            `json:"asked"`
+	Answers   int64            `json:"answers"`   // that are kept
+	Unchanged int64            `json:"unchanged"` // of these, such as had nothing to say
+	Rows      int64            `json:"rows"`      // values that are new, corrections included
+	Rejected  map[string]int64 `json:"rejected"`  // rows that cannot be used, by reason
+	Errors    int64            `json:"errors"`
+	Error     string           `json:"error,omitempty"` // the last one, until an answer is kept
+
+	// Unknown counts what is not as it was supposed to be, by what it is.
+	Unknown map[string]int64 `json:"unknown,omitempty"`
+	Silent  []string         `json:"silent_stations,omitempty"` // without a report in what was asked for
+	Failing []string         `json:"failing,omitempty"`         // the parts of the source whose last request failed
+	Sparse  bool             `json:"sparse,omitempty"`          // the last answer had less than a fifth of what is usual
+
+	WeightLeft *float64 `json:"weight_left,omitempty"` // of the day's budget that the source is under
+
+	every time.Duration
+	usual float64 // rows an hour
+}
+
+// State tells how each source stands, by its name.
+func (w *Weather) State() []WeatherState {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.o.Now()
+	out := make([]WeatherState, 0, len(w.states))
+	for _, name := range slices.Sorted(maps.Keys(w.states)) {
+		s := *w.states[name]
+		last := s.LastAnswer
+		if last.IsZero() {
+			last = s.Since
+		}
+		s.LagSeconds = now.Sub(last).Seconds()
+		if now.Sub(last) > 3*s.every {
+			s.Phase = Stalled
+		}
+		s.Rejected, s.Unknown = maps.Clone(s.Rejected), maps.Clone(s.Unknown)
+		s.Silent, s.Failing = slices.Clone(s.Silent), slices.Clone(s.Failing)
+		out = append(out, s)
+	}
+	return out
+}
+
+// set changes the state of a source.
+func (w *Weather) set(s *weatherSource, f func(*WeatherState)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(w.states[s.shown])
+}
+
+// unknown counts what is not as it was supposed to be.
+func (w *Weather) unknown(s *weatherSource, what string) {
+	w.set(s, func(st *WeatherState) { st.Unknown[what]++ })
+}
+
+// failed notes that a source was asked in vain.
+func (w *Weather) failed(s *weatherSource, err error) {
+	w.set(s, func(st *WeatherState) {
+		st.Phase, st.Error = BackOff, err.Error()
+		st.Errors++
+		if !slices.Contains(st.Failing, s.name) {
+			st.Failing = append(st.Failing, s.name)
+		}
+	})
+	w.o.Log.Warn().Err(err).Str("source", s.shown).Int("tries", s.tries).Time("next", s.later).Msg("a source of the weather does not answer")
+}
+
+// How an answer is told from a sparse one: by the rows an hour that answers have had, where
+// that is at least leastUsual. usualShare is that of the next answer in what is usual.
+const (
+	leastUsual = 5
+	usualShare = 0.05
+)
+
+// done notes an answer that is kept.
+func (w *Weather) done(s *weatherSource, began time.Time, a weatherAnswer, r ingest.Receipt, again bool) {
+	rows := r.Forecasts + r.Actuals + r.Observations
+	sparse := false
+	w.set(s, func(st *WeatherState) {
+		st.Answers++
+		st.LastAnswer = began.UTC()
+		st.Failing = slices.DeleteFunc(st.Failing, func(name string) bool { return name == s.name })
+		if st.Phase = Idle; len(st.Failing) > 0 {
+			st.Phase = BackOff
+		} else {
+			st.Error = ""
+		}
+		if a.body == nil {
+			st.Unchanged++
+			return
+		}
+		st.Rows += rows
+		if rows > 0 {
+			st.LastNew = began.UTC()
+		}
+		for reason, n := range r.Rejected {
+			st.Rejected[reason] += n
+		}
+		was := st.Sparse
+		st.Sparse = st.usual >= leastUsual && a.rate < st.usual/5
+		sparse = st.Sparse && !was
+		if st.usual == 0 {
+			st.usual = a.rate
+		}
+		share := usualShare
+		if st.Sparse {
+			share /= 25 // what is sparse for days becomes usual
+		}
+		st.usual += (a.rate - st.usual) * share
+	})
+	switch {
+	case sparse:
+		w.o.Log.Warn().Str("source", s.shown).Float64("rows_per_hour", a.rate).Msg("a source of the weather gives less than a fifth of what is usual")
+	case again:
+		w.o.Log.Info().Str("source", s.shown).Msg("a source of the weather answers again")
+	}
+}
+
+// weigh shows what is left of a day's budget.
+func (w *Weather) weigh(g *weatherGroup) {
+	if g.budget == nil {
+		return
+	}
+	left := g.budget.Left(w.o.Now())
+	for _, s := range g.sources {
+		w.set(s, func(st *WeatherState) { st.WeightLeft = &left })
+	}
+}
+
+// retryAt is when a source is asked again that failed.
+func (w *Weather) retryAt(s *weatherSource, err error) time.Time {
+	now := w.o.Now()
+	var closed *fetch.ClosedError
+	var spent *openmeteo.SpentError
+	switch {
+	case errors.As(err, &spent):
+		return spent.Until
+	case errors.As(err, &closed) && closed.Until.After(now):
+		return closed.Until
+	}
+	return now.Add(backOff(s.tries, min(s.every, time.Hour)))
+}
+
+func readWeatherMemory(text string) (m weatherMemory, err error) {
+	if text != "" {
+		if err = json.Unmarshal([]byte(text), &m); err != nil {
+			err = fmt.Errorf("what is remembered cannot be read: %w", err)
+		}
+	}
+	if m.Done == nil {
+		m.Done = map[string]int64{}
+	}
+	return m, err
+}
+
+// save gives what puts the memory into the ledger, within a transaction.
+func (m weatherMemory) save(name string) func(ctx context.Context, conn *sql.Conn) error {
+	return func(ctx context.Context, conn *sql.Conn) error {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		return ledger.SetCursor(ctx, conn, name, string(text))
+	}
+}
