@@ -107,18 +107,19 @@ func (r Reason) Error() string { return string(r) }
 
 // Why answers are not whole.
 const (
-	NotAnswered Reason = "not_answered"   // though asked again
-	NotFinal    Reason = "not_final"      // the end of the range is not
-	Behind      Reason = "behind"         // the node does not know the block
-	OtherBlock  Reason = "other_block"    // a block that was not asked for
-	NoBlock     Reason = "no_block"       // a header that cannot be read
-	NoLogs      Reason = "no_logs"        // a list of logs that cannot be read
-	NoPlace     Reason = "no_place"       // a log that does not say its block
-	Outside     Reason = "outside"        // a log of a block that was not asked for
-	Removed     Reason = "removed"        // a log that a reorganisation took back
-	OtherEnd    Reason = "other_end"      // a log of the last block with another hash
-	TwoBlocks   Reason = "two_blocks"     // two hashes of one block
-	Differ      Reason = "answers_differ" // two answers to one question
+	NotAnswered Reason = "not_answered"      // though asked again
+	NotFinal    Reason = "not_final"         // the end of the range is not
+	Behind      Reason = "behind"            // the node does not know the block
+	OtherBlock  Reason = "other_block"       // a block that was not asked for
+	OtherTx     Reason = "other_transaction" // one that was not asked for
+	NoBlock     Reason = "no_block"          // a header that cannot be read
+	NoLogs      Reason = "no_logs"           // a list of logs that cannot be read
+	NoPlace     Reason = "no_place"          // a log that does not say its block
+	Outside     Reason = "outside"           // a log of a block that was not asked for
+	Removed     Reason = "removed"           // a log that a reorganisation took back
+	OtherEnd    Reason = "other_end"         // a log of the last block with another hash
+	TwoBlocks   Reason = "two_blocks"        // two hashes of one block
+	Differ      Reason = "answers_differ"    // two answers to one question
 )
 
 // Incomplete is for an answer that must not be taken: something may be missing from it.
