@@ -9,3 +9,18 @@ import (
 func IsNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// NoSpace is the error of a full disk in a sentence: it is ENOSPC, whatever its cause says.
+type NoSpace struct {
+	Text  string
+	Cause error // may be nil
+}
+
+// Error gives the sentence.
+func (e *NoSpace) Error() string { return e.Text }
+
+// Is tells that the error is ENOSPC.
+func (*NoSpace) Is(target error) bool { return target == syscall.ENOSPC }
+
+// Unwrap gives the cause.
+func (e *NoSpace) Unwrap() error { return e.Cause }

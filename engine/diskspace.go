@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -14,15 +13,7 @@ import (
 )
 
 // ErrDiskFull is in the error of what the disk has no room for; it is ENOSPC for who asks.
-var ErrDiskFull error = noSpace{}
-
-type noSpace struct{}
-
-// Error says so.
-func (noSpace) Error() string { return "the disk is full" }
-
-// Is tells that the error is ENOSPC.
-func (noSpace) Is(target error) bool { return target == syscall.ENOSPC }
+var ErrDiskFull error = &data.NoSpace{Text: "the disk is full"}
 
 // reserve is how much of a disk is to be free for work to begin: so much, but no more
 // than a sixteenth of a small one.

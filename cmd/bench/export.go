@@ -46,7 +46,7 @@ func (b *bench) export() error {
 
 // crowded serves a venue of a crowd.
 func (b *bench) crowded() (*service, error) {
-	k, err := open(b.ctx, b.path("crowd"), nil)
+	k, err := open(b.ctx, b.path("crowd"), false)
 	if err != nil {
 		return nil, err
 	}

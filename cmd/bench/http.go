@@ -24,7 +24,6 @@ import (
 	"pmx/http/api"
 	"pmx/http/server"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 const (
@@ -46,14 +45,8 @@ type service struct {
 func (b *bench) serve(name string) (*service, error) {
 	engine.AddSpareProcs()
 	s := &service{done: make(chan error, 1), conns: b.Conns}
-	var a *api.API
 	var err error
-	s.keeper, err = open(b.ctx, b.path(name), func(snap *serving.Snapshot) {
-		if a != nil {
-			a.Publish(snap)
-		}
-	})
-	if err != nil {
+	if s.keeper, err = open(b.ctx, b.path(name), true); err != nil {
 		return nil, err
 	}
 	if s.ctl, err = control.Open(b.ctx, s.keeper.DB().Dir().Control(), time.Now); err != nil {
@@ -74,9 +67,11 @@ func (b *bench) serve(name string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, err = api.New(api.Config{Source: s.keeper, Reader: s.keeper.Reader(), Gate: gate, Version: "bench", CursorKey: make([]byte, 32)}); err != nil {
+	a, err := api.New(api.Config{Source: s.keeper, Reader: s.keeper.Reader(), Gate: gate, Version: "bench", CursorKey: make([]byte, 32)})
+	if err != nil {
 		return nil, err
 	}
+	s.keeper.OnPublish(a.Publish)
 	srv, err := server.New(server.Config{API: a, Listen: "127.0.0.1:0", Log: log})
 	if err != nil {
 		return nil, err

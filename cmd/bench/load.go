@@ -57,7 +57,7 @@ func (b *bench) load() error {
 
 // parquet exports the fills of a venue as one canonical file.
 func (b *bench) parquet(name string) (path string, err error) {
-	k, err := open(b.ctx, b.path(name), nil)
+	k, err := open(b.ctx, b.path(name), false)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ func (b *bench) loadOurs(file string) (time.Duration, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return 0, err
 	}
-	k, err := open(b.ctx, dir, nil)
+	k, err := open(b.ctx, dir, false)
 	if err != nil {
 		return 0, err
 	}

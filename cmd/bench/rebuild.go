@@ -68,7 +68,7 @@ func windows(query string) string {
 
 // rebuild measures pmx rebuild against the bare statements over the same facts.
 func (b *bench) rebuild() error {
-	k, err := open(b.ctx, b.path("large"), nil)
+	k, err := open(b.ctx, b.path("large"), false)
 	if err != nil {
 		return err
 	}

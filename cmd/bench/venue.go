@@ -19,16 +19,15 @@ import (
 	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
-// open opens a data directory as the server does.
-func open(ctx context.Context, dir string, publish func(*serving.Snapshot)) (*keeper.Keeper, error) {
+// open opens a data directory; as the server does, where serve is set.
+func open(ctx context.Context, dir string, serve bool) (*keeper.Keeper, error) {
 	return keeper.Open(ctx, keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(dir)},
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
-		Publish: publish,
+		Engine: engine.Options{Dir: engine.Dir(dir)},
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
+		Serve:  serve,
 	})
 }
 
@@ -59,7 +58,7 @@ func (b *bench) venue(name string, n int64) error {
 	if n == b.Fills {
 		b.add("write the sample venue as CSV", perSecond(n, made), "", "", "≥ 500k/s")
 	}
-	k, err := open(b.ctx, dir, nil)
+	k, err := open(b.ctx, dir, false)
 	if err != nil {
 		return err
 	}
@@ -153,7 +152,7 @@ func (b *bench) storage() error {
 func (b *bench) start() error {
 	var k *keeper.Keeper
 	took, err := timed(func() (err error) {
-		k, err = open(b.ctx, b.path("large"), func(*serving.Snapshot) {})
+		k, err = open(b.ctx, b.path("large"), true)
 		return err
 	})
 	if err != nil {

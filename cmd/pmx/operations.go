@@ -20,7 +20,6 @@ import (
 	"pmx/http/admin"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // catalogue is every feed the program knows, and the places they may name.
@@ -75,8 +74,8 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	return out, nil
 }
 
-// openKeeper opens the venue in this process. whale is 0 where its mark stays; publish and watch are nil where nobody is served.
-func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, publish func(*serving.Snapshot), watch *guard.Watch) (*keeper.Keeper, error) {
+// openKeeper opens the venue in this process. whale is 0 where its mark stays; watch is nil where nobody is served.
+func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, watch *guard.Watch) (*keeper.Keeper, error) {
 	venue, err := venueWallets(dir)
 	if err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 			os.Exit(3) // a poisoned instance cannot serve; a supervisor restarts it
 		}
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Whale: whale, Publish: publish, Watch: watch})
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
 }
 
 // The operations that a command hands to a running server over its socket.
@@ -129,7 +128,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
 		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
 	}
-	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil, nil)
+	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
 	if err != nil {
 		return res, err
 	}

@@ -25,7 +25,6 @@ import (
 	"pmx/http/api"
 	"pmx/http/server"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // ServeCmd serves the API.
@@ -59,15 +58,6 @@ Files that are moved into <data-dir>/inbox are imported.
 // sweepExports is when exports that are too old or over the quota are removed.
 const sweepExports = "@every 1m"
 
-// publisher passes snapshots to the API, which is made after the first one.
-type publisher struct{ api *api.API }
-
-func (r *publisher) publish(s *serving.Snapshot) {
-	if r.api != nil {
-		r.api.Publish(s)
-	}
-}
-
 // Run serves until ctx ends.
 func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	dir, err := cli.dir()
@@ -94,8 +84,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	at.Listener.Refuse()
 	defer at.Listener.Close()
 	engine.AddSpareProcs()
-	r := &publisher{}
-	k, err := cli.openKeeper(ctx, dir, log, whale, r.publish, at.Watch)
+	k, err := cli.openKeeper(ctx, dir, log, whale, at.Watch)
 	if err != nil {
 		return err
 	}
@@ -105,11 +94,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 			return err
 		}
 	}
-	return c.answer(ctx, k, r, at, schedule, std)
+	return c.answer(ctx, k, at, schedule, std)
 }
 
 // answer serves what k keeps until ctx ends.
-func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *publisher, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
@@ -125,12 +114,13 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *publisher, a
 		return err
 	}
 	exports := c.exports(keys, k, log, at.Watch)
-	r.api, err = api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
+	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
 		Historical: c.Historical || c.Sample})
 	if err != nil {
 		return err
 	}
-	at.API = r.api
+	k.OnPublish(served.Publish) // api.New published the snapshot that is there
+	at.API = served
 	srv, err := server.New(at)
 	if err != nil {
 		return err
@@ -151,7 +141,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *publisher, a
 	}
 	return runAll(ctx, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
-		kept("status history", func(ctx context.Context) error { return r.api.RecordStatus(ctx, keys, log) }))
+		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))
 }
 
 // exports is the queue of export jobs.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -148,20 +147,5 @@ func explain(err error, path string) error {
 	if err == nil || !isFull(err, path) {
 		return err
 	}
-	return &fullError{path: path, cause: err}
+	return &data.NoSpace{Text: fmt.Sprintf("the disk of %s is full", path), Cause: err}
 }
-
-// fullError is ENOSPC for who asks, whatever SQLite called it.
-type fullError struct {
-	path  string
-	cause error
-}
-
-// Error gives a sentence.
-func (e *fullError) Error() string { return fmt.Sprintf("the disk of %s is full", e.path) }
-
-// Is tells that the error is ENOSPC.
-func (*fullError) Is(target error) bool { return target == syscall.ENOSPC }
-
-// Unwrap gives what SQLite said.
-func (e *fullError) Unwrap() error { return e.cause }

@@ -12,18 +12,14 @@ var _ job.Work = (*Exporter)(nil)
 
 // WriteJob writes the file of an export job to path.
 func (e *Exporter) WriteJob(ctx context.Context, r job.Request, path string, progress func(float64)) (job.Result, error) {
-	var file File
-	var err error
-	if r.Kind == job.Trader {
-		var wallet data.Address
-		if wallet, err = data.ParseAddress(r.Address); err != nil {
-			return job.Result{}, err
-		}
-		file, err = e.WriteTrader(ctx, wallet, data.Format(r.Format), r.HistoryDays, path, progress)
-	} else {
-		file, err = e.Write(ctx, r.Dataset, data.Format(r.Format), path, progress)
+	if r.Kind != job.Trader {
+		return e.Write(ctx, r.Dataset, data.Format(r.Format), path, progress)
 	}
-	return job.Result{Rows: file.Rows, Bytes: file.Bytes, SHA256: file.SHA256, AsOf: file.AsOf, Version: file.Version, Truncated: file.Truncated}, err
+	wallet, err := data.ParseAddress(r.Address)
+	if err != nil {
+		return job.Result{}, err
+	}
+	return e.WriteTrader(ctx, wallet, data.Format(r.Format), r.HistoryDays, path, progress)
 }
 
 // Explain gives what a caller is told about an error of WriteJob.

@@ -15,6 +15,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/engine/export/job"
 	"pmx/engine/guard"
 )
 
@@ -28,10 +29,10 @@ const copiers = 2
 
 // write makes the file in steps of a row group, each a COPY of its own, so that
 // progress moves, memory is bounded and a cancelled export ends soon.
-func (r *frozenRows) write(ctx context.Context, format data.Format, path string, progress func(float64)) (file File, err error) {
+func (r *frozenRows) write(ctx context.Context, format data.Format, path string, progress func(float64)) (file job.Result, err error) {
 	out, err := newOutputFile(path)
 	if err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
 	defer func() { err = errors.Join(err, out.discard()) }()
 	var to joiner = &csvJoiner{out: out}
@@ -39,12 +40,12 @@ func (r *frozenRows) write(ctx context.Context, format data.Format, path string,
 		to = &parquetJoiner{out: out, meta: r.metadata(), sorted: r.dataset.sortedBy()}
 	}
 	if err := r.writeSteps(ctx, format, out, to, progress); err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
 	if err := out.publish(func(f *os.File) error { return readBack(f, format, r) }); err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
-	return File{Rows: r.count, Bytes: out.size, SHA256: hex.EncodeToString(out.sum.Sum(nil)), AsOf: r.asOf,
+	return job.Result{Rows: r.count, Bytes: out.size, SHA256: hex.EncodeToString(out.sum.Sum(nil)), AsOf: r.asOf,
 		Version: r.version, Truncated: r.truncated}, nil
 }
 

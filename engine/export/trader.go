@@ -16,6 +16,7 @@ import (
 
 	"pmx/data"
 	catalogue "pmx/data/datasets"
+	"pmx/engine/export/job"
 )
 
 // ErrNoTrader is returned for a wallet that was never seen.
@@ -78,12 +79,12 @@ type manifestFile struct {
 // WriteTrader writes all about one wallet as a zip to path: stats, daily, markets
 // and trades as Parquet or CSV, and manifest.json. Days and trades reach
 // historyDays back from as_of, 0 for all; lifetime figures stay lifetime. The
-// rows of the File are those of all files. ErrNoTrader for a wallet never seen;
+// rows of the result are those of all files. ErrNoTrader for a wallet never seen;
 // for the rest see Write.
 func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format data.Format, historyDays int, path string,
-	progress func(float64)) (file File, err error) {
+	progress func(float64)) (file job.Result, err error) {
 	if format != data.Parquet && format != data.CSV {
-		return File{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
+		return job.Result{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
 	}
 	if progress == nil {
 		progress = func(float64) {}
@@ -96,7 +97,7 @@ func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format 
 		file, err = t.write(ctx, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
 	}
 	if err != nil {
-		return File{}, explain(fmt.Errorf("export of a trader: %w", err))
+		return job.Result{}, explain(fmt.Errorf("export of a trader: %w", err))
 	}
 	return file, nil
 }
@@ -157,7 +158,7 @@ func (t *trader) replacements(id int64) []string {
 }
 
 // write makes the files one after another and puts them into the zip.
-func (t *trader) write(ctx context.Context, progress func(float64)) (file File, err error) {
+func (t *trader) write(ctx context.Context, progress func(float64)) (file job.Result, err error) {
 	m := manifest{Generator: "pmx", Kind: "trader", Address: t.wallet.String(), Format: t.format, AsOf: stamp(t.asOf),
 		SchemaVersion: SchemaVersion, Method: Method, Truncated: t.cut, Files: []manifestFile{}}
 	if t.historyDays > 0 {
@@ -178,7 +179,7 @@ func (t *trader) write(ctx context.Context, progress func(float64)) (file File, 
 			progress((float64(done) + share*float64(r.count+1)) / float64(total+1))
 		})
 		if err != nil {
-			return File{}, err
+			return job.Result{}, err
 		}
 		done += r.count + 1
 		file.Rows += f.Rows
@@ -186,7 +187,7 @@ func (t *trader) write(ctx context.Context, progress func(float64)) (file File, 
 		m.Files = append(m.Files, manifestFile{name, f.Rows, f.Bytes, f.SHA256})
 	}
 	if err := t.zip(&m, &file); err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
 	progress(1)
 	return file, nil
@@ -195,7 +196,7 @@ func (t *trader) write(ctx context.Context, progress func(float64)) (file File, 
 // member is where a file lies until it is in the zip.
 func (t *trader) member(name string) string { return t.path + "." + name }
 
-func (t *trader) zip(m *manifest, file *File) (err error) {
+func (t *trader) zip(m *manifest, file *job.Result) (err error) {
 	out, err := newOutputFile(t.path)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine/export"
+	"pmx/engine/export/job"
 	"pmx/rollups/keeper"
 )
 
@@ -35,7 +36,7 @@ GROUP BY address ORDER BY count(*) DESC, address LIMIT `+n) {
 
 // archive is a zip as it was unpacked.
 type archive struct {
-	file     export.File
+	file     job.Result
 	paths    map[string]string // by name in the zip
 	manifest struct {
 		Address, Format, Method, Generator, Kind string

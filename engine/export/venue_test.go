@@ -19,9 +19,9 @@ import (
 	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
 	"pmx/engine/export"
+	"pmx/engine/export/job"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // several is how many threads a database has whose test does not say.
@@ -45,10 +45,10 @@ func openIn(t testing.TB, dir string, threads int) *keeper.Keeper {
 	opts := enginetest.Options(t, dir, "2GB")
 	opts.Threads = threads
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  opts,
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Publish: func(*serving.Snapshot) {},
+		Engine: opts,
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func sampleFiles(t testing.TB, fills int64) string {
 }
 
 // exported writes a dataset of k and gives the file.
-func exported(t testing.TB, k *keeper.Keeper, e export.Exporter, dataset string, format data.Format) (string, export.File) {
+func exported(t testing.TB, k *keeper.Keeper, e export.Exporter, dataset string, format data.Format) (string, job.Result) {
 	t.Helper()
 	path := filepath.Join(k.DB().Dir().Exports(), dataset+"."+string(format))
 	e.DB = k.DB()

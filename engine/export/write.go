@@ -13,6 +13,7 @@ import (
 	"pmx/data"
 	catalogue "pmx/data/datasets"
 	"pmx/engine"
+	"pmx/engine/export/job"
 )
 
 // ErrDiskFull is returned where a file could not be written for want of space.
@@ -28,46 +29,37 @@ type Exporter struct {
 	MaxRows int64                 // 0: MaxRows
 }
 
-// File is a finished file.
-type File struct {
-	Rows      int64
-	Bytes     int64
-	SHA256    string    // of the whole file, lower-case hex
-	AsOf      time.Time // up to when the data reaches; zero on an empty database
-	Version   string    // of the database's state; equal versions, equal bytes
-	Truncated bool      // rows were left out: there were more than MaxRows
-}
-
 // Write writes a research dataset as Parquet or CSV to path, which must lie below
 // the data directory. The file has its name only when it is complete, is on the
 // disk and was read back. progress, which may be nil, is told shares of the work
-// from 0 to 1. ErrUnknown for another dataset or format, ErrDiskFull for want of space.
-func (e *Exporter) Write(ctx context.Context, name string, format data.Format, path string, progress func(float64)) (File, error) {
+// from 0 to 1. The result does not name the file. ErrUnknown for another dataset or format,
+// ErrDiskFull for want of space.
+func (e *Exporter) Write(ctx context.Context, name string, format data.Format, path string, progress func(float64)) (job.Result, error) {
 	d, err := datasetNamed(name)
 	if err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
 	if format != data.Parquet && format != data.CSV {
-		return File{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
+		return job.Result{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
 	}
 	if progress == nil {
 		progress = func(float64) {}
 	}
 	file, err := e.write(ctx, d, format, path, progress)
 	if err != nil {
-		return File{}, explain(fmt.Errorf("export %s: %w", name, err))
+		return job.Result{}, explain(fmt.Errorf("export %s: %w", name, err))
 	}
 	return file, nil
 }
 
-func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, path string, progress func(float64)) (File, error) {
+func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, path string, progress func(float64)) (job.Result, error) {
 	var rows *frozenRows
 	in, err := e.freezing(ctx, func(conn *sql.Conn, in *frozen) (err error) {
 		rows, err = e.freezeDataset(ctx, conn, in, d)
 		return err
 	})
 	if err != nil {
-		return File{}, err
+		return job.Result{}, err
 	}
 	defer in.drop(ctx)
 	progress(frozenShare)

@@ -62,7 +62,7 @@ func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
 	e := envelope{tier: call.tier, maxRows: noRows}
 	shown := more.fills
 	for i := range shown {
-		if start := call.historyStart(v.snap); shown[i].TS < start {
+		if start := historyStart(call.tier, v.snap); shown[i].TS < start {
 			e.trimHistory(v.snap, shown[len(shown)-1].TS)
 			shown = shown[:i]
 			break

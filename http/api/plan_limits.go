@@ -43,15 +43,9 @@ func (call *Call) pageEnvelope(limit int, more bool) envelope {
 	return e
 }
 
-// historyStart is the oldest time, in unix µs, that the caller's plan shows: rows
-// before it are left out. 0: all history.
-func (call *Call) historyStart(snap *serving.Snapshot) int64 {
-	return historyStartOf(call.tier, snap)
-}
-
-// historyStartOf is the oldest time, in unix µs, that a plan shows; 0: all history. A row
-// of that very time is shown.
-func historyStartOf(tier access.Tier, snap *serving.Snapshot) int64 {
+// historyStart is the oldest time, in unix µs, that a plan shows: rows before it are left
+// out, one of that very time is shown. 0: all history.
+func historyStart(tier access.Tier, snap *serving.Snapshot) int64 {
 	days := tier.Caps().HistoryDays
 	if days == 0 || snap.AsOf.IsZero() {
 		return 0
@@ -65,7 +59,7 @@ func historyStartOf(tier access.Tier, snap *serving.Snapshot) int64 {
 // the next one. A bucket's time is its last instant: see lastInstant.
 func (e *envelope) trimHistory(snap *serving.Snapshot, ts int64) {
 	for _, t := range access.Tiers() {
-		if historyStartOf(t, snap) <= ts {
+		if historyStart(t, snap) <= ts {
 			e.trimFor(t)
 			return
 		}

@@ -187,7 +187,7 @@ func (h *bars) length() int64 { return h.hours * microsPerHour }
 // shown is the first row from one on that the plan shows, and says in e what it
 // leaves out. A row that lies partly within the plan's history is shown.
 func (h *bars) shown(call *Call, from int64, e *envelope) int64 {
-	if start := call.historyStart(h.v.snap) / h.length(); from < min(start, h.end) {
+	if start := historyStart(call.tier, h.v.snap) / h.length(); from < min(start, h.end) {
 		e.trimHistory(h.v.snap, lastInstant((from+1)*h.length()))
 		return start
 	}

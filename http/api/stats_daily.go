@@ -15,7 +15,7 @@ func (a *API) daysReply(v *encodedSnapshot, call *Call, n int) *encodedBody {
 	})
 	e := envelope{tier: call.tier, maxRows: dailyStatsRows, hint: access.Nobody}
 	return o.bodyFor(a.envelopes, v.asOf, n, e, func(from int, e *envelope) int {
-		shown := from + countOlder(days[from:], call.historyStart(v.snap), endOfDay)
+		shown := from + countOlder(days[from:], historyStart(call.tier, v.snap), endOfDay)
 		if shown > from {
 			e.trimHistory(v.snap, lastInstant(endOfDay(&days[from])))
 		}

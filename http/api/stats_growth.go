@@ -39,7 +39,7 @@ func (a *API) statsGrowth(c *fiber.Ctx, call *Call) error {
 	o := &v.stats.growth[call.tier]
 	o.once.Do(func() {
 		o.e = envelope{tier: call.tier, maxRows: noRows, hint: access.Nobody}
-		o.encode(dataOf(v.growthOf(&o.e, call.historyStart(v.snap))))
+		o.encode(dataOf(v.growthOf(&o.e, historyStart(call.tier, v.snap))))
 	})
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, o.e))
 }

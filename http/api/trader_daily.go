@@ -96,7 +96,7 @@ func mergeDays(rows []walletDay, days []serving.DaySum, redeemed []serving.DayPa
 func shownDays(call *Call, snap *serving.Snapshot, rows []walletDay) ([]walletDay, envelope) {
 	asked := rows[max(0, len(rows)-call.number(dailyLimit)):]
 	e := envelope{tier: call.tier, maxRows: dailyRows, hint: access.Nobody}
-	first := serving.DayOf(call.historyStart(snap))
+	first := serving.DayOf(historyStart(call.tier, snap))
 	shown := asked
 	for len(shown) > 0 && shown[0].Day < first {
 		shown = shown[1:]

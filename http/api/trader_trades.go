@@ -54,7 +54,7 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	p := cutPage(fills, n, call.historyStart(v.snap))
+	p := cutPage(fills, n, historyStart(call.tier, v.snap))
 	e := call.pageEnvelope(limit, p.more)
 	if p.cut {
 		e.trimHistory(v.snap, p.next)

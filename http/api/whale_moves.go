@@ -167,7 +167,7 @@ func (a *API) movePage(v *encodedSnapshot, call *Call, f serving.MoveFilter, bef
 		}
 		rows = append(rows, older...)
 	}
-	return cutMoves(rows, n, call.historyStart(v.snap)), nil
+	return cutMoves(rows, n, historyStart(call.tier, v.snap)), nil
 }
 
 // cutMoves takes a page of n out of rows, of which there is one more where any

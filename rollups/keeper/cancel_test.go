@@ -26,15 +26,16 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
 		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
 		Log:    zerolog.Nop(),
-		Publish: func(*serving.Snapshot) { // the batch is in
-			if armed {
-				leave()
-			}
-		},
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.OnPublish(func(*serving.Snapshot) { // the batch is in
+		if armed {
+			leave()
+		}
+	})
 	defer func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)

@@ -263,11 +263,11 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 		list += ", unhex('" + a.String()[2:] + "')"
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  enginetest.Options(t, t.TempDir(), "2GB"),
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Venue:   own,
-		Publish: func(*serving.Snapshot) {},
+		Engine: enginetest.Options(t, t.TempDir(), "2GB"),
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Venue:  own,
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)

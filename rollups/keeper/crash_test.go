@@ -22,7 +22,6 @@ import (
 	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // TestMain lets the test binary be the process that is killed, and finds goroutines that
@@ -42,10 +41,10 @@ func TestMain(m *testing.M) {
 // renewAloud writes the file in wallet order again and again, and says so.
 func renewAloud(dir string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Publish: func(*serving.Snapshot) {},
+		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Serve:  true,
 	})
 	for ; err == nil; err = k.RewriteSegments(context.Background()) {
 		k.Settle()

@@ -22,14 +22,15 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	parts := sampleParts(t)
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Publish: func(*serving.Snapshot) { leave() },
+		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.OnPublish(func(*serving.Snapshot) { leave() })
 	t.Cleanup(func() { _ = k.Close() })
 	mustImport(t, k, parts[:3]...)
 	k.Settle()

@@ -25,14 +25,14 @@ import (
 
 // Config says what to keep.
 type Config struct {
-	Engine  engine.Options
-	Feeds   ingest.FeedCatalog
-	Log     zerolog.Logger
-	Watch   *guard.Watch     // over what goes on in the background; nil: one that logs to Log
-	Now     func() time.Time // nil: time.Now
-	Venue   map[data.Address]bool
-	Whale   data.Micro              // from which dollars on an order is a whale move; 0: as the database has it
-	Publish func(*serving.Snapshot) // told of every snapshot; nil: none is kept
+	Engine engine.Options
+	Feeds  ingest.FeedCatalog
+	Log    zerolog.Logger
+	Watch  *guard.Watch     // over what goes on in the background; nil: one that logs to Log
+	Now    func() time.Time // nil: time.Now
+	Venue  map[data.Address]bool
+	Whale  data.Micro // from which dollars on an order is a whale move; 0: as the database has it
+	Serve  bool       // keep snapshots, from which requests are answered
 }
 
 // Keeper is an open venue.
@@ -56,6 +56,7 @@ type Keeper struct {
 
 	noting    sync.Mutex // one change of freshness at a time
 	freshness atomic.Pointer[serving.Freshness]
+	onPublish atomic.Pointer[func(*serving.Snapshot)]
 }
 
 // Open opens the database and, where snapshots are wanted, loads the first one.
@@ -75,8 +76,8 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Cities}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
-	if cfg.Publish != nil {
-		k.live = &rollups.Live{Publish: cfg.Publish, Venue: cfg.Venue, Cities: cfg.Feeds.Cities}
+	if cfg.Serve {
+		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Cities}
 		merge.Absorb = k.absorb
 	}
 	if err := k.refreshDesk(ctx); err != nil {
@@ -104,6 +105,15 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	}
 	return k, nil
+}
+
+// OnPublish has f called with every snapshot from now on, before it is served.
+func (k *Keeper) OnPublish(f func(*serving.Snapshot)) { k.onPublish.Store(&f) }
+
+func (k *Keeper) published(s *serving.Snapshot) {
+	if f := k.onPublish.Load(); f != nil {
+		(*f)(s)
+	}
 }
 
 // refreshDesk rebuilds the weather desk where its cities or its grammar changed.

@@ -23,7 +23,6 @@ import (
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 
 	"pmx/data/testfiles"
 )
@@ -48,9 +47,9 @@ func openBy(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Ti
 		Engine: enginetest.Options(t, dir, "2GB"),
 		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
 			Cities: cities},
-		Log:     zerolog.Nop(),
-		Now:     now,
-		Publish: func(*serving.Snapshot) {},
+		Log:   zerolog.Nop(),
+		Now:   now,
+		Serve: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,6 @@ import (
 	"pmx/http/server"
 	"pmx/http/wire"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // venue is the whole service but for its sockets, over a database of its own.
@@ -60,12 +59,12 @@ func keep(t testing.TB, dir string) *venue {
 		t.Fatal(err)
 	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
-		Engine:  enginetest.Options(t, v.dir, "2GB"),
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Now:     v.clock.Now,
-		Publish: v.publish,
-		Venue:   map[data.Address]bool{own: true},
+		Engine: enginetest.Options(t, v.dir, "2GB"),
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Now:    v.clock.Now,
+		Serve:  true,
+		Venue:  map[data.Address]bool{own: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +106,7 @@ func (v *venue) serve(change ...func(*venue, *api.Config)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.keeper.OnPublish(v.api.Publish)
 	s, err := server.New(server.Config{API: v.api, Listen: "127.0.0.1:0", Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +115,6 @@ func (v *venue) serve(change ...func(*venue, *api.Config)) {
 	v.handler = s.Handler()
 	if t, ok := t.(*testing.T); ok {
 		v.handler = check.Handler(t, v.handler)
-	}
-}
-
-func (v *venue) publish(s *serving.Snapshot) {
-	if v.api != nil {
-		v.api.Publish(s)
 	}
 }
 

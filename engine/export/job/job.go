@@ -65,10 +65,10 @@ type Result struct {
 	File      string // name in the folder of exports
 	Rows      int64
 	Bytes     int64
-	SHA256    string // lower-case hex
-	AsOf      time.Time
-	Version   string // of the data
-	Truncated bool
+	SHA256    string    // of the whole file, lower-case hex
+	AsOf      time.Time // up to when the data reaches; zero on an empty database
+	Version   string    // of the state of the data; equal versions, equal bytes
+	Truncated bool      // rows were left out: there were too many
 }
 
 // Job is one export job of one API key.

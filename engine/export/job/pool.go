@@ -248,7 +248,11 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 		delete(p.running, j.ID)
 		p.mu.Unlock()
 	}()
-	res, err := p.file(inner, j)
+	var res Result
+	err := p.Watch.Do("export", func() (err error) {
+		res, err = p.makeFile(inner, j)
+		return err
+	})
 	j.Finished = p.Now().UTC()
 	switch {
 	case err == nil:
@@ -281,16 +285,7 @@ func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
 	return recorded, err
 }
 
-// file gives the file of j: one that is kept already or one made now.
-func (p *Pool) file(ctx context.Context, j Job) (res Result, err error) {
-	err = p.Watch.Do("export", func() error {
-		var err error
-		res, err = p.makeFile(ctx, j)
-		return err
-	})
-	return res, err
-}
-
+// makeFile gives the file of j: one that is kept already or one made now.
 func (p *Pool) makeFile(ctx context.Context, j Job) (res Result, err error) {
 	version, err := p.Work.Version(ctx)
 	if err != nil {
