@@ -36,6 +36,9 @@ func TestEveryNamedStatementIsPrepared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(all) == 0 {
+			t.Errorf("%s has no statements", dir)
+		}
 		for _, name := range composed[dir] {
 			if all[name] == "" {
 				t.Errorf("%s: there is no statement %s", dir, name)
@@ -130,11 +133,12 @@ func fill(t *testing.T, dir, name string, all engine.Statements, part map[string
 }
 
 // composed are statements and parts of them that Go puts together from its tables of
-// columns, and that every import of a market and every export of fills runs.
+// columns or that name a file, and that every import of a market and every export of
+// fills runs.
 var composed = map[string][]string{
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},
-	"engine/export": {"FillsOfDay"},
+	"engine/export": {"FillsOfDay", "CopyTo"},
 }
 
 // others are further values with which a statement is prepared, where it makes tables that
@@ -160,7 +164,7 @@ var placeholders = map[string]string{
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups DeskDays @rows": "FROM token_day", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
-	"rollups @joined": "{DeskJoinedMarkets}", "rollups @gained": "FROM desk_wallet WHERE false", "rollups @wallets": "0, 1",
+	"rollups @joined": "{DeskJoinedMarkets}", "rollups @gained": "{DeskNoneGained}", "rollups @wallets": "0, 1",
 	"rollups DeskWalletBatch @after":    "{HeldContribution @held=@now @sign=1}",
 	"rollups DeskWalletBatch @before":   "{HeldContribution @held=@then @sign=-1}",
 	"rollups @now":                      "{DeskHeldNow}",
@@ -174,7 +178,7 @@ var placeholders = map[string]string{
 	"rollups DeskWalletOf @which":       "{DeskTokensNow}",
 	"rollups DeskWalletOf @span":        "true",
 	"rollups DeskWalletOf @held":        "{HeldContribution @held=held_after @sign=1}",
-	"rollups PositionsOf @which":        "SELECT token FROM touched",
+	"rollups PositionsOf @which":        "{TouchedTokens}",
 	"rollups DeskWalletAll @figures":    "{DeskWalletOf}",
 	"rollups DeskWalletAll @positions":  "{PositionsNow}",
 	"rollups DeskWalletAll @which":      "{DeskTokensNow}",
@@ -200,11 +204,11 @@ var placeholders = map[string]string{
 	"rollups Holdings @legs":            "leg_after",
 	"rollups Forecasts @legs":           "leg_after",
 	"rollups @flow":                     "FROM index_flow",
-	"rollups FewTokens @which":          "SELECT token FROM touched",
+	"rollups FewTokens @which":          "{TouchedTokens}",
 	"rollups @when":                     "after",
 	"rollups NothingRevalued @table":    "redemption",
-	"rollups HoldingsOfTouched @which":  "SELECT token FROM touched",
-	"rollups TotalsOfTouched @which":    "SELECT token FROM touched",
+	"rollups HoldingsOfTouched @which":  "{TouchedTokens}",
+	"rollups TotalsOfTouched @which":    "{TouchedTokens}",
 	"rollups TotalsOfTouched @batch":    "n_fill",
 	"rollups @totals":                   "{TotalsOfTouched}",
 	"rollups @taker":                    "{Price @usd=taker_usd @shares=taker_shares}",
@@ -230,6 +234,11 @@ var placeholders = map[string]string{
 	"rollups LoadHolders @which":        "true",
 	"rollups @base":                     "position", "rollups @delta": "position_delta", "rollups @keys": "token, wallet", "rollups @range": "token BETWEEN 1 AND 2",
 	"rollups @merged": "FROM position", "rollups FillBase @rows": "FROM position",
+	"rollups @columns": "token, wallet", "rollups @where": "", "rollups @counts": "token > 0", "rollups TableRows @table": "position",
+	"rollups RowsByKey @rows": "{BaseAndDelta}", "rollups TypedRows @rows": "{BaseAndDelta}", "rollups RowsThatCount @rows": "{BaseAndDelta}",
+	"rollups KeepRows @table": "d_token_total", "rollups KeepRows @rows": "FROM token_total", "rollups DropTable @table": "held_all",
+	"rollups AppendDelta @delta": "token_total_delta", "rollups AppendDelta @table": "d_token_total",
+	"rollups CompareRows @table": "position", "rollups CompareRows @rebuilt": "FROM position_delta",
 	"rollups KeySpan @first": "token", "rollups RangeRows @first": "token",
 	"rollups BinsOfAll @legs":           "{PayingLegs}",
 	"rollups BinsOfAll @totals":         "token_total",
@@ -306,6 +315,13 @@ var placeholders = map[string]string{
 	"engine/ingest @table":                   "weather_report",
 
 	"engine/export @frozen":            "main",
+	"engine/export Attach @name":       "frozen_1",
+	"engine/export Detach @name":       "frozen_1",
+	"engine/export @table":             "frozen",
+	"engine/export @columns":           "*",
+	"engine/export @by":                "ts",
+	"engine/export @rows":              "FROM fills",
+	"engine/export Freeze @rows":       "SELECT 1 AS n",
 	"engine/export @wallet_total":      "wallet_total",
 	"engine/export @venue":             "''::BLOB",
 	"engine/export @unit":              "{unit}",
@@ -314,7 +330,7 @@ var placeholders = map[string]string{
 	"engine/export normals @deviation": "{difference @v=deviation}",
 	"engine/export conditions @prices": "prices",
 	"engine/export conditions @quote":  "quote",
-	"rollups ForecastsKept @which":     "SELECT token FROM touched",
+	"rollups ForecastsKept @which":     "{TouchedTokens}",
 	"rollups ForecastsKept @batch":     "n_fill",
 	"engine/export @address":           "",
 	"engine/export @version":           "1",

@@ -45,7 +45,7 @@ func heldOf(positions, which string) string {
 // transaction: the first and the last trade of a wallet cannot be taken back.
 func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	t := deskWalletTable()
-	err := t.replace(ctx, conn, fmt.Sprintf("SELECT * FROM (%s) AS r WHERE %s", t.typed(deskFigures(statements.Get("PositionsNow"))), t.nonZero()))
+	err := t.replace(ctx, conn, t.counting(t.typed(deskFigures(statements.Get("PositionsNow")))))
 	if err != nil {
 		return fmt.Errorf("traders of the weather desk: %w", err)
 	}
@@ -98,7 +98,7 @@ func deskWalletAfter(m *merge) error {
 	if concerned+moves.gained == 0 {
 		return m.exec("DeskWalletNone")
 	}
-	gained := "FROM desk_wallet WHERE false"
+	gained := statements.Get("DeskNoneGained")
 	if moves.gained > 0 {
 		if gained, err = m.deskGained(moves); err != nil {
 			return err

@@ -151,9 +151,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 			return err
 		}
 	}
-	err = l.follow(ctx, conn, func(t table) string {
-		return "SELECT " + t.columnList() + " FROM d_" + t.name
-	}, "BatchNames", "BatchTokens")
+	err = l.follow(ctx, conn, func(t table) string { return t.rows(t.batchTable()) }, "BatchNames", "BatchTokens")
 	l.incomplete = err != nil
 	return err
 }

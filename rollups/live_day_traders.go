@@ -127,7 +127,7 @@ func (l *Live) followVenue(ctx context.Context, conn *sql.Conn, whole bool) erro
 	for id := range l.excluded {
 		wallets = append(wallets, strconv.Itoa(int(id)))
 	}
-	rows := "SELECT token, wallet FROM d_" + tableNamed("position").name
+	rows := statements.Get("BatchHolders")
 	if whole {
 		rows = statements.Get("LoadHolders")
 	}

@@ -154,7 +154,7 @@ func (m *merge) before() error {
 		return err
 	}
 	var err error
-	if m.touchedTokens, _, err = m.few("SELECT token FROM touched"); err != nil {
+	if m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens")); err != nil {
 		return err
 	}
 	if err := m.held("before"); err != nil {
@@ -217,15 +217,10 @@ func (m *merge) held(when string) error {
 		return m.exec("NoHoldings", "@when", when)
 	}
 	positions := statements.Get("HoldingsOfTouched", "@which", m.touchedTokens)
-	for _, stmt := range []string{
-		"CREATE OR REPLACE TEMP TABLE leg_" + when + " AS " + statements.Get("HeldLegs", "@positions", positions),
-		"CREATE OR REPLACE TEMP TABLE held_" + when + " AS " + statements.Get("Holdings", "@legs", "leg_"+when),
-	} {
-		if _, err := m.conn.ExecContext(m.ctx, stmt); err != nil {
-			return fmt.Errorf("held_%s: %w", when, err)
-		}
+	if err := m.exec("KeepRows", "@table", "leg_"+when, "@rows", statements.Get("HeldLegs", "@positions", positions)); err != nil {
+		return fmt.Errorf("held_%s: %w", when, err)
 	}
-	return nil
+	return m.exec("KeepRows", "@table", "held_"+when, "@rows", statements.Get("Holdings", "@legs", "leg_"+when))
 }
 
 // moveWindows takes out of the windows what as_of leaves behind, and brings in
@@ -322,13 +317,10 @@ func (m *merge) append(t table) error {
 	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
 		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
 		"@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated())
-	_, err := m.conn.ExecContext(m.ctx, fmt.Sprintf(
-		"CREATE OR REPLACE TEMP TABLE d_%s AS SELECT * FROM (%s) AS delta WHERE %s", t.name, t.typed(delta), t.nonZero()))
-	if err != nil {
+	if err := m.exec("KeepRows", "@table", t.batchTable(), "@rows", t.counting(t.typed(delta))); err != nil {
 		return err
 	}
-	_, err = m.conn.ExecContext(m.ctx, fmt.Sprintf("INSERT INTO %s FROM d_%s", t.deltaTable(), t.name))
-	return err
+	return m.exec("AppendDelta", "@delta", t.deltaTable(), "@table", t.batchTable())
 }
 
 func contribution(sign, held string) string {

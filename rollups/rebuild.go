@@ -61,7 +61,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, string) e
 		temporary = append(temporary, v.temporary...)
 	}
 	for _, temp := range temporary {
-		if _, err := b.conn.ExecContext(b.ctx, "DROP TABLE IF EXISTS "+temp); err != nil {
+		if err := b.exec(statements.Get("DropTable", "@table", temp)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (b *rebuilder) inputs(t table) error {
 	case "undated":
 		return b.undated()
 	case "wallet_window":
-		if err := b.exec("DROP TABLE IF EXISTS held_all"); err != nil {
+		if err := b.exec(statements.Get("DropTable", "@table", "held_all")); err != nil {
 			return err
 		}
 		return b.windowInputs()

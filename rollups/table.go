@@ -84,6 +84,19 @@ func (t table) columns() []string {
 
 func (t table) columnList() string { return strings.Join(t.columns(), ", ") }
 
+// rows reads a table with the rollup's columns.
+func (t table) rows(from string) string {
+	return statements.Get("TableRows", "@columns", t.columnList(), "@table", from)
+}
+
+// batchTable has what the batch merged last adds.
+func (t table) batchTable() string { return "d_" + t.name }
+
+// counting leaves out the rows of a query that say nothing.
+func (t table) counting(query string) string {
+	return statements.Get("RowsThatCount", "@rows", query, "@counts", t.nonZero())
+}
+
 // nonZero is the condition that a row says anything: one of its sums is not zero, or
 // one of its greatest is there.
 func (t table) nonZero() string {
@@ -110,7 +123,7 @@ func (t table) typed(from string) string {
 	if t.extremes {
 		parts = append(parts, "first_ts", "last_ts")
 	}
-	return fmt.Sprintf("SELECT %s FROM (%s) AS typed", strings.Join(parts, ", "), from)
+	return statements.Get("TypedRows", "@columns", strings.Join(parts, ", "), "@rows", from)
 }
 
 // grouped adds the rows of from up by key and drops those that cancel out.
@@ -125,8 +138,7 @@ func (t table) grouped(from string) string {
 	if t.extremes {
 		parts = append(parts, "min(first_ts) AS first_ts", "max(last_ts) AS last_ts")
 	}
-	return fmt.Sprintf("SELECT * FROM (%s) AS merged WHERE %s", t.typed(fmt.Sprintf(
-		"SELECT %s FROM (%s) AS rows GROUP BY %s", strings.Join(parts, ", "), from, strings.Join(t.keys, ", "))), t.nonZero())
+	return t.counting(t.typed(t.named("RowsByKey", "@columns", strings.Join(parts, ", "), "@rows", from)))
 }
 
 // merged is base and delta added up under a condition on keys, "" for all.
@@ -134,13 +146,12 @@ func (t table) merged(where string) string {
 	if where != "" {
 		where = " WHERE " + where
 	}
-	return t.grouped(fmt.Sprintf("SELECT %[1]s FROM %[2]s%[4]s UNION ALL SELECT %[1]s FROM %[3]s%[4]s",
-		t.columnList(), t.name, t.deltaTable(), where))
+	return t.grouped(t.named("BaseAndDelta", "@columns", t.columnList(), "@where", where))
 }
 
 // baseAndDelta reads the rows of base and delta, for callers that add rows up themselves.
 func (t table) baseAndDelta() string {
-	return fmt.Sprintf("SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s", t.columnList(), t.name, t.deltaTable())
+	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", "")
 }
 
 // current reads the whole table: the base alone where the delta is empty, which
@@ -153,7 +164,7 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	if delta > 0 {
 		return t.merged(""), nil
 	}
-	return "SELECT " + t.columnList() + " FROM " + t.name, nil
+	return t.rows(t.name), nil
 }
 
 // replace puts the rows of query in the place of base and delta.

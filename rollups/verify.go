@@ -80,21 +80,19 @@ func (v *verifier) rebuilt(step func(string, int, int)) error {
 		}
 	}
 	return b.all(tell, func(t table, query string) error {
-		_, err := v.conn.ExecContext(v.ctx, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s%s AS SELECT * FROM (%s) AS r WHERE %s",
-			t.name, rebuiltSuffix, query, t.nonZero()))
-		if err != nil {
+		if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", t.counting(query))); err != nil {
 			return err
 		}
 		return v.compare(t)
 	}, func() error { return nil })
 }
 
+// rebuiltTable has the rows that verify computes from the facts.
+func (t table) rebuiltTable() string { return t.name + rebuiltSuffix }
+
 func (v *verifier) compare(t table) error {
 	c := Check{Name: "rebuilt_" + t.name}
-	rebuilt := "SELECT " + t.columnList() + " FROM " + t.name + rebuiltSuffix
-	query := fmt.Sprintf(`SELECT (SELECT count(*) FROM %[3]s%[4]s),
-		(SELECT count(*) FROM (%[1]s EXCEPT ALL %[2]s)) + (SELECT count(*) FROM (%[2]s EXCEPT ALL %[1]s))`,
-		t.merged(""), rebuilt, t.name, rebuiltSuffix)
+	query := statements.Get("CompareRows", "@table", t.rebuiltTable(), "@merged", t.merged(""), "@rebuilt", t.rows(t.rebuiltTable()))
 	if err := v.conn.QueryRowContext(v.ctx, query).Scan(&c.Rows, &c.Bad); err != nil {
 		return fmt.Errorf("compare %s: %w", t.name, err)
 	}
@@ -146,6 +144,6 @@ var refuted = map[string]string{
 func (v *verifier) drop() {
 	ctx := context.WithoutCancel(v.ctx)
 	for _, t := range tables {
-		_, _ = v.conn.ExecContext(ctx, "DROP TABLE IF EXISTS temp."+t.name+rebuiltSuffix) // freed with the connection otherwise
+		_, _ = v.conn.ExecContext(ctx, statements.Get("DropTable", "@table", "temp."+t.rebuiltTable())) // freed with the connection otherwise
 	}
 }

@@ -131,16 +131,13 @@ func (d dataset) orderBy() string {
 }
 
 // frozen is the statement that gives the first limit rows in order, numbered
-// from 1 in n. Windows without an order stream over the rows as they come, which
-// costs nothing; DuckDB keeps their order.
+// from 1 in n.
 func (d dataset) frozen(definition string, limit int64) string {
-	ordered := fmt.Sprintf("(%s%s LIMIT %d)", definition, d.orderBy(), limit)
+	ordered := fmt.Sprintf("%s%s LIMIT %d", definition, d.orderBy(), limit)
 	if d.ranked == "" {
-		return "SELECT row_number() OVER () AS n, * FROM " + ordered + " AS ordered"
+		return statements.Get("NumberedRows", "@rows", ordered)
 	}
-	return fmt.Sprintf(`SELECT n, max(tied) OVER (ROWS UNBOUNDED PRECEDING) AS rank, * EXCLUDE (n, tied) FROM (
-  SELECT row_number() OVER () AS n, CASE WHEN %[1]s IS DISTINCT FROM lag(%[1]s) OVER () THEN row_number() OVER () END AS tied, *
-  FROM %[2]s AS ordered) AS numbered`, d.ranked, ordered)
+	return statements.Get("RankedRows", "@rows", ordered, "@by", d.ranked)
 }
 
 // shown is the select list in the given format.

@@ -71,13 +71,20 @@ func writeFacts(ctx context.Context, conn *sql.Conn, dir, dataset string, format
 	if err := f.Close(); err != nil {
 		return path, 0, err
 	}
-	res, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (%s) TO '%s' (%s)",
-		factsQuery(dataset, format), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions(dataset, format)))
-	if err != nil {
+	if rows, err = copyTo(ctx, conn, path, factsQuery(dataset, format), copyOptions(dataset, format)); err != nil {
 		return path, 0, fmt.Errorf("export %s: %w", dataset, err)
 	}
-	rows, err = res.RowsAffected()
-	return path, rows, err
+	return path, rows, nil
+}
+
+// copyTo writes the rows of a query to a file and tells how many there are.
+func copyTo(ctx context.Context, conn *sql.Conn, path, query, options string) (int64, error) {
+	res, err := conn.ExecContext(ctx, statements.Get("CopyTo", "@rows", query, "@path", strings.ReplaceAll(filepath.ToSlash(path), "'", "''"),
+		"@options", options))
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // copyOptions say how DuckDB writes a file of facts. A Parquet file says what its

@@ -37,7 +37,7 @@ func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *froz
 		}
 	}()
 	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
-		if _, err := conn.ExecContext(ctx, "ATTACH ':memory:' AS "+in.name); err != nil {
+		if _, err := conn.ExecContext(ctx, statements.Get("Attach", "@name", in.name)); err != nil {
 			return err
 		}
 		return engine.InTx(ctx, conn, func() error { return f(conn, in) })
@@ -54,7 +54,7 @@ func (e *Exporter) freezing(ctx context.Context, f func(conn *sql.Conn, in *froz
 func (in *frozen) drop(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	_ = in.db.Read(ctx, func(conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "DETACH DATABASE IF EXISTS "+in.name)
+		_, err := conn.ExecContext(ctx, statements.Get("Detach", "@name", in.name))
 		return err
 	})
 }
@@ -86,10 +86,10 @@ func (e *Exporter) freezeDataset(ctx context.Context, conn *sql.Conn, in *frozen
 func (e *Exporter) freeze(ctx context.Context, conn *sql.Conn, in *frozen, snap databaseState, d dataset, definition string) (*frozenRows, error) {
 	r := &frozenRows{databaseState: snap, in: in, dataset: d}
 	limit := cmp.Or(e.MaxRows, MaxRows)
-	if _, err := conn.ExecContext(ctx, "CREATE TABLE "+r.table()+" AS "+d.frozen(definition, limit+1)); err != nil {
+	if _, err := conn.ExecContext(ctx, statements.Get("Freeze", "@table", r.table(), "@rows", d.frozen(definition, limit+1))); err != nil {
 		return nil, err
 	}
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM "+r.table()).Scan(&r.count); err != nil {
+	if err := conn.QueryRowContext(ctx, statements.Get("FrozenCount", "@table", r.table())).Scan(&r.count); err != nil {
 		return nil, err
 	}
 	if r.count > limit {

@@ -107,12 +107,8 @@ func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition
 			err = errors.Join(err, removed)
 		}
 	}()
-	res, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (%s%s) TO '%s' (%s)", factsQuery(dataset, data.Parquet), where,
-		strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), copyOptions(dataset, data.Parquet)))
-	if err != nil {
-		return err
-	}
-	if p.Rows, err = res.RowsAffected(); err != nil || p.Rows == 0 {
+	p.Rows, err = copyTo(ctx, conn, path, factsQuery(dataset, data.Parquet)+where, copyOptions(dataset, data.Parquet))
+	if err != nil || p.Rows == 0 {
 		return err
 	}
 	if err := sealPartition(path, &p); err != nil {

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -120,8 +118,8 @@ func (r *frozenRows) copyStep(ctx context.Context, conn *sql.Conn, format data.F
 	if format == data.Parquet {
 		options = fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d", rowGroup)
 	}
-	_, err := conn.ExecContext(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s WHERE n > %d AND n <= %d) TO '%s' (%s)", r.dataset.shown(format), r.table(),
-		step*rowGroup, min(step*rowGroup+rowGroup, r.count), strings.ReplaceAll(filepath.ToSlash(path), "'", "''"), options))
+	_, err := copyTo(ctx, conn, path, statements.Get("FrozenStep", "@columns", r.dataset.shown(format), "@table", r.table(),
+		"@after", strconv.FormatInt(step*rowGroup, 10), "@to", strconv.FormatInt(min(step*rowGroup+rowGroup, r.count), 10)), options)
 	return err
 }
 

@@ -27,15 +27,8 @@ DELETE FROM late_days WHERE day = @day
 -- name: DropFolded
 DROP TABLE folded
 
--- name: DeltaRows
--- Of one rollup: its base, its delta, its keys, and the first of these.
-SELECT count(*) FROM @delta
-
--- name: BaseAndDeltaRows
-SELECT (SELECT count(*) FROM @base), (SELECT count(*) FROM @delta)
-
 -- name: KeySpan
--- The lowest key in the delta, the highest there is, and how long the base is.
+-- Of one rollup: its base, its delta, its keys, and the first of these. The lowest key in the delta, the highest there is, and how long the base is.
 SELECT (SELECT min(@first) FROM @delta), (SELECT max(@first) FROM (SELECT @first FROM @delta UNION ALL SELECT @first FROM @base)),
   (SELECT count(*) FROM @base)
 
@@ -53,12 +46,3 @@ DELETE FROM @delta WHERE @range
 
 -- name: PutFolded
 INSERT INTO @base FROM folded ORDER BY @keys
-
--- name: EmptyBase
-DELETE FROM @base
-
--- name: EmptyDelta
-DELETE FROM @delta
-
--- name: FillBase
-INSERT INTO @base @rows ORDER BY @keys

@@ -66,6 +66,9 @@ WHERE g.gained AND t.market IN (SELECT market FROM n_desk_move WHERE joined)
 EXCEPT
 SELECT t.market FROM tokens AS t JOIN touched AS v ON v.token = t.token
 
+-- name: DeskNoneGained
+FROM desk_wallet WHERE false
+
 -- name: DeskWalletBatch
 CREATE OR REPLACE TEMP TABLE n_desk_wallet AS
 SELECT wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd,

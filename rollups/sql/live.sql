@@ -46,5 +46,8 @@ SELECT coalesce(max(batch), -1) FROM batches
 -- name: TokenMarkets
 SELECT token, market FROM tokens ORDER BY token
 
+-- name: BatchHolders
+SELECT token, wallet FROM d_position
+
 -- name: LoadHolders
 SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_delta

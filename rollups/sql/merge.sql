@@ -188,6 +188,9 @@ SELECT (ts // 86400000000)::INTEGER AS day, wallet, SUM(sign) AS fills,
 FROM n_fill
 GROUP BY day, wallet
 
+-- name: TouchedTokens
+SELECT token FROM touched
+
 -- name: Legs
 -- The volume of fills by leg: role maker apart from all others, so that either
 -- basis counts a match once.

@@ -1,0 +1,47 @@
+-- Rows of one rollup: of its base, its delta, or a query with its @columns.
+
+-- name: TableRows
+SELECT @columns FROM @table
+
+-- name: BaseAndDelta
+-- The rows of both under a condition on keys, for whoever adds them up.
+SELECT @columns FROM @base@where UNION ALL SELECT @columns FROM @delta@where
+
+-- name: TypedRows
+SELECT @columns FROM (@rows) AS typed
+
+-- name: RowsByKey
+SELECT @columns FROM (@rows) AS part GROUP BY @keys
+
+-- name: RowsThatCount
+-- Rows that say anything, by the condition @counts.
+SELECT * FROM (@rows) AS r WHERE @counts
+
+-- name: KeepRows
+CREATE OR REPLACE TEMP TABLE @table AS @rows
+
+-- name: DropTable
+DROP TABLE IF EXISTS @table
+
+-- name: DeltaRows
+SELECT count(*) FROM @delta
+
+-- name: BaseAndDeltaRows
+SELECT (SELECT count(*) FROM @base), (SELECT count(*) FROM @delta)
+
+-- name: EmptyBase
+DELETE FROM @base
+
+-- name: EmptyDelta
+DELETE FROM @delta
+
+-- name: FillBase
+INSERT INTO @base @rows ORDER BY @keys
+
+-- name: AppendDelta
+INSERT INTO @delta FROM @table
+
+-- name: CompareRows
+-- How many rows @table has, and how many are in one of the two queries alone.
+SELECT (SELECT count(*) FROM @table),
+  (SELECT count(*) FROM (@merged EXCEPT ALL @rebuilt)) + (SELECT count(*) FROM (@rebuilt EXCEPT ALL @merged))
