@@ -35,7 +35,7 @@ var opened = map[string]struct {
 	"engine/ingest/read_progress.go":     {1, "the system's own file"},
 	"engine/lock_unix.go":                {1, "the database, which this process has tried to open before"},
 	"engine/wal.go":                      {2, "copies the log, which was opened with the helper before"},
-	"rollups/keeper/schedule.go":         {1, "a note beside a file that was just moved"},
+	"rollups/keeper/inbox.go":            {1, "a note beside a file that was just moved"},
 	"rollups/segments/file.go":           {2, "does not wait itself; and a folder"},
 	"rollups/segments/writer.go":         {1, "for reading and writing, which does not wait"},
 	"rollups/segments/fillseg/writer.go": {1, "for reading and writing, which does not wait"},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
@@ -189,104 +188,6 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		}
 	}
 	return l.publish(ctx, conn)
-}
-
-// step runs a query and takes its rows in.
-type step func(ctx context.Context, conn *sql.Conn) error
-
-// eachRow makes a step of a query and of what takes a row of it.
-func eachRow[T any](query string, add func(row *T)) step {
-	return func(ctx context.Context, conn *sql.Conn) error {
-		return engine.EachRow(ctx, conn, query, func(row *T) error { add(row); return nil })
-	}
-}
-
-// walletRow is a row of LoadWallets.
-type walletRow struct {
-	Wallet  data.WalletID `sql:"wallet"`
-	Address data.Address  `sql:"address"`
-}
-
-func (l *Live) addWallet(row *walletRow) {
-	l.walletBuilder.Wallets().Add(row.Address)
-	if l.Venue[row.Address] {
-		l.excluded[row.Wallet] = true
-	}
-}
-
-// nameRow is a row of LoadNames.
-type nameRow struct {
-	Wallet data.WalletID `sql:"wallet"`
-	Name   string        `sql:"name"`
-}
-
-// walletTotalRow is a row of wallet_total.
-type walletTotalRow struct {
-	Wallet          data.WalletID `sql:"wallet"`
-	Fills           int64         `sql:"fills"`
-	MakerFills      int64         `sql:"maker_fills"`
-	TakerFills      int64         `sql:"taker_fills"`
-	BuyUSD          data.Micro    `sql:"buy_usd"`
-	SellUSD         data.Micro    `sql:"sell_usd"`
-	FeeUSD          data.Micro    `sql:"fee_usd"`
-	ActiveDays      int64         `sql:"days"`
-	Markets         int64         `sql:"markets"`
-	ResolvedMarkets int64         `sql:"resolved_markets"`
-	WinningMarkets  int64         `sql:"winning_markets"`
-	NegativeLegs    int64         `sql:"negative_legs"`
-	UnmappedFills   int64         `sql:"unmapped_fills"`
-	Redemption      data.Micro    `sql:"redemption"`
-	UnresolvedCash  data.Micro    `sql:"unresolved_cash"`
-	FirstTS         int64         `sql:"first_ts,null"`
-	LastTS          int64         `sql:"last_ts,null"`
-}
-
-func (l *Live) addTotals(row *walletTotalRow) {
-	t, _ := l.walletBuilder.Totals(row.Wallet)
-	row.addTo(&t)
-	l.walletBuilder.Set(row.Wallet, t)
-}
-
-func (r *walletTotalRow) addTo(t *serving.Totals) {
-	t.Fills += r.Fills
-	t.MakerFills += r.MakerFills
-	t.TakerFills += r.TakerFills
-	t.BuyUSD += r.BuyUSD
-	t.SellUSD += r.SellUSD
-	t.FeeUSD += r.FeeUSD
-	t.ActiveDays += r.ActiveDays
-	t.Markets += r.Markets
-	t.ResolvedMarkets += r.ResolvedMarkets
-	t.WinningMarkets += r.WinningMarkets
-	t.NegativeLegs += r.NegativeLegs
-	t.UnmappedFills += r.UnmappedFills
-	t.Redemption += r.Redemption
-	t.UnresolvedCash += r.UnresolvedCash
-	t.NetCash = t.SellUSD - t.BuyUSD - t.FeeUSD
-	t.FirstTS, t.LastTS = earlier(t.FirstTS, r.FirstTS), max(t.LastTS, r.LastTS)
-}
-
-// earlier is the earlier of two times, 0 for none.
-func earlier(ts, other int64) int64 {
-	if ts == 0 || other != 0 && other < ts {
-		return other
-	}
-	return ts
-}
-
-// marketWalletsRow is a row of market_wallets or event_wallets.
-type marketWalletsRow struct {
-	Market  int32 `sql:"market"`
-	Wallets int32 `sql:"wallets"`
-}
-
-// addTraders adds a row to counts by market.
-func (l *Live) addTraders(counts *[]int32, row *marketWalletsRow) {
-	for int(row.Market) >= len(*counts) {
-		*counts = append(*counts, 0)
-	}
-	(*counts)[row.Market] += row.Wallets
-	l.catalog.Touch(row.Market)
 }
 
 // publish makes the next snapshot and swaps it in.

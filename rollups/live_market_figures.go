@@ -2,35 +2,10 @@ package rollups
 
 import (
 	"slices"
-	"strconv"
 
 	"pmx/data"
 	"pmx/rollups/serving"
 )
-
-// marketVertical is what the figures of markets need beside the core tables.
-func marketVertical() vertical {
-	return vertical{
-		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice",
-			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
-		before: func(m *merge) error {
-			length := windows[serving.Day]
-			return m.exec("AgedPrices", "@price", priceKey(),
-				"@lo", strconv.FormatInt(m.from-length, 10), "@hi", strconv.FormatInt(min(m.to-length, m.from), 10))
-		},
-	}
-}
-
-// priceKey is the statement of a fill's price and place in time as one number.
-func priceKey() string { return statements.Get("PriceKey", "@of", price("usd", "shares")) }
-
-// price is the statement of what tokens cost, given columns.
-func price(usd, shares string) string {
-	return statements.Get("Price", "@usd", usd, "@shares", shares)
-}
-
-// dayAgo is 24 hours before as_of as SQL.
-func dayAgo(asOf int64) string { return strconv.FormatInt(asOf-windows[serving.Day], 10) }
 
 // refresh works out the figures of every market that something was written of.
 func (l *Live) refresh() {
@@ -108,42 +83,6 @@ func (l *Live) twoOutcomes(m *serving.Market, tokens []data.TokenID) bool {
 	return n <= 2
 }
 
-// lastOf is the later of two trades as prices of the first outcome, of which the
-// second is one of outcome.
-func lastOf(best, q pricedTrade, outcome int8) pricedTrade {
-	if q == (pricedTrade{}) || best != (pricedTrade{}) && !q.later(best) {
-		return best
-	}
-	if outcome != 0 {
-		q.price = int32(data.One) - q.price
-	}
-	return q
-}
-
-// setPrices fills in what the first outcome costs now, and how that changed in 24
-// hours. A resolved market has its payout for a price from its resolution on.
-func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago pricedTrade) {
-	then := serving.NoValue
-	if ago != (pricedTrade{}) {
-		then = data.Micro(ago.price)
-	}
-	if last != (pricedTrade{}) {
-		f.Price = data.Micro(last.price)
-	}
-	if m.Resolved() && len(m.Payouts) > 0 {
-		f.Price = m.Payouts[0]
-		switch {
-		case m.ResolvedTS == 0: // nobody knows what it cost at that time
-			then = serving.NoValue
-		case m.ResolvedTS <= l.state.asOf-windows[serving.Day]:
-			then = f.Price
-		}
-	}
-	if f.Price != serving.NoValue && then != serving.NoValue {
-		f.PriceChange24h = f.Price - then
-	}
-}
-
 // distinctTraders is how many wallets ever traded a market, without the venue's
 // own.
 func (l *Live) distinctTraders(market int32, tokens []data.TokenID) int32 {
@@ -210,4 +149,19 @@ func (r *resolutionHeap) next(ts int64) (int32, bool) {
 	}
 	*r = h
 	return market, true
+}
+
+// marketWalletsRow is a row of market_wallets or event_wallets.
+type marketWalletsRow struct {
+	Market  int32 `sql:"market"`
+	Wallets int32 `sql:"wallets"`
+}
+
+// addTraders adds a row to counts by market.
+func (l *Live) addTraders(counts *[]int32, row *marketWalletsRow) {
+	for int(row.Market) >= len(*counts) {
+		*counts = append(*counts, 0)
+	}
+	(*counts)[row.Market] += row.Wallets
+	l.catalog.Touch(row.Market)
 }

@@ -46,24 +46,6 @@ func (l *legs) by(basis serving.VolumeBasis) (trades int64, usd, shares data.Mic
 	return l.TakerFills, data.Micro(l.TakerUSD), data.Micro(l.TakerShares)
 }
 
-// pricedTrade is a trade as far as it says a price. The zero quote is none.
-type pricedTrade struct {
-	ts    int64 // unix µs
-	log   int32 // log index, −1: the source had none
-	price int32 // millionths, 0 to 1,000,000
-}
-
-// later tells whether q came after o, which may be none.
-func (q pricedTrade) later(o pricedTrade) bool { return q.ts > o.ts || q.ts == o.ts && q.log > o.log }
-
-// supersede is the greater of two trades of one token.
-func (q pricedTrade) supersede(o pricedTrade) pricedTrade {
-	if o.later(q) || !q.later(o) && o.price > q.price {
-		return o
-	}
-	return q
-}
-
 // tokenState is what the venue traded of one token, ever.
 type tokenState struct {
 	id      string // its public name
@@ -139,33 +121,4 @@ func (l *Live) addTokenTotal(row *tokenTotalRow) {
 		l.counts.UnmappedFills += t.fills() - before
 	}
 	t.firstTS, t.lastTS = earlier(t.firstTS, row.FirstTS), max(t.lastTS, row.LastTS)
-}
-
-// tokenWindowRow is a row of token_window.
-type tokenWindowRow struct {
-	Token data.TokenID   `sql:"token"`
-	Span  serving.Period `sql:"span"`
-	legs
-}
-
-func (l *Live) addTokenWindow(row *tokenWindowRow) {
-	l.touchToken(row.Token)
-	l.tokenWindows[row.Span].add(row)
-}
-
-// priceRow is a row of LoadPrices: two trades, the zero one is none.
-type priceRow struct {
-	Token    data.TokenID `sql:"token"`
-	TS       int64        `sql:"ts,null"`
-	Log      int32        `sql:"log_index,null"`
-	Price    int32        `sql:"price,null"`
-	AgoTS    int64        `sql:"ago_ts,null"`
-	AgoLog   int32        `sql:"ago_log_index,null"`
-	AgoPrice int32        `sql:"ago_price,null"`
-}
-
-func (l *Live) addPrices(row *priceRow) {
-	t := l.touchToken(row.Token)
-	t.last = t.last.supersede(pricedTrade{row.TS, row.Log, row.Price})
-	t.dayAgo = t.dayAgo.supersede(pricedTrade{row.AgoTS, row.AgoLog, row.AgoPrice})
 }

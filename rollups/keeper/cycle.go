@@ -1,0 +1,204 @@
+package keeper
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/rollups"
+	"pmx/rollups/serving"
+)
+
+// Step is told of the stages of long work: what is being done, and how many of
+// how many stages are behind it.
+type Step func(name string, done, of int)
+
+// Refresh brings the rollups up to date with the facts where an import left
+// that to a rebuild, and stores the index snapshots that are due.
+func (k *Keeper) Refresh(ctx context.Context, step Step) error {
+	if err := k.work.Lock(ctx); err != nil {
+		return err
+	}
+	defer k.work.Unlock()
+	return k.cycleDone(k.refresh(ctx, step))
+}
+
+func (k *Keeper) refresh(ctx context.Context, step Step) error {
+	stale := false
+	err := k.db.Read(ctx, func(conn *sql.Conn) error {
+		var err error
+		stale, err = rollups.Stale(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if stale {
+		return k.rebuild(ctx, step)
+	}
+	if k.snapshotBehind {
+		if err := k.reload(ctx); err != nil {
+			return err
+		}
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.StoreIndex(ctx, conn) })
+}
+
+// SetWhale makes orders whale moves from so many dollars on; 0 changes nothing.
+// Another mark than before needs a rebuild, which the next refresh does.
+func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
+	if least == 0 {
+		return nil
+	}
+	if err := k.work.Lock(ctx); err != nil {
+		return err
+	}
+	defer k.work.Unlock()
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		before, err := rollups.SetWhaleRule(ctx, conn, least)
+		if err == nil && before != least {
+			k.cfg.Log.Warn().Stringer("from_usd", before).Stringer("to_usd", least).Msg("the whale threshold changed: the rollups are to be rebuilt")
+		}
+		return err
+	})
+}
+
+// Rebuild recomputes every rollup from the facts, and writes every file below segments/.
+func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
+	if err := k.work.Lock(ctx); err != nil {
+		return err
+	}
+	defer k.work.Unlock()
+	err := k.rebuild(ctx, step)
+	if err == nil {
+		err = k.rebuildSegments(ctx)
+	}
+	return k.cycleDone(err)
+}
+
+func (k *Keeper) rebuild(ctx context.Context, step Step) error {
+	began := k.cfg.Now()
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Cities, step) })
+	if err != nil {
+		return err
+	}
+	k.deferred.done(began, k.cfg.Now())
+	k.updateFreshness(func(f *serving.Freshness) { f.Stale = false })
+	// It is committed: whoever asked for it may leave, it is shown all the same.
+	k.snapshotBehind = true
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(k.db.Checkpoint(ctx), k.reload(ctx))
+}
+
+// Verify proves the whole database; it changes nothing but waits for, and holds
+// off, imports.
+func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
+	if err := k.work.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer k.work.Unlock()
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
+		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Cities, step)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	if k.live != nil {
+		checks = append(checks, k.verifyLive(ctx)...)
+	}
+	runs, err := k.verifySegments(ctx)
+	if k.segments != nil && k.segments.damaged() {
+		k.startSegmentBuild()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("verify segments: %w", err)
+	}
+	return append(checks, runs...), nil
+}
+
+// cycleDone records how a refresh ended.
+func (k *Keeper) cycleDone(err error) error {
+	now := k.cfg.Now().UTC()
+	k.noteDiskSpace(err)
+	lost := len(k.db.DamagedLogs()) > 0
+	k.updateFreshness(func(f *serving.Freshness) {
+		f.LogLost = lost
+		if err != nil {
+			f.LastFailure, f.FailureText = now, err.Error()
+			return
+		}
+		f.LastCycle, f.FailureText = now, ""
+	})
+	return err
+}
+
+// compactBudget is how long a refresh may spend on compaction before it makes room
+// for imports; the next one goes on.
+const compactBudget = 2 * time.Second
+
+// Cycle is one turn of the background work.
+func (k *Keeper) Cycle(ctx context.Context) error {
+	if err := k.db.CheckSpace(); err != nil {
+		return k.cycleDone(err)
+	}
+	inbox := k.takeInbox(ctx)
+	if ctx.Err() != nil || errors.Is(inbox, engine.ErrDiskFull) {
+		return k.cycleDone(inbox)
+	}
+	if err := k.work.Lock(ctx); err != nil {
+		return err
+	}
+	defer k.work.Unlock()
+	if k.deferred.waits(k.cfg.Now()) {
+		return k.cycleDone(inbox)
+	}
+	if err := k.refresh(ctx, nil); err != nil {
+		return k.cycleDone(errors.Join(inbox, err))
+	}
+	err := k.compact(ctx)
+	if k.segments != nil {
+		k.startSegmentBuild()
+		err = errors.Join(err, k.rewarm(ctx))
+	}
+	return k.cycleDone(errors.Join(inbox, err))
+}
+
+// rewarm loads what merging keeps in memory where an import had to drop it.
+func (k *Keeper) rewarm(ctx context.Context) error {
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		if k.merger.Warmed() {
+			return nil
+		}
+		return k.merger.Warm(ctx, conn)
+	})
+}
+
+// compact folds deltas in bounded steps, and checkpoints after any.
+func (k *Keeper) compact(ctx context.Context) error {
+	deadline := time.Now().Add(compactBudget)
+	folded := false
+	for time.Now().Before(deadline) {
+		worked := false
+		err := k.db.Write(ctx, func(conn *sql.Conn) error {
+			var err error
+			worked, err = rollups.Compact(ctx, conn)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !worked {
+			break
+		}
+		folded = true
+	}
+	if !folded {
+		return nil
+	}
+	return k.db.Checkpoint(ctx)
+}

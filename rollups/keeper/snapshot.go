@@ -1,0 +1,80 @@
+package keeper
+
+import (
+	"context"
+	"database/sql"
+
+	"pmx/rollups"
+	"pmx/rollups/serving"
+)
+
+// OnPublish has f called with every snapshot from now on, before it is served.
+func (k *Keeper) OnPublish(f func(*serving.Snapshot)) { k.onPublish.Store(&f) }
+
+func (k *Keeper) published(s *serving.Snapshot) {
+	if f := k.onPublish.Load(); f != nil {
+		(*f)(s)
+	}
+}
+
+// absorb follows a committed batch; where that fails, everything is read again. A
+// batch that came behind one left to a rebuild was not merged either, and is
+// caught up with after it: to follow it now would be to leave the other out.
+func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
+	k.snapshotBehind = true // until it is in: a panic on the way leaves the rest to the next cycle
+	stale, err := rollups.Stale(ctx, conn)
+	if stale {
+		return nil
+	}
+	if err == nil {
+		err = k.cfg.Watch.Do("follow batch", func() error {
+			k.merger.Committed()
+			k.addToSegments(ctx, conn) // before the snapshot that shows the batch
+			return k.live.Absorb(ctx, conn)
+		})
+	}
+	if err != nil {
+		k.cfg.Log.Warn().Err(err).Msg("the snapshot could not follow a batch and is read from the database")
+		err = k.live.Load(ctx, conn)
+	}
+	k.snapshotBehind = err != nil
+	return err
+}
+
+// Snapshot is the newest one; nil where none is kept.
+func (k *Keeper) Snapshot() *serving.Snapshot {
+	if k.live == nil {
+		return nil
+	}
+	return k.live.Snapshot()
+}
+
+// load reads everything into memory again.
+func (k *Keeper) load(ctx context.Context) error {
+	if k.live == nil {
+		return nil
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		var fills, markets int64
+		if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
+			return err
+		}
+		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
+		return k.live.Load(ctx, conn)
+	})
+}
+
+// reload is load after a rebuild, with what merging keeps in memory.
+func (k *Keeper) reload(ctx context.Context) error {
+	if k.live == nil {
+		return nil
+	}
+	if err := k.load(ctx); err != nil {
+		return err
+	}
+	k.snapshotBehind = false
+	if err := k.catchUpSegments(ctx); err != nil {
+		return err
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error { return k.merger.Warm(ctx, conn) })
+}
