@@ -182,11 +182,15 @@ func assign(to reflect.Value, v driver.Value) bool {
 	return true
 }
 
-// assignList writes a list of values, none of which is NULL.
+// assignList writes a list of values, none of which is NULL; an empty one is nil.
 func assignList(to reflect.Value, v driver.Value) bool {
 	list, ok := v.([]any)
 	if !ok {
 		return false
+	}
+	if len(list) == 0 {
+		to.SetZero()
+		return true
 	}
 	out := reflect.MakeSlice(to.Type(), len(list), len(list))
 	for i := range list {

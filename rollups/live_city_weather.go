@@ -14,6 +14,7 @@ import (
 
 	"pmx/data"
 	"pmx/engine"
+	"pmx/rollups/query"
 	"pmx/rollups/serving"
 	"pmx/rollups/weather"
 )
@@ -179,23 +180,12 @@ func (c *cityDays) settles(m data.Metric, day data.Date) settling {
 func (r *cityReader) readings() error {
 	type readingRow struct {
 		cityRow
-		Target      data.Date   `sql:"target"`
-		Metric      data.Metric `sql:"metric"`
-		Source      string      `sql:"source"`
-		IssuedAt    int64       `sql:"issued_at"`
-		ConfirmedAt int64       `sql:"confirmed_at"`
-		RunAt       int64       `sql:"run_at,null"`
-		Value       data.Temp   `sql:"value"`
-		Members     []data.Temp `sql:"members,null"`
+		query.ReadingRow
 	}
 	return eachOf(r, "CityReadings", func(c *cityDays, row *readingRow) {
-		reading := serving.WeatherReading{RunAt: row.RunAt, Reading: weather.Reading{Source: row.Source,
-			IssuedAt: row.IssuedAt, ConfirmedAt: row.ConfirmedAt, Value: row.Value}}
-		if len(row.Members) > 0 {
-			reading.Members = row.Members
-		}
 		x := c.at(row.Target, row.Metric)
-		x.Readings = append(x.Readings, reading)
+		x.Readings = append(x.Readings, serving.WeatherReading{RunAt: row.RunAt, Reading: weather.Reading{Source: row.Source,
+			IssuedAt: row.IssuedAt, ConfirmedAt: row.ConfirmedAt, Value: row.Value, Members: row.Members}})
 	})
 }
 

@@ -57,22 +57,22 @@ func eventRoutes() []Route {
 	}
 }
 
-// eventOf gives the event that the path names.
-func (v *encodedSnapshot) eventOf(call *Call) (*serving.Event, error) {
+// currentEvent gives the published snapshot, and in it the event that the path names.
+func (a *API) currentEvent(call *Call) (*encodedSnapshot, *serving.Event, error) {
+	v, err := a.current()
+	if err != nil {
+		return nil, nil, err
+	}
 	e := v.snap.Catalog.Event(call.value(eventKey).text)
 	if e == nil {
-		return nil, missing("event_not_found", "No event with this id or slug is known. Check the id or slug.")
+		return nil, nil, missing("event_not_found", "No event with this id or slug is known. Check the id or slug.")
 	}
-	return e, nil
+	return v, e, nil
 }
 
 // event answers GET /event/{event_id}.
 func (a *API) event(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	e, err := v.eventOf(call)
+	v, e, err := a.currentEvent(call)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,7 @@ func (a *API) event(c *fiber.Ctx, call *Call) error {
 
 // eventMarkets answers GET /event/{event_id}/markets.
 func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	e, err := v.eventOf(call)
+	v, e, err := a.currentEvent(call)
 	if err != nil {
 		return err
 	}
@@ -99,11 +95,7 @@ func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
 
 // eventTraders answers GET /event/{event_id}/traders.
 func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	e, err := v.eventOf(call)
+	v, e, err := a.currentEvent(call)
 	if err != nil {
 		return err
 	}

@@ -88,11 +88,7 @@ func oracleHead(b []byte, atLeast, total int) []byte {
 
 // oracleTrader answers GET /oracle/trader/{address}.
 func (a *API) oracleTrader(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	trader, err := v.trader(call.value(traderAddress).wallet())
+	v, trader, err := a.currentTrader(call)
 	if err != nil {
 		return err
 	}

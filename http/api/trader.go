@@ -34,13 +34,20 @@ func (v *encodedSnapshot) trader(wallet data.Address) (serving.Trader, error) {
 	return trader, nil
 }
 
-// traderStats answers GET /trader/{address}/stats from the snapshot's totals.
-func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
+// currentTrader gives the published snapshot, and in it the figures of the wallet that the
+// path names.
+func (a *API) currentTrader(call *Call) (*encodedSnapshot, serving.Trader, error) {
 	v, err := a.current()
 	if err != nil {
-		return err
+		return nil, serving.Trader{}, err
 	}
 	trader, err := v.trader(call.value(traderAddress).wallet())
+	return v, trader, err
+}
+
+// traderStats answers GET /trader/{address}/stats from the snapshot's totals.
+func (a *API) traderStats(c *fiber.Ctx, call *Call) error {
+	v, trader, err := a.currentTrader(call)
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,7 @@ type walletDay struct {
 
 // traderDaily answers GET /trader/{address}/activity/daily.
 func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	trader, err := v.trader(call.value(traderAddress).wallet())
+	v, trader, err := a.currentTrader(call)
 	if err != nil {
 		return err
 	}

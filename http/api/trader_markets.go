@@ -25,11 +25,7 @@ func holdingsRoute() Route {
 
 // traderMarkets answers GET /trader/{address}/markets.
 func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	trader, err := v.trader(call.value(traderAddress).wallet())
+	v, trader, err := a.currentTrader(call)
 	if err != nil {
 		return err
 	}

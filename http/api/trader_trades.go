@@ -30,11 +30,7 @@ func tradesRoute() Route {
 
 // traderTrades answers GET /trader/{address}/trades.
 func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
-	if err != nil {
-		return err
-	}
-	trader, err := v.trader(call.value(traderAddress).wallet())
+	v, trader, err := a.currentTrader(call)
 	if err != nil {
 		return err
 	}

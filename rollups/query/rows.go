@@ -26,6 +26,18 @@ func (r *FillRow) Fill() serving.Fill {
 		Shares: r.Shares, USD: r.USD, Fee: r.Fee}
 }
 
+// ReadingRow is what a source forecast of a day as statements select it.
+type ReadingRow struct {
+	Target      data.Date   `sql:"target"`
+	Metric      data.Metric `sql:"metric"`
+	Source      string      `sql:"source"`
+	IssuedAt    int64       `sql:"issued_at"`
+	ConfirmedAt int64       `sql:"confirmed_at"`
+	RunAt       int64       `sql:"run_at,null"`
+	Value       data.Temp   `sql:"value"`
+	Members     []data.Temp `sql:"members,null"`
+}
+
 // TextRow is the long texts of a market as statements select them.
 type TextRow struct {
 	Description      string                `sql:"description,null"`

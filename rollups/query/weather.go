@@ -23,15 +23,8 @@ func cityDays(city string, first, last data.Date) []string {
 func (r *Reader) ForecastChanges(ctx context.Context, city string, first, last data.Date, metrics []data.Metric) ([]serving.ForecastChange, error) {
 	var out []serving.ForecastChange
 	type changeRow struct {
-		Target      data.Date   `sql:"target"`
-		Metric      data.Metric `sql:"metric"`
-		Source      string      `sql:"source"`
-		IssuedAt    int64       `sql:"issued_at"`
-		ConfirmedAt int64       `sql:"confirmed_at"`
-		RunAt       int64       `sql:"run_at,null"`
-		Value       data.Temp   `sql:"value"`
-		Members     []data.Temp `sql:"members,null"`
-		Shift       int32       `sql:"shift"`
+		ReadingRow
+		Shift int32 `sql:"shift"`
 	}
 	err := each(ctx, r, "ForecastChanges", func(row *changeRow) {
 		out = append(out, serving.ForecastChange{ConfirmedAt: row.ConfirmedAt, Forecast: data.Forecast{City: city, Target: row.Target, Metric: row.Metric,
