@@ -11,7 +11,7 @@ import (
 
 // TestVerifySeesPayoutsThatDoNotFitTheOutcomes: there must be one for each.
 func TestVerifySeesPayoutsThatDoNotFitTheOutcomes(t *testing.T) {
-	v := newVenue(t, filesOf([]data.Market{{Condition: condition(0), UpdatedAt: start, Outcomes: []string{"a", "b", "c"}}}))
+	v := newVenue(t, []step{{markets: []data.Market{{Condition: condition(0), UpdatedAt: start, Outcomes: []string{"a", "b", "c"}}}}})
 	defer v.close()
 	v.importStep(0)
 	for payouts, refuted := range map[string]bool{"[1000000, 0, 0]": false, "[1000000, 0]": true} {

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
 	if !given {
-		if err := flag.Set("rapid.checks", strconv.Itoa(testfiles.Cases(6, 40))); err != nil {
+		if err := flag.Set("rapid.checks", strconv.Itoa(testfiles.Cases(4, 40))); err != nil {
 			panic(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -100,7 +101,7 @@ func TestASideThatIsGoneDoesNotStay(t *testing.T) {
 	paid := data.Market{Condition: condition(0), Stub: true, Resolution: &data.Resolution{Condition: condition(0),
 		Payouts: []data.Micro{data.One, 0}, Source: data.ResolvedByAPI}}
 	crossed := market(4, micros(0.6), micros(0.4))
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		records []data.Market
 		want    string
 	}{
@@ -115,25 +116,32 @@ func TestASideThatIsGoneDoesNotStay(t *testing.T) {
 		"equal versions":          {[]data.Market{market(1, micros(0.1), nil), market(1, nil, micros(0.9))}, "0.1 - - -"},
 		"an undated record":       {[]data.Market{second, {Condition: condition(0), BestBid: micros(0.3)}}, "- 0.001 - -"},
 		"a trade behind a record": {[]data.Market{first, {Condition: condition(0), Stub: true, Question: "Q?"}}, "0.1 0.12 - -"},
-	} {
-		for _, files := range [][]step{{{markets: c.records}}, filesOf(c.records)} {
-			v := newVenue(t, files)
-			for i := range files {
-				v.importStep(i)
+	}
+	// Each case is a market: with all its records in one file, and with the n-th in the n-th file.
+	names := slices.Sorted(maps.Keys(cases))
+	one, several := make([]step, 1), make([]step, 3)
+	for i, name := range names {
+		for n, m := range cases[name].records {
+			if m.Condition = condition(i); m.Resolution != nil {
+				r := *m.Resolution
+				r.Condition, m.Resolution = m.Condition, &r
 			}
-			if got := v.kept()[condition(0)].quote; got.String() != c.want {
-				t.Errorf("%s, %d files: %s, want %s", name, len(files), got, c.want)
-			}
-			v.close()
+			one[0].markets, several[n].markets = append(one[0].markets, m), append(several[n].markets, m)
 		}
 	}
-}
-
-func filesOf(records []data.Market) (files []step) {
-	for _, m := range records {
-		files = append(files, step{markets: []data.Market{m}})
+	for _, files := range [][]step{one, several} {
+		v := newVenue(t, files)
+		for i := range files {
+			v.importStep(i)
+		}
+		kept := v.kept()
+		for i, name := range names {
+			if got := kept[condition(i)].quote; got.String() != cases[name].want {
+				t.Errorf("%s, %d files: %s, want %s", name, len(files), got, cases[name].want)
+			}
+		}
+		v.close()
 	}
-	return files
 }
 
 // TestQuotesAreThoseOfTheNewestRecord: whatever the order and the files, each part of the
@@ -239,7 +247,7 @@ func newest(records []data.Market) (q quote) {
 // TestVerifySeesQuotesThatAreNotTheNewestRecords: what is changed behind its back is
 // refuted.
 func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
-	v := newVenue(t, filesOf([]data.Market{{Condition: condition(0), UpdatedAt: start, BestBid: micros(0.10), BestAsk: micros(0.12), Liquidity: micros(7)}}))
+	v := newVenue(t, []step{{markets: []data.Market{{Condition: condition(0), UpdatedAt: start, BestBid: micros(0.10), BestAsk: micros(0.12), Liquidity: micros(7)}}}})
 	defer v.close()
 	v.importStep(0)
 	if bad := v.failed(); len(bad) > 0 {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/api"
 )
 
@@ -340,26 +341,28 @@ func (in *installation) values(path, member string, most int) (out []string) {
 // unasked are the endpoints whose answers are of the clock, the key or the process.
 var unasked = []string{"/health", "/status", "/status/public", "/me", "/openapi.json"}
 
-// everything lists a request for every endpoint and every entity that lists name, and
+// everything lists a request for every endpoint and every entity that lists name, of which
+// a short run takes the first, and
 // for the first entities with every choice of every parameter.
 func (in *installation) everything() (paths []string) {
 	in.t.Helper()
 	cities := in.values("/weather/cities", "city", 100)
+	some := cities[:min(len(cities), testfiles.Cases(14, 100))]
 	known := map[string][]string{
-		"address":      append(in.values("/leaderboard/traders?period=all&limit=1000", "address", 40), in.values("/weather/traders?limit=200", "address", 10)...),
-		"condition_id": append(in.values("/leaderboard/markets?period=all&limit=200", "condition_id", 15), in.values("/screener?limit=200", "condition_id", 15)...),
-		"event_id":     in.values("/leaderboard/markets?period=all&limit=200", "event_slug", 15),
-		"city":         cities,
+		"address":      append(in.values("/leaderboard/traders?period=all&limit=1000", "address", testfiles.Cases(12, 40)), in.values("/weather/traders?limit=200", "address", testfiles.Cases(4, 10))...),
+		"condition_id": append(in.values("/leaderboard/markets?period=all&limit=200", "condition_id", testfiles.Cases(6, 15)), in.values("/screener?limit=200", "condition_id", testfiles.Cases(6, 15))...),
+		"event_id":     in.values("/leaderboard/markets?period=all&limit=200", "event_slug", testfiles.Cases(6, 15)),
+		"city":         some,
 		"q":            {"temperature", "london 2026", "will", "election"},
 		"name":         {"PMX-Volume", "PMX-Whale", "PMX-Politics", "PMX-Crypto", "PMX-Sentiment", "PMX-Composite"},
 	}
-	for _, city := range cities {
+	for _, city := range some {
 		known["condition_id"] = append(known["condition_id"], in.values("/weather/city/"+city+"/markets?limit=200", "condition_id", 4)...)
 		known["event_id"] = append(known["event_id"], in.values("/weather/city/"+city+"/markets?limit=200", "event_slug", 1)...)
 	}
 	known["date"] = in.values("/weather/city/nyc/markets?limit=200", "target_date", 4)
 	paths = allOf(known)
-	if len(cities) != 55 || len(paths) < 700 || len(known["date"]) == 0 {
+	if len(cities) != 55 || len(paths) < testfiles.Cases(250, 700) || len(known["date"]) == 0 {
 		in.t.Fatalf("%d cities, %d requests", len(cities), len(paths))
 	}
 	return paths
