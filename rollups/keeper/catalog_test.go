@@ -198,12 +198,7 @@ func compareEvents(t *testing.T, k *keeper.Keeper, venue string) (twice int) {
 }
 
 func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(6_000, 20_000)), PartRows: 3_000}, dir, nil); err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, t.TempDir())
-	mustImport(t, k, dir)
+	k := readSample(t)
 	compareFigures(t, k, "''::BLOB")
 	if compareEvents(t, k, "''::BLOB") == 0 {
 		t.Error("nobody trades two markets of one event")
@@ -222,7 +217,6 @@ func TestFiguresOfTheSampleVenueFollowFromItsFacts(t *testing.T) {
 	if traded == 0 || priced == 0 || moved == 0 || day == 0 {
 		t.Error("the sample venue proves too little")
 	}
-	mustVerify(t, k)
 }
 
 func count01(b bool) int {
@@ -254,9 +248,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, PartRows: 1_000}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	first := open(t, t.TempDir())
-	mustImport(t, first, dir)
-	board := first.Snapshot().Traders[serving.Day]
+	board := readSample(t).Snapshot().Traders[serving.Day]
 	own := map[data.Address]bool{board[0].Wallet: true, board[1].Wallet: true, board[len(board)-1].Wallet: true}
 	list := "''::BLOB"
 	for a := range own {

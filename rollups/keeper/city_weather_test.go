@@ -14,7 +14,6 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
-	"pmx/data/sample"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -221,13 +220,7 @@ func TestTheWeatherOfACityByHand(t *testing.T) {
 // TestTheWeatherOfTheSampleVenue: what is read of all its cities with a few statements
 // is what the views say of each, and the skills are those of the definition.
 func TestTheWeatherOfTheSampleVenue(t *testing.T) {
-	dir := t.TempDir() + "/venue"
-	man, err := sample.Write(context.Background(), sample.Config{Fills: 12_000}, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, t.TempDir())
-	mustImport(t, k, dir)
+	k, man := readSample(t), sampleVenue.manifest
 	compareLeads(t, k)
 	clock := man.End.Add(-time.Microsecond)
 	all := cityWeather(t, k, clock)

@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,21 @@ func TestMain(m *testing.M) {
 		renewAloud(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(allTests{m})
+}
+
+// allTests closes the sample's venue behind the last test.
+type allTests struct{ *testing.M }
+
+func (m allTests) Run() int {
+	code := m.M.Run()
+	if v := sampleVenue.keeper; v != nil {
+		if err := errors.Join(v.Close(), os.RemoveAll(sampleVenue.dir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	return code
 }
 
 // renewAloud writes the file in wallet order again and again, and says so.

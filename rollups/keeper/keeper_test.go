@@ -32,6 +32,18 @@ func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil
 // openWith opens a venue whose weather desk has other cities.
 func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
+	k := openIn(t, dir, cities)
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// openIn opens a venue that the caller closes.
+func openIn(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
+	t.Helper()
 	return openBy(t, dir, cities, nil)
 }
 
@@ -54,11 +66,37 @@ func openBy(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	return k
+}
+
+// sampleVenue is a venue with the sample's data, imported once from files of a few thousand
+// fills, with what the manifest and the receipts say of it.
+var sampleVenue struct {
+	keeper   *keeper.Keeper
+	dir      string
+	manifest sample.Manifest
+	receipts []ingest.Receipt
+}
+
+// readSample is the venue with the sample's data, which all tests that change nothing share.
+func readSample(t *testing.T) *keeper.Keeper {
+	t.Helper()
+	if sampleVenue.keeper != nil {
+		return sampleVenue.keeper
+	}
+	from := filepath.Join(t.TempDir(), "venue")
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(12_000, 20_000)), PartRows: 3_000}, from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := openIn(t, dir, nil)
+	sampleVenue.keeper, sampleVenue.dir, sampleVenue.manifest = k, dir, man
+	sampleVenue.receipts = mustImport(t, k, from)
+	mustVerify(t, k)
 	return k
 }
 
@@ -322,19 +360,12 @@ func TestInboxIsTakenAndSorted(t *testing.T) {
 }
 
 func TestTheSampleVenueComesToItsManifest(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(6_000, 20_000)), PartRows: 3_000}, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := open(t, t.TempDir())
-	mustImport(t, k, dir)
+	k, man := readSample(t), sampleVenue.manifest
 	c := k.Snapshot().Counts
 	if c.Fills != man.Fills || c.Markets != man.Markets || c.ResolvedMarkets != man.Resolved || c.VolumeUSD != man.TakerUSD ||
 		int64(k.Snapshot().Wallets()) != man.Wallets {
 		t.Errorf("snapshot %+v differs from the manifest %+v", c, man)
 	}
-	mustVerify(t, k)
 	if err := k.Cycle(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/wire"
 )
 
@@ -70,7 +71,7 @@ func checkDeskTraders(v *venue, when string) int {
 // fills before their markets are described, and more after.
 func TestWeatherTradersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, PartRows: 1_500}, from, nil)
+	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, PartRows: int64(testfiles.Cases(4_000, 1_500))}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestWeatherTradersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 	v.load(filepath.Join(from, man.EventsFile.Name))
 	some := checkDeskTraders(v, "described late")
-	for part := range slices.Chunk(fills[2:], 6) {
+	for part := range slices.Chunk(fills[2:], testfiles.Cases(2, 6)) {
 		v.load(part...)
 		checkDeskTraders(v, filepath.Base(part[0]))
 	}
