@@ -32,7 +32,17 @@ func open(t *testing.T, dir string) *keeper.Keeper { return openWith(t, dir, nil
 // openWith opens a venue whose weather desk has other cities.
 func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 	t.Helper()
-	k := openIn(t, dir, cities)
+	return closedAtEnd(t, openIn(t, dir, cities, nil))
+}
+
+// openAt opens a venue with a clock of its own.
+func openAt(t *testing.T, dir string, now func() time.Time) *keeper.Keeper {
+	t.Helper()
+	return closedAtEnd(t, openIn(t, dir, nil, now))
+}
+
+// closedAtEnd closes k behind the test.
+func closedAtEnd(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -42,18 +52,7 @@ func openWith(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
 }
 
 // openIn opens a venue that the caller closes.
-func openIn(t *testing.T, dir string, cities *data.Gazetteer) *keeper.Keeper {
-	t.Helper()
-	return openBy(t, dir, cities, nil)
-}
-
-// openAt opens a venue with a clock of its own.
-func openAt(t *testing.T, dir string, now func() time.Time) *keeper.Keeper {
-	t.Helper()
-	return openBy(t, dir, nil, now)
-}
-
-func openBy(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
+func openIn(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Time) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, dir, "2GB"),
@@ -93,7 +92,7 @@ func readSample(t *testing.T) *keeper.Keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := openIn(t, dir, nil)
+	k := openIn(t, dir, nil, nil)
 	sampleVenue.keeper, sampleVenue.dir, sampleVenue.manifest = k, dir, man
 	sampleVenue.receipts = mustImport(t, k, from)
 	mustVerify(t, k)
