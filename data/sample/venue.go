@@ -9,7 +9,7 @@ import (
 	"pmx/data"
 )
 
-// Venue is a venue in memory: some 45 bytes a fill. It does not change.
+// Venue is a venue in memory: some 70 bytes a fill. It does not change.
 type Venue struct {
 	Manifest Manifest // without files
 	Markets  []Market
