@@ -51,11 +51,10 @@ func (j *fileImport) noteBlocks() error {
 	if !j.inBlocks {
 		return nil
 	}
-	var found int64
 	if err := j.exec("InBlocks"); err != nil {
 		return err
 	}
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_block_of").Scan(&found); err != nil || found == 0 {
+	if found, err := j.count("s_block_of"); err != nil || found == 0 {
 		return err
 	}
 	for table, rid := range map[string]string{"fills": "fills.rowid", "lost_fills": "-1 - lost_fills.rowid", "e_fill": "e_fill.rid"} {

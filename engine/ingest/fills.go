@@ -54,7 +54,8 @@ func (j *fileImport) prepareFills() error {
 // resolveStaged fills in times and references and sets aside what has to wait.
 func (j *fileImport) resolveStaged() error {
 	var rows, blocks, references, late, undated int64
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late, &undated); err != nil {
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late, &undated,
+		&j.conditions, &j.names); err != nil {
 		return err
 	}
 	apart := late > 0 || blocks > 0 && undated > 0 && undated < rows
@@ -110,6 +111,9 @@ func (j *fileImport) intern() error {
 			return err
 		}
 	}
+	if !j.names {
+		return j.exec("NoNames")
+	}
 	return j.execAll("Names", "DropOldNames", "ReplaceNames", "AddNames")
 }
 
@@ -147,6 +151,7 @@ func (j *fileImport) dropKnown() error {
 			return err
 		}
 		if fresh && !mixed {
+			j.fresh = true
 			return j.exec("SignedFresh")
 		}
 	}
@@ -213,8 +218,8 @@ func (j *fileImport) dropNumberedTwice() error {
 // anyKnown gathers the facts that may be the same fill as a staged one, where
 // the days touched hold any.
 func (j *fileImport) anyKnown(ranges string) (bool, error) {
-	var facts, known int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM ("+ranges+")").Scan(&facts); err != nil {
+	facts, err := j.count("(" + ranges + ")")
+	if err != nil {
 		return false, err
 	}
 	if facts == 0 {
@@ -228,7 +233,7 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 			return false, err
 		}
 	}
-	err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM e_fill").Scan(&known)
+	known, err := j.count("e_fill")
 	return known > 0, err
 }
 

@@ -34,8 +34,7 @@ func spareColumns(of string) string { return statements.Get("SpareColumns", "@w"
 // keepSpare keeps the payouts that were put aside, for the day on which the outcomes of their
 // market turn out to be as many.
 func (j *fileImport) keepSpare() error {
-	var found int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_spare").Scan(&found); err != nil || found == 0 {
+	if found, err := j.count("s_spare"); err != nil || found == 0 {
 		return err
 	}
 	word := statements.Get("Word", "@version", statements.Get("WordVersion", "@w", "w"), "@w", "w")

@@ -155,6 +155,10 @@ type fileImport struct {
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
+	conditions bool  // fills name conditions
+	names      bool  // and users
+	unsaid     bool  // nothing is said of markets and tokens
+	fresh      bool  // no staged fill is known
 	indexed    bool  // fills have log indexes
 	contest    bool  // s_contest is there
 	lost       bool  // rows lost their log, or facts did
@@ -305,17 +309,24 @@ func (j *fileImport) apply() error {
 			return err
 		}
 	}
-	if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets", "RemoveReplaced"); err != nil {
-		return err
+	batch := strconv.FormatInt(j.batch, 10)
+	if !j.unsaid {
+		if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets"); err != nil {
+			return err
+		}
+		if err := j.exec("LogPayouts", "@batch", batch); err != nil {
+			return err
+		}
+	}
+	if !j.fresh {
+		if err := j.exec("RemoveReplaced"); err != nil {
+			return err
+		}
 	}
 	if j.described.blocks > 0 {
 		if err := j.execAll("MoveBlocks", "AddBlocks"); err != nil {
 			return err
 		}
-	}
-	batch := strconv.FormatInt(j.batch, 10)
-	if err := j.exec("LogPayouts", "@batch", batch); err != nil {
-		return err
 	}
 	order, err := j.insertOrder()
 	if err != nil {
@@ -348,6 +359,12 @@ func (j *fileImport) exec(name string, replace ...string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// count is how many rows a table has, or what else may follow FROM.
+func (j *fileImport) count(of string) (n int64, err error) {
+	err = j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM "+of).Scan(&n)
+	return n, err
 }
 
 func (j *fileImport) execAll(names ...string) error {

@@ -22,14 +22,14 @@ func logContent(of string) string { return statements.Get("LogContent", "@f", of
 
 // mergeLogs puts rows of the file together that are of one log.
 func (j *fileImport) mergeLogs() error {
-	var suspects, equal, other, differ int64
+	var equal, other, differ int64
 	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 FROM s_fill").Scan(&j.indexed); err != nil || !j.indexed {
 		return err
 	}
 	if err := j.exec("SuspectLogs"); err != nil {
 		return err
 	}
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM s_suspect").Scan(&suspects); err != nil || suspects == 0 {
+	if suspects, err := j.count("s_suspect"); err != nil || suspects == 0 {
 		return err
 	}
 	if err := j.aloneIf(true); err != nil {

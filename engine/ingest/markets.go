@@ -87,29 +87,27 @@ func (j *fileImport) prepareMarkets() error {
 // nextMarkets finds what the markets and tokens become; stubs are the new markets
 // that only a fill or a mapping names.
 func (j *fileImport) nextMarkets() (stubs int64, err error) {
-	if j.src.hasFills() {
+	if j.conditions {
 		if err := j.exec("MapFromFills"); err != nil {
 			return stubs, err
 		}
 	}
-	if err := j.exec("MapFromMarkets"); err != nil {
+	var said, labels, unfit, gone int64
+	if err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw) + (SELECT count(*) FROM n_map)").Scan(&said); err != nil {
 		return stubs, err
 	}
-	stubs, err = j.changed("StubsFromMap", nil)
-	if err != nil {
-		return stubs, err
-	}
-	var markets, mapped, spare, labels, unfit, gone int64
-	err = j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw), (SELECT count(*) FROM n_map), (SELECT count(*) FROM spare_payouts)").
-		Scan(&markets, &mapped, &spare)
-	if err != nil {
-		return stubs, err
-	}
-	if err := j.aloneIf(markets+mapped > 0); err != nil {
-		return stubs, err
-	}
-	if markets+mapped == 0 {
+	if j.unsaid = said == 0; j.unsaid {
 		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
+	}
+	if err := j.aloneIf(true); err != nil {
+		return stubs, err
+	}
+	if stubs, err = j.changed("StubsFromMap", func() error { return j.exec("MapFromMarkets") }); err != nil {
+		return stubs, err
+	}
+	spare, err := j.count("spare_payouts")
+	if err != nil {
+		return stubs, err
 	}
 	if err := j.checkPayouts(spare > 0); err != nil {
 		return stubs, err
@@ -135,12 +133,9 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if err := j.nameTokens(labels > 0); err != nil {
 		return stubs, err
 	}
-	var known int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_token").Scan(&known); err != nil {
-		return stubs, err
-	}
+	known, err := j.count("n_token")
 	j.receipt.TokensMapped = fresh + known
-	return stubs, nil
+	return stubs, err
 }
 
 // mapTokens maps new tokens, prepares n_token, and keeps what several markets claim.
@@ -163,7 +158,9 @@ func (j *fileImport) nameTokens(any bool) error {
 	if err := j.execAll("Labels", "KeepNewLabels", "MapByLabel"); err != nil {
 		return err
 	}
-	return j.conn.QueryRowContext(j.ctx, "SELECT count(*) FROM n_label").Scan(&j.receipt.named)
+	var err error
+	j.receipt.named, err = j.count("n_label")
+	return err
 }
 
 // betterResolution is the resolution that stands, whichever came first: the better

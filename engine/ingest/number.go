@@ -86,9 +86,7 @@ func beginNumbered(w io.Writer, n int64, line []byte) error {
 
 // numberUnread gives the rows that DuckDB could not read a number.
 func (j *fileImport) numberUnread() error {
-	var unread int64
-	err := j.conn.QueryRowContext(j.ctx, "SELECT count(*) - count(row) FROM s_raw").Scan(&unread)
-	if err != nil || unread == 0 {
+	if unread, err := j.count("s_raw WHERE row IS NULL"); err != nil || unread == 0 {
 		return err
 	}
 	return j.exec("NumberUnread")

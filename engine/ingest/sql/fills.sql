@@ -18,7 +18,7 @@ WHERE s_raw.rowid = m.id
 
 -- name: RawCount
 SELECT count(*), count(block), count(*) FILTER (starts_with(token, 'c:') OR starts_with(token, 'g:')),
-  (SELECT count(*) FROM block_times), count(*) FILTER (ts IS NULL)
+  (SELECT count(*) FROM block_times), count(*) FILTER (ts IS NULL), count(condition) > 0, bool_or(name <> '') IS TRUE
 FROM s_raw
 
 -- name: UnknownOrder
