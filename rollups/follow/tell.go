@@ -1,0 +1,276 @@
+package follow
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/upstream/fetch"
+	"pmx/engine"
+	"pmx/rollups/serving"
+)
+
+//go:embed sql/tell.sql
+var tellSQL embed.FS
+
+var tellStatements = engine.MustStatements(tellSQL)
+
+// Teller gathers how the sources stand, for the status of a server. Add its lanes before
+// Sources is called.
+type Teller struct {
+	Venue Venue
+	Log   zerolog.Logger
+	Now   func() time.Time // nil: time.Now
+
+	lanes []func() []serving.Source
+	hosts map[string][]*fetch.Host
+	quiet atomic.Bool
+	said  map[string]string // by source, what was logged last
+}
+
+// Add adds a lane: tell gives its sources, whose names it always gives alike.
+func (t *Teller) Add(tell func() []serving.Source) { t.lanes = append(t.lanes, tell) }
+
+// Asks says which hosts a source asks: their retries and pauses are the source's.
+func (t *Teller) Asks(source string, hosts ...*fetch.Host) {
+	if t.hosts == nil {
+		t.hosts = map[string][]*fetch.Host{}
+	}
+	t.hosts[source] = append(t.hosts[source], hosts...)
+}
+
+// Sources tells how every source stands, in the order in which they were added.
+func (t *Teller) Sources() []serving.Source {
+	var all []serving.Source
+	for _, tell := range t.lanes {
+		all = append(all, tell()...)
+	}
+	for i := range all {
+		s := &all[i]
+		if hosts := t.hosts[s.Name]; len(hosts) > 0 {
+			s.Requests = 0
+			for _, h := range hosts {
+				stats := h.Stats()
+				for _, n := range stats.Requests {
+					s.Requests += n
+				}
+				s.Retries += stats.Retries
+				s.Throttled += stats.Throttled
+			}
+		}
+		if s.Name == chainSource {
+			s.Quiet = t.quiet.Load()
+		}
+	}
+	return all
+}
+
+// lookEvery is how often it is looked whether the venue is quiet, and what changed of the
+// sources.
+const lookEvery = time.Minute
+
+// Run looks after the sources until ctx ends: whether the venue is unusually quiet, and logs
+// when the trouble of a source begins, changes and ends.
+func (t *Teller) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := t.Look(ctx); err != nil && ctx.Err() == nil {
+			t.Log.Warn().Err(err).Msg("it could not be told how busy the venue is")
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Look does once what Run does every minute.
+func (t *Teller) Look(ctx context.Context) error {
+	err := t.lookQuiet(ctx)
+	if t.said == nil {
+		t.said = map[string]string{}
+	}
+	for _, s := range t.Sources() {
+		now := trouble(s)
+		was := t.said[s.Name]
+		if now == was {
+			continue
+		}
+		t.said[s.Name] = now
+		if now == "" {
+			t.Log.Info().Str("source", s.Name).Msg("source_recovered")
+			continue
+		}
+		t.Log.Error().Str("source", s.Name).Str("state", string(s.State)).Bool("quiet", s.Quiet).Time("as_of", s.AsOf).Str("problem", s.Problem).Msg("source_in_trouble")
+	}
+	return err
+}
+
+// trouble is what an operator should be told of a source, "" for nothing.
+func trouble(s serving.Source) string {
+	switch {
+	case s.State == serving.SourceStalled, s.State == serving.SourceQuarantine:
+		return string(s.State)
+	case s.Quiet:
+		return "quiet"
+	}
+	return ""
+}
+
+// Of how many days an hour's usual number of fills is made, at least and at most, and how
+// much an hour must usually have to be judged.
+const (
+	leastDays, mostDays = 3, 14
+	leastFills          = 20
+	quietShare          = 5 // an hour with less than a fifth is quiet
+)
+
+// lookQuiet compares the last whole hour with the same hour of the days before.
+func (t *Teller) lookQuiet(ctx context.Context) error {
+	now := time.Now
+	if t.Now != nil {
+		now = t.Now
+	}
+	hour := now().Unix()/3600 - 1
+	if !t.whole((hour + 1) * 3600) {
+		return nil // what is missing is told by the lag
+	}
+	fills := map[int64]int64{}
+	first := hour
+	err := t.Venue.Read(ctx, func(conn *sql.Conn) error {
+		rows, err := conn.QueryContext(ctx, tellStatements.Get("HourlyFills"), hour-24*mostDays, hour)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var h, n int64
+			if err := rows.Scan(&h, &n); err != nil {
+				return err
+			}
+			fills[h], first = n, min(first, h)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("read the hours: %w", err)
+	}
+	t.quiet.Store(isQuiet(hour, first, fills))
+	return nil
+}
+
+// whole tells whether the chain is in up to a time in unix seconds; false where no chain is
+// followed.
+func (t *Teller) whole(until int64) bool {
+	for _, tell := range t.lanes {
+		for _, s := range tell() {
+			if s.Name == chainSource {
+				return !s.AsOf.IsZero() && s.AsOf.Unix() >= until
+			}
+		}
+	}
+	return false
+}
+
+// isQuiet tells whether an hour has less than a fifth of the median of the same hour of the
+// days before; first is the first hour that anything is known of.
+func isQuiet(hour, first int64, fills map[int64]int64) bool {
+	var same []int64
+	for day := int64(1); day <= mostDays && hour-24*day >= first; day++ {
+		same = append(same, fills[hour-24*day])
+	}
+	if len(same) < leastDays {
+		return false
+	}
+	slices.Sort(same)
+	usual := same[(len(same)-1)/2]
+	return usual >= leastFills && fills[hour]*quietShare < usual
+}
+
+// Tell is the lane's state as pages and metrics show it.
+func (s *ChainState) Tell() serving.Source {
+	out := serving.Source{
+		Name: chainSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.LastCommit, Rows: s.Fills, Missing: s.GapBlocks,
+		Bounds: [4]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}, CatchingUp: s.CatchingUp, Progress: s.Progress,
+		Remaining: time.Duration(s.Remaining * float64(time.Second)), Unknown: total(s.Unknown),
+	}
+	switch {
+	case len(s.Held) > 0:
+		out.Problem = fmt.Sprintf("%s of blocks held back, because nodes disagree or answered less than there must be: pmx sync status lists them.", plural(len(s.Held), "range"))
+	case s.Error != "":
+		out.Problem = "No node answers as it should: pmx sync status and the server's log say why."
+	}
+	return out
+}
+
+// Tell is the lane's state as pages and metrics show it.
+func (s *MarketsState) Tell() serving.Source {
+	out := serving.Source{
+		Name: "markets", State: serving.SourceIdle, AsOf: s.Swept, Rows: s.New + s.Changed, Unknown: total(s.Unknown) + s.Foreign + s.Loops + s.Odd,
+		Bounds: [4]time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+	}
+	for _, task := range s.Tasks {
+		if state := stateOf(task.Phase); severity(state) > severity(out.State) {
+			out.State = state
+		}
+		if task.LastGood.After(out.Changed) {
+			out.Changed = task.LastGood
+		}
+		if task.Error != "" && out.Problem == "" {
+			out.Problem = fmt.Sprintf("The task %q failed and is tried again: pmx sync status and the server's log say why.", task.Name)
+		}
+	}
+	return out
+}
+
+// stateOf is a phase as pages and metrics name it.
+func stateOf(p Phase) serving.SourceState {
+	switch p {
+	case Idle:
+		return serving.SourceIdle
+	case BackOff:
+		return serving.SourceWaiting
+	case Quarantine:
+		return serving.SourceQuarantine
+	case Stalled:
+		return serving.SourceStalled
+	}
+	return serving.SourceFetching
+}
+
+// severity orders states: of several parts of a source the gravest is shown.
+func severity(s serving.SourceState) int {
+	return slices.Index([]serving.SourceState{serving.SourceIdle, serving.SourceFetching, serving.SourceWaiting, serving.SourceQuarantine, serving.SourceStalled}, s)
+}
+
+func total(counts map[string]int64) (n int64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Tell is the source's state as pages and metrics show it. What it gives is in up to its last
+// answer; it is late where more than an answer is missing.
+func (s *WeatherState) Tell() serving.Source {
+	out := serving.Source{
+		Name: "weather " + s.Source, State: stateOf(s.Phase), AsOf: s.LastAnswer, Changed: s.LastNew, Rows: s.Rows, Requests: s.Asked, Unknown: total(s.Unknown),
+		Bounds: [4]time.Duration{s.every + s.every/2, 3 * s.every, 6 * s.every, 12 * s.every}, Quiet: s.Sparse,
+	}
+	if s.Error != "" {
+		out.Problem = "The source does not answer as it should, and is asked again: pmx sync status and the server's log say why."
+	}
+	return out
+}
