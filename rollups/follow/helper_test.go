@@ -29,7 +29,6 @@ import (
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -194,10 +193,10 @@ func (h *history) node(name string) *node { return &node{history: h, name: name,
 func venue(t testing.TB, dir string) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  enginetest.Options(t, dir, "2GB"),
-		Feeds:   catalog(),
-		Log:     zerolog.Nop(),
-		Publish: func(*serving.Snapshot) {},
+		Engine: enginetest.Options(t, dir, "2GB"),
+		Feeds:  catalog(),
+		Log:    zerolog.Nop(),
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,6 @@ import (
 	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
-	"pmx/rollups/serving"
 )
 
 // morning is when the weather of the tests begins.
@@ -303,10 +302,10 @@ func (s *sky) follow(o follow.WeatherOptions, d time.Duration) *follow.Weather {
 func weatherVenue(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine:  enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:   ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
-		Log:     zerolog.Nop(),
-		Publish: func(*serving.Snapshot) {},
+		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
+		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Log:    zerolog.Nop(),
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)
