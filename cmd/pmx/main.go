@@ -31,6 +31,7 @@ type CLI struct {
 
 	Serve    ServeCmd    `cmd:"" help:"Run the server until it is stopped."`
 	Import   ImportCmd   `cmd:"" help:"Import trades, markets, resolutions and weather."`
+	Sync     SyncCmd     `cmd:"" help:"Follow the venue as it trades, without serving."`
 	Refresh  RefreshCmd  `cmd:"" help:"Merge imported data now instead of on schedule."`
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`

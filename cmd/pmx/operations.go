@@ -209,6 +209,11 @@ func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
 	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
 		return none{}, gate.Refresh(ctx)
 	})
+	registerVenue(s, k)
+}
+
+// registerVenue makes those available that need nobody who is served.
+func registerVenue(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, opImport, localImport)
 	handle(s, k, opRefresh, localRefresh)
 	handle(s, k, opRebuild, localRebuild)

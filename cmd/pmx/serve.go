@@ -41,8 +41,10 @@ type ServeCmd struct {
 	ExportQuota  byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
 	ExportJobs   int           `help:"Export jobs that one key may have queued and running." default:"10" placeholder:"N"`
 	whaleThreshold
-	Historical bool `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
-	Sample     bool `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
+	Sync       string      `help:"Follow this venue: polymarket. The flags below that begin with sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
+	Follow     followFlags `embed:"" prefix:"sync-"`
+	Historical bool        `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
+	Sample     bool        `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
 }
 
 // Help is the longer help.
@@ -68,6 +70,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	whale, err := c.usd()
 	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
 		return err
+	}
+	if c.Sync != "" {
+		if err := c.Follow.check("sync-"); err != nil {
+			return err
+		}
 	}
 	removeStaleStdin(dir)
 	lines, closeLines, err := c.openLog(std)
@@ -114,8 +121,17 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		return err
 	}
 	exports := c.exports(keys, k, log, at.Watch)
+	var f *follower
+	var lanes []func(context.Context) error
+	if c.Sync != "" {
+		if f, err = c.Follow.newFollower(k, log, at.Watch, nil); err != nil {
+			return err
+		}
+		defer f.close()
+		lanes = f.runs(at.Watch)
+	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		Historical: c.Historical || c.Sample})
+		Historical: c.Historical || c.Sample, Sources: f.sources()})
 	if err != nil {
 		return err
 	}
@@ -131,6 +147,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		return errors.Join(err, srv.Close())
 	}
 	registerOperations(sock, k, gate)
+	registerFollower(sock, f)
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
@@ -139,9 +156,9 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
 	}
-	return runAll(ctx, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
+	return runAll(ctx, append(lanes, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
-		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))
+		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))...)
 }
 
 // exports is the queue of export jobs.

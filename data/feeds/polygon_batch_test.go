@@ -84,6 +84,9 @@ func TestTheOrderOfLogsDoesNotMatter(t *testing.T) {
 		if b.Digest() != whole.Digest() {
 			rt.Errorf("digest %x, want %x", b.Digest(), whole.Digest())
 		}
+		if b.Logs() != int64(len(logs)) || b.Fills() != int64(len(want.fills)) {
+			rt.Errorf("%d logs and %d fills, each counted once", b.Logs(), b.Fills())
+		}
 		got := rowsOf(t, b)
 		seen := map[int32]int{}
 		for _, f := range got.fills {

@@ -36,7 +36,10 @@ type ChainOptions struct {
 	Batch     int64                                      // events that are committed together; 0: 250,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
-	Progress  func(ChainState)                           // told of every commit; may be nil
+	// Told of every commit: the state, and the conditions that it resolves. They must not
+	// wait; each may be nil.
+	Progress func(ChainState)
+	Resolved func(conditions ...data.Hash)
 }
 
 // Chain is the lane of the chain's logs: what is final is asked for, range by range, proved

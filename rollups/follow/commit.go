@@ -240,6 +240,9 @@ func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Dur
 		if r.odd {
 			s.OddGroups += r.notWhole()
 		}
+		if list := r.batch.Resolved(); len(list) > 0 && c.o.Resolved != nil {
+			c.o.Resolved(list...)
+		}
 		for why, n := range r.batch.Passed() {
 			s.Unknown[why] += n
 		}

@@ -28,7 +28,9 @@ type Batch struct {
 	passed  map[string]int64
 	passes  int64
 	faults  []Fault
-	digest  uint64
+	// Of the entries, each log once; good when order is.
+	unique, fills int64
+	digest        uint64
 }
 
 // Fault is a log that cannot be read.
@@ -113,7 +115,7 @@ func (b *Batch) sort() {
 		p, q := b.at(x), b.at(y)
 		return cmp.Or(cmp.Compare(p.block, q.block), bytes.Compare(p.tx[:], q.tx[:]), cmp.Compare(p.index, q.index), cmp.Compare(x, y))
 	})
-	b.digest = 0
+	b.digest, b.unique, b.fills = 0, 0, 0
 	var text [len(data.Hash{}) + 4]byte
 	for i, nth := range b.order {
 		e := b.at(nth)
@@ -122,28 +124,41 @@ func (b *Batch) sort() {
 				continue
 			}
 		}
+		b.unique++
+		if e.Kind == chain.Filled {
+			b.fills++
+		}
 		copy(text[:], e.tx[:])
 		binary.BigEndian.PutUint32(text[len(e.tx):], uint32(e.index))
 		b.digest += xxhash.Sum64(text[:])
 	}
 }
 
-// Logs is how many logs were added, whatever became of them.
-func (b *Batch) Logs() int64 { return int64(b.count) + int64(len(b.faults)) + b.passes }
+// Logs is how many logs were added, each once, whatever became of them.
+func (b *Batch) Logs() int64 {
+	b.sort()
+	return b.unique + int64(len(b.faults)) + b.passes
+}
 
-// Events is how many of them say something.
+// Events is how many say something, each as often as it came.
 func (b *Batch) Events() int { return b.count }
 
-// Fills is how many of them are fills.
-func (b *Batch) Fills() (n int64) {
+// Fills is how many fills there are, each once.
+func (b *Batch) Fills() int64 {
+	b.sort()
+	return b.fills
+}
+
+// Resolved are the conditions that the logs give payouts of.
+func (b *Batch) Resolved() (out []data.Hash) {
 	for _, chunk := range b.chunks {
 		for i := range chunk {
-			if chunk[i].Kind == chain.Filled {
-				n++
+			if chunk[i].Kind == chain.Resolved {
+				out = append(out, chunk[i].Condition)
 			}
 		}
 	}
-	return n
+	return out
 }
 
 // Digest tells sets of logs apart: the sum of the hashes of transaction and log index, each

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/http/admin"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+)
+
+// SyncCmd follows the venue without serving.
+type SyncCmd struct {
+	Follow SyncFollowCmd `cmd:"" default:"withargs" help:"Follow the venue's sources (the default)."`
+	Status SyncStatusCmd `cmd:"" help:"Show how each source stands."`
+}
+
+// SyncFollowCmd follows until it is stopped.
+type SyncFollowCmd struct {
+	followFlags
+	Once bool `help:"End when everything is in that is final now."`
+}
+
+// Help is the longer help.
+func (SyncFollowCmd) Help() string {
+	return `Asks the sources for what is new, proves that it is whole, and commits it together with how far it is: it may be
+stopped at any moment. Files may be imported meanwhile. A server follows by itself with pmx serve --sync polymarket.
+
+  PMX_RPC=https://one.example/KEY,https://two.example pmx sync --contact you@example.org
+  pmx sync --rpc http://127.0.0.1:8091/rpc --contact me --only chain --once
+  pmx sync status`
+}
+
+// Run follows.
+func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
+	if err := c.check(""); err != nil {
+		return err
+	}
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	if admin.Running(dir.AdminSocket()) {
+		return fmt.Errorf("a server, or another pmx sync, is running on %s: start the server with --sync polymarket to follow from there, or stop what is running first", dir)
+	}
+	if err := dir.Create(); err != nil {
+		return err
+	}
+	log := zerolog.New(std.err).With().Timestamp().Logger()
+	watch := guard.New(log)
+	k, err := cli.openKeeper(ctx, dir, log, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
+	bar := newProgressBar(std, false)
+	defer bar.clear()
+	f, err := c.newFollower(k, log, watch, func(s follow.ChainState) { showCatchUp(bar, s) })
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	sock, err := admin.Listen(dir.AdminSocket(), nil, log)
+	if err != nil {
+		return err
+	}
+	registerVenue(sock, k)
+	registerFollower(sock, f)
+	sock.Handle(opKeys, func(context.Context, json.RawMessage, func(any)) (any, error) { return none{}, nil }) // nobody is served
+	own, stop := context.WithCancel(ctx)
+	defer stop()
+	runs := f.runs(watch)
+	if c.Once {
+		runs = []func(context.Context) error{func(ctx context.Context) error {
+			defer stop()
+			return errors.Join(f.once(ctx), k.Refresh(context.WithoutCancel(ctx), nil))
+		}}
+	}
+	runs = append(runs, sock.Serve, func(ctx context.Context) error { return k.Run(ctx, keeper.Schedule{Refresh: syncCycle}) })
+	if err := runAll(own, runs...); err != nil {
+		return err
+	}
+	bar.clear()
+	if s := f.state().Chain; s != nil {
+		_, _ = fmt.Fprintf(std.out, "%s fills of %s logs, up to block %d of %s\n", thousands(s.Fills), thousands(s.Logs), s.Committed, atOrNever(s.AsOf))
+	}
+	return nil
+}
+
+// syncCycle is when files of the inbox are taken in and deltas folded.
+const syncCycle = "@every 30s"
+
+// showCatchUp draws how far a catch-up is.
+func showCatchUp(bar *progressBar, s follow.ChainState) {
+	if !s.CatchingUp {
+		bar.clear()
+		return
+	}
+	left := ""
+	if s.Remaining > 0 {
+		left = fmt.Sprintf(", about %s left", (time.Duration(s.Remaining) * time.Second).Round(time.Second))
+	}
+	bar.show("catching up", s.Progress, fmt.Sprintf("%s fills/s%s", thousands(int64(s.FillsASec)), left))
+}
+
+func atOrNever(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Format(time.RFC3339)
+}
+
+// opSync tells how the sources stand.
+const opSync = "sync-status"
+
+// registerFollower makes the state of a follower available on a socket; nil: of none.
+func registerFollower(s *admin.Server, f *follower) {
+	s.Handle(opSync, func(context.Context, json.RawMessage, func(any)) (any, error) {
+		if f == nil {
+			return followState{}, nil
+		}
+		return f.state(), nil
+	})
+}
+
+// SyncStatusCmd shows how the sources stand.
+type SyncStatusCmd struct {
+	JSON bool `help:"Print one JSON object."`
+}
+
+// Run shows it.
+func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	s, err := cli.followState(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(std.out).Encode(s)
+	}
+	return printFollow(std.out, s)
+}
+
+// followState asks who follows, or looks into the database where nobody does.
+func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, err error) {
+	if admin.Running(dir.AdminSocket()) {
+		raw, err := admin.Call(ctx, dir.AdminSocket(), opSync, none{}, func(json.RawMessage) {})
+		if err != nil {
+			return s, operationError(ctx, opSync, err)
+		}
+		if err := json.Unmarshal(raw, &s); err != nil || s.Chain != nil || s.Markets != nil {
+			return s, err
+		}
+		return s, errors.New("the running server follows nothing: start it with --sync polymarket")
+	}
+	if _, err := os.Stat(dir.Database()); errors.Is(err, os.ErrNotExist) {
+		return s, fmt.Errorf("%s holds no database yet: check --data-dir, or follow something first", dir)
+	}
+	contracts, err := contractsOf(dir)
+	if err != nil {
+		return s, err
+	}
+	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
+	if err != nil {
+		return s, err
+	}
+	state, err := follow.StoredChain(ctx, k, contracts, time.Now())
+	s.Chain = &state
+	return s, errors.Join(err, k.Close())
+}
+
+// printFollow writes a table of the sources, and what is to be known of each.
+func printFollow(w io.Writer, s followState) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "SOURCE\tSTATE\tUP TO\tLAG\tMISSING\tNEW\tODD\tLAST ERROR")
+	if c := s.Chain; c != nil {
+		lag := "unknown"
+		if !c.AsOf.IsZero() {
+			lag = (time.Duration(c.LagSeconds) * time.Second).String()
+		}
+		_, _ = fmt.Fprintf(t, "chain\t%s\tblock %d, %s\t%s\t%s blocks\t%s fills\t%d\t%s\n", c.Phase, c.Committed, atOrNever(c.AsOf), lag, thousands(c.GapBlocks),
+			thousands(c.Fills), c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
+		for _, n := range c.Nodes {
+			_, _ = fmt.Fprintf(t, "  %s\t%s\tblock %d\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, n.Finalized, thousands(n.Answers), n.Lied, visible(n.LastError, ""))
+		}
+	}
+	if m := s.Markets; m != nil {
+		for _, task := range m.Tasks {
+			_, _ = fmt.Fprintf(t, "markets: %s\t%s\t\t\t\t\t%d\t%s\n", task.Name, task.Phase, task.Failures, visible(task.Error, ""))
+		}
+		_, _ = fmt.Fprintf(t, "markets\t\t\t\t%d unknown\t%s new, %s changed\t%d\t\n", m.Missing, thousands(m.New), thousands(m.Changed), m.Foreign+m.Loops+m.Odd)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if c := s.Chain; c != nil {
+		printChain(w, *c)
+	}
+	return nil
+}
+
+// printChain writes what a table has no room for.
+func printChain(w io.Writer, c follow.ChainState) {
+	if c.CatchingUp {
+		_, _ = fmt.Fprintf(w, "catching up: %.1f %%, %s fills/s, about %s left\n", 100*c.Progress, thousands(int64(c.FillsASec)), (time.Duration(c.Remaining) * time.Second).Round(time.Second))
+	}
+	for _, h := range c.Held {
+		_, _ = fmt.Fprintf(w, "held back: blocks %d–%d, %s, tried %d times, next at %s\n", h.From, h.To, h.Why, h.Tries, atOrNever(h.Next))
+	}
+	if len(c.Held) > 0 && len(c.Nodes) == 1 {
+		_, _ = fmt.Fprintln(w, "a second provider in --rpc may have these logs whole")
+	}
+	if n := cmp.Or(c.AuditDiffers, c.Mended); n > 0 {
+		_, _ = fmt.Fprintf(w, "audits: %d of %d ranges had other logs than before, %s fills were missing and are in\n", c.AuditDiffers, c.Audited, thousands(c.Mended))
+	}
+}

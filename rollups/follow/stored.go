@@ -1,0 +1,53 @@
+package follow
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"pmx/data/chain"
+	"pmx/engine/ledger"
+)
+
+// Stopped is the phase of a source that nobody follows now.
+const Stopped Phase = "STOPPED"
+
+// StoredChain tells how the chain lane of a venue stands that is not followed now: what is
+// committed. What the nodes have by now it does not know.
+func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now time.Time) (ChainState, error) {
+	c := &Chain{o: ChainOptions{Venue: v, Now: func() time.Time { return now }}, progress: now, wake: make(chan struct{})}
+	c.stats = ChainState{Source: chainSource, Phase: Stopped}
+	err := v.Read(ctx, func(conn *sql.Conn) error {
+		text, err := ledger.Cursor(ctx, conn, chainSource)
+		if err != nil {
+			return err
+		}
+		c.memory, err = readMemory(text)
+		return err
+	})
+	if err != nil {
+		return ChainState{}, err
+	}
+	c.asking = c.memory.asked(contracts)
+	if err := c.reload(ctx); err != nil {
+		return ChainState{}, err
+	}
+	newest := int64(0)
+	for _, rs := range c.ranges {
+		for _, r := range rs {
+			newest = max(newest, r.To)
+			c.stats.Logs += r.Logs
+			c.stats.Fills += r.Fills
+			if r.FetchedAt.After(c.stats.LastCommit) {
+				c.stats.LastCommit = r.FetchedAt
+			}
+		}
+	}
+	if newest > 0 {
+		c.head.Number = newest
+		c.replan()
+	}
+	s := c.state()
+	s.Phase, s.CatchingUp = Stopped, false
+	return s, nil
+}
