@@ -163,7 +163,8 @@ var placeholders = map[string]string{
 	"@by":    "x",
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
-	"rollups DeskDays @rows": "FROM token_day", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
+	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",
+	"rollups DeskDays @rows":   "FROM token_day", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
 	"rollups @joined": "{DeskJoinedMarkets}", "rollups @gained": "{DeskNoneGained}", "rollups @wallets": "0, 1",
 	"rollups DeskWalletBatch @after":    "{HeldContribution @held=@now @sign=1}",
 	"rollups DeskWalletBatch @before":   "{HeldContribution @held=@then @sign=-1}",

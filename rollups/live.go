@@ -27,6 +27,7 @@ type Live struct {
 	Cities *data.Gazetteer
 
 	current atomic.Pointer[serving.Snapshot]
+	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
 
 	liveState
 }
@@ -85,7 +86,7 @@ func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
 // Load reads the whole state from the database and publishes it. It is made beside
 // what there is, which stays as it was where that fails.
 func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
-	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities}
+	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted}
 	if err := next.load(ctx, conn); err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	l.state = s
-	snap := &serving.Snapshot{Epoch: uint64(s.epoch)}
+	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted}
 	if err := conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&snap.Batch); err != nil {
 		return err
 	}

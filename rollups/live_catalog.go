@@ -69,6 +69,7 @@ type marketRow struct {
 	BestBid         *data.Micro     `sql:"best_bid"`
 	BestAsk         *data.Micro     `sql:"best_ask"`
 	LastPrice       *data.Micro     `sql:"last_price"`
+	QuotedAt        int64           `sql:"quoted_at,null"`
 	Liquidity       *data.Micro     `sql:"liquidity"`
 	ReportedVolume  *data.Micro     `sql:"reported_volume"`
 	CreatedAt       int64           `sql:"created_at,null"`
@@ -88,7 +89,7 @@ func (t *interner) market(row *marketRow) (*serving.Market, error) {
 		NegRisk: row.NegRisk, Active: row.Active, Closed: row.Closed, AcceptingOrders: row.AcceptingOrders,
 		BestBid: row.BestBid, BestAsk: row.BestAsk, LastPrice: row.LastPrice, Liquidity: row.Liquidity,
 		ReportedVolume: row.ReportedVolume, CreatedTS: row.CreatedAt, StartTS: row.StartAt, EndTS: row.EndAt,
-		ClosedTS: row.ClosedAt, ResolvedTS: row.ResolvedAt, UpdatedTS: row.UpdatedAt, ResolvedBy: row.ResolvedBy}
+		ClosedTS: row.ClosedAt, ResolvedTS: row.ResolvedAt, UpdatedTS: row.UpdatedAt, QuotedTS: row.QuotedAt, ResolvedBy: row.ResolvedBy}
 	err := errors.Join(shareList(t.lists, row.Tags, &m.Tags), shareList(t.lists, row.Outcomes, &m.Outcomes),
 		shareList(t.amounts, row.Prices, &m.Prices), t.payouts(row.Payouts, m))
 	if err != nil {

@@ -158,7 +158,7 @@ func quotedTS(m *serving.Market) int64 {
 	if m.BestBid == nil && m.BestAsk == nil {
 		return 0
 	}
-	return m.UpdatedTS
+	return m.QuotedTS
 }
 
 // yesToken is the id of the token that pays for a market's first outcome; "" where

@@ -7,6 +7,7 @@ import (
 
 	"pmx/engine"
 	"pmx/engine/ingest"
+	"pmx/rollups"
 )
 
 // Commit brings in what a source that is followed gave: one batch at a time, behind imports
@@ -41,6 +42,30 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, k.cycleDone(k.refresh(ctx, nil))
 	}
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
+}
+
+// Quote shows quotes of open markets, as the order book tells them, and puts them aside for
+// the next start. They are no facts: no import and no rollup sees them. It gives how many
+// are of open markets and not older than what was known.
+func (k *Keeper) Quote(ctx context.Context, quotes []rollups.Quote) (stored int64, err error) {
+	if err := k.work.Lock(ctx); err != nil {
+		return 0, err
+	}
+	defer k.work.Unlock()
+	if err := k.checkDiskSpace(); err != nil {
+		return 0, err
+	}
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
+		if stored, err = rollups.StoreQuotes(ctx, conn, quotes); err != nil || stored == 0 || k.live == nil {
+			return err
+		}
+		if err := k.live.FollowQuotes(context.WithoutCancel(ctx), conn); err != nil {
+			k.snapshotBehind = true // the next cycle reads everything
+			return err
+		}
+		return nil
+	})
+	return stored, err
 }
 
 // Read runs f on a connection that reads the database.

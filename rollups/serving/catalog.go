@@ -27,6 +27,7 @@ type Market struct {
 	BestBid, BestAsk, LastPrice, Liquidity, ReportedVolume *data.Micro
 	// Unix µs.
 	CreatedTS, StartTS, EndTS, ClosedTS, ResolvedTS, UpdatedTS int64
+	QuotedTS                                                   int64           // when BestBid and BestAsk were so
 	ResolvedBy                                                 data.TimeSource // what ResolvedTS comes from
 }
 

@@ -29,11 +29,17 @@ WHERE t.token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 SELECT count(*) FROM n_market
 
 -- name: LoadMarkets
+-- The quote of an open market is what the order book told, where that is later than what the
+-- market's record says.
 SELECT market, condition, question, slug, event_id, event_slug, event_title, series_slug, category,
   tags, outcomes, prices, list_transform(payouts, lambda p: p::VARCHAR)::VARCHAR AS payouts,
-  neg_risk, active, closed, accepting_orders, best_bid, best_ask, last_price, liquidity, reported_volume,
+  neg_risk, active, closed, accepting_orders,
+  CASE WHEN told.ts IS NULL THEN best_bid ELSE told.bid END AS best_bid, CASE WHEN told.ts IS NULL THEN best_ask ELSE told.ask END AS best_ask,
+  coalesce(told."last", last_price) AS last_price, coalesce(told.ts, updated_at) AS quoted_at, liquidity, reported_volume,
   created_at, start_at, end_at, closed_at, resolved_at, updated_at, resolved_at_source
 FROM markets
+LEFT JOIN (SELECT market AS quoted, ts, bid, ask, last_price AS "last" FROM live_quote) AS told
+  ON told.quoted = market AND payouts IS NULL AND closed IS NOT TRUE AND told.ts > coalesce(quote."at", updated_at, 0)
 WHERE @which
 ORDER BY market
 

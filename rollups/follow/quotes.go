@@ -1,0 +1,369 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"pmx/data"
+	"pmx/data/upstream/channel"
+	"pmx/data/upstream/clob"
+	"pmx/engine/guard"
+	"pmx/rollups"
+)
+
+// Quoter is what quotes are told to; rollups/keeper has it.
+type Quoter interface {
+	// Quote shows quotes of open markets, and gives how many it did not know.
+	Quote(ctx context.Context, quotes []rollups.Quote) (stored int64, err error)
+}
+
+// QuoteOptions say whose quotes are followed, and how. Venue, Markets and one of CLOB and
+// Channel's URL are required; what is zero is the usual.
+type QuoteOptions struct {
+	Venue   Quoter
+	Markets *Markets     // which markets are open
+	CLOB    *clob.Client // nil: books are not asked for
+	Channel channel.Options
+	Log     zerolog.Logger
+	Now     func() time.Time
+
+	Every         time.Duration // between two times that what has changed is shown; 10 s
+	Poll          time.Duration // between two requests for books of tokens that no connection tells of; 1 min
+	Most          int           // tokens that are followed by connections; 5,000
+	PerConnection int           // of these on one; 500
+	MostPolled    int           // tokens whose books are asked for at once; 2,000
+}
+
+// Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and
+// by asking for books where it is off, silent or too small. What it is told is shown and is
+// no fact.
+type Quotes struct {
+	o QuoteOptions
+
+	mu          sync.Mutex
+	markets     map[string]data.Hash // by the token of the first outcome
+	quotes      map[string]*quote
+	connections []*channel.Market
+	polled      string // the last token whose book was asked for
+	state       QuotesState
+}
+
+// quote is what is known of a token.
+type quote struct {
+	bid, ask, last  *data.Micro
+	bookAt, tradeAt time.Time // of the venue's clock; zero: nothing was told of it
+	heard           time.Time // by ours; zero: its connection ended since, or nothing was told
+	changed         bool      // since it was shown
+}
+
+// QuotesState tells how the quotes lane stands.
+type QuotesState struct {
+	Phase    Phase           `json:"state"`
+	Open     int             `json:"open_markets"`
+	Followed int             `json:"followed"` // of them, by connections
+	Current  int             `json:"current"`  // of them, told by a connection that is up, or polled within three polls
+	AsOf     time.Time       `json:"as_of"`    // of the venue's clock, the newest; zero: nothing was told
+	Told     int64           `json:"told"`     // quotes that came
+	Late     int64           `json:"late"`     // of them, older than what was known
+	Shown    int64           `json:"shown"`    // that were shown, together with what had changed since
+	Polls    int64           `json:"polls"`
+	NoBooks  int64           `json:"empty_polls"` // that gave no book at all, three times
+	Channels []channel.Stats `json:"channels"`
+	Error    string          `json:"error,omitempty"` // of the last time that it was shown, or polled
+}
+
+// NewQuotes gives the lane; Run follows.
+func NewQuotes(o QuoteOptions) *Quotes {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Every, o.Poll = cmp.Or(o.Every, 10*time.Second), cmp.Or(o.Poll, time.Minute)
+	o.Most, o.PerConnection, o.MostPolled = cmp.Or(o.Most, 5000), cmp.Or(o.PerConnection, 500), cmp.Or(o.MostPolled, 2000)
+	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesState{Phase: Idle}}
+}
+
+// Run follows until ctx ends. It fails where the channel's address is none.
+func (q *Quotes) Run(ctx context.Context) error {
+	var group errgroup.Group
+	var connections []*channel.Market
+	if q.o.Channel.URL != "" {
+		for i := range (q.o.Most + q.o.PerConnection - 1) / q.o.PerConnection {
+			o := q.o.Channel
+			o.Name = fmt.Sprintf("quotes %d", i+1)
+			c, err := channel.NewMarket(o, q)
+			if err != nil {
+				return err
+			}
+			connections = append(connections, c)
+		}
+	}
+	q.mu.Lock()
+	q.connections = connections
+	q.mu.Unlock()
+	q.choose()
+	for _, c := range connections {
+		guard.InGroup(&group, func() error { return c.Run(ctx) })
+	}
+	guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Every, q.flush) })
+	if q.o.CLOB != nil {
+		guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Poll, q.poll) })
+	}
+	if err := guard.Repanic(group.Wait()); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// repeat does something again and again until ctx ends; what fails is told, and tried again.
+func (q *Quotes) repeat(ctx context.Context, every time.Duration, do func(context.Context) error) error {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		q.choose()
+		err := do(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		q.count(func(s *QuotesState) {
+			if s.Phase, s.Error = Idle, ""; err != nil {
+				s.Phase, s.Error = BackOff, err.Error()
+			}
+		})
+		if err != nil {
+			q.o.Log.Warn().Err(err).Msg("quotes could not be followed")
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// choose takes in which markets are open, and gives the connections their tokens. A token
+// stays on its connection.
+func (q *Quotes) choose() {
+	open := q.o.Markets.OpenTokens()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.markets)
+	for condition, token := range open {
+		if token != "" {
+			q.markets[token] = condition
+		}
+	}
+	for t := range q.quotes {
+		if _, is := q.markets[t]; !is {
+			delete(q.quotes, t)
+		}
+	}
+	q.state.Open, q.state.Followed = len(q.markets), 0
+	if len(q.connections) == 0 {
+		return
+	}
+	on := make([][]string, len(q.connections))
+	left := maps.Clone(q.markets)
+	for i, c := range q.connections {
+		for _, t := range c.Tokens() {
+			if _, is := left[t]; is {
+				on[i] = append(on[i], t)
+				delete(left, t)
+			}
+		}
+	}
+	for _, t := range slices.Sorted(maps.Keys(left)) {
+		i := slices.IndexFunc(on, func(tokens []string) bool { return len(tokens) < q.o.PerConnection })
+		if i < 0 {
+			break // the others are polled
+		}
+		on[i] = append(on[i], t)
+	}
+	for i, c := range q.connections {
+		q.state.Followed += len(on[i])
+		if have := c.Tokens(); !slices.Equal(have, slices.Sorted(slices.Values(on[i]))) {
+			c.Follow(on[i])
+		}
+	}
+}
+
+// Quote takes what a connection tells of a token.
+func (q *Quotes) Quote(told channel.Quote) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.take(told)
+}
+
+// take is Quote with mu held. What is older than what is known of the token is late, and
+// changes nothing.
+func (q *Quotes) take(told channel.Quote) {
+	if _, is := q.markets[told.Token]; !is {
+		return
+	}
+	now := q.o.Now()
+	if told.At.IsZero() {
+		told.At = now
+	}
+	q.state.Told++
+	have := q.quotes[told.Token]
+	if have == nil {
+		have = &quote{}
+		q.quotes[told.Token] = have
+	}
+	have.heard = now
+	if told.At.After(q.state.AsOf) {
+		q.state.AsOf = told.At.UTC()
+	}
+	late := false
+	if told.Book {
+		if late = told.At.Before(have.bookAt); !late {
+			have.changed = have.changed || have.bookAt.IsZero() || !same(have.bid, told.Bid) || !same(have.ask, told.Ask)
+			have.bid, have.ask, have.bookAt = told.Bid, told.Ask, told.At
+		}
+	}
+	if told.Last != nil {
+		if told.At.Before(have.tradeAt) {
+			late = true
+		} else {
+			have.changed = have.changed || !same(have.last, told.Last)
+			have.last, have.tradeAt = told.Last, told.At
+		}
+	}
+	if late {
+		q.state.Late++
+	}
+}
+
+func same(a, b *data.Micro) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// Resolved has a market asked for of which a connection tells that it is resolved.
+func (q *Quotes) Resolved(condition data.Hash) { q.o.Markets.Heard(condition) }
+
+// Appeared has a market asked for of which a connection tells that it is new.
+func (q *Quotes) Appeared(condition data.Hash) { q.o.Markets.Heard(condition) }
+
+// Lost has the tokens of a connection that ended polled until they are told of again.
+func (q *Quotes) Lost(tokens []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, t := range tokens {
+		if have := q.quotes[t]; have != nil {
+			have.heard = time.Time{}
+		}
+	}
+}
+
+// mostQuotes is how many quotes are shown at once.
+const mostQuotes = 2000
+
+// flush shows what has changed. A token of which only a trade was told has no quote yet.
+func (q *Quotes) flush(ctx context.Context) error {
+	q.mu.Lock()
+	var quotes []rollups.Quote
+	var tokens []string
+	for _, t := range slices.Sorted(maps.Keys(q.quotes)) {
+		have := q.quotes[t]
+		if !have.changed || have.bookAt.IsZero() || len(quotes) == mostQuotes {
+			continue
+		}
+		have.changed = false
+		at := have.bookAt
+		if have.tradeAt.After(at) {
+			at = have.tradeAt
+		}
+		tokens = append(tokens, t)
+		quotes = append(quotes, rollups.Quote{Condition: q.markets[t], Bid: have.bid, Ask: have.ask, Last: have.last, At: at})
+	}
+	q.mu.Unlock()
+	if len(quotes) == 0 {
+		return nil
+	}
+	stored, err := q.o.Venue.Quote(ctx, quotes)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.state.Shown += stored
+	if err == nil {
+		return nil
+	}
+	for _, t := range tokens {
+		if have := q.quotes[t]; have != nil {
+			have.changed = true
+		}
+	}
+	return err
+}
+
+// poll asks for the books of tokens that nothing was told of lately, in turns.
+func (q *Quotes) poll(ctx context.Context) error {
+	now := q.o.Now()
+	q.mu.Lock()
+	var quiet []string
+	for t := range q.markets {
+		if have := q.quotes[t]; have == nil || have.heard.IsZero() || q.connections == nil && now.Sub(have.heard) >= q.o.Poll || now.Sub(have.heard) >= 3*q.o.Poll {
+			quiet = append(quiet, t)
+		}
+	}
+	slices.Sort(quiet)
+	from, _ := slices.BinarySearch(quiet, q.polled+"\x00")
+	quiet = append(quiet[from:], quiet[:from]...) // behind where the last one ended
+	quiet = quiet[:min(len(quiet), q.o.MostPolled)]
+	q.mu.Unlock()
+	if len(quiet) == 0 {
+		return nil
+	}
+	var books []clob.Book
+	var err error
+	for range 3 { // what is not understood gets an empty answer too
+		if books, err = q.o.CLOB.Books(ctx, quiet); !errors.Is(err, clob.ErrNoBooks) {
+			break
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.state.Polls++
+	if errors.Is(err, clob.ErrNoBooks) {
+		q.state.NoBooks++
+	}
+	q.polled = quiet[len(quiet)-1]
+	if err != nil {
+		return err
+	}
+	for _, b := range books {
+		q.take(channel.Quote{Token: b.Token, Book: true, Bid: b.Bid, Ask: b.Ask, Last: b.Last, At: b.At})
+	}
+	return nil
+}
+
+func (q *Quotes) count(f func(*QuotesState)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	f(&q.state)
+}
+
+// State tells how the lane stands.
+func (q *Quotes) State() QuotesState {
+	now := q.o.Now()
+	q.mu.Lock()
+	s := q.state
+	for _, have := range q.quotes {
+		if !have.heard.IsZero() && (q.connections != nil || now.Sub(have.heard) < 3*q.o.Poll) {
+			s.Current++
+		}
+	}
+	connections := q.connections
+	q.mu.Unlock()
+	for _, c := range connections {
+		if c.Stats().State != channel.Idle || c.Stats().Connects > 0 {
+			s.Channels = append(s.Channels, c.Stats())
+		}
+	}
+	return s
+}
