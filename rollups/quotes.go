@@ -7,24 +7,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
-	"time"
 
 	"pmx/data"
 	"pmx/engine"
 )
 
-// Quote is what the order book of a market's first outcome is, as it tells itself.
-type Quote struct {
-	Condition data.Hash
-	Bid, Ask  *data.Micro // nil: that side is empty
-	Last      *data.Micro // nil: not told, and what the market's record says of it stands
-	At        time.Time   // of the venue's clock
-}
-
 // StoreQuotes puts aside, in one transaction, the quotes of markets that are open and of
 // which nothing later was told, and gives how many these are. Each market is there once. A
 // book whose bid is above its ask is none.
-func StoreQuotes(ctx context.Context, conn *sql.Conn, quotes []Quote) (stored int64, err error) {
+func StoreQuotes(ctx context.Context, conn *sql.Conn, quotes []data.Quote) (stored int64, err error) {
 	var rows bytes.Buffer
 	for i := range quotes {
 		q := &quotes[i]

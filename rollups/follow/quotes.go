@@ -17,13 +17,12 @@ import (
 	"pmx/data/upstream/channel"
 	"pmx/data/upstream/clob"
 	"pmx/engine/guard"
-	"pmx/rollups"
 )
 
 // Quoter is what quotes are told to; rollups/keeper has it.
 type Quoter interface {
 	// Quote shows quotes of open markets, and gives how many it did not know.
-	Quote(ctx context.Context, quotes []rollups.Quote) (stored int64, err error)
+	Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error)
 }
 
 // QuoteOptions say whose quotes are followed, and how. Venue, Markets and one of CLOB and
@@ -267,7 +266,7 @@ const mostQuotes = 2000
 // flush shows what has changed. A token of which only a trade was told has no quote yet.
 func (q *Quotes) flush(ctx context.Context) error {
 	q.mu.Lock()
-	var quotes []rollups.Quote
+	var quotes []data.Quote
 	var tokens []string
 	for _, t := range slices.Sorted(maps.Keys(q.quotes)) {
 		have := q.quotes[t]
@@ -280,7 +279,7 @@ func (q *Quotes) flush(ctx context.Context) error {
 			at = have.tradeAt
 		}
 		tokens = append(tokens, t)
-		quotes = append(quotes, rollups.Quote{Condition: q.markets[t], Bid: have.bid, Ask: have.ask, Last: have.last, At: at})
+		quotes = append(quotes, data.Quote{Condition: q.markets[t], Bid: have.bid, Ask: have.ask, Last: have.last, At: at})
 	}
 	q.mu.Unlock()
 	if len(quotes) == 0 {

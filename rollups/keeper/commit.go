@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"pmx/data"
 	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups"
@@ -47,7 +48,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 // Quote shows quotes of open markets, as the order book tells them, and puts them aside for
 // the next start. They are no facts: no import and no rollup sees them. It gives how many
 // are of open markets and not older than what was known.
-func (k *Keeper) Quote(ctx context.Context, quotes []rollups.Quote) (stored int64, err error) {
+func (k *Keeper) Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return 0, err
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/rollups"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
@@ -45,10 +44,10 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 		}
 	}
 	epoch := k.Snapshot().Epoch
-	tell := func(q rollups.Quote, stored int64) {
+	tell := func(q data.Quote, stored int64) {
 		t.Helper()
 		q.Condition = data.Hash{1: 1}
-		n, err := k.Quote(t.Context(), []rollups.Quote{q, {Condition: data.Hash{9: 9}, Bid: price(1), At: q.At}})
+		n, err := k.Quote(t.Context(), []data.Quote{q, {Condition: data.Hash{9: 9}, Bid: price(1), At: q.At}})
 		if err != nil || n != stored {
 			t.Errorf("%d quotes of %d are stored, %v", n, stored, err)
 		}
@@ -61,13 +60,13 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	mustImport(t, k, quotedMarket(t, at(1), `,"bestBid":0.2,"bestAsk":0.4`))
 	epoch = k.Snapshot().Epoch
 	want("imported", "0.2 0.4 last 0.3 of 50 at 01:00")
-	tell(rollups.Quote{Bid: price(21), Ask: price(39), At: at(2)}, 1)
+	tell(data.Quote{Bid: price(21), Ask: price(39), At: at(2)}, 1)
 	want("told", "0.21 0.39 last 0.3 of 50 at 02:00")
-	tell(rollups.Quote{Bid: price(11), Ask: price(12), At: at(1)}, 0)
+	tell(data.Quote{Bid: price(11), Ask: price(12), At: at(1)}, 0)
 	want("told late", "0.21 0.39 last 0.3 of 50 at 02:00")
-	tell(rollups.Quote{Bid: price(50), Ask: price(40), At: at(3)}, 0)
+	tell(data.Quote{Bid: price(50), Ask: price(40), At: at(3)}, 0)
 	want("told what cannot be", "0.21 0.39 last 0.3 of 50 at 02:00")
-	tell(rollups.Quote{Ask: price(38), Last: price(35), At: at(4)}, 1)
+	tell(data.Quote{Ask: price(38), Last: price(35), At: at(4)}, 1)
 	want("told an empty side", "- 0.38 last 0.35 of 50 at 04:00")
 	if f := k.Freshness(); f.LastMarkets.IsZero() || count(t, k, "SELECT count(*) FROM batches") != 1 {
 		t.Errorf("%+v", f)
@@ -85,14 +84,14 @@ func TestQuotesAreShownAndAreNoFacts(t *testing.T) {
 	mustImport(t, k, quotedMarket(t, at(5), `,"bestBid":0.26,"bestAsk":0.46`))
 	want("imported what is newer", "0.26 0.46 last 0.3 of 50 at 05:00")
 	epoch = k.Snapshot().Epoch
-	tell(rollups.Quote{Bid: price(27), Ask: price(47), At: at(6)}, 1)
+	tell(data.Quote{Bid: price(27), Ask: price(47), At: at(6)}, 1)
 	want("told again", "0.27 0.47 last 0.3 of 50 at 06:00")
 	mustImport(t, k, quotedMarket(t, at(7), `,"closed":true,"closedTime":"2026-11-02 06:30:00+00"`))
 	if m := k.Snapshot().Catalog.Market(0); m.BestBid != nil || m.BestAsk != nil || m.Status() != serving.Closed {
 		t.Errorf("closed: %+v", m)
 	}
 	epoch = k.Snapshot().Epoch
-	tell(rollups.Quote{Bid: price(27), Ask: price(47), At: at(8)}, 0)
+	tell(data.Quote{Bid: price(27), Ask: price(47), At: at(8)}, 0)
 	if n := count(t, k, "SELECT count(*) FROM live_quote"); n > 1 {
 		t.Errorf("%d quotes are kept", n)
 	}

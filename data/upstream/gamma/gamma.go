@@ -59,7 +59,7 @@ type Page struct {
 // EachMarkets walks the markets that are closed or not, from the page behind the cursor
 // from; "" is the first. fn gets each page before the next one is asked for.
 func (c *Client) EachMarkets(ctx context.Context, closed bool, from string, fn func(Page) error) error {
-	w := walk{host: c.host, path: marketsPath, query: url.Values{"limit": {strconv.Itoa(mostMarkets)}}, closed: closed}
+	w := walk{host: c.host, path: marketsPath, query: url.Values{"limit": {strconv.Itoa(mostMarkets)}, "include_tag": {"true"}}, closed: closed}
 	return w.each(ctx, from, fn)
 }
 
