@@ -31,7 +31,14 @@ import (
 	"pmx/rollups/keeper"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets the test binary be the process that is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("PMX_TEST_FOLLOW_INTO"); dir != "" {
+		followAloud(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // history is what a chain has of a sample venue: the logs of its blocks.
 type history struct {
