@@ -36,9 +36,16 @@ const (
 	watchWeight      = 1 // of a question for a run
 )
 
+// The groups of sources, as the ledger has them.
+const (
+	openMeteoGroup = "weather/openmeteo"
+	metarGroup     = "weather/metar"
+	nwsGroup       = "weather/nws"
+)
+
 // openMeteo are the sources that Open-Meteo's services are, under one budget.
 func (w *Weather) openMeteo() *weatherGroup {
-	g := &weatherGroup{lane: w, name: "weather/openmeteo", budget: &openmeteo.Budget{Most: w.o.DayWeight}}
+	g := &weatherGroup{lane: w, name: openMeteoGroup, budget: &openmeteo.Budget{Most: w.o.DayWeight}}
 	cities := w.o.Cities.Cities()
 	add := func(name string, every, offset time.Duration, query func(now time.Time) openmeteo.Query) {
 		s := &weatherSource{name: name, shown: "openmeteo " + name, every: every, offset: offset}
@@ -134,7 +141,7 @@ func (g *weatherGroup) newRuns(ctx context.Context, s *weatherSource, now time.T
 
 // reports are the reports of all stations, in one request.
 func (w *Weather) reports() *weatherGroup {
-	g := &weatherGroup{lane: w, name: "weather/metar"}
+	g := &weatherGroup{lane: w, name: metarGroup}
 	stations := w.stations("")
 	s := &weatherSource{name: "metar", shown: "metar", every: reportsEvery}
 	s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
@@ -178,7 +185,7 @@ const observationsBack = 6 * 24 * time.Hour
 
 // observations are those of the stations in the United States, one after the other.
 func (w *Weather) observations() *weatherGroup {
-	g := &weatherGroup{lane: w, name: "weather/nws"}
+	g := &weatherGroup{lane: w, name: nwsGroup}
 	stations := w.stations("US")
 	for i, id := range stations {
 		s := &weatherSource{name: id, shown: "nws", every: observationsEvery, offset: time.Duration(i) * observationsEvery / time.Duration(len(stations))}

@@ -68,6 +68,36 @@ func (w *Weather) State() []WeatherState {
 	return out
 }
 
+// StoredWeather tells how the sources of the weather stand that nobody follows now: when
+// they were asked last whose answer is kept.
+func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherState, err error) {
+	last := map[string]int64{}
+	err = v.Read(ctx, func(conn *sql.Conn) error {
+		for _, g := range []struct{ name, shown, prefix string }{{openMeteoGroup, "", "openmeteo "}, {metarGroup, "metar", ""}, {nwsGroup, "nws", ""}} {
+			text, err := ledger.Cursor(ctx, conn, g.name)
+			if err != nil {
+				return err
+			}
+			m, err := readWeatherMemory(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", g.name, err)
+			}
+			for name, at := range m.Done {
+				if g.shown != "" {
+					name = g.shown
+				}
+				last[g.prefix+name] = max(last[g.prefix+name], at)
+			}
+		}
+		return nil
+	})
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		at := time.Unix(last[name], 0).UTC()
+		out = append(out, WeatherState{Source: name, Phase: Stopped, LastAnswer: at, LagSeconds: now.Sub(at).Seconds()})
+	}
+	return out, err
+}
+
 // set changes the state of a source.
 func (w *Weather) set(s *weatherSource, f func(*WeatherState)) {
 	w.mu.Lock()
