@@ -182,6 +182,18 @@ func TestOnce(t *testing.T) {
 	if err := w.Once(t.Context()); err != nil || len(s.asked["metar"]) != 1 || len(s.asked["forecast"]) != 1 || len(s.asked["ensemble"]) != 1 {
 		t.Errorf("again at once: %v, %v", err, s.asked)
 	}
+	// A reader that follows nothing knows when which source was asked last.
+	var names []string
+	stored, err := follow.StoredWeather(t.Context(), k, s.clock().Add(time.Minute))
+	for _, st := range stored {
+		names = append(names, st.Source)
+		if st.Phase != follow.Stopped || st.LagSeconds < 60 || st.LastAnswer.Before(morning) {
+			t.Errorf("%+v", st)
+		}
+	}
+	if want := []string{"metar", "nws", "openmeteo archive", "openmeteo forecast", "openmeteo previous runs"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%v, %v", names, err)
+	}
 }
 
 // TestAWeatherLaneWithoutSources is refused.
