@@ -223,7 +223,11 @@ func (c *Chain) doubtful(r *result) string {
 
 // resolve asks for a range and, where something speaks against the answer, another node.
 func (c *Chain) resolve(ctx context.Context, r *result) {
-	got, err := c.ask(ctx, r.node, r.job)
+	ask := c.ask
+	if c.isHeld(r.job) { // it keeps its ends, however many blocks the node answers by now
+		ask = c.askParts
+	}
+	got, err := ask(ctx, r.node, r.job)
 	if err != nil {
 		r.err = err
 		c.refused(ctx, r.node, r.job, err)
@@ -243,6 +247,12 @@ func (c *Chain) resolve(ctx context.Context, r *result) {
 		return
 	}
 	c.again(r, why)
+}
+
+func (c *Chain) isHeld(j job) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.plan.holding(j) != nil
 }
 
 // refused notes an error of a node.

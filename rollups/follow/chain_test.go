@@ -81,6 +81,40 @@ func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	mustEqual(t, k, h.want(t))
 }
 
+// TestAHeldRangeIsAskedForInParts where the node answers fewer blocks by then.
+func TestAHeldRangeIsAskedForInParts(t *testing.T) {
+	h := chainOf(t)
+	k := venue(t, t.TempDir())
+	n := h.node("only")
+	broken := h.first
+	for len(h.logs[broken]) < 2 {
+		broken++
+	}
+	losing := true
+	n.lose = func(_, _, block int64, nth int) bool { return losing && block == broken && nth == 0 }
+	asked, refused := 0, 0
+	n.got = func(from, to int64, _ []data.Address) {
+		if from > broken || to < broken {
+			return
+		}
+		if asked++; asked == 2 {
+			losing, n.most = false, (to-from+1)/3
+		}
+		if n.most > 0 && to-from+1 > n.most {
+			refused++
+		}
+	}
+	now := newClock()
+	o := h.options(k, n)
+	o.Now = now.time
+	now.pace(t, 50)
+	once(t, o)
+	mustEqual(t, k, h.want(t))
+	if refused == 0 || refused > 10 {
+		t.Errorf("%d ranges were too wide", refused)
+	}
+}
+
 // TestTwoNodesThatSayAlikeAreTaken, and what is odd about it is counted.
 func TestTwoNodesThatSayAlikeAreTaken(t *testing.T) {
 	h := chainOf(t)
