@@ -123,6 +123,9 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	case !a.Before.Hash.IsZero() && a.Before.Number != j.from-1:
 		return nil, fmt.Errorf("the answer for blocks %d–%d has the header of block %d before them", j.from, j.to, a.Before.Number)
 	}
+	if a.Before.Hash.IsZero() && j.from == j.to { // no header need be asked for
+		a.Before = Header{Number: j.from - 1, Hash: a.End.Parent}
+	}
 	r := &result{job: j, node: p, Answer: a, batch: polygon.NewBatch(c.o.Contracts)}
 	if err := a.EachLog(func(log []byte) error { r.batch.Add(log); return nil }); err != nil {
 		return nil, err

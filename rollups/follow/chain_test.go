@@ -270,3 +270,19 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestTheBlockBeforeIsAskedFor where an answer does not tell of it; that of one block does.
+func TestTheBlockBeforeIsAskedFor(t *testing.T) {
+	h := chainOf(t)
+	for _, blocks := range []int64{1, 2} {
+		k := venue(t, t.TempDir())
+		n := h.node("a")
+		n.bare = true
+		o := h.options(k, n)
+		n.head = o.FromBlock + blocks - 1
+		s := once(t, o)
+		if s.Committed != n.head || n.headers != int(blocks-1) {
+			t.Errorf("%d blocks: headers were asked for %d times, %+v", blocks, n.headers, s)
+		}
+	}
+}

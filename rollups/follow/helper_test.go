@@ -92,13 +92,16 @@ type node struct {
 	name string
 	mu   sync.Mutex
 	head int64
-	most int64                                          // blocks it answers at once; 0: any number
-	lose func(from, to, block int64, nth int) bool      // a log that it leaves out without a word
-	fail func(from, to int64) error                     // it does not answer
-	hash func(block int64) (other data.Hash, is bool)   // of another chain
-	odd  func(block int64, log []byte) (other []byte)   // it answers another log
-	asks int                                            // for logs
-	got  func(from, to int64, addresses []data.Address) // told of every one
+	bare bool // its answers have no header of the block before
+
+	headers int                                            // how often it was asked for them
+	most    int64                                          // blocks it answers at once; 0: any number
+	lose    func(from, to, block int64, nth int) bool      // a log that it leaves out without a word
+	fail    func(from, to int64) error                     // it does not answer
+	hash    func(block int64) (other data.Hash, is bool)   // of another chain
+	odd     func(block int64, log []byte) (other []byte)   // it answers another log
+	asks    int                                            // for logs
+	got     func(from, to int64, addresses []data.Address) // told of every one
 }
 
 func (n *node) Name() string { return n.name }
@@ -135,6 +138,7 @@ func (n *node) Finalized(context.Context) (follow.Header, error) {
 func (n *node) Headers(_ context.Context, numbers []int64) (out []follow.Header, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.headers++
 	for _, b := range numbers {
 		out = append(out, n.header(b))
 	}
@@ -171,7 +175,11 @@ func (n *node) Logs(_ context.Context, from, to int64, addresses []data.Address,
 			}
 		}
 	}
-	return follow.Answer{Before: n.header(from - 1), End: n.header(to), Finalized: n.header(n.head), EachLog: func(f func([]byte) error) error {
+	before := n.header(from - 1)
+	if n.bare {
+		before = follow.Header{}
+	}
+	return follow.Answer{Before: before, End: n.header(to), Finalized: n.header(n.head), EachLog: func(f func([]byte) error) error {
 		for _, l := range logs {
 			if err := f(l); err != nil {
 				return err
