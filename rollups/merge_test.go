@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
+	"pmx/data/feeds"
 	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
@@ -32,8 +33,8 @@ type step struct {
 	refs    []data.TokenRef
 }
 
-// memory is a catalogue whose files are steps: the path is the step's number.
-func stepFeeds(steps []step) ingest.FeedCatalog {
+// newStepFeeds is a catalog whose files are steps: the path is the step's number.
+func newStepFeeds(steps []step) stepFeeds {
 	feed := data.Feed{
 		Name: "memory", Kind: data.KindFills, Identity: data.KeepRepeats, Rule: "equal rows are distinct fills",
 		Read: func(_ context.Context, src data.Source, _ io.Reader, sink data.Sink) error {
@@ -44,14 +45,18 @@ func stepFeeds(steps []step) ingest.FeedCatalog {
 			return emit(steps[n], sink)
 		},
 	}
-	return ingest.FeedCatalog{
-		Fits:   func(data.Feed, data.Head) error { return nil },
-		Head:   func(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil },
-		Open:   func(path string) (io.ReadCloser, error) { return os.Open(path) },
-		Detect: func(data.Head) (data.Feed, error) { return feed, nil },
-		ByName: func(string) (data.Feed, error) { return feed, nil },
-	}
+	return stepFeeds{feed: feed}
 }
+
+// stepFeeds is a catalog whose files are all of one feed.
+type stepFeeds struct {
+	feeds.Catalog
+	feed data.Feed
+}
+
+func (stepFeeds) Head(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil }
+
+func (c stepFeeds) Detect(data.Head) (data.Feed, error) { return c.feed, nil }
 
 func emit(s step, sink data.Sink) error {
 	line := int64(0)
@@ -97,7 +102,7 @@ func newVenue(t testing.TB, steps []step) *venue {
 		t.Fatal(err)
 	}
 	im := &ingest.Importer{
-		DB: db, Feeds: stepFeeds(steps), Now: time.Now,
+		DB: db, Feeds: newStepFeeds(steps), Now: time.Now,
 	}
 	g, live := &rollups.Merger{}, &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
 	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,

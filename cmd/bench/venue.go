@@ -14,10 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -25,7 +23,7 @@ import (
 func open(ctx context.Context, dir string, serve bool) (*keeper.Keeper, error) {
 	return keeper.Open(ctx, keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir)},
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 		Serve:  serve,
 	})

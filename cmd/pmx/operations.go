@@ -11,22 +11,14 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/reference"
 	"pmx/engine"
 	"pmx/engine/guard"
-	"pmx/engine/ingest"
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
 )
-
-// catalogue is every feed the program knows, and the places they may name.
-func catalogue(cities *data.Gazetteer) ingest.FeedCatalog {
-	return ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
-		Cities: cities}
-}
 
 // cities are the cities of the weather desk: the built-in table and what the
 // operator put into cities.csv and stations.csv in the data directory.
@@ -91,7 +83,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 			os.Exit(3) // a poisoned instance cannot serve; a supervisor restarts it
 		}
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: catalogue(places), Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
+	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: feeds.Catalog{Cities: places}, Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
 }
 
 // The operations that a command hands to a running server over its socket.

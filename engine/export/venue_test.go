@@ -14,13 +14,11 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
 	"pmx/engine/export"
 	"pmx/engine/export/job"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -46,7 +44,7 @@ func openIn(t testing.TB, dir string, threads int) *keeper.Keeper {
 	opts.Threads = threads
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: opts,
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/enginetest"
@@ -59,7 +58,7 @@ func openThreads(t testing.TB, threads int) *intake {
 	})
 	facts := func(_ context.Context, _ *sql.Conn, apply func() error) error { return apply() }
 	return &intake{t: t, at: dir, im: &ingest.Importer{DB: db, Now: time.Now, Rollups: ingest.Rollups{Merge: facts, Postpone: facts},
-		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail}}}
+		Feeds: feeds.Catalog{}}}
 }
 
 func (v *intake) write(name, content string) string {

@@ -33,18 +33,15 @@ type Rollups struct {
 	Absorb func(ctx context.Context, conn *sql.Conn) error
 }
 
-// FeedCatalog is what an import needs to know of source shapes; data/feeds has it.
-type FeedCatalog struct {
-	Head   func(path string) (data.Head, error)     // compressed files too
-	Open   func(path string) (io.ReadCloser, error) // compression taken off
-	Detect func(head data.Head) (data.Feed, error)  // the one feed of that shape
-	ByName func(name string) (data.Feed, error)     // as --as names it
-	Fits   func(f data.Feed, head data.Head) error  // why a file cannot be of the feed that --as names, nil where it may
-	// Explain gives the sentence of a reason that a feed rejects rows for, "" where
-	// it has none.
-	Explain func(reason string) string
-	// Cities are the places that feeds of the weather name; nil: the built-in ones.
-	Cities *data.Gazetteer
+// FeedCatalog is what an import needs to know of source shapes: a feeds.Catalog.
+type FeedCatalog interface {
+	Head(path string) (data.Head, error)     // compressed files too
+	Open(path string) (io.ReadCloser, error) // compression taken off
+	Detect(head data.Head) (data.Feed, error)
+	ByName(name string) (data.Feed, error)  // as --as names it
+	Fits(f data.Feed, head data.Head) error // why a file cannot be of the feed that --as names, nil where it may
+	Explain(reason string) string           // the sentence of a reason that a feed rejects rows for, "" where it has none
+	Gazetteer() *data.Gazetteer             // the places that feeds of the weather name, never nil
 }
 
 // Importer imports files into one database.

@@ -89,7 +89,7 @@ var errStop = errors.New("enough")
 
 // explain gives the sentence of a reason, the staging's own or the feed's.
 func (j *fileImport) explain(reason string) string {
-	if text := reasons[reason]; text != "" || j.im.Feeds.Explain == nil {
+	if text := reasons[reason]; text != "" {
 		return text
 	}
 	return j.im.Feeds.Explain(reason)

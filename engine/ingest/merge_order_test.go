@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/feeds"
 	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/enginetest"
@@ -52,13 +53,19 @@ func openRecords(t *testing.T) *recordVenue {
 			return nil
 		}}
 	facts := func(_ context.Context, _ *sql.Conn, apply func() error) error { return apply() }
-	r.im = &Importer{DB: db, Now: time.Now, Rollups: Rollups{Merge: facts, Postpone: facts}, Feeds: FeedCatalog{
-		Head:   func(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil },
-		Open:   func(path string) (io.ReadCloser, error) { return os.Open(path) },
-		Detect: func(data.Head) (data.Feed, error) { return feed, nil },
-	}}
+	r.im = &Importer{DB: db, Now: time.Now, Rollups: Rollups{Merge: facts, Postpone: facts}, Feeds: oneFeed{feed: feed}}
 	return r
 }
+
+// oneFeed is a catalog whose files are all of one feed.
+type oneFeed struct {
+	feeds.Catalog
+	feed data.Feed
+}
+
+func (oneFeed) Head(string) (data.Head, error) { return data.Head{Format: data.NDJSON}, nil }
+
+func (c oneFeed) Detect(data.Head) (data.Feed, error) { return c.feed, nil }
 
 func (r *recordVenue) load(file []data.Market) Receipt {
 	r.t.Helper()

@@ -121,7 +121,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		}
 		if j.src.hasWeather() {
 			s.weather = &weatherRows{issue: to("s_issue"), report: to("s_report"), obs: to("s_obs"),
-				normal: to("s_normal"), cities: j.im.Feeds.cities(), latest: j.started.Add(clockSlack).UnixMicro()}
+				normal: to("s_normal"), cities: j.im.Feeds.Gazetteer(), latest: j.started.Add(clockSlack).UnixMicro()}
 			want += 4
 		}
 		err := errors.New("cannot append to the staging tables")

@@ -95,7 +95,7 @@ func (im *Importer) open(ctx context.Context, path string, opts Options) (*sourc
 		src.close()
 		return nil, err
 	}
-	src.plain = data.Source{Path: plain, Name: src.name, Format: head.Format, Size: st.Size(), Cities: im.Feeds.cities(),
+	src.plain = data.Source{Path: plain, Name: src.name, Format: head.Format, Size: st.Size(), Cities: im.Feeds.Gazetteer(),
 		Spill: dir, Memory: im.Memory}
 	return src, nil
 }

@@ -199,11 +199,7 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 	for _, at := range []int64{0, 700, 1500, 2998} {
 		ctx, cancel := context.WithCancel(context.Background())
 		im := *v.im
-		im.Feeds.ByName = func(name string) (data.Feed, error) {
-			f, err := feeds.ByName(name)
-			f.Read = cancelled(f.Read, cancel, at)
-			return f, err
-		}
+		im.Feeds = cancellingFeeds{cancel: cancel, at: at}
 		if _, err := im.Import(ctx, path, ingest.Options{As: "gamma-markets"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", at, err)
 		}
@@ -215,6 +211,19 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 	if r, err := v.im.Import(context.Background(), path, ingest.Options{As: "gamma-markets"}); err != nil || r.Read != 3000 || r.MarketsNew != 12 {
 		t.Errorf("%+v, %v", r, err)
 	}
+}
+
+// cancellingFeeds is a catalog whose named feeds cancel their import at the given line.
+type cancellingFeeds struct {
+	feeds.Catalog
+	cancel context.CancelFunc
+	at     int64
+}
+
+func (c cancellingFeeds) ByName(name string) (data.Feed, error) {
+	f, err := c.Catalog.ByName(name)
+	f.Read = cancelled(f.Read, c.cancel, c.at)
+	return f, err
 }
 
 // TestWhatRowsSayOfTheirMarkets: of several words of trades on one market the larger

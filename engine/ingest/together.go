@@ -106,7 +106,7 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 		src.members = append(src.members, &member{name: p.name(), end: size})
 	}
 	src.plain = data.Source{Path: paths[0], Rest: paths[1:], Name: src.name, Format: first.Head.Format, Size: size,
-		Cities: im.Feeds.cities(), Spill: dir, Memory: im.Memory}
+		Cities: im.Feeds.Gazetteer(), Spill: dir, Memory: im.Memory}
 	return src, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/data/reference"
 )
 
 // weatherTable is one kind of weather rows: the fact table, the names of its
@@ -114,15 +113,6 @@ type weatherRows struct {
 
 // The days that weather may be of: the oldest series begin in 1763.
 var firstDay, lastDay = data.DateFrom(1763, time.January, 1), data.DateFrom(2100, time.January, 1)
-
-// cities are the places that feeds may name: the built-in ones where nobody gave
-// others.
-func (c FeedCatalog) cities() *data.Gazetteer {
-	if c.Cities == nil {
-		return reference.Gazetteer()
-	}
-	return c.Cities
-}
 
 // rejectReason gives the reason for which a row cannot be of a city, day and time.
 func (w *weatherRows) rejectReason(city string, day data.Date, times ...int64) string {

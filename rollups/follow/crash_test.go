@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmx/data/feeds"
 	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/rollups/follow"
@@ -25,7 +26,7 @@ func followAloud(dir string) {
 		fmt.Println("end", err)
 		return
 	}
-	k, err := keeper.Open(context.Background(), keeper.Config{Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"}, Feeds: catalog(), Log: zerolog.Nop()})
+	k, err := keeper.Open(context.Background(), keeper.Config{Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"}, Feeds: feeds.Catalog{}, Log: zerolog.Nop()})
 	if err != nil {
 		fmt.Println("end", err)
 		return

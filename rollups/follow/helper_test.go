@@ -22,10 +22,8 @@ import (
 	"pmx/data"
 	"pmx/data/chain"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -209,7 +207,7 @@ func venue(t testing.TB, dir string) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, dir, "2GB"),
-		Feeds:  catalog(),
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})
@@ -222,10 +220,6 @@ func venue(t testing.TB, dir string) *keeper.Keeper {
 		}
 	})
 	return k
-}
-
-func catalog() ingest.FeedCatalog {
-	return ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail}
 }
 
 // options are those of a lane that follows from the first block on, without waiting.

@@ -18,7 +18,6 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/upstream/clob"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
@@ -185,7 +184,7 @@ func newPlace(t *testing.T, markets int) *place {
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"), Log: zerolog.Nop(), Now: c.clock,
-		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds: feeds.Catalog{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,13 +13,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -30,7 +28,7 @@ func openVenue(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"), Log: zerolog.Nop(),
-		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds: feeds.Catalog{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,6 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/reference"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/metar"
@@ -30,7 +29,6 @@ import (
 	"pmx/data/upstream/openmeteo"
 	"pmx/data/upstream/pages"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
 )
@@ -303,7 +301,7 @@ func weatherVenue(t *testing.T) *keeper.Keeper {
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})

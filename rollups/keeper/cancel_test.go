@@ -9,9 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
@@ -24,7 +22,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	armed := false
 	k, err := keeper.Open(ctx, keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})

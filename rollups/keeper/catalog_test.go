@@ -14,11 +14,9 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 
@@ -256,7 +254,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "2GB"),
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Venue:  own,
 		Serve:  true,

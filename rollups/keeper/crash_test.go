@@ -17,11 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/data/testfiles"
 	"pmx/engine"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -57,7 +55,7 @@ func (m allTests) Run() int {
 func renewAloud(dir string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})
@@ -104,7 +102,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 func importAloud(dir, from string) {
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"},
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 	})
 	if err != nil {

@@ -82,7 +82,7 @@ func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
-	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Cities, step) })
+	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check,
 	}
 	defer k.work.Unlock()
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Cities, step)
+		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), step)
 		return err
 	})
 	if err != nil {

@@ -9,9 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
@@ -23,7 +21,7 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Serve:  true,
 	})

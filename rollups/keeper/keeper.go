@@ -72,11 +72,11 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		return nil, err
 	}
 	reportLog(cfg.Log, db)
-	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Cities}}
+	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Serve {
-		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Cities}
+		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Gazetteer()}
 		merge.Absorb = k.absorb
 	}
 	if err := k.refreshDesk(ctx); err != nil {
@@ -109,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 // refreshDesk rebuilds the weather desk where its cities or its grammar changed.
 func (k *Keeper) refreshDesk(ctx context.Context) error {
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
-		changed, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Cities)
+		changed, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Gazetteer())
 		if changed && err == nil {
 			k.cfg.Log.Info().Msg("the weather desk was rebuilt: its cities or its grammar changed")
 		}

@@ -18,7 +18,6 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/data/sample"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
@@ -56,11 +55,10 @@ func openIn(t *testing.T, dir string, cities *data.Gazetteer, now func() time.Ti
 	t.Helper()
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, dir, "2GB"),
-		Feeds: ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail,
-			Cities: cities},
-		Log:   zerolog.Nop(),
-		Now:   now,
-		Serve: true,
+		Feeds:  feeds.Catalog{Cities: cities},
+		Log:    zerolog.Nop(),
+		Now:    now,
+		Serve:  true,
 	})
 	if err != nil {
 		t.Fatal(err)

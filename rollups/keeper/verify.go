@@ -12,7 +12,7 @@ import (
 // loaded as now.
 func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 	check := rollups.Check{Name: "snapshot_current"}
-	fresh := &rollups.Live{Venue: k.cfg.Venue, Cities: k.cfg.Feeds.Cities}
+	fresh := &rollups.Live{Venue: k.cfg.Venue, Cities: k.cfg.Feeds.Gazetteer()}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return fresh.Load(ctx, conn) })
 	if err != nil {
 		check.Detail = err.Error()

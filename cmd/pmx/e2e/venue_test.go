@@ -13,9 +13,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
-	"pmx/data/feeds/shape"
 	"pmx/engine/enginetest"
-	"pmx/engine/ingest"
 	"pmx/http/access"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
@@ -60,7 +58,7 @@ func keep(t testing.TB, dir string) *venue {
 	}
 	v.keeper, err = keeper.Open(t.Context(), keeper.Config{
 		Engine: enginetest.Options(t, v.dir, "2GB"),
-		Feeds:  ingest.FeedCatalog{Head: feeds.ReadHead, Open: feeds.Open, Detect: feeds.Detect, ByName: feeds.ByName, Fits: feeds.Fits, Explain: shape.Detail},
+		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
 		Now:    v.clock.Now,
 		Serve:  true,
