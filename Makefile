@@ -7,6 +7,8 @@ SHELL       := bash
 GO       ?= go
 LISTEN   ?= 127.0.0.1:8080
 DATA     ?= ./pmx-data
+LIVE     ?= ./pmx-live
+REPLAY   ?= 127.0.0.1:8091
 FUZZTIME ?= 20s
 ARGS     ?=
 # What go test is asked for: make test PKG=./rollups/... TESTFLAGS=-race
@@ -27,12 +29,12 @@ RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run test test-long race cover bench lint fmt fuzz clients browser check tools clean
+.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients browser check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo 'Variables: LISTEN=$(LISTEN) DATA=$(DATA) PKG=$(PKG) TESTFLAGS= FUZZTIME=$(FUZZTIME) ARGS='
+	@echo 'Variables: LISTEN=$(LISTEN) DATA=$(DATA) LIVE=$(LIVE) REPLAY=$(REPLAY) PKG=$(PKG) TESTFLAGS= FUZZTIME=$(FUZZTIME) ARGS='
 
 build: bin/pmx ## Build bin/pmx
 
@@ -42,6 +44,9 @@ bin/pmx: $(SOURCES) | tools
 
 run: build ## Serve the sample venue on LISTEN, with a key of every tier
 	@.ci/demo '$(DATA)' '$(LISTEN)'
+
+live: build ## Follow a played venue as it trades: replay, and a server that follows it
+	@.ci/live '$(LIVE)' '$(LISTEN)' '$(REPLAY)'
 
 test: tools ## Run all tests and say what was skipped
 	@$(GO) test -v -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief

@@ -109,7 +109,7 @@ func sourceFiles(t *testing.T, match func(name string) bool) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci" || d.Name() == "bin" || d.Name() == "pmx-data") {
+		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci" || d.Name() == "bin" || d.Name() == "pmx-data" || d.Name() == "pmx-live") {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && match(d.Name()) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/chain"
+	"pmx/data/upstream/channel"
 	"pmx/data/upstream/clob"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
@@ -22,71 +22,35 @@ import (
 	"pmx/engine/guard"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
 )
-
-// followFlags say which sources are followed, and how.
-type followFlags struct {
-	RPC       []string `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL,…"`
-	RPCRate   float64  `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
-	Contact   string   `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
-	FromBlock int64    `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
-	Only      []string `help:"Follow these sources only: ${enum}." enum:"chain,markets" placeholder:"SOURCE,…"`
-	Gamma     string   `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
-	CLOB      string   `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`
-	DataAPI   string   `name:"data-api" help:"The venue's data API." default:"https://data-api.polymarket.com" placeholder:"URL"`
-}
-
-// Sources that are followed.
-const (
-	chainLane   = "chain"
-	marketsLane = "markets"
-)
-
-// nodeNames are what the names of the chain's hosts begin with.
-const nodeNames = "rpc "
-
-// followed tells whether a source is.
-func (f *followFlags) followed(source string) bool {
-	return len(f.Only) == 0 || slices.Contains(f.Only, source)
-}
-
-// check tells what is wrong with the flags; prefix is that of their names.
-func (f *followFlags) check(prefix string) error {
-	switch {
-	case strings.TrimSpace(f.Contact) == "":
-		return fmt.Errorf("--%scontact is missing: say who runs this, such as you@example.org; it is sent to the sources, so that they can write before they block", prefix)
-	case len(f.RPC) == 0 && slices.Contains(f.Only, chainLane):
-		return fmt.Errorf("--%srpc is missing: the chain cannot be followed without a provider of its logs", prefix)
-	case f.RPCRate <= 0:
-		return fmt.Errorf("--%srpc-rate %g: give how many requests a second each provider gets", prefix, f.RPCRate)
-	case f.FromBlock < 0:
-		return fmt.Errorf("--%sfrom-block %d: give the number of a block", prefix, f.FromBlock)
-	case len(f.RPC) == 0 && !f.followed(marketsLane):
-		return fmt.Errorf("there is nothing to follow: give --%srpc", prefix)
-	}
-	return nil
-}
 
 // lane is a source that is followed.
 type lane struct {
 	name string
 	run  func(context.Context) error
-	once func(context.Context) error // until it is up to date
+	once func(context.Context) error // until it is up to date; nil where it never is
 }
 
 // follower follows a venue's sources.
 type follower struct {
 	lanes   []lane
+	books   *clob.Client
 	hosts   []*fetch.Host
 	chain   *follow.Chain   // nil: not followed
 	markets *follow.Markets // nil: not followed
+	quotes  *follow.Quotes  // nil: not followed
+	weather *follow.Weather // nil: not followed
+	tells   *follow.Teller
 	log     zerolog.Logger
 }
 
 // followState is what sync status tells, by source.
 type followState struct {
-	Chain   *follow.ChainState   `json:"chain,omitempty"`
-	Markets *follow.MarketsState `json:"markets,omitempty"`
+	Chain   *follow.ChainState    `json:"chain,omitempty"`
+	Markets *follow.MarketsState  `json:"markets,omitempty"`
+	Quotes  *follow.QuotesState   `json:"quotes,omitempty"`
+	Weather []follow.WeatherState `json:"weather,omitempty"`
 }
 
 // contractsOf are the contracts that are followed: the built-in ones, and those of
@@ -114,7 +78,7 @@ var (
 
 // newFollower makes the lanes; progress may be nil.
 func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch, progress func(follow.ChainState)) (*follower, error) {
-	out := &follower{log: log}
+	out := &follower{log: log, tells: &follow.Teller{Venue: k, Log: log}}
 	if f.followed(marketsLane) {
 		if err := f.addMarkets(out, k); err != nil {
 			return nil, err
@@ -127,6 +91,15 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 	}
 	if out.markets != nil { // behind the chain, which tells what is wanted
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
+		out.tells.Add(func() []serving.Source { s := out.markets.State(); return []serving.Source{s.Tell()} })
+	}
+	if f.followed(quotesLane) && out.markets != nil {
+		f.addQuotes(out, k)
+	}
+	if f.followed(weatherLane) {
+		if err := f.addWeather(out, k, watch); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -154,7 +127,40 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	to.markets = follow.NewMarkets(follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: clob.New(books), Data: dataapi.New(trades), Log: to.log, Now: time.Now})
+	to.books = clob.New(books)
+	to.markets = follow.NewMarkets(follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: to.books, Data: dataapi.New(trades), Log: to.log, Now: time.Now})
+	to.tells.Asks(marketsLane, catalogue, books, trades)
+	return nil
+}
+
+// addQuotes adds bids, asks and last prices of the open markets.
+func (f *followFlags) addQuotes(to *follower, k *keeper.Keeper) {
+	to.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: to.markets, CLOB: to.books, Log: to.log,
+		Channel: channel.Options{URL: f.Channel, Agent: fmt.Sprintf("pmx/%s (+%s)", version, strings.TrimSpace(f.Contact))}})
+	to.lanes = append(to.lanes, lane{quotesLane, to.quotes.Run, nil})
+	to.tells.Add(func() []serving.Source { s := to.quotes.State(); return []serving.Source{s.Tell()} })
+}
+
+// addWeather adds forecasts, reports and observations of the weather.
+func (f *followFlags) addWeather(to *follower, k *keeper.Keeper, watch *guard.Watch) (err error) {
+	to.weather, err = f.newWeather(k, to.log, watch, func(name, base string, budget fetch.Budget) (*fetch.Host, error) {
+		h, err := f.host(to, name, base, budget)
+		if err == nil {
+			to.tells.Asks("weather "+name, h)
+		}
+		return h, err
+	})
+	if err != nil {
+		return err
+	}
+	to.lanes = append(to.lanes, lane{weatherLane, to.weather.Run, to.weather.Once})
+	to.tells.Add(func() []serving.Source {
+		var all []serving.Source
+		for _, s := range to.weather.State() {
+			all = append(all, s.Tell())
+		}
+		return all
+	})
 	return nil
 }
 
@@ -168,10 +174,11 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 	for i, url := range f.RPC {
 		budget := nodeBudget
 		budget.PerSecond = f.RPCRate
-		h, err := f.host(to, fmt.Sprintf(nodeNames+"%d", i+1), url, budget)
+		h, err := f.host(to, fmt.Sprintf("rpc %d", i+1), url, budget)
 		if err != nil {
 			return err
 		}
+		to.tells.Asks(chainLane, h)
 		o.Nodes = append(o.Nodes, follow.NewNode(rpc.New(h)))
 	}
 	if to.markets != nil {
@@ -191,6 +198,7 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 		return err
 	}
 	to.lanes = append(to.lanes, lane{chainLane, to.chain.Run, to.chain.Once})
+	to.tells.Add(func() []serving.Source { s := to.chain.State(); return []serving.Source{s.Tell()} })
 	return nil
 }
 
@@ -211,6 +219,13 @@ func (f *follower) state() followState {
 	if f.markets != nil {
 		m := f.markets.State()
 		s.Markets = &m
+	}
+	if f.quotes != nil {
+		q := f.quotes.State()
+		s.Quotes = &q
+	}
+	if f.weather != nil {
+		s.Weather = f.weather.State()
 	}
 	return s
 }
@@ -238,12 +253,23 @@ func (f *follower) runs(watch *guard.Watch) (out []func(context.Context) error) 
 			return nil
 		})
 	}
-	return out
+	return append(out, func(ctx context.Context) error { return watch.Supervise(ctx, "look after sources", f.tells.Run) })
+}
+
+// sources gives what the status shows of the sources that are followed; nil where none is.
+func (f *follower) sources() func() []serving.Source {
+	if f == nil {
+		return nil
+	}
+	return f.tells.Sources
 }
 
 // once follows every source until it is up to date.
 func (f *follower) once(ctx context.Context) error {
 	for _, l := range f.lanes {
+		if l.once == nil {
+			continue
+		}
 		if err := l.once(ctx); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}

@@ -162,7 +162,7 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 		if err != nil {
 			return s, operationError(ctx, opSync, err)
 		}
-		if err := json.Unmarshal(raw, &s); err != nil || s.Chain != nil || s.Markets != nil {
+		if err := json.Unmarshal(raw, &s); err != nil || s.Chain != nil || s.Markets != nil || len(s.Weather) > 0 {
 			return s, err
 		}
 		return s, errors.New("the running server follows nothing: start it with --sync polymarket")
@@ -180,7 +180,9 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 	}
 	state, err := follow.StoredChain(ctx, k, contracts, time.Now())
 	s.Chain = &state
-	return s, errors.Join(err, k.Close())
+	var errWeather error
+	s.Weather, errWeather = follow.StoredWeather(ctx, k, time.Now())
+	return s, errors.Join(err, errWeather, k.Close())
 }
 
 // printFollow writes a table of the sources, and what is to be known of each.
@@ -204,6 +206,10 @@ func printFollow(w io.Writer, s followState) error {
 		}
 		_, _ = fmt.Fprintf(t, "markets\t\t\t\t%d unknown\t%s new, %s changed\t%d\t\n", m.Missing, thousands(m.New), thousands(m.Changed), m.Foreign+m.Loops+m.Odd)
 	}
+	if q := s.Quotes; q != nil {
+		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t%s told, %d of %d markets current\t%d\t%s\n", q.Phase, atOrNever(q.AsOf), thousands(q.Told), q.Current, q.Open, q.NoBooks, visible(q.Error, ""))
+	}
+	printWeather(t, s.Weather)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -239,13 +239,16 @@ func stateOf(p Phase) serving.SourceState {
 		return serving.SourceQuarantine
 	case Stalled:
 		return serving.SourceStalled
+	case Stopped:
+		return serving.SourcePaused
 	}
 	return serving.SourceFetching
 }
 
 // severity orders states: of several parts of a source the gravest is shown.
 func severity(s serving.SourceState) int {
-	return slices.Index([]serving.SourceState{serving.SourceIdle, serving.SourceFetching, serving.SourceWaiting, serving.SourceQuarantine, serving.SourceStalled}, s)
+	return slices.Index([]serving.SourceState{serving.SourceIdle, serving.SourceFetching, serving.SourceWaiting, serving.SourceQuarantine, serving.SourceStalled,
+		serving.SourcePaused}, s)
 }
 
 func total(counts map[string]int64) (n int64) {
@@ -271,6 +274,22 @@ func (s *WeatherState) Tell() serving.Source {
 	}
 	if s.Error != "" {
 		out.Problem = "The source does not answer as it should, and is asked again: pmx sync status and the server's log say why."
+	}
+	return out
+}
+
+// Tell is the lane's state as pages and metrics show it. What it gives is as new as the
+// newest quote.
+func (s *QuotesState) Tell() serving.Source {
+	out := serving.Source{
+		Name: "quotes", State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told, Requests: s.Polls,
+		Bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour},
+	}
+	for _, c := range s.Channels {
+		out.Unknown += total(c.Unknown) + c.Bad
+	}
+	if s.Error != "" {
+		out.Problem = "Quotes could not be shown or polled, and are tried again: pmx sync status and the server's log say why."
 	}
 	return out
 }

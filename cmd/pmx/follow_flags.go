@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// followFlags say which sources are followed, and how.
+type followFlags struct {
+	RPC       []string `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL,…"`
+	RPCRate   float64  `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
+	Contact   string   `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
+	FromBlock int64    `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
+	Only      []string `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE,…"`
+	At        string   `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
+
+	Gamma   string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
+	CLOB    string `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`
+	DataAPI string `name:"data-api" help:"The venue's data API." default:"https://data-api.polymarket.com" placeholder:"URL"`
+	Channel string `help:"The venue's channel of quotes, a websocket; empty: books are polled." default:"wss://ws-subscriptions-clob.polymarket.com/ws/market" placeholder:"URL"`
+
+	weatherFlags
+}
+
+// Lanes of sources that are followed.
+const (
+	chainLane   = "chain"
+	marketsLane = "markets"
+	quotesLane  = "quotes"
+)
+
+// followed tells whether a lane is.
+func (f *followFlags) followed(lane string) bool {
+	return len(f.Only) == 0 || slices.Contains(f.Only, lane)
+}
+
+// check tells what is wrong with the flags, prefix being that of their names, and points
+// everything at --at where it is given.
+func (f *followFlags) check(prefix string) error {
+	if err := f.redirect(); err != nil {
+		return fmt.Errorf("--%sat %q: %w", prefix, f.At, err)
+	}
+	switch {
+	case strings.TrimSpace(f.Contact) == "":
+		return fmt.Errorf("--%scontact is missing: say who runs this, such as you@example.org; it is sent to the sources, so that they can write before they block", prefix)
+	case len(f.RPC) == 0 && slices.Contains(f.Only, chainLane):
+		return fmt.Errorf("--%srpc is missing: the chain cannot be followed without a provider of its logs", prefix)
+	case f.RPCRate <= 0:
+		return fmt.Errorf("--%srpc-rate %g: give how many requests a second each provider gets", prefix, f.RPCRate)
+	case f.FromBlock < 0:
+		return fmt.Errorf("--%sfrom-block %d: give the number of a block", prefix, f.FromBlock)
+	case slices.Contains(f.Only, quotesLane) && !f.followed(marketsLane):
+		return fmt.Errorf("--%sonly quotes follows nothing by itself: the open markets come from the lane markets, so name both", prefix)
+	}
+	return nil
+}
+
+// redirect points every source at the server of --at.
+func (f *followFlags) redirect() error {
+	if f.At == "" {
+		return nil
+	}
+	u, err := url.Parse(f.At)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("give the URL of a server, such as http://127.0.0.1:8091")
+	}
+	base := strings.TrimSuffix(u.String(), "/")
+	if len(f.RPC) == 0 {
+		f.RPC = []string{base + "/rpc/1", base + "/rpc/2"}
+	}
+	f.Gamma, f.CLOB, f.DataAPI = base+"/gamma", base+"/clob", base+"/data"
+	f.Channel = "ws" + strings.TrimPrefix(base, "http") + "/ws/market"
+	f.OpenMeteo, f.METAR, f.NWS = base+"/openmeteo", base+"/metar", base+"/nws"
+	return nil
+}
