@@ -37,6 +37,7 @@ type step struct {
 func newStepFeeds(steps []step) stepFeeds {
 	feed := data.Feed{
 		Name: "memory", Kind: data.KindFills, Identity: data.KeepRepeats, Rule: "equal rows are distinct fills",
+		Formats: []data.Format{data.NDJSON}, Match: func(data.Head) bool { return true },
 		Read: func(_ context.Context, src data.Source, _ io.Reader, sink data.Sink) error {
 			var n int
 			if _, err := fmt.Sscanf(filepath.Base(src.Name), "%d", &n); err != nil {
@@ -124,7 +125,11 @@ func (v *venue) importWith(n int, opts ingest.Options) ingest.Receipt {
 	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
 		v.t.Fatal(err)
 	}
-	r, err := v.im.Import(context.Background(), path, opts)
+	plan, _, err := v.im.Identify(path, "")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r, err := v.im.Import(context.Background(), plan, opts)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestRowsOfMemoryAreThoseOfTheFile(t *testing.T) {
 			if again {
 				file, memory = memory, file
 			}
-			want, err := file.im.Import(t.Context(), path, ingest.Options{})
+			want, err := file.bring(path, ingest.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

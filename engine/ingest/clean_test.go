@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -108,7 +107,7 @@ func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
 		if kept, err := os.ReadFile(r.RejectedFile); err != nil || !strings.Contains(string(kept), "Jos\uFFFD") {
 			t.Errorf("%s: %v %s", name, err, kept)
 		}
-		_, err = v.im.Import(context.Background(), v.write(name, content), ingest.Options{OnError: ingest.RejectFile})
+		_, err = v.bring(v.write(name, content), ingest.Options{OnError: ingest.RejectFile})
 		if err == nil || !strings.Contains(err.Error(), "bad_utf8") || strings.Contains(err.Error(), "Invalid Input") {
 			t.Errorf("%s, refused whole: %v", name, err)
 		}

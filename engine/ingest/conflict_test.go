@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -35,7 +34,7 @@ func saysAt(payouts, source, version, at string) string {
 
 func (v *intake) list(opts ingest.Options, rows ...string) ingest.Receipt {
 	v.t.Helper()
-	r, err := v.im.Import(context.Background(), v.write("winners.csv", won+strings.Join(rows, "")), opts)
+	r, err := v.bring(v.write("winners.csv", won+strings.Join(rows, "")), opts)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -72,7 +72,23 @@ func (v *intake) write(name, content string) string {
 
 func (v *intake) load(name, content string) (ingest.Receipt, error) {
 	v.t.Helper()
-	return v.im.Import(context.Background(), v.write(name, content), ingest.Options{})
+	return v.bring(v.write(name, content), ingest.Options{})
+}
+
+// bring imports the file at path.
+func (v *intake) bring(path string, opts ingest.Options) (ingest.Receipt, error) {
+	return bringAs(context.Background(), v.im, path, "", opts)
+}
+
+// bringAs imports the file at path as of the feed of that name, "" for the one that it is
+// detected to be of.
+func bringAs(ctx context.Context, im *ingest.Importer, path, as string, opts ingest.Options) (ingest.Receipt, error) {
+	p, _, err := im.Identify(path, as)
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
+	p.Name = filepath.Base(path)
+	return im.Import(ctx, p, opts)
 }
 
 // factTables are what imports add to, as statements that give rows that do not

@@ -72,8 +72,6 @@ const (
 
 // Options of one import.
 type Options struct {
-	As        string // feed name, "" = detect
-	Name      string // what the user calls the file, "" = its path
 	OnError   OnError
 	DryRun    bool
 	Correct   bool           // its payouts are the newest of their source
@@ -102,12 +100,13 @@ var ErrFileRefused = errors.New("file refused")
 // errDryRun rolls a finished dry run back.
 var errDryRun = errors.New("dry run")
 
-// Import brings one file in and gives its receipt. Nothing of a file that ends
-// in an error stays, and its receipt counts nothing.
-func (im *Importer) Import(ctx context.Context, path string, opts Options) (Receipt, error) {
-	src, err := im.open(ctx, path, opts)
+// Import brings one file in, as Identify planned it, and gives its receipt. Nothing of a
+// file that ends in an error stays, and its receipt counts nothing. A file that is not of
+// the planned feed any more is refused.
+func (im *Importer) Import(ctx context.Context, p Plan, opts Options) (Receipt, error) {
+	src, err := im.open(ctx, &p)
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{}, fmt.Errorf("import %s: %w", p.name(), err)
 	}
 	defer src.close()
 	receipt, err := im.bring(ctx, src, opts)

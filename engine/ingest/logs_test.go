@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +105,7 @@ func (v *intake) logs(rows []string, order []int, files int) (conflicts bool) {
 		texts[i%files] += rows[nth]
 	}
 	for _, text := range texts {
-		r, err := v.im.Import(context.Background(), v.write("logs.csv", logHead+text), ingest.Options{})
+		r, err := v.bring(v.write("logs.csv", logHead+text), ingest.Options{})
 		if err != nil {
 			v.t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func openRecords(t *testing.T) *recordVenue {
 	if err := os.WriteFile(r.path, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	feed := data.Feed{Name: "records", Kind: data.KindMarkets, Formats: []data.Format{data.NDJSON},
+	feed := data.Feed{Name: "records", Kind: data.KindMarkets, Formats: []data.Format{data.NDJSON}, Match: func(data.Head) bool { return true },
 		Read: func(_ context.Context, _ data.Source, _ io.Reader, sink data.Sink) error {
 			for i, m := range r.file {
 				if err := sink.Market(int64(i), m); err != nil {
@@ -70,7 +70,11 @@ func (c oneFeed) Detect(data.Head) (data.Feed, error) { return c.feed, nil }
 func (r *recordVenue) load(file []data.Market) Receipt {
 	r.t.Helper()
 	r.file = file
-	receipt, err := r.im.Import(context.Background(), r.path, Options{})
+	plan, _, err := r.im.Identify(r.path, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	receipt, err := r.im.Import(context.Background(), plan, Options{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

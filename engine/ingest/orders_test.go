@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -64,7 +63,7 @@ func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	var first []string
 	for range 1 + map[bool]int{true: 1}[twice] {
 		for _, nth := range order {
-			if r, err := v.im.Import(context.Background(), files[nth], ingest.Options{}); err != nil || r.Warning != "" || parts(v.t, r) != r.Read {
+			if r, err := v.bring(files[nth], ingest.Options{}); err != nil || r.Warning != "" || parts(v.t, r) != r.Read {
 				v.t.Fatalf("%s: %v %+v", files[nth], err, r)
 			}
 		}
@@ -235,7 +234,7 @@ func TestFillsThatAreOneNowAreInTheReceipt(t *testing.T) {
 	rows := orderHead + orderRow(earlyTime, 0, "", "", hashOne, "") + orderRow("7", 0, "", "", hashOne, "")
 	for i, want := range []ingest.Receipt{{}, {Inserted: 2}, {Merged: 1}, {AlreadyThere: 1, Identical: 1}} {
 		file := []string{v.blockFile("late.parquet", lateTime), v.write("fills.csv", rows), v.blockFile("early.parquet", earlyTime), v.write("fills.csv", rows)}[i]
-		r, err := v.im.Import(context.Background(), file, ingest.Options{})
+		r, err := v.bring(file, ingest.Options{})
 		if err != nil || r.Warning != "" {
 			t.Fatal(err, r.Warning)
 		}

@@ -59,7 +59,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 			for _, second := range names {
 				v.empty()
 				for i, name := range []string{first, second} {
-					r, err := v.im.Import(t.Context(), files[name], ingest.Options{})
+					r, err := v.bring(files[name], ingest.Options{})
 					if err != nil || r.Feed != name || r.Read != 1 || r.Inserted != int64(1-i) || r.AlreadyThere != int64(i) || r.Conflicts != 0 {
 						t.Errorf("%s behind %s, fee %d: %v %+v", second, first, fee, err, r)
 					}
@@ -80,7 +80,7 @@ func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
 func TestAnUndatedLogHasTheTimeOfItsBlock(t *testing.T) {
 	v := open(t)
 	files := chainFill(t, v, 0)
-	r, err := v.im.Import(t.Context(), files["undated"], ingest.Options{})
+	r, err := v.bring(files["undated"], ingest.Options{})
 	if err != nil || r.Read != 1 || r.Rejected["unknown_block"] != 1 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -88,10 +88,10 @@ func TestAnUndatedLogHasTheTimeOfItsBlock(t *testing.T) {
 		_, err := conn.ExecContext(ctx, "INSERT INTO blocks VALUES (67108864, 1700000000000000)")
 		return err
 	})
-	if r, err := v.im.Import(t.Context(), files["undated"], ingest.Options{}); err != nil || r.Inserted != 1 {
+	if r, err := v.bring(files["undated"], ingest.Options{}); err != nil || r.Inserted != 1 {
 		t.Errorf("%v %+v", err, r)
 	}
-	if r, err := v.im.Import(t.Context(), files["polygon-logs"], ingest.Options{}); err != nil || r.AlreadyThere != 1 || r.Conflicts != 0 {
+	if r, err := v.bring(files["polygon-logs"], ingest.Options{}); err != nil || r.AlreadyThere != 1 || r.Conflicts != 0 {
 		t.Errorf("%v %+v", err, r)
 	}
 }
@@ -105,7 +105,7 @@ func TestLogsBringMarketsAndPayouts(t *testing.T) {
 			"logs.json":   {Read: 5, Inserted: 2, PayoutRows: 1, TokensMapped: 1, Resolutions: 1, MarketsNew: 1},
 			"logs.ndjson": {Read: 3, Inserted: 2, PayoutRows: 1, Resolutions: 1, MarketsNew: 1},
 		} {
-			r, err := v.im.Import(t.Context(), testfiles.Path("feeds", "whole", name), ingest.Options{})
+			r, err := v.bring(testfiles.Path("feeds", "whole", name), ingest.Options{})
 			if i == 1 {
 				want = ingest.Receipt{Read: want.Read, AlreadyThere: want.Inserted, PayoutRows: 1}
 			}

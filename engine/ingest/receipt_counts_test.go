@@ -110,7 +110,7 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 		if _, err := feeds.Detect(head); err != nil {
 			return ingest.Receipt{} // one that pmx refuses
 		}
-		r, err := v.im.Import(context.Background(), path, ingest.Options{})
+		r, err := v.bring(path, ingest.Options{})
 		if err != nil {
 			return ingest.Receipt{} // refused whole
 		}
@@ -161,7 +161,7 @@ func TestABlockHasOneTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []ingest.Receipt{{Blocks: 2, Identical: 1}, {AlreadyThere: 2, Identical: 1}} {
-		r, err := v.im.Import(context.Background(), path, ingest.Options{})
+		r, err := v.bring(path, ingest.Options{})
 		if err != nil || r.Read != 4 || r.Blocks != want.Blocks || r.Identical != want.Identical || r.AlreadyThere != want.AlreadyThere ||
 			r.RejectedRows() != 1 || parts(t, r) != 4 {
 			t.Errorf("%v %+v, want %+v", err, r, want)
@@ -225,7 +225,7 @@ func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 			if _, err := writer.Exec(`COPY (SELECT 7 AS block_number, '2026-01-02T03:04:` + second + `Z' AS timestamp) TO '` + path + `' (FORMAT parquet)`); err != nil {
 				t.Fatal(err)
 			}
-			if last, err = v.im.Import(context.Background(), path, ingest.Options{}); err != nil || parts(t, last) != 1 || last.Conflicts != int64(i) {
+			if last, err = v.bring(path, ingest.Options{}); err != nil || parts(t, last) != 1 || last.Conflicts != int64(i) {
 				t.Errorf("%v, file %d: %v %+v", times, i, err, last)
 			}
 		}
@@ -284,7 +284,7 @@ func TestARefusedFileHasNoCounts(t *testing.T) {
 	for name, content := range map[string]string{"cut.json": "[" + strings.TrimSpace(rows) + ",{", "bad.ndjson": rows + "{\n"} {
 		for _, memory := range []int{0, tiny} {
 			v.im.Memory = memory
-			r, err := v.im.Import(context.Background(), v.write(name, content), ingest.Options{OnError: ingest.RejectFile, Name: name})
+			r, err := v.bring(v.write(name, content), ingest.Options{OnError: ingest.RejectFile})
 			want := ingest.Receipt{File: name, Feed: "subgraph-order-filled", Rule: r.Rule}
 			if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(r)); diff != "" || !errors.Is(err, ingest.ErrFileRefused) || r.Rule == "" {
 				t.Errorf("%s, memory %d: %v (-want +got):\n%s", name, memory, err, diff)

@@ -165,7 +165,7 @@ func counts(r ingest.Receipt) map[string]int64 {
 // receipt.
 func (v *intake) account(t *testing.T, c lineCase, content string) ingest.Receipt {
 	t.Helper()
-	r, err := v.im.Import(context.Background(), v.write(filepath.Base(c.file), content), ingest.Options{As: c.as, DryRun: true})
+	r, err := bringAs(context.Background(), v.im, v.write(filepath.Base(c.file), content), c.as, ingest.Options{DryRun: true})
 	if err != nil {
 		t.Fatalf("%s: %v", content, err)
 	}

@@ -41,6 +41,8 @@ type Plan struct {
 	// Rows is about how many rows the file has, rather too few: as its footer says,
 	// and of text as many as there are of half a kilobyte.
 	Rows int64
+
+	named bool // the user named the feed, so that the file need not be like it
 }
 
 // assumedRowBytes is as many bytes as few rows of text have.
@@ -63,7 +65,7 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	if err != nil {
 		return Plan{}, head, fmt.Errorf("%s: %w", path, err)
 	}
-	plan := Plan{Path: path, Feed: feed, Head: head, Rows: head.Rows}
+	plan := Plan{Path: path, Feed: feed, Head: head, Rows: head.Rows, named: as != ""}
 	plan.Head.Bytes = nil // there may be very many plans
 	if head.Format != data.Parquet {
 		st, err := os.Stat(path)
@@ -75,29 +77,63 @@ func (im *Importer) Identify(path, as string) (Plan, data.Head, error) {
 	return plan, head, nil
 }
 
-func (im *Importer) open(ctx context.Context, path string, opts Options) (*source, error) {
-	plan, head, err := im.Identify(path, opts.As)
+// name is what the user calls the file.
+func (p *Plan) name() string { return cmp.Or(p.Name, p.Path) }
+
+// open opens a planned file, which may be another one by now.
+func (im *Importer) open(ctx context.Context, p *Plan) (_ *source, err error) {
+	dir, err := os.MkdirTemp(im.DB.Dir().Tmp(), "import-*")
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(im.DB.Dir().Tmp(), "import-*")
-	if err != nil {
-		return nil, fmt.Errorf("import %s: %w", path, err)
+	src := &source{name: p.name(), feed: p.Feed, dir: dir}
+	defer func() {
+		if err != nil {
+			src.close()
+		}
+	}()
+	plain := filepath.Join(dir, "plain."+string(p.Head.Format))
+	var size int64
+	if src.head, size, err = im.take(ctx, p, plain); err != nil {
+		return nil, err
 	}
-	src := &source{name: cmp.Or(opts.Name, path), feed: plan.Feed, head: head, dir: dir}
-	plain := filepath.Join(dir, "plain."+string(head.Format))
-	if err := im.linkOrCopy(ctx, path, plain, head.Format); err != nil {
-		src.close()
-		return nil, fmt.Errorf("import %s: %w", path, err)
+	if err := im.stillAsPlanned(p, src.head); err != nil {
+		return nil, fmt.Errorf("the file was replaced after the import began: %w", err)
+	}
+	src.plain = data.Source{Path: plain, Name: src.name, Format: p.Head.Format, Size: size, Cities: im.Feeds.Gazetteer(),
+		Spill: dir, Memory: im.Memory}
+	return src, nil
+}
+
+// take makes a planned file appear uncompressed at plain, and gives its head and its size
+// there: nothing can put another file in its place any more.
+func (im *Importer) take(ctx context.Context, p *Plan, plain string) (head data.Head, size int64, err error) {
+	if err := im.linkOrCopy(ctx, p.Path, plain, p.Head.Format); err != nil {
+		return head, 0, err
+	}
+	if head, err = im.Feeds.Head(plain); err != nil {
+		return head, 0, err
 	}
 	st, err := os.Stat(plain)
 	if err != nil {
-		src.close()
-		return nil, err
+		return head, 0, err
 	}
-	src.plain = data.Source{Path: plain, Name: src.name, Format: head.Format, Size: st.Size(), Cities: im.Feeds.Gazetteer(),
-		Spill: dir, Memory: im.Memory}
-	return src, nil
+	return head, st.Size(), nil
+}
+
+// stillAsPlanned tells why a file that begins with head cannot be read as it was planned,
+// nil where it can: its rows and even its columns may be others, its feed may not.
+func (im *Importer) stillAsPlanned(p *Plan, head data.Head) error {
+	if head.Format != p.Head.Format {
+		return fmt.Errorf("it was %s and is %s", p.Head.Format, head.Format)
+	}
+	if err := im.Feeds.Fits(p.Feed, head); err != nil {
+		return err
+	}
+	if !p.named && !p.Feed.Match(head) {
+		return fmt.Errorf("it is not of %s any more", p.Feed.Name)
+	}
+	return nil
 }
 
 // linkOrCopy makes the uncompressed file appear at plain: as a hard link where it

@@ -31,10 +31,9 @@ var stamp = regexp.MustCompile(`[0-9T.]{19}-`)
 
 // outcome is what became of a file, without what differs from run to run: its receipt, or
 // why it was refused, and the rows that were kept.
-func (v *intake) outcome(path string, opts ingest.Options) (r ingest.Receipt, said string, kept string) {
+func (v *intake) outcome(path, as string, opts ingest.Options) (r ingest.Receipt, said string, kept string) {
 	v.t.Helper()
-	opts.Name = filepath.Base(path)
-	r, err := v.im.Import(context.Background(), path, opts)
+	r, err := bringAs(context.Background(), v.im, path, as, opts)
 	if err != nil {
 		said = strings.ReplaceAll(err.Error(), v.at, "")
 		said = regexp.MustCompile(`import-\d+`).ReplaceAllString(said, "import")
@@ -51,10 +50,13 @@ func (v *intake) outcome(path string, opts ingest.Options) (r ingest.Receipt, sa
 }
 
 // twins are two databases that differ only in the memory that an import may use.
-type twins struct{ wide, tight *intake }
+type twins struct {
+	wide, tight *intake
+	as          string // the feed of the files, "" for the one that they are detected to be of
+}
 
 func newTwins(t *testing.T) twins {
-	w := twins{open(t), open(t)} // with clocks that show the same
+	w := twins{wide: open(t), tight: open(t)} // with clocks that show the same
 	w.tight.im.Memory = tiny
 	start := time.Now()
 	for _, v := range []*intake{w.wide, w.tight} {
@@ -66,8 +68,8 @@ func newTwins(t *testing.T) twins {
 
 func (w twins) load(t *testing.T, name, content string, opts ingest.Options) ingest.Receipt {
 	t.Helper()
-	r1, said1, kept1 := w.wide.outcome(w.wide.write(name, content), opts)
-	r2, said2, kept2 := w.tight.outcome(w.tight.write(name, content), opts)
+	r1, said1, kept1 := w.wide.outcome(w.wide.write(name, content), w.as, opts)
+	r2, said2, kept2 := w.tight.outcome(w.tight.write(name, content), w.as, opts)
 	if diff := cmp.Diff(r1, r2, cmpopts.IgnoreUnexported(ingest.Receipt{})); diff != "" || said1 != said2 {
 		t.Fatalf("%s %+v: %q, with little memory %q:\n%s\n%s", name, opts, said1, said2, diff, content)
 	}
@@ -168,6 +170,7 @@ func gammaRecord(rng *rand.Rand) string {
 // any number, order and version.
 func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	w := newTwins(t)
+	w.as = "gamma-markets"
 	for seed := range uint64(testfiles.Cases(12, 40)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
@@ -177,7 +180,7 @@ func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 				b.WriteString("{\"conditionId\":\"0x12\",\"question\":\"bad\",\"outcomes\":[]}\n")
 			}
 		}
-		w.load(t, "g.ndjson", b.String(), ingest.Options{Correct: rng.IntN(4) == 0, As: "gamma-markets"})
+		w.load(t, "g.ndjson", b.String(), ingest.Options{Correct: rng.IntN(4) == 0})
 		if seed%8 == 0 {
 			w.wide.empty()
 			w.tight.empty()
@@ -200,7 +203,7 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		im := *v.im
 		im.Feeds = cancellingFeeds{cancel: cancel, at: at}
-		if _, err := im.Import(ctx, path, ingest.Options{As: "gamma-markets"}); !errors.Is(err, context.Canceled) {
+		if _, err := bringAs(ctx, &im, path, "gamma-markets", ingest.Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at %d: %v", at, err)
 		}
 		cancel()
@@ -208,7 +211,7 @@ func TestNothingOfASpillIsLeft(t *testing.T) {
 			t.Errorf("left: %v, %v", left, err)
 		}
 	}
-	if r, err := v.im.Import(context.Background(), path, ingest.Options{As: "gamma-markets"}); err != nil || r.Read != 3000 || r.MarketsNew != 12 {
+	if r, err := bringAs(context.Background(), v.im, path, "gamma-markets", ingest.Options{}); err != nil || r.Read != 3000 || r.MarketsNew != 12 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -270,7 +273,7 @@ func TestManyBadRowsAreAllKept(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s,BUY,71,,12.5,%s,1700000000,T,No,1,Ann,%s\n", addressA, price, hashOne)
 	}
-	r, err := v.im.Import(context.Background(), v.write("api.csv", b.String()), ingest.Options{})
+	r, err := v.bring(v.write("api.csv", b.String()), ingest.Options{})
 	if err != nil || r.Inserted != 1 || r.RejectedRows() != rows-1 {
 		t.Fatalf("%+v, %v", r, err)
 	}

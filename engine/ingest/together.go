@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,21 +86,14 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 	size := int64(0)
 	for i, p := range plans {
 		plain := filepath.Join(dir, fmt.Sprintf("plain-%d.%s", i, p.Head.Format))
-		if err := im.linkOrCopy(ctx, p.Path, plain, p.Head.Format); err != nil {
-			return nil, err
-		}
-		head, err := im.Feeds.Head(plain)
+		head, n, err := im.take(ctx, &p, plain)
 		if err == nil && !sameColumns(head, first.Head) {
 			err = errAlone // another file by now
 		}
 		if err != nil {
 			return nil, err
 		}
-		st, err := os.Stat(plain)
-		if err != nil {
-			return nil, err
-		}
-		size += st.Size()
+		size += n
 		paths = append(paths, plain)
 		src.members = append(src.members, &member{name: p.name(), end: size})
 	}
@@ -109,9 +101,6 @@ func (im *Importer) openTogether(ctx context.Context, plans []Plan) (_ *source, 
 		Cities: im.Feeds.Gazetteer(), Spill: dir, Memory: im.Memory}
 	return src, nil
 }
-
-// name is what the user calls the file.
-func (p *Plan) name() string { return cmp.Or(p.Name, p.Path) }
 
 // member is one of several files that are imported together.
 type member struct {

@@ -138,7 +138,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 		first := v.parquet("before.parquet", before)
 		start := func() {
 			v.empty()
-			if _, err := v.im.Import(ctx, first, ingest.Options{}); err != nil {
+			if _, err := v.bring(first, ingest.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,7 +156,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 		start()
 		var one []ingest.Receipt
 		for _, p := range plans {
-			receipt, err := v.im.Import(ctx, p.Path, ingest.Options{})
+			receipt, err := v.im.Import(ctx, p, ingest.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

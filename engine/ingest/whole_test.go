@@ -82,7 +82,7 @@ func TestAWholeNumberOfATableIsParsed(t *testing.T) {
 			if _, err := writer.Exec("COPY (" + query + "v::" + kind + " AS log_index FROM (VALUES " + values + ") AS k(v)) TO '" + path + "' (FORMAT parquet)"); err != nil {
 				t.Fatal(err)
 			}
-			r, err := v.im.Import(t.Context(), path, ingest.Options{})
+			r, err := v.bring(path, ingest.Options{})
 			if err != nil || r.Read != 4 || r.Rejected["bad_log_index"] != 2 || r.Inserted != 2 {
 				t.Errorf("%s %s: %v %+v", name, kind, err, r)
 			}

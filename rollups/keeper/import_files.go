@@ -75,9 +75,7 @@ func (w *importWork) one(ctx context.Context, p ingest.Plan, coming ingest.Remai
 	if err := errors.Join(ctx.Err(), w.checkDiskSpace()); err != nil {
 		return err
 	}
-	opts := w.options(coming)
-	opts.As, opts.Name = w.req.As, p.Name
-	r, err := w.importer.Import(ctx, p.Path, opts)
+	r, err := w.importer.Import(ctx, p, w.options(coming))
 	if err != nil {
 		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // it may be in for all that
 		if ctx.Err() != nil {
