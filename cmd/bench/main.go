@@ -24,13 +24,15 @@ type options struct {
 	Fills   int64    `help:"Fills of the venue." default:"10000000"`
 	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
 	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
+	Behind  int64    `help:"Fills to catch up with." default:"1000000"`
+	History int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
 	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
 	Path    string   `help:"Of the endpoints, measure only those with this in their path."`
 	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
 	Buffers string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
 	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
-	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, start, http, endpoints, wallets, export."`
+	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, start, http, endpoints, wallets, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -50,6 +52,13 @@ func main() {
 	if os.Getenv(clientEnv) != "" {
 		if err := client(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "bench client:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv(nodeEnv) != "" {
+		if err := serveNode(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench node:", err)
 			os.Exit(1)
 		}
 		return
@@ -83,7 +92,7 @@ func run(ctx context.Context, o options) error {
 	}{
 		{"load", b.load}, {"logs", b.logs}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
 		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"start", b.start}, {"http", b.http}, {"export", b.export}, {"endpoints", b.endpoints},
-		{"wallets", b.wallets},
+		{"wallets", b.wallets}, {"catchup", b.catchUp}, {"tail", b.tail},
 	} {
 		if !b.needed(part.name) {
 			continue
@@ -121,6 +130,8 @@ func (b *bench) needed(part string) bool {
 		return b.wants("fresh")
 	case "large":
 		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("start") || b.wants("http") || b.wants("endpoints") || b.wants("wallets")
+	case "catchup", "tail":
+		return b.wants(part) || b.wants("follow")
 	}
 	return b.wants(part)
 }

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"pmx/data/chain"
+	"pmx/data/sample"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/rpc"
+	"pmx/http/replay"
+	"pmx/rollups/follow"
+)
+
+// nodeEnv makes this program a node of the chain: it reads a played as JSON, and serves until
+// its input ends.
+const nodeEnv = "PMX_BENCH_NODE"
+
+// finality is how many blocks the newest final one is behind the newest.
+const finality = 16
+
+// played says which venue a node plays.
+type played struct {
+	Fills int64
+	From  int64 // how many fills are before the steps
+	Steps int   // 0: all is final from the start
+	Each  int64 // fills of a step, about
+}
+
+// node is a node in a process of its own, so that neither its memory nor its processor time is
+// taken for that of whoever follows.
+type node struct {
+	URL         string
+	First, Last int64 // blocks
+	Steps       []step
+	Before      time.Time // what its clock shows where no step is final
+	stop        func() error
+}
+
+// step is a row of fills that become final together.
+type step struct {
+	Clock  time.Time // from which on they are final
+	First  int64     // block
+	Newest time.Time // the newest fill
+	Fills  int64
+}
+
+// startNode starts a node.
+func startNode(ctx context.Context, p played) (*node, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env, cmd.Stderr = append(os.Environ(), nodeEnv+"=1"), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	n := &node{stop: func() error { return errors.Join(in.Close(), cmd.Wait()) }}
+	if _, err := fmt.Fprintf(in, "%s\n", text); err != nil {
+		return nil, errors.Join(err, n.stop())
+	}
+	if err := json.NewDecoder(out).Decode(n); err != nil {
+		return nil, errors.Join(fmt.Errorf("node: %w", err), n.stop())
+	}
+	return n, nil
+}
+
+// follow gives a lane of the node's fills from a block on, which asks as often as it wants.
+func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.Node) (*follow.Chain, func(), error) {
+	h, err := fetch.New(fetch.Options{Name: "node", Base: n.URL + "/rpc", Contact: "bench@example.org", Version: "bench",
+		Budget: fetch.Budget{PerSecond: 1000, Burst: 8, InFlight: 4}})
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := follow.NewChain(follow.ChainOptions{Venue: v, Nodes: []follow.Node{wrap(follow.NewNode(rpc.New(h)))},
+		Contracts: chain.Contracts(), FromBlock: from})
+	return c, h.Close, err
+}
+
+// at sets the node's clock.
+func (n *node) at(ctx context.Context, t time.Time) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.URL+"/replay?at="+t.UTC().Format(time.RFC3339), strings.NewReader(""))
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	if err := res.Body.Close(); err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the node's clock cannot be set: %s", res.Status)
+	}
+	return nil
+}
+
+// serveNode is the other side of startNode.
+func serveNode(in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	text, err := lines.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	var p played
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return err
+	}
+	s, err := replay.New(context.Background(), replay.Options{Config: sample.Config{Fills: p.Fills}, Finality: finality})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	n := describe(s.Venue(), p)
+	s.Clock().Set(n.Before)
+	var lc net.ListenConfig
+	l, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	n.URL = "http://" + l.Addr().String()
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(l) }()
+	if err := json.NewEncoder(out).Encode(n); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, lines) // until whoever started it has done
+	err = errors.Join(err, web.Close())
+	if ended := <-ended; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	return err
+}
+
+// describe gives where the fills of a venue are on the chain, and the steps that were asked for.
+func describe(v *sample.Venue, p played) *node {
+	n := &node{First: sample.BlockOf(v.Matches[0].At), Last: sample.BlockOf(v.Matches[len(v.Matches)-1].At)}
+	n.Before = finalFrom(n.Last)
+	total := int64(0)
+	var s step
+	for i, m := range v.Matches {
+		if len(n.Steps) == p.Steps {
+			break
+		}
+		total += int64(m.Fills())
+		if total <= p.From {
+			continue
+		}
+		if s.Fills == 0 {
+			s.First = sample.BlockOf(m.At)
+		}
+		s.Fills += int64(m.Fills())
+		if s.Fills < p.Each || i+1 < len(v.Matches) && sample.BlockOf(v.Matches[i+1].At) <= finalAt(finalFrom(sample.BlockOf(m.At))) {
+			continue
+		}
+		s.Newest, s.Clock = time.Unix(m.At, 0).UTC(), finalFrom(sample.BlockOf(m.At))
+		n.Steps = append(n.Steps, s)
+		s = step{}
+	}
+	if p.Steps > 0 {
+		n.Before = finalFrom(n.Steps[0].First - 1)
+	}
+	return n
+}
+
+// finalFrom is the first whole second at which a block is final.
+func finalFrom(block int64) time.Time {
+	at := time.Unix(sample.BlockTime(block+finality), 0).UTC()
+	for finalAt(at) < block {
+		at = at.Add(time.Second)
+	}
+	return at
+}
+
+// finalAt is the newest block that is final at a time.
+func finalAt(at time.Time) int64 { return sample.BlockAt(at) - finality }
