@@ -25,7 +25,11 @@ const deskVersion = "1"
 func deskVertical() vertical {
 	return vertical{
 		after: func(m *merge) error {
-			return (&desk{ctx: m.ctx, conn: m.conn, cities: m.cities}).follow()
+			d := &desk{ctx: m.ctx, conn: m.conn, cities: m.cities}
+			if m.described == 0 {
+				return errors.Join(d.exec("DeskNothing"), d.exec("DeskMoveNone"))
+			}
+			return d.follow()
 		},
 		check:   deskCheck,
 		section: func() section { return newDeskSection() },

@@ -12,8 +12,13 @@ import (
 func deskTraderVertical() vertical {
 	return vertical{
 		tables: []table{deskWalletTable()},
-		before: func(m *merge) error { return m.exec("DeskMapped") },
-		after:  deskWalletAfter,
+		before: func(m *merge) error {
+			if !m.has(withMarkets) {
+				return nil
+			}
+			return m.exec("DeskMapped")
+		},
+		after: deskWalletAfter,
 		inputs: func(b *rebuilder) error {
 			return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures("position"+b.suffix)))
 		},
@@ -23,7 +28,7 @@ func deskTraderVertical() vertical {
 }
 
 func deskWalletTable() table {
-	return table{name: "desk_wallet", delta: "DeltaDeskWallet", rebuild: "RebuildDeskWallet", extremes: true, keys: []string{"wallet"},
+	return table{name: "desk_wallet", delta: "DeltaDeskWallet", with: withFills | withHolders | withMarkets, rebuild: "RebuildDeskWallet", extremes: true, keys: []string{"wallet"},
 		sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "markets", "resolved_markets", "winning_markets"}}
 }
 
@@ -60,7 +65,7 @@ type deskMoves struct {
 
 // deskMoves leaves the tokens in n_desk_token.
 func (m *merge) deskMoves() (d deskMoves, err error) {
-	if err := m.exec("DeskTokensNone"); err != nil {
+	if err := m.exec("DeskTokensNone"); err != nil || !m.has(withMarkets) {
 		return d, err
 	}
 	var may int64
@@ -79,7 +84,7 @@ func (m *merge) deskMoves() (d deskMoves, err error) {
 // nothing.
 func deskWalletAfter(m *merge) error {
 	moves, err := m.deskMoves()
-	if err != nil {
+	if err != nil || !m.has(withFills|withHolders|withMarkets) {
 		return err
 	}
 	if err := m.exec("DeskBatch"); err != nil {

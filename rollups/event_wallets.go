@@ -13,7 +13,7 @@ import (
 func eventVertical() vertical {
 	return vertical{
 		tables: []table{{name: "event_wallets", delta: "DeltaEventWallets", rebuild: "RebuildEventWallets",
-			keys: []string{"market"}, sums: []string{"wallets"}}},
+			with: withFills | withHolders | withMarkets, keys: []string{"market"}, sums: []string{"wallets"}}},
 		before: eventBefore,
 		after:  eventAfter,
 	}
@@ -21,6 +21,9 @@ func eventVertical() vertical {
 
 // eventBefore notes what belonged together, where the batch may change that.
 func eventBefore(m *merge) error {
+	if !m.has(withMarkets) {
+		return nil
+	}
 	if err := m.exec("EventSeeds"); err != nil {
 		return err
 	}
@@ -45,6 +48,9 @@ func marketEvents(which string) string { return statements.Get("MarketEvents", "
 // or tokens moved are recounted, in all others new pairs of wallet and market add
 // up.
 func eventAfter(m *merge) error {
+	if !m.has(withFills | withHolders | withMarkets) {
+		return nil
+	}
 	if err := m.exec("EventWalletsEmpty"); err != nil {
 		return err
 	}
@@ -80,6 +86,9 @@ func eventAfter(m *merge) error {
 // regroup recounts what no longer belongs together as it did, and gives the
 // markets of it.
 func (m *merge) regroup() (map[int32]bool, error) {
+	if !m.regroups && m.pairs.loaded {
+		return nil, nil
+	}
 	if !m.regroups {
 		return nil, m.exec("NoneRegrouped")
 	}

@@ -13,9 +13,9 @@ import (
 func growthVertical() vertical {
 	return vertical{
 		tables: []table{
-			{name: "week_wallets", delta: "DeltaWeekWallets", rebuild: "RebuildWeekWallets", keys: []string{"week"}, sums: []string{"wallets"}},
-			{name: "month_wallets", delta: "DeltaMonthWallets", rebuild: "RebuildMonthWallets", keys: []string{"month"}, sums: []string{"wallets"}},
-			{name: "day_markets", delta: "DeltaDayMarkets", rebuild: "RebuildDayMarkets", keys: []string{"day"}, sums: []string{"markets"}},
+			{name: "week_wallets", delta: "DeltaWeekWallets", rebuild: "RebuildWeekWallets", with: withFills, keys: []string{"week"}, sums: []string{"wallets"}},
+			{name: "month_wallets", delta: "DeltaMonthWallets", rebuild: "RebuildMonthWallets", with: withFills, keys: []string{"month"}, sums: []string{"wallets"}},
+			{name: "day_markets", delta: "DeltaDayMarkets", rebuild: "RebuildDayMarkets", with: withFills | withMarkets, keys: []string{"day"}, sums: []string{"markets"}},
 		},
 		before:  growthBefore,
 		after:   growthAfter,
@@ -42,16 +42,18 @@ func monthStart(month int64) int64 {
 
 // growthBefore finds the weeks, months and market days that the batch begins.
 func growthBefore(m *merge) error {
+	if !m.has(withFills | withMarkets) {
+		return nil
+	}
 	for _, name := range []string{"SpansEmpty", "ChangesEmpty"} {
 		if err := m.exec(name); err != nil {
 			return err
 		}
 	}
-	if err := m.newSpans(); err != nil {
-		return err
-	}
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedCount")).Scan(&m.moved); err != nil {
-		return err
+	if m.fills > 0 {
+		if err := m.newSpans(); err != nil {
+			return err
+		}
 	}
 	if m.moved > 0 {
 		if err := m.exec("MovedMarketTokens"); err != nil {
@@ -60,6 +62,9 @@ func growthBefore(m *merge) error {
 		if err := m.movedDays("g_moved_before", "-1", "(FROM n_fill LIMIT 0)"); err != nil {
 			return err
 		}
+	}
+	if m.fills == 0 {
+		return nil
 	}
 	return m.newMarketDays()
 }

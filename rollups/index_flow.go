@@ -19,24 +19,20 @@ func indexVertical() vertical {
 }
 
 func indexFlow() table {
-	return table{name: "index_flow", delta: "DeltaIndexFlow", rebuild: "RebuildIndexFlow", keys: []string{"bucket"},
+	return table{name: "index_flow", delta: "DeltaIndexFlow", rebuild: "RebuildIndexFlow", with: withFills | withMarkets, keys: []string{"bucket"},
 		sums: []string{"fills", "taker_usd", "whale_usd", "politics_usd", "crypto_usd", "first_usd", "mapped_usd"}}
 }
 
 // indexBefore reads the history of tokens that the batch gives another market,
 // outcome or category. It scans facts for them only where they were traded.
 func indexBefore(m *merge) error {
+	if !m.has(withMarkets) {
+		return nil
+	}
 	for _, name := range []string{"IndexMovedEmpty", "IndexMovedFlowEmpty"} {
 		if err := m.exec(name); err != nil {
 			return err
 		}
-	}
-	var changes int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("IndexMayMove")).Scan(&changes); err != nil {
-		return fmt.Errorf("IndexMayMove: %w", err)
-	}
-	if changes == 0 {
-		return nil
 	}
 	if err := m.exec("IndexMoved"); err != nil {
 		return err
@@ -52,4 +48,9 @@ func indexBefore(m *merge) error {
 }
 
 // indexAfter notes the days of which stored snapshots must be recomputed.
-func indexAfter(m *merge) error { return m.exec("IndexLate") }
+func indexAfter(m *merge) error {
+	if !m.has(withFills | withMarkets) {
+		return nil
+	}
+	return m.exec("IndexLate", "@moved", partIf(m.has(withMarkets), "IndexLateMoved"))
+}

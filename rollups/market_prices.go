@@ -9,9 +9,12 @@ import (
 // marketVertical is what the figures of markets need beside the core tables.
 func marketVertical() vertical {
 	return vertical{
-		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice",
+		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice", with: withFills,
 			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
 		before: func(m *merge) error {
+			if m.fills == 0 {
+				return nil
+			}
 			length := windows[serving.Day]
 			return m.exec("AgedPrices", "@price", priceKey(),
 				"@lo", strconv.FormatInt(m.from-length, 10), "@hi", strconv.FormatInt(min(m.to-length, m.from), 10))

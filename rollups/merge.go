@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"pmx/data"
 )
@@ -122,9 +123,18 @@ type merge struct {
 	lastDays      *lastTradeDays
 	cities        *data.Gazetteer
 	from, to      int64 // as_of before and after, unix µs
+	fills         int64 // rows of n_fill
+	oldest        int64 // time of the oldest of them, unix µs, 0 without one
+	newest        int64 // of the newest
+	described     int64 // markets that are new or changed
+	resolved      int64 // markets whose payouts change
+	days          int64 // days and wallets in d_day
+	firsts        int64 // pairs in d_pair
+	redeemed      int64 // rows of w_redemption
+	undatedMoves  bool  // whether undated changes, or what of it is in which window
 	touchedTokens string
 	touched       int64 // how many tokens' holders are valued again
-	moved         int64 // how many tokens go to another market
+	moved         int64 // tokens that are known and map elsewhere now
 	regroups      bool  // whether events may lose or gain markets or tokens
 }
 
@@ -142,19 +152,13 @@ func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...stri
 
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
-	var oldest, newest int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchEnd")).Scan(&oldest, &newest); err != nil {
-		return err
+	err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchSize")).
+		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved)
+	if err != nil {
+		return fmt.Errorf("BatchSize: %w", err)
 	}
-	m.to = max(m.from, newest)
-	if err := m.exec("TouchedCreate"); err != nil {
-		return err
-	}
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TouchedCount")).Scan(&m.touched); err != nil {
-		return err
-	}
-	var err error
-	if m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens")); err != nil {
+	m.to = max(m.from, m.newest)
+	if err := m.touch(); err != nil {
 		return err
 	}
 	if err := m.held("before"); err != nil {
@@ -163,10 +167,11 @@ func (m *merge) before() error {
 	if err := m.newPairs(); err != nil {
 		return err
 	}
-	days := []string{"@firstday", strconv.FormatInt(oldest/dayLength, 10), "@lastday", strconv.FormatInt(newest/dayLength, 10),
-		"@from", strconv.FormatInt(m.from, 10)}
-	for _, name := range []string{"NewDays", "WindowsEmpty", "WindowsRedemptionEmpty", "NoteLateDays"} {
-		if err := m.exec(name, days...); err != nil {
+	if err := m.newDays(); err != nil {
+		return err
+	}
+	for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
+		if err := m.exec(name); err != nil {
 			return err
 		}
 	}
@@ -174,6 +179,56 @@ func (m *merge) before() error {
 		return err
 	}
 	return m.moveWindows()
+}
+
+// has tells whether the batch has any of the sources.
+func (m *merge) has(any source) bool {
+	return any&withFills != 0 && m.fills > 0 || any&withHolders != 0 && m.touched > 0 ||
+		any&withMarkets != 0 && m.moved+m.described > 0
+}
+
+// partIf is a part of a statement, "" where there is nothing for it to read.
+func partIf(anything bool, name string, replace ...string) string {
+	if !anything {
+		return ""
+	}
+	return statements.Get(name, replace...)
+}
+
+// touch finds the tokens whose holders are valued again.
+func (m *merge) touch() (err error) {
+	mapped := ""
+	if m.moved+m.resolved > 0 {
+		mapped = statements.Get("TouchedByMarkets")
+	}
+	if m.touched, err = m.keep("touched", statements.Get("Touched", "@mapped", mapped)); err != nil || m.touched == 0 {
+		return err
+	}
+	m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens"))
+	return err
+}
+
+// keep makes a temporary table of a query, and tells how many rows it has.
+func (m *merge) keep(table, rows string) (n int64, err error) {
+	query := statements.Get("KeepRows", "@table", table, "@rows", rows)
+	if err := m.conn.QueryRowContext(m.ctx, query).Scan(&n); err != nil { // as a command it says nothing of rows
+		return 0, fmt.Errorf("%s: %w", table, err)
+	}
+	return n, nil
+}
+
+// newDays leaves in d_day the days on which a wallet trades for the first time, and
+// notes days before that of as_of.
+func (m *merge) newDays() (err error) {
+	if m.fills == 0 {
+		return nil
+	}
+	first, last := m.oldest/dayLength, m.newest/dayLength
+	m.days, err = m.keep("d_day", statements.Get("NewDays", "@firstday", strconv.FormatInt(first, 10), "@lastday", strconv.FormatInt(last, 10)))
+	if err != nil || first >= m.from/dayLength {
+		return err
+	}
+	return m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10))
 }
 
 // few gives the tokens of a query written out where they are few, and else the
@@ -192,28 +247,28 @@ func (m *merge) few(which string) (tokens string, n int, err error) {
 
 // newPairs finds first trades of a wallet in a market: in memory where that is
 // loaded and no token changes from one market to another.
-func (m *merge) newPairs() error {
-	if !m.pairs.loaded {
-		return m.exec("NewPairs")
+func (m *merge) newPairs() (err error) {
+	if m.pairs.loaded && m.moved > 0 {
+		var remapped int64
+		if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedTokens")).Scan(&remapped); err != nil {
+			return err
+		}
+		if remapped > 0 {
+			*m.pairs = tradedPairs{}
+		}
 	}
-	var moved int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedTokens")).Scan(&moved); err != nil {
+	if m.pairs.loaded {
+		m.firsts, err = m.pairs.newPairs(m.ctx, m.conn, m.fills > 0)
 		return err
 	}
-	if moved > 0 {
-		*m.pairs = tradedPairs{}
-		return m.exec("NewPairs")
-	}
-	return m.pairs.newPairs(m.ctx, m.conn)
+	m.firsts, err = m.keep("d_pair", statements.Get("NewPairs"))
+	return err
 }
 
 // held values the holdings of touched tokens: leg_<when> by outcome, held_<when>
 // by market.
 func (m *merge) held(when string) error {
 	if m.touched == 0 {
-		if err := m.exec("NoLegs", "@when", when); err != nil {
-			return err
-		}
 		return m.exec("NoHoldings", "@when", when)
 	}
 	positions := statements.Get("HoldingsOfTouched", "@which", m.touchedTokens)
@@ -229,23 +284,33 @@ func (m *merge) moveWindows() error {
 	if m.to == m.from {
 		return nil
 	}
+	var fills, redemptions []string
 	for span, length := range windows {
 		start := m.to - length
-		for _, step := range []struct {
-			name, sign string
-			lo, hi     int64
-		}{
-			{"WindowFills", "-1", m.from - length, min(start, m.from)},
-			{"MovingRedemption", "-1", m.from - length, min(start, m.from)},
-			{"MovingRedemption", "1", max(m.from, start), m.to},
-		} {
-			if err := m.exec(step.name, spanArgs(span, step.sign, step.lo, step.hi)...); err != nil {
-				return err
-			}
-		}
+		leaving := spanArgs(span, "-1", m.from-length, min(start, m.from))
+		fills = append(fills, statements.Get("WindowFills", leaving...))
+		redemptions = append(redemptions, statements.Get("MovingRedemption", leaving...),
+			statements.Get("MovingRedemption", spanArgs(span, "1", max(m.from, start), m.to)...))
 	}
-	return nil
+	if err := m.exec("IntoWindows", "@rows", unionAll(fills)); err != nil {
+		return err
+	}
+	return m.redeem(redemptions)
 }
+
+// redeem adds the rows of queries to w_redemption.
+func (m *merge) redeem(parts []string) error {
+	res, err := m.conn.ExecContext(m.ctx, statements.Get("RedemptionIntoWindows", "@rows", unionAll(parts)))
+	if err != nil {
+		return fmt.Errorf("RedemptionIntoWindows: %w", err)
+	}
+	n, err := res.RowsAffected()
+	m.redeemed += n
+	return err
+}
+
+// unionAll is the query of all rows of some.
+func unionAll(queries []string) string { return strings.Join(queries, "\nUNION ALL\n") }
 
 func spanArgs(span int, sign string, lo, hi int64) []string {
 	return []string{"@span", strconv.Itoa(span), "@sign", sign,
@@ -254,8 +319,12 @@ func spanArgs(span int, sign string, lo, hi int64) []string {
 
 // after computes what the batch adds to every rollup and appends it to its delta.
 func (m *merge) after() error {
-	for span, length := range windows {
-		if err := m.exec("EnteringFills", spanArgs(span, "1", m.to-length, m.to)...); err != nil {
+	if m.fills > 0 {
+		var parts []string
+		for span, length := range windows {
+			parts = append(parts, statements.Get("EnteringFills", spanArgs(span, "1", m.to-length, m.to)...))
+		}
+		if err := m.exec("IntoWindows", "@rows", unionAll(parts)); err != nil {
 			return err
 		}
 	}
@@ -291,7 +360,7 @@ func (m *merge) revalue() error {
 	if err := m.held("after"); err != nil {
 		return err
 	}
-	if m.pairs.loaded {
+	if m.pairs.loaded && m.touched > 0 {
 		if err := m.pairs.revalued(m.ctx, m.conn); err != nil {
 			return err
 		}
@@ -300,24 +369,31 @@ func (m *merge) revalue() error {
 }
 
 func (m *merge) batchRedemption() error {
-	for span, length := range windows {
-		if err := m.exec("BatchRedemption", spanArgs(span, "1", m.to-length, m.to)...); err != nil {
-			return err
-		}
+	if m.touched == 0 {
+		return nil
 	}
-	return nil
+	var parts []string
+	for span, length := range windows {
+		parts = append(parts, statements.Get("BatchRedemption", spanArgs(span, "1", m.to-length, m.to)...))
+	}
+	return m.redeem(parts)
 }
 
 // append leaves the delta of one rollup in the temporary table d_<name>, for
 // the live snapshot, and appends it to the rollup's delta.
 func (m *merge) append(t table) error {
-	if t.revalued && m.touched == 0 {
-		return m.exec("NothingRevalued", "@table", t.name)
+	if t.with != 0 && !m.has(t.with) || t.name == "undated" && !m.undatedMoves {
+		return m.exec("NothingAdded", "@table", t.name)
 	}
-	delta := statements.Get(t.delta, "@legs", statements.Get("Legs"),
-		"@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before"),
-		"@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated())
-	if err := m.exec("KeepRows", "@table", t.batchTable(), "@rows", t.counting(t.typed(delta))); err != nil {
+	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),
+		"@activedays", partIf(m.days > 0, "NewDaysOfAll"), "@newdays", partIf(m.days > 0, "NewDaysOfWallets"),
+		"@newpairs", partIf(m.firsts > 0, "NewPairsOfWallets"), "@redeemed", partIf(m.redeemed > 0, "WindowRedemption"),
+		"@windowundated", partIf(m.undatedMoves, "WindowUndated"), "@heldmarkets", partIf(m.touched > 0, "HeldByMarket"),
+		"@heldwallets", partIf(m.touched > 0, "HeldOfWallets", "@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before")),
+		"@untouched", partIf(m.touched > 0, "NotTouched"),
+		"@movedtokens", partIf(m.has(withMarkets), "IndexMovedTokens"), "@movedflow", partIf(m.has(withMarkets), "IndexMovedParts")}
+	n, err := m.keep(t.batchTable(), t.counting(t.typed(statements.Get(t.delta, parts...))))
+	if err != nil || n == 0 {
 		return err
 	}
 	return m.exec("AppendDelta", "@delta", t.deltaTable(), "@table", t.batchTable())

@@ -104,10 +104,10 @@ func (p *tradedPairs) commit() {
 func (p *tradedPairs) rollback() { p.pending, p.events.pending = nil, nil }
 
 // newPairs leaves in d_pair the wallets that trade an open market for the first
-// time.
-func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn) error {
-	if _, err := conn.ExecContext(ctx, statements.Get("PairsEmpty")); err != nil {
-		return err
+// time, and tells how many; any is whether the batch has fills.
+func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn, any bool) (int64, error) {
+	if _, err := conn.ExecContext(ctx, statements.Get("PairsEmpty")); err != nil || !any {
+		return 0, err
 	}
 	var fresh []tradedPair
 	err := engine.Each(ctx, conn, statements.Get("BatchPairs"), func(row []driver.Value) error {
@@ -118,10 +118,10 @@ func (p *tradedPairs) newPairs(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("BatchPairs: %w", err)
+		return 0, fmt.Errorf("BatchPairs: %w", err)
 	}
 	p.pending = append(p.pending, fresh...)
-	return engine.AppendTemp(conn, "d_pair", len(fresh), func(i int) []driver.Value {
+	return int64(len(fresh)), engine.AppendTemp(conn, "d_pair", len(fresh), func(i int) []driver.Value {
 		return []driver.Value{int32(fresh[i].wallet), fresh[i].market}
 	})
 }

@@ -4,7 +4,7 @@ package rollups
 // scored by what they paid for it. rollups/oracle is the definition.
 func oracleVertical() vertical {
 	return vertical{
-		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", revalued: true, keys: []string{"wallet", "bin"},
+		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", with: withHolders, keys: []string{"wallet", "bin"},
 			sums: []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
 		before:    func(m *merge) error { return m.forecasts("before", "(FROM n_fill LIMIT 0)") },
 		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },

@@ -94,8 +94,9 @@ func (b *rebuilder) windowInputs() error {
 	}
 	for span, length := range windows {
 		args := append(spanArgs(span, "1", b.asOf-length, b.asOf), "@redemption", "redemption"+b.suffix)
-		for _, name := range []string{"WindowFills", "RebuildWindowRedemption"} {
-			if err := b.exec(statements.Get(name, args...)); err != nil {
+		for _, query := range []string{statements.Get("IntoWindows", "@rows", statements.Get("WindowFills", args...)),
+			statements.Get("RebuildWindowRedemption", args...)} {
+			if err := b.exec(query); err != nil {
 				return err
 			}
 		}
@@ -117,6 +118,7 @@ func (b *rebuilder) query(t table) string {
 	}
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
+		"@redeemed", statements.Get("WindowRedemption"), "@windowundated", statements.Get("WindowUndated"),
 		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.asOf), "@events", marketEvents("true"))
 	if !defined {
 		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))

@@ -31,8 +31,17 @@ type table struct {
 	extremes bool
 	delta    string // names the statement of what a batch adds
 	rebuild  string // names the definition, "" where it is delta over all facts
-	revalued bool   // changes only where holders are valued again
+	with     source // what of a batch it changes with, 0: anything
 }
+
+// source is a part of a batch that rollups change with.
+type source uint8
+
+const (
+	withFills   source = 1 << iota // its fills: without one as_of stays, too, and no window moves
+	withHolders                    // what is valued again
+	withMarkets                    // markets and tokens that are described or mapped
+)
 
 var legSums = []string{"taker_fills", "taker_usd", "taker_shares", "maker_fills", "maker_usd", "maker_shares"}
 
@@ -43,22 +52,22 @@ var tables = allTables()
 // coreTables are the rollups that everything else is made from.
 func coreTables() []table {
 	return []table{
-		{name: "position", delta: "DeltaPosition", keys: []string{"token", "wallet"},
+		{name: "position", delta: "DeltaPosition", with: withFills, keys: []string{"token", "wallet"},
 			sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "wallet_day", delta: "DeltaWalletDay", keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "token_day", delta: "DeltaTokenDay", keys: []string{"day", "token"}, sums: legSums},
-		{name: "token_total", delta: "DeltaTokenTotal", keys: []string{"token"}, sums: legSums, extremes: true},
-		{name: "platform_hour", delta: "DeltaPlatformHour", keys: []string{"hour"}, sums: legSums},
-		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
-		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", keys: []string{"market"}, sums: []string{"wallets"}},
-		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+		{name: "wallet_day", delta: "DeltaWalletDay", with: withFills, keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "token_day", delta: "DeltaTokenDay", with: withFills, keys: []string{"day", "token"}, sums: legSums},
+		{name: "token_total", delta: "DeltaTokenTotal", with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
+		{name: "platform_hour", delta: "DeltaPlatformHour", with: withFills, keys: []string{"hour"}, sums: legSums},
+		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", with: withFills, keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
+		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", with: withFills | withHolders, keys: []string{"market"}, sums: []string{"wallets"}},
+		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
 		undatedTable(),
-		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
+		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", with: withFills | withHolders, keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
 			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
 			"unmapped_fills", "redemption", "unresolved_cash"}},
-		{name: "wallet_window", delta: "DeltaWalletWindow", keys: []string{"wallet", "span"},
+		{name: "wallet_window", delta: "DeltaWalletWindow", with: withFills | withHolders, keys: []string{"wallet", "span"},
 			sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "undated", "undated_markets"}},
-		{name: "token_window", delta: "DeltaTokenWindow", keys: []string{"token", "span"}, sums: legSums},
+		{name: "token_window", delta: "DeltaTokenWindow", with: withFills, keys: []string{"token", "span"}, sums: legSums},
 	}
 }
 

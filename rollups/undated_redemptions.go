@@ -8,7 +8,7 @@ import (
 
 // undatedTable is the rollup of redemptions whose time is not known.
 func undatedTable() table {
-	return table{name: "undated", delta: "DeltaUndated", rebuild: "RebuildUndated", keys: []string{"last_ts", "market", "wallet"},
+	return table{name: "undated", delta: "DeltaUndated", rebuild: "RebuildUndated", with: withFills | withHolders, keys: []string{"last_ts", "market", "wallet"},
 		sums: []string{"usd", "markets"}}
 }
 
@@ -19,6 +19,10 @@ func gone(to int64) int64 { return to - windows[len(windows)-1] }
 // holdings in markets resolved at an unknown time come to now, and what of it and
 // of what was there before goes into the windows and out of them.
 func (m *merge) undated() error {
+	if any, err := m.anyUndated(); err != nil || !any {
+		return err
+	}
+	m.undatedMoves = true
 	if err := m.undatedAfter(); err != nil {
 		return err
 	}
@@ -31,6 +35,21 @@ func (m *merge) undated() error {
 			statements.Get("UndatedEnters", args...))
 	}
 	return m.exec("WindowsUndated", "@parts", strings.Join(parts, "\nUNION ALL\n"))
+}
+
+// anyUndated tells whether the batch may change undated, or moves a row of it out of a
+// window.
+func (m *merge) anyUndated() (any bool, err error) {
+	if m.touched > 0 || m.to == m.from {
+		return m.touched > 0, nil
+	}
+	leaves := []string{fmt.Sprintf("last_ts <= %d", gone(m.to))}
+	for _, length := range windows {
+		leaves = append(leaves, fmt.Sprintf("last_ts > %d AND last_ts <= %d", m.from-length, m.to-length))
+	}
+	query := statements.Get("AnyUndated", "@undated", statements.Get("Undated", "@which", strings.Join(leaves, " OR ")))
+	err = m.conn.QueryRowContext(m.ctx, query).Scan(&any)
+	return any, err
 }
 
 func (m *merge) undatedAfter() error {

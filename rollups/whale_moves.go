@@ -15,7 +15,7 @@ import (
 // included, which are left out where they are served.
 func whaleVertical() vertical {
 	return vertical{
-		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove",
+		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove", with: withFills,
 			keys: []string{"ts", "wallet", "token", "side", "tx"}, sums: []string{"fills", "shares", "usd"}}},
 		before:    whaleBefore,
 		inputs:    whaleInputs,
@@ -27,7 +27,10 @@ func whaleVertical() vertical {
 // whaleBefore reads the batch's orders as they are without it. A batch that is
 // newer than all facts finds none and reads nothing.
 func whaleBefore(m *merge) error {
-	if err := m.exec("WhaleBeforeEmpty"); err != nil {
+	if m.fills == 0 {
+		return nil
+	}
+	if err := m.exec("WhaleBeforeEmpty"); err != nil || m.oldest > m.from {
 		return err
 	}
 	var ranges sql.NullString

@@ -68,9 +68,6 @@ SELECT date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)::INTEGER A
 FROM @wallet_day
 GROUP BY 1
 
--- name: MovedCount
-SELECT count(*) FROM n_token
-
 -- name: MovedMarketTokens
 -- Tokens of markets that gain or lose one: all their days are recounted.
 CREATE OR REPLACE TEMP TABLE g_token AS

@@ -7,9 +7,6 @@ CREATE OR REPLACE TEMP TABLE index_moved (token INTEGER, outcome TINYINT, catego
 -- name: IndexMovedFlowEmpty
 CREATE OR REPLACE TEMP TABLE index_moved_flow (token INTEGER, bucket INTEGER, side TINYINT, usd BIGINT)
 
--- name: IndexMayMove
-SELECT (SELECT count(*) FROM n_token) + (SELECT count(*) FROM n_market)
-
 -- name: IndexMoved
 -- Tokens that the batch maps, maps elsewhere, or gives another category, as they were.
 INSERT INTO index_moved
@@ -41,7 +38,7 @@ WITH mapped AS (
   SELECT t.token, CASE WHEN t.market IS NOT NULL THEN t.outcome END AS outcome, m.category
   FROM (
     SELECT token, market, outcome FROM tokens
-    WHERE token IN (SELECT token FROM n_fill WHERE role <> 1 UNION ALL SELECT token FROM index_moved_flow)
+    WHERE token IN (SELECT token FROM n_fill WHERE role <> 1 @movedtokens)
   ) AS t
   LEFT JOIN markets AS m ON m.market = t.market
 ),
@@ -51,12 +48,7 @@ part AS (
   FROM n_fill AS f
   JOIN mapped AS k ON k.token = f.token
   WHERE f.role <> 1
-  UNION ALL
-  SELECT f.bucket, 0, 0, 0, f.usd, f.side, k.outcome, k.category
-  FROM index_moved_flow AS f JOIN mapped AS k ON k.token = f.token
-  UNION ALL
-  SELECT f.bucket, 0, 0, 0, -f.usd, f.side, k.outcome, k.category
-  FROM index_moved_flow AS f JOIN index_moved AS k ON k.token = f.token
+  @movedflow
   UNION ALL
   SELECT ((ts + 299999999) // 300000000)::INTEGER, 0, 0, usd, 0, side, NULL, NULL FROM d_whale_move
 )
@@ -67,6 +59,17 @@ SELECT bucket, SUM(fills) AS fills, SUM(taker_usd) AS taker_usd, SUM(whale_usd) 
   SUM(CASE WHEN outcome IS NOT NULL THEN usd ELSE 0 END) AS mapped_usd
 FROM part
 GROUP BY bucket
+
+-- name: IndexMovedTokens
+ UNION ALL SELECT token FROM index_moved_flow
+
+-- name: IndexMovedParts
+UNION ALL
+  SELECT f.bucket, 0, 0, 0, f.usd, f.side, k.outcome, k.category
+  FROM index_moved_flow AS f JOIN mapped AS k ON k.token = f.token
+  UNION ALL
+  SELECT f.bucket, 0, 0, 0, -f.usd, f.side, k.outcome, k.category
+  FROM index_moved_flow AS f JOIN index_moved AS k ON k.token = f.token
 
 -- name: RebuildIndexFlow
 SELECT bucket, SUM(fills) AS fills, SUM(taker_usd) AS taker_usd, SUM(whale_usd) AS whale_usd, SUM(politics_usd) AS politics_usd,
@@ -93,10 +96,12 @@ INSERT INTO index_late
 SELECT DISTINCT bucket // 288 AS day
 FROM (
   SELECT (ts + 299999999) // 300000000 AS bucket FROM n_fill WHERE role <> 1
-  UNION ALL
-  SELECT bucket FROM index_moved_flow
+  @moved
 ) AS b
 WHERE bucket <= (SELECT bucket FROM index_stored) AND bucket // 288 NOT IN (SELECT day FROM index_late)
+
+-- name: IndexLateMoved
+UNION ALL SELECT bucket FROM index_moved_flow
 
 -- name: IndexToStore
 SELECT (SELECT bucket FROM index_stored), (SELECT count(*) FROM index_late)

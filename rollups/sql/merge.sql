@@ -6,26 +6,28 @@
 --   n_name   (wallet, name, ts): wallets whose newest name is now this
 -- Every statement here costs in proportion to these tables and to what they touch.
 
--- name: TouchedCreate
+-- name: Touched
 -- Tokens whose holders must be valued again, before and after: those of markets
 -- whose payouts or outcomes change, and of resolved markets with a late fill.
-CREATE OR REPLACE TEMP TABLE touched AS
-WITH affected AS (
-  SELECT market FROM n_payout
-  UNION SELECT market FROM n_token WHERE market IS NOT NULL
-  UNION SELECT t.market FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.market IS NOT NULL
-  UNION SELECT t.market
+SELECT token FROM tokens WHERE market IN (
+  SELECT t.market
     FROM (SELECT DISTINCT token FROM n_fill) AS f
     JOIN tokens AS t ON t.token = f.token
     JOIN markets AS m ON m.market = t.market
     WHERE m.payout_source IS NOT NULL -- as payouts, but a byte a row to read
 )
-SELECT token FROM tokens WHERE market IN (SELECT market FROM affected)
+@mapped
+
+-- name: TouchedByMarkets
+-- Where the batch has payouts or tokens that are known.
+UNION
+SELECT token FROM tokens WHERE market IN (
+  SELECT market FROM n_payout
+  UNION ALL SELECT market FROM n_token WHERE market IS NOT NULL
+  UNION ALL SELECT t.market FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.market IS NOT NULL
+)
 UNION
 SELECT token FROM n_token
-
--- name: TouchedCount
-SELECT count(*) FROM touched
 
 -- name: FewTokens
 SELECT count(*), string_agg(token::VARCHAR, ',' ORDER BY token) FROM (SELECT token FROM (@which) AS t LIMIT @most) AS f
@@ -63,15 +65,11 @@ SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
     AS redemption
 FROM valued
 
--- name: NoLegs
-CREATE OR REPLACE TEMP TABLE leg_@when (wallet INTEGER, market INTEGER, outcome TINYINT, resolved_at BIGINT, payout BIGINT,
-  fills BIGINT, net BIGINT, cash BIGINT, buy_shares BIGINT, buy_usd BIGINT)
-
 -- name: NoHoldings
 CREATE OR REPLACE TEMP TABLE held_@when (wallet INTEGER, market INTEGER, resolved_at BIGINT, resolved BOOLEAN, fills BIGINT,
   cash BIGINT, negative_legs BIGINT, redemption BIGINT)
 
--- name: NothingRevalued
+-- name: NothingAdded
 CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 
 -- name: HoldingsOfTouched
@@ -85,7 +83,6 @@ CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 -- name: NewPairs
 -- Wallets that trade an open market for the first time, so that distinct
 -- markets and distinct traders count up. Run before the batch is added.
-CREATE OR REPLACE TEMP TABLE d_pair AS
 WITH pair AS (
   SELECT DISTINCT f.wallet, t.market
   FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
@@ -121,7 +118,6 @@ SELECT count(*) FROM n_token AS n JOIN tokens AS t ON t.token = n.token WHERE t.
 
 -- name: NewDays
 -- UTC days on which a wallet trades for the first time. Run before the batch is added.
-CREATE OR REPLACE TEMP TABLE d_day AS
 WITH fresh AS (
   SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet FROM n_fill
 )
@@ -142,10 +138,17 @@ CREATE OR REPLACE TEMP TABLE w_fill (span TINYINT, sign TINYINT, wallet INTEGER,
 -- name: WindowsRedemptionEmpty
 CREATE OR REPLACE TEMP TABLE w_redemption (span TINYINT, wallet INTEGER, usd BIGINT)
 
+-- name: IntoWindows
+INSERT INTO w_fill
+@rows
+
+-- name: RedemptionIntoWindows
+INSERT INTO w_redemption
+@rows
+
 -- name: WindowFills
 -- Facts that drop out of a window as as_of moves on (@sign -1, run before the
 -- batch is added), or that lie in it (@sign 1); literal bounds let zone maps prune.
-INSERT INTO w_fill
 SELECT @span, @sign, wallet, token, side, role, shares, usd, fee
 FROM fills
 WHERE ts > @lo AND ts <= @hi
@@ -153,20 +156,17 @@ WHERE ts > @lo AND ts <= @hi
 -- name: MovingRedemption
 -- Redemptions that drop out of a window (@sign -1) or come into it (@sign 1).
 -- Run before the batch is added.
-INSERT INTO w_redemption
 SELECT @span, wallet, @sign * usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 UNION ALL
 SELECT @span, wallet, @sign * usd FROM redemption_delta WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: EnteringFills
-INSERT INTO w_fill
 SELECT @span, sign, wallet, token, side, role, shares, usd, fee
 FROM n_fill
 WHERE ts > @lo
 
 -- name: BatchRedemption
 -- What the batch itself changes of redemptions inside a window.
-INSERT INTO w_redemption
 SELECT @span, wallet, usd FROM d_redemption WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: DeltaPosition
@@ -222,21 +222,27 @@ SELECT day, SUM(taker_fills) AS taker_fills, SUM(taker_usd) AS taker_usd, SUM(ta
   SUM(active_wallets) AS active_wallets
 FROM (
   SELECT (ts // 86400000000)::INTEGER AS day, @legs, 0 AS active_wallets FROM n_fill GROUP BY day
-  UNION ALL
-  SELECT day, 0, 0, 0, 0, 0, 0, COUNT(*) FROM d_day GROUP BY day
+  @activedays
 ) AS part
 GROUP BY day
+
+-- name: NewDaysOfAll
+UNION ALL
+  SELECT day, 0, 0, 0, 0, 0, 0, COUNT(*) FROM d_day GROUP BY day
 
 -- name: DeltaMarketWallets
 SELECT market, SUM(wallets) AS wallets
 FROM (
   SELECT market, COUNT(*) AS wallets FROM d_pair GROUP BY market
-  UNION ALL
+  @heldmarkets
+) AS part
+GROUP BY market
+
+-- name: HeldByMarket
+UNION ALL
   SELECT market, COUNT(*) FROM held_after WHERE market IS NOT NULL GROUP BY market
   UNION ALL
   SELECT market, -COUNT(*) FROM held_before WHERE market IS NOT NULL GROUP BY market
-) AS part
-GROUP BY market
 
 -- name: DeltaRedemption
 SELECT resolved_at, market, wallet, SUM(usd) AS usd
@@ -276,10 +282,8 @@ FROM (
     0 AS unmapped_fills, 0 AS redemption, 0 AS unresolved_cash, min(ts) AS first_ts, max(ts) AS last_ts
   FROM n_fill
   GROUP BY wallet
-  UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_day GROUP BY wallet
-  UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_pair GROUP BY wallet
+  @newdays
+  @newpairs
   UNION ALL
   -- Fills whose holders are not valued again: their market is open or unmapped.
   SELECT f.wallet, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -287,14 +291,28 @@ FROM (
     SUM(f.sign * CASE f.side WHEN 0 THEN least(f.fee, 0) - f.usd ELSE f.usd - f.fee END), NULL, NULL
   FROM n_fill AS f
   JOIN tokens AS t ON t.token = f.token
-  WHERE f.token NOT IN (SELECT token FROM touched)
+  @untouched
   GROUP BY f.wallet
-  UNION ALL
+  @heldwallets
+) AS part
+GROUP BY wallet
+
+-- name: NotTouched
+WHERE f.token NOT IN (SELECT token FROM touched)
+
+-- name: NewDaysOfWallets
+UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_day GROUP BY wallet
+
+-- name: NewPairsOfWallets
+UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, 0, COUNT(*), 0, 0, 0, 0, 0, 0, NULL, NULL FROM d_pair GROUP BY wallet
+
+-- name: HeldOfWallets
+UNION ALL
   SELECT wallet, 0, 0, 0, 0, 0, 0, 0, markets, resolved_markets, winning_markets, negative_legs, unmapped_fills,
     redemption, unresolved_cash, NULL, NULL
   FROM (@after UNION ALL @before) AS held
-) AS part
-GROUP BY wallet
 
 -- name: DeltaWalletWindow
 SELECT span, wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd,
@@ -305,12 +323,18 @@ FROM (
     CASE side WHEN 1 THEN sign * usd ELSE 0 END AS sell_usd,
     sign * CASE side WHEN 1 THEN fee ELSE greatest(-fee, 0) END AS fee_usd, 0 AS redemption, 0 AS undated, 0 AS undated_markets
   FROM w_fill
-  UNION ALL
-  SELECT span, wallet, 0, 0, 0, 0, usd, 0, 0 FROM w_redemption
-  UNION ALL
-  SELECT span, wallet, 0, 0, 0, 0, 0, usd, markets FROM w_undated
+  @redeemed
+  @windowundated
 ) AS part
 GROUP BY span, wallet
+
+-- name: WindowRedemption
+UNION ALL
+  SELECT span, wallet, 0, 0, 0, 0, usd, 0, 0 FROM w_redemption
+
+-- name: WindowUndated
+UNION ALL
+  SELECT span, wallet, 0, 0, 0, 0, 0, usd, markets FROM w_undated
 
 -- name: DeltaTokenWindow
 SELECT span, token, @legs
@@ -326,5 +350,8 @@ SELECT as_of, stale, epoch FROM rollup_state
 -- name: MarkStale
 UPDATE rollup_state SET stale = true
 
--- name: BatchEnd
-SELECT coalesce(min(ts), 0), coalesce(max(ts), 0) FROM n_fill
+-- name: BatchSize
+-- What a batch has, which tells what need not be asked.
+SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
+  (SELECT count(*) FROM n_payout)
+FROM n_fill

@@ -30,6 +30,9 @@ SELECT last_ts, market, wallet, usd, markets FROM undated WHERE @which
 UNION ALL
 SELECT last_ts, market, wallet, usd, markets FROM undated_delta WHERE @which
 
+-- name: AnyUndated
+SELECT count(*) > 0 FROM (@undated) AS u
+
 -- name: Revalued
 -- Rows that undated_after replaces, where any holder was valued again.
 market IN (SELECT market FROM held_before WHERE resolved AND resolved_at IS NULL)
