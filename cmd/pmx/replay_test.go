@@ -48,13 +48,30 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 	if off := time.Until(state.Clock) - time.Hour; off < -time.Minute || off > time.Minute {
 		t.Errorf("the clock is %v off", off)
 	}
-	for path, want := range map[string]int{"/rpc/1": 200, "/rpc/2": 503} {
-		res, err := http.Post(base+path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`))
-		if err != nil || res.StatusCode != want {
-			t.Errorf("%s: %v %v", path, res, err)
-			continue
+	answers := func(one, two int) {
+		t.Helper()
+		for path, want := range map[string]int{"/rpc/1": one, "/rpc/2": two} {
+			res, err := http.Post(base+path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`))
+			if err != nil || res.StatusCode != want {
+				t.Errorf("%s: %v %v", path, res, err)
+				continue
+			}
+			res.Body.Close()
+		}
+	}
+	answers(200, 503)
+	// What is said of all nodes goes for each, whatever was said of it alone.
+	for _, order := range []struct {
+		query    string
+		one, two int
+	}{{"source=rpc&faults=502&rate=1", 502, 502}, {"source=rpc/1&faults=503&rate=1", 503, 502}, {"source=rpc&faults=none", 200, 200},
+		{"source=rpc/1&faults=503&rate=1", 503, 200}, {"faults=none", 200, 200}} {
+		res, err := http.Post(base+"/replay?"+order.query, "", nil)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v %v", order.query, res, err)
 		}
 		res.Body.Close()
+		answers(order.one, order.two)
 	}
 	stop()
 	rest, err := io.ReadAll(out)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -110,6 +111,9 @@ func (p *plans) set(source string, f Faults) error {
 		next.rate = 0.1
 	}
 	for _, name := range f.Names {
+		if name == "none" {
+			continue
+		}
 		name, without := strings.CutPrefix(name, "-")
 		kinds, err := find(name, source)
 		if err != nil {
@@ -126,6 +130,15 @@ func (p *plans) set(source string, f Faults) error {
 	defer p.mu.Unlock()
 	p.by[source] = next
 	return nil
+}
+
+// forgetParts drops the faults of what is part of a source.
+func (p *plans) forgetParts(source string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.by, func(name string, _ plan) bool {
+		return name != source && (source == "" || strings.HasPrefix(name, source+"/"))
+	})
 }
 
 // draw gives the fault of the next request of a source, nil: none.
@@ -155,8 +168,15 @@ func (p *plans) draw(source string) *Fault {
 	return &Fault{Kind: k, rng: rand.New(rand.NewPCG(p.rng.Uint64(), p.rng.Uint64()))}
 }
 
-// SetFaults gives a source other faults from now on.
-func (s *Server) SetFaults(source string, f Faults) error { return s.faults.set(source, f) }
+// SetFaults gives a source other faults from now on, and whatever is part of it: rpc is rpc/1
+// as well, and "" every source, whatever faults they were given before.
+func (s *Server) SetFaults(source string, f Faults) error {
+	if err := s.faults.set(source, f); err != nil {
+		return err
+	}
+	s.faults.forgetParts(source)
+	return nil
+}
 
 // Drawn gives how often faults were drawn, by name, and by source and name with a space
 // between.
