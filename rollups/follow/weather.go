@@ -259,6 +259,15 @@ func (g *weatherGroup) load(ctx context.Context) error {
 	if g.budget != nil {
 		g.budget.Restore(g.memory.Spent)
 	}
+	for _, s := range g.sources { // what was answered before the start is no older for it
+		if at := g.memory.Done[s.name]; at > 0 {
+			g.lane.set(s, func(st *WeatherState) {
+				if last := time.Unix(at, 0).UTC(); last.After(st.LastAnswer) {
+					st.LastAnswer = last
+				}
+			})
+		}
+	}
 	return nil
 }
 

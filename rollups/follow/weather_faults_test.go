@@ -182,6 +182,17 @@ func TestOnce(t *testing.T) {
 	if err := w.Once(t.Context()); err != nil || len(s.asked["metar"]) != 1 || len(s.asked["forecast"]) != 1 || len(s.asked["ensemble"]) != 1 {
 		t.Errorf("again at once: %v, %v", err, s.asked)
 	}
+	// The next start knows when each was asked last, and asks for nothing before its time.
+	again, err := follow.NewWeather(s.options(k, skyOpenMeteo|skyMETAR|skyNWS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Once(t.Context()) // the ensembles fail once more
+	for _, source := range []string{"metar", "nws", "openmeteo archive", "openmeteo forecast", "openmeteo previous runs"} {
+		if st, was := state(t, again, source), state(t, w, source); st.Asked != 0 || st.LastAnswer.Before(morning) || !st.LastAnswer.Equal(was.LastAnswer.Truncate(time.Second)) {
+			t.Errorf("%s: %+v, %v before", source, st, was.LastAnswer)
+		}
+	}
 	// A reader that follows nothing knows when which source was asked last.
 	var names []string
 	stored, err := follow.StoredWeather(t.Context(), k, s.clock().Add(time.Minute))

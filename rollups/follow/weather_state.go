@@ -20,7 +20,7 @@ import (
 type WeatherState struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
-	LastAnswer time.Time `json:"last_answer"` // that is kept; zero: none since the start
+	LastAnswer time.Time `json:"last_answer"` // that is kept, before the start as well; zero: none
 	LastNew    time.Time `json:"last_new"`    // when an answer had something new
 	LagSeconds float64   `json:"lag_seconds"` // since the last answer, or the start
 
@@ -58,7 +58,7 @@ func (w *Weather) State() []WeatherState {
 			last = s.Since
 		}
 		s.LagSeconds = now.Sub(last).Seconds()
-		if now.Sub(last) > 3*s.every {
+		if since := min(now.Sub(last), now.Sub(s.Since)); since > 3*s.every { // an outage of pmx is none of the source
 			s.Phase = Stalled
 		}
 		s.Rejected, s.Unknown = maps.Clone(s.Rejected), maps.Clone(s.Unknown)
