@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -174,5 +175,45 @@ func TestWhaleMovesCrossTheMarkBothWays(t *testing.T) {
 		if diff := cmp.Diff(want, v.whaleRows()); diff != "" {
 			t.Errorf("after file %d (-want +got):\n%s", i, diff)
 		}
+	}
+}
+
+// A fill of an order that is known already may come in a batch with newer fills.
+func TestAWhaleMoveIsFoundBesideNewerFills(t *testing.T) {
+	fill := func(n, transaction int, at time.Time, usd data.Micro) data.Fill {
+		return data.Fill{Tx: tx(transaction), LogIndex: int32(n), TS: at.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(0, 0),
+			Shares: usd * 2, USD: usd, Outcome: data.NoIndex}
+	}
+	v := newVenue(t, []step{
+		{fills: []data.Fill{fill(1, 1, start, 6000*data.One)}},
+		{fills: []data.Fill{fill(2, 1, start, 4000*data.One), fill(1, 2, start.Add(time.Hour), data.One)}},
+	})
+	defer v.close()
+	v.importStep(0)
+	v.importStep(1)
+	want := map[order]move{{TS: start.UnixMicro(), Wallet: address(1), Token: token(0, 0), Tx: tx(1)}: {2, 20_000 * data.One, 10_000 * data.One}}
+	if diff := cmp.Diff(want, v.whaleRows()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// What was redeemed at an unknown time leaves the windows as time goes on, whatever moves it on.
+func TestUndatedRedemptionsLeaveWindowsWithAnyFill(t *testing.T) {
+	fill := func(n, market int, at time.Time) data.Fill {
+		return data.Fill{Tx: tx(n), LogIndex: 1, TS: at.UnixMicro(), Wallet: address(1), Role: data.Taker, TokenID: token(market, 0),
+			Shares: 2 * data.One, USD: data.One, Outcome: data.NoIndex}
+	}
+	market := data.Market{Condition: condition(0), Question: "market", UpdatedAt: start, Outcomes: []string{"a", "b"}, TokenIDs: []string{token(0, 0), token(0, 1)}}
+	paid := data.Market{Condition: condition(0), Stub: true, Resolution: &data.Resolution{Condition: condition(0), Payouts: []data.Micro{data.One, 0},
+		Source: data.ResolvedByAPI, Version: start}}
+	steps := []step{{markets: []data.Market{market, paid}, fills: []data.Fill{fill(1, 0, start)}}}
+	for i, days := range []int{2, 8, 31} {
+		steps = append(steps, step{fills: []data.Fill{fill(2+i, 1, start.AddDate(0, 0, days))}})
+	}
+	v := newVenue(t, steps)
+	defer v.close()
+	for i := range steps {
+		v.importStep(i)
+		v.verify(t)
 	}
 }

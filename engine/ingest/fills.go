@@ -123,8 +123,14 @@ func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	repeats, err := j.changed("NumberRepeats", func() error { return errors.Join(j.exec("SuspectRepeats"), j.aloneIfEqual()) },
-		"@order", statements.Get("UnknownOrder"))
+	var suspects int64 // a query: as a command it says nothing of rows
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
+		return err
+	}
+	if err := j.aloneIfEqual(); err != nil {
+		return err
+	}
+	repeats, err := j.changed("NumberRepeats", nil, "@order", statements.Get("UnknownOrder"))
 	if err != nil || repeats == 0 || j.src.feed.Identity != data.CollapseRepeats {
 		return err
 	}

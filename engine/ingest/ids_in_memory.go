@@ -38,50 +38,55 @@ func (j *fileImport) internFromMemory() (bool, error) {
 	if err := j.execAll("MemoryEmpty", "MemoryTokensEmpty"); err != nil {
 		return false, err
 	}
-	err := j.lookUp("StagedWallets", "s_wallet", wallets, func(v driver.Value) (int32, bool) {
+	newWallets, err := j.lookUp("StagedWallets", "s_wallet", wallets, func(v driver.Value) (int32, bool) {
 		id, known := j.im.Directory.Wallet(data.Address(v.([]byte)))
 		return int32(id), known
 	})
 	if err != nil {
 		return false, err
 	}
-	err = j.lookUp("StagedTokens", "s_token", tokens, func(v driver.Value) (int32, bool) {
+	newTokens, err := j.lookUp("StagedTokens", "s_token", tokens, func(v driver.Value) (int32, bool) {
 		id, known := j.im.Directory.Token(engine.Text(v))
 		return int32(id), known
 	})
 	if err != nil {
 		return false, err
 	}
-	if err := j.exec("AddWallets", "@first", strconv.Itoa(wallets)); err != nil {
-		return false, err
+	if newWallets {
+		if err := j.exec("AddWallets", "@first", strconv.Itoa(wallets)); err != nil {
+			return false, err
+		}
 	}
-	if err := j.exec("AddTokens", "@first", strconv.Itoa(tokens)); err != nil {
-		return false, err
+	if newTokens {
+		if err := j.exec("AddTokens", "@first", strconv.Itoa(tokens)); err != nil {
+			return false, err
+		}
 	}
 	return true, j.exec("Interned", "@time", j.saidTime(), "@wallets", "s_wallet", "@tokens", "s_token")
 }
 
 // lookUp writes the ids of the values a query gives into table; values that are
-// not known get the next ids, in the order they come.
-func (j *fileImport) lookUp(query, table string, next int, find func(driver.Value) (int32, bool)) error {
+// not known get the next ids, in the order they come: fresh tells that there are any.
+func (j *fileImport) lookUp(query, table string, next int, find func(driver.Value) (int32, bool)) (fresh bool, err error) {
 	type entry struct {
 		id    int32
 		value driver.Value
 	}
 	var list []entry
-	err := engine.Each(j.ctx, j.conn, statements.Get(query), func(row []driver.Value) error {
+	err = engine.Each(j.ctx, j.conn, statements.Get(query), func(row []driver.Value) error {
 		id, known := find(row[0])
 		if !known {
 			id = int32(next)
 			next++
+			fresh = true
 		}
 		list = append(list, entry{id, row[0]})
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", query, err)
+		return false, fmt.Errorf("%s: %w", query, err)
 	}
-	return engine.AppendTemp(j.conn, table, len(list), func(i int) []driver.Value {
+	return fresh, engine.AppendTemp(j.conn, table, len(list), func(i int) []driver.Value {
 		return []driver.Value{list[i].id, list[i].value}
 	})
 }
