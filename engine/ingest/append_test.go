@@ -162,3 +162,28 @@ func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 		t.Errorf("the import log names %s batches with rejected rows", got)
 	}
 }
+
+// TestManyRowsThatAreStillToComeAreLeftToARebuild: of a source that is followed half as many as of
+// files, and only with what they say is to come.
+func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
+	for _, tc := range []struct {
+		coming          int64
+		memory, rebuilt bool
+	}{
+		{400_000, true, false}, {500_000, true, true}, {500_000, false, false}, {1_000_000, false, true},
+	} {
+		v := open(t)
+		path := chainFill(t, v, 12)["polygon-logs"]
+		opts := ingest.Options{Remaining: ingest.Remaining{Fills: tc.coming}}
+		var r ingest.Receipt
+		var err error
+		if tc.memory {
+			r, err = v.im.Append(t.Context(), v.inMemory(path), opts)
+		} else {
+			r, err = v.bring(path, opts)
+		}
+		if err != nil || r.Inserted == 0 || r.RebuildNeeded != tc.rebuilt {
+			t.Errorf("%+v: %v, %d inserted, rebuild %v", tc, err, r.Inserted, r.RebuildNeeded)
+		}
+	}
+}

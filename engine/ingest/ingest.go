@@ -54,7 +54,8 @@ type Importer struct {
 	// wallets and tokens; nil where there is none.
 	Directory Directory
 	// BulkRows is the number of fills from which files that also add a quarter to the
-	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M.
+	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M, of rows that
+	// are appended half as many.
 	BulkRows int64
 	// Memory is how many bytes of the markets of a file, and of what a feed must know of
 	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
@@ -262,13 +263,24 @@ const (
 	manyFiles   = 8
 )
 
+// From how many fills on files, and rows that are appended, are left to a rebuild. Whoever
+// appends so many has them in batches of a few hundred thousand, each of which would be merged.
+const (
+	bulkRows         = 1_000_000
+	bulkRowsFollowed = bulkRows / 2
+)
+
 // isBulk tells whether one rebuild is cheaper than merging this batch and, where
 // most of it is new, those still to come, which are then taken to be new as well: of
 // very many fills, or of a few in each of many files.
 func (j *fileImport) isBulk() (bool, error) {
 	limit := j.im.BulkRows
-	if limit == 0 {
-		limit = 1_000_000
+	switch {
+	case limit != 0:
+	case j.src.read != nil:
+		limit = bulkRowsFollowed
+	default:
+		limit = bulkRows
 	}
 	if j.ousted {
 		return true, nil
