@@ -106,7 +106,13 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 
 // host adds a host that is asked.
 func (f *followFlags) host(to *follower, name, base string, budget fetch.Budget) (*fetch.Host, error) {
-	h, err := fetch.New(fetch.Options{Name: name, Base: base, Contact: f.Contact, Version: version, Budget: budget})
+	h, err := fetch.New(fetch.Options{Name: name, Base: base, Contact: f.Contact, Version: version, Budget: budget, Changed: func(err error) {
+		if err != nil {
+			to.log.Warn().Err(err).Str("host", name).Msg("host_fails")
+			return
+		}
+		to.log.Info().Str("host", name).Msg("host_answers_again")
+	}})
 	if err == nil {
 		to.hosts = append(to.hosts, h)
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	MaxBody   int64          // bytes of a body as it is read, unpacked; 0: 64 MB
 	Timeout   time.Duration  // of a request with its whole answer; 0: 2 minutes
 	Stall     time.Duration  // without a byte of the answer; 0: 30 seconds
+	// Changed is told when the host begins to fail, with the error of the second request in
+	// a row that failed, and with nil once it answers again. It must not wait. May be nil.
+	Changed func(err error)
 }
 
 // Request is one question. Path and Query are added to those of the host's Base.
@@ -115,6 +118,7 @@ type Host struct {
 	circuit circuit
 	stats   Stats
 	failing bool // the last request failed
+	inRow   int  // how many have
 }
 
 // What waits are like. A host may ask for a pause of any length: up to longestWait a request
@@ -365,7 +369,29 @@ func (h *Host) turn(ctx context.Context) error {
 // settle counts an attempt and draws the conclusions for those that follow.
 func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	was := h.inRow
+	h.conclude(began, probe, code, err, cancelled)
+	if h.inRow++; !h.failing {
+		h.inRow = 0
+	} else if cancelled {
+		h.inRow = was
+	}
+	now, told := h.inRow, h.stats.LastError
+	h.mu.Unlock()
+	switch {
+	case h.o.Changed == nil:
+	case was < failingFrom && now == failingFrom:
+		h.o.Changed(errors.New(told))
+	case was >= failingFrom && now == 0:
+		h.o.Changed(nil)
+	}
+}
+
+// failingFrom is how many failures in a row make a host one that fails.
+const failingFrom = 2
+
+// conclude is settle with the host locked.
+func (h *Host) conclude(began time.Time, probe bool, code int, err error, cancelled bool) {
 	now := h.o.Now()
 	if cancelled && err != nil {
 		h.circuit.leave(probe)
