@@ -332,6 +332,9 @@ func (q *Quotes) poll(ctx context.Context) error {
 		q.state.NoBooks++
 	}
 	q.polled = quiet[len(quiet)-1]
+	if errors.Is(err, clob.ErrNoBooks) && len(quiet) < len(q.markets) {
+		return nil // others are told of: these are open and have no book
+	}
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,15 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	if s := q.State(); s.Followed != 4 || len(s.Channels) != 1 {
 		t.Errorf("%+v", s)
 	}
+	// Open markets without a book are no failure while others are told of.
+	polls := q.State().Polls
+	b.set(func() { b.empty = 1 << 20 })
+	eventually(t, "polls without a book", func() bool { return q.State().NoBooks >= 2 && q.State().Polls > polls+2 })
+	if s := q.State(); s.Error != "" || s.Phase != follow.Idle {
+		t.Errorf("%+v", s)
+	}
 	b.set(func() {
+		b.empty = 0
 		b.off, b.bid = true, "0.1"
 		_ = b.conns[0].CloseNow()
 	})
