@@ -325,6 +325,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 			break
 		}
 	}
+	told := q.told()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.state.Polls++
@@ -332,8 +333,8 @@ func (q *Quotes) poll(ctx context.Context) error {
 		q.state.NoBooks++
 	}
 	q.polled = quiet[len(quiet)-1]
-	if errors.Is(err, clob.ErrNoBooks) && len(quiet) < len(q.markets) {
-		return nil // others are told of: these are open and have no book
+	if errors.Is(err, clob.ErrNoBooks) && told {
+		return nil // these are open and have no book
 	}
 	if err != nil {
 		return err
@@ -342,6 +343,14 @@ func (q *Quotes) poll(ctx context.Context) error {
 		q.take(channel.Quote{Token: b.Token, Book: true, Bid: b.Bid, Ask: b.Ask, Last: b.Last, At: b.At})
 	}
 	return nil
+}
+
+// told tells whether a connection is up that tells of quotes.
+func (q *Quotes) told() bool {
+	q.mu.Lock()
+	connections := q.connections
+	q.mu.Unlock()
+	return slices.ContainsFunc(connections, func(c *channel.Market) bool { return c.Stats().State == channel.Following })
 }
 
 func (q *Quotes) count(f func(*QuotesState)) {
