@@ -35,6 +35,9 @@ const (
 	// MostHours is how far back reports are asked for, so that one station's are fewer
 	// than mostRows.
 	MostHours = 96
+	// emptyTimes is how often a request must be answered without any report before that is
+	// believed.
+	emptyTimes = 3
 )
 
 // Reports is what the service has.
@@ -72,15 +75,22 @@ func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Rep
 	query := url.Values{"ids": {strings.Join(stations, ",")}, "format": {"json"}, "hours": {strconv.Itoa(hours)}}
 	asked := query.Encode()
 	was := c.known[asked]
-	a, err := c.host.Do(ctx, fetch.Request{Path: path, Query: query, Empty: true, ETag: was.etag, LastModified: was.modified})
-	if err != nil || a.NotModified {
-		return nil, err
+	var a fetch.Answer
+	var list []json.RawMessage
+	for range emptyTimes { // stations report every hour: what has nothing to tell may be broken
+		var err error
+		a, err = c.host.Do(ctx, fetch.Request{Path: path, Query: query, Empty: true, ETag: was.etag, LastModified: was.modified})
+		if err != nil || a.NotModified {
+			return nil, err
+		}
+		if body := bytes.TrimSpace(a.Body); len(body) > 0 && json.Unmarshal(body, &list) != nil {
+			return nil, &pages.ShapeError{Path: path, Why: "the answer is no array"}
+		}
+		if len(list) > 0 {
+			break
+		}
 	}
 	out.Fresh = true
-	var list []json.RawMessage
-	if body := bytes.TrimSpace(a.Body); len(body) > 0 && json.Unmarshal(body, &list) != nil {
-		return nil, &pages.ShapeError{Path: path, Why: "the answer is no array"}
-	}
 	if len(list) >= mostRows && len(stations) > 1 {
 		half := len(stations) / 2
 		first, err := c.ask(ctx, stations[:half], hours, out)

@@ -120,6 +120,23 @@ func TestNoReports(t *testing.T) {
 	}
 }
 
+// TestAnEmptyAnswerIsAskedForAgain: a service that once has nothing to say of stations, or of
+// some of them where they are asked for in parts, is not believed at once.
+func TestAnEmptyAnswerIsAskedForAgain(t *testing.T) {
+	for empty := range 2 {
+		asked := 0
+		c := client(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if asked++; asked > empty+1 {
+				_, _ = fmt.Fprintf(w, "[%s]", report("KLGA", 60))
+			}
+		})
+		if got, err := c.Reports(t.Context(), []string{"KLGA"}, 3); err != nil || got.Rows["KLGA"] != 1 || asked != empty+2 {
+			t.Errorf("%d empty answers: asked %d times, %+v: %v", empty+1, asked, got.Rows, err)
+		}
+	}
+}
+
 // TestWhatWasKeptIsNotSentAgain: only once it was kept, and until there is something new.
 func TestWhatWasKeptIsNotSentAgain(t *testing.T) {
 	tag := `"one"`
