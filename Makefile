@@ -24,10 +24,10 @@ LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
 
 # Where the race detector pays: packages in which goroutines meet.
-RACE := ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments/fillseg ./rollups/segments/textseg ./engine ./engine/guard
+RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments/fillseg ./rollups/segments/textseg ./rollups/follow ./engine ./engine/guard ./engine/ledger
 # Tests of definitions that one goroutine computes from start to end, each over many
 # databases of its own: minutes under the detector, with nothing to detect.
-RACE_SKIP := ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
+RACE_SKIP := ADayThroughAllFaults|ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
 .PHONY: help build run live test test-long race cover bench lint fmt fuzz clients browser check tools clean
 
