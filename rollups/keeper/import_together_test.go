@@ -96,8 +96,8 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoilt := slices.Clone(text)
-	for i := range 200 { // of the rows: the footer says what it said
-		spoilt[100+i] ^= 0xff
+	for i := range 200 { // the header of the first page and what is behind it: the footer says what it said
+		spoilt[4+i] ^= 0xff
 	}
 	if err := os.WriteFile(damaged, spoilt, 0o600); err != nil {
 		t.Fatal(err)

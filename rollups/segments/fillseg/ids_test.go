@@ -91,8 +91,8 @@ func buildAll(t *testing.T, s *Store, fills []serving.Fill) {
 func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
-		"1eba1981e1874975": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
-		"e7840812498e1424": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
+		"dc74d4048c7ad549": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
+		"c12ffcd1b9cf3334": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }
 		if err := s.Restart(0, false); err != nil {
