@@ -212,7 +212,7 @@ func skipValue(b []byte, i int) (end int, ok bool) {
 	}
 	switch b[i] {
 	case '"':
-		return skipString(b, i+1)
+		return SkipString(b, i+1)
 	case '{', '[':
 		return skipNested(b, i+1)
 	}
@@ -221,8 +221,9 @@ func skipValue(b []byte, i int) (end int, ok bool) {
 	return end, end > i
 }
 
-// skipString gives where the string ends whose quote is before i.
-func skipString(b []byte, i int) (end int, ok bool) {
+// SkipString gives where the JSON string of b ends whose quote is before i: the place behind its
+// closing quote, false where it has none.
+func SkipString(b []byte, i int) (end int, ok bool) {
 	for from := i; ; {
 		n := bytes.IndexByte(b[from:], '"')
 		if n < 0 {
@@ -244,7 +245,7 @@ func skipNested(b []byte, i int) (end int, ok bool) {
 	for depth := 1; i < len(b); {
 		switch b[i] {
 		case '"':
-			if i, ok = skipString(b, i+1); !ok {
+			if i, ok = SkipString(b, i+1); !ok {
 				return 0, false
 			}
 			continue

@@ -1,8 +1,9 @@
 package rpc
 
 import (
-	"bytes"
 	"errors"
+
+	"pmx/data/chain"
 )
 
 // errNoJSON is for text that is not what a JSON value looks like.
@@ -55,7 +56,7 @@ func members(b []byte, f func(key, value []byte) error) error {
 		if i >= len(b) || b[i] != '"' {
 			return errNoJSON
 		}
-		end, ok := text(b, i+1)
+		end, ok := chain.SkipString(b, i+1)
 		if !ok {
 			return errNoJSON
 		}
@@ -104,7 +105,7 @@ func value(b []byte, i int) (end int, ok bool) {
 	}
 	switch b[i] {
 	case '"':
-		return text(b, i+1)
+		return chain.SkipString(b, i+1)
 	case '{', '[':
 		return nested(b, i)
 	}
@@ -118,31 +119,13 @@ func plain(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// text gives where the string ends whose quote is before i.
-func text(b []byte, i int) (end int, ok bool) {
-	for from := i; ; {
-		n := bytes.IndexByte(b[from:], '"')
-		if n < 0 {
-			return 0, false
-		}
-		from += n + 1
-		back := from - 2
-		for back >= i && b[back] == '\\' {
-			back--
-		}
-		if (from-2-back)%2 == 0 {
-			return from, true
-		}
-	}
-}
-
 // nested gives where the array or object at i ends. Its brackets fit each other.
 func nested(b []byte, i int) (end int, ok bool) {
 	var open [deepest]byte
 	for depth := 0; i < len(b); i++ {
 		switch c := b[i]; c {
 		case '"':
-			if i, ok = text(b, i+1); !ok {
+			if i, ok = chain.SkipString(b, i+1); !ok {
 				return 0, false
 			}
 			i--
