@@ -76,8 +76,8 @@ var (
 	dataBudget  = fetch.Budget{PerSecond: 4, Burst: 8, InFlight: 2}
 )
 
-// newFollower makes the lanes; progress may be nil.
-func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch, progress func(follow.ChainState)) (*follower, error) {
+// newFollower makes the lanes.
+func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) (*follower, error) {
 	out := &follower{log: log, tells: &follow.Teller{Venue: k, Log: log}}
 	if f.followed(marketsLane) {
 		if err := f.addMarkets(out, k); err != nil {
@@ -85,7 +85,7 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 		}
 	}
 	if len(f.RPC) > 0 && f.followed(chainLane) {
-		if err := f.addChain(out, k, watch, progress); err != nil {
+		if err := f.addChain(out, k, watch); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +171,7 @@ func (f *followFlags) addWeather(to *follower, k *keeper.Keeper, watch *guard.Wa
 }
 
 // addChain adds the logs of the chain, which tell of markets that are wanted and resolved.
-func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watch, progress func(follow.ChainState)) error {
+func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watch) error {
 	contracts, err := contractsOf(k.DB().Dir())
 	if err != nil {
 		return err
@@ -196,9 +196,6 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 			to.markets.Wanted()
 		}
 		fills = s.Fills
-		if progress != nil {
-			progress(s)
-		}
 	}
 	if to.chain, err = follow.NewChain(o); err != nil {
 		return err
@@ -270,15 +267,33 @@ func (f *follower) sources() func() []serving.Source {
 	return f.tells.Sources
 }
 
-// once follows every source until it is up to date.
-func (f *follower) once(ctx context.Context) error {
+// once follows every source until it is up to date. One that fails keeps none of the others
+// from it, but a full disk does; the error tells of all that failed.
+func (f *follower) once(ctx context.Context) (err error) {
 	for _, l := range f.lanes {
 		if l.once == nil {
 			continue
 		}
-		if err := l.once(ctx); err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+		failed := l.once(ctx)
+		if failed != nil {
+			failed = fmt.Errorf("%s: %w", l.name, failed)
+		}
+		err = errors.Join(err, failed)
+		if ctx.Err() != nil || data.IsNoSpace(failed) {
+			break
 		}
 	}
-	return nil
+	return err
+}
+
+// begins logs who is asked for what, without what may be secret in addresses.
+func (f *follower) begins() {
+	names, hosts := make([]string, len(f.lanes)), make([]string, len(f.hosts))
+	for i, l := range f.lanes {
+		names[i] = l.name
+	}
+	for i, h := range f.hosts {
+		hosts[i] = h.Name() + " " + h.Stats().Host
+	}
+	f.log.Info().Strs("sources", names).Strs("hosts", hosts).Msg("following the venue")
 }

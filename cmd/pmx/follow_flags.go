@@ -5,15 +5,18 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"pmx/data/upstream/channel"
+	"pmx/data/upstream/fetch"
 )
 
 // followFlags say which sources are followed, and how.
 type followFlags struct {
-	RPC       []string `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL,…"`
+	RPC       []string `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL"`
 	RPCRate   float64  `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
 	Contact   string   `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
 	FromBlock int64    `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
-	Only      []string `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE,…"`
+	Only      []string `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE"`
 	At        string   `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
 
 	Gamma   string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
@@ -40,7 +43,7 @@ func (f *followFlags) followed(lane string) bool {
 // everything at --at where it is given.
 func (f *followFlags) check(prefix string) error {
 	if err := f.redirect(); err != nil {
-		return fmt.Errorf("--%sat %q: %w", prefix, f.At, err)
+		return fmt.Errorf("--%sat: %w", prefix, err)
 	}
 	switch {
 	case strings.TrimSpace(f.Contact) == "":
@@ -54,6 +57,37 @@ func (f *followFlags) check(prefix string) error {
 	case slices.Contains(f.Only, quotesLane) && !f.followed(marketsLane):
 		return fmt.Errorf("--%sonly quotes follows nothing by itself: the open markets come from the lane markets, so name both", prefix)
 	}
+	if err := fetch.CheckContact(f.Contact); err != nil {
+		return fmt.Errorf("--%scontact: %w", prefix, err)
+	}
+	return f.checkURLs(prefix)
+}
+
+// checkURLs tells which flag's URL is none. No error repeats one: it may have a key.
+func (f *followFlags) checkURLs(prefix string) error {
+	for i, u := range f.RPC {
+		err := fetch.CheckURL(u)
+		switch first := slices.Index(f.RPC, u); {
+		case err != nil && len(f.RPC) > 1:
+			return fmt.Errorf("--%srpc, number %d of its URLs: %w", prefix, i+1, err)
+		case err != nil:
+			return fmt.Errorf("--%srpc: %w", prefix, err)
+		case first < i:
+			return fmt.Errorf("--%srpc, number %d of its URLs is number %d again: one provider cannot show what it leaves out itself", prefix, i+1, first+1)
+		}
+	}
+	for _, own := range []struct{ flag, url string }{{"gamma", f.Gamma}, {"clob", f.CLOB}, {"data-api", f.DataAPI}, {"openmeteo", f.OpenMeteo}, {"metar", f.METAR},
+		{"nws", f.NWS}} {
+		if err := fetch.CheckURL(own.url); err != nil {
+			return fmt.Errorf("--%s%s: %w", prefix, own.flag, err)
+		}
+	}
+	if f.Channel == "" { // books are polled
+		return nil
+	}
+	if err := channel.CheckURL(f.Channel); err != nil {
+		return fmt.Errorf("--%schannel: %w", prefix, err)
+	}
 	return nil
 }
 
@@ -63,7 +97,7 @@ func (f *followFlags) redirect() error {
 		return nil
 	}
 	u, err := url.Parse(f.At)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("give the URL of a server, such as http://127.0.0.1:8091")
 	}
 	base := strings.TrimSuffix(u.String(), "/")

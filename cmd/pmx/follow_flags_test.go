@@ -24,9 +24,9 @@ func TestEverythingIsAskedOfOneServer(t *testing.T) {
 	if err := own.check(""); err != nil || len(own.RPC) != 1 {
 		t.Errorf("%v, %v", own.RPC, err)
 	}
-	for _, at := range []string{"127.0.0.1:8091", "ws://127.0.0.1:8091", "http://", "::"} {
+	for _, at := range []string{"127.0.0.1:8091", "ws://127.0.0.1:8091", "http://", "::", "http://u:hushhush@", "http://u:hushhush@h:x", "http://h/?key=hushhush"} {
 		bad := followFlags{Contact: "me@example.org", RPCRate: 1, At: at}
-		if err := bad.check("sync-"); err == nil || !strings.Contains(err.Error(), "--sync-at") {
+		if err := bad.check("sync-"); err == nil || !strings.Contains(err.Error(), "--sync-at") || strings.Contains(err.Error(), "hushhush") {
 			t.Errorf("%s: %v", at, err)
 		}
 	}

@@ -36,6 +36,8 @@ type progressBar struct {
 	bar   *progressbar.ProgressBar
 	label string
 	began time.Time
+
+	estimated bool // the notes tell how long it takes
 }
 
 func newProgressBar(std stdio, quiet bool) *progressBar {
@@ -58,7 +60,7 @@ func (m *progressBar) show(label string, share float64, note string) {
 		m.label, m.began = label, time.Now()
 		m.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(m.w), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetDescription(label), progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+			progressbar.OptionSetPredictTime(!m.estimated), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	if note != "" {
 		m.bar.Describe(label + " " + note)

@@ -29,7 +29,7 @@ type ReplayCmd struct {
 	Finality  int64     `help:"Blocks between the newest and the newest final one." default:"16"`
 	MaxRange  int64     `help:"Most blocks of eth_getLogs." default:"10000"`
 	MaxLogs   int       `help:"Most logs of eth_getLogs." default:"20000"`
-	Faults    []string  `help:"Faults to make: all, none, or names of the list below, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME,…"`
+	Faults    []string  `help:"Faults to make: all, none, or names of the list below, as [SOURCE=]NAME[:NUMBER]." default:"none" placeholder:"NAME"`
 	FaultRate float64   `help:"How many of the requests have a fault, 0 to 1." default:"0.1"`
 	Seed      uint64    `help:"Seed of the faults." default:"0"`
 	WriteLogs string    `help:"Write all logs of the venue as NDJSON, for pmx import, and end." type:"path" placeholder:"FILE"`

@@ -68,13 +68,16 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	}
 	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
 	whale, err := c.usd()
-	if err := errors.Join(err, schedule.Check(), dir.Create()); err != nil {
+	if err := errors.Join(err, schedule.Check()); err != nil {
 		return err
 	}
 	if c.Sync != "" {
 		if err := c.Follow.check("sync-"); err != nil {
 			return err
 		}
+	}
+	if err := dir.Create(); err != nil {
+		return err
 	}
 	removeStaleStdin(dir)
 	lines, closeLines, err := c.openLog(std)
@@ -124,10 +127,11 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	var f *follower
 	var lanes []func(context.Context) error
 	if c.Sync != "" {
-		if f, err = c.Follow.newFollower(k, log, at.Watch, nil); err != nil {
+		if f, err = c.Follow.newFollower(k, log, at.Watch); err != nil {
 			return err
 		}
 		defer f.close()
+		f.begins()
 		lanes = f.runs(at.Watch)
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,

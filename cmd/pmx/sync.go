@@ -57,16 +57,16 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	if err := dir.Create(); err != nil {
 		return err
 	}
-	log := zerolog.New(std.err).With().Timestamp().Logger()
+	screen := newSyncScreen(std)
+	defer screen.clear()
+	log := screen.log()
 	watch := guard.New(log)
 	k, err := cli.openKeeper(ctx, dir, log, 0, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
-	bar := newProgressBar(std, false)
-	defer bar.clear()
-	f, err := c.newFollower(k, log, watch, func(s follow.ChainState) { showCatchUp(bar, s) })
+	f, err := c.newFollower(k, log, watch)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	registerVenue(sock, k)
 	registerFollower(sock, f)
 	sock.Handle(opKeys, func(context.Context, json.RawMessage, func(any)) (any, error) { return none{}, nil }) // nobody is served
+	f.begins()
 	own, stop := context.WithCancel(ctx)
 	defer stop()
 	runs := f.runs(watch)
@@ -88,31 +89,20 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 		}}
 	}
 	runs = append(runs, sock.Serve, func(ctx context.Context) error { return k.Run(ctx, keeper.Schedule{Refresh: syncCycle}) })
-	if err := runAll(own, runs...); err != nil {
-		return err
+	runs = append(runs, func(ctx context.Context) error { return screen.run(ctx, f) })
+	err = runAll(own, runs...)
+	screen.clear()
+	if s := f.state().Chain; s != nil && (err == nil || ctx.Err() != nil) {
+		printFollowed(std.out, *s)
 	}
-	bar.clear()
-	if s := f.state().Chain; s != nil {
-		_, _ = fmt.Fprintf(std.out, "%s fills of %s logs, up to block %d of %s\n", thousands(s.Fills), thousands(s.Logs), s.Committed, atOrNever(s.AsOf))
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return interruption("what is in stays in, and the next start goes on from there")
 	}
-	return nil
+	return err
 }
 
 // syncCycle is when files of the inbox are taken in and deltas folded.
 const syncCycle = "@every 30s"
-
-// showCatchUp draws how far a catch-up is.
-func showCatchUp(bar *progressBar, s follow.ChainState) {
-	if !s.CatchingUp {
-		bar.clear()
-		return
-	}
-	left := ""
-	if s.Remaining > 0 {
-		left = fmt.Sprintf(", about %s left", (time.Duration(s.Remaining) * time.Second).Round(time.Second))
-	}
-	bar.show("catching up", s.Progress, fmt.Sprintf("%s fills/s%s", thousands(int64(s.FillsASec)), left))
-}
 
 func atOrNever(t time.Time) string {
 	if t.IsZero() {

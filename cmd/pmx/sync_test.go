@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"pmx/data/sample"
 	"pmx/http/replay"
+	"pmx/rollups/follow"
 )
 
 // did runs a command, and gives its status and what it wrote.
@@ -110,13 +112,61 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 		{"--from-block", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--from-block=-1"}},
 		{"--sync-contact is missing", []string{"serve", "--sync", "polymarket", "--listen", "127.0.0.1:0"}},
 		{"holds no database yet", []string{"sync", "status"}},
+		{"--contact: it must be one line of plain text", []string{"sync", "--contact", "me\nX-Key: 1", "--rpc", "http://127.0.0.1:1"}},
+		{"--rpc: its URL must be http:// or https://", []string{"sync", "--contact", "me", "--rpc", "ftp://host/hushhush"}},
+		{"--rpc, number 2 of its URLs: its URL cannot be read", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1,http://u:hushhush@host:x"}},
+		{"--rpc, number 2 of its URLs is number 1 again", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1/hushhush,http://127.0.0.1:1/hushhush"}},
+		{"--sync-gamma: its URL must be", []string{"serve", "--listen", "127.0.0.1:0", "--sync", "polymarket", "--sync-contact", "me", "--sync-gamma", "gamma"}},
+		{"--channel: the address of a channel is ws:// or wss://", []string{"sync", "--contact", "me", "--channel", "http://127.0.0.1:1/hushhush"}},
+		{"--nws: its URL must be", []string{"sync", "--contact", "me", "--nws", ""}},
 	} {
 		status, out, errs := did(append(tc.args, "--data-dir", dir)...)
-		if status != 1 || out != "" || !strings.Contains(errs, tc.want) {
+		if status != 1 || out != "" || !strings.Contains(errs, tc.want) || strings.Contains(errs, "hushhush") {
 			t.Errorf("%v: %d %q %q", tc.args, status, out, errs)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "pmx.duckdb")); err == nil {
-		t.Error("a database was made")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a data directory was made")
+	}
+}
+
+// What a terminal shows of the chain, from before the first answer to the tail.
+func TestWhatATerminalShowsOfTheChain(t *testing.T) {
+	now := time.Date(2026, 11, 7, 0, 10, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		state follow.ChainState
+		share float64
+		want  string
+	}{
+		{follow.ChainState{Phase: follow.BackOff}, -1, "no node answers yet "},
+		{follow.ChainState{Phase: follow.Idle}, -1, "asking for the newest block "},
+		{follow.ChainState{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 8_000, CatchingUp: true}, 0, "catching up: 8,000 blocks to go"},
+		{follow.ChainState{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 4_000, CatchingUp: true, Progress: 0.5, FillsASec: 1234.5, Remaining: 700}, 0.5,
+			"catching up: 4,000 blocks to go, 1,234 fills/s, about 12 min left"},
+		{follow.ChainState{Phase: follow.Idle, Finalized: 9_000, Committed: 9_000, AsOf: now.Add(-12 * time.Second), Fills: 1_000}, -1,
+			"following: block 9,000, 12s ago, 1,000 new fills"},
+		{follow.ChainState{Phase: follow.Stalled, Finalized: 9_000, Committed: 9_000}, -1, "no node answers: block 9,000, 0 new fills"},
+		{follow.ChainState{Phase: follow.Idle, Finalized: 9_000, Committed: 8_000, Held: make([]follow.HeldRange, 2)}, -1,
+			"following, 2 ranges held back: block 8,000, 0 new fills"},
+	} {
+		label, share, note := followed(tc.state, now)
+		if got := label + " " + note; got != tc.want || share != tc.share {
+			t.Errorf("%q at %g, want %q at %g", got, share, tc.want, tc.share)
+		}
+	}
+}
+
+// TestSyncThatCannotSucceedEnds with what is wrong, and not with success.
+func TestSyncThatCannotSucceedEnds(t *testing.T) {
+	keepUmask(t)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":"0x1"}`))
+	}))
+	defer web.Close()
+	status, out, errs := did("sync", "--data-dir", filepath.Join(t.TempDir(), "d"), "--rpc", web.URL+"/hushhush", "--contact", "me", "--only", "chain", "--once")
+	if status != 1 || out != "" || !strings.Contains(errs, "of the chain that is followed: rpc 1: chain id: the provider is of chain 1, not of 137") ||
+		!strings.Contains(errs, `"message":"following the venue"`) || !strings.Contains(errs, "rpc 1 "+web.URL+`"`) || strings.Contains(errs, "hushhush") {
+		t.Errorf("%d %q %q", status, out, errs)
 	}
 }

@@ -137,6 +137,7 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	r.logs, r.digest = r.batch.Logs(), r.batch.Digest()
 	r.doubts = r.batch.Doubts(j.from, j.to, a.End.Hash)
 	p.good(&a, j.blocks(), c.o.Now())
+	c.nodeAnswered(p)
 	c.mu.Lock()
 	c.seen.add(j.blocks(), r.logs)
 	c.mu.Unlock()
@@ -271,8 +272,8 @@ func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
 		p.behind(c.o.Now())
 		return
 	}
-	p.failed(err, c.o.Now())
-	c.fail(fmt.Errorf("%s: %w", p.Name(), err))
+	c.nodeFailed(ctx, p, err)
+	c.fail(nodeError(p, err))
 }
 
 // other gives a node beside p that is not resting, nil where there is none.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -36,6 +35,7 @@ type ChainOptions struct {
 	Batch     int64                                      // events that are committed together; 0: 250,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
+	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
 	// Told of every commit: the state, and the conditions that it resolves. They must not
 	// wait; each may be nil.
 	Progress func(ChainState)
@@ -66,7 +66,9 @@ type Chain struct {
 	seen     bucket    // of what was answered of late
 	stats    ChainState
 	catchUp  catchUp
-	progress time.Time // when something came in last, or nothing was missing
+	progress time.Time     // when something came in last, or nothing was missing
+	patience time.Duration // without progress, after which the run ends; 0: never
+	refusal  error         // why the database did not take what was to be committed last; nil: it did
 	warned   bool
 	auditing time.Time // when audits may go on
 	results  chan *result
@@ -103,6 +105,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 		o.Watch = guard.New(o.Log)
 	}
 	o.Every, o.InFlight, o.Batch = cmp.Or(o.Every, 2*time.Second), cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 250_000)
+	o.Patience = cmp.Or(o.Patience, usualPatience)
 	o.AuditIn, o.AuditOf = cmp.Or(o.AuditIn, 24*time.Hour), cmp.Or(o.AuditOf, 0.01)
 	c := &Chain{o: o, topics: chain.Topics(o.Contracts), wake: make(chan struct{})}
 	for _, n := range o.Nodes {
@@ -129,46 +132,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 // Run follows until ctx ends.
 func (c *Chain) Run(ctx context.Context) error {
 	return c.run(ctx, func() bool { return false })
-}
-
-// Once follows until everything that was final at the last look is in. The error tells of
-// ranges that are held back.
-func (c *Chain) Once(ctx context.Context) error {
-	var failed error
-	err := c.run(ctx, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.head.Number == 0 || c.flying > 0 || c.pending > 0 {
-			return false
-		}
-		rest := int64(0)
-		for _, s := range spans(c.ranges, c.starts(), cmp.Or(c.planned, c.head.Number)) {
-			rest += s.blocks()
-		}
-		if rest > 0 && rest <= c.plan.heldBlocks() {
-			failed = c.heldLong()
-		}
-		return rest == 0 || failed != nil
-	})
-	if errors.Is(err, errDone) {
-		return failed
-	}
-	return err
-}
-
-// heldTries is how often a range is asked for before Once gives it up.
-const heldTries = 4
-
-// heldLong tells of ranges that are held back though they were asked for often.
-func (c *Chain) heldLong() error {
-	for _, h := range c.plan.held {
-		if h.tries < heldTries {
-			return nil
-		}
-	}
-	h := c.plan.held[0]
-	return fmt.Errorf("all is in but %d ranges, such as blocks %d–%d, whose logs cannot be all there are (%s): another provider may have them",
-		len(c.plan.held), h.job.from, h.job.to, h.why)
 }
 
 // errDone ends a run that is done.
@@ -222,6 +185,9 @@ func (c *Chain) begin(ctx context.Context) error {
 			return ctx.Err()
 		}
 		c.fail(err)
+		if err := c.hopeless(); err != nil {
+			return err
+		}
 		if err := c.o.Sleep(ctx, pause(n)); err != nil {
 			return err
 		}
@@ -238,7 +204,11 @@ func (c *Chain) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.reload(ctx)
+	if err := c.reload(ctx); err != nil {
+		return err
+	}
+	c.o.Log.Info().Int64("from_block", memory.Start).Int("nodes", len(c.nodes)).Int("contracts", len(c.o.Contracts)).Msg("following the chain")
+	return nil
 }
 
 // remember stores what the lane remembers by itself.
@@ -262,7 +232,8 @@ func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 	for _, p := range c.nodes {
 		head, err := p.Finalized(ctx)
 		if err != nil {
-			failed = errors.Join(failed, err)
+			c.nodeFailed(ctx, p, err)
+			failed = joined(failed, nodeError(p, err))
 			continue
 		}
 		if newest == 0 {
@@ -272,7 +243,8 @@ func (c *Chain) firstBlock(ctx context.Context, newest int64) (int64, error) {
 		if err == nil {
 			return max(1, at), nil
 		}
-		failed = errors.Join(failed, err)
+		c.nodeFailed(ctx, p, err)
+		failed = joined(failed, nodeError(p, err))
 	}
 	return 0, failed
 }
@@ -451,8 +423,8 @@ func (c *Chain) look(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.failed(err, c.o.Now())
-		c.fail(fmt.Errorf("%s: %w", p.Name(), err))
+		c.nodeFailed(ctx, p, err)
+		c.fail(nodeError(p, err))
 	}
 }
 

@@ -82,6 +82,7 @@ func (c *Chain) commit(ctx context.Context, results []*result) {
 		c.plan.release(j)
 	}
 	err = errors.Join(err, again)
+	c.refusal = err
 	c.replan()
 	if err == nil || ctx.Err() != nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,6 +82,8 @@ type provider struct {
 	errors    int64
 	bytes     int64
 	lied      int64 // answers that another node's, or its own, showed to lack logs
+	unfit     bool  // it is of another chain
+	told      bool  // that it fails was logged
 }
 
 func newProvider(n Node) *provider { return &provider{Node: n, limit: mostBlocks} }
@@ -98,7 +101,7 @@ func (p *provider) width(density float64) int64 {
 func (p *provider) good(a *Answer, blocks int64, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failures, p.until, p.lastGood = 0, time.Time{}, now
+	p.failures, p.until, p.lastGood, p.unfit = 0, time.Time{}, now, false
 	p.answers++
 	p.grown = max(p.grown, blocks)
 	p.bytes += a.Bytes
@@ -133,12 +136,83 @@ func (p *provider) failed(err error, now time.Time) {
 	defer p.mu.Unlock()
 	p.failures++
 	p.errors++
-	p.lastError = err.Error()
+	p.lastError = strings.TrimPrefix(err.Error(), p.Name()+": ")
+	p.unfit = errors.Is(err, ErrUnfit)
 	p.until = now.Add(pause(p.failures))
 	var closed *fetch.ClosedError
 	if errors.As(err, &closed) && closed.Until.After(p.until) {
 		p.until = closed.Until
 	}
+}
+
+// ErrUnfit is for a node that is of no use whatever it is asked: it is of another chain.
+var ErrUnfit = errors.New("a node of another chain")
+
+// unfit is an error that is ErrUnfit.
+type unfit struct{ error }
+
+// Unwrap gives the error and ErrUnfit.
+func (u unfit) Unwrap() []error { return []error{u.error, ErrUnfit} }
+
+// fitness tells whether the node is of another chain, and when it answered last.
+func (p *provider) fitness() (unfit bool, last time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unfit, p.lastGood
+}
+
+// tell notes whether it is logged that the node fails, and gives what was noted before.
+func (p *provider) tell(fails bool) (before bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.told = p.told, fails
+	return before
+}
+
+// nodeError names the node that an error is of, once.
+func nodeError(p *provider, err error) error {
+	if strings.HasPrefix(err.Error(), p.Name()+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.Name(), err)
+}
+
+// joined gives two errors as one of a single line; either may be nil.
+func joined(a, b error) error {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return fmt.Errorf("%w; %w", a, b)
+}
+
+// nodeFailed notes an error of a node, after which it is left alone for a while. That a host
+// cannot be reached is logged by who asks it; what a node says that is no answer is logged here.
+func (c *Chain) nodeFailed(ctx context.Context, p *provider, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	p.failed(err, c.o.Now())
+	if ofHost(err) || p.tell(true) {
+		return
+	}
+	c.o.Log.Error().Err(err).Str("node", p.Name()).Msg("a node does not answer as it should")
+}
+
+// nodeAnswered notes that a node's answer could be read.
+func (c *Chain) nodeAnswered(p *provider) {
+	if p.tell(false) {
+		c.o.Log.Info().Str("node", p.Name()).Msg("a node answers as it should again")
+	}
+}
+
+// ofHost tells whether an error is of a host that could not be reached or refused, and not of
+// what it answered.
+func ofHost(err error) bool {
+	var status *fetch.StatusError
+	var shape *fetch.ShapeError
+	var lost *fetch.LostError
+	var closed *fetch.ClosedError
+	return errors.As(err, &status) || errors.As(err, &shape) || errors.As(err, &lost) || errors.As(err, &closed)
 }
 
 // errBehind is for a node that does not have a block yet, or not as a final one.

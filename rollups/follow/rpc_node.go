@@ -28,7 +28,7 @@ func (n *rpcNode) Logs(ctx context.Context, from, to int64, addresses []data.Add
 	case errors.Is(err, rpc.NotFinal), errors.Is(err, rpc.Behind):
 		return Answer{}, errors.Join(errBehind, err)
 	case err != nil:
-		return Answer{}, err
+		return Answer{}, fitting(err)
 	}
 	return Answer{End: Header(r.End), Finalized: Header(r.Finalized), Apart: !r.Together, EachLog: r.EachLog, Bytes: r.Bytes()}, nil
 }
@@ -39,10 +39,19 @@ func (n *rpcNode) Headers(ctx context.Context, numbers []int64) ([]Header, error
 	for i, h := range list {
 		out[i] = Header(h)
 	}
-	return out, err
+	return out, fitting(err)
 }
 
 func (n *rpcNode) Finalized(ctx context.Context) (Header, error) {
 	h, _, err := n.client.Finalized(ctx)
-	return Header(h), err
+	return Header(h), fitting(err)
+}
+
+// fitting makes the error of a node that is of another chain ErrUnfit.
+func fitting(err error) error {
+	var wrong *rpc.WrongChain
+	if errors.As(err, &wrong) {
+		return unfit{err}
+	}
+	return err
 }

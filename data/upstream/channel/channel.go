@@ -103,10 +103,18 @@ type link struct {
 	silence time.Duration
 }
 
-func newLink(o Options, d dialect) (*link, error) {
-	u, err := url.Parse(o.URL)
+// CheckURL tells whether a text is the address of a channel; the error does not repeat it.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
-		return nil, fmt.Errorf("%s: the address of a channel is ws:// or wss:// and a host", o.Name)
+		return errors.New("the address of a channel is ws:// or wss:// and a host")
+	}
+	return nil
+}
+
+func newLink(o Options, d dialect) (*link, error) {
+	if err := CheckURL(o.URL); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if o.Agent == "" {
 		return nil, fmt.Errorf("%s: who is asked must be able to say that it is too much: no agent is named", o.Name)

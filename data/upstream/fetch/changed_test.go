@@ -45,3 +45,31 @@ func TestAHostThatFailsIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A host that has never answered is told of at its first failure: whoever has just started
+// waits for it.
+func TestAHostThatNeverAnsweredIsToldAtOnce(t *testing.T) {
+	fails := true
+	var told []error
+	h, _ := host(t, func(w http.ResponseWriter, _ *http.Request) {
+		if fails {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{}`))
+	}, func(o *fetch.Options) { o.Changed = func(err error) { told = append(told, err) } })
+	for range 2 {
+		if _, err := h.Do(t.Context(), fetch.Request{Path: "/x", NoRetry: true}); err == nil || len(told) != 1 || told[0] == nil {
+			t.Fatalf("%v, told %v", err, told)
+		}
+	}
+	fails = false
+	if _, err := h.Do(t.Context(), fetch.Request{Path: "/x"}); err != nil || len(told) != 2 || told[1] != nil {
+		t.Errorf("%v, told %v", err, told)
+	}
+	fails = true
+	if _, err := h.Do(t.Context(), fetch.Request{Path: "/x", NoRetry: true}); err == nil || len(told) != 2 {
+		t.Errorf("%v: one failure of a host that answers is none, told %v", err, told)
+	}
+}

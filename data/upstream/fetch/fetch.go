@@ -42,7 +42,8 @@ type Options struct {
 	Timeout   time.Duration  // of a request with its whole answer; 0: 2 minutes
 	Stall     time.Duration  // without a byte of the answer; 0: 30 seconds
 	// Changed is told when the host begins to fail, with the error of the second request in
-	// a row that failed, and with nil once it answers again. It must not wait. May be nil.
+	// a row that failed, of the first where none was ever answered, and with nil once it
+	// answers again. It must not wait. May be nil.
 	Changed func(err error)
 }
 
@@ -119,6 +120,7 @@ type Host struct {
 	stats   Stats
 	failing bool // the last request failed
 	inRow   int  // how many have
+	told    bool // Changed was told that it fails
 }
 
 // What waits are like. A host may ask for a pause of any length: up to longestWait a request
@@ -146,7 +148,7 @@ func New(o Options) (*Host, error) {
 	if strings.TrimSpace(o.Contact) == "" {
 		return nil, fmt.Errorf("%s: say who asks: give a contact, an address of mail or of a page", o.Name)
 	}
-	if strings.ContainsFunc(o.Contact+o.Version, func(r rune) bool { return r < ' ' || r > '~' || r == '(' || r == ')' }) {
+	if !plain(o.Contact + o.Version) {
 		return nil, fmt.Errorf("%s: contact and version must be plain text without brackets", o.Name)
 	}
 	o.Budget.Burst, o.Budget.InFlight = max(o.Budget.Burst, 1), max(o.Budget.InFlight, 1)
@@ -179,6 +181,28 @@ func New(o Options) (*Host, error) {
 	}
 	h.stats = Stats{Name: o.Name, Host: h.shown, Requests: map[int]int64{}}
 	return h, nil
+}
+
+// CheckURL tells whether a text is the URL of a host; the error does not repeat it.
+func CheckURL(text string) error {
+	_, err := checkBase(text)
+	return err
+}
+
+// CheckContact tells whether a text can be sent as who asks.
+func CheckContact(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("it is empty")
+	case !plain(text):
+		return errors.New("it must be one line of plain text without brackets")
+	}
+	return nil
+}
+
+// plain tells whether a text may stand in the comment of a header.
+func plain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '(' || r == ')' })
 }
 
 func checkBase(text string) (*url.URL, error) {
@@ -376,13 +400,18 @@ func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelle
 	} else if cancelled {
 		h.inRow = was
 	}
-	now, told := h.inRow, h.stats.LastError
+	fails := h.inRow >= failingFrom || h.inRow > 0 && h.stats.LastSuccess.IsZero()
+	changed := fails && !h.told || h.told && h.inRow == 0
+	if changed {
+		h.told = fails
+	}
+	last := h.stats.LastError
 	h.mu.Unlock()
 	switch {
-	case h.o.Changed == nil:
-	case was < failingFrom && now == failingFrom:
-		h.o.Changed(errors.New(told))
-	case was >= failingFrom && now == 0:
+	case h.o.Changed == nil || !changed:
+	case fails:
+		h.o.Changed(errors.New(last))
+	default:
 		h.o.Changed(nil)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"pmx/data"
 	"pmx/data/upstream/fetch"
@@ -78,10 +79,24 @@ func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Addr
 	return nil, c.named(err, fmt.Sprintf("logs of blocks %d to %d", from, to))
 }
 
-// named says of an error who it is of, and of what question.
+// named says of an error who it is of, and of what question. What package fetch says names
+// the provider already.
 func (c *Client) named(err error, what string) error {
-	return fmt.Errorf("%s: %s: %w", c.host.Name(), what, err)
+	name := c.host.Name() + ": "
+	return &askError{fmt.Sprintf("%s%s: %s", name, what, strings.TrimPrefix(err.Error(), name)), err}
 }
+
+// askError is an error with who it is of, and of what question.
+type askError struct {
+	text  string
+	cause error
+}
+
+// Error gives the text.
+func (e *askError) Error() string { return e.text }
+
+// Unwrap gives the cause.
+func (e *askError) Unwrap() error { return e.cause }
 
 // logs asks for logs and headers in one batch. From a provider that takes no batches the logs
 // come last, once it is known that it has them.

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/rollups/follow"
+)
+
+// syncScreen is what pmx sync shows while it follows: log lines, and on a terminal one line
+// below them of how far it is.
+type syncScreen struct {
+	mu  sync.Mutex
+	w   io.Writer
+	bar *progressBar
+}
+
+func newSyncScreen(std stdio) *syncScreen {
+	s := &syncScreen{w: std.err, bar: newProgressBar(std, false)}
+	s.bar.estimated = true
+	return s
+}
+
+// log gives the log: sentences on a terminal, else one JSON object a line.
+func (s *syncScreen) log() zerolog.Logger {
+	if s.bar.on {
+		return zerolog.New(zerolog.ConsoleWriter{Out: s, TimeFormat: time.TimeOnly, TimeLocation: time.UTC}).With().Timestamp().Logger()
+	}
+	return zerolog.New(s).With().Timestamp().Logger()
+}
+
+// Write writes log lines above the line of the terminal.
+func (s *syncScreen) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bar.clear()
+	return s.w.Write(line)
+}
+
+// clear takes the line of the terminal away.
+func (s *syncScreen) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bar.clear()
+}
+
+// run draws how far f is until ctx ends.
+func (s *syncScreen) run(ctx context.Context, f *follower) error {
+	defer s.clear()
+	if !s.bar.on || f.chain == nil {
+		<-ctx.Done()
+		return nil
+	}
+	t := time.NewTicker(500 * time.Millisecond)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			s.draw(f.chain.State())
+		}
+	}
+}
+
+// draw draws how far the chain is.
+func (s *syncScreen) draw(c follow.ChainState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	label, share, note := followed(c, time.Now())
+	s.bar.show(label, share, note)
+}
+
+// followed tells in a few words how far the chain is: what goes on, the share of it that is
+// done (negative: there is no end), and figures.
+func followed(c follow.ChainState, now time.Time) (label string, share float64, note string) {
+	switch {
+	case c.Phase == follow.BackOff && c.Finalized == 0:
+		return "no node answers yet", -1, ""
+	case c.Finalized == 0:
+		return "asking for the newest block", -1, ""
+	case c.CatchingUp:
+		note = fmt.Sprintf("%s blocks to go", thousands(c.GapBlocks))
+		if c.FillsASec > 0 {
+			note += fmt.Sprintf(", %s fills/s", thousands(int64(c.FillsASec)))
+		}
+		if c.Remaining > 0 {
+			note += ", about " + roughly(c.Remaining) + " left"
+		}
+		return "catching up:", c.Progress, note
+	case c.Phase == follow.BackOff || c.Phase == follow.Stalled:
+		label = "no node answers:"
+	case len(c.Held) > 0:
+		label = fmt.Sprintf("following, %d ranges held back:", len(c.Held))
+	default:
+		label = "following:"
+	}
+	note = "block " + thousands(c.Committed)
+	if !c.AsOf.IsZero() {
+		note += fmt.Sprintf(", %s ago", now.Sub(c.AsOf).Round(time.Second))
+	}
+	return label, -1, note + fmt.Sprintf(", %s new fills", thousands(c.Fills))
+}
+
+// roughly is a number of seconds in words.
+func roughly(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// printFollowed writes what following came to.
+func printFollowed(w io.Writer, c follow.ChainState) {
+	upTo := "nothing complete from the first block on yet"
+	if !c.AsOf.IsZero() {
+		upTo = fmt.Sprintf("up to block %d of %s", c.Committed, atOrNever(c.AsOf))
+	}
+	missing := ""
+	if c.CatchingUp || len(c.Held) > 0 {
+		missing = fmt.Sprintf("; %s blocks are missing, with which the next start goes on", thousands(c.GapBlocks))
+	}
+	_, _ = fmt.Fprintf(w, "%s fills of %s logs, %s%s\n", thousands(c.Fills), thousands(c.Logs), upTo, missing)
+}

@@ -1,0 +1,94 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// usualPatience is how long Once waits for something to come in.
+const usualPatience = 5 * time.Minute
+
+// Once follows until everything that was final at the last look is in. The error tells of
+// ranges that are held back, or why it cannot be brought to an end: no node is of the chain,
+// the disk is full, or nothing has come in for as long as ChainOptions.Patience.
+func (c *Chain) Once(ctx context.Context) error {
+	c.mu.Lock()
+	c.patience, c.progress = c.o.Patience, c.o.Now()
+	c.mu.Unlock()
+	var failed error
+	err := c.run(ctx, func() bool {
+		if failed = c.hopeless(); failed != nil {
+			return true
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.head.Number == 0 || c.flying > 0 || c.pending > 0 {
+			return false
+		}
+		rest := int64(0)
+		for _, s := range spans(c.ranges, c.starts(), cmp.Or(c.planned, c.head.Number)) {
+			rest += s.blocks()
+		}
+		if rest > 0 && rest <= c.plan.heldBlocks() {
+			failed = c.heldLong()
+		}
+		return rest == 0 || failed != nil
+	})
+	if errors.Is(err, errDone) {
+		return failed
+	}
+	return err
+}
+
+// heldTries is how often a range is asked for before Once gives it up.
+const heldTries = 4
+
+// heldLong tells of ranges that are held back though they were asked for often.
+func (c *Chain) heldLong() error {
+	for _, h := range c.plan.held {
+		if h.tries < heldTries {
+			return nil
+		}
+	}
+	h := c.plan.held[0]
+	return fmt.Errorf("all is in but %d ranges, such as blocks %d–%d, whose logs cannot be all there are (%s): another provider may have them",
+		len(c.plan.held), h.job.from, h.job.to, h.why)
+}
+
+// hopeless tells why a run that is to end cannot come to its end; nil while it may, and for a
+// run that goes on for ever.
+func (c *Chain) hopeless() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.patience == 0 {
+		return nil
+	}
+	if data.IsNoSpace(c.refusal) || errors.Is(c.refusal, engine.ErrMemory) || errors.Is(c.refusal, engine.ErrClosed) {
+		return c.refusal
+	}
+	unfit, answered := 0, false
+	for _, p := range c.nodes {
+		is, last := p.fitness()
+		if is {
+			unfit++
+		}
+		answered = answered || last.After(c.progress)
+	}
+	if unfit == len(c.nodes) {
+		return fmt.Errorf("no node is of the chain that is followed: %s", c.stats.Error)
+	}
+	if c.o.Now().Sub(c.progress) < c.patience {
+		return nil
+	}
+	what := "no node has answered"
+	if answered {
+		what = "nothing has come in"
+	}
+	return fmt.Errorf("%s for %s: %s", what, c.patience, cmp.Or(c.stats.Error, "without an error"))
+}

@@ -1,0 +1,62 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/data"
+	"pmx/engine/ingest"
+	"pmx/rollups/follow"
+)
+
+// full is a venue whose disk is full.
+type full struct{ follow.Venue }
+
+func (full) Commit(context.Context, ingest.Rows, ingest.Remaining) (ingest.Receipt, error) {
+	return ingest.Receipt{}, &data.NoSpace{Text: "the disk is full"}
+}
+
+// TestOnceEndsWhereItCannotSucceed and says why, instead of trying for ever.
+func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
+	h := chainOf(t)
+	down := errors.New("connection refused")
+	for name, tc := range map[string]struct {
+		fail  error
+		venue func(follow.Venue) follow.Venue
+		from  int64
+		want  string
+	}{
+		"no node answers":               {down, nil, h.first - 10, "no node has answered for 5m0s: only: connection refused"},
+		"none answers where to begin":   {down, nil, 0, "no node has answered for 5m0s: only: connection refused"},
+		"another chain":                 {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, h.first - 10, "no node is of the chain that is followed: only: chain 1"},
+		"another chain, where to begin": {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, 0, "no node is of the chain that is followed: only: chain 1"},
+		"a full disk":                   {nil, func(v follow.Venue) follow.Venue { return full{v} }, h.first - 10, "the disk is full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := h.node("only")
+			if tc.fail != nil {
+				n.fail = func(_, _ int64) error { return tc.fail }
+			}
+			o := h.options(venue(t, t.TempDir()), n)
+			if tc.venue != nil {
+				o.Venue = tc.venue(o.Venue)
+			}
+			o.FromBlock = tc.from
+			now := newClock()
+			o.Now = now.time
+			o.Sleep = func(ctx context.Context, d time.Duration) error { now.advance(d); return ctx.Err() }
+			if tc.fail != nil {
+				now.pace(t, 5_000)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			if err := lane(t, o).Once(ctx); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+		})
+	}
+}
