@@ -76,6 +76,7 @@ var layers = []struct {
 	{"data/upstream/openmeteo", weatherSources},
 	{"data/upstream/metar", weatherSources},
 	{"data/upstream/nws", weatherSources},
+	{"data/upstream/upstreamtest", []string{"data/..."}},
 	{"data/upstream/channel", []string{"data", "data/feeds/shape", "data/upstream/clob"}},
 	{"docs", nil},
 	{"engine/guard", nil},

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"pmx/engine/guard"
 )
 
 // postgres is a private cluster in a temporary folder, reached over a socket in it
@@ -81,10 +83,8 @@ func startPostgres(ctx context.Context, buffers string) (p *postgres, err error)
 		if err = p.sql(ctx, "SELECT 1"); err == nil {
 			return p, nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		if err := guard.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("postgres does not answer: %w", err)

@@ -246,12 +246,7 @@ func (f *follower) runs(watch *guard.Watch) (out []func(context.Context) error) 
 					break
 				}
 				f.log.Error().Err(err).Str("source", l.name).Msg("following ended and begins again in a while")
-				timer := time.NewTimer(laneRests)
-				select {
-				case <-ctx.Done():
-				case <-timer.C:
-				}
-				timer.Stop()
+				_ = guard.Sleep(ctx, laneRests) // the loop tells
 			}
 			return nil
 		})

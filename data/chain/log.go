@@ -47,38 +47,38 @@ const (
 // a key of it is there twice.
 func (l *Log) parse(text []byte) bool {
 	*l = Log{}
-	i := skipSpace(text, 0)
+	i := SkipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {
 		return false
 	}
-	i = skipSpace(text, i+1)
+	i = SkipSpace(text, i+1)
 	if i < len(text) && text[i] == '}' {
-		return skipSpace(text, i+1) == len(text)
+		return SkipSpace(text, i+1) == len(text)
 	}
 	for {
 		start := i
-		end, ok := skipValue(text, start)
+		end, ok := SkipValue(text, start)
 		if !ok || text[start] != '"' {
 			return false
 		}
-		i = skipSpace(text, end)
+		i = SkipSpace(text, end)
 		if i >= len(text) || text[i] != ':' {
 			return false
 		}
-		at := skipSpace(text, i+1)
-		if i, ok = skipValue(text, at); !ok || !l.member(text[start+1:end-1], text[at:i]) {
+		at := SkipSpace(text, i+1)
+		if i, ok = SkipValue(text, at); !ok || !l.member(text[start+1:end-1], text[at:i]) {
 			return false
 		}
-		i = skipSpace(text, i)
+		i = SkipSpace(text, i)
 		switch {
 		case i >= len(text):
 			return false
 		case text[i] == '}':
-			return skipSpace(text, i+1) == len(text)
+			return SkipSpace(text, i+1) == len(text)
 		case text[i] != ',':
 			return false
 		}
-		i = skipSpace(text, i+1)
+		i = SkipSpace(text, i+1)
 	}
 }
 
@@ -132,14 +132,14 @@ func (l *Log) readTopics(value []byte) bool {
 	if value[0] != '[' {
 		return false
 	}
-	for i := skipSpace(value, 1); value[i] != ']'; {
-		end, ok := skipValue(value, i)
+	for i := SkipSpace(value, 1); value[i] != ']'; {
+		end, ok := SkipValue(value, i)
 		if !ok || l.count == len(l.topics) || !fixed(l.topics[l.count][:], value[i:end]) {
 			return false
 		}
 		l.count++
-		if i = skipSpace(value, end); value[i] == ',' {
-			i = skipSpace(value, i+1)
+		if i = SkipSpace(value, end); value[i] == ',' {
+			i = SkipSpace(value, i+1)
 		}
 	}
 	return true
@@ -198,15 +198,17 @@ func nibble(c byte) byte {
 	return 255
 }
 
-func skipSpace(b []byte, i int) int {
+// SkipSpace gives where the JSON white space at i ends.
+func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
 	}
 	return i
 }
 
-// skipValue gives where the JSON value at i ends; false where it does not.
-func skipValue(b []byte, i int) (end int, ok bool) {
+// SkipValue gives where the JSON value at i ends; false where it does not, or where its arrays and
+// objects are more than DeepestJSON deep. It does not look at whether what is in it is right.
+func SkipValue(b []byte, i int) (end int, ok bool) {
 	if i >= len(b) {
 		return 0, false
 	}
@@ -214,11 +216,16 @@ func skipValue(b []byte, i int) (end int, ok bool) {
 	case '"':
 		return SkipString(b, i+1)
 	case '{', '[':
-		return skipNested(b, i+1)
+		return skipNested(b, i)
 	}
-	for end = i; end < len(b) && b[end] > ' ' && b[end] != ',' && b[end] != '}' && b[end] != ']' && b[end] != ':'; end++ {
+	for end = i; end < len(b) && plain(b[end]); end++ {
 	}
 	return end, end > i
+}
+
+// plain tells whether c is a letter of a number or a word.
+func plain(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
 // SkipString gives where the JSON string of b ends whose quote is before i: the place behind its
@@ -240,23 +247,33 @@ func SkipString(b []byte, i int) (end int, ok bool) {
 	}
 }
 
-// skipNested gives where the object or array ends whose bracket is before i.
+// DeepestJSON is how deep arrays and objects may be in each other.
+const DeepestJSON = 64
+
+// skipNested gives where the array or object at i ends. Its brackets fit each other.
 func skipNested(b []byte, i int) (end int, ok bool) {
-	for depth := 1; i < len(b); {
-		switch b[i] {
+	var open [DeepestJSON]byte
+	for depth := 0; i < len(b); i++ {
+		switch c := b[i]; c {
 		case '"':
 			if i, ok = SkipString(b, i+1); !ok {
 				return 0, false
 			}
-			continue
+			i--
 		case '{', '[':
+			if depth == len(open) {
+				return 0, false
+			}
+			open[depth] = c + 2 // the closing bracket of each is two letters on
 			depth++
 		case '}', ']':
-			if depth--; depth == 0 {
+			if depth--; open[depth] != c {
+				return 0, false
+			}
+			if depth == 0 {
 				return i + 1, true
 			}
 		}
-		i++
 	}
 	return 0, false
 }
@@ -264,29 +281,29 @@ func skipNested(b []byte, i int) (end int, ok bool) {
 // Members calls fn with every element of the list that stands under key in the JSON object
 // text. there tells whether the object has the key, list whether a list stands there.
 func Members(text []byte, key string, fn func(element []byte) error) (there, list bool, err error) {
-	i := skipSpace(text, 0)
+	i := SkipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {
 		return false, false, nil
 	}
 	quoted := strconv.Quote(key)
-	for i = skipSpace(text, i+1); i < len(text) && text[i] == '"'; i = skipSpace(text, i+1) {
-		end, ok := skipValue(text, i)
+	for i = SkipSpace(text, i+1); i < len(text) && text[i] == '"'; i = SkipSpace(text, i+1) {
+		end, ok := SkipValue(text, i)
 		if !ok {
 			break
 		}
 		name := text[i:end]
-		if i = skipSpace(text, end); i >= len(text) || text[i] != ':' {
+		if i = SkipSpace(text, end); i >= len(text) || text[i] != ':' {
 			break
 		}
-		at := skipSpace(text, i+1)
-		if end, ok = skipValue(text, at); !ok {
+		at := SkipSpace(text, i+1)
+		if end, ok = SkipValue(text, at); !ok {
 			break
 		}
 		if string(name) == quoted {
 			list, err := elements(text[at:end], fn)
 			return true, list, err
 		}
-		if i = skipSpace(text, end); i >= len(text) || text[i] != ',' {
+		if i = SkipSpace(text, end); i >= len(text) || text[i] != ',' {
 			break
 		}
 	}
@@ -298,16 +315,16 @@ func elements(text []byte, fn func(element []byte) error) (list bool, err error)
 	if text[0] != '[' {
 		return false, nil
 	}
-	for i := skipSpace(text, 1); i < len(text) && text[i] != ']'; {
-		end, ok := skipValue(text, i)
+	for i := SkipSpace(text, 1); i < len(text) && text[i] != ']'; {
+		end, ok := SkipValue(text, i)
 		if !ok {
 			return false, nil
 		}
 		if err := fn(text[i:end]); err != nil {
 			return true, err
 		}
-		if i = skipSpace(text, end); i < len(text) && text[i] == ',' {
-			i = skipSpace(text, i+1)
+		if i = SkipSpace(text, end); i < len(text) && text[i] == ',' {
+			i = SkipSpace(text, i+1)
 		}
 	}
 	return true, nil

@@ -153,13 +153,21 @@ func (w *Watch) Supervise(ctx context.Context, name string, f func(context.Conte
 		if time.Since(began) > w.longest() {
 			tries = 0 // it went well for long
 		}
-		rest := time.NewTimer(w.Pause(tries + 1))
-		select {
-		case <-ctx.Done():
-			rest.Stop()
+		if Sleep(ctx, w.Pause(tries+1)) != nil {
 			return err
-		case <-rest.C:
 		}
+	}
+}
+
+// Sleep waits for d, or until ctx ends: then it gives why ctx ended.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -159,3 +159,20 @@ func TestANilWatchGuardsToo(t *testing.T) {
 	w.Begin(&all, "x", func() { _ = blowUp() })
 	all.Wait()
 }
+
+func TestSleepEndsWithItsContext(t *testing.T) {
+	if err := guard.Sleep(t.Context(), time.Millisecond); err != nil {
+		t.Errorf("over: %v", err)
+	}
+	cause := errors.New("cause")
+	ctx, end := context.WithCancelCause(t.Context())
+	end(cause)
+	if err := guard.Sleep(ctx, time.Hour); !errors.Is(err, cause) {
+		t.Errorf("ended before: %v, want why", err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	if err := guard.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ended meanwhile: %v", err)
+	}
+}

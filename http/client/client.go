@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"pmx/engine/guard"
 	"pmx/http/wire"
 )
 
@@ -148,15 +149,11 @@ func (c *Client) wait(ctx context.Context, res *http.Response) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause {
 		return false // the caller learns now what it would learn too late
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		_ = res.Body.Close()
-		return true
-	case <-ctx.Done():
+	if guard.Sleep(ctx, pause) != nil {
 		return false
 	}
+	_ = res.Body.Close()
+	return true
 }
 
 // problem is the error that a response stands for: a *wire.Problem, or what could

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"pmx/engine/guard"
 )
 
 // wireFaults are the faults of any source that answers over HTTP.
@@ -117,14 +119,15 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 		w.WriteHeader(k.status)
 		const parts = 8
 		for i := range parts {
-			if !send(w, body[len(body)*i/parts:len(body)*(i+1)/parts]) || !pause(r, time.Duration(f.Number)*time.Millisecond/parts) {
+			if !send(w, body[len(body)*i/parts:len(body)*(i+1)/parts]) ||
+				guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond/parts) != nil {
 				return
 			}
 		}
 	case "stalled":
 		w.WriteHeader(k.status)
 		if send(w, half) {
-			pause(r, time.Duration(f.Number)*time.Millisecond)
+			_ = guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond) // it ends the same way
 		}
 		panic(http.ErrAbortHandler)
 	case "wrong-length":
@@ -143,18 +146,6 @@ func send(w http.ResponseWriter, part []byte) bool {
 		return false
 	}
 	return http.NewResponseController(w).Flush() == nil
-}
-
-// pause waits; false where the caller goes before.
-func pause(r *http.Request, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
 }
 
 // reset sends part of a body and has the connection end with RST.

@@ -99,7 +99,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = guard.Sleep
 	}
 	if o.Watch == nil {
 		o.Watch = guard.New(o.Log)
@@ -116,17 +116,6 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	c.stats = ChainState{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
 	c.progress = now
 	return c, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Run follows until ctx ends.

@@ -32,7 +32,7 @@ import (
 	"pmx/data/upstream/openmeteo"
 	"pmx/data/upstream/pages"
 	"pmx/data/upstream/rpc"
-	"pmx/engine/enginetest"
+	"pmx/engine/guard"
 	"pmx/engine/ingest"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
@@ -45,20 +45,9 @@ func (c *clock) sleep(ctx context.Context, d time.Duration) error {
 		c.mu.Lock()
 		by := c.by
 		c.mu.Unlock()
-		_ = realSleep(ctx, min(max(end.Sub(c.time())/time.Duration(by), 100*time.Microsecond), 10*time.Millisecond)) // the loop tells
+		_ = guard.Sleep(ctx, min(max(end.Sub(c.time())/time.Duration(by), 100*time.Microsecond), 10*time.Millisecond)) // the loop tells
 	}
 	return ctx.Err()
-}
-
-func realSleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // playedDay is a venue that is played to lanes of every kind, by one clock.
@@ -192,7 +181,7 @@ func (l *lanes) audit() {
 	running.Go(func() { _ = l.chain.Run(ctx) })
 	before := l.chain.State().Audited
 	for ctx.Err() == nil && l.chain.State().Audited < before+waiting {
-		_ = realSleep(ctx, 10*time.Millisecond) // the loop tells
+		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
 	}
 	if ctx.Err() != nil || waiting == 0 {
 		l.d.t.Errorf("%d audits do not end: %+v", waiting, l.chain.State())
@@ -236,7 +225,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	d.faults(0.2)
 	dir := t.TempDir()
 	part := func(until time.Time) {
-		k := openDay(t, dir)
+		k := openVenue(t, dir)
 		l := d.lanes(k)
 		d.pace(t, testfiles.Cases(5_400, 1_800))
 		l.follow(until)
@@ -263,7 +252,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	}
 
 	d.faults(0)
-	k := openDay(t, dir)
+	k := openVenue(t, dir)
 	defer func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -287,7 +276,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	if err := errors.Join(replay.WriteLogs(logs, venue), logs.Close()); err != nil {
 		t.Fatal(err)
 	}
-	imported := openDay(t, t.TempDir())
+	imported := openVenue(t, t.TempDir())
 	defer func() {
 		if err := imported.Close(); err != nil {
 			t.Error(err)
@@ -307,7 +296,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	}
 	dayEqual(t, k, factsOfDay(t, imported))
 	for name, query := range d.weatherOf() {
-		want, got := ask(t, imported, query), ask(t, k, query)
+		want, got := rowsOf(t, imported, query), rowsOf(t, k, query)
 		if len(want) < 100 {
 			t.Errorf("%s: the files have %d", name, len(want))
 		}
@@ -333,7 +322,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 		t.Errorf("once more: %+v", s)
 	}
 	dayEqual(t, k, before)
-	if twice := ask(t, k, "SELECT station, source, ts, report FROM weather_obs GROUP BY ALL HAVING count(*) > 1"); len(twice) > 0 {
+	if twice := rowsOf(t, k, "SELECT station, source, ts, report FROM weather_obs GROUP BY ALL HAVING count(*) > 1"); len(twice) > 0 {
 		t.Errorf("once more: %d reports are there twice", len(twice))
 	}
 	mustVerify(t, k)
@@ -342,7 +331,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 // insist has the week caught up with among all faults.
 func (d *playedDay) insist(dir string) {
 	d.t.Helper()
-	k := openDay(d.t, dir)
+	k := openVenue(d.t, dir)
 	l := d.lanes(k)
 	d.pace(d.t, 600)
 	ctx, cancel := context.WithTimeout(d.t.Context(), 2*time.Minute)
@@ -356,16 +345,6 @@ func (d *playedDay) insist(dir string) {
 	if err = errors.Join(err, k.Close()); err != nil {
 		d.t.Error(err)
 	}
-}
-
-// openDay opens a venue that the test closes.
-func openDay(t *testing.T, dir string) *keeper.Keeper {
-	t.Helper()
-	k, err := keeper.Open(context.Background(), keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
 }
 
 // movesOn are columns of markets that move while nothing else does: a record is not written

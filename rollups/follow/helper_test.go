@@ -202,24 +202,57 @@ func (h *history) isFill(block int64, nth int) bool {
 
 func (h *history) node(name string) *node { return &node{history: h, name: name, head: h.last + 40} }
 
-// venue is an open venue with nobody served.
-func venue(t testing.TB, dir string) *keeper.Keeper {
+// venue opens the venue of a folder, which is closed behind the test.
+func venue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
-	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: enginetest.Options(t, dir, "2GB"),
-		Feeds:  feeds.Catalog{},
-		Log:    zerolog.Nop(),
-		Serve:  true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := openVenue(t, dir, change...)
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return k
+}
+
+// openVenue opens one that the test closes.
+func openVenue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
+	t.Helper()
+	c := keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true}
+	for _, f := range change {
+		f(&c)
+	}
+	k, err := keeper.Open(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// unserved keeps no snapshot of a venue.
+func unserved(c *keeper.Config) { c.Serve = false }
+
+// rowsOf gives the rows of a statement as text, in order.
+func rowsOf(t testing.TB, v follow.Venue, query string) (out []string) {
+	t.Helper()
+	err := v.Read(context.Background(), func(conn *sql.Conn) error {
+		rows, err := conn.QueryContext(context.Background(), "SELECT to_json(w)::VARCHAR AS row FROM ("+query+") AS w ORDER BY row")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var row string
+			if err := rows.Scan(&row); err != nil {
+				return err
+			}
+			out = append(out, row)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return out
 }
 
 // options are those of a lane that follows from the first block on, without waiting.

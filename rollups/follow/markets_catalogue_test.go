@@ -14,15 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"pmx/data"
-	"pmx/data/feeds"
 	"pmx/data/upstream/clob"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
-	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -182,20 +178,11 @@ func newPlace(t *testing.T, markets int) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: enginetest.Options(t, t.TempDir(), "1GB"), Log: zerolog.Nop(), Now: c.clock,
-		Feeds: feeds.Catalog{},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
 		h.Close()
 		s.Close()
 	})
+	k := venue(t, t.TempDir(), unserved, func(to *keeper.Config) { to.Now = c.clock })
 	return &place{c, k, h}
 }
 

@@ -12,6 +12,7 @@ import (
 	"pmx/data/upstream/clob"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
+	"pmx/engine/guard"
 	"pmx/engine/ingest"
 	"pmx/engine/ledger"
 )
@@ -42,7 +43,7 @@ func (m *Markets) Reconcile(ctx context.Context) error {
 		err := m.o.Gamma.EachMarkets(ctx, at.Closed, at.Cursor, func(p gamma.Page) error {
 			records, at.Cursor = append(records, ofGamma(p.Markets)...), p.Next
 			if held++; held < pagesAtOnce && p.Next != "" {
-				return m.pause(ctx)
+				return guard.Sleep(ctx, m.o.Pace)
 			}
 			next := at
 			if p.Next == "" {
@@ -55,7 +56,7 @@ func (m *Markets) Reconcile(ctx context.Context) error {
 			if records, held = nil, 0; err != nil || p.Next == "" {
 				return err
 			}
-			return m.pause(ctx)
+			return guard.Sleep(ctx, m.o.Pace)
 		})
 		if err != nil {
 			return m.restart(ctx, err, fullCursor, reconciliation{Closed: at.Closed, Ended: at.Ended}, at.Cursor != "")
@@ -74,17 +75,6 @@ func (m *Markets) every(task string) time.Duration {
 		}
 	}
 	return 0
-}
-
-func (m *Markets) pause(ctx context.Context) error {
-	t := time.NewTimer(m.o.Pace)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // list reads the CLOB's list of markets from its last page on.

@@ -13,6 +13,7 @@ import (
 
 	"pmx/data/upstream/fetch"
 	"pmx/engine"
+	"pmx/engine/guard"
 	"pmx/rollups/serving"
 )
 
@@ -82,7 +83,7 @@ func (t *Teller) Run(ctx context.Context) error {
 		if err := t.Look(ctx); err != nil && ctx.Err() == nil {
 			t.Log.Warn().Err(err).Msg("it could not be told how busy the venue is")
 		}
-		if err := sleep(ctx, lookEvery); err != nil {
+		if guard.Sleep(ctx, lookEvery) != nil {
 			return nil
 		}
 	}

@@ -117,7 +117,7 @@ func NewWeather(o WeatherOptions) (*Weather, error) {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = guard.Sleep
 	}
 	if o.Watch == nil {
 		o.Watch = guard.New(o.Log)

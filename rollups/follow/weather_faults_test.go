@@ -38,7 +38,7 @@ func (v *refusing) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 	for name, sources := range map[string]int{"metar": skyMETAR, "nws": skyNWS} {
 		t.Run(name, func(t *testing.T) {
-			k, s := weatherVenue(t), newSky(t, 6)
+			k, s := venue(t, t.TempDir()), newSky(t, 6)
 			down := map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true}
 			s.fault = func(string) http.HandlerFunc {
 				if !down[s.clock().Hour()] {
@@ -57,7 +57,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 			if st := state(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
 				t.Errorf("behind it: %+v", st)
 			}
-			other := weatherVenue(t)
+			other := venue(t, t.TempDir())
 			if res, err := other.Import(t.Context(), keeper.Request{Paths: []string{s.written(name)}}, nil); err != nil || len(res.Failed) > 0 {
 				t.Fatal(err, res.Failed)
 			}
@@ -65,7 +65,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-imported +followed):\n%s", diff)
 			}
-			hours := ask(t, k, fmt.Sprintf("SELECT station, count(DISTINCT ts) AS n FROM weather_obs WHERE ts >= %d AND ts < %d GROUP BY station",
+			hours := rowsOf(t, k, fmt.Sprintf("SELECT station, count(DISTINCT ts) AS n FROM weather_obs WHERE ts >= %d AND ts < %d GROUP BY station",
 				morning.UnixMicro(), morning.Add(12*time.Hour).UnixMicro()))
 			for _, row := range hours {
 				if n := "\"n\":12}"; row[len(row)-len(n):] != n {
@@ -81,7 +81,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 
 // TestWhatIsKnownIsNotAskedFor: reports that have not changed are not sent again.
 func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 3)
+	k, s := venue(t, t.TempDir()), newSky(t, 3)
 	w := s.follow(s.options(k, skyMETAR), 3*time.Hour)
 	st := state(t, w, "metar")
 	if st.Asked != 36 || st.Answers != 36 || len(s.said["metar"]) > 4 || st.Unchanged < 30 {
@@ -91,7 +91,7 @@ func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 
 // TestOneStationIsNotTheOthers: what is wrong with one is told, and the others are followed.
 func TestOneStationIsNotTheOthers(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 55)
+	k, s := venue(t, t.TempDir()), newSky(t, 55)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "nws KLGA" {
 			return nil
@@ -102,7 +102,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 	if st := state(t, w, "nws"); st.Phase != follow.BackOff || !slices.Equal(st.Failing, []string{"KLGA"}) || st.Answers < 20 || st.Errors < 2 {
 		t.Errorf("%+v", st)
 	}
-	if got := ask(t, k, "SELECT count(DISTINCT station) > 5 AS several, bool_or(station = 'KLGA') AS failing FROM weather_obs"); !slices.Equal(got, []string{`{"several":true,"failing":false}`}) {
+	if got := rowsOf(t, k, "SELECT count(DISTINCT station) > 5 AS several, bool_or(station = 'KLGA') AS failing FROM weather_obs"); !slices.Equal(got, []string{`{"several":true,"failing":false}`}) {
 		t.Error(got)
 	}
 }
@@ -110,7 +110,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 // TestASilentSource: a station without reports is named, a source with next to none raised,
 // and one that answers no more is stalled.
 func TestASilentSource(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 12)
+	k, s := venue(t, t.TempDir()), newSky(t, 12)
 	o := s.options(k, skyMETAR)
 	if st := state(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
 		t.Errorf("%+v", st)
@@ -140,7 +140,7 @@ func TestASilentSource(t *testing.T) {
 // TestAModelThatIsNone: a folder that is not there is counted, and forecasts are asked for
 // all the same.
 func TestAModelThatIsNone(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 2)
+	k, s := venue(t, t.TempDir()), newSky(t, 2)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "meta" {
 			return nil
@@ -156,7 +156,7 @@ func TestAModelThatIsNone(t *testing.T) {
 
 // TestOnce: every source whose time it is is asked once, and what fails is told.
 func TestOnce(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 4)
+	k, s := venue(t, t.TempDir()), newSky(t, 4)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "ensemble" {
 			return nil
@@ -209,7 +209,7 @@ func TestOnce(t *testing.T) {
 
 // TestAWeatherLaneWithoutSources is refused.
 func TestAWeatherLaneWithoutSources(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 1)
+	k, s := venue(t, t.TempDir()), newSky(t, 1)
 	if w, err := follow.NewWeather(s.options(k, 0)); err == nil {
 		t.Error(w)
 	}

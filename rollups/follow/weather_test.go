@@ -2,7 +2,6 @@ package follow_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,16 +20,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data"
-	"pmx/data/feeds"
 	"pmx/data/reference"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/metar"
 	"pmx/data/upstream/nws"
 	"pmx/data/upstream/openmeteo"
 	"pmx/data/upstream/pages"
-	"pmx/engine/enginetest"
 	"pmx/rollups/follow"
-	"pmx/rollups/keeper"
 )
 
 // morning is when the weather of the tests begins.
@@ -296,56 +292,12 @@ func (s *sky) follow(o follow.WeatherOptions, d time.Duration) *follow.Weather {
 	return w
 }
 
-// weatherVenue opens a venue of its own.
-func weatherVenue(t *testing.T) *keeper.Keeper {
-	t.Helper()
-	k, err := keeper.Open(context.Background(), keeper.Config{
-		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
-		Feeds:  feeds.Catalog{},
-		Log:    zerolog.Nop(),
-		Serve:  true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return k
-}
-
-// ask gives the rows of a statement as text.
-func ask(t *testing.T, v follow.Venue, text string) (out []string) {
-	t.Helper()
-	err := v.Read(context.Background(), func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(context.Background(), "SELECT to_json(w)::VARCHAR AS row FROM ("+text+") AS w ORDER BY row")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var row string
-			if err := rows.Scan(&row); err != nil {
-				return err
-			}
-			out = append(out, row)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // weatherFacts are all rows of the weather.
 func weatherFacts(t *testing.T, v follow.Venue) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for _, table := range []string{"weather_issue", "weather_report", "weather_obs"} {
-		out[table] = ask(t, v, "SELECT * EXCLUDE (batch) FROM "+table)
+		out[table] = rowsOf(t, v, "SELECT * EXCLUDE (batch) FROM "+table)
 	}
 	return out
 }
@@ -387,7 +339,7 @@ func (s *sky) written(source string) string {
 // its times, and within its weight; another day is as the first, also for a lane that has
 // begun anew.
 func TestADayOfForecasts(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 55)
+	k, s := venue(t, t.TempDir()), newSky(t, 55)
 	for day := range 2 {
 		s.asked = map[string][]time.Time{}
 		w := s.follow(s.options(k, skyOpenMeteo), 24*time.Hour)
@@ -425,7 +377,7 @@ func TestADayOfForecasts(t *testing.T) {
 		"SELECT count(DISTINCT (city, metric, day)) AS n, max(day) AS day FROM weather_report WHERE NOT provisional": `{"n":330,"day":20766}`,
 		"SELECT count(*) AS n FROM sync_cursor WHERE source LIKE 'weather%'":                                         `{"n":1}`,
 	} {
-		if got := strings.Join(ask(t, k, what), " "); got != want {
+		if got := strings.Join(rowsOf(t, k, what), " "); got != want {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
@@ -434,7 +386,7 @@ func TestADayOfForecasts(t *testing.T) {
 // TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
 // same, and a lane that begins anew has no more of it.
 func TestTheDaysWeightIsEnough(t *testing.T) {
-	k, s := weatherVenue(t), newSky(t, 10)
+	k, s := venue(t, t.TempDir()), newSky(t, 10)
 	s.begun = func(_ string, now time.Time) time.Time { return now.Add(-5 * time.Hour).Truncate(time.Hour) }
 	o := s.options(k, skyOpenMeteo)
 	o.DayWeight = 250

@@ -114,7 +114,7 @@ func (k *Keeper) runTurns(ctx context.Context, turns []*turn, planned func(*turn
 				wait = left
 			}
 		}
-		sleep(ctx, max(wait, 0))
+		_ = guard.Sleep(ctx, max(wait, 0)) // the loop tells
 	}
 }
 
@@ -131,16 +131,6 @@ func (k *Keeper) runTurn(ctx context.Context, t *turn, c *clocks) {
 	}
 	t.bad++
 	t.due = c.mono() + k.cfg.Watch.Pause(t.bad)
-}
-
-// sleep waits for d, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // Run does the background work until ctx ends: the keeper's own one piece at a time,

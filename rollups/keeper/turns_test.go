@@ -115,7 +115,7 @@ func TestWorkOfTheScheduleThatPanicsIsTriedAgain(t *testing.T) {
 		t.Fatalf("%+v", parts)
 	}
 	for ctx.Err() == nil {
-		sleep(ctx, max(0, nightly.left(c.mono(), time.Now())))
+		_ = guard.Sleep(ctx, max(0, nightly.left(c.mono(), time.Now()))) // the loop tells
 		if ctx.Err() == nil {
 			k.runTurn(ctx, nightly, c)
 		}

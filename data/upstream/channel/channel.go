@@ -128,21 +128,10 @@ func newLink(o Options, d dialect) (*link, error) {
 		o.Jitter = rand.Float64
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = guard.Sleep
 	}
 	return &link{o: o, d: d, wake: make(chan struct{}, 1), silence: o.Silence,
 		stats: Stats{Name: o.Name, State: Idle, Events: map[string]int64{}, Unknown: map[string]int64{}}}, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // snapshot gives the figures as they are now.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strconv"
@@ -18,29 +17,14 @@ import (
 	"pmx/data"
 	"pmx/data/testfiles"
 	"pmx/data/upstream/clob"
-	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 // client asks a server that answers with f.
 func client(t *testing.T, f http.HandlerFunc) *clob.Client {
 	t.Helper()
-	s := httptest.NewServer(f)
-	h, err := fetch.New(fetch.Options{Name: "clob", Base: s.URL, Contact: "ops@example.org",
-		Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		s.Close()
-	})
-	return clob.New(h)
-}
-
-func say(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprint(w, text)
+	return clob.New(upstreamtest.Host(t, "clob", f))
 }
 
 func market(n int) string {
@@ -67,7 +51,7 @@ func TestMarketsFromAKeptCursor(t *testing.T) {
 		if at+2 >= have {
 			next = "LTE="
 		}
-		say(w, fmt.Sprintf(`{"data":[%s],"next_cursor":"%s","limit":2,"count":%d}`, strings.Join(rows, ","), next, len(rows)))
+		upstreamtest.Say(w, fmt.Sprintf(`{"data":[%s],"next_cursor":"%s","limit":2,"count":%d}`, strings.Join(rows, ","), next, len(rows)))
 	})
 	read := func(from string) (ids []int, last string) {
 		t.Helper()
@@ -113,7 +97,7 @@ func TestPagesOfMarketsThatAreNotBelieved(t *testing.T) {
 		asked := 0
 		c := client(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++
-			say(w, tc.answers[min(asked, len(tc.answers))-1])
+			upstreamtest.Say(w, tc.answers[min(asked, len(tc.answers))-1])
 		})
 		if err := c.EachMarkets(t.Context(), cursor(0), func(clob.Page) error { return nil }); !errors.As(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
@@ -130,7 +114,7 @@ func books(t *testing.T, sizes *[]int) http.HandlerFunc {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || json.Unmarshal(body, &asked) != nil || r.Method != http.MethodPost || r.URL.Path != "/books" {
-			say(w, "[]")
+			upstreamtest.Say(w, "[]")
 			return
 		}
 		*sizes = append(*sizes, len(asked))
@@ -145,7 +129,7 @@ func books(t *testing.T, sizes *[]int) http.HandlerFunc {
 					"asks":[{"price":"0.53","size":"90.00"},{"price":"0.52","size":"0.01"}],"last_trade_price":""}`)
 			}
 		}
-		say(w, "["+strings.Join(rows, ",")+"]")
+		upstreamtest.Say(w, "["+strings.Join(rows, ",")+"]")
 	}
 }
 
@@ -184,7 +168,7 @@ func TestBooksThatAreNotBelieved(t *testing.T) {
 		"[{}]":                                                    &shape,
 		`{"error":"no books"}`:                                    &shape,
 	} {
-		c := client(t, func(w http.ResponseWriter, _ *http.Request) { say(w, answer) })
+		c := client(t, func(w http.ResponseWriter, _ *http.Request) { upstreamtest.Say(w, answer) })
 		if got, err := c.Books(t.Context(), []string{"7"}); !errors.As(err, want) || got != nil {
 			t.Errorf("%s: %v, %v", answer, got, err)
 		}
@@ -203,11 +187,11 @@ func TestCapturedAnswers(t *testing.T) {
 	page := read("py_markets.json")
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/books" {
-			say(w, "["+read("py_book.json")+"]")
+			upstreamtest.Say(w, "["+read("py_book.json")+"]")
 		} else if r.URL.Query().Get("next_cursor") == clob.Start {
-			say(w, page)
+			upstreamtest.Say(w, page)
 		} else {
-			say(w, `{"data":[],"next_cursor":"LTE="}`)
+			upstreamtest.Say(w, `{"data":[],"next_cursor":"LTE="}`)
 		}
 	})
 	n := 0

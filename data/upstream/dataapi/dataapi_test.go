@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -15,29 +14,14 @@ import (
 	"pmx/data"
 	"pmx/data/testfiles"
 	"pmx/data/upstream/dataapi"
-	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 // client asks a server that answers with f.
 func client(t *testing.T, f http.HandlerFunc) *dataapi.Client {
 	t.Helper()
-	s := httptest.NewServer(f)
-	h, err := fetch.New(fetch.Options{Name: "data", Base: s.URL, Contact: "ops@example.org",
-		Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		s.Close()
-	})
-	return dataapi.New(h)
-}
-
-func say(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprint(w, text)
+	return dataapi.New(upstreamtest.Host(t, "data", f))
 }
 
 func condition(n int) data.Hash { return data.Hash{0: 0xc0, 31: byte(n)} }
@@ -65,7 +49,7 @@ func TestTradesWithTheSameFiltersOnEveryPage(t *testing.T) {
 		if at < 2 {
 			next = strconv.Itoa(at + 1)
 		}
-		say(w, envelope(next, trade(2*at, condition(1)), trade(2*at+1, condition(2))))
+		upstreamtest.Say(w, envelope(next, trade(2*at, condition(1)), trade(2*at+1, condition(2))))
 	})
 	var times []int64
 	err := c.EachTrades(t.Context(), []data.Hash{condition(1), condition(2)}, false, "", func(p dataapi.TradesPage) error {
@@ -111,7 +95,7 @@ func TestTradesThatAreNotBelieved(t *testing.T) {
 		asked := 0
 		c := client(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++
-			say(w, tc.answers[min(asked, len(tc.answers))-1])
+			upstreamtest.Say(w, tc.answers[min(asked, len(tc.answers))-1])
 		})
 		if err := c.EachTrades(t.Context(), []data.Hash{condition(1)}, true, "", func(dataapi.TradesPage) error { return nil }); !errors.As(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
@@ -125,7 +109,7 @@ func TestResolutions(t *testing.T) {
 		if r.URL.Path != "/v2/resolutions" || !strings.HasPrefix(r.URL.Query().Get("condition"), condition(1).String()) {
 			t.Errorf("asked for %s", r.URL)
 		}
-		say(w, answer)
+		upstreamtest.Say(w, answer)
 	})
 	second := condition(2)
 	second[31] = 0 // of protocol V2, which is written with 62 digits
@@ -145,7 +129,7 @@ func TestStatusAndVolumes(t *testing.T) {
 		if r.URL.Path == "/v2/live-volume" && r.URL.Query().Get("id") != "77" {
 			t.Errorf("asked for %s", r.URL)
 		}
-		say(w, answer)
+		upstreamtest.Say(w, answer)
 	})
 	answer = `{"data":{"computed_at":"2026-10-01T12:00:00Z","age_seconds":4,"serving":{"lag_seconds":30,"worst":"custody_balances"},"ingestion":{"lagging":[{"behind_max":3}],"max_synced_block":103,"min_synced_block":null}}}`
 	s, err := c.Status(t.Context())
@@ -174,7 +158,7 @@ func TestCapturedTrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := client(t, func(w http.ResponseWriter, _ *http.Request) { say(w, string(b)) })
+	c := client(t, func(w http.ResponseWriter, _ *http.Request) { upstreamtest.Say(w, string(b)) })
 	of, err := data.ParseCondition("0x" + strings.Repeat("cc", 32))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"pmx/engine/guard"
 )
 
 // Budget is what a host is asked at most. What is not above zero is one.
@@ -161,7 +163,7 @@ func New(o Options) (*Host, error) {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = guard.Sleep
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
@@ -237,17 +239,6 @@ func sameHost(r *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Name gives the name of the source.

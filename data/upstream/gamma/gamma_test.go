@@ -5,40 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pmx/data"
 	"pmx/data/testfiles"
-	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 // client asks a server that answers with f.
 func client(t *testing.T, f http.HandlerFunc) *gamma.Client {
 	t.Helper()
-	s := httptest.NewServer(f)
-	h, err := fetch.New(fetch.Options{Name: "gamma", Base: s.URL, Contact: "ops@example.org",
-		Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		s.Close()
-	})
-	return gamma.New(h)
-}
-
-func say(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprint(w, text)
+	return gamma.New(upstreamtest.Host(t, "gamma", f))
 }
 
 func condition(n int) data.Hash { return data.Hash{0: 0xc0, 1: byte(n >> 8), 2: byte(n)} }
@@ -79,7 +62,7 @@ func catalogue(t *testing.T, of int) http.HandlerFunc {
 			}
 			rows = append(rows, row(n, n%3 == 0))
 		}
-		say(w, `{"markets":[`+strings.Join(rows, ",")+`],"next_cursor":"`+next+`"}`)
+		upstreamtest.Say(w, `{"markets":[`+strings.Join(rows, ",")+`],"next_cursor":"`+next+`"}`)
 	}
 }
 
@@ -167,7 +150,7 @@ func TestPagesThatAreNotBelieved(t *testing.T) {
 		asked, given := 0, 0
 		c := client(t, func(w http.ResponseWriter, _ *http.Request) {
 			asked++
-			say(w, tc.answers[min(asked, len(tc.answers))-1])
+			upstreamtest.Say(w, tc.answers[min(asked, len(tc.answers))-1])
 		})
 		var err error
 		if tc.ids {
@@ -186,7 +169,7 @@ func TestPagesThatAreNotBelieved(t *testing.T) {
 func TestRecordsThatTheFeedRejectsAreTold(t *testing.T) {
 	draft := strings.Replace(row(1, false), condition(1).String(), "", 1)
 	c := client(t, func(w http.ResponseWriter, _ *http.Request) {
-		say(w, `{"markets":[`+draft+`,17,`+row(2, false)+`],"next_cursor":null}`)
+		upstreamtest.Say(w, `{"markets":[`+draft+`,17,`+row(2, false)+`],"next_cursor":null}`)
 	})
 	var bad, good int
 	err := c.EachMarkets(t.Context(), false, "", func(p gamma.Page) error {
@@ -213,7 +196,7 @@ func TestEventsHaveTheirMarkets(t *testing.T) {
 		if r.URL.Path != "/events/keyset" {
 			t.Errorf("asked for %s", r.URL)
 		}
-		say(w, answer)
+		upstreamtest.Say(w, answer)
 	})
 	err := c.EachEvents(t.Context(), false, "", func(p gamma.Page) error {
 		e := p.Events[0]
@@ -238,7 +221,9 @@ func TestCapturedRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := client(t, func(w http.ResponseWriter, _ *http.Request) { say(w, `{"events":`+string(b)+`,"next_cursor":""}`) })
+	c := client(t, func(w http.ResponseWriter, _ *http.Request) {
+		upstreamtest.Say(w, `{"events":`+string(b)+`,"next_cursor":""}`)
+	})
 	n := 0
 	err = c.EachEvents(t.Context(), false, "", func(p gamma.Page) error {
 		for _, e := range p.Events {

@@ -1,12 +1,10 @@
 package metar_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -15,27 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
-	"pmx/data/feeds"
-	"pmx/data/reference"
 	"pmx/data/testfiles"
-	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/metar"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 // client asks a server that answers with f.
 func client(t *testing.T, f http.HandlerFunc) *metar.Client {
 	t.Helper()
-	s := httptest.NewServer(f)
-	h, err := fetch.New(fetch.Options{Name: "metar", Base: s.URL, Contact: "ops@example.org", Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		s.Close()
-	})
-	return metar.New(h)
+	return metar.New(upstreamtest.Host(t, "metar", f))
 }
 
 // report is a row of a station, minutes behind midnight.
@@ -46,8 +33,8 @@ func report(station string, minute int) string {
 
 // rows is a sink of observations.
 type rows struct {
-	data.Sink
-	said, rejected []string
+	upstreamtest.Sink
+	said []string
 }
 
 func (r *rows) Observation(_ int64, o data.Observation) error {
@@ -55,28 +42,11 @@ func (r *rows) Observation(_ int64, o data.Observation) error {
 	return nil
 }
 
-func (r *rows) Reject(_ int64, reason, detail, _ string) error {
-	r.rejected = append(r.rejected, reason+": "+detail)
-	return nil
-}
-
-func (r *rows) Lines(data.Part, int64) error { return nil }
-
 // imported reads a body by the feed that it is taken for.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
-	h, err := feeds.HeadOf(bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := feeds.Detect(h)
-	if err != nil || f.Name != "metar" {
-		t.Fatalf("taken for %q: %v", f.Name, err)
-	}
 	var out rows
-	if err := f.Read(t.Context(), data.Source{Name: "answer", Format: h.Format, Size: int64(len(body)), Cities: reference.Gazetteer()}, bytes.NewReader(body), &out); err != nil {
-		t.Fatal(err)
-	}
+	upstreamtest.Import(t, "metar", body, &out)
 	return &out
 }
 
@@ -98,8 +68,8 @@ func TestOneRequestForAllStations(t *testing.T) {
 		t.Fatalf("%v, asked %d times, %+v", err, asked, got.Rows)
 	}
 	in := imported(t, got.Body)
-	if want := []string{"nyc KLGA 0.0 0", "london EGLC 10.0 0", "nyc KLGA 0.0 1"}; !cmp.Equal(in.said, want) || len(in.rejected) > 0 {
-		t.Errorf("%v, rejected %v", in.said, in.rejected)
+	if want := []string{"nyc KLGA 0.0 0", "london EGLC 10.0 0", "nyc KLGA 0.0 1"}; !cmp.Equal(in.said, want) || len(in.Rejected) > 0 {
+		t.Errorf("%v, rejected %v", in.said, in.Rejected)
 	}
 }
 
@@ -193,7 +163,7 @@ func TestFullAnswersAreAskedInParts(t *testing.T) {
 		t.Errorf("%v, cut %v", got.Rows, got.Cut)
 	}
 	if in := imported(t, got.Body); len(in.said) != 750+most {
-		t.Errorf("%d observations, rejected %v", len(in.said), in.rejected)
+		t.Errorf("%d observations, rejected %v", len(in.said), in.Rejected)
 	}
 }
 
@@ -230,7 +200,7 @@ func TestCapturedReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := imported(t, got.Body); len(in.said) != len(list) || len(in.rejected) > 0 {
-		t.Errorf("%v of %d, rejected %v", in.said, len(list), in.rejected)
+	if in := imported(t, got.Body); len(in.said) != len(list) || len(in.Rejected) > 0 {
+		t.Errorf("%v of %d, rejected %v", in.said, len(list), in.Rejected)
 	}
 }

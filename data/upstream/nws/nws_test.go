@@ -1,11 +1,9 @@
 package nws_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strconv"
@@ -14,12 +12,10 @@ import (
 	"time"
 
 	"pmx/data"
-	"pmx/data/feeds"
-	"pmx/data/reference"
 	"pmx/data/testfiles"
-	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/nws"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 var since = time.Date(2026, time.November, 20, 9, 0, 0, 500, time.UTC)
@@ -27,17 +23,7 @@ var since = time.Date(2026, time.November, 20, 9, 0, 0, 500, time.UTC)
 // client asks a server that answers with f, which is told its URL.
 func client(t *testing.T, f func(base string, w http.ResponseWriter, r *http.Request)) *nws.Client {
 	t.Helper()
-	var s *httptest.Server
-	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(s.URL, w, r) }))
-	h, err := fetch.New(fetch.Options{Name: "nws", Base: s.URL, Contact: "ops@example.org", Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		s.Close()
-	})
-	return nws.New(h)
+	return nws.New(upstreamtest.Host(t, "nws", func(w http.ResponseWriter, r *http.Request) { f("http://"+r.Host, w, r) }))
 }
 
 // observed is an observation of a station, minutes behind ten o'clock.
@@ -56,8 +42,8 @@ func leadsTo(url string) string { return fmt.Sprintf(`,"pagination":{"next":%q}`
 
 // rows is a sink of observations.
 type rows struct {
-	data.Sink
-	said, rejected []string
+	upstreamtest.Sink
+	said []string
 }
 
 func (r *rows) Observation(_ int64, o data.Observation) error {
@@ -65,30 +51,13 @@ func (r *rows) Observation(_ int64, o data.Observation) error {
 	return nil
 }
 
-func (r *rows) Reject(_ int64, reason, detail, _ string) error {
-	r.rejected = append(r.rejected, reason+": "+detail)
-	return nil
-}
-
 func (r *rows) Pass(int64, data.Passed) error { return nil }
-
-func (r *rows) Lines(data.Part, int64) error { return nil }
 
 // imported reads a body by the feed that it is taken for.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
-	h, err := feeds.HeadOf(bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := feeds.Detect(h)
-	if err != nil || f.Name != "nws-observations" {
-		t.Fatalf("taken for %q: %v", f.Name, err)
-	}
 	var out rows
-	if err := f.Read(t.Context(), data.Source{Name: "answer", Format: h.Format, Size: int64(len(body)), Cities: reference.Gazetteer()}, bytes.NewReader(body), &out); err != nil {
-		t.Fatal(err)
-	}
+	upstreamtest.Import(t, "nws-observations", body, &out)
 	return &out
 }
 
@@ -118,8 +87,8 @@ func TestAllPages(t *testing.T) {
 			t.Fatalf("%v, %d rows, asked %d times", err, got.Rows, asked)
 		}
 		in := imported(t, got.Body)
-		if want := "nyc KLGA 0.0|nyc KLGA 1.0|nyc KLGA 2.0|nyc KLGA 3.0|nyc KLGA 4.0|nyc KLGA 5.0"; strings.Join(in.said, "|") != want || len(in.rejected) > 0 {
-			t.Errorf("%v, rejected %v", in.said, in.rejected)
+		if want := "nyc KLGA 0.0|nyc KLGA 1.0|nyc KLGA 2.0|nyc KLGA 3.0|nyc KLGA 4.0|nyc KLGA 5.0"; strings.Join(in.said, "|") != want || len(in.Rejected) > 0 {
+			t.Errorf("%v, rejected %v", in.said, in.Rejected)
 		}
 	}
 }
@@ -207,8 +176,8 @@ func TestCapturedObservations(t *testing.T) {
 		if err != nil || got.Rows != want[0]+want[1] {
 			t.Fatalf("%s: %v, %d rows", name, err, got.Rows)
 		}
-		if in := imported(t, got.Body); len(in.said) != want[0] || len(in.rejected) != want[1] {
-			t.Errorf("%s: %v, rejected %v", name, in.said, in.rejected)
+		if in := imported(t, got.Body); len(in.said) != want[0] || len(in.Rejected) != want[1] {
+			t.Errorf("%s: %v, rejected %v", name, in.said, in.Rejected)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -17,12 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
-	"pmx/data/feeds"
 	"pmx/data/reference"
 	"pmx/data/testfiles"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/openmeteo"
 	"pmx/data/upstream/pages"
+	"pmx/data/upstream/upstreamtest"
 )
 
 var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
@@ -30,18 +29,10 @@ var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 // client asks a server that answers every service with f.
 func client(t *testing.T, f http.HandlerFunc) *openmeteo.Client {
 	t.Helper()
-	s := httptest.NewServer(f)
 	hosts := map[openmeteo.Service]pages.Asker{}
 	for _, service := range []openmeteo.Service{openmeteo.Forecast, openmeteo.Ensemble, openmeteo.Archive, openmeteo.PreviousRuns} {
-		h, err := fetch.New(fetch.Options{Name: "open-meteo " + string(service), Base: s.URL, Contact: "ops@example.org",
-			Budget: fetch.Budget{PerSecond: 1000, Burst: 1000, InFlight: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(h.Close)
-		hosts[service] = h
+		hosts[service] = upstreamtest.Host(t, "open-meteo "+string(service), f)
 	}
-	t.Cleanup(s.Close)
 	return openmeteo.New(hosts, func() time.Time { return noon })
 }
 
@@ -115,8 +106,8 @@ func say(w http.ResponseWriter, code int, v any) {
 
 // rows is a sink of what the weather's feeds give.
 type rows struct {
-	data.Sink
-	said, rejected []string
+	upstreamtest.Sink
+	said []string
 }
 
 func (r *rows) Forecast(_ int64, f data.Forecast) error {
@@ -129,28 +120,11 @@ func (r *rows) Actual(_ int64, a data.Actual) error {
 	return nil
 }
 
-func (r *rows) Reject(_ int64, reason, detail, _ string) error {
-	r.rejected = append(r.rejected, reason+": "+detail)
-	return nil
-}
-
-func (r *rows) Lines(data.Part, int64) error { return nil }
-
 // imported reads a body as an import of a file would: by the feed that it is taken for.
 func imported(t *testing.T, body []byte) *rows {
 	t.Helper()
-	h, err := feeds.HeadOf(bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := feeds.Detect(h)
-	if err != nil || f.Name != "openmeteo" {
-		t.Fatalf("taken for %q: %v", f.Name, err)
-	}
 	var out rows
-	if err := f.Read(t.Context(), data.Source{Name: "answer", Format: h.Format, Size: int64(len(body)), Cities: reference.Gazetteer()}, bytes.NewReader(body), &out); err != nil {
-		t.Fatal(err)
-	}
+	upstreamtest.Import(t, "openmeteo", body, &out)
 	return &out
 }
 
@@ -205,8 +179,8 @@ func TestOneRequestForAllCities(t *testing.T) {
 			t.Fatalf("%s: %v, asked %d times", c.query.Service, err, asked)
 		}
 		got := imported(t, body)
-		if len(got.rejected) > 0 {
-			t.Errorf("%s: %v", c.query.Service, got.rejected)
+		if len(got.Rejected) > 0 {
+			t.Errorf("%s: %v", c.query.Service, got.Rejected)
 		}
 		for _, want := range c.want {
 			if !strings.Contains("\n"+strings.Join(got.said, "\n")+"\n", "\n"+want+"\n") {
@@ -280,8 +254,8 @@ func TestCapturedForecast(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := imported(t, body)
-	if len(got.said) != 21 || len(got.rejected) > 0 {
-		t.Errorf("%d rows, rejected %v", len(got.said), got.rejected)
+	if len(got.said) != 21 || len(got.Rejected) > 0 {
+		t.Errorf("%d rows, rejected %v", len(got.said), got.Rejected)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pmx/data/chain"
 	"pmx/data/upstream/fetch"
 )
 
@@ -262,7 +263,7 @@ func answers(body []byte, f func(*answered) error) error {
 		}
 		return f(&a)
 	}
-	if i := space(body, 0); i < len(body) && body[i] == '{' {
+	if i := chain.SkipSpace(body, 0); i < len(body) && body[i] == '{' {
 		return one(body, true)
 	}
 	return elements(body, func(element []byte) error { return one(element, false) })

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"pmx/data/chain"
 )
 
 var seeds = []string{
@@ -43,7 +45,7 @@ func FuzzElements(f *testing.F) {
 			}
 			return
 		}
-		if err != nil && nestedIn(b) < deepest {
+		if err != nil && nestedIn(b) < chain.DeepestJSON {
 			t.Fatalf("%q: %v", b, err)
 		}
 		if err == nil && len(got) != len(want) {

@@ -196,10 +196,8 @@ func (p *Pool) requeue(ctx context.Context, again Failure) error {
 		if !told {
 			p.Log.Error().Err(err).Msg("export jobs wait until the disk has room")
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(requeueAgain):
+		if err := guard.Sleep(ctx, requeueAgain); err != nil {
+			return err
 		}
 	}
 }
