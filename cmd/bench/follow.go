@@ -76,8 +76,13 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 	}
 	k.Settle() // what goes on behind the figures is a part of the work, not of the wait
 	all, processor := facts+rebuild, processorTime()-worked
+	theirs, err := n.worked()
+	if err != nil {
+		return err
+	}
 	b.add("catch up "+count(b.Behind)+" fills with a node's chain, to figures that are served", perSecond(b.Behind, all),
-		fmt.Sprintf("%s, of which the figures %s; %s of processor time, of which %s", tenths(all), tenths(rebuild), tenths(processor), tenths(processor-forFacts)),
+		fmt.Sprintf("%s, of which the figures %s; %s of processor time, of which %s; the node's own %s", tenths(all), tenths(rebuild),
+			tenths(processor), tenths(processor-forFacts), tenths(theirs)),
 		"", "≥ 150k/s")
 	b.add("memory beside serving while catching up", mega(peak), "with the figures "+mega(peakMemory()-quiet), "", "≤ 512 MB")
 	return nil

@@ -101,6 +101,7 @@ func decodeLogs(ctx context.Context, c *rpc.Client, d *chain.Decoder) error {
 	if err != nil {
 		return err
 	}
+	defer r.Release()
 	fills := 0
 	err = r.EachLog(func(log []byte) error {
 		e, err := d.Decode(log)

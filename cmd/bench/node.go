@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"pmx/data/chain"
@@ -43,8 +44,10 @@ type node struct {
 	URL         string
 	First, Last int64 // blocks
 	Steps       []step
-	Before      time.Time // what its clock shows where no step is final
+	Before      time.Time     // what its clock shows where no step is final
+	Prepared    time.Duration // of its processor time, before it served
 	stop        func() error
+	cmd         *exec.Cmd
 }
 
 // step is a row of fills that become final together.
@@ -78,7 +81,7 @@ func startNode(ctx context.Context, p played) (*node, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	n := &node{stop: func() error { return errors.Join(in.Close(), cmd.Wait()) }}
+	n := &node{cmd: cmd, stop: sync.OnceValue(func() error { return errors.Join(in.Close(), cmd.Wait()) })}
 	if _, err := fmt.Fprintf(in, "%s\n", text); err != nil {
 		return nil, errors.Join(err, n.stop())
 	}
@@ -98,6 +101,14 @@ func (n *node) follow(v follow.Venue, from int64, wrap func(follow.Node) follow.
 	c, err := follow.NewChain(follow.ChainOptions{Venue: v, Nodes: []follow.Node{wrap(follow.NewNode(rpc.New(h)))},
 		Contracts: chain.Contracts(), FromBlock: from})
 	return c, h.Close, err
+}
+
+// worked ends the node and tells what it took to answer, of all cores.
+func (n *node) worked() (time.Duration, error) {
+	if err := n.stop(); err != nil {
+		return 0, fmt.Errorf("node: %w", err)
+	}
+	return n.cmd.ProcessState.UserTime() + n.cmd.ProcessState.SystemTime() - n.Prepared, nil
 }
 
 // at sets the node's clock.
@@ -146,6 +157,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(l) }()
+	n.Prepared = processorTime()
 	if err := json.NewEncoder(out).Encode(n); err != nil {
 		return err
 	}

@@ -127,10 +127,14 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 		a.Before = Header{Number: j.from - 1, Hash: a.End.Parent}
 	}
 	r := &result{job: j, node: p, Answer: a, batch: polygon.NewBatch(c.o.Contracts)}
-	if err := a.EachLog(func(log []byte) error { r.batch.Add(log); return nil }); err != nil {
+	err = a.EachLog(func(log []byte) error { r.batch.Add(log); return nil })
+	if a.Release != nil {
+		a.Release()
+	}
+	if err != nil {
 		return nil, err
 	}
-	r.EachLog = nil // the body goes
+	r.EachLog, r.Release = nil, nil // the body goes
 	if err := c.date(ctx, r); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type Header struct {
 type Answer struct {
 	Before, End, Finalized Header
 	EachLog                func(f func(log []byte) error) error // the JSON objects of the logs
+	Release                func()                               // to be called when the logs are done with; may be nil
 	Bytes                  int64
 	// Apart: the logs and the headers were not answered together, so that a node which lags
 	// may have given the logs.

@@ -30,7 +30,8 @@ func (n *rpcNode) Logs(ctx context.Context, from, to int64, addresses []data.Add
 	case err != nil:
 		return Answer{}, fitting(err)
 	}
-	return Answer{End: Header(r.End), Finalized: Header(r.Finalized), Apart: !r.Together, EachLog: r.EachLog, Bytes: r.Bytes()}, nil
+	return Answer{End: Header(r.End), Finalized: Header(r.Finalized), Apart: !r.Together, EachLog: r.EachLog, Release: r.Release,
+		Bytes: r.Bytes()}, nil
 }
 
 func (n *rpcNode) Headers(ctx context.Context, numbers []int64) ([]Header, error) {

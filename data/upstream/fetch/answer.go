@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -103,7 +104,7 @@ func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err erro
 		return a, a.Status, ErrTooLarge
 	}
 	in := &counted{in: response.Body, moves: watch.moves}
-	body, err := unpack(in, response.Header.Get("Content-Encoding"), limit)
+	body, err := unpack(in, response.Header.Get("Content-Encoding"), limit, r.Room)
 	h.mu.Lock()
 	h.stats.Bytes += in.n
 	h.mu.Unlock()
@@ -131,23 +132,41 @@ func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err erro
 	return a, a.Status, nil
 }
 
-// unpack reads a body of up to limit bytes; of a longer one it gives the beginning with
-// ErrTooLarge. What is wrong with it otherwise is a *ShapeError, or how the connection failed.
-func unpack(in *counted, encoding string, limit int64) (body []byte, err error) {
+// unpackers are readers of gzip that are done with.
+var unpackers sync.Pool
+
+// unpacker gives a reader of what in holds packed. done must be called in the end.
+func unpacker(in io.Reader) (packed *gzip.Reader, done func(), err error) {
+	packed, used := unpackers.Get().(*gzip.Reader)
+	if used {
+		err = packed.Reset(in)
+	} else {
+		packed, err = gzip.NewReader(in)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return packed, func() { unpackers.Put(packed) }, nil
+}
+
+// unpack reads a body of up to limit bytes, into room if it fits; of a longer one it gives the
+// beginning with ErrTooLarge. What is wrong with it otherwise is a *ShapeError, or how the
+// connection failed.
+func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte, err error) {
 	from := io.Reader(in)
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		packed, err := gzip.NewReader(in)
+		packed, done, err := unpacker(in)
 		if err != nil {
 			return nil, in.fault(err)
 		}
-		defer func() { _ = packed.Close() }()
+		defer done()
 		from = packed
 	default:
 		return nil, &ShapeError{Why: Encoding}
 	}
-	var whole bytes.Buffer
+	whole := bytes.NewBuffer(room[:0])
 	n, err := whole.ReadFrom(io.LimitReader(from, limit+1))
 	switch {
 	case err != nil:

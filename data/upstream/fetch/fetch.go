@@ -63,6 +63,8 @@ type Request struct {
 	Accept  []string
 	Empty   bool // an empty body is an answer
 	NoRetry bool // the first failure is handed back
+	// Room is what the body of the answer is written over, as far as it fits: it may be nil.
+	Room []byte
 	// Take tells whether an answer of an error's status is an answer all the same, for
 	// protocols that say more in the body. It is not kept: body is good for the call only.
 	Take func(status int, body []byte) bool

@@ -110,6 +110,34 @@ func TestPackedBodiesAreUnpacked(t *testing.T) {
 	}
 }
 
+// TestRoomIsUsed by a body that fits into it, packed or not, and none is cut to it.
+func TestRoomIsUsed(t *testing.T) {
+	text := `"` + strings.Repeat("a", 3000) + `"`
+	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/packed" {
+			say(w, http.StatusOK, text)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, text)
+		_ = z.Close()
+	})
+	for _, path := range []string{"/plain", "/packed", "/packed"} {
+		for _, size := range []int{0, 100, 8192} {
+			room := make([]byte, size)
+			a, err := h.Do(t.Context(), fetch.Request{Path: path, Room: room})
+			if err != nil || string(a.Body) != text {
+				t.Fatalf("%s in %d bytes: %q, %v", path, size, a.Body, err)
+			}
+			if used := size > 0 && &a.Body[0] == &room[0]; used != (size == 8192) {
+				t.Errorf("%s: of a room of %d bytes, used: %v", path, size, used)
+			}
+		}
+	}
+}
+
 // TestBudgetIsKept: of 2 a second with a burst of 3, five requests wait for 0, 0, 0, 0.5 and
 // 0.5 seconds.
 func TestBudgetIsKept(t *testing.T) {

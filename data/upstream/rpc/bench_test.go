@@ -37,9 +37,10 @@ func answerOf(n int) (body []byte, r *Range) {
 // fillsOf finds the logs of an answer, checks them and decodes them: all that is done with
 // an answer between the network and rows.
 func fillsOf(d *chain.Decoder, body []byte, r *Range) (fills int, err error) {
-	err = answers(body, func(a *answered) error {
+	in := &room{body: body, parts: r.room.parts}
+	err = answers(in, func(a *answered) error {
 		if id, ok := quantity(a.id); ok && id == 1 {
-			r.logs, r.count = a.result, 0
+			r.room, r.bytes = room{body, a.parts}, int64(len(a.result))
 		}
 		return nil
 	})
@@ -93,7 +94,7 @@ func BenchmarkEachLog(b *testing.B) {
 	if _, err := fillsOf(chain.NewDecoder(contracts(b)), body, r); err != nil {
 		b.Fatal(err)
 	}
-	b.SetBytes(int64(len(r.logs)))
+	b.SetBytes(r.Bytes())
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := r.EachLog(func([]byte) error { return nil }); err != nil {

@@ -19,11 +19,31 @@ type call struct {
 	method string
 	params []any
 	listed bool // null is no answer
+	large  bool // its result is worth a room that was used before
 }
+
+// room is what an answer is held in.
+type room struct {
+	body  []byte
+	parts []part // of results that are arrays, their elements
+}
+
+// room gives one that was given back, or a new one.
+func (c *Client) room() *room {
+	if r, ok := c.rooms.Get().(*room); ok {
+		return r
+	}
+	return &room{}
+}
+
+// give takes back a room that nobody reads any more.
+func (c *Client) give(r room) { c.rooms.Put(&r) }
 
 // reply is what a call was answered with.
 type reply struct {
 	result []byte // JSON; null where the result is
+	parts  []part // of a result that is an array, its elements
+	room   *room  // that has result and parts
 	err    *Error
 	sent   int // which request it was answered in
 	tries  int
@@ -135,7 +155,11 @@ func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies 
 	if err != nil {
 		return false, err
 	}
-	a, err := c.host.Do(ctx, fetch.Request{Body: body, Take: ownError})
+	in := &room{}
+	if slices.ContainsFunc(numbers, func(i int) bool { return calls[i].large }) {
+		in = c.room()
+	}
+	a, err := c.host.Do(ctx, fetch.Request{Body: body, Take: ownError, Room: in.body})
 	var refused *fetch.StatusError
 	if n > 1 && errors.As(err, &refused) && (refused.Code == http.StatusBadRequest || refused.Code == http.StatusMethodNotAllowed || refused.Code == http.StatusUnprocessableEntity) {
 		c.takes(1) // some know no batches, and say no more
@@ -144,8 +168,9 @@ func (c *Client) post(ctx context.Context, calls []call, numbers []int, replies 
 	if err != nil {
 		return false, err
 	}
-	r := reading{c: c, status: a.Status, first: first, numbers: numbers, replies: replies, sent: sent}
-	switch err := answers(a.Body, r.take); {
+	in.body = a.Body
+	r := reading{c: c, status: a.Status, first: first, numbers: numbers, replies: replies, sent: sent, room: in}
+	switch err := answers(in, r.take); {
 	case errors.Is(err, errFewer):
 		for _, i := range numbers {
 			replies[i] = reply{tries: replies[i].tries}
@@ -169,6 +194,7 @@ type reading struct {
 	numbers []int // of the calls
 	replies []reply
 	sent    int
+	room    *room
 }
 
 // take takes one answer.
@@ -203,7 +229,7 @@ func (r *reading) take(a *answered) error {
 		}
 		return nil
 	}
-	own.result, own.err, own.sent = a.result, e, r.sent
+	*own = reply{result: a.result, parts: a.parts, room: r.room, err: e, sent: r.sent, tries: own.tries}
 	return nil
 }
 
@@ -215,7 +241,7 @@ func ownError(status int, body []byte) bool {
 		return false
 	}
 	found := false
-	err := answers(body, func(a *answered) error {
+	err := answers(&room{body: body}, func(a *answered) error {
 		if a.err != nil {
 			e := newError(a.err)
 			found = found || status < http.StatusInternalServerError || e.isWide() || e.isBatch(false)
@@ -228,45 +254,74 @@ func ownError(status int, body []byte) bool {
 // answered is one answer as it came.
 type answered struct {
 	id, result, err []byte
-	alone           bool // it is no element of a list
+	parts           []part // of a result that is an array
+	alone           bool   // it is no element of a list
 }
 
-// answers calls f with every answer of a body, which is one or a list of them. An answer with
-// an error has no result.
-func answers(body []byte, f func(*answered) error) error {
-	one := func(text []byte, alone bool) error {
-		a := answered{alone: alone}
-		err := members(text, func(key, value []byte) error {
-			field := &a.id
-			switch string(key) {
-			case "id":
-			case "result":
-				field = &a.result
-			case "error":
-				if field = &a.err; string(value) == "null" {
-					return nil
-				}
-			default:
-				return nil
+// answers calls f with every answer of the body in a room, which is one or a list of them. An
+// answer with an error has no result.
+func answers(in *room, f func(*answered) error) error {
+	in.parts = in.parts[:0]
+	i := chain.SkipSpace(in.body, 0)
+	var err error
+	if i < len(in.body) && in.body[i] == '{' {
+		i, err = in.answer(i, &answered{alone: true}, f)
+	} else {
+		i, err = array(in.body, i, func(i int) (int, error) { return in.answer(i, &answered{}, f) })
+	}
+	if err != nil {
+		return err
+	}
+	return over(in.body, i)
+}
+
+// answer reads the answer at i, calls f with it, and gives where it ends. The elements of a
+// result that is an array are found on the way.
+func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, err error) {
+	b := in.body
+	end, err = object(b, i, func(key []byte, i int) (end int, err error) {
+		if string(key) == "result" && i < len(b) && b[i] == '[' {
+			first := len(in.parts)
+			if in.parts, end, err = parts(b, i, in.parts); err != nil {
+				return 0, err
 			}
-			if *field != nil {
-				return errNoJSON // which of the two?
+			a.parts = in.parts[first:]
+		} else {
+			var ok bool
+			if end, ok = chain.SkipValue(b, i); !ok {
+				return 0, errNoJSON
 			}
-			*field = value
+		}
+		return end, a.member(key, b[i:end])
+	})
+	if err != nil {
+		return 0, err
+	}
+	if a.err != nil {
+		a.result, a.parts = nil, nil
+	}
+	return end, f(a)
+}
+
+// member takes a member of an answer, which must not be there twice.
+func (a *answered) member(key, value []byte) error {
+	field := &a.id
+	switch string(key) {
+	case "id":
+	case "result":
+		field = &a.result
+	case "error":
+		if field = &a.err; string(value) == "null" {
 			return nil
-		})
-		if err != nil {
-			return err
 		}
-		if a.err != nil {
-			a.result = nil
-		}
-		return f(&a)
+	default:
+		return nil
 	}
-	if i := chain.SkipSpace(body, 0); i < len(body) && body[i] == '{' {
-		return one(body, true)
+	if *field != nil {
+		return errNoJSON // which of the two?
 	}
-	return elements(body, func(element []byte) error { return one(element, false) })
+	*field = value
+	return nil
 }
 
 // quantity reads a number of JSON, or a string of one in digits or in 0x and hex digits, that

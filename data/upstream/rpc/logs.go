@@ -23,19 +23,37 @@ type Range struct {
 	// lags may have given the logs, and another the headers.
 	Together bool
 
-	logs  []byte // JSON, an array
+	room  room       // whose parts are the logs
+	free  func(room) // takes the room back; nil: nobody does
 	count int64
+	bytes int64
 }
 
 // EachLog calls f with the JSON object of each log, in the order of the answer. What f is
-// given is good for as long as the Range is, and f must not change it.
-func (r *Range) EachLog(f func(log []byte) error) error { return elements(r.logs, f) }
+// given is good until Release is called, and f must not change it.
+func (r *Range) EachLog(f func(log []byte) error) error {
+	for _, p := range r.room.parts {
+		if err := f(r.room.body[p.from:p.to]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release ends the use of the logs, whose memory the next ones are read into. To call it is
+// no duty.
+func (r *Range) Release() {
+	if r.free != nil {
+		r.free(r.room)
+	}
+	r.room, r.free = room{}, nil
+}
 
 // Count gives how many logs there are.
 func (r *Range) Count() int64 { return r.count }
 
 // Bytes gives how long their JSON is.
-func (r *Range) Bytes() int64 { return int64(len(r.logs)) }
+func (r *Range) Bytes() int64 { return r.bytes }
 
 // filter is the parameter of eth_getLogs.
 type filter struct {
@@ -68,7 +86,7 @@ func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Addr
 			f.Topics[0] = append(f.Topics[0], t.String())
 		}
 	}
-	r, err := c.logs(ctx, from, to, call{method: "eth_getLogs", params: []any{f}, listed: true})
+	r, err := c.logs(ctx, from, to, call{method: "eth_getLogs", params: []any{f}, listed: true, large: true})
 	var refused *fetch.StatusError
 	switch {
 	case errors.Is(err, fetch.ErrTooLarge), errors.As(err, &refused) && refused.Code == http.StatusRequestEntityTooLarge:
@@ -137,8 +155,16 @@ func (c *Client) logs(ctx context.Context, from, to int64, question call) (*Rang
 			return nil, replies[0].err.ofLogs(from, to)
 		}
 	}
-	r.logs = replies[0].result
-	return r, r.check()
+	return r, c.take(r, &replies[0])
+}
+
+// take gives a range the logs of a reply, once they are checked.
+func (c *Client) take(r *Range, own *reply) error {
+	if own.result[0] != '[' {
+		return &Incomplete{Why: NoLogs, Block: r.From}
+	}
+	r.room, r.bytes, r.free = room{own.room.body, own.parts}, int64(len(own.result)), c.give
+	return r.check()
 }
 
 // ofLogs gives what an error says that answers eth_getLogs.
@@ -158,8 +184,8 @@ func (r *Range) check() error {
 	r.End.Hash.Append(end[:0])
 	var last place
 	var block, lastBlock int64 = 0, -1
-	err := elements(r.logs, func(log []byte) error {
-		r.count++
+	r.count = int64(len(r.room.parts))
+	return r.EachLog(func(log []byte) error {
 		p, err := find(log)
 		if err != nil {
 			return &Incomplete{Why: NoLogs, Block: r.From}
@@ -185,10 +211,6 @@ func (r *Range) check() error {
 		last, lastBlock = p, block
 		return nil
 	})
-	if errors.Is(err, errNoJSON) {
-		return &Incomplete{Why: NoLogs, Block: r.From}
-	}
-	return err
 }
 
 // sameHash tells whether a JSON string is this hash.

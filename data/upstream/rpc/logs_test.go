@@ -72,6 +72,41 @@ func TestRangeIsAskedForInOneBatch(t *testing.T) {
 	}
 }
 
+// TestReleasedLogsAreGone and the next ones are read whole, in the memory of those or not.
+func TestReleasedLogsAreGone(t *testing.T) {
+	n := &node{}
+	c, _ := client(t, n)
+	for round, blocks := range [][]int64{{400, 401, 402}, {403}, {}, {404, 405, 406, 407, 408, 409}} {
+		n.logs = someLogs(blocks...)
+		var kept []*rpc.Range
+		for range 2 { // at once
+			r, err := c.Logs(t.Context(), 400, 500, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, r)
+		}
+		for _, r := range kept {
+			var got []string
+			if err := r.EachLog(func(log []byte) error { got = append(got, string(log)); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if list(got) != n.logs {
+				t.Errorf("round %d: %s, not %s", round, list(got), n.logs)
+			}
+			bytes := r.Bytes()
+			r.Release()
+			r.Release()
+			if err := r.EachLog(func(log []byte) error { t.Errorf("%s is still there", log); return nil }); err != nil {
+				t.Error(err)
+			}
+			if r.Count() != int64(len(blocks)) || r.Bytes() != bytes {
+				t.Errorf("%d logs of %d bytes", r.Count(), r.Bytes())
+			}
+		}
+	}
+}
+
 // TestAnswersAreFoundByTheirIDs whatever order they are in and whatever else is there.
 func TestAnswersAreFoundByTheirIDs(t *testing.T) {
 	ids := func(n int64) string { return fmt.Sprintf(`"id":%d,`, n) }

@@ -71,7 +71,11 @@ func receipt(got *reply, tx data.Hash) (*Receipt, error) {
 	case r.Tx != tx:
 		return nil, &Incomplete{Why: OtherTx, Block: r.Block}
 	}
+	list, _, err := parts(r.logs, 0, nil)
+	if err != nil {
+		return nil, &Incomplete{Why: NoLogs, Block: r.Block}
+	}
 	// its logs are all of one block
-	in := &Range{From: r.Block, To: r.Block, End: Header{Number: r.Block, Hash: r.BlockHash}, logs: r.logs}
+	in := &Range{From: r.Block, To: r.Block, End: Header{Number: r.Block, Hash: r.BlockHash}, room: room{r.logs, list}}
 	return r, in.check()
 }

@@ -35,6 +35,7 @@ type Client struct {
 	host    *fetch.Host
 	known   atomic.Bool // it is of the right chain
 	id      atomic.Int64
+	rooms   sync.Pool // of *room
 	mu      sync.Mutex
 	batch   int // most calls in a batch
 	untried int // how many more times the tag finalized is not tried

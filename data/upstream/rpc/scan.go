@@ -12,72 +12,110 @@ var errNoJSON = errors.New("no whole JSON")
 // elements calls f with the text of every element of a JSON array. It looks at what parts
 // elements, not at whether the text in them is right.
 func elements(b []byte, f func(element []byte) error) error {
-	i := chain.SkipSpace(b, 0)
-	if i >= len(b) || b[i] != '[' {
-		return errNoJSON
-	}
-	if i = chain.SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
-		return over(b, i+1)
-	}
-	for {
+	end, err := array(b, chain.SkipSpace(b, 0), func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
 		if !ok {
-			return errNoJSON
+			return 0, errNoJSON
 		}
-		if err := f(b[i:end]); err != nil {
-			return err
+		return end, f(b[i:end])
+	})
+	if err != nil {
+		return err
+	}
+	return over(b, end)
+}
+
+// members calls f with the key, without its quotes, and the text of the value of every member
+// of a JSON object, as elements does.
+func members(b []byte, f func(key, value []byte) error) error {
+	end, err := object(b, chain.SkipSpace(b, 0), func(key []byte, i int) (int, error) {
+		end, ok := chain.SkipValue(b, i)
+		if !ok {
+			return 0, errNoJSON
+		}
+		return end, f(key, b[i:end])
+	})
+	if err != nil {
+		return err
+	}
+	return over(b, end)
+}
+
+// array goes through the array at i of b and gives where it ends. each is called with where an
+// element begins, and gives where it ends.
+func array(b []byte, i int, each func(i int) (end int, err error)) (end int, err error) {
+	if i >= len(b) || b[i] != '[' {
+		return 0, errNoJSON
+	}
+	if i = chain.SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		if end, err = each(i); err != nil {
+			return 0, err
 		}
 		i = chain.SkipSpace(b, end)
 		switch {
 		case i < len(b) && b[i] == ',':
 			i = chain.SkipSpace(b, i+1)
 		case i < len(b) && b[i] == ']':
-			return over(b, i+1)
+			return i + 1, nil
 		default:
-			return errNoJSON
+			return 0, errNoJSON
 		}
 	}
 }
 
-// members calls f with the key, without its quotes, and the text of the value of every member
-// of a JSON object, as elements does.
-func members(b []byte, f func(key, value []byte) error) error {
-	i := chain.SkipSpace(b, 0)
+// object goes through the object at i of b as array does. each is called with a key, without
+// its quotes, and where its value begins.
+func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) (end int, err error) {
 	if i >= len(b) || b[i] != '{' {
-		return errNoJSON
+		return 0, errNoJSON
 	}
 	if i = chain.SkipSpace(b, i+1); i < len(b) && b[i] == '}' {
-		return over(b, i+1)
+		return i + 1, nil
 	}
 	for {
 		if i >= len(b) || b[i] != '"' {
-			return errNoJSON
+			return 0, errNoJSON
 		}
 		end, ok := chain.SkipString(b, i+1)
 		if !ok {
-			return errNoJSON
+			return 0, errNoJSON
 		}
 		key := b[i+1 : end-1]
 		if i = chain.SkipSpace(b, end); i >= len(b) || b[i] != ':' {
-			return errNoJSON
+			return 0, errNoJSON
 		}
-		i = chain.SkipSpace(b, i+1)
-		if end, ok = chain.SkipValue(b, i); !ok {
-			return errNoJSON
-		}
-		if err := f(key, b[i:end]); err != nil {
-			return err
+		if end, err = each(key, chain.SkipSpace(b, i+1)); err != nil {
+			return 0, err
 		}
 		i = chain.SkipSpace(b, end)
 		switch {
 		case i < len(b) && b[i] == ',':
 			i = chain.SkipSpace(b, i+1)
 		case i < len(b) && b[i] == '}':
-			return over(b, i+1)
+			return i + 1, nil
 		default:
-			return errNoJSON
+			return 0, errNoJSON
 		}
 	}
+}
+
+// part is where an element of an array is in a text.
+type part struct{ from, to int32 }
+
+// parts adds to list where the elements of the array at i of b are, and gives where it ends.
+func parts(b []byte, i int, list []part) (all []part, end int, err error) {
+	end, err = array(b, i, func(i int) (int, error) {
+		end, ok := chain.SkipValue(b, i)
+		if !ok {
+			return 0, errNoJSON
+		}
+		list = append(list, part{int32(i), int32(end)})
+		return end, nil
+	})
+	return list, end, err
 }
 
 // over wants nothing but space from i on.

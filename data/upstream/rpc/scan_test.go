@@ -83,7 +83,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`[{"blockNumber":"0x5","blockHash":"0x00","removed":false,"topics":["0x1"]},{"blockNumber":"0x6","blockHash":"0x01"}]`))
 	f.Add([]byte(`[{"jsonrpc":"2.0","id":2,"error":{"code":-32005,"message":"query returned more than 10 results [0x1, 0x5]","data":{"from":"0x1","to":"0x2"}}}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_ = answers(b, func(a *answered) error {
+		_ = answers(&room{body: b}, func(a *answered) error {
 			if a.err != nil {
 				e := newError(a.err)
 				if w := e.tooWide(10, 100); w.To != 0 && (w.From != 10 || w.To < 10 || w.To >= 100) {
@@ -97,7 +97,11 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = header(&reply{result: a.result}, 5)
 			return nil
 		})
-		r := &Range{From: 0, To: 1 << 62, logs: b}
+		list, end, err := parts(b, chain.SkipSpace(b, 0), nil)
+		if err != nil || over(b, end) != nil {
+			return
+		}
+		r := &Range{From: 0, To: 1 << 62, room: room{b, list}}
 		if r.check() != nil {
 			return
 		}
