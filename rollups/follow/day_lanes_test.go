@@ -1,0 +1,224 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/chain"
+	"pmx/data/feeds"
+	"pmx/data/sample"
+	"pmx/data/upstream/channel"
+	"pmx/data/upstream/clob"
+	"pmx/data/upstream/dataapi"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/gamma"
+	"pmx/data/upstream/metar"
+	"pmx/data/upstream/nws"
+	"pmx/data/upstream/openmeteo"
+	"pmx/data/upstream/pages"
+	"pmx/data/upstream/rpc"
+	"pmx/engine/guard"
+	"pmx/http/replay"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+)
+
+// sleep waits until the clock has gone on.
+func (c *clock) sleep(ctx context.Context, d time.Duration) error {
+	for end := c.time().Add(d); ctx.Err() == nil && c.time().Before(end); {
+		c.mu.Lock()
+		by := c.by
+		c.mu.Unlock()
+		_ = guard.Sleep(ctx, min(max(end.Sub(c.time())/time.Duration(by), 100*time.Microsecond), 10*time.Millisecond)) // the loop tells
+	}
+	return ctx.Err()
+}
+
+// playedDay is a venue that is played to lanes of every kind, by one clock.
+type playedDay struct {
+	*clock
+	t      *testing.T
+	venue  *sample.Venue
+	server *replay.Server
+	url    string
+}
+
+// sourcesPlayed are all that a server plays.
+var sourcesPlayed = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
+
+// faults has every source make so many mistakes of every kind; waits of real time are short.
+// A forecast of nulls is taken for one: its run is not asked for again.
+func (d *playedDay) faults(rate float64) {
+	d.t.Helper()
+	for _, s := range sourcesPlayed {
+		f := replay.Faults{}
+		if rate > 0 {
+			f = replay.Faults{Names: []string{"all", "slow:16", "stalled:20", "ws-lapse:20", "ws-storm:20", "-values-null"}, Rate: rate}
+		}
+		if err := d.server.SetFaults(s, f); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// host asks what is below a path, as often as it likes.
+func (d *playedDay) host(name, path string) *fetch.Host {
+	d.t.Helper()
+	h, err := fetch.New(fetch.Options{Name: name, Base: d.url + path, Contact: "ops@example.org", Now: d.time, Sleep: d.sleep,
+		Budget: fetch.Budget{PerSecond: 1e6, Burst: 1e6, InFlight: 4}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return h
+}
+
+// longTime is how long anything may take; only what has stopped takes so long.
+const longTime = 10 * time.Minute
+
+// kindsDrawn is how many kinds of faults were drawn.
+func (d *playedDay) kindsDrawn() (n int) {
+	for name := range d.server.Drawn() {
+		if !strings.Contains(name, " ") {
+			n++
+		}
+	}
+	return n
+}
+
+// lanes are all lanes over one venue.
+type lanes struct {
+	d       *playedDay
+	hosts   []*fetch.Host
+	chain   *follow.Chain
+	markets *follow.Markets
+	quotes  *follow.Quotes
+	weather *follow.Weather
+}
+
+// lanes makes all lanes; close ends their connections.
+func (d *playedDay) lanes(k *keeper.Keeper) *lanes {
+	d.t.Helper()
+	l := &lanes{d: d}
+	host := func(name, path string) *fetch.Host {
+		h := d.host(name, path)
+		l.hosts = append(l.hosts, h)
+		return h
+	}
+	books := clob.New(host("clob", "/clob"))
+	l.markets = follow.NewMarkets(follow.MarketOptions{Venue: k, Gamma: gamma.New(host("gamma", "/gamma")), CLOB: books, Data: dataapi.New(host("data", "/data")),
+		Log: zerolog.Nop(), Now: d.time, Tokens: 100 * time.Millisecond, Open: 2 * time.Second, Closed: 2 * time.Second, List: 4 * time.Second, Pace: 1})
+	l.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: l.markets, CLOB: books, Log: zerolog.Nop(), Now: d.time, Every: time.Second, Poll: 2 * time.Second,
+		Channel: channel.Options{URL: "ws" + strings.TrimPrefix(d.url, "http") + "/ws/market", Agent: "pmx/dev (+ops@example.org)", Now: d.time, Sleep: d.sleep}})
+	o := follow.ChainOptions{Venue: k, Contracts: chain.Contracts(), FromBlock: sample.BlockAt(d.venue.Manifest.Start) - 10, Log: zerolog.Nop(), Now: d.time, Sleep: d.sleep,
+		Every: 20 * time.Millisecond, Patience: 1000 * time.Hour, AuditOf: 1, Resolved: l.markets.Heard, Progress: func(follow.ChainState) { l.markets.Wanted() }}
+	for _, name := range []string{"a", "b"} {
+		o.Nodes = append(o.Nodes, follow.NewNode(rpc.New(host("rpc "+name, "/rpc/"+name))))
+	}
+	l.chain = lane(d.t, o)
+	services := map[openmeteo.Service]pages.Asker{}
+	for service, path := range map[openmeteo.Service]string{openmeteo.Forecast: "", openmeteo.Ensemble: "/ensemble", openmeteo.Archive: "/archive", openmeteo.PreviousRuns: "/previous"} {
+		services[service] = host("openmeteo "+string(service), "/openmeteo"+path)
+	}
+	var err error
+	l.weather, err = follow.NewWeather(follow.WeatherOptions{Venue: k, Cities: feeds.Catalog{}.Gazetteer(), OpenMeteo: openmeteo.New(services, d.time),
+		METAR: metar.New(host("metar", "/metar")), NWS: nws.New(host("nws", "/nws")), DayWeight: 1e6, Log: zerolog.Nop(), Now: d.time, Sleep: d.sleep})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return l
+}
+
+func (l *lanes) close() {
+	for _, h := range l.hosts {
+		h.Close()
+	}
+}
+
+// follow has all lanes follow at once, so many times as fast as time, until the clock shows a
+// time; then at its own pace until it is enough.
+func (l *lanes) follow(pace int, until time.Time, enough func() bool) {
+	l.d.t.Helper()
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	l.d.pace(l.d.t, pace)
+	defer l.d.pace(l.d.t, 1)
+	var running sync.WaitGroup
+	for name, run := range map[string]func(context.Context) error{"chain": l.chain.Run, "markets": l.markets.Run, "quotes": l.quotes.Run, "weather": l.weather.Run} {
+		running.Go(func() {
+			if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				l.d.t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	_ = l.d.sleep(ctx, until.Sub(l.d.time())) // the end of ctx is told below
+	l.d.pace(l.d.t, 1)
+	for ctx.Err() == nil && !enough() {
+		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
+	}
+	if ctx.Err() != nil {
+		l.d.t.Errorf("all is not followed up to %s in %s: %+v", until, longTime, l.chain.State())
+	}
+	cancel()
+	running.Wait()
+}
+
+// catchUp has each lane follow until it is up to date.
+func (l *lanes) catchUp() {
+	l.d.t.Helper()
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	for name, once := range map[string]func(context.Context) error{"chain": l.chain.Once, "weather": l.weather.Once} {
+		if err := once(ctx); err != nil {
+			l.d.t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := errors.Join(l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil { // behind the chain, which tells what is wanted
+		l.d.t.Errorf("markets: %v", err)
+	}
+}
+
+// catchUpWeek has the chain's lane catch up with what a week without anybody has left.
+// What is held back among all the faults is asked for again.
+func (l *lanes) catchUpWeek() {
+	l.d.t.Helper()
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	l.d.pace(l.d.t, 600)
+	defer l.d.pace(l.d.t, 1)
+	until := sample.BlockAt(l.d.time()) - 200 // a node may be behind
+	err := l.chain.Once(ctx)
+	for err != nil && ctx.Err() == nil {
+		l.d.t.Logf("the week: %v", err)
+		err = l.chain.Once(ctx)
+	}
+	s := l.chain.State()
+	if err != nil || s.Fills == 0 || s.Committed < until {
+		l.d.t.Errorf("the week is not caught up with to block %d: %v %+v", until, err, s)
+	}
+}
+
+// audit has the chain's lane follow until what is committed by now was asked for once more.
+func (l *lanes) audit() {
+	l.d.t.Helper()
+	waiting := int64(l.chain.State().AuditsDue)
+	l.d.advance(25 * time.Hour)
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() { _ = l.chain.Run(ctx) })
+	before := l.chain.State().Audited
+	for ctx.Err() == nil && l.chain.State().Audited < before+waiting {
+		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
+	}
+	if ctx.Err() != nil || waiting == 0 {
+		l.d.t.Errorf("%d audits do not end: %+v", waiting, l.chain.State())
+	}
+	cancel()
+	running.Wait()
+}
