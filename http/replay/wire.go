@@ -36,6 +36,9 @@ var wireFaults = []Kind{
 
 const page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Attention Required! | Cloudflare</body></html>"
 
+// downPage is what a proxy shows while what is behind it does not answer.
+const downPage = "<html><head><title>Temporarily unavailable</title></head><body><center><h1>Temporarily unavailable</h1></center><hr><center>nginx</center></body></html>"
+
 // wire answers with a fault.
 func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer source) {
 	h := w.Header()
@@ -63,9 +66,9 @@ func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer s
 	case "500":
 		plain(http.StatusInternalServerError, asJSON, `{"type":"internal error","error":"internal error"}`)
 	case "502":
-		plain(http.StatusBadGateway, asPage, page)
+		plain(http.StatusBadGateway, asPage, downPage)
 	case "503":
-		plain(http.StatusServiceUnavailable, asPage, page)
+		plain(http.StatusServiceUnavailable, asPage, downPage)
 	case "html":
 		plain(http.StatusOK, asPage, page)
 	case "empty-list":

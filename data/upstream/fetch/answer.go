@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -177,15 +178,27 @@ func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte
 	return whole.Bytes(), nil
 }
 
+// refused gives the error of an answer that is none of success. A page of 403 or 429, and a
+// challenge whatever its status, is of what turns this program away; a page of another status,
+// as proxies show when what is behind them is down, fails as any answer of that status does.
 func (h *Host) refused(a Answer, body []byte) error {
-	turned := isHTML(a.Header.Get("Content-Type"), body) || bytes.Contains(body, []byte("error code: 10"))
-	switch a.Status {
-	case http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		if turned {
-			return &ShapeError{Code: a.Status, Why: Turned, Body: h.show(body)}
-		}
+	page := isHTML(a.Header.Get("Content-Type"), body)
+	refuses := a.Status == http.StatusForbidden || a.Status == http.StatusTooManyRequests
+	if refuses && page || isChallenge(a.Header, body, page) {
+		return &ShapeError{Code: a.Status, Why: Turned, Body: h.show(body)}
 	}
 	return &StatusError{Code: a.Status, Body: h.show(body), RetryAfter: retryAfter(a.Header, body, h.o.Now())}
+}
+
+// Of a challenge, or of a caller that is banned. Errors of four digits, such as 1015 and 1020, are of
+// what stands in front of the host; three digits are of the host.
+var (
+	banned     = regexp.MustCompile(`(?i)\berror code:? ?10\d\d\b`)
+	challenged = regexp.MustCompile(`/cdn-cgi/challenge-platform/|<title>(Just a moment|Attention Required)`)
+)
+
+func isChallenge(header http.Header, body []byte, page bool) bool {
+	return header.Get("Cf-Mitigated") != "" || banned.Match(body) || page && challenged.Match(body)
 }
 
 // lost tells how a connection failed. The error of package http has the URL: it is not kept.

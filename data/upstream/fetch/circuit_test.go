@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -22,12 +23,29 @@ func html(code int) http.HandlerFunc {
 	}
 }
 
+// down is the page of a proxy about what is behind it.
+func down(code int, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+		_, _ = fmt.Fprintf(w, "<!DOCTYPE html><html><head><title>example.org | %d</title></head><body>Error code %[1]d, Ray ID 10150a: try again in 1020 seconds</body></html>", code)
+	}
+}
+
 // TestBlockedHostIsLeftAlone: a page of HTML instead of an answer closes the host to all
 // requests for a minute, then for two, up to a quarter of an hour; one that is let through
 // and answered opens it.
 func TestBlockedHostIsLeftAlone(t *testing.T) {
 	for name, f := range map[string]http.HandlerFunc{
-		"200": html(200), "403": html(403), "429": html(429), "503": html(503),
+		"200": html(200), "403": html(403), "429": html(429), "503": html(503), "502": html(502),
+		"403 without a challenge": down(403), "503 with a challenge's header": down(503, "Cf-Mitigated", "challenge"),
+		"1020 of 503": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(503)
+			_, _ = io.WriteString(w, "error code: 1020")
+		},
 		"HTML as JSON": func(w http.ResponseWriter, _ *http.Request) { say(w, 200, "\n <html>") },
 		"1015": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
@@ -61,15 +79,31 @@ func TestBlockedHostIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestBadGatewayIsNoBlock: a proxy's own page about the host behind it is a failure as any.
-func TestBadGatewayIsNoBlock(t *testing.T) {
+// TestAPageOfAnOutageIsNoBlock: a proxy's own page about the host behind it is a failure as any: it
+// is asked again after the usual pauses, after what it says itself, and ten in a row open the
+// circuit.
+func TestAPageOfAnOutageIsNoBlock(t *testing.T) {
 	var asked atomic.Int64
-	h, _ := host(t, after(&asked, html(502), html(504), html(500)))
-	if _, err := get(t, h); err != nil {
-		t.Error(err)
+	h, _ := host(t, after(&asked, down(502), down(503), down(504), down(500), down(522)))
+	if _, err := get(t, h); err != nil || asked.Load() != 6 || h.Stats().State != fetch.Ready {
+		t.Errorf("asked %d times: %v, %s", asked.Load(), err, h.Stats().State)
 	}
-	h, _ = host(t, html(404))
+	h, c := host(t, after(&atomic.Int64{}, down(503, "Retry-After", "100")))
+	_, err := get(t, h)
+	if waits := c.waits(); err != nil || len(waits) == 0 || waits[len(waits)-1] < 99*time.Second {
+		t.Errorf("waited for %v: %v", waits, err)
+	}
+	h, _ = host(t, down(503))
 	var refused *fetch.StatusError
+	for range 2 {
+		if _, err := get(t, h); !errors.As(err, &refused) || refused.Code != 503 {
+			t.Error(err)
+		}
+	}
+	if s := h.Stats(); s.State != fetch.Open || s.Requests[503] != 10 {
+		t.Errorf("%+v", s)
+	}
+	h, _ = host(t, down(404))
 	if _, err := get(t, h); !errors.As(err, &refused) {
 		t.Error(err)
 	}
