@@ -176,7 +176,7 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 	if err != nil {
 		return err
 	}
-	o := follow.ChainOptions{Venue: k, Contracts: contracts, FromBlock: f.FromBlock, Log: to.log, Watch: watch}
+	o := follow.ChainOptions{Venue: k, Contracts: contracts, FromBlock: f.FromBlock, Every: f.LookEvery, Log: to.log, Watch: watch}
 	for i, url := range f.RPC {
 		budget := nodeBudget
 		budget.PerSecond = f.RPCRate

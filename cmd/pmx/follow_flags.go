@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data/upstream/channel"
 	"pmx/data/upstream/fetch"
@@ -12,12 +13,13 @@ import (
 
 // followFlags say which sources are followed, and how.
 type followFlags struct {
-	RPC       []string `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL"`
-	RPCRate   float64  `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
-	Contact   string   `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
-	FromBlock int64    `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
-	Only      []string `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE"`
-	At        string   `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
+	RPC       []string      `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL"`
+	RPCRate   float64       `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
+	LookEvery time.Duration `name:"look-every" help:"How long to wait between two looks for new blocks. 0: as they come, about 70,000 requests a day; 2s: 43,200, and fills come up to two seconds later." default:"0s" placeholder:"DURATION"`
+	Contact   string        `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
+	FromBlock int64         `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
+	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE"`
+	At        string        `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
 
 	Gamma   string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
 	CLOB    string `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`
@@ -32,6 +34,13 @@ const (
 	chainLane   = "chain"
 	marketsLane = "markets"
 	quotesLane  = "quotes"
+)
+
+// How long may be between two looks for new blocks: a finalized block is told of as late, and
+// the status is no longer green where that is above a minute.
+const (
+	leastLook = 100 * time.Millisecond
+	mostLook  = time.Minute
 )
 
 // followed tells whether a lane is.
@@ -52,6 +61,8 @@ func (f *followFlags) check(prefix string) error {
 		return fmt.Errorf("--%srpc is missing: the chain cannot be followed without a provider of its logs", prefix)
 	case f.RPCRate <= 0:
 		return fmt.Errorf("--%srpc-rate %g: give how many requests a second each provider gets", prefix, f.RPCRate)
+	case f.LookEvery != 0 && (f.LookEvery < leastLook || f.LookEvery > mostLook):
+		return fmt.Errorf("--%slook-every %s: give %s to %s, or 0 to look as blocks come", prefix, f.LookEvery, leastLook, mostLook)
 	case f.FromBlock < 0:
 		return fmt.Errorf("--%sfrom-block %d: give the number of a block", prefix, f.FromBlock)
 	case slices.Contains(f.Only, quotesLane) && !f.followed(marketsLane):

@@ -109,6 +109,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 		{"--contact is missing", []string{"sync", "--rpc", "http://127.0.0.1:1"}},
 		{"--rpc is missing", []string{"sync", "--contact", "me", "--only", "chain"}},
 		{"--rpc-rate", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--rpc-rate", "0"}},
+		{"--look-every", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--look-every", "5ms"}},
 		{"--from-block", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--from-block=-1"}},
 		{"--sync-contact is missing", []string{"serve", "--sync", "polymarket", "--listen", "127.0.0.1:0"}},
 		{"holds no database yet", []string{"sync", "status"}},

@@ -78,7 +78,7 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.o.Now()
-	rest, wake = c.o.Every, c.wake
+	rest, wake = c.every(), c.wake
 	tail := c.inTail()
 	switch until := p.rests(); {
 	case until.After(now):
@@ -94,7 +94,7 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 	c.flying++
 	c.planned = c.head.Number
 	if tail {
-		c.gate = now.Add(c.o.Every)
+		c.gate = now.Add(c.gap())
 	}
 	return j, true, 0, wake
 }
@@ -115,6 +115,15 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := c.read(ctx, p, j, a)
+	if err == nil {
+		c.known(a.Finalized)
+	}
+	return r, err
+}
+
+// read reads what a node says of a range.
+func (c *Chain) read(ctx context.Context, p *provider, j job, a Answer) (*result, error) {
 	switch {
 	case a.End.Number != j.to || a.End.Hash.IsZero():
 		return nil, fmt.Errorf("the answer for blocks %d–%d has no header of its end", j.from, j.to)
@@ -127,7 +136,7 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 		a.Before = Header{Number: j.from - 1, Hash: a.End.Parent}
 	}
 	r := &result{job: j, node: p, Answer: a, batch: polygon.NewBatch(c.o.Contracts)}
-	err = a.EachLog(func(log []byte) error { r.batch.Add(log); return nil })
+	err := a.EachLog(func(log []byte) error { r.batch.Add(log); return nil })
 	if a.Release != nil {
 		a.Release()
 	}
@@ -145,7 +154,6 @@ func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
 	c.mu.Lock()
 	c.seen.add(j.blocks(), r.logs)
 	c.mu.Unlock()
-	c.known(a.Finalized)
 	return r, nil
 }
 

@@ -30,7 +30,7 @@ type ChainOptions struct {
 	Watch     *guard.Watch
 	Now       func() time.Time                           // nil: time.Now
 	Sleep     func(context.Context, time.Duration) error // nil: the clock's
-	Every     time.Duration                              // between two looks for new blocks; 0: 2 s
+	Every     time.Duration                              // between two looks for new blocks; 0: as these come
 	InFlight  int                                        // ranges a node is asked for at once; 0: 4
 	Batch     int64                                      // events that are committed together; 0: 250,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
@@ -58,6 +58,8 @@ type Chain struct {
 	head     Header    // the newest final block
 	headAt   time.Time // when a node said so
 	looked   time.Time // when one was asked just for that
+	pace     pace      // of the head, used by the loop alone
+	unproved int       // looks in a row whose logs were not proved to be all, likewise
 	planned  int64     // the head when a range was last taken
 	gate     time.Time
 	pending  int64     // events that are answered and not committed
@@ -104,10 +106,10 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	if o.Watch == nil {
 		o.Watch = guard.New(o.Log)
 	}
-	o.Every, o.InFlight, o.Batch = cmp.Or(o.Every, 2*time.Second), cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 250_000)
+	o.InFlight, o.Batch = cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 250_000)
 	o.Patience = cmp.Or(o.Patience, usualPatience)
 	o.AuditIn, o.AuditOf = cmp.Or(o.AuditIn, 24*time.Hour), cmp.Or(o.AuditOf, 0.01)
-	c := &Chain{o: o, topics: chain.Topics(o.Contracts), wake: make(chan struct{})}
+	c := &Chain{o: o, topics: chain.Topics(o.Contracts), wake: make(chan struct{}), pace: pace{every: o.Every}}
 	for _, n := range o.Nodes {
 		c.nodes = append(c.nodes, newProvider(n))
 	}
@@ -326,7 +328,9 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 		if done() {
 			return errDone
 		}
-		c.look(ctx)
+		if r := c.look(ctx); r != nil && c.take(r) {
+			ready = append(ready, r)
+		}
 		now := c.o.Now()
 		if len(ready) > 0 && (c.enough(ready) || c.isIdle() || now.Sub(first) > longestWait) {
 			c.commit(ctx, ready)
@@ -357,14 +361,6 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 // longestWait is how long a range that was answered waits for others to be committed with.
 const longestWait = 15 * time.Second
 
-// pauseOf is how long to wait for a result.
-func (c *Chain) pauseOf(ready bool) time.Duration {
-	if ready {
-		return min(10*time.Millisecond, c.o.Every)
-	}
-	return c.o.Every / 10
-}
-
 // isIdle tells whether nothing is asked for and nothing is going to be at once.
 func (c *Chain) isIdle() bool {
 	c.mu.Lock()
@@ -387,35 +383,6 @@ func (c *Chain) enough(ready []*result) bool {
 // mostRanges is how many ranges are committed together at most: of a quiet chain a commit
 // would have to wait for very many.
 const mostRanges = 2_000
-
-// look asks for the newest final block where no range's answer tells of it.
-func (c *Chain) look(ctx context.Context) {
-	c.mu.Lock()
-	now := c.o.Now()
-	due := now.Sub(c.headAt) >= c.o.Every && now.Sub(c.looked) >= c.o.Every && (c.plan.open() == 0 || now.Sub(c.headAt) > 5*c.o.Every)
-	if due {
-		c.looked = now
-	}
-	c.mu.Unlock()
-	if !due {
-		return
-	}
-	for _, p := range c.nodes {
-		if p.rests().After(now) {
-			continue
-		}
-		h, err := p.Finalized(ctx)
-		if err == nil {
-			c.known(h)
-			return
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		c.nodeFailed(ctx, p, err)
-		c.fail(nodeError(p, err))
-	}
-}
 
 // fail notes an error for the state.
 func (c *Chain) fail(err error) {

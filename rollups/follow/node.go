@@ -42,6 +42,10 @@ type Node interface {
 	Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Answer, error)
 	Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	Finalized(ctx context.Context) (Header, error)
+	// Tail gives the newest final block and, from the same request, what the node says of from
+	// up to it: nil where that is nothing, or where it is not proved that whoever gave the
+	// logs had that block. What is asked for goes up to a block that need not be final.
+	Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error)
 }
 
 // TooWide is the error of a range that is more than a provider answers at once. Blocks is how

@@ -56,3 +56,11 @@ func fitting(err error) error {
 	}
 	return err
 }
+
+func (n *rpcNode) Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error) {
+	final, r, err := n.client.Tail(ctx, from, to, addresses, topics)
+	if err != nil || r == nil {
+		return Header(final), nil, err
+	}
+	return Header(final), &Answer{Before: Header(r.Before), End: Header(r.End), Finalized: Header(r.Finalized), EachLog: r.EachLog, Release: r.Release, Bytes: r.Bytes()}, nil
+}

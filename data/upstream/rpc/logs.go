@@ -17,6 +17,7 @@ import (
 type Range struct {
 	From, To  int64
 	End       Header // of block To
+	Before    Header // of the block before From; zero where it was not asked for, or is not known
 	Finalized Header // of the last block that is final as far as the provider knows, To or later
 	Latest    int64  // the newest block, 0 where it was not asked for
 	// Together is set where logs and headers came in one answer. Where they did not, a node that
@@ -76,6 +77,19 @@ func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Addr
 	if err := c.check(ctx); err != nil {
 		return nil, c.named(err, "chain id")
 	}
+	r, err := c.logs(ctx, from, to, logsOf(from, to, addresses, topics))
+	var refused *fetch.StatusError
+	switch {
+	case errors.Is(err, fetch.ErrTooLarge), errors.As(err, &refused) && refused.Code == http.StatusRequestEntityTooLarge:
+		err = &TooWide{Said: err.Error()}
+	case err == nil:
+		return r, nil
+	}
+	return nil, c.named(err, fmt.Sprintf("logs of blocks %d to %d", from, to))
+}
+
+// logsOf is the question for logs.
+func logsOf(from, to int64, addresses []data.Address, topics []data.Hash) call {
 	f := filter{From: hexOf(from), To: hexOf(to)}
 	for _, a := range addresses {
 		f.Address = append(f.Address, a.String())
@@ -86,15 +100,12 @@ func (c *Client) Logs(ctx context.Context, from, to int64, addresses []data.Addr
 			f.Topics[0] = append(f.Topics[0], t.String())
 		}
 	}
-	r, err := c.logs(ctx, from, to, call{method: "eth_getLogs", params: []any{f}, listed: true, large: true})
-	var refused *fetch.StatusError
-	switch {
-	case errors.Is(err, fetch.ErrTooLarge), errors.As(err, &refused) && refused.Code == http.StatusRequestEntityTooLarge:
-		err = &TooWide{Said: err.Error()}
-	case err == nil:
-		return r, nil
-	}
-	return nil, c.named(err, fmt.Sprintf("logs of blocks %d to %d", from, to))
+	return call{method: "eth_getLogs", params: []any{f}, listed: true, large: true}
+}
+
+// blockOf is the question for a block's header.
+func blockOf(number int64) call {
+	return call{method: "eth_getBlockByNumber", params: []any{hexOf(number), false}}
 }
 
 // named says of an error who it is of, and of what question. What package fetch says names
@@ -120,8 +131,7 @@ func (e *askError) Unwrap() error { return e.cause }
 // come last, once it is known that it has them.
 func (c *Client) logs(ctx context.Context, from, to int64, question call) (*Range, error) {
 	r := &Range{From: from, To: to}
-	end := call{method: "eth_getBlockByNumber", params: []any{hexOf(to), false}}
-	calls := []call{question, end, c.head()}
+	calls := []call{question, blockOf(to), c.head()}
 	if c.most() == 1 {
 		calls = calls[1:]
 	}

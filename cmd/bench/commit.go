@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/polygon"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+)
+
+// How many fills a commit has that is measured, and how many commits: as many as follow each
+// other in a minute of a busy venue. The first ones read what those after them find in memory.
+var commitFills = []int{100, 300}
+
+const (
+	commitRounds = 40
+	commitFirst  = 5
+)
+
+// newestFills are the newest fills of the venue, with the names of their wallets and tokens.
+const newestFills = `
+  SELECT f.ts, w.address, t.token_id, f.side, f.role, f.shares, f.usd, f.fee
+  FROM (SELECT * FROM fills WHERE ts > (SELECT max(ts) FROM fills) - 864000000000 ORDER BY ts DESC LIMIT @rows) AS f
+  JOIN wallets AS w ON w.wallet = f.wallet JOIN tokens AS t ON t.token = f.token ORDER BY f.ts`
+
+// commits measures what it takes a server to bring in a few hundred fills, as a source that is
+// followed gives them, until they are served.
+func (b *bench) commits() error {
+	s, err := b.serve("large")
+	if err != nil {
+		return err
+	}
+	s.keeper.Settle() // what a server makes at its start is no part of a commit
+	for _, n := range commitFills {
+		if err := b.commitsOf(s.keeper, n); err != nil {
+			return errors.Join(err, s.close())
+		}
+	}
+	return s.close()
+}
+
+func (b *bench) commitsOf(k *keeper.Keeper, n int) error {
+	fills, err := b.newest(k, n*commitRounds)
+	if err != nil {
+		return err
+	}
+	at := k.Snapshot().AsOf.UnixMicro()
+	var took, worked []time.Duration
+	for round := range commitRounds {
+		at += 1_500_000
+		part := slices.Clone(fills[round*n : (round+1)*n])
+		for i := range part { // later, and other logs than before
+			part[i].TS, part[i].Tx, part[i].LogIndex = at, txOf(at, i), int32(i)
+		}
+		epoch, processor := k.Snapshot().Epoch, processorTime()
+		d, err := timed(func() error {
+			r, err := k.Commit(b.ctx, ingest.Rows{Feed: polygon.Feed(), Name: "bench", Read: rowsOf(part)}, ingest.Remaining{})
+			if err == nil && (r.Inserted != int64(n) || k.Snapshot().Epoch == epoch) {
+				err = fmt.Errorf("%d fills of %d are served", r.Inserted, n)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if round >= commitFirst {
+			took, worked = append(took, d), append(worked, processorTime()-processor)
+		}
+	}
+	b.add(fmt.Sprintf("commit of %d new fills until they are served, at %s", n, count(b.Fills)), percentiles(took),
+		"of processor time "+percentiles(worked), "", "")
+	return nil
+}
+
+func rowsOf(fills []data.Fill) func(context.Context, data.Sink) error {
+	return func(_ context.Context, sink data.Sink) error {
+		for i, f := range fills {
+			if err := sink.Fill(int64(i+1), f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// newest gives the newest n fills of a venue, oldest first.
+func (b *bench) newest(k *keeper.Keeper, n int) (fills []data.Fill, err error) {
+	err = k.Read(b.ctx, func(conn *sql.Conn) error {
+		rows, err := conn.QueryContext(b.ctx, substituted([]string{newestFills}, "@rows", fmt.Sprint(n))[0])
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			f := data.Fill{Outcome: data.NoIndex}
+			var address []byte
+			if err := rows.Scan(&f.TS, &address, &f.TokenID, &f.Side, &f.Role, &f.Shares, &f.USD, &f.Fee); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+			f.Wallet = data.Address(address)
+			fills = append(fills, f)
+		}
+		return errors.Join(rows.Err(), rows.Close())
+	})
+	if err == nil && len(fills) < n {
+		err = fmt.Errorf("the venue has %d fills in its last ten days, %d are needed", len(fills), n)
+	}
+	return fills, err
+}
+
+// txOf is a transaction that no other fill has.
+func txOf(at int64, i int) data.Hash {
+	return sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(at)), uint64(i/3)))
+}

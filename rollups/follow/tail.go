@@ -1,0 +1,179 @@
+package follow
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// usualEvery is from one look to the next where nothing is learned of when to look.
+const usualEvery = 2 * time.Second
+
+// every is from one look for new blocks to the next where these are not what is waited for.
+func (c *Chain) every() time.Duration {
+	if c.o.Every > 0 {
+		return c.o.Every
+	}
+	return usualEvery
+}
+
+// gap is from one question for a range to the next where few blocks are missing.
+func (c *Chain) gap() time.Duration {
+	if c.o.Every > 0 {
+		return c.o.Every
+	}
+	return lookGap
+}
+
+// pauseOf is how long to wait for a result.
+func (c *Chain) pauseOf(ready bool) time.Duration {
+	wait := c.every() / 10
+	if ready {
+		return min(10*time.Millisecond, wait)
+	}
+	if c.o.Every > 0 {
+		return wait
+	}
+	return max(time.Millisecond, min(wait, c.pace.due.Sub(c.o.Now())))
+}
+
+// isDue tells whether a node is to be asked for the newest final block, and whether everything
+// up to the last one is in, but for what is held back. What ranges answer tells of it as well.
+func (c *Chain) isDue(now time.Time) (due, all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	every := c.every()
+	switch all = c.head.Number > 0 && c.plan.open() == 0; {
+	case all && c.o.Every == 0:
+		due = !now.Before(c.pace.due)
+	case now.Sub(c.headAt) < every, now.Sub(c.looked) < every:
+	default:
+		due = all || c.head.Number == 0 || now.Sub(c.headAt) > 5*every
+	}
+	if due {
+		c.looked = now
+	}
+	return due, all
+}
+
+// look asks for the newest final block where no range's answer tells of it. Where everything
+// else is in, the logs up to it are asked for in the same request: these are the result, to be
+// taken, or nil.
+func (c *Chain) look(ctx context.Context) *result {
+	now := c.o.Now()
+	due, all := c.isDue(now)
+	if !due {
+		return nil
+	}
+	for _, p := range c.nodes {
+		if p.rests().After(now) {
+			continue
+		}
+		r, err := c.lookAt(ctx, p, all)
+		if err == nil {
+			return r
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		c.nodeFailed(ctx, p, err)
+		c.fail(nodeError(p, err))
+	}
+	c.pace.due = now.Add(c.gap()) // nobody answers
+	return nil
+}
+
+// After so many looks in a row whose logs were not proved to be all, so many are without.
+const (
+	mostUnproved = 3
+	unasked      = 64
+)
+
+// lookAt is look at one node. all: everything is in.
+func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, error) {
+	j, ok := job{}, false
+	if all && c.unproved >= 0 {
+		j, ok = c.ahead(p)
+	}
+	sent := c.o.Now()
+	if !ok {
+		if c.unproved < 0 {
+			c.unproved++
+		}
+		h, err := p.Finalized(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if all {
+			c.pace.saw(h.Number, sent)
+		}
+		c.known(h)
+		return nil, nil
+	}
+	h, a, err := p.Tail(ctx, j.from, j.to, c.addresses(j), c.topics)
+	if err != nil {
+		return nil, err
+	}
+	c.pace.saw(h.Number, sent)
+	if a == nil {
+		if h.Number >= j.from {
+			if c.unproved++; c.unproved >= mostUnproved {
+				c.unproved = -unasked
+			}
+		}
+		c.known(h)
+		return nil, nil
+	}
+	j.to = h.Number
+	r, err := c.read(ctx, p, j, *a)
+	if err != nil || c.doubtful(r) != "" { // it is asked for as any range is, and another node if need be
+		c.known(h)
+		return nil, nil
+	}
+	c.unproved = 0
+	if !c.claim(j, h) {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// ahead gives the range behind all that is in up to where the head may be by now, and a step
+// further; false where that is not known, or not of the same filters throughout.
+func (c *Chain) ahead(p *provider) (job, bool) {
+	_, step := c.pace.usual()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	width := min(2*step, tailBlocks, p.width(c.seen.mean()))
+	if width == 0 {
+		return job{}, false
+	}
+	then := c.plan
+	then.missing = spans(c.ranges, c.starts(), c.head.Number+width)
+	free := then.free()
+	if len(free) != 1 || free[0].from <= c.head.Number || free[0].blocks() != width {
+		return job{}, false
+	}
+	return free[0], true
+}
+
+// claim notes that a block is the newest final one and that what is missing up to it is
+// answered already; false where something else is missing by now.
+func (c *Chain) claim(j job, h Header) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.headAt = c.o.Now()
+	if h.Number <= c.head.Number {
+		return false
+	}
+	c.head = h
+	c.plan.missing = spans(c.ranges, c.starts(), h.Number)
+	free := c.plan.free()
+	own := len(free) == 1 && free[0].from == j.from && free[0].to == j.to && slices.Equal(free[0].filters, j.filters)
+	if own {
+		c.plan.taken = append(c.plan.taken, j)
+		c.planned = h.Number
+		c.flying++
+	}
+	c.replan()
+	return own
+}
