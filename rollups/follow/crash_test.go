@@ -1,108 +1,264 @@
 package follow_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
+	"errors"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
-	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
+	"github.com/google/go-cmp/cmp"
 
-	"pmx/data/feeds"
+	"pmx/data/sample"
 	"pmx/data/testfiles"
-	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
 )
 
-// followAloud follows the chain into a folder, a few events a commit, and tells of each.
-func followAloud(dir string) {
-	h, err := played()
+// smallPlayed is a venue of few fills: how long a process takes to open it is most of what a
+// kill costs.
+var smallPlayed = sync.OnceValues(func() (*history, error) {
+	return historyFrom(sample.Config{Fills: 300, Days: 7, End: time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC), Seed: 7, Chain: true})
+})
+
+func smallChain(t *testing.T) *history {
+	t.Helper()
+	h, err := smallPlayed()
 	if err != nil {
-		fmt.Println("end", err)
-		return
+		t.Fatal(err)
 	}
-	k, err := keeper.Open(context.Background(), keeper.Config{Engine: engine.Options{Dir: engine.Dir(dir), Threads: 1, MemoryLimit: "1GB"}, Feeds: feeds.Catalog{}, Log: zerolog.Nop()})
-	if err != nil {
-		fmt.Println("end", err)
-		return
+	return h
+}
+
+// killings are the rounds of a test of kills. A round begins with an empty venue and ends
+// with a process that nobody kills.
+type killings struct {
+	t              *testing.T
+	want, a, round int            // kills wanted, and those of a round
+	until          time.Time      // no other round begins behind it
+	at             map[moment]int // kills by where they fell
+	kills, rounds  int
+}
+
+// newKillings are as many as PMX_TEST_KILLS says; else a few, or as many rounds of them as
+// begin in a quarter of a minute where the run may take its time.
+func newKillings(t *testing.T, round int) *killings {
+	t.Helper()
+	k := &killings{t: t, want: testfiles.Cases(1, 1_000), round: round, until: time.Now().Add(15 * time.Second), at: map[moment]int{}}
+	if text := os.Getenv("PMX_TEST_KILLS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.want, k.until = n, time.Now().Add(24*time.Hour)
 	}
-	n := h.node("a")
-	n.most = 2_000
-	o := h.options(k, n, h.node("b"))
-	o.Batch = 60
-	o.Progress = func(s follow.ChainState) { fmt.Println("commit", s.Commits) }
-	c, err := follow.NewChain(o)
-	if err == nil {
-		err = c.Once(context.Background())
+	return k
+}
+
+func (k *killings) more() bool {
+	if k.kills >= k.want || k.kills > 0 && time.Now().After(k.until) {
+		k.t.Logf("%d kills in %d rounds, by where they fell: %v", k.kills, k.rounds, k.at)
+		return false
 	}
-	fmt.Println("end", err, k.Close())
+	k.rounds++
+	k.a = 0
+	return true
+}
+
+// run sends a process on an errand; true where it ended because all was in. The last one of a
+// round is not killed.
+func (k *killings) run(e *errand) (ended bool) {
+	if k.a >= k.round {
+		e.Where = never
+	}
+	if !e.run(k.t) {
+		return e.Where != cleanly && e.Where != ending
+	}
+	k.at[e.Where]++
+	k.kills++
+	k.a++
+	return false
+}
+
+// check ends the test where a round did not end well.
+func (k *killings) check() {
+	k.t.Helper()
+	if k.t.Failed() {
+		k.t.Fatalf("after %d kills of this round, %d of all", k.a, k.kills)
+	}
 }
 
 // TestAKilledFollowerLosesAndDoublesNothing: whatever moment the process is killed at, the next
-// goes on, and what there is in the end is what the file has.
+// goes on, and what there is in the end is what the file has. Far behind, and while the head
+// moves on.
 func TestAKilledFollowerLosesAndDoublesNothing(t *testing.T) {
-	h := chainOf(t)
+	h := smallChain(t)
+	logs := h.write(t)
 	want := h.want(t)
-	for range testfiles.Cases(1, 10) {
-		dir := t.TempDir()
-		if err := venue(t, dir).Close(); err != nil {
-			t.Fatal(err)
-		}
-		kills := 0
-		for ended := false; !ended; kills++ {
-			ended = followAndKill(t, dir, 1+rand.IntN(6), time.Duration(rand.IntN(40))*time.Millisecond)
-		}
-		if kills < 3 {
-			t.Errorf("it was killed %d times", kills-1)
-		}
-		k := venue(t, dir)
-		if err := k.Refresh(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		mustEqual(t, k, want)
-		mustVerify(t, k)
-		s, err := follow.StoredChain(t.Context(), k, h.options(k).Contracts, time.Now())
-		if err != nil || s.GapBlocks != 0 || s.Committed != h.last+40 || s.Fills != int64(len(want["fills"])) {
-			t.Errorf("%v %+v", err, s)
-		}
+	names := []string{"catch-up", "tail"}
+	if !testfiles.Long() {
+		names = []string{"either"}
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			for kills := newKillings(t, testfiles.Cases(3, 30)); kills.more(); {
+				dir := t.TempDir()
+				if err := openVenue(t, dir, unserved).Close(); err != nil {
+					t.Fatal(err)
+				}
+				e := errand{Dir: dir, Logs: logs}
+				for ended := false; !ended; {
+					e.Tail = name == "tail" || name == "either" && rand.IntN(2) == 0
+					e.drawMoment("chain", 3)
+					e.Serve = rand.IntN(4) == 0
+					ended = kills.run(&e)
+				}
+				k := openVenue(t, dir)
+				if err := k.Refresh(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				mustEqual(t, k, want)
+				mustVerify(t, k)
+				s, err := follow.StoredChain(t.Context(), k, h.options(k).Contracts, time.Now())
+				if err != nil || s.GapBlocks != 0 || s.Committed != h.last+40 || s.Fills != int64(len(want["fills"])) {
+					t.Errorf("%v %+v", err, s)
+				}
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+				kills.check()
+			}
+		})
 	}
 }
 
-// followAndKill follows in another process, which is killed a while behind a commit; true where
-// it came to the end before.
-func followAndKill(t *testing.T, dir string, commits int, behind time.Duration) bool {
+// write puts the logs into a file.
+func (h *history) write(t *testing.T) (path string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "PMX_TEST_FOLLOW_INTO="+dir)
-	out, err := cmd.StdoutPipe()
+	path = filepath.Join(t.TempDir(), "logs.ndjson")
+	if err := os.WriteFile(path, []byte(h.file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAKilledFollowerOfMarketsLosesAndDoublesNothing: the same of markets, quotes and the chain
+// together, while a week of the venue goes by.
+func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
+	h := smallChain(t)
+	logs := h.write(t)
+	files := t.TempDir()
+	if _, err := sample.Write(t.Context(), h.venue.Config(), files, nil); err != nil {
+		t.Fatal(err)
+	}
+	imported := venue(t, t.TempDir(), unserved)
+	if res, err := imported.Import(t.Context(), keeper.Request{Paths: []string{logs, filepath.Join(files, "events.ndjson")}}, nil); err != nil || len(res.Failed) > 0 {
+		t.Fatalf("%v %+v", err, res)
+	}
+	want := h.factsAndMarkets(t, imported)
+	end := h.venue.Manifest.End.Add(50 * time.Minute)
+	var quotes []string
+	for kills := newKillings(t, testfiles.Cases(2, 30)); kills.more(); {
+		start := h.venue.Manifest.Start.Add(12 * time.Hour)
+		s, err := replay.New(t.Context(), replay.Options{Venue: h.venue, Start: start, Speed: 1800})
+		if err != nil {
+			t.Fatal(err)
+		}
+		web := httptest.NewServer(s.Handler())
+		if quotes == nil {
+			s.Clock().SetSpeed(0)
+			s.Clock().Set(end)
+			quotes = h.finish(t, imported, web.URL, end)
+			s.Clock().Set(start)
+			s.Clock().SetSpeed(1800)
+		}
+		dir := t.TempDir()
+		if err := openVenue(t, dir, unserved).Close(); err != nil {
+			t.Fatal(err)
+		}
+		e := errand{Dir: dir, Logs: logs, URL: web.URL, Speed: 1800}
+		for e.Clock.Before(end) && kills.a < kills.round {
+			e.drawMoment([]string{"markets", "markets", "markets", "quotes", "chain"}[rand.IntN(5)], 4)
+			e.Serve = rand.IntN(4) == 0
+			e.Clock = s.Clock().Now()
+			kills.run(&e)
+			s.Clock().Advance(end.Sub(start) / time.Duration(kills.round+5))
+		}
+		s.Clock().SetSpeed(0)
+		s.Clock().Set(end)
+		k := openVenue(t, dir, func(c *keeper.Config) { c.Serve = testfiles.Long() })
+		if got := h.finish(t, k, web.URL, end); !cmp.Equal(quotes, got) || len(got) < 10 {
+			t.Errorf("quotes (-want +got):\n%s", cmp.Diff(quotes, got))
+		}
+		if err := k.Refresh(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		got := h.factsAndMarkets(t, k)
+		for name := range tables {
+			if diff := cmp.Diff(want[name], got[name]); diff != "" {
+				t.Errorf("%s differ: %d rows, want %d:\n%s", name, len(got[name]), len(want[name]), diff[:min(len(diff), 3000)])
+			}
+		}
+		mustVerify(t, k)
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		web.Close()
+		s.Close()
+		kills.check()
+	}
+}
+
+// ofThisMoment are columns of markets for which alone no record is written.
+var ofThisMoment = regexp.MustCompile(`'updated_at': [^,]*, |'quote': \{[^}]*\}, `)
+
+// factsAndMarkets are the facts without what moves while nothing else does.
+func (h *history) factsAndMarkets(t *testing.T, k *keeper.Keeper) map[string][]string {
+	t.Helper()
+	out := facts(t, k)
+	for i, row := range out["markets"] {
+		out["markets"][i] = ofThisMoment.ReplaceAllString(row, "")
+	}
+	slices.Sort(out["markets"])
+	if len(out["fills"]) < h.count/2 || len(out["markets"]) < 20 || len(out["tokens"]) < 40 {
+		t.Errorf("%d fills, %d markets, %d tokens", len(out["fills"]), len(out["markets"]), len(out["tokens"]))
+	}
+	return out
+}
+
+// finish brings a venue up to date by a clock that stands still, and gives the quotes of what
+// is open then.
+func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Time) (quotes []string) {
+	t.Helper()
+	l, err := h.threeLanes(url, func() time.Time { return at }, func(string) follower { return k })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	defer l.close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	if err := errors.Join(l.chain.Once(ctx), l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	end := ""
-	seen := 0
-	for lines := bufio.NewScanner(out); end == "" && seen < commits && lines.Scan(); {
-		if text := lines.Text(); text[:3] == "end" {
-			end = text
-		}
-		seen++
+	ended := guard.Start(func() error { return l.quotes.Run(ctx) })
+	for ctx.Err() == nil && l.quotes.State().Shown == 0 { // all are shown at once
+		_ = guard.Sleep(ctx, time.Millisecond)
 	}
-	if end == "" {
-		time.Sleep(behind)
+	cancel()
+	if err := <-ended; err != nil || l.quotes.State().Shown == 0 {
+		t.Errorf("%v: %+v", err, l.quotes.State())
 	}
-	if err := cmd.Process.Kill(); err != nil && end == "" {
-		t.Fatal(err)
+	if twice := rowsOf(t, k, "SELECT market FROM live_quote GROUP BY ALL HAVING count(*) > 1"); len(twice) > 0 {
+		t.Errorf("%d markets have two quotes", len(twice))
 	}
-	_ = cmd.Wait() // it was killed
-	if end != "" && end != "end <nil> <nil>" {
-		t.Fatal(end)
-	}
-	return end != ""
+	return rowsOf(t, k, "SELECT hex(m.condition) AS condition, q.bid, q.ask, q.last_price, q.ts FROM live_quote AS q JOIN markets AS m USING (market) WHERE m.closed IS NOT TRUE AND m.payouts IS NULL")
 }
