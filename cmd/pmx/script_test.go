@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pmx/data/testfiles"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +38,8 @@ func TestMain(m *testing.M) {
 //	appears GLOB                wait until a file matches
 //	old FILE                    set a file's modification time an hour back
 //	private DIR                 nobody but the owner has rights to the folder or to anything in it
+//
+// $LINES is how many lines of a file of fills are enough: a few days of them in a short run.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -46,6 +50,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serverKey{}] = &background{}
+			env.Setenv("LINES", strconv.Itoa(testfiles.Cases(200, 2001)))
 			return nil
 		},
 	})

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -49,9 +50,9 @@ func (v *intake) blockFile(name, at string) string {
 	return path
 }
 
-// exported are the fills as an export has them, in order.
+// exported are the fills as an export has them, in order, behind the end of their transaction's hash.
 func (v *intake) exported() []string {
-	return strings.Split(v.lines("SELECT f.ts % 60000000 // 1000000 AS second, left(lower(hex(w.address)), 2), t.token_id, f.side, f.role, f.shares // 1000000, f.usd // 1000000, "+
+	return strings.Split(v.lines("SELECT coalesce(right(lower(hex(f.tx)), 2), ''), f.ts % 60000000 // 1000000 AS second, left(lower(hex(w.address)), 2), t.token_id, f.side, f.role, f.shares // 1000000, f.usd // 1000000, "+
 		"f.fee // 1000000, left(lower(hex(f.tx)), 2), f.log_index FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t ON t.token = f.token ORDER BY ALL"), "\n")
 }
 
@@ -78,18 +79,72 @@ func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	return first
 }
 
+// orderCase is some rows of one transaction, each for a file of its own, and the fills they come to.
+type orderCase struct {
+	rows []string
+	want string
+}
+
+// try imports the files of cases at once, the transaction of each made another one, in every order.
+func (v *intake) try(cases map[string]orderCase) {
+	v.t.Helper()
+	names := slices.Sorted(maps.Keys(cases))
+	of := func(nth int) string { return fmt.Sprintf("%02x", 0x40+nth) } // how the hash of a case ends
+	texts, blocks := []string{}, false
+	for nth, name := range names {
+		for i, row := range cases[name].rows {
+			if len(texts) == i {
+				texts = append(texts, "")
+			}
+			if strings.HasPrefix(row, "blocks ") {
+				blocks = true
+				continue
+			}
+			texts[i] += strings.ReplaceAll(row, hashOne, strings.TrimSuffix(hashOne, "11")+of(nth))
+		}
+	}
+	files := []string{v.blockFile("late.parquet", lateTime)}
+	for i, text := range texts {
+		if i == 0 && blocks {
+			files = append(files, v.blockFile("blocks.parquet", earlyTime))
+			continue
+		}
+		files = append(files, v.write(fmt.Sprintf("fills%d.csv", i), orderHead+text))
+	}
+	twice := true
+	permutations(len(texts), func(order []int) {
+		steps := []int{0}
+		for _, nth := range order {
+			steps = append(steps, nth+1)
+		}
+		got := map[string]string{}
+		for _, line := range v.inOrder(files, steps, twice) {
+			if end, fill, ok := strings.Cut(line, "|"); ok {
+				got[end] += strings.TrimSpace(fill) + " "
+			}
+		}
+		twice = false
+		for nth, name := range names {
+			end := of(nth)
+			if !strings.Contains(strings.Join(cases[name].rows, ""), hashOne) {
+				end = ""
+			}
+			if got[end] != cases[name].want {
+				v.t.Errorf("%s, order %v: %s, want %s", name, order, got[end], cases[name].want)
+			}
+		}
+	})
+}
+
 // TestFillsDoNotDependOnTheOrderOfFiles gives a few sets of rows one by one, in every order, each
-// row in a file of its own.
+// row in a file of its own. A short run imports the sets together, as if they came from one source.
 func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	const a, b = 0, 1
 	v := open(t)
 	fill := func(second string, content int, role, fee, log string) string {
 		return second + []string{"|aa|71|0|", "|bb|72|1|"}[content] + role + []string{"|100|40|", "|50|30|"}[content] + fee + "|11|" + log + "| "
 	}
-	for name, c := range map[string]struct {
-		rows []string
-		want string
-	}{
+	cases := map[string]orderCase{
 		"one without a log index that equals the loser of a log": {[]string{orderRow(earlyTime, b, "", "", hashOne, ""), orderRow(earlyTime, b, "", "", hashOne, "5"),
 			orderRow(earlyTime, a, "", "", hashOne, "5")}, fill("1", a, "0", "0", "5")},
 		"one that equals a loser of another time": {[]string{orderRow(lateTime, a, "", "", hashOne, ""), orderRow(lateTime, a, "taker", "3", hashOne, "5"),
@@ -128,29 +183,26 @@ func TestFillsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		"equal fills in two files": {[]string{orderRow(earlyTime, a, "maker", "", hashOne, "") + orderRow(earlyTime, a, "taker", "3", hashOne, ""),
 			orderRow(earlyTime, a, "taker", "3", hashOne, "") + orderRow(earlyTime, a, "maker", "", hashOne, ""), orderRow(earlyTime, a, "", "", hashOne, "")},
 			fill("1", a, "1", "0", "") + fill("1", a, "2", "3", "")},
-	} {
-		t.Run(name, func(t *testing.T) {
+	}
+	together := map[string]map[string]orderCase{}
+	for name, c := range cases {
+		with := name // whose transaction is not known, alone
+		switch {
+		case testfiles.Long() || !strings.Contains(strings.Join(c.rows, ""), hashOne):
+		case strings.HasPrefix(c.rows[0], "blocks "):
+			with = "with times of blocks"
+		default:
+			with = "without"
+		}
+		if together[with] == nil {
+			together[with] = map[string]orderCase{}
+		}
+		together[with][name] = c
+	}
+	for with, cases := range together {
+		t.Run(with, func(t *testing.T) {
 			v.t = t
-			files := []string{v.blockFile("late.parquet", lateTime)}
-			for i, row := range c.rows {
-				if at, ok := strings.CutPrefix(row, "blocks "); ok {
-					files = append(files, v.blockFile("blocks.parquet", at))
-					continue
-				}
-				files = append(files, v.write(fmt.Sprintf("fills%d.csv", i), orderHead+row))
-			}
-			twice := true
-			permutations(len(c.rows), func(order []int) {
-				steps := []int{0}
-				for _, nth := range order {
-					steps = append(steps, nth+1)
-				}
-				got := v.inOrder(files, steps, twice)
-				twice = false
-				if text := strings.Join(got, " "); text != c.want {
-					t.Errorf("order %v: %s, want %s", order, text, c.want)
-				}
-			})
+			v.try(cases)
 		})
 	}
 }
