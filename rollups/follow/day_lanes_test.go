@@ -53,13 +53,12 @@ type playedDay struct {
 var sourcesPlayed = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
 
 // faults has every source make so many mistakes of every kind; waits of real time are short.
-// A forecast of nulls is taken for one: its run is not asked for again.
 func (d *playedDay) faults(rate float64) {
 	d.t.Helper()
 	for _, s := range sourcesPlayed {
 		f := replay.Faults{}
 		if rate > 0 {
-			f = replay.Faults{Names: []string{"all", "slow:16", "stalled:20", "ws-lapse:20", "ws-storm:20", "-values-null"}, Rate: rate}
+			f = replay.Faults{Names: []string{"all", "slow:16", "stalled:20", "ws-lapse:20", "ws-storm:20"}, Rate: rate}
 		}
 		if err := d.server.SetFaults(s, f); err != nil {
 			d.t.Fatal(err)

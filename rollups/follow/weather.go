@@ -87,6 +87,7 @@ type weatherSource struct {
 	ask    func(ctx context.Context, now time.Time) (weatherAnswer, error)
 
 	tries int       // that failed, in a row
+	empty int       // answers without a value, without one between that has any
 	later time.Time // when it is asked again behind a failure
 }
 

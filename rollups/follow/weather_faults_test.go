@@ -2,6 +2,7 @@ package follow_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -151,6 +152,48 @@ func TestAModelThatIsNone(t *testing.T) {
 	st := state(t, w, "openmeteo forecast")
 	if !slices.Equal(hours(s.asked["forecast"]), []string{"00:00", "12:07"}) || st.Unknown["no_model dwd_icon"] < 13 || st.Unknown["no_new_run"] != 1 || st.Errors > 0 {
 		t.Errorf("asked for at %v, %+v", hours(s.asked["forecast"]), st)
+	}
+}
+
+// TestAnswersOfNulls: what answers without values is asked again soon, three times at most, and
+// within the day's weight; then nothing is what it has, and that is counted.
+func TestAnswersOfNulls(t *testing.T) {
+	k, s := venue(t, t.TempDir()), newSky(t, 5)
+	s.fault = func(what string) http.HandlerFunc {
+		if what != "archive" && (what != "forecast" || len(s.asked[what]) > 2) {
+			return nil
+		}
+		return func(w http.ResponseWriter, _ *http.Request) {
+			var list []any
+			for _, c := range s.cities {
+				list = append(list, map[string]any{"latitude": c.Lat, "longitude": c.Lon, "utc_offset_seconds": 0, "timezone": "GMT",
+					"daily_units": map[string]string{"temperature_2m_max": "°C"}, "daily": map[string]any{"time": []string{"2026-11-16"}, "temperature_2m_max": []any{nil}}})
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(list)
+		}
+	}
+	w := s.follow(s.options(k, skyOpenMeteo), 10*time.Hour)
+	for source, want := range map[string]struct {
+		asked            []string
+		errors, noValues int64
+	}{
+		"forecast": {[]string{"00:00", "00:00", "00:01", "05:07"}, 2, 0},
+		"archive":  {[]string{"00:00", "00:00", "00:01", "08:30", "08:30", "08:31"}, 4, 2},
+		"ensemble": {[]string{"00:00", "00:52", "06:52"}, 0, 0},
+	} {
+		st := state(t, w, "openmeteo "+source)
+		if got := hours(s.asked[source]); !slices.Equal(got, want.asked) || st.Errors != want.errors || st.Unknown["no_values"] != want.noValues || st.Phase != follow.Idle {
+			t.Errorf("%s asked for at %v: %+v", source, got, st)
+		}
+	}
+	if got := rowsOf(t, k, "SELECT min(issued_at) AS at, count(DISTINCT city) AS n FROM weather_issue WHERE source = 'best_match'"); !slices.Equal(got,
+		[]string{fmt.Sprintf(`{"at":%d,"n":5}`, morning.Add(90*time.Second).UnixMicro())}) {
+		t.Error(got)
+	}
+	left := *state(t, w, "openmeteo forecast").WeightLeft
+	if asked := 5*(4+6+3+2) + len(s.asked["meta"]); left != 1500-float64(asked) {
+		t.Errorf("a weight of %g is left, %d was asked for", left, asked)
 	}
 }
 

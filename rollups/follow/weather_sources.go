@@ -55,6 +55,7 @@ func (w *Weather) openMeteo() *weatherGroup {
 		}
 		s.ask = func(ctx context.Context, now time.Time) (weatherAnswer, error) {
 			body, err := w.o.OpenMeteo.Ask(ctx, query(now))
+			err = w.believe(s, err)
 			return weatherAnswer{feed: "openmeteo", format: data.NDJSON, body: body}, err
 		}
 		g.sources = append(g.sources, s)
@@ -78,6 +79,27 @@ func (w *Weather) openMeteo() *weatherGroup {
 		return openmeteo.Query{Service: openmeteo.PreviousRuns, Cities: cities, Models: w.o.Previous, Previous: previousDays}
 	})
 	return g
+}
+
+// emptyTimes is how often in a row a source must answer without values before that is believed.
+const emptyTimes = 3
+
+// believe passes the error of an answer on, but for one without values that came so often that
+// there are none: it is taken for what it is, and counted.
+func (w *Weather) believe(s *weatherSource, err error) error {
+	var empty *openmeteo.EmptyError
+	if !errors.As(err, &empty) {
+		if err == nil {
+			s.empty = 0
+		}
+		return err
+	}
+	if s.empty++; s.empty < emptyTimes {
+		return err
+	}
+	s.empty = 0
+	w.unknown(s, "no_values")
+	return nil
 }
 
 // lastWholeDay is the newest day that is over in all cities.

@@ -130,6 +130,18 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("open-meteo's %s refused the request: %s", e.Service, e.Reason)
 }
 
+// EmptyError is what is returned beside an answer without a single value for half of the places
+// or more: models that are global have values everywhere, so that something may be broken.
+type EmptyError struct {
+	Service Service
+	Cities  []string // their slugs
+}
+
+// Error says how many places have none.
+func (e *EmptyError) Error() string {
+	return fmt.Sprintf("open-meteo's %s has no value for %d places, such as %s", e.Service, len(e.Cities), e.Cities[0])
+}
+
 // ErrNoHost is returned for a service that no host is known of.
 var ErrNoHost = errors.New("no host of this service is known")
 
@@ -147,7 +159,7 @@ type note struct {
 // Ask gives the answers to a query as NDJSON for the feed openmeteo, a line for each city in
 // order: {"_meta": what was asked and when, "response": the answer}. The errors are those of
 // the host, a *RefusedError, or a *pages.ShapeError or *pages.ForeignError for an answer that
-// is none to the query; of such a one nothing is kept.
+// is none to the query; of such a one nothing is kept. An *EmptyError comes with the answers.
 func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	host := c.hosts[q.Service]
 	if host == nil {
@@ -169,6 +181,7 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
+	var empty []string
 	at := c.now().UTC().Format(time.RFC3339Nano)
 	for i, raw := range list {
 		city := q.Cities[i]
@@ -177,6 +190,9 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 		}
 		if err := belongs(path, raw, city); err != nil {
 			return nil, err
+		}
+		if !hasValue(raw) {
+			empty = append(empty, city.Slug)
 		}
 		line, err := json.Marshal(struct {
 			Meta     note            `json:"_meta"`
@@ -188,7 +204,26 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 		out.Write(line)
 		out.WriteByte('\n')
 	}
+	if len(empty) > 0 && 2*len(empty) >= len(list) {
+		return out.Bytes(), &EmptyError{q.Service, empty}
+	}
 	return out.Bytes(), nil
+}
+
+// hasValue tells whether an answer has any value beside its times.
+func hasValue(raw json.RawMessage) bool {
+	var a struct{ Daily, Hourly map[string]json.RawMessage }
+	if json.Unmarshal(raw, &a) != nil {
+		return true // the import says what is wrong with it
+	}
+	for _, table := range []map[string]json.RawMessage{a.Daily, a.Hourly} {
+		for name, column := range table {
+			if name != "time" && bytes.ContainsAny(column, "0123456789") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // answers are those of the places, in order: an array, or one object where one was asked for.

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,6 +224,45 @@ func TestAnswersToOtherQuestions(t *testing.T) {
 	}
 	if _, err := none.LastRun(context.Background(), "dwd_icon"); !errors.Is(err, openmeteo.ErrNoHost) {
 		t.Error(err)
+	}
+}
+
+// TestAnAnswerOfNulls: where half of the places have no value that is told, with the answers; a
+// column of nulls, or a place without values among many, is as it may be.
+func TestAnAnswerOfNulls(t *testing.T) {
+	all := cities(t, "london", "nyc", "tokyo")
+	for name, c := range map[string]struct {
+		nulls map[int]int // columns of a place that are null, by its number
+		empty []string
+	}{
+		"none": {nil, nil}, "a column": {map[int]int{0: 1, 1: 1, 2: 1}, nil}, "one of three": {map[int]int{2: 2}, nil},
+		"two of three": {map[int]int{0: 2, 2: 2}, []string{"london", "tokyo"}}, "all": {map[int]int{0: 2, 1: 2, 2: 2}, []string{"london", "nyc", "tokyo"}},
+	} {
+		for _, service := range []openmeteo.Service{openmeteo.Forecast, openmeteo.PreviousRuns} {
+			o := client(t, func(w http.ResponseWriter, r *http.Request) {
+				var list []any
+				for i, city := range all {
+					a := place(city, r.URL.Query(), 10)
+					for _, table := range []string{"daily", "hourly"} {
+						columns, _ := a[table].(map[string]any)
+						left := c.nulls[i]
+						for _, key := range slices.Sorted(maps.Keys(columns)) {
+							if key != "time" && left > 0 {
+								columns[key], left = make([]any, len(columns["time"].([]string))), left-1
+							}
+						}
+					}
+					list = append(list, a)
+				}
+				say(w, 200, list)
+			})
+			body, err := o.Ask(t.Context(), openmeteo.Query{Service: service, Cities: all, Models: []string{"gfs_seamless"}, Days: 2, Previous: 2})
+			var empty *openmeteo.EmptyError
+			if errors.As(err, &empty) != (c.empty != nil) || c.empty == nil && err != nil || c.empty != nil && !cmp.Equal(empty.Cities, c.empty) ||
+				bytes.Count(body, []byte{'\n'}) != len(all) {
+				t.Errorf("%s, %s: %v, %d lines", service, name, err, bytes.Count(body, []byte{'\n'}))
+			}
+		}
 	}
 }
 
