@@ -21,7 +21,11 @@ import (
 const (
 	minFlushFills    = 50_000
 	maxMemtableFills = 1_000_000
-	flushShare       = 16
+	// minMissedFills is how many fills that were missed are read into memory even where the
+	// next files are due at once, which read them again: wallets are read from the database until
+	// these are there.
+	minMissedFills = 250_000
+	flushShare     = 16
 	// restFactor is how many times as long as writing it took the file is left alone where
 	// that failed, or where only replaced fills are the reason to write it again.
 	restFactor = 20
@@ -36,6 +40,12 @@ const (
 // writing.
 func memtableGrown(s fillseg.Stats) bool {
 	return s.Recent >= maxMemtableFills || s.Recent >= max(minFlushFills, s.Stored/flushShare)
+}
+
+// mostMissed is how many fills that were missed are read into memory: more make new files due,
+// which are about to read them.
+func mostMissed(wallets fillseg.Stats) int64 {
+	return min(maxMemtableFills, max(minMissedFills, wallets.Stored/flushShare-wallets.Recent))
 }
 
 // memtableFull tells whether so much lies in the memtables that the files are not to

@@ -119,7 +119,7 @@ func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 	if err := r.names.Load(ctx, conn); err != nil {
 		return err
 	}
-	var passed missedBatches // mostly the same for both
+	passed := missedBatches{most: mostMissed(r.wallets.Stats())} // mostly the same for both
 	if err := passed.addTo(ctx, conn, r.wallets.Store); err != nil {
 		return err
 	}
@@ -142,6 +142,7 @@ func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 
 // missedBatches is the imports after one and up to the last, as they were read.
 type missedBatches struct {
+	most    int64 // of so many fills, the next files are made from the database instead
 	after   int64
 	batches []fillseg.Batch
 }
@@ -169,7 +170,7 @@ func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.St
 	if before != s.Facts() || !s.Stats().Ready {
 		return restartFills(ctx, conn, s)
 	}
-	if later > maxMemtableFills {
+	if later > p.most {
 		return s.Skip(last)
 	}
 	if p.batches == nil || p.after != through {

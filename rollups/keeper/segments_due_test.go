@@ -48,3 +48,23 @@ func TestWhenFilesAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestMissedFillsAreReadOnce: as many as are left to the next files make these due.
+func TestMissedFillsAreReadOnce(t *testing.T) {
+	for _, c := range []struct{ stored, recent, most int64 }{
+		{0, 0, minMissedFills},
+		{1_000_000, 0, minMissedFills},
+		{8_000_000, 0, 500_000},
+		{8_000_000, 200_000, 300_000},
+		{8_000_000, 400_000, minMissedFills},
+		{100_000_000, 0, maxMemtableFills},
+	} {
+		s := fillseg.Stats{Ready: true, Stored: c.stored, Recent: c.recent}
+		if got := mostMissed(s); got != c.most {
+			t.Errorf("%d fills in the file and %d beside it: %d, not %d", c.stored, c.recent, got, c.most)
+		}
+		if s.Recent += mostMissed(s); !memtableGrown(s) {
+			t.Errorf("%d fills in the file and %d beside it: no file is due", c.stored, s.Recent)
+		}
+	}
+}
