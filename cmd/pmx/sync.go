@@ -106,9 +106,42 @@ const syncCycle = "@every 30s"
 
 func atOrNever(t time.Time) string {
 	if t.IsZero() {
-		return "an unknown time"
+		return "nothing yet"
 	}
 	return t.Format(time.RFC3339)
+}
+
+// stopped tells whether nobody follows the markets now.
+func stopped(m *follow.MarketsState) bool {
+	return len(m.Tasks) > 0 && m.Tasks[0].Phase == follow.Stopped
+}
+
+// completeUpTo tells up to where nothing of the chain is missing.
+func completeUpTo(c *follow.ChainState) string {
+	switch {
+	case c.Start == 0:
+		return "nothing yet"
+	case c.AsOf.IsZero():
+		return fmt.Sprintf("nothing yet from block %d on", c.Start)
+	}
+	return fmt.Sprintf("block %d, %s", c.Committed, atOrNever(c.AsOf))
+}
+
+// missingBlocks tells how many blocks are missing: where no node says what is final by now,
+// at least so many.
+func missingBlocks(c *follow.ChainState) string {
+	n := thousands(c.GapBlocks) + " blocks"
+	if c.GapBlocks == 1 {
+		n = "1 block"
+	}
+	switch c.Phase {
+	case follow.Stopped, follow.BackOff, follow.Stalled:
+		if c.GapBlocks == 0 {
+			return "unknown"
+		}
+		return n + " or more"
+	}
+	return n
 }
 
 // opSync tells how the sources stand.
@@ -170,9 +203,11 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 	}
 	state, err := follow.StoredChain(ctx, k, contracts, time.Now())
 	s.Chain = &state
-	var errWeather error
+	var errMarkets, errQuotes, errWeather error
+	s.Markets, errMarkets = follow.StoredMarkets(ctx, k)
+	s.Quotes, errQuotes = follow.StoredQuotes(ctx, k)
 	s.Weather, errWeather = follow.StoredWeather(ctx, k, time.Now())
-	return s, errors.Join(err, errWeather, k.Close())
+	return s, errors.Join(err, errMarkets, errQuotes, errWeather, k.Close())
 }
 
 // printFollow writes a table of the sources, and what is to be known of each.
@@ -184,19 +219,27 @@ func printFollow(w io.Writer, s followState) error {
 		if !c.AsOf.IsZero() {
 			lag = (time.Duration(c.LagSeconds) * time.Second).String()
 		}
-		_, _ = fmt.Fprintf(t, "chain\t%s\tblock %d, %s\t%s\t%s blocks\t%s fills\t%d\t%s\n", c.Phase, c.Committed, atOrNever(c.AsOf), lag, thousands(c.GapBlocks),
-			thousands(c.Fills), c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
+		_, _ = fmt.Fprintf(t, "chain\t%s\t%s\t%s\t%s\t%s fills\t%d\t%s\n", c.Phase, completeUpTo(c), lag, missingBlocks(c), thousands(c.Fills),
+			c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
 		for _, n := range c.Nodes {
-			_, _ = fmt.Fprintf(t, "  %s\t%s\tblock %d\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, n.Finalized, thousands(n.Answers), n.Lied, visible(n.LastError, ""))
+			head := "no block yet"
+			if n.Finalized > 0 {
+				head = fmt.Sprintf("block %d", n.Finalized)
+			}
+			_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, head, thousands(n.Answers), n.Lied, visible(n.LastError, ""))
 		}
 	}
 	if m := s.Markets; m != nil {
 		for _, task := range m.Tasks {
-			_, _ = fmt.Fprintf(t, "markets: %s\t%s\t\t\t\t\t%d\t%s\n", task.Name, task.Phase, task.Failures, visible(task.Error, ""))
+			_, _ = fmt.Fprintf(t, "markets: %s\t%s\t%s\t\t\t\t%d\t%s\n", task.Name, task.Phase, atOrNever(task.LastGood), task.Failures, visible(task.Error, ""))
 		}
+	}
+	if m := s.Markets; m != nil && !stopped(m) {
 		_, _ = fmt.Fprintf(t, "markets\t\t\t\t%d unknown\t%s new, %s changed\t%d\t\n", m.Missing, thousands(m.New), thousands(m.Changed), m.Foreign+m.Loops+m.Odd)
 	}
-	if q := s.Quotes; q != nil {
+	if q := s.Quotes; q != nil && q.Phase == follow.Stopped {
+		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t\t\t\n", q.Phase, atOrNever(q.AsOf))
+	} else if q != nil {
 		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t%s told, %d of %d markets current\t%d\t%s\n", q.Phase, atOrNever(q.AsOf), thousands(q.Told), q.Current, q.Open, q.NoBooks, visible(q.Error, ""))
 	}
 	printWeather(t, s.Weather)

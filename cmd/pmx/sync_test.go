@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pmx/data/sample"
+	"pmx/data/upstream/channel"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 )
@@ -169,5 +170,39 @@ func TestSyncThatCannotSucceedEnds(t *testing.T) {
 	if status != 1 || out != "" || !strings.Contains(errs, "of the chain that is followed: rpc 1: chain id: the provider is of chain 1, not of 137") ||
 		!strings.Contains(errs, `"message":"following the venue"`) || !strings.Contains(errs, "rpc 1 "+web.URL+`"`) || strings.Contains(errs, "hushhush") {
 		t.Errorf("%d %q %q", status, out, errs)
+	}
+}
+
+// The table claims nothing that is not known, and no time that is none.
+func TestTheTableOfSources(t *testing.T) {
+	at := time.Date(2026, 11, 7, 1, 2, 3, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		state followState
+		want  []string
+	}{
+		"nothing yet": {followState{Chain: &follow.ChainState{Phase: follow.BackOff, Error: "rpc 1: x", Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.BackOff, LastError: "x"}}}},
+			[]string{"chain    BACKOFF  nothing yet   unknown  unknown  0 fills    0    rpc 1: x", "  rpc 1  BACKOFF  no block yet                    0 answers  0    x"}},
+		"in the tail": {followState{Chain: &follow.ChainState{Phase: follow.Idle, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1}}, []string{"block 9, 2026-11-07T01:02:03Z  0s   1 block  0 fills"}},
+		"no node any more": {followState{Chain: &follow.ChainState{Phase: follow.Stalled, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1, LagSeconds: 90}},
+			[]string{"1m30s  1 block or more"}},
+		"not followed now": {followState{Chain: &follow.ChainState{Phase: follow.Stopped, Start: 5}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{Name: "all",
+			Phase: follow.Stopped, LastGood: at}}}, Quotes: &follow.QuotesState{Phase: follow.Stopped, AsOf: at}},
+			[]string{"chain         STOPPED  nothing yet from block 5 on  unknown  unknown", "markets: all  STOPPED  2026-11-07T01:02:03Z", "quotes        STOPPED  2026-11-07T01:02:03Z"}},
+		"weather": {followState{Weather: []follow.WeatherState{{Source: "metar", Phase: follow.Fetch}}}, []string{"weather: metar  FETCH  nothing yet"}},
+	} {
+		var out bytes.Buffer
+		if err := printFollow(&out, tc.state); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, out.String())
+			}
+		}
+	}
+	text, err := json.Marshal(followState{Chain: &follow.ChainState{Nodes: []follow.NodeState{{}}}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{}}},
+		Quotes: &follow.QuotesState{Channels: []channel.Stats{{Name: "quotes 1"}}}, Weather: []follow.WeatherState{{}}})
+	if err != nil || bytes.Contains(text, []byte("0001-01-01")) || !bytes.Contains(text, []byte(`{"name":"quotes 1","state":""`)) {
+		t.Errorf("%v %s", err, text)
 	}
 }

@@ -108,6 +108,7 @@ func appendMarket(b []byte, snap *serving.Snapshot, m *serving.Market, t *servin
 	b = appendFigure(append(b, `,"price_change_24h":`...), f.PriceChange24h)
 	b = appendAmount(append(b, `,"best_bid":`...), m.BestBid)
 	b = appendAmount(append(b, `,"best_ask":`...), m.BestAsk)
+	b = appendMicros(append(b, `,"quoted_at":`...), quotedTS(m))
 	b = appendFigure(append(b, `,"spread":`...), f.Spread)
 	b = appendFigure(append(b, `,"liquidity":`...), f.Liquidity)
 	b = appendAmount(append(b, `,"reported_volume":`...), m.ReportedVolume)

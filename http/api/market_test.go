@@ -33,7 +33,8 @@ func marketVenue(t *testing.T) *venue {
 		EventTitle: "Weather", SeriesSlug: "daily", Category: "weather", Tags: []string{"rain"}, Outcomes: []string{"Yes", "No"},
 		Payouts: []data.Micro{0, data.One}, NegRisk: &yes, Closed: &yes, AcceptingOrders: &yes, BestBid: micro(400_000), BestAsk: micro(410_000),
 		Liquidity: micro(5_000_000), ReportedVolume: micro(9_000_000), CreatedTS: ago(90 * hour), StartTS: ago(80 * hour), EndTS: ago(20 * hour),
-		ClosedTS: ago(19 * hour), ResolvedTS: ago(18 * hour), ResolvedBy: data.TimeOfOracle, UpdatedTS: ago(10 * hour)})
+		ClosedTS: ago(19 * hour), ResolvedTS: ago(18 * hour), ResolvedBy: data.TimeOfOracle, UpdatedTS: ago(10 * hour),
+		QuotedTS: ago(9 * hour)})
 	c.Set(&serving.Market{ID: 1, Condition: data.Hash{2}, EventID: "7"})
 	c.Set(&serving.Market{ID: 2, Condition: data.Hash{3}, Outcomes: []string{"a", "b", "c"}})
 	for id, ref := range []serving.TokenRef{{Market: 0, Outcome: 0, ID: "100"}, {Market: 0, Outcome: 1, ID: "101"},
@@ -79,12 +80,16 @@ func TestMarketOverview(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("fills\n got %s\nwant %s", got, want)
 	}
-	got, _ = json.Marshal([]any{m.Outcomes, m.Resolution, m.Volume, m.VolumeBasis, m.Price, m.PriceChange24h, m.Spread, m.Status, m.Description, m.Traders24h})
+	got, _ = json.Marshal([]any{m.Outcomes, m.Resolution, m.Volume, m.VolumeBasis, m.Price, m.PriceChange24h, m.Spread, m.Status, m.Description, m.Traders24h, m.QuotedAt})
 	want = `[[{"outcome":"Yes","outcome_index":0,"token_id":"100","price":0,"payout":0},{"outcome":"No","outcome_index":1,"token_id":"101","price":1,"payout":1}],` +
-		`{"payouts":[0,1],"winner":"No","resolved_at":"2026-03-13T21:09:26Z","resolved_at_source":"oracle","source":"api"},120.5,"taker_usd",0,-0.4,0.01,"resolved","Rules.",2]`
+		`{"payouts":[0,1],"winner":"No","resolved_at":"2026-03-13T21:09:26Z","resolved_at_source":"oracle","source":"api"},120.5,"taker_usd",0,-0.4,0.01,"resolved","Rules.",2,"2026-03-14T06:09:26Z"]`
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
+	if unquoted := overview(t, v, access.Alpha, 2).Data; unquoted.QuotedAt != nil {
+		t.Errorf("a market without a quote has the time %v of one", unquoted.QuotedAt)
+	}
+	v.markets.Asked = 1
 	overview(t, v, access.Alpha, 1)
 	if v.markets.Asked != 1 {
 		t.Errorf("the database was asked %d times in one epoch, want once", v.markets.Asked)

@@ -86,6 +86,13 @@ func (g *sourceStatus) wire() wire.FollowedSource {
 		Quiet: g.Quiet, CatchingUp: g.CatchingUp, Missing: g.Missing, Rows: g.Rows, Requests: g.Requests, Retries: g.Retries,
 		ThrottledSeconds: g.Throttled.Round(time.Millisecond).Seconds(), Unknown: g.Unknown, Detail: textOrNull(g.detail()), Rule: g.rule(),
 	}
+	out.Hosts = make([]wire.SourceHost, len(g.Hosts))
+	for i, h := range g.Hosts {
+		out.Hosts[i] = wire.SourceHost{Name: h.Name, State: string(h.State), AnsweredAt: timeOrNull(h.Answered)}
+		for _, n := range h.Requests {
+			out.Hosts[i].Requests += n
+		}
+	}
 	if g.lag >= 0 {
 		out.LagSeconds = &g.lag
 	}

@@ -66,12 +66,18 @@ func TestASourceSaysWhatItDid(t *testing.T) {
 	}
 	s := freshSource()
 	s.CatchingUp, s.Progress, s.Remaining = true, 0.25, 90*time.Second
+	s.Hosts = []serving.SourceHost{{Name: "rpc 1", State: serving.HostAnswers, Answered: start.Add(-time.Second), Requests: map[int]int64{200: 7, 503: 2}},
+		{Name: "rpc 2", State: serving.HostFails}}
 	v.sources = []serving.Source{s}
 	got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data.Sources[0]
 	if got.Name != "chain" || got.State != "idle" || *got.LagSeconds != 30 || !got.AsOf.Equal(s.AsOf.Truncate(time.Second)) || !got.UpdatedAt.Equal(s.Changed.Truncate(time.Second)) ||
 		*got.Progress != 0.25 || *got.RemainingSeconds != 90 || got.Rows != 12 || got.Requests != 34 || got.Retries != 5 || got.ThrottledSeconds != 1.5 ||
 		got.Unknown != 6 || got.Missing != 7 || !strings.Contains(got.Rule, "A up to 60 s") {
 		t.Errorf("%+v", got)
+	}
+	if h := got.Hosts; len(h) != 2 || h[0].Name != "rpc 1" || h[0].State != "answers" || h[0].Requests != 9 || !h[0].AnsweredAt.Equal(start.Add(-time.Second).Truncate(time.Second)) ||
+		h[1].State != "fails" || h[1].AnsweredAt != nil || h[1].Requests != 0 {
+		t.Errorf("%+v", h)
 	}
 }
 

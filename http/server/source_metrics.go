@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,8 @@ type sourceMetrics struct {
 	retries   *prometheus.Desc
 	throttled *prometheus.Desc
 	unknown   *prometheus.Desc
+	host      *prometheus.Desc
+	asked     *prometheus.Desc
 }
 
 func newSourceMetrics() *sourceMetrics {
@@ -39,11 +42,13 @@ func newSourceMetrics() *sourceMetrics {
 		retries:   desc("retries_total", "Requests repeated since the start."),
 		throttled: desc("throttled_seconds_total", "Time spent waiting because the source asked for it."),
 		unknown:   desc("unknown_total", "Events, members and statuses that were not understood."),
+		host:      desc("host_state", "1 for the state that a host of the source is in, 0 for the others.", "host", "state"),
+		asked:     desc("host_requests_total", "Requests to a host since the start, by HTTP status; 0 for those that got no whole answer.", "host", "code"),
 	}
 }
 
 func (m *sourceMetrics) describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown} {
+	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown, m.host, m.asked} {
 		ch <- d
 	}
 }
@@ -54,8 +59,8 @@ func (m *sourceMetrics) collect(ch chan<- prometheus.Metric, sources []serving.S
 		gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{s.Name}, labels...)...)
 		}
-		count := func(d *prometheus.Desc, v float64) {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, s.Name)
+		count := func(d *prometheus.Desc, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{s.Name}, labels...)...)
 		}
 		if !s.AsOf.IsZero() {
 			gauge(m.lag, max(0, m.now().Sub(s.AsOf).Seconds()))
@@ -75,6 +80,14 @@ func (m *sourceMetrics) collect(ch chan<- prometheus.Metric, sources []serving.S
 		count(m.retries, float64(s.Retries))
 		count(m.throttled, s.Throttled.Seconds())
 		count(m.unknown, float64(s.Unknown))
+		for _, h := range s.Hosts {
+			for _, state := range serving.HostStates() {
+				gauge(m.host, oneIf(state == h.State), h.Name, string(state))
+			}
+			for code, n := range h.Requests {
+				count(m.asked, float64(n), h.Name, strconv.Itoa(code))
+			}
+		}
 	}
 }
 

@@ -32,8 +32,15 @@ type source struct {
 	Remaining                   string // of it; "" where that is not known
 	Rows, Requests, Retries     string
 	Missing, Throttled, Unknown string
+	Asked                       []askedHost
 	Day                         template.HTML
 	Plot                        template.HTML
+}
+
+// askedHost is one host of a source, on the status page.
+type askedHost struct {
+	Name, State, Answered string
+	Fails                 bool
 }
 
 // status is the content of the status page.
@@ -87,6 +94,9 @@ func sourceOf(s *wire.FollowedSource, history []record.Status, at time.Time) sou
 		Throttled: durationText(time.Duration(s.ThrottledSeconds * float64(time.Second))),
 		Day:       strip(history, past, at, 24*time.Hour, dayBuckets), Plot: plot(history, past, at),
 	}
+	for _, h := range s.Hosts {
+		out.Asked = append(out.Asked, askedHost{Name: h.Name, State: hostText(h.State), Answered: changeText(h.AnsweredAt), Fails: h.State == "fails" || h.State == "blocked"})
+	}
 	if s.Progress != nil {
 		out.Percent = int(100 * *s.Progress)
 	}
@@ -94,6 +104,21 @@ func sourceOf(s *wire.FollowedSource, history []record.Status, at time.Time) sou
 		out.Remaining = durationText(time.Duration(*s.RemainingSeconds) * time.Second)
 	}
 	return out
+}
+
+// hostText is the state of a host in words.
+func hostText(state string) string {
+	switch state {
+	case "unasked":
+		return "was not asked yet"
+	case "fails":
+		return "does not answer"
+	case "throttled":
+		return "asked for a pause"
+	case "blocked":
+		return "turns the server away"
+	}
+	return state
 }
 
 // lagText is a lag in words.

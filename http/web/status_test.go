@@ -91,7 +91,8 @@ func TestStatusPageShowsSources(t *testing.T) {
 	lag, remaining, progress, why := int64(42), int64(5400), 0.256, `Source "chain": no node answers.`
 	now := wire.PublicStatus{Grade: "C", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "A"}, Trades: wire.Subsystem{Grade: "A"}, Markets: wire.Subsystem{Grade: "A"},
 		Sources: []wire.FollowedSource{{Name: "chain", Grade: "C", State: "fetching", LagSeconds: &lag, UpdatedAt: &noon, CatchingUp: true, Progress: &progress,
-			RemainingSeconds: &remaining, Missing: 12345, Rows: 1234567, Requests: 3400, Retries: 17, ThrottledSeconds: 61.5, Unknown: 3, Detail: &why, Rule: "as it is"}}}
+			RemainingSeconds: &remaining, Missing: 12345, Rows: 1234567, Requests: 3400, Retries: 17, ThrottledSeconds: 61.5, Unknown: 3, Detail: &why, Rule: "as it is",
+			Hosts: []wire.SourceHost{{Name: "rpc 1", State: "answers", AnsweredAt: &noon}, {Name: "rpc 2", State: "fails"}}}}}
 	history := []record.Status{
 		{At: noon.Add(-2 * time.Hour), Grades: [3]byte{'A', 'A', 'A'}},
 		{At: noon.Add(-time.Minute), Grades: [3]byte{'A', 'A', 'A'}, Sources: map[string]record.SourceStatus{"chain": {Grade: 'D', Lag: 7}}},
@@ -101,7 +102,7 @@ func TestStatusPageShowsSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"chain", "fetching", "42 s", "25 %", "1 h 30 min", "12,345", "1,234,567", "3,400", "17", "1 min 1 s", "no node answers",
-		`aria-label="D for 1 % of the time, no data for 98 %"`} {
+		"rpc 1 answers; rpc 2 <strong>does not answer</strong>, last answer: never.", `aria-label="D for 1 % of the time, no data for 98 %"`} {
 		if !strings.Contains(string(p.body), want) {
 			t.Errorf("%q is missing in\n%s", want, p.body)
 		}

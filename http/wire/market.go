@@ -49,8 +49,9 @@ type MarketOverview struct {
 	LastTradeAt      *time.Time        `json:"last_trade_at"`
 	Price            *data.Micro       `json:"price"` // price of the first outcome: its payout once resolved, otherwise the last trade; null if there is neither
 	PriceChange24h   *data.Micro       `json:"price_change_24h"`
-	BestBid          *data.Micro       `json:"best_bid"` // best bid for the first outcome, from the newest record; null if there is no bid or the market is not open
-	BestAsk          *data.Micro       `json:"best_ask"` // best ask for the first outcome, from the newest record; null if there is no ask or the market is not open
+	BestBid          *data.Micro       `json:"best_bid"`  // best bid for the first outcome, from the newest record; null if there is no bid or the market is not open
+	BestAsk          *data.Micro       `json:"best_ask"`  // best ask for the first outcome, from the newest record; null if there is no ask or the market is not open
+	QuotedAt         *time.Time        `json:"quoted_at"` // when a source reported best_bid and best_ask; null if neither is known, or the time is not
 	Spread           *data.Micro       `json:"spread"`
 	Liquidity        *data.Micro       `json:"liquidity"`
 	ReportedVolume   *data.Micro       `json:"reported_volume"` // volume that the venue reports; it is not part of any other figure; null if not reported

@@ -70,6 +70,7 @@ type Chain struct {
 	catchUp  catchUp
 	progress time.Time     // when something came in last, or nothing was missing
 	patience time.Duration // without progress, after which the run ends; 0: never
+	refusals int           // in a row
 	refusal  error         // why the database did not take what was to be committed last; nil: it did
 	warned   bool
 	auditing time.Time // when audits may go on

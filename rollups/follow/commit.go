@@ -82,7 +82,6 @@ func (c *Chain) commit(ctx context.Context, results []*result) {
 		c.plan.release(j)
 	}
 	err = errors.Join(err, again)
-	c.refusal = err
 	c.replan()
 	if err == nil || ctx.Err() != nil {
 		return
@@ -148,10 +147,10 @@ func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Rece
 	}
 	c.setPhase(Committing)
 	receipt, err := c.o.Venue.Commit(ctx, rows, coming)
-	if err == nil {
-		c.mu.Lock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refusedBy(err); err == nil {
 		c.memory = memory
-		c.mu.Unlock()
 	}
 	return receipt, err
 }
@@ -286,6 +285,9 @@ func (c *Chain) state() ChainState {
 	s.Unknown = map[string]int64{}
 	for why, n := range c.stats.Unknown {
 		s.Unknown[why] = n
+	}
+	if c.refusal != nil {
+		s.Refused = c.refusal.Error()
 	}
 	s.Start, s.Finalized = c.memory.Start, c.head.Number
 	s.GapBlocks, s.Gaps, s.AuditsDue = c.plan.blocks(), len(c.plan.missing), len(c.memory.Audits)

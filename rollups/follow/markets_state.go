@@ -12,7 +12,7 @@ type MarketsState struct {
 
 	Events int       `json:"open_events"` // of the last sweep
 	Open   int       `json:"open_markets"`
-	Swept  time.Time `json:"swept_at"` // when the last whole sweep began; zero: there was none
+	Swept  time.Time `json:"swept_at,omitzero"` // when the last whole sweep began; zero: there was none
 
 	Read      int64 `json:"read"`      // records of markets that came
 	Unchanged int64 `json:"unchanged"` // of which nothing had changed and nothing was written
@@ -37,9 +37,9 @@ type MarketsState struct {
 type MarketTask struct {
 	Name     string    `json:"name"`
 	Phase    Phase     `json:"state"`
-	Last     time.Time `json:"last"`      // when it was begun last; zero: never
-	LastGood time.Time `json:"last_good"` // the last one that did not fail
-	Next     time.Time `json:"next"`
+	Last     time.Time `json:"last,omitzero"`      // when it was begun last; zero: never
+	LastGood time.Time `json:"last_good,omitzero"` // the last one that did not fail
+	Next     time.Time `json:"next,omitzero"`
 	Seconds  float64   `json:"seconds"` // that the last one took
 	Runs     int64     `json:"runs"`
 	Failures int64     `json:"failures"`

@@ -61,6 +61,19 @@ func (c *Chain) heldLong() error {
 		len(c.plan.held), h.job.from, h.job.to, h.why)
 }
 
+// mostRefusals is how often in a row the database may refuse to take something before Once
+// gives it up: a disk that is full may say so in many ways.
+const mostRefusals = 5
+
+// refusedBy notes what the database made of a commit, nil: it took it.
+func (c *Chain) refusedBy(err error) {
+	if c.refusal = err; err == nil {
+		c.refusals = 0
+		return
+	}
+	c.refusals++
+}
+
 // hopeless tells why a run that is to end cannot come to its end; nil while it may, and for a
 // run that goes on for ever.
 func (c *Chain) hopeless() error {
@@ -69,8 +82,11 @@ func (c *Chain) hopeless() error {
 	if c.patience == 0 {
 		return nil
 	}
-	if data.IsNoSpace(c.refusal) || errors.Is(c.refusal, engine.ErrMemory) || errors.Is(c.refusal, engine.ErrClosed) {
+	switch {
+	case data.IsNoSpace(c.refusal), errors.Is(c.refusal, engine.ErrMemory), errors.Is(c.refusal, engine.ErrClosed):
 		return c.refusal
+	case c.refusals >= mostRefusals:
+		return fmt.Errorf("what came in is not stored, after %d times: %w", c.refusals, c.refusal)
 	}
 	unfit, answered := 0, false
 	for _, p := range c.nodes {

@@ -68,12 +68,12 @@ type quote struct {
 type QuotesState struct {
 	Phase    Phase           `json:"state"`
 	Open     int             `json:"open_markets"`
-	Followed int             `json:"followed"` // of them, by connections
-	Current  int             `json:"current"`  // of them, told by a connection that is up, or polled within three polls
-	AsOf     time.Time       `json:"as_of"`    // of the venue's clock, the newest; zero: nothing was told
-	Told     int64           `json:"told"`     // quotes that came
-	Late     int64           `json:"late"`     // of them, older than what was known
-	Shown    int64           `json:"shown"`    // that were shown, together with what had changed since
+	Followed int             `json:"followed"`       // of them, by connections
+	Current  int             `json:"current"`        // of them, told by a connection that is up, or polled within three polls
+	AsOf     time.Time       `json:"as_of,omitzero"` // of the venue's clock, the newest; zero: nothing was told
+	Told     int64           `json:"told"`           // quotes that came
+	Late     int64           `json:"late"`           // of them, older than what was known
+	Shown    int64           `json:"shown"`          // that were shown, together with what had changed since
 	Polls    int64           `json:"polls"`
 	NoBooks  int64           `json:"empty_polls"` // that gave no book at all, three times
 	Channels []channel.Stats `json:"channels"`

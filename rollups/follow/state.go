@@ -24,7 +24,7 @@ type ChainState struct {
 	Start      int64     `json:"start_block"`
 	Finalized  int64     `json:"finalized_block"` // as the nodes say, the newest; 0: none has answered yet
 	Committed  int64     `json:"committed_block"` // up to which nothing is missing; start − 1: nothing is there
-	AsOf       time.Time `json:"as_of"`           // of that block; zero: nothing is there
+	AsOf       time.Time `json:"as_of,omitzero"`  // of that block; zero: nothing is there
 	LagSeconds float64   `json:"lag_seconds"`     // of AsOf behind the clock; 0 where it is not known
 	GapBlocks  int64     `json:"gap_blocks"`      // that are final and not in
 	Gaps       int       `json:"gaps"`
@@ -32,12 +32,12 @@ type ChainState struct {
 	Remaining  float64   `json:"remaining_seconds"` // of it, about; 0: not known, or none
 	FillsASec  float64   `json:"fills_per_second"`  // of the catch-up
 
-	Since        time.Time `json:"since"` // when the figures below begin
-	Fills        int64     `json:"fills"` // that are new
+	Since        time.Time `json:"since,omitzero"` // when the figures below begin
+	Fills        int64     `json:"fills"`          // that are new
 	Logs         int64     `json:"logs"`
 	Ranges       int64     `json:"ranges"`
 	Commits      int64     `json:"commits"`
-	LastCommit   time.Time `json:"last_commit"`
+	LastCommit   time.Time `json:"last_commit,omitzero"`
 	CommitTook   float64   `json:"commit_seconds"` // the last
 	Rejected     int64     `json:"rejected"`       // logs that cannot be read, kept with the rejected rows
 	Suspect      int64     `json:"suspect_ranges"`
@@ -53,7 +53,8 @@ type ChainState struct {
 	Unknown map[string]int64 `json:"unknown,omitempty"` // odd things, by what they are
 	Held    []HeldRange      `json:"held,omitempty"`    // ranges that are held back, the first of them
 	Nodes   []NodeState      `json:"nodes"`
-	Error   string           `json:"error,omitempty"` // the last one, until something came in
+	Refused string           `json:"refused,omitempty"` // why the database did not take what was to be committed last
+	Error   string           `json:"error,omitempty"`   // the last one, until something came in
 }
 
 // HeldRange is a range that is not committed because of what speaks against its logs.
@@ -76,5 +77,5 @@ type NodeState struct {
 	Bytes     int64     `json:"bytes"`
 	Lied      int64     `json:"lied"` // answers that lacked logs
 	LastError string    `json:"last_error,omitempty"`
-	LastGood  time.Time `json:"last_answer"`
+	LastGood  time.Time `json:"last_answer,omitzero"`
 }

@@ -51,3 +51,36 @@ func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now t
 	s.Phase, s.CatchingUp = Stopped, false
 	return s, nil
 }
+
+// StoredMarkets tells what is known of a markets lane that nobody follows now: when something
+// of it came in last; nil where nothing ever did.
+func StoredMarkets(ctx context.Context, v Venue) (*MarketsState, error) {
+	at, err := storedAt(ctx, v, "LastOfMarkets")
+	if err != nil || at.IsZero() {
+		return nil, err
+	}
+	return &MarketsState{Tasks: []MarketTask{{Name: "all", Phase: Stopped, LastGood: at}}}, nil
+}
+
+// StoredQuotes tells what is known of a quotes lane that nobody follows now: the time of the
+// newest quote; nil where there is none.
+func StoredQuotes(ctx context.Context, v Venue) (*QuotesState, error) {
+	at, err := storedAt(ctx, v, "LastQuote")
+	if err != nil || at.IsZero() {
+		return nil, err
+	}
+	return &QuotesState{Phase: Stopped, AsOf: at}, nil
+}
+
+// storedAt reads one time; zero where there is none.
+func storedAt(ctx context.Context, v Venue, query string) (at time.Time, err error) {
+	err = v.Read(ctx, func(conn *sql.Conn) error {
+		var us sql.NullInt64
+		if err := conn.QueryRowContext(ctx, tellStatements.Get(query)).Scan(&us); err != nil || !us.Valid {
+			return err
+		}
+		at = time.UnixMicro(us.Int64).UTC()
+		return nil
+	})
+	return at, err
+}

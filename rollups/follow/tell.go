@@ -63,6 +63,7 @@ func (t *Teller) Sources() []serving.Source {
 				}
 				s.Retries += stats.Retries
 				s.Throttled += stats.Throttled
+				addHost(s, stats)
 			}
 		}
 		if s.Name == chainSource {
@@ -70,6 +71,36 @@ func (t *Teller) Sources() []serving.Source {
 		}
 	}
 	return all
+}
+
+// addHost adds how it goes with a host. What the source itself has against its answers stands.
+func addHost(s *serving.Source, stats fetch.Stats) {
+	own := serving.SourceHost{Name: stats.Name, State: hostState(&stats), Answered: stats.LastSuccess.UTC(), Requests: stats.Requests}
+	at := slices.IndexFunc(s.Hosts, func(h serving.SourceHost) bool { return h.Name == stats.Name })
+	if at < 0 {
+		s.Hosts = append(s.Hosts, own)
+		return
+	}
+	if own.State == serving.HostAnswers && s.Hosts[at].State == serving.HostFails {
+		own.State = serving.HostFails
+	}
+	own.Answered = s.Hosts[at].Answered
+	s.Hosts[at] = own
+}
+
+// hostState is the state of a host as pages and metrics name it.
+func hostState(s *fetch.Stats) serving.HostState {
+	switch {
+	case s.State == fetch.Throttled:
+		return serving.HostThrottled
+	case s.State == fetch.Blocked:
+		return serving.HostBlocked
+	case s.State != fetch.Ready:
+		return serving.HostFails
+	case len(s.Requests) == 0:
+		return serving.HostUnasked
+	}
+	return serving.HostAnswers
 }
 
 // lookEvery is how often it is looked whether the venue is quiet, and what changed of the
@@ -200,9 +231,25 @@ func (s *ChainState) Tell() serving.Source {
 		Bounds: [4]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}, CatchingUp: s.CatchingUp, Progress: s.Progress,
 		Remaining: time.Duration(s.Remaining * float64(time.Second)), Unknown: total(s.Unknown),
 	}
+	fail := 0
+	for _, n := range s.Nodes {
+		h := serving.SourceHost{Name: n.Name, State: serving.HostAnswers, Answered: n.LastGood.UTC()}
+		switch {
+		case n.State == BackOff:
+			h.State = serving.HostFails
+			fail++
+		case n.LastGood.IsZero():
+			h.State = serving.HostUnasked
+		}
+		out.Hosts = append(out.Hosts, h)
+	}
 	switch {
+	case s.Refused != "":
+		out.Problem = "What came is not stored, because the database does not take it: the server's log says why."
 	case len(s.Held) > 0:
 		out.Problem = fmt.Sprintf("%s of blocks held back, because nodes disagree or answered less than there must be: pmx sync status lists them.", plural(len(s.Held), "range"))
+	case s.Error != "" && fail < len(s.Nodes):
+		out.Problem = fmt.Sprintf("%d of %s answer as they should: pmx sync status and the server's log say what the others do.", len(s.Nodes)-fail, plural(len(s.Nodes), "node"))
 	case s.Error != "":
 		out.Problem = "No node answers as it should: pmx sync status and the server's log say why."
 	}

@@ -122,6 +122,43 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 	}
 }
 
+// One of two nodes that fails is told of by its name, whether it is its host or what it says.
+func TestANodeThatFailsIsToldOf(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/down" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer srv.Close()
+	state := follow.ChainState{Phase: follow.Idle, Error: "x", Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.Idle, LastGood: time.Unix(7, 0)},
+		{Name: "rpc 2", State: follow.BackOff}, {Name: "rpc 3", State: follow.BackOff}, {Name: "rpc 4", State: follow.Idle}}}
+	teller := &follow.Teller{Log: zerolog.Nop()}
+	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
+	for i, path := range []string{"/up", "/down", "/up", ""} {
+		h, err := fetch.New(fetch.Options{Name: fmt.Sprintf("rpc %d", i+1), Base: srv.URL, Contact: "me", Budget: fetch.Budget{PerSecond: 1000, Burst: 10, InFlight: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		if path != "" {
+			_, _ = h.Do(t.Context(), fetch.Request{Path: path, NoRetry: true})
+		}
+		teller.Asks("chain", h)
+	}
+	s := teller.Sources()[0]
+	var got []string
+	for _, h := range s.Hosts {
+		got = append(got, h.Name+" "+string(h.State))
+	}
+	if text := strings.Join(got, ", "); text != "rpc 1 answers, rpc 2 fails, rpc 3 fails, rpc 4 unasked" || !s.Hosts[0].Answered.Equal(time.Unix(7, 0)) ||
+		s.Hosts[1].Requests[500] != 1 || !strings.Contains(s.Problem, "2 of 4 nodes answer as they should") {
+		t.Errorf("%s: %+v", text, s)
+	}
+}
+
 func TestASourceOfTheWeatherTells(t *testing.T) {
 	state := follow.WeatherState{Source: "metar", Phase: follow.BackOff, LastAnswer: time.Unix(9, 0), LastNew: time.Unix(7, 0), Rows: 3, Asked: 4,
 		Unknown: map[string]int64{"a": 5, "b": 6}, Sparse: true, Error: "x"}

@@ -20,11 +20,11 @@ import (
 type WeatherState struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
-	LastAnswer time.Time `json:"last_answer"` // that is kept, before the start as well; zero: none
-	LastNew    time.Time `json:"last_new"`    // when an answer had something new
-	LagSeconds float64   `json:"lag_seconds"` // since the last answer, or the start
+	LastAnswer time.Time `json:"last_answer,omitzero"` // that is kept, before the start as well; zero: none
+	LastNew    time.Time `json:"last_new,omitzero"`    // when an answer had something new
+	LagSeconds float64   `json:"lag_seconds"`          // since the last answer, or the start
 
-	Since     time.Time        `json:"since"` // when the figures below begin
+	Since     time.Time        `json:"since,omitzero"` // when the figures below begin
 	Asked     int64            `json:"asked"`
 	Answers   int64            `json:"answers"`   // that are kept
 	Unchanged int64            `json:"unchanged"` // of these, such as had nothing to say

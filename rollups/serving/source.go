@@ -20,6 +20,31 @@ func SourceStates() []SourceState {
 	return []SourceState{SourceIdle, SourceFetching, SourceWaiting, SourceQuarantine, SourceStalled, SourcePaused}
 }
 
+// HostState is how it goes with a host that a source is asked of.
+type HostState string
+
+// The states of a host.
+const (
+	HostUnasked   HostState = "unasked"   // it was not asked for anything yet
+	HostAnswers   HostState = "answers"   // the last request was answered
+	HostFails     HostState = "fails"     // the last was not, or not as it should be
+	HostThrottled HostState = "throttled" // it said when to ask again
+	HostBlocked   HostState = "blocked"   // something in front of it turns pmx away
+)
+
+// HostStates gives all of them.
+func HostStates() []HostState {
+	return []HostState{HostUnasked, HostAnswers, HostFails, HostThrottled, HostBlocked}
+}
+
+// SourceHost tells how it goes with a host.
+type SourceHost struct {
+	Name     string // without its address
+	State    HostState
+	Answered time.Time     // when it answered last; zero: never
+	Requests map[int]int64 // since the start, by status; 0: not answered as a whole
+}
+
 // Source tells how a source that is followed stands. Zero times: never.
 type Source struct {
 	Name    string
@@ -42,6 +67,8 @@ type Source struct {
 	Retries   int64
 	Throttled time.Duration // spent waiting because the source asked for it
 	Unknown   int64         // things that were not understood: kinds of events, members, statuses
+
+	Hosts []SourceHost // that it is asked of
 
 	Missing int64 // of what is known to be there and is not in: blocks of a chain, else 0
 }

@@ -51,16 +51,16 @@ const (
 
 // Stats are figures of a channel since the start.
 type Stats struct {
-	Name     string
-	State    State
-	Connects int64            // connections made
-	Silent   int64            // given up because nothing came
-	Frames   int64            // with something in them
-	Events   map[string]int64 // understood, by type
-	Unknown  map[string]int64 // by type, not understood; "" has none
-	Bad      int64            // frames and events that cannot be read
-	LastAt   time.Time        // of the last event; zero: none
-	LastErr  string           // why the last connection ended
+	Name     string           `json:"name"`
+	State    State            `json:"state"`
+	Connects int64            `json:"connects"`             // connections made
+	Silent   int64            `json:"silent"`               // given up because nothing came
+	Frames   int64            `json:"frames"`               // with something in them
+	Events   map[string]int64 `json:"events"`               // understood, by type
+	Unknown  map[string]int64 `json:"unknown"`              // by type, not understood; "" has none
+	Bad      int64            `json:"bad"`                  // frames and events that cannot be read
+	LastAt   time.Time        `json:"last_event,omitzero"`  // of the last event; zero: none
+	LastErr  string           `json:"last_error,omitempty"` // why the last connection ended
 }
 
 // What waits and limits are like.

@@ -97,7 +97,8 @@ type Stats struct {
 	Host      string        // scheme and host
 	Requests  map[int]int64 // by status; 0: not answered as a whole
 	Retries   int64
-	Throttled time.Duration // waited for the budget and for what the host said
+	Throttled time.Duration // waited because the host said so
+	Paced     time.Duration // waited beside that, for the budget
 	Bytes     int64         // of bodies, as they came
 	PerSecond float64       // the budget, which is halved where the host says that it is too much
 	State     State
@@ -365,7 +366,9 @@ func (h *Host) turn(ctx context.Context) error {
 		if wait = max(wait, until.Sub(now)); wait > 0 {
 			wait = min(wait, longestPause)
 			h.mu.Lock()
-			h.stats.Throttled += wait
+			told := min(max(until.Sub(now), 0), wait)
+			h.stats.Throttled += told
+			h.stats.Paced += wait - told
 			h.mu.Unlock()
 			if err := h.o.Sleep(ctx, wait); err != nil {
 				place.CancelAt(h.o.Now())

@@ -151,7 +151,7 @@ func TestBudgetIsKept(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 500 * time.Millisecond}, c.waits()); diff != "" {
 		t.Error(diff)
 	}
-	if s := h.Stats(); s.Throttled != time.Second || s.Requests[200] != 5 || s.Retries != 0 {
+	if s := h.Stats(); s.Paced != time.Second || s.Throttled != 0 || s.Requests[200] != 5 || s.Retries != 0 {
 		t.Errorf("%+v", s)
 	}
 }
