@@ -19,7 +19,8 @@ var rivalLoad = []string{
 	`CREATE TABLE fills (ts BIGINT, wallet INTEGER, token INTEGER, side TINYINT, role TINYINT, shares BIGINT, usd BIGINT, fee BIGINT, tx BLOB, log_index INTEGER, repeat SMALLINT, batch INTEGER)`,
 	`INSERT INTO fills
 SELECT epoch_us(f.ts), w.wallet, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 END, CASE f.role WHEN 'maker' THEN 1 WHEN 'taker' THEN 2 ELSE 0 END,
-  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT, (f.fee * 1000000)::BIGINT, unhex(substr(f.transaction_hash, 3)), f.log_index, 1, 0
+  (f.shares * 1000000)::BIGINT, (f.usd * 1000000)::BIGINT,
+  (CASE WHEN f.side = 'BUY' AND f.fee_asset = 'usd' THEN -f.fee ELSE f.fee END * 1000000)::BIGINT, unhex(substr(f.transaction_hash, 3)), f.log_index, 1, 0
 FROM read_parquet('@file') AS f
 JOIN wallets AS w ON w.address = unhex(substr(f.address, 3))
 JOIN tokens AS t ON t.token_id = f.token_id`,

@@ -61,6 +61,8 @@ type Markets struct {
 	state MarketsState
 	seen  map[data.Hash]seenMarket // what was written of the markets of open events
 	saved bool                     // seen is in the database
+	began time.Time                // when the lane was made
+	usual float64                  // open markets of a sweep
 	open  map[data.Hash]string     // open markets with the token of their first outcome
 	asked map[uint64]patience      // what was asked for and was not there
 	hints map[data.Hash]bool       // somebody heard that these are resolved, or new
@@ -90,7 +92,7 @@ func NewMarkets(o MarketOptions) *Markets {
 	if o.CLOB != nil {
 		m.tasks = append(m.tasks, &marketTask{"list", cmp.Or(o.List, time.Hour), m.list})
 	}
-	m.state.Unknown = map[string]int64{}
+	m.state.Unknown, m.began = map[string]int64{}, o.Now()
 	for _, t := range m.tasks {
 		m.state.Tasks = append(m.state.Tasks, MarketTask{Name: t.name, Phase: Idle})
 	}

@@ -13,6 +13,8 @@ type MarketsState struct {
 	Events int       `json:"open_events"` // of the last sweep
 	Open   int       `json:"open_markets"`
 	Swept  time.Time `json:"swept_at,omitzero"` // when the last whole sweep began; zero: there was none
+	Few    bool      `json:"few,omitempty"`     // it had less than a fifth of the usual open markets
+	Silent bool      `json:"silent,omitempty"`  // three times that a whole sweep is due have passed without one
 
 	Read      int64 `json:"read"`      // records of markets that came
 	Unchanged int64 `json:"unchanged"` // of which nothing had changed and nothing was written
@@ -52,7 +54,23 @@ func (m *Markets) State() MarketsState {
 	defer m.mu.Unlock()
 	s := m.state
 	s.Tasks, s.Unknown = slices.Clone(s.Tasks), maps.Clone(s.Unknown)
+	last := m.began
+	if s.Swept.After(last) {
+		last = s.Swept
+	}
+	s.Silent = m.o.Now().Sub(last) > silentSweeps*m.every("open")
 	return s
+}
+
+// silentSweeps is how many sweeps may be missing until the lane is called silent.
+const silentSweeps = 3
+
+// usualOpen notes how many open markets a sweep had, and tells whether that is less than a
+// fifth of what is usual. What stays so becomes usual after some days.
+func (m *Markets) usualOpen(open int) (few bool) {
+	few = float64(5*open) < m.usual
+	m.usual = max(float64(open), m.usual*0.998)
+	return few
 }
 
 func (m *Markets) tell(i int, f func(*MarketTask)) {

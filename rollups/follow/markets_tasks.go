@@ -224,7 +224,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	m.open = open
-	m.state.Events, m.state.Open, m.state.Swept = events, len(open), began.UTC()
+	m.state.Events, m.state.Open, m.state.Swept, m.state.Few = events, len(open), began.UTC(), m.usualOpen(len(open))
 	m.mu.Unlock()
 	if len(open) == 0 {
 		return nil

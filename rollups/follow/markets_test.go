@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pmx/rollups/follow"
+	"pmx/rollups/serving"
 )
 
 const questions = "SELECT question FROM markets ORDER BY question"
@@ -276,4 +277,32 @@ func TestListsAreReadOn(t *testing.T) {
 		t.Errorf("what is new is found on %d pages", n)
 	}
 	p.want("the new one", "SELECT count(*) FROM markets WHERE question = 'new?'", "1")
+}
+
+// A catalogue that is silent, or has a fifth of what it had, is raised, and that is over when
+// it has all of it again.
+func TestASilentOrThinCatalogueIsRaised(t *testing.T) {
+	p := newPlace(t, 11)
+	m := p.lane(false)
+	raised := func(what string, silent, few bool) {
+		t.Helper()
+		s := m.State()
+		told := s.Tell()
+		if s.Silent != silent || s.Few != few || (told.State == serving.SourceStalled) != silent || told.Quiet != few {
+			t.Errorf("%s: %+v", what, s)
+		}
+	}
+	p.once(m)
+	raised("at first", false, false)
+	p.later(16 * time.Minute)
+	raised("without a sweep", true, false)
+	p.once(m)
+	raised("behind a sweep", false, false)
+	all := p.markets
+	p.set(func() { p.markets = all[:2] })
+	p.once(m)
+	raised("with a few", false, true)
+	p.set(func() { p.markets = all })
+	p.once(m)
+	raised("with all", false, false)
 }

@@ -40,6 +40,7 @@ type QuoteOptions struct {
 	Most          int           // tokens that are followed by connections; 5,000
 	PerConnection int           // of these on one; 500
 	MostPolled    int           // tokens whose books are asked for at once; 2,000
+	Silent        time.Duration // without a single quote, after which the lane is stalled; 5 min
 }
 
 // Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and
@@ -52,7 +53,9 @@ type Quotes struct {
 	markets     map[string]data.Hash // by the token of the first outcome
 	quotes      map[string]*quote
 	connections []*channel.Market
-	polled      string // the last token whose book was asked for
+	polled      string                      // the last token whose book was asked for
+	failed      struct{ flush, poll error } // of the last time that quotes were shown, and books asked for
+	told        time.Time                   // when a quote came last, or there was no market that could have one
 	state       QuotesState
 }
 
@@ -86,6 +89,7 @@ func NewQuotes(o QuoteOptions) *Quotes {
 		o.Now = time.Now
 	}
 	o.Every, o.Poll = cmp.Or(o.Every, 10*time.Second), cmp.Or(o.Poll, time.Minute)
+	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // connections are made anew, and books asked for, by then
 	o.Most, o.PerConnection, o.MostPolled = cmp.Or(o.Most, 5000), cmp.Or(o.PerConnection, 500), cmp.Or(o.MostPolled, 2000)
 	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesState{Phase: Idle}}
 }
@@ -112,9 +116,9 @@ func (q *Quotes) Run(ctx context.Context) error {
 	for _, c := range connections {
 		guard.InGroup(&group, func() error { return c.Run(ctx) })
 	}
-	guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Every, q.flush) })
+	guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Every, &q.failed.flush, q.flush) })
 	if q.o.CLOB != nil {
-		guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Poll, q.poll) })
+		guard.InGroup(&group, func() error { return q.repeat(ctx, q.o.Poll, &q.failed.poll, q.poll) })
 	}
 	if err := guard.Repanic(group.Wait()); ctx.Err() == nil {
 		return err
@@ -123,7 +127,8 @@ func (q *Quotes) Run(ctx context.Context) error {
 }
 
 // repeat does something again and again until ctx ends; what fails is told, and tried again.
-func (q *Quotes) repeat(ctx context.Context, every time.Duration, do func(context.Context) error) error {
+// failed keeps its error, which is of this work alone.
+func (q *Quotes) repeat(ctx context.Context, every time.Duration, failed *error, do func(context.Context) error) error {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
@@ -133,8 +138,9 @@ func (q *Quotes) repeat(ctx context.Context, every time.Duration, do func(contex
 			return nil
 		}
 		q.count(func(s *QuotesState) {
-			if s.Phase, s.Error = Idle, ""; err != nil {
-				s.Phase, s.Error = BackOff, err.Error()
+			*failed = err
+			if s.Phase, s.Error = Idle, ""; cmp.Or(q.failed.flush, q.failed.poll) != nil {
+				s.Phase, s.Error = BackOff, cmp.Or(q.failed.flush, q.failed.poll).Error()
 			}
 		})
 		if err != nil {
@@ -165,7 +171,9 @@ func (q *Quotes) choose() {
 			delete(q.quotes, t)
 		}
 	}
-	q.state.Open, q.state.Followed = len(q.markets), 0
+	if q.state.Open, q.state.Followed = len(q.markets), 0; len(q.markets) == 0 || q.told.IsZero() {
+		q.told = q.o.Now()
+	}
 	if len(q.connections) == 0 {
 		return
 	}
@@ -212,6 +220,7 @@ func (q *Quotes) take(told channel.Quote) {
 		told.At = now
 	}
 	q.state.Told++
+	q.told = now
 	have := q.quotes[told.Token]
 	if have == nil {
 		have = &quote{}
@@ -325,7 +334,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 			break
 		}
 	}
-	told := q.told()
+	connected := q.connected()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.state.Polls++
@@ -333,7 +342,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 		q.state.NoBooks++
 	}
 	q.polled = quiet[len(quiet)-1]
-	if errors.Is(err, clob.ErrNoBooks) && told {
+	if errors.Is(err, clob.ErrNoBooks) && connected {
 		return nil // these are open and have no book
 	}
 	if err != nil {
@@ -345,8 +354,8 @@ func (q *Quotes) poll(ctx context.Context) error {
 	return nil
 }
 
-// told tells whether a connection is up that tells of quotes.
-func (q *Quotes) told() bool {
+// connected tells whether a connection is up that tells of quotes.
+func (q *Quotes) connected() bool {
 	q.mu.Lock()
 	connections := q.connections
 	q.mu.Unlock()
@@ -368,6 +377,9 @@ func (q *Quotes) State() QuotesState {
 		if !have.heard.IsZero() && (q.connections != nil || now.Sub(have.heard) < 3*q.o.Poll) {
 			s.Current++
 		}
+	}
+	if !q.told.IsZero() && now.Sub(q.told) >= q.o.Silent {
+		s.Phase = Stalled
 	}
 	connections := q.connections
 	q.mu.Unlock()

@@ -19,6 +19,7 @@ import (
 	"pmx/data/upstream/fetch"
 	"pmx/engine/guard"
 	"pmx/rollups/follow"
+	"pmx/rollups/serving"
 )
 
 // books is an order book service: what it answers, and says on its channel, of every token.
@@ -204,4 +205,24 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 		_ = b.conns[0].CloseNow()
 	})
 	eventually(t, "all polled", func() bool { return p.said("SELECT max(bid) FROM live_quote") == "100000" })
+}
+
+// Markets of which no quote comes any more are told of, and that they come again.
+func TestQuotesThatDoNotComeAreStalled(t *testing.T) {
+	_, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.Silent = "", 200*time.Millisecond })
+	eventually(t, "7 quotes", func() bool { return q.State().Shown >= 7 })
+	b.set(func() { b.empty = 1 << 20 })
+	eventually(t, "silence", func() bool { return q.State().Phase == follow.Stalled })
+	for range 20 { // what is shown all right says nothing of polls
+		if s := q.State(); s.Error == "" {
+			t.Errorf("polls fail, and it is not told: %+v", s)
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if s := q.State(); s.Tell().State != serving.SourceStalled {
+		t.Errorf("%+v", s)
+	}
+	b.set(func() { b.empty = 0 })
+	eventually(t, "quotes again", func() bool { return q.State().Phase == follow.Idle })
 }

@@ -260,7 +260,10 @@ func (s *ChainState) Tell() serving.Source {
 func (s *MarketsState) Tell() serving.Source {
 	out := serving.Source{
 		Name: "markets", State: serving.SourceIdle, AsOf: s.Swept, Rows: s.New + s.Changed, Unknown: total(s.Unknown) + s.Foreign + s.Loops + s.Odd,
-		Bounds: [4]time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+		Bounds: [4]time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}, Quiet: s.Few,
+	}
+	if s.Silent {
+		out.State = serving.SourceStalled
 	}
 	for _, task := range s.Tasks {
 		if state := stateOf(task.Phase); severity(state) > severity(out.State) {
