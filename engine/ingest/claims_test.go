@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pmx/data/testfiles"
 )
 
 // claim is a record of Gamma of the market of a condition, with the tokens it lists.
@@ -56,7 +58,11 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 				if got := strings.Trim(v.lines(query), "|\n"); got != c.want || conflicts != c.conflicts {
 					t.Errorf("order %v: %s, conflicts %v, want %s, %v", order, got, conflicts, c.want, c.conflicts)
 				}
-				for _, nth := range order {
+				again := order
+				if !testfiles.Long() && order[0] > 0 {
+					again = nil // one order is enough
+				}
+				for _, nth := range again {
 					if r, err := v.load("claims.json", c.files[nth]); err != nil || r.TokensMapped > 0 {
 						t.Errorf("order %v, again: %v %+v", order, err, r)
 					}

@@ -128,7 +128,7 @@ func TestAnyOrderAndSplitOfRecordsGivesOneMarket(t *testing.T) {
 		return file
 	}
 	var want []string
-	for _, o := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}}[:testfiles.Cases(3, 6)] {
+	for _, o := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}}[:testfiles.Cases(2, 6)] {
 		for _, files := range [][][]data.Market{{part(o[:]...)}, {part(o[0]), part(o[1]), part(o[2])}, {part(o[0]), part(o[1], o[2])}} {
 			for _, f := range files {
 				r.load(f)

@@ -191,8 +191,11 @@ func TestEveryLineIsInTheReceipt(t *testing.T) {
 	for _, c := range lineCases {
 		content := c.content(t)
 		twice := content + lastLine(content) // a page of one line is JSON, several are lines
-		tried[v.account(t, c, content).Feed] = true
+		if testfiles.Long() || strings.HasPrefix(content, "{") {
+			tried[v.account(t, c, content).Feed] = true
+		}
 		plain := v.account(t, c, twice)
+		tried[plain.Feed] = true
 		odd := map[string]string{"": "blank", `"x,y`: "rejected bad_row"}
 		if strings.HasPrefix(content, "{") {
 			odd = map[string]string{" ": "blank", `{"a":`: "rejected bad_json"}

@@ -37,13 +37,16 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(allTests{m})
 }
 
-// allTests closes the sample's venue behind the last test.
+// allTests closes the venues that tests share behind the last of them.
 type allTests struct{ *testing.M }
 
 func (m allTests) Run() int {
 	code := m.M.Run()
-	if v := sampleVenue.keeper; v != nil {
-		if err := errors.Join(v.Close(), os.RemoveAll(sampleVenue.dir)); err != nil {
+	for k, dir := range map[*keeper.Keeper]string{sampleVenue.keeper: sampleVenue.dir, slicesVenue.keeper: slicesVenue.dir} {
+		if k == nil {
+			continue
+		}
+		if err := errors.Join(k.Close(), os.RemoveAll(dir)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

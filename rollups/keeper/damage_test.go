@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmx/data/testfiles"
 	"pmx/rollups/keeper"
 )
 
@@ -77,11 +78,14 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 		k = open(t, dir)
 		checkWallets(t, k) // finds what is not read at the start
 		k.Settle()
-		if got := refuted(t, k); name != "entries" && len(got) > 0 {
+		got := refuted(t, k)
+		if name != "entries" && len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 		k.Settle()
-		mustVerify(t, k)
+		if testfiles.Long() || len(got) > 0 {
+			mustVerify(t, k)
+		}
 		mustHave(t, k, 0)
 		for file := range segmentChecks {
 			path := filepath.Join(dir, "segments", file)
@@ -122,7 +126,9 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 		spoil(t, dir, flipped(at))
 		alone := openFacts(t, dir)
 		named(refuted(t, alone))
-		named(refuted(t, alone)) // it changed nothing
+		if testfiles.Long() || at == 30 {
+			named(refuted(t, alone)) // it changed nothing
+		}
 		if err := alone.Rebuild(context.Background(), nil); err != nil {
 			t.Fatal(what, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/engine/export"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -43,10 +45,13 @@ func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) 
 // and what it brought; a file of it that is damaged fails by itself, and comes in later.
 func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	ctx := context.Background()
-	from := open(t, t.TempDir())
-	mustImport(t, from, sampleParts(t)...)
+	from, dir := open(t, t.TempDir()), filepath.Join(t.TempDir(), "venue")
+	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(3_000, 20_000)), Days: testfiles.Cases(8, 30)}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustImport(t, from, filepath.Join(dir, sample.EventsName), filepath.Join(dir, sample.FillsName))
 	folder, days := exportByDay(t, from)
-	if len(days) < 20 {
+	if len(days) < testfiles.Cases(8, 20) {
 		t.Fatalf("%d days", len(days))
 	}
 

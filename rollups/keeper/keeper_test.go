@@ -179,20 +179,44 @@ func TestWrappedPagesCountEachFillOnce(t *testing.T) {
 	}
 }
 
-// TestAllFilesGoInOrAreRefusedWithAReason: of every feed's small files, and of the captured
-// ones where they are.
-func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
-	k := open(t, t.TempDir())
+// slicesVenue is a venue with the PnL's trades and the small files of every feed, imported once, with
+// what became of these. A long run has the captured files too.
+var slicesVenue struct {
+	keeper *keeper.Keeper
+	dir    string
+	files  keeper.Result
+}
+
+// readSlices is the venue with the small files, which all tests that change nothing share.
+func readSlices(t *testing.T) (*keeper.Keeper, keeper.Result) {
+	t.Helper()
+	v := &slicesVenue
+	if v.keeper != nil {
+		return v.keeper, v.files
+	}
 	folders := []string{testfiles.Path("feeds", "slices")}
 	for _, name := range []string{"A_trades", "B_markets"} {
 		if path, ok := testfiles.Beside(name); ok {
 			folders = append(folders, path)
 		}
 	}
-	res, err := k.Import(context.Background(), keeper.Request{Paths: folders}, nil)
+	dir, err := os.MkdirTemp("", "pmx-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.keeper, v.dir = openIn(t, dir, nil, nil), dir
+	mustImport(t, v.keeper, testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv"))
+	if v.files, err = v.keeper.Import(context.Background(), keeper.Request{Paths: folders}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, v.keeper)
+	return v.keeper, v.files
+}
+
+// TestAllFilesGoInOrAreRefusedWithAReason: of every feed's small files, and of the captured
+// ones where they are.
+func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
+	_, res := readSlices(t)
 	var failed []string
 	for _, f := range res.Failed {
 		failed = append(failed, filepath.Base(f.File))
@@ -214,7 +238,6 @@ func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
 			t.Errorf("%s: %d rows read, %d accounted for: %+v", r.File, r.Read, sum, r)
 		}
 	}
-	mustVerify(t, k)
 }
 
 func TestAnotherVenuesFilesAreRefused(t *testing.T) {
