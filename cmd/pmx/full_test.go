@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmx/data/sample"
 	"pmx/data/testfiles"
 )
 
@@ -30,11 +31,12 @@ func TestAServerStartsOnAFullDisk(t *testing.T) {
 	in := &installation{t: t, dir: testfiles.Disk(t, "size=160m")}
 	venue := filepath.Join(t.TempDir(), "venue")
 	in.run("sample", "--fills", "2000", "--out", venue)
+	files := []string{"import", filepath.Join(venue, sample.EventsName), filepath.Join(venue, sample.FillsName)}
 	in.serve()
-	in.run("import", venue)
+	in.run(files...)
 	want := in.get("/leaderboard/traders")
 	filler := filepath.Join(in.dir, "filler")
-	for _, killed := range []bool{false, true, false} {
+	for _, killed := range []bool{false, true, false}[:testfiles.Cases(2, 3)] {
 		if killed {
 			_, _ = in.server.Process.Kill(), in.server.Wait()
 			in.server = nil
@@ -49,7 +51,7 @@ func TestAServerStartsOnAFullDisk(t *testing.T) {
 		if got := in.get("/status/public"); !strings.Contains(got, "disk") {
 			t.Errorf("the status does not say so: %s", got)
 		}
-		for _, args := range [][]string{{"import", venue}, {"keys", "issue", "--tier", "alpha", "--label", strings.Repeat("x", 100)}} {
+		for _, args := range [][]string{files, {"keys", "issue", "--tier", "alpha", "--label", strings.Repeat("x", 100)}} {
 			if said := in.refused(args...); !strings.Contains(said, "is full") || !strings.Contains(said, "make room") {
 				t.Errorf("pmx %s says %s", args[0], said)
 			}
@@ -60,7 +62,7 @@ func TestAServerStartsOnAFullDisk(t *testing.T) {
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
 		}
-		in.run("import", venue)
+		in.run(files...)
 		in.run("keys", "issue", "--tier", "alpha", "--label", "with room")
 	}
 	in.shutdown()

@@ -44,7 +44,7 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 	t.Helper()
 	want := keptFacts(t, k)
 	for _, format := range formats {
-		other := open(t, 2)
+		other := open(t, several)
 		var paths []string
 		for i, path := range exportFacts(t, k, format) {
 			if n := query(t, k, "SELECT count(*) AS n FROM "+map[int]string{0: "fills", 1: "markets", 2: "markets WHERE payouts IS NOT NULL", 3: "weather_issue",
@@ -124,9 +124,10 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 // comes back from an export in each format as the same facts: of CSV, which has no types, in a
 // short run.
 func TestAllFilesSurviveAnExport(t *testing.T) {
-	k := open(t, 2)
-	folders := []string{testfiles.Path("feeds")}
-	if !testing.Short() {
+	k := open(t, several)
+	folders := []string{testfiles.Path("feeds", "slices")}
+	if testfiles.Long() {
+		folders[0] = testfiles.Path("feeds")
 		for _, name := range []string{"B_markets", "A_trades", "G_live"} {
 			if path, ok := testfiles.Beside(name); ok {
 				folders = append(folders, path)
