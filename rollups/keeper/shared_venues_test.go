@@ -1,0 +1,78 @@
+package keeper_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pmx/data/sample"
+	"pmx/data/testfiles"
+	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+)
+
+// sampleVenue is a venue with the sample's data, imported once from files of a few thousand
+// fills, with what the manifest and the receipts say of it.
+var sampleVenue struct {
+	keeper   *keeper.Keeper
+	dir      string
+	manifest sample.Manifest
+	receipts []ingest.Receipt
+}
+
+// readSample is the venue with the sample's data, which all tests that change nothing share.
+func readSample(t *testing.T) *keeper.Keeper {
+	t.Helper()
+	if sampleVenue.keeper != nil {
+		return sampleVenue.keeper
+	}
+	from := filepath.Join(t.TempDir(), "venue")
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(12_000, 20_000)), PartRows: 3_000}, from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := openIn(t, dir, nil, nil)
+	sampleVenue.keeper, sampleVenue.dir, sampleVenue.manifest = k, dir, man
+	sampleVenue.receipts = mustImport(t, k, from)
+	mustVerify(t, k)
+	return k
+}
+
+// slicesVenue is a venue with the PnL's trades and the small files of every feed, imported once, with
+// what became of these. A long run has the captured files too.
+var slicesVenue struct {
+	keeper *keeper.Keeper
+	dir    string
+	files  keeper.Result
+}
+
+// readSlices is the venue with the small files, which all tests that change nothing share.
+func readSlices(t *testing.T) (*keeper.Keeper, keeper.Result) {
+	t.Helper()
+	v := &slicesVenue
+	if v.keeper != nil {
+		return v.keeper, v.files
+	}
+	folders := []string{testfiles.Path("feeds", "slices")}
+	for _, name := range []string{"A_trades", "B_markets"} {
+		if path, ok := testfiles.Beside(name); ok {
+			folders = append(folders, path)
+		}
+	}
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.keeper, v.dir = openIn(t, dir, nil, nil), dir
+	mustImport(t, v.keeper, testfiles.Path("pnl", "trades"), testfiles.Path("pnl", "markets.csv"))
+	if v.files, err = v.keeper.Import(context.Background(), keeper.Request{Paths: folders}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, v.keeper)
+	return v.keeper, v.files
+}
