@@ -41,6 +41,8 @@ type follower struct {
 	markets *follow.Markets // nil: not followed
 	quotes  *follow.Quotes  // nil: not followed
 	weather *follow.Weather // nil: not followed
+	audits  *follow.Audits  // nil: there is nothing to compare
+	dataAPI *fetch.Host     // nil: nobody asks it
 	tells   *follow.Teller
 	log     zerolog.Logger
 }
@@ -51,6 +53,7 @@ type followState struct {
 	Markets *follow.MarketsState  `json:"markets,omitempty"`
 	Quotes  *follow.QuotesState   `json:"quotes,omitempty"`
 	Weather []follow.WeatherState `json:"weather,omitempty"`
+	Audits  *follow.AuditState    `json:"audits,omitempty"`
 }
 
 // contractsOf are the contracts that are followed: the built-in ones, and those of
@@ -93,6 +96,11 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
 		out.tells.Add(func() []serving.Source { s := out.markets.State(); return []serving.Source{s.Tell()} })
 	}
+	if out.chain != nil {
+		if err := f.addAudits(out, k); err != nil {
+			return nil, err
+		}
+	}
 	if f.followed(quotesLane) && out.markets != nil {
 		f.addQuotes(out, k)
 	}
@@ -133,7 +141,7 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	to.books = clob.New(books)
+	to.books, to.dataAPI = clob.New(books), trades
 	to.markets = follow.NewMarkets(follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: to.books, Data: dataapi.New(trades), Log: to.log, Now: time.Now})
 	to.tells.Asks(marketsLane, catalogue, books, trades)
 	return nil
@@ -226,6 +234,10 @@ func (f *follower) state() followState {
 	if f.quotes != nil {
 		q := f.quotes.State()
 		s.Quotes = &q
+	}
+	if f.audits != nil {
+		a := f.audits.State()
+		s.Audits = &a
 	}
 	if f.weather != nil {
 		s.Weather = f.weather.State()

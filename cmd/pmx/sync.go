@@ -203,11 +203,12 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 	}
 	state, err := follow.StoredChain(ctx, k, contracts, time.Now())
 	s.Chain = &state
-	var errMarkets, errQuotes, errWeather error
+	var errMarkets, errQuotes, errWeather, errAudits error
 	s.Markets, errMarkets = follow.StoredMarkets(ctx, k)
 	s.Quotes, errQuotes = follow.StoredQuotes(ctx, k)
 	s.Weather, errWeather = follow.StoredWeather(ctx, k, time.Now())
-	return s, errors.Join(err, errMarkets, errQuotes, errWeather, k.Close())
+	s.Audits, errAudits = follow.StoredAudits(ctx, k)
+	return s, errors.Join(err, errMarkets, errQuotes, errWeather, errAudits, k.Close())
 }
 
 // printFollow writes a table of the sources, and what is to be known of each.
@@ -243,12 +244,14 @@ func printFollow(w io.Writer, s followState) error {
 		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t%s told, %d of %d markets current\t%d\t%s\n", q.Phase, atOrNever(q.AsOf), thousands(q.Told), q.Current, q.Open, q.NoBooks, visible(q.Error, ""))
 	}
 	printWeather(t, s.Weather)
+	printAudits(t, s.Audits)
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if c := s.Chain; c != nil {
 		printChain(w, *c)
 	}
+	printDifferences(w, s.Audits)
 	return nil
 }
 

@@ -2,6 +2,8 @@ package api
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +94,10 @@ func (g *sourceStatus) wire() wire.FollowedSource {
 		for _, n := range h.Requests {
 			out.Hosts[i].Requests += n
 		}
+	}
+	out.Differences = []wire.SourceDifference{}
+	for _, audit := range slices.Sorted(maps.Keys(g.Differences)) {
+		out.Differences = append(out.Differences, wire.SourceDifference{Audit: audit, Count: g.Differences[audit]})
 	}
 	if g.lag >= 0 {
 		out.LagSeconds = &g.lag

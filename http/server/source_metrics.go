@@ -22,6 +22,7 @@ type sourceMetrics struct {
 	retries   *prometheus.Desc
 	throttled *prometheus.Desc
 	unknown   *prometheus.Desc
+	differs   *prometheus.Desc
 	host      *prometheus.Desc
 	asked     *prometheus.Desc
 }
@@ -42,13 +43,14 @@ func newSourceMetrics() *sourceMetrics {
 		retries:   desc("retries_total", "Requests repeated since the start."),
 		throttled: desc("throttled_seconds_total", "Time spent waiting because the source asked for it."),
 		unknown:   desc("unknown_total", "Events, members and statuses that were not understood."),
+		differs:   desc("audit_difference", "What comparing with the source's own counts finds now, by what is compared.", "audit"),
 		host:      desc("host_state", "1 for the state that a host of the source is in, 0 for the others.", "host", "state"),
 		asked:     desc("host_requests_total", "Requests to a host since the start, by HTTP status; 0 for those that got no whole answer.", "host", "code"),
 	}
 }
 
 func (m *sourceMetrics) describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown, m.host, m.asked} {
+	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown, m.differs, m.host, m.asked} {
 		ch <- d
 	}
 }
@@ -80,6 +82,9 @@ func (m *sourceMetrics) collect(ch chan<- prometheus.Metric, sources []serving.S
 		count(m.retries, float64(s.Retries))
 		count(m.throttled, s.Throttled.Seconds())
 		count(m.unknown, float64(s.Unknown))
+		for audit, n := range s.Differences {
+			gauge(m.differs, float64(n), audit)
+		}
 		for _, h := range s.Hosts {
 			for _, state := range serving.HostStates() {
 				gauge(m.host, oneIf(state == h.State), h.Name, string(state))

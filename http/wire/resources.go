@@ -113,25 +113,32 @@ type PublicStatus struct {
 
 // FollowedSource is the freshness of one source that is followed.
 type FollowedSource struct {
-	Name             string       `json:"name"`                                                         // the source: chain, markets, quotes, weather or a part of it
-	Grade            string       `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
-	State            string       `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because answers disagree
-	LagSeconds       *int64       `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null
-	AsOf             *time.Time   `json:"as_of"`                                                        // time up to which everything the source gives is stored, without a gap; null if there is nothing yet
-	UpdatedAt        *time.Time   `json:"updated_at"`                                                   // wall-clock time of the last change; null if there was none
-	Quiet            bool         `json:"quiet"`                                                        // whether less than a fifth of what is usual at this hour comes in
-	CatchingUp       bool         `json:"catching_up"`                                                  // whether the past is still being fetched
-	Progress         *float64     `json:"progress"`                                                     // share of the past that was fetched, 0 to 1; null unless catching_up
-	RemainingSeconds *int64       `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
-	Missing          int64        `json:"missing"`                                                      // blocks of a chain that are final and not stored yet; 0 for other sources
-	Rows             int64        `json:"rows"`                                                         // new rows since the server started
-	Requests         int64        `json:"requests"`                                                     // requests since the server started
-	Retries          int64        `json:"retries"`                                                      // requests that were repeated since the server started
-	ThrottledSeconds float64      `json:"throttled_seconds"`                                            // time spent waiting because the source asked for it, since the server started
-	Unknown          int64        `json:"unknown"`                                                      // events, members and statuses that were not understood, since the server started
-	Hosts            []SourceHost `json:"hosts"`                                                        // the hosts that the source is asked of; empty if it has none
-	Detail           *string      `json:"detail"`                                                       // what is wrong and what to do about it; null if the grade is A
-	Rule             string       `json:"rule"`                                                         // how grade is computed from the fields above
+	Name             string             `json:"name"`                                                         // the source: chain, markets, quotes, audits, weather or a part of it
+	Grade            string             `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
+	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because answers disagree
+	LagSeconds       *int64             `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null
+	AsOf             *time.Time         `json:"as_of"`                                                        // time up to which everything the source gives is stored, without a gap; null if there is nothing yet
+	UpdatedAt        *time.Time         `json:"updated_at"`                                                   // wall-clock time of the last change; null if there was none
+	Quiet            bool               `json:"quiet"`                                                        // whether less than a fifth of what is usual at this hour comes in
+	CatchingUp       bool               `json:"catching_up"`                                                  // whether the past is still being fetched
+	Progress         *float64           `json:"progress"`                                                     // share of the past that was fetched, 0 to 1; null unless catching_up
+	RemainingSeconds *int64             `json:"remaining_seconds"`                                            // estimate of how long catching up still takes; null if unknown
+	Missing          int64              `json:"missing"`                                                      // blocks of a chain that are final and not stored yet; 0 for other sources
+	Rows             int64              `json:"rows"`                                                         // new rows since the server started
+	Requests         int64              `json:"requests"`                                                     // requests since the server started
+	Retries          int64              `json:"retries"`                                                      // requests that were repeated since the server started
+	ThrottledSeconds float64            `json:"throttled_seconds"`                                            // time spent waiting because the source asked for it, since the server started
+	Unknown          int64              `json:"unknown"`                                                      // events, members and statuses that were not understood, since the server started
+	Hosts            []SourceHost       `json:"hosts"`                                                        // the hosts that the source is asked of; empty if it has none
+	Differences      []SourceDifference `json:"differences"`                                                  // what comparing with the venue's own counts finds now, of the source audits; empty for other sources
+	Detail           *string            `json:"detail"`                                                       // what is wrong and what to do about it; null if the grade is A
+	Rule             string             `json:"rule"`                                                         // how grade is computed from the fields above
+}
+
+// SourceDifference is what one comparison of the data with the venue's own counts finds now.
+type SourceDifference struct {
+	Audit string `json:"audit" enum:"blocks,resolutions,tokens,trades,volume"` // what is compared: the newest block; markets that are resolved and called open; tokens that belong to no known market; transactions; traded volume
+	Count int64  `json:"count"`                                                // how many differ: blocks, markets, tokens, transactions, markets; 0 if none does
 }
 
 // SourceHost is how it goes with one host that a source is asked of.

@@ -49,32 +49,33 @@ type Chain struct {
 	nodes  []*provider
 	topics []data.Hash
 
-	mu       sync.Mutex // of all below
-	wake     chan struct{}
-	memory   chainMemory
-	asking   []asking
-	ranges   []ledger.Ranges // of asking
-	plan     plan
-	head     Header    // the newest final block
-	headAt   time.Time // when a node said so
-	looked   time.Time // when one was asked just for that
-	pace     pace      // of the head, used by the loop alone
-	unproved int       // looks in a row whose logs were not proved to be all, likewise
-	planned  int64     // the head when a range was last taken
-	gate     time.Time
-	pending  int64     // events that are answered and not committed
-	flying   int       // ranges that are asked for
-	dense    densities // of what is committed
-	seen     bucket    // of what was answered of late
-	stats    ChainState
-	catchUp  catchUp
-	progress time.Time     // when something came in last, or nothing was missing
-	patience time.Duration // without progress, after which the run ends; 0: never
-	refusals int           // in a row
-	refusal  error         // why the database did not take what was to be committed last; nil: it did
-	warned   bool
-	auditing time.Time // when audits may go on
-	results  chan *result
+	mu        sync.Mutex // of all below
+	wake      chan struct{}
+	memory    chainMemory
+	asking    []asking
+	ranges    []ledger.Ranges // of asking
+	plan      plan
+	head      Header    // the newest final block
+	headAt    time.Time // when a node said so
+	looked    time.Time // when one was asked just for that
+	pace      pace      // of the head, used by the loop alone
+	unproved  int       // looks in a row whose logs were not proved to be all, likewise
+	planned   int64     // the head when a range was last taken
+	gate      time.Time
+	pending   int64     // events that are answered and not committed
+	flying    int       // ranges that are asked for
+	dense     densities // of what is committed
+	seen      bucket    // of what was answered of late
+	stats     ChainState
+	catchUp   catchUp
+	progress  time.Time     // when something came in last, or nothing was missing
+	patience  time.Duration // without progress, after which the run ends; 0: never
+	refusals  int           // in a row
+	refusal   error         // why the database did not take what was to be committed last; nil: it did
+	warned    bool
+	auditing  time.Time // when audits may go on
+	firstTime int64     // of the first block followed, in unix seconds; 0: not known yet
+	results   chan *result
 }
 
 // catchUp is the way from where a catch-up began.

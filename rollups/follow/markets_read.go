@@ -30,7 +30,11 @@ func only[T any](list []T, ok func(T) bool) (out []T) {
 
 // texts gives a column of texts.
 func texts(ctx context.Context, conn *sql.Conn, name string, args ...any) (out []string, err error) {
-	rows, err := conn.QueryContext(ctx, marketStatements.Get(name), args...)
+	return queryTexts(ctx, conn, marketStatements.Get(name), args...)
+}
+
+func queryTexts(ctx context.Context, conn *sql.Conn, query string, args ...any) (out []string, err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +51,11 @@ func texts(ctx context.Context, conn *sql.Conn, name string, args ...any) (out [
 
 // conditionsOf gives a column of conditions.
 func conditionsOf(ctx context.Context, conn *sql.Conn, name string, args ...any) (out []data.Hash, err error) {
-	rows, err := conn.QueryContext(ctx, marketStatements.Get(name), args...)
+	return queryConditions(ctx, conn, marketStatements.Get(name), args...)
+}
+
+func queryConditions(ctx context.Context, conn *sql.Conn, query string, args ...any) (out []data.Hash, err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -70,5 +70,9 @@ type Source struct {
 
 	Hosts []SourceHost // that it is asked of
 
+	// Differences are what comparing with the source's own counts finds now, by what is
+	// compared; nil where nothing is.
+	Differences map[string]int64
+
 	Missing int64 // of what is known to be there and is not in: blocks of a chain, else 0
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// auditsLane compares what is in with the venue's own counts, where the chain is followed.
+const auditsLane = "audits"
+
+// addAudits adds the comparison of what the chain gave with what the venue counts.
+func (f *followFlags) addAudits(to *follower, k *keeper.Keeper) error {
+	if to.dataAPI == nil {
+		var err error
+		if to.dataAPI, err = f.host(to, "data-api", f.DataAPI, dataBudget); err != nil {
+			return err
+		}
+		to.tells.Asks(auditsLane, to.dataAPI)
+	}
+	to.audits = follow.NewAudits(follow.AuditOptions{Venue: k, Chain: to.chain, Data: to.dataAPI, Markets: to.markets != nil, Log: to.log})
+	to.lanes = append(to.lanes, lane{auditsLane, to.audits.Run, nil})
+	to.tells.Add(func() []serving.Source { s := to.audits.State(); return []serving.Source{s.Tell()} })
+	return nil
+}
+
+// printAudits writes the row of the audits.
+func printAudits(w io.Writer, a *follow.AuditState) {
+	if a == nil {
+		return
+	}
+	upTo := "nothing compared yet"
+	if !a.Until.IsZero() {
+		upTo = a.Until.Format(time.RFC3339)
+	}
+	differ := a.Stale + a.Unmapped + a.StillOpen + int64(a.Waiting)
+	_, _ = fmt.Fprintf(w, "audits\t%s\t%s\t\t%d transactions\t%s fills mended\t%d\t%s\n", a.Phase, upTo, a.Waiting, thousands(a.Fills), differ, visible(a.Error, ""))
+}
+
+// printDifferences writes what the audits find, and of the last day what they found.
+func printDifferences(w io.Writer, a *follow.AuditState) {
+	if a == nil {
+		return
+	}
+	for _, p := range a.Problems() {
+		_, _ = fmt.Fprintf(w, "audits: %s\n", p)
+	}
+	if d := a.Last; d != nil {
+		_, _ = fmt.Fprintf(w, "audits: of %s, %d markets of %d events: %d counts differ, %d compared trade by trade; %d transactions only the venue had, %d only we have, %d have other fills\n",
+			d.Start.Format(time.DateOnly), d.Conditions, d.Events, d.Differ, d.Walked, d.VenueOnly, d.OursOnly, d.Others)
+	}
+	for _, d := range a.List {
+		if d.Kind == follow.OursOnly || d.Gone {
+			continue
+		}
+		_, _ = fmt.Fprintf(w, "  %s %s at %s: %d fills of %s tokens at the venue, %d of %s here\n", d.Kind, d.Tx, atOrNever(d.At), d.VenueFills, d.VenueShares, d.OurFills, d.OurShares)
+	}
+}

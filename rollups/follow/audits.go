@@ -1,0 +1,372 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/upstream/dataapi"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/pages"
+	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+)
+
+//go:embed sql/audits.sql
+var auditSQL embed.FS
+
+var auditStatements = engine.MustStatements(auditSQL)
+
+// AuditOptions say what is compared with the venue's own counts, and how often. Venue, Chain
+// and Data are required; what is zero is the usual.
+type AuditOptions struct {
+	Venue    Venue
+	Chain    Audited
+	Data     pages.Asker // the data API
+	Markets  bool        // they are followed: what should be known of them by now is looked at
+	Log      zerolog.Logger
+	Now      func() time.Time
+	Sleep    func(context.Context, time.Duration) error
+	Every    time.Duration // between two looks; 15 min
+	Events   int           // that are compared, those most traded in; 50
+	Requests int           // of a UTC day; 1,500
+	Spot     int           // of them, for trades of conditions whose counts agree; 200
+}
+
+// Audited is the lane whose facts are compared; *Chain has it.
+type Audited interface {
+	State() ChainState
+	// Whole is the time of which all blocks are in.
+	Whole(ctx context.Context) (from, to time.Time, err error)
+	// AskAgain brings in the blocks around a time once more, of another node for every try,
+	// and gives how many fills were missing.
+	AskAgain(ctx context.Context, at time.Time, try int) (fills int64, err error)
+}
+
+// Audits compares what is in with what the venue itself counts: a node may leave out whole
+// transactions, and an answer without them looks like any other.
+type Audits struct {
+	o   AuditOptions
+	api *dataapi.Client
+
+	mu     sync.Mutex
+	state  AuditState
+	memory auditMemory
+	loaded bool
+}
+
+// auditsSource is what the ledger calls the lane.
+const auditsSource = "audits"
+
+// auditMemory is what the lane remembers in the ledger.
+type auditMemory struct {
+	State   AuditState             `json:"state"`
+	Read    map[string]liveVolumes `json:"read,omitempty"` // by event, when its counts were compared last
+	Pending *pendingAudit          `json:"pending,omitempty"`
+	Wanted  []wantedTx             `json:"wanted,omitempty"`
+	Marks   []tokenMark            `json:"marks,omitempty"`
+	Day     int64                  `json:"day"` // of the requests below, in days since 1970
+	Spent   int                    `json:"spent"`
+}
+
+// tokenMark says that all tokens below a number were known at a time, in unix seconds.
+type tokenMark struct {
+	At   int64 `json:"at"`
+	Next int64 `json:"next"`
+}
+
+// NewAudits gives the lane; Run follows.
+func NewAudits(o AuditOptions) *Audits {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = guard.Sleep
+	}
+	o.Every, o.Events, o.Requests, o.Spot = cmp.Or(o.Every, 15*time.Minute), cmp.Or(o.Events, 50), cmp.Or(o.Requests, 1500), cmp.Or(o.Spot, 200)
+	a := &Audits{o: o, state: newAuditState()}
+	a.api = dataapi.New(countedAsker{a})
+	return a
+}
+
+// Pauses between looks where something is under way.
+const (
+	soonAudit  = time.Minute
+	mostListed = 100 // differences that are told one by one
+)
+
+// Run looks again and again until ctx ends.
+func (a *Audits) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := a.Look(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			a.o.Log.Warn().Err(err).Msg("an audit could not be made")
+		}
+		rest := a.o.Every
+		a.mu.Lock()
+		if a.memory.Pending != nil || len(a.memory.Wanted) > 0 || err != nil {
+			rest = min(rest, soonAudit)
+		}
+		a.mu.Unlock()
+		if a.o.Sleep(ctx, rest) != nil {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// Look does what is due.
+func (a *Audits) Look(ctx context.Context) error {
+	if err := a.load(ctx); err != nil {
+		return err
+	}
+	a.set(func(s *AuditState) { s.Phase = Fetch })
+	var errs []error
+	for _, do := range []func(context.Context) error{a.tokens, a.open, a.blocks, a.day, a.mend, a.save} {
+		if err := do(ctx); err != nil && !errors.Is(err, errSpent) {
+			errs = append(errs, err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	err := errors.Join(errs...)
+	a.set(func(s *AuditState) {
+		if s.Phase, s.Error = Idle, ""; err != nil {
+			s.Phase, s.Error = BackOff, err.Error()
+		}
+	})
+	return err
+}
+
+// load reads once what is remembered.
+func (a *Audits) load(ctx context.Context) error {
+	if a.loaded {
+		return nil
+	}
+	m, err := readAuditMemory(ctx, a.o.Venue)
+	if err != nil {
+		return err
+	}
+	if m.State.Since.IsZero() {
+		m.State.Since = a.o.Now().UTC()
+	}
+	if m.Read == nil {
+		m.Read = map[string]liveVolumes{}
+	}
+	a.mu.Lock()
+	a.memory, a.state, a.loaded = m, m.State, true
+	a.mu.Unlock()
+	return a.save(ctx)
+}
+
+// readAuditMemory gives what the ledger has of the lane.
+func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
+	m.State = newAuditState()
+	err = v.Read(ctx, func(conn *sql.Conn) error {
+		text, err := ledger.Cursor(ctx, conn, auditsSource)
+		if err != nil || text == "" {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			return fmt.Errorf("what the audits remember cannot be read: %w", err)
+		}
+		return nil
+	})
+	return m, err
+}
+
+// save puts what is remembered into the ledger.
+func (a *Audits) save(ctx context.Context) error {
+	a.mu.Lock()
+	a.memory.State = a.state
+	a.memory.State.Waiting = len(a.memory.Wanted)
+	text, err := json.Marshal(a.memory)
+	a.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = a.o.Venue.Commit(ctx, ingest.Rows{Name: auditsSource, Within: func(ctx context.Context, conn *sql.Conn) error {
+		return ledger.SetCursor(ctx, conn, auditsSource, string(text))
+	}}, ingest.Remaining{})
+	return err
+}
+
+func (a *Audits) set(f func(*AuditState)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(&a.state)
+}
+
+// errSpent ends what asks the data API for today.
+var errSpent = errors.New("the requests that audits may make today are made")
+
+// countedAsker asks within the day's requests.
+type countedAsker struct{ *Audits }
+
+// Do asks, where there are requests left.
+func (c countedAsker) Do(ctx context.Context, r fetch.Request) (fetch.Answer, error) {
+	a := c.Audits
+	a.mu.Lock()
+	if day := a.o.Now().Unix() / 86_400; a.memory.Day != day {
+		a.memory.Day, a.memory.Spent = day, 0
+	}
+	spent := a.memory.Spent >= a.o.Requests
+	if !spent {
+		a.memory.Spent++
+	}
+	a.state.Requests = a.memory.Spent
+	a.mu.Unlock()
+	if spent {
+		return fetch.Answer{}, errSpent
+	}
+	return a.o.Data.Do(ctx, r)
+}
+
+// left is how many requests may still be made today.
+func (a *Audits) left() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.memory.Day != a.o.Now().Unix()/86_400 {
+		return a.o.Requests
+	}
+	return a.o.Requests - a.memory.Spent
+}
+
+// How old what should be known may become before it is a difference.
+const (
+	unmappedAfter = time.Hour
+	openAfter     = 24 * time.Hour
+	mostExamples  = 10
+)
+
+// tokens looks for tokens that nobody has mapped for an hour. Tokens are numbered as they
+// come, so those below the number that was next an hour ago are older.
+func (a *Audits) tokens(ctx context.Context) error {
+	if !a.o.Markets {
+		return nil
+	}
+	now := a.o.Now()
+	a.mu.Lock()
+	marks := a.memory.Marks
+	for len(marks) > 1 && marks[1].At <= now.Add(-unmappedAfter).Unix() {
+		marks = marks[1:]
+	}
+	before := int64(0)
+	if len(marks) > 0 && marks[0].At <= now.Add(-unmappedAfter).Unix() {
+		before = marks[0].Next
+	}
+	a.mu.Unlock()
+	var next int64
+	var list []string
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		if err = conn.QueryRowContext(ctx, auditStatements.Get("NextToken")).Scan(&next); err != nil {
+			return err
+		}
+		list, err = queryTexts(ctx, conn, auditStatements.Get("UnmappedSince"), before)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	list = only(list, func(t string) bool { _, kind := positionOf(t); return kind != isCombo })
+	a.mu.Lock()
+	if len(marks) == 0 || now.Unix()-marks[len(marks)-1].At >= 60 {
+		marks = append(marks[:len(marks):len(marks)], tokenMark{now.Unix(), next})
+	}
+	a.memory.Marks = marks
+	a.mu.Unlock()
+	a.found("tokens", &a.state.Unmapped, int64(len(list)), list, "tokens of fills are not mapped to their market after an hour")
+	return nil
+}
+
+// open looks for markets that the chain resolved a day ago and the catalogue calls open.
+func (a *Audits) open(ctx context.Context) error {
+	if !a.o.Markets {
+		return nil
+	}
+	var list []data.Hash
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		list, err = queryConditions(ctx, conn, auditStatements.Get("ResolvedAndOpen"), a.o.Now().Add(-openAfter).UnixMicro())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	examples := make([]string, 0, mostExamples)
+	for _, c := range list[:min(len(list), mostExamples)] {
+		examples = append(examples, c.String())
+	}
+	a.found("resolutions", &a.state.StillOpen, int64(len(list)), examples, "markets that the chain resolved a day ago are open in the venue's catalogue")
+	return nil
+}
+
+// mostApart is by how many blocks, ten minutes of them, what is in may be behind the venue
+// before it is a difference.
+const mostApart = 400
+
+// blocks compares the venue's newest block with what is committed. Where the lane itself knows
+// that blocks are missing there is no difference: its lag says so.
+func (a *Audits) blocks(ctx context.Context) error {
+	s, err := a.api.Status(ctx)
+	if err != nil {
+		var status *fetch.StatusError
+		if errors.As(err, &status) && status.Code == 503 { // before its first measurement
+			a.unknown("no_status")
+			return nil
+		}
+		return err
+	}
+	own := a.o.Chain.State()
+	a.set(func(st *AuditState) {
+		st.venueLag = -1
+		if s.Lag != nil {
+			st.venueLag = *s.Lag
+		}
+	})
+	if s.Synced == nil {
+		a.unknown("no_synced_block")
+		return nil
+	}
+	ahead := *s.Synced - own.Committed
+	a.set(func(st *AuditState) { st.VenueBlock, st.Ahead = *s.Synced, ahead })
+	stale := int64(0)
+	if own.Committed >= own.Start && ahead > mostApart && own.GapBlocks <= tailBlocks {
+		stale = ahead
+	}
+	a.found("blocks", &a.state.Stale, stale, nil, "the venue has blocks that no node calls final yet")
+	return nil
+}
+
+// found notes what an audit finds now, and logs it when it begins, grows and ends.
+func (a *Audits) found(audit string, figure *int64, n int64, examples []string, what string) {
+	a.mu.Lock()
+	was := *figure
+	*figure = n
+	a.mu.Unlock()
+	switch {
+	case n > was:
+		a.o.Log.Error().Str("audit", audit).Int64("differences", n).Strs("examples", examples[:min(len(examples), mostExamples)]).Str("what", what).Msg("audit_differs")
+	case n == 0 && was > 0:
+		a.o.Log.Info().Str("audit", audit).Msg("audit_agrees")
+	}
+}
+
+// unknown counts what is not as it was supposed to be.
+func (a *Audits) unknown(what string) {
+	a.set(func(s *AuditState) { s.Unknown[what]++ })
+}

@@ -1,0 +1,306 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/data/feeds/shape"
+	"pmx/data/upstream/dataapi"
+)
+
+// dust is the least size of a trade that the data API gives, in millionths of a token.
+const dust data.Micro = 10_000
+
+// txSum is what a transaction has of a condition, without dust.
+type txSum struct {
+	fills  int64
+	shares data.Micro
+	at     int64 // unix seconds
+}
+
+// walked is what became of a comparison of all trades of a condition.
+type walked struct {
+	pages        int
+	transactions int64
+	cut          bool // there were more pages than allowed: the older ones were not compared
+	differences  []AuditDifference
+}
+
+// errWalked ends a walk.
+var errWalked = errors.New("walked")
+
+// walk compares all trades of a condition in a stretch of time with those of the venue, by
+// transaction, in so many pages at most. The venue's rows have no log index and no fee, and
+// dust is not among them.
+func (a *Audits) walk(ctx context.Context, c *counted, most int) (w walked, err error) {
+	theirs, from, err := a.theirs(ctx, c, most, &w)
+	if err != nil {
+		return w, err
+	}
+	ours, err := a.ours(ctx, c.condition, from, c.to)
+	if err != nil {
+		return w, err
+	}
+	all, alone := map[data.Hash]bool{}, map[string]int64{}
+	for tx, s := range theirs {
+		if all[tx] = true; ours[tx].fills == 0 {
+			alone[tx.String()] = s.at
+		}
+	}
+	for tx := range ours {
+		all[tx] = true
+	}
+	elsewhere, err := a.there(ctx, alone)
+	if err != nil {
+		return w, err
+	}
+	w.transactions = int64(len(all))
+	for tx := range all {
+		have, said := ours[tx], theirs[tx]
+		if have.fills == said.fills && have.shares == said.shares {
+			continue
+		}
+		d := AuditDifference{Kind: Others, Tx: tx.String(), Condition: c.condition.String(), At: unix(max(have.at, said.at)), VenueFills: said.fills,
+			VenueShares: said.shares.String(), OurFills: have.fills, OurShares: have.shares.String()}
+		switch {
+		case said.fills == 0:
+			d.Kind = OursOnly
+		case have.fills == 0 && elsewhere[d.Tx] >= said.fills: // its token is not mapped, or to another condition
+			a.unknown("of_another_condition")
+			continue
+		case have.fills == 0:
+			d.Kind = VenueOnly
+		}
+		w.differences = append(w.differences, d)
+	}
+	slices.SortFunc(w.differences, func(x, y AuditDifference) int {
+		return cmp.Or(x.At.Compare(y.At), strings.Compare(x.Tx, y.Tx))
+	})
+	return w, nil
+}
+
+// theirs are the transactions that the venue has of a condition, and from when on they are all
+// there: later than was asked for where there are more pages than allowed.
+func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *walked) (map[data.Hash]txSum, int64, error) {
+	out, from := map[data.Hash]txSum{}, c.from
+	err := a.api.EachTrades(ctx, []data.Hash{c.condition}, false, "", func(p dataapi.TradesPage) error {
+		w.pages++
+		for _, t := range p.Trades {
+			if t.At >= from && t.At < c.to {
+				a.addTrade(out, &t)
+			}
+		}
+		switch {
+		case p.Next == "" || len(p.Trades) == 0:
+			return nil
+		case p.Trades[len(p.Trades)-1].At < from:
+			return errWalked
+		case w.pages >= most: // of a second that may go on nothing is compared
+			w.cut, from = true, p.Trades[len(p.Trades)-1].At+1
+			return errWalked
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errWalked) {
+		return nil, 0, err
+	}
+	maps.DeleteFunc(out, func(_ data.Hash, s txSum) bool { return s.at < from })
+	return out, from, nil
+}
+
+// addTrade takes in a row of the venue's trades.
+func (a *Audits) addTrade(to map[data.Hash]txSum, t *dataapi.Trade) {
+	size, ok := sizeOf(t.Raw)
+	switch {
+	case !ok:
+		a.unknown("odd_size")
+	case t.Tx.IsZero():
+		a.unknown("no_transaction")
+	case size >= dust:
+		s := to[t.Tx]
+		to[t.Tx] = txSum{s.fills + 1, s.shares + size, t.At}
+	}
+}
+
+// sizeOf is the size of a row of the data API.
+func sizeOf(raw []byte) (data.Micro, bool) {
+	var row struct {
+		Size shape.Text `json:"size"`
+	}
+	if json.Unmarshal(raw, &row) != nil {
+		return 0, false
+	}
+	size, ok := row.Size.Micro()
+	return size, ok && size >= 0
+}
+
+// ours are the transactions of a condition in a stretch of time.
+func (a *Audits) ours(ctx context.Context, condition data.Hash, from, to int64) (map[data.Hash]txSum, error) {
+	out := map[data.Hash]txSum{}
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		rows, err := conn.QueryContext(ctx, auditStatements.Get("TransactionsOf"), condition[:], from*1_000_000, to*1_000_000)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var b []byte
+			var s txSum
+			if err := rows.Scan(&b, &s.fills, &s.shares, &s.at); err != nil {
+				return err
+			}
+			tx, err := hash(b)
+			if err != nil {
+				return err
+			}
+			out[tx] = s
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// there is how many fills of transactions are in, without dust, by about when they were made,
+// in unix seconds.
+func (a *Audits) there(ctx context.Context, at map[string]int64) (map[string]int64, error) {
+	out := map[string]int64{}
+	if len(at) == 0 {
+		return out, nil
+	}
+	times := slices.Collect(maps.Values(at))
+	list := make([]string, 0, len(at))
+	for tx := range at {
+		list = append(list, strings.TrimPrefix(tx, "0x"))
+	}
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		rows, err := conn.QueryContext(ctx, auditStatements.Get("Transactions"), (slices.Min(times)-3600)*1_000_000, (slices.Max(times)+3600)*1_000_000,
+			strings.Join(list, ","))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var b []byte
+			var n int64
+			if err := rows.Scan(&b, &n); err != nil {
+				return err
+			}
+			tx, err := hash(b)
+			if err != nil {
+				return err
+			}
+			out[tx.String()] = n
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// wantedTx is a transaction that the venue has and that is not in, or not whole.
+type wantedTx struct {
+	Tx    string `json:"tx"`
+	At    int64  `json:"at"` // of its block, in unix seconds, as are the others
+	Fills int64  `json:"fills"`
+	Found int64  `json:"found"`
+	Tries int    `json:"tries"`
+	Next  int64  `json:"next"`
+}
+
+// mostWantedTx is how many are waited for. What is beyond is found again by the next day's
+// comparison, or in its neighbours' blocks.
+const mostWantedTx = 5_000
+
+// A transaction is asked for again after these, the last of which comes again, until it is
+// given up.
+var afterWanted = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+
+// nearWanted is how many seconds of blocks on both sides come with those of a time.
+const nearWanted = aroundDifference
+
+const givenUpAfter = 14 * 24 * time.Hour
+
+// mend asks the nodes once more for the blocks of transactions that the venue has.
+func (a *Audits) mend(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := a.mended(ctx); err != nil {
+			return err
+		}
+		now := a.o.Now().Unix()
+		a.mu.Lock()
+		i := slices.IndexFunc(a.memory.Wanted, func(w wantedTx) bool { return w.Next <= now })
+		if i < 0 {
+			a.mu.Unlock()
+			return nil
+		}
+		at, try := a.memory.Wanted[i].At, a.memory.Wanted[i].Tries
+		for j := range a.memory.Wanted { // what is near is in the same blocks
+			if w := &a.memory.Wanted[j]; w.At >= at-nearWanted && w.At <= at+nearWanted && w.Next <= now {
+				w.Next = now + int64(afterWanted[min(w.Tries, len(afterWanted)-1)]/time.Second)
+				w.Tries++
+			}
+		}
+		a.mu.Unlock()
+		fills, err := a.o.Chain.AskAgain(ctx, unix(at), try)
+		if err != nil {
+			return err
+		}
+		a.set(func(s *AuditState) { s.Fills += fills })
+	}
+	return ctx.Err()
+}
+
+// mended takes the transactions that are in by now from those that are wanted.
+func (a *Audits) mended(ctx context.Context) error {
+	a.mu.Lock()
+	wanted := slices.Clone(a.memory.Wanted)
+	a.mu.Unlock()
+	if len(wanted) == 0 {
+		return nil
+	}
+	at := map[string]int64{}
+	for _, w := range wanted {
+		at[w.Tx] = w.At
+	}
+	have, err := a.there(ctx, at)
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	in, lost := int64(0), int64(0)
+	for _, w := range wanted {
+		switch {
+		case have[w.Tx] >= w.Fills:
+			gone[w.Tx] = true
+			in++
+		case a.o.Now().Sub(unix(w.Found)) > givenUpAfter:
+			gone[w.Tx] = true
+			lost++
+			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction that the venue has: it is given up")
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	a.mu.Lock()
+	a.memory.Wanted = slices.DeleteFunc(a.memory.Wanted, func(w wantedTx) bool { return gone[w.Tx] })
+	a.state.Mended += in
+	a.state.Lost += lost
+	for i := range a.state.List {
+		if gone[a.state.List[i].Tx] {
+			a.state.List[i].Gone = true
+		}
+	}
+	a.mu.Unlock()
+	if in > 0 {
+		a.o.Log.Warn().Str("audit", "trades").Int64("transactions", in).Msg("transactions that were missing are in")
+	}
+	return a.save(ctx)
+}
