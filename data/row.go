@@ -195,11 +195,12 @@ const (
 	ResolvedByPrices ResolutionSource = 2 // Gamma outcome prices of a resolved market
 	ResolvedByWinner ResolutionSource = 3 // CLOB winner flags and is_50_50_outcome
 	ResolvedByAPI    ResolutionSource = 4 // data-api v2 resolution object
-	ResolvedOnChain  ResolutionSource = 5 // payout numerators and denominator
+	ResolvedDerived  ResolutionSource = 5 // follows from what the contract has of other conditions
+	ResolvedOnChain  ResolutionSource = 6 // payout numerators and denominator
 )
 
 // resolutionSources are the names of the sources of payouts, in their order.
-var resolutionSources = [...]string{"", "map", "prices", "winner", "api", "chain"}
+var resolutionSources = [...]string{"", "map", "prices", "winner", "api", "derived", "chain"}
 
 // String is the source's name in files and answers, "" for an unknown one.
 func (s ResolutionSource) String() string {
@@ -269,7 +270,7 @@ func (r *Resolution) TimeBy() TimeSource {
 		return r.AtSource
 	case r.Source == ResolvedOnChain:
 		return TimeOnChain
-	case r.Source == ResolvedByAPI:
+	case r.Source == ResolvedByAPI, r.Source == ResolvedDerived:
 		return TimeOfOracle
 	}
 	return TimeOfClose

@@ -18,6 +18,8 @@ const (
 	Filled
 	Refunded
 	Resolved
+	Decided
+	Migrated
 )
 
 // Event is what a log says. It is good until the next call of Decode.
@@ -29,6 +31,11 @@ type Event struct {
 	Fill       Fill
 	Refund     Refund
 	Resolution Resolution
+	// Group is the event of protocol V2 that is decided: one of its conditions pays yes. It
+	// is the conditions' id without their number.
+	Group data.Hash
+	// Migrated is a condition whose payouts were taken over from protocol V1.
+	Migrated data.Hash
 }
 
 // Asset is what a fee is counted in.
@@ -78,6 +85,7 @@ type Refund struct {
 type Resolution struct {
 	Condition data.Hash
 	Payouts   []data.Micro
+	Derived   bool // the contract has not stored them: they follow from other conditions
 }
 
 // Fault is why a log that should be read cannot be: a short stable reason.
@@ -174,8 +182,10 @@ func (c *Contract) emits(e event) bool {
 		return c.Kind == ConditionalTokens
 	case conditionResolved:
 		return c.Kind == Module && c.Module != combos
-	case syntheticYes:
+	case syntheticYes, remainingNo:
 		return c.Kind == Module && c.Module == negRisk
+	case migrationResolved:
+		return c.Kind == Module && c.Module != combos
 	}
 	return false
 }
@@ -222,6 +232,10 @@ func (d *Decoder) read(c *Contract, t event) error {
 		return d.resolution(words)
 	case conditionResolved:
 		return d.resolved(c, words)
+	case remainingNo:
+		return d.decided(c, words)
+	case migrationResolved:
+		return d.migrated(c, words)
 	default:
 		return d.synthetic(c, words)
 	}

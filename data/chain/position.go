@@ -88,15 +88,72 @@ func (d *Decoder) synthetic(c *Contract, words []data.Hash) error {
 		return BadWords
 	}
 	event, condition := l.topics[1], l.topics[2]
-	own := condition
-	own[atCondition], own[atCondition+1] = 0, 0
-	if !c.conditionOf(condition) || own != event ||
-		binary.BigEndian.Uint16(condition[atCondition:]) != binary.BigEndian.Uint16(condition[atConditions:]) {
+	own, number := Group(condition)
+	if !c.conditionOf(condition) || own != event || number != conditionsOf(event) {
 		return BadCondition
 	}
 	d.payouts[0], d.payouts[1] = data.One, 0
-	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:2]}
+	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:2], true}
 	return nil
+}
+
+// decided reads RemainingConditionsDerivableAsNo: a condition of the event pays yes.
+func (d *Decoder) decided(c *Contract, words []data.Hash) error {
+	l := &d.event.Log
+	if l.count != 2 || len(words) != 0 {
+		return BadWords
+	}
+	group := l.topics[1]
+	if !c.conditionOf(group) || group[atCondition] != 0 || group[atCondition+1] != 0 || conditionsOf(group) < 2 {
+		return BadCondition
+	}
+	d.event.Kind, d.event.Group = Decided, group
+	return nil
+}
+
+// migrated reads MigrationResolved, whose payouts another log has.
+func (d *Decoder) migrated(c *Contract, words []data.Hash) error {
+	l := &d.event.Log
+	if l.count != 3 || len(words) != 4 {
+		return BadWords
+	}
+	if !c.conditionOf(l.topics[1]) {
+		return BadCondition
+	}
+	d.event.Kind, d.event.Migrated = Migrated, l.topics[1]
+	return nil
+}
+
+// conditionsOf is how many conditions an event of the module of negative risk has besides
+// "other", which its id says.
+func conditionsOf(id data.Hash) int { return int(binary.BigEndian.Uint16(id[atConditions:])) }
+
+// InGroup tells whether an id looks like that of a condition of the module of negative risk,
+// whose events have several.
+func InGroup(condition data.Hash) bool {
+	return condition[0] == negRisk && condition[atOutcome] == 0 && reservedIsZero(condition)
+}
+
+// Group gives the event of a condition of protocol V2 and the condition's number in it.
+func Group(condition data.Hash) (event data.Hash, number int) {
+	number = int(binary.BigEndian.Uint16(condition[atCondition:]))
+	condition[atCondition], condition[atCondition+1] = 0, 0
+	return condition, number
+}
+
+// Siblings are the conditions of an event of the module of negative risk, in the order of their
+// numbers; the last one is "other". An event has no others: its id says how many it has. There
+// are none where it has more than most.
+func Siblings(event data.Hash, most int) (conditions []data.Hash) {
+	n := conditionsOf(event)
+	if n > most {
+		return nil
+	}
+	for i := range n + 1 {
+		binary.BigEndian.PutUint16(event[atCondition:], uint16(i))
+		conditions = append(conditions, event)
+	}
+	return conditions
 }
 
 // pays reads the payouts of a condition. Their sum must be sum, where that is not 0.
@@ -126,6 +183,6 @@ func (d *Decoder) pays(condition data.Hash, numerators []data.Hash, sum data.Mic
 		}
 		d.payouts[i] = data.Micro(paid)
 	}
-	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:len(numerators)]}
+	d.event.Kind, d.event.Resolution = Resolved, Resolution{condition, d.payouts[:len(numerators)], false}
 	return nil
 }

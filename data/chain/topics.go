@@ -13,6 +13,8 @@ const (
 	conditionResolution
 	conditionResolved
 	syntheticYes
+	remainingNo
+	migrationResolved
 	notRead // one of notReadEvents
 )
 
@@ -30,6 +32,10 @@ var readEvents = map[string]event{
 	"e560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa": conditionResolved,
 	// SyntheticConditionDerivableAsYes(bytes29,bytes31)
 	"5bea118d92630445b0b401b6883731630ed870edf2f259980efe977dfc128b36": syntheticYes,
+	// RemainingConditionsDerivableAsNo(bytes29)
+	"7b4e633936952f2babe4b4b548a8ccb384cdfdf1a95247fbacd18e387b490502": remainingNo,
+	// MigrationResolved(bytes31,bytes32,uint256,uint256,uint256,uint256): tells whose payouts are those of protocol V1
+	"f87100968b0fe70751acf87590ffac515231c5b999cba36e6820c7d312dcc8af": migrationResolved,
 }
 
 // notReadEvents are known events that are passed over, with the reason that counts them.
@@ -90,8 +96,6 @@ var notReadEvents = map[string]string{
 	"aac410f87d423a922a7b226ac68f0c2eaf5bf6d15e644ac0758c7f96e2c253f7": "preparation",
 	// OutcomeReported(bytes32,bytes32,bool): ConditionResolution of the same transaction has the payouts
 	"9e9fa7fd355160bd4cd3f22d4333519354beff1f5689bde87f2c5e63d8d484b2": "outcome_reported",
-	// RemainingConditionsDerivableAsNo(bytes29): which conditions remain, other logs say
-	"7b4e633936952f2babe4b4b548a8ccb384cdfdf1a95247fbacd18e387b490502": "remaining_conditions",
 	// MigrationConditionRegistered(bytes31,bytes32)
 	"0da49435dfd3b856758ee0b1a2500f1e8062fed24dd654594af9fa163cc5bcb4": "migration",
 	// PositionMigrated(address,bytes31,uint256,uint256,uint256)

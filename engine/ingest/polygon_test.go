@@ -117,7 +117,7 @@ func TestLogsBringMarketsAndPayouts(t *testing.T) {
 		}
 	}
 	got := v.lines("SELECT payout_source, payouts::VARCHAR, payout_at FROM markets ORDER BY ALL")
-	if want := "5|[0, 1000000]|1786195459000000|\n5|[1000000, 0]|1786195477000000|\n"; got != want {
+	if want := "6|[0, 1000000]|1786195459000000|\n6|[1000000, 0]|1786195477000000|\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := v.lines("SELECT count(*) FROM tokens AS t JOIN markets USING (market) WHERE outcome = 1"); got != "1|\n" {

@@ -75,7 +75,7 @@ type MarketResolution struct {
 	Winner           *string      `json:"winner"`  // the outcome that pays in full; null if the payout is split
 	ResolvedAt       *time.Time   `json:"resolved_at"`
 	ResolvedAtSource *string      `json:"resolved_at_source" enum:"end_date,closed_time,oracle,chain"`
-	Source           *string      `json:"source" enum:"map,prices,winner,api,chain"` // where the payouts come from, the most reliable source listed last
+	Source           *string      `json:"source" enum:"map,prices,winner,api,derived,chain"` // where the payouts come from, the most reliable source listed last
 }
 
 // MarketFill is one party's side of a match in a market.

@@ -18,6 +18,8 @@ const (
 	MatchedV2Topic = "0x174b3811690657c217184f89418266767c87e4805d09680c39fc9c031c0cab7c"
 	RefundTopic    = "0xb608d2bf25d8b4b744ba23ce2ea9802ea955e216c064a62f42152fbf98958d24"
 	CTFTopic       = "0xb44d84d3289691f71497564b85d4233648d9dbae8cbdbb4329f301c3a0185894"
+	DecidedTopic   = "0x7b4e633936952f2babe4b4b548a8ccb384cdfdf1a95247fbacd18e387b490502"
+	MigratedTopic  = "0xf87100968b0fe70751acf87590ffac515231c5b999cba36e6820c7d312dcc8af"
 	ModuleTopic    = "0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa"
 )
 
@@ -133,6 +135,20 @@ func (l *Log) Resolved(condition data.Hash, payouts [2]data.Micro) {
 	l.Words = append(l.Words[:0], Number(32), Number(2), Number(int64(payouts[0])), Number(int64(payouts[1])))
 }
 
+// Decided makes the log a RemainingConditionsDerivableAsNo of the module of negative risk.
+func (l *Log) Decided(event data.Hash) {
+	l.Topics = append(l.Topics[:0], decided, event)
+	l.Words = l.Words[:0]
+}
+
+// Migrated makes the log a MigrationResolved of a module: payouts of a condition of protocol V1
+// that are those of a condition of V2 now. Payouts are millionths.
+func (l *Log) Migrated(condition, of data.Hash, payouts [2]data.Micro) {
+	yes, no := Number(int64(payouts[0])), Number(int64(payouts[1]))
+	l.Topics = append(l.Topics[:0], migrated, condition, of)
+	l.Words = append(l.Words[:0], yes, no, yes, no)
+}
+
 // Number gives a number, not below 0, as a word.
 func Number(n int64) (h data.Hash) {
 	binary.BigEndian.PutUint64(h[24:], uint64(n))
@@ -153,6 +169,8 @@ var (
 	refund    = Hash(RefundTopic)
 	ctf       = Hash(CTFTopic)
 	module    = Hash(ModuleTopic)
+	decided   = Hash(DecidedTopic)
+	migrated  = Hash(MigratedTopic)
 )
 
 // AppendJSON adds the log to b as a JSON object.

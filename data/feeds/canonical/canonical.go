@@ -142,7 +142,7 @@ func labels(t shape.Table, src data.Source, h data.Head, q shape.FillSQL, label 
 // sources names where a resolution was read.
 var sources = map[string]data.ResolutionSource{
 	"": data.ResolvedByMap, "map": data.ResolvedByMap, "prices": data.ResolvedByPrices, "winner": data.ResolvedByWinner,
-	"api": data.ResolvedByAPI, "chain": data.ResolvedOnChain,
+	"api": data.ResolvedByAPI, "derived": data.ResolvedDerived, "chain": data.ResolvedOnChain,
 }
 
 func resolutions() data.Feed {

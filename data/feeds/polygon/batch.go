@@ -149,12 +149,15 @@ func (b *Batch) Fills() int64 {
 	return b.fills
 }
 
-// Resolved are the conditions that the logs give payouts of.
+// Resolved are the conditions that the logs give payouts of, or make to follow.
 func (b *Batch) Resolved() (out []data.Hash) {
 	for _, chunk := range b.chunks {
 		for i := range chunk {
-			if chunk[i].Kind == chain.Resolved {
+			switch chunk[i].Kind {
+			case chain.Resolved:
 				out = append(out, chunk[i].Condition)
+			case chain.Decided:
+				out = append(out, chain.Siblings(chunk[i].Condition, mostSiblings)...)
 			}
 		}
 	}

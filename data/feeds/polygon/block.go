@@ -76,6 +76,7 @@ func (r *reader) transaction(logs []entry, at int64) error {
 	}
 	r.refund(rows)
 	broken(rows, func(_ *entry, why string) { r.sink.Note(why) })
+	r.undecided(rows)
 	for _, same := range rows {
 		for i := range same {
 			e := &same[i]
@@ -88,6 +89,10 @@ func (r *reader) transaction(logs []entry, at int64) error {
 				err = r.fill(e, own)
 			case chain.Refunded:
 				err = r.sink.Pass(e.Line, "fee_refund")
+			case chain.Decided:
+				err = r.remaining(e, own, rows)
+			case chain.Migrated:
+				err = r.sink.Pass(e.Line, "migration")
 			default:
 				err = r.payouts(e, own)
 			}

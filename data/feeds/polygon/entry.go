@@ -32,7 +32,7 @@ type stored struct {
 	Side                    data.Side
 	Outcome                 int8
 	FeeIn                   chain.Asset
-	Refundable              bool
+	Refundable, Derived     bool
 	Shares, USD, Fee        data.Micro // of a refund: Shares what is given back, Fee what remains
 }
 
@@ -53,8 +53,12 @@ func entryOf(line int64, e *chain.Event) entry {
 	case chain.Refunded:
 		s.Order, s.Token, s.Maker, s.Shares, s.Fee = e.Refund.Order, e.Refund.Token, e.Refund.To, e.Refund.Amount, e.Refund.Charged
 	case chain.Resolved:
-		s.Condition = e.Resolution.Condition
+		s.Condition, s.Derived = e.Resolution.Condition, e.Resolution.Derived
 		out.paid = slices.Clone(e.Resolution.Payouts)
+	case chain.Decided:
+		s.Condition = e.Group
+	case chain.Migrated:
+		s.Condition = e.Migrated
 	}
 	return out
 }

@@ -172,6 +172,9 @@ func (r *reader) fill(e *entry, at int64) error {
 // payouts hands on the payouts of a condition.
 func (r *reader) payouts(e *entry, at int64) error {
 	out := data.Resolution{Condition: e.Condition, Payouts: e.paid, Source: data.ResolvedOnChain}
+	if e.Derived {
+		out.Source = data.ResolvedDerived
+	}
 	if at != 0 {
 		out.ResolvedAt = time.Unix(at, 0).UTC()
 	}

@@ -66,7 +66,7 @@ ORDER BY condition
 -- name: resolutions
 SELECT '0x' || lower(hex(condition)) AS condition_id, @payouts AS payouts, @payout_at AS resolved_at,
   @time_source AS resolved_at_source,
-  CASE payout_source WHEN 1 THEN 'map' WHEN 2 THEN 'prices' WHEN 3 THEN 'winner' WHEN 4 THEN 'api' ELSE 'chain' END AS source,
+  CASE payout_source WHEN 1 THEN 'map' WHEN 2 THEN 'prices' WHEN 3 THEN 'winner' WHEN 4 THEN 'api' WHEN 5 THEN 'derived' ELSE 'chain' END AS source,
   @payout_version AS version, @payout_corrected_at AS corrected_at
 FROM markets
 WHERE payouts IS NOT NULL

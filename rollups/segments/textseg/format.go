@@ -28,7 +28,7 @@ const (
 
 const indexSize = 8
 
-var format = &segments.Format{Magic: "pmx market run\r\n", Version: 2, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
+var format = &segments.Format{Magic: "pmx market run\r\n", Version: 3, Entries: []uint64{texts: 1, index: indexSize}, Names: []string{texts: "texts", index: "index"}}
 
 func appendRecord(b []byte, t *serving.MarketTexts) []byte {
 	b = append(b, byte(t.PayoutSource))
