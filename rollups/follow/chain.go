@@ -32,7 +32,7 @@ type ChainOptions struct {
 	Sleep     func(context.Context, time.Duration) error // nil: the clock's
 	Every     time.Duration                              // between two looks for new blocks; 0: as these come
 	InFlight  int                                        // ranges a node is asked for at once; 0: 4
-	Batch     int64                                      // events that are committed together; 0: 250,000
+	Batch     int64                                      // events that are committed together; 0: 150,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
 	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
@@ -108,7 +108,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	if o.Watch == nil {
 		o.Watch = guard.New(o.Log)
 	}
-	o.InFlight, o.Batch = cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 250_000)
+	o.InFlight, o.Batch = cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 150_000)
 	o.Patience = cmp.Or(o.Patience, usualPatience)
 	o.AuditIn, o.AuditOf = cmp.Or(o.AuditIn, 24*time.Hour), cmp.Or(o.AuditOf, 0.01)
 	c := &Chain{o: o, topics: chain.Topics(o.Contracts), wake: make(chan struct{}), pace: pace{every: o.Every}}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"pmx/data"
@@ -82,6 +83,9 @@ func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
+	if !k.deferred.since.IsZero() {
+		debug.FreeOSMemory() // what the batches needed: a rebuild needs as much, elsewhere
+	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	if err != nil {
 		return err

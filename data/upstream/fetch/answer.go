@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,15 +168,32 @@ func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte
 	default:
 		return nil, &ShapeError{Why: Encoding}
 	}
-	whole := bytes.NewBuffer(room[:0])
-	n, err := whole.ReadFrom(io.LimitReader(from, limit+1))
+	body, err = readInto(room[:0], io.LimitReader(from, limit+1))
 	switch {
 	case err != nil:
-		return whole.Bytes(), in.fault(err)
-	case n > limit:
-		return whole.Bytes()[:limit], ErrTooLarge
+		return body, in.fault(err)
+	case int64(len(body)) > limit:
+		return body[:limit], ErrTooLarge
 	}
-	return whole.Bytes(), nil
+	return body, nil
+}
+
+// readInto adds to b what from gives. Where b is too small it grows by half: bodies of several
+// megabytes are held in not much more than that.
+func readInto(b []byte, from io.Reader) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, max(bytes.MinRead, len(b)/2))
+		}
+		n, err := from.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
 }
 
 // refused gives the error of an answer that is none of success. A page of 403 or 429, and a
