@@ -25,6 +25,22 @@ type sink struct {
 	weather *weatherRows   // nil for feeds of other kinds
 	bytes   func() float64 // share of the file read so far
 	counted bool           // a row of the record under way was counted
+	fill    fillRow
+}
+
+// fillRow is the room of the row of a fill: DuckDB copies what it is given.
+type fillRow struct {
+	tx, condition               data.Hash
+	wallet                      data.Address
+	txAt, walletAt, conditionAt driver.Value // slices of those, each made once
+	row                         []driver.Value
+}
+
+// newFillRow gives the room.
+func (s *sink) newFillRow() {
+	r := &s.fill
+	r.txAt, r.walletAt, r.conditionAt = r.tx[:], r.wallet[:], r.condition[:]
+	r.row = make([]driver.Value, len(data.FillColumns))
 }
 
 var _ data.Sink = (*sink)(nil)
@@ -117,6 +133,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		want := 3
 		if j.src.feed.Query == nil {
 			s.fills = to("s_raw")
+			s.newFillRow()
 			want = 4
 		}
 		if j.src.hasWeather() {
@@ -228,8 +245,9 @@ func (s *sink) countRow() {
 func (s *sink) Fill(line int64, f data.Fill) error {
 	s.countRow()
 	var tx, logIndex, block, ts, condition, outcome driver.Value
+	room := &s.fill
 	if !f.Tx.IsZero() {
-		tx = append([]byte(nil), f.Tx[:]...)
+		room.tx, tx = f.Tx, room.txAt
 	}
 	if f.LogIndex != data.NoIndex {
 		logIndex = f.LogIndex
@@ -241,10 +259,12 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 		ts = f.TS
 	}
 	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
-		condition, outcome = append([]byte(nil), f.Condition[:]...), int8(f.Outcome)
+		room.condition, condition, outcome = f.Condition, room.conditionAt, int8(f.Outcome)
 	}
-	return s.fills.add(len(f.Name), line, tx, logIndex, block, ts, append([]byte(nil), f.Wallet[:]...), int8(f.Role), f.TokenID,
+	room.wallet = f.Wallet
+	room.row = append(room.row[:0], line, tx, logIndex, block, ts, room.walletAt, int8(f.Role), f.TokenID,
 		condition, outcome, int8(f.Side), int64(f.Shares), int64(f.USD), int64(f.Fee), orNull(f.Name), nil)
+	return s.fills.add(len(f.Name), room.row...)
 }
 
 // Market stages a market.

@@ -51,6 +51,7 @@ type reader struct {
 	key     []byte
 	value   []byte
 	text    []byte // of a token id
+	texts   map[data.Hash]string
 	mapped  shape.RecentSet
 	aside   bool // some of the record that is read was put aside
 	// refunded is the first block of a fee module.
@@ -152,10 +153,26 @@ func check(e *chain.Event) error {
 	return shape.Check(data.Fill{TokenID: "0", Shares: e.Fill.Shares, USD: e.Fill.USD})
 }
 
+// mostTexts is how many texts of tokens are kept: of a day's fills, many are of the same few.
+const mostTexts = 1 << 14
+
+// tokenID is the decimal text of a token.
+func (r *reader) tokenID(token data.Hash) string {
+	if text, ok := r.texts[token]; ok {
+		return text
+	}
+	if len(r.texts) >= mostTexts || r.texts == nil {
+		r.texts = map[data.Hash]string{}
+	}
+	r.text = chain.AppendDecimal(r.text[:0], token)
+	text := string(r.text)
+	r.texts[token] = text
+	return text
+}
+
 // fill hands on a fill of a block of the given time.
 func (r *reader) fill(e *entry, at int64) error {
-	r.text = chain.AppendDecimal(r.text[:0], e.Token)
-	f := data.Fill{Tx: e.tx, LogIndex: e.index, Block: e.block, TS: at * second, Wallet: e.Maker, Role: e.Role, TokenID: string(r.text), Side: e.Side,
+	f := data.Fill{Tx: e.tx, LogIndex: e.index, Block: e.block, TS: at * second, Wallet: e.Maker, Role: e.Role, TokenID: r.tokenID(e.Token), Side: e.Side,
 		Shares: e.Shares, USD: e.USD, Fee: e.Fee, Outcome: data.NoIndex}
 	if e.FeeIn == chain.Dollars {
 		f.Fee = data.DollarFee(e.Side, e.Fee)
