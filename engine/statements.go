@@ -59,12 +59,49 @@ func MustStatements(fsys fs.FS) Statements {
 	return all
 }
 
-// Get gives the statement with each pair of replacements (old, new) applied. An
-// unknown name is a programming error and panics.
+// Get gives the statement with each pair of replacements (old, new) applied, the first
+// one that fits at each place. An unknown name, or an old without a new, is a programming
+// error and panics.
 func (s Statements) Get(name string, replace ...string) string {
 	text, ok := s[name]
 	if !ok {
 		panic("no SQL statement named " + name)
 	}
-	return strings.NewReplacer(replace...).Replace(text)
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.HasPrefix(replace[i], "@") || i+1 == len(replace) {
+			return strings.NewReplacer(replace...).Replace(text)
+		}
+	}
+	return replaced(text, replace)
+}
+
+// replaced is what a strings.Replacer gives of pairs whose olds begin with @. A Replacer takes
+// longer to make than to use, and a small import asks for hundreds of statements.
+func replaced(text string, pairs []string) string {
+	var b strings.Builder
+	done := 0
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '@')
+		if next < 0 {
+			break
+		}
+		at += next
+		i := 0
+		for i < len(pairs) && !strings.HasPrefix(text[at:], pairs[i]) {
+			i += 2
+		}
+		if i == len(pairs) {
+			at++
+			continue
+		}
+		b.WriteString(text[done:at])
+		b.WriteString(pairs[i+1])
+		at += len(pairs[i])
+		done = at
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
 }

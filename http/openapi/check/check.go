@@ -275,11 +275,14 @@ func mediaOf(res *fasthttp.Response) string {
 	return media
 }
 
+// shared is the checker of all handlers of a process: a schema is compiled once.
+var shared = sync.OnceValues(New)
+
 // Handler is next with every reply checked; a reply that is not as the document
 // says fails t.
 func Handler(t testing.TB, next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	t.Helper()
-	c, err := New()
+	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
