@@ -89,7 +89,7 @@ type exported struct {
 	Truncated bool      `json:"truncated,omitempty"`
 }
 
-func localExport(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (out exported, err error) {
+func exportDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit func(share)) (out exported, err error) {
 	if slices.Contains(export.Datasets(), req.Dataset) {
 		return localDataset(ctx, k, req, emit)
 	}
@@ -118,8 +118,8 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return c.partition(ctx, cli, std)
 	}
 	m := newProgressBar(std, c.JSON)
-	res, err := perform(ctx, cli, opExport, exportRequest{c.Dataset, data.Format(c.Format)},
-		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") }, localExport)
+	res, err := perform(ctx, cli, exporting, exportRequest{c.Dataset, data.Format(c.Format)},
+		func(s share) { m.show("exporting "+c.Dataset, s.Done, "") })
 	m.clear()
 	if err != nil {
 		return err

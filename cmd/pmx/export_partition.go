@@ -115,7 +115,7 @@ type partitioned struct {
 	Dir string `json:"dir"` // where files were written; the command removes it
 }
 
-func localPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest, emit func(partitionEvent)) (partitioned, error) {
+func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest, emit func(partitionEvent)) (partitioned, error) {
 	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
 	if err != nil {
 		return partitioned{}, err
@@ -160,7 +160,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 			}
 		}
 	}
-	res, err := perform(ctx, cli, opPartition, partitionRequest{t.known}, func(e partitionEvent) { t.take(ctx, e) }, localPartition)
+	res, err := perform(ctx, cli, partitioning, partitionRequest{t.known}, func(e partitionEvent) { t.take(ctx, e) })
 	t.meter.clear()
 	if err := errors.Join(err, t.err); err != nil {
 		return err

@@ -66,13 +66,13 @@ func (c *ImportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	m := newProgressBar(std, c.JSON)
 	req := keeper.Request{Paths: paths, Stdin: in.path(), As: c.As, OnError: ingest.OnError(c.OnError), DryRun: c.DryRun, Correct: c.Correct}
 	done := keeper.NewResult() // so far
-	res, err := perform(ctx, cli, opImport, req, func(e keeper.Event) {
+	res, err := perform(ctx, cli, importing, req, func(e keeper.Event) {
 		done.Add(e)
 		m.imported(e)
 		if !c.JSON {
 			printEvent(std.out, std.err, e)
 		}
-	}, localImport)
+	})
 	m.clear()
 	if err != nil {
 		return c.cutShort(ctx, std.out, done, err)

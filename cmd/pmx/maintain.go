@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pmx/rollups"
-	"pmx/rollups/keeper"
 )
 
 // RefreshCmd merges what was imported.
@@ -18,7 +17,7 @@ type RefreshCmd struct {
 
 // Run refreshes.
 func (c RefreshCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return runMaintenance(ctx, cli, std, opRefresh, c.JSON, none{}, localRefresh)
+	return runMaintenance(ctx, cli, std, refreshing, c.JSON, none{})
 }
 
 // RebuildCmd recomputes every rollup.
@@ -39,16 +38,15 @@ func (c RebuildCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return err
 	}
-	return runMaintenance(ctx, cli, std, opRebuild, c.JSON, rebuildRequest{whale}, localRebuild)
+	return runMaintenance(ctx, cli, std, rebuilding, c.JSON, rebuildRequest{whale})
 }
 
 // runMaintenance runs an operation that brings the rollups up to date, and says how long
 // that took.
-func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op string, asJSON bool, req Req,
-	local func(context.Context, *keeper.Keeper, Req, func(stage)) (none, error)) error {
+func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operation[Req, stage, none], asJSON bool, req Req) error {
 	m := newProgressBar(std, asJSON)
 	began := time.Now()
-	_, err := perform(ctx, cli, op, req, m.stage, local)
+	_, err := perform(ctx, cli, op, req, m.stage)
 	m.clear()
 	if err != nil {
 		return err
@@ -57,7 +55,7 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op string
 	if asJSON {
 		return printJSON(std.out, map[string]any{"ok": true, "seconds": took})
 	}
-	_, err = fmt.Fprintf(std.out, "%s: done in %.1f s\n", op, took)
+	_, err = fmt.Fprintf(std.out, "%s: done in %.1f s\n", op.name, took)
 	return err
 }
 
@@ -76,7 +74,7 @@ and losses of all wallets must add up to zero. The exit status is 0 if and only 
 // Run verifies.
 func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	m := newProgressBar(std, c.JSON)
-	checks, err := perform(ctx, cli, opVerify, none{}, m.stage, localVerify)
+	checks, err := perform(ctx, cli, verifying, none{}, m.stage)
 	m.clear()
 	if err != nil {
 		return err

@@ -97,10 +97,26 @@ const (
 	opKeys      = "keys" // a key was changed: read them again
 )
 
+// operation is what a command does where the database is.
+type operation[Req, Event, Res any] struct {
+	name string // on the socket
+	do   func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)
+}
+
+// The operations on a venue.
+var (
+	importing    = operation[keeper.Request, keeper.Event, keeper.Result]{opImport, importFiles}
+	refreshing   = operation[none, stage, none]{opRefresh, refresh}
+	rebuilding   = operation[rebuildRequest, stage, none]{opRebuild, rebuild}
+	verifying    = operation[none, stage, []rollups.Check]{opVerify, verify}
+	exporting    = operation[exportRequest, share, exported]{opExport, exportDataset}
+	partitioning = operation[partitionRequest, partitionEvent, partitioned]{opPartition, exportPartition}
+)
+
 // perform runs an operation where the database is: in the server of this data
 // directory if one is running, else in this process.
-func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req Req, onEvent func(Event),
-	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) (res Res, err error) {
+func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req, Event, Res], req Req, onEvent func(Event)) (res Res, err error) {
+	name := op.name
 	dir, err := c.dir()
 	if err != nil {
 		return res, err
@@ -124,7 +140,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, name string, req 
 	if err != nil {
 		return res, err
 	}
-	res, err = local(ctx, k, req, onEvent)
+	res, err = op.do(ctx, k, req, onEvent)
 	return res, errors.Join(err, k.Close())
 }
 
@@ -156,15 +172,15 @@ func stages(emit func(stage)) keeper.Step {
 	return func(name string, done, of int) { emit(stage{name, done, of}) }
 }
 
-func localImport(ctx context.Context, k *keeper.Keeper, req keeper.Request, emit func(keeper.Event)) (keeper.Result, error) {
+func importFiles(ctx context.Context, k *keeper.Keeper, req keeper.Request, emit func(keeper.Event)) (keeper.Result, error) {
 	return k.Import(ctx, req, emit)
 }
 
-func localRefresh(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
+func refresh(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) (none, error) {
 	return none{}, k.Refresh(ctx, stages(emit))
 }
 
-func localRebuild(ctx context.Context, k *keeper.Keeper, req rebuildRequest, emit func(stage)) (none, error) {
+func rebuild(ctx context.Context, k *keeper.Keeper, req rebuildRequest, emit func(stage)) (none, error) {
 	if err := k.SetWhale(ctx, req.Whale); err != nil {
 		return none{}, err
 	}
@@ -192,7 +208,7 @@ func (w whaleThreshold) usd() (data.Micro, error) {
 	return data.Micro(w.WhaleThreshold) * data.One, nil
 }
 
-func localVerify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]rollups.Check, error) {
+func verify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]rollups.Check, error) {
 	return k.Verify(ctx, stages(emit))
 }
 
@@ -206,23 +222,22 @@ func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
 
 // registerVenue makes those available that need nobody who is served.
 func registerVenue(s *admin.Server, k *keeper.Keeper) {
-	handle(s, k, opImport, localImport)
-	handle(s, k, opRefresh, localRefresh)
-	handle(s, k, opRebuild, localRebuild)
-	handle(s, k, opVerify, localVerify)
-	handle(s, k, opExport, localExport)
-	handle(s, k, opPartition, localPartition)
+	handle(s, k, importing)
+	handle(s, k, refreshing)
+	handle(s, k, rebuilding)
+	handle(s, k, verifying)
+	handle(s, k, exporting)
+	handle(s, k, partitioning)
 }
 
-func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, name string,
-	local func(context.Context, *keeper.Keeper, Req, func(Event)) (Res, error)) {
-	s.Handle(name, func(ctx context.Context, raw json.RawMessage, emit func(any)) (any, error) {
+func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, op operation[Req, Event, Res]) {
+	s.Handle(op.name, func(ctx context.Context, raw json.RawMessage, emit func(any)) (any, error) {
 		var req Req
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &req); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, fmt.Errorf("%s: %w", op.name, err)
 			}
 		}
-		return local(ctx, k, req, func(e Event) { emit(e) })
+		return op.do(ctx, k, req, func(e Event) { emit(e) })
 	})
 }

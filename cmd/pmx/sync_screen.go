@@ -86,6 +86,9 @@ func followed(c follow.ChainState, now time.Time) (label string, share float64, 
 		return "asking for the newest block", -1, ""
 	case c.CatchingUp:
 		note = fmt.Sprintf("%s blocks to go", thousands(c.GapBlocks))
+		if c.Answered > 0 {
+			note += fmt.Sprintf(" (%s answered)", thousands(c.Answered))
+		}
 		if c.FillsASec > 0 {
 			note += fmt.Sprintf(", %s fills/s", thousands(int64(c.FillsASec)))
 		}

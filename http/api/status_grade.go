@@ -35,7 +35,7 @@ var (
 	tradesRule = gradeRule{
 		name: "trades", asOf: "the newest trade",
 		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
-		none:   "There are no fills yet: import some.",
+		none:   "There are no fills yet: import some, or wait for the sources that are followed.",
 		late:   "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
 	}
 	marketsRule = gradeRule{

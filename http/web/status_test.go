@@ -71,7 +71,7 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Something is out of date", "1 h 1 min", "imported data is waiting", "14 March 2026, 12:00:00 UTC", "as it is.", "nothing yet", "<p>Import some.</p>"} {
+	for _, want := range []string{"Something is out of date", "1 h 1 min", "imported data is waiting", "14 March 2026, 12:00:00 UTC", "as it is.", "Nothing yet", "<p>Import some.</p>"} {
 		if !strings.Contains(string(p.body), want) {
 			t.Errorf("%q is missing", want)
 		}

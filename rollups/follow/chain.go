@@ -62,6 +62,7 @@ type Chain struct {
 	unproved  int       // looks in a row whose logs were not proved to be all, likewise
 	planned   int64     // the head when a range was last taken
 	gate      time.Time
+	answered  int64     // blocks that are answered and not committed
 	pending   int64     // events that are answered and not committed
 	flying    int       // ranges that are asked for
 	dense     densities // of what is committed

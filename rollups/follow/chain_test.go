@@ -22,7 +22,7 @@ func TestFollowingIsImporting(t *testing.T) {
 	s := once(t, h.options(k, h.node("a"), h.node("b")))
 	mustEqual(t, k, h.want(t))
 	mustVerify(t, k)
-	if s.GapBlocks != 0 || s.Committed != h.last+40 || s.Logs != int64(h.count) || s.Phase != "IDLE" || s.AsOf.IsZero() {
+	if s.GapBlocks != 0 || s.Answered != 0 || s.Committed != h.last+40 || s.Logs != int64(h.count) || s.Phase != "IDLE" || s.AsOf.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	if s := once(t, h.options(k, h.node("a"))); s.Fills != 0 || s.Ranges != 0 || s.Committed != h.last+40 {

@@ -31,6 +31,7 @@ func (c *Chain) take(r *result) bool {
 		c.o.Log.Warn().Int64("from", r.job.from).Int64("to", r.job.to).Str("why", r.suspect).Int("tries", h.tries).Msg("a range of blocks is held back")
 	default:
 		c.pending += int64(r.batch.Events())
+		c.answered += r.job.blocks()
 		return true
 	}
 	c.replan()
@@ -74,6 +75,9 @@ func (c *Chain) commit(ctx context.Context, results []*result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending -= events
+	for _, j := range jobs {
+		c.answered -= j.blocks()
+	}
 	if err == nil {
 		c.plan.committed(jobs)
 		c.counted(results, receipt, c.o.Now().Sub(began))
@@ -290,6 +294,7 @@ func (c *Chain) state() ChainState {
 		s.Refused = c.refusal.Error()
 	}
 	s.Start, s.Finalized = c.memory.Start, c.head.Number
+	s.Answered = c.answered
 	s.GapBlocks, s.Gaps, s.AuditsDue = c.plan.blocks(), len(c.plan.missing), len(c.memory.Audits)
 	c.setPrefix(&s, now)
 	for _, h := range c.plan.held {

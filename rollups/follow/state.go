@@ -27,6 +27,7 @@ type ChainState struct {
 	AsOf       time.Time `json:"as_of,omitzero"`  // of that block; zero: nothing is there
 	LagSeconds float64   `json:"lag_seconds"`     // of AsOf behind the clock; 0 where it is not known
 	GapBlocks  int64     `json:"gap_blocks"`      // that are final and not in
+	Answered   int64     `json:"answered_blocks"` // of these, that were answered and wait to be committed
 	Gaps       int       `json:"gaps"`
 	Progress   float64   `json:"progress"`          // of the catch-up, 0 … 1
 	Remaining  float64   `json:"remaining_seconds"` // of it, about; 0: not known, or none

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmx/data/upstream/channel"
 	"pmx/data/upstream/fetch"
 	"pmx/engine"
 	"pmx/engine/guard"
@@ -338,6 +339,11 @@ func (s *QuotesState) Tell() serving.Source {
 	}
 	for _, c := range s.Channels {
 		out.Unknown += total(c.Unknown) + c.Bad
+		h := serving.SourceHost{Name: c.Name, State: serving.HostAnswers, Answered: c.LastAt.UTC()}
+		if c.State != channel.Following {
+			h.State = serving.HostFails
+		}
+		out.Hosts = append(out.Hosts, h)
 	}
 	if s.Error != "" {
 		out.Problem = "Quotes could not be shown or polled, and are tried again: pmx sync status and the server's log say why."

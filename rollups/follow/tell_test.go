@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmx/data/upstream/channel"
 	"pmx/data/upstream/fetch"
 	"pmx/rollups/follow"
 	"pmx/rollups/serving"
@@ -156,6 +157,16 @@ func TestANodeThatFailsIsToldOf(t *testing.T) {
 	if text := strings.Join(got, ", "); text != "rpc 1 answers, rpc 2 fails, rpc 3 fails, rpc 4 unasked" || !s.Hosts[0].Answered.Equal(time.Unix(7, 0)) ||
 		s.Hosts[1].Requests[500] != 1 || !strings.Contains(s.Problem, "2 of 4 nodes answer as they should") {
 		t.Errorf("%s: %+v", text, s)
+	}
+}
+
+// A connection of quotes that is up tells; one that is being made again does not.
+func TestConnectionsOfQuotesAreHosts(t *testing.T) {
+	state := follow.QuotesState{Phase: follow.Idle, Channels: []channel.Stats{{Name: "quotes 1", State: channel.Following, LastAt: time.Unix(7, 0)},
+		{Name: "quotes 2", State: channel.Connecting}}}
+	h := state.Tell().Hosts
+	if len(h) != 2 || h[0].Name != "quotes 1" || h[0].State != serving.HostAnswers || !h[0].Answered.Equal(time.Unix(7, 0)) || h[1].State != serving.HostFails {
+		t.Errorf("%+v", h)
 	}
 }
 
