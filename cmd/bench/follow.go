@@ -37,7 +37,7 @@ func (v unhurried) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 // catchUp measures following a venue from its first block, with an empty database, until the
 // figures of all fills are served.
 func (b *bench) catchUp() error {
-	n, err := startNode(b.ctx, played{Fills: b.Behind})
+	n, err := startNode(b.ctx, played{Fills: b.Behind, Kept: true})
 	if err != nil {
 		return err
 	}

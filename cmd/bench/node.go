@@ -36,6 +36,7 @@ type played struct {
 	From  int64 // how many fills are before the steps
 	Steps int   // 0: all is final from the start
 	Each  int64 // fills of a step, about
+	Kept  bool  // logs are packed before anyone asks: what a node takes is not of who asks it
 }
 
 // node is a node in a process of its own, so that neither its memory nor its processor time is
@@ -146,6 +147,11 @@ func serveNode(in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer s.Close()
+	if p.Kept {
+		if err := s.Keep(chain.Topics(chain.Contracts())); err != nil {
+			return err
+		}
+	}
 	n := describe(s.Venue(), p)
 	s.Clock().Set(n.Before)
 	var lc net.ListenConfig

@@ -40,6 +40,7 @@ type Options struct {
 type Server struct {
 	venue   *sample.Venue
 	history *history
+	kept    *packedLogs // nil: nothing is
 	tape    *tape
 	weather *sample.Weather
 	clock   *Clock

@@ -143,7 +143,13 @@ func (v *view) writeLogs(out *stream, q *filter) error {
 	if v.fault != nil {
 		s.emit, to = v.lie(q, to, s.emit)
 	}
-	if err := s.run(q.from, to); err != nil {
+	run := s.run
+	if v.kept.serves(v, q, out) {
+		run = func(from, to int64) error {
+			return v.kept.run(&s, out, func() bool { return !first }, from, to)
+		}
+	}
+	if err := run(q.from, to); err != nil {
 		return err
 	}
 	out.b = append(out.b, ']')

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,6 +86,42 @@ func question(from, to int64) string {
 		"0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa"]]}]},
 		{"jsonrpc":"2.0","id":2,"method":"eth_getBlockByNumber","params":["0x%x",false]},
 		{"jsonrpc":"2.0","id":3,"method":"eth_getBlockByNumber","params":["finalized",false]}]`, from, to, list, to)
+}
+
+// TestKeptLogsAreTheSame as those that are written when they are asked for, of ranges that begin
+// and end anywhere, before the first block with logs and behind the last.
+func TestKeptLogsAreTheSame(t *testing.T) {
+	v := venue(t, sample.Config{Fills: 20_000, Seed: 3, Chain: true})
+	o := Options{Venue: v, MaxRange: 1 << 40, MaxLogs: 1 << 30}
+	_, fresh := played(t, o)
+	s, keeping := played(t, o)
+	_, topics := asked()
+	if err := s.Keep(topics); err != nil {
+		t.Fatal(err)
+	}
+	first, last := sample.BlockOf(v.Matches[0].At), sample.BlockOf(v.Matches[len(v.Matches)-1].At)
+	stretches := 0
+	for _, kept := range s.kept.stretches {
+		if kept != nil {
+			stretches++
+		}
+	}
+	if stretches < 100 {
+		t.Fatalf("%d stretches have logs", stretches)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	ranges := [][2]int64{{first - 5000, last + 1000}, {first, first + stretchBlocks - 1}, {first, first + 3*stretchBlocks}, {last, last}, {first - 10, first - 1}}
+	for range 30 {
+		from := first + rng.Int64N(last-first)
+		ranges = append(ranges, [2]int64{from, from + rng.Int64N(20*stretchBlocks)})
+	}
+	for _, r := range ranges {
+		_, want := post(t, fresh, question(r[0], r[1]))
+		_, got := post(t, keeping, question(r[0], r[1]))
+		if !bytes.Equal(got, want) {
+			t.Fatalf("blocks %d–%d: %d bytes, not %d", r[0], r[1], len(got), len(want))
+		}
+	}
 }
 
 type header struct{ Number, Hash, ParentHash, Timestamp string }

@@ -12,6 +12,7 @@ import (
 // stream is an answer that is written while it is made: compressed, where that was asked for.
 type stream struct {
 	w   io.Writer
+	to  io.Writer // what zip writes to
 	zip *gzip.Writer
 	b   []byte // what is not written yet
 }
@@ -28,7 +29,7 @@ var zips = sync.Pool{New: func() any {
 }}
 
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
-	s := &stream{w: w, b: make([]byte, 0, part+1<<13)}
+	s := &stream{w: w, to: w, b: make([]byte, 0, part+1<<13)}
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		s.zip = zips.Get().(*gzip.Writer)
@@ -49,6 +50,22 @@ func (s *stream) more() error {
 func (s *stream) flush() error {
 	_, err := s.w.Write(s.b)
 	s.b = s.b[:0]
+	return err
+}
+
+// member adds text that is packed already, as a member of a gzip file of its own; nil: none.
+func (s *stream) member(packed []byte) error {
+	if packed == nil {
+		return nil
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if err := s.zip.Close(); err != nil {
+		return err
+	}
+	_, err := s.to.Write(packed)
+	s.zip.Reset(s.to)
 	return err
 }
 
