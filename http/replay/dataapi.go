@@ -19,7 +19,7 @@ import (
 // dataFaults are the faults of the data API.
 var dataFaults = []Kind{
 	{Name: "dust-missing", Of: "data", About: "trades of less than this many hundredths of a token are missing", Number: 100},
-	{Name: "cursor-anew", Of: "data", About: "a cursor leads to the newest trades again"},
+	{Name: "cursor-restart", Of: "data", About: "a cursor starts again at the newest trades"},
 	{Name: "late-trades", Of: "data", About: "trades of the last seconds, as many as this, are missing", Number: 30},
 	{Name: "data-lagging", Of: "data", About: "it says that it is this many blocks behind", Number: 400},
 	{Name: "volume-more", Of: "data", About: "takers traded a tenth more than they did"},
@@ -172,7 +172,7 @@ func (s *Server) trades(w http.ResponseWriter, r *http.Request, f *Fault) {
 	if !ok {
 		return
 	}
-	if f.is("cursor-anew") {
+	if f.is("cursor-restart") {
 		p.before = [2]int{len(s.venue.Matches), 0}
 	}
 	now, dust := s.clock.Now(), int64(10_000)

@@ -27,7 +27,7 @@ type Kind struct {
 	About  string
 	Of     string // the source, "" for all that answer over HTTP
 	Number int64  // what a number after the name stands for where none is given
-	// Adds tells of a kind that adds something to the venue, such as fills of tokens of an
+	// Adds is set for a kind that adds something to the venue, such as fills of tokens of an
 	// unknown module.
 	Adds bool
 }

@@ -92,7 +92,7 @@ func (b *books) tell(s *socket, after, upto int64) (list [][]byte) {
 	return list
 }
 
-// traded tells of a match: of its taker's token the price, of both the best prices.
+// traded appends the events of a match: of its taker's token the price, of both the best prices.
 func (b *books) traded(s *socket, list [][]byte, number int, q sample.Quote) [][]byte {
 	m := &s.venue.Matches[number]
 	rows := s.venue.AppendRows(nil, m)
@@ -124,7 +124,7 @@ func (b *books) traded(s *socket, list [][]byte, number int, q sample.Quote) [][
 // roundTick is the price of a row in thousandths.
 func roundTick(r sample.Row) int64 { return min(max((1000*r.USD+r.Shares/2)/r.Shares, 1), 999) }
 
-// markets tells of markets that were listed, and of those that are followed that were
+// markets appends the events of markets that were listed, and of followed ones that were
 // resolved.
 func (b *books) markets(s *socket, list [][]byte, after, upto int64) [][]byte {
 	_, before := s.venue.Listed(after)

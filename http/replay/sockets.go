@@ -27,7 +27,7 @@ var socketFaults = []Kind{
 }
 
 // Limits of a connection: how long a message may be, how long writing one may take, and
-// how many events of one moment are told at most.
+// how many events of one moment are sent at most.
 const (
 	mostMessage  = 1 << 20
 	writeTimeout = 10 * time.Second
@@ -41,7 +41,7 @@ type socket struct {
 	c     *websocket.Conn
 	f     *Fault
 	began time.Time
-	last  int64 // second that everything was told up to
+	last  int64 // second up to which everything was sent
 }
 
 // dialect is what two websockets differ in.

@@ -379,7 +379,7 @@ func TestDataAPI(t *testing.T) {
 	for name, fits := range map[string]func(n int, err error) bool{
 		"dust-missing:1000000": func(n int, err error) bool { return err == nil && n < plain },
 		"late-trades:8640000":  func(n int, err error) bool { return err == nil && n < plain },
-		"cursor-anew":          func(n int, err error) bool { return err == nil && n == plain }, // it fits on a page
+		"cursor-restart":       func(n int, err error) bool { return err == nil && n == plain }, // it fits on a page
 		"data-lagging":         func(int, error) bool { st, err := c.Status(t.Context()); return err == nil && st.Lagging == 1 },
 		"volume-more": func(int, error) bool {
 			got, err := c.LiveVolume(t.Context(), event)
@@ -427,7 +427,7 @@ func TestTradesPageByPage(t *testing.T) {
 	if !slices.Equal(all[:49], some) {
 		t.Errorf("%d rows are others", len(some))
 	}
-	if err := s.SetFaults("data", Faults{Names: []string{"cursor-anew"}, Rate: 1}); err != nil {
+	if err := s.SetFaults("data", Faults{Names: []string{"cursor-restart"}, Rate: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var p answer

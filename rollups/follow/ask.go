@@ -288,7 +288,7 @@ func (c *Chain) refused(ctx context.Context, p *provider, j job, err error) {
 	c.fail(nodeError(p, err))
 }
 
-// other gives a node beside p that is not resting, nil where there is none.
+// other gives another node than p that is not resting, nil where there is none.
 func (c *Chain) other(p *provider) *provider {
 	now := c.o.Now()
 	at := slices.Index(c.nodes, p)

@@ -36,8 +36,8 @@ type ChainOptions struct {
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
 	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
-	// Told of every commit: the state, and the conditions that it resolves. They must not
-	// wait; each may be nil.
+	// Called after every commit: with the state, and with the conditions that it resolves. They must
+	// not block; each may be nil.
 	Progress func(ChainState)
 	Resolved func(conditions ...data.Hash)
 }

@@ -280,7 +280,7 @@ func (c *Chain) State() ChainState {
 	return c.state()
 }
 
-// mostHeldShown is how many ranges that are held back are told of.
+// mostHeldShown is how many of the ranges that are held back the state lists.
 const mostHeldShown = 20
 
 func (c *Chain) state() ChainState {

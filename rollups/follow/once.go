@@ -14,8 +14,8 @@ import (
 // usualPatience is how long Once waits for something to come in.
 const usualPatience = 5 * time.Minute
 
-// Once follows until everything that was final at the last look is in. The error tells of
-// ranges that are held back, or why it cannot be brought to an end: no node is of the chain,
+// Once follows until everything that was final at the last look is in. The error names the
+// ranges that are held back, or says why it cannot be brought to an end: no node is of the chain,
 // the disk is full, or nothing has come in for as long as ChainOptions.Patience.
 func (c *Chain) Once(ctx context.Context) error {
 	c.mu.Lock()
@@ -49,7 +49,7 @@ func (c *Chain) Once(ctx context.Context) error {
 // heldTries is how often a range is asked for before Once gives it up.
 const heldTries = 4
 
-// heldLong tells of ranges that are held back though they were asked for often.
+// heldLong is an error for ranges that are still held back after many requests.
 func (c *Chain) heldLong() error {
 	for _, h := range c.plan.held {
 		if h.tries < heldTries {

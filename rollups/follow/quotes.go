@@ -19,7 +19,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// Quoter is what quotes are told to; rollups/keeper has it.
+// Quoter receives quotes; rollups/keeper implements it.
 type Quoter interface {
 	// Quote shows quotes of open markets, and gives how many it did not know.
 	Quote(ctx context.Context, quotes []data.Quote) (stored int64, err error)
@@ -36,7 +36,7 @@ type QuoteOptions struct {
 	Now     func() time.Time
 
 	Every         time.Duration // between two times that what has changed is shown; 10 s
-	Poll          time.Duration // between two requests for books of tokens that no connection tells of; 1 min
+	Poll          time.Duration // between two requests for books of tokens that no connection covers; 1 min
 	Most          int           // tokens that are followed by connections; 5,000
 	PerConnection int           // of these on one; 500
 	MostPolled    int           // tokens whose books are asked for at once; 2,000
@@ -44,8 +44,7 @@ type QuoteOptions struct {
 }
 
 // Quotes keeps bids, asks and last prices of open markets current: by the book's channel, and
-// by asking for books where it is off, silent or too small. What it is told is shown and is
-// no fact.
+// by requesting books where it is off, silent or too small. Quotes are shown and are not facts.
 type Quotes struct {
 	o QuoteOptions
 
@@ -62,8 +61,8 @@ type Quotes struct {
 // quote is what is known of a token.
 type quote struct {
 	bid, ask, last  *data.Micro
-	bookAt, tradeAt time.Time // of the venue's clock; zero: nothing was told of it
-	heard           time.Time // by ours; zero: its connection ended since, or nothing was told
+	bookAt, tradeAt time.Time // of the venue's clock; zero: no quote of it came
+	heard           time.Time // by ours; zero: its connection ended since, or none came
 	changed         bool      // since it was shown
 }
 
@@ -73,7 +72,7 @@ type QuotesState struct {
 	Open     int             `json:"open_markets"`
 	Followed int             `json:"followed"`       // of them, by connections
 	Current  int             `json:"current"`        // of them, told by a connection that is up, or polled within three polls
-	AsOf     time.Time       `json:"as_of,omitzero"` // of the venue's clock, the newest; zero: nothing was told
+	AsOf     time.Time       `json:"as_of,omitzero"` // of the venue's clock, the newest; zero: none came
 	Told     int64           `json:"told"`           // quotes that came
 	Late     int64           `json:"late"`           // of them, older than what was known
 	Shown    int64           `json:"shown"`          // that were shown, together with what had changed since
@@ -89,7 +88,7 @@ func NewQuotes(o QuoteOptions) *Quotes {
 		o.Now = time.Now
 	}
 	o.Every, o.Poll = cmp.Or(o.Every, 10*time.Second), cmp.Or(o.Poll, time.Minute)
-	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // connections are made anew, and books asked for, by then
+	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // by then connections are replaced, and books requested
 	o.Most, o.PerConnection, o.MostPolled = cmp.Or(o.Most, 5000), cmp.Or(o.PerConnection, 500), cmp.Or(o.MostPolled, 2000)
 	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesState{Phase: Idle}}
 }
@@ -126,7 +125,7 @@ func (q *Quotes) Run(ctx context.Context) error {
 	return nil
 }
 
-// repeat does something again and again until ctx ends; what fails is told, and tried again.
+// repeat calls f until ctx ends; an error is recorded, and f is called again.
 // failed keeps its error, which is of this work alone.
 func (q *Quotes) repeat(ctx context.Context, every time.Duration, failed *error, do func(context.Context) error) error {
 	t := time.NewTicker(every)
@@ -202,7 +201,7 @@ func (q *Quotes) choose() {
 	}
 }
 
-// Quote takes what a connection tells of a token.
+// Quote takes a quote of a token from a connection.
 func (q *Quotes) Quote(told channel.Quote) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -258,7 +257,7 @@ func (q *Quotes) Resolved(condition data.Hash) { q.o.Markets.Heard(condition) }
 // Appeared has a market asked for of which a connection tells that it is new.
 func (q *Quotes) Appeared(condition data.Hash) { q.o.Markets.Heard(condition) }
 
-// Lost has the tokens of a connection that ended polled until they are told of again.
+// Lost has the tokens of a closed connection polled until another one sends their quotes.
 func (q *Quotes) Lost(tokens []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -272,7 +271,7 @@ func (q *Quotes) Lost(tokens []string) {
 // mostQuotes is how many quotes are shown at once.
 const mostQuotes = 2000
 
-// flush shows what has changed. A token of which only a trade was told has no quote yet.
+// flush shows what has changed. A token with only a trade has no quote yet.
 func (q *Quotes) flush(ctx context.Context) error {
 	q.mu.Lock()
 	var quotes []data.Quote
@@ -309,7 +308,7 @@ func (q *Quotes) flush(ctx context.Context) error {
 	return err
 }
 
-// poll asks for the books of tokens that nothing was told of lately, in turns.
+// poll requests the books of tokens without a recent quote, in turns.
 func (q *Quotes) poll(ctx context.Context) error {
 	now := q.o.Now()
 	q.mu.Lock()
@@ -354,7 +353,7 @@ func (q *Quotes) poll(ctx context.Context) error {
 	return nil
 }
 
-// connected tells whether a connection is up that tells of quotes.
+// connected tells whether a connection is up that sends quotes.
 func (q *Quotes) connected() bool {
 	q.mu.Lock()
 	connections := q.connections

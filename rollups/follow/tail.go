@@ -38,7 +38,7 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 }
 
 // isDue tells whether a node is to be asked for the newest final block, and whether everything
-// up to the last one is in, but for what is held back. What ranges answer tells of it as well.
+// up to the last one is in, but for what is held back. The answers for ranges have that block too.
 func (c *Chain) isDue(now time.Time) (due, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Chain) isDue(now time.Time) (due, all bool) {
 	return due, all
 }
 
-// look asks for the newest final block where no range's answer tells of it. Where everything
+// look asks for the newest final block where no range's answer has it. Where everything
 // else is in, the logs up to it are asked for in the same request: these are the result, to be
 // taken, or nil.
 func (c *Chain) look(ctx context.Context) *result {

@@ -144,7 +144,7 @@ func (t *Teller) Look(ctx context.Context) error {
 	return err
 }
 
-// trouble is what an operator should be told of a source, "" for nothing.
+// trouble is what an operator should know about a source, "" for nothing.
 func trouble(s serving.Source) string {
 	switch {
 	case s.State == serving.SourceStalled, s.State == serving.SourceQuarantine:
@@ -171,7 +171,7 @@ func (t *Teller) lookQuiet(ctx context.Context) error {
 	}
 	hour := now().Unix()/3600 - 1
 	if !t.whole((hour + 1) * 3600) {
-		return nil // what is missing is told by the lag
+		return nil // the lag shows what is missing
 	}
 	fills := map[int64]int64{}
 	first := hour

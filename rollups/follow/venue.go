@@ -1,5 +1,5 @@
-// Package follow keeps a venue current from its sources: lanes that ask, distrust what they
-// are told, and commit what is proved whole.
+// Package follow keeps a venue current from its sources: lanes that send requests, check
+// the answers, and commit what is proved to be complete.
 package follow
 
 import (

@@ -206,7 +206,7 @@ func (g *weatherGroup) run(ctx context.Context) error {
 			return a.due(g.memory.Done[a.name], now).Compare(b.due(g.memory.Done[b.name], now))
 		})
 		if wait := next.due(g.memory.Done[next.name], now).Sub(now); wait > 0 {
-			// A clock may be set anew while nothing is to be done.
+			// The clock may be set while there is nothing to do.
 			if err := g.lane.o.Sleep(ctx, min(wait, time.Minute)); err != nil {
 				return err
 			}

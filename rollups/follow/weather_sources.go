@@ -30,8 +30,8 @@ const (
 
 	// settled is how long after a run is there all of the service's machines have it.
 	settled = 10 * time.Minute
-	// longestUnwatched is after how long forecasts are asked for though nothing tells of a new
-	// run: the folders may be other ones by now.
+	// longestUnwatched is after how long forecasts are requested although no new run was
+	// seen: the folders may have moved.
 	longestUnwatched = 12 * time.Hour
 	watchWeight      = 1 // of a question for a run
 )

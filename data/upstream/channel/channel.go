@@ -25,11 +25,11 @@ import (
 type Options struct {
 	Name  string // of the source, as it is shown: "quotes 1"
 	URL   string // ws:// or wss://; its query is never shown
-	Agent string // User-Agent: what program asks, and whom to tell that it is too much
+	Agent string // User-Agent: the program, and a contact in case it asks too much
 
 	// Silence is how long nothing but answers to pings may come before the connection is
-	// made anew; 0: 30 seconds. It doubles, up to longestSilence, for as long as a new
-	// connection has nothing to tell either.
+	// replaced; 0: 30 seconds. It doubles, up to longestSilence, for as long as new
+	// connections are silent too.
 	Silence time.Duration
 	Ping    time.Duration // between two pings; 0: what the channel asks for
 	Settled time.Duration // after which a connection is taken for good; 0: a minute
@@ -73,7 +73,7 @@ const (
 	writeTimeout   = 10 * time.Second
 	dialTimeout    = 20 * time.Second
 	mostFrame      = 16 << 20 // bytes
-	mostTypes      = 64       // unknown types that are told apart
+	mostTypes      = 64       // unknown types that are counted separately
 )
 
 // dialect is what two channels differ in.

@@ -12,25 +12,24 @@ import (
 	"pmx/data/upstream/clob"
 )
 
-// Quote is what an event tells of a token. What is not said is not there any more or was
-// not there: each part is good only where its flag is set.
+// Quote is the quote of a token in an event. Each part is valid only where its flag is set.
 type Quote struct {
 	Token    string
-	Book     bool        // Bid and Ask are told
+	Book     bool        // Bid and Ask are valid
 	Bid, Ask *data.Micro // nil: that side is empty
-	Last     *data.Micro // nil: not told
+	Last     *data.Micro // nil: not in the event
 	At       time.Time   // of the venue's clock; zero where it does not say
 }
 
-// Sink takes what the market channel tells. Its methods are called one at a time.
+// Sink takes the events of the market channel. Its methods are called one at a time.
 type Sink interface {
 	Quote(q Quote)
-	// Resolved is told that a market was resolved: a hint to ask for it.
+	// Resolved is called when a market was resolved: a hint to request it.
 	Resolved(condition data.Hash)
-	// Appeared is told that there is a new market: a hint to ask for it.
+	// Appeared is called when there is a new market: a hint to request it.
 	Appeared(condition data.Hash)
-	// Lost is told that the connection ended: the quotes of its tokens are of the past
-	// until each is told anew.
+	// Lost is called when the connection ended: the quotes of its tokens are outdated until
+	// new ones come.
 	Lost(tokens []string)
 }
 

@@ -43,9 +43,9 @@ type Options struct {
 	MaxBody   int64          // bytes of a body as it is read, unpacked; 0: 64 MB
 	Timeout   time.Duration  // of a request with its whole answer; 0: 2 minutes
 	Stall     time.Duration  // without a byte of the answer; 0: 30 seconds
-	// Changed is told when the host begins to fail, with the error of the second request in
+	// Changed is called when the host begins to fail, with the error of the second request in
 	// a row that failed, of the first where none was ever answered, and with nil once it
-	// answers again. It must not wait. May be nil.
+	// answers again. It must not block. May be nil.
 	Changed func(err error)
 }
 
@@ -98,7 +98,7 @@ type Stats struct {
 	Requests  map[int]int64 // by status; 0: not answered as a whole
 	Retries   int64
 	Throttled time.Duration // waited because the host said so
-	Paced     time.Duration // waited beside that, for the budget
+	Paced     time.Duration // waited for the budget, in addition
 	Bytes     int64         // of bodies, as they came
 	PerSecond float64       // the budget, which is halved where the host says that it is too much
 	State     State
@@ -125,7 +125,7 @@ type Host struct {
 	stats   Stats
 	failing bool // the last request failed
 	inRow   int  // how many have
-	told    bool // Changed was told that it fails
+	told    bool // Changed was called with an error
 }
 
 // What waits are like. A host may ask for a pause of any length: up to longestWait a request
@@ -221,8 +221,8 @@ func checkBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// newTransport gives a transport whose answers are unpacked here, where what is wrong with
-// them is told.
+// newTransport gives a transport whose answers are decompressed here, where errors in
+// them are reported.
 func newTransport(inFlight int) http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,

@@ -22,7 +22,7 @@ type Client struct {
 	known map[string]mark // by the first page that was asked for
 }
 
-// mark is what an answer is told again by.
+// mark identifies an answer, so that the same one is recognised.
 type mark struct{ etag, modified string }
 
 // New gives a Client that asks host.

@@ -130,7 +130,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("open-meteo's %s refused the request: %s", e.Service, e.Reason)
 }
 
-// EmptyError is what is returned beside an answer without a single value for half of the places
+// EmptyError is returned with an answer without a single value for half of the places
 // or more: models that are global have values everywhere, so that something may be broken.
 type EmptyError struct {
 	Service Service
@@ -142,10 +142,10 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("open-meteo's %s has no value for %d places, such as %s", e.Service, len(e.Cities), e.Cities[0])
 }
 
-// ErrNoHost is returned for a service that no host is known of.
+// ErrNoHost is returned for a service without a host.
 var ErrNoHost = errors.New("no host of this service is known")
 
-// note is what stands beside an answer.
+// note is the metadata of an answer.
 type note struct {
 	Source    string `json:"source"`
 	Kind      string `json:"kind"`
@@ -210,7 +210,7 @@ func (c *Client) Ask(ctx context.Context, q Query) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// hasValue tells whether an answer has any value beside its times.
+// hasValue tells whether an answer has any value but its times.
 func hasValue(raw json.RawMessage) bool {
 	var a struct{ Daily, Hourly map[string]json.RawMessage }
 	if json.Unmarshal(raw, &a) != nil {
