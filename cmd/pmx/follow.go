@@ -282,7 +282,7 @@ func (f *follower) once(ctx context.Context) (err error) {
 			continue
 		}
 		failed := l.once(ctx)
-		if failed != nil {
+		if failed != nil && !strings.HasPrefix(failed.Error(), l.name+": ") {
 			failed = fmt.Errorf("%s: %w", l.name, failed)
 		}
 		err = errors.Join(err, failed)

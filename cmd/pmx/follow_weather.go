@@ -83,6 +83,10 @@ func printWeather(w io.Writer, sources []follow.WeatherState) {
 			odd += n
 		}
 		lag := (time.Duration(s.LagSeconds) * time.Second).String()
-		_, _ = fmt.Fprintf(w, "weather: %s\t%s\t%s\t%s\t\t%s values\t%d\t%s\n", s.Source, s.Phase, atOrNever(s.LastAnswer), lag, thousands(s.Rows), odd, visible(s.Error, ""))
+		rows := thousands(s.Rows) + " values"
+		if s.Phase == follow.Stopped { // nobody has counted them
+			rows = ""
+		}
+		_, _ = fmt.Fprintf(w, "weather: %s\t%s\t%s\t%s\t\t%s\t%d\t%s\n", s.Source, s.Phase, atOrNever(s.LastAnswer), lag, rows, odd, visible(s.Error, ""))
 	}
 }

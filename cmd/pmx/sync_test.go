@@ -188,7 +188,8 @@ func TestTheTableOfSources(t *testing.T) {
 		"not followed now": {followState{Chain: &follow.ChainState{Phase: follow.Stopped, Start: 5}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{Name: "all",
 			Phase: follow.Stopped, LastGood: at}}}, Quotes: &follow.QuotesState{Phase: follow.Stopped, AsOf: at}},
 			[]string{"chain         STOPPED  nothing yet from block 5 on  unknown  unknown", "markets: all  STOPPED  2026-11-07T01:02:03Z", "quotes        STOPPED  2026-11-07T01:02:03Z"}},
-		"weather": {followState{Weather: []follow.WeatherState{{Source: "metar", Phase: follow.Fetch}}}, []string{"weather: metar  FETCH  nothing yet"}},
+		"weather": {followState{Weather: []follow.WeatherState{{Source: "metar", Phase: follow.Fetch}, {Source: "nws", Phase: follow.Stopped}}},
+			[]string{"weather: metar  FETCH    nothing yet  0s" + strings.Repeat(" ", 12) + "0 values  0", "weather: nws    STOPPED  nothing yet  0s" + strings.Repeat(" ", 22) + "0 "}},
 	} {
 		var out bytes.Buffer
 		if err := printFollow(&out, tc.state); err != nil {

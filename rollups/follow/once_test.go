@@ -13,11 +13,17 @@ import (
 	"pmx/rollups/follow"
 )
 
-// full is a venue whose disk is full.
-type full struct{ follow.Venue }
+// unwilling is a venue that takes no rows.
+type unwilling struct {
+	follow.Venue
+	why error
+}
 
-func (full) Commit(context.Context, ingest.Rows, ingest.Remaining) (ingest.Receipt, error) {
-	return ingest.Receipt{}, &data.NoSpace{Text: "the disk is full"}
+func (u unwilling) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
+	if rows.Read != nil {
+		return ingest.Receipt{}, u.why
+	}
+	return u.Venue.Commit(ctx, rows, coming)
 }
 
 // TestOnceEndsWhereItCannotSucceed and says why, instead of trying for ever.
@@ -25,16 +31,17 @@ func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 	h := chainOf(t)
 	down := errors.New("connection refused")
 	for name, tc := range map[string]struct {
-		fail  error
-		venue func(follow.Venue) follow.Venue
-		from  int64
-		want  string
+		fail   error // of the node
+		refuse error // of the database
+		from   int64
+		want   string
 	}{
 		"no node answers":               {down, nil, h.first - 10, "no node has answered for 5m0s: only: connection refused"},
 		"none answers where to begin":   {down, nil, 0, "no node has answered for 5m0s: only: connection refused"},
 		"another chain":                 {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, h.first - 10, "no node is of the chain that is followed: only: chain 1"},
 		"another chain, where to begin": {fmt.Errorf("chain 1: %w", follow.ErrUnfit), nil, 0, "no node is of the chain that is followed: only: chain 1"},
-		"a full disk":                   {nil, func(v follow.Venue) follow.Venue { return full{v} }, h.first - 10, "the disk is full"},
+		"a database that takes nothing": {nil, errors.New("could not write"), h.first - 10, "what came in is not stored, after 5 times: could not write"},
+		"a full disk":                   {nil, &data.NoSpace{Text: "the disk is full"}, h.first - 10, "the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := h.node("only")
@@ -42,8 +49,8 @@ func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 				n.fail = func(_, _ int64) error { return tc.fail }
 			}
 			o := h.options(venue(t, t.TempDir()), n)
-			if tc.venue != nil {
-				o.Venue = tc.venue(o.Venue)
+			if tc.refuse != nil {
+				o.Venue = unwilling{o.Venue, tc.refuse}
 			}
 			o.FromBlock = tc.from
 			now := newClock()
@@ -51,6 +58,9 @@ func TestOnceEndsWhereItCannotSucceed(t *testing.T) {
 			o.Sleep = func(ctx context.Context, d time.Duration) error { now.advance(d); return ctx.Err() }
 			if tc.fail != nil {
 				now.pace(t, 5_000)
+			} else {
+				now.pace(t, 50)
+				o.Patience = 1000 * time.Hour
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
