@@ -223,11 +223,14 @@ func printFollow(w io.Writer, s followState) error {
 		_, _ = fmt.Fprintf(t, "chain\t%s\t%s\t%s\t%s\t%s fills\t%d\t%s\n", c.Phase, completeUpTo(c), lag, missingBlocks(c), thousands(c.Fills),
 			c.Suspect+c.Forks+c.AuditDiffers, visible(c.Error, ""))
 		for _, n := range c.Nodes {
-			head := "no block yet"
+			head, failed := "no block yet", ""
+			if n.State == follow.BackOff { // what it did before it answered again is in --json
+				failed = visible(n.LastError, "")
+			}
 			if n.Finalized > 0 {
 				head = fmt.Sprintf("block %d", n.Finalized)
 			}
-			_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, head, thousands(n.Answers), n.Lied, visible(n.LastError, ""))
+			_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\t\t\t%s answers\t%d\t%s\n", n.Name, n.State, head, thousands(n.Answers), n.Lied, failed)
 		}
 	}
 	if m := s.Markets; m != nil {

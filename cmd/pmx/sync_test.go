@@ -183,6 +183,8 @@ func TestTheTableOfSources(t *testing.T) {
 		"nothing yet": {followState{Chain: &follow.ChainState{Phase: follow.BackOff, Error: "rpc 1: x", Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.BackOff, LastError: "x"}}}},
 			[]string{"chain    BACKOFF  nothing yet   unknown  unknown  0 fills    0    rpc 1: x", "  rpc 1  BACKOFF  no block yet                    0 answers  0    x"}},
 		"in the tail": {followState{Chain: &follow.ChainState{Phase: follow.Idle, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1}}, []string{"block 9, 2026-11-07T01:02:03Z  0s   1 block  0 fills"}},
+		"a node that answers again": {followState{Chain: &follow.ChainState{Phase: follow.Idle, Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.Idle, Finalized: 9, LastError: "gone"}}}},
+			[]string{"  rpc 1  IDLE   block 9", "0 answers  0    \n"}},
 		"no node any more": {followState{Chain: &follow.ChainState{Phase: follow.Stalled, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1, LagSeconds: 90}},
 			[]string{"1m30s  1 block or more"}},
 		"not followed now": {followState{Chain: &follow.ChainState{Phase: follow.Stopped, Start: 5}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{Name: "all",
