@@ -124,20 +124,22 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 	for i, path := range slices.Sorted(maps.Keys(files)) {
 		content := files[path]
 		first := load(path, content)
-		again := load(path, content)
-		if first.Read != again.Read {
-			t.Errorf("%s has %d rows, then %d", path, first.Read, again.Read)
-		}
-		if n := again.Inserted + again.MarketsNew + again.MarketsChanged + again.TokensMapped + again.Blocks; n > 0 {
-			t.Errorf("%s brings %d new things again: %+v", path, n, again)
+		if testfiles.Long() || i%2 == 0 { // a short run does one thing with a file, in turns
+			again := load(path, content)
+			if first.Read != again.Read {
+				t.Errorf("%s has %d rows, then %d", path, first.Read, again.Read)
+			}
+			if n := again.Inserted + again.MarketsNew + again.MarketsChanged + again.TokensMapped + again.Blocks; n > 0 {
+				t.Errorf("%s brings %d new things again: %+v", path, n, again)
+			}
 		}
 		if strings.Contains(filepath.ToSlash(path), "/feeds/slices/") {
 			continue // feeds/whole has a smaller file of each feed to double and cut
 		}
-		if testfiles.Long() || i%2 == 0 {
+		if testfiles.Long() || i%4 == 1 {
 			load(path, content+content)
 		}
-		if testfiles.Long() || i%2 == 1 {
+		if testfiles.Long() || i%4 == 3 {
 			load(path, content[:len(content)*2/3])
 		}
 	}

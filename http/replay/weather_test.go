@@ -253,6 +253,7 @@ func TestWeatherFaults(t *testing.T) {
 	var foreign *pages.ForeignError
 	var shape *pages.ShapeError
 	var refused *openmeteo.RefusedError
+	var empty *openmeteo.EmptyError
 	ask := func() ([]byte, error) {
 		return c.Ask(t.Context(), openmeteo.Query{Service: openmeteo.Forecast, Cities: located(t)[:5], Days: 3})
 	}
@@ -263,9 +264,12 @@ func TestWeatherFaults(t *testing.T) {
 	for name, fits := range map[string]func() bool{
 		"places-fewer": func() bool { _, err := ask(); return errors.As(err, &shape) },
 		"places-order": func() bool { _, err := ask(); return errors.As(err, &foreign) },
-		"values-null":  func() bool { b, err := ask(); return err == nil && bytes.Contains(b, []byte("null,null,null")) },
-		"refused":      func() bool { _, err := ask(); return errors.As(err, &refused) },
-		"run-unsaid":   func() bool { _, err := c.LastRun(t.Context(), "gfs_seamless"); return errors.As(err, &shape) },
+		"values-null": func() bool {
+			b, err := ask()
+			return errors.As(err, &empty) && bytes.Contains(b, []byte("null,null,null"))
+		},
+		"refused":    func() bool { _, err := ask(); return errors.As(err, &refused) },
+		"run-unsaid": func() bool { _, err := c.LastRun(t.Context(), "gfs_seamless"); return errors.As(err, &shape) },
 		"reports-late": func() bool {
 			r, err := reports.Reports(t.Context(), []string{"EGLC"}, 3)
 			return err == nil && r.Rows["EGLC"] < 3 && r.Rows["EGLC"] > 0
