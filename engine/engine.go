@@ -290,7 +290,9 @@ func withConn(conn *sql.Conn, f func(conn *sql.Conn) error) (err error) {
 		if !returned {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
-		err = errors.Join(err, conn.Close())
+		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // it may be thrown away by now
+			err = errors.Join(err, closed)
+		}
 	}()
 	err = f(conn)
 	returned = true

@@ -97,16 +97,25 @@ func Text(v driver.Value) string {
 	return s
 }
 
-// InTx runs f inside one transaction on conn and commits it if f gives no error.
+// InTx runs f inside one transaction on conn and commits it if f gives no error. However ctx
+// ends, conn is in no transaction behind it: where one cannot be ended, conn is thrown away.
 func InTx(ctx context.Context, conn *sql.Conn, f func() error) error {
-	if _, err := conn.ExecContext(ctx, "BEGIN TRANSACTION"); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := f(); err != nil {
-		_, rollback := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	// Given up half-way it may have begun, or a commit been made, for all that it says.
+	whole := context.WithoutCancel(ctx)
+	if _, err := conn.ExecContext(whole, "BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		_, err = conn.ExecContext(whole, "COMMIT")
+		return err
+	}
+	if _, rollback := conn.ExecContext(whole, "ROLLBACK"); rollback != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // it says what it is given
 		return errors.Join(err, rollback)
 	}
-	// A commit that was begun is not given up half-way.
-	_, err := conn.ExecContext(context.WithoutCancel(ctx), "COMMIT")
 	return err
 }
