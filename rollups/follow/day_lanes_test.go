@@ -3,6 +3,8 @@ package follow_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -10,8 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmx/data"
 	"pmx/data/chain"
-	"pmx/data/feeds"
 	"pmx/data/sample"
 	"pmx/data/upstream/channel"
 	"pmx/data/upstream/clob"
@@ -24,6 +26,7 @@ import (
 	"pmx/data/upstream/pages"
 	"pmx/data/upstream/rpc"
 	"pmx/engine/guard"
+	"pmx/engine/ingest"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -45,6 +48,7 @@ type playedDay struct {
 	*clock
 	t      *testing.T
 	venue  *sample.Venue
+	cities *data.Gazetteer // whose weather is followed
 	server *replay.Server
 	url    string
 }
@@ -66,11 +70,61 @@ func (d *playedDay) faults(rate float64) {
 	}
 }
 
-// host asks what is below a path, as often as it likes.
+// heldTransport has the clock stand still from a request to the end of its answer.
+type heldTransport struct {
+	*http.Transport
+	clock *clock
+}
+
+// RoundTrip implements http.RoundTripper.
+func (h heldTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.clock.hold()
+	response, err := h.Transport.RoundTrip(r)
+	if err != nil {
+		h.clock.goOn()
+		return nil, err
+	}
+	response.Body = &heldBody{ReadCloser: response.Body, goOn: sync.OnceFunc(h.clock.goOn)}
+	return response, nil
+}
+
+type heldBody struct {
+	io.ReadCloser
+	goOn func()
+}
+
+// Close implements io.Closer.
+func (b *heldBody) Close() error {
+	defer b.goOn()
+	return b.ReadCloser.Close()
+}
+
+// heldVenue has the clock stand still while forecasts are brought in.
+type heldVenue struct {
+	*keeper.Keeper
+	clock *clock
+}
+
+// Commit implements follow.Venue.
+func (v heldVenue) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
+	if strings.Contains(rows.Name, "openmeteo") {
+		v.clock.hold()
+		defer v.clock.goOn()
+	}
+	return v.Keeper.Commit(ctx, rows, coming)
+}
+
+// host asks what is below a path, as often as it likes. A run of a model is only there for some
+// hours, which must not go by while it is asked for: the clock waits for forecasts.
 func (d *playedDay) host(name, path string) *fetch.Host {
 	d.t.Helper()
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}
+	var asks http.RoundTripper = transport
+	if strings.HasPrefix(name, "openmeteo") {
+		asks = heldTransport{transport, d.clock}
+	}
 	h, err := fetch.New(fetch.Options{Name: name, Base: d.url + path, Contact: "ops@example.org", Now: d.time, Sleep: d.sleep,
-		Budget: fetch.Budget{PerSecond: 1e6, Burst: 1e6, InFlight: 4}})
+		Budget: fetch.Budget{PerSecond: 1e6, Burst: 1e6, InFlight: 4}, Transport: asks})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -88,6 +142,16 @@ func (d *playedDay) kindsDrawn() (n int) {
 		}
 	}
 	return n
+}
+
+// trading are the conditions of the markets that have a book at the end of the venue.
+func (d *playedDay) trading() (out []data.Hash) {
+	for i := range d.venue.Markets {
+		if m := &d.venue.Markets[i]; d.venue.Phase(m.Event, d.venue.Manifest.End.Unix()) == sample.Open {
+			out = append(out, m.Condition)
+		}
+	}
+	return out
 }
 
 // lanes are all lanes over one venue.
@@ -125,7 +189,7 @@ func (d *playedDay) lanes(k *keeper.Keeper) *lanes {
 		services[service] = host("openmeteo "+string(service), "/openmeteo"+path)
 	}
 	var err error
-	l.weather, err = follow.NewWeather(follow.WeatherOptions{Venue: k, Cities: feeds.Catalog{}.Gazetteer(), OpenMeteo: openmeteo.New(services, d.time),
+	l.weather, err = follow.NewWeather(follow.WeatherOptions{Venue: heldVenue{k, d.clock}, Cities: d.cities, OpenMeteo: openmeteo.New(services, d.time),
 		METAR: metar.New(host("metar", "/metar")), NWS: nws.New(host("nws", "/nws")), DayWeight: 1e6, Log: zerolog.Nop(), Now: d.time, Sleep: d.sleep})
 	if err != nil {
 		d.t.Fatal(err)
@@ -172,10 +236,11 @@ func (l *lanes) catchUp() {
 	l.d.t.Helper()
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
 	defer cancel()
-	for name, once := range map[string]func(context.Context) error{"chain": l.chain.Once, "weather": l.weather.Once} {
-		if err := once(ctx); err != nil {
-			l.d.t.Errorf("%s: %v", name, err)
-		}
+	if err := l.weather.Once(ctx); err != nil {
+		l.d.t.Errorf("weather: %v", err)
+	}
+	if err := l.chain.Once(ctx); err != nil {
+		l.d.t.Errorf("chain: %v", err)
 	}
 	if err := errors.Join(l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil { // behind the chain, which tells what is wanted
 		l.d.t.Errorf("markets: %v", err)
@@ -220,4 +285,38 @@ func (l *lanes) audit() {
 	}
 	cancel()
 	running.Wait()
+}
+
+// tellQuotes has the quotes of all open markets told and put aside: each is asked for, or told of
+// by a connection.
+func (l *lanes) tellQuotes() {
+	l.d.t.Helper()
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := l.quotes.Run(ctx); err != nil && ctx.Err() == nil {
+			l.d.t.Errorf("quotes: %v", err)
+		}
+	})
+	books := len(l.d.trading())
+	for s := l.quotes.State(); ctx.Err() == nil && (s.Current < books || s.Shown < int64(books)); s = l.quotes.State() {
+		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
+	}
+	if ctx.Err() != nil {
+		l.d.t.Errorf("of %d books not all are told: %+v", books, l.quotes.State())
+	}
+	cancel()
+	running.Wait()
+}
+
+// settle reads the markets as long behind the day as they are read again for what may still
+// change behind their closing.
+func (l *lanes) settle() {
+	l.d.t.Helper()
+	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
+	defer cancel()
+	if err := l.markets.Once(ctx); err != nil {
+		l.d.t.Errorf("markets: %v", err)
+	}
 }

@@ -4,36 +4,20 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"pmx/data"
+	"pmx/data/feeds"
 	"pmx/data/sample"
 	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 	"pmx/http/replay"
 	"pmx/rollups/keeper"
 )
-
-// weatherOf are the words of the weather that files of a venue have in common with following
-// it, by name: what stations reported in the last two days, and what the last day was that was
-// over everywhere.
-func (d *playedDay) weatherOf() map[string]string {
-	end := d.venue.Manifest.End
-	return map[string]string{
-		"reports": fmt.Sprintf("SELECT city, station, source, ts, report, day, value, whole, seen_at FROM weather_obs WHERE source = 'metar' AND ts >= %d AND ts < %d",
-			end.AddDate(0, 0, -2).UnixMicro(), end.UnixMicro()),
-		"past days": fmt.Sprintf("SELECT city, day, metric, kind, source, station, value FROM weather_actual WHERE kind = 2 AND day BETWEEN %d AND %d",
-			end.Unix()/86_400-2, end.Unix()/86_400-2),
-	}
-}
 
 // TestADayThroughAllFaultsIsTheImport: all lanes follow a venue at once, over the wire, while
 // every source makes every mistake it can, with a restart and a week without anybody; what is
@@ -45,7 +29,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := end.AddDate(0, 0, -8)
-	d := &playedDay{t: t, venue: venue, clock: &clock{now: start, was: time.Now(), by: 1}}
+	d := &playedDay{t: t, venue: venue, cities: someCities(t, testfiles.Cases(3, 1)), clock: &clock{now: start, was: time.Now(), by: 1}}
 	d.server, err = replay.New(t.Context(), replay.Options{Venue: venue, Start: start, Speed: 1, Now: d.time, Tick: 5 * time.Millisecond, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +42,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	dir := t.TempDir()
 	suspect := int64(0) // ranges whose logs could not be all
 	part := func(f func(l *lanes)) {
-		k := openVenue(t, dir)
+		k := openVenue(t, dir, unserved)
 		l := d.lanes(k)
 		f(l)
 		suspect += l.chain.State().Suspect
@@ -70,14 +54,15 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	pace, atOnce := testfiles.Cases(5_400, 1_800), func() bool { return true }
 	part(func(l *lanes) { l.follow(pace, start.Add(6*time.Hour), atOnce) })
 	part(func(l *lanes) { l.follow(pace, start.Add(12*time.Hour), atOnce) })
-	d.advance(end.Add(-12 * time.Hour).Sub(d.time())) // nobody follows for a week
+	d.advance(end.Add(-13 * time.Hour).Sub(d.time())) // nobody follows for a week
 	part(func(l *lanes) { l.catchUpWeek() })
+	back := d.time()
 	part(func(l *lanes) {
 		l.follow(pace, end.Add(50*time.Minute), func() bool { return d.kindsDrawn() >= 40 && suspect+l.chain.State().Suspect > 0 })
 	})
 
 	d.faults(0)
-	k := openVenue(t, dir)
+	k := openVenue(t, dir, unserved)
 	defer func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -87,7 +72,9 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	d.advance(20 * time.Minute) // hosts that were shut, and nodes that rest, are asked again
 	d.pace(t, 60)
 	l.catchUp()
+	l.tellQuotes()
 	l.audit()
+	l.settle()
 	l.close()
 
 	files := t.TempDir()
@@ -101,14 +88,17 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	if err := errors.Join(replay.WriteLogs(logs, venue), logs.Close()); err != nil {
 		t.Fatal(err)
 	}
-	imported := openVenue(t, t.TempDir())
+	imported := openVenue(t, t.TempDir(), unserved)
 	defer func() {
 		if err := imported.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
+	if err := d.archive(filepath.Join(files, "archive-now.ndjson")); err != nil {
+		t.Fatal(err)
+	}
 	var paths []string
-	for _, name := range []string{"logs.ndjson", "events.ndjson", "openmeteo-forecasts.ndjson", "openmeteo-archive.ndjson", "metar.ndjson"} {
+	for _, name := range []string{"logs.ndjson", "events.ndjson", "openmeteo-forecasts.ndjson", "openmeteo-archive.ndjson", "archive-now.ndjson", "metar.ndjson"} {
 		paths = append(paths, filepath.Join(files, name))
 	}
 	if res, err := imported.Import(t.Context(), keeper.Request{Paths: paths}, nil); err != nil || len(res.Failed) > 0 {
@@ -119,15 +109,10 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	everyTable(t, k)
 	dayEqual(t, k, factsOfDay(t, imported))
-	for name, query := range d.weatherOf() {
-		want, got := rowsOf(t, imported, query), rowsOf(t, k, query)
-		if len(want) < 100 {
-			t.Errorf("%s: the files have %d", name, len(want))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %d are followed, %d imported (-imported +followed):\n%s", name, len(got), len(want), diff[:min(len(diff), 2000)])
-		}
+	for _, c := range append(d.weatherOf([][2]time.Time{{start, start.Add(12 * time.Hour)}, {back, end.Add(50 * time.Minute)}}), d.lastPrices()) {
+		mustHave(t, imported, k, &c)
 	}
 	mustVerify(t, k)
 
@@ -153,30 +138,18 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	mustVerify(t, k)
 }
 
-// movesOn are columns of markets that move while nothing else does: a record is not written
-// for them alone.
-var movesOn = regexp.MustCompile(`'updated_at': [^,]*, |'quote': \{[^}]*\}, `)
-
-// factsOfDay are the facts without them.
-func factsOfDay(t *testing.T, k *keeper.Keeper) map[string][]string {
+// someCities are one in so many of the cities.
+func someCities(t *testing.T, one int) *data.Gazetteer {
 	t.Helper()
-	out := facts(t, k)
-	for i, row := range out["markets"] {
-		out["markets"][i] = movesOn.ReplaceAllString(row, "")
-	}
-	slices.Sort(out["markets"])
-	if len(out["fills"]) < 2_000 || len(out["markets"]) < 300 || len(out["tokens"]) < 600 {
-		t.Errorf("%d fills, %d markets, %d tokens", len(out["fills"]), len(out["markets"]), len(out["tokens"]))
-	}
-	return out
-}
-
-func dayEqual(t *testing.T, k *keeper.Keeper, want map[string][]string) {
-	t.Helper()
-	got := factsOfDay(t, k)
-	for name := range tables {
-		if diff := cmp.Diff(want[name], got[name]); diff != "" {
-			t.Errorf("%s differ: %d rows, want %d:\n%s", name, len(got[name]), len(want[name]), diff[:min(len(diff), 3000)])
+	var some []data.City
+	for i, c := range (feeds.Catalog{}).Gazetteer().Cities() {
+		if i%one == 0 {
+			some = append(some, c)
 		}
 	}
+	out, err := data.NewGazetteer(some, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -415,12 +415,14 @@ func mustVerify(t testing.TB, k *keeper.Keeper) {
 	}
 }
 
-// clock goes faster than time.
+// clock goes faster than time, and stands still while anything is done that it waits for: what
+// happens by its hours then does not depend on how fast the machine is.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
-	was time.Time
-	by  int
+	mu   sync.Mutex
+	now  time.Time
+	was  time.Time
+	by   int
+	held int // that are under way
 }
 
 func newClock() *clock {
@@ -439,10 +441,31 @@ func (c *clock) pace(t testing.TB, by int) {
 func (c *clock) time() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.read()
+}
+
+func (c *clock) read() time.Time {
 	at := time.Now()
-	c.now = c.now.Add(at.Sub(c.was) * time.Duration(c.by))
+	if c.held == 0 {
+		c.now = c.now.Add(at.Sub(c.was) * time.Duration(c.by))
+	}
 	c.was = at
 	return c.now
+}
+
+// hold has the clock stand still until goOn is called as often.
+func (c *clock) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	c.held++
+}
+
+func (c *clock) goOn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	c.held--
 }
 
 func (c *clock) advance(d time.Duration) {
