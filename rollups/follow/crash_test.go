@@ -169,32 +169,41 @@ func TestAKilledFollowerOfMarketsLosesAndDoublesNothing(t *testing.T) {
 	var quotes []string
 	for kills := newKillings(t, testfiles.Cases(2, 30)); kills.more(); {
 		start := h.venue.Manifest.Start.Add(12 * time.Hour)
-		s, err := replay.New(t.Context(), replay.Options{Venue: h.venue, Start: start, Speed: 1800})
+		clock := pastime{From: end, Until: end}
+		var mu sync.Mutex
+		now := func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return clock.now()
+		}
+		s, err := replay.New(t.Context(), replay.Options{Venue: h.venue, Start: end, Speed: 1, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		web := httptest.NewServer(s.Handler())
 		if quotes == nil {
-			s.Clock().SetSpeed(0)
-			s.Clock().Set(end)
 			quotes = h.finish(t, imported, web.URL, end)
-			s.Clock().Set(start)
-			s.Clock().SetSpeed(1800)
 		}
+		mu.Lock()
+		clock = pastime{From: start, Until: end, Speed: 1800, began: time.Now()}
+		mu.Unlock()
 		dir := t.TempDir()
 		if err := openVenue(t, dir, unserved).Close(); err != nil {
 			t.Fatal(err)
 		}
-		e := errand{Dir: dir, Logs: logs, URL: web.URL, Speed: 1800}
-		for e.Clock.Before(end) && kills.a < kills.round {
+		e := errand{Dir: dir, Logs: logs, URL: web.URL}
+		for now().Before(end) && kills.a < kills.round {
 			e.drawMoment([]string{"markets", "markets", "markets", "quotes", "chain"}[rand.IntN(5)], 4)
 			e.Serve = rand.IntN(4) == 0
-			e.Clock = s.Clock().Now()
+			e.Clock = pastime{From: now(), Until: end, Speed: clock.Speed}
 			kills.run(&e)
-			s.Clock().Advance(end.Sub(start) / time.Duration(kills.round+5))
+			mu.Lock()
+			clock.advance(end.Sub(start) / time.Duration(kills.round+5))
+			mu.Unlock()
 		}
-		s.Clock().SetSpeed(0)
-		s.Clock().Set(end)
+		mu.Lock()
+		clock.advance(end.Sub(start))
+		mu.Unlock()
 		k := openVenue(t, dir, func(c *keeper.Config) { c.Serve = testfiles.Long() })
 		if got := h.finish(t, k, web.URL, end); !cmp.Equal(quotes, got) || len(got) < 10 {
 			t.Errorf("quotes (-want +got):\n%s", cmp.Diff(quotes, got))

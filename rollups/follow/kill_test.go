@@ -42,13 +42,33 @@ type errand struct {
 	// URL is the server that plays the venue: markets and quotes are followed too, and the
 	// chain's head goes by the clock. "": the chain alone.
 	URL   string
-	Clock time.Time
-	Speed float64
+	Clock pastime
 
 	Lane   string // "chain", "markets" or "quotes": whose commits are counted
 	Commit int    // the how-manieth, from 1 on
 	Where  moment
 	After  time.Duration // how long behind that moment
+}
+
+// pastime is a clock that goes fast from one time on, and stands still at another.
+type pastime struct {
+	From, Until time.Time
+	Speed       float64
+	began       time.Time // of our time
+}
+
+func (p *pastime) now() time.Time {
+	if at := p.From.Add(time.Duration(float64(time.Since(p.began)) * p.Speed)); at.Before(p.Until) {
+		return at
+	}
+	return p.Until
+}
+
+// advance moves it on.
+func (p *pastime) advance(d time.Duration) {
+	if p.From, p.began = p.now().Add(d), time.Now(); p.From.After(p.Until) {
+		p.From = p.Until
+	}
 }
 
 // moment is when the time to the kill begins.
@@ -261,9 +281,8 @@ func (e *errand) chainAlone(ctx context.Context, end context.CancelFunc, h *hist
 
 // venue follows all lanes but the weather's, for a second.
 func (e *errand) venue(ctx context.Context, end context.CancelFunc, h *history, of func(lane string) trap) error {
-	began := time.Now()
-	l, err := h.threeLanes(e.URL, func() time.Time { return e.Clock.Add(time.Duration(float64(time.Since(began)) * e.Speed)) },
-		func(lane string) follower { return of(lane) })
+	e.Clock.began = time.Now()
+	l, err := h.threeLanes(e.URL, e.Clock.now, func(lane string) follower { return of(lane) })
 	if err != nil {
 		return err
 	}
