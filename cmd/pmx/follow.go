@@ -142,7 +142,11 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 		return err
 	}
 	to.books, to.dataAPI = clob.New(books), trades
-	to.markets = follow.NewMarkets(follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: to.books, Data: dataapi.New(trades), Log: to.log, Now: time.Now})
+	o := follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: to.books, Data: dataapi.New(trades), Log: to.log, Now: time.Now}
+	if len(f.RPC) > 0 && f.followed(chainLane) {
+		o.Unseen = func(blocks ...int64) { to.chain.Recheck(blocks...) }
+	}
+	to.markets = follow.NewMarkets(o)
 	to.tells.Asks(marketsLane, catalogue, books, trades)
 	return nil
 }

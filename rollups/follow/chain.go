@@ -74,8 +74,9 @@ type Chain struct {
 	refusals  int           // in a row
 	refusal   error         // why the database did not take what was to be committed last; nil: it did
 	warned    bool
-	auditing  time.Time // when audits may go on
-	firstTime int64     // of the first block followed, in unix seconds; 0: not known yet
+	auditing  time.Time      // when audits may go on
+	rechecks  map[int64]bool // blocks to be asked for once more
+	firstTime int64          // of the first block followed, in unix seconds; 0: not known yet
 	results   chan *result
 }
 
@@ -343,6 +344,10 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 		c.checkStalled(now)
 		if c.auditDue(now) && len(ready) == 0 {
 			c.audit(ctx)
+			continue
+		}
+		if j, due := c.recheckDue(); due && len(ready) == 0 {
+			c.recheck(ctx, j)
 			continue
 		}
 		wait, end := context.WithTimeout(ctx, c.pauseOf(len(ready) > 0))

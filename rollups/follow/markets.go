@@ -33,8 +33,11 @@ type MarketOptions struct {
 	Gamma *gamma.Client
 	CLOB  *clob.Client    // nil: winners and new markets are not read there
 	Data  *dataapi.Client // nil: payouts that Gamma does not tell are not asked for
-	Log   zerolog.Logger
-	Now   func() time.Time
+	// Unseen is told of blocks in which, as the data API says, payouts were reported that the
+	// facts do not have from the chain. It must not wait; nil: no chain is followed.
+	Unseen func(blocks ...int64)
+	Log    zerolog.Logger
+	Now    func() time.Time
 
 	Tokens time.Duration // between two looks for tokens that nobody knows; 2 s
 	Open   time.Duration // between two sweeps of the open events; 5 min

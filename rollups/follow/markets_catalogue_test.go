@@ -105,7 +105,7 @@ func (c *catalogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var rows []string
 		for n := range c.markets {
 			if strings.Contains(q.Get("condition"), condition(n).String()) {
-				rows = append(rows, `{"condition_id":"`+condition(n).String()+`","status":"resolved","was_disputed":false,"payouts":[1000000,0],"resolved_at":"2026-11-02T12:00:00Z","last_update_timestamp":"1793577600"}`)
+				rows = append(rows, `{"condition_id":"`+condition(n).String()+`","status":"resolved","resolved_block":"`+strconv.Itoa(5000+n)+`","was_disputed":false,"payouts":[1000000,0],"resolved_at":"2026-11-02T12:00:00Z","last_update_timestamp":"1793577600"}`)
 			}
 		}
 		_, _ = fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(rows, ","))
@@ -191,10 +191,13 @@ func (c *catalogue) clock() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return
 func (c *catalogue) later(d time.Duration) { c.set(func() { c.now = c.now.Add(d) }) }
 
 // lane is a new start of the lane, with everything to ask or with Gamma alone.
-func (p *place) lane(all bool) *follow.Markets {
+func (p *place) lane(all bool, change ...func(*follow.MarketOptions)) *follow.Markets {
 	o := follow.MarketOptions{Venue: p.k, Gamma: gamma.New(p.host), Now: p.clock, Pace: time.Nanosecond}
 	if all {
 		o.CLOB, o.Data = clob.New(p.host), dataapi.New(p.host)
+	}
+	for _, c := range change {
+		c(&o)
 	}
 	return follow.NewMarkets(o)
 }

@@ -23,48 +23,90 @@ var afterUnresolved = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour
 // mostUnresolved is how many markets without payouts are looked for at once.
 const mostUnresolved = 2000
 
-// payouts asks the data API for payouts that nobody told.
+// Payouts that the chain's logs have not told by unseenAfter are asked for there too, though
+// another source told them: their logs may have been lost. Those older than unseenUntil may be
+// older than what is followed.
+const (
+	unseenAfter = time.Hour
+	unseenUntil = 30 * 24 * time.Hour
+)
+
+// payouts asks the data API for payouts that nobody told, or not the chain.
 func (m *Markets) payouts(ctx context.Context, now time.Time) error {
 	if m.o.Data == nil {
 		return nil
 	}
-	var open []data.Hash
-	err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		open, err = conditionsOf(ctx, conn, "ClosedWithoutPayouts", now.Add(-payoutsAfter).UnixMicro(), mostUnresolved)
-		return err
-	})
+	untold, unseen, err := m.untold(ctx, now)
 	if err != nil {
 		return err
 	}
 	key := func(c data.Hash) uint64 { return xxhash.Sum64(append([]byte("payout "), c[:]...)) }
-	open = only(open, func(c data.Hash) bool { return m.ready(key(c), now) })
-	for len(open) > 0 {
-		some := open[:min(len(open), dataapi.MostConditions)]
-		open = open[len(some):]
-		rows, err := m.o.Data.Resolutions(ctx, some)
+	untold = only(untold, func(c data.Hash) bool { return m.ready(key(c), now) })
+	for len(untold) > 0 {
+		some := untold[:min(len(untold), dataapi.MostConditions)]
+		untold = untold[len(some):]
+		told, err := m.askPayouts(ctx, some)
 		if err != nil {
 			return err
 		}
-		told := map[data.Hash]bool{}
-		var lines bytes.Buffer
-		for _, r := range rows {
-			if told[r.Condition] = r.Status == "resolved"; told[r.Condition] {
-				lines.Write(r.Raw)
-				lines.WriteByte('\n')
-			}
-		}
-		if lines.Len() > 0 {
-			receipt, err := m.o.Venue.Commit(ctx, resolutionRows(lines.Bytes()), ingest.Remaining{})
-			if err != nil {
-				return err
-			}
-			m.count(func(s *MarketsState) { s.Payouts += receipt.Resolutions })
-		}
 		for _, c := range some {
-			m.note(key(c), told[c], now, afterUnresolved)
+			m.note(key(c), told[c] && !unseen[c], now, afterUnresolved)
 		}
 	}
 	return nil
+}
+
+// untold gives the markets whose payouts nobody told, behind them those whose payouts the chain
+// did not tell: these are in unseen.
+func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash, unseen map[data.Hash]bool, err error) {
+	var others []data.Hash
+	err = m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		untold, err = conditionsOf(ctx, conn, "ClosedWithoutPayouts", now.Add(-payoutsAfter).UnixMicro(), mostUnresolved)
+		if err == nil && m.o.Unseen != nil {
+			others, err = conditionsOf(ctx, conn, "PayoutsNotOfTheChain", now.Add(-unseenUntil).UnixMicro(), now.Add(-unseenAfter).UnixMicro(), mostUnresolved)
+		}
+		return err
+	})
+	m.count(func(s *MarketsState) { s.Unseen = len(others) })
+	unseen = map[data.Hash]bool{}
+	for _, c := range others {
+		unseen[c] = true
+	}
+	return append(untold, others...), unseen, err
+}
+
+// askPayouts writes the payouts that the data API tells of some conditions, and gives which.
+func (m *Markets) askPayouts(ctx context.Context, conditions []data.Hash) (told map[data.Hash]bool, err error) {
+	rows, err := m.o.Data.Resolutions(ctx, conditions)
+	if err != nil {
+		return nil, err
+	}
+	told = map[data.Hash]bool{}
+	var lines bytes.Buffer
+	var blocks []int64
+	for _, r := range rows {
+		if r.Status != "resolved" {
+			continue
+		}
+		told[r.Condition] = true
+		lines.Write(r.Raw)
+		lines.WriteByte('\n')
+		if r.Block > 0 {
+			blocks = append(blocks, r.Block)
+		}
+	}
+	if lines.Len() == 0 {
+		return told, nil
+	}
+	receipt, err := m.o.Venue.Commit(ctx, resolutionRows(lines.Bytes()), ingest.Remaining{})
+	if err != nil {
+		return nil, err
+	}
+	m.count(func(s *MarketsState) { s.Payouts += receipt.Resolutions })
+	if m.o.Unseen != nil && len(blocks) > 0 {
+		m.o.Unseen(blocks...)
+	}
+	return told, nil
 }
 
 // resolutionRows are rows of the data API's resolutions, one a line, as an import reads them.

@@ -16,16 +16,17 @@ type MarketsState struct {
 	Few    bool      `json:"few,omitempty"`     // it had less than a fifth of the usual open markets
 	Silent bool      `json:"silent,omitempty"`  // three times that a whole sweep is due have passed without one
 
-	Read      int64 `json:"read"`      // records of markets that came
-	Unchanged int64 `json:"unchanged"` // of which nothing had changed and nothing was written
-	Written   int64 `json:"written"`   // that were handed to the importer
-	New       int64 `json:"new"`       // that it did not know
-	Changed   int64 `json:"changed"`   // that it changed
-	Rejected  int64 `json:"rejected"`  // that cannot be read
-	Payouts   int64 `json:"payouts"`   // that the data API told
-	Wanted    int   `json:"wanted"`    // tokens and markets that nobody knows, when they were last looked for
-	Missing   int   `json:"missing"`   // of them, that the venue does not know either
-	Combos    int   `json:"combos"`    // tokens of several markets together, which are not asked for
+	Read      int64 `json:"read"`                 // records of markets that came
+	Unchanged int64 `json:"unchanged"`            // of which nothing had changed and nothing was written
+	Written   int64 `json:"written"`              // that were handed to the importer
+	New       int64 `json:"new"`                  // that it did not know
+	Changed   int64 `json:"changed"`              // that it changed
+	Rejected  int64 `json:"rejected"`             // that cannot be read
+	Payouts   int64 `json:"payouts"`              // that the data API told
+	Unseen    int   `json:"payouts_not_of_chain"` // of the last month, that the chain's logs did not tell, when they were last looked for
+	Wanted    int   `json:"wanted"`               // tokens and markets that nobody knows, when they were last looked for
+	Missing   int   `json:"missing"`              // of them, that the venue does not know either
+	Combos    int   `json:"combos"`               // tokens of several markets together, which are not asked for
 
 	Foreign int64 `json:"foreign_pages"` // pages with what was not asked for
 	Loops   int64 `json:"loops"`         // lists that did not end

@@ -5,9 +5,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"pmx/data"
+	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/serving"
 )
@@ -178,6 +182,54 @@ func TestPayoutsThatNobodyTold(t *testing.T) {
 	p.once(m)
 	if n := p.asked()["/v2/resolutions"]; n != 0 {
 		t.Errorf("asked %d times for what is known", n)
+	}
+}
+
+// TestPayoutsThatTheChainDidNotTell are asked for at the data API too an hour later, which says in
+// which block they were reported; what it says is above what the catalogue does.
+func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
+	p := newPlace(t, 3)
+	p.set(func() {
+		for n := range p.markets {
+			p.markets[n].closedAt, p.markets[n].payouts = p.now.Add(-2*time.Hour), true
+		}
+		p.markets[2].closedAt = p.now.Add(-40 * 24 * time.Hour)
+	})
+	var unseen []int64
+	m := p.lane(true, func(o *follow.MarketOptions) {
+		o.Unseen = func(blocks ...int64) { unseen = append(unseen, blocks...) }
+	})
+	for n := range 3 {
+		p.trade(strconv.Itoa(1000 + 2*n))
+	}
+	p.resolve(condition(0)) // the chain's logs told
+	p.once(m)
+	p.want("asked for", "SELECT payout_source FROM markets ORDER BY question", "6\n4\n2")
+	if !slices.Equal(unseen, []int64{5001}) || m.State().Unseen != 1 {
+		t.Errorf("blocks %v, %+v", unseen, m.State())
+	}
+	p.asked()
+	p.once(m)
+	if n := p.asked()["/v2/resolutions"]; n != 0 {
+		t.Errorf("asked %d times at once", n)
+	}
+	p.resolve(condition(1))
+	p.later(time.Hour)
+	p.once(m)
+	if n := p.asked()["/v2/resolutions"]; n != 0 || len(unseen) != 1 || m.State().Unseen != 0 {
+		t.Errorf("asked %d times for what the chain told, blocks %v, %+v", n, unseen, m.State())
+	}
+}
+
+// resolve commits payouts as the chain's logs give them.
+func (p *place) resolve(c data.Hash) {
+	p.t.Helper()
+	_, err := p.k.Commit(p.t.Context(), ingest.Rows{Feed: data.Feed{Name: "polygon-logs", Kind: data.KindFills}, Name: "polygon",
+		Read: func(_ context.Context, s data.Sink) error {
+			return s.Resolution(1, data.Resolution{Condition: c, Payouts: []data.Micro{data.One, 0}, Source: data.ResolvedOnChain, ResolvedAt: p.now.Add(-2 * time.Hour)})
+		}}, ingest.Remaining{})
+	if err != nil {
+		p.t.Fatal(err)
 	}
 }
 

@@ -49,7 +49,8 @@ type ChainState struct {
 	Audited      int64     `json:"audited_ranges"`
 	AuditsDue    int       `json:"audits_waiting"`
 	AuditDiffers int64     `json:"audit_differences"`
-	Mended       int64     `json:"mended_fills"` // that an audit found missing
+	Mended       int64     `json:"mended_fills"`     // that an audit, or a block asked for once more, found missing
+	Rechecked    int64     `json:"rechecked_blocks"` // asked for once more because the venue tells of payouts that the logs did not
 
 	Unknown map[string]int64 `json:"unknown,omitempty"` // odd things, by what they are
 	Held    []HeldRange      `json:"held,omitempty"`    // ranges that are held back, the first of them

@@ -129,6 +129,7 @@ type Resolution struct {
 	Raw       json.RawMessage // which the feed polymarket-resolutions imports
 	Condition data.Hash
 	Status    string // "resolved" is the only one to be trusted
+	Block     int64  // in which it was reported; 0: not told
 }
 
 // Resolutions gives what is known of the resolution of at most MostConditions conditions.
@@ -146,6 +147,7 @@ func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Res
 		var row struct {
 			Condition shape.Text `json:"condition_id"`
 			Status    shape.Text `json:"status"`
+			Block     shape.Text `json:"resolved_block"`
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return nil, &pages.ShapeError{Path: resolutionsPath, Why: "a row is no resolution: " + err.Error()}
@@ -155,7 +157,11 @@ func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Res
 			return nil, &pages.ForeignError{Path: resolutionsPath, What: fmt.Sprintf("the resolution of %q", row.Condition), Asked: "it is none of the conditions"}
 		}
 		asked[condition] = false // a second one was not asked for either
-		out = append(out, Resolution{Raw: raw, Condition: condition, Status: strings.ToLower(row.Status.Trim())})
+		block, err := strconv.ParseInt(row.Block.Trim(), 10, 64)
+		if err != nil || block < 0 {
+			block = 0
+		}
+		out = append(out, Resolution{Raw: raw, Condition: condition, Status: strings.ToLower(row.Status.Trim()), Block: block})
 	}
 	return out, nil
 }

@@ -49,5 +49,5 @@ SELECT CAST(coalesce(max(token) + 1, 0) AS BIGINT) FROM tokens
 -- name: ResolvedAndOpen
 -- Markets that the chain resolved before a time, and that the venue's catalogue calls open.
 SELECT condition FROM markets
-WHERE payouts IS NOT NULL AND payout_source = 5 AND resolved_at_source = 4 AND resolved_at <= ? AND closed IS FALSE
+WHERE payouts IS NOT NULL AND payout_source = 6 AND resolved_at_source = 4 AND resolved_at <= ? AND closed IS FALSE
 ORDER BY resolved_at DESC, condition

@@ -26,5 +26,12 @@ ORDER BY ts, condition
 -- Markets that are closed since a while and whose payouts nobody has told, the newest first.
 SELECT condition FROM markets WHERE closed AND payouts IS NULL AND closed_at <= ? ORDER BY closed_at DESC, condition LIMIT ?
 
+-- name: PayoutsNotOfTheChain
+-- Markets that are resolved, as others than the chain's logs say, between two times, the newest
+-- first.
+SELECT condition FROM markets
+WHERE payouts IS NOT NULL AND payout_source < 5 AND coalesce(resolved_at, closed_at) BETWEEN ? AND ?
+ORDER BY coalesce(resolved_at, closed_at) DESC, condition LIMIT ?
+
 -- name: DropSeen
 DELETE FROM sync_cursor WHERE source = 'markets seen'

@@ -1,0 +1,52 @@
+package follow_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pmx/data/chain"
+	"pmx/engine/guard"
+)
+
+// TestABlockIsAskedForOnceMore: payouts, and fills around them, that no node told in a range that
+// looked as usual come in where somebody names their block.
+func TestABlockIsAskedForOnceMore(t *testing.T) {
+	h := smallChain(t)
+	k := venue(t, t.TempDir())
+	resolves := int64(0)
+	for b, logs := range h.logs {
+		for i := range logs {
+			if e, err := chain.NewDecoder(chain.Contracts()).Decode(logs[i]); err == nil && e.Kind == chain.Resolved && b > resolves && b < h.last {
+				resolves = b
+			}
+		}
+	}
+	forgetful, good := h.node("forgetful"), h.node("good")
+	all := map[int64]bool{}
+	for b := range h.logs {
+		all[b] = b == resolves
+	}
+	lose := func(_, _, block int64, _ int) bool { return all[block] }
+	forgetful.lose, good.lose = lose, lose
+	s := once(t, h.options(k, forgetful, good))
+	want := h.want(t)
+	if lost := int64(len(want["fills"])) - s.Fills; resolves == 0 || lost < 0 || len(rowsOf(t, k, "SELECT condition FROM markets WHERE payouts IS NOT NULL")) == 0 || s.GapBlocks != 0 {
+		t.Fatalf("block %d, %d fills are lost: %+v", resolves, lost, s)
+	}
+	good.lose = nil
+	c := lane(t, h.options(k, forgetful, good))
+	c.Recheck(resolves, h.last+1_000_000) // the other one is not final yet
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := guard.Start(func() error { return c.Run(ctx) })
+	for ctx.Err() == nil && c.State().Rechecked == 0 {
+		_ = guard.Sleep(ctx, 5*time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if s := c.State(); s.Rechecked != 1 || s.AuditDiffers != 1 {
+		t.Errorf("%+v", s)
+	}
+	mustEqual(t, k, want)
+}
