@@ -107,7 +107,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
 	go func() { stopped <- unsaved.Run(ctx) }()
-	for end := time.Now().Add(30 * time.Second); unsaved.State().Written == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(longTime); unsaved.State().Written == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	p.want("while it follows", "SELECT count(*) FROM sync_cursor WHERE source = 'markets seen'", "0")
 	cancel()

@@ -382,9 +382,9 @@ func TestSlowBodyIsAwaited(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, part)
 			w.(http.Flusher).Flush()
-			time.Sleep(25 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 		}
-	}, func(o *fetch.Options) { o.Stall = 400 * time.Millisecond })
+	}, func(o *fetch.Options) { o.Stall = 2 * time.Second })
 	if _, err := h.Do(t.Context(), fetch.Request{NoRetry: true}); err != nil {
 		t.Error(err)
 	}
