@@ -41,6 +41,7 @@ type follower struct {
 	markets *follow.Markets // nil: not followed
 	quotes  *follow.Quotes  // nil: not followed
 	weather *follow.Weather // nil: not followed
+	trades  *follow.Trades  // nil: not followed
 	audits  *follow.Audits  // nil: there is nothing to compare
 	dataAPI *fetch.Host     // nil: nobody asks it
 	tells   *follow.Teller
@@ -54,6 +55,7 @@ type followState struct {
 	Quotes  *follow.QuotesState   `json:"quotes,omitempty"`
 	Weather []follow.WeatherState `json:"weather,omitempty"`
 	Audits  *follow.AuditState    `json:"audits,omitempty"`
+	Trades  *follow.TradesState   `json:"trades,omitempty"`
 }
 
 // contractsOf are the contracts that are followed: the built-in ones, and those of
@@ -95,6 +97,9 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 	if out.markets != nil { // behind the chain, which tells what is wanted
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
 		out.tells.Add(func() []serving.Source { s := out.markets.State(); return []serving.Source{s.Tell()} })
+	}
+	if out.chain == nil && out.markets != nil && f.followed(chainLane) { // behind the markets, whose trades they are
+		f.addTrades(out, k)
 	}
 	if out.chain != nil {
 		if err := f.addAudits(out, k); err != nil {
@@ -238,6 +243,10 @@ func (f *follower) state() followState {
 	if f.quotes != nil {
 		q := f.quotes.State()
 		s.Quotes = &q
+	}
+	if f.trades != nil {
+		t := f.trades.State()
+		s.Trades = &t
 	}
 	if f.audits != nil {
 		a := f.audits.State()

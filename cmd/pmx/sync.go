@@ -248,6 +248,7 @@ func printFollow(w io.Writer, s followState) error {
 	}
 	printWeather(t, s.Weather)
 	printAudits(t, s.Audits)
+	printTrades(t, s.Trades)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -255,6 +256,9 @@ func printFollow(w io.Writer, s followState) error {
 		printChain(w, *c)
 	}
 	printDifferences(w, s.Audits)
+	if s.Trades != nil {
+		_, _ = fmt.Fprintf(w, "trades: %s\n", s.Trades.Holes)
+	}
 	return nil
 }
 

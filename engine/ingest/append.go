@@ -21,6 +21,10 @@ type Rows struct {
 	// Within is called once in the transaction that the rows are committed in, behind them,
 	// also where nothing of them is new; nil where there is nothing to do.
 	Within func(ctx context.Context, conn *sql.Conn) error
+	// Instead names rows that were brought in before and are provisional: the rows here are all
+	// that there are of their transactions, so that those of the name which are of the same
+	// transactions, and have no log index, give way to them, equal or not. "": none do.
+	Instead string
 }
 
 // Append brings rows in as Import does those of a file, and gives their receipt. Nothing of
@@ -46,7 +50,7 @@ func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receip
 		return r, nil
 	}
 	// What does not fit into memory goes to files without a name.
-	src := &source{name: rows.Name, feed: feed, dir: im.DB.Dir().Tmp(), read: rows.Read, within: rows.Within}
+	src := &source{name: rows.Name, feed: feed, dir: im.DB.Dir().Tmp(), read: rows.Read, within: rows.Within, instead: rows.Instead}
 	receipt, err := im.bring(ctx, src, opts)
 	if err != nil {
 		return receipt, fmt.Errorf("%s: %w", rows.Name, err)

@@ -192,7 +192,29 @@ func (j *fileImport) dropKnown() error {
 			return err
 		}
 	}
+	if err := j.retractProvisional(known); err != nil {
+		return err
+	}
 	return j.exec("SignedView")
+}
+
+// retractProvisional takes out the facts that give way; known tells whether there may be any.
+func (j *fileImport) retractProvisional(known bool) error {
+	if j.src.instead == "" || !known {
+		return nil
+	}
+	gone, err := j.changed("RetractProvisional", nil)
+	j.ousted = j.ousted || gone > 0
+	return err
+}
+
+// knownProvisional adds the facts that give way to the staged fills of their transactions to
+// those that may be the same fill.
+func (j *fileImport) knownProvisional(ranges string) error {
+	if err := j.exec("Provisional", "@ranges", ranges, "@name", "'"+strings.ReplaceAll(j.src.instead, "'", "''")+"'"); err != nil {
+		return err
+	}
+	return j.exec("KnownProvisional")
 }
 
 // dropNumberedTwice is dropRepeats of fills that waited or move, which were numbered when
@@ -236,6 +258,11 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	}
 	if j.moving {
 		if err := j.exec("ForgetLate"); err != nil {
+			return false, err
+		}
+	}
+	if j.src.instead != "" {
+		if err := j.knownProvisional(ranges); err != nil {
 			return false, err
 		}
 	}

@@ -26,6 +26,8 @@ type source struct {
 
 	read   func(context.Context, data.Sink) error // of rows that come from no file
 	within func(context.Context, *sql.Conn) error // called in their transaction; may be nil
+
+	instead string // what provisional rows are called that give way to these; "": none do
 }
 
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }

@@ -15,6 +15,7 @@ import (
 // The best grades of sources that are in trouble, as places in grades.
 const (
 	quarantineCap = 2 // C: something is held back
+	incompleteCap = 1 // B: some is missing by the nature of the source
 	quietCap      = 3 // D: much less comes in than usual
 )
 
@@ -45,6 +46,8 @@ func gradeSource(s *serving.Source, now time.Time) sourceStatus {
 		g.grade = max(g.grade, quietCap)
 	case s.State == serving.SourceQuarantine:
 		g.grade = max(g.grade, quarantineCap)
+	case s.Incomplete:
+		g.grade = max(g.grade, incompleteCap)
 	}
 	return g
 }
@@ -56,7 +59,8 @@ func (g *sourceStatus) rule() string {
 	for i, bound := range g.Bounds {
 		fmt.Fprintf(&b, "%c up to %d s, ", grades[i], bound/time.Second)
 	}
-	fmt.Fprintf(&b, "F beyond that, without as_of, or while stalled or paused; at best %c in quarantine, at best %c while quiet", grades[quarantineCap], grades[quietCap])
+	fmt.Fprintf(&b, "F beyond that, without as_of, or while stalled or paused; at best %c in quarantine, at best %c while quiet, at best %c where incomplete", grades[quarantineCap],
+		grades[quietCap], grades[incompleteCap])
 	return b.String()
 }
 
@@ -85,7 +89,7 @@ func (g *sourceStatus) detail() string {
 func (g *sourceStatus) wire() wire.FollowedSource {
 	out := wire.FollowedSource{
 		Name: g.Name, Grade: grades[g.grade : g.grade+1], State: string(g.State), AsOf: timeOrNull(g.AsOf), UpdatedAt: timeOrNull(g.Changed),
-		Quiet: g.Quiet, CatchingUp: g.CatchingUp, Missing: g.Missing, Rows: g.Rows, Requests: g.Requests, Retries: g.Retries,
+		Incomplete: g.Incomplete, Quiet: g.Quiet, CatchingUp: g.CatchingUp, Missing: g.Missing, Rows: g.Rows, Requests: g.Requests, Retries: g.Retries,
 		ThrottledSeconds: g.Throttled.Round(time.Millisecond).Seconds(), Unknown: g.Unknown, Detail: textOrNull(g.detail()), Rule: g.rule(),
 	}
 	out.Hosts = make([]wire.SourceHost, len(g.Hosts))

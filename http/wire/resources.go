@@ -131,6 +131,7 @@ type FollowedSource struct {
 	Unknown          int64              `json:"unknown"`                                                      // events, members and statuses that were not understood, since the server started
 	Hosts            []SourceHost       `json:"hosts"`                                                        // the hosts that the source is asked of; empty if it has none
 	Differences      []SourceDifference `json:"differences"`                                                  // what comparing with the venue's own counts finds now, of the source audits; empty for other sources
+	Incomplete       bool               `json:"incomplete"`                                                   // whether the source lacks some of what there is by its nature; detail says what
 	Detail           *string            `json:"detail"`                                                       // what is wrong and what to do about it; null if the grade is A
 	Rule             string             `json:"rule"`                                                         // how grade is computed from the fields above
 }

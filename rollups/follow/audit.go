@@ -161,7 +161,7 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with other logs are not whole")
 		return 0, false
 	}
-	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: c.instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
 	if err != nil {
 		c.fail(err)
 		return 0, false

@@ -77,6 +77,7 @@ type Chain struct {
 	auditing  time.Time      // when audits may go on
 	rechecks  map[int64]bool // blocks to be asked for once more
 	firstTime int64          // of the first block followed, in unix seconds; 0: not known yet
+	instead   string         // whose fills give way to the lane's; "": nobody's
 	results   chan *result
 }
 
@@ -161,6 +162,13 @@ func (c *Chain) begin(ctx context.Context) error {
 		}
 		if newest, err = ledger.NewestFill(ctx, conn); err != nil {
 			return err
+		}
+		trades, err := readTradesMemory(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if c.instead = ""; trades.Start > 0 { // what was followed by the venue's list is the chain's to tell
+			c.instead, newest = tradesName, trades.Start*1_000_000
 		}
 		memory, err = readMemory(text)
 		return err

@@ -133,7 +133,7 @@ func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Rece
 	if err != nil {
 		return ingest.Receipt{}, err
 	}
-	rows := ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Within: func(ctx context.Context, conn *sql.Conn) error {
+	rows := ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: c.instead, Within: func(ctx context.Context, conn *sql.Conn) error {
 		for _, s := range parts {
 			for _, i := range s.results[0].job.filters {
 				if err := ledger.Commit(ctx, conn, asking[i].ledger, c.rangeOf(s)); err != nil {

@@ -70,6 +70,10 @@ type Source struct {
 
 	Hosts []SourceHost // that it is asked of
 
+	// Incomplete tells that the source lacks some of what there is, by its nature: Problem says
+	// what.
+	Incomplete bool
+
 	// Differences are what comparing with the source's own counts finds now, by what is
 	// compared; nil where nothing is.
 	Differences map[string]int64

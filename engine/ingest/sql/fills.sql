@@ -187,6 +187,18 @@ SELECT f.*
 FROM (@ranges) AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
+-- name: Provisional
+-- Facts without a log index that rows of a name gave, of transactions of which all fills are
+-- staged with theirs.
+CREATE OR REPLACE TEMP TABLE s_provisional AS
+SELECT f.*
+FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index IS NOT NULL
+WHERE f.log_index IS NULL AND NOT f.lost
+  AND f.rid IN (SELECT rowid FROM fills WHERE batch IN (SELECT batch FROM batches WHERE file = @name))
+
+-- name: KnownProvisional
+INSERT INTO e_fill SELECT * FROM s_provisional WHERE rid NOT IN (SELECT rid FROM e_fill)
+
 -- name: NoneKnown
 CREATE OR REPLACE TEMP TABLE e_fill AS
 SELECT rowid AS rid, ts, wallet, token, side, role, shares, usd, fee, tx, log_index, repeat, block, false AS lost FROM fills WHERE false
@@ -284,6 +296,12 @@ UNION ALL
 SELECT s.row, -1, o.ts, o.wallet, o.token, o.side, o.role, o.shares, o.usd, o.fee, o.tx, o.log_index, o.repeat, o.block, o.rid
 FROM (SELECT id, rid FROM s_replace UNION ALL SELECT id, rid FROM s_known WHERE stands) AS r
 JOIN s_fill AS s ON s.rowid = r.id JOIN e_fill AS o ON o.rid = r.rid
+
+-- name: RetractProvisional
+-- Those that equal none of the staged ones go.
+INSERT INTO n_fill_rows
+SELECT 0, -1, f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat, f.block, f.rid
+FROM s_provisional AS f WHERE f.rid NOT IN (SELECT rid FROM n_fill_rows WHERE sign < 0)
 
 -- name: SignedView
 CREATE OR REPLACE TEMP VIEW n_fill AS FROM n_fill_rows

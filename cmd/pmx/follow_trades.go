@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"pmx/data/upstream/dataapi"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// tradesLane follows the venue's list of trades where no provider of the chain is given.
+const tradesLane = "trades"
+
+// addTrades adds the venue's list of trades, of the markets that are followed.
+func (f *followFlags) addTrades(to *follower, k *keeper.Keeper) {
+	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(to.dataAPI), Log: to.log})
+	to.lanes = append(to.lanes, lane{tradesLane, to.trades.Run, to.trades.Once})
+	to.tells.Add(func() []serving.Source { s := to.trades.State(); return []serving.Source{s.Tell()} })
+	to.tells.Asks(tradesLane, to.dataAPI)
+}
+
+// printTrades writes the row of the list of trades.
+func printTrades(w io.Writer, t *follow.TradesState) {
+	if t == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "trades\t%s\t%s\t\tincomplete\t%s fills of %d markets\t\t%s\n", t.Phase, atOrNever(t.AsOf), thousands(t.Fills), t.Markets, visible(t.Error, ""))
+}

@@ -1,0 +1,367 @@
+package follow
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/data/feeds/polymarket"
+	"pmx/data/upstream/dataapi"
+	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
+	"pmx/rollups/serving"
+)
+
+//go:embed sql/trades.sql
+var tradesSQL embed.FS
+
+var tradesStatements = engine.MustStatements(tradesSQL)
+
+// TradesOptions say how trades are followed by market. Venue and Data are required; what is
+// zero is the usual.
+type TradesOptions struct {
+	Venue Venue
+	Data  *dataapi.Client
+	Log   zerolog.Logger
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+	Every time.Duration // between two sweeps of the markets; 5 min
+	From  time.Time     // where nothing is remembered; zero: a day ago
+}
+
+// TradesHoles is what following by trades lacks, for those who look at its figures.
+const TradesHoles = "Fills come from the venue's list of trades, because no provider of the chain is given: fills of less than 0.01 tokens, fees and log indexes are missing, and " +
+	"what the list loses is not noticed. Give --rpc to follow the chain, which replaces these fills."
+
+// Trades follows fills by the venue's own list of trades, market by market, where the chain is
+// not followed. Its fills are provisional: they have no log index, and give way to the chain's.
+type Trades struct {
+	o TradesOptions
+
+	mu    sync.Mutex
+	state TradesState
+}
+
+// TradesState tells how the lane stands.
+type TradesState struct {
+	Phase   Phase     `json:"state"`
+	AsOf    time.Time `json:"as_of"` // up to when the trades of all known markets are in; zero: never
+	Since   time.Time `json:"since"` // from when on
+	Markets int       `json:"markets"`
+	Fills   int64     `json:"fills"` // that are new, since the start of the process
+	Pages   int64     `json:"pages"`
+	Known   int64     `json:"known_by_the_chain"` // rows of transactions that the chain gave
+	Holes   string    `json:"holes"`              // what is missing by the nature of the list
+	Error   string    `json:"error,omitempty"`
+}
+
+// tradesMemory is what the lane remembers in the ledger, in unix seconds.
+type tradesMemory struct {
+	Start int64 `json:"start"`
+	Until int64 `json:"until"`
+}
+
+// What the ledger and the import log call the lane and its rows.
+const (
+	tradesSource = "trades"
+	tradesName   = "data API trades"
+)
+
+// How the sweeps overlap: rows come late, and what is younger than settled may still come.
+const (
+	tradesOverlap = 10 * time.Minute
+	tradesSettled = time.Minute
+	youngMarket   = 24 * time.Hour // since when a market may have been traded before it was known
+)
+
+// NewTrades gives the lane; Run follows.
+func NewTrades(o TradesOptions) *Trades {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = guard.Sleep
+	}
+	o.Every = cmp.Or(o.Every, 5*time.Minute)
+	return &Trades{o: o, state: TradesState{Phase: Idle, Holes: TradesHoles}}
+}
+
+// Run sweeps again and again until ctx ends.
+func (t *Trades) Run(ctx context.Context) error {
+	t.o.Log.Warn().Msg(TradesHoles)
+	for failures := 0; ctx.Err() == nil; {
+		rest := t.o.Every
+		if err := t.Once(ctx); err != nil && ctx.Err() == nil {
+			rest = min(rest, pause(failures+1))
+			failures++
+			t.o.Log.Warn().Err(err).Dur("wait", rest).Msg("trades could not be followed")
+		} else {
+			failures = 0
+		}
+		if t.o.Sleep(ctx, rest) != nil {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// Once sweeps once.
+func (t *Trades) Once(ctx context.Context) error {
+	t.set(func(s *TradesState) { s.Phase = Fetch })
+	err := t.sweep(ctx)
+	t.set(func(s *TradesState) {
+		if s.Phase, s.Error = Idle, ""; err != nil {
+			s.Phase, s.Error = BackOff, err.Error()
+		}
+	})
+	return err
+}
+
+func (t *Trades) set(f func(*TradesState)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(&t.state)
+}
+
+func readTradesMemory(ctx context.Context, conn *sql.Conn) (m tradesMemory, err error) {
+	text, err := ledger.Cursor(ctx, conn, tradesSource)
+	if err == nil && text != "" {
+		if err = json.Unmarshal([]byte(text), &m); err != nil {
+			err = fmt.Errorf("what following trades remembers cannot be read: %w", err)
+		}
+	}
+	return m, err
+}
+
+// sweep brings in the trades of all markets that may have been traded since the last one.
+func (t *Trades) sweep(ctx context.Context) error {
+	until := t.o.Now().Add(-tradesSettled).Unix()
+	var m tradesMemory
+	var newest int64
+	err := t.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		if m, err = readTradesMemory(ctx, conn); err != nil {
+			return err
+		}
+		newest, err = ledger.NewestFill(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if m.Start == 0 {
+		m.Start = until - 86_400
+		switch {
+		case !t.o.From.IsZero():
+			m.Start = t.o.From.Unix()
+		case newest > 0:
+			m.Start = min(until, newest/1_000_000)
+		}
+		m.Until = m.Start
+		if err := t.remember(ctx, m); err != nil { // before any row: the chain's lane begins there
+			return err
+		}
+	}
+	from := max(m.Start, m.Until-int64(tradesOverlap/time.Second))
+	old, young, err := t.markets(ctx, from)
+	if err != nil {
+		return err
+	}
+	t.set(func(s *TradesState) { s.Markets, s.Since = len(old)+len(young), unix(m.Start) })
+	for _, part := range []struct {
+		markets []data.Hash
+		from    int64
+	}{{old, from}, {young, m.Start}} {
+		for some := range slices.Chunk(part.markets, dataapi.MostConditions) {
+			if err := t.follow(ctx, some, part.from, until); err != nil {
+				return err
+			}
+		}
+	}
+	m.Until = until
+	if err := t.remember(ctx, m); err != nil {
+		return err
+	}
+	t.set(func(s *TradesState) { s.AsOf = unix(until) })
+	return nil
+}
+
+func (t *Trades) remember(ctx context.Context, m tradesMemory) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = t.o.Venue.Commit(ctx, ingest.Rows{Name: tradesName, Within: func(ctx context.Context, conn *sql.Conn) error {
+		return ledger.SetCursor(ctx, conn, tradesSource, string(text))
+	}}, ingest.Remaining{})
+	return err
+}
+
+// markets are those that may have been traded since a time, in unix seconds; young ones may
+// have been before they were known.
+func (t *Trades) markets(ctx context.Context, from int64) (old, young []data.Hash, err error) {
+	err = t.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
+		rows, err := conn.QueryContext(ctx, tradesStatements.Get("TradedMarkets"), (from-int64(youngMarket/time.Second))*1_000_000, from*1_000_000)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var b []byte
+			var isYoung bool
+			if err := rows.Scan(&b, &isYoung); err != nil {
+				return err
+			}
+			c, err := hash(b)
+			if err != nil {
+				return err
+			}
+			if isYoung {
+				young = append(young, c)
+			} else {
+				old = append(old, c)
+			}
+		}
+		return rows.Err()
+	})
+	return old, young, err
+}
+
+// follow brings in the trades of some markets in a stretch of time, in unix seconds, until
+// included. The list does not say whose order was the taker's, but gives the takers' rows alone
+// as well.
+func (t *Trades) follow(ctx context.Context, markets []data.Hash, from, until int64) error {
+	all, err := t.list(ctx, markets, false, from, until)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	takers, err := t.list(ctx, markets, true, from, until)
+	if err != nil {
+		return err
+	}
+	known, err := t.known(ctx, all, from, until)
+	if err != nil {
+		return err
+	}
+	taken := map[string]int{}
+	for _, row := range takers {
+		taken[string(row.Raw)]++
+	}
+	var lines bytes.Buffer
+	var roles []data.Role
+	for _, row := range all {
+		if known[row.Tx.String()] {
+			t.set(func(s *TradesState) { s.Known++ })
+			continue
+		}
+		role := data.Maker
+		if taken[string(row.Raw)] > 0 {
+			taken[string(row.Raw)]--
+			role = data.Taker
+		}
+		roles = append(roles, role)
+		lines.Write(bytes.ReplaceAll(row.Raw, []byte("\n"), []byte(" ")))
+		lines.WriteByte('\n')
+	}
+	if len(roles) == 0 {
+		return nil
+	}
+	receipt, err := t.o.Venue.Commit(ctx, tradeRows(lines.Bytes(), roles), ingest.Remaining{})
+	t.set(func(s *TradesState) { s.Fills += receipt.Inserted })
+	return err
+}
+
+// list walks the trades of markets.
+func (t *Trades) list(ctx context.Context, markets []data.Hash, takers bool, from, until int64) (out []dataapi.Trade, err error) {
+	err = t.o.Data.EachTrades(ctx, markets, takers, "", func(p dataapi.TradesPage) error {
+		t.set(func(s *TradesState) { s.Pages++ })
+		for _, row := range p.Trades {
+			if row.At >= from && row.At <= until {
+				out = append(out, row)
+			}
+		}
+		if n := len(p.Trades); n > 0 && p.Trades[n-1].At < from {
+			return errWalked
+		}
+		return nil
+	})
+	if errors.Is(err, errWalked) {
+		err = nil
+	}
+	return out, err
+}
+
+// known are the transactions of rows that the chain gave.
+func (t *Trades) known(ctx context.Context, rows []dataapi.Trade, from, until int64) (map[string]bool, error) {
+	list := make([]string, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, strings.TrimPrefix(r.Tx.String(), "0x"))
+	}
+	out := map[string]bool{}
+	err := t.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		there, err := queryTexts(ctx, conn, tradesStatements.Get("IndexedTransactions"), from*1_000_000, until*1_000_000, strings.Join(list, ","))
+		for _, tx := range there {
+			out[tx] = true
+		}
+		return err
+	})
+	return out, err
+}
+
+// roleSink gives fills the role that their lines have.
+type roleSink struct {
+	data.Sink
+	roles []data.Role
+}
+
+// Fill hands the fill on.
+func (s roleSink) Fill(line int64, f data.Fill) error {
+	if line >= 1 && line <= int64(len(s.roles)) {
+		f.Role = s.roles[line-1]
+	}
+	return s.Sink.Fill(line, f)
+}
+
+// tradeRows are rows of the data API's trades, one a line, as an import reads them. Each row
+// was there once, so that equal ones are fills of their own.
+func tradeRows(lines []byte, roles []data.Role) ingest.Rows {
+	var feed data.Feed
+	for _, f := range polymarket.Feeds() {
+		if f.Name == "polymarket-trades" {
+			feed = f
+		}
+	}
+	read := feed.Read
+	feed.Identity = data.KeepRepeats
+	return ingest.Rows{Feed: feed, Name: tradesName, Read: func(ctx context.Context, sink data.Sink) error {
+		return read(ctx, data.Source{Format: data.NDJSON}, bytes.NewReader(lines), roleSink{sink, roles})
+	}}
+}
+
+// State tells how the lane stands.
+func (t *Trades) State() TradesState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state
+}
+
+// Tell is the lane's state as pages and metrics show it.
+func (s *TradesState) Tell() serving.Source {
+	return serving.Source{
+		Name: tradesSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Fills, Problem: s.Holes, Incomplete: true,
+		Bounds: [4]time.Duration{15 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour},
+	}
+}

@@ -1,0 +1,133 @@
+package follow_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"pmx/data/sample"
+	"pmx/data/upstream/dataapi"
+	"pmx/data/upstream/fetch"
+	"pmx/data/upstream/pages"
+	"pmx/data/upstream/rpc"
+	"pmx/http/replay"
+	"pmx/rollups/follow"
+	"pmx/rollups/keeper"
+)
+
+// shortPrices cuts the prices of rows to three digits, so that the dollars of many of them are
+// not those of the chain.
+type shortPrices struct{ pages.Asker }
+
+var longPrice = regexp.MustCompile(`"price":(\d\.\d{3})\d*`)
+
+func (s shortPrices) Do(ctx context.Context, r fetch.Request) (fetch.Answer, error) {
+	a, err := s.Asker.Do(ctx, r)
+	a.Body = longPrice.ReplaceAll(a.Body, []byte(`"price":$1`))
+	return a, err
+}
+
+// TestTradesGiveWayToTheChain: a venue that is followed by its list of trades, later by the
+// chain, and by the list once more, has the fills that the chain alone gives.
+func TestTradesGiveWayToTheChain(t *testing.T) {
+	played := chainOf(t).venue
+	start := time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC)
+	d := &playedDay{t: t, venue: played, clock: &clock{now: start, was: time.Now(), by: 1}}
+	var err error
+	d.server, err = replay.New(t.Context(), replay.Options{Venue: played, Start: start, Speed: 1, Now: d.time, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(d.server.Handler())
+	defer web.Close()
+	defer d.server.Close()
+	d.url = web.URL
+	files := t.TempDir()
+	if _, err := sample.Write(t.Context(), played.Config(), files, nil); err != nil {
+		t.Fatal(err)
+	}
+	described := func() *keeper.Keeper {
+		k := venue(t, t.TempDir())
+		if res, err := k.Import(t.Context(), keeper.Request{Paths: []string{filepath.Join(files, "events.ndjson")}}, nil); err != nil || len(res.Failed) > 0 {
+			t.Fatalf("%v %+v", err, res)
+		}
+		return k
+	}
+	hosts := map[string]*fetch.Host{}
+	for name, path := range map[string]string{"data": "/data", "rpc": "/rpc/1"} {
+		hosts[name] = d.host(name, path)
+		defer hosts[name].Close()
+	}
+	from := start.Add(-12 * time.Hour)
+	trades := func(k *keeper.Keeper) *follow.Trades {
+		return follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(shortPrices{hosts["data"]}), Log: zerolog.Nop(), Now: d.time, From: from})
+	}
+	sweep := func(lane *follow.Trades) follow.TradesState {
+		t.Helper()
+		if err := lane.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return lane.State()
+	}
+	k := described()
+	lane1 := trades(k)
+	first := sweep(lane1)
+	d.advance(6 * time.Hour)
+	second := sweep(lane1)
+	if first.Fills == 0 || second.Fills <= first.Fills || second.Known != 0 || !strings.Contains(second.Holes, "--rpc") {
+		t.Fatalf("%+v %+v", first, second)
+	}
+	if again := sweep(trades(k)); again.Fills > second.Fills/10 { // what came in the meantime
+		t.Errorf("once more: %+v", again)
+	}
+	if s := second.Tell(); !s.Incomplete || s.Problem == "" {
+		t.Errorf("%+v", s)
+	}
+	makers := column(t, k, "SELECT role::VARCHAR || ' ' || count(*) FROM fills GROUP BY role ORDER BY role")
+	if len(makers) != 2 {
+		t.Errorf("roles: %v", makers)
+	}
+
+	chain := func(k *keeper.Keeper, block int64) follow.ChainState {
+		t.Helper()
+		o := chainOf(t).options(k)
+		o.Nodes, o.FromBlock, o.Now, o.Sleep = []follow.Node{follow.NewNode(rpc.New(hosts["rpc"]))}, block, d.time, d.sleep
+		return once(t, o)
+	}
+	d.advance(time.Hour)
+	state := chain(k, 0)
+	if got := sample.BlockTime(state.Start); got > from.Unix() || got < from.Unix()-10 {
+		t.Errorf("the chain is followed from %d", got)
+	}
+	if left := column(t, k, "SELECT count(*)::VARCHAR FROM fills WHERE log_index IS NULL"); left[0] != "0" {
+		t.Errorf("%s fills of the list are there still", left[0])
+	}
+	if err := k.Refresh(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, k)
+	last := sweep(trades(k))
+	if last.Known == 0 {
+		t.Errorf("no row was of a transaction that the chain gave: %+v", last)
+	}
+	chain(k, 0)
+	alone := described()
+	chain(alone, state.Start)
+	until := state.AsOf.UnixMicro()
+	fills := func(v *keeper.Keeper) []string {
+		return column(t, v, fmt.Sprintf("SELECT concat_ws(' ', hex(f.tx), f.log_index, f.ts, hex(w.address), t.token_id, f.side, f.role, f.shares, f.usd, f.fee, f.repeat, f.block) "+
+			"FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t ON t.token = f.token WHERE f.ts <= %d ORDER BY 1", until))
+	}
+	want, got := fills(alone), fills(k)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) < 200 {
+		t.Errorf("%d fills, and %d by the chain alone (-alone +both):\n%s", len(got), len(want), diff[:min(len(diff), 2000)])
+	}
+}
