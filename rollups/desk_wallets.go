@@ -103,14 +103,18 @@ func deskWalletAfter(m *merge) error {
 	if concerned+moves.gained == 0 {
 		return m.exec("DeskWalletNone")
 	}
-	gained := statements.Get("DeskNoneGained")
+	notGained, notJoined, gained := "", "", "" // of no token, nothing need be left out
 	if moves.gained > 0 {
-		if gained, err = m.deskGained(moves); err != nil {
+		figures, err := m.deskGained(moves)
+		if err != nil {
 			return err
 		}
+		notGained, gained = " "+statements.Get("DeskNotGained"), statements.Get("DeskGained", "@figures", figures)
+		notJoined = " " + statements.Get("DeskNotJoined", "@joined", statements.Get("DeskJoinedMarkets"))
 	}
-	return m.exec("DeskWalletBatch", "@joined", statements.Get("DeskJoinedMarkets"), "@gained", gained,
-		"@after", contribution("1", statements.Get("DeskHeldNow")), "@before", contribution("-1", statements.Get("DeskHeldThen")))
+	return m.exec("DeskWalletBatch", "@notgained", notGained, "@gained", gained, "@pairs", partIf(m.firsts > 0, "DeskPairs", "@notjoined", notJoined),
+		"@held", partIf(m.touched > 0, "DeskHeld", "@after", contribution("1", statements.Get("DeskHeldNow")),
+			"@before", contribution("-1", statements.Get("DeskHeldThen"))))
 }
 
 // deskGained gives the figures of tokens that came to the desk with a history, the

@@ -54,7 +54,8 @@ type liveState struct {
 	lifetimeVolume   legs                        // of all tokens
 	whaleFlows       map[data.TokenID]data.Micro // of whales, into each token in the last 24 hours
 	sections         []section
-	state            state
+	state            state // that of the snapshot
+	next             state // that which what is followed leads to
 	counts           serving.Counts
 }
 
@@ -105,7 +106,7 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	l.state, l.counts, l.lifetimeVolume, l.whaleFlows = s, serving.Counts{}, legs{}, nil
+	l.state, l.next, l.counts, l.lifetimeVolume, l.whaleFlows = s, s, serving.Counts{}, legs{}, nil
 	l.walletBuilder, l.catalog, l.interned = serving.NewWalletBuilder(int(wallets)), serving.NewCatalogBuilder(), newInterner()
 	l.excluded, l.tokens, l.traders, l.eventFirsts, l.tokenIDs = map[data.WalletID]bool{}, nil, nil, nil, map[string]data.TokenID{}
 	l.venueTraded, l.day, l.recentlyResolved = map[data.TokenID][]data.WalletID{}, newDayTraders(), nil
@@ -145,7 +146,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
 		return err
 	}
-	l.incomplete = true
+	l.incomplete, l.next = true, s
 	if changed > 0 {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
@@ -193,10 +194,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 
 // publish makes the next snapshot and swaps it in.
 func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return err
-	}
+	s := l.next
 	l.state = s
 	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted}
 	if err := conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&snap.Batch); err != nil {

@@ -68,10 +68,7 @@ func (m *deskMarket) on(day int32) *legs {
 func newDeskSection() *deskSection { return &deskSection{} }
 
 func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return err
-	}
+	s := l.next
 	which, issue, obs := "event IN (SELECT event FROM n_desk_event)", "n_issue", "n_obs"
 	if whole {
 		*p = deskSection{cities: map[string]*deskCity{}, events: map[string]*serving.DeskEvent{}, markets: map[int32]*deskMarket{},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -91,8 +92,14 @@ func (p *deskTraders) rank(l *Live) {
 	p.total = len(all)
 	for s := range serving.DeskSorts {
 		best := top[int32]{n: serving.LeaderboardSize, less: func(a, b *int32) int { return p.compare(l, s, *a, *b) }}
+		least := data.Micro(math.MinInt64) // of a full leaderboard
 		for i := range all {
-			best.offer(&all[i])
+			if p.rows[all[i]].By(s) < least {
+				continue
+			}
+			if best.offer(&all[i]); best.full() {
+				least = p.rows[best.items[0]].By(s)
+			}
 		}
 		p.first[s] = best.sorted()
 	}

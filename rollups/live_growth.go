@@ -46,10 +46,7 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 	if whole {
 		*g = *newGrowth()
 	}
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return err
-	}
+	s := l.next
 	fills := "n_fill"
 	if whole {
 		fills = "fills"

@@ -20,20 +20,16 @@ type indexSection struct {
 	owned   map[int32]bool // blocks made since the last snapshot
 }
 
-func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, _ *Live, from func(table) string, whole bool) error {
+func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	if whole {
 		*p = indexSection{owned: map[int32]bool{}}
-	}
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return err
 	}
 	changes, err := readFlow(ctx, conn, from(indexFlow()))
 	if err != nil {
 		return err
 	}
 	p.history.Apply(changes)
-	p.computeBars(changes, index.At(s.asOf))
+	p.computeBars(changes, index.At(l.next.asOf))
 	return nil
 }
 

@@ -3,8 +3,10 @@ package rollups
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
+	"pmx/data"
 	"pmx/rollups/serving"
 )
 
@@ -37,8 +39,15 @@ func (l *Live) marketLeaderboard(c *serving.Catalog, p serving.Period) []serving
 	best := top[int32]{n: serving.LeaderboardSize, less: func(a, b *int32) int {
 		return cmp.Compare(c.Figures(*b).Volume(p), c.Figures(*a).Volume(p))
 	}}
-	for i := range l.tradedMarkets[p].rows {
-		best.offer(&l.tradedMarkets[p].rows[i])
+	rows := l.tradedMarkets[p].rows
+	least := data.Micro(math.MinInt64) // of a full leaderboard: most markets are below
+	for i := range rows {
+		if c.Figures(rows[i]).Volume(p) < least {
+			continue
+		}
+		if best.offer(&rows[i]); best.full() {
+			least = c.Figures(best.items[0]).Volume(p)
+		}
 	}
 	ids := slices.Clone(best.items)
 	if len(ids) == best.n {

@@ -3,6 +3,7 @@ package rollups
 import (
 	"bytes"
 	"cmp"
+	"math"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -21,9 +22,13 @@ func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
 		return l.compareAddress(a.wallet, b.wallet)
 	}}
 	rows := l.walletWindows[p].rows
+	least := data.Micro(math.MinInt64) // of a full leaderboard: most wallets are below
 	for i := range rows {
-		if !l.excluded[rows[i].wallet] {
-			best.offer(&rows[i])
+		if rows[i].pnl() < least || l.excluded[rows[i].wallet] {
+			continue
+		}
+		if best.offer(&rows[i]); best.full() {
+			least = best.items[0].pnl()
 		}
 	}
 	out := make([]serving.TraderRow, 0, len(best.items))

@@ -34,14 +34,11 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	if whole {
 		p.moves = nil
 	}
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return err
-	}
+	s := l.next
 	p.since = s.asOf - serving.Month.Length().Microseconds()
 	var changes []serving.Move
 	query := statements.Get("FollowWhaleMoves", "@moves", from(tableNamed("whale_move")), "@since", strconv.FormatInt(p.since, 10))
-	err = eachRow(query, func(row *whaleMoveRow) {
+	err := eachRow(query, func(row *whaleMoveRow) {
 		if l.excluded[row.Wallet] {
 			return
 		}

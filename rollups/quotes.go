@@ -70,7 +70,7 @@ func (l *Live) FollowQuotes(ctx context.Context, conn *sql.Conn) error {
 	if s.epoch != l.state.epoch {
 		return l.Load(ctx, conn) // a batch passed by unseen
 	}
-	l.incomplete = true
+	l.incomplete, l.next = true, s
 	if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_quote)"); err != nil {
 		return err
 	}

@@ -33,6 +33,8 @@ func (h *top[T]) offer(item *T) {
 	}
 }
 
+func (h *top[T]) full() bool { return len(h.items) >= h.n }
+
 func (h *top[T]) sorted() []T {
 	slices.SortFunc(h.items, func(a, b T) int { return h.less(&a, &b) })
 	return h.items

@@ -26,6 +26,7 @@ type options struct {
 	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
 	Behind  int64    `help:"Fills to catch up with." default:"1000000"`
 	History int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
+	Each    int64    `help:"Fills that become final together where they are followed, every one and a half seconds; the venue has 75." default:"100"`
 	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
 	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
 	Path    string   `help:"Of the endpoints, measure only those with this in their path."`

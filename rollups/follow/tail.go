@@ -143,7 +143,7 @@ func (c *Chain) ahead(p *provider) (job, bool) {
 	_, step := c.pace.usual()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	width := min(2*step, tailBlocks, p.width(c.seen.mean()))
+	width := min(2*step, p.width(c.seen.mean()))
 	if width == 0 {
 		return job{}, false
 	}

@@ -29,6 +29,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, err
 	}
 	k.imported(r)
+	k.boundGarbage(coming.Fills > 0)
 	if k.segments != nil && k.segments.memtableFull() {
 		k.startSegmentBuild()
 	}
@@ -43,6 +44,32 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, k.cycleDone(k.refresh(ctx, nil))
 	}
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
+}
+
+// How much garbage a server that follows holds beside what it serves, and how often what lives
+// is looked at.
+const (
+	followedGarbage = 32 << 20
+	garbageLooks    = time.Minute
+)
+
+// boundGarbage has Go hold little garbage where batches come one by one; a source that is behind
+// is caught up with as quickly as Go does it by itself.
+func (k *Keeper) boundGarbage(behind bool) {
+	if k.live == nil {
+		return
+	}
+	if behind {
+		if !k.garbageAt.IsZero() {
+			k.garbageAt = time.Time{}
+			engine.BoundGarbage(0)
+		}
+		return
+	}
+	if now := k.cfg.Now(); now.Sub(k.garbageAt) >= garbageLooks {
+		k.garbageAt = now
+		engine.BoundGarbage(followedGarbage)
+	}
 }
 
 // Quote shows quotes of open markets, as the order book tells them, and puts them aside for

@@ -78,6 +78,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Res
 		return res, err
 	}
 	defer k.work.Unlock()
+	k.boundGarbage(true) // of files as of a source that is behind
 	if emit == nil {
 		emit = func(Event) {}
 	}

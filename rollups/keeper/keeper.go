@@ -43,9 +43,10 @@ type Keeper struct {
 	segments       *segmentSet   // nil where nobody is served
 	merger         rollups.Merger
 	factsOnly      bool
-	snapshotBehind bool     // a rebuild is committed that the snapshot does not show yet
-	deferred       deferral // the rebuild that a source which catches up needs
-	work           workLock // one import, refresh, rebuild or verification at a time
+	snapshotBehind bool      // a rebuild is committed that the snapshot does not show yet
+	garbageAt      time.Time // when it was bounded last; zero: it is not
+	deferred       deferral  // the rebuild that a source which catches up needs
+	work           workLock  // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup  // what goes on beside that
 	ctx        context.Context // of that: Close ends it

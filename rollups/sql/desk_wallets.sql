@@ -66,9 +66,6 @@ WHERE g.gained AND t.market IN (SELECT market FROM n_desk_move WHERE joined)
 EXCEPT
 SELECT t.market FROM tokens AS t JOIN touched AS v ON v.token = t.token
 
--- name: DeskNoneGained
-FROM desk_wallet WHERE false
-
 -- name: DeskWalletBatch
 CREATE OR REPLACE TEMP TABLE n_desk_wallet AS
 SELECT wallet, SUM(fills) AS fills, SUM(buy_usd) AS buy_usd, SUM(sell_usd) AS sell_usd, SUM(fee_usd) AS fee_usd,
@@ -78,20 +75,35 @@ FROM (
   SELECT wallet, fills, buy_usd, sell_usd, fee_usd, 0 AS redemption, 0 AS markets, 0 AS resolved_markets, 0 AS winning_markets,
     NULL AS first_ts, NULL AS last_ts
   FROM d_position
-  WHERE token IN (SELECT token FROM n_desk_batch) AND token NOT IN (SELECT token FROM n_desk_token)
+  WHERE token IN (SELECT token FROM n_desk_batch)@notgained
   UNION ALL
   SELECT wallet, 0, 0, 0, 0, 0, 0, 0, 0, ts, ts FROM n_fill WHERE token IN (SELECT token FROM n_desk_batch)
-  UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, 1, 0, 0, NULL, NULL
-  FROM d_pair
-  WHERE market IN (SELECT market FROM desk_market) AND market NOT IN (@joined)
-  UNION ALL
-  SELECT wallet, 0, 0, 0, 0, redemption, markets, resolved_markets, winning_markets, NULL, NULL
-  FROM (@after UNION ALL @before) AS held
-  UNION ALL
+  @pairs
+  @held
   @gained
 ) AS part
 GROUP BY wallet
+
+-- name: DeskNotGained
+AND token NOT IN (SELECT token FROM n_desk_token)
+
+-- name: DeskPairs
+UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 1, 0, 0, NULL, NULL
+  FROM d_pair
+  WHERE market IN (SELECT market FROM desk_market)@notjoined
+
+-- name: DeskNotJoined
+AND market NOT IN (@joined)
+
+-- name: DeskHeld
+UNION ALL
+  SELECT wallet, 0, 0, 0, 0, redemption, markets, resolved_markets, winning_markets, NULL, NULL
+  FROM (@after UNION ALL @before) AS held
+
+-- name: DeskGained
+UNION ALL
+  @figures
 
 -- name: DeskHeldNow
 (FROM held_after WHERE market IN (SELECT market FROM desk_market)) AS h

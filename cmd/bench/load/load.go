@@ -31,6 +31,7 @@ type Config struct {
 	Header   map[string]string // sent with every request
 	Conns    int               // connections, each with one request at a time
 	Duration time.Duration     // at most MaxDuration
+	Pause    time.Duration     // of a connection, before each request: for latency at a load that leaves the server time
 }
 
 // Result is what a run measured.
@@ -89,6 +90,9 @@ func (w *worker) run(ctx context.Context, cfg *Config, n int) {
 		req.Header.SetRequestURI(cfg.Paths[n%len(cfg.Paths)])
 		if len(cfg.Keys) > 0 {
 			req.Header.Set("X-Api-Key", cfg.Keys[n%len(cfg.Keys)])
+		}
+		if cfg.Pause > 0 && guard.Sleep(ctx, cfg.Pause) != nil {
+			break
 		}
 		began := time.Now()
 		if err := w.ask(cfg.Addr, req); err != nil {

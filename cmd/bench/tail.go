@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pmx/cmd/bench/load"
+	"pmx/data"
+	"pmx/data/sample"
+	"pmx/rollups/follow"
+)
+
+// How the tail is measured: how often fills become final, how many each time, and how many times:
+// at first the lane learns when, and the server reads what it holds in memory later; then they come
+// to a server that nobody asks anything else, and then to one with readers.
+const (
+	tailEvery   = 3 * time.Second / 2 // a block
+	tailFirst   = 8
+	tailAlone   = 60
+	tailReaders = 32
+	tailSteps   = tailFirst + tailAlone + tailReaders
+)
+
+// tailRows is how many fills the history lacks, about half of which become final.
+func (b *bench) tailRows() int64 { return 2 * tailSteps * b.Each }
+
+// Readers of the tail: as many connections, each with a pause before every request, so that what is
+// measured is how long a request takes and not how many a machine can answer. The readers are
+// measured so often, quiet and while following; the one in the middle counts.
+const (
+	readerConns  = 4
+	readerPause  = 4 * time.Millisecond
+	readerRounds = 3
+)
+
+// tail measures from when fills are final to the first response with them, in a server that
+// follows, and what following takes of memory and of readers' time, beside the same server quiet.
+func (b *bench) tail() (err error) {
+	if err := b.tailVenue(); err != nil {
+		return err
+	}
+	n, err := startNode(b.ctx, played{Fills: b.History, From: b.History - b.tailRows(), Steps: tailSteps, Each: b.Each})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = n.stop() }()
+	s, err := b.serve("tail-followed")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	s.keeper.Settle()
+	paths := readerPaths(s)
+	if _, err := b.readers(s, paths); err != nil { // what a reader has the server hold in memory is held from here on
+		return err
+	}
+	resting := restingMemory()
+	quiet, err := b.readers(s, paths)
+	if err != nil {
+		return err
+	}
+	serving := peakMemory()
+	parts, err := b.memoryParts(s)
+	if err != nil {
+		return err
+	}
+	f := &following{b: b, s: s, node: n, lane: &askedNode{}}
+	c, done, err := n.follow(s.keeper, n.Steps[0].First, func(n follow.Node) follow.Node { f.lane.Node = n; return f.lane })
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, cancel := context.WithCancel(b.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	if err := f.timeFills(); err != nil {
+		return fmt.Errorf("%w: %s", err, c.State().Error)
+	}
+	if err := f.timeReaders(paths, quiet); err != nil {
+		return fmt.Errorf("%w: %s", err, c.State().Error)
+	}
+	most := peakMemory()
+	after, err := b.memoryParts(s)
+	b.add("memory beside serving while following", mega(most-serving), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
+		mega(serving), parts, mega(most), after, mega(resting)), "", "≤ 64 MB")
+	return err
+}
+
+// timeFills measures how soon fills are in a response, where nobody else asks.
+func (f *following) timeFills() error {
+	b := f.b
+	if _, err := f.steps(tailFirst); err != nil {
+		return err
+	}
+	worked, asked := processorTime(), f.lane.count()
+	alone, err := f.steps(tailAlone)
+	if err != nil {
+		return err
+	}
+	b.add(fmt.Sprintf("%d fills final to the first response with them, at %s", b.Each, count(b.History)), percentiles(alone.took),
+		"from the question that brings them: "+percentiles(alone.own), "", "p99 ≤ 1 s")
+	b.add("following beside that, for each time fills are final", fmt.Sprintf("%d ms of processor time, %.2f requests to the node",
+		(processorTime()-worked).Milliseconds()/tailAlone, float64(f.lane.count()-asked)/tailAlone), "every "+tailEvery.String(), "", "")
+	return nil
+}
+
+// timeReaders measures what readers wait while fills come in, beside what they waited before.
+func (f *following) timeReaders(paths []string, quiet load.Result) error {
+	var busy load.Result
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		busy, err = f.b.readers(f.s, paths)
+		read <- err
+	}()
+	beside, err := f.steps(tailReaders)
+	if err := errors.Join(err, <-read); err != nil {
+		return err
+	}
+	f.b.add("the same while readers ask", percentiles(beside.took), "", "", "p99 ≤ 1 s")
+	f.b.add("requests of random wallets and leaderboards while following", fmt.Sprintf("p50 %s, p99 %s, %s/s", short(busy.P50), short(busy.P99), count(int64(busy.PerSecond))),
+		fmt.Sprintf("quiet p50 %s, p99 %s, %s/s", short(quiet.P50), short(quiet.P99), count(int64(quiet.PerSecond))), ratio(busy.P99.Seconds(), quiet.P99.Seconds()), "p99 ≤ 2 × quiet")
+	return nil
+}
+
+// memoryParts tells what of the memory is Go's, live and held, and what DuckDB's own count is.
+func (b *bench) memoryParts(s *service) (string, error) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	var duck int64
+	err := s.keeper.Read(b.ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(b.ctx, "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()").Scan(&duck)
+	})
+	return fmt.Sprintf("Go's heap %s in use, %s held; DuckDB's buffers %s", mega(int64(m.HeapAlloc)), mega(int64(m.HeapSys-m.HeapReleased)), mega(duck)), err
+}
+
+// readers measures requests, a few at once, and gives the round whose p99 is in the middle.
+func (b *bench) readers(s *service, paths []string) (load.Result, error) {
+	var all []load.Result
+	for range readerRounds {
+		r, err := ask(b.ctx, load.Config{Addr: s.addr, Paths: paths, Keys: s.keys, Conns: readerConns, Duration: load.MaxDuration, Pause: readerPause})
+		if err != nil {
+			return r, err
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(x, y load.Result) int { return int(x.P99 - y.P99) })
+	return all[len(all)/2], nil
+}
+
+// readerPaths are what readers ask for: of wallets at random out of all their figures and markets,
+// and leaderboards.
+func readerPaths(s *service) []string {
+	snap := s.keeper.Snapshot()
+	rng := mrand.New(mrand.NewPCG(3, 4))
+	paths := make([]string, 20_000)
+	for i := range paths {
+		wallet := "/api/v3/trader/" + snap.WalletAt(data.WalletID(rng.IntN(snap.Wallets()))).String()
+		paths[i] = []string{wallet + "/stats", "/api/v3/leaderboard/traders?limit=50", wallet + "/markets", "/api/v3/leaderboard/markets?limit=50"}[rng.IntN(4)]
+	}
+	return paths
+}
+
+// following is a server that follows a node whose fills become final.
+type following struct {
+	b    *bench
+	s    *service
+	node *node
+	lane *askedNode
+	next int // step
+}
+
+// seen is how long fills took to be in a response: since they were final, and since the node was
+// asked for them.
+type seen struct{ took, own []time.Duration }
+
+// steps has fills become final so many times, one time behind the other.
+func (f *following) steps(n int) (out seen, err error) {
+	pace := time.NewTicker(tailEvery)
+	defer pace.Stop()
+	for range n {
+		select {
+		case <-pace.C:
+		case <-f.b.ctx.Done():
+			return out, f.b.ctx.Err()
+		}
+		step := f.node.Steps[f.next]
+		f.next++
+		began := time.Now()
+		if err := f.node.at(f.b.ctx, step.Clock); err != nil {
+			return out, err
+		}
+		at, err := f.s.waitFor(f.b.ctx, step.Newest)
+		if err != nil {
+			return out, err
+		}
+		out.took, out.own = append(out.took, at.Sub(began)), append(out.own, at.Sub(f.lane.given()))
+	}
+	fmt.Fprintf(os.Stderr, "  %v\n  %v\n", out.took, out.own)
+	return out, nil
+}
+
+// tailVenue makes a venue that a chain could hold, without its newest fills, once, and a copy of it
+// to follow in.
+func (b *bench) tailVenue() error {
+	dir, files, followed := b.path("tail"), b.path("tail-files"), b.path("tail-followed")
+	if err := errors.Join(os.RemoveAll(followed), os.RemoveAll(files)); err != nil {
+		return err
+	}
+	ready := filepath.Join(dir, fmt.Sprintf("ready-%d-%d", b.History, b.tailRows()))
+	if _, err := os.Stat(ready); err == nil {
+		return os.CopyFS(followed, os.DirFS(dir))
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if b.History <= 2*b.tailRows() {
+		return fmt.Errorf("--history %d: must be above %d", b.History, 2*b.tailRows())
+	}
+	if _, err := sample.Write(b.ctx, sample.Config{Fills: b.History, PartRows: b.History - b.tailRows(), Chain: true}, files, nil); err != nil {
+		return err
+	}
+	parts, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(parts)
+	for _, newest := range parts[1:] {
+		if err := os.Remove(newest); err != nil {
+			return err
+		}
+	}
+	k, err := open(b.ctx, dir, false)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.importParts(k, files), k.Close()); err != nil {
+		return err
+	}
+	if k, err = open(b.ctx, dir, true); err != nil { // which writes what it serves from
+		return err
+	}
+	k.Settle()
+	if err := errors.Join(k.Close(), os.WriteFile(ready, nil, 0o600)); err != nil {
+		return err
+	}
+	return os.CopyFS(followed, os.DirFS(dir))
+}
+
+// askedNode counts what it is asked for, and notes when it was asked for the logs that it gave last.
+type askedNode struct {
+	follow.Node
+	mu    sync.Mutex
+	at    time.Time
+	asked int
+}
+
+func (n *askedNode) ask() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asked++
+	return time.Now()
+}
+
+func (n *askedNode) gave(asked time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.at = asked
+}
+
+// Logs asks the node.
+func (n *askedNode) Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (follow.Answer, error) {
+	at := n.ask()
+	a, err := n.Node.Logs(ctx, from, to, addresses, topics)
+	n.gave(at)
+	return a, err
+}
+
+// Tail asks the node.
+func (n *askedNode) Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (follow.Header, *follow.Answer, error) {
+	at := n.ask()
+	h, a, err := n.Node.Tail(ctx, from, to, addresses, topics)
+	if a != nil {
+		n.gave(at)
+	}
+	return h, a, err
+}
+
+// Finalized asks the node.
+func (n *askedNode) Finalized(ctx context.Context) (follow.Header, error) {
+	n.ask()
+	return n.Node.Finalized(ctx)
+}
+
+// Headers asks the node.
+func (n *askedNode) Headers(ctx context.Context, numbers []int64) ([]follow.Header, error) {
+	n.ask()
+	return n.Node.Headers(ctx, numbers)
+}
+
+func (n *askedNode) given() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.at
+}
+
+func (n *askedNode) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asked
+}
+
+// longestTail is after how long it is given up to wait for fills.
+const longestTail = 30 * time.Second
+
+var asOf = regexp.MustCompile(`"as_of":"([^"]+)"`)
+
+// waitFor asks for a leaderboard until it is of a time or later, and gives when it was.
+func (s *service) waitFor(ctx context.Context, newest time.Time) (time.Time, error) {
+	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(res)
+	req.SetRequestURI("http://" + s.addr + "/api/v3/leaderboard/traders?limit=1")
+	for began, i := time.Now(), 0; time.Since(began) < longestTail; i++ {
+		req.Header.Set("X-API-Key", s.keys[i%len(s.keys)])
+		if err := fasthttp.Do(req, res); err != nil {
+			return time.Time{}, err
+		}
+		if m := asOf.FindSubmatch(res.Body()); res.StatusCode() == http.StatusOK && m != nil {
+			if at, err := time.Parse(time.RFC3339Nano, string(m[1])); err == nil && !at.Before(newest) {
+				return time.Now(), ctx.Err()
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return time.Time{}, fmt.Errorf("no response (%d) has the fills of %s", res.StatusCode(), newest)
+}

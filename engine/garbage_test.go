@@ -1,0 +1,25 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+)
+
+// TestGarbageIsBounded to so many bytes, within what the collector can do, and as Go does it by
+// itself where nothing bounds it.
+func TestGarbageIsBounded(t *testing.T) {
+	const mega = 1 << 20
+	for _, c := range []struct {
+		most, live int64
+		percent    int
+	}{{0, 400 * mega, 100}, {32 * mega, 0, 100}, {32 * mega, 10 * mega, 100}, {32 * mega, 64 * mega, 50}, {32 * mega, 128 * mega, 25},
+		{32 * mega, 10_000 * mega, 15}} {
+		if got := garbagePercent(c.most, c.live); got != c.percent {
+			t.Errorf("%d MB beside %d: %d %%, want %d", c.most/mega, c.live/mega, got, c.percent)
+		}
+	}
+	runtime.GC()
+	if live := liveHeap(); live < 10_000 || live > 10<<30 {
+		t.Errorf("%d bytes live", live)
+	}
+}
