@@ -66,7 +66,7 @@ func (c *Chain) recheck(ctx context.Context, j job) {
 		if r.batch.Logs() == 0 || r.hard() != "" {
 			continue
 		}
-		receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+		receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: c.instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
 		if err != nil {
 			c.fail(err)
 			return
