@@ -265,7 +265,7 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 	ended := guard.Start(func() error { return c.Run(ctx) })
 	for c.State().Committed < h.last && ctx.Err() == nil {
 		if n.mu.Lock(); c.State().Committed >= n.head { // however fast it is, there are many commits
-			n.head = min(n.head+150, h.last+5)
+			n.head = min(n.head+300, h.last+5)
 		}
 		n.mu.Unlock()
 		time.Sleep(5 * time.Millisecond)
