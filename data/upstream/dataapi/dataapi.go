@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 	}
 	query := url.Values{"condition": {ids}, "taker_only": {strconv.FormatBool(takerOnly)}, "limit": {strconv.Itoa(mostTrades)}}
 	var seen pages.Seen
+	last := int64(math.MaxInt64)
 	for cursor := from; ; {
 		if cursor != "" {
 			query.Set("cursor", cursor)
@@ -71,6 +73,12 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 		}
 		if err := seen.Check(tradesPath, cursor, p.Next, texts); err != nil {
 			return err
+		}
+		for _, t := range p.Trades {
+			if t.At > last { // a list that begins anew would give rows twice, as if they were two fills
+				return &pages.ShapeError{Path: tradesPath, Why: "a trade is newer than the one before it"}
+			}
+			last = t.At
 		}
 		if err := fn(p); err != nil || p.Next == "" {
 			return err

@@ -83,6 +83,7 @@ func TestTradesThatAreNotBelieved(t *testing.T) {
 		"another condition":   {[]string{envelope("", good, trade(1, condition(2)))}, &foreign},
 		"the cursor stays":    {[]string{envelope("a", good), envelope("a", trade(1, condition(1)))}, &loop},
 		"re-anchored":         {[]string{envelope("a", good), envelope("b", trade(1, condition(1))), envelope("c", good)}, &loop},
+		"begun anew, newer":   {[]string{envelope("a", trade(1, condition(1))), envelope("b", good, trade(1, condition(1)))}, &shape},
 		"more and no cursor":  {[]string{strings.Replace(envelope("", good), "false", "true", 1)}, &shape},
 		"cursor and no more":  {[]string{strings.Replace(envelope("a", good), "true", "false", 1)}, &shape},
 		"no pagination":       {[]string{`{"data":[]}`}, &shape},
