@@ -173,7 +173,11 @@ func (a *Audits) walkIn(ctx context.Context, c *counted, pages int) (w walked, e
 	if pages <= 0 {
 		return w, nil
 	}
-	if w, err = a.walk(ctx, c, pages); errors.Is(err, errSpent) {
+	switch w, err = a.walk(ctx, c, pages); {
+	case errors.Is(err, errSpent):
+		return walked{}, nil
+	case isOdd(err): // others can be compared for all that
+		a.unknown("odd_trades")
 		return walked{}, nil
 	}
 	if err == nil && c.unexplained(&w) {

@@ -19,6 +19,7 @@ import (
 	"pmx/data"
 	"pmx/data/feeds/polymarket"
 	"pmx/data/upstream/dataapi"
+	"pmx/data/upstream/pages"
 	"pmx/engine"
 	"pmx/engine/guard"
 	"pmx/engine/ingest"
@@ -181,15 +182,21 @@ func (t *Trades) sweep(ctx context.Context) error {
 		return err
 	}
 	t.set(func(s *TradesState) { s.Markets, s.Since = len(old)+len(young), unix(m.Start) })
+	var odd error
 	for _, part := range []struct {
 		markets []data.Hash
 		from    int64
 	}{{old, from}, {young, m.Start}} {
 		for some := range slices.Chunk(part.markets, dataapi.MostConditions) {
-			if err := t.follow(ctx, some, part.from, until); err != nil {
+			err := t.follow(ctx, some, part.from, until)
+			if err != nil && !isOdd(err) {
 				return err
 			}
+			odd = cmp.Or(odd, err)
 		}
+	}
+	if odd != nil { // all other markets are in, and these are asked for from the same time on
+		return odd
 	}
 	m.Until = until
 	if err := t.remember(ctx, m); err != nil {
@@ -197,6 +204,15 @@ func (t *Trades) sweep(ctx context.Context) error {
 	}
 	t.set(func(s *TradesState) { s.AsOf = unix(until) })
 	return nil
+}
+
+// isOdd tells whether an error is of what was answered, which is of the markets asked for and need
+// not be so of others.
+func isOdd(err error) bool {
+	var shape *pages.ShapeError
+	var foreign *pages.ForeignError
+	var loop *pages.LoopError
+	return errors.As(err, &shape) || errors.As(err, &foreign) || errors.As(err, &loop)
 }
 
 func (t *Trades) remember(ctx context.Context, m tradesMemory) error {
