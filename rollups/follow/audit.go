@@ -151,6 +151,7 @@ const aroundDifference = 500
 func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok bool) {
 	c.mu.Lock()
 	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
+	instead := c.instead
 	c.mu.Unlock()
 	r, err := c.askParts(ctx, p, j)
 	if err != nil {
@@ -161,7 +162,7 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with other logs are not whole")
 		return 0, false
 	}
-	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: c.instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
 	if err != nil {
 		c.fail(err)
 		return 0, false

@@ -60,6 +60,7 @@ type Chain struct {
 	looked    time.Time // when one was asked just for that
 	pace      pace      // of the head, used by the loop alone
 	unproved  int       // looks in a row whose logs were not proved to be all, likewise
+	turns     turns     // of the nodes at being asked for the head first, likewise
 	planned   int64     // the head when a range was last taken
 	gate      time.Time
 	answered  int64     // blocks that are answered and not committed
@@ -155,6 +156,7 @@ func (c *Chain) run(ctx context.Context, done func() bool) error {
 func (c *Chain) begin(ctx context.Context) error {
 	var newest int64
 	var memory chainMemory
+	instead := ""
 	err := c.o.Venue.Read(ctx, func(conn *sql.Conn) error {
 		text, err := ledger.Cursor(ctx, conn, chainSource)
 		if err != nil {
@@ -167,8 +169,8 @@ func (c *Chain) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.instead = ""; trades.Start > 0 { // what was followed by the venue's list is the chain's to tell
-			c.instead, newest = tradesName, trades.Start*1_000_000
+		if trades.Start > 0 { // what was followed by the venue's list is the chain's to tell
+			instead, newest = tradesName, trades.Start*1_000_000
 		}
 		memory, err = readMemory(text)
 		return err
@@ -200,7 +202,7 @@ func (c *Chain) begin(ctx context.Context) error {
 		return errors.New("none of the contracts has events that are read")
 	}
 	c.mu.Lock()
-	c.memory, c.asking, c.ranges = memory, asking, make([]ledger.Ranges, len(asking))
+	c.memory, c.asking, c.ranges, c.instead = memory, asking, make([]ledger.Ranges, len(asking)), instead
 	c.mu.Unlock()
 	if changed || memory.Start != before {
 		if err := c.remember(ctx); err != nil {
@@ -354,9 +356,11 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 			c.audit(ctx)
 			continue
 		}
-		if j, due := c.recheckDue(); due && len(ready) == 0 {
-			c.recheck(ctx, j)
-			continue
+		if len(ready) == 0 { // what is due is taken
+			if j, due := c.recheckDue(); due {
+				c.recheck(ctx, j)
+				continue
+			}
 		}
 		wait, end := context.WithTimeout(ctx, c.pauseOf(len(ready) > 0))
 		select {

@@ -34,7 +34,43 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 	if c.o.Every > 0 {
 		return wait
 	}
-	return max(time.Millisecond, min(wait, c.pace.due.Sub(c.o.Now())))
+	if until := c.pace.due.Sub(c.o.Now()); until > 0 || c.isWhole() {
+		return max(time.Millisecond, min(wait, until))
+	}
+	return wait // for a range, whose answer ends it
+}
+
+// isWhole tells whether everything up to the newest final block is in, but for what is held back.
+func (c *Chain) isWhole() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.head.Number > 0 && c.plan.open() == 0
+}
+
+// standstill is how long the head may stay as it is until another node is asked for it: the one
+// that says so may have stopped, and answer like any other.
+const standstill = 20 * time.Second
+
+// turns is which node is asked for the head first.
+type turns struct {
+	first int
+	head  int64
+	since time.Time // the head was that, or another node's turn came
+}
+
+// turn gives the nodes in the order in which they are asked for the head. The first one stays so
+// while the head moves.
+func (c *Chain) turn(now time.Time) []*provider {
+	c.mu.Lock()
+	head := c.head.Number
+	c.mu.Unlock()
+	switch t := &c.turns; {
+	case head != t.head || t.since.IsZero():
+		t.head, t.since = head, now
+	case now.Sub(t.since) >= standstill:
+		t.first, t.since = (t.first+1)%len(c.nodes), now
+	}
+	return slices.Concat(c.nodes[c.turns.first:], c.nodes[:c.turns.first])
 }
 
 // isDue tells whether a node is to be asked for the newest final block, and whether everything
@@ -65,7 +101,7 @@ func (c *Chain) look(ctx context.Context) *result {
 	if !due {
 		return nil
 	}
-	for _, p := range c.nodes {
+	for _, p := range c.turn(now) {
 		if p.rests().After(now) {
 			continue
 		}
@@ -111,15 +147,14 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 		return nil, nil
 	}
 	h, a, err := p.Tail(ctx, j.from, j.to, c.addresses(j), c.topics)
-	if err != nil {
+	if err != nil { // which the head alone may not be
+		c.unprovedOnce()
 		return nil, err
 	}
 	c.pace.saw(h.Number, sent)
 	if a == nil {
 		if h.Number >= j.from {
-			if c.unproved++; c.unproved >= mostUnproved {
-				c.unproved = -unasked
-			}
+			c.unprovedOnce()
 		}
 		c.known(h)
 		return nil, nil
@@ -135,6 +170,13 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 		return nil, nil
 	}
 	return r, nil
+}
+
+// unprovedOnce notes a look whose logs were of no use.
+func (c *Chain) unprovedOnce() {
+	if c.unproved++; c.unproved >= mostUnproved {
+		c.unproved = -unasked
+	}
 }
 
 // ahead gives the range behind all that is in up to where the head may be by now, and a step

@@ -87,3 +87,28 @@ func (n *node) counted() int {
 	defer n.mu.Unlock()
 	return n.asks
 }
+
+// TestANodeThatStandsStillIsNotWaitedFor: one that gives the same final block for ever keeps the
+// lane from nothing that another node has.
+func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
+	h := smallChain(t)
+	k := venue(t, t.TempDir())
+	stopped, good := h.node("stopped"), h.node("good")
+	stopped.head = (h.first + h.last) / 2
+	good.head = stopped.head
+	o := h.options(k, stopped, good)
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(100 * time.Since(began)) }
+	l := lane(t, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- l.Run(ctx) }()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	until(t, func() bool { return l.State().Committed == stopped.head })
+	good.setHead(h.last + 40)
+	until(t, func() bool { return l.State().Committed == h.last+40 })
+	mustEqual(t, k, h.want(t))
+}
