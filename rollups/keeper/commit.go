@@ -29,7 +29,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, err
 	}
 	k.imported(r)
-	k.boundGarbage(coming.Fills > 0)
+	k.boundGarbage(coming.Fills > 0 || !k.deferred.since.IsZero())
 	if k.segments != nil && k.segments.memtableFull() {
 		k.startSegmentBuild()
 	}
@@ -37,10 +37,10 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, nil
 	}
 	if coming.Fills > 0 {
-		k.deferred.put(k.cfg.Now())
+		k.deferred.put(rows.Name, k.cfg.Now())
 		return r, nil
 	}
-	if !k.deferred.since.IsZero() { // it has caught up
+	if k.deferred.ends(rows.Name, k.cfg.Now()) {
 		return r, k.cycleDone(k.refresh(ctx, nil))
 	}
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
@@ -104,6 +104,7 @@ func (k *Keeper) Read(ctx context.Context, f func(conn *sql.Conn) error) error {
 // deferral is a rebuild that batches were left to and that waits for the last of them.
 type deferral struct {
 	since, last time.Time     // when the first and the last batch was left to it; zero: none was
+	by          string        // the name of the last batch
 	took        time.Duration // the last rebuild
 }
 
@@ -114,11 +115,17 @@ const (
 	lastBatchIn = 10 * time.Minute
 )
 
-func (d *deferral) put(now time.Time) {
+func (d *deferral) put(by string, now time.Time) {
 	if d.since.IsZero() {
 		d.since = now
 	}
-	d.last = now
+	d.last, d.by = now, by
+}
+
+// ends tells whether the rebuild is to be done behind a batch of a name, which no other follows: of
+// the source that catches up it is the last one; what others give says nothing of that.
+func (d *deferral) ends(name string, now time.Time) bool {
+	return !d.since.IsZero() && (d.by == name || !d.waits(now))
 }
 
 // waits tells whether the rebuild is not to be done yet.

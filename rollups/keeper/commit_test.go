@@ -65,7 +65,8 @@ func TestCommittedBatchesAreShown(t *testing.T) {
 	mustVerify(t, k)
 }
 
-// TestACatchUpCostsOneRebuild: it waits for the last batch, however often the schedule asks.
+// TestACatchUpCostsOneRebuild: it waits for the last batch, however often the schedule asks and
+// whatever other sources give in between.
 func TestACatchUpCostsOneRebuild(t *testing.T) {
 	k := open(t, t.TempDir())
 	k.Bulk(100)
@@ -73,6 +74,11 @@ func TestACatchUpCostsOneRebuild(t *testing.T) {
 		r, err := k.Commit(t.Context(), batchOf(100*n, 100), ingest.Remaining{Fills: coming})
 		if err != nil || n == 0 && !r.RebuildNeeded {
 			t.Fatalf("%v %+v", err, r)
+		}
+		other := batchOf(0, 0) // of another source, which knows nothing of it
+		other.Name, other.Read = "other", nil
+		if _, err := k.Commit(t.Context(), other, ingest.Remaining{}); err != nil {
+			t.Fatal(err)
 		}
 		if err := k.Cycle(t.Context()); err != nil {
 			t.Fatal(err)
