@@ -352,15 +352,8 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 			continue
 		}
 		c.checkStalled(now)
-		if c.auditDue(now) && len(ready) == 0 {
-			c.audit(ctx)
+		if len(ready) == 0 && c.askedAgain(ctx, now) {
 			continue
-		}
-		if len(ready) == 0 { // what is due is taken
-			if j, due := c.recheckDue(); due {
-				c.recheck(ctx, j)
-				continue
-			}
 		}
 		wait, end := context.WithTimeout(ctx, c.pauseOf(len(ready) > 0))
 		select {
@@ -376,6 +369,20 @@ func (c *Chain) loop(ctx context.Context, done func() bool) error {
 		end()
 	}
 	return ctx.Err()
+}
+
+// askedAgain asks once more for one of the ranges for which it is time; false where there is none.
+// It must not be called while a range waits to be committed: what is due is taken.
+func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
+	if c.auditDue(now) {
+		c.audit(ctx)
+		return true
+	}
+	j, due := c.recheckDue()
+	if due {
+		c.recheck(ctx, j)
+	}
+	return due
 }
 
 // longestWait is how long a range that was answered waits for others to be committed with.
