@@ -316,4 +316,7 @@ func (f *follower) begins() {
 		hosts[i] = h.Name() + " " + h.Stats().Host
 	}
 	f.log.Info().Strs("sources", names).Strs("hosts", hosts).Msg("following the venue")
+	if f.trades != nil {
+		f.log.Warn().Msg(follow.TradesHoles)
+	}
 }

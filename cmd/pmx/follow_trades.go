@@ -26,5 +26,9 @@ func printTrades(w io.Writer, t *follow.TradesState) {
 	if t == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "trades\t%s\t%s\t\tincomplete\t%s fills of %d markets\t\t%s\n", t.Phase, atOrNever(t.AsOf), thousands(t.Fills), t.Markets, visible(t.Error, ""))
+	fills := fmt.Sprintf("%s fills of %d markets", thousands(t.Fills), t.Markets)
+	if t.Phase == follow.Stopped { // nobody has counted
+		fills = ""
+	}
+	_, _ = fmt.Fprintf(w, "trades\t%s\t%s\t\tincomplete\t%s\t\t%s\n", t.Phase, atOrNever(t.AsOf), fills, visible(t.Error, ""))
 }

@@ -71,6 +71,9 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err := errors.Join(err, schedule.Check()); err != nil {
 		return err
 	}
+	if c.Sync == "" && len(c.Follow.RPC) > 0 {
+		return errors.New("--sync-rpc names providers, and no venue is followed: give --sync polymarket too")
+	}
 	if c.Sync != "" {
 		if err := c.Follow.check("sync-"); err != nil {
 			return err

@@ -92,8 +92,8 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	runs = append(runs, func(ctx context.Context) error { return screen.run(ctx, f) })
 	err = runAll(own, runs...)
 	screen.clear()
-	if s := f.state().Chain; s != nil && (err == nil || ctx.Err() != nil) {
-		printFollowed(std.out, *s)
+	if s := f.state(); err == nil || ctx.Err() != nil {
+		printFollowed(std.out, s)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return interruption("what is in stays in, and the next start goes on from there")
@@ -203,12 +203,13 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 	}
 	state, err := follow.StoredChain(ctx, k, contracts, time.Now())
 	s.Chain = &state
-	var errMarkets, errQuotes, errWeather, errAudits error
+	var errMarkets, errQuotes, errWeather, errAudits, errTrades error
 	s.Markets, errMarkets = follow.StoredMarkets(ctx, k)
 	s.Quotes, errQuotes = follow.StoredQuotes(ctx, k)
 	s.Weather, errWeather = follow.StoredWeather(ctx, k, time.Now())
 	s.Audits, errAudits = follow.StoredAudits(ctx, k)
-	return s, errors.Join(err, errMarkets, errQuotes, errWeather, errAudits, k.Close())
+	s.Trades, errTrades = follow.StoredTrades(ctx, k)
+	return s, errors.Join(err, errMarkets, errQuotes, errWeather, errAudits, errTrades, k.Close())
 }
 
 // printFollow writes a table of the sources, and what is to be known of each.

@@ -123,7 +123,16 @@ func roughly(seconds float64) string {
 }
 
 // printFollowed writes what following came to.
-func printFollowed(w io.Writer, c follow.ChainState) {
+func printFollowed(w io.Writer, s followState) {
+	if s.Chain != nil {
+		printChainFollowed(w, s.Chain)
+	}
+	if t := s.Trades; t != nil {
+		_, _ = fmt.Fprintf(w, "%s fills of the venue's list of trades, up to %s; the list is not complete\n", thousands(t.Fills), atOrNever(t.AsOf))
+	}
+}
+
+func printChainFollowed(w io.Writer, c *follow.ChainState) {
 	upTo := "nothing complete from the first block on yet"
 	if !c.AsOf.IsZero() {
 		upTo = fmt.Sprintf("up to block %d of %s", c.Committed, atOrNever(c.AsOf))

@@ -118,6 +118,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 		{"--rpc: its URL must be http:// or https://", []string{"sync", "--contact", "me", "--rpc", "ftp://host/hushhush"}},
 		{"--rpc, number 2 of its URLs: its URL cannot be read", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1,http://u:hushhush@host:x"}},
 		{"--rpc, number 2 of its URLs is number 1 again", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1/hushhush,http://127.0.0.1:1/hushhush"}},
+		{"give --sync polymarket too", []string{"serve", "--listen", "127.0.0.1:0", "--sync-contact", "me", "--sync-rpc", "http://127.0.0.1:1/hushhush"}},
 		{"--sync-gamma: its URL must be", []string{"serve", "--listen", "127.0.0.1:0", "--sync", "polymarket", "--sync-contact", "me", "--sync-gamma", "gamma"}},
 		{"--channel: the address of a channel is ws:// or wss://", []string{"sync", "--contact", "me", "--channel", "http://127.0.0.1:1/hushhush"}},
 		{"--nws: its URL must be", []string{"sync", "--contact", "me", "--nws", ""}},

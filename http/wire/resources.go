@@ -113,7 +113,7 @@ type PublicStatus struct {
 
 // FollowedSource is the freshness of one source that is followed.
 type FollowedSource struct {
-	Name             string             `json:"name"`                                                         // the source: chain, markets, quotes, audits, weather or a part of it
+	Name             string             `json:"name"`                                                         // the source: chain, trades, markets, quotes, audits, weather or a part of it
 	Grade            string             `json:"grade" enum:"A,B,C,D,F"`                                       // grade, according to rule
 	State            string             `json:"state" enum:"idle,fetching,waiting,quarantine,stalled,paused"` // what the source is doing: waiting is a pause after a failure, quarantine means that something is held back because answers disagree
 	LagSeconds       *int64             `json:"lag_seconds"`                                                  // checked_at − as_of; null if as_of is null

@@ -309,6 +309,7 @@ func (c *Chain) second(ctx context.Context, r *result, other *provider, why stri
 		return
 	}
 	first, theirs := r.hard(), o.hard()
+	caught, believed := r.node, other
 	switch {
 	case o.digest == r.digest && o.logs == r.logs:
 		onlyMatches := !slices.ContainsFunc(r.doubts, func(d polygon.Doubt) bool { return d.Why != polygon.Unreadable && !d.OfMatch() })
@@ -317,23 +318,31 @@ func (c *Chain) second(ctx context.Context, r *result, other *provider, why stri
 		}
 		return
 	case first != "" && theirs == "":
-		r.node.caught()
 		*r = *o
 	case first == "" && theirs != "":
-		other.caught()
+		caught, believed = other, r.node
 		r.suspect = why
-	case first != "":
+	case first != "": // neither is believed
+		caught = nil
 		r.suspect = first
 	case o.logs > r.logs:
-		r.node.caught()
 		*r = *o
 	default:
-		other.caught()
+		caught, believed = other, r.node
+	}
+	if caught != nil {
+		caught.caught()
 	}
 	c.mu.Lock()
 	c.stats.Disagreed++
 	c.mu.Unlock()
-	c.o.Log.Warn().Int64("from", r.job.from).Int64("to", r.job.to).Str("why", why).Str("node", r.node.Name()).Str("other", other.Name()).Msg("two nodes say different things of the same blocks")
+	said := c.o.Log.Warn().Int64("from", r.job.from).Int64("to", r.job.to).Str("why", why)
+	if caught != nil {
+		said = said.Str("node", caught.Name()).Str("believed", believed.Name())
+	} else {
+		said = said.Str("nodes", r.node.Name()+", "+other.Name())
+	}
+	said.Msg("two nodes say different things of the same blocks")
 }
 
 // askParts asks a node for a range, in parts where it is too wide for the node. Doubts, digest

@@ -15,8 +15,8 @@ import (
 // remembered across restarts.
 type AuditState struct {
 	Phase Phase     `json:"state"`
-	Since time.Time `json:"since"`          // when the figures below begin
-	Until time.Time `json:"compared_until"` // the end of the last day whose trades were compared; zero: none was
+	Since time.Time `json:"since"`                   // when the figures below begin
+	Until time.Time `json:"compared_until,omitzero"` // the end of the last day whose trades were compared; zero: none was
 
 	VenueBlock int64 `json:"venue_block"`  // the venue's newest; 0: it has not said
 	Ahead      int64 `json:"blocks_ahead"` // of what is committed; below 0: behind it

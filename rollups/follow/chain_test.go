@@ -1,11 +1,15 @@
 package follow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"pmx/data"
 	"pmx/data/chain"
@@ -44,10 +48,21 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 			k := venue(t, t.TempDir())
 			bad, good := h.node("bad"), h.node("good")
 			bad.lose = lose
-			s := once(t, h.options(k, bad, good))
+			var log bytes.Buffer
+			o := h.options(k, bad, good)
+			o.Log = zerolog.New(&log)
+			s := once(t, o)
 			mustEqual(t, k, h.want(t))
 			if s.Suspect == 0 || s.Disagreed == 0 || s.Nodes[0].Lied == 0 || s.Nodes[1].Lied != 0 {
 				t.Errorf("%+v", s)
+			}
+			for line := range strings.Lines(log.String()) { // an operator replaces the node that it names
+				if strings.Contains(line, "different things") && !strings.Contains(line, `"node":"bad","believed":"good"`) {
+					t.Error(line)
+				}
+			}
+			if n := strings.Count(log.String(), "different things"); int64(n) != s.Disagreed {
+				t.Errorf("%d of %d are logged", n, s.Disagreed)
 			}
 		})
 	}

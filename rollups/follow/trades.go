@@ -46,12 +46,19 @@ type TradesOptions struct {
 
 // TradesHoles is what following by trades lacks, for those who look at its figures.
 const TradesHoles = "Fills come from the venue's list of trades, because no provider of the chain is given: fills of less than 0.01 tokens, fees and log indexes are missing, and " +
-	"what the list loses is not noticed. Give --rpc to follow the chain, which replaces these fills."
+	"what the list loses is not noticed. Name providers (--rpc, of a server --sync-rpc) to follow the chain, which replaces these fills."
+
+// tradesFail is what is told besides while the list cannot be read.
+const tradesFail = "The venue's list of trades does not answer as it should; the log says why. "
+
+// tradesStalled is how long the list may not answer until its lane is stalled.
+const tradesStalled = 15 * time.Minute
 
 // Trades follows fills by the venue's own list of trades, market by market, where the chain is
 // not followed. Its fills are provisional: they have no log index, and give way to the chain's.
 type Trades struct {
-	o TradesOptions
+	o    TradesOptions
+	good time.Time // the last sweep that ended well, or the start; used by Once alone
 
 	mu    sync.Mutex
 	state TradesState
@@ -60,8 +67,8 @@ type Trades struct {
 // TradesState tells how the lane stands.
 type TradesState struct {
 	Phase   Phase     `json:"state"`
-	AsOf    time.Time `json:"as_of"` // up to when the trades of all known markets are in; zero: never
-	Since   time.Time `json:"since"` // from when on
+	AsOf    time.Time `json:"as_of,omitzero"` // up to when the trades of all known markets are in; zero: never
+	Since   time.Time `json:"since,omitzero"` // from when on
 	Markets int       `json:"markets"`
 	Fills   int64     `json:"fills"` // that are new, since the start of the process
 	Pages   int64     `json:"pages"`
@@ -98,12 +105,11 @@ func NewTrades(o TradesOptions) *Trades {
 		o.Sleep = guard.Sleep
 	}
 	o.Every = cmp.Or(o.Every, 5*time.Minute)
-	return &Trades{o: o, state: TradesState{Phase: Idle, Holes: TradesHoles}}
+	return &Trades{o: o, good: o.Now(), state: TradesState{Phase: Idle, Holes: TradesHoles}}
 }
 
 // Run sweeps again and again until ctx ends.
 func (t *Trades) Run(ctx context.Context) error {
-	t.o.Log.Warn().Msg(TradesHoles)
 	for failures := 0; ctx.Err() == nil; {
 		rest := t.o.Every
 		if err := t.Once(ctx); err != nil && ctx.Err() == nil {
@@ -124,8 +130,17 @@ func (t *Trades) Run(ctx context.Context) error {
 func (t *Trades) Once(ctx context.Context) error {
 	t.set(func(s *TradesState) { s.Phase = Fetch })
 	err := t.sweep(ctx)
+	now := t.o.Now()
+	if err == nil {
+		t.good = now
+	}
 	t.set(func(s *TradesState) {
-		if s.Phase, s.Error = Idle, ""; err != nil {
+		switch {
+		case err == nil:
+			s.Phase, s.Error = Idle, ""
+		case now.Sub(t.good) >= tradesStalled:
+			s.Phase, s.Error = Stalled, err.Error()
+		default:
 			s.Phase, s.Error = BackOff, err.Error()
 		}
 	})
@@ -175,6 +190,9 @@ func (t *Trades) sweep(ctx context.Context) error {
 		if err := t.remember(ctx, m); err != nil { // before any row: the chain's lane begins there
 			return err
 		}
+	}
+	if m.Until > m.Start { // of a sweep that ended, maybe before a restart
+		t.set(func(s *TradesState) { s.AsOf = unix(m.Until) })
 	}
 	from := max(m.Start, m.Until-int64(tradesOverlap/time.Second))
 	old, young, err := t.markets(ctx, from)
@@ -374,10 +392,31 @@ func (t *Trades) State() TradesState {
 	return t.state
 }
 
+// StoredTrades tells how the lane stands where nobody follows; nil where it never did.
+func StoredTrades(ctx context.Context, v Venue) (*TradesState, error) {
+	var m tradesMemory
+	err := v.Read(ctx, func(conn *sql.Conn) (err error) {
+		m, err = readTradesMemory(ctx, conn)
+		return err
+	})
+	if err != nil || m.Start == 0 {
+		return nil, err
+	}
+	s := &TradesState{Phase: Stopped, Since: unix(m.Start), Holes: TradesHoles}
+	if m.Until > m.Start {
+		s.AsOf = unix(m.Until)
+	}
+	return s, nil
+}
+
 // Tell is the lane's state as pages and metrics show it.
 func (s *TradesState) Tell() serving.Source {
+	problem := s.Holes
+	if s.Error != "" {
+		problem = tradesFail + problem
+	}
 	return serving.Source{
-		Name: tradesSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Fills, Problem: s.Holes, Incomplete: true,
+		Name: tradesSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Fills, Problem: problem, Incomplete: true,
 		Bounds: [4]time.Duration{15 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 	}
 }

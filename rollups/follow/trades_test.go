@@ -2,6 +2,8 @@ package follow_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"path/filepath"
@@ -18,9 +20,12 @@ import (
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/pages"
 	"pmx/data/upstream/rpc"
+	"pmx/engine/ingest"
+	"pmx/engine/ledger"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
 )
 
 // shortPrices cuts the prices of rows to three digits, so that the dollars of many of them are
@@ -91,6 +96,10 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if s := second.Tell(); !s.Incomplete || s.Problem == "" {
 		t.Errorf("%+v", s)
 	}
+	stored, err := follow.StoredTrades(t.Context(), k)
+	if err != nil || stored == nil || stored.Phase != follow.Stopped || stored.AsOf.Before(second.AsOf) {
+		t.Errorf("%v %+v, want that of %+v or later", err, stored, second)
+	}
 	makers := column(t, k, "SELECT role::VARCHAR || ' ' || count(*) FROM fills GROUP BY role ORDER BY role")
 	if len(makers) != 2 {
 		t.Errorf("roles: %v", makers)
@@ -129,5 +138,44 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	want, got := fills(alone), fills(k)
 	if diff := cmp.Diff(want, got); diff != "" || len(want) < 200 {
 		t.Errorf("%d fills, and %d by the chain alone (-alone +both):\n%s", len(got), len(want), diff[:min(len(diff), 2000)])
+	}
+}
+
+// deaf is a host that does not answer.
+type deaf struct{}
+
+func (deaf) Do(context.Context, fetch.Request) (fetch.Answer, error) {
+	return fetch.Answer{}, errors.New("no answer")
+}
+
+// TestAListThatDoesNotAnswerIsTold: at once, and as stalled behind a quarter of an hour; up to
+// when its trades are in is known from before a restart.
+func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
+	c := &clock{now: time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC), was: time.Now(), by: 0}
+	k := venue(t, t.TempDir())
+	if s, err := follow.StoredTrades(t.Context(), k); s != nil || err != nil {
+		t.Fatalf("%+v %v: it never followed", s, err)
+	}
+	until := c.time().Add(-time.Hour)
+	_, err := k.Commit(t.Context(), ingest.Rows{Name: "remembered", Within: func(ctx context.Context, conn *sql.Conn) error {
+		if err := ledger.SetCursor(ctx, conn, "trades", fmt.Sprintf(`{"start":%d,"until":%d}`, until.Add(-time.Hour).Unix(), until.Unix())); err != nil {
+			return err
+		}
+		_, err := conn.ExecContext(ctx, "INSERT INTO markets (market, condition) VALUES (1, repeat('a', 32)::BLOB)")
+		return err
+	}}, ingest.Remaining{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lane := follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(deaf{}), Log: zerolog.Nop(), Now: c.time})
+	for _, want := range []serving.SourceState{serving.SourceWaiting, serving.SourceStalled} {
+		if err := lane.Once(t.Context()); err == nil {
+			t.Fatal("nobody answered")
+		}
+		s := lane.State()
+		if told := s.Tell(); told.State != want || !told.AsOf.Equal(until) || !strings.Contains(told.Problem, "does not answer") || !strings.Contains(told.Problem, "not noticed") {
+			t.Errorf("%+v, want %v", told, want)
+		}
+		c.advance(time.Hour)
 	}
 }
