@@ -210,7 +210,6 @@ func (f *following) steps(n int) (out seen, err error) {
 		}
 		out.took, out.own = append(out.took, at.Sub(began)), append(out.own, at.Sub(f.lane.given()))
 	}
-	fmt.Fprintf(os.Stderr, "  %v\n  %v\n", out.took, out.own)
 	return out, nil
 }
 
