@@ -151,7 +151,6 @@ const aroundDifference = 500
 func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok bool) {
 	c.mu.Lock()
 	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
-	instead := c.instead
 	c.mu.Unlock()
 	r, err := c.askParts(ctx, p, j)
 	if err != nil {
@@ -162,10 +161,19 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 		c.o.Log.Warn().Str("node", p.Name()).Str("why", why).Msg("the logs around a range with other logs are not whole")
 		return 0, false
 	}
-	receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+	receipt, err := c.bringIn(ctx, r)
 	if err != nil {
 		c.fail(err)
 		return 0, false
 	}
 	return receipt.Inserted, true
+}
+
+// bringIn commits the logs of an answer of blocks that are committed: what is known stays, what
+// was missing comes in.
+func (c *Chain) bringIn(ctx context.Context, r *result) (ingest.Receipt, error) {
+	c.mu.Lock()
+	instead := c.instead
+	c.mu.Unlock()
+	return c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
 }

@@ -233,25 +233,12 @@ func (a *Audits) countEvent(ctx context.Context, p *pendingAudit, event string, 
 	}
 	least, most := map[data.Hash]data.Micro{}, map[data.Hash]data.Micro{}
 	err = a.o.Venue.Read(ctx, func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, auditStatements.Get("TakerShares"), inner*1_000_000, (now.At-now.Slack)*1_000_000, event, outer*1_000_000,
-			(now.At+now.Slack)*1_000_000)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
-			var b []byte
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			var low, high int64
-			if err := rows.Scan(&b, &low, &high); err != nil {
-				return err
-			}
-			c, err := hash(b)
-			if err != nil {
-				return err
-			}
+			c, err := scanHash(rows, &low, &high)
 			least[c], most[c] = data.Micro(low), data.Micro(high)
-		}
-		return rows.Err()
+			return err
+		}, auditStatements.Get("TakerShares"), inner*1_000_000, (now.At-now.Slack)*1_000_000, event, outer*1_000_000, (now.At+now.Slack)*1_000_000)
 	})
 	if err != nil {
 		return nil, err

@@ -145,25 +145,13 @@ func sizeOf(raw []byte) (data.Micro, bool) {
 // ours are the transactions of a condition in a stretch of time.
 func (a *Audits) ours(ctx context.Context, condition data.Hash, from, to int64) (map[data.Hash]txSum, error) {
 	out := map[data.Hash]txSum{}
-	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		rows, err := conn.QueryContext(ctx, auditStatements.Get("TransactionsOf"), condition[:], from*1_000_000, to*1_000_000)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
-			var b []byte
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			var s txSum
-			if err := rows.Scan(&b, &s.fills, &s.shares, &s.at); err != nil {
-				return err
-			}
-			tx, err := hash(b)
-			if err != nil {
-				return err
-			}
+			tx, err := scanHash(rows, &s.fills, &s.shares, &s.at)
 			out[tx] = s
-		}
-		return rows.Err()
+			return err
+		}, auditStatements.Get("TransactionsOf"), condition[:], from*1_000_000, to*1_000_000)
 	})
 	return out, err
 }
@@ -180,26 +168,13 @@ func (a *Audits) there(ctx context.Context, at map[string]int64) (map[string]int
 	for tx := range at {
 		list = append(list, strings.TrimPrefix(tx, "0x"))
 	}
-	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		rows, err := conn.QueryContext(ctx, auditStatements.Get("Transactions"), (slices.Min(times)-3600)*1_000_000, (slices.Max(times)+3600)*1_000_000,
-			strings.Join(list, ","))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
-			var b []byte
+	err := a.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			var n int64
-			if err := rows.Scan(&b, &n); err != nil {
-				return err
-			}
-			tx, err := hash(b)
-			if err != nil {
-				return err
-			}
+			tx, err := scanHash(rows, &n)
 			out[tx.String()] = n
-		}
-		return rows.Err()
+			return err
+		}, auditStatements.Get("Transactions"), (slices.Min(times)-3600)*1_000_000, (slices.Max(times)+3600)*1_000_000, strings.Join(list, ","))
 	})
 	return out, err
 }

@@ -33,20 +33,36 @@ func texts(ctx context.Context, conn *sql.Conn, name string, args ...any) (out [
 	return queryTexts(ctx, conn, marketStatements.Get(name), args...)
 }
 
-func queryTexts(ctx context.Context, conn *sql.Conn, query string, args ...any) (out []string, err error) {
+// eachRow runs a query and calls f at each of its rows.
+func eachRow(ctx context.Context, conn *sql.Conn, f func(rows *sql.Rows) error, query string, args ...any) (err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
+		if err := f(rows); err != nil {
+			return err
 		}
-		out = append(out, s)
 	}
-	return out, rows.Err()
+	return rows.Err()
+}
+
+// scanHash scans a row whose first column is a hash.
+func scanHash(rows *sql.Rows, others ...any) (data.Hash, error) {
+	var b []byte
+	if err := rows.Scan(append([]any{&b}, others...)...); err != nil {
+		return data.Hash{}, err
+	}
+	return hash(b)
+}
+
+func queryTexts(ctx context.Context, conn *sql.Conn, query string, args ...any) (out []string, err error) {
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
+		out = append(out, "")
+		return rows.Scan(&out[len(out)-1])
+	}, query, args...)
+	return out, err
 }
 
 // conditionsOf gives a column of conditions.
@@ -55,23 +71,12 @@ func conditionsOf(ctx context.Context, conn *sql.Conn, name string, args ...any)
 }
 
 func queryConditions(ctx context.Context, conn *sql.Conn, query string, args ...any) (out []data.Hash, err error) {
-	rows, err := conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var b []byte
-		if err := rows.Scan(&b); err != nil {
-			return nil, err
-		}
-		c, err := hash(b)
-		if err != nil {
-			return nil, err
-		}
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
+		c, err := scanHash(rows)
 		out = append(out, c)
-	}
-	return out, rows.Err()
+		return err
+	}, query, args...)
+	return out, err
 }
 
 func hash(b []byte) (h data.Hash, err error) {

@@ -339,21 +339,10 @@ func (m *Markets) closed(ctx context.Context) error {
 // closedBetween gives the markets that closed after one time and not after the other, about
 // mostAtOnce of them, and when the last of them did.
 func closedBetween(ctx context.Context, conn *sql.Conn, after, until int64) (due []data.Hash, last int64, err error) {
-	rows, err := conn.QueryContext(ctx, marketStatements.Get("ClosedBetween"), after, until, mostAtOnce)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var b []byte
-		if err := rows.Scan(&b, &last); err != nil {
-			return nil, 0, err
-		}
-		c, err := hash(b)
-		if err != nil {
-			return nil, 0, err
-		}
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
+		c, err := scanHash(rows, &last)
 		due = append(due, c)
-	}
-	return due, last, rows.Err()
+		return err
+	}, marketStatements.Get("ClosedBetween"), after, until, mostAtOnce)
+	return due, last, err
 }

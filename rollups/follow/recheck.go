@@ -4,9 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-
-	"pmx/data/feeds/polygon"
-	"pmx/engine/ingest"
 )
 
 // mostRechecks is how many blocks are kept until they are asked for; who told of the others tells
@@ -66,7 +63,7 @@ func (c *Chain) recheck(ctx context.Context, j job) {
 		if r.batch.Logs() == 0 || r.hard() != "" {
 			continue
 		}
-		receipt, err := c.o.Venue.Commit(ctx, ingest.Rows{Feed: polygon.Feed(), Name: rowsName, Instead: c.instead, Read: polygon.Rows([]*polygon.Batch{r.batch})}, ingest.Remaining{})
+		receipt, err := c.bringIn(ctx, r)
 		if err != nil {
 			c.fail(err)
 			return

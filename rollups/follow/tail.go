@@ -34,18 +34,18 @@ func (c *Chain) pauseOf(ready bool) time.Duration {
 	if c.o.Every > 0 {
 		return wait
 	}
-	if until := c.pace.due.Sub(c.o.Now()); until > 0 || c.isWhole() {
+	c.mu.Lock()
+	all := c.isWhole()
+	c.mu.Unlock()
+	if until := c.pace.due.Sub(c.o.Now()); until > 0 || all {
 		return max(time.Millisecond, min(wait, until))
 	}
 	return wait // for a range, whose answer ends it
 }
 
 // isWhole tells whether everything up to the newest final block is in, but for what is held back.
-func (c *Chain) isWhole() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.head.Number > 0 && c.plan.open() == 0
-}
+// The caller holds the lock.
+func (c *Chain) isWhole() bool { return c.head.Number > 0 && c.plan.open() == 0 }
 
 // standstill is how long the head may stay as it is until another node is asked for it: the one
 // that says so may have stopped, and answer like any other.
@@ -79,7 +79,7 @@ func (c *Chain) isDue(now time.Time) (due, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	every := c.every()
-	switch all = c.head.Number > 0 && c.plan.open() == 0; {
+	switch all = c.isWhole(); {
 	case all && c.o.Every == 0:
 		due = !now.Before(c.pace.due)
 	case now.Sub(c.headAt) < every, now.Sub(c.looked) < every:

@@ -176,19 +176,14 @@ func (t *Teller) lookQuiet(ctx context.Context) error {
 	fills := map[int64]int64{}
 	first := hour
 	err := t.Venue.Read(ctx, func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(ctx, tellStatements.Get("HourlyFills"), hour-24*mostDays, hour)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			var h, n int64
 			if err := rows.Scan(&h, &n); err != nil {
 				return err
 			}
 			fills[h], first = n, min(first, h)
-		}
-		return rows.Err()
+			return nil
+		}, tellStatements.Get("HourlyFills"), hour-24*mostDays, hour)
 	})
 	if err != nil {
 		return fmt.Errorf("read the hours: %w", err)

@@ -247,29 +247,17 @@ func (t *Trades) remember(ctx context.Context, m tradesMemory) error {
 // markets are those that may have been traded since a time, in unix seconds; young ones may
 // have been before they were known.
 func (t *Trades) markets(ctx context.Context, from int64) (old, young []data.Hash, err error) {
-	err = t.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		rows, err := conn.QueryContext(ctx, tradesStatements.Get("TradedMarkets"), (from-int64(youngMarket/time.Second))*1_000_000, from*1_000_000)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
-			var b []byte
+	err = t.o.Venue.Read(ctx, func(conn *sql.Conn) error {
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			var isYoung bool
-			if err := rows.Scan(&b, &isYoung); err != nil {
-				return err
-			}
-			c, err := hash(b)
-			if err != nil {
-				return err
-			}
+			c, err := scanHash(rows, &isYoung)
 			if isYoung {
 				young = append(young, c)
 			} else {
 				old = append(old, c)
 			}
-		}
-		return rows.Err()
+			return err
+		}, tradesStatements.Get("TradedMarkets"), (from-int64(youngMarket/time.Second))*1_000_000, from*1_000_000)
 	})
 	return old, young, err
 }
