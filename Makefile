@@ -48,18 +48,19 @@ run: build ## Serve the sample venue on LISTEN, with a key of every tier
 live: build ## Follow a played venue as it trades: replay, and a server that follows it
 	@.ci/live '$(LIVE)' '$(LISTEN)' '$(REPLAY)'
 
+# make check vets the code once, and so does make lint; go test would vet each package again.
 test: tools ## Run all tests and say what was skipped
-	@$(GO) test -v -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
+	@$(GO) test -v -vet=off -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
 
 test-long: export PMX_TEST_LONG = 1
 test-long: test ## Run all tests with every drawn case: what CI runs (see docs/design.md)
 
 race: tools ## Run the tests of concurrent packages under the race detector
-	@$(GO) test -v -race -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
+	@$(GO) test -v -race -vet=off -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
 
 cover: tools ## Check that tests run nine tenths of the feeds
 	@mkdir -p .cache
-	@$(GO) test -coverpkg=./data/feeds/... -coverprofile=.cache/feeds.cov ./data/feeds/... > .cache/feeds.log || { cat .cache/feeds.log; exit 1; }
+	@$(GO) test -vet=off -coverpkg=./data/feeds/... -coverprofile=.cache/feeds.cov ./data/feeds/... > .cache/feeds.log || { cat .cache/feeds.log; exit 1; }
 	@$(GO) tool cover -func=.cache/feeds.cov | awk '/^total:/ { print "feeds: " $$3 " of the statements are run by tests, 90 % is the least"; exit ($$3 + 0 < 90) }'
 
 bench: tools ## Measure; ARGS goes to the measuring tool
@@ -92,6 +93,6 @@ check: ## Run everything that CI runs
 clean: ## Remove what was built; data and caches stay
 	@rm -rf bin
 
-# tools says in one sentence what is missing before anything fails for want of it.
+# tools says in one sentence what is missing before anything fails because of it.
 tools:
 	@GO='$(GO)' .ci/tools

@@ -118,3 +118,36 @@ func TestMakefileHelpIsWhole(t *testing.T) {
 		}
 	}
 }
+
+var (
+	metricInText = regexp.MustCompile(`\bpmx_[a-z_]*[a-z]\b`)
+	metricInCode = regexp.MustCompile(`(NewDesc|desc)\("([a-z_]+)",`)
+)
+
+// Alerts on a metric that does not exist never fire.
+func TestMetricsOfTheDocumentsExist(t *testing.T) {
+	made := map[string]bool{}
+	for file, prefix := range map[string]string{"http/server/metrics.go": "", "http/server/source_metrics.go": "pmx_sync_", "cmd/pmx/store_metrics.go": "pmx_"} {
+		before := len(made)
+		for _, m := range metricInCode.FindAllStringSubmatch(read(t, file), -1) {
+			made[prefix+m[2]] = true
+		}
+		if len(made) == before {
+			t.Errorf("%s makes no metrics", file)
+		}
+	}
+	named := map[string]bool{}
+	for _, file := range []string{"docs/operate.md", "docs/sync.md"} {
+		for _, name := range metricInText.FindAllString(read(t, file), -1) {
+			named[name] = true
+			if !made[name] && name != "pmx_sync" { // pmx_sync_… is all of them
+				t.Errorf("%s names %s, which is no metric", file, name)
+			}
+		}
+	}
+	for name := range made {
+		if !named[name] && !strings.HasPrefix(name, "pmx_sync_") {
+			t.Errorf("docs/operate.md does not name %s", name)
+		}
+	}
+}

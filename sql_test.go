@@ -144,7 +144,7 @@ var composed = map[string][]string{
 // others are further values with which a statement is prepared, where it makes tables that
 // others read.
 var others = map[string][]string{
-	"rollups KeepRows": {"@table=touched @rows={Touched}", "@table=d_day @rows={NewDays}", "@table=d_pair @rows={NewPairs}",
+	"rollups KeepRows": {"@table=n_traded @rows={Traded}", "@table=touched @rows={Touched}", "@table=n_desk_batch @rows={DeskBatch}", "@table=d_day @rows={NewDays}", "@table=d_pair @rows={NewPairs}",
 		"@table=leg_before @rows={HeldLegs}", "@table=leg_after @rows={HeldLegs}"},
 	"rollups NoHoldings":      {"@when=before"},
 	"rollups ForecastsKept":   {"@into=o_before"},
@@ -165,7 +165,7 @@ var placeholders = map[string]string{
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",
-	"rollups DeskDays @rows":   "FROM token_day", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
+	"rollups DeskDays @rows":   "FROM token_day", "rollups BatchDeskDays @rows": "FROM token_day", "rollups LongWindowMoves @rows": "{LongWindowMove}", "rollups LoadPrices @rows": "FROM token_price", "rollups LoadHeldBy @rows": "{LoadHolders}",
 	"rollups @joined": "{DeskJoinedMarkets}", "rollups DeskWalletBatch @gained": "{DeskGained}", "rollups @wallets": "0, 1",
 	"rollups DeskWalletBatch @figures": "FROM desk_wallet", "rollups DeskWalletBatch @notgained": " {DeskNotGained}",
 	"rollups DeskWalletBatch @pairs": "{DeskPairs}", "rollups DeskWalletBatch @notjoined": " {DeskNotJoined}", "rollups DeskWalletBatch @held": "{DeskHeld}",

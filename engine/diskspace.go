@@ -44,10 +44,10 @@ func (d Dir) checkSpace(thorough bool) error {
 		need += st.Size() // a checkpoint writes it a second time
 	}
 	if free < need {
-		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: make room; a running server goes on by itself", d, inMegabytes(free), inMegabytes(need))}
+		return fullError{fmt.Sprintf("the disk of %s is full: %s are free and %s are needed: free some space; a running server goes on by itself", d, inMegabytes(free), inMegabytes(need))}
 	}
 	if thorough && !d.canTake(need) {
-		return fullError{fmt.Sprintf("the disk of %s does not take %s, of a quota perhaps: make room; a running server goes on by itself", d, inMegabytes(need))}
+		return fullError{fmt.Sprintf("the disk of %s does not take %s, of a quota perhaps: free some space; a running server goes on by itself", d, inMegabytes(need))}
 	}
 	return nil
 }
@@ -72,18 +72,18 @@ func RoomAdvice(err error) string {
 	if !data.IsNoSpace(err) || errors.As(err, &advised) {
 		return ""
 	}
-	return ": make room and run the command again"
+	return ": free some space and run the command again"
 }
 
 // openRoom is how much a database needs to be opened or made.
 const openRoom = 1 << 20
 
-// noRoomToOpen gives ErrDiskFull in words where opening failed with err for want of space.
+// noRoomToOpen gives ErrDiskFull in words where opening failed with err because the disk is full.
 func (d Dir) noRoomToOpen(err error) error {
 	if !data.IsNoSpace(err) && (!slices.Contains(errorTypes(err), duckdb.ErrorTypeIO) || d.canTake(openRoom)) {
 		return nil
 	}
-	return fullError{fmt.Sprintf("open %s: the disk of %s is full: make room and start again", d.Database(), d)}
+	return fullError{fmt.Sprintf("open %s: the disk of %s is full: free some space and start again", d.Database(), d)}
 }
 
 func inMegabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }

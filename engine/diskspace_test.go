@@ -102,7 +102,7 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 	filler := filepath.Join(dir, "filler")
 	testfiles.Fill(t, filler)
 	for range 3 {
-		if err := write(ctx, db, "CHECKPOINT"); !errors.Is(err, engine.ErrDiskFull) || !strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "Error:") {
+		if err := write(ctx, db, "CHECKPOINT"); !errors.Is(err, engine.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") || strings.Contains(err.Error(), "Error:") {
 			t.Errorf("a checkpoint on a full disk gives %v", err)
 		}
 		if err := db.Checkpoint(ctx); !errors.Is(err, engine.ErrDiskFull) {

@@ -28,9 +28,13 @@ type Options struct {
 	Dir         Dir
 	MemoryLimit string // DuckDB syntax, "" = DefaultMemory
 	Threads     int    // 0 = one per core
-	// OnFault is told of every fault; recovered is false when the database could
+	// OnFault is called with every fault; recovered is false when the database could
 	// not be opened again and the process should end.
 	OnFault func(err error, recovered bool)
+	// OnStatement is called with the text of every statement before it is run, by the
+	// goroutine that runs it: several may at once. It counts work; nil: nobody asks. What an
+	// appender adds is no statement.
+	OnStatement func(text string)
 }
 
 // DefaultMemory is DuckDB's own limit, which is not a cap on the process: the
@@ -69,7 +73,7 @@ type pools struct {
 type noClose struct{ driver.Connector }
 
 // Open opens or creates the database of a data directory and brings its schema
-// up to date. ErrLocked and ErrNewerSchema are told apart.
+// up to date. It can fail with ErrLocked and ErrNewerSchema.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	dir, err := opts.Dir.Abs()
 	if err != nil {
@@ -148,6 +152,19 @@ func (db *DB) prepare(ctx context.Context) error {
 	return nil // the log has it
 }
 
+// CheckLimits tells which limits DuckDB does not take, without opening a database.
+// Memory is as Options.MemoryLimit, threads as Options.Threads.
+func CheckLimits(ctx context.Context, memory string, threads int) (ofMemory, ofThreads error) {
+	try := func(name, value string) error {
+		db, err := sql.Open("duckdb", "?"+url.Values{name: {value}}.Encode())
+		if err != nil {
+			return err
+		}
+		return errors.Join(db.PingContext(ctx), db.Close())
+	}
+	return try("memory_limit", cmp.Or(memory, DefaultMemory)), try("threads", fmt.Sprint(cmp.Or(threads, runtime.NumCPU())))
+}
+
 func openPools(ctx context.Context, opts Options) (*pools, error) {
 	dsn := opts.Dir.Database() + "?" + url.Values{
 		"threads":      {fmt.Sprint(cmp.Or(opts.Threads, runtime.NumCPU()))},
@@ -167,7 +184,11 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	if err != nil {
 		return nil, explainOpen(opts.Dir, err)
 	}
-	p := &pools{connector: connector, writer: sql.OpenDB(noClose{connector}), readers: sql.OpenDB(noClose{connector})}
+	shared := noClose{connector}
+	if opts.OnStatement != nil {
+		shared.Connector = toldConnector{connector, opts.OnStatement}
+	}
+	p := &pools{connector: connector, writer: sql.OpenDB(shared), readers: sql.OpenDB(shared)}
 	p.writer.SetMaxOpenConns(1)
 	p.readers.SetMaxOpenConns(maxReaders)
 	p.readers.SetMaxIdleConns(maxReaders)

@@ -46,7 +46,7 @@ func TestAFaultReopensOnceAndASecondIsReported(t *testing.T) {
 }
 
 // All that use an instance when it fails see the fault; it is replaced once, and
-// nobody is told that it could not be.
+// no failure of that is reported.
 func TestSeveralThatMeetOneFaultReopenOnce(t *testing.T) {
 	ctx := context.Background()
 	outcomes := make(chan bool, 8)

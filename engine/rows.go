@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
 // Each runs query and hands every row to f as the driver gave it: integers as
@@ -54,11 +52,7 @@ func drain(rows driver.Rows, f func(row []driver.Value) error) error {
 // INSERT; row gives the values of the i-th.
 func AppendTemp(conn *sql.Conn, table string, n int, row func(i int) []driver.Value) error {
 	return conn.Raw(func(dc any) error {
-		c, ok := dc.(driver.Conn)
-		if !ok {
-			return fmt.Errorf("driver %T has no appender", dc)
-		}
-		a, err := duckdb.NewAppender(c, "temp", "main", table)
+		a, err := TempAppender(dc, table)
 		if err != nil {
 			return err
 		}

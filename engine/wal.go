@@ -19,7 +19,7 @@ import (
 )
 
 // LogDamage is what was wrong with the write-ahead log when the database was opened.
-// DuckDB takes in the transactions before the damage; what lies behind is dropped.
+// DuckDB takes in the transactions before the damage; what follows it is dropped.
 type LogDamage struct {
 	Copy         string // where the log is kept as it was found
 	At           int64  // the byte behind the last transaction that was taken in

@@ -87,7 +87,8 @@ func deskWalletAfter(m *merge) error {
 	if err != nil || !m.has(withFills|withHolders|withMarkets) {
 		return err
 	}
-	if err := m.exec("DeskBatch"); err != nil {
+	concerned, err := m.keep("n_desk_batch", statements.Get("DeskBatch"))
+	if err != nil {
 		return err
 	}
 	if moves.lost > 0 {
@@ -96,9 +97,10 @@ func deskWalletAfter(m *merge) error {
 		}
 		return rebuildDeskWallets(m.ctx, m.conn)
 	}
-	var concerned int64
-	if err := m.conn.QueryRowContext(m.ctx, statements.Get("DeskConcerned")).Scan(&concerned); err != nil {
-		return err
+	if concerned == 0 && m.touched > 0 {
+		if err := m.conn.QueryRowContext(m.ctx, statements.Get("DeskRevalued")).Scan(&concerned); err != nil {
+			return err
+		}
 	}
 	if concerned+moves.gained == 0 {
 		return m.exec("DeskWalletNone")

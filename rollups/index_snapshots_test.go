@@ -131,7 +131,7 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 }
 
 // Snapshots: every five minutes for 90 days, at full hours for ever. A late fill
-// makes those of its day and the 31 days behind it anew, and earlier ones where it
+// changes those of its day and the 31 days after it, and earlier ones where it
 // is the first of all.
 func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
 	fill := func(n int, at time.Time) data.Fill {
@@ -150,7 +150,7 @@ func TestIndexSnapshotsAreStoredThinnedAndRecomputed(t *testing.T) {
 	for i, want := range []int64{
 		2*288 + 1,                  // both ends
 		10*24 + 1 + 90*288,         // 10 days of hours with both ends, then 90 days up to as_of
-		10*24 + 1 + 90*288,         // made anew
+		10*24 + 1 + 90*288,         // computed again
 		60*24 + 10*24 + 1 + 90*288, // 60 days of hours more
 	} {
 		v.importStep(i)

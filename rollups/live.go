@@ -19,7 +19,7 @@ import (
 // run on the writing connection, so they never overlap; Snapshot may be called
 // from anywhere.
 type Live struct {
-	// Publish is told of every new snapshot before it is served; may be nil.
+	// Publish is called with every new snapshot before it is served; may be nil.
 	Publish func(*serving.Snapshot)
 	// Venue are the venue's own wallets, left out of rankings.
 	Venue map[data.Address]bool
@@ -54,8 +54,9 @@ type liveState struct {
 	lifetimeVolume   legs                        // of all tokens
 	whaleFlows       map[data.TokenID]data.Micro // of whales, into each token in the last 24 hours
 	sections         []section
-	state            state // that of the snapshot
-	next             state // that which what is followed leads to
+	state            state      // that of the snapshot
+	next             state      // that which what is followed leads to
+	parts            batchParts // of the batch that is followed
 	counts           serving.Counts
 }
 
@@ -142,12 +143,11 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if s.epoch != l.state.epoch+1 {
 		return l.Load(ctx, conn) // a batch passed by unseen
 	}
-	var changed int64
-	if err := conn.QueryRowContext(ctx, statements.Get("ChangedMarkets")).Scan(&changed); err != nil {
+	if l.parts, err = readParts(ctx, conn); err != nil {
 		return err
 	}
 	l.incomplete, l.next = true, s
-	if changed > 0 {
+	if l.parts.has("markets") {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
 		}
@@ -160,10 +160,15 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 // follow adds rows, from everything or from a batch alike, to the state.
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
 	known := func(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
+	whole := remapped == ""
 	steps := []step{
 		eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet),
 		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
-		eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }),
+	}
+	if whole || l.parts.has("names") {
+		steps = append(steps, eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }))
+	}
+	steps = append(steps,
 		eachRow(from(tableNamed("wallet_total")), l.addTotals),
 		eachRow(from(tableNamed("token_total")), l.addTokenTotal),
 		eachRow(from(tableNamed("market_wallets")), func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
@@ -171,8 +176,8 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		eachRow(from(tableNamed("wallet_window")), func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }),
 		eachRow(from(tableNamed("token_window")), l.addTokenWindow),
 		eachRow(statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices),
-	}
-	if remapped != "" {
+	)
+	if !whole && l.parts.has("mappings", "labels") {
 		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
 	}
 	for _, s := range steps {
@@ -180,7 +185,6 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 			return fmt.Errorf("follow: %w", err)
 		}
 	}
-	whole := remapped == ""
 	if err := errors.Join(l.followDay(ctx, conn, whole), l.followVenue(ctx, conn, whole)); err != nil {
 		return fmt.Errorf("follow traders: %w", err)
 	}

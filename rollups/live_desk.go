@@ -80,7 +80,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		which, issue, obs = "true", "weather_issue", "weather_obs"
 	}
 	moved := int64(0)
-	if !whole {
+	if !whole && l.parts.has("weather", "payouts", "markets") { // events change with their markets
 		err := engine.Each(ctx, conn, statements.Get("DeskWeather"), func(row []driver.Value) error {
 			p.weather[engine.Text(row[0])] = true
 			return nil
@@ -88,6 +88,8 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		if err != nil {
 			return err
 		}
+	}
+	if !whole && l.parts.has("mappings", "markets") {
 		if err := conn.QueryRowContext(ctx, statements.Get("DeskMoved")).Scan(&moved); err != nil {
 			return err
 		}
@@ -99,6 +101,9 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	}
 	if err := p.followDays(ctx, conn, l, from, whole || moved > 0, int32(s.asOf/dayLength)); err != nil {
 		return err
+	}
+	if !whole && !l.parts.has("weather") {
+		return nil
 	}
 	return engine.Each(ctx, conn, statements.Get("DeskClocks", "@issue", issue, "@obs", obs), func(row []driver.Value) error {
 		if c := p.cities[engine.Text(row[0])]; c != nil {
@@ -228,8 +233,9 @@ func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, f
 			}
 		}
 	}
-	rows := from(tableNamed("token_day"))
+	rows, query := from(tableNamed("token_day")), "BatchDeskDays"
 	if whole {
+		query = "DeskDays"
 		var err error
 		if rows, err = tableNamed("token_day").current(ctx, conn); err != nil {
 			return err
@@ -241,8 +247,8 @@ func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, f
 			clear(c.recent)
 		}
 	}
-	query := statements.Get("DeskDays", "@rows", rows, "@since", strconv.Itoa(int(today)-deskDays+1))
-	return eachRow(query, func(row *tokenDayRow) {
+	since := strconv.Itoa(int(today) - deskDays + 1)
+	return eachRow(statements.Get(query, "@rows", rows, "@since", since), func(row *tokenDayRow) {
 		market := l.tokens[row.Token].market
 		if m := p.markets[market]; m != nil {
 			m.on(row.Day).plus(&row.legs)

@@ -67,10 +67,8 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 			return err
 		}
 	}
-	for i, length := range longWindows {
-		if err := g.moveLong(ctx, conn, i, longWindow(l, from, whole, length, s.asOf)); err != nil {
-			return err
-		}
+	if err := eachRow(longWindowRows(l, from, whole), func(row *longWindowRow) { g.long[row.Nth].plus(&row.legs) })(ctx, conn); err != nil {
+		return err
 	}
 	if whole {
 		g.loadFirsts(l)
@@ -94,19 +92,28 @@ func venueDays(l *Live, days string) string {
 	return statements.Get("VenueDays", "@days", days, "@wallets", strings.Join(ids, ", "))
 }
 
-// longWindow asks for the volume of the window that ends at to, or for what the
-// batch changes of it.
-func longWindow(l *Live, from func(table) string, whole bool, length, to int64) string {
-	arg := func(us int64) string { return strconv.FormatInt(us, 10) }
-	legs := statements.Get("Legs")
-	if whole {
-		return statements.Get("LongWindow", "@legs", legs, "@days", from(tableNamed("platform_day")), "@lo", arg(to-length))
-	}
-	return statements.Get("LongWindowMove", "@legs", legs, "@lo", arg(l.state.asOf-length), "@hi", arg(to-length))
+// longWindowRow is volume to be added to one of longWindows.
+type longWindowRow struct {
+	Nth int `sql:"nth"`
+	legs
 }
 
-func (g *growth) moveLong(ctx context.Context, conn *sql.Conn, i int, query string) error {
-	return eachRow(query, g.long[i].plus)(ctx, conn)
+// longWindowRows asks for the volume of longWindows, or for what the batch changes of it.
+func longWindowRows(l *Live, from func(table) string, whole bool) string {
+	arg := func(us int64) string { return strconv.FormatInt(us, 10) }
+	legs := statements.Get("Legs")
+	parts := make([]string, len(longWindows))
+	for i, length := range longWindows {
+		if whole {
+			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@lo", arg(l.next.asOf-length))
+		} else {
+			parts[i] = statements.Get("LongWindowMove", "@nth", strconv.Itoa(i), "@lo", arg(l.state.asOf-length), "@hi", arg(l.next.asOf-length))
+		}
+	}
+	if whole {
+		return unionAll(parts)
+	}
+	return statements.Get("LongWindowMoves", "@legs", legs, "@rows", unionAll(parts))
 }
 
 // Rows of the rollups by day, week, month and hour, and of HourWallets and VenueDays.

@@ -86,6 +86,9 @@ func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from
 	if err := traded(ctx, conn); err != nil {
 		return err
 	}
+	if !l.parts.has("mappings", "labels") {
+		return nil
+	}
 	return eachRow(statements.Get("BatchTokens"), func(row *tokenRow) { g.token(l, row.Token) })(ctx, conn)
 }
 

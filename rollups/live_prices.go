@@ -65,7 +65,7 @@ func (l *Live) setPrices(m *serving.Market, f *serving.Figures, last, ago priced
 	if m.Resolved() && len(m.Payouts) > 0 {
 		f.Price = m.Payouts[0]
 		switch {
-		case m.ResolvedTS == 0: // nobody knows what it cost at that time
+		case m.ResolvedTS == 0: // what it cost at that time is not known
 			then = serving.NoValue
 		case m.ResolvedTS <= l.state.asOf-windows[serving.Day]:
 			then = f.Price

@@ -3,12 +3,14 @@ package rollups
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"pmx/data"
+	"pmx/engine"
 )
 
 // dayLength is a UTC day in µs.
@@ -158,6 +160,9 @@ func (m *merge) before() error {
 		return fmt.Errorf("BatchSize: %w", err)
 	}
 	m.to = max(m.from, m.newest)
+	if err := m.traded(); err != nil {
+		return err
+	}
 	if err := m.touch(); err != nil {
 		return err
 	}
@@ -195,13 +200,30 @@ func partIf(anything bool, name string, replace ...string) string {
 	return statements.Get(name, replace...)
 }
 
+// traded makes n_traded, the tokens of the batch's fills.
+func (m *merge) traded() error {
+	rows := "Traded"
+	if m.fills == 0 {
+		rows = "TradedNone"
+	}
+	_, err := m.keep("n_traded", statements.Get(rows))
+	return err
+}
+
 // touch finds the tokens whose holders are valued again.
 func (m *merge) touch() (err error) {
-	mapped := ""
-	if m.moved+m.resolved > 0 {
-		mapped = statements.Get("TouchedByMarkets")
+	mapped := partIf(m.moved+m.resolved > 0, "TouchedByMarkets")
+	rows := statements.Get("Touched", "@mapped", mapped)
+	if mapped == "" {
+		var resolved int64
+		if err := m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&resolved); err != nil {
+			return err
+		}
+		if resolved == 0 {
+			rows = statements.Get("NothingTouched")
+		}
 	}
-	if m.touched, err = m.keep("touched", statements.Get("Touched", "@mapped", mapped)); err != nil || m.touched == 0 {
+	if m.touched, err = m.keep("touched", rows); err != nil || m.touched == 0 {
 		return err
 	}
 	m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens"))
@@ -224,11 +246,55 @@ func (m *merge) newDays() (err error) {
 		return nil
 	}
 	first, last := m.oldest/dayLength, m.newest/dayLength
-	m.days, err = m.keep("d_day", statements.Get("NewDays", "@firstday", strconv.FormatInt(first, 10), "@lastday", strconv.FormatInt(last, 10)))
+	fresh, known, err := m.daysInMemory()
+	switch {
+	case err != nil:
+		return err
+	case known:
+		err = m.keepDays(fresh)
+	default:
+		m.days, err = m.keep("d_day", statements.Get("NewDays", "@firstday", strconv.FormatInt(first, 10), "@lastday", strconv.FormatInt(last, 10)))
+	}
 	if err != nil || first >= m.from/dayLength {
 		return err
 	}
 	return m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10))
+}
+
+// fewFills is up to how many fills of a batch are looked at one by one: of more, the database
+// is quicker.
+const fewFills = 20_000
+
+// daysInMemory gives the days and wallets of newDays by the last days in memory: who trades on a
+// later day than ever does so for the first time. known is false where a wallet trades on a day
+// before its last one, about which the database must be asked, and where nothing is in memory.
+func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
+	if !m.lastDays.loaded || m.fills > fewFills {
+		return nil, false, nil
+	}
+	known = true
+	err = engine.Each(m.ctx, m.conn, statements.Get("BatchDays"), func(row []driver.Value) error {
+		d := idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))}
+		last := m.lastDays.wallets.at(d.id)
+		if d.day > last {
+			fresh = append(fresh, d)
+		}
+		known = known && d.day >= last
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("BatchDays: %w", err)
+	}
+	return fresh, known, nil
+}
+
+// keepDays leaves days and wallets in d_day.
+func (m *merge) keepDays(days []idDay) error {
+	m.days = int64(len(days))
+	if _, err := m.keep("d_day", statements.Get("NewDaysNone")); err != nil {
+		return err
+	}
+	return engine.AppendTemp(m.conn, "d_day", len(days), func(i int) []driver.Value { return []driver.Value{days[i].day, days[i].id} })
 }
 
 // few gives the tokens of a query written out where they are few, and else the
@@ -278,22 +344,30 @@ func (m *merge) held(when string) error {
 	return m.exec("KeepRows", "@table", "held_"+when, "@rows", statements.Get("Holdings", "@legs", "leg_"+when))
 }
 
-// moveWindows takes out of the windows what as_of leaves behind, and brings in
-// resolutions that lay in its future.
+// moveWindows takes out of the windows what as_of leaves behind, and brings in the batch's fills
+// and the resolutions that lay in its future.
 func (m *merge) moveWindows() error {
-	if m.to == m.from {
-		return nil
-	}
 	var fills, redemptions []string
 	for span, length := range windows {
 		start := m.to - length
+		if m.fills > 0 {
+			fills = append(fills, statements.Get("EnteringFills", spanArgs(span, "1", start, m.to)...))
+		}
+		if m.to == m.from {
+			continue
+		}
 		leaving := spanArgs(span, "-1", m.from-length, min(start, m.from))
 		fills = append(fills, statements.Get("WindowFills", leaving...))
 		redemptions = append(redemptions, statements.Get("MovingRedemption", leaving...),
 			statements.Get("MovingRedemption", spanArgs(span, "1", max(m.from, start), m.to)...))
 	}
-	if err := m.exec("IntoWindows", "@rows", unionAll(fills)); err != nil {
-		return err
+	if len(fills) > 0 {
+		if err := m.exec("IntoWindows", "@rows", unionAll(fills)); err != nil {
+			return err
+		}
+	}
+	if len(redemptions) == 0 {
+		return nil
 	}
 	return m.redeem(redemptions)
 }
@@ -319,12 +393,8 @@ func spanArgs(span int, sign string, lo, hi int64) []string {
 
 // after computes what the batch adds to every rollup and appends it to its delta.
 func (m *merge) after() error {
-	if m.fills > 0 {
-		var parts []string
-		for span, length := range windows {
-			parts = append(parts, statements.Get("EnteringFills", spanArgs(span, "1", m.to-length, m.to)...))
-		}
-		if err := m.exec("IntoWindows", "@rows", unionAll(parts)); err != nil {
+	if m.fills > 0 && m.moved+m.described+m.resolved > 0 { // tokens are where the batch maps them to
+		if err := m.traded(); err != nil {
 			return err
 		}
 	}

@@ -360,7 +360,7 @@ func (v *venue) rebuild() {
 	})
 }
 
-// followed holds the snapshot that followed every batch against one loaded anew.
+// followed holds the snapshot that followed every batch against one loaded from the database.
 func (v *venue) followed(t rapid.TB) *serving.Snapshot {
 	fresh := &rollups.Live{Venue: v.live.Venue}
 	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.Load(ctx, conn) })

@@ -12,7 +12,7 @@ import (
 
 // Rebuild recomputes every rollup from the facts in one transaction, replacing
 // bases and deltas. cities are those of the weather desk, nil for the built-in ones.
-// step is told the name of each rollup before it is built.
+// step is given the name of each rollup before it is built.
 func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
 		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {

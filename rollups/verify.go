@@ -92,7 +92,7 @@ func (t table) rebuiltTable() string { return t.name + rebuiltSuffix }
 
 func (v *verifier) compare(t table) error {
 	c := Check{Name: "rebuilt_" + t.name}
-	query := statements.Get("CompareRows", "@table", t.rebuiltTable(), "@merged", t.merged(""), "@rebuilt", t.rows(t.rebuiltTable()))
+	query := statements.Get("CompareRows", "@table", t.rebuiltTable(), "@columns", t.columnList(), "@merged", t.merged(""), "@rebuilt", t.rows(t.rebuiltTable()))
 	if err := v.conn.QueryRowContext(v.ctx, query).Scan(&c.Rows, &c.Bad); err != nil {
 		return fmt.Errorf("compare %s: %w", t.name, err)
 	}

@@ -80,7 +80,7 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 }
 
 // restingMemory is the resident size once all that is not needed was given back; from then on
-// the peak is counted anew.
+// the peak is counted from here.
 func restingMemory() int64 {
 	debug.FreeOSMemory()
 	resetPeak()

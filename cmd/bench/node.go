@@ -40,7 +40,7 @@ type played struct {
 }
 
 // node is a node in a process of its own, so that neither its memory nor its processor time is
-// taken for that of whoever follows.
+// counted as that of the follower.
 type node struct {
 	URL         string
 	First, Last int64 // blocks
@@ -167,7 +167,7 @@ func serveNode(in io.Reader, out io.Writer) error {
 	if err := json.NewEncoder(out).Encode(n); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, lines) // until whoever started it has done
+	_, err = io.Copy(io.Discard, lines) // until the process that started it is done
 	err = errors.Join(err, web.Close())
 	if ended := <-ended; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)

@@ -21,8 +21,13 @@ import (
 
 // open opens a data directory; as the server does, where serve is set.
 func open(ctx context.Context, dir string, serve bool) (*keeper.Keeper, error) {
+	return openTold(ctx, dir, serve, nil)
+}
+
+// openTold is open; told is called with every statement.
+func openTold(ctx context.Context, dir string, serve bool, told func(text string)) (*keeper.Keeper, error) {
 	return keeper.Open(ctx, keeper.Config{
-		Engine: engine.Options{Dir: engine.Dir(dir)},
+		Engine: engine.Options{Dir: engine.Dir(dir), OnStatement: told},
 		Feeds:  feeds.Catalog{},
 		Log:    zerolog.New(os.Stderr).Level(zerolog.WarnLevel),
 		Serve:  serve,

@@ -2,13 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"sort"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,96 +18,201 @@ import (
 	"pmx/data"
 )
 
-// configFile is a JSON object of flags. What the command line or the
-// environment says goes before it, and a name that is no flag is refused.
-type configFile map[string]any
+// defaultConfig is the config file that is read where --config names none, if it is there.
+const defaultConfig = "pmx.json"
 
-// loadConfig reads a config file for kong.
-func loadConfig(r io.Reader) (kong.Resolver, error) {
-	raw := map[string]any{}
-	d := json.NewDecoder(r)
+// configFile is a JSON object of flags. What the command line or the environment says
+// goes before it, and a name that is no flag is refused.
+type configFile struct {
+	path   string
+	values map[string]configValue // by the name of the flag
+}
+
+// configValue is what the file says of one flag, and where.
+type configValue struct {
+	value any
+	line  int
+}
+
+// at says where in the file a value is.
+func (c *configFile) at(line int) string { return fmt.Sprintf("%s:%d", c.path, line) }
+
+// parseConfig reads the text of a config file. Errors name the line.
+func parseConfig(path string, text []byte) (*configFile, error) {
+	c := &configFile{path: path, values: map[string]configValue{}}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("config file: %w", err)
+	line := func() int { return 1 + bytes.Count(text[:d.InputOffset()], []byte("\n")) }
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf(`%s: give a JSON object of flags, such as {"listen": "127.0.0.1:8080"}`, c.at(line()))
 	}
-	c := configFile{}
-	for name, v := range raw {
-		c[strings.ReplaceAll(name, "_", "-")] = v
+	for d.More() {
+		t, err := d.Token()
+		name, isName := t.(string)
+		if err != nil || !isName {
+			return nil, fmt.Errorf("%s: the name of a flag, in quotes, is expected: %w", c.at(line()), cmp.Or(err, errors.New("not a string")))
+		}
+		v := configValue{line: line()}
+		if err := d.Decode(&v.value); err != nil {
+			return nil, fmt.Errorf("%s: %q: no JSON value: %w", c.at(v.line), name, err)
+		}
+		if v.value == nil {
+			return nil, fmt.Errorf("%s: %q: null is no value: leave the name out", c.at(v.line), name)
+		}
+		flag := strings.ReplaceAll(name, "_", "-")
+		if first, twice := c.values[flag]; twice {
+			return nil, fmt.Errorf("%s: %q is in line %d already", c.at(v.line), name, first.line)
+		}
+		c.values[flag] = v
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%s: the object has no end: %w", c.at(line()), err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: something follows the object", c.at(line()))
 	}
 	return c, nil
 }
 
-// configFlag names a config file. Where the flag is not given, pmx.json in the working
-// folder is read, if it is there.
-type configFlag string
-
-// BeforeResolve reads the file before flags get their values.
-func (configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
-	path, _ := ctx.FlagValue(trace.Flag).(configFlag)
-	r, err := readConfig(kong.ExpandPath(string(path)))
-	if err != nil {
-		return err
-	}
-	ctx.AddResolver(r)
-	return nil
+// configResolver gives kong what the config file says.
+type configResolver struct {
+	file *configFile // nil: none
 }
 
-func defaultConfig(k *kong.Kong) error {
-	r, err := readConfig("pmx.json")
-	if errors.Is(err, fs.ErrNotExist) {
+// read reads the file at path, or else the default one, which may be absent.
+func (r *configResolver) read(path string) error {
+	text, err := data.ReadRegular(kong.ExpandPath(cmp.Or(path, defaultConfig)))
+	if path == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("config file: %w", err)
 	}
-	return kong.Resolvers(r).Apply(k)
+	r.file, err = parseConfig(cmp.Or(path, defaultConfig), text)
+	return err
 }
 
-func readConfig(path string) (kong.Resolver, error) {
-	text, err := data.ReadRegular(path)
-	if err != nil {
-		return nil, fmt.Errorf("config file: %w", err)
+// BeforeResolve reads the config file before flags get their values.
+func (c *CLI) BeforeResolve(ctx *kong.Context, r *configResolver) error {
+	for _, flag := range ctx.Model.Flags {
+		if flag.Name == "config" {
+			path, _ := ctx.FlagValue(flag).(string)
+			return r.read(path)
+		}
 	}
-	return loadConfig(bytes.NewReader(text))
+	return nil
 }
 
 // Validate refuses names that no flag of any command has.
-func (c configFile) Validate(app *kong.Application) error {
-	known := map[string]bool{}
-	var walk func(n *kong.Node)
-	walk = func(n *kong.Node) {
-		for _, f := range n.Flags {
-			known[f.Name] = true
-		}
-		for _, child := range n.Children {
-			walk(child)
-		}
+func (r *configResolver) Validate(app *kong.Application) error {
+	if r.file == nil {
+		return nil
 	}
-	walk(app.Node)
+	known := map[string]bool{}
+	for _, f := range allFlags(app.Node) {
+		known[f.Name] = f.Name != "config" && f.Name != "help"
+	}
 	var unknown []string
-	for name := range c {
+	for name := range r.file.values {
 		if !known[name] {
 			unknown = append(unknown, name)
 		}
 	}
-	sort.Strings(unknown)
-	if len(unknown) > 0 {
-		return fmt.Errorf("config file: no flag is called %s", strings.Join(unknown, ", "))
+	slices.SortFunc(unknown, func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.file.values[a].line, r.file.values[b].line), cmp.Compare(a, b))
+	})
+	var all []error
+	for _, name := range unknown {
+		all = append(all, fmt.Errorf("%s: no flag is called %s", r.file.at(r.file.values[name].line), name))
 	}
-	return nil
+	return errors.Join(all...)
+}
+
+// allFlags are those of n and of all commands below it.
+func allFlags(n *kong.Node) []*kong.Flag {
+	all := slices.Clone(n.Flags)
+	for _, child := range n.Children {
+		all = append(all, allFlags(child)...)
+	}
+	return all
 }
 
 // Resolve gives the value of a flag that neither the command line nor the
 // environment sets.
-func (c configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	for _, env := range flag.Envs {
-		if _, set := os.LookupEnv(env); set {
-			return nil, nil
-		}
+func (r *configResolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if _, set := environment(flag); set || r.file == nil {
+		return nil, nil
 	}
-	v, ok := c[flag.Name]
+	v, ok := r.file.values[flag.Name]
 	if !ok {
 		return nil, nil
 	}
-	return v, nil
+	value, err := asGiven(flag, v.value)
+	if err == nil {
+		err = fits(flag, value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file.at(v.line), err)
+	}
+	return value, nil
+}
+
+// environment names the variable that sets flag; false where none does.
+func environment(flag *kong.Flag) (string, bool) {
+	for _, name := range flag.Envs {
+		if _, set := os.LookupEnv(name); set {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// asGiven makes a JSON value what kong takes for flag: numbers as on the command line,
+// texts and lists as they are. It refuses another type than the flag's.
+func asGiven(flag *kong.Flag, value any) (any, error) {
+	kind := flag.Target.Kind()
+	switch v := value.(type) {
+	case json.Number:
+		if kind == reflect.String || kind == reflect.Slice || flag.IsBool() {
+			return nil, fmt.Errorf("%s is a number: write a text, in quotes", v)
+		}
+		return v.String(), nil
+	case bool:
+		if !flag.IsBool() {
+			return nil, fmt.Errorf("%t: the flag takes a value, and is not turned on or off", v)
+		}
+	case []any:
+		if kind != reflect.Slice {
+			return nil, errors.New("a list is given, and the flag takes one value")
+		}
+		for _, item := range v {
+			if _, isText := item.(string); !isText {
+				return nil, fmt.Errorf("%v: write every member of the list in quotes", item)
+			}
+		}
+	case map[string]any:
+		return nil, errors.New("an object is given, and the flag takes a value")
+	}
+	return value, nil
+}
+
+// fits tells whether flag takes value, as kong does later without saying where it is.
+func fits(flag *kong.Flag, value any) error {
+	target := reflect.New(flag.Target.Type()).Elem()
+	if err := flag.Mapper.Decode(&kong.DecodeContext{Value: flag.Value, Scan: kong.Scan().PushTyped(value, kong.FlagValueToken)}, target); err != nil {
+		return err
+	}
+	if flag.Enum == "" {
+		return nil
+	}
+	texts := []string{target.String()}
+	if list, isList := target.Interface().([]string); isList {
+		texts = list
+	}
+	for _, text := range texts {
+		if !flag.EnumMap()[text] {
+			return fmt.Errorf("%q is none of %s", text, strings.Trim(flag.Enum, ","))
+		}
+	}
+	return nil
 }

@@ -35,15 +35,17 @@ type lane struct {
 // follower follows a venue's sources.
 type follower struct {
 	lanes   []lane
-	books   *clob.Client
+	books   *fetch.Host // nil: nobody asks it
 	hosts   []*fetch.Host
-	chain   *follow.Chain   // nil: not followed
-	markets *follow.Markets // nil: not followed
-	quotes  *follow.Quotes  // nil: not followed
-	weather *follow.Weather // nil: not followed
-	trades  *follow.Trades  // nil: not followed
-	audits  *follow.Audits  // nil: there is nothing to compare
-	dataAPI *fetch.Host     // nil: nobody asks it
+	chain   *follow.Chain         // nil: not followed
+	markets *follow.Markets       // nil: not followed
+	quotes  *follow.Quotes        // nil: not followed
+	weather *follow.Weather       // nil: not followed
+	trades  *follow.Trades        // nil: not followed
+	audits  *follow.Audits        // nil: there is nothing to compare
+	newest  *follow.Newest        // nil: not followed
+	shown   *serving.NewestTrades // of newest; nil: none
+	dataAPI *fetch.Host           // nil: nobody asks it
 	tells   *follow.Teller
 	log     zerolog.Logger
 }
@@ -56,6 +58,7 @@ type followState struct {
 	Weather []follow.WeatherState `json:"weather,omitempty"`
 	Audits  *follow.AuditState    `json:"audits,omitempty"`
 	Trades  *follow.TradesState   `json:"trades,omitempty"`
+	Newest  *follow.NewestState   `json:"newest,omitempty"`
 }
 
 // contractsOf are the contracts that are followed: the built-in ones, and those of
@@ -81,8 +84,8 @@ var (
 	dataBudget  = fetch.Budget{PerSecond: 4, Burst: 8, InFlight: 2}
 )
 
-// newFollower makes the lanes.
-func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) (*follower, error) {
+// newFollower makes the lanes; those that show and store nothing only where somebody is served.
+func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch, serves bool) (*follower, error) {
 	out := &follower{log: log, tells: &follow.Teller{Venue: k, Log: log}}
 	if f.followed(marketsLane) {
 		if err := f.addMarkets(out, k); err != nil {
@@ -109,6 +112,11 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 	if f.followed(quotesLane) && out.markets != nil {
 		f.addQuotes(out, k)
 	}
+	if serves && f.followed(newestLane) {
+		if err := f.addNewest(out, k); err != nil {
+			return nil, err
+		}
+	}
 	if f.followed(weatherLane) {
 		if err := f.addWeather(out, k, watch); err != nil {
 			return nil, err
@@ -132,6 +140,14 @@ func (f *followFlags) host(to *follower, name, base string, budget fetch.Budget)
 	return h, err
 }
 
+// data gives the data API, which several sources ask.
+func (f *followFlags) data(to *follower) (_ *fetch.Host, err error) {
+	if to.dataAPI == nil {
+		to.dataAPI, err = f.host(to, "data-api", f.DataAPI, dataBudget)
+	}
+	return to.dataAPI, err
+}
+
 // addMarkets adds what is known of markets.
 func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 	catalogue, err := f.host(to, "gamma", f.Gamma, gammaBudget)
@@ -142,26 +158,34 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	trades, err := f.host(to, "data-api", f.DataAPI, dataBudget)
+	trades, err := f.data(to)
 	if err != nil {
 		return err
 	}
-	to.books, to.dataAPI = clob.New(books), trades
-	o := follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: to.books, Data: dataapi.New(trades), Log: to.log, Now: time.Now}
+	to.books = books
+	ofBooks, ofTrades := books.Part(), trades.Part()
+	o := follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: clob.New(ofBooks), Data: dataapi.New(ofTrades), Log: to.log, Now: time.Now}
 	if len(f.RPC) > 0 && f.followed(chainLane) {
 		o.Unseen = func(blocks ...int64) { to.chain.Recheck(blocks...) }
 	}
 	to.markets = follow.NewMarkets(o)
-	to.tells.Asks(marketsLane, catalogue, books, trades)
+	to.tells.Asks(marketsLane, catalogue, ofBooks, ofTrades)
 	return nil
 }
 
 // addQuotes adds bids, asks and last prices of the open markets.
 func (f *followFlags) addQuotes(to *follower, k *keeper.Keeper) {
-	to.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: to.markets, CLOB: to.books, Log: to.log,
-		Channel: channel.Options{URL: f.Channel, Agent: fmt.Sprintf("pmx/%s (+%s)", version, strings.TrimSpace(f.Contact))}})
+	books := to.books.Part()
+	to.tells.Asks(quotesLane, books)
+	to.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: to.markets, CLOB: clob.New(books), Log: to.log,
+		Channel: f.channel(f.Channel)})
 	to.lanes = append(to.lanes, lane{quotesLane, to.quotes.Run, nil})
 	to.tells.Add(func() []serving.Source { s := to.quotes.State(); return []serving.Source{s.Tell()} })
+}
+
+// channel says how a websocket is asked.
+func (f *followFlags) channel(url string) channel.Options {
+	return channel.Options{URL: url, Agent: fmt.Sprintf("pmx/%s (+%s)", version, strings.TrimSpace(f.Contact))}
 }
 
 // addWeather adds forecasts, reports and observations of the weather.
@@ -244,6 +268,10 @@ func (f *follower) state() followState {
 		q := f.quotes.State()
 		s.Quotes = &q
 	}
+	if f.newest != nil {
+		n := f.newest.State()
+		s.Newest = &n
+	}
 	if f.trades != nil {
 		t := f.trades.State()
 		s.Trades = &t
@@ -304,6 +332,14 @@ func (f *follower) once(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+// newestTrades are those that are shown; nil where none are followed.
+func (f *follower) newestTrades() *serving.NewestTrades {
+	if f == nil {
+		return nil
+	}
+	return f.shown
 }
 
 // begins logs who is asked for what, without what may be secret in addresses.

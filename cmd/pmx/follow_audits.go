@@ -15,14 +15,13 @@ const auditsLane = "audits"
 
 // addAudits adds the comparison of what the chain gave with what the venue counts.
 func (f *followFlags) addAudits(to *follower, k *keeper.Keeper) error {
-	if to.dataAPI == nil {
-		var err error
-		if to.dataAPI, err = f.host(to, "data-api", f.DataAPI, dataBudget); err != nil {
-			return err
-		}
-		to.tells.Asks(auditsLane, to.dataAPI)
+	host, err := f.data(to)
+	if err != nil {
+		return err
 	}
-	to.audits = follow.NewAudits(follow.AuditOptions{Venue: k, Chain: to.chain, Data: to.dataAPI, Markets: to.markets != nil, Log: to.log})
+	counts := host.Part()
+	to.tells.Asks(auditsLane, counts)
+	to.audits = follow.NewAudits(follow.AuditOptions{Venue: k, Chain: to.chain, Data: counts, Markets: to.markets != nil, Log: to.log})
 	to.lanes = append(to.lanes, lane{auditsLane, to.audits.Run, nil})
 	to.tells.Add(func() []serving.Source { s := to.audits.State(); return []serving.Source{s.Tell()} })
 	return nil

@@ -13,18 +13,19 @@ import (
 
 // followFlags say which sources are followed, and how.
 type followFlags struct {
-	RPC       []string      `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL"`
+	RPC       []string      `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL" secret:""`
 	RPCRate   float64       `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
 	LookEvery time.Duration `name:"look-every" help:"How long to wait between two looks for new blocks. 0: as they come, about 70,000 requests a day; 2s: 43,200, and fills come up to two seconds later." default:"0s" placeholder:"DURATION"`
 	Contact   string        `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
 	FromBlock int64         `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
-	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,weather" placeholder:"SOURCE"`
+	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,newest,weather" placeholder:"SOURCE"`
 	At        string        `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
 
-	Gamma   string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
-	CLOB    string `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`
-	DataAPI string `name:"data-api" help:"The venue's data API." default:"https://data-api.polymarket.com" placeholder:"URL"`
-	Channel string `help:"The venue's channel of quotes, a websocket; empty: books are polled." default:"wss://ws-subscriptions-clob.polymarket.com/ws/market" placeholder:"URL"`
+	Gamma    string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
+	CLOB     string `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`
+	DataAPI  string `name:"data-api" help:"The venue's data API." default:"https://data-api.polymarket.com" placeholder:"URL"`
+	Channel  string `help:"The venue's channel of quotes, a websocket; empty: books are polled." default:"wss://ws-subscriptions-clob.polymarket.com/ws/market" placeholder:"URL"`
+	Activity string `help:"The venue's channel of newest trades, a websocket, which a server shows until they are final; empty: its list of trades is polled." default:"wss://ws-live-data.polymarket.com" placeholder:"URL"`
 
 	weatherFlags
 }
@@ -36,7 +37,7 @@ const (
 	quotesLane  = "quotes"
 )
 
-// How long may be between two looks for new blocks: a finalized block is told of as late, and
+// How long may be between two looks for new blocks: a finalized block is seen as late, and
 // the status is no longer green where that is above a minute.
 const (
 	leastLook = 100 * time.Millisecond
@@ -52,24 +53,24 @@ func (f *followFlags) followed(lane string) bool {
 // everything at --at where it is given.
 func (f *followFlags) check(prefix string) error {
 	if err := f.redirect(); err != nil {
-		return fmt.Errorf("--%sat: %w", prefix, err)
+		return wrong(prefix+"at", ": %w", err)
 	}
 	switch {
 	case strings.TrimSpace(f.Contact) == "":
-		return fmt.Errorf("--%scontact is missing: say who runs this, such as you@example.org; it is sent to the sources, so that they can write before they block", prefix)
+		return wrong(prefix+"contact", " is missing: say who runs this, such as you@example.org; it is sent to the sources, so that they can write before they block")
 	case len(f.RPC) == 0 && slices.Contains(f.Only, chainLane):
-		return fmt.Errorf("--%srpc is missing: the chain cannot be followed without a provider of its logs", prefix)
+		return wrong(prefix+"rpc", " is missing: the chain cannot be followed without a provider of its logs")
 	case f.RPCRate <= 0:
-		return fmt.Errorf("--%srpc-rate %g: give how many requests a second each provider gets", prefix, f.RPCRate)
+		return wrong(prefix+"rpc-rate", " %g: give how many requests a second each provider gets", f.RPCRate)
 	case f.LookEvery != 0 && (f.LookEvery < leastLook || f.LookEvery > mostLook):
-		return fmt.Errorf("--%slook-every %s: give %s to %s, or 0 to look as blocks come", prefix, f.LookEvery, leastLook, mostLook)
+		return wrong(prefix+"look-every", " %s: give %s to %s, or 0 to look as blocks come", f.LookEvery, leastLook, mostLook)
 	case f.FromBlock < 0:
-		return fmt.Errorf("--%sfrom-block %d: give the number of a block", prefix, f.FromBlock)
+		return wrong(prefix+"from-block", " %d: give the number of a block", f.FromBlock)
 	case slices.Contains(f.Only, quotesLane) && !f.followed(marketsLane):
-		return fmt.Errorf("--%sonly quotes follows nothing by itself: the open markets come from the lane markets, so name both", prefix)
+		return wrong(prefix+"only", " quotes follows nothing by itself: the open markets come from the lane markets, so name both")
 	}
 	if err := fetch.CheckContact(f.Contact); err != nil {
-		return fmt.Errorf("--%scontact: %w", prefix, err)
+		return wrong(prefix+"contact", ": %w", err)
 	}
 	return f.checkURLs(prefix)
 }
@@ -80,24 +81,26 @@ func (f *followFlags) checkURLs(prefix string) error {
 		err := fetch.CheckURL(u)
 		switch first := slices.Index(f.RPC, u); {
 		case err != nil && len(f.RPC) > 1:
-			return fmt.Errorf("--%srpc, number %d of its URLs: %w", prefix, i+1, err)
+			return wrong(prefix+"rpc", ", number %d of its URLs: %w", i+1, err)
 		case err != nil:
-			return fmt.Errorf("--%srpc: %w", prefix, err)
+			return wrong(prefix+"rpc", ": %w", err)
 		case first < i:
-			return fmt.Errorf("--%srpc, number %d of its URLs is number %d again: one provider cannot show what it leaves out itself", prefix, i+1, first+1)
+			return wrong(prefix+"rpc", ", number %d of its URLs is number %d again: one provider cannot show what it leaves out itself", i+1, first+1)
 		}
 	}
 	for _, own := range []struct{ flag, url string }{{"gamma", f.Gamma}, {"clob", f.CLOB}, {"data-api", f.DataAPI}, {"openmeteo", f.OpenMeteo}, {"metar", f.METAR},
 		{"nws", f.NWS}} {
 		if err := fetch.CheckURL(own.url); err != nil {
-			return fmt.Errorf("--%s%s: %w", prefix, own.flag, err)
+			return wrong(prefix+own.flag, ": %w", err)
 		}
 	}
-	if f.Channel == "" { // books are polled
-		return nil
-	}
-	if err := channel.CheckURL(f.Channel); err != nil {
-		return fmt.Errorf("--%schannel: %w", prefix, err)
+	for _, own := range []struct{ flag, url string }{{"channel", f.Channel}, {"activity", f.Activity}} {
+		if own.url == "" { // what it tells is polled
+			continue
+		}
+		if err := channel.CheckURL(own.url); err != nil {
+			return wrong(prefix+own.flag, ": %w", err)
+		}
 	}
 	return nil
 }
@@ -116,7 +119,8 @@ func (f *followFlags) redirect() error {
 		f.RPC = []string{base + "/rpc/1", base + "/rpc/2"}
 	}
 	f.Gamma, f.CLOB, f.DataAPI = base+"/gamma", base+"/clob", base+"/data"
-	f.Channel = "ws" + strings.TrimPrefix(base, "http") + "/ws/market"
+	socket := "ws" + strings.TrimPrefix(base, "http")
+	f.Channel, f.Activity = socket+"/ws/market", socket+"/rtds"
 	f.OpenMeteo, f.METAR, f.NWS = base+"/openmeteo", base+"/metar", base+"/nws"
 	return nil
 }

@@ -14,7 +14,7 @@ func TestEverythingIsAskedOfOneServer(t *testing.T) {
 	const base = "http://127.0.0.1:8091"
 	for got, want := range map[string]string{
 		strings.Join(f.RPC, " "): base + "/rpc/1 " + base + "/rpc/2", f.Gamma: base + "/gamma", f.CLOB: base + "/clob", f.DataAPI: base + "/data",
-		f.Channel: "ws://127.0.0.1:8091/ws/market", f.OpenMeteo: base + "/openmeteo", f.METAR: base + "/metar", f.NWS: base + "/nws",
+		f.Channel: "ws://127.0.0.1:8091/ws/market", f.Activity: "ws://127.0.0.1:8091/rtds", f.OpenMeteo: base + "/openmeteo", f.METAR: base + "/metar", f.NWS: base + "/nws",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

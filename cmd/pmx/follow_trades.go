@@ -15,10 +15,11 @@ const tradesLane = "trades"
 
 // addTrades adds the venue's list of trades, of the markets that are followed.
 func (f *followFlags) addTrades(to *follower, k *keeper.Keeper) {
-	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(to.dataAPI), Log: to.log})
+	list := to.dataAPI.Part() // the markets' lane, which there is, has made it
+	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(list), Log: to.log})
 	to.lanes = append(to.lanes, lane{tradesLane, to.trades.Run, to.trades.Once})
 	to.tells.Add(func() []serving.Source { s := to.trades.State(); return []serving.Source{s.Tell()} })
-	to.tells.Asks(tradesLane, to.dataAPI)
+	to.tells.Asks(tradesLane, list)
 }
 
 // printTrades writes the row of the list of trades.

@@ -52,7 +52,7 @@ func TestAServerStartsOnAFullDisk(t *testing.T) {
 			t.Errorf("the status does not say so: %s", got)
 		}
 		for _, args := range [][]string{files, {"keys", "issue", "--tier", "alpha", "--label", strings.Repeat("x", 100)}} {
-			if said := in.refused(args...); !strings.Contains(said, "is full") || !strings.Contains(said, "make room") {
+			if said := in.refused(args...); !strings.Contains(said, "is full") || !strings.Contains(said, "free some space") {
 				t.Errorf("pmx %s says %s", args[0], said)
 			}
 		}
@@ -82,7 +82,7 @@ func TestAFirstStartOnAFullDiskSaysWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := in.refused("serve", "--listen", "127.0.0.1:0")
-		if last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]; !strings.Contains(last, "is full") || !strings.Contains(last, "make room") {
+		if last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]; !strings.Contains(last, "is full") || !strings.Contains(last, "free some space") {
 			t.Errorf("with %d bytes of room: %s", room, said)
 		}
 	}

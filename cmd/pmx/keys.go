@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,6 +22,8 @@ type KeysCmd struct {
 	Issue   KeysIssueCmd   `cmd:"" help:"Issue a key; it is shown only once."`
 	List    KeysListCmd    `cmd:"" help:"List keys."`
 	SetTier KeysSetTierCmd `cmd:"" help:"Change the tier of a key; the key itself does not change."`
+	Expire  KeysExpireCmd  `cmd:"" help:"Say when a key expires, or that it does not."`
+	Rotate  KeysRotateCmd  `cmd:"" help:"Issue a key instead of another, which stays valid for a while."`
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
@@ -53,36 +57,75 @@ func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }
 type KeysIssueCmd struct {
 	Tier  string `help:"Tier: free, explorer, trader or alpha." enum:"free,explorer,trader,alpha" default:"explorer"`
 	Label string `help:"Name of the person or program that uses the key." required:""`
+	Until string `name:"expires" help:"When it expires: 90d, 12h, or the last day on which it is valid, UTC. By default it does not." placeholder:"WHEN"`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
 type issued struct {
-	Key   string `json:"key"`
-	ID    string `json:"id"`
-	Tier  string `json:"tier"`
-	Label string `json:"label"`
+	Key       string     `json:"key"`
+	ID        string     `json:"id"`
+	Tier      string     `json:"tier"`
+	Label     string     `json:"label"`
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// lifetime reads a time to come as people say it: how long from now on, in days or as Go writes
+// durations, or the last day of it, UTC. "" is zero.
+func lifetime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1), nil
+	}
+	d, err := days(text)
+	if err != nil || d <= 0 {
+		return time.Time{}, fmt.Errorf("%q is no time to come: give a number of days such as 90d, a duration such as 12h, or a date such as %s", text, now.UTC().AddDate(0, 3, 0).Format(time.DateOnly))
+	}
+	return now.Add(d), nil
+}
+
+// days reads a duration, which may be in days.
+func days(text string) (time.Duration, error) {
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(number, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
 }
 
 // Run issues.
 func (c *KeysIssueCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	until, err := lifetime(c.Until, time.Now())
+	if err != nil {
+		return fmt.Errorf("--expires: %w", err)
+	}
 	return cli.withControl(ctx, func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)
 		if err != nil {
 			return err
 		}
-		k, err := db.IssueKey(ctx, hash, c.Tier, c.Label)
+		k, err := db.IssueKeyUntil(ctx, hash, c.Tier, c.Label, until)
 		if err != nil {
 			return err
 		}
-		return printIssued(std.out, issued{Key: secret, ID: k.ID, Tier: k.Tier, Label: k.Label}, c.JSON)
+		return printIssued(std.out, issuedOf(secret, &k), c.JSON)
 	})
+}
+
+func issuedOf(secret string, k *control.Key) issued {
+	return issued{Key: secret, ID: k.ID, Tier: k.Tier, Label: k.Label, ExpiresAt: k.ExpiresAt}
 }
 
 func printIssued(w io.Writer, k issued, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, k)
 	}
-	_, err := fmt.Fprintf(w, "%s\n\nkey %s, tier %s, for %s. Only its hash is kept: it cannot be shown again.\n", k.Key, k.ID, k.Tier, escaped(k.Label, ""))
+	until := ""
+	if k.ExpiresAt != nil {
+		until = ", valid until " + when(k.ExpiresAt) + " UTC"
+	}
+	_, err := fmt.Fprintf(w, "%s\n\nkey %s, tier %s, for %s%s. Only its hash is kept: it cannot be shown again.\n", k.Key, k.ID, k.Tier, escaped(k.Label, ""), until)
 	return err
 }
 
@@ -104,15 +147,24 @@ func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "ID\tTIER\tLABEL\tCREATED\tLAST USED\tREQUESTS\tSTATE")
 		for _, k := range keys {
-			state := "valid"
-			if k.RevokedAt != nil {
-				state = "revoked " + k.RevokedAt.Format(time.DateOnly)
-			}
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, escaped(k.Label, ""), k.CreatedAt.Format(time.DateOnly),
-				when(k.LastUsedAt), thousands(k.Requests), state)
+				when(k.LastUsedAt), thousands(k.Requests), stateOfKey(&k, time.Now()))
 		}
 		return w.Flush()
 	})
+}
+
+// stateOfKey tells whether a key is valid, and for how long.
+func stateOfKey(k *control.Key, now time.Time) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked " + k.RevokedAt.Format(time.DateOnly)
+	case k.Expired(now):
+		return "expired " + when(k.ExpiresAt)
+	case k.ExpiresAt != nil:
+		return "valid until " + when(k.ExpiresAt)
+	}
+	return "valid"
 }
 
 func when(t *time.Time) string {
@@ -137,6 +189,68 @@ func (c *KeysSetTierCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	})
 }
 
+// KeysExpireCmd says when a key expires.
+type KeysExpireCmd struct {
+	ID    string `arg:"" help:"Public id of the key, as shown by keys list."`
+	Until string `arg:"" name:"when" help:"90d, 12h, the last day on which it is valid, UTC, or never. One that has expired is valid again."`
+	JSON  bool   `help:"Print one JSON object."`
+}
+
+// Run sets the expiry.
+func (c *KeysExpireCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	var until time.Time
+	if c.Until != "never" {
+		var err error
+		if until, err = lifetime(c.Until, time.Now()); err == nil && until.IsZero() {
+			err = errors.New("give a time, or never")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return cli.withControl(ctx, func(db *control.DB) error {
+		k, err := db.ExpireKey(ctx, c.ID, until)
+		return printKey(std.out, k, err, c.JSON)
+	})
+}
+
+// KeysRotateCmd issues a key instead of another.
+type KeysRotateCmd struct {
+	ID      string `arg:"" help:"Public id of the key that is replaced, as shown by keys list."`
+	Overlap string `help:"How long the replaced key stays valid, such as 7d or 12h; 0: not at all. No longer than it would have been." default:"1d" placeholder:"DURATION"`
+	Until   string `name:"expires" help:"When the new key expires, as of keys issue. By default it lives as long as the replaced one was to, or does not expire." placeholder:"WHEN"`
+	JSON    bool   `help:"Print one JSON object."`
+}
+
+// Run rotates.
+func (c *KeysRotateCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	until, err := lifetime(c.Until, time.Now())
+	if err != nil {
+		return fmt.Errorf("--expires: %w", err)
+	}
+	overlap, err := days(c.Overlap)
+	if err != nil || overlap < 0 {
+		return fmt.Errorf("--overlap: %q is no duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
+	}
+	return cli.withControl(ctx, func(db *control.DB) error {
+		secret, hash, err := access.NewSecret(rand.Reader)
+		if err != nil {
+			return err
+		}
+		k, old, err := db.RotateKey(ctx, c.ID, hash, overlap, until)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(std.out, map[string]any{"issued": issuedOf(secret, &k), "replaced": old})
+		}
+		if err := printIssued(std.out, issuedOf(secret, &k), false); err != nil {
+			return err
+		}
+		return printKey(std.out, old, nil, false)
+	})
+}
+
 // KeysRevokeCmd revokes a key.
 type KeysRevokeCmd struct {
 	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
@@ -158,10 +272,6 @@ func printKey(w io.Writer, k control.Key, err error, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, k)
 	}
-	state := "valid"
-	if k.RevokedAt != nil {
-		state = "revoked"
-	}
-	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), state)
+	_, err = fmt.Fprintf(w, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), stateOfKey(&k, time.Now()))
 	return err
 }

@@ -24,10 +24,10 @@ var version = "dev"
 // CLI is every command and flag. Each flag may also be set in the environment
 // as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
 type CLI struct {
-	DataDir string     `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
-	Memory  string     `help:"Memory limit of DuckDB; the rest of pmx needs memory as well." default:"${memory}" placeholder:"SIZE"`
-	Threads int        `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
-	Config  configFlag `help:"Read flags from a JSON file." placeholder:"FILE"`
+	DataDir string `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
+	Memory  string `help:"Memory limit of DuckDB; the rest of pmx needs memory as well." default:"${memory}" placeholder:"SIZE"`
+	Threads int    `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
+	Config  string `help:"Read flags from this JSON file, instead of from pmx.json in the working directory." placeholder:"FILE"`
 
 	Serve    ServeCmd    `cmd:"" help:"Run the server until it is stopped."`
 	Import   ImportCmd   `cmd:"" help:"Import trades, markets, resolutions and weather."`
@@ -40,6 +40,7 @@ type CLI struct {
 	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
+	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
 }
@@ -67,18 +68,7 @@ func run(args []string, std stdio) int {
 	defer stop()
 	var cli CLI
 	exit := -1
-	parser, err := kong.New(&cli,
-		kong.Name("pmx"),
-		kong.Description(description),
-		kong.UsageOnError(),
-		kong.DefaultEnvars("PMX"),
-		kong.OptionFunc(defaultConfig),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"memory": engine.DefaultMemory},
-		kong.Writers(std.out, std.err),
-		kong.Exit(func(code int) { exit = code }),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-	)
+	parser, err := newParser(&cli, std, func(code int) { exit = code }, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		_, _ = fmt.Fprintln(std.err, "pmx:", err)
 		return 2
@@ -96,10 +86,28 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	if !slices.Contains([]string{"sample", "openapi", "version"}, kctx.Selected().Name) { // which touch no data directory
+	if !slices.Contains([]string{"sample", "openapi", "version", "check"}, kctx.Selected().Name) { // which touch no data directory
 		std.mask = engine.SetOwnerUmask()
 	}
 	return status(ctx, kctx.Run(&cli, std), std)
+}
+
+// newParser is the command line of pmx, with its flags in the environment and in a
+// config file. exit is called after help.
+func newParser(cli *CLI, std stdio, exit func(int), options ...kong.Option) (*kong.Kong, error) {
+	file := &configResolver{}
+	return kong.New(cli, append([]kong.Option{
+		kong.Name("pmx"),
+		kong.Description(description),
+		kong.UsageOnError(),
+		kong.DefaultEnvars("PMX"),
+		kong.Resolvers(file),
+		kong.Bind(file),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"memory": engine.DefaultMemory},
+		kong.Writers(std.out, std.err),
+		kong.Exit(exit),
+	}, options...)...)
 }
 
 func commandOf(parse *kong.ParseError) string {

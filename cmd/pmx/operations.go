@@ -203,7 +203,7 @@ const maxWhaleUSD = 1_000_000_000_000
 // usd gives the mark, 0 where it is not to be changed.
 func (w whaleThreshold) usd() (data.Micro, error) {
 	if w.WhaleThreshold < 0 || w.WhaleThreshold > maxWhaleUSD {
-		return 0, fmt.Errorf("--whale-threshold %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(maxWhaleUSD))
+		return 0, wrong("whale-threshold", " %d: give whole dollars, 1 to %d", w.WhaleThreshold, int64(maxWhaleUSD))
 	}
 	return data.Micro(w.WhaleThreshold) * data.One, nil
 }

@@ -35,7 +35,7 @@ func (s stdio) moveInto(ctx context.Context, target, from string) error {
 	return s.share(target)
 }
 
-// within runs f until ctx ends: then whoever waits inside is left behind.
+// within runs f until ctx ends: then f is left to end by itself.
 func within(ctx context.Context, f func() error) error {
 	done := guard.Start(f)
 	select {

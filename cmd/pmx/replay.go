@@ -152,7 +152,7 @@ func (c *ReplayCmd) serve(ctx context.Context, std stdio, s *replay.Server) erro
 		return err
 	case <-ctx.Done():
 	}
-	if err := web.Close(); err != nil { // whoever follows it is used to worse
+	if err := web.Close(); err != nil { // those who follow it are used to worse
 		return err
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {

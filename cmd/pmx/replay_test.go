@@ -73,6 +73,31 @@ func TestReplayAnswersUntilItIsStopped(t *testing.T) {
 		res.Body.Close()
 		answers(order.one, order.two)
 	}
+	for query, want := range map[string]string{
+		"":                              "nothing is asked for",
+		"fault=503":                     `"fault" is not understood`,
+		"faults=503&faults=502":         "faults is given 2 times",
+		"source=rpc":                    "source is given without faults",
+		"rate=0.5":                      "rate is given without faults",
+		"source=rpc&faults=503&rate=0":  "rate: 0 gives no faults",
+		"source=rpx&faults=503":         `no source is called "rpx"`,
+		"source=rpc&faults=lost-market": "lost-market is no fault of rpc, but of gamma",
+		"source=ws&faults=503":          "503 is no fault of ws, but of what answers over HTTP",
+		"faults=5o3":                    `no fault is called "5o3"`,
+		"advance=an-hour":               "advance: ",
+		"faults=503&speed=-1":           "speed: ",
+	} {
+		res, err := http.Post(base+"/replay?"+query, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), want) {
+			t.Errorf("%s: %d %s, want %s (%v)", query, res.StatusCode, body, want, err)
+		}
+	}
+	answers(200, 200)
 	stop()
 	rest, err := io.ReadAll(out)
 	if err != nil || !strings.Contains(string(rest), "rpc/2 503: 1") {

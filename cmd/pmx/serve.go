@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"syscall"
 	"time"
@@ -29,17 +28,19 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen       string        `help:"Address to listen on, HOST:PORT. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
-	TLSCert      string        `help:"TLS certificate, PEM." type:"path" placeholder:"FILE"`
-	TLSKey       string        `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
-	TrustedProxy []string      `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
-	RefreshCron  string        `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
-	VerifyCron   string        `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
-	RequestLog   string        `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
-	Log          string        `help:"Log of the server, one JSON object per line: a file, or - for stderr." default:"-" placeholder:"FILE"`
-	ExportKeep   time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
-	ExportQuota  byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
-	ExportJobs   int           `help:"Export jobs that one key may have queued and running." default:"10" placeholder:"N"`
+	Listen        string        `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
+	TLSCert       string        `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
+	TLSKey        string        `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
+	TrustedProxy  []string      `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
+	CORSOrigin    []string      `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
+	RefreshCron   string        `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
+	VerifyCron    string        `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
+	RequestLog    string        `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
+	Log           string        `help:"Log of the server, one JSON object per line: a file, or - for stderr." default:"-" placeholder:"FILE"`
+	MetricsListen string        `help:"Address on which Prometheus gets the metrics of /metrics, HOST:PORT; empty: they are on the admin socket only. No key is needed, and no TLS is spoken: choose an address that only Prometheus reaches." default:"" placeholder:"HOST:PORT"`
+	ExportKeep    time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
+	ExportQuota   byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
+	ExportJobs    int           `help:"Export jobs that one key may have queued and running." default:"10" placeholder:"N"`
 	whaleThreshold
 	Sync       string      `help:"Follow this venue: polymarket. The flags below that begin with sync- say how." enum:"polymarket," default:"" placeholder:"VENUE"`
 	Follow     followFlags `embed:"" prefix:"sync-"`
@@ -54,7 +55,13 @@ Files that are moved into <data-dir>/inbox are imported.
 
   pmx serve --sample
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
-  pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8`
+  pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8
+
+Browsers keep pages of other sites from reading answers, unless the site is allowed by its origin,
+which is scheme, host and port as the browser's address bar shows them:
+
+  pmx serve --cors-origin https://dash.example --cors-origin http://localhost:3000
+  pmx serve --cors-origin '*'            pages of every site; they still need a key`
 }
 
 // sweepExports is when exports that are too old or over the quota are removed.
@@ -66,18 +73,13 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
-	whale, err := c.usd()
-	if err := errors.Join(err, schedule.Check()); err != nil {
+	if err := errors.Join(c.check(cli)...); err != nil {
 		return err
 	}
-	if c.Sync == "" && len(c.Follow.RPC) > 0 {
-		return errors.New("--sync-rpc names providers, and no venue is followed: give --sync polymarket too")
-	}
-	if c.Sync != "" {
-		if err := c.Follow.check("sync-"); err != nil {
-			return err
-		}
+	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
+	whale, err := c.usd()
+	if err != nil {
+		return err
 	}
 	if err := dir.Create(); err != nil {
 		return err
@@ -96,6 +98,13 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	defer closeLog()
 	at.Listener.Refuse()
 	defer at.Listener.Close()
+	var scraped *admin.Metrics
+	if c.MetricsListen != "" {
+		if scraped, err = admin.ListenMetrics(c.MetricsListen); err != nil {
+			return err
+		}
+		defer scraped.Close()
+	}
 	engine.AddSpareProcs()
 	k, err := cli.openKeeper(ctx, dir, log, whale, at.Watch)
 	if err != nil {
@@ -107,11 +116,11 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 			return err
 		}
 	}
-	return c.answer(ctx, k, at, schedule, std)
+	return c.answer(ctx, k, at, scraped, schedule, std)
 }
 
-// answer serves what k keeps until ctx ends.
-func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Config, schedule keeper.Schedule, std stdio) (err error) {
+// answer serves what k keeps until ctx ends, and its metrics on scraped, if that is there.
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Config, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
@@ -130,7 +139,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	var f *follower
 	var lanes []func(context.Context) error
 	if c.Sync != "" {
-		if f, err = c.Follow.newFollower(k, log, at.Watch); err != nil {
+		if f, err = c.Follow.newFollower(k, log, at.Watch, true); err != nil {
 			return err
 		}
 		defer f.close()
@@ -138,7 +147,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		lanes = f.runs(at.Watch)
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		Historical: c.Historical || c.Sample, Sources: f.sources()})
+		Historical: c.Historical || c.Sample, Sources: f.sources(), Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}
@@ -148,13 +157,17 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if err != nil {
 		return err
 	}
-	registry.MustRegister(srv.Collector())
+	registry.MustRegister(srv.Collector(), newStoreMetrics(k.Freshness, k.Snapshot, k.DB(), keys, at.Watch))
 	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
 	registerOperations(sock, k, gate)
 	registerFollower(sock, f)
+	if scraped != nil {
+		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
+		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")
+	}
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
@@ -190,19 +203,14 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-// listen takes the address before anything is opened, so that one in use is told
+// listen takes the address before anything is opened, so that one in use is reported
 // of at once. The configuration lacks the API yet.
 func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(), error) {
-	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Log: log, Watch: guard.New(log)}
-	var proxies []netip.Prefix
-	for _, text := range c.TrustedProxy {
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			return cfg, nil, fmt.Errorf("--trusted-proxy %s: give an address range such as 10.0.0.0/8", text)
-		}
-		proxies = append(proxies, p)
+	cfg, err := c.serverConfig(log)
+	if err != nil {
+		return cfg, nil, err
 	}
-	cfg.TrustedProxy = proxies
+	cfg.Watch = guard.New(log)
 	l, err := server.Listen(cfg)
 	if err != nil {
 		return cfg, nil, err

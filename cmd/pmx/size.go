@@ -19,3 +19,16 @@ func (s *byteSize) UnmarshalText(text []byte) error {
 	*s = byteSize(n)
 	return nil
 }
+
+// String is the size as a flag takes it.
+func (s byteSize) String() string {
+	for _, unit := range []struct {
+		name string
+		size byteSize
+	}{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if s%unit.size == 0 {
+			return fmt.Sprintf("%d%s", int64(s/unit.size), unit.name)
+		}
+	}
+	return fmt.Sprintf("%dB", int64(s))
+}

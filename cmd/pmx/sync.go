@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -47,6 +48,9 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	if err := c.check(""); err != nil {
 		return err
 	}
+	if slices.Contains(c.Only, newestLane) {
+		return errors.New("--only newest: newest trades are shown and never stored, so only a server follows them: pmx serve --sync polymarket --sync-only newest")
+	}
 	dir, err := cli.dir()
 	if err != nil {
 		return err
@@ -66,7 +70,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
-	f, err := c.newFollower(k, log, watch)
+	f, err := c.newFollower(k, log, watch, false)
 	if err != nil {
 		return err
 	}
@@ -250,6 +254,7 @@ func printFollow(w io.Writer, s followState) error {
 	printWeather(t, s.Weather)
 	printAudits(t, s.Audits)
 	printTrades(t, s.Trades)
+	printNewest(t, s.Newest)
 	if err := t.Flush(); err != nil {
 		return err
 	}

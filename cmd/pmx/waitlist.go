@@ -88,7 +88,7 @@ func (c *WaitlistApproveCmd) Run(ctx context.Context, cli *CLI, std stdio) error
 		if err != nil {
 			return err
 		}
-		return printIssued(std.out, issued{Key: secret, ID: k.ID, Tier: k.Tier, Label: k.Label}, c.JSON)
+		return printIssued(std.out, issuedOf(secret, &k), c.JSON)
 	})
 }
 

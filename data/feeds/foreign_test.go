@@ -89,7 +89,7 @@ func TestFPMMLabels(t *testing.T) {
 	}
 }
 
-// TestManifestsAreKnown: what an export says of itself is no file that nobody knows.
+// TestManifestsAreKnown: what an export says of itself is no unknown file.
 func TestManifestsAreKnown(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"generator":"pmx","kind":"facts","complete":true,"files":[]}`:                             "the manifest of an export by pmx",

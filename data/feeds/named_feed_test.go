@@ -8,7 +8,7 @@ import (
 	"pmx/data/feeds"
 )
 
-// A feed that is named reads its own shape and shapes that nobody knows; a file of
+// A feed that is named reads its own shape and unknown shapes; a file of
 // another feed, a stranger and rows of wallets in the place of markets are refused.
 func TestANamedFeedFitsItsFile(t *testing.T) {
 	const (

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhoseDaysTheyAre: days are told by dates or by the seconds in which they begin, and an
-// answer cuts them by its offset, else by its zone. Without either nobody knows.
+// TestWhoseDaysTheyAre: days are given by dates or by the seconds in which they begin, and an
+// answer cuts them by its offset, else by its zone. Without either they are unknown.
 func TestWhoseDaysTheyAre(t *testing.T) {
 	const place, begin = `"latitude":40.76809,"longitude":-73.862785`, "1783051200" // 2026-07-03T04:00Z, New York's midnight
 	daily := func(zone, day string) string {

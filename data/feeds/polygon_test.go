@@ -302,10 +302,10 @@ func TestTimesOfLogs(t *testing.T) {
 
 // TestOddLogsAreCounted: nothing of a file is silently left out.
 func TestOddLogsAreCounted(t *testing.T) {
-	dear := newLog(5, exchangeV2, []any{topicFilledV2, 1, alice, bob}, 0, 71, 9_000_000, 1_000_000, 0, 0, 0)
+	costly := newLog(5, exchangeV2, []any{topicFilledV2, 1, alice, bob}, 0, 71, 9_000_000, 1_000_000, 0, 0, 0)
 	wide := newLog(6, exchangeV2, []any{topicFilledV2, 1, alice, bob}, 0, 71, "ffffffffffffffff", 1, 0, 0, 0)
 	matched := newLog(7, exchangeV1, []any{topicMatched, 1, alice}, 0, 71, 5, 10)
-	in := strings.Join([]string{soldV2(1, alice, bob, 10, 0).json(), dear.json(), wide.json(), matched.json(), `{"jsonrpc":"2.0"}`, `{"address":"0x12","topics":[]}`, "{"}, "\n")
+	in := strings.Join([]string{soldV2(1, alice, bob, 10, 0).json(), costly.json(), wide.json(), matched.json(), `{"jsonrpc":"2.0"}`, `{"address":"0x12","topics":[]}`, "{"}, "\n")
 	c := readLogs(t, in)
 	var lines []string
 	for _, r := range c.rejects {

@@ -88,7 +88,7 @@ func TestReportsOfAirports(t *testing.T) {
 }
 
 // TestMetarRows: the tenths of the text go before the field, a report without a
-// temperature is no fault, and stations elsewhere are told.
+// temperature is no fault, and stations elsewhere are kept.
 func TestMetarRows(t *testing.T) {
 	says(t, "", "metar.json", `[
 		{"icaoId":"KLGA","receiptTime":"2026-06-10T00:54:16.580Z","obsTime":1781052660,"temp":21.1,"metarType":"METAR","rawOb":"METAR KLGA 100051Z 21/15 A3004 RMK AO2 T02110150"},

@@ -18,7 +18,7 @@ var (
 	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 )
 
-// unpacked is a decompressor together with what lies under it.
+// unpacked is a decompressor together with what it reads from.
 type unpacked struct {
 	io.Reader
 	close []func() error

@@ -29,7 +29,7 @@ type almanac struct {
 	ctx    context.Context
 	end    time.Time
 	today  data.Date // UTC
-	days   int       // that are past and told of
+	days   int       // that are past and have reports
 	create func(name string) (*part, error)
 	files  []File
 }

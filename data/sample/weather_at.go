@@ -64,7 +64,7 @@ func (w *Weather) Place(lat, lon float64) int {
 // others are models that the files do not have.
 var others = []string{"best_match", "gem_seamless", "jma_seamless", "meteofrance_seamless", "ukmo_seamless", "gfs_global", "icon_global", "ecmwf_aifs025_single", "ncep_nbm_conus"}
 
-// ErrModel is returned for a model that nobody knows.
+// ErrModel is returned for an unknown model.
 type ErrModel string
 
 // Error says it as Open-Meteo does.
@@ -156,7 +156,7 @@ func (w *Weather) Archive(city int, at time.Time, from, to data.Date) ([]byte, e
 	return json.Marshal(x.Response)
 }
 
-// mostArchive is how many days are told at once.
+// mostArchive is how many days one answer may have.
 const mostArchive = 40_000
 
 // Previous gives every hour of so many days before the city's today, and of today: what was

@@ -10,7 +10,7 @@ import (
 	"pmx/data/reference"
 )
 
-// metarDays is how many days of hourly reports are told.
+// metarDays is how many days of hourly reports there are.
 const metarDays = 2
 
 // metar writes what the airports reported every hour: with tenths in the remarks in

@@ -28,7 +28,7 @@ const (
 var ErrOccupied = errors.New("folder is occupied")
 
 // Stream writes the venue to two streams: all fills as one CSV with a header,
-// then the events as NDJSON. progress, where not nil, is told the number of fills
+// then the events as NDJSON. progress, where not nil, is given the number of fills
 // done after every hour of the venue. FillFiles of the Manifest has one entry.
 func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress func(done int64)) (Manifest, error) {
 	cfg, err := cfg.withDefaults()

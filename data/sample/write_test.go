@@ -19,7 +19,7 @@ import (
 	"pmx/data/testfiles"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -3,8 +3,10 @@
 package testfiles
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -64,4 +66,16 @@ func Cases(short, long int) int {
 		return long
 	}
 	return short
+}
+
+// SetChecks says, for a TestMain, on how many drawn cases each property of a package is tried
+// where the command line does not (-rapid.checks): short by default, and long in a long run.
+func SetChecks(short, long int) error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if given {
+		return nil
+	}
+	return flag.Set("rapid.checks", strconv.Itoa(Cases(short, long)))
 }

@@ -82,6 +82,92 @@ func TestKeyLifecycle(t *testing.T) {
 	}
 }
 
+// A key ends by itself, and one that replaces another takes its tier, label and length of life.
+func TestKeysExpireAndAreReplaced(t *testing.T) {
+	db, ctx := fresh(t), t.Context()
+	revision := func() int64 {
+		t.Helper()
+		n, err := db.Revision(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	k, err := db.IssueKeyUntil(ctx, hash(1), "trader", "Ada", day.AddDate(0, 0, 90))
+	if err != nil || !k.ExpiresAt.Equal(day.AddDate(0, 0, 90)) || k.Expired(day.AddDate(0, 0, 90).Add(-time.Second)) || !k.Expired(day.AddDate(0, 0, 90)) {
+		t.Fatalf("issued %+v, %v", k, err)
+	}
+	before := revision()
+	if k, err = db.ExpireKey(ctx, k.ID, time.Time{}); err != nil || k.ExpiresAt != nil || k.Expired(day.AddDate(100, 0, 0)) || revision() == before {
+		t.Errorf("for ever: %+v, %v, revision %d", k, err, before)
+	}
+	next, old, err := db.RotateKey(ctx, k.ID, hash(2), 7*24*time.Hour, time.Time{})
+	if err != nil || next.Tier != "trader" || next.Label != "Ada" || next.ExpiresAt != nil || *next.Replaces != k.ID || !old.ExpiresAt.Equal(day.AddDate(0, 0, 7)) {
+		t.Errorf("replaced: %+v, %+v, %v", next, old, err)
+	}
+	// The replaced key ends no later than it would have, and the other lives as long as it was to.
+	if _, err := db.ExpireKey(ctx, next.ID, day.AddDate(0, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	third, old, err := db.RotateKey(ctx, next.ID, hash(3), 7*24*time.Hour, time.Time{})
+	if err != nil || !third.ExpiresAt.Equal(day.AddDate(0, 0, 3)) || !old.ExpiresAt.Equal(day.AddDate(0, 0, 3)) {
+		t.Errorf("replaced: %+v, %+v, %v", third, old, err)
+	}
+	fourth, old, err := db.RotateKey(ctx, third.ID, hash(4), 0, day.AddDate(1, 0, 0))
+	if err != nil || !fourth.ExpiresAt.Equal(day.AddDate(1, 0, 0)) || !old.Expired(day) {
+		t.Errorf("replaced: %+v, %+v, %v", fourth, old, err)
+	}
+	records, err := db.Keys(ctx)
+	if err != nil || len(records) != 4 {
+		t.Fatalf("%+v, %v", records, err)
+	}
+	for _, r := range records {
+		if want := map[[32]byte]int64{hash(1): day.AddDate(0, 0, 7).Unix(), hash(2): day.AddDate(0, 0, 3).Unix(), hash(3): day.Unix(), hash(4): day.AddDate(1, 0, 0).Unix()}[r.Hash]; r.Expires != want {
+			t.Errorf("%+v, want %d", r, want)
+		}
+	}
+	if a, err := db.Account(ctx, hash(4), "2026-01-01"); err != nil || !a.ExpiresAt.Equal(day.AddDate(1, 0, 0)) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	before = revision()
+	if _, _, err := db.RotateKey(ctx, k.ID, hash(5), 0, time.Time{}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), next.ID) || revision() != before {
+		t.Errorf("replaced twice, by a key that lives for nobody knows how long: %v", err)
+	}
+	if again, _, err := db.RotateKey(ctx, k.ID, hash(5), 7*24*time.Hour, day.AddDate(1, 0, 0)); err != nil || !again.ExpiresAt.Equal(day.AddDate(1, 0, 0)) {
+		t.Errorf("replaced twice: %+v, %v", again, err)
+	}
+	if _, err := db.RevokeKey(ctx, next.ID); err != nil {
+		t.Fatal(err)
+	}
+	before = revision()
+	for name, c := range map[string]struct {
+		do   func() error
+		want error
+	}{
+		"issued for the past": {func() error { _, err := db.IssueKeyUntil(ctx, hash(9), "free", "x", day); return err }, control.ErrInvalid},
+		"expires in the past": {func() error { _, err := db.ExpireKey(ctx, k.ID, day); return err }, control.ErrInvalid},
+		"expires in the year 10000": {func() error {
+			_, err := db.ExpireKey(ctx, k.ID, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+			return err
+		}, control.ErrInvalid},
+		"expiry of a revoked key":   {func() error { _, err := db.ExpireKey(ctx, next.ID, day.AddDate(0, 0, 1)); return err }, control.ErrConflict},
+		"expiry of an unknown key":  {func() error { _, err := db.ExpireKey(ctx, "00000000", time.Time{}); return err }, control.ErrNotFound},
+		"instead of an expired key": {func() error { _, _, err := db.RotateKey(ctx, third.ID, hash(9), 0, time.Time{}); return err }, control.ErrConflict},
+		"instead of a revoked key":  {func() error { _, _, err := db.RotateKey(ctx, next.ID, hash(9), 0, time.Time{}); return err }, control.ErrConflict},
+		"instead of nobody's":       {func() error { _, _, err := db.RotateKey(ctx, "00000000", hash(9), 0, time.Time{}); return err }, control.ErrNotFound},
+		"with its short id":         {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(4), 0, time.Time{}); return err }, control.ErrConflict},
+		"with a negative overlap":   {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(9), -1, time.Time{}); return err }, control.ErrInvalid},
+		"instead, for the past":     {func() error { _, _, err := db.RotateKey(ctx, k.ID, hash(9), 0, day.AddDate(0, 0, -1)); return err }, control.ErrInvalid},
+	} {
+		if err := c.do(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if revision() != before {
+		t.Error("what failed changed a key")
+	}
+}
+
 func TestKeyErrors(t *testing.T) {
 	db, ctx := fresh(t), t.Context()
 	k, err := db.IssueKey(ctx, hash(1), "free", "Ada")

@@ -225,3 +225,27 @@ func (d *DB) KeptFiles(ctx context.Context) ([]string, error) {
 	}
 	return files, rows.Err()
 }
+
+// JobCounts gives how many jobs have each status, 0 too, and when the one that waits
+// longest was asked for; the zero time where none waits.
+func (d *DB) JobCounts(ctx context.Context) (counts map[job.Status]int, oldest time.Time, err error) {
+	counts = map[job.Status]int{job.Queued: 0, job.Running: 0, job.Done: 0, job.Failed: 0, job.Canceled: 0, job.Expired: 0}
+	rows, err := d.sql.QueryContext(ctx, `SELECT status, count(*), min(created_at) FROM export_jobs GROUP BY status`)
+	if err != nil {
+		return nil, oldest, fmt.Errorf("count export jobs: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var status job.Status
+		var n int
+		var first int64
+		if err := rows.Scan(&status, &n, &first); err != nil {
+			return nil, oldest, fmt.Errorf("count export jobs: %w", err)
+		}
+		counts[status] = n
+		if status == job.Queued {
+			oldest = time.UnixMicro(first).UTC()
+		}
+	}
+	return counts, oldest, rows.Err()
+}

@@ -21,8 +21,13 @@ type Key struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	LastUsedAt *time.Time `json:"last_used_at"` // minute resolution; nil: never
 	RevokedAt  *time.Time `json:"revoked_at"`   // nil: valid
+	ExpiresAt  *time.Time `json:"expires_at"`   // from when on it is no longer valid; nil: it stays so
+	Replaces   *string    `json:"replaces"`     // the id of the key that it was issued instead of; nil: none
 	Requests   int64      `json:"requests"`     // all time
 }
+
+// Expired tells whether the key has ended by itself at a time.
+func (k *Key) Expired(now time.Time) bool { return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) }
 
 func checkTier(tier string) error {
 	if !slices.Contains([]string{"free", "explorer", "trader", "alpha"}, tier) {
@@ -35,12 +40,111 @@ func checkTier(tier string) error {
 // does not exist or an empty label, ErrConflict when the short id is taken
 // already: make another key then.
 func (d *DB) IssueKey(ctx context.Context, hash [32]byte, tier, label string) (Key, error) {
+	return d.IssueKeyUntil(ctx, hash, tier, label, time.Time{})
+}
+
+// IssueKeyUntil is IssueKey for a key that ends by itself, at a time that must be to come; zero:
+// it does not.
+func (d *DB) IssueKeyUntil(ctx context.Context, hash [32]byte, tier, label string, until time.Time) (Key, error) {
 	var k Key
 	err := d.write(ctx, "issue key", func(tx *sql.Tx) (err error) {
-		k, err = d.issue(ctx, tx, hash, tier, label)
+		if k, err = d.issue(ctx, tx, hash, tier, label); err != nil || until.IsZero() {
+			return err
+		}
+		k, err = d.expire(ctx, tx, k.ID, until)
 		return err
 	})
 	return k, err
+}
+
+// ExpireKey says when a key ends by itself; zero: it does not. ErrNotFound for an unknown id,
+// ErrConflict for a revoked key, ErrInvalid for a time that has passed: a key is ended at once by
+// revoking it. One that has expired is valid again.
+func (d *DB) ExpireKey(ctx context.Context, id string, until time.Time) (Key, error) {
+	return d.change(ctx, "set expiry of key", id, func(tx *sql.Tx) error {
+		if until.IsZero() {
+			_, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = NULL WHERE id = ?`, id)
+			return err
+		}
+		_, err := d.expire(ctx, tx, id, until)
+		return err
+	})
+}
+
+// lastYear is the last that RFC 3339 can write.
+const lastYear = 9999
+
+func (d *DB) expire(ctx context.Context, tx *sql.Tx, id string, until time.Time) (Key, error) {
+	switch {
+	case until.Unix() <= d.now().Unix():
+		return Key{}, fmt.Errorf("%w expiry %s: it has passed", ErrInvalid, until.UTC().Format(time.RFC3339))
+	case until.UTC().Year() > lastYear:
+		return Key{}, fmt.Errorf("%w expiry in the year %d: give one up to %d, or none", ErrInvalid, until.UTC().Year(), lastYear)
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = ? WHERE id = ?`, until.Unix(), id); err != nil {
+		return Key{}, err
+	}
+	return keyByID(ctx, tx, id)
+}
+
+// RotateKey issues the key whose SHA-256 is hash instead of another, of its tier and label, and
+// has the other end after overlap, or when it would have anyway. The new one ends at until;
+// where that is zero, after as long as the other was to be valid for, or never. ErrNotFound for
+// an unknown id, ErrConflict for a key that is revoked, expired or, where until is zero, replaced
+// already, or when the short id is taken.
+func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap time.Duration, until time.Time) (next, old Key, err error) {
+	if overlap < 0 {
+		return next, old, fmt.Errorf("%w overlap %s", ErrInvalid, overlap)
+	}
+	err = d.write(ctx, "rotate key", func(tx *sql.Tx) (err error) {
+		now := d.now().UTC()
+		if old, err = validKey(ctx, tx, id); err != nil {
+			return err
+		}
+		if old.Expired(now) {
+			return fmt.Errorf("%w: key %s has expired", ErrConflict, id)
+		}
+		if next, err = d.issue(ctx, tx, hash, old.Tier, old.Label); err != nil {
+			return err
+		}
+		if until.IsZero() {
+			if until, err = lifeOf(ctx, tx, &old, now); err != nil {
+				return err
+			}
+		}
+		if !until.IsZero() {
+			if _, err = d.expire(ctx, tx, next.ID, until); err != nil {
+				return err
+			}
+		}
+		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET replaces = ? WHERE id = ?`, id, next.ID); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = MIN(COALESCE(expires_at, ?1), ?1) WHERE id = ?2`, now.Add(overlap).Unix(), id); err != nil {
+			return err
+		}
+		if next, err = keyByID(ctx, tx, next.ID); err == nil {
+			old, err = keyByID(ctx, tx, id)
+		}
+		return err
+	})
+	return next, old, err
+}
+
+// lifeOf gives until when a key lives that replaces another at now: as long as the other was to.
+// ErrConflict where that was replaced already: its own life was cut short then.
+func lifeOf(ctx context.Context, tx *sql.Tx, old *Key, now time.Time) (time.Time, error) {
+	var by string
+	err := tx.QueryRowContext(ctx, `SELECT id FROM api_keys WHERE replaces = ? AND revoked_at IS NULL LIMIT 1`, old.ID).Scan(&by)
+	switch {
+	case err == nil:
+		return time.Time{}, fmt.Errorf("%w: key %s was replaced by %s: rotate that one, revoke it first, or say when the new one expires", ErrConflict, old.ID, by)
+	case !errors.Is(err, sql.ErrNoRows):
+		return time.Time{}, err
+	case old.ExpiresAt == nil:
+		return time.Time{}, nil
+	}
+	return now.Add(old.ExpiresAt.Sub(old.CreatedAt)), nil
 }
 
 func (d *DB) issue(ctx context.Context, tx *sql.Tx, hash [32]byte, tier, label string) (Key, error) {
@@ -65,16 +169,16 @@ func (d *DB) issue(ctx context.Context, tx *sql.Tx, hash [32]byte, tier, label s
 }
 
 const selectKeys = `
-SELECT k.id, k.label, k.tier, k.created_at, k.last_used_at, k.revoked_at,
+SELECT k.id, k.label, k.tier, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.replaces,
        COALESCE((SELECT SUM(u.requests) FROM usage u WHERE u.key_id = k.id), 0)
   FROM api_keys k`
 
 func scanKey(row interface{ Scan(...any) error }) (Key, error) {
 	var k Key
 	var created int64
-	var used, revoked sql.NullInt64
-	err := row.Scan(&k.ID, &k.Label, &k.Tier, &created, &used, &revoked, &k.Requests)
-	k.CreatedAt, k.LastUsedAt, k.RevokedAt = time.Unix(created, 0).UTC(), unix(used), unix(revoked)
+	var used, revoked, expires sql.NullInt64
+	err := row.Scan(&k.ID, &k.Label, &k.Tier, &created, &used, &revoked, &expires, &k.Replaces, &k.Requests)
+	k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt = time.Unix(created, 0).UTC(), unix(used), unix(revoked), unix(expires)
 	return k, err
 }
 
@@ -104,6 +208,15 @@ func keyByID(ctx context.Context, tx *sql.Tx, id string) (Key, error) {
 	return k, err
 }
 
+// validKey is keyByID for a key that is not revoked.
+func validKey(ctx context.Context, tx *sql.Tx, id string) (Key, error) {
+	k, err := keyByID(ctx, tx, id)
+	if err == nil && k.RevokedAt != nil {
+		err = fmt.Errorf("%w: key %s is revoked", ErrConflict, id)
+	}
+	return k, err
+}
+
 // SetTier moves a key to another tier. ErrNotFound for an unknown id,
 // ErrConflict for a revoked key.
 func (d *DB) SetTier(ctx context.Context, id, tier string) (Key, error) {
@@ -129,11 +242,8 @@ func (d *DB) RevokeKey(ctx context.Context, id string) (Key, error) {
 func (d *DB) change(ctx context.Context, what, id string, update func(tx *sql.Tx) error) (Key, error) {
 	var k Key
 	err := d.write(ctx, what, func(tx *sql.Tx) (err error) {
-		if k, err = keyByID(ctx, tx, id); err != nil {
+		if k, err = validKey(ctx, tx, id); err != nil {
 			return err
-		}
-		if k.RevokedAt != nil {
-			return fmt.Errorf("%w: key %s is revoked", ErrConflict, id)
 		}
 		if err := update(tx); err != nil {
 			return err
@@ -144,7 +254,7 @@ func (d *DB) change(ctx context.Context, what, id string, update func(tx *sql.Tx
 	return k, err
 }
 
-// Revision is a counter that moves with every change of a key, whoever made it.
+// Revision is a counter that moves with every change of a key by any process.
 func (d *DB) Revision(ctx context.Context) (int64, error) {
 	var n int64
 	if err := d.sql.QueryRowContext(ctx, `SELECT revision FROM key_revision`).Scan(&n); err != nil {
@@ -155,7 +265,7 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 
 // Keys gives all keys as the server needs them, the revoked ones too.
 func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
-	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL FROM api_keys`)
+	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL, COALESCE(expires_at, 0) FROM api_keys`)
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
@@ -164,7 +274,7 @@ func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
 	for rows.Next() {
 		var r record.Key
 		var hash []byte
-		if err := rows.Scan(&hash, &r.Tier, &r.Revoked); err != nil {
+		if err := rows.Scan(&hash, &r.Tier, &r.Revoked, &r.Expires); err != nil {
 			return nil, fmt.Errorf("read keys: %w", err)
 		}
 		copy(r.Hash[:], hash)

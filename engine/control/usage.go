@@ -59,7 +59,8 @@ func (d *DB) foldUsage(ctx context.Context, tx *sql.Tx) error {
 func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.Account, error) {
 	var a record.Account
 	var created int64
-	err := d.sql.QueryRowContext(ctx, `SELECT label, created_at FROM api_keys WHERE hash = ?`, hash[:]).Scan(&a.Label, &created)
+	var expires sql.NullInt64
+	err := d.sql.QueryRowContext(ctx, `SELECT label, created_at, expires_at FROM api_keys WHERE hash = ?`, hash[:]).Scan(&a.Label, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
@@ -67,6 +68,9 @@ func (d *DB) Account(ctx context.Context, hash [32]byte, since string) (record.A
 		return record.Account{}, fmt.Errorf("read key: %w", err)
 	}
 	a.CreatedAt = time.Unix(created, 0).UTC()
+	if at := unix(expires); at != nil {
+		a.ExpiresAt = *at
+	}
 	rows, err := d.sql.QueryContext(ctx, `
 		SELECT u.day, u.endpoint, u.requests FROM usage u JOIN api_keys k ON k.id = u.key_id
 		 WHERE k.hash = ? AND u.day >= ? ORDER BY u.day DESC, u.requests DESC, u.endpoint`, hash[:], since)

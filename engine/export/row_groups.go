@@ -87,7 +87,7 @@ func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *ou
 var writeSlots = make(chan struct{}, 2)
 
 // copySteps writes the files of every stride-th step from first on and hands each
-// over, once done. An error is told to fail while the connection is still held: the
+// over, once done. An error is passed to fail while the connection is still held: the
 // others must let go of theirs before a broken database can be replaced.
 func (r *frozenRows) copySteps(ctx context.Context, fail context.CancelCauseFunc, format data.Format, path string, first, stride int64, ready chan<- string) error {
 	return r.in.db.ReadLowPriority(ctx, func(conn *sql.Conn) error {

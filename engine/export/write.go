@@ -16,7 +16,7 @@ import (
 	"pmx/engine/export/job"
 )
 
-// ErrDiskFull is returned where a file could not be written for want of space.
+// ErrDiskFull is returned where a file could not be written because the disk is full.
 var ErrDiskFull = engine.ErrDiskFull
 
 // frozenShare is the part of a job's progress that reading the database takes.
@@ -31,9 +31,9 @@ type Exporter struct {
 
 // Write writes a research dataset as Parquet or CSV to path, which must lie below
 // the data directory. The file has its name only when it is complete, is on the
-// disk and was read back. progress, which may be nil, is told shares of the work
+// disk and was read back. progress, which may be nil, is given shares of the work
 // from 0 to 1. The result does not name the file. ErrUnknown for another dataset or format,
-// ErrDiskFull for want of space.
+// ErrDiskFull if the disk is full.
 func (e *Exporter) Write(ctx context.Context, name string, format data.Format, path string, progress func(float64)) (job.Result, error) {
 	d, err := datasetNamed(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Exporter) write(ctx context.Context, d dataset, format data.Format, pat
 	return rows.write(ctx, format, path, func(share float64) { progress(frozenShare + share*(1-frozenShare)) })
 }
 
-// explain marks errors that mean a full disk, whoever met it.
+// explain marks errors that mean a full disk, wherever they come from.
 func explain(err error) error {
 	if data.IsNoSpace(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)

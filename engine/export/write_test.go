@@ -79,7 +79,8 @@ func TestMoreRowsThanMayBe(t *testing.T) {
 // What a Parquet file says of itself: compression, order, statistics, origin.
 func TestParquetDescribesItself(t *testing.T) {
 	k := open(t, several)
-	crowd(t, k, "250000")
+	wallets := testfiles.Cases(130_000, 250_000)
+	crowd(t, k, strconv.Itoa(wallets))
 	change(t, k, "UPDATE rollup_state SET as_of = 1773500966535000, epoch = 7")
 	_, first := exported(t, k, export.Exporter{}, "wallet_pnl", data.Parquet)
 	path, second := exported(t, k, export.Exporter{}, "wallet_pnl", data.Parquet)
@@ -87,11 +88,11 @@ func TestParquetDescribesItself(t *testing.T) {
 		t.Error("two files of the same data differ")
 	}
 	rows, file := readParquet(t, path)
-	if len(rows) != 250_000 {
+	if len(rows) != wallets {
 		t.Errorf("%d rows", len(rows))
 	}
 	meta := file.Metadata()
-	if n := len(meta.RowGroups); n != 3 { // 122,880 twice, and the rest
+	if n := len(meta.RowGroups); n != testfiles.Cases(2, 3) { // 122,880 each, and the rest
 		t.Errorf("%d row groups", n)
 	}
 	said := map[string]string{}
@@ -99,7 +100,7 @@ func TestParquetDescribesItself(t *testing.T) {
 		said[pair.Key] = pair.Value
 	}
 	for key, want := range map[string]string{"generator": "pmx", "dataset": "wallet_pnl", "as_of": "2026-03-14T15:09:26Z",
-		"schema_version": "1", "method": "cash_basis_v3", "rows": "250000", "truncated": "false"} {
+		"schema_version": "1", "method": "cash_basis_v3", "rows": strconv.Itoa(wallets), "truncated": "false"} {
 		if said[key] != want {
 			t.Errorf("%s is %q, want %q", key, said[key], want)
 		}

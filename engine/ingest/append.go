@@ -16,7 +16,7 @@ type Rows struct {
 	Feed data.Feed // its name, its kind and how it tells repeats; neither Read nor Query of it is called
 	Name string    // in messages and in the import log: of many batches the same
 	// Read gives the rows; line is whatever tells them apart in messages. nil: there are
-	// none. It is called once, or again where the database had to be opened anew.
+	// none. It is called once, or again where the database had to be reopened.
 	Read func(ctx context.Context, sink data.Sink) error
 	// Within is called once in the transaction that the rows are committed in, behind them,
 	// also where nothing of them is new; nil where there is nothing to do.

@@ -11,6 +11,9 @@ import (
 	"pmx/data"
 )
 
+// fewRows is up to how many rows a statement about them costs what planning it does.
+const fewRows = 20_000
+
 // maxRanges is how many separate stretches of days a batch may touch before the
 // whole span is compared.
 const maxRanges = 32
@@ -18,7 +21,7 @@ const maxRanges = 32
 // prepareFills turns s_raw into n_fill: ids given, repeats and known fills out.
 func (j *fileImport) prepareFills() error {
 	if !j.src.hasFills() {
-		return j.execAll("NoFills", "NoNames")
+		return errors.Join(j.exec("NoFills"), j.empty("NoNames"))
 	}
 	if err := j.resolveStaged(); err != nil {
 		return err
@@ -91,7 +94,7 @@ func (j *fileImport) changed(name string, before func() error, replace ...string
 			return 0, err
 		}
 	}
-	res, err := j.conn.ExecContext(j.ctx, statements.Get(name, replace...))
+	res, err := j.conn.ExecContext(j.ctx, j.text(name, replace...))
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
@@ -112,7 +115,7 @@ func (j *fileImport) intern() error {
 		}
 	}
 	if !j.names {
-		return j.exec("NoNames")
+		return j.empty("NoNames")
 	}
 	return j.execAll("Names", "DropOldNames", "ReplaceNames", "AddNames")
 }
@@ -124,7 +127,7 @@ func (j *fileImport) dropRepeats() error {
 		return err
 	}
 	var suspects int64 // a query: as a command it says nothing of rows
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
+	if err := j.conn.QueryRowContext(j.ctx, j.text("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
 		return err
 	}
 	if err := j.aloneIfEqual(); err != nil {
@@ -246,14 +249,20 @@ func (j *fileImport) dropNumberedTwice() error {
 // anyKnown gathers the facts that may be the same fill as a staged one, where
 // the days touched hold any.
 func (j *fileImport) anyKnown(ranges string) (bool, error) {
-	facts, err := j.count("(" + ranges + ")")
-	if err != nil {
-		return false, err
+	if j.receipt.Read > fewRows { // of fewer, to look among no facts costs no more than to count them
+		facts, err := j.count("(" + ranges + ")")
+		if err != nil {
+			return false, err
+		}
+		if facts == 0 {
+			return false, j.exec("NoneKnown")
+		}
 	}
-	if facts == 0 {
-		return false, j.exec("NoneKnown")
+	which := "Known"
+	if j.allIndexed {
+		which = "KnownOfTransactions"
 	}
-	if err := j.exec("Known", "@ranges", ranges); err != nil {
+	if err := j.exec(which, "@ranges", ranges); err != nil {
 		return false, err
 	}
 	if j.moving {
@@ -272,6 +281,9 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 
 // mixed tells whether the file may hold equal rows with and without a log index.
 func (j *fileImport) mixed() (mixed bool, err error) {
+	if j.allIndexed || !j.indexed {
+		return false, nil
+	}
 	err = j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 AND count(*) > count(log_index) FROM s_fill").Scan(&mixed)
 	return mixed, err
 }

@@ -60,6 +60,8 @@ type Importer struct {
 	// Memory is how many bytes of the markets of a file, and of what a feed must know of
 	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
 	Memory int
+
+	empty emptyTables // found at the end of the last import; under the lock of DB.Write
 }
 
 // OnError says what a row that cannot be read does to its file.
@@ -152,18 +154,21 @@ type fileImport struct {
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
-	conditions bool  // fills name conditions
-	names      bool  // and users
-	unsaid     bool  // nothing is said of markets and tokens
-	fresh      bool  // no staged fill is known
-	indexed    bool  // fills have log indexes
-	contest    bool  // s_contest is there
-	lost       bool  // rows lost their log, or facts did
-	inBlocks   bool  // rows name their blocks
-	apart      bool  // rows that got one time of their block may have said several
-	moving     bool  // the rows are facts that get another time
-	ousted     bool  // a known fill gives way to another or is gone, or payouts are gone: no delta tells the rollups so
-	absorbed   int64 // known fills without a log index that equal one which lost its log
+	conditions bool            // fills name conditions
+	names      bool            // and users
+	unsaid     bool            // nothing is said of markets and tokens
+	fresh      bool            // no staged fill is known
+	indexed    bool            // fills have log indexes
+	allIndexed bool            // every staged fill has one, and with it a transaction
+	contest    bool            // s_contest is there
+	lost       bool            // rows lost their log, or facts did
+	inBlocks   bool            // rows name their blocks
+	apart      bool            // rows that got one time of their block may have said several
+	moving     bool            // the rows are facts that get another time
+	ousted     bool            // a known fill gives way to another or is gone, or payouts are gone: no delta tells the rollups so
+	absorbed   int64           // known fills without a log index that equal one which lost its log
+	emptied    map[string]bool // temporary tables that a statement of emptyingStatements made
+	made       map[string]bool // temporary tables that another statement made
 }
 
 func (j *fileImport) run() (Receipt, error) {
@@ -187,7 +192,7 @@ func (j *fileImport) run() (Receipt, error) {
 		return refused, err
 	}
 	// From here on the batch is committed: nothing may undo it or keep it from
-	// whoever follows, even if the caller left.
+	// those who follow, even if the caller left.
 	j.finish()
 	j.receipt.warn(j.rejects.publish())
 	j.receipt.warn(j.follow())
@@ -263,7 +268,7 @@ const (
 	manyFiles   = 8
 )
 
-// From how many fills on files, and rows that are appended, are left to a rebuild. Whoever
+// From how many fills on files, and rows that are appended, are left to a rebuild. A caller that
 // appends so many has them in batches of a few hundred thousand, each of which would be merged.
 const (
 	bulkRows         = 1_000_000
@@ -363,7 +368,7 @@ func (j *fileImport) insertOrder() (string, error) {
 }
 
 func (j *fileImport) exec(name string, replace ...string) error {
-	if _, err := j.conn.ExecContext(j.ctx, statements.Get(name, replace...)); err != nil {
+	if _, err := j.conn.ExecContext(j.ctx, j.text(name, replace...)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -387,18 +392,5 @@ func (j *fileImport) execAll(names ...string) error {
 func (j *fileImport) progress(phase string, done float64, rows int64) {
 	if j.opts.Progress != nil {
 		j.opts.Progress(Progress{File: j.src.nameAt(done), Phase: phase, Done: done, Rows: rows})
-	}
-}
-
-// staging are the temporary tables of an import.
-var staging = []string{"s_raw", "s_late", "s_late_tx", "s_moved", "s_block_of", "s_lost", "s_spare", "s_fit", "s_best", "s_wallet", "s_token", "s_fill", "s_suspect", "s_log", "s_known", "s_contest", "s_replace", "s_block", "e_fill", "n_fill_rows",
-	"s_page", "s_stub", "m_raw", "n_market", "n_name", "n_map", "n_list", "n_mapped", "n_owner", "s_issue", "s_report", "s_obs", "s_normal", "n_climate"}
-
-// cleanup frees the staged rows; the deltas stay for whoever absorbs them.
-func (j *fileImport) cleanup() {
-	ctx := context.WithoutCancel(j.ctx)
-	_, _ = j.conn.ExecContext(ctx, "DROP VIEW IF EXISTS n_fill") // a poisoned connection is replaced anyway
-	for _, name := range staging {
-		_, _ = j.conn.ExecContext(ctx, "DROP TABLE IF EXISTS temp."+name)
 	}
 }

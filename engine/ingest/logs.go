@@ -23,7 +23,8 @@ func logContent(of string) string { return statements.Get("LogContent", "@f", of
 // mergeLogs puts rows of the file together that are of one log.
 func (j *fileImport) mergeLogs() error {
 	var equal, other, differ int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0 FROM s_fill").Scan(&j.indexed); err != nil || !j.indexed {
+	err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0, count(*) = count(log_index) FROM s_fill").Scan(&j.indexed, &j.allIndexed)
+	if err != nil || !j.indexed {
 		return err
 	}
 	if err := j.exec("SuspectLogs"); err != nil {
@@ -32,6 +33,7 @@ func (j *fileImport) mergeLogs() error {
 	if suspects, err := j.count("s_suspect"); err != nil || suspects == 0 {
 		return err
 	}
+	j.allIndexed = false // nothing is taken for granted of a file that contradicts or repeats itself
 	if err := j.aloneIf(true); err != nil {
 		return err
 	}

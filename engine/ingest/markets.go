@@ -97,7 +97,7 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 		return stubs, err
 	}
 	if j.unsaid = said == 0; j.unsaid {
-		return stubs, j.execAll("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
+		return stubs, j.empty("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
 	if err := j.aloneIf(true); err != nil {
 		return stubs, err
@@ -153,7 +153,7 @@ func (j *fileImport) mapTokens() (fresh int64, err error) {
 // outcome follows from it; any tells whether the file can change either.
 func (j *fileImport) nameTokens(any bool) error {
 	if !any {
-		return j.exec("NoLabels")
+		return j.empty("NoLabels")
 	}
 	if err := j.execAll("Labels", "KeepNewLabels", "MapByLabel"); err != nil {
 		return err

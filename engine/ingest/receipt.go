@@ -17,7 +17,7 @@ import (
 type Receipt struct {
 	File string `json:"file"`
 	Feed string `json:"feed"`
-	Rule string `json:"rule,omitempty"` // how repeats are told from fills
+	Rule string `json:"rule,omitempty"` // how repeats are distinguished from fills
 
 	Read         int64            `json:"read"`          // fills, markets, payouts and mappings that the file gives
 	Inserted     int64            `json:"inserted"`      // fills added, those that replace others included

@@ -13,6 +13,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"pmx/data"
+	"pmx/engine"
 )
 
 // sink stages what a feed reads row by row.
@@ -114,14 +115,10 @@ func (c *countReader) lines() int64 {
 // it appended.
 func (j *fileImport) withAppenders(f func(*sink) error) error {
 	return j.conn.Raw(func(dc any) error {
-		conn, ok := dc.(driver.Conn)
-		if !ok {
-			return fmt.Errorf("driver %T has no appender", dc)
-		}
 		s := &sink{j: j, markets: newMarkets(j.src.dir, j.im.Memory)}
 		var open []*appender
 		to := func(table string) *appender {
-			a, err := duckdb.NewAppender(conn, "temp", "main", table)
+			a, err := engine.TempAppender(dc, table)
 			if err != nil {
 				return nil
 			}

@@ -173,7 +173,7 @@ func gammaRecord(rng *rand.Rand) string {
 func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	w := newTwins(t)
 	w.as = "gamma-markets"
-	for seed := range uint64(testfiles.Cases(12, 40)) {
+	for seed := range uint64(testfiles.Cases(6, 40)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
 		for range 1 + rng.IntN(60) {
@@ -183,7 +183,7 @@ func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 			}
 		}
 		w.load(t, "g.ndjson", b.String(), ingest.Options{Correct: rng.IntN(4) == 0})
-		if seed%8 == 0 {
+		if seed%uint64(testfiles.Cases(4, 8)) == 0 {
 			w.wide.empty()
 			w.tight.empty()
 		}

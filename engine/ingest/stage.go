@@ -14,7 +14,7 @@ import (
 // stage reads the file into the temporary tables, outside any transaction.
 func (j *fileImport) stage() error {
 	j.progress("reading", 0, 0)
-	if err := j.execAll("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
+	if err := j.empty("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return err
 	}
 	if j.src.hasWeather() {
@@ -45,7 +45,7 @@ func (j *fileImport) stageQuery() error {
 				return err
 			}
 			// What the first reading said of markets would count once more.
-			if err := j.execAll("MarketsEmpty", "MapEmpty"); err != nil {
+			if err := j.empty("MarketsEmpty", "MapEmpty"); err != nil {
 				return err
 			}
 			rows, err = j.runQuery(clean)

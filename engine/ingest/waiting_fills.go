@@ -15,7 +15,7 @@ import (
 var errNothingToDo = errors.New("no row is concerned")
 
 // release lets in the fills that named their market by condition or Gamma id
-// before anybody had described it, and whose market is known now.
+// before it was described, and whose market is known now.
 func (im *Importer) release(ctx context.Context, conn *sql.Conn, at time.Time) (r Receipt, err error) {
 	var waiting int64
 	if err := conn.QueryRowContext(ctx, statements.Get("WaitingCount")).Scan(&waiting); err != nil || waiting == 0 {
@@ -35,7 +35,7 @@ func (im *Importer) again(ctx context.Context, conn *sql.Conn, at time.Time, nam
 	j.receipt = Receipt{File: src.name, Feed: src.feed.Name}
 	defer j.cleanup()
 	defer j.rejects.discard()
-	if err := j.execAll("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
+	if err := j.empty("MarketsEmpty", "SpareEmpty", "MapEmpty", "BlocksEmpty"); err != nil {
 		return r, err
 	}
 	err = engine.InTx(ctx, conn, func() error {

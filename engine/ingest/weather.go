@@ -41,7 +41,7 @@ func (j *fileImport) stageWeather() error {
 // prepareWeather finds what of the staged rows is new.
 func (j *fileImport) prepareWeather() error {
 	if !j.src.hasWeather() {
-		return j.execAll("NoIssue", "NoReport", "NoObs", "NoNormal")
+		return j.empty("NoIssue", "NoReport", "NoObs", "NoNormal")
 	}
 	for _, t := range weatherTables() {
 		replace := t.replacements(j.batch)

@@ -195,7 +195,7 @@ func TestRangesOfAnotherChainAreRefused(t *testing.T) {
 	}
 }
 
-// TestGapsOfPartsOfTheChain: what lies outside of start … end does not matter.
+// TestGapsOfPartsOfTheChain: what is outside of start … end does not matter.
 func TestGapsOfPartsOfTheChain(t *testing.T) {
 	rs := ledger.Ranges{blocks(0, 4), blocks(8, 12), blocks(20, 24)}
 	for _, tc := range []struct {

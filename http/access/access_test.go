@@ -80,10 +80,14 @@ func TestVerdicts(t *testing.T) {
 	store := &apitest.Store{}
 	good, gone := store.Issue(access.Free, 1), store.Issue(access.Alpha, 2)
 	store.Change(gone, func(r *record.Key) { r.Revoked = true })
+	last, over, both := store.Issue(access.Free, 3), store.Issue(access.Free, 4), store.Issue(access.Free, 5)
+	store.Change(last, func(r *record.Key) { r.Expires = noon.Unix() + 1 })
+	store.Change(over, func(r *record.Key) { r.Expires = noon.Unix() })
+	store.Change(both, func(r *record.Key) { r.Expires, r.Revoked = noon.Unix(), true })
 	g := newGate(t, store)
 	unknown, _, _ := access.NewSecret(rand.Reader)
 	for secret, want := range map[string]access.Verdict{
-		good: access.Allowed, gone: access.Revoked, unknown: access.Invalid, "": access.Missing, "pmx_short": access.Invalid,
+		good: access.Allowed, gone: access.Revoked, last: access.Allowed, over: access.Expired, both: access.Revoked, unknown: access.Invalid, "": access.Missing, "pmx_short": access.Invalid,
 	} {
 		k, got := g.Check([]byte(secret), home, noon)
 		if got != want || (k != nil) != (want == access.Allowed) {

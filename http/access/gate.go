@@ -40,6 +40,7 @@ const (
 	Missing
 	Invalid
 	Revoked
+	Expired
 	Blocked
 )
 
@@ -102,6 +103,7 @@ func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Has
 		}
 		k.tier.Store(uint32(tier))
 		k.revoked.Store(r.Revoked)
+		k.expires.Store(r.Expires)
 		keys[r.Hash] = k
 	}
 	return &keys
@@ -170,10 +172,14 @@ func (g *Gate) Check(secret []byte, addr netip.Addr, now time.Time) (*Key, Verdi
 	}
 	if hash, ok := HashOf(secret); ok {
 		if k := (*g.keys.Load())[hash]; k != nil {
-			if !k.revoked.Load() {
+			switch {
+			case k.revoked.Load():
+				verdict = Revoked
+			case k.expired(now):
+				verdict = Expired
+			default:
 				return g.admit(k, addr, now)
 			}
-			verdict = Revoked
 		}
 	}
 	if g.failures.count(addr, now.Unix()/windowSeconds, 1) {

@@ -49,6 +49,7 @@ type Key struct {
 	id      string
 	tier    atomic.Uint32
 	revoked atomic.Bool
+	expires atomic.Int64  // unix seconds from which it is not valid; 0: it stays so
 	window  atomic.Uint64 // minute << 32 | requests in it
 	from    atomic.Uint64 // fingerprint of the last client address that used it
 
@@ -60,6 +61,12 @@ func (k *Key) ID() string { return k.id }
 
 // Tier is the key's tier as of the last refresh.
 func (k *Key) Tier() Tier { return Tier(k.tier.Load()) }
+
+// expired tells whether the key has ended by itself.
+func (k *Key) expired(now time.Time) bool {
+	at := k.expires.Load()
+	return at > 0 && now.Unix() >= at
+}
 
 // Window is what the rate limiter decided about one request.
 type Window struct {

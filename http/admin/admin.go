@@ -69,11 +69,19 @@ type Server struct {
 	ops      map[string]Operation
 }
 
+// CheckPath tells whether a socket can have the path.
+func CheckPath(path string) error {
+	if len(path) > maxPath {
+		return fmt.Errorf("admin socket %s: the path has %d bytes, the system allows %d: use a --data-dir with a shorter path", path, len(path), maxPath)
+	}
+	return nil
+}
+
 // Listen makes the socket at path, readable by its owner alone. A socket that
 // nobody answers on is replaced; ErrRunning if somebody does. metrics may be nil.
 func Listen(path string, metrics prometheus.Gatherer, log zerolog.Logger) (*Server, error) {
-	if len(path) > maxPath {
-		return nil, fmt.Errorf("admin socket %s: the path has %d bytes, the system allows %d: use a --data-dir with a shorter path", path, len(path), maxPath)
+	if err := CheckPath(path); err != nil {
+		return nil, err
 	}
 	if Running(path) {
 		return nil, fmt.Errorf("admin socket %s: %w", path, ErrRunning)

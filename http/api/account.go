@@ -45,7 +45,7 @@ func (a *API) account(c *fiber.Ctx, call *Call) error {
 	mark := len(b)
 	caps, w := call.tier.Caps(), &call.window
 	out := wire.Account{
-		KeyID: call.KeyID(), Label: known.Label, Tier: call.Plan(), CreatedAt: wholeSeconds(known.CreatedAt),
+		KeyID: call.KeyID(), Label: known.Label, Tier: call.Plan(), CreatedAt: wholeSeconds(known.CreatedAt), ExpiresAt: timeOrNull(known.ExpiresAt),
 		Limits: wire.AccountLimits{RequestsPerMinute: caps.Rate, Rows: caps.Rows, CompareWallets: caps.Compare, Export: caps.Export},
 		Window: wire.AccountWindow{Used: w.Limit - w.Remaining, Remaining: w.Remaining, ResetAt: time.Unix(w.ResetAt, 0).UTC(), ResetSeconds: w.ResetIn},
 		Usage:  usageOf(call.Start, known.Usage),

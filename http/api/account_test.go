@@ -1,8 +1,11 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
+	"pmx/engine/control/record"
 	"pmx/http/access"
 	"pmx/http/api/apitest"
 	"pmx/http/wire"
@@ -45,6 +48,26 @@ func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
 		if name := text(got.Endpoint); name != want.endpoint || got.Requests != want.requests {
 			t.Errorf("endpoint %d: %q %d, want %+v", i, name, got.Requests, want)
 		}
+	}
+}
+
+func TestAKeyExpires(t *testing.T) {
+	v := newVenue(t, apitest.Snapshot(1, 2, 3))
+	if me := exact[wire.Undated[wire.Account]](t, v.get(access.Free, "/me").Body()).Data; me.ExpiresAt != nil {
+		t.Errorf("it does not expire: %+v", me)
+	}
+	ends := start.Add(time.Hour)
+	v.store.Change(v.keys[access.Free], func(r *record.Key) { r.Expires = ends.Unix() })
+	if err := v.gate.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v.clock.Set(ends.Add(-time.Second))
+	if me := exact[wire.Undated[wire.Account]](t, v.get(access.Free, "/me").Body()).Data; me.ExpiresAt == nil || !me.ExpiresAt.Equal(ends) {
+		t.Errorf("%+v", me)
+	}
+	v.clock.Set(ends)
+	if r := v.get(access.Free, "/me"); r.StatusCode() != 401 || !strings.Contains(string(r.Body()), `"code":"expired_api_key"`) {
+		t.Errorf("%d %s", r.StatusCode(), r.Body())
 	}
 }
 

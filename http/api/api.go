@@ -45,6 +45,8 @@ type Config struct {
 	// Sources gives the sources that are followed, in the order in which they are shown;
 	// nil: none is. It is called by any number of goroutines.
 	Sources func() []serving.Source
+	// Newest are trades that are not final; nil: none are followed.
+	Newest *serving.NewestTrades
 }
 
 // API answers requests from the snapshot that was published last.
@@ -59,6 +61,7 @@ type API struct {
 	version    string
 	historical bool
 	sources    func() []serving.Source
+	newest     *serving.NewestTrades // nil: none are followed
 	now        func() time.Time
 	wall       bool // now is the wall clock
 	started    time.Time
@@ -99,7 +102,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, sources: cfg.Sources, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

@@ -204,7 +204,7 @@ func (a *API) withJob(c *fiber.Ctx, call *Call, f func(ctx context.Context) (job
 	return a.sendJob(c, call, envelope{tier: call.tier, maxRows: noRows}, wireJob(&j))
 }
 
-// exportProblem is what a caller is told about an error of the queue.
+// exportProblem is what a caller is shown about an error of the queue.
 func (a *API) exportProblem(err error) error {
 	switch {
 	case errors.Is(err, job.ErrNotFound):
@@ -315,7 +315,7 @@ func exportUsage(j *job.Job) *wire.ExportUsage {
 	return u
 }
 
-// csvTypes gives what a reader of the job's CSV has to be told of its columns, in the
+// csvTypes gives what a reader of the job's CSV has to know about its columns, in the
 // words of DuckDB and of pandas.
 func csvTypes(j *job.Job) (duck, python string) {
 	ids, times := []string{"event_id", "token_id"}, []string{"ts"} // of a wallet's trades

@@ -227,7 +227,7 @@ func TestTraderExportJob(t *testing.T) {
 	}
 }
 
-// Plans without export are told which one has it, and no job is made.
+// Plans without export get the name of one that has it, and no job is made.
 func TestExportsAreForPaidPlans(t *testing.T) {
 	v := newExporter(t, job.Limits{})
 	for _, tier := range []access.Tier{access.Free, access.Explorer} {

@@ -35,6 +35,7 @@ type venue struct {
 	keys    map[access.Tier]string
 	log     *bytes.Buffer
 	sources []serving.Source // that are followed
+	newest  *serving.NewestTrades
 }
 
 // reader is the API's Reader, made of stand-ins; what has none is not asked for.
@@ -65,8 +66,17 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if v.gate, err = access.NewGate(t.Context(), v.store, zerolog.New(v.log)); err != nil {
 		t.Fatal(err)
 	}
+	v.restart()
+	return v
+}
+
+// restart makes the API of v anew, out of what it has now.
+func (v *venue) restart() {
+	t := v.t
+	t.Helper()
+	var err error
 	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
-		Sources: func() []serving.Source { return v.sources }})
+		Sources: func() []serving.Source { return v.sources }, Newest: v.newest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +89,6 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	if t, ok := t.(*testing.T); ok {
 		v.handler = check.Handler(t, v.handler)
 	}
-	return v
 }
 
 // reply is a response with its body decoded.

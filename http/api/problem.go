@@ -10,7 +10,7 @@ import (
 	"pmx/http/wire"
 )
 
-// problem is an error that a caller is told about.
+// problem is an error as it is shown to a caller.
 type problem struct {
 	status int
 	code   string
@@ -51,7 +51,20 @@ func HTTPSRequired() error {
 	}
 }
 
-// problemOf turns any error into what the caller is told; an error nobody
+// OriginNotAllowed is the problem of a browser that asks for a page of an origin which
+// the server was not told to allow; "" is an origin that none can be.
+func OriginNotAllowed(origin string) error {
+	p := &problem{status: fiber.StatusForbidden, code: "origin_not_allowed"}
+	if origin == "" {
+		p.detail = "Serve the page over http:// or https://: local files and sandboxed frames have no origin that could be allowed. " +
+			"The origin is then allowed with pmx serve --cors-origin."
+		return p
+	}
+	p.detail = "Ask whoever runs this server to allow pages of this origin: pmx serve --cors-origin " + origin + ". Or call the API from a server of your own."
+	return p
+}
+
+// problemOf turns any error into what the caller is shown; an error that nobody
 // foresaw becomes internal and tells nothing.
 func problemOf(err error) *problem {
 	switch e := err.(type) {
@@ -96,7 +109,7 @@ func (a *API) Fail(c *fiber.Ctx, call *Call, err error) {
 
 // FailKnown is Fail for a request that is refused before its endpoint is asked, but
 // whose headers were read: a key counts the request, and the refusal tells its plan
-// and what is left. One that has used up its requests is told that instead.
+// and what is left. One that has used up its requests gets that message instead.
 func (a *API) FailKnown(c *fiber.Ctx, call *Call, err error) {
 	if p := a.authenticate(c, call, true); p != nil {
 		err = p

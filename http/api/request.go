@@ -193,6 +193,8 @@ func refusal(v access.Verdict, now time.Time) *problem {
 		p.code, p.detail = "missing_api_key", "Send your API key in the X-API-Key header. You can request a key through the waitlist."
 	case access.Revoked:
 		p.code, p.detail = "revoked_api_key", "This API key was revoked. Ask for a new one."
+	case access.Expired:
+		p.code, p.detail = "expired_api_key", "This API key has expired. Use the one that replaces it, or ask for a new one."
 	case access.Blocked:
 		p.status, p.code = fiber.StatusTooManyRequests, "rate_limited"
 		p.detail = "Too many requests without a valid key came from this address. Wait for the number of seconds in Retry-After."

@@ -77,7 +77,7 @@ func Routes() []Route { return routeTable() }
 
 // routeTable makes the table once: what it lists as parameters are variables of the package.
 var routeTable = sync.OnceValue(func() []Route {
-	return prepareRoutes(slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
+	return prepareRoutes(slices.Concat(statusRoutes(), traderRoutes(), leaderboardRoutes(), marketRoutes(), newestRoutes(), searchRoutes(), eventRoutes(), statsRoutes(),
 		indexRoutes(), oracleRoutes(), whaleRoutes(), screenerRoutes(), researchRoutes(), exportRoutes(), weatherRoutes(), weatherSeriesRoutes(), weatherTraderRoutes(),
 		accountRoutes()))
 })
@@ -103,7 +103,7 @@ func (r *Route) ProblemCodes() []string {
 		codes = append(codes, "invalid_body", "unsupported_media_type")
 	}
 	if !r.Public {
-		codes = append(codes, "missing_api_key", "invalid_api_key", "revoked_api_key")
+		codes = append(codes, "missing_api_key", "invalid_api_key", "revoked_api_key", "expired_api_key")
 	}
 	codes = append(codes, "rate_limited", "internal")
 	for _, code := range slices.Concat(r.Codes, transportCodes()) {

@@ -153,7 +153,7 @@ func TestGrowthByHand(t *testing.T) {
 
 // 200 days of buckets up to Saturday 2026-03-14: free sees 31 days, from
 // 2026-02-12 on, the weeks from Monday the 16th on and the months (of 30 days
-// here) that begin after it, and is told what would show the rest. The days that
+// here) that begin after it, and learns what would show the rest. The days that
 // explorer sees begin on Monday 2025-09-15, with a week that is shown.
 func TestGrowthSeriesAreCutByThePlansHistory(t *testing.T) {
 	v := newVenue(t, apitest.Snapshot(1, 1, 1))

@@ -20,6 +20,9 @@ type gradeRule struct {
 	still  bool   // of a historical venue: the lag is that behind the venue's own as_of
 	none   string // said where there is no as_of
 	late   string // said where the lag costs the best grade; %s is as_of
+
+	sources []string // any of which brings what is graded, where it is followed
+	waiting string   // said instead of late where one is followed; %s is as_of
 }
 
 const grades = "ABCDF"
@@ -34,15 +37,19 @@ var (
 	}
 	tradesRule = gradeRule{
 		name: "trades", asOf: "the newest trade",
-		bounds: [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
-		none:   "There are no fills yet: import some, or wait for the sources that are followed.",
-		late:   "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
+		bounds:  [4]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour},
+		none:    "There are no fills yet: import some, or wait for the sources that are followed.",
+		late:    "The newest fill is from %s: import newer data; if the venue is historical on purpose, serve it with --historical.",
+		sources: []string{"chain", "trades"},
+		waiting: "The newest fill is from %s, and fills are followed: either there was none since, or their source is late, which its own grade tells.",
 	}
 	marketsRule = gradeRule{
 		name: "markets", asOf: "the last import that added or changed markets",
-		bounds: [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
-		none:   "There are no descriptions of markets yet: import markets.",
-		late:   "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
+		bounds:  [4]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 * time.Hour},
+		none:    "There are no descriptions of markets yet: import markets, or wait for the sources that are followed.",
+		late:    "Markets were last imported at %s: import newer ones; if the venue is historical on purpose, serve it with --historical.",
+		sources: []string{"markets"},
+		waiting: "Descriptions of markets changed last at %s, and markets are followed: either nothing changed since, or their source is late, which its own grade tells.",
 	}
 )
 
@@ -86,6 +93,7 @@ type subsystem struct {
 	rule            *gradeRule
 	asOf, updated   time.Time
 	pending, failed bool
+	followed        bool   // a source that brings it is
 	trouble         string // why failed, in words; "": the last cycle did
 	lag             int64  // seconds
 	grade           int    // place in grades
@@ -146,7 +154,11 @@ func (s *subsystem) detail() string {
 	case s.lag <= int64(s.rule.bounds[0]/time.Second):
 		return "Imported data is waiting for the next refresh: no action is needed."
 	}
-	return fmt.Sprintf(s.rule.late, s.asOf.UTC().Format(time.RFC3339))
+	late := s.rule.late
+	if s.followed {
+		late = s.rule.waiting
+	}
+	return fmt.Sprintf(late, s.asOf.UTC().Format(time.RFC3339))
 }
 
 // worstGrade gives the lowest grade among parts and the detail of the first part that

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,7 +71,7 @@ func (a *API) statusAt(now time.Time) wire.PublicStatus {
 	worst := s.Grade[0]
 	for _, g := range a.gradeSources(now) {
 		s.Sources = append(s.Sources, g.wire())
-		if grades[g.grade] > worst { // the letters' order is that of the grades
+		if !g.Shown && grades[g.grade] > worst { // the letters' order is that of the grades
 			worst, s.Detail = grades[g.grade], textOrNull(g.detail())
 		}
 	}
@@ -85,7 +86,13 @@ func (a *API) grade(now time.Time) [3]subsystem {
 		newest = v.snap.AsOf
 	}
 	fresh := a.source.Freshness()
-	return gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
+	parts := gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
+	for _, s := range a.Sources() {
+		for i := range parts {
+			parts[i].followed = parts[i].followed || slices.Contains(parts[i].rule.sources, s.Name)
+		}
+	}
+	return parts
 }
 
 // SampleStatus takes the sample of this minute and gives it to store. It counts

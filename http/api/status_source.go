@@ -61,6 +61,9 @@ func (g *sourceStatus) rule() string {
 	}
 	fmt.Fprintf(&b, "F beyond that, without as_of, or while stalled or paused; at best %c in quarantine, at best %c while quiet, at best %c where incomplete", grades[quarantineCap],
 		grades[quietCap], grades[incompleteCap])
+	if g.Shown {
+		b.WriteString("; what it gives is shown only, so its grade does not count for the whole")
+	}
 	return b.String()
 }
 

@@ -94,3 +94,47 @@ func TestHistoryKeepsSources(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// What is shown only has a grade of its own, and does not lower that of the data.
+func TestASourceThatIsShownOnlyDoesNotLowerTheGrade(t *testing.T) {
+	v := newVenue(t, apitest.Snapshot(1, 1, 1))
+	v.source.SetFreshness(serving.Freshness{LastCycle: start, LastMarkets: start})
+	shown := freshSource()
+	shown.Name, shown.State, shown.Shown = "newest", serving.SourceStalled, true
+	v.sources = []serving.Source{freshSource(), shown}
+	got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
+	if got.Grade != "A" || got.Detail != nil || got.Sources[1].Grade != "F" || !strings.Contains(got.Sources[1].Rule, "shown only") {
+		t.Errorf("%s, %v, %+v", got.Grade, got.Detail, got.Sources)
+	}
+}
+
+// A venue that is followed and quiet is not told to import anything.
+func TestWhatIsFollowedNeedsNoImport(t *testing.T) {
+	snap := apitest.Snapshot(1, 1, 1)
+	snap.AsOf = start.Add(-2 * time.Hour)
+	v := newVenue(t, snap)
+	v.source.SetFreshness(serving.Freshness{LastCycle: start, LastMarkets: start.Add(-30 * time.Hour)})
+	said := func() (trades, markets string) {
+		t.Helper()
+		got := exact[wire.One[wire.PublicStatus]](t, v.get(access.Nobody, "/status/public").Body()).Data
+		if got.Trades.Grade != "C" || got.Markets.Grade != "D" {
+			t.Errorf("%+v", got)
+		}
+		return *got.Trades.Detail, *got.Markets.Detail
+	}
+	if trades, markets := said(); !strings.Contains(trades, "import newer") || !strings.Contains(markets, "import newer") {
+		t.Errorf("nothing is followed: %s; %s", trades, markets)
+	}
+	list, markets := freshSource(), freshSource()
+	list.Name, markets.Name = "trades", "markets"
+	v.sources = []serving.Source{markets}
+	if trades, markets := said(); !strings.Contains(trades, "import newer") || strings.Contains(markets, "import") || !strings.Contains(markets, "markets are followed") {
+		t.Errorf("markets are followed: %s; %s", trades, markets)
+	}
+	for _, fills := range []serving.Source{freshSource(), list} {
+		v.sources = []serving.Source{fills}
+		if trades, markets := said(); strings.Contains(trades, "import") || !strings.Contains(trades, "fills are followed") || !strings.Contains(markets, "import newer") {
+			t.Errorf("%s is followed: %s; %s", fills.Name, trades, markets)
+		}
+	}
+}

@@ -114,7 +114,7 @@ func TestGrades(t *testing.T) {
 			"The last refresh finished at 2026-03-14T14:13:26Z: check that the server's refresh schedule is enabled, and check its log.", "", "",
 			"The last refresh finished at 2026-03-14T14:13:26Z: check that the server's refresh schedule is enabled, and check its log."}},
 		{serving.Freshness{LastCycle: ago(0), Stale: true}, [4]string{"Imported data is waiting for the next refresh: no action is needed.", "",
-			"There are no descriptions of markets yet: import markets.", "There are no descriptions of markets yet: import markets."}},
+			"There are no descriptions of markets yet: import markets, or wait for the sources that are followed.", "There are no descriptions of markets yet: import markets, or wait for the sources that are followed."}},
 		{serving.Freshness{LastCycle: ago(0), LastMarkets: ago(0), FailureText: "x"}, [4]string{
 			"The last refresh failed, and responses show the data from before it: the server's log says why.", "", "",
 			"The last refresh failed, and responses show the data from before it: the server's log says why."}},

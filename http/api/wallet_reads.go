@@ -41,6 +41,7 @@ type scratch struct {
 	book   serving.Portfolio
 	paid   []serving.DayPaid
 	filled []serving.Fill
+	newest []serving.NewestTrade
 }
 
 // scratchPool holds scratch memory that is not in use.

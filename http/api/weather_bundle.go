@@ -159,7 +159,7 @@ func bundleBrackets(cat *serving.Catalog, e *openEvent) (out wire.BundleBrackets
 	return out
 }
 
-// bundleStep is how finely probabilities are told, in millionths.
+// bundleStep is the step that probabilities are rounded to, in millionths.
 const bundleStep = 100
 
 // oldestQuote is the time of the oldest bid and ask of an event's brackets, unix µs; 0

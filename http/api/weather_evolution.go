@@ -69,7 +69,7 @@ func (v *encodedSnapshot) evolutionHead(city *serving.DeskCity, day data.Date, m
 }
 
 // trimEvolution takes out what is known of a day that is older than the plan shows,
-// and tells whether there was anything. What nobody knows keeps its own reason.
+// and tells whether there was anything. What is not known keeps its own reason.
 func trimEvolution(e *wire.EvolutionSeries) bool {
 	var hidden []string
 	if e.Changes > 0 {

@@ -143,7 +143,7 @@ func TestEvolutionIsCutToThePlansHistory(t *testing.T) {
 			t.Errorf("%s %s: %d rows, truncated %t, %s", c.tier, c.day, len(e.Data), e.Truncated, r.text("upgrade_hint"))
 		}
 	}
-	// Nobody foretold 25 May, but it was measured; of 26 May nobody knows anything.
+	// 25 May has no forecast, but it was measured; of 26 May nothing is known.
 	v.know("2026-05-25", data.TMax, data.KindStation, "iem", "KLGA", "70")
 	for day, want := range map[string]string{
 		"2026-05-27": "true plan_history: plan_history no_event not_measured",

@@ -125,6 +125,20 @@ func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.
 	return call[wire.One[wire.MarketOverview]](ctx, c, r)
 }
 
+// TradesNewestParams are the optional parameters of TradesNewest; what is zero is left out.
+type TradesNewestParams struct {
+	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
+	MarketID string // condition id: only trades in this market, which need not be known yet
+}
+
+// TradesNewest asks GET /trades/newest. Trades of the last seconds, not final.
+func (c *Client) TradesNewest(ctx context.Context, params TradesNewestParams) (*wire.NewestTrades, error) {
+	r := request{method: "GET", path: "/trades/newest", query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "market_id", params.MarketID)
+	return call[wire.NewestTrades](ctx, c, r)
+}
+
 // MarketsSearchParams are the optional parameters of MarketsSearch; what is zero is left out.
 type MarketsSearchParams struct {
 	Category []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones

@@ -19,7 +19,7 @@ type Field struct {
 // maxDepth is how deep objects are unfolded.
 const maxDepth = 6
 
-// Fields lists the members of s and of what lies in it, in their order; those of
+// Fields lists the members of s and of the schemas within it, in their order; those of
 // the envelope are left out.
 func (d *Document) Fields(s *Schema) []Field { return d.fields(nil, s, 0) }
 

@@ -136,7 +136,7 @@ func TestExamplesAreNoPartOfTheContract(t *testing.T) {
 	}
 }
 
-// Whoever reads the document finds out what every field and parameter means.
+// A reader of the document finds out what every field and parameter means.
 func TestEverythingIsExplained(t *testing.T) {
 	d := current(t)
 	for _, c := range d.Components.Schemas {

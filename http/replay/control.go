@@ -2,8 +2,12 @@ package replay
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +42,32 @@ func (s *Server) steer(w http.ResponseWriter, r *http.Request) {
 	s.tell(w, r)
 }
 
+// orders are what POST /replay understands.
+var orders = []string{"advance", "at", "faults", "rate", "source", "speed"}
+
+// checkOrder refuses what would otherwise be passed over: keys that nobody knows or that come
+// twice, and what says how faults are given where none are.
+func checkOrder(q url.Values) error {
+	for _, key := range slices.Sorted(maps.Keys(q)) {
+		switch {
+		case !slices.Contains(orders, key):
+			return fmt.Errorf("%q is not understood: there are %s", key, strings.Join(orders, ", "))
+		case len(q[key]) > 1:
+			return fmt.Errorf("%s is given %d times", key, len(q[key]))
+		case (key == "rate" || key == "source") && !q.Has("faults"):
+			return fmt.Errorf("%s is given without faults, which may be none", key)
+		}
+	}
+	if len(q) == 0 {
+		return fmt.Errorf("nothing is asked for: there are %s", strings.Join(orders, ", "))
+	}
+	return nil
+}
+
 func (s *Server) order(q url.Values) (err error) {
+	if err := checkOrder(q); err != nil {
+		return err
+	}
 	var at time.Time
 	var advance time.Duration
 	var speed, rate float64
@@ -50,9 +79,12 @@ func (s *Server) order(q url.Values) (err error) {
 	} {
 		if q.Has(key) {
 			if err := read(q.Get(key)); err != nil {
-				return err
+				return fmt.Errorf("%s: %w", key, err)
 			}
 		}
+	}
+	if q.Has("rate") && rate == 0 {
+		return errors.New("rate: 0 gives no faults, for which there is faults=none")
 	}
 	if q.Has("faults") {
 		names := strings.FieldsFunc(q.Get("faults"), func(r rune) bool { return r == ',' })

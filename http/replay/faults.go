@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -44,6 +45,9 @@ func (f *Fault) wire() bool { return f.Of == "" }
 // is tells whether the fault is there and has one of the names.
 func (f *Fault) is(names ...string) bool { return f != nil && slices.Contains(names, f.Name) }
 
+// sources are those that are played, by the first part of their paths.
+var sources = []string{"rpc", "gamma", "clob", "data", "openmeteo", "metar", "nws", "ws"}
+
 // Kinds gives all kinds of faults.
 func Kinds() []Kind {
 	return slices.Concat(wireFaults, rpcFaults, gammaFaults, clobFaults, dataFaults, weatherFaults, socketFaults)
@@ -69,7 +73,7 @@ func find(name, source string) ([]Kind, error) {
 		k.Number = n
 	}
 	if !k.at(source) {
-		return nil, nil
+		return nil, fmt.Errorf("%s is no fault of %s, but of %s", name, source, cmp.Or(k.Of, "what answers over HTTP"))
 	}
 	return []Kind{k}, nil
 }
@@ -105,6 +109,9 @@ func newPlans(seed uint64, by map[string]Faults) (*plans, error) {
 func (p *plans) set(source string, f Faults) error {
 	if f.Rate < 0 || f.Rate > 1 {
 		return fmt.Errorf("faults of %q: the rate %g is not between 0 and 1", source, f.Rate)
+	}
+	if own, _, _ := strings.Cut(source, "/"); own != "" && !slices.Contains(sources, own) {
+		return fmt.Errorf("no source is called %q: there are %s", source, strings.Join(sources, ", "))
 	}
 	next := plan{rate: f.Rate}
 	if next.rate == 0 {

@@ -24,7 +24,7 @@ var gammaFaults = []Kind{
 	{Name: "empty-page", Of: "gamma", About: "a page without records, and none after it"},
 	{Name: "lost-market", Of: "gamma", About: "one record of the page is missing"},
 	{Name: "short-conditions", Of: "gamma", About: "ids of conditions of protocol V2 have 62 digits"},
-	{Name: "unknown-fields", Of: "gamma", About: "records have fields that nobody knows"},
+	{Name: "unknown-fields", Of: "gamma", About: "records have unknown fields"},
 	{Name: "description-edited", Of: "gamma", About: "descriptions have another end", Adds: true},
 	{Name: "version-changed", Of: "gamma", About: "markets of V1 say that they are of V2", Adds: true},
 }

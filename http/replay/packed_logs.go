@@ -22,7 +22,7 @@ type packedLogs struct {
 const stretchBlocks = 1 << 10
 
 // Keep writes all logs with any of these first topics once and keeps them packed, some 300
-// bytes a log, for answers to whoever asks for just these, packed and without a fault. Nodes of
+// bytes a log, for answers to requests for just these, packed and without a fault. Nodes of
 // others are not this program's work: for a measurement of who asks them. It must be called
 // before the first request.
 func (s *Server) Keep(topics []data.Hash) error {

@@ -46,7 +46,7 @@ var rpcFaults = []Kind{
 	{Name: "log-removed", Of: "rpc", About: "one log of this many is there a second time, of another block and removed", Number: 8},
 	{Name: "no-block-time", Of: "rpc", About: "logs do not say the time of their block"},
 	{Name: "mixed-case", Of: "rpc", About: "letters of addresses are of any case"},
-	{Name: "unknown-topics", Of: "rpc", About: "logs of topics that nobody knows, and nobody asked for"},
+	{Name: "unknown-topics", Of: "rpc", About: "logs of unknown topics, which nobody asked for"},
 	{Name: "unknown-module", Of: "rpc", About: "fills of tokens of a fourth module, a match in every block with logs of this many", Number: 16, Adds: true},
 }
 

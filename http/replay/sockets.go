@@ -21,7 +21,7 @@ var socketFaults = []Kind{
 	{Name: "ws-storm", Of: "ws", About: "the connection ends after this many milliseconds", Number: 200},
 	{Name: "ws-refused", Of: "ws", About: "no connection: status 503"},
 	{Name: "ws-arrays", Of: "ws", About: "every event comes as a list of one"},
-	{Name: "ws-unknown", Of: "ws", About: "events of types that nobody knows come too"},
+	{Name: "ws-unknown", Of: "ws", About: "events of unknown types come too"},
 	{Name: "ws-bad-frames", Of: "ws", About: "frames that are not JSON come too"},
 	{Name: "ws-twice", Of: "ws", About: "everything comes twice, trades as orders_matched too"},
 }

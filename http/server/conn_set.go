@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
@@ -107,8 +106,8 @@ func (s *connSet) count() (keyed, unkeyed int, dropped uint64) {
 
 // keyGiven notes that a request on conn had a key that holds.
 func keyGiven(conn net.Conn) {
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
+	if secure, ok := conn.(*secureConn); ok {
+		conn = secure.timed
 	}
 	if c, ok := conn.(*timedConn); ok && !c.keyed.Load() {
 		c.set.key(c)

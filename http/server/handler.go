@@ -15,12 +15,18 @@ import (
 const hsts = "max-age=31536000"
 
 // handle is what every request passes first: its id, a net under the handlers,
-// one log line, the transport rules.
+// one log line, the transport rules, browsers that ask first.
 func (s *Server) handle(c *fiber.Ctx) error {
 	call := s.api.Begin(c)
 	defer s.finish(c, call)
 	if peer := s.notePeer(c, call); !peer.ok {
 		s.api.Fail(c, call, api.HTTPSRequired())
+		return nil
+	}
+	if isPreflight(&c.Request().Header) {
+		if err := s.origins.preflight(c.Context()); err != nil {
+			s.fail(c, call, err)
+		}
 		return nil
 	}
 	answer := s.api.Direct(c)
@@ -64,6 +70,7 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 // end is the last of every answer, whatever gave it.
 func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	c.Response().Header.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
+	s.origins.mark(c.Context())
 	if call.Keyed() {
 		keyGiven(c.Context().Conn())
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
 	"pmx/engine/guard"
@@ -18,25 +19,65 @@ import (
 // Listener is an address that was taken before there is a server to answer on it:
 // an address that is in use is known of before any data is opened.
 type Listener struct {
-	tcp     *net.TCPListener
-	secure  *tls.Config // nil: plain HTTP
-	watch   *guard.Watch
-	refused bool           // Refuse was called
-	refusal sync.WaitGroup // its accepting
-	conns   sync.WaitGroup // being refused
+	tcp      *net.TCPListener
+	secure   *secure // nil: plain HTTP
+	origins  *origins
+	watch    *guard.Watch
+	refused  bool           // Refuse was called
+	refusing sync.WaitGroup // its accepting
+	conns    sync.WaitGroup // being refused
+}
+
+// Refusals are what New refuses of a Config, each nil where it is fine.
+type Refusals struct {
+	TLS     error // TLSCert and TLSKey
+	Origins error
+	Listen  error // Listen: no address, or one on which plain HTTP would not be safe
+}
+
+// Check tells what New would refuse of cfg. It takes no address, and logs nothing.
+func Check(cfg Config) Refusals {
+	cfg.Log = zerolog.Nop()
+	l, r := prepare(cfg)
+	if r.TLS != nil { // whether plain HTTP is wanted is not known
+		l.secure = &secure{}
+	}
+	r.Listen = checkListen(cfg, l.secure != nil)
+	return r
+}
+
+// prepare reads what a Listener needs beside its address.
+func prepare(cfg Config) (*Listener, Refusals) {
+	l, r := &Listener{watch: cfg.Watch}, Refusals{}
+	l.secure, r.TLS = newSecure(cfg)
+	l.origins, r.Origins = parseOrigins(cfg.Origins)
+	return l, r
+}
+
+// checkListen tells whether cfg.Listen is an address that may be served on.
+func checkListen(cfg Config, secure bool) error {
+	_, port, err := net.SplitHostPort(cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen address %q: give HOST:PORT: %w", cfg.Listen, err)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("listen address %q: give a port from 1 to 65535, or 0 for a free one", cfg.Listen)
+	}
+	if secure {
+		return nil
+	}
+	return plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0)
 }
 
 // Listen takes cfg.Listen; the API is not needed yet. The error says what to
 // change where cfg is not safe.
 func Listen(cfg Config) (*Listener, error) {
-	secure, err := tlsConfig(cfg)
-	if err != nil {
+	l, r := prepare(cfg)
+	if err := errors.Join(r.TLS, r.Origins); err != nil {
 		return nil, err
 	}
-	if secure == nil {
-		if err := plainAllowed(cfg.Listen, len(cfg.TrustedProxy) > 0); err != nil {
-			return nil, err
-		}
+	if err := checkListen(cfg, l.secure != nil); err != nil {
+		return nil, err
 	}
 	taken, err := net.Listen("tcp", cfg.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -49,7 +90,8 @@ func Listen(cfg Config) (*Listener, error) {
 	if !ok {
 		return nil, fmt.Errorf("listen on %s: not TCP but %T", cfg.Listen, taken)
 	}
-	return &Listener{tcp: tcp, secure: secure, watch: cfg.Watch}, nil
+	l.tcp = tcp
+	return l, nil
 }
 
 // Addr is the address that was taken.
@@ -62,10 +104,10 @@ const maxRefused = 64
 // listener over or Close.
 func (l *Listener) Refuse() {
 	l.refused = true
-	s := &fasthttp.Server{Handler: api.Opening(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
+	s := &fasthttp.Server{Handler: l.refusal(), DisableKeepalive: true, ReadBufferSize: headerLimit, MaxRequestBodySize: bodyLimit,
 		ReadTimeout: readTimeout, WriteTimeout: readTimeout, NoDefaultServerHeader: true}
 	room := make(chan struct{}, maxRefused)
-	l.watch.Begin(&l.refusal, "refuse until ready", func() {
+	l.watch.Begin(&l.refusing, "refuse until ready", func() {
 		for {
 			conn, err := accept(l.tcp)
 			if err != nil {
@@ -84,11 +126,26 @@ func (l *Listener) Refuse() {
 	})
 }
 
+// refusal answers every request but that of a browser which asks first: a page is then
+// told of the 503 too.
+func (l *Listener) refusal() fasthttp.RequestHandler {
+	opening := api.Opening()
+	return func(ctx *fasthttp.RequestCtx) {
+		if !isPreflight(&ctx.Request.Header) || l.origins.preflight(ctx) != nil {
+			opening(ctx)
+		}
+		l.origins.mark(ctx)
+		if l.secure != nil {
+			ctx.Response.Header.Set(fasthttp.HeaderStrictTransportSecurity, hsts)
+		}
+	}
+}
+
 func (l *Listener) wrap(conn net.Conn) net.Conn {
 	if l.secure == nil {
 		return conn
 	}
-	return tls.Server(conn, l.secure)
+	return tls.Server(conn, l.secure.config)
 }
 
 // take ends the refusal and gives the listener to a server.
@@ -97,7 +154,7 @@ func (l *Listener) take(set *connSet) (net.Listener, error) {
 		if err := l.tcp.SetDeadline(time.Now()); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
-		l.refusal.Wait()
+		l.refusing.Wait()
 		if err := l.tcp.SetDeadline(time.Time{}); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
@@ -106,13 +163,13 @@ func (l *Listener) take(set *connSet) (net.Listener, error) {
 	if l.secure == nil {
 		return timed, nil
 	}
-	return tls.NewListener(timed, l.secure), nil
+	return newSecureListener(timed, l.secure, l.watch), nil
 }
 
 // Close gives the address back. It is harmless once a server has the listener and
 // has ended.
 func (l *Listener) Close() {
 	_ = l.tcp.Close()
-	l.refusal.Wait()
+	l.refusing.Wait()
 	l.conns.Wait()
 }

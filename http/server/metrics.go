@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"math/bits"
 	"strconv"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pmx/engine/guard"
+	"pmx/http/access"
 	"pmx/http/api"
 )
 
@@ -33,6 +35,13 @@ type metrics struct {
 	dropped  *prometheus.Desc
 	conns    *connSet
 	sources  *sourceMetrics
+
+	limits  *prometheus.Desc
+	limited map[string]*atomic.Uint64 // by plan, "" for callers without a key
+
+	certificate *certificate // nil: plain HTTP
+	expiry      *prometheus.Desc
+	kept        *prometheus.Desc
 }
 
 // routeCounts are one route's counters.
@@ -53,7 +62,14 @@ func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 		duration: prometheus.NewDesc("pmx_http_request_duration_seconds", "Time from the parsed request to the finished answer.", []string{"route", "method"}, nil),
 		open:     prometheus.NewDesc("pmx_http_connections", "Open connections, by whether a key was given on them.", []string{"keyed"}, nil),
 		dropped:  prometheus.NewDesc("pmx_http_connections_dropped_total", "Connections closed because there were too many.", nil, nil),
+		limits:   prometheus.NewDesc("pmx_http_limited_total", "Requests answered with 429 because of the rate limit, by plan; none is a caller without a valid key.", []string{"plan"}, nil),
+		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate that is in use expires, in unix time.", nil, nil),
+		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used, and an older one is kept.", nil, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
+	}
+	m.limited = map[string]*atomic.Uint64{"": {}}
+	for _, tier := range access.Tiers() {
+		m.limited[tier.String()] = &atomic.Uint64{}
 	}
 	routes := api.Routes()
 	m.routes = make([]routeCounts, len(routes)+1)
@@ -75,6 +91,13 @@ func (m *metrics) observe(index, status int, took time.Duration) {
 	r.micros.Add(us)
 }
 
+// limit counts a request that was refused for the rate limit of plan.
+func (m *metrics) limit(plan string) {
+	if n := m.limited[plan]; n != nil {
+		n.Add(1)
+	}
+}
+
 // Describe lists the metrics.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.requests
@@ -84,6 +107,9 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.failing
 	ch <- m.open
 	ch <- m.dropped
+	ch <- m.limits
+	ch <- m.expiry
+	ch <- m.kept
 	m.sources.describe(ch)
 }
 
@@ -103,11 +129,23 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(keyed), "yes")
 	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(unkeyed), "no")
 	ch <- prometheus.MustNewConstMetric(m.dropped, prometheus.CounterValue, float64(dropped))
+	for plan, n := range m.limited {
+		ch <- prometheus.MustNewConstMetric(m.limits, prometheus.CounterValue, float64(n.Load()), cmp.Or(plan, "none"))
+	}
+	m.collectCertificate(ch)
 	for _, part := range m.watch.Statuses() {
 		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
 		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, oneIf(part.Failing), part.Name)
 	}
 	m.sources.collect(ch, m.api.Sources())
+}
+
+// collectCertificate gives nothing where the server speaks plain HTTP.
+func (m *metrics) collectCertificate(ch chan<- prometheus.Metric) {
+	if c := m.certificate; c != nil {
+		ch <- prometheus.MustNewConstMetric(m.expiry, prometheus.GaugeValue, float64(c.pair.Load().Leaf.NotAfter.Unix()))
+		ch <- prometheus.MustNewConstMetric(m.kept, prometheus.GaugeValue, oneIf(c.failing.Load()))
+	}
 }
 
 func (r *routeCounts) collect(ch chan<- prometheus.Metric, m *metrics) {

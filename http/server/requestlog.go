@@ -105,6 +105,9 @@ func (s *Server) record(c *fiber.Ctx, call *api.Call) {
 	res := c.Response()
 	status, took := res.StatusCode(), s.api.Since(call)
 	s.metrics.observe(call.RouteIndex(), status, took)
+	if call.Code() == "rate_limited" {
+		s.metrics.limit(call.Plan())
+	}
 	if s.requests == nil {
 		return
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/valyala/fasthttp"
 
-	"pmx/data"
 	"pmx/engine/guard"
 	"pmx/http/api"
 )
@@ -39,13 +38,17 @@ type Config struct {
 	Listen   string    // HOST:PORT; port 0 picks a free one
 	Listener *Listener // that Listen gave for this Config; nil: New takes the address
 
-	// TLSCert and TLSKey are PEM files. Without them the server speaks plain
+	// TLSCert and TLSKey are PEM files, read again when they change. Without them the server speaks plain
 	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
 	TLSCert, TLSKey string
 
 	// TrustedProxy are the addresses whose X-Forwarded-Proto and -For are
 	// believed. Behind them, a request that did not come over HTTPS is refused.
 	TrustedProxy []netip.Prefix
+
+	// Origins are the sites whose pages may read answers in a browser, such as
+	// https://dash.example; "*" alone means all, none of them that no other site may.
+	Origins []string
 
 	// Files is how many files the process may have open; what the system says where it
 	// is zero. Connections leave some of them to others.
@@ -72,6 +75,7 @@ type Server struct {
 	parsed    fasthttp.RequestHandler // of requests that were read and have one meaning
 	listener  net.Listener
 	transport transport
+	origins   *origins
 	conns     *connSet
 	drain     time.Duration
 	log       zerolog.Logger
@@ -106,39 +110,38 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.origins = l.origins
 	if s.listener, err = l.take(open); err != nil {
 		return nil, err
 	}
 	if l.secure != nil {
-		s.scheme, s.transport.tls = "https", true
+		s.scheme, s.transport.tls, s.metrics.certificate = "https", true, l.secure.certificate
 	}
 	s.app = s.newApp()
 	return s, nil
 }
 
-// tlsConfig reads the certificate, nil where none is configured.
-func tlsConfig(cfg Config) (*tls.Config, error) {
+// secure is how the server speaks TLS.
+type secure struct {
+	config      *tls.Config
+	certificate *certificate
+}
+
+// newSecure reads the certificate, nil where none is configured.
+func newSecure(cfg Config) (*secure, error) {
 	if cfg.TLSCert == "" && cfg.TLSKey == "" {
 		return nil, nil
 	}
 	if cfg.TLSCert == "" || cfg.TLSKey == "" {
 		return nil, errors.New("TLS needs both the certificate and its key: give --tls-cert and --tls-key")
 	}
-	cert, err := data.ReadRegular(cfg.TLSCert)
+	cert, err := readCertificate(cfg.TLSCert, cfg.TLSKey, cfg.Log, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	key, err := data.ReadRegular(cfg.TLSKey)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("read TLS certificate: %w", err)
-	}
-	return &tls.Config{
-		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-	}, nil
+	return &secure{certificate: cert, config: &tls.Config{
+		GetCertificate: cert.get, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
+	}}, nil
 }
 
 // plainAllowed refuses plain HTTP where others could listen in.

@@ -268,18 +268,10 @@ func TestRequestLogHasOneLineEachAndNoSecrets(t *testing.T) {
 	}
 }
 
-func TestMetricsCountPerRoute(t *testing.T) {
-	r := serve(t, nil, nil)
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(r.Collector())
-	for range 3 {
-		ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
-	}
-	ask(t, http.DefaultClient, "GET", r.URL()+"/elsewhere")
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
+// gathered are the values of metrics by name and labels; of a histogram, how many it counted.
+func gathered(t *testing.T, from prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := from.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,6 +285,21 @@ func TestMetricsCountPerRoute(t *testing.T) {
 			got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
 		}
 	}
+	return got
+}
+
+func TestMetricsCountPerRoute(t *testing.T) {
+	r := serve(t, nil, nil)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(r.Collector())
+	for range 3 {
+		ask(t, http.DefaultClient, "GET", r.URL()+board, wire.KeyHeader+": "+r.key)
+	}
+	ask(t, http.DefaultClient, "GET", r.URL()+"/elsewhere")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	got := gathered(t, registry)
 	for name, want := range map[string]float64{
 		"pmx_http_published_epoch": 1, "pmx_http_requests_total GET /leaderboard/traders 200": 3, "pmx_http_requests_total  none 404": 1,
 		"pmx_http_request_duration_seconds GET /leaderboard/traders": 3, "pmx_http_request_duration_seconds GET /health": 0,
@@ -303,7 +310,7 @@ func TestMetricsCountPerRoute(t *testing.T) {
 	}
 }
 
-// A request under way when the server is told to stop gets its answer.
+// A request under way when the server is asked to stop gets its answer.
 func TestDrain(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once

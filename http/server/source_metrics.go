@@ -23,6 +23,7 @@ type sourceMetrics struct {
 	throttled *prometheus.Desc
 	unknown   *prometheus.Desc
 	differs   *prometheus.Desc
+	lacks     *prometheus.Desc
 	host      *prometheus.Desc
 	asked     *prometheus.Desc
 }
@@ -44,13 +45,14 @@ func newSourceMetrics() *sourceMetrics {
 		throttled: desc("throttled_seconds_total", "Time spent waiting because the source asked for it."),
 		unknown:   desc("unknown_total", "Events, members and statuses that were not understood."),
 		differs:   desc("audit_difference", "What comparing with the source's own counts finds now, by what is compared.", "audit"),
+		lacks:     desc("incomplete", "1 for a source that lacks some of what there is by its nature, such as a list of trades with known holes."),
 		host:      desc("host_state", "1 for the state that a host of the source is in, 0 for the others.", "host", "state"),
 		asked:     desc("host_requests_total", "Requests to a host since the start, by HTTP status; 0 for those that got no whole answer.", "host", "code"),
 	}
 }
 
 func (m *sourceMetrics) describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown, m.differs, m.host, m.asked} {
+	for _, d := range []*prometheus.Desc{m.lag, m.state, m.quiet, m.progress, m.missing, m.rows, m.requests, m.retries, m.throttled, m.unknown, m.differs, m.lacks, m.host, m.asked} {
 		ch <- d
 	}
 }
@@ -82,6 +84,7 @@ func (m *sourceMetrics) collect(ch chan<- prometheus.Metric, sources []serving.S
 		count(m.retries, float64(s.Retries))
 		count(m.throttled, s.Throttled.Seconds())
 		count(m.unknown, float64(s.Unknown))
+		gauge(m.lacks, oneIf(s.Incomplete))
 		for audit, n := range s.Differences {
 			gauge(m.differs, float64(n), audit)
 		}

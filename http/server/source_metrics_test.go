@@ -26,7 +26,7 @@ func TestMetricsTellHowSourcesStand(t *testing.T) {
 			Rows: 1, Requests: 2, Retries: 3, Throttled: 4500 * time.Millisecond, Unknown: 5, Missing: 6,
 			Hosts: []serving.SourceHost{{Name: "rpc 1", State: serving.HostAnswers, Requests: map[int]int64{200: 7}}, {Name: "rpc 2", State: serving.HostFails,
 				Requests: map[int]int64{0: 8, 503: 9}}}},
-		{Name: "markets", State: serving.SourceIdle, Differences: map[string]int64{"trades": 7, "blocks": 0}},
+		{Name: "markets", State: serving.SourceIdle, Incomplete: true, Differences: map[string]int64{"trades": 7, "blocks": 0}},
 	}}
 	c.now = func() time.Time { return now }
 	registry := prometheus.NewPedanticRegistry()
@@ -51,6 +51,7 @@ func TestMetricsTellHowSourcesStand(t *testing.T) {
 		"pmx_sync_gap_blocks chain": 6, "pmx_sync_rows_total chain": 1, "pmx_sync_requests_total chain": 2, "pmx_sync_retries_total chain": 3,
 		"pmx_sync_throttled_seconds_total chain": 4.5, "pmx_sync_unknown_total chain": 5,
 		"pmx_sync_audit_difference trades markets": 7, "pmx_sync_audit_difference blocks markets": 0,
+		"pmx_sync_incomplete chain": 0, "pmx_sync_incomplete markets": 1,
 		"pmx_sync_host_state rpc 1 chain answers": 1, "pmx_sync_host_state rpc 2 chain answers": 0, "pmx_sync_host_state rpc 2 chain fails": 1,
 		"pmx_sync_host_requests_total 200 rpc 1 chain": 7, "pmx_sync_host_requests_total 503 rpc 2 chain": 9, "pmx_sync_host_requests_total 0 rpc 2 chain": 8,
 	} {

@@ -42,7 +42,9 @@ func newTimedListener(tcp *net.TCPListener, limits timeouts, set *connSet, watch
 
 // Accept waits for the next connection that there is room for, also while there are
 // no more file descriptors or buffers for it: that is no reason for a server to end.
-func (l timedListener) Accept() (net.Conn, error) {
+func (l timedListener) Accept() (net.Conn, error) { return l.accept() }
+
+func (l timedListener) accept() (*timedConn, error) {
 	for {
 		c, err := accept(l.TCPListener)
 		if err != nil {
@@ -130,6 +132,9 @@ type timedConn struct {
 	idle    int64 // the tick in which the deadline for reading was set for the next request; 0: it is another
 	sent    int64 // the tick in which the deadline for writing was set
 
+	// handshaking tells that a handshake is under way, which has a deadline of its own.
+	handshaking bool
+
 	set     *connSet     // that it is one of
 	used    atomic.Int64 // when it was opened or last written to, in an order
 	waiting atomic.Bool  // for the next request
@@ -142,8 +147,17 @@ func newTimedConn(tcp *net.TCPConn, limits timeouts, clock *clock) (*timedConn, 
 	return &timedConn{TCPConn: tcp, limits: limits, clock: clock, begun: true, limited: true}, tcp.SetReadDeadline(time.Now().Add(limits.read))
 }
 
+// handshaken ends a handshake: the first request must come as fast as if it had begun.
+func (c *timedConn) handshaken() error {
+	c.handshaking, c.begun, c.limited = false, true, true
+	return c.SetReadDeadline(time.Now().Add(c.limits.read))
+}
+
 // Read reads into b.
 func (c *timedConn) Read(b []byte) (int, error) {
+	if c.handshaking {
+		return c.TCPConn.Read(b)
+	}
 	if now := c.clock.ticks.Load(); !c.begun && c.idle != now {
 		if err := c.SetReadDeadline(time.Now().Add(c.limits.idle)); err != nil {
 			return 0, err
@@ -181,6 +195,9 @@ func (c *timedConn) Write(b []byte) (int, error) {
 
 // sending sets the deadline for a write.
 func (c *timedConn) sending() error {
+	if c.handshaking {
+		return nil
+	}
 	c.begun = false
 	now := c.clock.ticks.Load()
 	if c.sent == now {

@@ -8,6 +8,7 @@ type Account struct {
 	Label     string        `json:"label"`                                  // whom the key was issued to
 	Tier      string        `json:"tier" enum:"free,explorer,trader,alpha"` // plan of the key
 	CreatedAt time.Time     `json:"created_at"`                             // when the key was issued
+	ExpiresAt *time.Time    `json:"expires_at"`                             // from when on the key is no longer valid; null if it does not expire
 	Limits    AccountLimits `json:"limits"`                                 // limits of the plan
 	Window    AccountWindow `json:"window"`                                 // the minute that this request was counted in
 	Usage     AccountUsage  `json:"usage"`                                  // requests of the last 30 UTC days, including this one

@@ -173,3 +173,34 @@ type EventTrader struct {
 	ResolvedMarkets int64       `json:"resolved_markets"`
 	WinningMarkets  int64       `json:"winning_markets"`
 }
+
+// NewestTrades are trades that the data does not have yet: a reply of GET /trades/newest.
+type NewestTrades struct {
+	Envelope
+	AsOf        *time.Time    `json:"as_of"`                              // time up to which the data is complete; the rows are later; null if the database is empty
+	Feed        string        `json:"feed" enum:"live,polled,silent,off"` // live: trades come as they happen; polled: the venue's list is read every few seconds; silent: nothing comes, so rows are missing; off: this server does not follow newest trades
+	SilentSince *time.Time    `json:"silent_since"`                       // when something came last; null unless `feed` is silent, and if nothing ever came
+	Data        []NewestTrade `json:"data"`                               // rows, newest first
+}
+
+// NewestTrade is one wallet's side of a trade that is not final: it may never be in the data.
+type NewestTrade struct {
+	TS              time.Time  `json:"ts"`                       // time of its block
+	ReceivedAt      time.Time  `json:"received_at"`              // when this server was told
+	Feed            string     `json:"feed" enum:"channel,list"` // who told first: the venue's websocket, or its list of trades
+	TransactionHash *string    `json:"transaction_hash"`         // null if not told
+	ConditionID     *string    `json:"condition_id"`
+	Question        *string    `json:"question"`
+	Slug            *string    `json:"slug"`
+	EventID         *string    `json:"event_id"`
+	EventSlug       *string    `json:"event_slug"`
+	Outcome         *string    `json:"outcome"`
+	OutcomeIndex    *int8      `json:"outcome_index"`
+	TokenID         string     `json:"token_id"` // id of the outcome token, a uint256 in decimal
+	Address         string     `json:"address"`
+	Username        *string    `json:"username"`
+	Side            string     `json:"side" enum:"BUY,SELL"` // the wallet's side: BUY or SELL
+	Price           data.Micro `json:"price"`                // USD per token
+	Shares          data.Micro `json:"shares"`               // outcome tokens
+	USD             data.Micro `json:"usd"`                  // `price` × `shares`; the final figure may differ by the last digits
+}

@@ -85,6 +85,8 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 		return job{}, false, until.Sub(now), wake
 	case c.flying >= c.mostFlying(), c.pending >= 2*c.o.Batch:
 		return job{}, false, rest, wake
+	case tail && p.failsAlone(c.nodes, now):
+		return job{}, false, rest, wake
 	case tail && c.gate.After(now):
 		return job{}, false, c.gate.Sub(now), wake
 	}
@@ -109,9 +111,28 @@ func (c *Chain) addresses(j job) (out []data.Address) {
 	return out
 }
 
-// ask asks a node for a range and reads what it says.
+// How many times as long as for the newest final block is waited for a range that another node can
+// be asked for: for one of the tail, and for what may be as much as a node answers at once.
+const (
+	tailPatience  = 2
+	rangePatience = 6
+)
+
+// ask asks a node for a range and reads what it says. A node that is silent is not waited for as
+// long as one may take where another can be asked.
 func (c *Chain) ask(ctx context.Context, p *provider, j job) (*result, error) {
-	a, err := p.Logs(ctx, j.from, j.to, c.addresses(j), c.topics)
+	c.mu.Lock()
+	most := rangePatience * c.o.LookIn
+	if c.inTail() {
+		most = tailPatience * c.o.LookIn
+	}
+	c.mu.Unlock()
+	own, end := c.patiently(ctx, p, most)
+	a, err := p.Logs(own, j.from, j.to, c.addresses(j), c.topics)
+	if err != nil && ctx.Err() == nil && own.Err() != nil {
+		err = fmt.Errorf("no logs of blocks %d–%d within %s: another node may be asked", j.from, j.to, most)
+	}
+	end()
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func NewAudits(o AuditOptions) *Audits {
 // Pauses between looks where something is under way.
 const (
 	soonAudit  = time.Minute
-	mostListed = 100 // differences that are told one by one
+	mostListed = 100 // differences that are listed one by one
 )
 
 // Run looks again and again until ctx ends.

@@ -57,7 +57,7 @@ func (a *Audits) day(ctx context.Context) error {
 	}
 	from, to, err := a.o.Chain.Whole(ctx)
 	if err != nil || to.Before(end) || !from.Before(end) {
-		return err // what is missing is told by the chain's lag
+		return err // what is missing shows in the chain's lag
 	}
 	slack := int64(longestSlack)
 	if lag >= 0 {

@@ -35,6 +35,7 @@ type ChainOptions struct {
 	Batch     int64                                      // events that are committed together; 0: 150,000
 	AuditIn   time.Duration                              // how long after its commit a range is asked for again; 0: a day
 	AuditOf   float64                                    // the share of ranges that are; 0: one in a hundred
+	LookIn    time.Duration                              // how long a node may take for the newest final block where another can be asked; 0: 5 s
 	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
 	// Called after every commit: with the state, and with the conditions that it resolves. They must
 	// not block; each may be nil.
@@ -60,7 +61,7 @@ type Chain struct {
 	looked    time.Time // when one was asked just for that
 	pace      pace      // of the head, used by the loop alone
 	unproved  int       // looks in a row whose logs were not proved to be all, likewise
-	turns     turns     // of the nodes at being asked for the head first, likewise
+	turns     turns     // of the nodes at being asked for the head first
 	planned   int64     // the head when a range was last taken
 	gate      time.Time
 	answered  int64     // blocks that are answered and not committed
@@ -75,10 +76,10 @@ type Chain struct {
 	refusals  int           // in a row
 	refusal   error         // why the database did not take what was to be committed last; nil: it did
 	warned    bool
-	auditing  time.Time      // when audits may go on
-	rechecks  map[int64]bool // blocks to be asked for once more
-	firstTime int64          // of the first block followed, in unix seconds; 0: not known yet
-	instead   string         // whose fills give way to the lane's; "": nobody's
+	auditing  time.Time          // when audits may go on
+	rechecks  map[int64]patience // blocks to be asked for once more
+	firstTime int64              // of the first block followed, in unix seconds; 0: not known yet
+	instead   string             // whose fills give way to the lane's; "": nobody's
 	results   chan *result
 }
 
@@ -112,6 +113,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	if o.Watch == nil {
 		o.Watch = guard.New(o.Log)
 	}
+	o.LookIn = cmp.Or(o.LookIn, 5*time.Second)
 	o.InFlight, o.Batch = cmp.Or(o.InFlight, 4), cmp.Or(o.Batch, 150_000)
 	o.Patience = cmp.Or(o.Patience, usualPatience)
 	o.AuditIn, o.AuditOf = cmp.Or(o.AuditIn, 24*time.Hour), cmp.Or(o.AuditOf, 0.01)
@@ -146,6 +148,13 @@ func (c *Chain) run(ctx context.Context, done func() bool) error {
 		for range c.o.InFlight {
 			c.o.Watch.Begin(&running, "ask a node", func() {
 				_ = c.o.Watch.Supervise(own, "ask a node", func(ctx context.Context) error { return c.work(ctx, p) })
+			})
+		}
+	}
+	if len(c.nodes) > 1 {
+		for i := range c.nodes {
+			c.o.Watch.Begin(&running, "compare nodes", func() {
+				_ = c.o.Watch.Supervise(own, "compare nodes", func(ctx context.Context) error { return c.compare(ctx, i) })
 			})
 		}
 	}
@@ -378,9 +387,9 @@ func (c *Chain) askedAgain(ctx context.Context, now time.Time) bool {
 		c.audit(ctx)
 		return true
 	}
-	j, due := c.recheckDue()
+	j, tries, due := c.recheckDue()
 	if due {
-		c.recheck(ctx, j)
+		c.recheck(ctx, j, tries)
 	}
 	return due
 }

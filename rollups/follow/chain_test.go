@@ -69,7 +69,7 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 }
 
 // TestMatchesThatAreNotWholeAreNotCommitted: with one node they are asked for again and again,
-// and are told of; all else is in.
+// and are reported; all else is in.
 func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())

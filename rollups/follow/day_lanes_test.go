@@ -62,7 +62,10 @@ func (d *playedDay) faults(rate float64) {
 	for _, s := range sourcesPlayed {
 		f := replay.Faults{}
 		if rate > 0 {
-			f = replay.Faults{Names: []string{"all", "slow:16", "stalled:20", "ws-lapse:20", "ws-storm:20"}, Rate: rate}
+			f = replay.Faults{Names: []string{"all", "slow:16", "stalled:20"}, Rate: rate}
+			if s == "ws" {
+				f.Names = []string{"all", "ws-lapse:20", "ws-storm:20"}
+			}
 		}
 		if err := d.server.SetFaults(s, f); err != nil {
 			d.t.Fatal(err)
@@ -219,7 +222,7 @@ func (l *lanes) follow(pace int, until time.Time, enough func() bool) {
 			}
 		})
 	}
-	_ = l.d.sleep(ctx, until.Sub(l.d.time())) // the end of ctx is told below
+	_ = l.d.sleep(ctx, until.Sub(l.d.time())) // the end of ctx is handled below
 	l.d.pace(l.d.t, 1)
 	for ctx.Err() == nil && !enough() {
 		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
@@ -247,7 +250,7 @@ func (l *lanes) catchUp() {
 	}
 }
 
-// catchUpWeek has the chain's lane catch up with what a week without anybody has left.
+// catchUpWeek has the chain's lane catch up with what came in the week in which nothing ran.
 // What is held back among all the faults is asked for again.
 func (l *lanes) catchUpWeek() {
 	l.d.t.Helper()
@@ -304,7 +307,7 @@ func (l *lanes) tellQuotes() {
 		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
 	}
 	if ctx.Err() != nil {
-		l.d.t.Errorf("of %d books not all are told: %+v", books, l.quotes.State())
+		l.d.t.Errorf("of %d books not all have come: %+v", books, l.quotes.State())
 	}
 	cancel()
 	running.Wait()

@@ -85,8 +85,8 @@ func dayEqual(t *testing.T, k *keeper.Keeper, want map[string][]string) {
 	t.Helper()
 	got := factsOfDay(t, k)
 	for name := range dayTables {
-		if diff := cmp.Diff(want[name], got[name]); diff != "" {
-			t.Errorf("%s differ: %d rows, want %d:\n%s", name, len(got[name]), len(want[name]), diff[:min(len(diff), 3000)])
+		if diff := rowsDiffer(want[name], got[name]); diff != "" {
+			t.Errorf("%s differ: %s", name, diff)
 		}
 	}
 }

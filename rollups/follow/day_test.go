@@ -20,7 +20,7 @@ import (
 )
 
 // TestADayThroughAllFaultsIsTheImport: all lanes follow a venue at once, over the wire, while
-// every source makes every mistake it can, with a restart and a week without anybody; what is
+// every source makes every mistake it can, with a restart and a week in which nothing runs; what is
 // there in the end is what the files have. Following all of it again adds nothing.
 func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	end := time.Date(2026, 11, 7, 8, 0, 0, 0, time.UTC)

@@ -110,6 +110,8 @@ type node struct {
 	head int64
 	bare bool // its answers have no header of the block before
 
+	silent   bool // it never answers
+	looks    int  // how often it was asked for the newest final block
 	unproved bool // its answers to looks prove nothing
 	proved   int  // how many did
 
@@ -120,7 +122,7 @@ type node struct {
 	hash    func(block int64) (other data.Hash, is bool)   // of another chain
 	odd     func(block int64, log []byte) (other []byte)   // it answers another log
 	asks    int                                            // for logs
-	got     func(from, to int64, addresses []data.Address) // told of every one
+	got     func(from, to int64, addresses []data.Address) // called with every one
 }
 
 func (n *node) Name() string { return n.name }
@@ -143,15 +145,29 @@ func (n *node) header(number int64) follow.Header {
 	return follow.Header{Number: number, Hash: own(number), Parent: own(number - 1), Time: sample.BlockTime(number)}
 }
 
-func (n *node) Finalized(context.Context) (follow.Header, error) {
+func (n *node) Finalized(ctx context.Context) (follow.Header, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.looks++
+	if err := n.hush(ctx); err != nil {
+		return follow.Header{}, err
+	}
 	if n.fail != nil {
 		if err := n.fail(0, 0); err != nil {
 			return follow.Header{}, err
 		}
 	}
 	return n.header(n.head), nil
+}
+
+// hush keeps a silent node from answering. It is locked.
+func (n *node) hush(ctx context.Context) error {
+	if n.silent {
+		n.mu.Unlock()
+		<-ctx.Done()
+		n.mu.Lock()
+	}
+	return context.Cause(ctx)
 }
 
 // Tail gives what Logs does where the newest final block has a log, as a node whose answers
@@ -184,10 +200,13 @@ func (n *node) Headers(_ context.Context, numbers []int64) (out []follow.Header,
 	return out, nil
 }
 
-func (n *node) Logs(_ context.Context, from, to int64, addresses []data.Address, _ []data.Hash) (follow.Answer, error) {
+func (n *node) Logs(ctx context.Context, from, to int64, addresses []data.Address, _ []data.Hash) (follow.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asks++
+	if err := n.hush(ctx); err != nil {
+		return follow.Answer{}, err
+	}
 	if n.got != nil {
 		n.got(from, to, addresses)
 	}

@@ -32,14 +32,14 @@ type MarketOptions struct {
 	Venue Venue
 	Gamma *gamma.Client
 	CLOB  *clob.Client    // nil: winners and new markets are not read there
-	Data  *dataapi.Client // nil: payouts that Gamma does not tell are not asked for
-	// Unseen is told of blocks in which, as the data API says, payouts were reported that the
+	Data  *dataapi.Client // nil: payouts that Gamma does not have are not asked for
+	// Unseen is given the blocks in which, as the data API says, payouts were reported that the
 	// facts do not have from the chain. It must not wait; nil: no chain is followed.
 	Unseen func(blocks ...int64)
 	Log    zerolog.Logger
 	Now    func() time.Time
 
-	Tokens time.Duration // between two looks for tokens that nobody knows; 2 s
+	Tokens time.Duration // between two looks for unknown tokens; 2 s
 	Open   time.Duration // between two sweeps of the open events; 5 min
 	Closed time.Duration // between two looks for what closed, or resolved, a while ago; 1 min
 	List   time.Duration // between two reads of the end of the CLOB's list; 1 h
@@ -131,7 +131,7 @@ func (m *Markets) Once(ctx context.Context) error {
 	return errors.Join(append(errs, m.save(ctx))...)
 }
 
-// Wanted has tokens that nobody knows looked for at once, as after a commit of fills. It
+// Wanted has unknown tokens looked for at once, as after a commit of fills. It
 // never waits.
 func (m *Markets) Wanted() {
 	select {

@@ -43,6 +43,7 @@ type catalogue struct {
 	edits    int // updatedAt moves with every one
 	requests map[string]int
 	empty    int  // sweeps that come out empty
+	blank    int  // lists of markets that do
 	foreign  bool // filters are ignored
 	fails    int  // answers that fail, by 400
 	trades   int  // that were committed
@@ -140,6 +141,9 @@ func (c *catalogue) keyset(w http.ResponseWriter, q map[string][]string, events 
 	}
 	if events && c.empty > 0 {
 		c.empty, rows, next = c.empty-1, nil, ""
+	}
+	if !events && c.blank > 0 {
+		c.blank, rows, next = c.blank-1, nil, ""
 	}
 	_, _ = fmt.Fprintf(w, `{"%s":[%s],"next_cursor":"%s"}`, name, strings.Join(rows, ","), next)
 }

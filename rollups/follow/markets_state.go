@@ -24,7 +24,7 @@ type MarketsState struct {
 	Rejected  int64 `json:"rejected"`             // that cannot be read
 	Payouts   int64 `json:"payouts"`              // that the data API told
 	Unseen    int   `json:"payouts_not_of_chain"` // of the last month, that the chain's logs did not tell, when they were last looked for
-	Wanted    int   `json:"wanted"`               // tokens and markets that nobody knows, when they were last looked for
+	Wanted    int   `json:"wanted"`               // unknown tokens and markets, when they were last looked for
 	Missing   int   `json:"missing"`              // of them, that the venue does not know either
 	Combos    int   `json:"combos"`               // tokens of several markets together, which are not asked for
 

@@ -34,7 +34,7 @@ type wanted struct {
 	combos     int
 }
 
-// tokens asks for what fills name and nobody knows.
+// tokens asks for the tokens of fills that are not known.
 func (m *Markets) tokens(ctx context.Context) error {
 	w, err := m.wanted(ctx)
 	if err != nil {
@@ -68,27 +68,41 @@ func (m *Markets) tokens(ctx context.Context) error {
 			m.note(xxhash.Sum64String(t), there[t], now, afterMissing)
 		}
 	}
-	whatever := func(*data.Market) bool { return true }
-	if err := m.describe(ctx, "gamma tokens", conditions, afterMissing, whatever); err != nil {
+	if err := m.describe(ctx, "gamma tokens", conditions, afterMissing, isThere); err != nil {
 		return err
 	}
-	heard := m.heard()
-	err = m.describe(ctx, "gamma heard", heard, afterMissing, whatever)
-	if err != nil {
+	heard := m.heard(now)
+	if err = m.describe(ctx, "gamma heard", heard, afterMissing, isThere); err != nil {
 		m.Heard(heard...)
+		return err
 	}
-	return err
+	m.unanswered(heard)
+	return nil
 }
 
-// heard takes the hints.
-func (m *Markets) heard() (conditions []data.Hash) {
+// heard takes the hints that may be followed now.
+func (m *Markets) heard(now time.Time) (conditions []data.Hash) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for c := range m.hints {
-		conditions = append(conditions, c)
+		if m.asked[xxhash.Sum64(c[:])].until <= now.Unix() {
+			conditions = append(conditions, c)
+			delete(m.hints, c)
+		}
 	}
-	clear(m.hints)
 	return conditions
+}
+
+// unanswered keeps hints that were followed and came to nothing, as an answer may lack what was
+// asked for: until each of the pauses was waited for.
+func (m *Markets) unanswered(heard []data.Hash) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range heard {
+		if tries := m.asked[xxhash.Sum64(c[:])].tries; tries > 0 && tries <= len(afterMissing) && len(m.hints) < mostHints {
+			m.hints[c] = true
+		}
+	}
 }
 
 // wanted reads what is wanted. The condition of a position of protocol V2 is in its number.
@@ -172,23 +186,34 @@ func (m *Markets) describe(ctx context.Context, name string, conditions []data.H
 	for len(conditions) > 0 {
 		some := conditions[:min(len(conditions), mostAtOnce)]
 		conditions = conditions[len(some):]
-		found, err := m.o.Gamma.ByConditions(ctx, some)
-		if err != nil {
+		if err := m.describeOnce(ctx, writing{feed: "gamma-markets", name: name, all: true}, some, now, pauses, settled); err != nil {
 			return err
-		}
-		if err := m.write(ctx, writing{feed: "gamma-markets", name: name, all: true}, ofGamma(found)); err != nil {
-			return err
-		}
-		done := map[data.Hash]bool{}
-		for i := range found {
-			done[found[i].Condition] = settled(&found[i].Market)
-		}
-		for _, c := range some {
-			m.note(xxhash.Sum64(c[:]), done[c], now, pauses)
 		}
 	}
 	return nil
 }
+
+// describeOnce is describe for conditions that are written together.
+func (m *Markets) describeOnce(ctx context.Context, w writing, some []data.Hash, now time.Time, pauses []time.Duration, settled func(*data.Market) bool) error {
+	found, err := m.o.Gamma.ByConditions(ctx, some)
+	if err != nil {
+		return err
+	}
+	if err := m.write(ctx, w, ofGamma(found)); err != nil {
+		return err
+	}
+	done := map[data.Hash]bool{}
+	for i := range found {
+		done[found[i].Condition] = settled(&found[i].Market)
+	}
+	for _, c := range some {
+		m.note(xxhash.Sum64(c[:]), done[c], now, pauses)
+	}
+	return nil
+}
+
+// isThere settles what was asked for by being there.
+func isThere(*data.Market) bool { return true }
 
 func (m *Markets) note(key uint64, there bool, now time.Time, pauses []time.Duration) {
 	if there {
@@ -322,18 +347,23 @@ func (m *Markets) closed(ctx context.Context) error {
 			if len(due) == 0 {
 				break // what is told later of this time is still found
 			}
-			found, err := m.o.Gamma.ByConditions(ctx, due)
-			if err != nil {
-				return err
-			}
 			done[i] = last
-			err = m.write(ctx, writing{feed: "gamma-markets", name: "gamma closed", all: true, within: cursorOf(stepsCursor, done)}, ofGamma(found))
-			if err != nil {
+			if err := m.again(ctx, due, done, now); err != nil {
 				return err
 			}
 		}
 	}
 	return m.payouts(ctx, now)
+}
+
+// again reads markets again of which a step is due, and puts aside that it is done.
+func (m *Markets) again(ctx context.Context, due []data.Hash, done steps, now time.Time) error {
+	w := writing{feed: "gamma-markets", name: "gamma closed", all: true, within: cursorOf(stepsCursor, done)}
+	if err := m.describeOnce(ctx, w, due, now, afterMissing, isThere); err != nil {
+		return err
+	}
+	m.unanswered(due) // the step is done, and they are asked for all the same
+	return nil
 }
 
 // closedBetween gives the markets that closed after one time and not after the other, about

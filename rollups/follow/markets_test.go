@@ -163,6 +163,61 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestWhatAnAnswerLacksIsAskedForAgain: whether somebody heard of it, or it closed a while ago, or
+// only another source has described it.
+func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {
+	p := newPlace(t, 3)
+	p.set(func() { p.markets[0].closedAt = p.now.Add(-30 * 24 * time.Hour) })
+	m := p.lane(true)
+	p.once(m)
+	if err := m.Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again := func(why string, market int, change func()) {
+		t.Helper()
+		text := "Q" + strconv.Itoa(market) + " " + why + "?"
+		query := fmt.Sprintf("SELECT question FROM markets WHERE gamma_id = '%d'", market+1)
+		before := p.said(query)
+		p.set(func() {
+			p.markets[market].question = text
+			change()
+		})
+		p.once(m)
+		p.want(why+": the answer lacks it", query, before)
+		p.set(func() { p.blank = 0 })
+		p.later(9 * time.Second)
+		p.once(m)
+		p.want(why+": not yet asked again", query, before)
+		p.later(2 * time.Second)
+		p.once(m)
+		p.want(why+": asked again", query, text)
+		p.later(48 * time.Hour)
+		p.asked()
+		p.once(m)
+	}
+	again("heard", 0, func() {
+		p.blank = 2
+		m.Heard(condition(0))
+	})
+	p.set(func() { p.markets[1].closedAt = p.now })
+	p.once(m)
+	p.later(8 * 24 * time.Hour)
+	p.once(m)
+	p.later(112*24*time.Hour + time.Second) // the step of 120 days
+	again("closed", 1, func() { p.blank = 2 })
+
+	p.set(func() {
+		p.markets = append(p.markets, listed{question: "Q3?", closedAt: p.now.Add(-200 * 24 * time.Hour)})
+		p.blank = 2
+	})
+	p.once(m) // the list of the CLOB describes it
+	p.want("described by the CLOB", "SELECT question FROM markets WHERE gamma_id IS NULL", "Q3?")
+	p.later(11 * time.Second)
+	p.set(func() { p.blank = 0 })
+	p.once(m)
+	p.want("described by Gamma", "SELECT question FROM markets WHERE gamma_id = '4'", "Q3?")
+}
+
 // TestPayoutsThatNobodyTold are asked for at the data API, which tells those that are derived.
 func TestPayoutsThatNobodyTold(t *testing.T) {
 	p := newPlace(t, 2)

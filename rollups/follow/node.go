@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,7 @@ type Node interface {
 	Headers(ctx context.Context, numbers []int64) ([]Header, error)
 	Finalized(ctx context.Context) (Header, error)
 	// Tail gives the newest final block and, from the same request, what the node says of from
-	// up to it: nil where that is nothing, or where it is not proved that whoever gave the
+	// up to it: nil where that is nothing, or where it is not proved that the node that gave the
 	// logs had that block. What is asked for goes up to a block that need not be final.
 	Tail(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (Header, *Answer, error)
 }
@@ -118,6 +119,13 @@ func (p *provider) good(a *Answer, blocks int64, now time.Time) {
 	if p.answered%growBehind == 0 && (p.refused == 0 || p.limit*5/4 < p.refused) {
 		p.limit = min(mostBlocks, p.limit*5/4+1)
 	}
+}
+
+// toldHead notes that the node said which final block is its newest.
+func (p *provider) toldHead(h Header, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastGood, p.finalized = now, h.Number // whether it has logs is not said
 }
 
 // tooWide notes that a range of so many blocks was refused; false where it was one block.
@@ -240,6 +248,21 @@ func (p *provider) caught() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lied++
+}
+
+// failsAlone tells whether the last thing that the node was asked for failed, while another node
+// does not rest whose last did not.
+func (p *provider) failsAlone(nodes []*provider, now time.Time) bool {
+	if !p.failsNow() {
+		return false
+	}
+	return slices.ContainsFunc(nodes, func(o *provider) bool { return o != p && !o.failsNow() && !o.rests().After(now) })
+}
+
+func (p *provider) failsNow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failures > 0
 }
 
 // rests is until when the node is left alone; not after now: it is not.

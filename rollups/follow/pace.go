@@ -32,8 +32,8 @@ const (
 	longestMove = time.Minute
 	// firstMoves are looked for without a pause, to learn how long they take.
 	firstMoves = 4
-	// halfway is after how many moves one is looked for after half the time: whoever looks at
-	// every other move alone sees nothing of those between.
+	// halfway is after how many moves one is looked for after half the time: a node asked at
+	// every other move alone shows nothing of those between.
 	halfway = 16
 )
 

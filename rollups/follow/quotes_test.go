@@ -157,12 +157,12 @@ func TestQuotesOfConnections(t *testing.T) {
 	if s.Open != 7 || s.Followed != 7 || s.Current != 7 || len(s.Channels) != 2 || s.AsOf.IsZero() || s.Error != "" {
 		t.Errorf("%+v", s)
 	}
-	// A connection that ends is made anew and tells all it has.
+	// A connection that ends is opened again and sends all it has.
 	b.set(func() {
 		b.bid = "0.41"
 		_ = b.conns[0].CloseNow()
 	})
-	eventually(t, "its tokens anew", func() bool { return q.State().Shown > 7 })
+	eventually(t, "its tokens again", func() bool { return q.State().Shown > 7 })
 	eventually(t, "all of them", func() bool { return q.State().Current == 7 })
 	p.want("after it", "SELECT max(bid) FROM live_quote", "410000")
 }
@@ -192,7 +192,7 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	if s := q.State(); s.Followed != 4 || len(s.Channels) != 1 {
 		t.Errorf("%+v", s)
 	}
-	// Open markets without a book are no failure while others are told of.
+	// Open markets without a book are no failure while others have quotes.
 	polls := q.State().Polls
 	b.set(func() { b.empty = 1 << 20 })
 	eventually(t, "polls without a book", func() bool { return q.State().NoBooks >= 2 && q.State().Polls > polls+2 })
@@ -207,7 +207,7 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	eventually(t, "all polled", func() bool { return p.said("SELECT max(bid) FROM live_quote") == "100000" })
 }
 
-// Markets of which no quote comes any more are told of, and that they come again.
+// Markets whose quotes stop coming are reported, and so is that they come again.
 func TestQuotesThatDoNotComeAreStalled(t *testing.T) {
 	_, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.Silent = "", 200*time.Millisecond })
 	eventually(t, "7 quotes", func() bool { return q.State().Shown >= 7 })

@@ -4,36 +4,54 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 )
 
 // mostRechecks is how many blocks are kept until they are asked for; who told of the others tells
-// of them again.
-const mostRechecks = 1_000
+// of them again. A block of which some node gave no answer is asked for again, so often.
+const (
+	mostRechecks  = 1_000
+	recheckedMost = 8
+	firstRecheck  = 30 * time.Second // after which it is, and then twice as long after each
+)
 
 // Recheck has committed blocks asked for once more, of every node, of which somebody else says
 // that they have what the facts lack. It never waits.
 func (c *Chain) Recheck(blocks ...int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.rechecks == nil {
-		c.rechecks = map[int64]bool{}
-	}
 	for _, b := range blocks {
-		if len(c.rechecks) < mostRechecks {
-			c.rechecks[b] = true
-		}
+		c.recheckAgain(b, patience{})
+	}
+}
+
+// recheckAgain keeps a block. The caller holds the lock.
+func (c *Chain) recheckAgain(block int64, p patience) {
+	if c.rechecks == nil {
+		c.rechecks = map[int64]patience{}
+	}
+	if _, is := c.rechecks[block]; !is && len(c.rechecks) < mostRechecks {
+		c.rechecks[block] = p
 	}
 }
 
 // recheckDue takes a block that is to be asked for once more now. One that is not committed yet is
 // forgotten: it is asked for anyway.
-func (c *Chain) recheckDue() (j job, due bool) {
+func (c *Chain) recheckDue() (j job, tries int, due bool) {
+	if c.auditor("") == nil { // all nodes rest
+		return j, 0, false
+	}
+	now := c.o.Now().Unix()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.rechecks) == 0 || !c.inTail() {
-		return j, false
+		return j, 0, false
 	}
 	for _, b := range slices.Sorted(maps.Keys(c.rechecks)) {
+		p := c.rechecks[b]
+		if p.until > now {
+			continue
+		}
 		delete(c.rechecks, b)
 		j = job{from: b, to: b}
 		for i, a := range c.asking {
@@ -42,22 +60,26 @@ func (c *Chain) recheckDue() (j job, due bool) {
 			}
 		}
 		if len(j.filters) > 0 {
-			return j, true
+			return j, p.tries, true
 		}
 	}
-	return j, false
+	return j, 0, false
 }
 
 // recheck asks one node after the other for a block, until one has something new of it; then the
-// blocks around it are brought in too.
-func (c *Chain) recheck(ctx context.Context, j job) {
+// blocks around it are brought in too. Where none has, and one gave no answer, it is asked for again
+// in a while.
+func (c *Chain) recheck(ctx context.Context, j job, tries int) {
+	silent := 0
 	for _, p := range c.nodes {
 		if p.rests().After(c.o.Now()) {
+			silent++
 			continue
 		}
 		r, err := c.askParts(ctx, p, j)
 		if err != nil {
 			c.refused(ctx, p, j, err)
+			silent++
 			continue
 		}
 		if r.batch.Logs() == 0 || r.hard() != "" {
@@ -66,7 +88,8 @@ func (c *Chain) recheck(ctx context.Context, j job) {
 		receipt, err := c.bringIn(ctx, r)
 		if err != nil {
 			c.fail(err)
-			return
+			silent++
+			continue // the database refused it, and may take it later
 		}
 		if receipt.Inserted == 0 && receipt.Resolutions == 0 {
 			continue
@@ -74,6 +97,7 @@ func (c *Chain) recheck(ctx context.Context, j job) {
 		c.o.Log.Error().Int64("block", j.from).Str("node", p.Name()).Int64("fills", receipt.Inserted).Int64("payouts", receipt.Resolutions).
 			Msg("the logs of a committed block were not all there are")
 		mended, _ := c.mend(ctx, p, j) // what it lacks is for audits
+		silent = 0
 		c.mu.Lock()
 		c.stats.AuditDiffers++
 		c.stats.Mended += receipt.Inserted + mended
@@ -82,6 +106,10 @@ func (c *Chain) recheck(ctx context.Context, j job) {
 		break
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if silent > 0 && tries < recheckedMost {
+		c.recheckAgain(j.from, patience{until: c.o.Now().Add(firstRecheck << tries).Unix(), tries: tries + 1})
+		return
+	}
 	c.stats.Rechecked++
-	c.mu.Unlock()
 }

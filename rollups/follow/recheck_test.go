@@ -2,6 +2,9 @@ package follow_test
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,4 +52,35 @@ func TestABlockIsAskedForOnceMore(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	mustEqual(t, k, want)
+}
+
+// TestABlockThatANodeDoesNotAnswerIsAskedForAgain: what the other node says of it is no answer.
+func TestABlockThatANodeDoesNotAnswerIsAskedForAgain(t *testing.T) {
+	h := smallChain(t)
+	k := venue(t, t.TempDir())
+	block := slices.Sorted(maps.Keys(h.logs))[len(h.logs)/2]
+	forgetful, good := h.node("forgetful"), h.node("good")
+	lose := func(_, _, b int64, _ int) bool { return b == block }
+	forgetful.lose, good.lose = lose, lose
+	once(t, h.options(k, forgetful, good))
+	good.lose = nil
+	refusals := 0
+	good.fail = func(from, to int64) error { // three times it does not answer for the block
+		if from == block && to == block && refusals < 3 {
+			refusals++
+			return errors.New("busy")
+		}
+		return nil
+	}
+	o := h.options(k, forgetful, good)
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(1000 * time.Since(began)) }
+	c := lane(t, o)
+	c.Recheck(block)
+	defer running(t, c)()
+	until(t, func() bool { return c.State().Rechecked == 1 })
+	if s := c.State(); s.AuditDiffers != 1 || refusals != 3 {
+		t.Errorf("%d refusals: %+v", refusals, s)
+	}
+	mustEqual(t, k, h.want(t))
 }

@@ -8,7 +8,7 @@ import (
 	"pmx/rollups/follow"
 )
 
-// What nobody follows now is told by what is stored of it, and not at all where it never was.
+// The state of a source that is not followed now is what is stored of it, and none if it never was followed.
 func TestWhatIsStoredOfMarketsAndQuotes(t *testing.T) {
 	k := venue(t, t.TempDir())
 	m, err := follow.StoredMarkets(t.Context(), k)

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -59,18 +60,72 @@ type turns struct {
 }
 
 // turn gives the nodes in the order in which they are asked for the head. The first one stays so
-// while the head moves.
+// while the head moves, and no other is ahead of it.
 func (c *Chain) turn(now time.Time) []*provider {
 	c.mu.Lock()
-	head := c.head.Number
-	c.mu.Unlock()
+	defer c.mu.Unlock()
 	switch t := &c.turns; {
-	case head != t.head || t.since.IsZero():
-		t.head, t.since = head, now
+	case c.head.Number != t.head || t.since.IsZero():
+		t.head, t.since = c.head.Number, now
 	case now.Sub(t.since) >= standstill:
 		t.first, t.since = (t.first+1)%len(c.nodes), now
 	}
 	return slices.Concat(c.nodes[c.turns.first:], c.nodes[:c.turns.first])
+}
+
+// A node that is behind and moves on looks like any other to those who ask it alone: the others
+// are asked now and then how far they are, and who is ahead by more than lead goes first from then
+// on.
+const (
+	compareEvery = 20 * time.Second
+	lead         = 10 // seconds of the chain, beside those from one look to the next
+)
+
+// compare asks a node how far it is while another is asked for the head, until ctx ends. What
+// keeps it from answering is told as of any request: nobody else may ask it for long.
+func (c *Chain) compare(ctx context.Context, i int) error {
+	p := c.nodes[i]
+	for c.o.Sleep(ctx, compareEvery) == nil {
+		c.mu.Lock()
+		all, first := c.isWhole(), c.turns.first
+		c.mu.Unlock()
+		if !all || first == i || p.rests().After(c.o.Now()) {
+			continue // the answers for ranges tell how far nodes are
+		}
+		h, err := p.Finalized(ctx)
+		if err != nil {
+			c.nodeFailed(ctx, p, err)
+			continue
+		}
+		p.toldHead(h, c.o.Now())
+		c.mu.Lock()
+		ahead := c.head.Time > 0 && h.Time-c.head.Time > lead+int64(c.o.Every/time.Second) && c.turns.first == first
+		if ahead {
+			c.turns.first = i
+		}
+		c.mu.Unlock()
+		if ahead {
+			c.o.Log.Warn().Str("node", c.nodes[first].Name()).Str("ahead", p.Name()).Int64("block", h.Number).Msg("a node is behind another, which is asked for new blocks from now on")
+		}
+	}
+	return nil
+}
+
+// pass has another node go first than one that did not answer.
+func (c *Chain) pass(p *provider) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nodes[c.turns.first] == p {
+		c.turns.first = (c.turns.first + 1) % len(c.nodes)
+	}
+}
+
+// patiently gives a node so long and no longer where another does not rest.
+func (c *Chain) patiently(ctx context.Context, p *provider, most time.Duration) (context.Context, context.CancelFunc) {
+	if c.other(p) == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, most)
 }
 
 // isDue tells whether a node is to be asked for the newest final block, and whether everything
@@ -105,7 +160,13 @@ func (c *Chain) look(ctx context.Context) *result {
 		if p.rests().After(now) {
 			continue
 		}
-		r, err := c.lookAt(ctx, p, all)
+		own, end := c.patiently(ctx, p, c.o.LookIn)
+		r, err := c.lookAt(own, p, all)
+		if err != nil && ctx.Err() == nil && own.Err() != nil {
+			err = fmt.Errorf("no answer within %s: another node is asked", c.o.LookIn)
+			c.pass(p)
+		}
+		end()
 		if err == nil {
 			return r
 		}

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"pmx/engine/guard"
+	"pmx/rollups/follow"
 )
 
 // TestEachStepOfTheTailIsOneRequest where its last block has a log: head, logs and the header of
@@ -100,15 +104,97 @@ func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
 	began := time.Now()
 	o.Now = func() time.Time { return began.Add(100 * time.Since(began)) }
 	l := lane(t, o)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- l.Run(ctx) }()
-	defer func() {
-		cancel()
-		<-ended
-	}()
+	defer running(t, l)()
 	until(t, func() bool { return l.State().Committed == stopped.head })
 	good.setHead(h.last + 40)
 	until(t, func() bool { return l.State().Committed == h.last+40 })
 	mustEqual(t, k, h.want(t))
+}
+
+// TestANodeThatIsBehindIsNotTheHead: one that moves on like any other, and stays behind another,
+// keeps the lane from nothing that the other has.
+func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
+	h := smallChain(t)
+	k := venue(t, t.TempDir())
+	behind, good := h.node("behind"), h.node("good")
+	proved := slices.Sorted(maps.Keys(h.logs)) // a look at one of them brings its logs, and no range is asked for
+	most := len(proved) - 1
+	behind.head, good.head = proved[most/2], proved[most/2]
+	compared := false
+	good.fail = func(from, _ int64) error {
+		if compared = compared || from == 0; !compared {
+			return errors.New("busy")
+		}
+		return nil
+	}
+	o := h.options(k, behind, good)
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(100 * time.Since(began)) }
+	o.Sleep = func(ctx context.Context, d time.Duration) error { return guard.Sleep(ctx, d/100) }
+	l := lane(t, o)
+	defer running(t, l)()
+	until(t, func() bool { return l.State().Committed >= behind.head })
+	good.setHead(h.last + 40)
+	for n := most/2 + 1; l.State().Committed <= proved[n]; n++ { // it always has a newer one
+		if n == most {
+			t.Fatalf("the lane is where the node is: %+v", l.State())
+		}
+		behind.setHead(proved[n])
+		until(t, func() bool { return l.State().Committed >= proved[n] })
+		time.Sleep(10 * time.Millisecond)
+	}
+	until(t, func() bool { return l.State().Committed == h.last+40 })
+	mustEqual(t, k, h.want(t))
+}
+
+// TestASilentNodeIsNotWaitedFor: while another can be asked, a look and a range end without it, and
+// where nothing but new blocks is missing it is asked for neither.
+func TestASilentNodeIsNotWaitedFor(t *testing.T) {
+	h := smallChain(t)
+	k := venue(t, t.TempDir())
+	silent, good := h.node("silent"), h.node("good")
+	blocks := slices.Sorted(maps.Keys(h.logs))
+	silent.head, good.head = blocks[len(blocks)/2], blocks[len(blocks)/2]
+	o := h.options(k, silent, good)
+	o.LookIn = 300 * time.Millisecond
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(10 * time.Since(began)) } // what it rests is soon over
+	l := lane(t, o)
+	defer running(t, l)()
+	until(t, func() bool { return l.State().Committed == good.head })
+	asked := func() (n int) {
+		silent.mu.Lock()
+		defer silent.mu.Unlock()
+		return silent.looks + silent.asks
+	}
+	silent.mu.Lock()
+	silent.silent, silent.looks, silent.asks = true, 0, 0
+	silent.mu.Unlock()
+	good.mu.Lock()
+	good.unproved = true // so that ranges are asked for
+	good.mu.Unlock()
+	for _, head := range append(blocks[len(blocks)-20:], h.last+40) {
+		silent.setHead(head)
+		good.setHead(head)
+		until(t, func() bool { return l.State().Committed == head })
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := asked(); n == 0 || n > 8 { // what was on its way to it when it fell silent, and one more of each
+		t.Errorf("it was waited for %d times", n)
+	}
+	if n := l.State().Nodes[0]; n.Errors == 0 || !strings.Contains(n.LastError, "another node") {
+		t.Errorf("%+v", n)
+	}
+	mustEqual(t, k, h.want(t))
+}
+
+// running has a lane follow until what it gives is called.
+func running(t *testing.T, l *follow.Chain) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- l.Run(ctx) }()
+	return func() {
+		cancel()
+		<-ended
+	}
 }

@@ -31,7 +31,7 @@ type Teller struct {
 	Now   func() time.Time // nil: time.Now
 
 	lanes []func() []serving.Source
-	hosts map[string][]*fetch.Host
+	hosts map[string][]Asked
 	quiet atomic.Bool
 	said  map[string]string // by source, what was logged last
 }
@@ -39,10 +39,13 @@ type Teller struct {
 // Add adds a lane: tell gives its sources, whose names it always gives alike.
 func (t *Teller) Add(tell func() []serving.Source) { t.lanes = append(t.lanes, tell) }
 
-// Asks says which hosts a source asks: their retries and pauses are the source's.
-func (t *Teller) Asks(source string, hosts ...*fetch.Host) {
+// Asked is a host that a source asks: a *fetch.Host, or a *fetch.Part where others ask it too.
+type Asked interface{ Stats() fetch.Stats }
+
+// Asks says which hosts a source asks: their requests, retries and pauses are the source's.
+func (t *Teller) Asks(source string, hosts ...Asked) {
 	if t.hosts == nil {
-		t.hosts = map[string][]*fetch.Host{}
+		t.hosts = map[string][]Asked{}
 	}
 	t.hosts[source] = append(t.hosts[source], hosts...)
 }
@@ -82,7 +85,7 @@ func addHost(s *serving.Source, stats fetch.Stats) {
 		s.Hosts = append(s.Hosts, own)
 		return
 	}
-	if own.State == serving.HostAnswers && s.Hosts[at].State == serving.HostFails {
+	if (own.State == serving.HostAnswers || own.State == serving.HostUnasked) && s.Hosts[at].State == serving.HostFails {
 		own.State = serving.HostFails
 	}
 	own.Answered = s.Hosts[at].Answered
@@ -332,16 +335,21 @@ func (s *QuotesState) Tell() serving.Source {
 		Name: "quotes", State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told, Requests: s.Polls,
 		Bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour},
 	}
-	for _, c := range s.Channels {
-		out.Unknown += total(c.Unknown) + c.Bad
-		h := serving.SourceHost{Name: c.Name, State: serving.HostAnswers, Answered: c.LastAt.UTC()}
-		if c.State != channel.Following {
-			h.State = serving.HostFails
-		}
-		out.Hosts = append(out.Hosts, h)
+	for i := range s.Channels {
+		addChannel(&out, &s.Channels[i])
 	}
 	if s.Error != "" {
 		out.Problem = "Quotes could not be shown or polled, and are tried again: pmx sync status and the server's log say why."
 	}
 	return out
+}
+
+// addChannel adds how it goes with a connection.
+func addChannel(s *serving.Source, c *channel.Stats) {
+	s.Unknown += total(c.Unknown) + c.Bad
+	h := serving.SourceHost{Name: c.Name, State: serving.HostAnswers, Answered: c.LastAt.UTC()}
+	if c.State != channel.Following {
+		h.State = serving.HostFails
+	}
+	s.Hosts = append(s.Hosts, h)
 }

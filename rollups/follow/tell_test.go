@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,11 +91,11 @@ func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// What hosts were asked, and what they made of it, is the source's.
+// What hosts were asked, and what they made of it, is the source's; what others asked them is not.
 func TestASourceTellsWhatItsHostsDid(t *testing.T) {
-	asked := 0
+	var failNext atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked == 1 {
+		if failNext.Swap(false) {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
@@ -108,14 +109,24 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if _, err := h.Do(t.Context(), fetch.Request{Path: "/x"}); err != nil {
-		t.Fatal(err)
-	}
 	state := follow.MarketsState{Tasks: []follow.MarketTask{{Name: "tokens", Phase: follow.Idle}, {Name: "open", Phase: follow.BackOff, Error: "x", LastGood: time.Unix(7, 0)}},
 		New: 3, Changed: 4, Unknown: map[string]int64{"a": 5}, Loops: 6, Swept: time.Unix(9, 0)}
 	teller := &follow.Teller{Log: zerolog.Nop()}
 	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
-	teller.Asks("markets", h)
+	mine, others := h.Part(), h.Part()
+	for range 3 {
+		if _, err := others.Do(t.Context(), fetch.Request{Path: "/x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	teller.Asks("markets", mine)
+	if s := teller.Sources()[0]; s.Requests != 0 || s.Hosts[0].State != serving.HostUnasked {
+		t.Errorf("before it asks: %+v", s)
+	}
+	failNext.Store(true)
+	if _, err := mine.Do(t.Context(), fetch.Request{Path: "/x"}); err != nil {
+		t.Fatal(err)
+	}
 	s := teller.Sources()[0]
 	if s.Requests != 2 || s.Retries != 1 || s.Rows != 7 || s.Unknown != 11 || s.State != serving.SourceWaiting || !s.AsOf.Equal(time.Unix(9, 0)) ||
 		!s.Changed.Equal(time.Unix(7, 0)) || !strings.Contains(s.Problem, `"open"`) {
@@ -123,7 +134,7 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 	}
 }
 
-// One of two nodes that fails is told of by its name, whether it is its host or what it says.
+// One of two nodes that fails is named, whether it is its host or what it says.
 func TestANodeThatFailsIsToldOf(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/down" {

@@ -48,7 +48,7 @@ type TradesOptions struct {
 const TradesHoles = "Fills come from the venue's list of trades, because no provider of the chain is given: fills of less than 0.01 tokens, fees and log indexes are missing, and " +
 	"what the list loses is not noticed. Name providers (--rpc, of a server --sync-rpc) to follow the chain, which replaces these fills."
 
-// tradesFail is what is told besides while the list cannot be read.
+// tradesFail comes before that text while the list cannot be read.
 const tradesFail = "The venue's list of trades does not answer as it should; the log says why. "
 
 // tradesStalled is how long the list may not answer until its lane is stalled.

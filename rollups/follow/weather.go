@@ -247,8 +247,11 @@ func backOff(tries int, most time.Duration) time.Duration {
 // load reads what the group remembers.
 func (g *weatherGroup) load(ctx context.Context) error {
 	var text string
+	var changed map[string]time.Time
 	err := g.lane.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {
-		text, err = ledger.Cursor(ctx, conn, g.name)
+		if changed, err = weatherChanged(ctx, conn); err == nil {
+			text, err = ledger.Cursor(ctx, conn, g.name)
+		}
 		return err
 	})
 	if err != nil {
@@ -266,6 +269,7 @@ func (g *weatherGroup) load(ctx context.Context) error {
 				if last := time.Unix(at, 0).UTC(); last.After(st.LastAnswer) {
 					st.LastAnswer = last
 				}
+				st.LastNew = changed[s.shown]
 			})
 		}
 	}

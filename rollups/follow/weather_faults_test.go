@@ -90,7 +90,7 @@ func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestOneStationIsNotTheOthers: what is wrong with one is told, and the others are followed.
+// TestOneStationIsNotTheOthers: what is wrong with one is reported, and the others are followed.
 func TestOneStationIsNotTheOthers(t *testing.T) {
 	k, s := venue(t, t.TempDir()), newSky(t, 55)
 	s.fault = func(what string) http.HandlerFunc {
@@ -197,7 +197,7 @@ func TestAnswersOfNulls(t *testing.T) {
 	}
 }
 
-// TestOnce: every source whose time it is is asked once, and what fails is told.
+// TestOnce: every source whose time it is is asked once, and what fails is reported.
 func TestOnce(t *testing.T) {
 	k, s := venue(t, t.TempDir()), newSky(t, 4)
 	s.fault = func(what string) http.HandlerFunc {
@@ -232,7 +232,7 @@ func TestOnce(t *testing.T) {
 	}
 	_ = again.Once(t.Context()) // the ensembles fail once more
 	for _, source := range []string{"metar", "nws", "openmeteo archive", "openmeteo forecast", "openmeteo previous runs"} {
-		if st, was := state(t, again, source), state(t, w, source); st.Asked != 0 || st.LastAnswer.Before(morning) || !st.LastAnswer.Equal(was.LastAnswer.Truncate(time.Second)) {
+		if st, was := state(t, again, source), state(t, w, source); was.LastNew.IsZero() || st.LastNew.Before(morning) || st.Asked != 0 || st.LastAnswer.Before(morning) || !st.LastAnswer.Equal(was.LastAnswer.Truncate(time.Second)) {
 			t.Errorf("%s: %+v, %v before", source, st, was.LastAnswer)
 		}
 	}
@@ -241,7 +241,7 @@ func TestOnce(t *testing.T) {
 	stored, err := follow.StoredWeather(t.Context(), k, s.clock().Add(time.Minute))
 	for _, st := range stored {
 		names = append(names, st.Source)
-		if st.Phase != follow.Stopped || st.LagSeconds < 60 || st.LastAnswer.Before(morning) {
+		if st.Phase != follow.Stopped || st.LastNew.Before(morning) || st.LagSeconds < 60 || st.LastAnswer.Before(morning) {
 			t.Errorf("%+v", st)
 		}
 	}

@@ -71,8 +71,11 @@ func (w *Weather) State() []WeatherState {
 // StoredWeather tells how the sources of the weather stand that nobody follows now: when
 // they were asked last whose answer is kept.
 func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherState, err error) {
-	last := map[string]int64{}
-	err = v.Read(ctx, func(conn *sql.Conn) error {
+	last, changed := map[string]int64{}, map[string]time.Time{}
+	err = v.Read(ctx, func(conn *sql.Conn) (err error) {
+		if changed, err = weatherChanged(ctx, conn); err != nil {
+			return err
+		}
 		for _, g := range []struct{ name, shown, prefix string }{{openMeteoGroup, "", "openmeteo "}, {metarGroup, "metar", ""}, {nwsGroup, "nws", ""}} {
 			text, err := ledger.Cursor(ctx, conn, g.name)
 			if err != nil {
@@ -93,8 +96,21 @@ func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherSt
 	})
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		at := time.Unix(last[name], 0).UTC()
-		out = append(out, WeatherState{Source: name, Phase: Stopped, LastAnswer: at, LagSeconds: now.Sub(at).Seconds()})
+		out = append(out, WeatherState{Source: name, Phase: Stopped, LastAnswer: at, LastNew: changed[name], LagSeconds: now.Sub(at).Seconds()})
 	}
+	return out, err
+}
+
+// weatherChanged tells when each source, as it is shown, gave something new last, by the import log.
+func weatherChanged(ctx context.Context, conn *sql.Conn) (map[string]time.Time, error) {
+	out := map[string]time.Time{}
+	err := eachRow(ctx, conn, func(rows *sql.Rows) error {
+		var name string
+		var us int64
+		err := rows.Scan(&name, &us)
+		out[name] = time.UnixMicro(us).UTC()
+		return err
+	}, tellStatements.Get("WeatherChanged"))
 	return out, err
 }
 
@@ -110,7 +126,7 @@ func (w *Weather) unknown(s *weatherSource, what string) {
 	w.set(s, func(st *WeatherState) { st.Unknown[what]++ })
 }
 
-// failed notes that a source was asked in vain.
+// failed notes that a request to a source failed.
 func (w *Weather) failed(s *weatherSource, err error) {
 	w.set(s, func(st *WeatherState) {
 		st.Phase, st.Error = BackOff, err.Error()

@@ -337,13 +337,13 @@ func (s *sky) written(source string) string {
 
 // TestADayOfForecasts: Open-Meteo is asked for forecasts behind new runs only, for all else at
 // its times, and within its weight; another day is as the first, also for a lane that has
-// begun anew.
+// been restarted.
 func TestADayOfForecasts(t *testing.T) {
 	k, s := venue(t, t.TempDir()), newSky(t, 55)
 	for day := range 2 {
 		s.asked = map[string][]time.Time{}
 		w := s.follow(s.options(k, skyOpenMeteo), 24*time.Hour)
-		// The run of each six hours is there four hours later, and told of at the next hour.
+		// The run of each six hours is there four hours later, and announced at the next hour.
 		want := map[string][]string{"forecast": {"00:00", "05:07", "11:07", "17:07", "23:07"}, "ensemble": {"00:00", "00:52", "06:52", "12:52", "18:52"},
 			"archive": {"00:00", "08:30"}, "previous": {"00:00", "09:10"}}
 		if day > 0 {
@@ -384,7 +384,7 @@ func TestADayOfForecasts(t *testing.T) {
 }
 
 // TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
-// same, and a lane that begins anew has no more of it.
+// same, and a lane that is restarted has no more of it.
 func TestTheDaysWeightIsEnough(t *testing.T) {
 	k, s := venue(t, t.TempDir()), newSky(t, 10)
 	s.begun = func(_ string, now time.Time) time.Time { return now.Add(-5 * time.Hour).Truncate(time.Hour) }

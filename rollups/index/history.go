@@ -18,7 +18,7 @@ type History struct {
 // First is the bucket of the first fill; false where there is none.
 func (h *History) First() (bucket int32, any bool) { return h.first, len(h.sums) > 0 }
 
-// Apply adds changes, in any order. It costs in proportion to what lies behind the
+// Apply adds changes, in any order. It costs in proportion to what follows the
 // oldest of them.
 func (h *History) Apply(changes []Change) {
 	if len(changes) == 0 {

@@ -14,8 +14,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Whoever leaves just behind the commit of a file gets its receipt, and the files
-// behind it are not begun.
+// A caller that leaves just after the commit of a file gets its receipt, and the files
+// after it are not begun.
 func TestACommittedFileHasItsReceipt(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -62,7 +62,7 @@ func TestACommittedFileHasItsReceipt(t *testing.T) {
 	}
 }
 
-// Whoever waits for another's import may leave.
+// A caller that waits for another's import may leave.
 func TestWhoWaitsMayLeave(t *testing.T) {
 	k := open(t, t.TempDir())
 	file := write(t, "a.csv", "ts,wallet,token,side,shares,usd\n2026-01-02T03:04:05Z,0x1111111111111111111111111111111111111111,7,BUY,10,4\n")

@@ -247,6 +247,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, PartRows: 1_000}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
+	withoutWeather(t, dir)
 	board := readSample(t).Snapshot().Traders[serving.Day]
 	own := map[data.Address]bool{board[0].Wallet: true, board[1].Wallet: true, board[len(board)-1].Wallet: true}
 	list := "''::BLOB"

@@ -76,6 +76,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000}, from, nil); err != nil {
 		t.Fatal(err)
 	}
+	withoutWeather(t, from)
 	k := open(t, dir)
 	mustImport(t, k, from)
 	for round := range testfiles.Cases(2, 4) {
@@ -129,6 +130,7 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	withoutWeather(t, from)
 	stages := []string{
 		"stage merging orderFilled.csv", "stage done events.ndjson",
 		"stage reading events.ndjson", "stage merging events.ndjson", "stage matching orderFilled.csv", "stage done orderFilled.csv",

@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Step is told of the stages of long work: what is being done, and how many of
+// Step is called at the stages of long work: what is being done, and how many of
 // how many stages are behind it.
 type Step func(name string, done, of int)
 
@@ -92,7 +92,7 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	}
 	k.deferred.done(began, k.cfg.Now())
 	k.updateFreshness(func(f *serving.Freshness) { f.Stale = false })
-	// It is committed: whoever asked for it may leave, it is shown all the same.
+	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(k.db.Checkpoint(ctx), k.reload(ctx))
@@ -141,8 +141,8 @@ func (k *Keeper) cycleDone(err error) error {
 	return err
 }
 
-// compactBudget is how long a refresh may spend on compaction before it makes room
-// for imports; the next one goes on.
+// compactBudget is how long a refresh may spend on compaction before it gives way
+// to imports; the next one goes on.
 const compactBudget = 2 * time.Second
 
 // Cycle is one turn of the background work.

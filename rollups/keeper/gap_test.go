@@ -14,7 +14,7 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Whoever asked for a bulk import may leave once its rebuild is committed: it is
+// The caller of a bulk import may leave once its rebuild is committed: it is
 // shown, and what comes next does not pass it by.
 func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	parts := sampleParts(t)
@@ -45,7 +45,7 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	mustVerify(t, k)
 }
 
-// A file that cannot be opened is made anew, and the others are followed all the
+// A file that cannot be opened is made again, and the others are followed all the
 // same: what came in while nobody served is in all of them.
 func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 	parts := sampleParts(t)
@@ -60,7 +60,7 @@ func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 	k.Settle()
 	mustImport(t, k, parts[4])
 	if n := checkWallets(t, k); n == 0 {
-		t.Error("no wallet is at hand")
+		t.Error("no wallet is in memory")
 	}
 	mustVerify(t, k)
 }

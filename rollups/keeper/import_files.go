@@ -21,7 +21,7 @@ type importWork struct {
 }
 
 // mostApart is how many runs, one behind another, may turn out not to be for importing
-// together before no other is tried: each was read in vain.
+// together before no other is tried: each was read for nothing.
 const mostApart = 2
 
 // all imports files: several together where that comes to the same as one by one. The error is

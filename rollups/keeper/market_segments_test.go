@@ -18,7 +18,7 @@ import (
 )
 
 // checkMarkets holds what is read of markets against the database, and gives how many
-// of all were at hand and how many fills were compared.
+// of all were in memory and how many fills were compared.
 func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 	t.Helper()
 	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
@@ -56,7 +56,7 @@ func mustHaveMarkets(t *testing.T, k *keeper.Keeper, missing int) {
 	t.Helper()
 	n, fills := checkMarkets(t, k)
 	if all := k.Snapshot().Catalog.Len(); n != all-missing || all == 0 || fills == 0 {
-		t.Errorf("%d of %d markets are at hand, want all but %d; %d fills compared", n, all, missing, fills)
+		t.Errorf("%d of %d markets are in memory, want all but %d; %d fills compared", n, all, missing, fills)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestTiesAmongTheNewestFills(t *testing.T) {
 		}
 	}
 	if n := checkTies(t, k); replaced == 0 || n == 7 {
-		t.Errorf("%d fills replaced, %d of 7 sets at hand", replaced, n)
+		t.Errorf("%d fills replaced, %d of 7 sets in memory", replaced, n)
 	}
 	k.AllowSegmentBuild()
 	if err := k.Cycle(context.Background()); err != nil {

@@ -46,7 +46,7 @@ func (k *Keeper) serveSegments(dir string) {
 	k.segments.wallets.OnDamage, k.segments.tokens.OnDamage, k.segments.texts.OnDamage = k.segmentDamaged, k.segmentDamaged, k.segmentDamaged
 }
 
-// segmentDamaged is called by whoever reads a file that is not what was written. What was
+// segmentDamaged is called by the reader of a file that is not what was written. What was
 // lost is read from the database until the next one is there.
 func (k *Keeper) segmentDamaged(d *segments.Damage) {
 	k.cfg.Log.Error().Err(errors.Join(d, d.SetAside())).Msg("a file below segments/ is damaged: it is set aside and written again")

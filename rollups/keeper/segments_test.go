@@ -57,7 +57,7 @@ func reopen(t *testing.T, k *keeper.Keeper) *keeper.Keeper {
 }
 
 // checkWallets holds what is read of every wallet against the database, and gives
-// how many were at hand.
+// how many were in memory.
 func checkWallets(t *testing.T, k *keeper.Keeper) (atHand int) {
 	t.Helper()
 	ctx, snap, r := context.Background(), k.Snapshot(), k.Reader()
@@ -103,7 +103,7 @@ func sampled(snap *serving.Snapshot, id int64, of int) bool {
 func mustHave(t *testing.T, k *keeper.Keeper, missing int) {
 	t.Helper()
 	if n, all := checkWallets(t, k), k.Snapshot().Wallets(); n != all-missing {
-		t.Errorf("%d of %d wallets are at hand, want all but %d", n, all, missing)
+		t.Errorf("%d of %d wallets are in memory, want all but %d", n, all, missing)
 	}
 }
 
@@ -177,7 +177,7 @@ func fillRow(tx, log int, wallet, fee string) string {
 }
 
 // A better source replaces one of Ann's fills: she is read from the database until
-// the file is written anew, Bob is not.
+// the file is written again, Bob is not.
 func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))

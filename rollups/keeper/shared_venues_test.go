@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pmx/data/sample"
@@ -41,6 +42,30 @@ func readSample(t *testing.T) *keeper.Keeper {
 	sampleVenue.receipts = mustImport(t, k, from)
 	mustVerify(t, k)
 	return k
+}
+
+// withoutWeather leaves a sample venue its markets and fills, for a test that asks for no
+// weather: importing that takes twice as long as a few thousand fills. A long run has it all.
+func withoutWeather(t *testing.T, dir string) {
+	t.Helper()
+	if testfiles.Long() {
+		return
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, f := range all {
+		if f.Name() == sample.EventsName || f.Name() == sample.ManifestName || strings.HasPrefix(f.Name(), "orderFilled") {
+			left++
+		} else if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left < 3 || left == len(all) {
+		t.Fatalf("%d of %d files are left", left, len(all))
+	}
 }
 
 // slicesVenue is a venue with the PnL's trades and the small files of every feed, imported once, with

@@ -10,7 +10,7 @@ import (
 )
 
 // Fill is one wallet's own side of a match, of a token that pays for Outcome of
-// Market. The zero Market is one that nobody knows yet.
+// Market. The zero Market is one that is not known yet.
 type Fill struct {
 	Wallet      data.Address
 	Market      data.Hash

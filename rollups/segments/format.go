@@ -35,7 +35,7 @@ type Format struct {
 // Coverage says which facts, or markets, a file holds.
 type Coverage struct {
 	Batch         int64  // the last import in it; −1: none
-	ImportLogHash uint64 // a fingerprint of the imports up to it, so that another history is told apart
+	ImportLogHash uint64 // a fingerprint of the imports up to it, so that another history is recognised
 	Facts         int64  // how many there are up to it
 }
 

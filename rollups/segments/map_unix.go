@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noWait keeps the opening of a pipe from waiting for whoever writes to it.
+// noWait keeps the opening of a pipe from waiting for its writer.
 const noWait = unix.O_NONBLOCK
 
 // mapFile maps the first size bytes of f for reading.

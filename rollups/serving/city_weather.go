@@ -102,7 +102,7 @@ const (
 	DayNotBegun    MissingReason = "day_not_begun"    // there is nothing to report yet
 	NoNormal       MissingReason = "no_normal"        // no normals of the calendar day are known
 	NoScoredDays   MissingReason = "no_scored_days"   // no forecast at that lead of a past day whose truth is known
-	FewScoredDays  MissingReason = "few_scored_days"  // fewer than a skill is told by
+	FewScoredDays  MissingReason = "few_scored_days"  // fewer than a skill needs
 	NoMeasuredDay  MissingReason = "no_measured_days" // no past day's truth is known
 )
 
@@ -199,7 +199,7 @@ func (x *WeatherExtreme) Normal(kind data.ActualKind) *WeatherNormal {
 }
 
 // Skill gives how well a source, or weather.ConsensusSource, foretold a metric so
-// many days ahead; where it is told by too few days or by none, why.
+// many days ahead; where there are too few days or none, why.
 func (w *CityWeather) Skill(source string, m data.Metric, lead int) (*weather.Skill, MissingReason) {
 	if w != nil {
 		key := weather.SkillKey{Source: source, Metric: m, Lead: lead}

@@ -111,7 +111,7 @@ func (o *Outlook) EdgeMid(i int) (data.Micro, MissingReason) {
 
 // Quote is what the first outcome of a market trades for: the bid and ask that a
 // source gave last, and the last trade, or where no trade is known the last one that
-// a source told of.
+// a source gave.
 func (c *Catalog) Quote(market int32) weather.Quote {
 	m, f := c.Market(market), c.Figures(market)
 	if m == nil {

@@ -103,7 +103,7 @@ func (o *Oracle) collect(atLeast int) []data.WalletID {
 	return ids
 }
 
-// first gives the first most of ids, ranked. Whoever comes behind the last of
+// first gives the first most of ids, ranked. A wallet that ranks below the last of
 // those picked so far is passed over, which nearly all are.
 func (o *Oracle) first(ids []data.WalletID, most int) []data.WalletID {
 	var best []data.WalletID

@@ -214,7 +214,7 @@ func (s *Snapshot) Accuracy(b *Portfolio) Accuracy {
 			if !known || l.Net() <= 0 {
 				continue
 			}
-			p, _ := AveragePrice(int64(l.BuyUSD), int64(l.BuyShares)) // whoever holds some has bought some
+			p, _ := AveragePrice(int64(l.BuyUSD), int64(l.BuyShares)) // a wallet that holds some has bought some
 			baseline := s.Oracle.Baseline(l.Token)
 			a.Forecast(p, payout, baseline, l.BuyUSD)
 			if by[h.Market.Category] == nil {

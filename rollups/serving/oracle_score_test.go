@@ -63,7 +63,7 @@ func TestMurphyByHand(t *testing.T) {
 	}
 }
 
-// Scores whose mean errors a float could not tell apart are told apart.
+// Scores whose mean errors are equal as floats are still ordered.
 func TestBrierScoresAreComparedExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		score := func(name string) Score {

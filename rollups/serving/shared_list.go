@@ -72,7 +72,7 @@ func (p *paged[T]) seal() shared[T] {
 }
 
 // idTable finds small ids by a hash of what they stand for: open addressing, ids
-// only ever added. One goroutine adds; any number look up. Whoever looks up
+// only ever added. One goroutine adds; any number look up. A reader
 // passes over ids that came after its snapshot.
 type idTable struct {
 	slots []atomic.Uint32 // id + 1; 0 is empty

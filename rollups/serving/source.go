@@ -70,6 +70,9 @@ type Source struct {
 
 	Hosts []SourceHost // that it is asked of
 
+	// Shown tells that what it gives is shown and enters no figure: its grade is not part of the whole's.
+	Shown bool
+
 	// Incomplete tells that the source lacks some of what there is, by its nature: Problem says
 	// what.
 	Incomplete bool

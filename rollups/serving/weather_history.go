@@ -94,7 +94,7 @@ func (a *WeatherActual) Open() *bool {
 	return a.Provisional
 }
 
-// Measured gives a as truths are told by.
+// Measured gives a in the form of a truth.
 func (a *WeatherActual) Measured() weather.Measured {
 	return weather.Measured{Source: a.Source, Station: a.Station, Value: a.Value, Observations: a.Observations,
 		Provisional: a.Provisional != nil && *a.Provisional, Shift: a.Shift, SeenAt: a.SeenAt}

@@ -46,7 +46,11 @@ INSERT INTO weather_lead BY NAME @leads ORDER BY target, city, source, metric, l
 -- name: LeadCheck
 WITH fresh AS MATERIALIZED (SELECT city, source, metric, target, lead_day, value, issued_at FROM (@leads) AS l)
 SELECT (SELECT count(*) FROM weather_lead),
-  (SELECT count(*) FROM (FROM weather_lead EXCEPT ALL FROM fresh)) + (SELECT count(*) FROM (FROM fresh EXCEPT ALL FROM weather_lead))
+  (SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
+    SELECT * EXCLUDE (once), SUM(once) AS surplus
+    FROM (SELECT *, 1 AS once FROM weather_lead UNION ALL SELECT *, -1 FROM fresh) AS both_sides
+    GROUP BY ALL
+  ) AS different)
 
 -- name: PlacesEmpty
 CREATE OR REPLACE TEMP TABLE n_place (city VARCHAR, day INTEGER, ends BIGINT)

@@ -41,10 +41,10 @@ CREATE OR REPLACE TEMP TABLE n_desk AS FROM desk_market LIMIT 0
 
 -- name: DeskUnchanged
 -- How many rows differ between what the desk says of these events and what it said.
-SELECT count(*) FROM (
-  (FROM n_desk EXCEPT ALL SELECT * FROM desk_market WHERE event IN (SELECT event FROM n_desk_event))
-  UNION ALL
-  (SELECT * FROM desk_market WHERE event IN (SELECT event FROM n_desk_event) EXCEPT ALL FROM n_desk)
+SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
+  SELECT * EXCLUDE (once), SUM(once) AS surplus
+  FROM (SELECT *, 1 AS once FROM n_desk UNION ALL SELECT *, -1 FROM desk_market WHERE event IN (SELECT event FROM n_desk_event)) AS both_sides
+  GROUP BY ALL
 ) AS difference
 
 -- name: DeskMoveNone
@@ -91,6 +91,10 @@ FROM (@rows) AS v
 JOIN tokens AS t ON t.token = v.token
 JOIN desk_market AS d ON d.market = t.market
 WHERE v.day >= @since
+
+-- name: BatchDeskDays
+-- What a batch traded since the day @since, of all markets: it is few rows.
+SELECT day, token, taker_fills, taker_usd, taker_shares, maker_fills, maker_usd, maker_shares FROM (@rows) AS v WHERE day >= @since
 
 -- name: DeskClocks
 -- When each city's weather was last heard of.

@@ -46,14 +46,11 @@ SELECT count(*) FROM n_desk_token WHERE NOT gained
 
 -- name: DeskBatch
 -- What the batch trades of the desk.
-CREATE OR REPLACE TEMP TABLE n_desk_batch AS
-SELECT f.token FROM (SELECT DISTINCT token FROM n_fill) AS f JOIN tokens AS t ON t.token = f.token
-WHERE t.market IN (SELECT market FROM desk_market)
+SELECT token FROM n_traded WHERE market IN (SELECT market FROM desk_market)
 
--- name: DeskConcerned
--- Of how many tokens on the desk the batch changes what they come to.
-SELECT (SELECT count(*) FROM n_desk_batch)
-  + (SELECT count(*) FROM touched AS v JOIN tokens AS t ON t.token = v.token WHERE t.market IN (SELECT market FROM desk_market))
+-- name: DeskRevalued
+-- Of how many tokens on the desk the holders are valued again.
+SELECT count(*) FROM touched AS v JOIN tokens AS t ON t.token = v.token WHERE t.market IN (SELECT market FROM desk_market)
 
 -- name: DeskWalletNone
 CREATE OR REPLACE TEMP TABLE n_desk_wallet AS FROM desk_wallet LIMIT 0

@@ -113,7 +113,7 @@ SELECT market, max(day) FROM @moved GROUP BY market
 -- On which days the batch trades which markets, those with @moved tokens left out.
 SELECT DISTINCT f.day, t.market
 FROM (SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, token FROM n_fill) AS f
-JOIN tokens AS t ON t.token = f.token
+JOIN n_traded AS t ON t.token = f.token
 WHERE t.market IS NOT NULL@moved
 
 -- name: NotMoved
@@ -156,7 +156,7 @@ SELECT DISTINCT (ts // 3600000000)::INTEGER AS hour, wallet FROM @fills WHERE ts
 
 -- name: LongWindow
 -- Volume of everything after @lo: whole days, and the rest of the day it lies in.
-SELECT coalesce(SUM(taker_fills), 0)::BIGINT AS taker_fills, coalesce(SUM(taker_usd), 0)::BIGINT AS taker_usd,
+SELECT @nth AS nth, coalesce(SUM(taker_fills), 0)::BIGINT AS taker_fills, coalesce(SUM(taker_usd), 0)::BIGINT AS taker_usd,
   coalesce(SUM(taker_shares), 0)::BIGINT AS taker_shares, coalesce(SUM(maker_fills), 0)::BIGINT AS maker_fills,
   coalesce(SUM(maker_usd), 0)::BIGINT AS maker_usd, coalesce(SUM(maker_shares), 0)::BIGINT AS maker_shares
 FROM (
@@ -168,15 +168,13 @@ FROM (
 ) AS part
 
 -- name: LongWindowMove
--- What a batch changes of the volume after @lo, which is @hi from now on. The
--- facts hold the batch already.
-SELECT coalesce(taker_fills, 0)::BIGINT AS taker_fills, coalesce(taker_usd, 0)::BIGINT AS taker_usd, coalesce(taker_shares, 0)::BIGINT AS taker_shares,
-  coalesce(maker_fills, 0)::BIGINT AS maker_fills, coalesce(maker_usd, 0)::BIGINT AS maker_usd, coalesce(maker_shares, 0)::BIGINT AS maker_shares
-FROM (
-  SELECT @legs
-  FROM (
-    SELECT -1 AS sign, role, shares, usd FROM fills WHERE ts > @lo AND ts <= @hi
-    UNION ALL
-    SELECT sign, role, shares, usd FROM n_fill WHERE ts > @lo
-  ) AS f
-) AS change
+-- The signed fills by which a batch changes the volume after @lo, which is @hi from now
+-- on. The facts hold the batch already.
+SELECT @nth AS nth, -1 AS sign, role, shares, usd FROM fills WHERE ts > @lo AND ts <= @hi
+UNION ALL
+SELECT @nth, sign, role, shares, usd FROM n_fill WHERE ts > @lo
+
+-- name: LongWindowMoves
+SELECT nth, taker_fills::BIGINT AS taker_fills, taker_usd::BIGINT AS taker_usd, taker_shares::BIGINT AS taker_shares,
+  maker_fills::BIGINT AS maker_fills, maker_usd::BIGINT AS maker_usd, maker_shares::BIGINT AS maker_shares
+FROM (SELECT nth, @legs FROM (@rows) AS f GROUP BY nth) AS change

@@ -35,12 +35,8 @@ GROUP BY token, bucket, side
 
 -- name: DeltaIndexFlow
 WITH mapped AS (
-  SELECT t.token, CASE WHEN t.market IS NOT NULL THEN t.outcome END AS outcome, m.category
-  FROM (
-    SELECT token, market, outcome FROM tokens
-    WHERE token IN (SELECT token FROM n_fill WHERE role <> 1 @movedtokens)
-  ) AS t
-  LEFT JOIN markets AS m ON m.market = t.market
+  SELECT token, CASE WHEN market IS NOT NULL THEN outcome END AS outcome, category FROM n_traded
+  @movedtokens
 ),
 part AS (
   SELECT ((f.ts + 299999999) // 300000000)::INTEGER AS bucket, f.sign AS fills, f.sign * f.usd AS taker_usd, 0 AS whale_usd,
@@ -61,7 +57,11 @@ FROM part
 GROUP BY bucket
 
 -- name: IndexMovedTokens
- UNION ALL SELECT token FROM index_moved_flow
+-- Those that were traded, as they are now, beside the ones that the batch trades.
+UNION
+  SELECT t.token, CASE WHEN t.market IS NOT NULL THEN t.outcome END, m.category
+  FROM (SELECT token, market, outcome FROM tokens WHERE token IN (SELECT token FROM index_moved_flow)) AS t
+  LEFT JOIN markets AS m ON m.market = t.market
 
 -- name: IndexMovedParts
 UNION ALL

@@ -28,6 +28,18 @@ WHERE t.token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market
 
+-- name: BatchParts
+-- Which parts the batch has any of. To count them takes twice as long.
+(SELECT 'markets' AS part FROM n_market LIMIT 1)
+UNION ALL (SELECT 'mappings' FROM n_token LIMIT 1)
+UNION ALL (SELECT 'labels' FROM n_label LIMIT 1)
+UNION ALL (SELECT 'names' FROM n_name LIMIT 1)
+UNION ALL (SELECT 'payouts' FROM n_payout LIMIT 1)
+UNION ALL (SELECT 'weather' FROM n_issue LIMIT 1)
+UNION ALL (SELECT 'weather' FROM n_report LIMIT 1)
+UNION ALL (SELECT 'weather' FROM n_obs LIMIT 1)
+UNION ALL (SELECT 'weather' FROM n_normal LIMIT 1)
+
 -- name: LoadMarkets
 -- The quote of an open market is what the order book told, where that is later than what the
 -- market's record says.

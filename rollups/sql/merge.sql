@@ -4,19 +4,29 @@
 --   n_market the markets that are new or changed, whole rows
 --   n_payout (market, payouts, resolved_at): markets whose payouts are now these
 --   n_name   (wallet, name, ts): wallets whose newest name is now this
+-- Merging makes n_traded of it, the tokens of n_fill as they are mapped: before the batch
+-- is applied and, where it maps or describes anything, once more behind that.
 -- Every statement here costs in proportion to these tables and to what they touch.
+
+-- name: Traded
+-- The tokens that the batch trades, where they are mapped to and what of their markets is
+-- asked for: all tokens and markets are read once, and not by every statement.
+SELECT t.token, t.market, t.outcome, m.category,
+  m.payout_source IS NOT NULL AS resolved -- as payouts, but a byte a row to read
+FROM (SELECT token, market, outcome FROM tokens WHERE token IN (SELECT token FROM n_fill)) AS t
+LEFT JOIN markets AS m ON m.market = t.market
+
+-- name: TradedNone
+SELECT 0::INTEGER AS token, 0::INTEGER AS market, 0::TINYINT AS outcome, '' AS category, false AS resolved LIMIT 0
 
 -- name: Touched
 -- Tokens whose holders must be valued again, before and after: those of markets
 -- whose payouts or outcomes change, and of resolved markets with a late fill.
-SELECT token FROM tokens WHERE market IN (
-  SELECT t.market
-    FROM (SELECT DISTINCT token FROM n_fill) AS f
-    JOIN tokens AS t ON t.token = f.token
-    JOIN markets AS m ON m.market = t.market
-    WHERE m.payout_source IS NOT NULL -- as payouts, but a byte a row to read
-)
+SELECT token FROM tokens WHERE market IN (SELECT market FROM n_traded WHERE resolved)
 @mapped
+
+-- name: NothingTouched
+SELECT 0::INTEGER AS token LIMIT 0
 
 -- name: TouchedByMarkets
 -- Where the batch has payouts or tokens that are known.
@@ -60,7 +70,7 @@ WITH valued AS (
 )
 SELECT wallet, market, resolved_at, resolved, fills, cash, negative_legs,
   -- Half a micro-dollar is rounded away from zero. Most parts are zero, and a
-  -- division of 128 bits is dear.
+  -- division of 128 bits is expensive.
   (whole + CASE WHEN part = 0 THEN 0 WHEN part >= 0 THEN (part + 500000) // 1000000 ELSE -((500000 - part) // 1000000) END)::BIGINT
     AS redemption
 FROM valued
@@ -86,7 +96,7 @@ CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 WITH pair AS (
   SELECT DISTINCT f.wallet, t.market
   FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
-  JOIN tokens AS t ON t.token = f.token
+  JOIN n_traded AS t ON t.token = f.token
   WHERE t.market IS NOT NULL AND f.token NOT IN (SELECT token FROM touched)
 ),
 candidate AS (
@@ -106,8 +116,8 @@ CREATE OR REPLACE TEMP TABLE d_pair (wallet INTEGER, market INTEGER)
 
 -- name: BatchPairs
 SELECT DISTINCT f.wallet, t.market
-FROM (SELECT DISTINCT wallet, token FROM n_fill) AS f
-JOIN tokens AS t ON t.token = f.token
+FROM n_fill AS f
+JOIN n_traded AS t ON t.token = f.token
 WHERE t.market IS NOT NULL AND f.token NOT IN (SELECT token FROM touched)
 
 -- name: RevaluedPairs
@@ -130,6 +140,12 @@ WHERE NOT EXISTS (
   ) AS k
   WHERE k.day = f.day AND k.wallet = f.wallet
 )
+
+-- name: NewDaysNone
+SELECT 0::INTEGER AS day, 0::INTEGER AS wallet LIMIT 0
+
+-- name: BatchDays
+SELECT DISTINCT (ts // 86400000000)::INTEGER AS day, wallet FROM n_fill
 
 -- name: WindowsEmpty
 CREATE OR REPLACE TEMP TABLE w_fill (span TINYINT, sign TINYINT, wallet INTEGER, token INTEGER, side TINYINT,
@@ -290,7 +306,7 @@ FROM (
     SUM(CASE WHEN t.market IS NULL THEN f.sign ELSE 0 END), 0,
     SUM(f.sign * CASE f.side WHEN 0 THEN least(f.fee, 0) - f.usd ELSE f.usd - f.fee END), NULL, NULL
   FROM n_fill AS f
-  JOIN tokens AS t ON t.token = f.token
+  JOIN n_traded AS t ON t.token = f.token
   @untouched
   GROUP BY f.wallet
   @heldwallets
@@ -355,3 +371,6 @@ UPDATE rollup_state SET stale = true
 SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
   (SELECT count(*) FROM n_payout)
 FROM n_fill
+
+-- name: TradedResolved
+SELECT count(*) FROM n_traded WHERE resolved

@@ -50,7 +50,7 @@ WHERE m.payouts IS NOT NULL
  GROUP BY h.wallet, t.market, t.outcome)
 
 -- name: Forecasts
--- One row per forecast. Whoever holds more than none after sales and fees has
+-- One row per forecast. A wallet with shares left after sales and fees has
 -- bought some.
 SELECT wallet, least(p // 100000, 9)::TINYINT AS bin, (payout > 500000)::INTEGER AS correct, p AS probability, payout,
   (p - payout) * (p - payout) AS error, (price - payout) * (price - payout) AS baseline_error, buy_usd AS usd

@@ -226,4 +226,8 @@ fresh AS MATERIALIZED (
   FROM weather_derived
 )
 SELECT (SELECT count(*) FROM kept),
-  (SELECT count(*) FROM (FROM kept EXCEPT ALL FROM fresh)) + (SELECT count(*) FROM (FROM fresh EXCEPT ALL FROM kept))
+  (SELECT coalesce(SUM(abs(surplus)), 0)::BIGINT FROM (
+    SELECT * EXCLUDE (once), SUM(once) AS surplus
+    FROM (SELECT *, 1 AS once FROM kept UNION ALL SELECT *, -1 FROM fresh) AS both_sides
+    GROUP BY ALL
+  ) AS different)

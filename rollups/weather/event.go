@@ -33,7 +33,7 @@ type Outcome struct {
 
 // Event is a Listing that is on the desk: one city's highest or lowest temperature
 // of one local day. Two events may be of the same city, metric and day: they are
-// told apart by ID and Slug.
+// distinguished by ID and Slug.
 type Event struct {
 	ID, Slug string
 	City     data.City

@@ -90,7 +90,7 @@ func TestNothingOfTheExclusionListGetsIn(t *testing.T) {
 	}
 }
 
-// TestTwoEventsOfOneCityDayAreToldApart: one was put aside and made anew.
+// TestTwoEventsOfOneCityDayAreToldApart: one was put aside and created again.
 func TestTwoEventsOfOneCityDayAreToldApart(t *testing.T) {
 	old, fresh := munich(), munich()
 	old.Slug, old.ID = "arch-"+old.Slug, "590000"

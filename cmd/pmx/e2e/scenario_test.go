@@ -189,7 +189,7 @@ func (s *scenario) trade(match bool, w []string) {
 }
 
 // resolve takes: MARKET PAYOUT,PAYOUT… TIME [VERSION], with a later version a
-// correction; the time is - where nobody knows it.
+// correction; the time is - where it is not known.
 func (s *scenario) resolve(w []string) {
 	if len(w) < 3 || s.names["@"+w[0]] == "" {
 		s.failf("want MARKET PAYOUT,PAYOUT TIME [VERSION]")

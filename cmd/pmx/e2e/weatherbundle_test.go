@@ -120,7 +120,7 @@ func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
 		}
 	}
 	if len(found) != len(all) {
-		t.Errorf("%d of %d events are to be had", len(found), len(all))
+		t.Errorf("%d of %d events are found", len(found), len(all))
 	}
 	var cities []string
 	for _, c := range reference.Gazetteer().Cities() {

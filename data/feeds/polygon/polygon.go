@@ -58,7 +58,7 @@ type reader struct {
 	refunded int64
 }
 
-// lines is a sink that is told of records of which rows come later.
+// lines is a sink that is also given the records whose rows come later.
 type lines struct {
 	data.Sink
 	r *reader

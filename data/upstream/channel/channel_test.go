@@ -128,7 +128,7 @@ func (h *heard) losses() (lost [][]string) {
 	return slices.Clone(h.lost)
 }
 
-// until waits for what is told from another goroutine.
+// until waits for what another goroutine does.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); !f(); time.Sleep(time.Millisecond) {

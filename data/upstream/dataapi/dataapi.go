@@ -75,7 +75,7 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 			return err
 		}
 		for _, t := range p.Trades {
-			if t.At > last { // a list that begins anew would give rows twice, as if they were two fills
+			if t.At > last { // a list that begins again would give rows twice, as if they were two fills
 				return &pages.ShapeError{Path: tradesPath, Why: "a trade is newer than the one before it"}
 			}
 			last = t.At
@@ -87,6 +87,58 @@ func (c *Client) EachTrades(ctx context.Context, conditions []data.Hash, takerOn
 	}
 }
 
+// WalletTrade is what a row of /v2/trades says of its wallet's side of a trade.
+type WalletTrade struct {
+	Trade
+	Wallet data.Address
+	Token  string // decimal
+	Side   data.Side
+	Shares data.Micro
+	Price  data.Micro // USD per token
+}
+
+// Newest gives the newest trades of all markets, takers' rows, newest first: of at most n and a thousand
+// rows those that can be read, and how many cannot. It is one request: where the rows do not reach
+// back to those of the request before, some are between them.
+func (c *Client) Newest(ctx context.Context, n int) (trades []WalletTrade, bad int64, err error) {
+	p, err := c.tradesPage(ctx, url.Values{"taker_only": {"true"}, "limit": {strconv.Itoa(min(n, mostTrades))}}, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, t := range p.Trades {
+		if w, ok := walletTrade(t); ok {
+			trades = append(trades, w)
+		} else {
+			bad++
+		}
+	}
+	return trades, bad, nil
+}
+
+// walletTrade reads what EachTrades leaves to the feed that imports a row.
+func walletTrade(t Trade) (s WalletTrade, ok bool) {
+	var row struct {
+		Wallet shape.Text `json:"proxy_wallet"`
+		Token  shape.Text `json:"token_id"`
+		Side   shape.Text `json:"side"`
+		Size   shape.Text `json:"size"`
+		Price  shape.Text `json:"price"`
+	}
+	if json.Unmarshal(t.Raw, &row) != nil {
+		return s, false
+	}
+	s.Trade = t
+	var errWallet, errSide error
+	var okToken, okSize, okPrice bool
+	s.Wallet, errWallet = data.ParseAddress(row.Wallet.Trim())
+	s.Side, errSide = shape.SideOf(row.Side.Trim())
+	s.Token, okToken = shape.TokenID(row.Token.Trim())
+	s.Shares, okSize = row.Size.Micro()
+	s.Price, okPrice = row.Price.Micro()
+	return s, errWallet == nil && errSide == nil && okToken && okSize && s.Shares >= 0 && okPrice && s.Price >= 0 && s.Price <= data.One
+}
+
+// tradesPage asks for a page of trades of the conditions that were asked for; nil: of any.
 func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[data.Hash]bool) (p TradesPage, err error) {
 	var rows []json.RawMessage
 	var pagination *struct {
@@ -121,7 +173,7 @@ func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[dat
 		if err != nil || errTx != nil {
 			return p, &pages.ShapeError{Path: tradesPath, Why: fmt.Sprintf("a row has the condition %q and the transaction %q", row.Condition, row.Tx)}
 		}
-		if !asked[t.Condition] {
+		if asked != nil && !asked[t.Condition] {
 			return p, &pages.ForeignError{Path: tradesPath, What: "a trade of " + t.Condition.String(), Asked: "it is none of the conditions"}
 		}
 		if t.At, err = data.ParseWhole(row.Timestamp.Trim()); err != nil {

@@ -83,7 +83,7 @@ func TestTradesThatAreNotBelieved(t *testing.T) {
 		"another condition":   {[]string{envelope("", good, trade(1, condition(2)))}, &foreign},
 		"the cursor stays":    {[]string{envelope("a", good), envelope("a", trade(1, condition(1)))}, &loop},
 		"re-anchored":         {[]string{envelope("a", good), envelope("b", trade(1, condition(1))), envelope("c", good)}, &loop},
-		"begun anew, newer":   {[]string{envelope("a", trade(1, condition(1))), envelope("b", good, trade(1, condition(1)))}, &shape},
+		"begun again, newer":  {[]string{envelope("a", trade(1, condition(1))), envelope("b", good, trade(1, condition(1)))}, &shape},
 		"more and no cursor":  {[]string{strings.Replace(envelope("", good), "false", "true", 1)}, &shape},
 		"cursor and no more":  {[]string{strings.Replace(envelope("a", good), "true", "false", 1)}, &shape},
 		"no pagination":       {[]string{`{"data":[]}`}, &shape},
@@ -153,7 +153,7 @@ func TestStatusAndVolumes(t *testing.T) {
 	}
 }
 
-// TestCapturedTrades: a captured page is read, where it lies beside the checkout.
+// TestCapturedTrades: a captured page is read, where it is next to the checkout.
 func TestCapturedTrades(t *testing.T) {
 	b, err := os.ReadFile(testfiles.Captured(t, "G_live", "data_api_v2", "trades_captured_sanitized.json"))
 	if err != nil {
@@ -173,5 +173,27 @@ func TestCapturedTrades(t *testing.T) {
 	})
 	if err != nil || len(times) != 3 || !slices.Contains(times, 1786179735) {
 		t.Errorf("%v, %v", times, err)
+	}
+}
+
+// The newest trades of all markets are one request, and a row that cannot be read costs no other.
+func TestNewestTradesOfAllMarkets(t *testing.T) {
+	bad := strings.Replace(trade(2, condition(2)), `"side":"BUY"`, `"side":"HOLD"`, 1)
+	var asked []url.Values
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query())
+		upstreamtest.Say(w, envelope("more", trade(0, condition(1)), trade(1, condition(2)), bad))
+	})
+	got, odd, err := c.Newest(t.Context(), 5000)
+	if err != nil || odd != 1 || len(got) != 2 || len(asked) != 1 || asked[0].Get("limit") != "1000" || asked[0].Get("taker_only") != "true" || asked[0].Has("condition") {
+		t.Fatalf("%v, %d odd, %+v, asked %v", err, odd, got, asked)
+	}
+	if first := got[0]; first.Condition != condition(1) || first.Token != "7" || first.Side != data.Buy || first.Shares != 1_500_000 || first.Price != 500_000 || first.At != 1786179735 || first.Wallet.IsZero() {
+		t.Errorf("%+v", first)
+	}
+	c = client(t, func(w http.ResponseWriter, _ *http.Request) { upstreamtest.Say(w, `{"data":[{"timestamp":"soon"}]}`) })
+	var shape *pages.ShapeError
+	if _, _, err := c.Newest(t.Context(), 5); !errors.As(err, &shape) {
+		t.Errorf("%v", err)
 	}
 }

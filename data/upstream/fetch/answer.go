@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html"
 	"io"
 	"math"
 	"mime"
@@ -205,7 +206,21 @@ func (h *Host) refused(a Answer, body []byte) error {
 	if refuses && page || isChallenge(a.Header, body, page) {
 		return &ShapeError{Code: a.Status, Why: Turned, Body: h.show(body)}
 	}
-	return &StatusError{Code: a.Status, Body: h.show(body), RetryAfter: retryAfter(a.Header, body, h.o.Now())}
+	said := h.show(body)
+	if page {
+		said = h.show(titleOf(body))
+	}
+	return &StatusError{Code: a.Status, Body: said, RetryAfter: retryAfter(a.Header, body, h.o.Now())}
+}
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
+
+// titleOf is what a page of HTML has as its title, the one thing of it that reads as a message.
+func titleOf(page []byte) []byte {
+	if found := title.FindSubmatch(page); found != nil && len(found[1]) > 0 {
+		return []byte(html.UnescapeString(string(found[1])))
+	}
+	return []byte("a page of HTML without a title")
 }
 
 // Of a challenge, or of a caller that is banned. Errors of four digits, such as 1015 and 1020, are of

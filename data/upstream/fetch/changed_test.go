@@ -46,7 +46,7 @@ func TestAHostThatFailsIsTold(t *testing.T) {
 	}
 }
 
-// A host that has never answered is told of at its first failure: whoever has just started
+// A host that has never answered is reported at its first failure: a user who has just started it
 // waits for it.
 func TestAHostThatNeverAnsweredIsToldAtOnce(t *testing.T) {
 	fails := true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,8 +105,22 @@ func TestAPageOfAnOutageIsNoBlock(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	h, _ = host(t, down(404))
-	if _, err := get(t, h); !errors.As(err, &refused) {
+	if _, err := get(t, h); !errors.As(err, &refused) || refused.Body != "example.org | 404" || strings.Contains(err.Error(), "<") {
 		t.Error(err)
+	}
+	for page, want := range map[string]string{
+		"<HTML><Title lang=en>\n Gone &amp; lost\n</Title>": "Gone & lost",
+		"<html><body>gone</body></html>":                    "a page of HTML without a title",
+		"<html><title> </title></html>":                     "a page of HTML without a title",
+	} {
+		h, _ = host(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(410)
+			_, _ = io.WriteString(w, page)
+		})
+		if _, err := get(t, h); !errors.As(err, &refused) || refused.Body != want {
+			t.Errorf("%s: %v", page, err)
+		}
 	}
 }
 

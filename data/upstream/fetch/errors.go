@@ -30,7 +30,7 @@ func (e *ClosedError) Is(target error) bool { return target == ErrCircuitOpen }
 // StatusError is an answer of another status than those of success.
 type StatusError struct {
 	Code       int
-	Body       string        // its first kilobyte
+	Body       string        // its first kilobyte; the title of a page of HTML
 	RetryAfter time.Duration // up to an hour; 0: the host did not say
 }
 

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -68,6 +69,8 @@ type Request struct {
 	// Take tells whether an answer of an error's status is an answer all the same, for
 	// protocols that say more in the body. It is not kept: body is good for the call only.
 	Take func(status int, body []byte) bool
+
+	part *Part // that asks; nil: nobody in particular
 }
 
 // Answer is what a host answered. Body is whole, unpacked, and of a kind that was asked for;
@@ -218,6 +221,9 @@ func checkBase(text string) (*url.URL, error) {
 	if base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.Fragment != "" {
 		return nil, errors.New("its URL must be http:// or https:// with a host, and without a fragment")
 	}
+	if port, err := strconv.ParseUint(base.Port(), 10, 16); base.Port() != "" && (err != nil || port == 0) {
+		return nil, errors.New("its URL has a port that cannot be")
+	}
 	return base, nil
 }
 
@@ -289,6 +295,7 @@ func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 			if err = h.o.Sleep(ctx, wait); err == nil {
 				h.mu.Lock()
 				h.stats.Retries++
+				r.part.add(func(s *Stats) { s.Retries++ })
 				h.mu.Unlock()
 				continue
 			}
@@ -330,7 +337,7 @@ func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 	case <-ctx.Done():
 		return Answer{}, context.Cause(ctx)
 	}
-	if err := h.turn(ctx); err != nil {
+	if err := h.turn(ctx, r.part); err != nil {
 		return Answer{}, err
 	}
 	h.mu.Lock()
@@ -341,7 +348,7 @@ func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	a, code, err := h.ask(ctx, r)
-	h.settle(began, probe, code, err, ctx.Err() != nil)
+	h.settle(began, probe, code, err, ctx.Err() != nil, r.part)
 	return a, err
 }
 
@@ -355,7 +362,7 @@ func (h *Host) closed() error {
 }
 
 // turn waits until the budget, and what the host said last, allow a request.
-func (h *Host) turn(ctx context.Context) error {
+func (h *Host) turn(ctx context.Context, part *Part) error {
 	h.mu.Lock()
 	now := h.o.Now()
 	h.budget.restore(now)
@@ -368,6 +375,7 @@ func (h *Host) turn(ctx context.Context) error {
 			h.mu.Lock()
 			told := min(max(until.Sub(now), 0), wait)
 			h.stats.Throttled += told
+			part.add(func(s *Stats) { s.Throttled += told })
 			h.stats.Paced += wait - told
 			h.mu.Unlock()
 			if err := h.o.Sleep(ctx, wait); err != nil {
@@ -387,10 +395,12 @@ func (h *Host) turn(ctx context.Context) error {
 }
 
 // settle counts an attempt and draws the conclusions for those that follow.
-func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool) {
+func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool, part *Part) {
 	h.mu.Lock()
 	was := h.inRow
-	h.conclude(began, probe, code, err, cancelled)
+	if h.conclude(began, probe, code, err, cancelled); !cancelled || err == nil {
+		part.add(func(s *Stats) { s.Requests[code]++ })
+	}
 	if h.inRow++; !h.failing {
 		h.inRow = 0
 	} else if cancelled {

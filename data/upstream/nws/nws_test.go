@@ -20,7 +20,7 @@ import (
 
 var since = time.Date(2026, time.November, 20, 9, 0, 0, 500, time.UTC)
 
-// client asks a server that answers with f, which is told its URL.
+// client asks a server that answers with f, which gets its URL.
 func client(t *testing.T, f func(base string, w http.ResponseWriter, r *http.Request)) *nws.Client {
 	t.Helper()
 	return nws.New(upstreamtest.Host(t, "nws", func(w http.ResponseWriter, r *http.Request) { f("http://"+r.Host, w, r) }))

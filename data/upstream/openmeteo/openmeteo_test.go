@@ -227,7 +227,7 @@ func TestAnswersToOtherQuestions(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfNulls: where half of the places have no value that is told, with the answers; a
+// TestAnAnswerOfNulls: where half of the places have no value, that is reported with the answers; a
 // column of nulls, or a place without values among many, is as it may be.
 func TestAnAnswerOfNulls(t *testing.T) {
 	all := cities(t, "london", "nyc", "tokyo")

@@ -13,7 +13,7 @@ import (
 // chain: nil where it does not, or where the block is before from, which is no error.
 //
 // The items of a batch are answered one after the other, by nodes that may not be the same: the
-// head may move between them, and so may what is not final. What proves that whoever gave the
+// head may move between them, and so may what is not final. What proves that the node that gave the
 // logs had the last final block is a log of that very block, with its hash. Logs of blocks
 // behind it are left out.
 //
@@ -54,7 +54,7 @@ func (c *Client) Tail(ctx context.Context, from, to int64, addresses []data.Addr
 }
 
 // trim takes the logs of blocks behind the last final one out of a reply, none of which may be
-// behind another; false where those that stay do not prove that whoever gave them had the last
+// behind another; false where those that stay do not prove that the node that gave them had the last
 // final block, or cannot be read. What else must not be among them, Range.check looks for.
 func (r *reply) trim(final, upTo int64) bool {
 	proved := false

@@ -38,7 +38,7 @@ func TestTailIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestTailIsTakenOnlyWhereItIsProved that whoever gave the logs had the last final block.
+// TestTailIsTakenOnlyWhereItIsProved that the node that gave the logs had the last final block.
 func TestTailIsTakenOnlyWhereItIsProved(t *testing.T) {
 	removed := strings.Replace(logOf(1001, 0), `"removed":false`, `"removed":true`, 1)
 	for name, c := range map[string]struct {

@@ -9,6 +9,7 @@ type Key struct {
 	Hash    [32]byte
 	Tier    string
 	Revoked bool
+	Expires int64 // unix seconds from which it is no longer valid; 0: it stays so
 }
 
 // Use is what one key did at one endpoint since it was last saved.
@@ -30,7 +31,8 @@ type Usage struct {
 type Account struct {
 	Label     string
 	CreatedAt time.Time
-	Usage     []Usage // in any order
+	ExpiresAt time.Time // zero: never
+	Usage     []Usage   // in any order
 }
 
 // Status is how fresh the service was at one minute.

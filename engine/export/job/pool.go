@@ -29,7 +29,7 @@ type Limits struct {
 }
 
 const (
-	// forgetAfter is how long jobs that ended are still told of.
+	// forgetAfter is how long jobs that ended are still listed.
 	forgetAfter = 7 * 24 * time.Hour
 	// maxAttempts is how often a job is begun that ends the process each time.
 	maxAttempts = 3
@@ -273,8 +273,8 @@ func (p *Pool) do(ctx context.Context, j Job) error {
 	return nil
 }
 
-// end records how j ended, false where it was canceled meanwhile. To whoever removes
-// files the job is recorded and not running any more at one and the same moment.
+// end records how j ended, false where it was canceled meanwhile. For code that removes
+// files the job is recorded and stops running at the same moment.
 func (p *Pool) end(ctx context.Context, j Job) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

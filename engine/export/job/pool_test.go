@@ -41,7 +41,7 @@ func TestJobFromQueuedToDone(t *testing.T) {
 }
 
 // The same request on the same data is done at once and shares the file; once
-// the data moved on, it is made anew.
+// the data moved on, it is made again.
 func TestEqualRequestsShareAFile(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	d.start()
@@ -75,7 +75,7 @@ func TestEqualRequestsShareAFile(t *testing.T) {
 	}
 }
 
-// Whoever was served longest ago is served next, however many jobs others have.
+// The caller who was served longest ago is served next, however many jobs others have.
 func TestQueueIsFairAcrossKeys(t *testing.T) {
 	d := newDesk(t, job.Limits{})
 	for _, name := range []string{"a1", "a2", "a3"} {
@@ -136,7 +136,7 @@ func TestJobsBelongToTheirKeyAndKind(t *testing.T) {
 		id    string
 	}{{bob, job.Research, j.ID}, {ann, job.Trader, j.ID}, {ann, job.Research, "job_x"}, {ann, job.Research, ""}} {
 		if _, err := d.Job(t.Context(), c.owner, c.kind, c.id); !errors.Is(err, job.ErrNotFound) {
-			t.Errorf("%+v is told: %v", c, err)
+			t.Errorf("%+v gets: %v", c, err)
 		}
 		if _, err := d.Cancel(t.Context(), c.owner, c.kind, c.id); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("%+v cancels: %v", c, err)
@@ -297,7 +297,7 @@ func TestFilesExpire(t *testing.T) {
 	}
 }
 
-// The oldest files make room; the newest stays, however large.
+// The oldest files are removed; the newest stays, however large.
 func TestQuota(t *testing.T) {
 	d := newDesk(t, job.Limits{Quota: 15}) // a file is 7 bytes
 	d.start()

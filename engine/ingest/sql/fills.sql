@@ -187,6 +187,22 @@ SELECT f.*
 FROM (@ranges) AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
+-- name: KnownOfTransactions
+-- The same where every staged fill has a transaction: the facts of these are looked for once.
+CREATE OR REPLACE TEMP TABLE e_fill AS
+WITH same AS MATERIALIZED (
+  SELECT f.* FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx
+)
+SELECT f.*
+FROM same AS f
+SEMI JOIN s_fill AS s
+  ON s.ts = f.ts AND s.wallet = f.wallet AND s.token = f.token AND s.side = f.side AND s.shares = f.shares
+  AND s.usd = f.usd AND s.tx = f.tx
+UNION
+SELECT f.*
+FROM same AS f
+SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
+
 -- name: Provisional
 -- Facts without a log index that rows of a name gave, of transactions of which all fills are
 -- staged with theirs.

@@ -46,3 +46,6 @@ SELECT row_number() OVER (ORDER BY @order) AS nth, * FROM (
 
 -- name: Page
 SELECT * EXCLUDE (nth) FROM s_page WHERE nth > @from AND nth <= @from + @rows ORDER BY nth
+
+-- name: HasRows
+(SELECT '@table' AS name FROM @table LIMIT 1)

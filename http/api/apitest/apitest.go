@@ -218,6 +218,11 @@ func (s *Store) Account(_ context.Context, hash [32]byte, since string) (record.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := record.Account{Label: "my dashboard", CreatedAt: AsOf.Add(-24 * time.Hour)}
+	for _, r := range s.records {
+		if r.Hash == hash && r.Expires > 0 {
+			a.ExpiresAt = time.Unix(r.Expires, 0).UTC()
+		}
+	}
 	for _, u := range s.Uses {
 		if day := u.LastUsed.Format(time.DateOnly); u.Hash == hash && day >= since {
 			a.Usage = append(a.Usage, record.Usage{Day: day, Endpoint: u.Endpoint, Requests: u.Requests})

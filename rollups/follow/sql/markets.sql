@@ -3,8 +3,9 @@
 SELECT token_id FROM tokens WHERE market IS NULL ORDER BY token DESC LIMIT ?
 
 -- name: UndescribedMarkets
--- Markets that only fills, payouts or mappings name, the newest first.
-SELECT condition FROM markets WHERE question IS NULL AND gamma_id IS NULL ORDER BY market DESC LIMIT ?
+-- Markets that Gamma has not described, as only fills, payouts, mappings or another source name
+-- them. Those of which nothing is known come first, then the newest.
+SELECT condition FROM markets WHERE gamma_id IS NULL ORDER BY question IS NOT NULL, market DESC LIMIT ?
 
 -- name: WaitingReferences
 -- How fills that wait name their markets: by condition or by Gamma's id, with the outcome.

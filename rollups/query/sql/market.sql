@@ -43,7 +43,7 @@ LIMIT @limit
 
 -- name: EventSums
 -- What each wallet did with each token of an event, in as many rows as there are
--- places to look: they are added up by whoever asks, and have no order.
+-- places to look: the caller adds them up, and they have no order.
 @positions
 UNION ALL
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_usd, sell_usd, fee_usd

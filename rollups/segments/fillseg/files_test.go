@@ -148,7 +148,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 					continue // the file of the next batch has taken the place of this one
 				}
 				if !ok || len(fills) != 100*int(through+1) {
-					t.Errorf("batch %d: %d fills, at hand %v", through, len(fills), ok)
+					t.Errorf("batch %d: %d fills, found %v", through, len(fills), ok)
 					return
 				}
 				for i := 1; i < len(fills); i++ {

@@ -219,7 +219,7 @@ func (ix *tokenIndex) add(list []serving.TokenSum, f *serving.Fill) []serving.To
 	return list
 }
 
-// grow makes room for twice as many tokens.
+// grow doubles the number of tokens that fit.
 func (ix *tokenIndex) grow(list []serving.TokenSum) {
 	old := make([]int32, len(ix.used))
 	for i, s := range ix.used {

@@ -4,6 +4,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"pmx/data/testfiles"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := testfiles.SetChecks(30, 100); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}

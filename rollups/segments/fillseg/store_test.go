@@ -228,7 +228,7 @@ func (w *world) check() {
 		w.sums(wallet, want)
 	}
 	if _, ok := w.store.Fills(nil, 0, w.batch+1, nil, 1); ok {
-		w.t.Fatal("a batch that was never added is at hand")
+		w.t.Fatal("a batch that was never added is in memory")
 	}
 }
 
@@ -249,7 +249,7 @@ func (w *world) checkFew() {
 			}
 		}
 		if _, ok := w.few.Newest(nil, token, w.batch, mostFew+1); ok {
-			w.t.Fatal("more than are kept are at hand")
+			w.t.Fatal("more than are kept are in memory")
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A file that is cut short under a running service faults when it is read: the
-// store forgets it, nothing crashes, and the next build writes it anew.
+// store forgets it, nothing crashes, and the next build writes it again.
 func TestAFileThatCannotBeReadIsForgotten(t *testing.T) {
 	s := made(t, 1000)
 	defer func() { _ = s.Close() }()

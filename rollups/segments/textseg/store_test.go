@@ -116,7 +116,7 @@ func (w *world) check() {
 			w.t.Fatal("Has and Texts disagree")
 		}
 		if _, ok := w.store.Texts(market, w.batch+1); ok {
-			w.t.Fatal("a batch that was never added is at hand")
+			w.t.Fatal("a batch that was never added is in memory")
 		}
 	}
 }

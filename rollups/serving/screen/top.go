@@ -226,7 +226,7 @@ func (p *picker) edges() (first, last entry) {
 }
 
 // sift keeps the rows of list that may get in. It does so without branches: where
-// most are equal in what is sorted by, which comes first is anybody's guess.
+// most are equal in what is sorted by, which comes first cannot be predicted.
 func (p *picker) sift(c *chunk, list []uint16) []uint16 {
 	if p.after == nil && !p.full() {
 		return list

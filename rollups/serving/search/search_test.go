@@ -129,14 +129,14 @@ func TestIndexFindsWhatLookingAtEveryMarketFinds(t *testing.T) {
 			}
 			all = append(all, sealed{b.Seal(), slices.Clone(venue)})
 		}
-		anew := search.NewBuilder()
+		fresh := search.NewBuilder()
 		for id, m := range venue {
 			if m.set {
-				anew.Set(int32(id), m.title, m.others)
+				fresh.Set(int32(id), m.title, m.others)
 			}
 		}
-		if last := all[len(all)-1].x; !last.Equal(anew.Seal()) {
-			t.Fatal("the index differs from one made anew")
+		if last := all[len(all)-1].x; !last.Equal(fresh.Seal()) {
+			t.Fatal("the index differs from one built at once")
 		}
 		query := text.Draw(t, "query")
 		if q := []rune(query); len(q) > 2 && rapid.Bool().Draw(t, "cut") {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"pmx/engine"
+	"pmx/http/admin"
+	"pmx/http/server"
+	"pmx/rollups/keeper"
+)
+
+// settingError says what is wrong with the value of a flag; its text names the flag.
+type settingError struct {
+	flag string // without dashes
+	err  error
+}
+
+func (e *settingError) Error() string { return e.err.Error() }
+
+// Unwrap gives the reason.
+func (e *settingError) Unwrap() error { return e.err }
+
+// wrong is a settingError whose text is the flag's name and what follows.
+func wrong(flag, format string, args ...any) error {
+	return &settingError{flag, fmt.Errorf("--"+flag+format, args...)}
+}
+
+// check gives an error for every setting with which c would not serve, as far as
+// nothing needs to be opened for it.
+func (c *ServeCmd) check(cli *CLI) []error {
+	var all []error
+	add := func(flag string, err error) {
+		var named *settingError
+		switch {
+		case err == nil:
+		case errors.As(err, &named):
+			all = append(all, err)
+		default:
+			all = append(all, wrong(flag, ": %w", err))
+		}
+	}
+	if dir, err := cli.dir(); err != nil {
+		add("data-dir", err)
+	} else {
+		add("data-dir", admin.CheckPath(dir.AdminSocket()))
+		if at, err := os.Stat(string(dir)); err == nil && !at.IsDir() {
+			add("data-dir", fmt.Errorf("%s is no folder", dir))
+		}
+	}
+	add("refresh-cron", keeper.Schedule{Refresh: c.RefreshCron}.Check())
+	add("verify-cron", keeper.Schedule{Verify: c.VerifyCron}.Check())
+	_, err := c.usd()
+	add("whale-threshold", err)
+	add("request-log", checkLog(c.RequestLog))
+	add("log", checkLog(c.Log))
+	if c.ExportKeep <= 0 {
+		add("", wrong("export-keep", " %s: give how long exports are kept, such as 24h", c.ExportKeep))
+	}
+	if c.ExportJobs < 1 {
+		add("", wrong("export-jobs", " %d: give how many jobs a key may have, 1 or more", c.ExportJobs))
+	}
+	add("metrics-listen", checkAddress(c.MetricsListen))
+	if c.MetricsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") { // where the system chooses
+		add("", wrong("metrics-listen", " %s is that of --listen: give another address", c.MetricsListen))
+	}
+	add("", c.checkSync())
+	cfg, err := c.serverConfig(zerolog.Nop())
+	add("trusted-proxy", err)
+	refused := server.Check(cfg)
+	add("tls-cert", refused.TLS)
+	add("cors-origin", refused.Origins)
+	if err == nil { // else whether plain HTTP is safe is not known
+		add("listen", refused.Listen)
+	}
+	return all
+}
+
+func (c *ServeCmd) checkSync() error {
+	if c.Sync != "" {
+		return c.Follow.check("sync-")
+	}
+	if len(c.Follow.RPC) > 0 {
+		return wrong("sync-rpc", " names providers, and no venue is followed: give --sync polymarket too")
+	}
+	return nil
+}
+
+// serverConfig is how to serve, without the API and the logs.
+func (c *ServeCmd) serverConfig(log zerolog.Logger) (server.Config, error) {
+	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Origins: c.CORSOrigin, Log: log}
+	for _, text := range c.TrustedProxy {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return cfg, wrong("trusted-proxy", " %s: give an address range such as 10.0.0.0/8", text)
+		}
+		cfg.TrustedProxy = append(cfg.TrustedProxy, p)
+	}
+	return cfg, nil
+}
+
+// checkAddress tells whether HOST:PORT, or nothing, is given.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q: give HOST:PORT, such as 127.0.0.1:9464: %w", address, err)
+	}
+	return nil
+}
+
+// checkLog tells whether a log can be written to path, without making it.
+func checkLog(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: give a file", path)
+	}
+	if err == nil {
+		return nil
+	}
+	if info, err = os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fmt.Errorf("the folder of %s is not there: make it, or give another file", path)
+	}
+	return nil
+}
+
+// checkEngine gives an error for every limit that DuckDB does not take.
+func (c *CLI) checkEngine(ctx context.Context) []error {
+	var all []error
+	memory, threads := engine.CheckLimits(ctx, c.Memory, c.Threads)
+	if memory != nil {
+		all = append(all, wrong("memory", " %s: give a size such as 8GB: %w", c.Memory, memory))
+	}
+	if threads != nil {
+		all = append(all, wrong("threads", " %d: give how many, 1 or more, or 0 for one per core: %w", c.Threads, threads))
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of docs/settings.md")
+
+// The table is made of the flags, so that none is left out and no default is another.
+func TestSettingsTableIsThatOfTheFlags(t *testing.T) {
+	const file = "../../docs/settings.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser, err := newParser(&CLI{}, stdio{}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(text), "| flag |")
+	if !found {
+		t.Fatalf("%s has no table", file)
+	}
+	want := before + settingsTable(parser.Model)
+	for _, row := range []string{"| `--listen` | `PMX_LISTEN` | `listen` | `127.0.0.1:8080` |", "| `--memory` | `PMX_MEMORY` | `memory` | `8GB` |", "| `--sync-rpc` | `PMX_SYNC_RPC` |"} {
+		if !strings.Contains(want, row) {
+			t.Errorf("no row begins with %s", row)
+		}
+	}
+	if string(text) == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the flags say: run go generate ./cmd/pmx", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSecretsOfSettingsAreHidden(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		secret bool
+		want   string
+	}{
+		{"", true, ""},
+		{"https://rpc.example", true, "https://rpc.example"},
+		{"https://rpc.example/", true, "https://rpc.example"},
+		{"https://rpc.example/hush", true, "https://rpc.example/***"},
+		{"https://rpc.example:8/?hush", true, "https://rpc.example:8?***"},
+		{"https://hush:hush@rpc.example/hush?hush#hush", true, "https://***@rpc.example/***?***"},
+		{"hush", true, "***"},
+		{"https://rpc.example/%hush", true, "***"},
+		{"https://gamma.example/base", false, "https://gamma.example/base"},
+		{"https://hush@gamma.example/base?hush", false, "https://***@gamma.example/base?***"},
+		{"https://gamma.example/%hush", false, "***"},
+		{"127.0.0.1:8080", false, "127.0.0.1:8080"},
+		{"*", false, "*"},
+	} {
+		if got := withoutSecrets(c.text, c.secret); got != c.want {
+			t.Errorf("%q, secret %v: %q, want %q", c.text, c.secret, got, c.want)
+		}
+	}
+}
+
+func TestSizesAreShownAsFlagsTakeThem(t *testing.T) {
+	for _, want := range []string{"20GB", "500MB", "1500MB", "1001kB", "1000001B"} {
+		var s byteSize
+		if err := s.UnmarshalText([]byte(want)); err != nil || s.String() != want {
+			t.Errorf("%s: %s, %v", want, s, err)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"pmx/engine"
+	"pmx/engine/control"
+	"pmx/engine/export/job"
+	"pmx/engine/guard"
+	"pmx/rollups/serving"
+)
+
+// askTimeout is how long databases may take to say what they hold; without an answer the
+// metrics of it are absent.
+const askTimeout = 2 * time.Second
+
+// storeMetrics tell how the data stands: how new it is, how the work on it ended, and
+// what it takes of disk and memory.
+type storeMetrics struct {
+	fresh    func() serving.Freshness
+	snapshot func() *serving.Snapshot
+	memory   func(context.Context) (held, spilled int64, err error)
+	jobs     func(context.Context) (map[job.Status]int, time.Time, error)
+	dir      engine.Dir
+	watch    *guard.Watch
+
+	asOf, fills, markets, refreshed, refreshFailed, failing, stale, verified, refuted, full, damaged *prometheus.Desc
+	rows, used, free, size, held, spilled, exports, waiting                                          *prometheus.Desc
+}
+
+func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Snapshot, db *engine.DB, keys *control.DB, watch *guard.Watch) *storeMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("pmx_"+name, help, labels, nil)
+	}
+	return &storeMetrics{
+		fresh: fresh, snapshot: snapshot, memory: db.Memory, jobs: keys.JobCounts, dir: db.Dir(), watch: watch,
+		asOf:          desc("data_as_of_timestamp_seconds", "Time of the newest fill that is served; absent while there is none."),
+		fills:         desc("fills_imported_timestamp_seconds", "When fills were last added; absent if never."),
+		markets:       desc("markets_imported_timestamp_seconds", "When markets were last added or changed; absent if never."),
+		refreshed:     desc("refresh_finished_timestamp_seconds", "When a refresh last succeeded; absent if none has since the start."),
+		refreshFailed: desc("refresh_failed_timestamp_seconds", "When a refresh last failed; absent if none has since the start."),
+		failing:       desc("refresh_failing", "1 while the last refresh failed."),
+		stale:         desc("rollups_stale", "1 while facts are stored that the rollups do not hold yet."),
+		verified:      desc("verify_finished_timestamp_seconds", "When the whole database was last verified; absent if not since the start."),
+		refuted:       desc("verify_failing", "1 while the last verification found something wrong."),
+		full:          desc("disk_full", "1 while nothing new is stored because the disk is full."),
+		damaged:       desc("database_log_damaged", "1 while the copy of a damaged log is in the data directory."),
+		rows:          desc("served_rows", "What is served, by kind.", "kind"),
+		used:          desc("disk_used_bytes", "Size of the files of the data directory, by kind.", "kind"),
+		free:          desc("disk_free_bytes", "What is free on the disk of the data directory."),
+		size:          desc("disk_size_bytes", "Size of the disk of the data directory."),
+		held:          desc("duckdb_memory_bytes", "Memory that DuckDB holds."),
+		exports:       desc("export_jobs", "Export jobs that are kept, by status.", "status"),
+		waiting:       desc("export_queued_since_timestamp_seconds", "When the export job that waits longest was asked for; absent while none waits."),
+		spilled:       desc("duckdb_spilled_bytes", "What DuckDB moved to temporary files, because memory was short."),
+	}
+}
+
+// Describe lists the metrics.
+func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.asOf, m.fills, m.markets, m.refreshed, m.refreshFailed, m.failing, m.stale, m.verified, m.refuted, m.full, m.damaged,
+		m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
+		ch <- d
+	}
+}
+
+// Collect gives the metrics as they are now. It runs in a goroutine of the registry,
+// which has no net.
+func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
+	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
+}
+
+func (m *storeMetrics) collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	at := func(d *prometheus.Desc, t time.Time) {
+		if !t.IsZero() {
+			gauge(d, float64(t.UnixMilli())/1e3)
+		}
+	}
+	flag := func(d *prometheus.Desc, set bool) {
+		v := 0.0
+		if set {
+			v = 1
+		}
+		gauge(d, v)
+	}
+	f := m.fresh()
+	at(m.fills, f.LastFills)
+	at(m.markets, f.LastMarkets)
+	at(m.refreshed, f.LastCycle)
+	at(m.refreshFailed, f.LastFailure)
+	at(m.verified, f.LastVerified)
+	flag(m.failing, f.FailureText != "")
+	flag(m.stale, f.Stale)
+	flag(m.refuted, f.VerifyFailure != "")
+	flag(m.full, f.DiskFull)
+	flag(m.damaged, f.LogLost)
+	if s := m.snapshot(); s != nil {
+		at(m.asOf, s.AsOf)
+		c := &s.Counts
+		for kind, n := range map[string]int64{"fills": c.Fills, "wallets": c.Wallets, "markets": c.Markets, "resolved_markets": c.ResolvedMarkets,
+			"events": c.Events, "fills_without_market": c.UnmappedFills} {
+			gauge(m.rows, float64(n), kind)
+		}
+	}
+	for kind, n := range m.dir.DiskUse() {
+		gauge(m.used, float64(n), kind)
+	}
+	if free, size, ok := m.dir.DiskSpace(); ok {
+		gauge(m.free, float64(free))
+		gauge(m.size, float64(size))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if counts, oldest, err := m.jobs(ctx); err == nil {
+		at(m.waiting, oldest)
+		for status, n := range counts {
+			gauge(m.exports, float64(n), string(status))
+		}
+	}
+	if held, spilled, err := m.memory(ctx); err == nil {
+		gauge(m.held, float64(held))
+		gauge(m.spilled, float64(spilled))
+	}
+}

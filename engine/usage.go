@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"path/filepath"
+)
+
+// DiskUse is the bytes of the files of the data directory, by kind. What is made or
+// removed meanwhile may be missing.
+func (d Dir) DiskUse() map[string]int64 {
+	use := map[string]int64{}
+	for kind, path := range map[string]string{
+		"database": d.Database(), "log": d.wal(), "control": d.Control(), "segments": d.Segments(),
+		"exports": d.Exports(), "inbox": d.Inbox(), "rejected": d.Rejected(), "tmp": d.Tmp(),
+	} {
+		use[kind] = 0
+		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return nil // removed since, or not made yet
+			}
+			if info, err := e.Info(); err == nil {
+				use[kind] += info.Size()
+			}
+			return nil
+		})
+	}
+	return use
+}
+
+// DiskSpace gives what is free for this user and all there is on the disk of the data
+// directory, in bytes; false where the system does not say.
+func (d Dir) DiskSpace() (free, total int64, ok bool) { return diskSpace(string(d)) }
+
+// Memory gives the bytes that DuckDB holds in memory, and those that it moved to
+// temporary files.
+func (db *DB) Memory(ctx context.Context) (held, spilled int64, err error) {
+	err = db.Read(ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT, coalesce(sum(temporary_storage_bytes), 0)::BIGINT FROM duckdb_memory()").
+			Scan(&held, &spilled)
+	})
+	return held, spilled, err
+}

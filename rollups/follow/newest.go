@@ -1,0 +1,242 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"pmx/data/upstream/channel"
+	"pmx/data/upstream/dataapi"
+	"pmx/engine/guard"
+	"pmx/rollups/serving"
+)
+
+// NewestOptions say where newest trades come from. Trades, Final and one of Data and Channel's URL are
+// required; what is zero is the usual.
+type NewestOptions struct {
+	Trades  *serving.NewestTrades
+	Final   func() time.Time // the time up to which the facts have all trades; zero: they have none
+	Data    *dataapi.Client  // nil: the list is not asked
+	Channel channel.Options  // without a URL: the list alone is asked
+	Log     zerolog.Logger
+	Now     func() time.Time
+
+	Every  time.Duration // between two looks at whether the channel tells; 1 s
+	Poll   time.Duration // between two requests for the list while the channel is silent; 5 s
+	Silent time.Duration // without a trade, after which the channel is taken for silent; 30 s
+	Rows   int           // of the list that are asked for; 500
+}
+
+// Newest keeps the trades of the last seconds in memory, from the channel of activity and, while that
+// is silent, from the venue's list. They are shown until the facts have them, and never stored.
+type Newest struct {
+	o       NewestOptions
+	channel *channel.Trades // nil: there is none
+
+	mu     sync.Mutex
+	began  time.Time // when it was told to run; zero: it was not
+	heard  time.Time // when the channel told a trade last
+	polled time.Time // when the list was asked last
+	listed time.Time // when the list answered last
+	at     time.Time // of the newest trade
+	state  NewestState
+}
+
+// NewestState tells how the lane of newest trades stands.
+type NewestState struct {
+	Phase   Phase               `json:"state"`
+	Feed    serving.NewestState `json:"feed"`
+	AsOf    time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the last answer of the list; zero: none came
+	Told    int64               `json:"told"`           // trades that the channel told
+	Listed  int64               `json:"listed"`         // trades that only the list had
+	Kept    int                 `json:"kept"`           // that are not final yet, or told of too long ago
+	Polls   int64               `json:"polls"`
+	Bad     int64               `json:"bad_rows"` // of the list
+	Channel *channel.Stats      `json:"channel,omitempty"`
+	Error   string              `json:"error,omitempty"` // of the last request for the list
+}
+
+// NewNewest gives the lane; Run follows. It fails where the channel's address is none.
+func NewNewest(o NewestOptions) (*Newest, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Every, o.Poll, o.Silent = cmp.Or(o.Every, time.Second), cmp.Or(o.Poll, 5*time.Second), cmp.Or(o.Silent, 30*time.Second)
+	o.Rows = cmp.Or(o.Rows, 500)
+	n := &Newest{o: o, state: NewestState{Phase: Idle}}
+	if o.Channel.URL == "" {
+		return n, nil
+	}
+	o.Channel.Name = "newest trades"
+	var err error
+	n.channel, err = channel.NewTrades(o.Channel, n.told)
+	return n, err
+}
+
+// Run follows until ctx ends.
+func (n *Newest) Run(ctx context.Context) error {
+	n.mu.Lock()
+	n.began = n.o.Now()
+	n.mu.Unlock()
+	var group errgroup.Group
+	if n.channel != nil {
+		guard.InGroup(&group, func() error { return n.channel.Run(ctx) })
+	}
+	guard.InGroup(&group, func() error { return n.watch(ctx) })
+	if err := guard.Repanic(group.Wait()); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// watch forgets what is final, and asks the list while the channel is silent.
+func (n *Newest) watch(ctx context.Context) error {
+	t := time.NewTicker(n.o.Every)
+	defer t.Stop()
+	for {
+		n.o.Trades.Final(unixOrZero(n.o.Final()))
+		if n.pollDue() {
+			n.poll(ctx)
+		}
+		n.o.Trades.SetFeed(n.feed())
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func unixOrZero(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// told takes a trade of the channel.
+func (n *Newest) told(t channel.Trade) {
+	now := n.o.Now()
+	n.o.Trades.Add(serving.NewestTrade{Wallet: t.Wallet, Condition: t.Condition, Token: t.Token, Side: t.Side, Shares: t.Shares, Price: t.Price, Tx: t.Tx, At: t.At,
+		Received: now, Source: serving.NewestOfChannel})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.heard = now
+	n.state.Told++
+	n.notice(t.At)
+}
+
+// notice notes the time of a trade, in unix seconds.
+func (n *Newest) notice(at int64) {
+	if t := time.Unix(at, 0).UTC(); t.After(n.at) {
+		n.at = t
+	}
+}
+
+// pollDue tells whether the list is to be asked, and notes that it is.
+func (n *Newest) pollDue() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := n.o.Now()
+	due := n.o.Data != nil && !n.speaks(now) && now.Sub(n.polled) >= n.o.Poll
+	if due {
+		n.polled = now
+	}
+	return due
+}
+
+// speaks tells whether the channel told something of late.
+func (n *Newest) speaks(now time.Time) bool {
+	return !n.heard.IsZero() && now.Sub(n.heard) < n.o.Silent
+}
+
+// poll asks the list.
+func (n *Newest) poll(ctx context.Context) {
+	trades, bad, err := n.o.Data.Newest(ctx, n.o.Rows)
+	if ctx.Err() != nil {
+		return
+	}
+	now := n.o.Now()
+	added := int64(0)
+	for i := len(trades) - 1; i >= 0; i-- { // the oldest first, as they came
+		t := &trades[i]
+		if n.o.Trades.Add(serving.NewestTrade{Wallet: t.Wallet, Condition: t.Condition, Token: t.Token, Side: t.Side, Shares: t.Shares, Price: t.Price, Tx: t.Tx, At: t.At,
+			Received: now, Source: serving.NewestOfList}) {
+			added++
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := &n.state
+	s.Polls++
+	if err != nil {
+		if s.Error == "" {
+			n.o.Log.Warn().Err(err).Msg("the list of newest trades could not be read")
+		}
+		s.Error = err.Error()
+		return
+	}
+	s.Error, n.listed = "", now
+	s.Listed += added
+	s.Bad += bad
+	if len(trades) > 0 {
+		n.notice(trades[0].At)
+	}
+}
+
+// feed is how it goes with the feeds. Neither is taken for silent until it had the time to speak.
+func (n *Newest) feed() serving.NewestFeed {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := n.o.Now()
+	switch last := later(n.heard, n.listed); {
+	case n.speaks(now):
+		return serving.NewestFeed{State: serving.NewestLive}
+	case !n.listed.IsZero() && now.Sub(n.listed) < n.o.Silent:
+		return serving.NewestFeed{State: serving.NewestPolled}
+	default:
+		return serving.NewestFeed{State: serving.NewestSilent, Since: last}
+	}
+}
+
+// stalledNewest is how long neither feed may tell anything before the lane is stalled.
+const stalledNewest = 5 * time.Minute
+
+// State tells how the lane stands.
+func (n *Newest) State() NewestState {
+	feed, now := n.feed(), n.o.Now()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.state
+	s.Feed, s.Kept, s.AsOf = feed.State, n.o.Trades.Len(), later(n.at, n.listed.UTC())
+	if feed.State == serving.NewestSilent && !n.began.IsZero() && now.Sub(later(n.began, feed.Since)) >= stalledNewest {
+		s.Phase = Stalled
+	}
+	if n.channel != nil {
+		c := n.channel.Stats()
+		s.Channel = &c
+	}
+	return s
+}
+
+// Tell is the lane's state as pages and metrics show it.
+func (s *NewestState) Tell() serving.Source {
+	out := serving.Source{
+		Name: newestName, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told + s.Listed, Requests: s.Polls, Unknown: s.Bad, Shown: true,
+		Bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour},
+	}
+	if s.Channel != nil {
+		addChannel(&out, s.Channel)
+	}
+	if s.Error != "" {
+		out.Problem = "The channel of newest trades is silent, and the venue's list of trades cannot be read: it is tried again; facts are not concerned."
+	}
+	return out
+}
+
+// newestName is what the lane is called.
+const newestName = "newest"
