@@ -33,7 +33,8 @@ type newestOf struct {
 	moved  time.Time // when goOn advanced the clock last
 }
 
-func followNewest(t *testing.T, change func(o *follow.NewestOptions)) *newestOf {
+// followNewest follows; faults are those of the channel from its first connection on.
+func followNewest(t *testing.T, change func(o *follow.NewestOptions), faults ...string) *newestOf {
 	t.Helper()
 	n := &newestOf{t: t, trades: &serving.NewestTrades{}}
 	venue := chainOf(t).venue
@@ -41,6 +42,11 @@ func followNewest(t *testing.T, change func(o *follow.NewestOptions)) *newestOf 
 	var err error
 	if n.played, err = replay.New(t.Context(), replay.Options{Venue: venue, Start: start, Tick: 2 * time.Millisecond, Seed: 1}); err != nil {
 		t.Fatal(err)
+	}
+	if len(faults) > 0 {
+		if err = n.played.SetFaults("ws", replay.Faults{Rate: 1, Names: faults}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	web := httptest.NewServer(n.played.Handler())
 	host, err := fetch.New(fetch.Options{Name: "data", Base: web.URL + "/data", Contact: "ops@example.org", Budget: fetch.Budget{PerSecond: 1e4, Burst: 1000, InFlight: 4},
@@ -185,10 +191,7 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 // What the channel says in several ways, or as nonsense, is one trade or none.
 func TestTradesOfAnOddChannel(t *testing.T) {
 	for _, fault := range []string{"ws-twice", "ws-bad-frames", "ws-unknown"} {
-		n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour })
-		if err := n.played.SetFaults("ws", replay.Faults{Rate: 1, Names: []string{fault}}); err != nil {
-			t.Fatal(err)
-		}
+		n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour }, fault)
 		eventually(t, "trades in spite of "+fault, func() bool { n.goOn(); return n.lane.State().Told > 0 })
 		eventually(t, "it is counted", func() bool {
 			n.goOn()
