@@ -19,6 +19,7 @@ var opened = map[string]struct {
 	"data/regular.go":                    {1, "the helpers themselves"},
 	"data/feeds/shape/second_pass.go":    {1, "the copy below tmp/"},
 	"data/feeds/shape/parquet.go":        {1, "the copy below tmp/"},
+	"engine/backup/backup.go":            {1, "a folder"},
 	"engine/control/control.go":          {1, "for reading and writing, which does not wait"},
 	"engine/export/csv.go":               {1, "written by this process just before"},
 	"engine/export/job/pool.go":          {1, "written by this process, below exports/"},

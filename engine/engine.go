@@ -57,11 +57,13 @@ type DB struct {
 	diskFull         atomic.Bool // the disk was, when it was looked at last
 	damage           *LogDamage  // of the log, when it was opened first
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
+	frozen           freezing
 }
 
 // pools are the two connection pools over one connector.
 type pools struct {
 	connector *duckdb.Connector
+	shared    driver.Connector // connector, which closing it does not close
 	writer    *sql.DB
 	readers   *sql.DB
 
@@ -188,7 +190,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	if opts.OnStatement != nil {
 		shared.Connector = toldConnector{connector, opts.OnStatement}
 	}
-	p := &pools{connector: connector, writer: sql.OpenDB(shared), readers: sql.OpenDB(shared)}
+	p := &pools{connector: connector, shared: shared, writer: sql.OpenDB(shared), readers: sql.OpenDB(shared)}
 	p.writer.SetMaxOpenConns(1)
 	p.readers.SetMaxOpenConns(maxReaders)
 	p.readers.SetMaxIdleConns(maxReaders)
@@ -235,17 +237,17 @@ func (db *DB) Dir() Dir { return db.opts.Dir }
 // Close waits for running reads and writes and closes the file, which leaves no
 // write-ahead log behind.
 func (db *DB) Close() error {
-	db.gate.Lock()
+	db.lockGate()
 	defer db.gate.Unlock()
 	db.closedByFullDisk = false
 	if db.pools == nil {
-		return nil
+		return db.closeFile()
 	}
 	_, err := db.pools.writer.Exec("CHECKPOINT")
 	if isFault(err) {
 		err = nil // the log is replayed at the next open
 	}
-	err = errors.Join(err, db.pools.close())
+	err = errors.Join(err, db.pools.close(), db.closeFile())
 	db.pools = nil
 	return err
 }
@@ -330,7 +332,7 @@ func (db *DB) reopen(ctx context.Context, used *pools, fault error) {
 		db.report(fault, false)
 		return
 	}
-	db.gate.Lock()
+	db.lockGate()
 	defer db.gate.Unlock()
 	if db.pools == nil || db.pools != used {
 		return
@@ -371,13 +373,17 @@ func (db *DB) report(err error, recovered bool) {
 }
 
 // Checkpoint writes the log into the database file, so that the next open has
-// nothing to replay.
+// nothing to replay. While the file is frozen it does
+// nothing: the log is taken in by the next one.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	if err := db.CheckSpace(); err != nil {
 		db.diskFull.Store(true)
 		return err
 	}
 	return db.Write(ctx, func(conn *sql.Conn) error {
+		if db.frozen.held.Load() {
+			return nil
+		}
 		_, err := conn.ExecContext(ctx, "CHECKPOINT")
 		return err
 	})

@@ -36,6 +36,7 @@ type CLI struct {
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
 	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
+	Backup   BackupCmd   `cmd:"" help:"Back up the database and the keys, while serving too."`
 	Sample   SampleCmd   `cmd:"" help:"Generate a synthetic venue of any size."`
 	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`

@@ -94,6 +94,7 @@ const (
 	opVerify    = "verify"
 	opExport    = "export"
 	opPartition = "export-all"
+	opBackup    = "backup"
 	opKeys      = "keys" // a key was changed: read them again
 )
 
@@ -228,6 +229,7 @@ func registerVenue(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, verifying)
 	handle(s, k, exporting)
 	handle(s, k, partitioning)
+	handle(s, k, backingUp)
 }
 
 func handle[Req, Event, Res any](s *admin.Server, k *keeper.Keeper, op operation[Req, Event, Res]) {

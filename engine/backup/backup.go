@@ -1,0 +1,388 @@
+// Package backup keeps backups of files in a repository: a folder of blocks that are named
+// after what they hold, of manifests that list the blocks of each backup, and of CURRENT,
+// which names the newest. A file in it never changes under its name, CURRENT apart, so that
+// any tool that copies files may carry it elsewhere.
+//
+//	pmx-backup.json      what the folder is, and the version of its format
+//	CURRENT              the name of the newest manifest; replaced last
+//	manifests/NAME.json  one backup; the name ends in the SHA-256 of the file
+//	blocks/ab/ab12…      one block; the name is the SHA-256 of what it holds
+//	lock, tmp/           of who is at work; no part of any backup
+package backup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data"
+)
+
+const (
+	// BlockSize is the size in bytes of what a file is cut into: that of a block of DuckDB,
+	// so that a block of the database that stays the same is one here.
+	BlockSize = 256 << 10
+
+	markerName    = "pmx-backup.json"
+	currentName   = "CURRENT"
+	lockName      = "lock"
+	tmpName       = "tmp"
+	blocksName    = "blocks"
+	manifestsName = "manifests"
+	manifestEnd   = ".json"
+
+	// format is the version of the repository's form.
+	format = 1
+	// maxFile bounds the size of a file in a manifest in bytes: a petabyte.
+	maxFile = 1 << 50
+)
+
+var (
+	// ErrBusy is returned where another process is at work in the repository.
+	ErrBusy = errors.New("another pmx is backing up into, checking or restoring from it: wait until that is done")
+	// ErrNone is returned for a repository without a complete backup.
+	ErrNone = errors.New("there is no complete backup in it")
+	// ErrDamaged is in the error of a file of the repository that does not hold what it should.
+	ErrDamaged = errors.New("damaged")
+	// ErrNoRepository is returned for a folder that is none.
+	ErrNoRepository = errors.New("is no folder of backups")
+)
+
+// File is a file in a backup: Head bytes by themselves, then blocks of BlockSize, the last
+// one shorter.
+type File struct {
+	Name   string   `json:"name"`
+	Size   int64    `json:"size"` // bytes
+	Head   int64    `json:"head,omitempty"`
+	Blocks []string `json:"blocks"` // SHA-256 of each, in hex
+}
+
+// Manifest is one backup.
+type Manifest struct {
+	Format int       `json:"format"`
+	At     time.Time `json:"at"`    // when it was begun, UTC
+	AsOf   time.Time `json:"as_of"` // the newest fill; zero: there is none
+	Fills  int64     `json:"fills"`
+	Batch  int64     `json:"batch"`  // the newest import; 0: none
+	Schema int64     `json:"schema"` // of the database
+	Pmx    string    `json:"pmx"`    // versions
+	DuckDB string    `json:"duckdb"`
+	Files  []File    `json:"files"`
+}
+
+// Size is the size of all files in bytes.
+func (m *Manifest) Size() (total int64) {
+	for _, f := range m.Files {
+		total += f.Size
+	}
+	return total
+}
+
+// File gives the file of a name; false where the backup has none.
+func (m *Manifest) File(name string) (File, bool) {
+	i := slices.IndexFunc(m.Files, func(f File) bool { return f.Name == name })
+	if i < 0 {
+		return File{}, false
+	}
+	return m.Files[i], true
+}
+
+// count is how many blocks a file has.
+func (f *File) count() int {
+	n := (f.Size - f.Head + BlockSize - 1) / BlockSize
+	if f.Head > 0 {
+		n++
+	}
+	return int(n)
+}
+
+// span is where block i of a file is.
+func (f *File) span(i int) (offset int64, length int) {
+	if f.Head > 0 {
+		if i == 0 {
+			return 0, int(f.Head)
+		}
+		i--
+	}
+	offset = f.Head + int64(i)*BlockSize
+	return offset, int(min(BlockSize, f.Size-offset))
+}
+
+var (
+	blockForm    = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	manifestForm = regexp.MustCompile(`^[0-9]{8}-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{64}$`)
+	fileForm     = regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9]+)+$`)
+)
+
+// check tells whether a manifest can be relied on: its numbers are used as bounds.
+func (m *Manifest) check() error {
+	if m.Format != format {
+		return fmt.Errorf("it has the form %d, this program knows %d: use a newer pmx", m.Format, format)
+	}
+	seen := map[string]bool{}
+	for i := range m.Files {
+		f := &m.Files[i]
+		if !fileForm.MatchString(f.Name) || seen[f.Name] || f.Size < 0 || f.Size > maxFile || f.Head < 0 || f.Head > min(f.Size, BlockSize) {
+			return fmt.Errorf("%w: the file %q in it is none", ErrDamaged, f.Name)
+		}
+		if seen[f.Name] = true; len(f.Blocks) != f.count() {
+			return fmt.Errorf("%w: %s has %d blocks, its size needs %d", ErrDamaged, f.Name, len(f.Blocks), f.count())
+		}
+		for _, sum := range f.Blocks {
+			if !blockForm.MatchString(sum) {
+				return fmt.Errorf("%w: a block of %s has the name %q", ErrDamaged, f.Name, sum)
+			}
+		}
+	}
+	return nil
+}
+
+// Repo is an open repository.
+type Repo struct {
+	dir  string
+	lock *os.File // nil where there is none, as on a medium that cannot be written
+
+	step func(name string) // of tests: called between any two steps
+}
+
+// Create opens the repository at dir for a new backup, and makes it where it is not there.
+// Nobody else may be at work in it: ErrBusy. A folder with other things in it is refused.
+func Create(dir string) (*Repo, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	for _, e := range entries {
+		if name := e.Name(); !named(markerName) && name != lockName && name != tmpName && name != "lost+found" {
+			return nil, fmt.Errorf("%s %w, and not empty (%s is in it): give an empty folder, or one that does not exist yet", dir, ErrNoRepository, name)
+		}
+	}
+	r := &Repo{dir: dir, step: func(string) {}}
+	if err := r.take(true); err != nil {
+		return nil, err
+	}
+	if err := r.prepare(named(markerName)); err != nil {
+		return nil, errors.Join(r.full(err), r.Close())
+	}
+	return r, nil
+}
+
+// prepare makes what a repository has, and empties what an earlier backup left in tmp.
+func (r *Repo) prepare(marked bool) error {
+	if marked {
+		if err := r.checkMarker(); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(r.path(tmpName)); err != nil {
+		return err
+	}
+	for _, name := range []string{tmpName, blocksName, manifestsName} {
+		if err := os.MkdirAll(r.path(name), 0o700); err != nil {
+			return err
+		}
+	}
+	if marked {
+		return nil
+	}
+	if err := r.publish(markerName, marker()); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(r.dir))
+}
+
+// Open opens the repository at dir for reading. No backup is made and none is removed
+// meanwhile: ErrBusy where that is under way.
+func Open(dir string) (*Repo, error) {
+	r := &Repo{dir: dir, step: func(string) {}}
+	if err := r.checkMarker(); err != nil {
+		return nil, err
+	}
+	if err := r.take(false); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func marker() []byte { return []byte(fmt.Sprintf("{\"format\":%d}\n", format)) }
+
+func (r *Repo) checkMarker() error {
+	text, err := data.ReadRegular(r.path(markerName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %w: %s is not in it", r.dir, ErrNoRepository, markerName)
+	}
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(text, marker()) {
+		return nil
+	}
+	var of struct{ Format int }
+	if json.Unmarshal(text, &of) == nil && of.Format > format {
+		return fmt.Errorf("%s was written by a newer pmx: use that", r.path(markerName))
+	}
+	return fmt.Errorf("%s is %w", r.path(markerName), ErrDamaged)
+}
+
+// take takes the lock, for one alone or for all who read.
+func (r *Repo) take(alone bool) error {
+	f, err := openLock(r.path(lockName), alone)
+	if errors.Is(err, ErrBusy) {
+		return fmt.Errorf("%s: %w", r.dir, err)
+	}
+	if err != nil && alone {
+		return r.full(err)
+	}
+	r.lock = f // who reads does without where there is none
+	return nil
+}
+
+// Close lets others in.
+func (r *Repo) Close() error {
+	if r.lock == nil {
+		return nil
+	}
+	return r.lock.Close()
+}
+
+func (r *Repo) path(parts ...string) string {
+	return filepath.Join(append([]string{r.dir}, parts...)...)
+}
+
+func (r *Repo) blockPath(sum string) string { return r.path(blocksName, sum[:2], sum) }
+
+// full says so where err comes of a full disk.
+func (r *Repo) full(err error) error {
+	if err == nil || !data.IsNoSpace(err) {
+		return err
+	}
+	return &data.NoSpace{Text: fmt.Sprintf("the disk of %s is full; the backups in it stay as they were", r.dir), Cause: err}
+}
+
+// publish writes a file and gives it its name once it is on the disk.
+func (r *Repo) publish(name string, text []byte) error {
+	path := r.path(name)
+	tmp, err := r.writeTmp(text)
+	if err != nil {
+		return err
+	}
+	r.step("written " + name)
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	r.step("named " + name)
+	return syncFolder(filepath.Dir(path))
+}
+
+// writeTmp writes a file below tmp, onto the disk, and gives its path.
+func (r *Repo) writeTmp(parts ...[]byte) (string, error) {
+	f, err := os.CreateTemp(r.path(tmpName), "new-*")
+	if err != nil {
+		return "", err
+	}
+	for _, part := range parts {
+		if err == nil {
+			_, err = f.Write(part)
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// Manifests gives the names of all backups, oldest first.
+func (r *Repo) Manifests() ([]string, error) {
+	entries, err := os.ReadDir(r.path(manifestsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), manifestEnd); ok && manifestForm.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil // ReadDir sorts
+}
+
+// Current gives the name of the newest backup; ErrNone before there is any.
+func (r *Repo) Current() (string, error) {
+	text, err := data.ReadRegular(r.path(currentName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: %w", r.dir, ErrNone)
+	}
+	if err != nil {
+		return "", err
+	}
+	name, whole := strings.CutSuffix(string(text), "\n")
+	if !whole || !manifestForm.MatchString(name) {
+		return "", fmt.Errorf("%s is %w: it names no backup", r.path(currentName), ErrDamaged)
+	}
+	if _, err := os.Stat(r.manifestPath(name)); err != nil {
+		return "", fmt.Errorf("%s is %w, or what it names is missing: %w", r.path(currentName), ErrDamaged, err)
+	}
+	return name, nil
+}
+
+func (r *Repo) manifestPath(name string) string { return r.path(manifestsName, name+manifestEnd) }
+
+// Load reads a backup's manifest and checks it against its name.
+func (r *Repo) Load(name string) (*Manifest, error) {
+	path := r.manifestPath(name)
+	text, err := data.ReadRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	if !strings.HasSuffix(name, "-"+hex.EncodeToString(sum[:])) {
+		return nil, fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s is %w: %w", path, ErrDamaged, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Number is a backup's number, by which people name it.
+func Number(name string) int64 {
+	head, _, _ := strings.Cut(name, "-")
+	n, _ := strconv.ParseInt(head, 10, 64) // of a name that is none, 0, which no backup has
+	return n
+}
+
+// syncFolder makes what was named or removed in a folder last.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,201 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"pmx/data"
+)
+
+// reader takes blocks out of their files.
+type reader struct {
+	repo  *Repo
+	unzip *zstd.Decoder
+}
+
+func (r *Repo) newReader() (*reader, error) {
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(workers), zstd.WithDecoderMaxMemory(2*BlockSize))
+	return &reader{r, unzip}, err
+}
+
+// block gives what a block holds. Every byte of its file is checked.
+func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
+	path := r.repo.blockPath(sum)
+	text, err := data.ReadRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is missing: %w", path, ErrDamaged)
+	}
+	if err != nil {
+		return nil, err
+	}
+	damaged := fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
+	if len(text) < sumSize || sha256.Sum256(text[sumSize:]) != [sumSize]byte(text) {
+		return nil, damaged
+	}
+	block, err := r.unzip.DecodeAll(text[sumSize:], buffer[:0])
+	if err != nil {
+		return nil, damaged
+	}
+	if got := sha256.Sum256(block); hex.EncodeToString(got[:]) != sum {
+		return nil, damaged
+	}
+	return block, nil
+}
+
+// Extract writes a file of a backup to an empty file, every block checked, and brings it to
+// the disk. done is told how many bytes were written, by several goroutines at once.
+func (r *Repo) Extract(ctx context.Context, f File, to *os.File, done func(bytes int64)) error {
+	from, err := r.newReader()
+	if err != nil {
+		return err
+	}
+	defer from.unzip.Close()
+	err = eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) error {
+		block, err := from.block(f.Blocks[i], buffer)
+		if err != nil {
+			return err
+		}
+		offset, length := f.span(i)
+		if len(block) != length {
+			return fmt.Errorf("%s is %w: %s needs %d bytes of it, it has %d", r.blockPath(f.Blocks[i]), ErrDamaged, f.Name, length, len(block))
+		}
+		done(int64(length))
+		_, err = to.WriteAt(block, offset)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return to.Sync()
+}
+
+// Report is what a check of a repository found.
+type Report struct {
+	Backups int      `json:"backups"`
+	Blocks  int      `json:"blocks"`
+	Bytes   int64    `json:"bytes"`  // of the blocks on the disk
+	Faults  []string `json:"faults"` // sentences that begin with the path of a file, in order
+}
+
+// Verify reads and checks every file of a repository. done is told the share that is done,
+// by several goroutines at once. The error is of what could not be read at all.
+func (r *Repo) Verify(ctx context.Context, done func(share float64)) (*Report, error) {
+	v := &verification{repo: r, report: &Report{Faults: []string{}}}
+	if err := v.list(); err != nil {
+		return nil, err
+	}
+	needed, err := v.manifests()
+	if err != nil {
+		return nil, err
+	}
+	if err := v.blocks(ctx, done); err != nil {
+		return nil, err
+	}
+	for sum, by := range needed {
+		if !slices.Contains(v.found[sum[:2]], sum) {
+			v.fault(fmt.Errorf("%s is missing: backup %d needs it", r.blockPath(sum), Number(by)))
+		}
+	}
+	slices.Sort(v.report.Faults)
+	return v.report, nil
+}
+
+// verification is one check of a repository.
+type verification struct {
+	repo   *Repo
+	found  map[string][]string // blocks, by the first two letters
+	mu     sync.Mutex
+	report *Report
+}
+
+func (v *verification) fault(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.report.Faults = append(v.report.Faults, err.Error())
+}
+
+// list finds the blocks, and the files that are no part of the repository.
+func (v *verification) list() error {
+	v.found = map[string][]string{}
+	return filepath.WalkDir(v.repo.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := e.Name()
+		switch rel, _ := filepath.Rel(v.repo.dir, path); {
+		case rel == tmpName || rel == "lost+found":
+			return fs.SkipDir
+		case e.IsDir(), rel == markerName, rel == currentName, rel == lockName:
+		case filepath.Dir(rel) == manifestsName && manifestForm.MatchString(strings.TrimSuffix(name, manifestEnd)) && strings.HasSuffix(name, manifestEnd):
+		case blockForm.MatchString(name) && path == v.repo.blockPath(name):
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			v.found[name[:2]] = append(v.found[name[:2]], name)
+			v.report.Blocks++
+			v.report.Bytes += info.Size()
+		default:
+			v.fault(fmt.Errorf("%s is no file of a backup", path))
+		}
+		return nil
+	})
+}
+
+// manifests checks CURRENT and all backups, and gives the blocks that they need, each with a
+// backup that does.
+func (v *verification) manifests() (map[string]string, error) {
+	names, err := v.repo.Manifests()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := v.repo.Current(); err != nil {
+		v.fault(err)
+	}
+	needed := map[string]string{}
+	for _, name := range names {
+		v.report.Backups++
+		m, err := v.repo.Load(name)
+		if err != nil {
+			v.fault(err)
+			continue
+		}
+		for _, f := range m.Files {
+			for _, sum := range f.Blocks {
+				needed[sum] = name
+			}
+		}
+	}
+	return needed, nil
+}
+
+// blocks reads all that were found.
+func (v *verification) blocks(ctx context.Context, done func(share float64)) error {
+	from, err := v.repo.newReader()
+	if err != nil {
+		return err
+	}
+	defer from.unzip.Close()
+	var all []string
+	for _, sums := range v.found {
+		all = append(all, sums...)
+	}
+	return eachAtOnce(ctx, len(all), func(buffer []byte, i int) error {
+		if _, err := from.block(all[i], buffer); err != nil {
+			v.fault(err)
+		}
+		done(float64(i+1) / float64(len(all)))
+		return nil
+	})
+}

@@ -1,0 +1,285 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
+
+	"pmx/engine"
+	"pmx/engine/guard"
+)
+
+// workers is how many blocks are read, written or checked at once: most of that is waiting
+// for a disk.
+const workers = 8
+
+// sumSize is the size of the checksum that a block's file begins with: the SHA-256 of what
+// stands behind it, which is the block as zstd made it.
+const sumSize = sha256.Size
+
+// Writer adds one backup.
+type Writer struct {
+	repo *Repo
+	zip  *zstd.Encoder
+
+	mu      sync.Mutex
+	have    map[string]bool // blocks that are there, or about to be
+	folders map[string]bool // with new entries
+
+	blocks, stored atomic.Int64
+}
+
+// Begin begins a backup.
+func (r *Repo) Begin() (*Writer, error) {
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(workers))
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{repo: r, zip: zip, have: map[string]bool{}, folders: map[string]bool{}}
+	err = r.eachBlock(func(sum string, size int64) error {
+		w.have[sum] = size > sumSize // one that is empty is written again
+		return nil
+	})
+	return w, err
+}
+
+// Stored is how many blocks were written, and their bytes on the disk.
+func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stored.Load() }
+
+// Add stores the blocks of a file that are not there yet. All of it is read: that a block
+// looks as before is no proof that it is. done is told how many bytes were read, by several
+// goroutines at once. What is there stays when Add fails, and the next backup uses it.
+func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
+	f.Blocks = make([]string, f.count())
+	err := eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) error {
+		offset, length := f.span(i)
+		block := buffer[:length]
+		if _, err := from.ReadAt(block, offset); err != nil {
+			return fmt.Errorf("read %s: %w", f.Name, err)
+		}
+		sum, err := w.put(block)
+		if err != nil {
+			return fmt.Errorf("write a block of %s: %w", f.Name, w.repo.full(err))
+		}
+		f.Blocks[i] = sum
+		done(int64(length))
+		return nil
+	})
+	return f, err
+}
+
+// put stores a block unless it is there.
+func (w *Writer) put(block []byte) (string, error) {
+	hash := sha256.Sum256(block)
+	sum := hex.EncodeToString(hash[:])
+	path := w.repo.blockPath(sum)
+	w.mu.Lock()
+	known, folder := w.have[sum], filepath.Dir(path)
+	made := w.folders[folder]
+	w.have[sum] = true
+	w.mu.Unlock()
+	if known {
+		return sum, nil
+	}
+	if !made {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return "", err
+		}
+		w.mu.Lock()
+		w.folders[folder] = true
+		w.mu.Unlock()
+	}
+	packed := w.zip.EncodeAll(block, nil)
+	check := sha256.Sum256(packed)
+	tmp, err := w.repo.writeTmp(check[:], packed)
+	if err != nil {
+		return "", err
+	}
+	w.repo.step("written block")
+	if err := os.Rename(tmp, path); err != nil {
+		return "", errors.Join(err, os.Remove(tmp))
+	}
+	w.repo.step("named block")
+	w.blocks.Add(1)
+	w.stored.Add(int64(len(packed) + sumSize))
+	return sum, nil
+}
+
+// Publish completes the backup: what it needs is on the disk before its manifest is, and that
+// before CURRENT names it. It gives the backup's name.
+func (w *Writer) Publish(m Manifest) (string, error) {
+	name, err := w.publish(m)
+	return name, w.repo.full(err)
+}
+
+func (w *Writer) publish(m Manifest) (string, error) {
+	m.Format = format
+	if err := m.check(); err != nil {
+		return "", err
+	}
+	for folder := range w.folders {
+		if err := syncFolder(folder); err != nil {
+			return "", err
+		}
+	}
+	if err := syncFolder(w.repo.path(blocksName)); err != nil {
+		return "", err
+	}
+	w.repo.step("blocks synced")
+	all, err := w.repo.Manifests()
+	if err != nil {
+		return "", err
+	}
+	number := int64(1)
+	if len(all) > 0 {
+		number = Number(all[len(all)-1]) + 1
+	}
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return "", err
+	}
+	text = append(text, '\n')
+	sum := sha256.Sum256(text)
+	name := fmt.Sprintf("%08d-%s-%s", number, m.At.UTC().Format("20060102T150405Z"), hex.EncodeToString(sum[:]))
+	if !manifestForm.MatchString(name) {
+		return "", fmt.Errorf("backup %d of %s cannot be named", number, m.At.Format(time.RFC3339))
+	}
+	if err := w.repo.publish(filepath.Join(manifestsName, name+manifestEnd), text); err != nil {
+		return "", err
+	}
+	return name, w.repo.publish(currentName, []byte(name+"\n"))
+}
+
+// eachBlock calls f with every block that is there, and the size of its file.
+func (r *Repo) eachBlock(f func(sum string, size int64) error) error {
+	err := filepath.WalkDir(r.path(blocksName), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name := e.Name()
+		if !blockForm.MatchString(name) || path != r.blockPath(name) || !e.Type().IsRegular() {
+			return nil // Verify tells of it
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		return f(name, info.Size())
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// eachAtOnce calls f for 0 … n-1, several at once with a buffer each, on threads that give
+// way to others, until one fails or ctx ends.
+func eachAtOnce(ctx context.Context, n int, f func(buffer []byte, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(workers, n) {
+		guard.InGroup(group, func() error {
+			return engine.LowPriority(func() error {
+				buffer := make([]byte, BlockSize)
+				for {
+					i := int(next.Add(1) - 1)
+					if i >= n {
+						return nil
+					}
+					if err := context.Cause(ctx); err != nil {
+						return err
+					}
+					if err := f(buffer, i); err != nil {
+						return err
+					}
+				}
+			})
+		})
+	}
+	return group.Wait()
+}
+
+// Prune removes all but the newest keep backups, and then the blocks that none of the rest
+// needs; CURRENT stays in any case. It gives how many backups and blocks went. Where a backup
+// that stays cannot be read nothing is removed.
+func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
+	all, err := r.Manifests()
+	if err != nil {
+		return 0, 0, err
+	}
+	current, err := r.Current()
+	if err != nil {
+		return 0, 0, err
+	}
+	needed := map[string]bool{}
+	var old []string
+	for i, name := range all {
+		if i < len(all)-keep && name != current {
+			old = append(old, name)
+			continue
+		}
+		m, err := r.Load(name)
+		if err != nil {
+			return 0, 0, fmt.Errorf("nothing was removed: %w", err)
+		}
+		for _, f := range m.Files {
+			for _, sum := range f.Blocks {
+				needed[sum] = true
+			}
+		}
+	}
+	for _, name := range old {
+		if err := os.Remove(r.manifestPath(name)); err != nil {
+			return backups, 0, err
+		}
+		backups++
+		r.step("removed manifest")
+	}
+	if err := syncFolder(r.path(manifestsName)); err != nil { // before any block goes
+		return backups, 0, err
+	}
+	err = r.eachBlock(func(sum string, _ int64) error {
+		if needed[sum] {
+			return nil
+		}
+		blocks++
+		err := os.Remove(r.blockPath(sum))
+		r.step("removed block")
+		return err
+	})
+	return backups, blocks, err
+}
+
+// Find gives the name of the backup with a number, and of the newest for "".
+func (r *Repo) Find(number string) (string, error) {
+	if number == "" {
+		return r.Current()
+	}
+	all, err := r.Manifests()
+	if err != nil {
+		return "", err
+	}
+	var known []string
+	for _, name := range all {
+		short := fmt.Sprint(Number(name))
+		if short == number {
+			return name, nil
+		}
+		known = append(known, short)
+	}
+	return "", fmt.Errorf("%s has no backup %s: it has %s", r.dir, number, strings.Join(known, ", "))
+}

@@ -1,0 +1,28 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// CopyTo writes all that is committed into a new file at path, as one state, while others
+// read and write.
+func (d *DB) CopyTo(ctx context.Context, path string) error {
+	if _, err := d.sql.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return fmt.Errorf("copy %s: %w", d.path, d.explain(err))
+	}
+	return nil
+}
+
+// Check reads the whole file and tells what is wrong with it.
+func (d *DB) Check(ctx context.Context) error {
+	var said sql.NullString
+	if err := d.sql.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&said); err != nil {
+		return fmt.Errorf("check %s: %w", d.path, d.explain(err))
+	}
+	if said.String != "ok" {
+		return fmt.Errorf("%s is damaged: %s", d.path, said.String)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package keeper
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/backup"
+	"pmx/engine/control"
+)
+
+// BackupFiles are the names of what a backup has of a data directory, beside the database:
+// keys, and what the operator put there that the numbers depend on. Everything else is made
+// anew from these.
+var BackupFiles = []string{"control.db", "cities.csv", "stations.csv", "venue_wallets.txt"}
+
+// BackupRequest says where to back up to.
+type BackupRequest struct {
+	Dir  string `json:"dir"`  // absolute
+	Keep int    `json:"keep"` // how many backups stay, this one included; 0: all
+	Pmx  string `json:"-"`    // the version of the program
+}
+
+// BackupResult is what a backup came to.
+type BackupResult struct {
+	Number    int64     `json:"number"`
+	At        time.Time `json:"at"`
+	AsOf      time.Time `json:"as_of,omitzero"` // the newest fill
+	Fills     int64     `json:"fills"`
+	Bytes     int64     `json:"bytes"`      // of the files that are backed up
+	NewBlocks int64     `json:"new_blocks"` // which were not there
+	NewBytes  int64     `json:"new_bytes"`  // what these take on the disk
+	Removed   int       `json:"removed"`    // old backups
+	Seconds   float64   `json:"seconds"`
+	Paused    float64   `json:"paused_seconds"` // for which imports waited
+}
+
+// Backup adds a backup of the venue to a repository. Readers do not wait, and imports no
+// longer than a checkpoint takes. done is told the share that is done, by several goroutines
+// at once; may be nil.
+func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
+	began := time.Now()
+	at := k.cfg.Now().UTC().Truncate(time.Second)
+	if err := k.checkBackupDir(req.Dir); err != nil {
+		return BackupResult{}, err
+	}
+	repo, err := backup.Create(req.Dir)
+	if err != nil {
+		return BackupResult{}, err
+	}
+	defer func() { _ = repo.Close() }()
+	b := &backingUp{k: k, repo: repo, done: done, out: BackupResult{At: at}}
+	b.manifest.At, b.manifest.Pmx = at, req.Pmx
+	if err := b.run(ctx); err != nil {
+		return BackupResult{}, err
+	}
+	if req.Keep > 0 {
+		if b.out.Removed, _, err = repo.Prune(req.Keep); err != nil {
+			err = fmt.Errorf("backup %d is made, but older ones could not be removed: %w", b.out.Number, err)
+		}
+	}
+	b.out.Seconds = time.Since(began).Seconds()
+	return b.out, err
+}
+
+// checkBackupDir refuses what a backup would be lost in together with the data.
+func (k *Keeper) checkBackupDir(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return fmt.Errorf("the backup folder %q is no absolute path", dir)
+	}
+	own := string(k.db.Dir())
+	if rel, err := filepath.Rel(own, dir); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is in the data directory %s: choose a folder outside, best on another disk", dir, own)
+	}
+	return nil
+}
+
+// backingUp is one backup on its way.
+type backingUp struct {
+	k        *Keeper
+	repo     *backup.Repo
+	writer   *backup.Writer
+	manifest backup.Manifest
+	out      BackupResult
+	done     func(share float64)
+}
+
+func (b *backingUp) run(ctx context.Context) (err error) {
+	if b.writer, err = b.repo.Begin(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(b.k.db.Dir().Tmp(), "backup-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	keys := filepath.Join(dir, "control.db")
+	if err := b.copyKeys(ctx, keys); err != nil {
+		return err
+	}
+	if err := b.k.db.Freeze(ctx, b.database); err != nil {
+		return fmt.Errorf("the backup was not made: %w", err)
+	}
+	for _, name := range BackupFiles {
+		path := filepath.Join(string(b.k.db.Dir()), name)
+		if name == "control.db" {
+			path = keys
+		}
+		text, err := data.ReadRegular(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		f := backup.File{Name: name, Size: int64(len(text))}
+		if err := b.add(ctx, f, bytes.NewReader(text), func(int64) {}); err != nil {
+			return err
+		}
+	}
+	name, err := b.writer.Publish(b.manifest)
+	if err != nil {
+		return err
+	}
+	b.out.Number, b.out.AsOf, b.out.Fills, b.out.Bytes = backup.Number(name), b.manifest.AsOf, b.manifest.Fills, b.manifest.Size()
+	b.out.NewBlocks, b.out.NewBytes = b.writer.Stored()
+	return nil
+}
+
+// copyKeys copies the keys as one state, where there are any yet.
+func (b *backingUp) copyKeys(ctx context.Context, to string) error {
+	path := b.k.db.Dir().Control()
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	keys, err := control.Open(ctx, path, b.k.cfg.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(keys.CopyTo(ctx, to), keys.Close())
+}
+
+// database backs the database up while it is frozen.
+func (b *backingUp) database(ctx context.Context, file engine.Frozen) error {
+	b.out.Paused = file.Paused.Seconds()
+	if err := b.describe(ctx, file.Conn); err != nil {
+		return err
+	}
+	var read atomic.Int64
+	f := backup.File{Name: filepath.Base(b.k.db.Dir().Database()), Size: file.Size, Head: engine.FileHead}
+	return b.add(ctx, f, file.File, func(n int64) {
+		if all := read.Add(n); b.done != nil {
+			b.done(float64(all) / float64(file.Size))
+		}
+	})
+}
+
+func (b *backingUp) add(ctx context.Context, f backup.File, from io.ReaderAt, done func(int64)) error {
+	f, err := b.writer.Add(ctx, f, from, done)
+	b.manifest.Files = append(b.manifest.Files, f)
+	return err
+}
+
+// describe notes what is in the database.
+func (b *backingUp) describe(ctx context.Context, conn *sql.Conn) error {
+	m := &b.manifest
+	var err error
+	m.Fills, m.Batch, m.AsOf, err = contents(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return conn.QueryRowContext(ctx, `SELECT version(), (SELECT max(version) FROM schema_version)`).Scan(&m.DuckDB, &m.Schema)
+}
+
+// contents counts what is in the facts.
+func contents(ctx context.Context, conn *sql.Conn) (fills, batch int64, asOf time.Time, err error) {
+	var ts int64
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM fills), (SELECT coalesce(max(batch), 0) FROM batches), (SELECT coalesce(max(ts), 0) FROM fills)`).
+		Scan(&fills, &batch, &ts)
+	return fills, batch, stamp(ts), err
+}
+
+// CheckRestored tells whether the venue holds what a backup's manifest says.
+func (k *Keeper) CheckRestored(ctx context.Context, m *backup.Manifest) error {
+	return k.db.Read(ctx, func(conn *sql.Conn) error {
+		fills, batch, asOf, err := contents(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if fills != m.Fills || batch != m.Batch || !asOf.Equal(m.AsOf) {
+			return fmt.Errorf("it holds %d fills up to %s and import %d, the backup should have %d up to %s and %d", fills, asOf, batch, m.Fills, m.AsOf, m.Batch)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,129 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pmx/data/sample"
+	"pmx/engine"
+	"pmx/engine/backup"
+	"pmx/engine/control"
+	"pmx/rollups/keeper"
+)
+
+// restoreCurrent writes what the newest backup of a repository holds into a new data directory.
+func restoreCurrent(t *testing.T, repo string) (string, *backup.Manifest) {
+	t.Helper()
+	r, err := backup.Open(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	name, err := r.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range m.Files {
+		to, err := os.Create(filepath.Join(dir, f.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.Extract(context.Background(), f, to, func(int64) {}), to.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, m
+}
+
+// While the database is being read, files are imported, everything is rebuilt and refreshed: the
+// backup has none of it, can be proved, and the venue goes on.
+func TestABackupIsOneState(t *testing.T) {
+	ctx, from, dir, repo := context.Background(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
+	if _, err := sample.Write(ctx, sample.Config{Fills: 4_000, PartRows: 2_000}, from, nil); err != nil {
+		t.Fatal(err)
+	}
+	withoutWeather(t, from)
+	k := open(t, dir)
+	parts, err := filepath.Glob(filepath.Join(from, "orderFilled*"))
+	if err != nil || len(parts) != 2 {
+		t.Fatal(parts, err)
+	}
+	mustImport(t, k, parts[0], filepath.Join(from, sample.EventsName))
+	keys, err := control.Open(ctx, engine.Dir(dir).Control(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = keys.Close() }()
+	if _, err := keys.IssueKeyUntil(ctx, [32]byte{1}, "trader", "before", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "venue_wallets.txt"), []byte("# none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	out, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo, Pmx: "test"}, func(float64) {
+		once.Do(func() {
+			mustImport(t, k, parts[1])
+			if err := errors.Join(k.Rebuild(ctx, nil), k.Cycle(ctx)); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if err != nil || out.Number != 1 || out.Fills != 2_000 || out.NewBlocks == 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	mustVerify(t, k)
+	restored, m := restoreCurrent(t, repo)
+	again := open(t, restored)
+	if err := again.CheckRestored(ctx, m); err != nil {
+		t.Error(err)
+	}
+	mustVerify(t, again)
+	if err := k.CheckRestored(ctx, m); err == nil || !strings.Contains(err.Error(), "4000 fills") {
+		t.Errorf("the venue, which went on: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(restored, "venue_wallets.txt")); err != nil || string(text) != "# none\n" {
+		t.Errorf("venue_wallets.txt: %q, %v", text, err)
+	}
+	kept, err := control.Open(ctx, engine.Dir(restored).Control(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = kept.Close() }()
+	if all, err := kept.ListKeys(ctx); err != nil || len(all) != 1 || all[0].Label != "before" {
+		t.Errorf("keys: %+v, %v", all, err)
+	}
+	if err := kept.Check(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABackupThatIsCancelledLeavesTheLastOne(t *testing.T) {
+	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
+	k := open(t, t.TempDir())
+	if _, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo}, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if _, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo}, func(float64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, m := restoreCurrent(t, repo); len(m.Files) == 0 {
+		t.Errorf("%+v", m)
+	}
+	if out, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo, Keep: 1}, nil); err != nil || out.Number != 2 || out.Removed != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
