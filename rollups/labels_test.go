@@ -95,12 +95,14 @@ func TestLabelsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		token(2, 0): "- <nil> A 1", token(2, 1): "- <nil> Up 1", token(3, 0): "- <nil> Team A 1", token(3, 1): "3 1 Team B 1",
 		token(4, 0): "- <nil> Ann 1", token(4, 1): "- <nil> Over 1"}
 	rng := rand.New(rand.NewPCG(11, 9))
-	for range testfiles.Cases(2, 6) {
+	for range testfiles.Cases(1, 6) {
 		order := rng.Perm(len(steps))
 		v := newVenue(t, steps)
-		for _, i := range order {
+		for nth, i := range order {
 			v.importStep(i)
-			v.followed(t)
+			if testfiles.Long() || nth%3 == 0 || nth == len(order)-1 {
+				v.followed(t)
+			}
 		}
 		v.verify(t)
 		if got := v.paysFor(); !maps.Equal(got, want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pmx/data/testfiles"
 	"pmx/engine/guard"
 	"pmx/rollups/follow"
 )
@@ -173,7 +174,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	good.mu.Lock()
 	good.unproved = true // so that ranges are asked for
 	good.mu.Unlock()
-	for _, head := range append(blocks[len(blocks)-20:], h.last+40) {
+	for _, head := range append(blocks[len(blocks)-testfiles.Cases(12, 20):], h.last+40) {
 		silent.setHead(head)
 		good.setHead(head)
 		until(t, func() bool { return l.State().Committed == head })

@@ -244,7 +244,7 @@ func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
 
 func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, PartRows: 1_000}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, PartRows: int64(testfiles.Cases(3_000, 1_000))}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)
@@ -277,7 +277,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 // the next import is in already.
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: 1_000}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: int64(testfiles.Cases(2_500, 1_000))}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	parts, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))

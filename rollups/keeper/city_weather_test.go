@@ -14,6 +14,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
+	"pmx/data/testfiles"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -94,7 +95,7 @@ func TestScoredForecastsFollowBatchByBatch(t *testing.T) {
 	places := []string{"nyc", "lucknow", "wellington", "london"}
 	k := open(t, t.TempDir())
 	first := data.DateFrom(2026, time.March, 7)
-	for range 5 {
+	for range testfiles.Cases(3, 5) {
 		var b strings.Builder
 		b.WriteString(forecastHeader)
 		for range 120 {

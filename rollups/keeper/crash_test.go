@@ -79,7 +79,7 @@ func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	withoutWeather(t, from)
 	k := open(t, dir)
 	mustImport(t, k, from)
-	for round := range testfiles.Cases(2, 4) {
+	for round := range testfiles.Cases(1, 4) {
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 		"stage merging orderFilled.csv", "stage done events.ndjson",
 		"stage reading events.ndjson", "stage merging events.ndjson", "stage matching orderFilled.csv", "stage done orderFilled.csv",
 	}
-	for _, stage := range stages[:testfiles.Cases(2, len(stages))] {
+	for _, stage := range stages[:testfiles.Cases(1, len(stages))] {
 		t.Run(strings.ReplaceAll(stage, " ", "_"), func(t *testing.T) {
 			dir := t.TempDir()
 			killAt(t, dir, from, stage)

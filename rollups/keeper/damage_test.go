@@ -63,7 +63,8 @@ func refuted(t *testing.T, k *keeper.Keeper) map[string]string {
 
 // Whatever is wrong with the files, the service starts, every answer is the
 // database's, the files are set aside and written again, and verification finds
-// nothing.
+// nothing. The files' own tests damage each part of one; here a damage that is found at the
+// start and two that are not stand for all of them, unless the run is long.
 func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
@@ -71,6 +72,9 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 		"header": flipped(30), "entries": flipped(4096 + 5), "checksums": flipped(-1), "index": flipped(-4096), "cut": func(b []byte) []byte { return b[:len(b)-5000] },
 		"empty": func([]byte) []byte { return nil }, "zeros": func(b []byte) []byte { return append(b[:4096], make([]byte, len(b)-4096)...) },
 	} {
+		if !testfiles.Long() && name != "header" && name != "entries" && name != "cut" {
+			continue
+		}
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -123,12 +127,13 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, what := range map[int]string{4096 + 5: "page", 30: "header", -4096: "index"} {
+		if !testfiles.Long() && at != 30 {
+			continue
+		}
 		spoil(t, dir, flipped(at))
 		alone := openFacts(t, dir)
 		named(refuted(t, alone))
-		if testfiles.Long() || at == 30 {
-			named(refuted(t, alone)) // it changed nothing
-		}
+		named(refuted(t, alone)) // it changed nothing
 		if err := alone.Rebuild(context.Background(), nil); err != nil {
 			t.Fatal(what, err)
 		}

@@ -46,12 +46,12 @@ func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) 
 func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	ctx := context.Background()
 	from, dir := open(t, t.TempDir()), filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(3_000, 20_000)), Days: testfiles.Cases(8, 30)}, dir, nil); err != nil {
+	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(2_000, 20_000)), Days: testfiles.Cases(7, 30)}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	mustImport(t, from, filepath.Join(dir, sample.EventsName), filepath.Join(dir, sample.FillsName))
 	folder, days := exportByDay(t, from)
-	if len(days) < testfiles.Cases(8, 20) {
+	if len(days) < testfiles.Cases(7, 20) {
 		t.Fatalf("%d days", len(days))
 	}
 

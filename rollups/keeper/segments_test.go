@@ -107,7 +107,12 @@ func mustHave(t *testing.T, k *keeper.Keeper, missing int) {
 	}
 }
 
+// TestWalletSegmentSurvivesImportsAndRestarts: another history than that of
+// TestSegmentsSurviveImportsAndRestarts, which a short run leaves it at.
 func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
+	if !testfiles.Long() {
+		t.Skip("another history of the same is tried by make test-long")
+	}
 	parts := sampleParts(t)
 	k := open(t, t.TempDir())
 	k.Settle()
@@ -146,8 +151,12 @@ func segmentFile(k *keeper.Keeper) string {
 }
 
 // What was imported while no server ran, by a bulk import that was left to a
-// rebuild too, is caught up with.
+// rebuild too, is caught up with. A short run leaves it at TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack,
+// for what was missed, and at TestSegmentsSurviveImportsAndRestarts, for the bulk import.
 func TestWalletSegmentCatchesUpOnMissedImports(t *testing.T) {
+	if !testfiles.Long() {
+		t.Skip("missed imports by themselves are tried by make test-long")
+	}
 	parts := sampleParts(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[:3]...)
@@ -217,7 +226,7 @@ func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range [][]byte{foreign, foreign[:5000], nil} {
+	for _, text := range [][]byte{foreign, foreign[:5000], nil}[:testfiles.Cases(1, 3)] { // cut ones are damaged, which others show
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
