@@ -1,0 +1,104 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	// stagingEnd is what the folder beside a target is named by, in which it is made.
+	stagingEnd  = ".restoring"
+	stagedName  = "data"
+	stageLocked = "restore.lock"
+)
+
+// ErrOccupied is returned for a target that holds something already.
+var ErrOccupied = errors.New("holds something already: restore into a folder that does not exist, or move that one away first")
+
+// Staging is where a folder is made under another name, beside the one that it gets in the end.
+type Staging struct {
+	target, dir string
+	lock        *os.File
+	step        func(name string) // of tests
+}
+
+// Stage begins to make the folder target, which must not exist or be empty: ErrOccupied. What
+// an earlier one that was killed has left is removed.
+func Stage(target string) (*Staging, error) {
+	target, err := filepath.Abs(target)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFree(target); err != nil {
+		return nil, err
+	}
+	s := &Staging{target: target, dir: target + stagingEnd, step: func(string) {}}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name() != stagedName && e.Name() != stageLocked {
+			return nil, fmt.Errorf("%s is in the way, and %s in it is not of pmx: move it away", s.dir, e.Name())
+		}
+	}
+	if s.lock, err = openLock(filepath.Join(s.dir, stageLocked), true); err != nil {
+		if errors.Is(err, ErrBusy) {
+			return nil, fmt.Errorf("another pmx is restoring into %s: wait until that is done", target)
+		}
+		return nil, err
+	}
+	if err := errors.Join(os.RemoveAll(s.Dir()), os.Mkdir(s.Dir(), 0o700)); err != nil {
+		return nil, errors.Join(err, s.lock.Close())
+	}
+	return s, nil
+}
+
+// checkFree tells whether a folder can be made at path.
+func checkFree(path string) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s %w", path, ErrOccupied)
+	}
+	return nil
+}
+
+// Dir is where the files are to be put.
+func (s *Staging) Dir() string { return filepath.Join(s.dir, stagedName) }
+
+// Publish gives the folder its name. Its files are on the disk by then.
+func (s *Staging) Publish() error {
+	if err := syncFolder(s.Dir()); err != nil {
+		return err
+	}
+	if err := checkFree(s.target); err != nil {
+		return err
+	}
+	s.step("synced")
+	if err := os.Remove(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) { // empty, else it fails
+		return err
+	}
+	s.step("made room")
+	if err := os.Rename(s.Dir(), s.target); err != nil {
+		return err
+	}
+	s.step("named")
+	return errors.Join(syncFolder(filepath.Dir(s.target)), s.Discard())
+}
+
+// Discard removes what is not published.
+func (s *Staging) Discard() error {
+	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
+}

@@ -1,0 +1,103 @@
+package backup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func stage(t *testing.T, target string) *Staging {
+	t.Helper()
+	s, err := Stage(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestAFolderAppearsWhole(t *testing.T) {
+	for _, exists := range []bool{false, true} {
+		target := filepath.Join(t.TempDir(), "parent", "data")
+		if exists {
+			if err := os.MkdirAll(target, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := stage(t, target)
+		if err := os.WriteFile(filepath.Join(s.Dir(), "a.db"), []byte("a"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.step = func(name string) {
+			entries, err := os.ReadDir(target)
+			if whole := len(entries) == 1; whole != (name == "named") {
+				t.Errorf("at %q the folder has %d entries, %v", name, len(entries), err)
+			}
+		}
+		if err := s.Publish(); err != nil {
+			t.Fatal(err)
+		}
+		if left := files(t, filepath.Dir(target)); len(left) != 1 || left[0] != filepath.Join(target, "a.db") {
+			t.Errorf("there is %q", left)
+		}
+	}
+}
+
+// One that was killed has let the lock go and left its files.
+func TestWhatAKilledRestoreLeftIsReplaced(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "data")
+	killed := stage(t, target)
+	if err := os.WriteFile(filepath.Join(killed.Dir(), "half.db"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Stage(target); err == nil || !strings.Contains(err.Error(), "another pmx is restoring into "+target) {
+		t.Errorf("a second one at once: %v", err)
+	}
+	if err := killed.lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := stage(t, target)
+	if got := files(t, s.Dir()); len(got) != 0 {
+		t.Errorf("there is %q", got)
+	}
+	if err := s.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, filepath.Dir(target)); len(got) != 0 {
+		t.Errorf("discarded, and there is %q", got)
+	}
+}
+
+func TestAFolderThatHoldsSomethingIsLeftAlone(t *testing.T) {
+	target := t.TempDir()
+	other := filepath.Join(target, "other")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Stage(target); !errors.Is(err, ErrOccupied) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := Stage(other); err == nil {
+		t.Error("a file was taken for a folder")
+	}
+	free := filepath.Join(t.TempDir(), "data")
+	mine := filepath.Join(free+stagingEnd, "mine")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o700), os.WriteFile(mine, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Stage(free); err == nil || !strings.Contains(err.Error(), "mine in it is not of pmx") {
+		t.Errorf("the error is %v", err)
+	}
+	late := filepath.Join(t.TempDir(), "data")
+	s := stage(t, late)
+	if err := os.MkdirAll(filepath.Join(late, "since"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Publish(); !errors.Is(err, ErrOccupied) {
+		t.Errorf("one that was filled since: %v", err)
+	}
+	if err := s.Discard(); err != nil {
+		t.Fatal(err)
+	}
+}
