@@ -26,8 +26,19 @@ type result struct {
 	odd     bool   // two nodes say alike what cannot be all
 }
 
+// arrived counts what is to be committed of a result, so that nodes are asked on while the loop commits,
+// and no further than is bounded. The caller holds the lock.
+func (c *Chain) arrived(r *result) {
+	if r.commits() {
+		c.pending += int64(r.batch.Events())
+	}
+}
+
+// commits tells whether the range is to be committed.
+func (r *result) commits() bool { return r.err == nil && r.suspect == "" }
+
 // flyingBytes bounds what is on its way, a kilobyte a log.
-const flyingBytes = 64 << 20
+const flyingBytes = 40 << 20
 
 func (c *Chain) mostFlying() int {
 	return max(1, min(len(c.nodes)*c.o.InFlight, flyingBytes/(targetLogs<<10)))
@@ -45,6 +56,10 @@ func (c *Chain) work(ctx context.Context, p *provider) error {
 			*r = result{job: j, node: p, err: err}
 			p.failed(err, c.o.Now())
 		}
+		c.mu.Lock()
+		c.asked--
+		c.arrived(r)
+		c.mu.Unlock()
 		select {
 		case c.results <- r:
 		case <-ctx.Done():
@@ -83,7 +98,7 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 	switch until := p.rests(); {
 	case until.After(now):
 		return job{}, false, until.Sub(now), wake
-	case c.flying >= c.mostFlying(), c.pending >= 2*c.o.Batch:
+	case c.asked >= c.mostFlying(), c.pending >= c.o.Batch+c.o.Batch/2:
 		return job{}, false, rest, wake
 	case tail && p.failsAlone(c.nodes, now):
 		return job{}, false, rest, wake
@@ -93,6 +108,7 @@ func (c *Chain) nextFor(p *provider) (j job, ok bool, rest time.Duration, wake <
 	if j, ok = c.plan.next(now, c.head.Number, p.width(c.seen.mean())); !ok {
 		return job{}, false, min(rest, time.Second), wake
 	}
+	c.asked++
 	c.flying++
 	c.planned = c.head.Number
 	if tail {

@@ -66,7 +66,8 @@ type Chain struct {
 	gate      time.Time
 	answered  int64     // blocks that are answered and not committed
 	pending   int64     // events that are answered and not committed
-	flying    int       // ranges that are asked for
+	asked     int       // ranges that a node is being asked for
+	flying    int       // ranges that are asked for, or answered and not taken by the loop
 	dense     densities // of what is committed
 	seen      bucket    // of what was answered of late
 	stats     ChainState
@@ -121,7 +122,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	for _, n := range o.Nodes {
 		c.nodes = append(c.nodes, newProvider(n))
 	}
-	c.results = make(chan *result, len(c.nodes)*o.InFlight)
+	c.results = make(chan *result, mostRanges) // room for all that comes while a commit runs
 	now := o.Now()
 	c.stats = ChainState{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
 	c.progress = now
@@ -401,7 +402,7 @@ const longestWait = 15 * time.Second
 func (c *Chain) isIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.flying == 0 && (c.inTail() || c.pending >= 2*c.o.Batch || len(c.plan.free()) == 0)
+	return c.flying == 0 && (c.inTail() || c.pending >= c.o.Batch+c.o.Batch/2 || len(c.plan.free()) == 0)
 }
 
 // inTail tells whether no more is missing than comes in between two looks.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"pmx/data/chain"
 	"pmx/data/testfiles"
 	"pmx/engine/guard"
+	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 )
 
@@ -307,5 +309,53 @@ func TestTheBlockBeforeIsAskedFor(t *testing.T) {
 		if s.Committed != n.head || n.headers != int(blocks-1) {
 			t.Errorf("%d blocks: headers were asked for %d times, %+v", blocks, n.headers, s)
 		}
+	}
+}
+
+// slowVenue holds its first commit of rows up until a channel is closed.
+type slowVenue struct {
+	follow.Venue
+	began chan<- struct{} // closed when it begins
+	ends  <-chan struct{}
+	once  *sync.Once
+}
+
+func (v slowVenue) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Remaining) (ingest.Receipt, error) {
+	if rows.Read != nil {
+		v.once.Do(func() {
+			close(v.began)
+			select {
+			case <-v.ends:
+			case <-ctx.Done():
+			}
+		})
+	}
+	return v.Venue.Commit(ctx, rows, coming)
+}
+
+// TestNodesAreAskedOnWhileABatchIsCommitted: more ranges come in meanwhile than are asked for at once,
+// and no more than are bounded.
+func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
+	h := chainOf(t)
+	n := h.node("a")
+	n.most = (h.last - h.first) / 2000
+	began, ends := make(chan struct{}), make(chan struct{})
+	asked, more := 0, 4
+	n.got = func(int64, int64, []data.Address) {
+		select {
+		case <-began:
+			if asked++; asked == more {
+				close(ends)
+			}
+		default:
+		}
+	}
+	k := venue(t, t.TempDir())
+	o := h.options(slowVenue{k, began, ends, &sync.Once{}}, n)
+	o.InFlight, o.Batch = 1, int64(h.count/4)
+	once(t, o)
+	mustEqual(t, k, h.want(t))
+	if asked < more {
+		t.Errorf("asked %d times while a batch was committed and after it", asked)
 	}
 }

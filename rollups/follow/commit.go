@@ -30,7 +30,6 @@ func (c *Chain) take(r *result) bool {
 		h := c.plan.hold(r.job, r.suspect, r.digest, r.logs, r.node.Name(), c.o.Now())
 		c.o.Log.Warn().Int64("from", r.job.from).Int64("to", r.job.to).Str("why", r.suspect).Int("tries", h.tries).Msg("a range of blocks is held back")
 	default:
-		c.pending += int64(r.batch.Events())
 		c.answered += r.job.blocks()
 		return true
 	}

@@ -227,7 +227,7 @@ func (c *Chain) lookAt(ctx context.Context, p *provider, all bool) (*result, err
 		return nil, nil
 	}
 	c.unproved = 0
-	if !c.claim(j, h) {
+	if !c.claim(j, h, r) {
 		return nil, nil
 	}
 	return r, nil
@@ -261,7 +261,7 @@ func (c *Chain) ahead(p *provider) (job, bool) {
 
 // claim notes that a block is the newest final one and that what is missing up to it is
 // answered already; false where something else is missing by now.
-func (c *Chain) claim(j job, h Header) bool {
+func (c *Chain) claim(j job, h Header, r *result) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.headAt = c.o.Now()
@@ -276,6 +276,7 @@ func (c *Chain) claim(j job, h Header) bool {
 		c.plan.taken = append(c.plan.taken, j)
 		c.planned = h.Number
 		c.flying++
+		c.arrived(r)
 	}
 	c.replan()
 	return own
