@@ -83,7 +83,9 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 		if diff := cmp.Diff(first, got); diff != "" {
 			t.Errorf("%s (-parquet +%s):\n%s", format, format, diff)
 		}
-		// What is read of each is the same: in a short run each is written in one other format.
+		if format != export.Formats[0] && !testfiles.Long() {
+			continue // what is read of each is the same: a short run writes one, in one other format
+		}
 		other := map[data.Format]data.Format{data.Parquet: data.CSV, data.CSV: data.NDJSON, data.NDJSON: data.Parquet}[format]
 		for _, again := range formats(other) {
 			b := open(t, 1)

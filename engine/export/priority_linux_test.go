@@ -1,10 +1,13 @@
 package export_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +45,10 @@ func threadTimes(t testing.TB) (ticks map[string]int64, nice map[string]int) {
 // All of an export runs on threads that give way to requests, of facts as of
 // research datasets. On one thread DuckDB works on the caller's alone.
 func TestExportsGiveWay(t *testing.T) {
+	// Looking at threads takes the longer the busier the machine is, and is no part of an export.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	looking := fmt.Sprintf("/proc/self/task/%d/stat", syscall.Gettid())
 	k := open(t, 1)
 	crowd(t, k, "1000")
 	change(t, k, "INSERT INTO tokens (token, token_id) SELECT i::INTEGER, (i + 1)::VARCHAR FROM range(100) AS r(i)",
@@ -71,6 +78,9 @@ func TestExportsGiveWay(t *testing.T) {
 			}
 			ticks, nice := threadTimes(t)
 			for thread, n := range ticks {
+				if thread == looking {
+					continue
+				}
 				if was := max(before[thread], last[thread]); n > was {
 					spent[nice[thread] > 0] += n - was
 				}

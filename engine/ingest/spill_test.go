@@ -107,7 +107,7 @@ func TestMemoryDoesNotShow(t *testing.T) {
 		if err != nil || f.Query != nil {
 			continue // DuckDB reads it
 		}
-		if testfiles.Long() || i%3 > 0 { // doubled it is there as well
+		if testfiles.Long() || i%3 == 2 { // a short run does one thing with a file, in turns
 			w.load(t, name, content, ingest.Options{})
 		}
 		if testfiles.Long() || i%3 == 0 {
