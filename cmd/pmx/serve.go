@@ -157,7 +157,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if err != nil {
 		return err
 	}
-	registry.MustRegister(srv.Collector(), newStoreMetrics(k.Freshness, k.Snapshot, k.DB(), keys, at.Watch))
+	registry.MustRegister(srv.Collector(), newStoreMetrics(k.Freshness, k.Snapshot, k.DB(), keys, at.Watch), newWorkMetrics(k.Tally))
 	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
 	if err != nil {
 		return errors.Join(err, srv.Close())

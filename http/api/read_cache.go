@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -31,6 +32,8 @@ const (
 // be invalidated; concurrent equal requests share one read.
 type readCache struct {
 	cache *otter.Cache[string, cacheEntry]
+	asked atomic.Uint64
+	reads atomic.Uint64
 }
 
 func newReadCache() (*readCache, error) {
@@ -52,7 +55,9 @@ func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx con
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	full := fmt.Sprintf("%d %s", v.snap.Epoch, key)
+	a.readCache.asked.Add(1)
 	got, err := a.readCache.cache.Get(ctx, full, otter.LoaderFunc[string, cacheEntry](func(ctx context.Context, _ string) (cacheEntry, error) {
+		a.readCache.reads.Add(1)
 		v, err := load(ctx)
 		if err != nil {
 			return cacheEntry{}, err
@@ -64,4 +69,11 @@ func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx con
 		return zero, fmt.Errorf("read %s: %w", key, err)
 	}
 	return got.value.(T), nil
+}
+
+// CachedReads counts, since the start, the reads of the database that were asked for, and
+// those of them that were done: the others had a result that was kept, or shared one.
+func (a *API) CachedReads() (asked, done uint64) {
+	done = a.readCache.reads.Load() // first: one that is asked for meanwhile must not be done before
+	return a.readCache.asked.Load(), done
 }

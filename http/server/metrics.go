@@ -35,6 +35,7 @@ type metrics struct {
 	dropped  *prometheus.Desc
 	conns    *connSet
 	sources  *sourceMetrics
+	reads    *prometheus.Desc
 
 	limits  *prometheus.Desc
 	limited map[string]*atomic.Uint64 // by plan, "" for callers without a key
@@ -63,6 +64,7 @@ func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 		open:     prometheus.NewDesc("pmx_http_connections", "Open connections, by whether a key was given on them.", []string{"keyed"}, nil),
 		dropped:  prometheus.NewDesc("pmx_http_connections_dropped_total", "Connections closed because there were too many.", nil, nil),
 		limits:   prometheus.NewDesc("pmx_http_limited_total", "Requests answered with 429 because of the rate limit, by plan; none is a caller without a valid key.", []string{"plan"}, nil),
+		reads:    prometheus.NewDesc("pmx_http_reads_total", "Reads of the database that requests asked for, by whether a result of the same epoch was kept or shared.", []string{"cached"}, nil),
 		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate that is in use expires, in unix time.", nil, nil),
 		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used, and an older one is kept.", nil, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
@@ -108,6 +110,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.open
 	ch <- m.dropped
 	ch <- m.limits
+	ch <- m.reads
 	ch <- m.expiry
 	ch <- m.kept
 	m.sources.describe(ch)
@@ -132,6 +135,9 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	for plan, n := range m.limited {
 		ch <- prometheus.MustNewConstMetric(m.limits, prometheus.CounterValue, float64(n.Load()), cmp.Or(plan, "none"))
 	}
+	asked, done := m.api.CachedReads()
+	ch <- prometheus.MustNewConstMetric(m.reads, prometheus.CounterValue, float64(asked-done), "yes")
+	ch <- prometheus.MustNewConstMetric(m.reads, prometheus.CounterValue, float64(done), "no")
 	m.collectCertificate(ch)
 	for _, part := range m.watch.Statuses() {
 		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)

@@ -25,7 +25,7 @@ func (k *Keeper) Refresh(ctx context.Context, step Step) error {
 		return err
 	}
 	defer k.work.Unlock()
-	return k.cycleDone(k.refresh(ctx, step))
+	return k.cycleDone(k.timed(workRefresh, func() error { return k.refresh(ctx, step) }))
 }
 
 func (k *Keeper) refresh(ctx context.Context, step Step) error {
@@ -82,6 +82,10 @@ func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
 }
 
 func (k *Keeper) rebuild(ctx context.Context, step Step) error {
+	return k.timed(workRebuild, func() error { return k.rebuildAll(ctx, step) })
+}
+
+func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
 	if !k.deferred.since.IsZero() {
 		debug.FreeOSMemory() // what the batches needed: a rebuild needs as much, elsewhere
@@ -95,16 +99,35 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(k.db.Checkpoint(ctx), k.reload(ctx))
+	return errors.Join(k.checkpoint(ctx), k.reload(ctx))
+}
+
+// checkpoint writes the log into the database file.
+func (k *Keeper) checkpoint(ctx context.Context) error {
+	return k.timed(workCheckpoint, func() error { return k.db.Checkpoint(ctx) })
 }
 
 // Verify proves the whole database; it changes nothing but waits for, and holds
-// off, imports.
+// off, imports. What it finds is in the freshness from then on.
 func (k *Keeper) Verify(ctx context.Context, step Step) (checks []rollups.Check, err error) {
 	if err := k.work.Lock(ctx); err != nil {
 		return nil, err
 	}
 	defer k.work.Unlock()
+	var refuted error
+	err = k.timed(workVerify, func() error {
+		checks, err = k.verifyAll(ctx, step)
+		refuted = refutedBy(checks)
+		return errors.Join(err, refuted)
+	})
+	if err != nil && refuted == nil {
+		return nil, err
+	}
+	k.updateFreshness(func(f *serving.Freshness) { f.LastVerified, f.VerifyFailure = k.cfg.Now().UTC(), errText(refuted) })
+	return checks, nil
+}
+
+func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Check, err error) {
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		checks, err = rollups.Verify(ctx, conn, k.cfg.Feeds.Gazetteer(), step)
 		return err
@@ -161,7 +184,7 @@ func (k *Keeper) Cycle(ctx context.Context) error {
 	if k.deferred.waits(k.cfg.Now()) {
 		return k.cycleDone(inbox)
 	}
-	if err := k.refresh(ctx, nil); err != nil {
+	if err := k.timed(workRefresh, func() error { return k.refresh(ctx, nil) }); err != nil {
 		return k.cycleDone(errors.Join(inbox, err))
 	}
 	err := k.compact(ctx)
@@ -184,8 +207,8 @@ func (k *Keeper) rewarm(ctx context.Context) error {
 
 // compact folds deltas in bounded steps, and checkpoints after any.
 func (k *Keeper) compact(ctx context.Context) error {
-	deadline := time.Now().Add(compactBudget)
-	folded := false
+	folded, began := false, time.Now()
+	deadline := began.Add(compactBudget)
 	for time.Now().Before(deadline) {
 		worked := false
 		err := k.db.Write(ctx, func(conn *sql.Conn) error {
@@ -194,7 +217,7 @@ func (k *Keeper) compact(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return k.tallies.ended(workCompact, time.Since(began), k.cfg.Now().UTC(), err)
 		}
 		if !worked {
 			break
@@ -204,5 +227,6 @@ func (k *Keeper) compact(ctx context.Context) error {
 	if !folded {
 		return nil
 	}
-	return k.db.Checkpoint(ctx)
+	_ = k.tallies.ended(workCompact, time.Since(began), k.cfg.Now().UTC(), nil)
+	return k.checkpoint(ctx)
 }

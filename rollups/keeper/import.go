@@ -72,12 +72,15 @@ var ErrNothing = errors.New("no file to import")
 // transaction. A file that fails is reported and the others go on; the error
 // is non-nil only where no work could be done or it was cancelled before all of
 // it was done. A file that was committed has its receipt in any case.
-func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (Result, error) {
-	res := NewResult()
+func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res Result, err error) {
+	res = NewResult()
 	if err := k.work.Lock(ctx); err != nil {
 		return res, err
 	}
 	defer k.work.Unlock()
+	if !req.DryRun {
+		defer func() { k.tallies.filesFailed(len(res.Failed)) }()
+	}
 	k.boundGarbage(true) // of files as of a source that is behind
 	if emit == nil {
 		emit = func(Event) {}
@@ -161,6 +164,7 @@ func (k *Keeper) imported(r ingest.Receipt) {
 		return
 	}
 	now := k.cfg.Now().UTC()
+	k.tallies.receipt(r, now)
 	k.updateFreshness(func(f *serving.Freshness) {
 		if r.Inserted > 0 {
 			f.LastFills = now

@@ -56,6 +56,7 @@ type Keeper struct {
 
 	noting    sync.Mutex // one change of freshness at a time
 	freshness atomic.Pointer[serving.Freshness]
+	tallies   tallies
 	onPublish atomic.Pointer[func(*serving.Snapshot)]
 }
 
@@ -68,12 +69,20 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	if cfg.Watch == nil {
 		cfg.Watch = guard.New(cfg.Log)
 	}
-	db, err := engine.Open(ctx, cfg.Engine)
+	k := &Keeper{cfg: cfg, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}}
+	opts := cfg.Engine
+	opts.OnFault = func(err error, recovered bool) {
+		k.tallies.fault(recovered)
+		if cfg.Engine.OnFault != nil {
+			cfg.Engine.OnFault(err, recovered)
+		}
+	}
+	db, err := engine.Open(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
+	k.db = db
 	reportLog(cfg.Log, db)
-	k := &Keeper{cfg: cfg, db: db, merger: rollups.Merger{Cities: cfg.Feeds.Gazetteer()}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	merge := ingest.Rollups{Merge: k.merger.Merge, Postpone: k.merger.Postpone}
 	if cfg.Serve {

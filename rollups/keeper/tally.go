@@ -1,0 +1,124 @@
+package keeper
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"pmx/engine/ingest"
+)
+
+// Kinds of work that a tally tells apart.
+const (
+	workRefresh    = "refresh"
+	workRebuild    = "rebuild"
+	workCompact    = "compact"
+	workCheckpoint = "checkpoint"
+	workVerify     = "verify"
+)
+
+// Works lists the kinds of work that a tally tells apart.
+func Works() []string {
+	return []string{workRefresh, workRebuild, workCompact, workCheckpoint, workVerify}
+}
+
+// FeedTally is what came of one feed since the start.
+type FeedTally struct {
+	Batches  int64     `json:"batches"`  // files, and batches of a source that is followed
+	Rows     int64     `json:"rows"`     // that they gave
+	Inserted int64     `json:"inserted"` // fills added
+	Rejected int64     `json:"rejected"` // rows that could not be used
+	Last     time.Time `json:"last"`     // when the last batch was in
+}
+
+// WorkTally is how one kind of work ended since the start.
+type WorkTally struct {
+	OK         int64         `json:"ok"`
+	Failed     int64         `json:"failed"`
+	LastOK     time.Time     `json:"last_ok"` // zero: never
+	LastFailed time.Time     `json:"last_failed"`
+	Took       time.Duration `json:"took_ns"` // the last one, whichever way it ended
+}
+
+// Tally counts what a keeper did since it was opened.
+type Tally struct {
+	Feeds       map[string]FeedTally `json:"feeds"`
+	Works       map[string]WorkTally `json:"works"`
+	FilesFailed int64                `json:"files_failed"` // that were not imported
+	Reopened    int64                `json:"reopened"`     // faults of DuckDB behind which the database was opened again
+	Lost        int64                `json:"lost"`         // faults behind which it was not
+}
+
+// tallies is a Tally that many write to.
+type tallies struct {
+	mu sync.Mutex
+	Tally
+}
+
+// Tally gives a copy of the counts as they are now.
+func (k *Keeper) Tally() Tally {
+	k.tallies.mu.Lock()
+	defer k.tallies.mu.Unlock()
+	t := k.tallies.Tally
+	t.Feeds, t.Works = maps.Clone(t.Feeds), maps.Clone(t.Works)
+	return t
+}
+
+// receipt counts a batch that is in.
+func (t *tallies) receipt(r ingest.Receipt, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Feeds == nil {
+		t.Feeds = map[string]FeedTally{}
+	}
+	f := t.Feeds[r.Feed]
+	f.Batches++
+	f.Rows += r.Read
+	f.Inserted += r.Inserted
+	f.Rejected += r.RejectedRows()
+	f.Last = now
+	t.Feeds[r.Feed] = f
+}
+
+// filesFailed counts files that were not imported.
+func (t *tallies) filesFailed(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.FilesFailed += int64(n)
+}
+
+// fault counts a fault of DuckDB.
+func (t *tallies) fault(recovered bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if recovered {
+		t.Reopened++
+		return
+	}
+	t.Lost++
+}
+
+// ended counts a piece of work that took so long and ended now, and gives err back.
+func (t *tallies) ended(work string, took time.Duration, now time.Time, err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Works == nil {
+		t.Works = map[string]WorkTally{}
+	}
+	w := t.Works[work]
+	w.Took = took
+	if err != nil {
+		w.Failed, w.LastFailed = w.Failed+1, now
+	} else {
+		w.OK, w.LastOK = w.OK+1, now
+	}
+	t.Works[work] = w
+	return err
+}
+
+// timed does work and counts how it ended.
+func (k *Keeper) timed(work string, do func() error) error {
+	began := time.Now()
+	err := do()
+	return k.tallies.ended(work, time.Since(began), k.cfg.Now().UTC(), err)
+}
