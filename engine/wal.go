@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -197,15 +195,5 @@ func openTruncated(dir Dir, err error, open func() (*pools, error)) (*pools, *Lo
 // LogDamage tells what was wrong with the log when the database was opened, nil for nothing.
 func (db *DB) LogDamage() *LogDamage { return db.damage }
 
-// DamagedLogs lists the copies of damaged logs in the data directory, by time. They stay
-// until the operator removes them.
-func (db *DB) DamagedLogs() []string {
-	entries, _ := os.ReadDir(string(db.opts.Dir))
-	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(db.opts.Dir.wal())+keptLog) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
+// DamagedLogs lists the copies of damaged logs as Dir.DamagedLogs does.
+func (db *DB) DamagedLogs() []string { return db.opts.Dir.DamagedLogs() }

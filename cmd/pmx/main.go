@@ -42,6 +42,8 @@ type CLI struct {
 	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
+	Status   StatusCmd   `cmd:"" help:"Show how the server and its data are."`
+	Doctor   DoctorCmd   `cmd:"" help:"Say what is wrong, and what to do."`
 	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
@@ -88,7 +90,7 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	if !slices.Contains([]string{"sample", "openapi", "version", "check"}, kctx.Selected().Name) { // which touch no data directory
+	if !slices.Contains([]string{"sample", "openapi", "version", "check", "doctor"}, kctx.Selected().Name) { // which touch no data directory
 		std.mask = engine.SetOwnerUmask()
 	}
 	return status(ctx, kctx.Run(&cli, std), std)

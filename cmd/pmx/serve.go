@@ -162,8 +162,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	registerOperations(sock, k, gate)
-	registerFollower(sock, f)
+	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: f.sources(), url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
 	if scraped != nil {
 		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
 		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")

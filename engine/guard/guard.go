@@ -93,11 +93,11 @@ func Repanic(err error) error {
 
 // WorkStatus is what is known of one piece of background work.
 type WorkStatus struct {
-	Name    string
-	Panics  int64     // since the start
-	Failing bool      // it panicked when it was tried last
-	Last    time.Time // of the last panic; zero: none
-	Text    string    // of that panic
+	Name    string    `json:"name"`
+	Panics  int64     `json:"panics"`  // since the start
+	Failing bool      `json:"failing"` // it panicked when it was tried last
+	Last    time.Time `json:"last"`    // of the last panic; zero: none
+	Text    string    `json:"text"`    // of that panic
 }
 
 // Watch runs background work by name, logs panics with their stacks and keeps

@@ -92,6 +92,24 @@ func createIn(ctx context.Context, tx *sql.Tx, files fs.FS, all []*goose.Source)
 	return nil
 }
 
+// Versions gives the version of a database, and the newest migration that this program
+// knows. It changes nothing.
+func Versions(ctx context.Context, db *sql.DB) (at, newest int64, err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return 0, 0, err
+	}
+	provider, err := goose.NewProvider("", db, files, goose.WithStore(store{}))
+	if err != nil {
+		return 0, 0, err
+	}
+	known := provider.ListSources()
+	if at, err = (store{}).GetLatestVersion(ctx, db); err != nil {
+		return 0, 0, fmt.Errorf("read schema version: %w", err)
+	}
+	return at, known[len(known)-1].Version, nil
+}
+
 // store keeps the version table in DuckDB, for which goose has no dialect.
 type store struct{}
 

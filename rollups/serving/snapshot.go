@@ -127,19 +127,19 @@ type Counts struct {
 
 // Freshness is what the status grades are computed from. Zero times: never.
 type Freshness struct {
-	LastCycle   time.Time // wall clock of the last finished refresh cycle
-	LastFailure time.Time
-	FailureText string        // "" once a later cycle succeeded
-	LastFills   time.Time     // wall clock of the last import that added fills
-	LastMarkets time.Time     // wall clock of the last import that added or changed markets
-	NextCycle   time.Time     // when the scheduler will next refresh
-	Period      time.Duration // from one refresh to the next
-	LogLost     bool          // a damaged log was found, and its copy is still there
-	DiskFull    bool          // nothing new is stored until there is room
-	Stale       bool          // facts are in that the rollups do not hold yet
+	LastCycle   time.Time     `json:"last_cycle"` // wall clock of the last finished refresh cycle
+	LastFailure time.Time     `json:"last_failure"`
+	FailureText string        `json:"failure_text"` // "" once a later cycle succeeded
+	LastFills   time.Time     `json:"last_fills"`   // wall clock of the last import that added fills
+	LastMarkets time.Time     `json:"last_markets"` // wall clock of the last import that added or changed markets
+	NextCycle   time.Time     `json:"next_cycle"`   // when the scheduler will next refresh
+	Period      time.Duration `json:"period"`       // from one refresh to the next
+	LogLost     bool          `json:"log_lost"`     // a damaged log was found, and its copy is still there
+	DiskFull    bool          `json:"disk_full"`    // nothing new is stored until there is room
+	Stale       bool          `json:"stale"`        // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
-	LastVerified  time.Time
-	VerifyFailure string // what it refuted, "" where all held
+	LastVerified  time.Time `json:"last_verified"`
+	VerifyFailure string    `json:"verify_failure"` // what it refuted, "" where all held
 }
 
 // Snapshot is one epoch of everything the hot endpoints answer from.

@@ -39,47 +39,47 @@ func HostStates() []HostState {
 
 // SourceHost tells how it goes with a host.
 type SourceHost struct {
-	Name     string // without its address
-	State    HostState
-	Answered time.Time     // when it answered last; zero: never
-	Requests map[int]int64 // since the start, by status; 0: not answered as a whole
+	Name     string        `json:"name"` // without its address
+	State    HostState     `json:"state"`
+	Answered time.Time     `json:"answered"` // when it answered last; zero: never
+	Requests map[int]int64 `json:"requests"` // since the start, by status; 0: not answered as a whole
 }
 
 // Source tells how a source that is followed stands. Zero times: never.
 type Source struct {
-	Name    string
-	State   SourceState
-	AsOf    time.Time        // up to which all that it gives is in
-	Changed time.Time        // wall clock of the last commit that brought something new
-	Bounds  [4]time.Duration // the lags behind AsOf up to which the grade is A, B, C and D
-	Problem string           // what is wrong now, in a sentence; "" for nothing
+	Name    string           `json:"name"`
+	State   SourceState      `json:"state"`
+	AsOf    time.Time        `json:"as_of"`   // up to which all that it gives is in
+	Changed time.Time        `json:"changed"` // wall clock of the last commit that brought something new
+	Bounds  [4]time.Duration `json:"bounds"`  // the lags behind AsOf up to which the grade is A, B, C and D
+	Problem string           `json:"problem"` // what is wrong now, in a sentence; "" for nothing
 
-	CatchingUp bool
-	Progress   float64       // of the catch-up, 0 … 1
-	Remaining  time.Duration // of it, about; 0: not known, or none
+	CatchingUp bool          `json:"catching_up"`
+	Progress   float64       `json:"progress"`  // of the catch-up, 0 … 1
+	Remaining  time.Duration `json:"remaining"` // of it, about; 0: not known, or none
 
 	// Quiet tells that much less comes in than is usual at this hour.
-	Quiet bool
+	Quiet bool `json:"quiet"`
 
 	// Since the start of the process.
-	Rows      int64 // that are new
-	Requests  int64
-	Retries   int64
-	Throttled time.Duration // spent waiting because the source asked for it
-	Unknown   int64         // things that were not understood: kinds of events, members, statuses
+	Rows      int64         `json:"rows"` // that are new
+	Requests  int64         `json:"requests"`
+	Retries   int64         `json:"retries"`
+	Throttled time.Duration `json:"throttled"` // spent waiting because the source asked for it
+	Unknown   int64         `json:"unknown"`   // things that were not understood: kinds of events, members, statuses
 
-	Hosts []SourceHost // that it is asked of
+	Hosts []SourceHost `json:"hosts"` // that it is asked of
 
 	// Shown tells that what it gives is shown and enters no figure: its grade is not part of the whole's.
-	Shown bool
+	Shown bool `json:"shown"`
 
 	// Incomplete tells that the source lacks some of what there is, by its nature: Problem says
 	// what.
-	Incomplete bool
+	Incomplete bool `json:"incomplete"`
 
 	// Differences are what comparing with the source's own counts finds now, by what is
 	// compared; nil where nothing is.
-	Differences map[string]int64
+	Differences map[string]int64 `json:"differences"`
 
-	Missing int64 // of what is known to be there and is not in: blocks of a chain, else 0
+	Missing int64 `json:"missing"` // of what is known to be there and is not in: blocks of a chain, else 0
 }

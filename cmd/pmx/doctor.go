@@ -1,0 +1,315 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"pmx/engine"
+	"pmx/http/admin"
+)
+
+// severity is how bad a finding is.
+type severity string
+
+const (
+	fine  severity = "ok"
+	warns severity = "warning" // to be looked at, or not to be told
+	fails severity = "error"   // something is wrong
+)
+
+// finding is what one check found.
+type finding struct {
+	Check  string   `json:"check"`
+	Level  severity `json:"level"`
+	Detail string   `json:"detail"`
+	Do     string   `json:"do,omitempty"` // what to do, for all that is not ok
+}
+
+// troubles are the findings that are not ok.
+func troubles(all []finding) []finding {
+	var out []finding
+	for _, f := range all {
+		if f.Level != fine {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// printFindings writes findings, a line each, and what to do below those that are not ok.
+func printFindings(w io.Writer, all []finding) error {
+	for _, f := range all {
+		text := fmt.Sprintf("%-8s %s: %s\n", f.Level, f.Check, visible(f.Detail, ""))
+		if f.Do != "" {
+			text += "         → " + f.Do + "\n"
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What a healthy installation has at least, or at most.
+const (
+	leastFiles      = 4096                // open files
+	certificateLeft = 14 * 24 * time.Hour // until a certificate expires
+	staleAfter      = time.Hour           // the newest fill
+	clockAhead      = time.Minute         // of the clock may what is stored be
+	verifyEvery     = 3 * 24 * time.Hour
+)
+
+// DoctorCmd says what is wrong.
+type DoctorCmd struct {
+	Serve ServeCmd `embed:""`
+	JSON  bool     `name:"json" help:"Print the result as one JSON object."`
+}
+
+// Help is the longer help.
+func (DoctorCmd) Help() string {
+	return `Checks the data directory and its permissions, who has the database open, the disk, the limit of open files, the clock, the
+settings, the certificate, the version of the database, and what a running server says of itself: old data, refreshes and
+verifications that fail, faults. Says of each what to do. Changes nothing. Takes the flags of pmx serve, and reads the
+environment and the config file as it would.
+
+The exit status is 1 if something is wrong, and 0 if there are only warnings.
+
+  pmx doctor
+  pmx doctor --config /etc/pmx/pmx.json --data-dir /var/lib/pmx`
+}
+
+// doctorReport is the result as JSON.
+type doctorReport struct {
+	OK       bool      `json:"ok"`
+	Findings []finding `json:"findings"`
+}
+
+// Run checks everything.
+func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std stdio) error {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	all := c.checkSettings(ctx, kctx, cli)
+	all = append(all, checkCertificate(c.Serve.TLSCert, c.Serve.TLSKey, now)...)
+	all = append(all, checkDirectory(dir)...)
+	all = append(all, checkClock())
+	if dir.Exists() {
+		all = append(all, checkDisk(dir)...)
+		all = append(all, checkInbox(dir)...)
+		running, err := checkRunning(ctx, dir, now)
+		if err != nil {
+			return err
+		}
+		all = append(all, running...)
+	}
+	report := doctorReport{OK: true, Findings: all}
+	for _, f := range all {
+		report.OK = report.OK && f.Level != fails
+	}
+	if c.JSON {
+		err = printJSON(std.out, report)
+	} else {
+		err = printFindings(std.out, all)
+	}
+	if err == nil && !report.OK {
+		err = errSilent
+	}
+	return err
+}
+
+// checkSettings tells what pmx serve would refuse.
+func (c *DoctorCmd) checkSettings(ctx context.Context, kctx *kong.Context, cli *CLI) []finding {
+	var all []finding
+	for _, err := range append(cli.checkEngine(ctx), c.Serve.check(cli)...) {
+		all = append(all, finding{"settings", fails, err.Error(), "correct it; pmx config check shows where each setting comes from"})
+	}
+	for _, name := range unknownVariables(kctx.Model) {
+		all = append(all, finding{"settings", warns, name + " is in the environment, and no flag has that name", "correct its name, or unset it"})
+	}
+	if len(all) == 0 {
+		all = append(all, finding{"settings", fine, "pmx serve would take them", ""})
+	}
+	return all
+}
+
+// checkCertificate looks at the certificate of --tls-cert, if one is given.
+func checkCertificate(certFile, keyFile string, now time.Time) []finding {
+	if certFile == "" {
+		return nil
+	}
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return []finding{{"certificate", fails, err.Error(), "give --tls-cert and --tls-key a certificate with its chain and its key, readable by the user that runs pmx"}}
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return []finding{{"certificate", fails, certFile + ": " + err.Error(), "issue the certificate again"}}
+	}
+	text := fmt.Sprintf("%s is valid from %s until %s", certFile, leaf.NotBefore.UTC().Format(time.RFC3339), leaf.NotAfter.UTC().Format(time.RFC3339))
+	switch {
+	case now.After(leaf.NotAfter), now.Before(leaf.NotBefore):
+		return []finding{{"certificate", fails, text, "renew it, and check the clock; a running server takes the new files by itself"}}
+	case leaf.NotAfter.Sub(now) < certificateLeft:
+		return []finding{{"certificate", warns, text, "the renewal does not work: renew it"}}
+	}
+	return []finding{{"certificate", fine, text, ""}}
+}
+
+// checkDirectory looks at the data directory, its owner and its permissions.
+func checkDirectory(dir engine.Dir) []finding {
+	info, err := os.Stat(string(dir))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []finding{{"data directory", warns, string(dir) + " does not exist", "check --data-dir; pmx serve and pmx import create it"}}
+	case err != nil:
+		return []finding{{"data directory", fails, err.Error(), "run pmx doctor as the user that runs pmx"}}
+	case !info.IsDir():
+		return []finding{{"data directory", fails, string(dir) + " is no folder", "check --data-dir"}}
+	}
+	all := checkOwner(dir, info)
+	for _, path := range []string{string(dir), dir.Database(), dir.Control()} {
+		if i, err := os.Stat(path); err == nil && i.Mode().Perm()&0o077 != 0 {
+			all = append(all, finding{"permissions", fails, fmt.Sprintf("%s has the mode %#o: others than its owner have rights to it", path, i.Mode().Perm()),
+				"chmod go= " + path + "; the next start does it too"})
+		}
+	}
+	if names := dir.DamagedLogs(); len(names) > 0 {
+		all = append(all, finding{"log", fails, "a damaged log was found at a start: " + strings.Join(names, ", "),
+			"import the files of the hours before it again, then remove the copy; see Faults in docs/operate.md"})
+	}
+	if len(all) == 0 {
+		all = append(all, finding{"data directory", fine, string(dir) + " belongs to this user alone", ""})
+	}
+	return all
+}
+
+// checkDisk looks at the room on the disk of the data directory.
+func checkDisk(dir engine.Dir) []finding {
+	free, size, ok := dir.DiskSpace()
+	if !ok {
+		return []finding{{"disk", warns, "the system does not say what is free", "look at the disk of " + string(dir) + " yourself"}}
+	}
+	text := fmt.Sprintf("%s of %s are free", bytesOf(free), bytesOf(size))
+	if err := dir.CheckSpace(); err != nil {
+		return []finding{{"disk", fails, err.Error(), "free some space; work goes on by itself"}}
+	}
+	if free < size/10 {
+		return []finding{{"disk", warns, text, "free some space, or find a larger disk; pmx status shows what takes how much"}}
+	}
+	return []finding{{"disk", fine, text, ""}}
+}
+
+// checkInbox looks for files that could not be imported.
+func checkInbox(dir engine.Dir) []finding {
+	notes, _ := filepath.Glob(filepath.Join(dir.Inbox(), "failed", "*.error.txt"))
+	if len(notes) == 0 {
+		return nil
+	}
+	return []finding{{"inbox", warns, fmt.Sprintf("%d files could not be imported, the last one %s", len(notes), strings.TrimSuffix(notes[len(notes)-1], ".error.txt")),
+		"read the note beside each, and remove both when it is settled"}}
+}
+
+// checkRunning looks at who has the database, and at what a running server says; without
+// one at the database itself.
+func checkRunning(ctx context.Context, dir engine.Dir, now time.Time) ([]finding, error) {
+	if admin.Running(dir.AdminSocket()) {
+		s, odd, err := askStatus(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		if odd != nil {
+			return []finding{*odd}, nil
+		}
+		if s != nil {
+			return checkServer(s, now), nil
+		}
+	}
+	all := []finding{checkOpenFiles(openFilesLimit(), "a process started from here")}
+	if pid, exe := dir.Holder(); pid != 0 {
+		return append(all, finding{"lock", fails, fmt.Sprintf("%s is in use by process %d%s, which does not answer on %s", dir.Database(), pid, exe, dir.AdminSocket()),
+			"if it is a command of pmx, wait for it; if it hangs, stop it"}), nil
+	}
+	all = append(all, finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"})
+	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
+		return append(all, finding{"database", warns, "there is none yet", "import something, or start pmx serve --sample"}), nil
+	}
+	return append(all, checkDatabase(ctx, dir)), nil
+}
+
+// checkDatabase compares a database that nobody has open with this program.
+func checkDatabase(ctx context.Context, dir engine.Dir) finding {
+	at, newest, err := engine.SchemaVersions(ctx, dir)
+	switch {
+	case err != nil:
+		return finding{"database", fails, err.Error(), "see Faults in docs/operate.md; restore a backup if it cannot be opened"}
+	case at > newest:
+		return finding{"database", fails, fmt.Sprintf("its tables have version %d, and this pmx knows %d", at, newest), "run the newer pmx that wrote it, or restore a backup"}
+	case at < newest:
+		return finding{"database", warns, fmt.Sprintf("its tables have version %d, and this pmx brings them to %d when it opens them; an older pmx cannot read it then", at, newest),
+			"keep a copy before you start this version"}
+	}
+	return finding{"database", fine, fmt.Sprintf("its tables have version %d, the newest that this pmx knows", at), ""}
+}
+
+// checkOpenFiles looks at a limit of open files.
+func checkOpenFiles(limit uint64, whose string) finding {
+	if limit < leastFiles {
+		return finding{"open files", warns, fmt.Sprintf("%s may open %d files, and needs one for each connection", whose, limit), "raise ulimit -n, or LimitNOFILE of the service, to 65536"}
+	}
+	return finding{"open files", fine, fmt.Sprintf("%s may open %d", whose, limit), ""}
+}
+
+// checkServer looks at what a running server says of itself; nil gives nothing.
+func checkServer(s *serverStatus, now time.Time) []finding {
+	if s == nil {
+		return nil
+	}
+	all := []finding{checkOpenFiles(s.OpenFiles, "the server")}
+	add := func(wrong bool, level severity, check, detail, do string) {
+		if wrong {
+			all = append(all, finding{check, level, detail, do})
+		}
+	}
+	f := &s.Fresh
+	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
+	add(f.FailureText != "", fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
+	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
+	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work goes on by itself")
+	add(f.Stale, warns, "rollups", "facts are stored that are not served yet", "the next refresh does it; or run pmx refresh")
+	verified := f.LastVerified
+	if verified.IsZero() {
+		verified = s.Started
+	}
+	add(now.Sub(verified) > verifyEvery, warns, "verify", "nothing was verified for "+roughly(now.Sub(verified).Seconds()), "check --verify-cron, or run pmx verify")
+	add(s.AsOf.Sub(now) > clockAhead, fails, "clock", "the newest fill is of "+s.AsOf.UTC().Format(time.RFC3339)+", which is ahead of the clock", "set the clock; look at where the fill comes from")
+	add(!s.Historical && s.AsOf.IsZero(), warns, "data", "there are no fills yet", "import some: pmx import, or the inbox")
+	add(!s.Historical && !s.AsOf.IsZero() && now.Sub(s.AsOf) > staleAfter, fails, "data", "the newest fill is of "+ago(s.AsOf, now),
+		"look at the sources, or at what fills the inbox; for a venue that has ended, start the server with --historical")
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		add(src.Problem != "", warns, "source "+src.Name, src.Problem, "see pmx sync status")
+	}
+	for _, b := range s.Background {
+		add(b.Failing, fails, "background", b.Name+" does not work: "+b.Text, "the log has the panic with its stack: report it, and restart the server")
+	}
+	add(s.Tally.Reopened > 0, warns, "faults", fmt.Sprintf("the database failed %d times and was opened again", s.Tally.Reopened), "keep the log lines \"database fault\" and report them")
+	add(!s.Waiting.IsZero() && now.Sub(s.Waiting) > 30*time.Minute, warns, "exports", "one waits since "+ago(s.Waiting, now), "look at the log lines of exports")
+	if len(troubles(all)) == 0 {
+		all = append(all, finding{"server", fine, fmt.Sprintf("%s answers, version %s, newest fill %s", s.URL, cmp.Or(s.Version, "unknown"), ago(s.AsOf, now)), ""})
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pmx/engine/guard"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// What a server says of itself, and what follows from it.
+func TestWhatADoctorMakesOfAServer(t *testing.T) {
+	now := time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
+	healthy := serverStatus{Version: version, Started: now.Add(-time.Hour), AsOf: now.Add(-time.Minute), OpenFiles: 65536}
+	if all := checkServer(&healthy, now); len(troubles(all)) != 0 || !slices.ContainsFunc(all, func(f finding) bool { return f.Check == "server" && f.Level == fine }) {
+		t.Fatalf("%+v", all)
+	}
+	for _, tc := range []struct {
+		spoil func(*serverStatus)
+		check string
+		level severity
+		text  string
+	}{
+		{func(s *serverStatus) { s.Version = "older" }, "version", warns, "older"},
+		{func(s *serverStatus) { s.OpenFiles = 256 }, "open files", warns, "256"},
+		{func(s *serverStatus) { s.Fresh.FailureText = "no room" }, "refresh", fails, "no room"},
+		{func(s *serverStatus) { s.Fresh.VerifyFailure = "rebuilt_position" }, "verify", fails, "rebuilt_position"},
+		{func(s *serverStatus) { s.Fresh.DiskFull = true }, "disk", fails, "nothing new"},
+		{func(s *serverStatus) { s.Fresh.Stale = true }, "rollups", warns, "not served yet"},
+		{func(s *serverStatus) { s.Started = now.Add(-80 * time.Hour) }, "verify", warns, "80 h"},
+		{func(s *serverStatus) { s.AsOf = now.Add(time.Hour) }, "clock", fails, "ahead of the clock"},
+		{func(s *serverStatus) { s.AsOf = now.Add(-3 * time.Hour) }, "data", fails, "3 h ago"},
+		{func(s *serverStatus) { s.AsOf = time.Time{} }, "data", warns, "no fills"},
+		{func(s *serverStatus) { s.Sources = []serving.Source{{Name: "chain", Problem: "nobody answers"}} }, "source chain", warns, "nobody answers"},
+		{func(s *serverStatus) {
+			s.Background = []guard.WorkStatus{{Name: "exports", Failing: true, Text: "nil map"}}
+		}, "background", fails, "nil map"},
+		{func(s *serverStatus) { s.Tally = keeper.Tally{Reopened: 2} }, "faults", warns, "2 times"},
+		{func(s *serverStatus) { s.Waiting = now.Add(-time.Hour) }, "exports", warns, "60 min"},
+	} {
+		s := healthy
+		tc.spoil(&s)
+		found := troubles(checkServer(&s, now))
+		if len(found) != 1 || found[0].Check != tc.check || found[0].Level != tc.level || !strings.Contains(found[0].Detail, tc.text) || found[0].Do == "" {
+			t.Errorf("%s %s: %+v", tc.check, tc.text, found)
+		}
+	}
+	old := healthy
+	old.AsOf, old.Historical = now.AddDate(-1, 0, 0), true
+	if found := troubles(checkServer(&old, now)); len(found) != 0 {
+		t.Errorf("a historical venue: %+v", found)
+	}
+	if checkServer(nil, now) != nil {
+		t.Error("a server that does not answer says something")
+	}
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"pmx/engine"
+	"pmx/engine/control"
+	"pmx/engine/guard"
+	"pmx/http/access"
+	"pmx/http/admin"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
+)
+
+// opStatus is the operation of a server's socket that tells how the server is.
+const opStatus = "status"
+
+// StatusCmd shows how pmx is.
+type StatusCmd struct {
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// Help is the longer help.
+func (StatusCmd) Help() string {
+	return `Asks the running server of the data directory; without one it shows what can be told from the files, and opens no
+database. The last lines say what is wrong and what to do; pmx doctor checks more. The exit status is 0 whatever is shown.
+
+  pmx status
+  pmx status --json`
+}
+
+// serverStatus is what a running server tells of itself.
+type serverStatus struct {
+	Version    string             `json:"version"`
+	PID        int                `json:"pid"`
+	Started    time.Time          `json:"started"`
+	URL        string             `json:"url"`
+	Historical bool               `json:"historical"`
+	AsOf       time.Time          `json:"as_of"` // of the newest fill; zero: there is none
+	Epoch      uint64             `json:"epoch"`
+	Served     map[string]int64   `json:"served"` // rows, by kind
+	Fresh      serving.Freshness  `json:"freshness"`
+	Tally      keeper.Tally       `json:"tally"`
+	Sources    []serving.Source   `json:"sources"`
+	Background []guard.WorkStatus `json:"background"`
+	Memory     memoryStatus       `json:"memory"`
+	OpenFiles  uint64             `json:"open_files_limit"`
+	Jobs       map[string]int     `json:"export_jobs"`
+	Waiting    time.Time          `json:"export_queued_since"` // zero: none waits
+}
+
+// memoryStatus is what a server takes of memory, in bytes.
+type memoryStatus struct {
+	Go      uint64 `json:"go"` // what Go got from the system
+	DuckDB  int64  `json:"duckdb"`
+	Spilled int64  `json:"spilled"`
+}
+
+// diskStatus is what the data directory takes, in bytes.
+type diskStatus struct {
+	Used map[string]int64 `json:"used"` // by kind
+	Free int64            `json:"free"`
+	Size int64            `json:"size"` // 0: the system does not say
+}
+
+// statusReport is what pmx status shows.
+type statusReport struct {
+	DataDir  string         `json:"data_dir"`
+	Running  bool           `json:"running"`
+	Server   *serverStatus  `json:"server"` // null where none answers
+	Disk     diskStatus     `json:"disk"`
+	Keys     map[string]int `json:"keys"` // valid ones, by tier; null where there are none yet
+	Findings []finding      `json:"findings"`
+}
+
+// statusTeller knows what a server tells of itself.
+type statusTeller struct {
+	keeper     *keeper.Keeper
+	keys       *control.DB
+	watch      *guard.Watch
+	sources    func() []serving.Source // nil: none is followed
+	url        string
+	historical bool
+	started    time.Time
+}
+
+// registerServer makes everything available on a server's socket.
+func registerServer(socket *admin.Server, k *keeper.Keeper, gate *access.Gate, f *follower, s *statusTeller) {
+	registerOperations(socket, k, gate)
+	registerFollower(socket, f)
+	s.register(socket)
+}
+
+// register makes the status available on a server's socket.
+func (s *statusTeller) register(socket *admin.Server) {
+	socket.Handle(opStatus, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) { return s.tell(ctx) })
+}
+
+// tell gives the status as it is now. What a part does not say is left out.
+func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
+	out := serverStatus{Version: version, PID: os.Getpid(), Started: s.started, URL: s.url, Historical: s.historical,
+		Fresh: s.keeper.Freshness(), Tally: s.keeper.Tally(), Background: s.watch.Statuses(), OpenFiles: openFilesLimit(), Jobs: map[string]int{}}
+	if s.sources != nil {
+		out.Sources = s.sources()
+	}
+	if snap := s.keeper.Snapshot(); snap != nil {
+		out.AsOf, out.Epoch = snap.AsOf, snap.Epoch
+		out.Served = map[string]int64{"fills": snap.Counts.Fills, "wallets": snap.Counts.Wallets, "markets": snap.Counts.Markets, "events": snap.Counts.Events}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	out.Memory.Go = m.Sys - m.HeapReleased
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if held, spilled, err := s.keeper.DB().Memory(ctx); err == nil {
+		out.Memory.DuckDB, out.Memory.Spilled = held, spilled
+	}
+	if counts, oldest, err := s.keys.JobCounts(ctx); err == nil {
+		out.Waiting = oldest
+		for status, n := range counts {
+			out.Jobs[string(status)] = n
+		}
+	}
+	return out, nil
+}
+
+// askStatus gives the status of the server of dir; nil where none answers, or one that does
+// not know the question, of which the finding tells.
+func askStatus(ctx context.Context, dir engine.Dir) (*serverStatus, *finding, error) {
+	raw, err := admin.Call(ctx, dir.AdminSocket(), opStatus, none{}, nil)
+	var remote *admin.Error
+	switch {
+	case errors.Is(err, admin.ErrNotRunning):
+		return nil, nil, nil
+	case errors.As(err, &remote):
+		return nil, &finding{"server", warns, "pmx sync, or a server of another version, is running and does not tell its status", "see pmx sync status, or restart the server with this version"}, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	s := &serverStatus{}
+	if err := json.Unmarshal(raw, s); err != nil {
+		return nil, nil, fmt.Errorf("status: %w", err)
+	}
+	return s, nil, nil
+}
+
+// keysByTier counts the keys that are valid now; nil where there is no file of keys.
+func keysByTier(ctx context.Context, dir engine.Dir, now time.Time) (map[string]int, error) {
+	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	db, err := control.Open(ctx, dir.Control(), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := db.ListKeys(ctx)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	tiers := map[string]int{}
+	for i := range keys {
+		if keys[i].RevokedAt == nil && !keys[i].Expired(now) {
+			tiers[keys[i].Tier]++
+		}
+	}
+	return tiers, nil
+}
+
+// Run shows the status.
+func (c *StatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	if !dir.Exists() {
+		return fmt.Errorf("%s does not exist: check --data-dir, or create it with pmx serve or pmx import", dir)
+	}
+	r := statusReport{DataDir: string(dir), Running: admin.Running(dir.AdminSocket()), Disk: diskStatus{Used: dir.DiskUse()}}
+	r.Disk.Free, r.Disk.Size, _ = dir.DiskSpace()
+	now := time.Now()
+	var odd *finding
+	if r.Server, odd, err = askStatus(ctx, dir); err != nil {
+		return err
+	}
+	if odd != nil {
+		r.Findings = append(r.Findings, *odd)
+	}
+	if r.Keys, err = keysByTier(ctx, dir, now); err != nil {
+		return err
+	}
+	if !r.Running {
+		r.Findings = append(r.Findings, finding{"server", warns, "no server is running on this data directory", "start one with pmx serve"})
+	}
+	r.Findings = append(r.Findings, troubles(append(checkDisk(dir), checkServer(r.Server, now)...))...)
+	if c.JSON {
+		return printJSON(std.out, r)
+	}
+	return r.print(std.out, now)
+}
+
+// ago is how long it is since t, and "never" for the zero time.
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	d := now.Sub(t)
+	if d < 0 {
+		return t.UTC().Format(time.RFC3339) + ", ahead of the clock"
+	}
+	return t.UTC().Format(time.RFC3339) + ", " + roughly(d.Seconds()) + " ago"
+}
+
+// bytesOf writes a size.
+func bytesOf[N int64 | uint64](n N) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// counted writes counts by name, in the order of names, leaving out those of zero.
+func counted[N int | int64](counts map[string]N, write func(N) string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] != 0 {
+			parts = append(parts, name+" "+write(counts[name]))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// print writes the screen.
+func (r *statusReport) print(w io.Writer, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("data directory", "%s", visible(r.DataDir, ""))
+	if s := r.Server; s != nil {
+		s.lines(line, now)
+	} else if r.Running {
+		line("server", "running, and does not tell more")
+	} else {
+		line("server", "not running")
+	}
+	line("disk", "%s free of %s; %s", bytesOf(r.Disk.Free), bytesOf(r.Disk.Size), counted(r.Disk.Used, func(n int64) string { return bytesOf(n) }))
+	count := func(n int) string { return fmt.Sprint(n) }
+	line("keys", "%s", counted(r.Keys, count))
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return printFindings(w, r.Findings)
+}
+
+// lines tells of a running server.
+func (s *serverStatus) lines(line func(name, format string, args ...any), now time.Time) {
+	line("server", "%s, version %s, process %d, up since %s", s.URL, s.Version, s.PID, ago(s.Started, now))
+	historical := ""
+	if s.Historical {
+		historical = " (historical)"
+	}
+	line("newest fill", "%s%s", ago(s.AsOf, now), historical)
+	line("served", "%s fills, %s wallets, %s markets, epoch %d", thousands(s.Served["fills"]), thousands(s.Served["wallets"]), thousands(s.Served["markets"]), s.Epoch)
+	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
+	line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
+	line("last verify", "%s", ago(s.Fresh.LastVerified, now))
+	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
+		f := s.Tally.Feeds[name]
+		line("feed "+name, "%s rows in %s batches, %s rejected, last %s", thousands(f.Rows), thousands(f.Batches), thousands(f.Rejected), ago(f.Last, now))
+	}
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		line("source "+src.Name, "%s, complete up to %s, %s new rows", src.State, ago(src.AsOf, now), thousands(src.Rows))
+	}
+	line("memory", "Go %s, DuckDB %s, spilled %s", bytesOf(s.Memory.Go), bytesOf(s.Memory.DuckDB), bytesOf(s.Memory.Spilled))
+	waiting := ""
+	if !s.Waiting.IsZero() {
+		waiting = "; the oldest waits since " + ago(s.Waiting, now)
+	}
+	line("exports", "%s%s", counted(s.Jobs, func(n int) string { return fmt.Sprint(n) }), waiting)
+	line("faults", "%d of the database, %d files not imported", s.Tally.Reopened+s.Tally.Lost, s.Tally.FilesFailed)
+}
