@@ -27,6 +27,14 @@ type SyncCmd struct {
 	Status SyncStatusCmd `cmd:"" help:"Show how each source stands."`
 }
 
+// Help is the longer help.
+func (SyncCmd) Help() string {
+	return `Without a command it follows, and takes the flags of pmx sync follow: see pmx sync follow --help.
+
+  pmx sync --rpc https://one.example,https://two.example --contact you@example.org
+  pmx sync status`
+}
+
 // SyncFollowCmd follows until it is stopped.
 type SyncFollowCmd struct {
 	followFlags
