@@ -28,15 +28,16 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen        string        `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
-	TLSCert       string        `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
-	TLSKey        string        `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
-	TrustedProxy  []string      `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
-	CORSOrigin    []string      `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
-	RefreshCron   string        `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
-	VerifyCron    string        `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
-	RequestLog    string        `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
-	Log           string        `help:"Log of the server, one JSON object per line: a file, or - for stderr." default:"-" placeholder:"FILE"`
+	Listen       string   `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
+	TLSCert      string   `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
+	TLSKey       string   `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
+	TrustedProxy []string `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
+	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
+	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
+	VerifyCron   string   `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
+	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
+	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
+	logFlags
 	MetricsListen string        `help:"Address on which Prometheus gets the metrics of /metrics, HOST:PORT; empty: they are on the admin socket only. No key is needed, and no TLS is spoken: choose an address that only Prometheus reaches." default:"" placeholder:"HOST:PORT"`
 	ExportKeep    time.Duration `help:"How long finished exports are kept." default:"24h" placeholder:"TIME"`
 	ExportQuota   byteSize      `help:"Disk space for finished exports, such as 500MB; the oldest are removed first." default:"20GB" placeholder:"SIZE"`
@@ -90,7 +91,9 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		return err
 	}
 	defer closeLines()
-	log := zerolog.New(lines).With().Timestamp().Logger()
+	log, began := c.logger(lines), time.Now()
+	log.Info().Str("version", version).Str("data_dir", string(dir)).Int("pid", os.Getpid()).Msg("starting")
+	defer func() { logEnd(log, began, err) }()
 	at, closeLog, err := c.listen(log, std)
 	if err != nil {
 		return err
@@ -170,6 +173,11 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
 		return err
 	}
+	ready := log.Info().Str("url", srv.URL())
+	if s := k.Snapshot(); s != nil && !s.AsOf.IsZero() {
+		ready = ready.Time("as_of", s.AsOf).Int64("fills", s.Counts.Fills)
+	}
+	ready.Msg("serving")
 	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", srv.URL())
 	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {

@@ -29,6 +29,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return r, err
 	}
 	k.imported(r)
+	k.cfg.Log.Debug().Str("source", r.File).Str("feed", r.Feed).Int64("read", r.Read).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).Msg("batch committed")
 	k.boundGarbage(coming.Fills > 0 || !k.deferred.since.IsZero())
 	if k.segments != nil && k.segments.memtableFull() {
 		k.startSegmentBuild()

@@ -22,6 +22,7 @@ type Request struct {
 	OnError ingest.OnError `json:"on_error,omitempty"`
 	DryRun  bool           `json:"dry_run,omitempty"`
 	Correct bool           `json:"correct,omitempty"` // the payouts are the newest of their source
+	inbox   bool           // it is a file of the inbox, of which the log says more
 }
 
 // Event is what an import tells while it runs: exactly one of the fields.
@@ -79,7 +80,7 @@ func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res
 	}
 	defer k.work.Unlock()
 	if !req.DryRun {
-		defer func() { k.tallies.filesFailed(len(res.Failed)) }()
+		defer func() { k.logImport(req, res) }()
 	}
 	k.boundGarbage(true) // of files as of a source that is behind
 	if emit == nil {

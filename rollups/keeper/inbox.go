@@ -117,7 +117,7 @@ func (k *Keeper) takeFile(ctx context.Context, dir string, info os.FileInfo) err
 // importFile imports a file of the inbox.
 func (k *Keeper) importFile(ctx context.Context, dir string, info os.FileInfo) (outcome, error) {
 	o, name := outcome{info: info, where: "done"}, info.Name()
-	res, err := k.Import(ctx, Request{Paths: []string{filepath.Join(dir, name)}, OnError: ingest.RejectRow}, nil)
+	res, err := k.Import(ctx, Request{Paths: []string{filepath.Join(dir, name)}, OnError: ingest.RejectRow, inbox: true}, nil)
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
@@ -132,9 +132,6 @@ func (k *Keeper) importFile(ctx context.Context, dir string, info os.FileInfo) (
 	if o.note != "" {
 		k.cfg.Log.Error().Str("file", name).Str("reason", o.note).Msg("inbox file refused")
 		return o, nil
-	}
-	for _, r := range res.Receipts {
-		k.cfg.Log.Info().Str("file", name).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).Msg("inbox file imported")
 	}
 	return o, nil
 }

@@ -122,3 +122,22 @@ func (k *Keeper) timed(work string, do func() error) error {
 	err := do()
 	return k.tallies.ended(work, time.Since(began), k.cfg.Now().UTC(), err)
 }
+
+// logImport counts the files that were not imported, and logs what came of each; a command
+// says it itself.
+func (k *Keeper) logImport(req Request, res Result) {
+	k.tallies.filesFailed(len(res.Failed))
+	if k.live == nil {
+		return
+	}
+	for _, r := range res.Receipts {
+		k.cfg.Log.Info().Str("file", r.File).Str("feed", r.Feed).Int64("read", r.Read).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).
+			Int64("waiting", r.Waiting).Int64("markets_new", r.MarketsNew).Int64("markets_changed", r.MarketsChanged).Msg("imported")
+	}
+	if req.inbox {
+		return
+	}
+	for _, f := range res.Failed {
+		k.cfg.Log.Error().Str("file", f.File).Str("reason", f.Error).Msg("not imported")
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// logFlags say what the server's log has and how it looks.
+type logFlags struct {
+	LogFormat string `help:"How the log is written: text, one JSON object per line, or auto: text on a terminal and JSON elsewhere." enum:"auto,text,json" default:"auto"`
+	LogLevel  string `help:"The least that is logged: ${enum}. Batches of sources that are followed are logged from debug on." enum:"debug,info,warn,error" default:"info"`
+}
+
+// logger gives a log that is written to w.
+func (f *logFlags) logger(w io.Writer) zerolog.Logger {
+	if f.LogFormat == "text" || f.LogFormat != "json" && isTerminal(w) {
+		w = zerolog.ConsoleWriter{Out: w, NoColor: !isTerminal(w), TimeFormat: time.DateTime, TimeLocation: time.UTC}
+	}
+	level, err := zerolog.ParseLevel(f.LogLevel)
+	if err != nil { // kong took it
+		level = zerolog.InfoLevel
+	}
+	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+// logEnd notes that the server ended, and why where it is a failure.
+func logEnd(log zerolog.Logger, began time.Time, err error) {
+	e := log.Info()
+	if err != nil {
+		e = log.Error().Err(err)
+	}
+	e.Dur("up", time.Since(began)).Msg("stopped")
+}
