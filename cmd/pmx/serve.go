@@ -170,15 +170,9 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
 		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")
 	}
-	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", srv.URL()); err != nil {
+	if err := announce(std, log, srv.URL(), k.Snapshot()); err != nil {
 		return err
 	}
-	ready := log.Info().Str("url", srv.URL())
-	if s := k.Snapshot(); s != nil && !s.AsOf.IsZero() {
-		ready = ready.Time("as_of", s.AsOf).Int64("fills", s.Counts.Fills)
-	}
-	ready.Msg("serving")
-	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", srv.URL())
 	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmx/rollups/serving"
 )
 
 // logFlags say what the server's log has and how it looks.
@@ -23,6 +26,20 @@ func (f *logFlags) logger(w io.Writer) zerolog.Logger {
 		level = zerolog.InfoLevel
 	}
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+// announce says, on standard output for programs and in the log, that requests are answered.
+func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) error {
+	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", url); err != nil {
+		return err
+	}
+	e := log.Info().Str("url", url)
+	if s != nil && !s.AsOf.IsZero() {
+		e = e.Time("as_of", s.AsOf).Int64("fills", s.Counts.Fills)
+	}
+	e.Msg("serving")
+	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", url)
+	return nil
 }
 
 // logEnd notes that the server ended, and why where it is a failure.
