@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 }
 
 // patience bounds every wait of a script; a loaded machine is slow.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 type serverKey struct{}
 
