@@ -126,7 +126,7 @@ func (a *API) LoadStatus(ctx context.Context, store StatusStore) error {
 // RecordStatus takes a sample now and every minute until ctx ends. A store that
 // fails is logged once and tried again.
 func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.Logger) error {
-	if err := a.LoadStatus(ctx, store); err != nil {
+	if err := a.LoadStatus(ctx, store); err != nil && ctx.Err() == nil {
 		log.Error().Err(err).Msg("status_history_unreadable")
 	}
 	tick := time.NewTicker(sampleEvery)
