@@ -35,7 +35,9 @@ last: restic, rclone or rsync may carry the folder elsewhere. Whoever has it has
   pmx backup /mnt/backup/pmx --keep 14
   pmx backup /mnt/backup/pmx --verify      exit status 0 if and only if every file is as it was written
   pmx backup /mnt/backup/pmx --list
-  pmx restore /mnt/backup/pmx --data-dir restored`
+  pmx restore /mnt/backup/pmx --data-dir restored
+
+pmx serve --backup-dir does it by a schedule.`
 }
 
 var backingUp = operation[keeper.BackupRequest, share, keeper.BackupResult]{opBackup, backUp}

@@ -35,6 +35,9 @@ type ServeCmd struct {
 	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
 	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
 	VerifyCron   string   `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
+	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
+	BackupCron   string   `help:"When to back up, in UTC." default:"45 * * * *" placeholder:"CRON"`
+	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	logFlags
@@ -173,13 +176,25 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if err := announce(std, log, srv.URL(), k.Snapshot()); err != nil {
 		return err
 	}
-	schedule.Chores = []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
+	schedule.Chores = c.chores(k, exports)
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
 	}
 	return runAll(ctx, append(lanes, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
 		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))...)
+}
+
+// chores is what the server does by a schedule beside its data.
+func (c *ServeCmd) chores(k *keeper.Keeper, exports *job.Pool) []keeper.Chore {
+	list := []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
+	if c.BackupDir != "" {
+		list = append(list, keeper.Chore{Name: "backup", When: c.BackupCron, Do: func(ctx context.Context) error {
+			_, err := k.Backup(ctx, keeper.BackupRequest{Dir: c.BackupDir, Keep: c.BackupKeep, Pmx: version}, nil)
+			return err
+		}})
+	}
+	return list
 }
 
 // exports is the queue of export jobs.

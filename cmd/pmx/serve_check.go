@@ -58,6 +58,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	}
 	add("refresh-cron", keeper.Schedule{Refresh: c.RefreshCron}.Check())
 	add("verify-cron", keeper.Schedule{Verify: c.VerifyCron}.Check())
+	add("", c.checkBackup())
 	_, err := c.usd()
 	add("whale-threshold", err)
 	add("request-log", checkLog(c.RequestLog))
@@ -82,6 +83,24 @@ func (c *ServeCmd) check(cli *CLI) []error {
 		add("listen", refused.Listen)
 	}
 	return all
+}
+
+// checkBackup tells whether backups can be made as they are asked for.
+func (c *ServeCmd) checkBackup() error {
+	if c.BackupKeep < 0 {
+		return wrong("backup-keep", " %d: give how many backups to keep, or 0 to keep all", c.BackupKeep)
+	}
+	if c.BackupDir == "" {
+		return nil
+	}
+	if c.BackupCron == "" {
+		return wrong("backup-cron", " is empty: give when to back up, such as \"45 * * * *\", or leave --backup-dir out")
+	}
+	err := keeper.Schedule{Chores: []keeper.Chore{{Name: "backup", When: c.BackupCron}}}.Check()
+	if err != nil {
+		return wrong("backup-cron", ": %w", err)
+	}
+	return nil
 }
 
 func (c *ServeCmd) checkSync() error {

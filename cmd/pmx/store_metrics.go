@@ -28,6 +28,7 @@ type storeMetrics struct {
 	watch    *guard.Watch
 
 	asOf, fills, markets, refreshed, refreshFailed, failing, stale, verified, refuted, full, damaged *prometheus.Desc
+	backedUp, backupFailed, backupFailing, backupBytes, backupSeconds                                *prometheus.Desc
 	rows, used, free, size, held, spilled, exports, waiting                                          *prometheus.Desc
 }
 
@@ -46,6 +47,11 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 		stale:         desc("rollups_stale", "1 while facts are stored that the rollups do not hold yet."),
 		verified:      desc("verify_finished_timestamp_seconds", "When the whole database was last verified; absent if not since the start."),
 		refuted:       desc("verify_failing", "1 while the last verification found something wrong."),
+		backedUp:      desc("backup_finished_timestamp_seconds", "When a backup was last made; absent if none was since the start."),
+		backupFailed:  desc("backup_failed_timestamp_seconds", "When a backup last failed; absent if none did since the start."),
+		backupFailing: desc("backup_failing", "1 while the last backup failed."),
+		backupBytes:   desc("backup_written_bytes", "What the last backup wrote; absent if none was made since the start."),
+		backupSeconds: desc("backup_duration_seconds", "How long the last backup took; absent if none was made since the start."),
 		full:          desc("disk_full", "1 while nothing new is stored because the disk is full."),
 		damaged:       desc("database_log_damaged", "1 while the copy of a damaged log is in the data directory."),
 		rows:          desc("served_rows", "What is served, by kind.", "kind"),
@@ -62,7 +68,7 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 // Describe lists the metrics.
 func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.asOf, m.fills, m.markets, m.refreshed, m.refreshFailed, m.failing, m.stale, m.verified, m.refuted, m.full, m.damaged,
-		m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
+		m.backedUp, m.backupFailed, m.backupFailing, m.backupBytes, m.backupSeconds, m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
 		ch <- d
 	}
 }
@@ -90,11 +96,15 @@ func (m *storeMetrics) collect(ch chan<- prometheus.Metric) {
 		gauge(d, v)
 	}
 	f := m.fresh()
-	at(m.fills, f.LastFills)
-	at(m.markets, f.LastMarkets)
-	at(m.refreshed, f.LastCycle)
-	at(m.refreshFailed, f.LastFailure)
-	at(m.verified, f.LastVerified)
+	for d, t := range map[*prometheus.Desc]time.Time{m.fills: f.LastFills, m.markets: f.LastMarkets, m.refreshed: f.LastCycle, m.refreshFailed: f.LastFailure,
+		m.verified: f.LastVerified, m.backedUp: f.LastBackup, m.backupFailed: f.LastBackupFailure} {
+		at(d, t)
+	}
+	flag(m.backupFailing, f.BackupFailing)
+	if !f.LastBackup.IsZero() {
+		gauge(m.backupBytes, float64(f.BackupBytes))
+		gauge(m.backupSeconds, f.BackupSeconds)
+	}
 	flag(m.failing, f.FailureText != "")
 	flag(m.stale, f.Stale)
 	flag(m.refuted, f.VerifyFailure != "")

@@ -16,6 +16,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/backup"
 	"pmx/engine/control"
+	"pmx/rollups/serving"
 )
 
 // BackupFiles are the names of what a backup has of a data directory, beside the database:
@@ -48,6 +49,25 @@ type BackupResult struct {
 // longer than a checkpoint takes. done is told the share that is done, by several goroutines
 // at once; may be nil.
 func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
+	out, err := k.backUp(ctx, req, done)
+	now := k.cfg.Now().UTC()
+	k.updateFreshness(func(f *serving.Freshness) {
+		if out.Number > 0 {
+			f.LastBackup, f.BackupBytes, f.BackupSeconds = now, out.NewBytes, out.Seconds
+		}
+		if err != nil {
+			f.LastBackupFailure = now
+		}
+		f.BackupFailing = err != nil
+	})
+	if err == nil {
+		k.cfg.Log.Info().Int64("number", out.Number).Int64("new_blocks", out.NewBlocks).Int64("new_bytes", out.NewBytes).Int("removed", out.Removed).
+			Float64("seconds", out.Seconds).Float64("imports_waited_seconds", out.Paused).Msg("backup_made")
+	}
+	return out, err
+}
+
+func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
 	began := time.Now()
 	at := k.cfg.Now().UTC().Truncate(time.Second)
 	if err := k.checkBackupDir(req.Dir); err != nil {
@@ -63,6 +83,7 @@ func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share 
 	if err := b.run(ctx); err != nil {
 		return BackupResult{}, err
 	}
+	b.out.Seconds = time.Since(began).Seconds()
 	if req.Keep > 0 {
 		if b.out.Removed, _, err = repo.Prune(req.Keep); err != nil {
 			err = fmt.Errorf("backup %d is made, but older ones could not be removed: %w", b.out.Number, err)

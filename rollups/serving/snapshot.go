@@ -140,6 +140,12 @@ type Freshness struct {
 	// The last whole-database verification; zero: none ran yet.
 	LastVerified  time.Time `json:"last_verified"`
 	VerifyFailure string    `json:"verify_failure"` // what it refuted, "" where all held
+	// Backups since the start; zero: none was made, or none failed.
+	LastBackup        time.Time `json:"last_backup"`
+	LastBackupFailure time.Time `json:"last_backup_failure"`
+	BackupFailing     bool      `json:"backup_failing"` // the last one did
+	BackupBytes       int64     `json:"backup_bytes"`   // that the last one wrote
+	BackupSeconds     float64   `json:"backup_seconds"` // that it took
 }
 
 // Snapshot is one epoch of everything the hot endpoints answer from.
