@@ -243,6 +243,36 @@ func TestAFlippedBitIsFoundInWhateverFile(t *testing.T) {
 	}
 }
 
+// TestADamagedBlockIsWrittenAgain: the next backup that needs it does not rely on its file.
+func TestADamagedBlockIsWrittenAgain(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(7, 8))
+	repo := create(t, dir)
+	state := map[string][]byte{"head.db": content(r, 12288+2*BlockSize)}
+	_, all := backUp(t, repo, state)
+	for _, path := range files(t, filepath.Join(dir, blocksName)) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, blocks := backUp(t, repo, state); blocks != all {
+		t.Errorf("%d of %d blocks were written again", blocks, all)
+	}
+	if _, blocks := backUp(t, repo, state); blocks != 0 {
+		t.Errorf("%d blocks were written again that were whole", blocks)
+	}
+	if err := repo.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := faults(t, dir); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
 func TestAFileThatIsMissingCutShortOrStrangeIsFound(t *testing.T) {
 	for _, spoil := range []func(path string) error{
 		os.Remove,

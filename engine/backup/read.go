@@ -29,9 +29,10 @@ func (r *Repo) newReader() (*reader, error) {
 	return &reader{r, unzip}, err
 }
 
-// block gives what a block holds. Every byte of its file is checked.
-func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
-	path := r.repo.blockPath(sum)
+// packed gives a block as zstd made it. Every byte of its file is checked against the checksum that it
+// begins with.
+func (r *Repo) packed(sum string) ([]byte, error) {
+	path := r.blockPath(sum)
 	text, err := data.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing: %w", path, ErrDamaged)
@@ -39,11 +40,24 @@ func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	damaged := fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
 	if len(text) < sumSize || sha256.Sum256(text[sumSize:]) != [sumSize]byte(text) {
-		return nil, damaged
+		return nil, damagedBlock(path)
 	}
-	block, err := r.unzip.DecodeAll(text[sumSize:], buffer[:0])
+	return text[sumSize:], nil
+}
+
+func damagedBlock(path string) error {
+	return fmt.Errorf("%s is %w: it does not hold what its name says", path, ErrDamaged)
+}
+
+// block gives what a block holds. Every byte of its file is checked.
+func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
+	packed, err := r.repo.packed(sum)
+	if err != nil {
+		return nil, err
+	}
+	damaged := damagedBlock(r.repo.blockPath(sum))
+	block, err := r.unzip.DecodeAll(packed, buffer[:0])
 	if err != nil {
 		return nil, damaged
 	}

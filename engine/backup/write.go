@@ -37,11 +37,19 @@ type Writer struct {
 	zip  *zstd.Encoder
 
 	mu      sync.Mutex
-	have    map[string]bool // blocks that are there, or about to be
-	folders map[string]bool // with new entries
+	have    map[string]proof // blocks that are there, or about to be
+	folders map[string]bool  // of blocks, that were made
 
 	blocks, stored atomic.Int64
 }
+
+// proof is what is known of a block that is there.
+type proof int
+
+const (
+	unread proof = iota + 1 // its file is there, and may be damaged by now
+	sure                    // it was read whole, or written, by this backup
+)
 
 // Begin begins a backup.
 func (r *Repo) Begin() (*Writer, error) {
@@ -49,9 +57,9 @@ func (r *Repo) Begin() (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{repo: r, zip: zip, have: map[string]bool{}, folders: map[string]bool{}}
-	err = r.eachBlock(func(sum string, size int64) error {
-		w.have[sum] = size > sumSize // one that is empty is written again
+	w := &Writer{repo: r, zip: zip, have: map[string]proof{}, folders: map[string]bool{}}
+	err = r.eachBlock(func(sum string, _ int64) error {
+		w.have[sum] = unread
 		return nil
 	})
 	return w, err
@@ -61,7 +69,8 @@ func (r *Repo) Begin() (*Writer, error) {
 func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stored.Load() }
 
 // Add stores the blocks of a file that are not there yet. All of it is read: that a block
-// looks as before is no proof that it is. done is told how many bytes were read, by several
+// looks as before is no proof that it is. So is the file of each block that is there, once: one that is
+// damaged is written again. done is told how many bytes were read, by several
 // goroutines at once. What is there stays when Add fails, and the next backup uses it.
 func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
 	f.Blocks = make([]string, f.count())
@@ -82,7 +91,7 @@ func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(by
 	return f, err
 }
 
-// put stores a block unless it is there.
+// put stores a block unless it is there, whole.
 func (w *Writer) put(block []byte) (string, error) {
 	hash := sha256.Sum256(block)
 	sum := hex.EncodeToString(hash[:])
@@ -90,10 +99,15 @@ func (w *Writer) put(block []byte) (string, error) {
 	w.mu.Lock()
 	known, folder := w.have[sum], filepath.Dir(path)
 	made := w.folders[folder]
-	w.have[sum] = true
+	w.have[sum] = sure
 	w.mu.Unlock()
-	if known {
+	if known == sure {
 		return sum, nil
+	}
+	if known == unread {
+		if _, err := w.repo.packed(sum); err == nil {
+			return sum, nil
+		}
 	}
 	if !made {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -131,12 +145,7 @@ func (w *Writer) publish(m Manifest) (string, error) {
 	if err := m.check(); err != nil {
 		return "", err
 	}
-	for folder := range w.folders {
-		if err := syncFolder(folder); err != nil {
-			return "", err
-		}
-	}
-	if err := syncFolder(w.repo.path(blocksName)); err != nil {
+	if err := w.syncFolders(); err != nil {
 		return "", err
 	}
 	w.repo.step("blocks synced")
@@ -162,6 +171,25 @@ func (w *Writer) publish(m Manifest) (string, error) {
 		return "", err
 	}
 	return name, w.repo.publish(currentName, []byte(name+"\n"))
+}
+
+// syncFolders brings the names of all blocks to the disk: those that an earlier backup made and was
+// killed before it could, as well.
+func (w *Writer) syncFolders() error {
+	blocks := w.repo.path(blocksName)
+	list, err := os.ReadDir(blocks)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if !e.IsDir() {
+			continue // Verify tells of it
+		}
+		if err := syncFolder(filepath.Join(blocks, e.Name())); err != nil {
+			return err
+		}
+	}
+	return syncFolder(blocks)
 }
 
 // eachBlock calls f with every block that is there, and the size of its file.
