@@ -288,6 +288,7 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
 	add(f.FailureText != "", fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
 	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
+	add(f.BackupFailing, fails, "backup", "the last backup failed, "+ago(f.LastBackupFailure, now), "read the log, mend it, then run pmx backup")
 	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work goes on by itself")
 	add(f.Stale, warns, "rollups", "facts are stored that are not served yet", "the next refresh does it; or run pmx refresh")
 	verified := f.LastVerified

@@ -28,6 +28,7 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 		{func(s *serverStatus) { s.OpenFiles = 256 }, "open files", warns, "256"},
 		{func(s *serverStatus) { s.Fresh.FailureText = "no room" }, "refresh", fails, "no room"},
 		{func(s *serverStatus) { s.Fresh.VerifyFailure = "rebuilt_position" }, "verify", fails, "rebuilt_position"},
+		{func(s *serverStatus) { s.Fresh.BackupFailing = true }, "backup", fails, "failed"},
 		{func(s *serverStatus) { s.Fresh.DiskFull = true }, "disk", fails, "nothing new"},
 		{func(s *serverStatus) { s.Fresh.Stale = true }, "rollups", warns, "not served yet"},
 		{func(s *serverStatus) { s.Started = now.Add(-80 * time.Hour) }, "verify", warns, "80 h"},

@@ -274,6 +274,11 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
 	line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
 	line("last verify", "%s", ago(s.Fresh.LastVerified, now))
+	backup := ""
+	if s.Fresh.BackupFailing {
+		backup = "; failing, last " + ago(s.Fresh.LastBackupFailure, now)
+	}
+	line("last backup", "%s%s", ago(s.Fresh.LastBackup, now), backup)
 	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
 		f := s.Tally.Feeds[name]
 		line("feed "+name, "%s rows in %s batches, %s rejected, last %s", thousands(f.Rows), thousands(f.Batches), thousands(f.Rejected), ago(f.Last, now))

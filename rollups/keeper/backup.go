@@ -50,6 +50,9 @@ type BackupResult struct {
 // at once; may be nil.
 func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
 	out, err := k.backUp(ctx, req, done)
+	if errors.Is(err, context.Canceled) { // somebody stopped it
+		return out, err
+	}
 	now := k.cfg.Now().UTC()
 	k.updateFreshness(func(f *serving.Freshness) {
 		if out.Number > 0 {
