@@ -28,6 +28,9 @@ func (d Dir) AdminSocket() string { return filepath.Join(string(d), "admin.sock"
 // Inbox is where files are dropped for a running server to import.
 func (d Dir) Inbox() string { return filepath.Join(string(d), inboxName) }
 
+// Certificates holds those that the server ordered, and the key of its account.
+func (d Dir) Certificates() string { return filepath.Join(string(d), "certificates") }
+
 // Rejected holds the rows that imports could not use.
 func (d Dir) Rejected() string { return filepath.Join(string(d), "rejected") }
 

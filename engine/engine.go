@@ -66,6 +66,7 @@ type pools struct {
 	shared    driver.Connector // connector, which closing it does not close
 	writer    *sql.DB
 	readers   *sql.DB
+	helpers   helpers
 
 	replacement bool // of an instance that failed: there is one in a process's life
 }
@@ -95,7 +96,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, pools: p, damage: damage}
+	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}}
 	if err := db.prepare(ctx); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -168,9 +169,11 @@ func CheckLimits(ctx context.Context, memory string, threads int) (ofMemory, ofT
 }
 
 func openPools(ctx context.Context, opts Options) (*pools, error) {
+	threads := cmp.Or(opts.Threads, runtime.NumCPU())
 	dsn := opts.Dir.Database() + "?" + url.Values{
-		"threads":      {fmt.Sprint(cmp.Or(opts.Threads, runtime.NumCPU()))},
-		"memory_limit": {cmp.Or(opts.MemoryLimit, DefaultMemory)},
+		"threads":          {fmt.Sprint(threads)},
+		"external_threads": {fmt.Sprint(threads)}, // all: the helpers
+		"memory_limit":     {cmp.Or(opts.MemoryLimit, DefaultMemory)},
 	}.Encode()
 	var boot sync.Once
 	var connector *duckdb.Connector
@@ -196,6 +199,9 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	p.readers.SetMaxIdleConns(maxReaders)
 	if err := p.writer.PingContext(ctx); err != nil {
 		return nil, errors.Join(explainOpen(opts.Dir, err), p.close())
+	}
+	if err := p.helpers.begin(connector, threads-1); err != nil {
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
@@ -228,7 +234,9 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
 }
 
 func (p *pools) close() error {
-	return errors.Join(p.readers.Close(), p.writer.Close(), p.connector.Close())
+	err := errors.Join(p.readers.Close(), p.writer.Close())
+	p.helpers.close()
+	return errors.Join(err, p.connector.Close())
 }
 
 // Dir is the data directory, absolute.

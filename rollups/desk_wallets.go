@@ -42,7 +42,7 @@ func deskFigures(positions string) string {
 // heldOf values what is held of the tokens which, a list or a subquery.
 func heldOf(positions, which string) string {
 	some := statements.Get("PositionsOf", "@positions", positions, "@which", which)
-	legs := statements.Get("HeldLegs", "@positions", some)
+	legs := statements.Get("HeldLegs", "@positions", some, "@among", "true")
 	return contribution("1", "("+statements.Get("Holdings", "@legs", "("+legs+")")+") AS k")
 }
 

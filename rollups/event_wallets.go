@@ -107,5 +107,5 @@ func (m *merge) regroup() (map[int32]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return markets, m.exec("CountRegrouped", "@positions", statements.Get("HoldingsOfTouched", "@which", which))
+	return markets, m.exec("CountRegrouped", "@positions", statements.Get("HoldingsOfTouched", "@among", oneOf("token", which)))
 }

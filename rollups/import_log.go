@@ -5,9 +5,13 @@ import (
 	"database/sql"
 )
 
-// LastBatch is the last import there was; −1: none.
-func LastBatch(ctx context.Context, conn *sql.Conn) (batch int64, err error) {
-	err = conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&batch)
+// LastBatch is the last import there was; −1: none. Of the import log only what follows the import
+// known is read, if that is in it; −1: all.
+func LastBatch(ctx context.Context, conn *sql.Conn, known int64) (batch int64, err error) {
+	err = conn.QueryRowContext(ctx, statements.Get("LastBatch", "@from", itoa(known))).Scan(&batch)
+	if err == nil && batch < 0 && known >= 0 {
+		return LastBatch(ctx, conn, -1)
+	}
 	return batch, err
 }
 

@@ -201,7 +201,8 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	s := l.next
 	l.state = s
 	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted}
-	if err := conn.QueryRowContext(ctx, statements.Get("LastBatch")).Scan(&snap.Batch); err != nil {
+	var err error
+	if snap.Batch, err = LastBatch(ctx, conn, l.shownBatch()); err != nil {
 		return err
 	}
 	if s.asOf > 0 {
@@ -225,6 +226,14 @@ func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	}
 	l.current.Store(snap)
 	return nil
+}
+
+// shownBatch is the last import that the snapshot has; −1: none.
+func (l *Live) shownBatch() int64 {
+	if was := l.Snapshot(); was != nil {
+		return was.Batch
+	}
+	return -1
 }
 
 // count fills in the whole venue's figures.

@@ -41,8 +41,11 @@ func (p *deskSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap
 	}
 	clear(p.dirty)
 	d := serving.NewDesk(l.gazetteer(), all)
-	if err := conn.QueryRowContext(ctx, statements.Get("DeskVolumeAsOf")).Scan(&d.VolumeAsOf); err != nil {
+	if err := conn.QueryRowContext(ctx, statements.Get("DeskVolumeAsOf", "@from", itoa(l.shownBatch()))).Scan(&d.VolumeAsOf); err != nil {
 		return err
+	}
+	if was := l.Snapshot(); was != nil { // a clock may have been put back since
+		d.VolumeAsOf = max(d.VolumeAsOf, was.Desk.VolumeAsOf)
 	}
 	snap.Desk = d
 	return nil

@@ -311,6 +311,14 @@ func (m *merge) few(which string) (tokens string, n int, err error) {
 	return list.String, n, nil
 }
 
+// oneOf is the condition that the token in a column is one of which, as few gave them.
+func oneOf(column, which string) string {
+	if which != "" && which[0] >= '0' && which[0] <= '9' {
+		return statements.Get("OneOf", "@token", column, "@which", which)
+	}
+	return column + " IN (" + which + ")"
+}
+
 // newPairs finds first trades of a wallet in a market: in memory where that is
 // loaded and no token changes from one market to another.
 func (m *merge) newPairs() (err error) {
@@ -332,13 +340,19 @@ func (m *merge) newPairs() (err error) {
 }
 
 // held values the holdings of touched tokens: leg_<when> by outcome, held_<when>
-// by market.
+// by market. The positions are read once, into n_held.
 func (m *merge) held(when string) error {
 	if m.touched == 0 {
 		return m.exec("NoHoldings", "@when", when)
 	}
-	positions := statements.Get("HoldingsOfTouched", "@which", m.touchedTokens)
-	if err := m.exec("KeepRows", "@table", "leg_"+when, "@rows", statements.Get("HeldLegs", "@positions", positions)); err != nil {
+	positions := "n_held"
+	if when == "after" {
+		positions = statements.Get("HoldingsWithBatch", "@held", positions)
+	} else if _, err := m.keep(positions, statements.Get("HoldingsOfTouched", "@among", oneOf("token", m.touchedTokens))); err != nil {
+		return err
+	}
+	legs := statements.Get("HeldLegs", "@positions", positions, "@among", oneOf("t.token", m.touchedTokens))
+	if err := m.exec("KeepRows", "@table", "leg_"+when, "@rows", legs); err != nil {
 		return fmt.Errorf("held_%s: %w", when, err)
 	}
 	return m.exec("KeepRows", "@table", "held_"+when, "@rows", statements.Get("Holdings", "@legs", "leg_"+when))

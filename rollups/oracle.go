@@ -20,8 +20,8 @@ func (m *merge) forecasts(when, batch string) error {
 	if m.touched == 0 {
 		return nil
 	}
-	totals := statements.Get("TotalsOfTouched", "@which", m.touchedTokens, "@batch", batch)
-	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, totals))
+	totals := statements.Get("TotalsOfTouched", "@among", oneOf("token", m.touchedTokens), "@batch", batch)
+	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, totals, oneOf("t.token", m.touchedTokens)))
 }
 
 // allForecasts scores every wallet's legs.
@@ -30,12 +30,13 @@ func allForecasts(b *rebuilder) error {
 		return err
 	}
 	legs := statements.Get("PayingLegs", "@positions", "position"+b.suffix)
-	return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix)))
+	return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix, "true")))
 }
 
-// scored selects the forecasts of legs, given volumes by token.
-func scored(legs, totals string) string {
-	prices := statements.Get("OutcomePrices", "@totals", totals, "@taker", price("taker_usd", "taker_shares"),
+// scored selects the forecasts of legs, given volumes by token; among is a condition on tokens that
+// all of these meet.
+func scored(legs, totals, among string) string {
+	prices := statements.Get("OutcomePrices", "@totals", totals, "@among", among, "@taker", price("taker_usd", "taker_shares"),
 		"@maker", price("maker_usd", "maker_shares"))
 	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))
 }

@@ -72,7 +72,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, string) e
 func (b *rebuilder) inputs(t table) error {
 	switch t.name {
 	case "market_wallets":
-		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix)
+		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix, "@among", "true")
 		holdings := statements.Get("Holdings", "@legs", "("+legs+")")
 		return b.exec(statements.Get("RebuildHeld", "@holdings", holdings))
 	case "undated":

@@ -37,9 +37,9 @@ type factRow struct {
 }
 
 // SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
-// it in.
-func SegmentBatch(ctx context.Context, conn *sql.Conn) (b fillseg.Batch, err error) {
-	if b.Number, err = LastBatch(ctx, conn); err != nil {
+// it in. known is an earlier import, as of LastBatch.
+func SegmentBatch(ctx context.Context, conn *sql.Conn, known int64) (b fillseg.Batch, err error) {
+	if b.Number, err = LastBatch(ctx, conn, known); err != nil {
 		return b, err
 	}
 	err = eachRow(statements.Get("SegmentBatch"), func(row *signedFill) {
@@ -77,7 +77,7 @@ func FactCount(ctx context.Context, conn *sql.Conn, after, upTo int64) (n int64,
 
 // sameHistory tells whether a file was made from this database's imports.
 func sameHistory(ctx context.Context, conn *sql.Conn, c segments.Coverage) (bool, error) {
-	last, err := LastBatch(ctx, conn)
+	last, err := LastBatch(ctx, conn, -1)
 	if err != nil || last < c.Batch {
 		return false, err
 	}

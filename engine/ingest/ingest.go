@@ -61,6 +61,8 @@ type Importer struct {
 	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
 	Memory int
 
+	lastBatch int64 // one that is in the import log, or 0; under the lock of DB.Write
+
 	empty emptyTables // found at the end of the last import; under the lock of DB.Write
 }
 
@@ -119,10 +121,21 @@ func (im *Importer) Import(ctx context.Context, p Plan, opts Options) (Receipt, 
 	return receipt, nil
 }
 
+// batchAtMost is how long a batch of who catches up has one thread of the database, while others
+// fetch and decode the next one: far longer than one takes.
+const batchAtMost = 30 * time.Second
+
 // bring imports what src has.
 func (im *Importer) bring(ctx context.Context, src *source, opts Options) (receipt Receipt, err error) {
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
-		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now()}
+		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now(), helped: func() {}}
+		switch {
+		case src.read != nil && opts.Remaining.Fills > 0:
+			defer im.DB.AloneBeside(batchAtMost)()
+		case src.small():
+			job.helped = im.DB.Alone()
+			defer job.helped()
+		}
 		defer job.cleanup()
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
 			receipt.after(im.release(ctx, conn, job.started))
@@ -146,6 +159,7 @@ type fileImport struct {
 	batch      int64
 	rejects    *rejects
 	receipt    Receipt
+	helped     func() // lets the database's helpers work at it, where they were held off
 	merged     bool
 	cleaned    bool  // DuckDB read a copy without the records it could not read
 	kept       int64 // records of that copy
@@ -182,6 +196,9 @@ func (j *fileImport) run() (Receipt, error) {
 	if err := j.stage(); err != nil {
 		return refused, err
 	}
+	if j.receipt.Read > fewRows {
+		j.helped()
+	}
 	err := engine.InTx(j.ctx, j.conn, j.transact)
 	if errors.Is(err, errDryRun) {
 		j.finish()
@@ -217,9 +234,24 @@ func (j *fileImport) finish() {
 	j.finishMembers()
 }
 
+// nextBatch is the number that the next import gets: it is read from the log from the last one on
+// that was seen there, and from all of it where that is gone.
+func (im *Importer) nextBatch(ctx context.Context, conn *sql.Conn) (int64, error) {
+	for {
+		var next sql.NullInt64
+		err := conn.QueryRowContext(ctx, statements.Get("NextBatch", "@from", strconv.FormatInt(im.lastBatch, 10))).Scan(&next)
+		if err != nil || next.Valid || im.lastBatch == 0 {
+			im.lastBatch = max(next.Int64-1, 0)
+			return next.Int64, err
+		}
+		im.lastBatch = 0
+	}
+}
+
 // transact is everything that changes the database.
 func (j *fileImport) transact() error {
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("NextBatch")).Scan(&j.batch); err != nil {
+	var err error
+	if j.batch, err = j.im.nextBatch(j.ctx, j.conn); err != nil {
 		return err
 	}
 	j.progress("matching", -1, j.receipt.Read)

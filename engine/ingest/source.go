@@ -32,6 +32,13 @@ type source struct {
 
 func (s *source) hasFills() bool { return s.feed.Kind == data.KindFills }
 
+// smallFile is up to how many bytes a file is taken to have few rows.
+const smallFile = 256 << 10
+
+// small tells whether the rows are likely few. How many there are in memory is not known before
+// they are read.
+func (s *source) small() bool { return len(s.members) == 0 && s.plain.Size <= smallFile }
+
 func (s *source) close() { _ = os.RemoveAll(s.dir) }
 
 // Plan is what an import will do with one file.

@@ -90,7 +90,7 @@ func (r *segmentSet) restart(ctx context.Context, conn *sql.Conn) error {
 }
 
 func restartFills(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
-	last, err := rollups.LastBatch(ctx, conn)
+	last, err := rollups.LastBatch(ctx, conn, -1)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func restartFills(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 }
 
 func (r *segmentSet) restartTexts(ctx context.Context, conn *sql.Conn) error {
-	last, err := rollups.LastBatch(ctx, conn)
+	last, err := rollups.LastBatch(ctx, conn, -1)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *segmentSet) catchUp(ctx context.Context, conn *sql.Conn) error {
 	if changed > 0 {
 		return r.restartTexts(ctx, conn)
 	}
-	last, err := rollups.LastBatch(ctx, conn)
+	last, err := rollups.LastBatch(ctx, conn, -1)
 	if err == nil {
 		r.texts.Add(last, nil)
 	}
@@ -150,7 +150,7 @@ type missedBatches struct {
 // addTo adds to a store what passed by it.
 func (p *missedBatches) addTo(ctx context.Context, conn *sql.Conn, s *fillseg.Store) error {
 	through := s.Through()
-	last, err := rollups.LastBatch(ctx, conn)
+	last, err := rollups.LastBatch(ctx, conn, -1)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 		}
 		return nil
 	}
-	batch, err := rollups.SegmentBatch(ctx, conn)
+	batch, err := rollups.SegmentBatch(ctx, conn, through)
 	if err == nil {
 		err = r.names.LoadMissing(ctx, conn, batch)
 	}

@@ -5,9 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -16,6 +20,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
+	"pmx/rollups"
 	"pmx/rollups/keeper"
 )
 
@@ -26,17 +31,28 @@ const mostStatements = 132
 // mostReadingTokens is how many of them may read all tokens: their number grows with history.
 const mostReadingTokens = 4
 
-var readsTokens = regexp.MustCompile(`(FROM|JOIN) tokens\b`)
+var (
+	readsTokens = regexp.MustCompile(`(FROM|JOIN) tokens\b`)
+	// readsLog has from which import on a statement reads the import log.
+	readsLog = regexp.MustCompile(`FROM batches\b(\s+WHERE batch >=? (\d+))?`)
+)
 
 // TestASmallBatchRunsFewStatements: and no more where there is ten times as much history, nor
 // where another batch came before.
 func TestASmallBatchRunsFewStatements(t *testing.T) {
-	var ran, reading atomic.Int64
+	var ran, reading, logFrom atomic.Int64
 	opts := enginetest.Options(t, t.TempDir(), "2GB")
 	opts.OnStatement = func(text string) {
 		ran.Add(1)
 		if readsTokens.MatchString(text) {
 			reading.Add(1)
+		}
+		for _, read := range readsLog.FindAllStringSubmatch(text, -1) {
+			from, err := strconv.ParseInt(read[2], 10, 64)
+			if err != nil {
+				from = -1
+			}
+			logFrom.Store(min(logFrom.Load(), from))
 		}
 	}
 	k, err := keeper.Open(t.Context(), keeper.Config{Engine: opts, Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true})
@@ -81,10 +97,59 @@ func TestASmallBatchRunsFewStatements(t *testing.T) {
 		t.Errorf("a batch of 100 fills runs %d statements, at most %d are to be", small, mostStatements)
 	}
 	commit(10_000, nil)
+	logFrom.Store(math.MaxInt64)
+	last := k.Snapshot().Batch
 	if large := commit(100, nil); large != small {
 		t.Errorf("with ten times the history %d statements, without %d", large, small)
 	}
+	if from := logFrom.Load(); from < last-1 || from > last || last < 3 {
+		t.Errorf("a batch reads the import log from %d on, the last that was there is %d", from, last)
+	}
 	mustVerify(t, k)
+}
+
+// TestTheImportLogIsReadFromItsEnd: what is taken from there is that of all of it, though the clock
+// was put back, and though what was seen there is gone.
+func TestTheImportLogIsReadFromItsEnd(t *testing.T) {
+	clock := time.Unix(1_780_000_000, 0)
+	k := openAt(t, t.TempDir(), func() time.Time { return clock })
+	commit := func(first int) {
+		t.Helper()
+		if r, err := k.Commit(t.Context(), batchOf(first, 10), ingest.Remaining{}); err != nil || r.Inserted != 10 {
+			t.Fatalf("%v %+v", err, r)
+		}
+	}
+	commit(0)
+	newest := clock.UnixMicro()
+	clock = clock.Add(-time.Hour)
+	commit(10)
+	if at := k.Snapshot().Desk.VolumeAsOf; at != newest {
+		t.Errorf("volumes are of %d, the newest import is of %d", at, newest)
+	}
+	mustVerify(t, k)
+	for _, known := range []int64{-1, 0, 1, 1000} {
+		err := k.DB().Read(t.Context(), func(conn *sql.Conn) error {
+			last, err := rollups.LastBatch(t.Context(), conn, known)
+			if err == nil && last != 1 {
+				err = fmt.Errorf("the last import is %d behind %d, want 1", last, known)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	err := k.DB().Write(t.Context(), func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(t.Context(), "DELETE FROM batches")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(20)
+	if n := count(t, k, "SELECT max(batch) FROM batches"); n != 0 || k.Snapshot().Batch != 0 {
+		t.Errorf("the first import of an empty log is %d, and %d in the snapshot", n, k.Snapshot().Batch)
+	}
 }
 
 // TestNothingStagedStays: whatever an import had, its temporary tables hold no row behind it.

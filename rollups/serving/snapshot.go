@@ -138,14 +138,20 @@ type Freshness struct {
 	DiskFull    bool          `json:"disk_full"`    // nothing new is stored until there is room
 	Stale       bool          `json:"stale"`        // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
-	LastVerified  time.Time `json:"last_verified"`
-	VerifyFailure string    `json:"verify_failure"` // what it refuted, "" where all held
-	// Backups since the start; zero: none was made, or none failed.
-	LastBackup        time.Time `json:"last_backup"`
-	LastBackupFailure time.Time `json:"last_backup_failure"`
-	BackupFailing     bool      `json:"backup_failing"` // the last one did
-	BackupBytes       int64     `json:"backup_bytes"`   // that the last one wrote
-	BackupSeconds     float64   `json:"backup_seconds"` // that it took
+	LastVerified  time.Time   `json:"last_verified"`
+	VerifyFailure string      `json:"verify_failure"`   // what it refuted, "" where all held
+	Scheduled     BackupState `json:"scheduled_backup"` // by the schedule of the server
+	Asked         BackupState `json:"asked_backup"`     // by pmx backup
+	BackupDue     time.Time   `json:"backup_due"`       // the first time of the schedule behind the last backup by it; zero: there is no schedule
+}
+
+// BackupState tells how backups ended.
+type BackupState struct {
+	Made    time.Time `json:"made"`    // the last one; zero: none is known
+	Failed  time.Time `json:"failed"`  // when one last failed since the start
+	Failing bool      `json:"failing"` // the last one failed
+	Bytes   int64     `json:"bytes"`   // that the last one since the start wrote
+	Seconds float64   `json:"seconds"` // that it took; 0: none was made since the start
 }
 
 // Snapshot is one epoch of everything the hot endpoints answer from.

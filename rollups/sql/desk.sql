@@ -106,7 +106,7 @@ SELECT city, max(ts) FROM (
 GROUP BY city
 
 -- name: DeskVolumeAsOf
-SELECT coalesce(max(imported_at), 0) FROM batches
+SELECT coalesce(max(imported_at), 0) FROM batches WHERE batch >= @from
 
 -- name: DeskCheck
 -- Brackets that stand on nothing, twice, or in an event of two minds; and tiled

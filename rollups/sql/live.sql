@@ -59,7 +59,9 @@ ORDER BY market
 SELECT coalesce(max(imported_at) FILTER (fills > 0), 0), coalesce(max(imported_at) FILTER (markets > 0), 0) FROM batches
 
 -- name: LastBatch
-SELECT coalesce(max(batch), -1) FROM batches
+-- Of those from one on: the log has one for each time of a source that is followed, and is
+-- not read as a whole each time.
+SELECT coalesce(max(batch), -1) FROM batches WHERE batch >= @from
 
 -- name: TokenMarkets
 SELECT token, market FROM tokens ORDER BY token

@@ -44,7 +44,8 @@ SELECT count(*), string_agg(token::VARCHAR, ',' ORDER BY token) FROM (SELECT tok
 
 -- name: HeldLegs
 -- One row per wallet and outcome (market NULL: unmapped) of the positions in
--- @positions.
+-- @positions. @among is a condition on tokens that all of these meet: of few, it spares reading
+-- all tokens and markets.
 SELECT h.wallet, k.market, k.outcome, any_value(k.resolved_at) AS resolved_at, any_value(k.payout) AS payout,
   SUM(h.fills)::BIGINT AS fills, SUM(h.buy_shares - h.sell_shares - h.fee_shares)::BIGINT AS net,
   SUM(h.sell_usd - h.buy_usd - h.fee_usd)::BIGINT AS cash, SUM(h.buy_shares)::BIGINT AS buy_shares,
@@ -54,8 +55,15 @@ JOIN (
   SELECT t.token, t.market, t.outcome, m.resolved_at, m.payouts[t.outcome + 1] AS payout
   FROM tokens AS t
   LEFT JOIN markets AS m ON m.market = t.market
+  WHERE @among
 ) AS k ON k.token = h.token
 GROUP BY h.wallet, k.market, k.outcome
+
+-- name: OneOf
+-- That @token is in the list @which. Of IN, DuckDB makes a join above the scan, which then reads
+-- all columns of every row group that may have one; list_contains is tested by the scan, which
+-- reads the other columns only of rows that pass. IN tells it the row groups.
+@token IN (@which) AND list_contains([@which]::INTEGER[], @token)
 
 -- name: Holdings
 -- One row per wallet and market (NULL: unmapped) of the legs in @legs.
@@ -83,12 +91,19 @@ CREATE OR REPLACE TEMP TABLE held_@when (wallet INTEGER, market INTEGER, resolve
 CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 
 -- name: HoldingsOfTouched
--- @which is a list of tokens or a subquery: a list of few lets zone maps prune.
+-- @among is a condition on tokens: a list of few lets zone maps prune.
 (SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
- FROM position WHERE token IN (@which)
+ FROM position WHERE @among
  UNION ALL
  SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
- FROM position_delta WHERE token IN (@which))
+ FROM position_delta WHERE @among)
+
+-- name: HoldingsWithBatch
+-- What is held of touched tokens, in @held, and what the batch adds to it.
+(FROM @held
+ UNION ALL
+ SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
+ FROM d_position WHERE token IN (SELECT token FROM touched))
 
 -- name: NewPairs
 -- Wallets that trade an open market for the first time, so that distinct

@@ -4,26 +4,27 @@
 
 -- name: OutcomePrices
 -- What an outcome's tokens traded for on average: by takers' fills, or by makers'
--- where no taker's moved a token of it. @totals are volumes by token.
+-- where no taker's moved a token of it. @totals are volumes by token, @among is a
+-- condition on tokens that all of these meet.
 SELECT market, outcome, CASE WHEN taker_shares > 0 THEN @taker ELSE @maker END AS price
 FROM (
   SELECT t.market, t.outcome, SUM(p.taker_usd)::BIGINT AS taker_usd, SUM(p.taker_shares)::BIGINT AS taker_shares,
     SUM(p.maker_usd)::BIGINT AS maker_usd, SUM(p.maker_shares)::BIGINT AS maker_shares
   FROM @totals AS p
   JOIN tokens AS t ON t.token = p.token
-  WHERE t.market IS NOT NULL
+  WHERE t.market IS NOT NULL AND @among
   GROUP BY t.market, t.outcome
 ) AS legs
 WHERE taker_shares > 0 OR maker_shares > 0
 
 -- name: TotalsOfTouched
-(SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total WHERE token IN (@which)
+(SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total WHERE @among
  UNION ALL
- SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total_delta WHERE token IN (@which)
+ SELECT token, taker_usd, taker_shares, maker_usd, maker_shares FROM token_total_delta WHERE @among
  UNION ALL
  SELECT token, CASE WHEN role <> 1 THEN sign * usd ELSE 0 END, CASE WHEN role <> 1 THEN sign * shares ELSE 0 END,
    CASE WHEN role = 1 THEN sign * usd ELSE 0 END, CASE WHEN role = 1 THEN sign * shares ELSE 0 END
- FROM @batch WHERE token IN (@which))
+ FROM @batch WHERE @among)
 
 -- name: PayingTokens
 -- Tokens whose payout is known; shared: another one stands for the same outcome.

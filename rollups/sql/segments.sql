@@ -25,7 +25,7 @@ SELECT count(*) FROM fills WHERE batch > @after AND batch <= @batch
 -- name: MissedImport
 SELECT count(*) > 0
 FROM batches
-WHERE batch > @after AND batch < (SELECT max(batch) FROM batches) AND (fills > 0 OR markets > 0)
+WHERE batch > @after AND batch < (SELECT max(batch) FROM batches WHERE batch >= @after) AND (fills > 0 OR markets > 0)
 
 -- name: ImportLogHash
 -- A fingerprint of the imports up to a batch: their times to the microsecond tell

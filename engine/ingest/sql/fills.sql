@@ -388,7 +388,8 @@ INSERT INTO wallet_names SELECT wallet, name, ts FROM n_name
 INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: NextBatch
-SELECT coalesce(max(batch) + 1, 0) FROM batches
+-- NULL where the log has none from @from on.
+SELECT max(batch) + 1 FROM batches WHERE batch >= @from
 
 -- name: FactCount
 SELECT count(*) FROM fills
