@@ -42,8 +42,8 @@ type Frozen struct {
 
 // freezing keeps the database file as it is.
 type freezing struct {
-	one  sync.Mutex  // one at a time
-	held atomic.Bool // changed within Write alone, or behind the transaction that holds checkpoints off
+	one  chan struct{} // of one place: who has it in may freeze
+	held atomic.Bool   // changed within Write alone, or behind the transaction that holds checkpoints off
 
 	mu   sync.Mutex
 	thaw context.CancelCauseFunc // nil: nobody reads the file
@@ -58,8 +58,12 @@ type freezing struct {
 // database is closed. The error is that of f, or says why it was stopped: only without one was
 // the file the same from beginning to end.
 func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Frozen) error) error {
-	db.frozen.one.Lock()
-	defer db.frozen.one.Unlock()
+	select {
+	case db.frozen.one <- struct{}{}:
+		defer func() { <-db.frozen.one }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if err := db.CheckSpace(); err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 
 // checkpointAndHold makes a checkpoint and holds the next ones off until release. The gate is
 // held meanwhile, so that nobody replaces the instance; who wants to has the reader stopped
-// first, see thaw.
+// first, see thaw. With an error there is nothing to release.
 func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, release func(), err error) {
 	err = db.Write(ctx, func(writer *sql.Conn) error {
 		began := time.Now()
@@ -99,11 +103,15 @@ func (db *DB) checkpointAndHold(ctx context.Context) (out Frozen, head []byte, r
 		}
 		out, head, release, err = db.hold(ctx)
 		out.Paused = time.Since(began)
-		if err != nil {
+		if err != nil { // here: behind a fault Write needs the gate alone
 			release()
+			release = nil
 		}
 		return err
 	})
+	if err != nil && release != nil { // the writer's connection could not be given back
+		release()
+	}
 	return out, head, release, err
 }
 

@@ -136,3 +136,24 @@ func TestAFailedReaderLetsCheckpointsGoOn(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for another reader of the frozen file may leave.
+func TestWaitingForAFrozenFileEnds(t *testing.T) {
+	ctx, db := context.Background(), open(t, t.TempDir())
+	why := errors.New("no longer wanted")
+	err := db.Freeze(ctx, func(context.Context, engine.Frozen) error {
+		waiting, leave := context.WithCancelCause(ctx)
+		leave(why)
+		err := db.Freeze(waiting, func(context.Context, engine.Frozen) error { return nil })
+		if !errors.Is(err, why) {
+			t.Errorf("the second one: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := db.Freeze(ctx, func(context.Context, engine.Frozen) error { return nil }); err != nil {
+		t.Errorf("behind both: %v", err)
+	}
+}

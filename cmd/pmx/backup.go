@@ -134,7 +134,9 @@ func (c *BackupCmd) verify(ctx context.Context, std stdio) (err error) {
 		return err
 	}
 	if !c.JSON {
-		_, _ = fmt.Fprintln(std.err, "remove a damaged block and back up again: what the database still holds is written anew; backups that needed another state of it are lost")
+		for _, text := range report.Advice {
+			_, _ = fmt.Fprintln(std.err, "pmx:", text)
+		}
 	}
 	return errSilent
 }
@@ -142,14 +144,16 @@ func (c *BackupCmd) verify(ctx context.Context, std stdio) (err error) {
 // listed is a backup in a list.
 type listed struct {
 	Number  int64     `json:"number"`
-	At      time.Time `json:"at"`
+	At      time.Time `json:"at,omitzero"`
 	AsOf    time.Time `json:"as_of,omitzero"`
 	Fills   int64     `json:"fills"`
 	Bytes   int64     `json:"bytes"`
-	Pmx     string    `json:"pmx"`
+	Pmx     string    `json:"pmx,omitempty"`
 	Current bool      `json:"current"`
+	Problem string    `json:"problem,omitempty"` // why it cannot be restored; the rest is not known then
 }
 
+// list shows all backups. One that is damaged is named and keeps none of the others back.
 func (c *BackupCmd) list(std stdio) (err error) {
 	repo, err := backup.Open(c.Dir)
 	if err != nil {
@@ -160,27 +164,43 @@ func (c *BackupCmd) list(std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	current, err := repo.Current()
-	if err != nil {
-		return err
+	current, damaged := repo.Current()
+	if errors.Is(damaged, backup.ErrNone) {
+		return damaged
 	}
 	all := []listed{}
 	for _, name := range names {
 		m, err := repo.Load(name)
 		if err != nil {
-			return err
+			damaged = errors.Join(damaged, err)
+			all = append(all, listed{Number: backup.Number(name), Current: name == current, Problem: err.Error()})
+			continue
 		}
-		all = append(all, listed{backup.Number(name), m.At, m.AsOf, m.Fills, m.Size(), m.Pmx, name == current})
+		all = append(all, listed{backup.Number(name), m.At, m.AsOf, m.Fills, m.Size(), m.Pmx, name == current, ""})
 	}
 	if c.JSON {
-		return printJSON(std.out, map[string]any{"backups": all})
+		err = printJSON(std.out, map[string]any{"backups": all})
+	} else {
+		err = printBackups(std, all)
 	}
+	if err == nil && damaged != nil {
+		err = fmt.Errorf("%w; pmx backup %s --verify says what to do", damaged, c.Dir)
+	}
+	return err
+}
+
+// printBackups writes a line for each.
+func printBackups(std stdio, all []listed) error {
 	for _, b := range all {
 		mark := ""
 		if b.Current {
 			mark = "  current"
 		}
-		if _, err := fmt.Fprintf(std.out, "%6d  %s  %14s fills  %8s  pmx %s%s\n", b.Number, b.At.Format(time.RFC3339), thousands(b.Fills), size(b.Bytes), b.Pmx, mark); err != nil {
+		text := fmt.Sprintf("%s  %14s fills  %8s  pmx %s", b.At.Format(time.RFC3339), thousands(b.Fills), size(b.Bytes), b.Pmx)
+		if b.Problem != "" {
+			text = "damaged"
+		}
+		if _, err := fmt.Fprintf(std.out, "%6d  %s%s\n", b.Number, text, mark); err != nil {
 			return err
 		}
 	}

@@ -69,6 +69,7 @@ const (
 	staleAfter      = time.Hour           // the newest fill
 	clockAhead      = time.Minute         // of the clock may what is stored be
 	verifyEvery     = 3 * 24 * time.Hour
+	backupLate      = time.Hour
 )
 
 // DoctorCmd says what is wrong.
@@ -288,7 +289,10 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
 	add(f.FailureText != "", fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
 	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
-	add(f.BackupFailing, fails, "backup", "the last backup failed, "+ago(f.LastBackupFailure, now), "read the log, mend it, then run pmx backup")
+	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now), "read the log and mend it; the next one tells")
+	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now), "run it again: it says why")
+	add(!f.BackupDue.IsZero() && now.Sub(f.BackupDue) > backupLate, fails, "backup", "one was due "+ago(f.BackupDue, now)+" and was not made",
+		"look at the log, and whether --backup-dir can be reached")
 	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work goes on by itself")
 	add(f.Stale, warns, "rollups", "facts are stored that are not served yet", "the next refresh does it; or run pmx refresh")
 	verified := f.LastVerified

@@ -61,6 +61,9 @@ func (c *RestoreCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if admin.Running(dir.AdminSocket()) {
 		return fmt.Errorf("a server is running on %s: restore into another --data-dir", dir)
 	}
+	if err := backup.Apart(string(dir), c.Repo); err != nil {
+		return err
+	}
 	repo, err := backup.Open(c.Repo)
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (c *RestoreCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	}
 	m, err := repo.Load(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; restore another one with --backup: pmx backup %s --list shows them", err, c.Repo)
 	}
 	out := restored{DataDir: string(dir), Number: backup.Number(name), At: m.At, AsOf: m.AsOf, Fills: m.Fills, Bytes: m.Size()}
 	if err := c.restore(ctx, cli, std, repo, m, &out); err != nil {

@@ -262,6 +262,22 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 	return printFindings(w, r.Findings)
 }
 
+// backups tells of the last backups, by the schedule and by pmx backup.
+func (s *serverStatus) backups(now time.Time) string {
+	told := func(b serving.BackupState) string {
+		text := ago(b.Made, now)
+		if b.Failing {
+			text += ", failing, last " + ago(b.Failed, now)
+		}
+		return text
+	}
+	scheduled, asked := told(s.Fresh.Scheduled), told(s.Fresh.Asked)
+	if s.Fresh.BackupDue.IsZero() {
+		return asked + "; no schedule"
+	}
+	return fmt.Sprintf("%s by the schedule; %s by pmx backup", scheduled, asked)
+}
+
 // lines tells of a running server.
 func (s *serverStatus) lines(line func(name, format string, args ...any), now time.Time) {
 	line("server", "%s, version %s, process %d, up since %s", s.URL, s.Version, s.PID, ago(s.Started, now))
@@ -274,11 +290,7 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
 	line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
 	line("last verify", "%s", ago(s.Fresh.LastVerified, now))
-	backup := ""
-	if s.Fresh.BackupFailing {
-		backup = "; failing, last " + ago(s.Fresh.LastBackupFailure, now)
-	}
-	line("last backup", "%s%s", ago(s.Fresh.LastBackup, now), backup)
+	line("last backup", "%s", s.backups(now))
 	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
 		f := s.Tally.Feeds[name]
 		line("feed "+name, "%s rows in %s batches, %s rejected, last %s", thousands(f.Rows), thousands(f.Batches), thousands(f.Rejected), ago(f.Last, now))

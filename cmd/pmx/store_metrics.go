@@ -28,7 +28,7 @@ type storeMetrics struct {
 	watch    *guard.Watch
 
 	asOf, fills, markets, refreshed, refreshFailed, failing, stale, verified, refuted, full, damaged *prometheus.Desc
-	backedUp, backupFailed, backupFailing, backupBytes, backupSeconds                                *prometheus.Desc
+	backedUp, backupFailed, backupFailing, backupBytes, backupSeconds, backupDue                     *prometheus.Desc
 	rows, used, free, size, held, spilled, exports, waiting                                          *prometheus.Desc
 }
 
@@ -47,11 +47,12 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 		stale:         desc("rollups_stale", "1 while facts are stored that the rollups do not hold yet."),
 		verified:      desc("verify_finished_timestamp_seconds", "When the whole database was last verified; absent if not since the start."),
 		refuted:       desc("verify_failing", "1 while the last verification found something wrong."),
-		backedUp:      desc("backup_finished_timestamp_seconds", "When a backup was last made; absent if none was since the start."),
-		backupFailed:  desc("backup_failed_timestamp_seconds", "When a backup last failed; absent if none did since the start."),
-		backupFailing: desc("backup_failing", "1 while the last backup failed."),
-		backupBytes:   desc("backup_written_bytes", "What the last backup wrote; absent if none was made since the start."),
-		backupSeconds: desc("backup_duration_seconds", "How long the last backup took; absent if none was made since the start."),
+		backedUp:      desc("backup_finished_timestamp_seconds", "When a backup was last made; absent if none is known.", "by"),
+		backupFailed:  desc("backup_failed_timestamp_seconds", "When a backup last failed; absent if none did since the start.", "by"),
+		backupFailing: desc("backup_failing", "1 while the last backup failed.", "by"),
+		backupBytes:   desc("backup_written_bytes", "What the last backup wrote; absent if none was made since the start.", "by"),
+		backupSeconds: desc("backup_duration_seconds", "How long the last backup took; absent if none was made since the start.", "by"),
+		backupDue:     desc("backup_due_timestamp_seconds", "The first time of the schedule behind the last backup by it: one is overdue when that is past. Absent without --backup-dir."),
 		full:          desc("disk_full", "1 while nothing new is stored because the disk is full."),
 		damaged:       desc("database_log_damaged", "1 while the copy of a damaged log is in the data directory."),
 		rows:          desc("served_rows", "What is served, by kind.", "kind"),
@@ -68,7 +69,7 @@ func newStoreMetrics(fresh func() serving.Freshness, snapshot func() *serving.Sn
 // Describe lists the metrics.
 func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.asOf, m.fills, m.markets, m.refreshed, m.refreshFailed, m.failing, m.stale, m.verified, m.refuted, m.full, m.damaged,
-		m.backedUp, m.backupFailed, m.backupFailing, m.backupBytes, m.backupSeconds, m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
+		m.backedUp, m.backupFailed, m.backupFailing, m.backupBytes, m.backupSeconds, m.backupDue, m.rows, m.used, m.free, m.size, m.held, m.spilled, m.exports, m.waiting} {
 		ch <- d
 	}
 }
@@ -79,32 +80,47 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 	_ = m.watch.Do("metrics", func() error { m.collect(ch); return nil })
 }
 
-func (m *storeMetrics) collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+// gauges give a value, a time where there is one, and a condition as 1 or 0.
+func gauges(ch chan<- prometheus.Metric) (value func(*prometheus.Desc, float64, ...string), at func(*prometheus.Desc, time.Time, ...string), flag func(*prometheus.Desc, bool, ...string)) {
+	value = func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	at := func(d *prometheus.Desc, t time.Time) {
+	at = func(d *prometheus.Desc, t time.Time, labels ...string) {
 		if !t.IsZero() {
-			gauge(d, float64(t.UnixMilli())/1e3)
+			value(d, float64(t.UnixMilli())/1e3, labels...)
 		}
 	}
-	flag := func(d *prometheus.Desc, set bool) {
+	flag = func(d *prometheus.Desc, set bool, labels ...string) {
 		v := 0.0
 		if set {
 			v = 1
 		}
-		gauge(d, v)
+		value(d, v, labels...)
 	}
+	return value, at, flag
+}
+
+func (m *storeMetrics) collectBackups(ch chan<- prometheus.Metric, f *serving.Freshness) {
+	gauge, at, flag := gauges(ch)
+	for by, b := range map[string]serving.BackupState{"schedule": f.Scheduled, "command": f.Asked} {
+		at(m.backedUp, b.Made, by)
+		at(m.backupFailed, b.Failed, by)
+		flag(m.backupFailing, b.Failing, by)
+		if b.Seconds > 0 {
+			gauge(m.backupBytes, float64(b.Bytes), by)
+			gauge(m.backupSeconds, b.Seconds, by)
+		}
+	}
+}
+
+func (m *storeMetrics) collect(ch chan<- prometheus.Metric) {
+	gauge, at, flag := gauges(ch)
 	f := m.fresh()
 	for d, t := range map[*prometheus.Desc]time.Time{m.fills: f.LastFills, m.markets: f.LastMarkets, m.refreshed: f.LastCycle, m.refreshFailed: f.LastFailure,
-		m.verified: f.LastVerified, m.backedUp: f.LastBackup, m.backupFailed: f.LastBackupFailure} {
+		m.verified: f.LastVerified, m.backupDue: f.BackupDue} {
 		at(d, t)
 	}
-	flag(m.backupFailing, f.BackupFailing)
-	if !f.LastBackup.IsZero() {
-		gauge(m.backupBytes, float64(f.BackupBytes))
-		gauge(m.backupSeconds, f.BackupSeconds)
-	}
+	m.collectBackups(ch, &f)
 	flag(m.failing, f.FailureText != "")
 	flag(m.stale, f.Stale)
 	flag(m.refuted, f.VerifyFailure != "")

@@ -61,7 +61,8 @@ func TestMetricsOfTheStore(t *testing.T) {
 	m := newStoreMetrics(func() serving.Freshness { return fresh }, func() *serving.Snapshot { return snapshot }, db, keys, nil)
 	got := gathered(t, m)
 	for _, absent := range []string{"pmx_data_as_of_timestamp_seconds", "pmx_fills_imported_timestamp_seconds", "pmx_markets_imported_timestamp_seconds",
-		"pmx_refresh_finished_timestamp_seconds", "pmx_refresh_failed_timestamp_seconds", "pmx_verify_finished_timestamp_seconds", "pmx_served_rows fills", "pmx_export_queued_since_timestamp_seconds"} {
+		"pmx_refresh_finished_timestamp_seconds", "pmx_refresh_failed_timestamp_seconds", "pmx_verify_finished_timestamp_seconds", "pmx_served_rows fills",
+		"pmx_backup_finished_timestamp_seconds schedule", "pmx_backup_due_timestamp_seconds", "pmx_export_queued_since_timestamp_seconds"} {
 		if v, there := got[absent]; there {
 			t.Errorf("%s is %v before anything happened", absent, v)
 		}
@@ -78,7 +79,7 @@ func TestMetricsOfTheStore(t *testing.T) {
 	}
 	at := func(s int64) time.Time { return time.Unix(s, 5e8) }
 	fresh = serving.Freshness{LastFills: at(1), LastMarkets: at(2), LastCycle: at(3), LastFailure: at(4), LastVerified: at(5),
-		LastBackup: at(8), LastBackupFailure: at(9), BackupFailing: true, BackupBytes: 17, BackupSeconds: 18,
+		Scheduled: serving.BackupState{Made: at(8), Failed: at(9), Failing: true, Bytes: 17, Seconds: 18}, Asked: serving.BackupState{Made: at(10)}, BackupDue: at(11),
 		FailureText: "x", VerifyFailure: "x", Stale: true, DiskFull: true, LogLost: true}
 	snapshot = &serving.Snapshot{AsOf: at(6), Counts: serving.Counts{Fills: 10, Wallets: 11, Markets: 12, ResolvedMarkets: 13, Events: 14, UnmappedFills: 15}}
 	m.jobs = func(context.Context) (map[job.Status]int, time.Time, error) {
@@ -90,13 +91,17 @@ func TestMetricsOfTheStore(t *testing.T) {
 		"pmx_fills_imported_timestamp_seconds": 1.5, "pmx_markets_imported_timestamp_seconds": 2.5, "pmx_refresh_finished_timestamp_seconds": 3.5,
 		"pmx_refresh_failed_timestamp_seconds": 4.5, "pmx_verify_finished_timestamp_seconds": 5.5, "pmx_data_as_of_timestamp_seconds": 6.5,
 		"pmx_refresh_failing": 1, "pmx_rollups_stale": 1, "pmx_verify_failing": 1, "pmx_disk_full": 1, "pmx_database_log_damaged": 1,
-		"pmx_backup_finished_timestamp_seconds": 8.5, "pmx_backup_failed_timestamp_seconds": 9.5, "pmx_backup_failing": 1, "pmx_backup_written_bytes": 17, "pmx_backup_duration_seconds": 18,
+		"pmx_backup_finished_timestamp_seconds schedule": 8.5, "pmx_backup_failed_timestamp_seconds schedule": 9.5, "pmx_backup_failing schedule": 1, "pmx_backup_written_bytes schedule": 17,
+		"pmx_backup_duration_seconds schedule": 18, "pmx_backup_finished_timestamp_seconds command": 10.5, "pmx_backup_failing command": 0, "pmx_backup_due_timestamp_seconds": 11.5,
 		"pmx_export_jobs queued": 16, "pmx_export_queued_since_timestamp_seconds": 7.5, "pmx_served_rows fills": 10, "pmx_served_rows wallets": 11, "pmx_served_rows markets": 12, "pmx_served_rows resolved_markets": 13,
 		"pmx_served_rows events": 14, "pmx_served_rows fills_without_market": 15,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
+	}
+	if _, there := got["pmx_backup_duration_seconds command"]; there {
+		t.Error("a backup of another process is shown with how long it took")
 	}
 	if _, there := got["pmx_duckdb_memory_bytes"]; there {
 		t.Error("what DuckDB did not say is shown")

@@ -41,6 +41,7 @@ const (
 	blocksName    = "blocks"
 	manifestsName = "manifests"
 	manifestEnd   = ".json"
+	nameTime      = "20060102T150405Z" // in the name of a manifest, UTC
 
 	// format is the version of the repository's form.
 	format = 1
@@ -55,6 +56,7 @@ var (
 	ErrNone = errors.New("there is no complete backup in it")
 	// ErrDamaged is in the error of a file of the repository that does not hold what it should.
 	ErrDamaged = errors.New("damaged")
+	errCurrent = fmt.Errorf("is %w", ErrDamaged)
 	// ErrNoRepository is returned for a folder that is none.
 	ErrNoRepository = errors.New("is no folder of backups")
 )
@@ -160,7 +162,7 @@ type Repo struct {
 // Nobody else may be at work in it: ErrBusy. A folder with other things in it is refused.
 func Create(dir string) (*Repo, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return nil, asFolder(dir, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -229,7 +231,7 @@ func (r *Repo) checkMarker() error {
 		return fmt.Errorf("%s %w: %s is not in it", r.dir, ErrNoRepository, markerName)
 	}
 	if err != nil {
-		return err
+		return asFolder(r.dir, err)
 	}
 	if bytes.Equal(text, marker()) {
 		return nil
@@ -247,11 +249,14 @@ func (r *Repo) take(alone bool) error {
 	if errors.Is(err, ErrBusy) {
 		return fmt.Errorf("%s: %w", r.dir, err)
 	}
-	if err != nil && alone {
-		return r.full(err)
+	if errors.Is(err, fs.ErrNotExist) && !alone {
+		return nil // a copy of a repository has none, and may be on a medium that cannot be written
 	}
-	r.lock = f // who reads does without where there is none
-	return nil
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: run it as the user to whom the folder belongs", err)
+	}
+	r.lock = f
+	return r.full(err)
 }
 
 // Close lets others in.
@@ -333,6 +338,9 @@ func (r *Repo) Manifests() ([]string, error) {
 func (r *Repo) Current() (string, error) {
 	text, err := data.ReadRegular(r.path(currentName))
 	if errors.Is(err, fs.ErrNotExist) {
+		if all, err := r.Manifests(); err == nil && len(all) > 0 {
+			return "", r.noCurrent("is missing")
+		}
 		return "", fmt.Errorf("%s: %w", r.dir, ErrNone)
 	}
 	if err != nil {
@@ -340,12 +348,31 @@ func (r *Repo) Current() (string, error) {
 	}
 	name, whole := strings.CutSuffix(string(text), "\n")
 	if !whole || !manifestForm.MatchString(name) {
-		return "", fmt.Errorf("%s is %w: it names no backup", r.path(currentName), ErrDamaged)
+		return "", r.noCurrent("names no backup")
 	}
-	if _, err := os.Stat(r.manifestPath(name)); err != nil {
-		return "", fmt.Errorf("%s is %w, or what it names is missing: %w", r.path(currentName), ErrDamaged, err)
+	switch _, err := os.Stat(r.manifestPath(name)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", r.noCurrent(fmt.Sprintf("names backup %d, whose manifest is missing", Number(name)))
+	case err != nil:
+		return "", err
 	}
 	return name, nil
+}
+
+// noCurrent is the error of a CURRENT that does not name the newest backup.
+func (r *Repo) noCurrent(why string) error {
+	return fmt.Errorf("%s %w: it %s", r.path(currentName), errCurrent, why)
+}
+
+// Newest gives when the newest backup of the repository at dir was begun, without waiting for
+// anybody; false where that is not known.
+func Newest(dir string) (time.Time, bool) {
+	name, err := (&Repo{dir: dir}).Current()
+	if err != nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(nameTime, strings.Split(name, "-")[1]) // manifestForm has it
+	return at, err == nil
 }
 
 func (r *Repo) manifestPath(name string) string { return r.path(manifestsName, name+manifestEnd) }

@@ -100,12 +100,21 @@ type Report struct {
 	Blocks  int      `json:"blocks"`
 	Bytes   int64    `json:"bytes"`  // of the blocks on the disk
 	Faults  []string `json:"faults"` // sentences that begin with the path of a file, in order
+	Advice  []string `json:"advice"` // what to do, a sentence for each kind of fault
 }
+
+// What is to be done about faults, by their kind.
+const (
+	adviceManifest = "a damaged or missing manifest is one backup lost, and no other: copy the file from where the folder was carried to, or remove it; the next pmx backup --keep removes its blocks"
+	adviceCurrent  = "CURRENT is written anew by the next backup; until then name the backup to restore with --backup"
+	adviceBlock    = "a damaged or missing block is written anew by the next backup if the database still holds it: back up, then check again; backups that need another state of it are lost"
+	adviceStrange  = "what is no file of a backup does no harm: move it away"
+)
 
 // Verify reads and checks every file of a repository. done is told the share that is done,
 // by several goroutines at once. The error is of what could not be read at all.
 func (r *Repo) Verify(ctx context.Context, done func(share float64)) (*Report, error) {
-	v := &verification{repo: r, report: &Report{Faults: []string{}}}
+	v := &verification{repo: r, report: &Report{Faults: []string{}, Advice: []string{}}}
 	if err := v.list(); err != nil {
 		return nil, err
 	}
@@ -118,10 +127,11 @@ func (r *Repo) Verify(ctx context.Context, done func(share float64)) (*Report, e
 	}
 	for sum, by := range needed {
 		if !slices.Contains(v.found[sum[:2]], sum) {
-			v.fault(fmt.Errorf("%s is missing: backup %d needs it", r.blockPath(sum), Number(by)))
+			v.fault(fmt.Errorf("%s is missing: backup %d needs it", r.blockPath(sum), Number(by)), adviceBlock)
 		}
 	}
 	slices.Sort(v.report.Faults)
+	slices.Sort(v.report.Advice)
 	return v.report, nil
 }
 
@@ -133,9 +143,13 @@ type verification struct {
 	report *Report
 }
 
-func (v *verification) fault(err error) {
+// fault notes what is wrong, and what is to be done about it.
+func (v *verification) fault(err error, advice string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if !slices.Contains(v.report.Advice, advice) {
+		v.report.Advice = append(v.report.Advice, advice)
+	}
 	v.report.Faults = append(v.report.Faults, err.Error())
 }
 
@@ -161,7 +175,7 @@ func (v *verification) list() error {
 			v.report.Blocks++
 			v.report.Bytes += info.Size()
 		default:
-			v.fault(fmt.Errorf("%s is no file of a backup", path))
+			v.fault(fmt.Errorf("%s is no file of a backup", path), adviceStrange)
 		}
 		return nil
 	})
@@ -175,14 +189,14 @@ func (v *verification) manifests() (map[string]string, error) {
 		return nil, err
 	}
 	if _, err := v.repo.Current(); err != nil {
-		v.fault(err)
+		v.fault(err, adviceCurrent)
 	}
 	needed := map[string]string{}
 	for _, name := range names {
 		v.report.Backups++
 		m, err := v.repo.Load(name)
 		if err != nil {
-			v.fault(err)
+			v.fault(err, adviceManifest)
 			continue
 		}
 		for _, f := range m.Files {
@@ -207,7 +221,7 @@ func (v *verification) blocks(ctx context.Context, done func(share float64)) err
 	}
 	return eachAtOnce(ctx, len(all), func(buffer []byte, i int) error {
 		if _, err := from.block(all[i], buffer); err != nil {
-			v.fault(err)
+			v.fault(err, adviceBlock)
 		}
 		done(float64(i+1) / float64(len(all)))
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 const (
@@ -25,19 +26,24 @@ type Staging struct {
 	step        func(name string) // of tests
 }
 
-// Stage begins to make the folder target, which must not exist or be empty: ErrOccupied. What
-// an earlier one that was killed has left is removed.
+// Stage begins to make the folder target, which must not exist or be empty: ErrOccupied. A
+// symbolic link to such a folder stays one. An empty folder goes at once, so that one which
+// cannot be replaced, as a mount point cannot, is known before anything is written. What an
+// earlier Staging that was killed has left is removed.
 func Stage(target string) (*Staging, error) {
-	target, err := filepath.Abs(target)
+	target, err := resolve(target)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkFree(target); err != nil {
 		return nil, err
 	}
+	if err := makeRoom(target); err != nil {
+		return nil, err
+	}
 	s := &Staging{target: target, dir: target + stagingEnd, step: func(string) {}}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, err
+		return nil, refusedBeside(target, err)
 	}
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -67,12 +73,32 @@ func checkFree(path string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return asFolder(path, err)
 	}
 	if len(entries) > 0 {
 		return fmt.Errorf("%s %w", path, ErrOccupied)
 	}
 	return nil
+}
+
+// makeRoom removes the empty folder at path, if there is one.
+func makeRoom(path string) error {
+	err := os.Remove(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.EBUSY):
+		return fmt.Errorf("%s is a mount point, which a rename cannot replace: name a folder in it, such as %s", path, filepath.Join(path, stagedName))
+	}
+	return refusedBeside(path, err)
+}
+
+// refusedBeside says what is needed where err is for want of rights to the folder that path is in.
+func refusedBeside(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: a folder is made beside %s and then renamed, so %s has to be writable: restore as a user who may, or name a folder in %s", err, path, filepath.Dir(path), path)
+	}
+	return err
 }
 
 // Dir is where the files are to be put.
@@ -87,7 +113,7 @@ func (s *Staging) Publish() error {
 		return err
 	}
 	s.step("synced")
-	if err := os.Remove(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) { // empty, else it fails
+	if err := makeRoom(s.target); err != nil { // somebody may have made it again
 		return err
 	}
 	s.step("made room")

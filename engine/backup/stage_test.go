@@ -44,6 +44,54 @@ func TestAFolderAppearsWhole(t *testing.T) {
 	}
 }
 
+// What the link leads to is made, and the link stays.
+func TestAFolderBehindALink(t *testing.T) {
+	root := t.TempDir()
+	real, target := folder(t, root, "disk", "data"), filepath.Join(root, "data")
+	link(t, real, target)
+	s := stage(t, target)
+	if got := filepath.Dir(filepath.Dir(s.Dir())); got != filepath.Dir(real) {
+		t.Errorf("it is made in %s, which may be another disk", got)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(s.Dir(), "a.db"), []byte("a"), 0o600), s.Publish()); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(target); err != nil || to != real {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if left := files(t, root); len(left) != 2 || left[1] != filepath.Join(real, "a.db") { // and the link
+		t.Errorf("there is %q", left)
+	}
+	link(t, filepath.Join(root, "gone"), filepath.Join(root, "dangling"))
+	if _, err := Stage(filepath.Join(root, "dangling")); err == nil || !strings.Contains(err.Error(), "make that folder") {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+}
+
+// Root may write everywhere.
+func TestAFolderBesideWhichNothingCanBeMade(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may")
+	}
+	for _, exists := range []bool{false, true} {
+		parent := folder(t, t.TempDir(), "parent")
+		target := filepath.Join(parent, "data")
+		if exists {
+			folder(t, target)
+		}
+		if err := os.Chmod(parent, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Stage(target)
+		if err == nil || !strings.Contains(err.Error(), parent+" has to be writable") {
+			t.Errorf("the error is %v", err)
+		}
+		if err := os.Chmod(parent, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // One that was killed has let the lock go and left its files.
 func TestWhatAKilledRestoreLeftIsReplaced(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "data")

@@ -163,7 +163,7 @@ func (w *Writer) publish(m Manifest) (string, error) {
 	}
 	text = append(text, '\n')
 	sum := sha256.Sum256(text)
-	name := fmt.Sprintf("%08d-%s-%s", number, m.At.UTC().Format("20060102T150405Z"), hex.EncodeToString(sum[:]))
+	name := fmt.Sprintf("%08d-%s-%s", number, m.At.UTC().Format(nameTime), hex.EncodeToString(sum[:]))
 	if !manifestForm.MatchString(name) {
 		return "", fmt.Errorf("backup %d of %s cannot be named", number, m.At.Format(time.RFC3339))
 	}
@@ -262,7 +262,7 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 		}
 		m, err := r.Load(name)
 		if err != nil {
-			return 0, 0, fmt.Errorf("nothing was removed: %w", err)
+			return 0, 0, fmt.Errorf("nothing was removed, because a backup that is to stay cannot be read: %w; remove that file if no other copy of it is left", err)
 		}
 		for _, f := range m.Files {
 			for _, sum := range f.Blocks {
@@ -294,20 +294,33 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 
 // Find gives the name of the backup with a number, and of the newest for "".
 func (r *Repo) Find(number string) (string, error) {
-	if number == "" {
-		return r.Current()
-	}
 	all, err := r.Manifests()
 	if err != nil {
 		return "", err
 	}
-	var known []string
+	if number == "" {
+		name, err := r.Current()
+		if errors.Is(err, errCurrent) {
+			err = fmt.Errorf("%w; give the number of a backup: it has %s", err, numbers(all))
+		}
+		return name, err
+	}
 	for _, name := range all {
-		short := fmt.Sprint(Number(name))
-		if short == number {
+		if fmt.Sprint(Number(name)) == number {
 			return name, nil
 		}
-		known = append(known, short)
 	}
-	return "", fmt.Errorf("%s has no backup %s: it has %s", r.dir, number, strings.Join(known, ", "))
+	return "", fmt.Errorf("%s has no backup %s: it has %s", r.dir, number, numbers(all))
+}
+
+// numbers lists backups by number.
+func numbers(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, name := range names {
+		all = append(all, fmt.Sprint(Number(name)))
+	}
+	return strings.Join(all, ", ")
 }

@@ -16,6 +16,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/backup"
 	"pmx/engine/control"
+	"pmx/engine/guard"
 	"pmx/rollups/serving"
 )
 
@@ -29,6 +30,7 @@ type BackupRequest struct {
 	Dir  string `json:"dir"`  // absolute
 	Keep int    `json:"keep"` // how many backups stay, this one included; 0: all
 	Pmx  string `json:"-"`    // the version of the program
+	When string `json:"-"`    // the cron entry by which it is made; empty: somebody asked for it
 }
 
 // BackupResult is what a backup came to.
@@ -49,25 +51,46 @@ type BackupResult struct {
 // longer than a checkpoint takes. done is told the share that is done, by several goroutines
 // at once; may be nil.
 func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
-	out, err := k.backUp(ctx, req, done)
+	var out BackupResult
+	err := guard.Do(func() (err error) {
+		out, err = k.backUp(ctx, req, done)
+		return err
+	})
 	if errors.Is(err, context.Canceled) { // somebody stopped it
 		return out, err
 	}
 	now := k.cfg.Now().UTC()
 	k.updateFreshness(func(f *serving.Freshness) {
+		s := &f.Asked
+		if req.When != "" {
+			s = &f.Scheduled
+		}
+		if s.Failing = err != nil; s.Failing {
+			s.Failed = now
+		}
 		if out.Number > 0 {
-			f.LastBackup, f.BackupBytes, f.BackupSeconds = now, out.NewBytes, out.Seconds
+			s.Made, s.Bytes, s.Seconds = now, out.NewBytes, out.Seconds
 		}
-		if err != nil {
-			f.LastBackupFailure = now
+		if out.Number > 0 && req.When != "" {
+			f.BackupDue = nextTime(req.When, now)
 		}
-		f.BackupFailing = err != nil
 	})
 	if err == nil {
 		k.cfg.Log.Info().Int64("number", out.Number).Int64("new_blocks", out.NewBlocks).Int64("new_bytes", out.NewBytes).Int("removed", out.Removed).
 			Float64("seconds", out.Seconds).Float64("imports_waited_seconds", out.Paused).Msg("backup_made")
 	}
 	return out, err
+}
+
+// ExpectBackups says that backups are made into dir by a cron entry, so that it is known when
+// one is overdue. What an earlier process made there counts.
+func (k *Keeper) ExpectBackups(dir, when string) {
+	made, known := backup.Newest(dir)
+	from := k.cfg.Now()
+	if known && made.Before(from) { // a clock that was ahead dated it later
+		from = made
+	}
+	k.updateFreshness(func(f *serving.Freshness) { f.Scheduled.Made, f.BackupDue = made, nextTime(when, from) })
 }
 
 func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
@@ -101,11 +124,7 @@ func (k *Keeper) checkBackupDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return fmt.Errorf("the backup folder %q is no absolute path", dir)
 	}
-	own := string(k.db.Dir())
-	if rel, err := filepath.Rel(own, dir); err == nil && filepath.IsLocal(rel) {
-		return fmt.Errorf("%s is in the data directory %s: choose a folder outside, best on another disk", dir, own)
-	}
-	return nil
+	return backup.Apart(string(k.db.Dir()), dir)
 }
 
 // backingUp is one backup on its way.

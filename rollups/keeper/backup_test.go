@@ -14,6 +14,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/backup"
 	"pmx/engine/control"
+	"pmx/engine/guard"
 	"pmx/rollups/keeper"
 )
 
@@ -125,5 +126,70 @@ func TestABackupThatIsCancelledLeavesTheLastOne(t *testing.T) {
 	}
 	if out, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo, Keep: 1}, nil); err != nil || out.Number != 2 || out.Removed != 1 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// What pmx backup comes to says nothing of the schedule, and a panic is a failure too.
+func TestBackupsByTheScheduleAreToldApart(t *testing.T) {
+	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
+	k := open(t, t.TempDir())
+	const daily = "15 3 * * *"
+	k.ExpectBackups(repo, daily)
+	first := k.Freshness()
+	if !first.Scheduled.Made.IsZero() || first.BackupDue.IsZero() {
+		t.Errorf("before there is any: %+v", first)
+	}
+	asked, scheduled := keeper.BackupRequest{Dir: repo}, keeper.BackupRequest{Dir: repo, When: daily}
+	if _, err := k.Backup(ctx, asked, nil); err != nil {
+		t.Fatal(err)
+	}
+	if f := k.Freshness(); f.Asked.Made.IsZero() || f.Scheduled != first.Scheduled || f.BackupDue != first.BackupDue {
+		t.Errorf("after pmx backup: %+v", f)
+	}
+	if _, err := k.Backup(ctx, scheduled, func(float64) { panic("no") }); !guard.IsPanic(err) {
+		t.Errorf("the error is %v", err)
+	}
+	if f := k.Freshness(); !f.Scheduled.Failing || f.Scheduled.Failed.IsZero() || f.Asked.Failing || f.BackupDue != first.BackupDue {
+		t.Errorf("after a panic: %+v", f)
+	}
+	if _, err := k.Backup(ctx, asked, nil); err != nil || !k.Freshness().Scheduled.Failing {
+		t.Errorf("pmx backup cleared it, or %v", err)
+	}
+	if _, err := k.Backup(ctx, scheduled, nil); err != nil {
+		t.Fatal(err)
+	}
+	f := k.Freshness()
+	if f.Scheduled.Failing || f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) || f.BackupDue.Hour() != 3 {
+		t.Errorf("after one that was made: %+v", f)
+	}
+	if err := os.RemoveAll(filepath.Join(repo, "blocks")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(repo, "blocks"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Backup(ctx, asked, nil); err == nil {
+		t.Error("a folder that is none was written to")
+	}
+	if f := k.Freshness(); f.Scheduled.Failing || !f.Asked.Failing {
+		t.Errorf("pmx backup failed: %+v", f)
+	}
+	k.ExpectBackups(repo, daily) // as the next process does
+	if f := k.Freshness(); f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) {
+		t.Errorf("after a start: %+v", f)
+	}
+}
+
+func TestABackupFromTheFutureDoesNotPutTheNextOneOff(t *testing.T) {
+	repo := filepath.Join(t.TempDir(), "repo")
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ahead := openAt(t, t.TempDir(), func() time.Time { return now.AddDate(4, 0, 0) })
+	if _, err := ahead.Backup(context.Background(), keeper.BackupRequest{Dir: repo}, nil); err != nil {
+		t.Fatal(err)
+	}
+	k := openAt(t, t.TempDir(), func() time.Time { return now })
+	k.ExpectBackups(repo, "15 3 * * *")
+	if due, want := k.Freshness().BackupDue, time.Date(2026, 3, 2, 3, 15, 0, 0, time.UTC); !due.Equal(want) {
+		t.Errorf("due on %s, want %s", due, want)
 	}
 }

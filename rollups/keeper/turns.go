@@ -16,6 +16,13 @@ import (
 // may have been set meanwhile.
 const lookEvery = 5 * time.Second
 
+// never is how far off a turn is whose entry has no time that cron finds: it looks five
+// years ahead.
+const never = 100 * 365 * 24 * time.Hour
+
+// leapYear begins five years in which every day comes that is in any year.
+var leapYear = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // turn is one entry of a schedule: what is to be done, and when next. "@every" counts
 // by the monotonic clock, which nobody sets; other times are those of the wall clock.
 type turn struct {
@@ -23,18 +30,39 @@ type turn struct {
 	do   func(context.Context) error
 	when cron.Schedule
 	due  time.Duration // by the monotonic clock; of entries by the wall clock only after a panic, else 0
-	wall time.Time     // by the wall clock; zero for "@every"
+	wall time.Time     // by the wall clock; zero for "@every", and where cron finds none
 	seen time.Time     // the wall clock when it was looked at last
 	bad  int           // panics in a row
 }
 
-// newTurn reads an entry.
+// newTurn reads an entry. One that never comes is refused.
 func newTurn(name, spec string, do func(context.Context) error) (*turn, error) {
 	when, err := cron.ParseStandard(spec)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w: use five fields, such as \"15 3 * * *\", or \"@every 30s\"", spec, err)
 	}
+	if when.Next(leapYear).IsZero() {
+		return nil, fmt.Errorf("schedule %q never comes: no year has such a day", spec)
+	}
 	return &turn{name: name, do: do, when: when}, nil
+}
+
+// nextTime is the first time of a cron entry behind from, in UTC; far off where cron finds
+// none, and zero for what is no entry.
+func nextTime(spec string, from time.Time) time.Time {
+	when, err := cron.ParseStandard(spec)
+	if err != nil {
+		return time.Time{} // Schedule.Check says so
+	}
+	return nextOf(when, bare(from))
+}
+
+// nextOf is the first time of when behind from; far off where cron finds none.
+func nextOf(when cron.Schedule, from time.Time) time.Time {
+	if next := when.Next(from); !next.IsZero() {
+		return next
+	}
+	return from.Add(never)
 }
 
 // every is the step of an "@every", 0 for others.
@@ -59,16 +87,20 @@ func (t *turn) plan(mono time.Duration, wall time.Time) {
 func bare(t time.Time) time.Time { return t.UTC().Round(0) }
 
 // left is how long it is until the turn; 0 or less: it is due. A wall clock that was
-// set back plans the turn again: the time it was planned for may be far off now.
+// set back plans the turn again: the time it was planned for may be far off now. So does
+// a turn without a time: it is never due.
 func (t *turn) left(mono time.Duration, wall time.Time) time.Duration {
 	if t.due > 0 {
 		return t.due - mono
 	}
 	wall = bare(wall)
-	if wall.Before(t.seen) {
+	if wall.Before(t.seen) || t.wall.IsZero() {
 		t.wall = t.when.Next(wall)
 	}
 	t.seen = wall
+	if t.wall.IsZero() {
+		return never
+	}
 	return t.wall.Sub(wall)
 }
 
@@ -77,7 +109,10 @@ func (t *turn) period() time.Duration {
 	if step := t.every(); step > 0 {
 		return step
 	}
-	return t.when.Next(t.wall).Sub(t.wall)
+	if t.wall.IsZero() {
+		return never
+	}
+	return nextOf(t.when, t.wall).Sub(t.wall)
 }
 
 // clocks are the two that turns go by.

@@ -163,10 +163,35 @@ func TestScheduleErrors(t *testing.T) {
 	if err := (Schedule{Refresh: "@every 30s", Verify: "15 3 * * *"}).Check(); err != nil {
 		t.Error(err)
 	}
+	if err := (Schedule{Verify: "0 0 29 2 *"}).Check(); err != nil {
+		t.Error("a leap day is refused:", err)
+	}
 	k := &Keeper{cfg: Config{Watch: guard.New(zerolog.Nop()), Now: time.Now}}
-	for _, s := range []Schedule{{Refresh: "often"}, {Verify: "1 2 3"}, {Chores: []Chore{{When: "x"}}}} {
+	for _, s := range []Schedule{{Refresh: "often"}, {Verify: "1 2 3"}, {Chores: []Chore{{When: "x"}}},
+		{Refresh: "0 0 30 2 *"}, {Verify: "0 0 31 4,6 *"}, {Chores: []Chore{{When: "0 0 30 2 *"}}}} {
 		if s.Check() == nil || k.Run(t.Context(), s) == nil {
 			t.Errorf("%+v is accepted", s)
 		}
+	}
+}
+
+// 2100 is no leap year: from 2097 on cron does not find the leap day of 2104.
+func TestAnEntryThatIsTooFarOffIsNotDue(t *testing.T) {
+	early, late := time.Date(2097, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	leap := turnOf(t, "0 0 29 2 *", nil)
+	leap.plan(0, early)
+	if left, period := leap.left(0, early), leap.period(); left != never || period != never {
+		t.Errorf("%s left, every %s", left, period)
+	}
+	if next := nextTime("0 0 29 2 *", early); next.Sub(early) != never {
+		t.Errorf("the next is on %s", next)
+	}
+	want := time.Date(2104, 2, 29, 0, 0, 0, 0, time.UTC).Sub(late)
+	if left := leap.left(0, late); left != want {
+		t.Errorf("%s left when it is near, want %s", left, want)
+	}
+	leap.plan(0, time.Date(2096, 1, 1, 0, 0, 0, 0, time.UTC))
+	if period := leap.period(); period != never {
+		t.Errorf("from 2096 every %s", period)
 	}
 }
