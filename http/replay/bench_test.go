@@ -23,7 +23,7 @@ func BenchmarkLogs(b *testing.B) {
 		}
 		calls = append(calls, question(sample.BlockOf(from), sample.BlockOf(v.Matches[i-1].At)))
 	}
-	for _, encoding := range []string{"identity", "gzip"} {
+	for _, encoding := range []string{"identity", "gzip", "zstd"} {
 		b.Run(encoding, func(b *testing.B) {
 			bytes := int64(0)
 			for i := 0; b.Loop(); i++ {

@@ -3,15 +3,13 @@ package replay
 import (
 	"bytes"
 
-	"github.com/klauspost/compress/gzip"
-
 	"pmx/data"
 	"pmx/data/chain/encode"
 	"pmx/data/sample"
 )
 
 // packedLogs are the logs of a venue that a filter takes, packed: those of each stretch of blocks as
-// a member of a gzip file, a comma before each log; nil: the stretch has none.
+// a frame of zstd, a comma before each log; nil: the stretch has none.
 type packedLogs struct {
 	takes     [kinds]bool
 	first     int64 // block of the first stretch
@@ -33,10 +31,7 @@ func (s *Server) Keep(topics []data.Hash) error {
 	}
 	last := sample.BlockOf(v.Matches[len(v.Matches)-1].At)
 	packed := bytes.Buffer{}
-	zip, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return err
-	}
+	zip := newPacker(inZstd)
 	text := []byte(nil)
 	logs := scan{history: s.history, takes: &k.takes, emit: func(l *encode.Log) error {
 		text = l.AppendJSON(append(text, ','))
@@ -67,7 +62,7 @@ func (s *Server) Keep(topics []data.Hash) error {
 
 // serves tells whether an answer can be put together from what is kept.
 func (k *packedLogs) serves(v *view, q *filter, out *stream) bool {
-	return k != nil && out.zip != nil && v.fault == nil && v.fork.number == 0 && q.takes == k.takes && len(q.topics) < 2
+	return k != nil && out.zip != nil && out.enc == inZstd && v.fault == nil && v.fork.number == 0 && q.takes == k.takes && len(q.topics) < 2
 }
 
 // run is scan.run, with stretches that are kept where whole ones are asked for. some tells

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"pmx/data"
 	"pmx/data/chain"
 	"pmx/data/sample"
@@ -116,9 +118,9 @@ func TestKeptLogsAreTheSame(t *testing.T) {
 		ranges = append(ranges, [2]int64{from, from + rng.Int64N(20*stretchBlocks)})
 	}
 	for _, r := range ranges {
-		_, want := post(t, fresh, question(r[0], r[1]))
-		_, got := post(t, keeping, question(r[0], r[1]))
-		if !bytes.Equal(got, want) {
+		_, want := post(t, fresh+"/rpc", question(r[0], r[1]))
+		got, as := posted(t, keeping+"/rpc", question(r[0], r[1]), "zstd, gzip")
+		if !bytes.Equal(got, want) || as != "zstd" {
 			t.Fatalf("blocks %d–%d: %d bytes, not %d", r[0], r[1], len(got), len(want))
 		}
 	}
@@ -229,24 +231,40 @@ func TestAnswersAreCompressedWhereAskedFor(t *testing.T) {
 	latest, _ := s.Latest()
 	body := question(latest-5000, latest)
 	_, plain := post(t, url+"/rpc", body)
-	req, err := http.NewRequest(http.MethodPost, url+"/rpc", strings.NewReader(body))
+	for accepted, want := range map[string]string{"gzip": "gzip", "zstd, gzip": "zstd", "gzip, br": "gzip", "br": ""} {
+		if got, as := posted(t, url+"/rpc", body, accepted); !bytes.Equal(got, plain) || as != want {
+			t.Errorf("%s: %d bytes, want %d, in %q", accepted, len(got), len(plain), as)
+		}
+	}
+}
+
+// posted is the body of an answer to who accepts such encodings, and how it was packed.
+func posted(t testing.TB, url, body, accepted string) (text []byte, as string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("Accept-Encoding", accepted)
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	z, err := gzip.NewReader(res.Body)
+	from := io.Reader(res.Body)
+	switch as = res.Header.Get("Content-Encoding"); as {
+	case "gzip":
+		from, err = gzip.NewReader(from)
+	case "zstd":
+		from, err = zstd.NewReader(from)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := io.ReadAll(z)
-	if err != nil || !bytes.Equal(got, plain) || res.Header.Get("Content-Encoding") != "gzip" {
-		t.Errorf("%v: %d bytes, want %d", err, len(got), len(plain))
+	if text, err = io.ReadAll(from); err != nil {
+		t.Fatal(err)
 	}
+	return text, as
 }
 
 // TestTopicsAndAddressesFilter: a filter takes the logs of its addresses and topics only.

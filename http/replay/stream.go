@@ -7,34 +7,70 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // stream is an answer that is written while it is made: compressed, where that was asked for.
 type stream struct {
 	w   io.Writer
 	to  io.Writer // what zip writes to
-	zip *gzip.Writer
+	zip packer    // nil: it is not packed
+	enc encoding
 	b   []byte // what is not written yet
 }
 
 // part is how much of an answer is written at once.
 const part = 1 << 16
 
-var zips = sync.Pool{New: func() any {
-	z, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
-	if err != nil {
-		panic(err) // the level is a constant of the package
+// packer packs what is written to it. It may be used again once it is closed.
+type packer interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// encoding is how an answer is packed.
+type encoding int
+
+// The encodings, the best first: of what a caller accepts, the first is taken.
+const (
+	inZstd encoding = iota
+	inGzip
+	encodings
+)
+
+var encodingNames = [encodings]string{inZstd: "zstd", inGzip: "gzip"}
+
+// newPacker gives a packer that is to be reset before it is used.
+func newPacker(e encoding) packer {
+	var p packer
+	var err error
+	if e == inZstd {
+		// A window as large as a part of an answer that is written at once is enough.
+		p, err = zstd.NewWriter(io.Discard, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(part<<2))
+	} else {
+		p, err = gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
 	}
-	return z
-}}
+	if err != nil {
+		panic(err) // all that is said is constant
+	}
+	return p
+}
+
+var packers = [encodings]sync.Pool{
+	inZstd: {New: func() any { return newPacker(inZstd) }},
+	inGzip: {New: func() any { return newPacker(inGzip) }},
+}
 
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
 	s := &stream{w: w, to: w, b: make([]byte, 0, part+1<<13)}
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		s.zip = zips.Get().(*gzip.Writer)
-		s.zip.Reset(w)
-		s.w = s.zip
+	for e, name := range encodingNames {
+		if strings.Contains(r.Header.Get("Accept-Encoding"), name) {
+			w.Header().Set("Content-Encoding", name)
+			s.enc, s.zip = encoding(e), packers[e].Get().(packer)
+			s.zip.Reset(w)
+			s.w = s.zip
+			break
+		}
 	}
 	return s
 }
@@ -53,7 +89,7 @@ func (s *stream) flush() error {
 	return err
 }
 
-// member adds text that is packed already, as a member of a gzip file of its own; nil: none.
+// member adds text that is packed already, as a member of a gzip file, or a frame of zstd, of its own; nil: none.
 func (s *stream) member(packed []byte) error {
 	if packed == nil {
 		return nil
@@ -73,6 +109,6 @@ func (s *stream) close() {
 	_ = s.flush() // a caller that has gone needs no more
 	if s.zip != nil {
 		_ = s.zip.Close()
-		zips.Put(s.zip)
+		packers[s.enc].Put(s.zip)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // How much is read of the body of an answer that is an error, and how much of it is shown.
@@ -63,7 +64,7 @@ func (h *Host) request(ctx context.Context, r *Request) (*http.Request, error) {
 	q.URL = &u
 	q.Header.Set("User-Agent", h.agent)
 	q.Header.Set("Accept", r.accept())
-	q.Header.Set("Accept-Encoding", "gzip")
+	q.Header.Set("Accept-Encoding", accepted)
 	for name, value := range map[string]string{"If-None-Match": r.ETag, "If-Modified-Since": r.LastModified} {
 		if value != "" {
 			q.Header.Set(name, value)
@@ -135,21 +136,44 @@ func (h *Host) ask(ctx context.Context, r Request) (a Answer, code int, err erro
 	return a, a.Status, nil
 }
 
-// unpackers are readers of gzip that are done with.
-var unpackers sync.Pool
+// accepted are the encodings that a body may have: of the same body, zstd takes a third of the
+// time of gzip to unpack.
+const accepted = "zstd, gzip"
+
+// mostWindow is the window that a body of zstd may need at most: what RFC 9659 says of HTTP.
+const mostWindow = 8 << 20
+
+// gunzippers and unzstds are readers that are done with.
+var gunzippers, unzstds sync.Pool
 
 // unpacker gives a reader of what in holds packed. done must be called in the end.
-func unpacker(in io.Reader) (packed *gzip.Reader, done func(), err error) {
-	packed, used := unpackers.Get().(*gzip.Reader)
+func unpacker(in io.Reader, encoding string) (packed io.Reader, done func(), err error) {
+	if encoding == "zstd" {
+		z, used := unzstds.Get().(*zstd.Decoder)
+		if used {
+			err = z.Reset(in)
+		} else { // none of several goroutines
+			z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, func() {
+			if z.Reset(nil) == nil { // it must not hold the connection
+				unzstds.Put(z)
+			}
+		}, nil
+	}
+	z, used := gunzippers.Get().(*gzip.Reader)
 	if used {
-		err = packed.Reset(in)
+		err = z.Reset(in)
 	} else {
-		packed, err = gzip.NewReader(in)
+		z, err = gzip.NewReader(in)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return packed, func() { unpackers.Put(packed) }, nil
+	return z, func() { gunzippers.Put(z) }, nil
 }
 
 // unpack reads a body of up to limit bytes, into room if it fits; of a longer one it gives the
@@ -157,10 +181,10 @@ func unpacker(in io.Reader) (packed *gzip.Reader, done func(), err error) {
 // connection failed.
 func unpack(in *counted, encoding string, limit int64, room []byte) (body []byte, err error) {
 	from := io.Reader(in)
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	switch encoding = strings.ToLower(strings.TrimSpace(encoding)); encoding {
 	case "", "identity":
-	case "gzip", "x-gzip":
-		packed, done, err := unpacker(in)
+	case "gzip", "x-gzip", "zstd":
+		packed, done, err := unpacker(in, encoding)
 		if err != nil {
 			return nil, in.fault(err)
 		}

@@ -62,7 +62,7 @@ const (
 	NotJSON     Wrong = "no JSON"
 	NoBody      Wrong = "no body"
 	Truncated   Wrong = "a part of a body"
-	NotGzip     Wrong = "gzip that cannot be unpacked"
+	NotPacked   Wrong = "a packed body that cannot be unpacked"
 	Encoding    Wrong = "a content encoding that was not asked for"
 	NotModified Wrong = "no body for what is not known here"
 )

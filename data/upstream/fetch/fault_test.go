@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"pmx/data/upstream/fetch"
 )
@@ -65,9 +66,24 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-func gzipped(body []byte, length int) http.HandlerFunc {
+// zstdPacked packs text with a window of so many bytes.
+func zstdPacked(text string, window int) []byte {
+	z, err := zstd.NewWriter(nil, zstd.WithWindowSize(window))
+	if err != nil {
+		panic(err)
+	}
+	var b bytes.Buffer // not of a size that is known, or the window would be cut to it
+	z.Reset(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func gzipped(body []byte, length int) http.HandlerFunc { return encoded("gzip", body, length) }
+
+func encoded(as string, body []byte, length int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Encoding", as)
 		w.Header().Set("Content-Length", fmt.Sprint(length))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body)
@@ -100,6 +116,10 @@ func TestWhatMayPassIsAskedAgain(t *testing.T) {
 	whole := packed(`{"ok":1,"text":"` + strings.Repeat("abcdefgh", 100) + `"}`)
 	broken := bytes.Clone(whole)
 	broken[len(broken)-6] ^= 0xff // of its checksum
+	zwhole := zstdPacked(`{"ok":1,"text":"`+strings.Repeat("abcdefgh", 100)+`"}`, 1<<20)
+	zbroken := bytes.Clone(zwhole)
+	zbroken[len(zbroken)-1] ^= 0xff // of its checksum
+	wide := zstdPacked(`{"ok":1,"text":"`+strings.Repeat("abcdefgh", 1<<21)+`"}`, 16<<20)
 	for name, fault := range map[string]struct {
 		f    http.HandlerFunc
 		want string
@@ -121,9 +141,14 @@ func TestWhatMayPassIsAskedAgain(t *testing.T) {
 		"truncated JSON, no length": {raw(t, head+"\r\n{\"ok\":", false), "a part of a body"},
 		"truncated gzip":            {gzipped(whole[:len(whole)/2], len(whole)/2), "a part of a body"},
 		"gzip shorter than said":    {raw(t, head+"Content-Encoding: gzip\r\nContent-Length: 9999\r\n\r\n"+string(whole), false), "a part of a body"},
-		"gzip of a wrong checksum":  {gzipped(broken, len(broken)), "gzip that cannot be unpacked"},
-		"no gzip":                   {gzipped([]byte(`{"ok":1} and more`), 17), "gzip that cannot be unpacked"},
+		"gzip of a wrong checksum":  {gzipped(broken, len(broken)), "cannot be unpacked"},
+		"no gzip":                   {gzipped([]byte(`{"ok":1} and more`), 17), "cannot be unpacked"},
 		"gzip of nothing":           {gzipped(nil, 0), "a part of a body"},
+		"truncated zstd":            {encoded("zstd", zwhole[:len(zwhole)/2], len(zwhole)/2), "a part of a body"},
+		"zstd of a wrong checksum":  {encoded("zstd", zbroken, len(zbroken)), "cannot be unpacked"},
+		"zstd of a wide window":     {encoded("zstd", wide, len(wide)), "cannot be unpacked"},
+		"no zstd":                   {encoded("zstd", []byte(`{"ok":1} and more`), 17), "cannot be unpacked"},
+		"zstd of nothing":           {encoded("zstd", nil, 0), "no body"},
 		"another encoding": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			say(w, 200, `{"ok":1}`)
@@ -254,6 +279,7 @@ func TestTooLargeIsNotAskedAgain(t *testing.T) {
 			say(w, 200, big)
 		},
 		"unpacked": gzipped(packed(big), len(packed(big))),
+		"of zstd":  encoded("zstd", zstdPacked(big, 1<<20), len(zstdPacked(big, 1<<20))),
 	} {
 		var asked atomic.Int64
 		h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {

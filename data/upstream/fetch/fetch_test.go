@@ -55,7 +55,7 @@ func TestRequestSaysWhoAsksAndForWhat(t *testing.T) {
 	for _, name := range []string{"User-Agent", "Accept", "Accept-Encoding", "Content-Type"} {
 		got = append(got, seen.Header.Get(name))
 	}
-	want := []string{"POST", "/v2/key/a%20b/c?auth=abcdef&id=1&id=2", "[1]", "pmx/1.2.3 (+ops@example.org)", "application/json", "gzip", "application/json"}
+	want := []string{"POST", "/v2/key/a%20b/c?auth=abcdef&id=1&id=2", "[1]", "pmx/1.2.3 (+ops@example.org)", "application/json", "zstd, gzip", "application/json"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -114,17 +114,22 @@ func TestPackedBodiesAreUnpacked(t *testing.T) {
 func TestRoomIsUsed(t *testing.T) {
 	text := `"` + strings.Repeat("a", 3000) + `"`
 	h, _ := host(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/packed" {
+		if r.URL.Path == "/plain" {
 			say(w, http.StatusOK, text)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/zstd" {
+			w.Header().Set("Content-Encoding", "zstd")
+			_, _ = w.Write(zstdPacked(text, 1<<20))
+			return
+		}
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
 		_, _ = io.WriteString(z, text)
 		_ = z.Close()
 	})
-	for _, path := range []string{"/plain", "/packed", "/packed"} {
+	for _, path := range []string{"/plain", "/packed", "/zstd", "/packed", "/zstd"} {
 		for _, size := range []int{0, 100, 8192} {
 			room := make([]byte, size)
 			a, err := h.Do(t.Context(), fetch.Request{Path: path, Room: room})

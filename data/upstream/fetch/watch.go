@@ -82,5 +82,5 @@ func (c *counted) fault(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &ShapeError{Why: Truncated}
 	}
-	return &ShapeError{Why: NotGzip}
+	return &ShapeError{Why: NotPacked}
 }
