@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/control"
 	"pmx/engine/export"
@@ -62,7 +64,8 @@ func exportUntilKilled(dir engine.Dir) int {
 // ends in the file that it should have been; nothing of the first try is left.
 func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	k := open(t, several)
-	crowd(t, k, "400000")
+	rows := testfiles.Cases(250_000, 400_000) // several row groups
+	crowd(t, k, strconv.Itoa(rows))
 	dir := k.DB().Dir()
 	wanted, err := k.Exporter().Write(t.Context(), "wallet_pnl", data.Parquet, filepath.Join(dir.Tmp(), "wanted.parquet"), nil)
 	if err != nil {
@@ -99,7 +102,7 @@ func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	}
 	finishJobs(t, dir, store)
 	now, err := store.Job(t.Context(), key.ID, j.ID)
-	if err != nil || now.Status != job.Done || now.Attempts != 2 || now.SHA256 != wanted.SHA256 || now.Rows != 400_000 {
+	if err != nil || now.Status != job.Done || now.Attempts != 2 || now.SHA256 != wanted.SHA256 || now.Rows != int64(rows) {
 		t.Errorf("the job is %+v, want the file %s: %v", now, wanted.SHA256, err)
 	}
 	files, err := os.ReadDir(dir.Exports())

@@ -1,14 +1,19 @@
 package export_test
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"pmx/data"
+	"pmx/data/feeds/polygon"
 	"pmx/engine/export"
+	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -111,5 +116,52 @@ func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
 				t.Errorf("%s: %s differs from that of an export from nothing: %v %v", step.name, name, errA, errB)
 			}
 		}
+	}
+}
+
+// Fills of the venue's list of trades are counted as provisional until the chain's take their
+// place.
+func TestProvisionalFillsAreCounted(t *testing.T) {
+	k := open(t, 1)
+	fill := func(day, tx byte, log int32) data.Fill {
+		at := time.Date(2026, 3, int(day), 10, 0, 0, 0, time.UTC).UnixMicro()
+		return data.Fill{Tx: data.Hash{tx}, LogIndex: log, TS: at, Wallet: data.Address{1}, TokenID: "71", Outcome: data.NoIndex, Shares: 10_000_000, USD: 2_000_000}
+	}
+	commit := func(name, instead string, fills ...data.Fill) {
+		t.Helper()
+		r, err := k.Commit(t.Context(), ingest.Rows{Feed: polygon.Feed(), Name: name, Instead: instead, Read: func(_ context.Context, sink data.Sink) error {
+			for i, f := range fills {
+				if err := sink.Fill(int64(i+1), f); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}, ingest.Remaining{})
+		if err != nil || r.Inserted != int64(len(fills)) {
+			t.Fatalf("%s: %v %+v", name, err, r)
+		}
+	}
+	counts := func() map[string]int64 {
+		t.Helper()
+		out := map[string]int64{}
+		err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), nil, func(p export.Partition, path string, _ float64) error {
+			if day, ok := strings.CutPrefix(p.Name, "fills/day=2026-03-"); ok {
+				out[day[:2]] = p.Provisional
+			}
+			return os.Remove(path)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	commit(data.ListedTrades, "", fill(1, 1, data.NoIndex), fill(1, 2, data.NoIndex), fill(2, 3, data.NoIndex))
+	commit("others", "", fill(1, 4, 7), fill(3, 5, 8), fill(3, 6, data.NoIndex)) // of these none is
+	if got, want := counts(), map[string]int64{"01": 2, "02": 1, "03": 0}; !maps.Equal(got, want) {
+		t.Errorf("provisional are %v, want %v", got, want)
+	}
+	commit("chain", data.ListedTrades, fill(1, 1, 3))
+	if got, want := counts(), map[string]int64{"01": 1, "02": 1, "03": 0}; !maps.Equal(got, want) {
+		t.Errorf("behind the chain's, provisional are %v, want %v", got, want)
 	}
 }

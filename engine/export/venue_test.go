@@ -22,13 +22,16 @@ import (
 	"pmx/rollups/keeper"
 )
 
+// sampleFills is how many fills the sample venue has.
+const sampleFills = 4_000
+
 // several is how many threads a database has whose test does not say.
 var several = testfiles.Cases(1, 2)
 
 // open opens a venue of its own in a new folder.
 func open(t testing.TB, threads int) *keeper.Keeper {
 	t.Helper()
-	k := openIn(t, t.TempDir(), threads)
+	k := openIn(t, t.TempDir(), threads, testfiles.Long())
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -37,8 +40,9 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	return k
 }
 
-// openIn opens a venue in a folder, which the caller closes.
-func openIn(t testing.TB, dir string, threads int) *keeper.Keeper {
+// openIn opens a venue in a folder, which the caller closes. Exports are of the database: a venue
+// is served where a test holds them against what is served, and in a long run.
+func openIn(t testing.TB, dir string, threads int, serve bool) *keeper.Keeper {
 	t.Helper()
 	opts := enginetest.Options(t, dir, "2GB")
 	opts.Threads = threads
@@ -46,7 +50,7 @@ func openIn(t testing.TB, dir string, threads int) *keeper.Keeper {
 		Engine: opts,
 		Feeds:  feeds.Catalog{},
 		Log:    zerolog.Nop(),
-		Serve:  true,
+		Serve:  serve,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +75,8 @@ func readSample(t testing.TB) *keeper.Keeper {
 		t.Fatal(err)
 	}
 	sampleVenue.dir = dir
-	k := openIn(t, dir, several)
-	mustImport(t, k, sampleFiles(t, 4_000))
+	k := openIn(t, dir, several, true)
+	mustImport(t, k, sampleFiles(t, sampleFills))
 	sampleVenue.keeper = k
 	return k
 }

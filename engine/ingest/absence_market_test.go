@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pmx/data/testfiles"
 )
 
 const conditionC1 = "0x00000000000000000000000000000000000000000000000000000000000000c1"
@@ -99,7 +101,11 @@ func TestAFieldIsOfItsNewestRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			permutations(len(c.files), func(order []int) {
 				v.clear()
-				for _, nth := range append(order, order[0]) {
+				files := append(order, order[0])
+				if !testfiles.Long() && order[0] > 0 {
+					files = order // the first order shows what a file that comes again does
+				}
+				for _, nth := range files {
 					file, content, _ := strings.Cut(c.files[nth], "\n")
 					if _, err := v.load(file, content); err != nil {
 						t.Fatal(err)

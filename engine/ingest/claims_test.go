@@ -59,8 +59,8 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 					t.Errorf("order %v: %s, conflicts %v, want %s, %v", order, got, conflicts, c.want, c.conflicts)
 				}
 				again := order
-				if !testfiles.Long() && order[0] > 0 {
-					again = nil // one order is enough
+				if !testfiles.Long() && (order[0] > 0 || name != "equal versions" && name != "a list and a trade") {
+					again = nil // one order of two lists and of a trade is enough
 				}
 				for _, nth := range again {
 					if r, err := v.load("claims.json", c.files[nth]); err != nil || r.TokensMapped > 0 {

@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,7 +176,8 @@ var queried = map[string]string{
 // file, is the whole file alone; so is the whole one and then the broken one.
 func TestACutFileThenTheWholeOne(t *testing.T) {
 	v := open(t)
-	for name, content := range queried {
+	for nth, name := range slices.Sorted(maps.Keys(queried)) {
+		content := queried[name]
 		v.empty()
 		r, err := v.load(name, content)
 		if err != nil || r.RejectedRows() > 0 || r.Read != 2 {
@@ -189,7 +192,7 @@ func TestACutFileThenTheWholeOne(t *testing.T) {
 		first := header + 1 + strings.IndexByte(content[header+1:], '\n')
 		for i, cut := range cuts(first, len(content)) {
 			order := []string{content[:cut], content}
-			if i%3 == 0 { // and the other way round
+			if i%3 == 0 && (testfiles.Long() || nth%2 == 0) { // and the other way round
 				order = []string{content, content[:cut]}
 			}
 			v.empty()
@@ -208,7 +211,10 @@ func TestACutFileThenTheWholeOne(t *testing.T) {
 // cuts are places between the rows, in the last cell and, each time others, between.
 func cuts(second, end int) []int {
 	all := []int{end - 1, second + rand.IntN(end-second), end - 2, second, second + 1, second + rand.IntN(end-second), end - 3}
-	return all[:testfiles.Cases(2, len(all))]
+	if !testfiles.Long() {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	return all[:testfiles.Cases(1, len(all))]
 }
 
 // TestWhatIsThereAndNotReadIsRejected: of every field that tells a fill from others,

@@ -38,7 +38,7 @@ func TestPayoutsThatFollowYieldToTheirOwn(t *testing.T) {
 		v.write("api.csv", fmt.Sprintf("condition_id,payouts,source,resolved_at,version\n%s,\"[\"\"1\"\",\"\"0\"\"]\",api,2026-08-08T12:00:00Z,2026-08-09T00:00:00Z\n%s,\"[\"\"0.5\"\",\"\"0.5\"\"]\",api,2026-08-08T12:00:00Z,2026-08-09T00:00:00Z\n", member(0), member(2))),
 	}
 	want := "1|[0, 1000000]|6|1786195461000000|4|\n1|[0, 1000000]|5|1786190400000000|3|\n1|[1000000, 0]|6|1786195460000000|4|\n"
-	for _, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+	permutations(len(paths), func(order []int) {
 		v.empty()
 		for _, i := range order {
 			r, err := v.bring(paths[i], ingest.Options{})
@@ -49,5 +49,5 @@ func TestPayoutsThatFollowYieldToTheirOwn(t *testing.T) {
 		if got := v.lines("SELECT count(*), payouts::VARCHAR, payout_source, payout_at, payout_at_source FROM markets GROUP BY ALL ORDER BY 2, 3 DESC"); got != want {
 			t.Errorf("%v:\n%s\nwant\n%s", order, got, want)
 		}
-	}
+	})
 }

@@ -20,13 +20,16 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 		return fmt.Sprintf(`[{"id":"1","conditionId":"%s","question":"Q?","outcomes":"%s","updatedAt":"2026-01-03T00:00:00Z"}]`, hashTwo, outcomes)
 	}
 	const two, three = `[\"a\",\"b\"]`, `[\"a\",\"b\",\"c\"]`
-	for _, c := range []struct{ outcomes, payouts, want string }{
+	for nth, c := range []struct{ outcomes, payouts, want string }{
 		{two, `["1","0"]`, "[1000000 0]"},
+		{three, `["0","1","0"]`, "[0 1000000 0]"},
 		{two, `["1","0","0"]`, ""},
 		{three, `["1","0"]`, ""},
-		{three, `["0","1","0"]`, "[0 1000000 0]"},
 	} {
 		for _, first := range []bool{true, false} {
+			if !testfiles.Long() && first == (nth%2 > 0) {
+				continue // of the other payouts that do not fit, and that do, it is tried
+			}
 			v.empty()
 			steps := []func() (ingest.Receipt, error){
 				func() (ingest.Receipt, error) { return v.load("market.json", market(c.outcomes)) },
@@ -70,7 +73,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 		return fmt.Sprintf(`[{"id":"1","conditionId":"%s","question":"Q?","outcomes":"%s","updatedAt":"2026-01-%02dT00:00:00Z"}]`, hashTwo, outcomes, day)
 	}
 	const two, three = `[\"a\",\"b\"]`, `[\"a\",\"b\",\"c\"]`
-	for nth := range testfiles.Cases(3, 10) {
+	for nth := range testfiles.Cases(2, 10) {
 		steps := []string{market(3, pick(two, three))}
 		if nth%3 == 0 {
 			steps = append(steps, market(4, pick(two, three)))

@@ -49,14 +49,17 @@ func chainFill(t *testing.T, v *intake, fee int) map[string]string {
 
 // TestALogIsTheSameFillInEveryFeed: whichever feed brought it first, it is there.
 func TestALogIsTheSameFillInEveryFeed(t *testing.T) {
-	for _, fee := range []int{0, 12} {
+	for turn, fee := range []int{0, 12} {
 		v := open(t)
 		files := chainFill(t, v, fee)
 		delete(files, "undated")
 		var want map[string][]string
 		names := slices.Sorted(maps.Keys(files))
-		for _, first := range names {
-			for _, second := range names {
+		for i, first := range names {
+			for k, second := range names {
+				if !testfiles.Long() && (i+k)%2 != turn {
+					continue // with the other fee it is tried
+				}
 				v.empty()
 				for i, name := range []string{first, second} {
 					r, err := v.bring(files[name], ingest.Options{})

@@ -85,6 +85,9 @@ func smallFiles(t *testing.T) map[string]string {
 			if info, err := d.Info(); err != nil || info.Size() > 4_500 {
 				return err
 			}
+			if !testfiles.Long() && filepath.Base(dir) == "canonical-1" && filepath.Ext(path) != ".parquet" {
+				return nil // feeds/whole has text of the same feeds
+			}
 			content, err := os.ReadFile(path)
 			files[path] = string(content)
 			return err

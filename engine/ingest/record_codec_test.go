@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"pmx/data/testfiles"
 )
 
 // filled gives values of a type: the zero value, and each part of it by itself at values
@@ -110,7 +112,7 @@ func mixed(rng *rand.Rand, of reflect.Type) reflect.Value {
 // TestDamagedRecordsAreNoPanic: bytes that were changed give an error or another record.
 func TestDamagedRecordsAreNoPanic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 20_000 {
+	for range testfiles.Cases(4_000, 20_000) {
 		text := encode(nil, mixed(rng, reflect.TypeFor[gathered]()))
 		for range 1 + rng.IntN(3) {
 			text[rng.IntN(len(text))] = byte(rng.Uint32())

@@ -131,7 +131,7 @@ func (v *intake) inBatches() string {
 func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 	ctx := context.Background()
 	v := open(t)
-	done, left, known, better, labelled, enough := 0, 0, 0, 0, 0, testfiles.Cases(2, 3)
+	done, left, known, better, labelled, enough := 0, 0, 0, 0, 0, testfiles.Cases(1, 3)
 	for seed := range uint64(testfiles.Cases(10, 60)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		before, files := togetherCase(r)

@@ -32,7 +32,7 @@ func TestARowOfAnotherWidthIsRejected(t *testing.T) {
 		for i, blank := range []string{"", "\n"} { // the second is read as a cleaned copy
 			for k, row := range []string{first, first[:strings.LastIndexByte(first, ',')], first[:strings.IndexByte(first, ',')], first + ",", first + ",x",
 				strings.Replace(first, ",", ",,", 1)} {
-				if !testfiles.Long() && (i+k+nth)%2 == 1 {
+				if !testfiles.Long() && (i+k+nth)%4 > 0 {
 					continue // of another file it is tried
 				}
 				good := row == first

@@ -25,7 +25,7 @@ import (
 // a file; and to follow once more adds nothing.
 func TestFollowingIsImporting(t *testing.T) {
 	h := chainOf(t)
-	k := venue(t, t.TempDir())
+	k := venue(t, t.TempDir(), served)
 	s := once(t, h.options(k, h.node("a"), h.node("b")))
 	mustEqual(t, k, h.want(t))
 	mustVerify(t, k)

@@ -24,6 +24,7 @@ import (
 	"pmx/data/chain"
 	"pmx/data/feeds"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
@@ -274,10 +275,11 @@ func venue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Kee
 	return k
 }
 
-// openVenue opens one that the test closes.
+// openVenue opens one that the test closes. It is served in a long run alone: what is shown of a
+// batch is the keeper's, and TestFollowingIsImporting follows one that is.
 func openVenue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper.Keeper {
 	t.Helper()
-	c := keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true}
+	c := keeper.Config{Engine: enginetest.Options(t, dir, "2GB"), Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: testfiles.Long()}
 	for _, f := range change {
 		f(&c)
 	}
@@ -287,6 +289,9 @@ func openVenue(t testing.TB, dir string, change ...func(*keeper.Config)) *keeper
 	}
 	return k
 }
+
+// served keeps a snapshot of a venue, in a short run too.
+func served(c *keeper.Config) { c.Serve = true }
 
 // unserved keeps no snapshot of a venue.
 func unserved(c *keeper.Config) { c.Serve = false }

@@ -3,6 +3,7 @@ package follow_test
 import (
 	"context"
 	"database/sql"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/serving"
@@ -337,9 +339,10 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 // TestListsAreReadOn: the reconciliation where a failure left it, and the CLOB's list from
 // its last page.
 func TestListsAreReadOn(t *testing.T) {
-	p := newPlace(t, 40)
+	markets := testfiles.Cases(16, 40)
+	p := newPlace(t, markets)
 	p.set(func() {
-		for n := range 40 {
+		for n := range markets {
 			if n%2 == 0 {
 				p.markets[n].closedAt = p.now.Add(-300 * 24 * time.Hour)
 			}
@@ -360,22 +363,24 @@ func TestListsAreReadOn(t *testing.T) {
 		}
 		failed = true
 	}
-	p.want("reconciled", "SELECT count(*) FROM markets", "40")
-	p.want("reconciled", "SELECT count(*) FROM markets WHERE closed", "20")
+	p.want("reconciled", "SELECT count(*) FROM markets", strconv.Itoa(markets))
+	p.want("reconciled", "SELECT count(*) FROM markets WHERE closed", strconv.Itoa(markets/2))
 	p.asked()
 	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != 0 {
 		t.Errorf("it begins again at once, %v", err)
 	}
 	p.later(8 * 24 * time.Hour)
-	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != 14 {
+	pages := 2 * ((markets/2 + 2) / 3) // three markets each, of the open ones and of the closed ones
+	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != pages {
 		t.Errorf("a week later: %v", err)
 	}
 	p.once(m)
-	if n := p.asked()["/markets"]; n != 20 {
+	if n := p.asked()["/markets"]; n != markets/2 {
 		t.Errorf("the list has %d pages", n)
 	}
 	var cursor string
-	if err := json.Unmarshal([]byte(p.said("SELECT state FROM sync_cursor WHERE source = 'markets list'")), &cursor); err != nil || cursor != "Mzg=" {
+	if err := json.Unmarshal([]byte(p.said("SELECT state FROM sync_cursor WHERE source = 'markets list'")), &cursor); err != nil ||
+		cursor != base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(markets-2))) {
 		t.Errorf("the kept cursor is %q, %v", cursor, err)
 	}
 	p.set(func() { p.markets = append(p.markets, listed{question: "new?"}) })

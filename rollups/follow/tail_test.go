@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,7 +132,14 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 	o := h.options(k, behind, good)
 	began := time.Now()
 	o.Now = func() time.Time { return began.Add(100 * time.Since(began)) }
-	o.Sleep = func(ctx context.Context, d time.Duration) error { return guard.Sleep(ctx, d/100) }
+	var compares atomic.Int64 // how often one of the nodes was about to be compared
+	o.Sleep = func(ctx context.Context, d time.Duration) error {
+		if d != follow.CompareEvery {
+			return guard.Sleep(ctx, d/100)
+		}
+		compares.Add(1)
+		return guard.Sleep(ctx, time.Millisecond)
+	}
 	l := lane(t, o)
 	defer running(t, l)()
 	until(t, func() bool { return l.State().Committed >= behind.head })
@@ -142,7 +150,9 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 		}
 		behind.setHead(proved[n])
 		until(t, func() bool { return l.State().Committed >= proved[n] })
-		time.Sleep(10 * time.Millisecond)
+		// All is in, and stays so until each node was looked at once more.
+		seen := compares.Load()
+		until(t, func() bool { return compares.Load() >= seen+6 })
 	}
 	until(t, func() bool { return l.State().Committed == h.last+40 })
 	mustEqual(t, k, h.want(t))

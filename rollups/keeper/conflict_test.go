@@ -52,7 +52,9 @@ func TestACorrectionReachesEveryFigure(t *testing.T) {
 		if got := profit(t, k); got != -40*data.One {
 			t.Errorf("%s: profit %s, want -40", when, got)
 		}
-		mustVerify(t, k)
+		if testfiles.Long() || when != "live" { // a rebuild brings what is live into other tables
+			mustVerify(t, k)
+		}
 	}
 	check(k, "live")
 	if err := k.Rebuild(context.Background(), nil); err != nil {

@@ -73,7 +73,7 @@ func renewAloud(dir string) {
 // before or the one after, or there is none.
 func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
 	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000}, from, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, from)
@@ -126,7 +126,7 @@ func importAloud(dir, from string) {
 
 func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(5_000, 20_000))}, from, nil)
+	man, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(5_000, 20_000)), Days: sampleDays()}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func sampleParts(t *testing.T) []string {
 	t.Helper()
 	rows := int64(partRows())
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 4 * rows, PartRows: rows}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 4 * rows, PartRows: rows, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	fills, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))

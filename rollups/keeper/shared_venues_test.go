@@ -44,6 +44,10 @@ func readSample(t *testing.T) *keeper.Keeper {
 	return k
 }
 
+// sampleDays is how many days a venue has whose test asks for no number of them: its markets, of
+// which a month has three times as many, are most of what an import of it costs.
+func sampleDays() int { return testfiles.Cases(8, 0) }
+
 // withoutWeather leaves a sample venue its markets and fills, for a test that asks for no
 // weather: importing that takes twice as long as a few thousand fills. A long run has it all.
 func withoutWeather(t *testing.T, dir string) {

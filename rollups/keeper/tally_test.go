@@ -13,7 +13,7 @@ import (
 // A tally is a copy: who holds one does not see what comes after it.
 func TestTallyCountsWhatWasDone(t *testing.T) {
 	dir := t.TempDir() + "/venue"
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000}, dir, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	k := open(t, t.TempDir())
@@ -58,9 +58,10 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 // Whoever asks for a verification, what it finds is known until another finds nothing.
 func TestVerificationIsKnownOf(t *testing.T) {
 	dir := t.TempDir() + "/venue"
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000}, dir, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
+	withoutWeather(t, dir)
 	k := open(t, t.TempDir())
 	mustImport(t, k, dir)
 	if err := k.Rebuild(t.Context(), nil); err != nil { // the tables themselves have the rows
