@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,10 +18,12 @@ import (
 
 // factsManifest is manifest.json in a folder with all facts: what belongs to it.
 type factsManifest struct {
-	Generator string             `json:"generator"`
-	Kind      string             `json:"kind"`
-	Complete  bool               `json:"complete"` // every file is there
-	Files     []export.Partition `json:"files"`
+	Generator string `json:"generator"`
+	Kind      string `json:"kind"`
+	Complete  bool   `json:"complete"` // every file is there
+	// Provisional is how many fills are of the venue's list of trades, and not confirmed by the chain.
+	Provisional int64              `json:"provisional_fills"`
+	Files       []export.Partition `json:"files"`
 }
 
 const (
@@ -169,9 +172,14 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "files": len(t.files), "written": t.written, "rows": t.rows()})
+		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "files": len(t.files), "written": t.written, "rows": t.rows(),
+			"provisional_fills": provisional(t.files)})
 	}
-	_, err = fmt.Fprintf(std.err, "%s: %s rows in %d files, %d of them written\n", c.Out, thousands(t.rows()), len(t.files), t.written)
+	text := fmt.Sprintf("%s: %s rows in %d files, %d of them written\n", c.Out, thousands(t.rows()), len(t.files), t.written)
+	if n := provisional(t.files); n > 0 {
+		text += fmt.Sprintf("%s fills are provisional: they are of the venue's list of trades, and not confirmed by the chain\n", thousands(n))
+	}
+	_, err = io.WriteString(std.err, text)
 	return err
 }
 
@@ -194,6 +202,14 @@ func (t *partitionWriter) rows() (n int64) {
 	return n
 }
 
+// provisional is how many fills of files the chain did not confirm.
+func provisional(files []export.Partition) (n int64) {
+	for _, p := range files {
+		n += p.Provisional
+	}
+	return n
+}
+
 func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 	if t.err != nil {
 		return
@@ -205,7 +221,9 @@ func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 			t.err = fmt.Errorf("the export left out %s, which is not in %s", e.Part.Name, t.dir)
 			return
 		}
-		t.files = append(t.files, t.had[at])
+		was := t.had[at]
+		was.Provisional = e.Part.Provisional // an earlier version did not say
+		t.files = append(t.files, was)
 		return
 	}
 	target := filepath.Join(t.dir, filepath.FromSlash(e.Part.Name))
@@ -228,6 +246,7 @@ func (t *partitionWriter) manifest(complete bool) *factsManifest {
 			m.Files = append(m.Files, p)
 		}
 	}
+	m.Provisional = provisional(m.Files)
 	return m
 }
 

@@ -101,7 +101,7 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
 		out.tells.Add(func() []serving.Source { s := out.markets.State(); return []serving.Source{s.Tell()} })
 	}
-	if out.chain == nil && out.markets != nil && f.followed(chainLane) { // behind the markets, whose trades they are
+	if out.chain == nil && out.markets != nil && f.followed(tradesLane) { // behind the markets, whose trades they are
 		f.addTrades(out, k)
 	}
 	if out.chain != nil {

@@ -18,7 +18,7 @@ type followFlags struct {
 	LookEvery time.Duration `name:"look-every" help:"How long to wait between two looks for new blocks. 0: as they come, about 70,000 requests a day; 2s: 43,200, and fills come up to two seconds later." default:"0s" placeholder:"DURATION"`
 	Contact   string        `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
 	FromBlock int64         `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
-	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,quotes,newest,weather" placeholder:"SOURCE"`
+	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,trades,quotes,newest,weather" placeholder:"SOURCE"`
 	At        string        `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
 
 	Gamma    string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
@@ -66,6 +66,10 @@ func (f *followFlags) check(prefix string) error {
 		return wrong(prefix+"look-every", " %s: give %s to %s, or 0 to look as blocks come", f.LookEvery, leastLook, mostLook)
 	case f.FromBlock < 0:
 		return wrong(prefix+"from-block", " %d: give the number of a block", f.FromBlock)
+	case len(f.RPC) > 0 && slices.Contains(f.Only, tradesLane):
+		return wrong(prefix+"only", " trades is the venue's list of trades, which stands in for the chain: with --%srpc, name chain instead", prefix)
+	case slices.Contains(f.Only, tradesLane) && !f.followed(marketsLane):
+		return wrong(prefix+"only", " trades follows nothing by itself: whose trades are listed comes from the lane markets, so name both")
 	case slices.Contains(f.Only, quotesLane) && !f.followed(marketsLane):
 		return wrong(prefix+"only", " quotes follows nothing by itself: the open markets come from the lane markets, so name both")
 	}
@@ -115,7 +119,7 @@ func (f *followFlags) redirect() error {
 		return fmt.Errorf("give the URL of a server, such as http://127.0.0.1:8091")
 	}
 	base := strings.TrimSuffix(u.String(), "/")
-	if len(f.RPC) == 0 {
+	if len(f.RPC) == 0 && !slices.Contains(f.Only, tradesLane) {
 		f.RPC = []string{base + "/rpc/1", base + "/rpc/2"}
 	}
 	f.Gamma, f.CLOB, f.DataAPI = base+"/gamma", base+"/clob", base+"/data"

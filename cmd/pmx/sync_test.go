@@ -109,6 +109,11 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 	}{
 		{"--contact is missing", []string{"sync", "--rpc", "http://127.0.0.1:1"}},
 		{"--rpc is missing", []string{"sync", "--contact", "me", "--only", "chain"}},
+		{"--only trades is the venue's list of trades, which stands in for the chain: with --rpc, name chain instead",
+			[]string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1/hushhush", "--only", "markets,trades"}},
+		{"--only trades follows nothing by itself", []string{"sync", "--contact", "me", "--only", "trades,weather"}},
+		{"--sync-only trades is the venue's list of trades, which stands in for the chain: with --sync-rpc", []string{"serve", "--listen", "127.0.0.1:0",
+			"--sync", "polymarket", "--sync-contact", "me", "--sync-rpc", "http://127.0.0.1:1/hushhush", "--sync-only", "markets,trades"}},
 		{"--rpc-rate", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--rpc-rate", "0"}},
 		{"--look-every", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--look-every", "5ms"}},
 		{"--from-block", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1", "--from-block=-1"}},
@@ -209,5 +214,25 @@ func TestTheTableOfSources(t *testing.T) {
 		Quotes: &follow.QuotesState{Channels: []channel.Stats{{Name: "quotes 1"}}}, Weather: []follow.WeatherState{{}}})
 	if err != nil || bytes.Contains(text, []byte("0001-01-01")) || !bytes.Contains(text, []byte(`{"name":"quotes 1","state":""`)) {
 		t.Errorf("%v %s", err, text)
+	}
+}
+
+// TestOnlyNamesTheListOfTrades: beside the markets, and without the chain, also where --at says
+// where that would be.
+func TestOnlyNamesTheListOfTrades(t *testing.T) {
+	for only, want := range map[string]bool{"markets,trades": true, "markets": false, "": false} {
+		f := followFlags{At: "http://127.0.0.1:1", Contact: "me"}
+		if only != "" {
+			f.Only = strings.Split(only, ",")
+		}
+		if err := f.redirect(); err != nil {
+			t.Errorf("%q: %v", only, err)
+		}
+		if got := len(f.RPC) == 0 && f.followed(tradesLane); got != want {
+			t.Errorf("%q: the list of trades is followed: %v, want %v", only, got, want)
+		}
+		if got := len(f.RPC) > 0 && f.followed(chainLane); got != (only == "") {
+			t.Errorf("%q: the chain is followed: %v", only, got)
+		}
 	}
 }

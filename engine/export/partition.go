@@ -25,6 +25,8 @@ type Partition struct {
 	Bytes       int64  `json:"bytes"`
 	SHA256      string `json:"sha256"`
 	Fingerprint string `json:"print"` // of the rows in it, for fills: the same as long as they are
+	// Provisional is how many of its fills are of the venue's list of trades, and not confirmed by the chain.
+	Provisional int64 `json:"provisional,omitempty"`
 }
 
 const dayMicros = 24 * int64(time.Hour/time.Microsecond)
@@ -82,14 +84,14 @@ func (d fillDay) where() string {
 }
 
 func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64, err error) {
-	rows, err := conn.QueryContext(ctx, statements.Get("FillDays", "@version", FactsVersion))
+	rows, err := conn.QueryContext(ctx, statements.Get("FillDays", "@version", FactsVersion, "@listed", data.ListedTrades))
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var d fillDay
-		if err := rows.Scan(&d.day, &d.Rows, &d.Fingerprint); err != nil {
+		if err := rows.Scan(&d.day, &d.Rows, &d.Provisional, &d.Fingerprint); err != nil {
 			return nil, 0, err
 		}
 		d.Name = "fills/day=" + time.UnixMicro(d.day*dayMicros).UTC().Format(time.DateOnly) + "/fills.parquet"

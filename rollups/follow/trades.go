@@ -86,7 +86,7 @@ type tradesMemory struct {
 // What the ledger and the import log call the lane and its rows.
 const (
 	tradesSource = "trades"
-	tradesName   = "data API trades"
+	tradesName   = data.ListedTrades
 )
 
 // How the sweeps overlap: rows come late, and what is younger than settled may still come.

@@ -19,13 +19,15 @@ LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 -- name: FillDays
 -- The days there are, and a fingerprint of each: another one, another file. It is of
 -- all that a row shows, also what is joined to a fill: the market of its token and the
--- name of its wallet may become known, or change, long after the fill.
-SELECT (f.ts // 86400000000)::INTEGER AS day, count(*),
+-- name of its wallet may become known, or change, long after the fill. How many are provisional
+-- is in no row: they have no log index, which those of the chain that take their place have.
+SELECT (f.ts // 86400000000)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
   format('@version-{:x}', bit_xor(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
     t.market, t.outcome, t.derived, t.named, n.name)))
 FROM fills AS f
 JOIN tokens AS t ON t.token = f.token
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
+LEFT JOIN batches AS b ON b.batch = f.batch AND b.file = '@listed'
 GROUP BY day
 ORDER BY day
 
