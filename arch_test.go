@@ -42,6 +42,7 @@ var layers = []struct {
 		"engine/export/job", "engine/control/record"}},
 	{"http/openapi", []string{"http/access", "http/api", "http/wire", "data/..."}},
 	{"http/openapi/check", []string{"http/api", "http/openapi", "http/wire"}},
+	{"http/acme", nil},
 	{"http/access", []string{"http/wire", "data", "engine/control/record"}},
 	{"http/client", []string{"http/wire", "data"}},
 	{"http/web", []string{"http/openapi", "http/wire", "data", "docs", "engine/control/record"}},

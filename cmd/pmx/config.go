@@ -92,8 +92,12 @@ func (r *configResolver) read(path string) error {
 	return err
 }
 
-// BeforeResolve reads the config file before flags get their values.
+// BeforeResolve reads the config file before flags get their values. What shells ask for the
+// words of pmx has no need of it: a mistake in the file of some folder must not reach every prompt.
 func (c *CLI) BeforeResolve(ctx *kong.Context, r *configResolver) error {
+	if command := ctx.Selected(); command != nil && (command.Name == "complete" || command.Name == "completion") {
+		return nil
+	}
 	for _, flag := range ctx.Model.Flags {
 		if flag.Name == "config" {
 			path, _ := ctx.FlagValue(flag).(string)

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pmx/engine"
+	"pmx/http/acme"
 )
 
 // version is set by the build.
@@ -28,6 +29,8 @@ type CLI struct {
 	Memory  string `help:"Memory limit of DuckDB; the rest of pmx needs memory as well." default:"${memory}" placeholder:"SIZE"`
 	Threads int    `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
 	Config  string `help:"Read flags from this JSON file, instead of from pmx.json in the working directory." placeholder:"FILE"`
+
+	PrintVersion kong.VersionFlag `name:"version" env:"-" help:"Print the version of pmx and exit."`
 
 	Serve    ServeCmd    `cmd:"" help:"Run the server until it is stopped."`
 	Import   ImportCmd   `cmd:"" help:"Import trades, markets, resolutions and weather."`
@@ -47,6 +50,9 @@ type CLI struct {
 	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
+
+	Completion CompletionCmd `cmd:"" help:"Print the script by which bash, zsh or fish completes the words of pmx."`
+	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the words that may stand at the end of a command."`
 }
 
 func (c *CLI) dir() (engine.Dir, error) { return engine.Dir(c.DataDir).Abs() }
@@ -90,7 +96,7 @@ func run(args []string, std stdio) int {
 		}
 		return 2
 	}
-	if !slices.Contains([]string{"sample", "openapi", "version", "check", "doctor"}, kctx.Selected().Name) { // which touch no data directory
+	if !slices.Contains([]string{"sample", "openapi", "version", "completion", "complete", "check", "doctor"}, kctx.Selected().Name) { // which touch no data directory
 		std.mask = engine.SetOwnerUmask()
 	}
 	return status(ctx, kctx.Run(&cli, std), std)
@@ -108,7 +114,7 @@ func newParser(cli *CLI, std stdio, exit func(int), options ...kong.Option) (*ko
 		kong.Resolvers(file),
 		kong.Bind(file),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"memory": engine.DefaultMemory},
+		kong.Vars{"memory": engine.DefaultMemory, "acme": acme.LetsEncrypt, "version": "pmx " + version},
 		kong.Writers(std.out, std.err),
 		kong.Exit(exit),
 	}, options...)...)

@@ -40,12 +40,19 @@ func TestMain(m *testing.M) {
 //	private DIR                 nobody but the owner has rights to the folder or to anything in it
 //
 // $LINES is how many lines of a file of fills are enough: a few days of them in a short run.
+// What follows [long] is run in a long run alone, and what follows [!long] in a short one.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": cmdServe, "shutdown": cmdShutdown, "get": cmdGet, "send": cmdSend, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
 			"interrupt": cmdInterrupt, "appears": cmdAppears, "old": cmdOld, "private": cmdPrivate,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "long" {
+				return false, fmt.Errorf("unknown condition %s", cond)
+			}
+			return testfiles.Long(), nil
 		},
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {

@@ -28,9 +28,10 @@ import (
 
 // ServeCmd serves the API.
 type ServeCmd struct {
-	Listen       string   `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
-	TLSCert      string   `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
-	TLSKey       string   `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
+	Listen  string `help:"Address to listen on, HOST:PORT. Port 0 takes a free one, which the ready line names. Plain HTTP is allowed on loopback addresses only; elsewhere a certificate or a trusted proxy is needed." default:"127.0.0.1:8080"`
+	TLSCert string `help:"TLS certificate with its chain, PEM. Read again when it changes, without a restart." type:"path" placeholder:"FILE"`
+	TLSKey  string `help:"Private key of the certificate, PEM." type:"path" placeholder:"FILE"`
+	acmeFlags
 	TrustedProxy []string `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
 	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
 	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
@@ -59,6 +60,7 @@ Files that are moved into <data-dir>/inbox are imported.
 
   pmx serve --sample
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
+  pmx serve --listen 0.0.0.0:443 --acme-domain api.example.org
   pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8
 
 Browsers keep pages of other sites from reading answers, unless the site is allowed by its origin,
@@ -97,7 +99,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	log, began := c.logger(lines), time.Now()
 	log.Info().Str("version", version).Str("data_dir", string(dir)).Int("pid", os.Getpid()).Msg("starting")
 	defer func() { logEnd(log, began, err) }()
-	at, closeLog, err := c.listen(log, std)
+	at, closeLog, err := c.listen(cli, log, std)
 	if err != nil {
 		return err
 	}
@@ -177,10 +179,13 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		return err
 	}
 	schedule.Chores = c.chores(k, exports)
+	if c.BackupDir != "" {
+		k.ExpectBackups(c.BackupDir, c.BackupCron)
+	}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
 	}
-	return runAll(ctx, append(lanes, sock.Serve, srv.Serve, kept("keys", gate.Run), kept("exports", exports.Run),
+	return runAll(ctx, append(lanes, sock.Serve, srv.Serve, notesStop(log), kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
 		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))...)
 }
@@ -190,7 +195,7 @@ func (c *ServeCmd) chores(k *keeper.Keeper, exports *job.Pool) []keeper.Chore {
 	list := []keeper.Chore{{Name: "sweep exports", When: sweepExports, Do: exports.Maintain}}
 	if c.BackupDir != "" {
 		list = append(list, keeper.Chore{Name: "backup", When: c.BackupCron, Do: func(ctx context.Context) error {
-			_, err := k.Backup(ctx, keeper.BackupRequest{Dir: c.BackupDir, Keep: c.BackupKeep, Pmx: version}, nil)
+			_, err := k.Backup(ctx, keeper.BackupRequest{Dir: c.BackupDir, Keep: c.BackupKeep, Pmx: version, When: c.BackupCron}, nil)
 			return err
 		}})
 	}
@@ -221,8 +226,8 @@ func newRegistry() *prometheus.Registry {
 
 // listen takes the address before anything is opened, so that one in use is reported
 // of at once. The configuration lacks the API yet.
-func (c *ServeCmd) listen(log zerolog.Logger, std stdio) (server.Config, func(), error) {
-	cfg, err := c.serverConfig(log)
+func (c *ServeCmd) listen(cli *CLI, log zerolog.Logger, std stdio) (server.Config, func(), error) {
+	cfg, err := c.serverConfig(cli, log)
 	if err != nil {
 		return cfg, nil, err
 	}

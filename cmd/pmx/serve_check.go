@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/engine"
+	"pmx/engine/backup"
 	"pmx/http/admin"
 	"pmx/http/server"
 	"pmx/rollups/keeper"
@@ -58,7 +59,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	}
 	add("refresh-cron", keeper.Schedule{Refresh: c.RefreshCron}.Check())
 	add("verify-cron", keeper.Schedule{Verify: c.VerifyCron}.Check())
-	add("", c.checkBackup())
+	add("", c.checkBackup(cli))
 	_, err := c.usd()
 	add("whale-threshold", err)
 	add("request-log", checkLog(c.RequestLog))
@@ -74,10 +75,11 @@ func (c *ServeCmd) check(cli *CLI) []error {
 		add("", wrong("metrics-listen", " %s is that of --listen: give another address", c.MetricsListen))
 	}
 	add("", c.checkSync())
-	cfg, err := c.serverConfig(zerolog.Nop())
+	cfg, err := c.serverConfig(cli, zerolog.Nop())
 	add("trusted-proxy", err)
 	refused := server.Check(cfg)
 	add("tls-cert", refused.TLS)
+	add("acme-domain", refused.ACME)
 	add("cors-origin", refused.Origins)
 	if err == nil { // else whether plain HTTP is safe is not known
 		add("listen", refused.Listen)
@@ -86,7 +88,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 }
 
 // checkBackup tells whether backups can be made as they are asked for.
-func (c *ServeCmd) checkBackup() error {
+func (c *ServeCmd) checkBackup(cli *CLI) error {
 	if c.BackupKeep < 0 {
 		return wrong("backup-keep", " %d: give how many backups to keep, or 0 to keep all", c.BackupKeep)
 	}
@@ -99,6 +101,13 @@ func (c *ServeCmd) checkBackup() error {
 	err := keeper.Schedule{Chores: []keeper.Chore{{Name: "backup", When: c.BackupCron}}}.Check()
 	if err != nil {
 		return wrong("backup-cron", ": %w", err)
+	}
+	dir, err := cli.dir()
+	if err != nil {
+		return nil // said already
+	}
+	if err := backup.Apart(string(dir), c.BackupDir); err != nil {
+		return wrong("backup-dir", ": %w", err)
 	}
 	return nil
 }
@@ -114,8 +123,13 @@ func (c *ServeCmd) checkSync() error {
 }
 
 // serverConfig is how to serve, without the API and the logs.
-func (c *ServeCmd) serverConfig(log zerolog.Logger) (server.Config, error) {
+func (c *ServeCmd) serverConfig(cli *CLI, log zerolog.Logger) (server.Config, error) {
 	cfg := server.Config{Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, Origins: c.CORSOrigin, Log: log}
+	dir, err := cli.dir()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.ACME = c.orders(dir)
 	for _, text := range c.TrustedProxy {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/rs/zerolog"
 
 	"pmx/rollups/serving"
@@ -28,7 +30,8 @@ func (f *logFlags) logger(w io.Writer) zerolog.Logger {
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// announce says, on standard output for programs and in the log, that requests are answered.
+// announce says, on standard output for programs, in the log and to the service manager,
+// that requests are answered.
 func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) error {
 	if _, err := fmt.Fprintf(std.out, "ready %s/api/v3\n", url); err != nil {
 		return err
@@ -38,8 +41,26 @@ func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) er
 		e = e.Time("as_of", s.AsOf).Int64("fills", s.Counts.Fills)
 	}
 	e.Msg("serving")
+	notify(log, daemon.SdNotifyReady)
 	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", url)
 	return nil
+}
+
+// notify tells the service manager, where one has started the server and asked for it by
+// NOTIFY_SOCKET, that the server has come to state.
+func notify(log zerolog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Error().Err(err).Str("state", state).Msg("service manager not notified")
+	}
+}
+
+// notesStop waits until the server is to stop, and tells the service manager.
+func notesStop(log zerolog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		<-ctx.Done()
+		notify(log, daemon.SdNotifyStopping)
+		return nil
+	}
 }
 
 // logEnd notes that the server ended, and why where it is a failure.

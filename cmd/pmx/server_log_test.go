@@ -2,11 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 func TestFormatsAndLevelsOfTheLog(t *testing.T) {
@@ -34,5 +40,55 @@ func TestFormatsAndLevelsOfTheLog(t *testing.T) {
 				t.Errorf("%+v: %q", tc.flags, line)
 			}
 		}
+	}
+}
+
+// A service manager that waits for READY must get it once requests are answered and not before,
+// and STOPPING as soon as the server was asked to stop.
+func TestTheServiceManagerIsNotified(t *testing.T) {
+	keepUmask(t)
+	socket := filepath.Join(t.TempDir(), "notify")
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	next := func() string {
+		t.Helper()
+		message := make([]byte, 100)
+		if err := manager.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := manager.Read(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(message[:n])
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var cli CLI
+	var out bytes.Buffer
+	parser, err := newParser(&cli, stdio{}, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := parser.Parse([]string{"serve", "--data-dir", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0", "--threads", "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Run(&cli, stdio{out: &out, err: io.Discard}) }()
+	if m := next(); m != "READY=1" {
+		t.Errorf("the first message is %q", m)
+	}
+	stop()
+	if m := next(); m != "STOPPING=1" {
+		t.Errorf("the message after the stop is %q", m)
+	}
+	if err := <-ended; err != nil || !strings.HasPrefix(out.String(), "ready http://") {
+		t.Errorf("the server printed %q and ended with %v", out.String(), err)
 	}
 }

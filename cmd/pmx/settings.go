@@ -20,7 +20,7 @@ type setting struct {
 }
 
 // notSettings are flags that say what a command is to do now.
-var notSettings = []string{"help", "config", "json"}
+var notSettings = []string{"help", "version", "config", "json"}
 
 // settingsOf lists the settings of the selected command as kong resolved them, in the
 // order of its help.

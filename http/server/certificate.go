@@ -59,13 +59,19 @@ func readCertificate(certFile, keyFile string, log zerolog.Logger, now func() ti
 	return c, nil
 }
 
-// get is tls.Config.GetCertificate.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// Get is tls.Config.GetCertificate.
+func (c *certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &c.pair.Load().Certificate, nil
 }
 
-// run looks at the files with every tick until ctx ends.
-func (c *certificate) run(ctx context.Context, ticks <-chan time.Time) error {
+// Expires is when the one in use expires.
+func (c *certificate) Expires() (time.Time, bool) { return c.pair.Load().Leaf.NotAfter, true }
+
+// Fails tells whether the files cannot be used, and an older pair is kept.
+func (c *certificate) Fails() bool { return c.failing.Load() }
+
+// Run looks at the files with every tick until ctx ends.
+func (c *certificate) Run(ctx context.Context, ticks <-chan time.Time) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -193,7 +193,7 @@ func TestConnectionsAcrossAChangeOfCertificate(t *testing.T) {
 	addr, secure := timedTLS(t, f, timeouts{read: time.Minute, write: time.Minute, idle: time.Minute})
 	ctx, stop := context.WithCancel(t.Context())
 	ticks, done := make(chan time.Time), make(chan error, 1)
-	go func() { done <- secure.certificate.run(ctx, ticks) }()
+	go func() { done <- secure.certificate.Run(ctx, ticks) }()
 
 	before := dialTLS(t, addr, &tls.Config{})
 	f.write(next.cert, next.key)

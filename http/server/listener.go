@@ -31,6 +31,7 @@ type Listener struct {
 // Refusals are what New refuses of a Config, each nil where it is fine.
 type Refusals struct {
 	TLS     error // TLSCert and TLSKey
+	ACME    error
 	Origins error
 	Listen  error // Listen: no address, or one on which plain HTTP would not be safe
 }
@@ -39,7 +40,7 @@ type Refusals struct {
 func Check(cfg Config) Refusals {
 	cfg.Log = zerolog.Nop()
 	l, r := prepare(cfg)
-	if r.TLS != nil { // whether plain HTTP is wanted is not known
+	if r.TLS != nil || r.ACME != nil { // whether plain HTTP is wanted is not known
 		l.secure = &secure{}
 	}
 	r.Listen = checkListen(cfg, l.secure != nil)
@@ -49,7 +50,9 @@ func Check(cfg Config) Refusals {
 // prepare reads what a Listener needs beside its address.
 func prepare(cfg Config) (*Listener, Refusals) {
 	l, r := &Listener{watch: cfg.Watch}, Refusals{}
-	l.secure, r.TLS = newSecure(cfg)
+	if l.secure, r.ACME = newACME(cfg); l.secure == nil {
+		l.secure, r.TLS = newSecure(cfg)
+	}
 	l.origins, r.Origins = parseOrigins(cfg.Origins)
 	return l, r
 }
@@ -73,7 +76,7 @@ func checkListen(cfg Config, secure bool) error {
 // change where cfg is not safe.
 func Listen(cfg Config) (*Listener, error) {
 	l, r := prepare(cfg)
-	if err := errors.Join(r.TLS, r.Origins); err != nil {
+	if err := errors.Join(r.TLS, r.ACME, r.Origins); err != nil {
 		return nil, err
 	}
 	if err := checkListen(cfg, l.secure != nil); err != nil {

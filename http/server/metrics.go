@@ -40,7 +40,7 @@ type metrics struct {
 	limits  *prometheus.Desc
 	limited map[string]*atomic.Uint64 // by plan, "" for callers without a key
 
-	certificate *certificate // nil: plain HTTP
+	certificate certificates // nil: plain HTTP
 	expiry      *prometheus.Desc
 	kept        *prometheus.Desc
 }
@@ -65,8 +65,8 @@ func newMetrics(a *api.API, watch *guard.Watch, open *connSet) *metrics {
 		dropped:  prometheus.NewDesc("pmx_http_connections_dropped_total", "Connections closed because there were too many.", nil, nil),
 		limits:   prometheus.NewDesc("pmx_http_limited_total", "Requests answered with 429 because of the rate limit, by plan; none is a caller without a valid key.", []string{"plan"}, nil),
 		reads:    prometheus.NewDesc("pmx_http_reads_total", "Reads of the database that requests asked for, by whether a result of the same epoch was kept or shared.", []string{"cached"}, nil),
-		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate that is in use expires, in unix time.", nil, nil),
-		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used, and an older one is kept.", nil, nil),
+		expiry:   prometheus.NewDesc("pmx_tls_certificate_expiry_timestamp_seconds", "When the certificate that is in use expires, in unix time; of several the first. Absent while one is not there yet.", nil, nil),
+		kept:     prometheus.NewDesc("pmx_tls_certificate_failing", "1 while the files of the certificate cannot be used and an older one is kept, or one cannot be ordered or renewed.", nil, nil),
 		epoch:    prometheus.NewDesc("pmx_http_published_epoch", "Epoch of the snapshot that requests are answered from.", nil, nil),
 	}
 	m.limited = map[string]*atomic.Uint64{"": {}}
@@ -149,8 +149,10 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 // collectCertificate gives nothing where the server speaks plain HTTP.
 func (m *metrics) collectCertificate(ch chan<- prometheus.Metric) {
 	if c := m.certificate; c != nil {
-		ch <- prometheus.MustNewConstMetric(m.expiry, prometheus.GaugeValue, float64(c.pair.Load().Leaf.NotAfter.Unix()))
-		ch <- prometheus.MustNewConstMetric(m.kept, prometheus.GaugeValue, oneIf(c.failing.Load()))
+		if at, known := c.Expires(); known {
+			ch <- prometheus.MustNewConstMetric(m.expiry, prometheus.GaugeValue, float64(at.Unix()))
+		}
+		ch <- prometheus.MustNewConstMetric(m.kept, prometheus.GaugeValue, oneIf(c.Fails()))
 	}
 }
 

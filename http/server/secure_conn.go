@@ -18,14 +18,14 @@ type secureListener struct {
 	look   *sync.WaitGroup
 }
 
-// newSecureListener takes l over and looks at the files of its certificate until Close.
+// newSecureListener takes l over and keeps its certificates new until Close.
 func newSecureListener(l timedListener, secure *secure, watch *guard.Watch) secureListener {
 	ctx, stop := context.WithCancel(context.Background())
 	s := secureListener{l, secure.config, stop, &sync.WaitGroup{}}
 	watch.Begin(s.look, "certificate", func() {
 		ticks := time.NewTicker(certificateLook)
 		defer ticks.Stop()
-		_ = watch.Supervise(ctx, "certificate", func(ctx context.Context) error { return secure.certificate.run(ctx, ticks.C) })
+		_ = watch.Supervise(ctx, "certificate", func(ctx context.Context) error { return secure.certificate.Run(ctx, ticks.C) })
 	})
 	return s
 }

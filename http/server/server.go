@@ -19,6 +19,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/engine/guard"
+	"pmx/http/acme"
 	"pmx/http/api"
 )
 
@@ -41,6 +42,9 @@ type Config struct {
 	// TLSCert and TLSKey are PEM files, read again when they change. Without them the server speaks plain
 	// HTTP, which is allowed on a loopback address or with a TrustedProxy.
 	TLSCert, TLSKey string
+
+	// ACME orders certificates instead, where it has domains. Its Log is that of this Config.
+	ACME acme.Config
 
 	// TrustedProxy are the addresses whose X-Forwarded-Proto and -For are
 	// believed. Behind them, a request that did not come over HTTPS is refused.
@@ -124,7 +128,39 @@ func New(cfg Config) (*Server, error) {
 // secure is how the server speaks TLS.
 type secure struct {
 	config      *tls.Config
-	certificate *certificate
+	certificate certificates
+}
+
+// certificates are those that connections begin with.
+type certificates interface {
+	Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) // is tls.Config.GetCertificate
+	Run(ctx context.Context, ticks <-chan time.Time) error    // keeps them new until ctx ends
+	Expires() (at time.Time, known bool)                      // the first of them; not known where one is missing
+	Fails() bool                                              // whether one cannot be renewed
+}
+
+// tlsConfig is how TLS is spoken with certificates, and with which protocols above it.
+func tlsConfig(c certificates, protocols ...string) *secure {
+	return &secure{certificate: c, config: &tls.Config{GetCertificate: c.Get, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13, NextProtos: protocols}}
+}
+
+// newACME prepares the ordering of certificates, nil where none is configured.
+func newACME(cfg Config) (*secure, error) {
+	order := cfg.ACME
+	if len(order.Domains) == 0 {
+		if order.Email != "" || order.Directory != "" && order.Directory != acme.LetsEncrypt {
+			return nil, errors.New("an e-mail address or an authority is given, and no host name: give the one that the certificate is for")
+		}
+		return nil, nil
+	}
+	if cfg.TLSCert != "" || cfg.TLSKey != "" {
+		return nil, errors.New("certificates are either ordered or read from files: give --acme-domain, or --tls-cert and --tls-key")
+	}
+	if err := order.Check(); err != nil {
+		return nil, err
+	}
+	order.Log, order.Now = cfg.Log, time.Now
+	return tlsConfig(acme.New(order), "http/1.1", acme.Protocol), nil
 }
 
 // newSecure reads the certificate, nil where none is configured.
@@ -139,9 +175,7 @@ func newSecure(cfg Config) (*secure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secure{certificate: cert, config: &tls.Config{
-		GetCertificate: cert.get, MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
-	}}, nil
+	return tlsConfig(cert, "http/1.1"), nil
 }
 
 // plainAllowed refuses plain HTTP where others could listen in.
@@ -155,7 +189,7 @@ func plainAllowed(listen string, behindProxy bool) error {
 		return nil
 	}
 	return fmt.Errorf("plain HTTP on %s would send API keys in the clear: give --tls-cert and --tls-key, "+
-		"or --trusted-proxy CIDR if a proxy in front speaks TLS, or listen on 127.0.0.1", listen)
+		"or --acme-domain, or --trusted-proxy CIDR if a proxy in front speaks TLS, or listen on 127.0.0.1", listen)
 }
 
 // newApp builds the Fiber app: front, then the routes of the API.
