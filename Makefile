@@ -22,6 +22,15 @@ SOURCES := $(shell find cmd data docs engine http rollups -type f -not -name '*_
 
 LINT_VERSION := v2.15.0
 LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)
+# Which licences are linked in, and the list of parts of a release.
+LICENCES_VERSION := v1.6.0
+LICENCES         := .cache/bin/go-licenses-$(LICENCES_VERSION)
+PARTS_VERSION    := v1.10.0
+PARTS            := .cache/bin/cyclonedx-gomod-$(PARTS_VERSION)
+VULN_VERSION     := v1.9.0
+VULN             := .cache/bin/govulncheck-$(VULN_VERSION)
+# What make release builds for.
+ARCHS ?= amd64 arm64
 
 # Where the race detector pays: packages in which goroutines meet.
 RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/... ./rollups/segments/fillseg ./rollups/segments/textseg ./rollups/follow ./engine ./engine/guard ./engine/ledger
@@ -29,7 +38,7 @@ RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/..
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ADayThroughAllFaults|ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients browser check tools clean
+.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients browser licences vulnerabilities deb try-deb release check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,11 +96,41 @@ clients: build ## Read answers and exports as other programs and generated clien
 browser: tools ## Look at the pages in Chromium, where it is installed
 	@PMX_BROWSER=1 $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
 
+licences: $(LICENCES) ## Write docs/licences.md, and fail on a licence that nobody has read
+	@GO_LICENSES=$(LICENCES) .ci/licences
+
+vulnerabilities: build $(VULN) ## Look up what is linked in in Go's database of vulnerabilities
+	@GOVULNCHECK=$(VULN) .ci/vulnerabilities
+
+deb: $(LICENCES) ## Build the Debian package of this machine, below dist/
+	@GO='$(GO)' GO_LICENSES=$(LICENCES) .ci/release --only-deb '$(VERSION)' "$$(dpkg --print-architecture)"
+
+try-deb: $(LICENCES) ## Install, start, upgrade and remove the package on a system that is thrown away
+	@GO='$(GO)' GO_LICENSES=$(LICENCES) .ci/try-deb
+
+release: $(LICENCES) $(PARTS) ## Build tarballs, Debian packages and lists of parts for ARCHS, below dist/
+	@GO='$(GO)' GO_LICENSES=$(LICENCES) SBOM=$(PARTS) .ci/release '$(VERSION)' $(ARCHS)
+
+$(LICENCES): | tools
+	@mkdir -p .cache/bin
+	@GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= $(GO) install github.com/google/go-licenses@$(LICENCES_VERSION)
+	@mv .cache/bin/go-licenses $@
+
+$(VULN): | tools
+	@mkdir -p .cache/bin
+	@GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+	@mv .cache/bin/govulncheck $@
+
+$(PARTS): | tools
+	@mkdir -p .cache/bin
+	@GOBIN='$(CURDIR)/.cache/bin' GOFLAGS= $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(PARTS_VERSION)
+	@mv .cache/bin/cyclonedx-gomod $@
+
 check: ## Run everything that CI runs
 	@.ci/run
 
 clean: ## Remove what was built; data and caches stay
-	@rm -rf bin
+	@rm -rf bin dist
 
 # tools says in one sentence what is missing before anything fails because of it.
 tools:
