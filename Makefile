@@ -93,8 +93,8 @@ fuzz: tools ## Run every fuzz target for FUZZTIME
 clients: build ## Read answers and exports as other programs and generated clients do
 	@.ci/clients
 
-browser: tools ## Look at the pages in Chromium, where it is installed
-	@PMX_BROWSER=1 $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
+browser: build ## Look at the pages in Chromium, where it is installed
+	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
 
 licences: $(LICENCES) ## Write docs/licences.md, and fail on a licence that nobody has read
 	@GO_LICENSES=$(LICENCES) .ci/licences

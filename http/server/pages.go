@@ -59,7 +59,11 @@ func (s *Server) statusPage() (*web.Page, error) {
 	if age := now.CheckedAt.Sub(s.pages.at); s.pages.status != nil && age >= 0 && age < statusFresh {
 		return s.pages.status, nil
 	}
-	page, err := web.Status(now, s.api.StatusHistory())
+	site, err := s.pages.site()
+	if err != nil {
+		return nil, fmt.Errorf("make pages: %w", err)
+	}
+	page, err := site.Status(now, s.api.StatusHistory())
 	if err != nil {
 		return nil, err
 	}

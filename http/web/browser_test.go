@@ -187,7 +187,7 @@ func TestPagesInARealBrowser(t *testing.T) {
 		for _, look := range []struct {
 			width        int64
 			scheme, back string
-		}{{360, "dark", "rgb(18, 24, 26)"}, {360, "light", "rgb(255, 255, 255)"}, {1280, "light", "rgb(255, 255, 255)"}, {1280, "dark", "rgb(18, 24, 26)"}} {
+		}{{360, "dark", "rgb(20, 23, 26)"}, {360, "light", "rgb(255, 255, 255)"}, {1280, "light", "rgb(255, 255, 255)"}, {1280, "dark", "rgb(20, 23, 26)"}} {
 			b.look(t, look.width, look.scheme)
 			b.do(t, chromedp.Navigate(b.base+path), chromedp.WaitVisible(chromedp.CSS("footer")))
 			if wide := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > look.width {

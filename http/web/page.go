@@ -19,9 +19,10 @@ const (
 )
 
 // policy lets a page load from its own host alone, run no script that stands in
-// the page, and be framed by nobody.
+// the page, make no HTML out of text, and be framed by nobody.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 // Page is one finished answer. It never changes.
 type Page struct {
@@ -33,13 +34,20 @@ type Page struct {
 	brotli []byte
 	tag    string
 	anyone bool // pages of other hosts may read it
+
+	immutable bool // another content has another path
 }
 
 // newPage finishes body, with its compressed forms.
 func newPage(kind string, body []byte, maxAge int) (*Page, error) {
+	return packPage(kind, body, maxAge, 6)
+}
+
+// packPage is newPage with a level of brotli.
+func packPage(kind string, body []byte, maxAge, level int) (*Page, error) {
 	p := &Page{kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))}
 	var packed bytes.Buffer
-	br := brotli.NewWriterLevel(&packed, 6)
+	br := brotli.NewWriterLevel(&packed, level)
 	if _, err := br.Write(body); err != nil {
 		return nil, fmt.Errorf("compress page: %w", err)
 	}
@@ -65,7 +73,11 @@ func newPage(kind string, body []byte, maxAge int) (*Page, error) {
 // Send answers c with the page, or with 304 where the client has it.
 func (p *Page) Send(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, p.tag)
-	c.Set(fiber.HeaderCacheControl, "public, max-age="+strconv.Itoa(p.maxAge))
+	age := "public, max-age=" + strconv.Itoa(p.maxAge)
+	if p.immutable {
+		age += ", immutable"
+	}
+	c.Set(fiber.HeaderCacheControl, age)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")

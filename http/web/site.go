@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"mime"
 	"path"
 	"strings"
 
@@ -23,26 +22,24 @@ import (
 //go:embed html/*.html
 var templates embed.FS
 
-//go:embed assets/*
-var assets embed.FS
-
 // pageAge is how long, in seconds, a browser may keep a page without asking: a
 // new version of the program may change any of them.
 const pageAge = 300
 
 // Site is all pages, by path.
 type Site struct {
-	pages map[string]*Page
-	ref   *reference
-	texts []link // published texts
-	index index
+	pages  map[string]*Page
+	assets *assetSet
+	ref    *reference
+	texts  []link // published texts
+	index  index
 }
 
 // link is an entry of the contents.
 type link struct {
-	Name, Path string
-	Here       bool
-	Below      []link
+	Name, Path, Verb string
+	Here             bool
+	Below            []link
 }
 
 // group is a part of the contents.
@@ -54,7 +51,8 @@ type group struct {
 // frame is what every page is made of; pages embed it.
 type frame struct {
 	Title, Area, Version, Base string
-	Script                     bool
+	Modules                    []string // assets that are modules, the first of which is run
+	Plots                      bool
 	Nav                        []group
 }
 
@@ -65,7 +63,13 @@ const iconPath = "/favicon.ico"
 // Paths are the patterns of all paths that pages may have; /status is the one
 // that a Site does not hold, since it is made by Status.
 func Paths() []string {
-	return []string{"/", "/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
+	paths := []string{"/", "/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", iconPath, "/status", "/status/"}
+	for _, v := range views() {
+		if v.Path != "/" && !strings.HasPrefix(v.Path, "/docs/") {
+			paths = append(paths, v.Path)
+		}
+	}
+	return paths
 }
 
 // New makes the pages of this program's API.
@@ -75,7 +79,10 @@ func New() (*Site, error) {
 		return nil, err
 	}
 	s := &Site{pages: map[string]*Page{}, ref: ref}
-	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addIndex} {
+	if s.assets, err = loadAssets(); err != nil {
+		return nil, err
+	}
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addViews, s.addIndex} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -100,24 +107,14 @@ func (s *Site) addDocument() error {
 }
 
 func (s *Site) addAssets() error {
-	files, err := assets.ReadDir("assets")
-	if err != nil {
-		return fmt.Errorf("read assets: %w", err)
+	for at, page := range s.assets.pages {
+		s.pages[at] = page
 	}
-	for _, f := range files {
-		text, err := assets.ReadFile("assets/" + f.Name())
-		if err != nil {
-			return fmt.Errorf("read assets: %w", err)
-		}
-		if err := s.add("/assets/"+f.Name(), mime.TypeByExtension(path.Ext(f.Name())), text); err != nil {
-			return err
-		}
-	}
-	s.pages[iconPath] = s.pages["/assets/icon.svg"]
+	s.pages[iconPath] = s.pages[s.assets.paths["icon.svg"]]
 	return nil
 }
 
-// published are the texts of docs that have a page, in the order of the contents.
+// publishedDocs are the texts of docs that have a page, in the order of the contents.
 func publishedDocs() []string { return []string{"numbers", "index", "weather", "exports"} }
 
 // addDocs publishes the texts that define the numbers.
@@ -170,7 +167,7 @@ func (s *Site) addReference() error {
 			frame
 			Section section
 		}{s.frame(sec.Name, at, sec.Name), sec}
-		page.Script = true
+		page.Modules = []string{"try.js"}
 		if err := s.addPage(at, "section", page); err != nil {
 			return err
 		}
@@ -227,14 +224,15 @@ func (r *reference) endpointsWithProblem(code string) []endpoint {
 
 // frame is that of the page at a path; in is the section it shows.
 func (s *Site) frame(title, at, in string) frame {
-	f := frame{Title: title, Area: "docs", Version: openapi.DocVersion, Base: wire.Base}
+	f := s.plainFrame(title)
+	f.Area = "/docs"
 	start := group{Name: "Start", Links: []link{{Name: "Overview", Path: "/docs"}, {Name: "Errors", Path: "/docs/problems"}}}
 	endpoints := group{Name: "Endpoints"}
 	for _, sec := range s.ref.sections {
 		l := link{Name: sec.Name, Path: "/docs/" + sec.Name}
 		for _, e := range sec.Endpoints {
 			if sec.Name == in {
-				l.Below = append(l.Below, link{Name: e.Path, Path: "#" + e.ID})
+				l.Below = append(l.Below, link{Name: e.Path, Path: "#" + e.ID, Verb: e.Method})
 			}
 		}
 		endpoints.Links = append(endpoints.Links, l)
@@ -253,7 +251,7 @@ func (s *Site) frame(title, at, in string) frame {
 
 // addPage renders a page out of its template.
 func (s *Site) addPage(at, name string, data any) error {
-	body, err := render(name, data)
+	body, err := s.render(name, data)
 	if err != nil {
 		return fmt.Errorf("page %s: %w", at, err)
 	}
@@ -261,8 +259,10 @@ func (s *Site) addPage(at, name string, data any) error {
 }
 
 // render fills the template of that name.
-func render(name string, data any) ([]byte, error) {
-	t, err := template.New("layout.html").Funcs(template.FuncMap{"lower": strings.ToLower, "code": markCode, "breaks": breakablePath}).
+func (s *Site) render(name string, data any) ([]byte, error) {
+	t, err := template.New("layout.html").Funcs(template.FuncMap{
+		"lower": strings.ToLower, "code": markCode, "breaks": breakablePath, "asset": s.assets.path, "places": places,
+	}).
 		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
 	if err != nil {
 		return nil, err
@@ -309,6 +309,9 @@ func (s *Site) Serve(c *fiber.Ctx) (bool, error) {
 		return true, c.Redirect(wire.Base, fiber.StatusPermanentRedirect)
 	}
 	p := s.pages[at]
+	if p == nil {
+		p = s.viewAt(at)
+	}
 	if p == nil {
 		plain := strings.TrimRight(at, "/")
 		if plain != at && (plain == "/status" || s.pages[plain] != nil) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
@@ -16,9 +17,12 @@ import (
 // browser asks a site without a socket.
 type browser struct{ handler fasthttp.RequestHandler }
 
+// sharedSite is one for all tests: sites never change.
+var sharedSite = sync.OnceValues(web.New)
+
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	site, err := web.New()
+	site, err := sharedSite()
 	if err != nil {
 		t.Fatal(err)
 	}

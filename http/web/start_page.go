@@ -44,10 +44,10 @@ func (s *Site) addIndex() error {
 	if s.index.data, err = newPage(jsonType, text, pageAge); err != nil {
 		return err
 	}
-	html, err := render("index", struct {
+	html, err := s.render("index", struct {
 		frame
 		Places []shortcut
-	}{frame{Title: "Start", Version: openapi.DocVersion, Base: wire.Base}, shortcuts()})
+	}{s.plainFrame("Start"), shortcuts()})
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}

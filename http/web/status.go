@@ -17,11 +17,11 @@ const statusAge = 5
 // subsystem is one subsystem on the status page.
 type subsystem struct {
 	wire.Subsystem
-	Name, About string
-	Lag         string // in words
-	Updated     string
-	Day, Week   template.HTML // strips of grades
-	Plot        template.HTML // lag of the day
+	Key, Name, About string // Key is its name in the API
+	Lag              string // in words
+	Updated          string
+	Day, Week        template.HTML // strips of grades
+	Plot             template.HTML // lag of the day
 }
 
 // source is one source that is followed, on the status page.
@@ -57,28 +57,30 @@ type status struct {
 
 // Status makes the status page of the present state and the samples before it,
 // oldest first.
-func Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
+func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, error) {
 	names := [3]string{"Serving tables", "Trades", "Markets"}
+	keys := [3]string{"serving_tables", "trades", "markets"}
 	about := [3]string{"The data that requests are answered from.", "The newest fill.", "Markets and their resolutions."}
 	at := now.CheckedAt
-	s := status{
-		frame: frame{Title: "Status", Area: "status", Version: "v3"}, Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,
+	page := status{
+		frame: s.plainFrame("Status"), Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,
 		Checked: at.Format("2 January 2006, 15:04:05 UTC"), Scale: []string{"A", "B", "C", "D", "F"},
 	}
+	page.Area, page.Modules = "/status", []string{"status.js"}
 	if now.Historical && now.Trades.AsOf != nil {
-		s.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
+		page.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
 	}
 	for i, sub := range []wire.Subsystem{now.ServingTables, now.Trades, now.Markets} {
-		p := subsystem{Subsystem: sub, Name: names[i], About: about[i], Lag: lagText(sub.LagSeconds), Updated: changeText(sub.UpdatedAt)}
+		p := subsystem{Subsystem: sub, Key: keys[i], Name: names[i], About: about[i], Lag: lagText(sub.LagSeconds), Updated: changeText(sub.UpdatedAt)}
 		p.Day = strip(history, subsystemSeries(i), at, 24*time.Hour, dayBuckets)
 		p.Week = strip(history, subsystemSeries(i), at, 7*24*time.Hour, weekBuckets)
 		p.Plot = plot(history, subsystemSeries(i), at)
-		s.Parts = append(s.Parts, p)
+		page.Parts = append(page.Parts, p)
 	}
 	for i := range now.Sources {
-		s.Sources = append(s.Sources, sourceOf(&now.Sources[i], history, at))
+		page.Sources = append(page.Sources, sourceOf(&now.Sources[i], history, at))
 	}
-	body, err := render("status", s)
+	body, err := s.render("status", page)
 	if err != nil {
 		return nil, fmt.Errorf("status page: %w", err)
 	}

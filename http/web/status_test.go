@@ -2,6 +2,7 @@ package web
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,7 +68,7 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 		Grade: "F", CheckedAt: noon, ServingTables: wire.Subsystem{Grade: "C", LagSeconds: &lag, AsOf: &noon, UpdatedAt: &noon, Pending: true, Rule: "as it is"},
 		Trades: wire.Subsystem{Grade: "F", Detail: &why}, Markets: wire.Subsystem{Grade: "A"},
 	}
-	p, err := Status(now, nil)
+	p, err := testSite(t).Status(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestStatusPageSaysHowItStands(t *testing.T) {
 		t.Error("a venue that goes on is called historical")
 	}
 	now.Historical, now.Trades.AsOf = true, &noon
-	if p, err = Status(now, nil); err != nil || !strings.Contains(string(p.body), historical) {
+	if p, err = testSite(t).Status(now, nil); err != nil || !strings.Contains(string(p.body), historical) {
 		t.Errorf("the page does not say that the venue is historical: %v", err)
 	}
 }
@@ -97,7 +98,7 @@ func TestStatusPageShowsSources(t *testing.T) {
 		{At: noon.Add(-2 * time.Hour), Grades: [3]byte{'A', 'A', 'A'}},
 		{At: noon.Add(-time.Minute), Grades: [3]byte{'A', 'A', 'A'}, Sources: map[string]record.SourceStatus{"chain": {Grade: 'D', Lag: 7}}},
 	}
-	p, err := Status(now, history)
+	p, err := testSite(t).Status(now, history)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestStatusPageShowsSources(t *testing.T) {
 		}
 	}
 	now.Sources = nil
-	if p, err = Status(now, history); err != nil || strings.Contains(string(p.body), "Sources") {
+	if p, err = testSite(t).Status(now, history); err != nil || strings.Contains(string(p.body), "Sources") {
 		t.Errorf("sources where none is followed: %v", err)
 	}
 }
@@ -132,4 +133,17 @@ func TestExamplesKeepPlainListsOnTheirLine(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
+}
+
+// testedSite is one for all tests: sites never change.
+var testedSite = sync.OnceValues(New)
+
+// testSite is the site of this program.
+func testSite(t *testing.T) *Site {
+	t.Helper()
+	s, err := testedSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

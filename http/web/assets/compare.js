@@ -1,0 +1,56 @@
+// Up to ten wallets in one plot and one table.
+import { address, ask, el, go, here, num, title, view, wallet, when } from "./core.js";
+import { panel, state, table } from "./ui.js";
+import { plot } from "./plot.js";
+import { profitColumn } from "./profit.js";
+
+let who = [...new Set(here().getAll("address").map((a) => a.toLowerCase()))].slice(0, 10);
+title("Compare wallets");
+const shape = /^0x[0-9a-f]{40}$/;
+const field = el("input", { id: "another", placeholder: "0x…", spellcheck: "false", autocomplete: "off", "aria-label": "Address of another wallet" });
+const told = el("span", { class: "note", role: "status" });
+const form = el("form", { class: "filters", onsubmit: (event) => {
+  event.preventDefault();
+  const a = field.value.trim().toLowerCase();
+  if (!shape.test(a)) { told.textContent = "An address is 0x and forty hexadecimal digits."; return; }
+  if (who.length >= 10) { told.textContent = "Ten wallets are the most: remove one."; return; }
+  told.textContent = "";
+  field.value = "";
+  if (!who.includes(a)) who = [...who, a];
+  load();
+} }, el("label", { class: "pick", for: "another" }, "Add a wallet"), field, el("button", { type: "submit", class: "quiet" }, "Add"), told);
+
+const lines = panel({
+  name: "Profit over time", cls: "first", size: 330, url: () => address("/trader/" + who[0] + "/activity/daily", { limit: 365 }),
+  draw: async () => {
+    const all = await Promise.all(who.map((a) => ask(address("/trader/" + a + "/activity/daily", { limit: 365 })).catch(() => ({ data: [] }))));
+    const days = [...new Set(all.flatMap((r) => r.data.map((d) => d.date)))].sort();
+    if (!days.length) return state("empty", "None of these wallets traded in the time that the plan shows.");
+    const names = who.map((a) => a.slice(0, 6) + "…" + a.slice(-4));
+    return plot({ name: "All-time profit by day", times: days, panes: [{ height: 260, form: "profit", zero: true, series: all.map((r, n) => {
+      const by = new Map(r.data.map((d) => [d.date, d.cumulative_pnl]));
+      return { name: names[n], ink: n % 5, dash: n < 5 ? 0 : 1, join: true, values: days.map((d) => by.get(d) ?? null) };
+    }) }] });
+  },
+});
+const figures = panel({
+  name: "Figures", size: 200, url: () => address("/trader/compare", { address: who }),
+  draw: ({ data }) => [
+    table({ name: "Figures of the wallets, all time", rows: data.filter((r) => r.found), per: 10, order: "as added", columns: [
+      { name: "Wallet", head: true, phone: "main", cell: wallet }, profitColumn(), { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },
+      { name: "Markets won", num: true, sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), el("small", {}, " ", num(r.winning_markets), " of ", num(r.resolved_markets))] },
+      { name: "Volume", money: (r) => r.volume }, { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "as maker", num: true, sort: (r) => r.maker_trades, cell: (r) => num(r.maker_trades) },
+      { name: "Days", num: true, sort: (r) => r.active_days, cell: (r) => num(r.active_days) }, { name: "First fill", num: true, cell: (r) => when(r.first_trade_at, "day") },
+      { name: "Remove", quiet: true, cell: (r) => el("button", { type: "button", class: "quiet small", "aria-label": "Remove " + r.address, onclick: () => { who = who.filter((a) => a !== r.address); load(); } }, "Remove") }] }),
+    data.some((r) => !r.found) ? state("empty", "Not seen trading: ", data.filter((r) => !r.found).map((r) => el("code", {}, r.address)), ".") : null,
+  ],
+});
+const none = state("empty", "No wallet yet. Add the address of one, or mark wallets on the board of traders.");
+function load() {
+  go({ address: who });
+  none.hidden = who.length > 0;
+  lines.hidden = figures.hidden = who.length === 0;
+  if (who.length) { lines.load(); figures.load(); }
+}
+view().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
+load();

@@ -1,0 +1,180 @@
+// The header of every page: search, freshness, the key, the colour scheme, keys of the keyboard.
+import { address, ask, BASE, dayText, el, key, send, short } from "./core.js";
+
+const byId = (id) => document.getElementById(id);
+
+// Navigation on narrow screens.
+const menu = byId("menu");
+menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(menu.getAttribute("aria-expanded") !== "true")));
+
+// How fresh the data is, in a word beside its dot.
+const words = { A: "current", B: "a little behind", C: "behind", D: "far behind", F: "out of date" };
+async function freshness() {
+  const place = byId("fresh");
+  try {
+    const { data, as_of: at } = await ask(BASE + "/status/public", true);
+    const day = at ? dayText(at) : "no data yet";
+    const text = data.historical ? "historical, to " + day : words[data.grade] + ", to " + day;
+    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), "Data ", el("time", { datetime: at || "" }, text)));
+    byId("printed").textContent = location.host + location.pathname + location.search + ", data to " + (at || "–");
+  } catch {
+    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": "F", "aria-hidden": "true" }), "No answer"));
+  }
+}
+freshness();
+setInterval(() => { if (!document.hidden) freshness(); }, 60000);
+
+// The key: pasted once, kept in this tab or on this device.
+const keys = byId("keys");
+function showKey(open = false) {
+  const known = key.get() !== "";
+  const field = el("input", { id: "key", type: "password", autocomplete: "off", spellcheck: "false", placeholder: "pmx_…", required: true });
+  const keep = el("input", { type: "checkbox", id: "remember" });
+  const note = el("p", { class: "note", role: "status" });
+  const form = el("form", { class: "keyform", onsubmit: async (event) => {
+    event.preventDefault();
+    const now = field.value.trim(), before = [key.get(), key.remembered()];
+    key.set(now, keep.checked);
+    try {
+      const { ok, status } = await send(BASE + "/me");
+      if (ok) { location.reload(); return; }
+      key.set(...before);
+      note.textContent = status === 401 ? "The server does not know this key." : "The server answered " + status + ". Try again.";
+    } catch (failure) { key.set(...before); note.textContent = failure.message; }
+  } }, el("label", { for: "key" }, "API key"), field, el("label", { class: "tick" }, keep, " remember on this device"), el("button", { type: "submit" }, "Use it"), note,
+  el("p", { class: "note" }, "Without the box it is kept in this tab and forgotten with it."));
+  const box = el("details", { class: "keybox", open }, el("summary", {}, known ? "Key" : "Enter a key"),
+    el("div", { class: "pop" }, known ? [
+      el("p", { id: "plan" }, key.remembered() ? "A key is remembered on this device." : "A key is kept in this tab."),
+      el("button", { type: "button", class: "quiet", id: "forget", onclick: () => { key.set(""); location.reload(); } }, "Forget the key")] : form));
+  box.addEventListener("keydown", (e) => { if (e.key === "Escape") { box.open = false; box.querySelector("summary").focus(); } });
+  keys.replaceChildren(box);
+  if (open && !known) field.focus();
+}
+showKey();
+document.addEventListener("pmx-key", () => showKey(true));
+document.addEventListener("pmx-answer", (event) => {
+  const plan = event.detail.plan, summary = keys.querySelector("summary");
+  if (plan && summary) summary.textContent = key.get() ? "Key: " + plan : "Open: " + plan;
+});
+document.addEventListener("click", (event) => {
+  const box = keys.querySelector("details[open]");
+  if (box && !box.contains(event.target) && !event.target.closest(".state")) box.open = false;
+});
+
+// Search answers while one types.
+const finder = document.querySelector(".finder");
+const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search markets, events and wallets", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, events, wallets", autocomplete: "off", spellcheck: "false" });
+const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
+const told = el("p", { class: "unseen", role: "status" });
+let asked = 0, chosen = -1;
+const show = (open) => { found.hidden = !open; field.setAttribute("aria-expanded", String(open)); if (!open) { chosen = -1; field.removeAttribute("aria-activedescendant"); } };
+const option = (path, title, about) => el("li", { role: "option", id: "found" + found.children.length, "aria-selected": "false" }, el("a", { href: path, tabindex: -1 }, el("span", { "data-text": true }, title), el("small", { "data-text": true }, about)));
+const operations = document.querySelector("[data-has]");
+const all = operations && (" " + operations.dataset.has + " ").includes(" getSearch ");
+
+async function find() {
+  const q = field.value.trim(), mine = ++asked;
+  if (q.length < 2) { show(false); return; }
+  const rows = [];
+  const id = /^0x[0-9a-f]+$/i.test(q) ? q.toLowerCase() : "";
+  if (id.length === 42) rows.push(["/trader/" + id, short(id), "wallet"]);
+  else if (id.length === 66) rows.push(["/market/" + id, short(id), "market"]);
+  else {
+    try {
+      const { data } = await ask(all ? address("/search", { q, limit: 8 }) : address("/markets/search", { q, limit: 8 }));
+      if (mine !== asked) return;
+      for (const r of data) {
+        if (all) rows.push([r.path, r.title || short(r.id), [r.kind, r.subtitle].filter(Boolean).join(", ")]);
+        else rows.push(["/market/" + r.condition_id, r.question || short(r.condition_id), [r.category, r.status].filter(Boolean).join(", ")]);
+      }
+    } catch (problem) {
+      if (mine !== asked) return;
+      told.textContent = problem.message;
+      found.replaceChildren(el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, problem.status === 401 ? "Search needs a key: enter one at the right." : problem.message));
+      show(true);
+      return;
+    }
+  }
+  found.replaceChildren();
+  for (const r of rows) found.append(option(...r));
+  if (!rows.length) found.append(el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing found. Words of a question, or an address beginning with 0x."));
+  told.textContent = rows.length + " found";
+  show(true);
+}
+let timer;
+field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 160); });
+field.addEventListener("keydown", (event) => {
+  const links = [...found.querySelectorAll("[role=option] a")];
+  if (event.key === "Escape") { show(false); return; }
+  if (event.key === "Enter" && !found.hidden && links.length) { event.preventDefault(); location.href = links[Math.max(0, chosen)].href; return; }
+  if ((event.key !== "ArrowDown" && event.key !== "ArrowUp") || !links.length) return;
+  event.preventDefault();
+  chosen = (chosen + (event.key === "ArrowDown" ? 1 : -1) + links.length) % links.length;
+  links.forEach((a, i) => a.parentNode.setAttribute("aria-selected", String(i === chosen)));
+  links[chosen].parentNode.scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", links[chosen].parentNode.id);
+});
+field.addEventListener("blur", () => setTimeout(() => { if (!finder.contains(document.activeElement)) show(false); }, 150));
+finder.append(field, found, told);
+
+// Light, dark, or what the device says.
+const look = byId("look");
+const theme = () => document.documentElement.dataset.theme || "auto";
+function looks() {
+  look.replaceChildren("Colours: ", ...["auto", "light", "dark"].map((name) => el("button", { type: "button", class: "quiet small", "aria-pressed": String(theme() === name), onclick: () => {
+    if (name === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
+    try { localStorage.setItem("pmx-theme", name); } catch { /* storage is switched off */ }
+    looks();
+  } }, name)), " ", el("button", { type: "button", class: "quiet small", onclick: help }, "Keyboard"));
+}
+looks();
+let before;
+addEventListener("beforeprint", () => { before = theme(); document.documentElement.dataset.theme = "light"; });
+addEventListener("afterprint", () => { if (before === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = before; });
+
+// Single keys, which can be switched off.
+const single = { get on() { try { return localStorage.getItem("pmx-single-keys") !== "off"; } catch { return true; } } };
+const places = { h: "/", t: "/traders", m: "/markets", w: "/weather", s: "/screener", d: "/docs" };
+const known = (path) => path === "/" || document.querySelector('#places a[href="' + path + '"]');
+const rows = () => [...document.querySelectorAll("main table.rows tbody tr")].filter((r) => r.offsetParent && r.querySelector("a"));
+let started = 0;
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !single.on || event.target.closest("input, select, textarea, [contenteditable]")) return;
+  if (event.key === "?") return help();
+  if (started && Date.now() - started < 1500 && places[event.key] && known(places[event.key])) { location.href = places[event.key]; return; }
+  started = event.key === "g" ? Date.now() : 0;
+  const press = (selector) => { const b = document.querySelector(selector); if (b) b.click(); };
+  switch (event.key) {
+  case "/": event.preventDefault(); field.focus(); break;
+  case "j": case "k": {
+    const list = rows(), now = list.findIndex((r) => r.contains(document.activeElement));
+    const next = list[Math.max(0, Math.min(list.length - 1, now + (event.key === "j" ? 1 : -1)))];
+    if (next) next.querySelector("a").focus();
+    break;
+  }
+  case "1": case "2": case "3": press("main .choice button:nth-child(" + event.key + ")"); break;
+  case "t": press("main details.sheet > summary"); break;
+  case "c": press('main [data-tool="curl"]'); break;
+  case ".": press('main [data-tool="JSON"]'); break;
+  }
+});
+
+function help() {
+  const old = document.querySelector("dialog.help");
+  if (old) { old.showModal(); return; }
+  const list = [["/", "search"], ["g then h, t, m, w, s, d", "home, traders, markets, weather, screener, docs"], ["j, k", "next and previous row; Enter opens it"], ["1, 2, 3", "first choices of the page, such as the period"], ["t", "plot as a table"], ["c, .", "first section as curl, as JSON"], ["arrows", "move within a plot that has the focus"], ["Esc", "close"]];
+  const box = el("input", { type: "checkbox", onchange: () => { try { localStorage.setItem("pmx-single-keys", box.checked ? "on" : "off"); } catch { /* storage is switched off */ } } });
+  box.checked = single.on;
+  const dialog = el("dialog", { class: "help", "aria-labelledby": "help-h" }, el("h2", { id: "help-h" }, "Keyboard"),
+    el("table", {}, el("tbody", {}, list.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
+    el("label", { class: "tick" }, box, " single keys are on"), el("form", { method: "dialog" }, el("button", { type: "submit" }, "Close")));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// What is copied of a number is the number, exactly.
+document.addEventListener("copy", (event) => {
+  const selection = getSelection(), at = selection.anchorNode && selection.anchorNode.parentElement, exact = at && at.closest("[data-v]");
+  if (exact && exact.contains(selection.focusNode) && event.clipboardData) { event.clipboardData.setData("text/plain", exact.dataset.v); event.preventDefault(); }
+});

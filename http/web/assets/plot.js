@@ -1,0 +1,263 @@
+// <pmx-plot>: panes of one time axis, with a name, a summary, a read-out that
+// follows the pointer and the arrow keys, and the same figures as a table.
+import { el, forms, num, when } from "./core.js";
+import { table } from "./ui.js";
+
+const inks = ["ink", "line2", "line3", "line4", "line5"];
+const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4]];
+
+// colour gives a token of the style sheet as the canvas takes it.
+function colour(node, token) {
+  node.style.color = "var(--" + token + ")";
+  return getComputedStyle(node).color;
+}
+
+const waiting = new IntersectionObserver((entries) => {
+  for (const e of entries) if (e.isIntersecting) { waiting.unobserve(e.target); e.target.draw(); }
+}, { rootMargin: "200px" });
+const sizes = new ResizeObserver((entries) => { for (const e of entries) e.target.fit(); });
+
+// Spec of a plot: name, note, times (RFC 3339 or dates), panes of { height, form,
+// zero, range, series: [{ name, values, kind, ink }] }, kind being line, step,
+// bars (coloured by sign), columns (one colour) or points; marks of { time, text }; parts gives
+// further nodes of the read-out; columns adds columns to the table.
+class Plot extends HTMLElement {
+  set spec(spec) { this.given = spec; if (this.isConnected) this.build(); }
+
+  connectedCallback() {
+    if (this.given && !this.firstChild) this.build();
+    sizes.observe(this);
+  }
+
+  disconnectedCallback() { sizes.unobserve(this); this.drop(); }
+
+  drop() { for (const c of this.charts || []) c.destroy(); this.charts = []; }
+
+  build() {
+    const s = this.given, id = "plot" + ++Plot.made;
+    this.drop();
+    this.x = s.times.map((t) => Date.parse(t.length === 10 ? t + "T00:00:00Z" : t) / 1000);
+    this.at = this.x.length - 1;
+    this.probe = el("span", { hidden: true });
+    this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
+    this.out = el("p", { class: "readout", "aria-hidden": "true" });
+    // A point series has a dot for its key.
+    const keyed = s.panes.flatMap((p) => p.series).filter((x) => x.kind !== "bars" && x.kind !== "columns");
+    const legend = keyed.length > 1 ? el("ul", { class: "legend" }, keyed.map((x) => el("li", { "data-fixed": true }, this.swatch(x), x.name))) : null;
+    this.sheet = el("details", { class: "sheet" }, el("summary", {}, "Show as a table"));
+    this.sheet.addEventListener("toggle", () => { if (this.sheet.open && !this.sheet.querySelector("table")) this.sheet.append(this.asTable()); });
+    const height = s.panes.reduce((n, p) => n + p.height, 0) + 28;
+    this.area.style.minHeight = height + "px";
+    this.replaceChildren(this.probe, el("figure", {}, el("figcaption", { class: "unseen", id }, this.summary()), legend, this.area, this.out, this.sheet));
+    this.read(this.at, false);
+    waiting.observe(this);
+  }
+
+  swatch(series) {
+    const mark = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    mark.setAttribute("viewBox", "0 0 24 8");
+    mark.setAttribute("class", "swatch ink-" + (series.ink || 0));
+    mark.setAttribute("aria-hidden", "true");
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", series.kind === "points" ? "M10 4H14" : "M0 4H24");
+    if (series.kind === "points") line.setAttribute("stroke-width", "4");
+    else line.setAttribute("stroke-dasharray", dashes[series.dash ?? series.ink ?? 0].join(" "));
+    mark.append(line);
+    return mark;
+  }
+
+  // summary is what the plot shows in a sentence per series.
+  summary() {
+    const s = this.given;
+    if (!this.x.length) return "Nothing to show.";
+    return [s.panes.flatMap((p) => p.series.map((series) => {
+      const known = series.values.filter((v) => v !== null && v !== undefined);
+      if (!known.length) return el("span", { "data-fixed": true }, series.name + ": no values. ");
+      const low = known.reduce((a, b) => (b < a ? b : a)), high = known.reduce((a, b) => (b > a ? b : a));
+      return [el("span", { "data-fixed": true }, series.name), ": from ", num(known[0], p.form), " to ", num(known.at(-1), p.form), ", lowest ", num(low, p.form), ", highest ", num(high, p.form), ". "];
+    })), "Arrow keys move through the values."];
+  }
+
+  asTable() {
+    const s = this.given;
+    const rows = this.x.map((_, i) => i).reverse();
+    return table({ name: s.name, per: 25, rows, columns: [
+      { name: "UTC", head: true, phone: "main", cell: (i) => when(s.times[i], s.times[i].length === 10 ? "day" : "time") },
+      ...s.panes.flatMap((p) => p.series.map((series, n) => ({ name: series.name, num: true, phone: n ? "meta" : "key", cell: (i) => num(series.values[i], p.form, "no value") }))),
+      ...(s.columns || []),
+    ] });
+  }
+
+  // draw makes the canvases; the library is loaded by the page.
+  draw() {
+    if (!this.isConnected || !this.x.length) return;
+    this.drop();
+    this.area.replaceChildren();
+    const width = this.area.clientWidth, last = this.given.panes.length - 1;
+    if (!width) return;
+    this.width = width;
+    this.charts = this.given.panes.map((pane, i) => new window.uPlot(this.options(pane, width, i === last), this.columns(pane), this.area));
+    for (const n of this.area.querySelectorAll(".u-over")) n.setAttribute("aria-hidden", "true");
+    this.point();
+  }
+
+  columns(pane) {
+    const data = [this.x];
+    for (const s of pane.series) {
+      const numbers = s.values.map((v) => (v === null || v === undefined ? null : Number(v)));
+      if (s.kind === "bars") data.push(numbers.map((v) => (v > 0 ? v : null)), numbers.map((v) => (v < 0 ? v : null)));
+      else data.push(numbers);
+    }
+    return data;
+  }
+
+  options(pane, width, axis) {
+    const ink = (token) => colour(this.probe, token);
+    const soft = ink("soft"), line = ink("rule"), font = "12px system-ui, sans-serif";
+    const series = [{}];
+    for (const s of pane.series) {
+      if (s.kind === "bars") {
+        for (const token of ["gain", "loss"]) series.push({ fill: ink(token), width: 0, paths: window.uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
+      } else if (s.kind === "columns") {
+        series.push({ fill: ink("soft"), width: 0, paths: window.uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
+      } else {
+        const n = s.ink || 0;
+        series.push({
+          stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || this.x.length === 1, size: 5, fill: ink(inks[n]) },
+          paths: s.kind === "step" ? window.uPlot.paths.stepped({ align: 1 }) : s.kind === "points" ? () => null : undefined,
+        });
+      }
+    }
+    const ticks = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+    return {
+      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [10, 8, axis ? 0 : 8, 0],
+      tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
+      cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
+      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [low - (this.pad || 0), high + (this.pad || 0)]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
+      axes: [
+        { ...ticks, show: axis, size: 28, space: 70, grid: { show: false }, values: (_, all) => this.times(all) },
+        { ...ticks, size: 56, space: 28, gap: 6, values: (_, all) => all.map((v) => (pane.axis ? pane.axis(v) : forms.axis(v))) },
+      ],
+      hooks: {
+        drawAxes: [(u) => this.rules(u, pane)],
+        setCursor: [(u) => { if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0 && !this.held) this.read(u.cursor.idx, true, u); }],
+      },
+    };
+  }
+
+  range(pane, low, high) {
+    if (low === null || low === undefined) return [0, 1];
+    if (pane.zero) { low = Math.min(0, low); high = Math.max(0, high); }
+    if (low === high) return [low - 1, high + 1];
+    const room = (high - low) * 0.08;
+    return [pane.zero && low === 0 ? 0 : low - room, pane.zero && high === 0 ? 0 : high + room];
+  }
+
+  times(all) {
+    const long = all.length > 1 && all[1] - all[0] >= 86400;
+    const form = new Intl.DateTimeFormat(navigator.language, long || all.length < 2 ? { day: "numeric", month: "short", timeZone: "UTC" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
+    const day = new Intl.DateTimeFormat(navigator.language, { day: "numeric", month: "short", timeZone: "UTC" });
+    return all.map((t) => (!long && t % 86400 === 0 ? day : form).format(new Date(t * 1000)));
+  }
+
+  // rules draws the zero line, bands and marks.
+  rules(u, pane) {
+    const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1;
+    ctx.save();
+    const across = (y, token, dash) => {
+      ctx.strokeStyle = colour(this.probe, token);
+      ctx.lineWidth = ratio;
+      ctx.setLineDash(dash);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+    };
+    const base = pane.base ?? 0;
+    if (u.scales.y.min <= base && u.scales.y.max >= base && (pane.zero || pane.base !== undefined)) across(Math.round(u.valToPos(base, "y", true)), "control", []);
+    for (const level of pane.levels || []) across(Math.round(u.valToPos(level, "y", true)), "rule", [3 * ratio, 3 * ratio]);
+    for (const mark of this.given.marks || []) {
+      const x = Math.round(u.valToPos(Date.parse(mark.time) / 1000, "x", true));
+      if (!(x >= bbox.left && x <= bbox.left + bbox.width)) continue;
+      ctx.strokeStyle = ctx.fillStyle = colour(this.probe, "warn");
+      ctx.lineWidth = ratio;
+      ctx.setLineDash([4 * ratio, 3 * ratio]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      if (pane === this.given.panes[0] && mark.text) {
+        ctx.font = 12 * ratio + "px system-ui, sans-serif";
+        const left = x > bbox.left + bbox.width / 2;
+        ctx.textAlign = left ? "right" : "left";
+        ctx.fillText(mark.text, x + (left ? -5 : 5) * ratio, bbox.top + 11 * ratio);
+      }
+    }
+    ctx.restore();
+  }
+
+  press(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: 7, PageDown: -7 }[event.key];
+    const to = event.key === "Home" ? 0 : event.key === "End" ? this.x.length - 1 : step === undefined ? null : this.at + step;
+    if (to === null) return;
+    event.preventDefault();
+    this.read(Math.max(0, Math.min(this.x.length - 1, to)), true);
+  }
+
+  // read shows the values at i below the plot.
+  read(i, move, from) {
+    if (i < 0 || i >= this.x.length) { this.out.textContent = "Nothing to show yet."; return; }
+    if (move && i === this.at && this.told === i) return;
+    this.at = this.told = i;
+    const s = this.given;
+    const values = s.panes.flatMap((p) => p.series.map((series) => el("span", {}, el("span", { "data-fixed": true }, series.name), " ", num(series.values[i], p.form, "no value"))));
+    this.out.replaceChildren(when(s.times[i], s.times[i].length === 10 ? "day" : "time"), ...values, ...(s.parts ? s.parts(i) : []), ...(s.partial && s.partial[i] ? [el("em", {}, "not finished")] : []));
+    this.area.setAttribute("aria-valuenow", i);
+    this.area.setAttribute("aria-valuetext", [...this.out.children].map((n) => n.textContent).join(", "));
+    if (move) this.point(from);
+  }
+
+  point(except) {
+    this.held = true;
+    for (const c of this.charts || []) if (c !== except) c.setCursor({ left: c.valToPos(this.x[this.at], "x"), top: 10 }, false);
+    this.held = false;
+  }
+
+  fit() {
+    if (this.charts && this.charts.length && this.area.clientWidth && this.area.clientWidth !== this.width) this.draw();
+  }
+}
+Plot.made = 0;
+customElements.define("pmx-plot", Plot);
+
+export function plot(spec) {
+  const node = document.createElement("pmx-plot");
+  node.spec = spec;
+  return node;
+}
+
+// What was drawn in one colour scheme is drawn again in another one, and in light for paper.
+const again = () => { for (const p of document.querySelectorAll("pmx-plot")) if (p.charts && p.charts.length) p.draw(); };
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+
+// spark is a small line without axes, always beside its number.
+export function spark(values, base) {
+  const numbers = values.filter((v) => v !== null && v !== undefined).map(Number);
+  const node = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  node.setAttribute("class", "spark");
+  node.setAttribute("viewBox", "0 0 80 20");
+  node.setAttribute("aria-hidden", "true");
+  if (numbers.length < 2) return node;
+  const low = Math.min(...numbers, base ?? Infinity), high = Math.max(...numbers, base ?? -Infinity);
+  const x = (i) => (2 + 74 * i / (numbers.length - 1)).toFixed(1), y = (v) => (18 - 16 * (v - low) / (high - low || 1)).toFixed(1);
+  const shape = (tag, attributes) => {
+    const s = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [n, v] of Object.entries(attributes)) s.setAttribute(n, v);
+    node.append(s);
+  };
+  if (base !== undefined) shape("path", { class: "base", d: "M0 " + y(base) + "H80" });
+  shape("path", { class: "line", d: "M" + numbers.map((v, i) => x(i) + " " + y(v)).join("L") });
+  shape("circle", { cx: x(numbers.length - 1), cy: y(numbers.at(-1)), r: 2 });
+  return node;
+}

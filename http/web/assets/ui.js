@@ -1,0 +1,241 @@
+// Parts of pages: sections that ask the API, their states, tables, forms.
+import { BASE, Problem, ask, el, key, num, send } from "./core.js";
+
+// state is the one element that says why there is nothing, or not all.
+export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
+
+// failed says what went wrong and offers to ask again.
+export function failed(problem, again) {
+  if (problem.status === 401) {
+    return state("locked", problem.code === "missing_api_key" ? "This page needs an API key. " : problem.message + " ",
+      el("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("pmx-key")) }, "Enter a key"));
+  }
+  const button = el("button", { type: "button", class: "quiet", onclick: again }, "Try again");
+  const box = state("error", el("b", {}, problem.title + ". "), problem.message + " ", problem.id && el("small", {}, "Request ", el("code", {}, problem.id), " "), button);
+  if (problem.wait > 0) {
+    let left = problem.wait;
+    button.disabled = true;
+    const tick = () => {
+      button.textContent = left > 0 ? "Try again in " + left + " s" : "Try again";
+      button.disabled = left > 0;
+      if (left-- > 0 && (box.isConnected || left === problem.wait - 1)) setTimeout(tick, 1000);
+    };
+    tick();
+  }
+  return box;
+}
+
+// limits says what the plan cut from an answer; nothing where it cut nothing.
+export function limits(answer) {
+  if (!answer.truncated) return null;
+  const what = answer.max_history_days ? ["at most ", num(answer.max_history_days), " days"] : [];
+  if (answer.max_rows) what.push(what.length ? " and " : "at most ", num(answer.max_rows), " rows");
+  return state("locked", "Not all is shown: the plan " + answer.plan + " gives ", what.length ? what : "less", ".", answer.upgrade_hint && " The plan " + answer.upgrade_hint + " shows more.");
+}
+
+// quoted is text as the shell reads it within single quotes.
+const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
+export const curl = (url) => 'curl -H "X-API-Key: $PMX_KEY" ' + quoted(location.origin + url);
+
+export function copier(text, label = "Copy") {
+  const button = el("button", { type: "button", class: "quiet small", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select it and copy";
+    }
+    setTimeout(() => { button.textContent = label; }, 1500);
+  } }, label);
+  return button;
+}
+
+// tools are the two ways to the same answer without this page.
+function tools(name, url) {
+  const box = el("div", { class: "tooling", hidden: true });
+  const open = (kind, make) => {
+    const button = el("button", { type: "button", class: "tool", "data-tool": kind, "aria-expanded": "false", "aria-label": "as " + kind + ": " + name, onclick: async () => {
+      const shown = button.getAttribute("aria-expanded") === "true";
+      for (const b of row.children) b.setAttribute("aria-expanded", "false");
+      box.hidden = shown;
+      if (shown) return;
+      button.setAttribute("aria-expanded", "true");
+      box.replaceChildren(...await make());
+    } }, kind);
+    return button;
+  };
+  const row = el("p", { class: "tools" },
+    open("JSON", async () => {
+      const { text } = await send(url());
+      return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), el("pre", { tabindex: 0, "aria-label": "The answer", "data-raw": true }, el("code", {}, indent(text)))];
+    }),
+    open("curl", async () => [el("p", { class: "note" }, copier(curl(url())), " Put the key into PMX_KEY first."), el("pre", { tabindex: 0, "aria-label": "The command", "data-raw": true }, el("code", {}, curl(url())))]));
+  return { row, box };
+}
+
+// indent breaks JSON into lines and leaves its numbers alone. Long answers are cut.
+export function indent(text) {
+  let out = "", depth = 0;
+  for (const [token] of text.slice(0, 200000).matchAll(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[\]{},:]|[^\s"[\]{},:]+/g)) {
+    if (/^[[{]$/.test(token)) out += token + "\n" + "  ".repeat(++depth);
+    else if (/^[\]}]$/.test(token)) out += "\n" + "  ".repeat(--depth) + token;
+    else out += token === "," ? ",\n" + "  ".repeat(depth) : token === ":" ? ": " : token;
+  }
+  return text.length > 200000 ? out + "\n… " + (text.length - 200000) + " more characters: use curl" : out;
+}
+
+let panels = 0;
+
+// panel is a section that shows one answer: url gives its address, draw its
+// content, which may be several nodes. size is about how high it becomes.
+export function panel({ name, note, acts, url, draw, size = 200, level = "h2", lone = false, cls = "" }) {
+  const id = "p" + ++panels;
+  const body = el("div", { class: "body" });
+  const heading = el(level, { id }, name);
+  const lead = el("span", { class: "note lead" }, note || "");
+  const { row, box } = tools(name, url);
+  const section = el("section", { class: ("panel " + cls).trim(), "aria-labelledby": id, "data-panel": id }, el("div", { class: "head" }, heading, lead, el("div", { class: "acts" }, acts || null, row)), box, body);
+  body.style.minHeight = size + "px";
+  let turn = 0;
+  section.load = async (again = false) => {
+    const mine = ++turn;
+    section.dataset.state = "loading";
+    section.setAttribute("aria-busy", "true");
+    box.hidden = true;
+    for (const b of row.children) b.setAttribute("aria-expanded", "false");
+    if (!body.firstChild) setTimeout(() => { if (mine === turn && section.dataset.state === "loading" && !body.firstChild) body.append(state("loading", "Loading " + name.toLowerCase())); }, 300);
+    try {
+      const answer = await ask(url(), again);
+      if (mine !== turn) return;
+      const drawn = await draw(answer, { heading, lead });
+      if (mine !== turn) return;
+      body.replaceChildren(...[drawn].flat(Infinity).filter(Boolean));
+      const cut = lone ? null : limits(answer);
+      if (cut) body.prepend(cut);
+      section.dataset.state = "ready";
+    } catch (problem) {
+      if (mine !== turn) return;
+      section.dataset.state = "failed";
+      if (!(problem instanceof Problem)) console.error(problem);
+      const box = failed(problem instanceof Problem ? problem : new Problem(0, { title: "This part failed", detail: String(problem.message) }), () => section.load(true));
+      if (section.dataset.drawn && problem.status !== 401) { body.querySelector(":scope > .state")?.remove(); body.prepend(box); } else body.replaceChildren(box);
+    } finally {
+      if (mine === turn) {
+        section.removeAttribute("aria-busy");
+        body.style.minHeight = "";
+        if (section.dataset.state === "ready") section.dataset.drawn = "1";
+      }
+    }
+  };
+  return section;
+}
+
+// money makes a column of dollars: whole ones where there are thousands, with
+// cents elsewhere, the same for all rows. A bar says how long a number is.
+function money(c, rows) {
+  const most = Math.max(0, ...rows.map((r) => Math.abs(c.money(r) ?? 0)));
+  const form = (c.form || "usd") + (most >= 1000 || most === 0 ? "0" : "2");
+  return { num: true, sort: c.money, cell: (r) => {
+    const x = c.money(r);
+    return [num(x, form), c.bar && x !== null ? bar(x, most, x > 0 ? "gain" : "loss") : null, c.below ? el("small", { class: "split" }, c.below(r)) : null];
+  }, ...c };
+}
+
+// table shows rows. A column is { name, cell, sort, num, phone, note }: sort gives
+// what rows are ordered by, phone says where it stands on a narrow screen: main,
+// key, meta or hide.
+export function table({ name, columns, rows, per = 25, more, order }) {
+  let shown = per, list = [...rows], by = -1, down = true;
+  columns = columns.filter(Boolean).map((c) => (c.money ? money(c, rows) : c));
+  const body = el("tbody", { role: "rowgroup" });
+  const count = el("span", { class: "note", role: "status" });
+  const next = el("button", { type: "button", class: "quiet", onclick: async () => {
+    if (shown >= list.length && more && more.left()) {
+      next.disabled = true;
+      try {
+        list.push(...await more.load());
+      } catch (problem) {
+        count.replaceChildren(failed(problem, () => next.click()));
+        return;
+      } finally { next.disabled = false; }
+    }
+    const from = shown;
+    shown = Math.min(shown + per, list.length);
+    draw();
+    body.rows[from]?.querySelector("a, button")?.focus();
+  } }, "Show more");
+  const heads = columns.map((c, i) => {
+    const text = c.sort ? el("button", { type: "button", class: "sorter", onclick: () => sort(i) }, c.name) : c.quiet ? el("span", { class: "unseen" }, c.name) : c.name;
+    return el("th", { scope: "col", role: "columnheader", class: (c.num ? "right " : "") + (c.phone === "hide" ? "wide-only" : ""), title: c.note, "data-fixed": true }, text);
+  });
+  const chooser = el("select", { onchange: () => sort(Number(chooser.value), true) }, el("option", { value: -1 }, order || "as given"), columns.map((c, i) => c.sort && el("option", { value: i }, c.name)));
+  function sort(i, keep) {
+    if (i >= 0) {
+      down = keep || by !== i ? true : !down;
+      const value = columns[i].sort;
+      const known = list.filter((r) => value(r) !== null && value(r) !== undefined), unknown = list.filter((r) => value(r) === null || value(r) === undefined);
+      known.sort((a, b) => {
+        const x = value(a).valueOf(), y = value(b).valueOf();
+        return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+      });
+      list = [...known, ...unknown];
+    } else list = [...rows];
+    by = i;
+    heads.forEach((h, n) => (n === by ? h.setAttribute("aria-sort", down ? "descending" : "ascending") : h.removeAttribute("aria-sort")));
+    chooser.value = i;
+    draw();
+  }
+  function draw() {
+    body.replaceChildren(...list.slice(0, shown).map((row) => el("tr", { role: "row" }, columns.map((c, i) => el(i === 0 && c.head ? "th" : "td", {
+      role: i === 0 && c.head ? "rowheader" : "cell", scope: i === 0 && c.head ? "row" : null,
+      class: [c.num && "right", c.phone === "hide" && "wide-only", c.phone === "main" && "main", c.phone === "key" && "key", c.cls].filter(Boolean).join(" ") || null, "data-label": c.phone === "main" || c.quiet ? null : c.name,
+    }, c.cell(row))))));
+    next.hidden = shown >= list.length && !(more && more.left());
+    count.textContent = next.hidden && list.length <= per ? "" : list.slice(0, shown).length + (more && more.left() ? " shown" : " of " + list.length);
+    foot.hidden = next.hidden && count.textContent === "";
+  }
+  const foot = el("p", { class: "paging" }, next, " ", count);
+  const box = el("div", { class: "tabled" },
+    columns.some((c) => c.sort) && rows.length > 1 ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
+    el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen" }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
+  count.dataset.fixed = "";
+  draw();
+  return box;
+}
+
+// choice is a row of buttons of which one is on: what a parameter may be.
+export function choice(name, options, now, change) {
+  const group = el("div", { class: "choice", role: "group", "aria-label": name }, options.map(([value, text]) => el("button", {
+    type: "button", "data-value": value, "data-fixed": true, "aria-pressed": String(value === now), onclick: (event) => {
+      for (const b of group.children) b.setAttribute("aria-pressed", String(b === event.currentTarget));
+      change(value);
+    } }, text || value)));
+  return group;
+}
+
+// pick is a labelled list of values.
+export function pick(name, options, now, change) {
+  const list = el("select", { onchange: () => change(list.value) }, options.map(([value, text]) => el("option", { value, selected: value === now }, text || value)));
+  return el("label", { class: "pick" }, name + " ", list);
+}
+
+// fact is a figure with its name.
+export const fact = (name, value, ...about) => el("div", { class: "fact" }, el("dt", {}, name), el("dd", {}, value, about.length ? el("small", {}, " ", about) : null));
+export const facts = (...all) => el("dl", { class: "facts" }, all);
+
+// bar is how long a number is beside others: zero is at the left.
+export function bar(value, most, cls = "") {
+  const part = most > 0 ? Math.min(1, Math.abs(value) / most) : 0;
+  const box = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  box.setAttribute("class", "meter " + cls);
+  box.setAttribute("viewBox", "0 0 60 10");
+  box.setAttribute("aria-hidden", "true");
+  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  rect.setAttribute("width", Math.max(value == 0 ? 0 : 1, 60 * part).toFixed(1));
+  rect.setAttribute("height", "10");
+  box.append(rect);
+  return box;
+}
+
+export const toCategories = ["", "politics", "crypto", "sports", "weather"];
+export { BASE, key };

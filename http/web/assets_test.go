@@ -1,0 +1,210 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What is vendored is what its project published: these are the checksums of the
+// files of uPlot 1.6.32.
+func TestVendoredFilesAreTheirProjects(t *testing.T) {
+	want := map[string]string{
+		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+		"uPlot.min.css":     "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+		"uPlot.LICENSE":     "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
+	}
+	files, err := assets.ReadDir("assets/vendor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := assets.ReadFile("assets/vendor/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want[f.Name()] {
+			t.Errorf("%s has the checksum %x", f.Name(), sum)
+		}
+		delete(want, f.Name())
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+// mostCode is how many bytes of code a first view may take, compressed.
+const mostCode = 45 << 10
+
+func TestAFirstViewIsSmall(t *testing.T) {
+	s := testSite(t)
+	for _, v := range views() {
+		names := append([]string{"site.css", "theme.js", "frame.js", v.Module}, append(slices.Clone(s.assets.needs["frame.js"]), s.assets.needs[v.Module]...)...)
+		if v.Plots {
+			names = append(names, "vendor/uPlot.iife.min.js")
+		}
+		slices.Sort(names)
+		total := len(s.pages[v.Path].brotli)
+		for _, n := range slices.Compact(names) {
+			total += s.assets.sizes[n]
+		}
+		if total > mostCode {
+			t.Errorf("%s takes %d bytes of code, %d are enough", v.Path, total, mostCode)
+		}
+		t.Logf("%s: %d bytes", v.Path, total)
+	}
+}
+
+// Every asset has a name by its content, is kept for good, and every module that
+// another one names is served under the name that stands there.
+func TestAssetsAreKeptForGood(t *testing.T) {
+	s := testSite(t)
+	named := regexp.MustCompile(`"(/assets/[^"]+)"`)
+	for at, p := range s.assets.pages {
+		if !regexp.MustCompile(`^/assets/[\w.-]+\.[0-9a-f]{12}\.(js|css|svg)$`).MatchString(at) || !p.immutable || p.maxAge != assetAge {
+			t.Errorf("%s is kept for %d s", at, p.maxAge)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(p.body), -1) {
+			if s.assets.pages[m[1]] == nil {
+				t.Errorf("%s imports %s, which is not there", at, m[1])
+			}
+		}
+		if strings.Contains(string(p.body), `from "./`) {
+			t.Errorf("%s names a module by its source", at)
+		}
+	}
+	files, err := assets.ReadDir("assets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if _, used := s.assets.paths[f.Name()]; !used && !f.IsDir() && !slices.Contains(joined("site.css"), f.Name()) {
+			t.Errorf("no page loads %s", f.Name())
+		}
+	}
+}
+
+// Scripts make no HTML out of text and set no style attributes.
+func TestScriptsMakeNoHTML(t *testing.T) {
+	files, err := assets.ReadDir("assets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".js") {
+			continue
+		}
+		text, err := assets.ReadFile("assets/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "new Function", "style:", "http://", "https://"} {
+			if strings.Contains(strings.ReplaceAll(string(text), "http://www.w3.org/", ""), bad) {
+				t.Errorf("%s has %s in it", f.Name(), bad)
+			}
+		}
+	}
+}
+
+// Colours of text reach 4.5 on every ground they stand on, and those of lines and
+// borders 3; gain and loss stay apart for eyes that lack a receptor.
+func TestColoursCanBeRead(t *testing.T) {
+	text, err := assets.ReadFile("assets/site.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string][2]string{}
+	for _, m := range regexp.MustCompile(`--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);`).FindAllStringSubmatch(string(text), -1) {
+		tokens[m[1]] = [2]string{m[2], m[3]}
+	}
+	check := func(front, back string, least float64) {
+		t.Helper()
+		for i, scheme := range []string{"light", "dark"} {
+			if tokens[front][i] == "" || tokens[back][i] == "" {
+				t.Fatalf("no colour %s or %s", front, back)
+			}
+			if c := contrast(tokens[front][i], tokens[back][i]); c < least {
+				t.Errorf("%s: %s on %s has a contrast of %.2f, %.1f is the least", scheme, front, back, c, least)
+			}
+		}
+	}
+	for _, token := range []string{"ink", "soft", "link", "gain", "loss", "warn"} {
+		check(token, "back", 4.5)
+		check(token, "tint", 4.5)
+	}
+	for _, token := range []string{"control", "line2", "line3", "line4", "line5"} {
+		check(token, "back", 3)
+	}
+	for _, cell := range []string{"cold2", "cold1", "even", "warm1", "warm2"} {
+		check("ink", cell, 4.5)
+	}
+	for _, eye := range []string{"deuteranopia", "protanopia"} {
+		for i, scheme := range []string{"light", "dark"} {
+			if d := apart(tokens["gain"][i], tokens["loss"][i], eye); d < 60 {
+				t.Errorf("%s, %s: gain and loss are %.0f apart", scheme, eye, d)
+			}
+			if d := apart("#16a34a", "#dc2626", eye); d > 50 {
+				t.Errorf("%s: green and red count as %.0f apart: the measure is of no use", eye, d)
+			}
+		}
+	}
+}
+
+// light is a colour in linear light.
+func light(colour string) [3]float64 {
+	var out [3]float64
+	for i := range out {
+		n, _ := strconv.ParseUint(colour[1+2*i:3+2*i], 16, 8)
+		c := float64(n) / 255
+		if c <= 0.04045 {
+			out[i] = c / 12.92
+		} else {
+			out[i] = math.Pow((c+0.055)/1.055, 2.4)
+		}
+	}
+	return out
+}
+
+// contrast is that of WCAG.
+func contrast(a, b string) float64 {
+	lum := func(c string) float64 {
+		l := light(c)
+		return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
+	}
+	x, y := lum(a), lum(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// apart is the distance of two colours in Lab for an eye that lacks a receptor.
+func apart(a, b, eye string) float64 {
+	lacks := map[string][3][3]float64{
+		"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+		"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	}[eye]
+	lab := func(colour string) [3]float64 {
+		l := light(colour)
+		var seen [3]float64
+		for i := range seen {
+			seen[i] = max(0, lacks[i][0]*l[0]+lacks[i][1]*l[1]+lacks[i][2]*l[2])
+		}
+		xyz := [3]float64{
+			(0.4124*seen[0] + 0.3576*seen[1] + 0.1805*seen[2]) / 0.95047, 0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2],
+			(0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.08883,
+		}
+		for i, v := range xyz {
+			if v > 0.008856 {
+				xyz[i] = math.Cbrt(v)
+			} else {
+				xyz[i] = 7.787*v + 16.0/116
+			}
+		}
+		return [3]float64{116*xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2])}
+	}
+	p, q := lab(a), lab(b)
+	return math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
+}

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"strings"
+
+	"pmx/http/openapi"
+	"pmx/http/wire"
+)
+
+// view is a page of the explorer. Its module asks the API and fills it.
+type view struct {
+	Path   string // a star stands for one segment
+	Title  string
+	Nav    string // its name in the navigation; "" where it is not there
+	Module string
+	Lead   string // the operation whose curl line a browser without scripts is shown
+	Plots  bool
+}
+
+// views are all pages of the explorer, in the order of the navigation.
+func views() []view {
+	return []view{
+		{Path: "/traders", Title: "Traders", Nav: "Traders", Module: "traders.js", Lead: "/leaderboard/traders"},
+		{Path: "/markets", Title: "Markets", Nav: "Markets", Module: "markets.js", Lead: "/leaderboard/markets"},
+		{Path: "/whales", Title: "Whales", Nav: "Whales", Module: "whales.js", Lead: "/whales/moves", Plots: true},
+		{Path: "/compare", Title: "Compare wallets", Module: "compare.js", Lead: "/trader/compare", Plots: true},
+		{Path: "/trader/*", Title: "Wallet", Module: "trader.js", Lead: "/trader/{address}/stats", Plots: true},
+		{Path: "/docs/style", Title: "House style", Module: "style.js", Lead: "/stats/daily", Plots: true},
+	}
+}
+
+// matches tells whether at is a path of the view.
+func (v *view) matches(at string) bool {
+	want, have := strings.Split(v.Path, "/"), strings.Split(at, "/")
+	if len(want) != len(have) {
+		return false
+	}
+	for i, w := range want {
+		if w == "*" && have[i] == "" || w != "*" && w != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// optional are operations that pages use where the program has them.
+func (r *reference) operations() string {
+	var ids []string
+	for _, s := range r.sections {
+		for _, e := range s.Endpoints {
+			ids = append(ids, e.ID)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// addViews makes the pages of the explorer.
+func (s *Site) addViews() error {
+	for _, v := range views() {
+		f := s.plainFrame(v.Title)
+		f.Area, f.Modules, f.Plots = areaOf(v.Path), append([]string{v.Module}, s.assets.needs[v.Module]...), v.Plots
+		page := struct {
+			frame
+			View view
+			Name string
+			Has  string
+		}{f, v, strings.TrimSuffix(v.Module, ".js"), s.ref.operations()}
+		if err := s.addPage(v.Path, "view", page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// viewAt is the page of the explorer at a path that holds names.
+func (s *Site) viewAt(at string) *Page {
+	for _, v := range views() {
+		if v.matches(at) {
+			return s.pages[v.Path]
+		}
+	}
+	return nil
+}
+
+// areaOf is what the navigation marks for a path: its first segment, in the plural.
+func areaOf(at string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
+	switch first {
+	case "trader", "compare", "oracle":
+		return "/traders"
+	case "market", "event":
+		return "/markets"
+	}
+	return "/" + first
+}
+
+// plainFrame is that of a page outside the reference.
+func (s *Site) plainFrame(title string) frame {
+	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base}
+}
+
+// place is an entry of the navigation.
+type place struct{ Name, Path string }
+
+// places are the entries of the navigation: what there is.
+func places() []place {
+	var all []place
+	for _, v := range views() {
+		if v.Nav != "" {
+			all = append(all, place{v.Nav, v.Path})
+		}
+	}
+	return append(all, place{"Docs", "/docs"}, place{"Status", "/status"})
+}

@@ -1,0 +1,371 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// read.js gives what a page shows: its exact numbers, its other texts with digits
+// in them, and how it fits.
+//
+//go:embed testdata/read.js
+var readPage string
+
+// venue is a served sample venue.
+type venue struct {
+	base, key, free              string
+	wallet, other, market, event string
+}
+
+// serveSample runs the program over a small sample venue. PMX_BROWSER names the program.
+func serveSample(t *testing.T) venue {
+	t.Helper()
+	program := os.Getenv("PMX_BROWSER")
+	if !filepath.IsAbs(program) {
+		t.Skip("PMX_BROWSER does not name the program to look at: make browser does")
+	}
+	dir := t.TempDir()
+	do := func(args ...string) string {
+		cmd := exec.Command(program, args...)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("pmx %s: %v\n%s", strings.Join(args, " "), err, errs.Bytes())
+		}
+		return string(out)
+	}
+	data := filepath.Join(dir, "data")
+	do("sample", "--fills", "20000", "--out", filepath.Join(dir, "venue"))
+	do("import", "--data-dir", data, filepath.Join(dir, "venue"))
+	issue := func(tier string) string {
+		var issued struct{ Key string }
+		if err := json.Unmarshal([]byte(do("keys", "issue", "--data-dir", data, "--tier", tier, "--label", "test", "--json")), &issued); err != nil {
+			t.Fatal(err)
+		}
+		return issued.Key
+	}
+	v := venue{key: issue("alpha"), free: issue("free")}
+	cmd := exec.Command(program, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--historical", "--log", filepath.Join(dir, "log"))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	if _, err := fmt.Fscanf(out, "ready %s\n", &v.base); err != nil {
+		t.Fatalf("the server says no address: %v", err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	v.base = strings.TrimSuffix(v.base, "/api/v3")
+	v.wallet = v.first(t, "/leaderboard/traders?limit=1&period=30d", "address")
+	v.other = v.first(t, "/whales?limit=1&period=30d", "address")
+	v.market = v.first(t, "/leaderboard/markets?limit=1&period=30d", "condition_id")
+	v.event = v.first(t, "/leaderboard/markets?limit=1&period=30d", "event_slug")
+	return v
+}
+
+// get reads an answer of the API, with its numbers as they are written.
+func (v venue) get(t *testing.T, path string) any {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", v.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	in := json.NewDecoder(res.Body)
+	in.UseNumber()
+	var body any
+	if err := in.Decode(&body); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return body
+}
+
+// first is a field of the first row of a list.
+func (v venue) first(t *testing.T, path, field string) string {
+	t.Helper()
+	text, ok := at(v.get(t, "/api/v3"+path), "/data/0/"+field).(string)
+	if !ok {
+		t.Fatalf("%s has no %s", path, field)
+	}
+	return text
+}
+
+// at is what a JSON pointer leads to; nil where it leads nowhere.
+func at(value any, pointer string) any {
+	for _, name := range strings.Split(pointer, "/")[1:] {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(name, &i); err != nil || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// reading is what read.js gives.
+type reading struct {
+	Numbers []struct{ V, Src, Text string }
+	Bare    []string
+	Wide    int64
+	Busy    int64
+	Failed  []string
+}
+
+// openVenue opens a tab on the sample venue with a key in it.
+func openVenue(t *testing.T) (*tab, venue) {
+	t.Helper()
+	b, _ := openTab(t)
+	v := serveSample(t)
+	b.base = v.base
+	if err := chromedp.Listen(b.ctx, func(event any) {
+		if e, ok := event.(*network.EventRequestWillBeSent); ok && !strings.HasPrefix(e.Request.URL, v.base) && !strings.HasPrefix(e.Request.URL, "data:") {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.bad = append(b.bad, "request to "+e.Request.URL)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(t, chromedp.Navigate(b.base+"/docs"), chromedp.WaitVisible(chromedp.CSS("footer")))
+	b.useKey(t, v.key)
+	return b, v
+}
+
+func (b *tab) useKey(t *testing.T, key string) {
+	t.Helper()
+	give(t, b, chromedp.Evaluate[string](`sessionStorage.setItem("pmx-key", `+fmt.Sprintf("%q", key)+`), ""`))
+}
+
+// visit opens a page and waits until all of it is there.
+func (b *tab) visit(t *testing.T, path string) reading {
+	t.Helper()
+	b.do(t, chromedp.Navigate(b.base+path), chromedp.WaitVisible(chromedp.CSS("footer")))
+	return b.settle(t, path)
+}
+
+// settle waits until no part of the page is loading, and reads it.
+func (b *tab) settle(t *testing.T, path string) reading {
+	t.Helper()
+	var r reading
+	for range 200 {
+		text := give(t, b, chromedp.Evaluate[string](readPage))
+		r = reading{}
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatalf("%s: %v in %s", path, err, text)
+		}
+		if r.Busy == 0 {
+			return r
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%s is still loading", path)
+	return r
+}
+
+// explorerPages are the pages of the explorer on a venue, in the order of a visit.
+func explorerPages(v venue) []string {
+	return []string{
+		"/traders", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
+		"/markets?period=30d", "/whales?period=30d", "/docs/style",
+	}
+}
+
+// Every page, on the sample venue, at four widths, in light and dark: no error, no
+// violation of the policy, nothing from another host, nothing wider than the
+// window, no rule of axe broken; and every number is the API's.
+func TestTheExplorerInARealBrowser(t *testing.T) {
+	b, v := openVenue(t)
+	axe := readAxe(t)
+	seen := map[string]any{}
+	for _, path := range explorerPages(v) {
+		b.look(t, 1440, "light")
+		r := b.visit(t, path)
+		compareNumbers(t, v, path, r, seen)
+		for _, failed := range r.Failed {
+			t.Errorf("%s: %s", path, failed)
+		}
+		for _, look := range []struct {
+			width  int64
+			scheme string
+		}{{1440, "light"}, {1440, "dark"}, {820, "light"}, {820, "dark"}, {390, "light"}, {390, "dark"}, {320, "light"}, {320, "dark"}} {
+			b.look(t, look.width, look.scheme)
+			if wide := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > look.width {
+				t.Errorf("%s is %d px wide in a window of %d", path, wide, look.width)
+			}
+			if look.width == 1440 && look.scheme == "light" || look.width == 390 && look.scheme == "dark" {
+				b.axe(t, axe, fmt.Sprintf("%s at %d, %s", path, look.width, look.scheme))
+			}
+			b.keep(t, fmt.Sprintf("%s-%d-%s", path, look.width, look.scheme))
+		}
+		for _, bad := range b.errors() {
+			t.Errorf("%s: %s", path, bad)
+		}
+		t.Logf("%s: %d numbers", path, len(r.Numbers))
+	}
+}
+
+// term is one part of where a number comes from.
+var term = regexp.MustCompile(`([-+]?) ?(/\S+)`)
+
+// compareNumbers asks the API for every number that a page shows.
+func compareNumbers(t *testing.T, v venue, path string, r reading, seen map[string]any) {
+	t.Helper()
+	if len(r.Numbers) == 0 && path != "/docs/style" {
+		t.Errorf("%s shows no number", path)
+	}
+	for _, n := range r.Numbers {
+		want := new(big.Rat)
+		terms := term.FindAllStringSubmatch(n.Src, -1)
+		for _, m := range terms {
+			address, pointer, _ := strings.Cut(m[2], "#")
+			if seen[address] == nil {
+				seen[address] = v.get(t, address)
+			}
+			number, ok := at(seen[address], pointer).(json.Number)
+			if !ok {
+				t.Errorf("%s shows %s of %s, which is no number", path, n.V, m[2])
+				continue
+			}
+			if len(terms) == 1 && number.String() != n.V {
+				t.Errorf("%s shows %s, %s has %s", path, n.V, m[2], number)
+			}
+			x, _ := new(big.Rat).SetString(number.String())
+			if m[1] == "-" {
+				x.Neg(x)
+			}
+			want.Add(want, x)
+		}
+		if got, ok := new(big.Rat).SetString(n.V); len(terms) > 0 && (!ok || got.Cmp(want) != 0) {
+			t.Errorf("%s shows %s, %s gives %s", path, n.V, n.Src, want.FloatString(6))
+		}
+		if !shows(n.Text, n.V) {
+			t.Errorf("%s shows %q for %s", path, n.Text, n.V)
+		}
+	}
+	for _, bare := range r.Bare {
+		t.Errorf("%s: %q does not say where its number is from", path, bare)
+	}
+}
+
+// shows tells whether a shown text is the number, rounded to the places that it has.
+func shows(text, exact string) bool {
+	want, ok := new(big.Rat).SetString(exact)
+	if !ok {
+		return false
+	}
+	scale := big.NewRat(1, 1)
+	text = strings.NewReplacer("−", "-", "+", "", ",", "", " ", "", " ", "").Replace(text)
+	for unit, by := range map[string]*big.Rat{"¢": big.NewRat(1, 100), "%": big.NewRat(1, 100), "×": big.NewRat(1, 1), "K": big.NewRat(1e3, 1), "M": big.NewRat(1e6, 1), "B": big.NewRat(1e9, 1)} {
+		if cut, found := strings.CutSuffix(text, unit); found {
+			text, scale = cut, by
+			break
+		}
+	}
+	got, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return false
+	}
+	_, places, _ := strings.Cut(text, ".")
+	half := big.NewRat(1, 2)
+	for range places {
+		half.Quo(half, big.NewRat(10, 1))
+	}
+	// A share may be of one or of a hundred, by its field: either is its number.
+	for _, by := range []*big.Rat{scale, big.NewRat(1, 1), big.NewRat(1, 100)} {
+		d := new(big.Rat).Sub(new(big.Rat).Mul(got, by), want)
+		if d.Abs(d).Cmp(new(big.Rat).Mul(half, by)) <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// readAxe is the source of axe-core, "" where it is not there.
+func readAxe(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("PMX_AXE")
+	if name == "" {
+		t.Log("axe-core is not there: pages are not checked by it. make browser fetches it where npm is installed")
+		return ""
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// axe runs axe-core beside the page, in a world of its own, so that the policy of
+// the page stays as it is.
+func (b *tab) axe(t *testing.T, source, where string) {
+	t.Helper()
+	if source == "" {
+		return
+	}
+	const run = `; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] })
+		.then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.failureSummary).join(" | "))))`
+	tree, err := chromedp.Call(b.ctx, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := chromedp.Call(b.ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	out, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: source + run, ContextID: world.ExecutionContextID, AwaitPromise: new(true), ReturnByValue: new(true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	var broken []string
+	if err := json.Unmarshal(out.Result.Value, &text); err != nil {
+		t.Fatalf("axe gives %s: %v", out.Result.Value, err)
+	}
+	if err := json.Unmarshal([]byte(text), &broken); err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range broken {
+		t.Errorf("%s: axe: %s", where, rule)
+	}
+}
