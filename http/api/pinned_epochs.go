@@ -24,6 +24,8 @@ type marketEpoch struct {
 	screener *serving.Screener
 	catalog  *serving.Catalog
 	asOf     []byte // as JSON
+	epoch    uint64 // of the snapshot
+	batch    int64  // the last import that is in it
 
 	// Guarded by pinnedEpochs.mu.
 	id       uint64 // 0: no cursor refers to it yet
@@ -32,7 +34,7 @@ type marketEpoch struct {
 }
 
 func newMarketEpoch(snap *serving.Snapshot, asOf []byte) *marketEpoch {
-	return &marketEpoch{screener: snap.Screener, catalog: snap.Catalog, asOf: asOf}
+	return &marketEpoch{screener: snap.Screener, catalog: snap.Catalog, asOf: asOf, epoch: snap.Epoch, batch: snap.Batch}
 }
 
 // ownBytes is about how many bytes w keeps that o does not.
@@ -143,20 +145,18 @@ func (k *pinnedEpochs) pinnedBytes(current *marketEpoch) int64 {
 	return n
 }
 
-// screenerPositionSize is the size of a position in a scan of the screener.
-const screenerPositionSize = 8 + 8 + 8 + 8 + 32
+// pinSize is the size of what names a pinned epoch in a cursor.
+const pinSize = 8 + 8
 
-// appendPosition adds the position p in the epoch id.
-func (k *pinnedEpochs) appendPosition(b []byte, id uint64, p *screen.Place) []byte {
-	for _, n := range []uint64{k.boot, id, uint64(p.Value), uint64(p.Volume)} {
-		b = binary.BigEndian.AppendUint64(b, n)
-	}
-	return append(b, p.Condition[:]...)
+// appendPin adds what names the epoch id in a cursor.
+func (k *pinnedEpochs) appendPin(b []byte, id uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, k.boot), id)
 }
 
-// readScreenerPosition reads what appendPosition wrote and finds the epoch.
-func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *screen.Place, *problem) {
-	if len(b) != screenerPositionSize {
+// readPin finds the epoch that a cursor begins with, and gives the rest of the cursor, which
+// must be of the given size.
+func (a *API) readPin(b []byte, size int, v *encodedSnapshot, now time.Time) (*marketEpoch, []byte, *problem) {
+	if len(b) != pinSize+size {
 		return nil, nil, badCursor()
 	}
 	var w *marketEpoch
@@ -169,7 +169,25 @@ func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) 
 			"short, and not across a restart. Omit cursor to start again."
 		return nil, nil, p
 	}
-	place := &screen.Place{Value: int64(binary.BigEndian.Uint64(b[16:])), Volume: int64(binary.BigEndian.Uint64(b[24:]))}
-	copy(place.Condition[:], b[32:])
+	return w, b[pinSize:], nil
+}
+
+// screenerPositionSize is the size of a position in a scan of the screener, behind the epoch.
+const screenerPositionSize = 8 + 8 + 32
+
+// appendPosition adds the position p in the epoch id.
+func (k *pinnedEpochs) appendPosition(b []byte, id uint64, p *screen.Place) []byte {
+	b = binary.BigEndian.AppendUint64(k.appendPin(b, id), uint64(p.Value))
+	return append(binary.BigEndian.AppendUint64(b, uint64(p.Volume)), p.Condition[:]...)
+}
+
+// readScreenerPosition reads what appendPosition wrote and finds the epoch.
+func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *screen.Place, *problem) {
+	w, b, bad := a.readPin(b, screenerPositionSize, v, now)
+	if bad != nil {
+		return nil, nil, bad
+	}
+	place := &screen.Place{Value: int64(binary.BigEndian.Uint64(b)), Volume: int64(binary.BigEndian.Uint64(b[8:]))}
+	copy(place.Condition[:], b[16:])
 	return w, place, nil
 }

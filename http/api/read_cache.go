@@ -52,9 +52,14 @@ func newReadCache() (*readCache, error) {
 // cachedRead gives what load gave for key in the epoch of v; concurrent callers share one
 // call of load. The result is shared and must not be changed.
 func cachedRead[T any](a *API, v *encodedSnapshot, key string, load func(ctx context.Context) (T, error)) (T, error) {
+	return cachedReadOf(a, v.snap.Epoch, key, load)
+}
+
+// cachedReadOf is cachedRead of the snapshot with a given epoch.
+func cachedReadOf[T any](a *API, epoch uint64, key string, load func(ctx context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	full := fmt.Sprintf("%d %s", v.snap.Epoch, key)
+	full := fmt.Sprintf("%d %s", epoch, key)
 	a.readCache.asked.Add(1)
 	got, err := a.readCache.cache.Get(ctx, full, otter.LoaderFunc[string, cacheEntry](func(ctx context.Context, _ string) (cacheEntry, error) {
 		a.readCache.reads.Add(1)

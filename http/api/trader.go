@@ -20,7 +20,7 @@ func traderRoutes() []Route {
 			Summary: "Lifetime summary of a wallet", serve: (*API).traderStats,
 			Params: []*Param{traderAddress}, Reply: wire.One[wire.TraderStats]{}, Codes: []string{"trader_not_found"},
 		},
-		dailyRoute(), holdingsRoute(), tradesRoute(), compareRoute(),
+		dailyRoute(), holdingsRoute(), categoriesRoute(), tradesRoute(), compareRoute(),
 	}
 }
 

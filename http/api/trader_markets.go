@@ -1,25 +1,51 @@
 package api
 
 import (
+	"encoding/binary"
+	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"pmx/data"
 	"pmx/http/wire"
 	"pmx/rollups/serving"
 )
 
-var holdingsLimit = limitParam("50", walletRows)
+// The parameters of GET /trader/{address}/markets.
+var (
+	holdingsSort = &Param{Name: "sort", Kind: Choice, Default: "volume", Choices: holdingFigures(),
+		Doc: "figure or time to sort by; abs_real_pnl is `real_pnl` without its sign"}
+	holdingsOrder = &Param{Name: "order", Kind: Choice, Choices: []string{"desc", "asc"}, Default: "desc",
+		Doc: "desc: largest first; asc: smallest first; unknown values come last in both"}
+	holdingsStatus    = statusParam()
+	holdingsCategory  = categoryParam()
+	holdingsPositions = &Param{Name: "positions", Kind: Choice, Choices: yesNo(), Default: "true",
+		Doc: "false: `positions` is null in every row, which makes them much shorter"}
+	holdingsLimit, holdingsCursor = limitParam("50", walletRows), cursorParam()
+)
+
+// holdingFigures are the names of what holdings can be sorted by.
+func holdingFigures() []string {
+	names := [serving.HoldingFigures]string{serving.HoldingVolume: "volume", serving.HoldingRealPnL: "real_pnl",
+		serving.HoldingAbsRealPnL: "abs_real_pnl", serving.HoldingLastTrade: "last_trade_at", serving.HoldingResolved: "resolved_at"}
+	return names[:]
+}
 
 func holdingsRoute() Route {
 	return Route{
 		Method: fiber.MethodGet, Path: "/trader/{address}/markets", Section: wire.Trader, MaxRows: walletRows,
-		Summary: "Markets of a wallet, by its volume in them", serve: (*API).traderMarkets, Reply: wire.WalletMarkets{},
-		Params: []*Param{traderAddress, holdingsLimit},
-		Codes:  []string{"trader_not_found"},
-		Doc: "Lifetime figures of each market that the wallet traded, sorted by volume, ties by condition id. Fills whose market is " +
-			"unknown are one row with a null `condition_id`. `total` is the number of all rows and `totals` their sums, which equal " +
-			"the figures of `/trader/{address}/stats`.",
+		Summary: "Markets of a wallet, with its position and profit in each", serve: (*API).traderMarkets, Reply: wire.WalletMarkets{},
+		Params: []*Param{traderAddress, holdingsSort, holdingsOrder, holdingsStatus, holdingsCategory, holdingsPositions, holdingsLimit, holdingsCursor},
+		Codes:  []string{"trader_not_found", "invalid_cursor"},
+		Doc: "Lifetime figures of each market that the wallet traded. Ties are broken by `volume`, largest first, then by " +
+			"`condition_id`. Fills whose market is unknown are one row with a null `condition_id`. `total` is the number of all rows " +
+			"that match the filters and `totals` their sums; without a filter these equal the figures of `/trader/{address}/stats`. " +
+			"Continue with `next_cursor`: all pages of a scan show the data of the first page, with the same `as_of`, so no row is " +
+			"missed or repeated. That data is kept for 10 minutes after the last page that was read, for a shorter time if memory " +
+			"is short, and not across a restart; a scan that has expired fails with `invalid_cursor`.",
 	}
 }
 
@@ -29,20 +55,92 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
+	position, bad := a.openCursor(call, call.value(holdingsCursor).text)
+	if bad != nil {
+		return bad
+	}
+	m, q := v.markets, serving.HoldingQuery{Most: walletRows,
+		Order: serving.HoldingOrder{By: serving.HoldingFigure(call.value(holdingsSort).n), Ascending: call.value(holdingsOrder).n == 1}}
+	if position != nil {
+		if m, q.After, bad = a.readHoldingPosition(position, v, call.Start); bad != nil {
+			return bad
+		}
+	}
+	keep, key, bad := call.holdingFilter(m)
+	if bad != nil {
+		return bad
+	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)
-	l, err := a.bookSummary(v, w, &trader)
+	q.Keep = keep
+	p, err := a.bookPage(m, w, &trader, q, fmt.Sprint(q.Order, " ", key, " ", string(position)))
 	if err != nil {
 		return err
 	}
-	e, n := call.listEnvelope(call.number(holdingsLimit), l.total)
-	mark, start := a.beginReply(call, v.asOf, e)
-	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(l.total), 10)
-	b = appendWalletTotals(append(b, `,"totals":`...), &l.totals)
+	e, n := call.listEnvelope(call.number(holdingsLimit), p.Left)
+	mark, start := a.beginReply(call, m.asOf, e)
+	call.buf = append(call.buf, `,"next_cursor":`...)
+	if p.Left > n && n > 0 {
+		place := q.Order.PlaceOf(&p.Rows[n-1])
+		id := a.pinned.pin(m, v.markets, call.Start)
+		call.buf = appendString(call.buf, a.sealCursor(call, appendHoldingPosition(a.pinned.appendPin(nil, id), &place)))
+	} else {
+		call.buf = append(call.buf, "null"...)
+	}
+	b := strconv.AppendInt(append(call.buf, `,"total":`...), int64(p.Total), 10)
+	b = appendWalletTotals(append(b, `,"totals":`...), &p.Totals)
+	positions := call.value(holdingsPositions).n == 0
 	call.buf = appendRows(append(b, `,"data":`...), n, func(b []byte, i int) []byte {
-		return appendHolding(b, v.snap.Catalog, &l.top[i])
+		return appendHolding(b, m.catalog, &p.Rows[i], positions)
 	})
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+}
+
+// holdingFilter is what the caller asks of a market; nil: nothing. key tells filters apart.
+func (call *Call) holdingFilter(m *marketEpoch) (keep func(*serving.Holding) bool, key string, bad *problem) {
+	categories, bad := call.categories(holdingsCategory, m)
+	states := call.choices(holdingsStatus)
+	if bad != nil || categories == nil && states == nil {
+		return nil, "", bad
+	}
+	return func(h *serving.Holding) bool {
+		category, status := categoryAndStatus(h)
+		return (categories == nil || slices.Contains(categories, category)) && (states == nil || slices.Contains(states, string(status)))
+	}, fmt.Sprintf("%q %q", categories, states), nil
+}
+
+// categoryAndStatus are those of a holding's market. Of one that is not known no payout is
+// known, and nobody said that it is closed.
+func categoryAndStatus(h *serving.Holding) (string, serving.Status) {
+	if h.Market == nil {
+		return "", serving.Open
+	}
+	return h.Market.Category, h.Market.Status()
+}
+
+// holdingPositionSize is the size of a position among a wallet's markets, behind the epoch.
+const holdingPositionSize = 8 + 8 + 1 + 32
+
+// appendHoldingPosition adds a place among the markets of a wallet.
+func appendHoldingPosition(b []byte, p *serving.HoldingPlace) []byte {
+	b = binary.BigEndian.AppendUint64(b, uint64(p.Key))
+	b = binary.BigEndian.AppendUint64(b, uint64(p.Volume))
+	unmapped := byte(0)
+	if p.Unmapped {
+		unmapped = 1
+	}
+	return append(append(b, unmapped), p.Condition[:]...)
+}
+
+// readHoldingPosition reads what appendHoldingPosition wrote behind an epoch, and finds that.
+func (a *API) readHoldingPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *serving.HoldingPlace, *problem) {
+	m, b, bad := a.readPin(b, holdingPositionSize, v, now)
+	if bad != nil {
+		return nil, nil, bad
+	}
+	p := &serving.HoldingPlace{Key: int64(binary.BigEndian.Uint64(b)), Volume: data.Micro(binary.BigEndian.Uint64(b[8:])), Unmapped: b[16] == 1}
+	copy(p.Condition[:], b[17:])
+	return m, p, nil
 }
 
 // appendWalletTotals writes wire.WalletTotals.
@@ -64,13 +162,10 @@ func appendWalletTotals(b []byte, t *serving.Totals) []byte {
 	return append(b, '}')
 }
 
-// appendHolding writes wire.WalletMarket.
-func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
+// appendHolding writes wire.WalletMarket, without its positions where they are not wanted.
+func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding, positions bool) []byte {
 	b = appendMarketName(append(b, '{'), h.Market)
-	category, status := "", serving.Open // no payout is known, and nobody said that it is closed
-	if h.Market != nil {
-		category, status = h.Market.Category, h.Market.Status()
-	}
+	category, status := categoryAndStatus(h)
 	b = appendText(append(b, `,"category":`...), category)
 	b = append(append(append(b, `,"status":"`...), status...), '"')
 	b = appendResolvedAt(b, h.ResolvedTS(), h.ResolvedBy())
@@ -87,7 +182,7 @@ func appendHolding(b []byte, c *serving.Catalog, h *serving.Holding) []byte {
 	b = appendMicros(append(b, `,"first_trade_at":`...), h.FirstTS)
 	b = appendMicros(append(b, `,"last_trade_at":`...), h.LastTS)
 	b = append(b, `,"positions":`...)
-	if h.Market == nil {
+	if h.Market == nil || !positions {
 		return append(b, "null}"...)
 	}
 	b = appendRows(b, len(h.Legs), func(b []byte, i int) []byte { return appendPosition(b, c, h.Market, &h.Legs[i]) })

@@ -220,6 +220,121 @@ func TestMarketsOfAWalletAddUp(t *testing.T) {
 	}
 }
 
+// names says which markets rows are of: 0 (resolved), 1 (closed), and − for those unknown.
+func names(rows []wire.WalletMarket) (text string) {
+	for _, r := range rows {
+		switch {
+		case r.ConditionID == nil:
+			text += "-"
+		case (*r.ConditionID)[3] == '1':
+			text += "0"
+		default:
+			text += "1"
+		}
+	}
+	return text
+}
+
+// Profits: −0.01 of market 0, −0.1 of the unknown one, 0 of market 1. Only market 0 is resolved.
+func TestMarketsOfAWalletAreSortedAndFiltered(t *testing.T) {
+	v := tradesVenue(t, someFills())
+	cases := map[string]string{
+		"?sort=real_pnl":                           "10-",
+		"?sort=real_pnl&order=asc":                 "-01",
+		"?sort=abs_real_pnl":                       "-01",
+		"?sort=last_trade_at":                      "-10",
+		"?sort=last_trade_at&order=asc":            "01-",
+		"?sort=resolved_at":                        "0-1", // the others are not known: by volume
+		"?sort=resolved_at&order=asc":              "0-1",
+		"?order=asc":                               "1-0",
+		"?status=closed":                           "1",
+		"?status=open":                             "-",
+		"?status=resolved&status=closed&order=asc": "10",
+		"?category=Weather":                        "0",
+		"?category=weather&status=open":            "",
+		"?category=sports":                         "",
+	}
+	for _, slow := range []bool{false, true} {
+		v.wallets.Slow = slow
+		for query, want := range cases {
+			m := ask[wire.WalletMarkets](t, v, access.Trader, "/markets"+query)
+			if got := names(m.Data); got != want || m.Total != len(want) || m.NextCursor != nil {
+				t.Errorf("%s: %s, want %s; total %d", query, got, want, m.Total)
+			}
+			got, cursor := "", ""
+			for range 5 {
+				page := ask[wire.WalletMarkets](t, v, access.Trader, "/markets"+strings.TrimSuffix("?limit=1&"+strings.TrimPrefix(query, "?")+cursor, "&"))
+				got += names(page.Data)
+				if page.Totals != m.Totals || page.Total != m.Total || page.Truncated {
+					t.Errorf("%s: a page's totals are %+v, those of all %+v", query, page.Totals, m.Totals)
+				}
+				if page.NextCursor == nil {
+					break
+				}
+				cursor = "&cursor=" + *page.NextCursor
+			}
+			if got != want {
+				t.Errorf("%s: pages of one row give %s, want %s", query, got, want)
+			}
+		}
+	}
+	m := ask[wire.WalletMarkets](t, v, access.Trader, "/markets?status=closed&positions=false")
+	if want := (wire.WalletTotals{UniqueMarkets: 1, Trades: 1}); m.Totals != want || m.Data[0].Positions != nil {
+		t.Errorf("totals %+v, positions %v", m.Totals, m.Data[0].Positions)
+	}
+	wallet := "/trader/" + apitest.Wallet(1).String()
+	for query, param := range map[string]string{"?sort=roi": "sort", "?category=nothing": "category", "?status=over": "status", "?positions=1": "positions", "?cursor=x": "cursor"} {
+		if r := v.get(access.Trader, wallet+"/markets"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
+			t.Errorf("%s: %d %s", query, r.status, r.Body())
+		}
+	}
+}
+
+// A cursor belongs to its filters, to the wallet, and to the data of its first page.
+func TestACursorOfAWalletsMarketsIsBound(t *testing.T) {
+	v := tradesVenue(t, someFills())
+	first := ask[wire.WalletMarkets](t, v, access.Free, "/markets?limit=1")
+	if first.NextCursor == nil {
+		t.Fatal("no cursor")
+	}
+	for _, path := range []string{apitest.Wallet(1).String() + "/markets?sort=real_pnl&", apitest.Wallet(2).String() + "/markets?", apitest.Wallet(1).String() + "/trades?"} {
+		if r := v.get(access.Free, "/trader/"+path+"limit=1&cursor="+*first.NextCursor); r.status != 400 || r.text("code") != `"invalid_cursor"` {
+			t.Errorf("%s: %d %s", path, r.status, r.Body())
+		}
+	}
+	// A plan's rows end a page as the limit does; what follows is told by the cursor.
+	later := *v.source.Snapshot()
+	later.Epoch, later.AsOf = 2, later.AsOf.Add(time.Hour)
+	later.Catalog = serving.NewCatalog(nil, nil)
+	v.api.Publish(&later)
+	second := ask[wire.WalletMarkets](t, v, access.Free, "/markets?limit=5&cursor="+*first.NextCursor)
+	if names(second.Data) != "-1" || !second.AsOf.Equal(*first.AsOf) || second.Totals != first.Totals {
+		t.Errorf("the second page is %s as of %s, totals %+v", names(second.Data), second.AsOf, second.Totals)
+	}
+	v.clock.Add(11 * time.Minute)
+	if r := v.get(access.Free, "/trader/"+apitest.Wallet(1).String()+"/markets?cursor="+*first.NextCursor); r.status != 400 || !strings.Contains(r.text("detail"), "expired") {
+		t.Errorf("after eleven minutes: %d %s", r.status, r.Body())
+	}
+}
+
+func TestCategoriesOfAWalletAddUp(t *testing.T) {
+	v := tradesVenue(t, someFills())
+	for _, slow := range []bool{false, true} {
+		v.wallets.Slow = slow
+		s := ask[wire.Series[wire.WalletCategory]](t, v, access.Free, "/categories")
+		if len(s.Data) != 2 || s.MaxRows != nil || *s.Data[0].Category != "weather" || s.Data[1].Category != nil {
+			t.Fatalf("%+v", s)
+		}
+		if w := s.Data[0]; w.Trades != 2 || w.UniqueMarkets != 1 || w.ResolvedMarkets != 1 || *w.WinRate != 0 || w.RealPnL != -10_000 || *w.ROI != -2_500 || w.UnresolvedCash != 0 {
+			t.Errorf("weather: %+v", w)
+		}
+		// Market 1 has no category, and token 4 no market.
+		if w := s.Data[1]; w.Trades != 2 || w.UniqueMarkets != 1 || w.UnmappedFills != 1 || w.WinRate != nil || w.RealPnL != -100_000 || w.UnresolvedCash != -100_000 {
+			t.Errorf("unknown: %+v", w)
+		}
+	}
+}
+
 // as_of is 2026-03-14 15:09; market 0 was resolved a day before, on the 13th.
 func TestDaysOfAWallet(t *testing.T) {
 	v := tradesVenue(t, someFills())
@@ -371,7 +486,7 @@ func TestWalksGoOnWhereLogIndexesCameIn(t *testing.T) {
 func TestUnseenWalletsAndForeignCursors(t *testing.T) {
 	v := tradesVenue(t, someFills())
 	v.wallets.Fills[2] = someFills()
-	for _, what := range []string{"/trades", "/markets", "/activity/daily"} {
+	for _, what := range []string{"/trades", "/markets", "/categories", "/activity/daily"} {
 		if r := v.get(access.Free, "/trader/"+apitest.Wallet(99).String()+what); r.status != 404 || r.text("code") != `"trader_not_found"` {
 			t.Errorf("%s: %d %s", what, r.status, r.Body())
 		}

@@ -63,42 +63,40 @@ func (d *scratchPool) put(w *scratch) {
 	}
 }
 
-// bookSummary is what replies need of a wallet's book: the largest holdings, how many
-// there are, and the totals of all.
-type bookSummary struct {
-	top    []serving.Holding
-	total  int
-	totals serving.Totals
+// bookPage gives a page of the wallet's markets as of m: computed in w, or kept for the epoch
+// where computing takes long. key tells q from every other query.
+func (a *API) bookPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.HoldingQuery, key string) (serving.HoldingPage, error) {
+	return wholeBook(a, m, w, t, key, func(b *serving.Portfolio) serving.HoldingPage { return b.Select(q) },
+		func(p *serving.HoldingPage) {
+			p.Rows = slices.Clone(p.Rows)
+			for i := range p.Rows {
+				p.Rows[i].Legs = slices.Clone(p.Rows[i].Legs)
+			}
+		})
 }
 
-// bookSummary gives the summary of a wallet's book: computed in w, or kept for the epoch
-// where computing takes long.
-func (a *API) bookSummary(v *encodedSnapshot, w *scratch, t *serving.Trader) (bookSummary, error) {
-	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
-		return a.computeBookSummary(context.Background(), v, w, t.ID)
-	}
-	return cachedRead(a, v, fmt.Sprint("book ", t.ID), func(ctx context.Context) (bookSummary, error) {
-		w := scratch{} // its memory goes with what is kept
-		l, err := a.computeBookSummary(ctx, v, &w, t.ID)
-		l.top = slices.Clone(l.top)
-		for i := range l.top {
-			l.top[i].Legs = slices.Clone(l.top[i].Legs)
+// wholeBook computes something from all that a wallet ever traded, as of m: in w, or kept for
+// the epoch under key where it takes long. own makes a result independent of its portfolio.
+func wholeBook[T any](a *API, m *marketEpoch, w *scratch, t *serving.Trader, key string, compute func(*serving.Portfolio) T, own func(*T)) (T, error) {
+	load := func(ctx context.Context, w *scratch) (got T, err error) {
+		if err := a.walletTokens(ctx, m.batch, w, t.ID); err != nil {
+			return got, err
 		}
-		return l, err
+		w.book.Fill(m.catalog, w.tokens)
+		return compute(&w.book), nil
+	}
+	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, m.batch) {
+		return load(context.Background(), w)
+	}
+	return cachedReadOf(a, m.epoch, fmt.Sprint("book ", t.ID, " ", key), func(ctx context.Context) (T, error) {
+		got, err := load(ctx, &scratch{}) // its memory is not for reuse: it may be large
+		own(&got)
+		return got, err
 	})
 }
 
-// computeBookSummary computes the summary in w, whose memory it shares.
-func (a *API) computeBookSummary(ctx context.Context, v *encodedSnapshot, w *scratch, wallet data.WalletID) (bookSummary, error) {
-	if err := a.walletTokens(ctx, v, w, wallet); err != nil {
-		return bookSummary{}, err
-	}
-	w.book.Fill(v.snap.Catalog, w.tokens)
-	return bookSummary{top: w.book.Top(walletRows), total: len(w.book.Holdings), totals: w.book.Totals}, nil
-}
-
-func (a *API) walletTokens(ctx context.Context, v *encodedSnapshot, w *scratch, wallet data.WalletID) error {
-	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, v.snap.Batch)
+func (a *API) walletTokens(ctx context.Context, batch int64, w *scratch, wallet data.WalletID) error {
+	tokens, err := a.reader.WalletTokens(ctx, w.tokens[:0], wallet, batch)
 	if err != nil {
 		return fmt.Errorf("wallet: %w", err)
 	}
@@ -113,7 +111,7 @@ type paidDays []serving.DayPaid
 func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (paidDays, error) {
 	upTo := v.snap.AsOf.UnixMicro()
 	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
-		if err := a.walletTokens(context.Background(), v, w, t.ID); err != nil {
+		if err := a.walletTokens(context.Background(), v.snap.Batch, w, t.ID); err != nil {
 			return nil, err
 		}
 		w.paid = w.book.PaidByDay(w.paid, v.snap.Catalog, w.tokens, upTo)
@@ -121,7 +119,7 @@ func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (pai
 	}
 	return cachedRead(a, v, fmt.Sprint("paid ", t.ID), func(ctx context.Context) (paidDays, error) {
 		w := scratch{}
-		err := a.walletTokens(ctx, v, &w, t.ID)
+		err := a.walletTokens(ctx, v.snap.Batch, &w, t.ID)
 		return w.book.PaidByDay(nil, v.snap.Catalog, w.tokens, upTo), err
 	})
 }

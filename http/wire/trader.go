@@ -86,10 +86,10 @@ type WalletMarket struct {
 	NegativeLegs     int64            `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
 	FirstTradeAt     time.Time        `json:"first_trade_at"`
 	LastTradeAt      time.Time        `json:"last_trade_at"`
-	Positions        []WalletPosition `json:"positions" null:"true"` // positions by outcome; null if the market is unknown
+	Positions        []WalletPosition `json:"positions" null:"true"` // positions by outcome; null if the market is unknown, and with positions=false
 }
 
-// WalletTotals are the sums over all markets of a wallet. Each equals the figure of the same name in TraderStats.
+// WalletTotals are the sums over all markets of a wallet that match the filters. Without a filter, each equals the figure of the same name in TraderStats.
 type WalletTotals struct {
 	UniqueMarkets   int64      `json:"unique_markets"`
 	ResolvedMarkets int64      `json:"resolved_markets"`
@@ -110,10 +110,33 @@ type WalletTotals struct {
 // WalletMarkets is the response of GET /trader/{address}/markets.
 type WalletMarkets struct {
 	Envelope
-	AsOf   *time.Time     `json:"as_of"`
-	Total  int            `json:"total"`  // number of rows, including those not shown
-	Totals WalletTotals   `json:"totals"` // sums over all rows, including those not shown
-	Data   []WalletMarket `json:"data"`
+	AsOf       *time.Time     `json:"as_of"`
+	NextCursor *string        `json:"next_cursor"` // null on the last page
+	Total      int            `json:"total"`       // number of rows that match the filters, including those not shown
+	Totals     WalletTotals   `json:"totals"`      // sums over all rows that match the filters, including those not shown
+	Data       []WalletMarket `json:"data"`
+}
+
+// WalletCategory is a wallet's lifetime figures in the markets of one category: a row of GET /trader/{address}/categories.
+type WalletCategory struct {
+	Category        *string     `json:"category"` // null for markets without a category and fills whose market is unknown
+	Trades          int64       `json:"trades"`
+	Volume          data.Micro  `json:"volume"`
+	BuyVolumeUSD    data.Micro  `json:"buy_volume_usd"`
+	SellVolumeUSD   data.Micro  `json:"sell_volume_usd"`
+	FeesUSD         data.Micro  `json:"fees_usd"`
+	UniqueMarkets   int64       `json:"unique_markets"`
+	ResolvedMarkets int64       `json:"resolved_markets"`
+	WinningMarkets  int64       `json:"winning_markets"`
+	WinRate         *data.Micro `json:"win_rate"`
+	NetCash         data.Micro  `json:"net_cash"`
+	RedemptionValue data.Micro  `json:"redemption_value"`
+	RealPnL         data.Micro  `json:"real_pnl"`
+	ROI             *data.Micro `json:"roi"`
+	UnresolvedCash  data.Micro  `json:"unresolved_cash"`
+	NegativeLegs    int64       `json:"negative_legs"` // outcomes of resolved markets in which the balance is negative
+	UnmappedFills   int64       `json:"unmapped_fills"`
+	LastTradeAt     *time.Time  `json:"last_trade_at"`
 }
 
 // WalletDay is one UTC day of a wallet: a row of GET /trader/{address}/activity/daily.

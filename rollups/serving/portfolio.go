@@ -1,9 +1,7 @@
 package serving
 
 import (
-	"bytes"
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -155,7 +153,7 @@ func (b *Portfolio) add(m *Market, legs []Leg) {
 	}
 	h.Redemption = value.total()
 	b.Holdings = append(b.Holdings, h)
-	b.count(&h)
+	b.Totals.count(&h)
 }
 
 // Payout is what a token of the leg pays at resolution in market m; false where
@@ -165,82 +163,6 @@ func (l *Leg) Payout(m *Market) (data.Micro, bool) {
 		return 0, false
 	}
 	return m.Payouts[l.Outcome], true
-}
-
-// count adds a holding to the totals.
-func (b *Portfolio) count(h *Holding) {
-	t := &b.Totals
-	t.Fills += h.Fills
-	t.BuyUSD += h.BuyUSD
-	t.SellUSD += h.SellUSD
-	t.FeeUSD += h.FeeUSD
-	t.NetCash += h.NetCash()
-	t.Redemption += h.Redemption
-	t.NegativeLegs += h.NegativeLegs
-	if t.FirstTS == 0 || h.FirstTS < t.FirstTS {
-		t.FirstTS = h.FirstTS
-	}
-	t.LastTS = max(t.LastTS, h.LastTS)
-	if !h.Resolved {
-		t.UnresolvedCash += h.NetCash()
-	}
-	if h.Market == nil {
-		t.UnmappedFills += h.Fills
-		return
-	}
-	t.Markets++
-	if h.Resolved {
-		t.ResolvedMarkets++
-		if h.RealPnL() > 0 {
-			t.WinningMarkets++
-		}
-	}
-}
-
-// Top gives the n holdings of the largest volume, largest first, ties by condition
-// id; the one without a market comes last among equals. It shares b's memory; n is
-// at least 1.
-func (b *Portfolio) Top(n int) []Holding {
-	b.order, b.top = b.order[:0], b.top[:0]
-	least := int64(math.MinInt64) // what the first n so far have at least
-	for i := range b.Holdings {
-		volume := int64(b.Holdings[i].Volume())
-		if volume < least {
-			continue
-		}
-		b.order = append(b.order, place{volume, int32(i)})
-		if len(b.order) >= 4*n+100 {
-			b.sortOrder()
-			b.order = b.order[:n]
-			least = b.order[n-1].key
-		}
-	}
-	b.sortOrder()
-	for _, p := range b.order[:min(n, len(b.order))] {
-		b.top = append(b.top, b.Holdings[p.at])
-	}
-	return b.top
-}
-
-// sortOrder puts the holdings in b.order into the order of Top.
-func (b *Portfolio) sortOrder() {
-	slices.SortFunc(b.order, func(x, y place) int {
-		if x.key != y.key {
-			return cmp.Compare(y.key, x.key)
-		}
-		p, q := b.Holdings[x.at].Market, b.Holdings[y.at].Market
-		if p == nil || q == nil {
-			return cmp.Compare(absence(p), absence(q))
-		}
-		return bytes.Compare(p.Condition[:], q.Condition[:])
-	})
-}
-
-func absence(m *Market) int {
-	if m == nil {
-		return 1
-	}
-	return 0
 }
 
 // ResolvedBy is what ResolvedTS comes from.

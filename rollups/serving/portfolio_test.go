@@ -31,7 +31,7 @@ func drawWorld(t *rapid.T) drawnWorld {
 	w := drawnWorld{payouts: map[data.Hash]pnl.Payout{}}
 	b := serving.NewCatalogBuilder()
 	for m := range int32(3) {
-		market := &serving.Market{ID: m, Condition: data.Hash{byte(m + 1)}}
+		market := &serving.Market{ID: m, Condition: data.Hash{byte(m + 1)}, Category: []string{"sports", "", "sports"}[m]}
 		pay := rapid.SampledFrom([][]data.Micro{nil, {data.One, 0, 0}, {0, data.One, 0}, {500_000, 500_000, 0},
 			{333_334, 333_333, 333_333}}).Draw(t, "payouts")
 		if pay != nil {
@@ -97,13 +97,103 @@ func TestABookIsTheDefinition(t *testing.T) {
 				rt.Fatalf("market %s: want %+v, have %+v", market, h, b.Holdings)
 			}
 		}
-		top := b.Top(2)
-		for i, h := range b.Top(100) {
-			if i < len(top) && top[i].Volume() != h.Volume() || i > 0 && h.Volume() > b.Top(100)[i-1].Volume() {
-				rt.Fatalf("order: %+v", b.Top(100))
-			}
+		var sum serving.Totals
+		for _, c := range b.ByCategory() {
+			sum = plus(sum, c.Totals)
 		}
+		if diff := cmp.Diff(b.Totals, sum); diff != "" {
+			rt.Fatalf("categories (-book +sum):\n%s", diff)
+		}
+		drawnPages(rt, &b)
 	})
+}
+
+// plus adds up two totals of different markets.
+func plus(x, y serving.Totals) serving.Totals {
+	first := min(x.FirstTS, y.FirstTS)
+	if x.FirstTS == 0 {
+		first = y.FirstTS
+	}
+	return serving.Totals{Fills: x.Fills + y.Fills, UnmappedFills: x.UnmappedFills + y.UnmappedFills, Markets: x.Markets + y.Markets,
+		ResolvedMarkets: x.ResolvedMarkets + y.ResolvedMarkets, WinningMarkets: x.WinningMarkets + y.WinningMarkets, NegativeLegs: x.NegativeLegs + y.NegativeLegs,
+		FirstTS: first, LastTS: max(x.LastTS, y.LastTS), BuyUSD: x.BuyUSD + y.BuyUSD, SellUSD: x.SellUSD + y.SellUSD, FeeUSD: x.FeeUSD + y.FeeUSD,
+		NetCash: x.NetCash + y.NetCash, Redemption: x.Redemption + y.Redemption, UnresolvedCash: x.UnresolvedCash + y.UnresolvedCash}
+}
+
+// figureOf is what a holding is sorted by; false where it is not known.
+func figureOf(by serving.HoldingFigure, h *serving.Holding) (int64, bool) {
+	switch by {
+	case serving.HoldingRealPnL:
+		return int64(h.RealPnL()), true
+	case serving.HoldingAbsRealPnL:
+		return max(int64(h.RealPnL()), -int64(h.RealPnL())), true
+	case serving.HoldingLastTrade:
+		return h.LastTS, true
+	case serving.HoldingResolved:
+		return h.ResolvedTS(), h.ResolvedTS() != 0
+	}
+	return int64(h.Volume()), true
+}
+
+// drawnPages reads the resolved holdings, or all, page by page: they are those that the
+// whole book has, in order.
+func drawnPages(rt *rapid.T, b *serving.Portfolio) {
+	q := serving.HoldingQuery{Most: rapid.IntRange(1, 4).Draw(rt, "page"), Order: serving.HoldingOrder{
+		By:        serving.HoldingFigure(rapid.IntRange(0, int(serving.HoldingFigures)-1).Draw(rt, "by")),
+		Ascending: rapid.Bool().Draw(rt, "ascending")}}
+	if rapid.Bool().Draw(rt, "filtered") {
+		q.Keep = func(h *serving.Holding) bool { return h.Resolved }
+	}
+	want := slices.Clone(b.Holdings)
+	if q.Keep != nil {
+		want = slices.DeleteFunc(want, func(h serving.Holding) bool { return !q.Keep(&h) })
+	}
+	slices.SortFunc(want, func(x, y serving.Holding) int {
+		m, known := figureOf(q.Order.By, &x)
+		n, other := figureOf(q.Order.By, &y)
+		switch {
+		case known != other:
+			if known {
+				return -1
+			}
+			return 1
+		case m != n && q.Order.Ascending:
+			return gocmp.Compare(m, n)
+		case m != n:
+			return gocmp.Compare(n, m)
+		case x.Volume() != y.Volume():
+			return gocmp.Compare(y.Volume(), x.Volume())
+		case x.Market == nil || y.Market == nil:
+			return gocmp.Compare(fmt.Sprint(x.Market == nil), fmt.Sprint(y.Market == nil))
+		}
+		return bytes.Compare(x.Market.Condition[:], y.Market.Condition[:])
+	})
+	var got []serving.Holding
+	for {
+		p := b.Select(q)
+		if p.Left != len(want)-len(got) || p.Total != len(want) || p.Totals.Markets != int64(len(want))-unmapped(want) {
+			rt.Fatalf("%d left of %d after %d, want %d; %+v", p.Left, p.Total, len(got), len(want), p.Totals)
+		}
+		got = append(got, p.Rows...)
+		if p.Left <= len(p.Rows) {
+			break
+		}
+		q.After = new(q.Order.PlaceOf(&p.Rows[len(p.Rows)-1]))
+	}
+	for i := range want {
+		if i >= len(got) || got[i].Market != want[i].Market {
+			rt.Fatalf("row %d of %d differs", i, len(got))
+		}
+	}
+}
+
+func unmapped(list []serving.Holding) (n int64) {
+	for i := range list {
+		if list[i].Market == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // A day's redemption is that of a window that ends with it and begins a day before;
@@ -155,7 +245,7 @@ func TestTheTopOfManyHoldings(t *testing.T) {
 		return gocmp.Or(gocmp.Compare(y.Volume(), x.Volume()), bytes.Compare(x.Market.Condition[:], y.Market.Condition[:]))
 	})
 	for _, n := range []int{1, 7, 200, 2999, 3000, 4000} {
-		top := b.Top(n)
+		top := b.Select(serving.HoldingQuery{Most: n}).Rows
 		if len(top) != min(n, 3000) {
 			t.Fatalf("%d of the top %d", len(top), n)
 		}

@@ -91,6 +91,24 @@ SELECT concat_ws(' ', coalesce('0x' || lower(hex(m.condition)), '-'), c.n, c.vol
 FROM cash AS c LEFT JOIN worth AS w ON w.market = c.market LEFT JOIN markets AS m ON m.market = c.market
 ORDER BY c.volume DESC, m.condition NULLS LAST`
 
+	plainByCategory = `WITH mine AS (
+  SELECT t.market, t.outcome, f.* EXCLUDE (token) FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
+  JOIN tokens AS t ON t.token = f.token WHERE w.address = unhex(substr(?, 3))
+), cash AS (
+  SELECT market, count(*) AS n, sum(usd) AS volume, sum(if(side = 1, usd - fee, -usd)) AS cash FROM mine GROUP BY market
+), worth AS (
+  SELECT b.market, sum(b.net::HUGEINT * m.payouts[b.outcome + 1]) AS millionths
+  FROM (SELECT market, outcome, sum(if(side = 0, shares - fee, -shares)) AS net FROM mine GROUP BY market, outcome) AS b
+  JOIN markets AS m ON m.market = b.market WHERE m.payouts IS NOT NULL GROUP BY b.market
+), each AS (
+  SELECT m.category, c.*, m.market IS NOT NULL AS known, m.payouts IS NOT NULL AS resolved,
+    coalesce(sign(millionths)::INT * ((abs(millionths) + 500000) // 1000000), 0) AS paid
+  FROM cash AS c LEFT JOIN worth AS w ON w.market = c.market LEFT JOIN markets AS m ON m.market = c.market
+)
+SELECT concat_ws(' ', coalesce(category, '-'), sum(n), sum(volume), sum(cash), sum(paid), count(*) FILTER (known), count(*) FILTER (resolved),
+  count(*) FILTER (resolved AND cash + paid > 0), coalesce(sum(cash) FILTER (NOT resolved), 0))
+FROM each GROUP BY category ORDER BY sum(volume) DESC, category NULLS LAST`
+
 	plainDays = `WITH mine AS (
   SELECT f.*, t.market, t.outcome FROM fills AS f JOIN wallets AS w ON w.wallet = f.wallet
   JOIN tokens AS t ON t.token = f.token WHERE w.address = unhex(substr(?, 3))
@@ -177,11 +195,58 @@ func checkWallet(v *venue, wallet string) {
 	if m.Total <= 200 && (sum.Trades != s.Trades || sum.Volume != s.Volume || sum.NetCash != s.NetCash || sum.RedemptionValue != s.RedemptionValue || sum.RealPnL != s.RealPnL) {
 		v.t.Errorf("%s: rows add up to %+v, stats are %+v", wallet, sum, s)
 	}
+	checkPages(v, wallet, m.Total)
+	same("categories", v.table(plainByCategory, wallet), categories(v, wallet, &s))
 	got = nil
 	for _, d := range reply[wire.Series[wire.WalletDay]](v, "/trader/"+wallet+"/activity/daily?limit=365").Data {
 		got = append(got, fmt.Sprint(d.Date, " ", d.Trades, " ", micros(d.Volume), " ", micros(d.NetCash), " ", micros(d.RedemptionValue)))
 	}
 	same("days", v.table(plainDays, wallet), got)
+}
+
+// checkPages walks through all markets of a wallet by profit, page by page.
+func checkPages(v *venue, wallet string, total int) {
+	v.t.Helper()
+	seen := map[string]bool{}
+	last, cursor := data.Micro(1<<62), ""
+	for {
+		p := reply[wire.WalletMarkets](v, "/trader/"+wallet+"/markets?sort=real_pnl&positions=false&limit=37"+cursor)
+		for _, r := range p.Data {
+			if r.RealPnL > last || seen[orDash(r.ConditionID)] {
+				v.t.Errorf("%s: %s with %d comes twice, or behind %d", wallet, orDash(r.ConditionID), r.RealPnL, last)
+			}
+			last, seen[orDash(r.ConditionID)] = r.RealPnL, true
+		}
+		if p.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + *p.NextCursor
+	}
+	if len(seen) != total {
+		v.t.Errorf("%s: pages have %d markets of %d", wallet, len(seen), total)
+	}
+}
+
+// categories are a wallet's categories, whose columns must add up to its stats.
+func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
+	v.t.Helper()
+	var sum wire.WalletCategory
+	for _, r := range reply[wire.Series[wire.WalletCategory]](v, "/trader/"+wallet+"/categories").Data {
+		lines = append(lines, fmt.Sprint(orDash(r.Category), " ", r.Trades, " ", micros(r.Volume), " ", micros(r.NetCash), " ", micros(r.RedemptionValue), " ",
+			r.UniqueMarkets, " ", r.ResolvedMarkets, " ", r.WinningMarkets, " ", micros(r.UnresolvedCash)))
+		sum.Trades, sum.Volume, sum.BuyVolumeUSD, sum.SellVolumeUSD = sum.Trades+r.Trades, sum.Volume+r.Volume, sum.BuyVolumeUSD+r.BuyVolumeUSD, sum.SellVolumeUSD+r.SellVolumeUSD
+		sum.FeesUSD, sum.UniqueMarkets, sum.ResolvedMarkets = sum.FeesUSD+r.FeesUSD, sum.UniqueMarkets+r.UniqueMarkets, sum.ResolvedMarkets+r.ResolvedMarkets
+		sum.WinningMarkets, sum.NetCash, sum.RedemptionValue = sum.WinningMarkets+r.WinningMarkets, sum.NetCash+r.NetCash, sum.RedemptionValue+r.RedemptionValue
+		sum.RealPnL, sum.UnresolvedCash, sum.NegativeLegs = sum.RealPnL+r.RealPnL, sum.UnresolvedCash+r.UnresolvedCash, sum.NegativeLegs+r.NegativeLegs
+		sum.UnmappedFills += r.UnmappedFills
+	}
+	want := wire.WalletCategory{Trades: s.Trades, Volume: s.Volume, BuyVolumeUSD: s.BuyVolumeUSD, SellVolumeUSD: s.SellVolumeUSD, FeesUSD: s.FeesUSD,
+		UniqueMarkets: s.UniqueMarkets, ResolvedMarkets: s.ResolvedMarkets, WinningMarkets: s.WinningMarkets, NetCash: s.NetCash, RedemptionValue: s.RedemptionValue,
+		RealPnL: s.RealPnL, UnresolvedCash: s.UnresolvedCash, NegativeLegs: s.NegativeLegs, UnmappedFills: s.UnmappedFills}
+	if sum != want {
+		v.t.Errorf("%s: categories add up to %+v, stats are %+v", wallet, sum, want)
+	}
+	return lines
 }
 
 // Three times: from what came in since the service began, from the file in wallet
