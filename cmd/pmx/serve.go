@@ -34,6 +34,7 @@ type ServeCmd struct {
 	acmeFlags
 	TrustedProxy []string `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
 	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
+	Explorer     string   `help:"Who may use the pages: keys, only those who have an API key, or public, everybody. Public pages get the plan free and 120 requests a minute per client address; every other request still needs a key." enum:"keys,public" default:"keys"`
 	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
 	VerifyCron   string   `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
@@ -155,7 +156,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		lanes = f.runs(at.Watch)
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		Historical: c.Historical || c.Sample, Sources: f.sources(), Newest: f.newestTrades()})
+		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Sources: f.sources(), Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}

@@ -13,26 +13,27 @@ const (
 	// has per minute before it is refused without a look at its key.
 	FailuresPerMinute = 60
 
-	failureShards   = 16
-	failuresTracked = 4096 // addresses per shard and minute; the rest share one count
+	addressShards    = 16
+	addressesTracked = 4096 // per shard and minute; the rest share one count
 )
 
-// failures counts failed authentications per client address and minute. Its
-// memory is bounded: addresses beyond the tracked ones share one count.
-type failures struct {
+// addressCounts counts something per client address and minute, up to most. Its memory is
+// bounded: addresses beyond the tracked ones share one count.
+type addressCounts struct {
 	seed   maphash.Seed
+	most   int
 	full   atomic.Int64 // latest minute in which some address reached the limit
-	shards [failureShards]failureShard
+	shards [addressShards]addressShard
 }
 
-type failureShard struct {
+type addressShard struct {
 	mu     sync.Mutex
 	minute int64
 	counts map[netip.Addr]int
 }
 
-func newFailures() *failures {
-	f := &failures{seed: maphash.MakeSeed()}
+func newAddressCounts(most int) *addressCounts {
+	f := &addressCounts{seed: maphash.MakeSeed(), most: most}
 	for i := range f.shards {
 		f.shards[i].counts = map[netip.Addr]int{}
 	}
@@ -51,37 +52,37 @@ func client(a netip.Addr) netip.Addr {
 }
 
 // fingerprint is a number for a client address, never 0.
-func (f *failures) fingerprint(a netip.Addr) uint64 {
+func (f *addressCounts) fingerprint(a netip.Addr) uint64 {
 	octets := client(a).As16() // without the zone of a link-local address
 	return maphash.Bytes(f.seed, octets[:]) | 1
 }
 
-// count adds n failures of a at minute and tells whether it was over the limit before.
-func (f *failures) count(a netip.Addr, minute int64, n int) bool {
+// count adds n to what is counted of a at minute and gives what it was before.
+func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 	a = client(a)
-	s := &f.shards[maphash.Comparable(f.seed, a)%failureShards]
+	s := &f.shards[maphash.Comparable(f.seed, a)%addressShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if otherMinute(s.minute, minute) {
 		s.minute = minute
 		clear(s.counts)
 	}
-	if _, known := s.counts[a]; !known && len(s.counts) >= failuresTracked {
+	if _, known := s.counts[a]; !known && len(s.counts) >= addressesTracked {
 		a = netip.Addr{}
 	}
 	had := s.counts[a]
-	if n > 0 && had < FailuresPerMinute {
+	if n > 0 && had < f.most {
 		s.counts[a] = had + n
 	}
-	if s.counts[a] >= FailuresPerMinute {
+	if s.counts[a] >= f.most {
 		f.full.Store(minute)
 	}
-	return had >= FailuresPerMinute
+	return had
 }
 
-// limited tells whether a has used up its failures of this minute. It takes no lock
+// limited tells whether a has used up what it may of this minute. It takes no lock
 // while no address has.
-func (f *failures) limited(a netip.Addr, now time.Time) bool {
+func (f *addressCounts) limited(a netip.Addr, now time.Time) bool {
 	minute := now.Unix() / windowSeconds
-	return f.full.Load() == minute && f.count(a, minute, 0)
+	return f.full.Load() == minute && f.count(a, minute, 0) >= f.most
 }

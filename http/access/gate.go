@@ -51,14 +51,14 @@ type Gate struct {
 	names    atomic.Pointer[[]string] // of endpoints; the first is none
 	log      zerolog.Logger
 	keys     atomic.Pointer[map[Hash]*Key]
-	failures *failures
+	failures *addressCounts
 	revision int64 // of keys; guarded by refreshing
 	busy     chan struct{}
 }
 
 // NewGate reads the keys of store and gives the gate for them.
 func NewGate(ctx context.Context, store KeyStore, log zerolog.Logger) (*Gate, error) {
-	g := &Gate{store: store, log: log, failures: newFailures(), revision: -1, busy: make(chan struct{}, 1)}
+	g := &Gate{store: store, log: log, failures: newAddressCounts(FailuresPerMinute), revision: -1, busy: make(chan struct{}, 1)}
 	g.keys.Store(&map[Hash]*Key{})
 	g.names.Store(&[]string{""})
 	return g, g.Refresh(ctx)
@@ -182,7 +182,7 @@ func (g *Gate) Check(secret []byte, addr netip.Addr, now time.Time) (*Key, Verdi
 			}
 		}
 	}
-	if g.failures.count(addr, now.Unix()/windowSeconds, 1) {
+	if g.failures.count(addr, now.Unix()/windowSeconds, 1) >= FailuresPerMinute {
 		return nil, Blocked
 	}
 	return nil, verdict

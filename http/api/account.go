@@ -20,7 +20,8 @@ func accountRoutes() []Route {
 		Method: fiber.MethodGet, Path: "/me", Section: wire.Status,
 		Summary: "Your key: plan, limits, remaining requests, and usage", serve: (*API).account, Reply: wire.Undated[wire.Account]{},
 		Doc: "Usage is counted when a request arrives and is saved every few seconds; requests just before midnight may count for " +
-			"the next day. Details by endpoint are kept for 90 days.",
+			"the next day. Details by endpoint are kept for 90 days. If the operator opened the pages of the server to everybody, a " +
+			"page of it is answered without a key too: with the limits that it then has, per client address, and no usage.",
 	}}
 }
 
@@ -35,24 +36,28 @@ func endpointNames(routes []Route) []string {
 
 // account answers GET /me.
 func (a *API) account(c *fiber.Ctx, call *Call) error {
-	ctx, cancel := context.WithTimeout(context.Background(), accountTimeout)
-	defer cancel()
-	known, err := a.gate.Account(ctx, call.key, call.Start)
-	if err != nil {
-		return err
-	}
-	b := a.envelopes.append(append(call.buf[:0], '{'), envelope{tier: call.tier})
-	mark := len(b)
 	caps, w := call.tier.Caps(), &call.window
 	out := wire.Account{
-		KeyID: call.KeyID(), Label: known.Label, Tier: call.Plan(), CreatedAt: wholeSeconds(known.CreatedAt), ExpiresAt: timeOrNull(known.ExpiresAt),
-		Limits: wire.AccountLimits{RequestsPerMinute: caps.Rate, Rows: caps.Rows, CompareWallets: caps.Compare, Export: caps.Export},
+		Tier:   call.Plan(),
+		Limits: wire.AccountLimits{RequestsPerMinute: w.Limit, Rows: caps.Rows, CompareWallets: caps.Compare, Export: caps.Export},
 		Window: wire.AccountWindow{Used: w.Limit - w.Remaining, Remaining: w.Remaining, ResetAt: time.Unix(w.ResetAt, 0).UTC(), ResetSeconds: w.ResetIn},
-		Usage:  usageOf(call.Start, known.Usage),
+		Usage:  usageOf(call.Start, nil),
 	}
 	if caps.HistoryDays > 0 {
 		out.Limits.HistoryDays = &caps.HistoryDays
 	}
+	if !call.guest {
+		ctx, cancel := context.WithTimeout(context.Background(), accountTimeout)
+		defer cancel()
+		known, err := a.gate.Account(ctx, call.key, call.Start)
+		if err != nil {
+			return err
+		}
+		out.KeyID, out.Label, out.CreatedAt = new(call.KeyID()), &known.Label, new(wholeSeconds(known.CreatedAt))
+		out.ExpiresAt, out.Usage = timeOrNull(known.ExpiresAt), usageOf(call.Start, known.Usage)
+	}
+	b := a.envelopes.append(append(call.buf[:0], '{'), envelope{tier: call.tier})
+	mark := len(b)
 	call.buf = append(b, dataOf(out)...)
 	return a.finishReply(c, call, mark, mark, statusAge)
 }

@@ -24,7 +24,7 @@ func TestMeTellsWhatTheKeyMayAndDid(t *testing.T) {
 	v.get(access.Free, "/leaderboard/traders")
 	r := v.get(access.Free, "/me")
 	me := exact[wire.Undated[wire.Account]](t, r.Body()).Data
-	if me.Tier != "free" || len(me.KeyID) != 8 || me.Label != "my dashboard" {
+	if me.Tier != "free" || len(*me.KeyID) != 8 || *me.Label != "my dashboard" || me.CreatedAt == nil {
 		t.Errorf("%+v", me)
 	}
 	if l := me.Limits; l.RequestsPerMinute != 30 || *l.HistoryDays != 30 || l.Rows != 20 || l.CompareWallets != 1 || l.Export {

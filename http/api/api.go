@@ -47,6 +47,9 @@ type Config struct {
 	Sources func() []serving.Source
 	// Newest are trades that are not final; nil: none are followed.
 	Newest *serving.NewestTrades
+	// OpenPages tells that pages of this server may ask without a key: as on the plan free,
+	// with a limit per client address.
+	OpenPages bool
 }
 
 // API answers requests from the snapshot that was published last.
@@ -62,6 +65,7 @@ type API struct {
 	historical bool
 	sources    func() []serving.Source
 	newest     *serving.NewestTrades // nil: none are followed
+	guests     *access.Guests        // nil: every request needs a key
 	now        func() time.Time
 	wall       bool // now is the wall clock
 	started    time.Time
@@ -107,6 +111,9 @@ func New(cfg Config) (*API, error) {
 		direct: map[string]fiber.Handler{},
 	}
 	a.pinger.ping = cfg.Source.Ping
+	if cfg.OpenPages {
+		a.guests = access.NewGuests()
+	}
 	for i := range a.routes {
 		if r := &a.routes[i]; r.Method == fiber.MethodGet && r.fixed() {
 			a.direct[r.fiberPath()] = a.handler(r)

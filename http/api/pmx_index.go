@@ -46,6 +46,7 @@ func indexRoutes() []Route {
 				"interval that contains `as_of` is not over; its `is_partial` is true. The plan's history limit may leave out old " +
 				"rows.",
 		},
+		indexHistoriesRoute(),
 	}
 }
 
@@ -54,6 +55,7 @@ type indexBodies struct {
 	now    objectBody
 	once   sync.Once
 	newest [index.Names][3]seriesBody // by interval, of up to indexRows rows
+	points [index.Names][3]indexPoints
 }
 
 // indexOf is the snapshot's index, empty where it has none.

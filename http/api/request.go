@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/http/access"
+	"pmx/http/wire"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 	headerETag         = "Etag"
 	headerCacheControl = "Cache-Control"
 	headerVary         = "Vary"
+	headerFetchSite    = "Sec-Fetch-Site"
 	varyOn             = "X-API-Key, Accept-Encoding"
 	maxRequestID       = 128
 )
@@ -33,7 +35,8 @@ type Call struct {
 	id     []byte
 	key    *access.Key
 	tier   access.Tier
-	window access.Window // of key, once this request was counted
+	guest  bool          // without a key, from a page of this server that is open to everybody
+	window access.Window // of key, or of the guest's address, once this request was counted
 	route  *Route
 	code   string // of the problem that was answered, "" for none
 	values [maxParams]value
@@ -76,7 +79,7 @@ func (a *API) startOf(c *fiber.Ctx) time.Time {
 func (a *API) begin(c *fiber.Ctx, start time.Time) *Call {
 	call := a.calls.pool.Get().(*Call)
 	call.Start, call.Addr = start, netip.Addr{}
-	call.key, call.tier, call.route, call.code = nil, access.Nobody, nil, ""
+	call.key, call.tier, call.guest, call.route, call.code = nil, access.Nobody, false, nil, ""
 	call.id, call.buf = call.id[:0], call.buf[:0]
 	call.id = a.calls.appendID(call.id, c.Request().Header.Peek(headerRequestID))
 	setHeader(&c.Response().Header, headerRequestID, utils.UnsafeString(call.id))
@@ -159,12 +162,19 @@ func (call *Call) Code() string { return call.code }
 // Keyed tells whether a key was given that holds.
 func (call *Call) Keyed() bool { return call.key != nil }
 
+// Guest tells whether the request was answered without a key because the pages of this
+// server are open to everybody.
+func (call *Call) Guest() bool { return call.guest }
+
 // authenticate finds the caller's key and counts the request against its window.
 // On a public route a key is optional: one that does not hold is passed over.
 func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	secret := c.Request().Header.Peek("X-Api-Key")
 	if public && len(secret) == 0 {
 		return nil
+	}
+	if len(secret) == 0 && a.admits(c, call) {
+		return a.countGuest(c, call)
 	}
 	key, verdict := a.gate.Check(secret, call.Addr, call.Start)
 	if verdict != access.Allowed {
@@ -176,11 +186,34 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	call.key, call.tier = key, key.Tier()
 	window := key.Take(call.Start, call.RouteIndex())
 	call.window = window
-	rateHeaders(&c.Response().Header, call.tier, window)
+	rateHeaders(&c.Response().Header, &policies[call.tier], window)
 	if !window.OK {
 		return &problem{
 			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: window.ResetIn,
 			detail: "Wait for the number of seconds in Retry-After: this key has used up its " + strconv.Itoa(window.Limit) + " requests for this minute.",
+		}
+	}
+	return nil
+}
+
+// admits tells whether a request without a key is answered: one that a browser sends for a
+// page of this server, where these are open to everybody. An export belongs to a key.
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func (a *API) admits(c *fiber.Ctx, call *Call) bool {
+	return a.guests != nil && string(c.Request().Header.Peek(headerFetchSite)) == "same-origin" &&
+		(call.route == nil || call.route.Section != wire.Export)
+}
+
+// countGuest counts a request that admits let in against the window of its address.
+func (a *API) countGuest(c *fiber.Ctx, call *Call) *problem {
+	call.guest, call.tier = true, access.Free
+	call.window = a.guests.Take(call.Addr, call.Start)
+	rateHeaders(&c.Response().Header, &guestPolicy, call.window)
+	if !call.window.OK {
+		return &problem{
+			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: call.window.ResetIn,
+			detail: "Wait for the number of seconds in Retry-After, or use an API key: without one, " + strconv.Itoa(call.window.Limit) +
+				" requests a minute are answered to one address.",
 		}
 	}
 	return nil
@@ -211,24 +244,33 @@ func setHeader(h *fasthttp.ResponseHeader, name, value string) {
 	h.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
-// policies are the texts of each tier's limit.
-var policies = func() (all [access.Nobody]struct{ number, policy string }) {
+// ratePolicy is the texts of one limit.
+type ratePolicy struct{ number, policy, name string }
+
+func newRatePolicy(name string, rate int) ratePolicy {
+	n := strconv.Itoa(rate)
+	return ratePolicy{n, `"` + name + `";q=` + n + `;w=60`, `"` + name + `"`}
+}
+
+// policies are those of the tiers.
+var policies = func() (all [access.Nobody]ratePolicy) {
 	for _, t := range access.Tiers() {
-		n := strconv.Itoa(t.Caps().Rate)
-		all[t].number, all[t].policy = n, `"minute";q=`+n+`;w=60`
+		all[t] = newRatePolicy("minute", t.Caps().Rate)
 	}
 	return all
 }()
 
+// guestPolicy is that of requests without a key.
+var guestPolicy = newRatePolicy("guest", access.GuestRate)
+
 // rateHeaders tells the state of the window: RateLimit-Policy and RateLimit as in
 // draft-ietf-httpapi-ratelimit-headers, and the widely read X-RateLimit ones,
 // whose Reset is in unix seconds.
-func rateHeaders(h *fasthttp.ResponseHeader, tier access.Tier, w access.Window) {
-	limit := &policies[tier]
+func rateHeaders(h *fasthttp.ResponseHeader, limit *ratePolicy, w access.Window) {
 	setHeader(h, "X-Ratelimit-Limit", limit.number)
 	setHeader(h, "Ratelimit-Policy", limit.policy)
 	var text [64]byte
-	b := append(text[:0], `"minute";r=`...)
+	b := append(append(text[:0], limit.name...), ";r="...)
 	at := len(b)
 	b = strconv.AppendInt(b, int64(w.Remaining), 10)
 	setHeader(h, "X-Ratelimit-Remaining", utils.UnsafeString(b[at:]))

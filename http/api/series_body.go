@@ -9,13 +9,32 @@ import (
 	"pmx/http/access"
 )
 
+// encodedRows is a list of rows, encoded once.
+type encodedRows struct {
+	rows   []byte // each with the comma behind it
+	starts []int  // of each row, and where the last one ends
+}
+
+// encodeRows encodes n rows.
+func (o *encodedRows) encodeRows(n int, row func(i int) any) {
+	o.starts = make([]int, 1, n+1)
+	for i := range n {
+		o.rows = append(appendJSON(o.rows, row(i)), ',')
+		o.starts = append(o.starts, len(o.rows))
+	}
+}
+
+// between gives the rows from one up to another.
+func (o *encodedRows) between(from, to int) []byte {
+	return o.rows[o.starts[from]:max(o.starts[from], o.starts[to]-1)]
+}
+
 // seriesBody is a list of a snapshot by time, oldest first, encoded once: any number of the
 // newest rows is a suffix of one buffer.
 type seriesBody struct {
+	encodedRows
 	once   sync.Once
 	middle []byte // from behind as_of to the bracket of the rows
-	rows   []byte // each with the comma behind it
-	starts []int  // of each row, and where the last one ends
 	bodies [access.Nobody + 1][]atomic.Pointer[encodedBody]
 }
 
@@ -23,19 +42,10 @@ type seriesBody struct {
 // first of them, from its comma on.
 func (o *seriesBody) encode(middle []byte, n int, row func(i int) any) {
 	o.middle = middle
-	o.starts = make([]int, 1, n+1)
-	for i := range n {
-		o.rows = append(appendJSON(o.rows, row(i)), ',')
-		o.starts = append(o.starts, len(o.rows))
-	}
+	o.encodeRows(n, row)
 	for tier := range o.bodies {
 		o.bodies[tier] = make([]atomic.Pointer[encodedBody], n+1)
 	}
-}
-
-// between gives the rows from one up to another.
-func (o *seriesBody) between(from, to int) []byte {
-	return o.rows[o.starts[from]:max(o.starts[from], o.starts[to]-1)]
 }
 
 // bodyFor gives the answer with the n newest rows, made at its first use. shown gives

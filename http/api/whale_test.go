@@ -2,8 +2,12 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pmx/data"
 	"pmx/http/access"
@@ -34,6 +38,7 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 			exact[wire.One[wire.PMXIndex]](t, v.get(tier, "/pmx-index").Body())
 			for _, interval := range []string{"1h", "6h", "1d"} {
 				exact[wire.PMXHistory](t, v.get(tier, "/pmx-index/PMX-Crypto/history?interval="+interval).Body())
+				exact[wire.PMXHistories](t, v.get(tier, "/pmx-index/histories?interval="+interval).Body())
 			}
 		}
 	}
@@ -121,7 +126,7 @@ func TestWhaleParametersAreStrict(t *testing.T) {
 		"/whales/moves?category=politic": "400 invalid_parameter", "/whales/moves?category=Politics": "200 ",
 		"/whales/flow?market_id=" + unseen: "404 market_not_found", "/whales/flow?market_id=0x12": "400 invalid_parameter",
 		"/pmx-index/PMX-Volumes/history": "404 index_not_found", "/pmx-index/pmx-composite/history": "200 ",
-		"/pmx-index/PMX-Volume/history?limit=2001": "400 invalid_parameter", "/pmx-index/PMX-Volume/history?from=now": "400 invalid_parameter",
+		"/pmx-index/histories?name=PMX-Volumes": "400 invalid_parameter", "/pmx-index/PMX-Volume/history?limit=2001": "400 invalid_parameter", "/pmx-index/PMX-Volume/history?from=now": "400 invalid_parameter",
 	} {
 		r := v.get(access.Alpha, path)
 		code := ""
@@ -160,6 +165,35 @@ func TestIndexHistoryIsCutAndPaged(t *testing.T) {
 		h := exact[wire.PMXHistory](t, v.get(c.tier, "/pmx-index/PMX-Volume/history"+c.query).Body())
 		if len(h.Data) != c.rows || h.Truncated != c.truncated || c.rows > 0 && !h.Data[0].Time.Equal(c.from) {
 			t.Errorf("%s %s: %d rows, truncated %t, %+v", c.tier, c.query, len(h.Data), h.Truncated, h.Data[:min(1, len(h.Data))])
+		}
+	}
+	// All indices at once have the closing values of each.
+	for _, c := range []struct {
+		tier  access.Tier
+		query string
+		one   string // the same rows of one index
+		names int
+	}{
+		{access.Alpha, "", "?interval=1d&limit=90", 6},
+		{access.Free, "?interval=1h&limit=2000&name=PMX-Volume", "?limit=2000", 1},
+		{access.Free, "?interval=6h&limit=3&from=2026-02-05&name=PMX-Volume&name=PMX-Composite", "?interval=6h&limit=3&from=2026-02-05", 2},
+		{access.Alpha, "?from=2026-03-15", "?interval=1d&from=2026-03-15", 6},
+	} {
+		all := exact[wire.PMXHistories](t, v.get(c.tier, "/pmx-index/histories"+c.query).Body())
+		one := exact[wire.PMXHistory](t, v.get(c.tier, "/pmx-index/PMX-Volume/history"+c.one).Body())
+		if len(all.Data) != c.names || all.Truncated != one.Truncated || all.Interval != one.Interval {
+			t.Errorf("%s: %d indices by %s, truncated %t", c.query, len(all.Data), all.Interval, all.Truncated)
+		}
+		at := slices.IndexFunc(all.Data, func(l wire.PMXLine) bool { return l.Name == "PMX-Volume" })
+		var want []wire.PMXPoint
+		for _, b := range one.Data {
+			want = append(want, wire.PMXPoint{Time: b.Time, Value: b.Value, IsPartial: b.IsPartial})
+		}
+		if diff := cmp.Diff(want, all.Data[at].Points, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-one +several):\n%s", c.query, diff)
+		}
+		if c.names > 1 && all.Data[0].Name != "PMX-Composite" {
+			t.Errorf("%s: %s comes first", c.query, all.Data[0].Name)
 		}
 	}
 	// Six hours: the bars of hours 0 to 5 of the history are 2…7 of PMX-Volume, a point apart.

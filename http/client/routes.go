@@ -269,6 +269,24 @@ func (c *Client) PmxIndexHistory(ctx context.Context, name string, params PmxInd
 	return call[wire.PMXHistory](ctx, c, r)
 }
 
+// PmxIndexHistoriesParams are the optional parameters of PmxIndexHistories; what is zero is left out.
+type PmxIndexHistoriesParams struct {
+	Name     []string  // index to show; if repeated, all of these; if omitted, all six
+	Interval string    // length of the interval that a row covers
+	From     time.Time // points that begin at this time or later; if omitted, the newest points
+	Limit    int64     // maximum number of points of each index: the first ones from `from` on or, without `from`, the newest
+}
+
+// PmxIndexHistories asks GET /pmx-index/histories. Histories of several indices at once.
+func (c *Client) PmxIndexHistories(ctx context.Context, params PmxIndexHistoriesParams) (*wire.PMXHistories, error) {
+	r := request{method: "GET", path: "/pmx-index/histories", query: url.Values{}, header: http.Header{}}
+	set(r.query, "name", params.Name)
+	set(r.query, "interval", params.Interval)
+	set(r.query, "from", params.From)
+	set(r.query, "limit", params.Limit)
+	return call[wire.PMXHistories](ctx, c, r)
+}
+
 // OracleLeaderboardParams are the optional parameters of OracleLeaderboard; what is zero is left out.
 type OracleLeaderboardParams struct {
 	MinResolved int64 // minimum number of forecasts for a wallet to be ranked

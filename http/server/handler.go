@@ -71,6 +71,9 @@ func (s *Server) finish(c *fiber.Ctx, call *api.Call) {
 func (s *Server) end(c *fiber.Ctx, call *api.Call) {
 	c.Response().Header.SetCanonical([]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff"))
 	s.origins.mark(c.Context())
+	if call.Guest() { // a page of another site would be refused
+		c.Response().Header.Add(fiber.HeaderVary, "Sec-Fetch-Site")
+	}
 	if call.Keyed() {
 		keyGiven(c.Context().Conn())
 	}

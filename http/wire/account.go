@@ -2,12 +2,13 @@ package wire
 
 import "time"
 
-// Account is the payload of GET /me: what the API key of the request may do, and how it was used.
+// Account is the payload of GET /me: what the API key of the request may do, and how it was used; without a key, what a page of an open
+// server may do.
 type Account struct {
-	KeyID     string        `json:"key_id"`                                 // public id of the key: the first 8 hexadecimal digits of its SHA-256
-	Label     string        `json:"label"`                                  // whom the key was issued to
-	Tier      string        `json:"tier" enum:"free,explorer,trader,alpha"` // plan of the key
-	CreatedAt time.Time     `json:"created_at"`                             // when the key was issued
+	KeyID     *string       `json:"key_id"`                                 // public id of the key: the first 8 hexadecimal digits of its SHA-256; null without a key
+	Label     *string       `json:"label"`                                  // whom the key was issued to; null without a key
+	Tier      string        `json:"tier" enum:"free,explorer,trader,alpha"` // plan of the key; free without one
+	CreatedAt *time.Time    `json:"created_at"`                             // when the key was issued; null without a key
 	ExpiresAt *time.Time    `json:"expires_at"`                             // from when on the key is no longer valid; null if it does not expire
 	Limits    AccountLimits `json:"limits"`                                 // limits of the plan
 	Window    AccountWindow `json:"window"`                                 // the minute that this request was counted in

@@ -69,3 +69,25 @@ type PMXBar struct {
 	Value     *data.Micro `json:"value"`      // equals close
 	IsPartial bool        `json:"is_partial"` // whether the interval is still in progress
 }
+
+// PMXHistories is the reply of GET /pmx-index/histories.
+type PMXHistories struct {
+	Envelope
+	AsOf               *time.Time `json:"as_of"`
+	Interval           string     `json:"interval" enum:"1h,6h,1d"` // length of the interval that a point covers
+	MethodologyVersion string     `json:"methodology_version"`
+	Data               []PMXLine  `json:"data"` // indices, the composite first
+}
+
+// PMXLine is the history of one index.
+type PMXLine struct {
+	Name   string     `json:"name"`   // name of the index
+	Points []PMXPoint `json:"points"` // points, oldest first
+}
+
+// PMXPoint is the last value of an index in one interval.
+type PMXPoint struct {
+	Time      time.Time   `json:"time"`       // start of the interval, UTC
+	Value     *data.Micro `json:"value"`      // last value in the interval; null if there is none
+	IsPartial bool        `json:"is_partial"` // whether the interval is still in progress
+}
