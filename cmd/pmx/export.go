@@ -18,10 +18,11 @@ import (
 
 // ExportCmd writes datasets.
 type ExportCmd struct {
-	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals"`
+	Dataset     string `arg:"" help:"Dataset to export, see above." enum:"markets,trader_leaderboard,wallet_pnl,oracle_accuracy,fills,conditions,resolutions,forecasts,actuals,observations,normals,lake"`
 	Format      string `help:"parquet or csv; for facts also ndjson. By default it follows the extension of --out, else parquet." enum:",parquet,csv,ndjson" default:""`
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
+	Check       bool   `help:"With lake: read every file that is there and compare its checksum; by default its size is enough."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
@@ -44,10 +45,14 @@ Facts in canonical columns, exact to the last digit; pmx import reads them back:
 
 The file appears under its name only once it is complete.
 
+Everything for other engines, as a folder of files that never change under their names:
+  lake                fills by day, tokens, conditions, resolutions, wallets; a later run adds what changed
+
   pmx export wallet_pnl --out wallets.parquet
   pmx export trader_leaderboard --out leaderboard.csv
   pmx export markets --format csv --out - | head
-  pmx export fills --partition-by day --out facts    # read back with: pmx import facts`
+  pmx export fills --partition-by day --out facts    # read back with: pmx import facts
+  pmx export lake --out lake`
 }
 
 // endings are the formats that the end of a file's name stands for.
@@ -114,6 +119,12 @@ func localDataset(ctx context.Context, k *keeper.Keeper, req exportRequest, emit
 
 // Run exports.
 func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	if c.Dataset == "lake" {
+		return c.lake(ctx, cli, std)
+	}
+	if c.Check {
+		return errors.New("--check is for lake: pmx export lake --out FOLDER --check")
+	}
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)
 	}

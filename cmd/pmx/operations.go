@@ -13,6 +13,7 @@ import (
 	"pmx/data/feeds"
 	"pmx/data/reference"
 	"pmx/engine"
+	"pmx/engine/export"
 	"pmx/engine/guard"
 	"pmx/http/access"
 	"pmx/http/admin"
@@ -94,6 +95,7 @@ const (
 	opVerify    = "verify"
 	opExport    = "export"
 	opPartition = "export-all"
+	opLake      = "export-lake"
 	opBackup    = "backup"
 	opKeys      = "keys" // a key was changed: read them again
 )
@@ -112,6 +114,7 @@ var (
 	verifying    = operation[none, stage, []rollups.Check]{opVerify, verify}
 	exporting    = operation[exportRequest, share, exported]{opExport, exportDataset}
 	partitioning = operation[partitionRequest, partitionEvent, partitioned]{opPartition, exportPartition}
+	lakeWriting  = operation[export.LakeKnown, lakeEvent, partitioned]{opLake, exportLake}
 )
 
 // perform runs an operation where the database is: in the server of this data
@@ -229,6 +232,7 @@ func registerVenue(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, verifying)
 	handle(s, k, exporting)
 	handle(s, k, partitioning)
+	handle(s, k, lakeWriting)
 	handle(s, k, backingUp)
 }
 

@@ -101,15 +101,20 @@ func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64,
 	return days, total, rows.Err()
 }
 
-// writePartition writes one file; done gets it whole. A dataset without rows has none.
-func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition, dataset, where string, done func(p Partition, path string) error) (err error) {
+// writePartition writes one file of a dataset of facts.
+func writePartition(ctx context.Context, conn *sql.Conn, dir string, p Partition, dataset, where string, done func(p Partition, path string) error) error {
+	return writeQuery(ctx, conn, dir, p, factsQuery(dataset, data.Parquet)+where, copyOptions(dataset, data.Parquet), done)
+}
+
+// writeQuery writes the rows of a query to a file; done gets it whole. Without rows there is none.
+func writeQuery(ctx context.Context, conn *sql.Conn, dir string, p Partition, query, options string, done func(p Partition, path string) error) (err error) {
 	path := filepath.Join(dir, strings.NewReplacer("/", "-", "=", "-").Replace(p.Name))
 	defer func() {
 		if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) { // done may have taken it
 			err = errors.Join(err, removed)
 		}
 	}()
-	p.Rows, err = copyTo(ctx, conn, path, factsQuery(dataset, data.Parquet)+where, copyOptions(dataset, data.Parquet))
+	p.Rows, err = copyTo(ctx, conn, path, query, options)
 	if err != nil || p.Rows == 0 {
 		return err
 	}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pmx/data"
+	"pmx/engine/export"
+	"pmx/rollups/cluster"
+	"pmx/rollups/keeper"
+)
+
+// lakeStateName is what a later export goes on from. It is of one database and no part of the
+// lake: without it, everything is written again, into the same files.
+const lakeStateName = "state.json"
+
+// lakeState is what is there of a lake, complete or not.
+type lakeState struct {
+	Head export.LakeHead         `json:"head"`
+	Days map[string]lakeDayState `json:"days"`
+}
+
+type lakeDayState struct {
+	Print string          `json:"print"`
+	File  export.LakeFile `json:"file"`
+}
+
+// lakeEvent is the moment of the export, which comes first, or a file.
+type lakeEvent struct {
+	Head *export.LakeHead `json:"head,omitempty"`
+	Part export.LakePart  `json:"part"`
+}
+
+// exportLake writes files into a folder of the data directory, which the command takes over.
+func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emit func(lakeEvent)) (partitioned, error) {
+	dir, err := os.MkdirTemp(k.DB().Dir().Tmp(), "export-*")
+	if err != nil {
+		return partitioned{}, err
+	}
+	n := 0
+	begin := func(head export.LakeHead) error { emit(lakeEvent{Head: &head}); return nil }
+	err = k.Exporter().WriteLake(ctx, dir, req, begin, func(p export.LakePart) error {
+		if p.Path != "" { // away from the name that is removed
+			n++
+			kept := filepath.Join(dir, fmt.Sprintf("%06d.parquet", n))
+			if err := os.Rename(p.Path, kept); err != nil {
+				return err
+			}
+			p.Path = kept
+		}
+		emit(lakeEvent{Part: p})
+		return nil
+	})
+	if err != nil {
+		return partitioned{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return partitioned{dir}, nil
+}
+
+// lake writes the lake into the folder Out, or adds to it what changed.
+func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
+	if c.Format != string(data.Parquet) || c.Out == "-" || c.PartitionBy != "" {
+		return errors.New("a lake is a folder of parquet: pmx export lake --out FOLDER")
+	}
+	if err := std.makeFolder(c.Out); err != nil {
+		return err
+	}
+	t := &lakeFolder{std: std, dir: c.Out, check: c.Check, meter: newProgressBar(std, c.JSON)}
+	known, err := t.open()
+	if err != nil {
+		return err
+	}
+	res, err := perform(ctx, cli, lakeWriting, known, func(e lakeEvent) { t.take(ctx, e) })
+	t.meter.clear()
+	if err := errors.Join(err, t.err); err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(res.Dir), t.finish()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, map[string]any{"dataset": c.Dataset, "folder": c.Out, "manifest": t.id, "files": len(t.files), "written": t.written, "rows": t.fills()})
+	}
+	_, err = fmt.Fprintf(std.err, "%s: %s fills in %d files, %d of them written\n", c.Out, thousands(t.fills()), len(t.files), t.written)
+	return err
+}
+
+// lakeFolder is a folder that a lake is written to.
+type lakeFolder struct {
+	std     stdio
+	dir     string
+	check   bool
+	before  *cluster.Lake // that CURRENT named, by wasID
+	wasID   string
+	state   lakeState
+	files   []export.LakeFile
+	written int
+	id      string
+	meter   *progressBar
+	err     error // the first
+}
+
+func (t *lakeFolder) fills() (n int64) {
+	for _, f := range t.files {
+		if f.Dataset == "fills" {
+			n += f.Rows
+		}
+	}
+	return n
+}
+
+func (t *lakeFolder) path(name string) string { return filepath.Join(t.dir, filepath.FromSlash(name)) }
+
+// open reads what is there. A day counts as known if its file is as it was left.
+func (t *lakeFolder) open() (known export.LakeKnown, err error) {
+	if t.before, t.wasID, err = cluster.ReadLake(t.dir); err != nil {
+		return known, err
+	}
+	text, err := data.ReadRegular(t.path(lakeStateName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return known, err
+	}
+	if err != nil || json.Unmarshal(text, &t.state) != nil || t.state.Days == nil {
+		t.state = lakeState{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeDayState{}}
+	}
+	known = export.LakeKnown{Head: t.state.Head, Prints: map[string]string{}}
+	for day, s := range t.state.Days {
+		if filepath.IsLocal(filepath.FromSlash(s.File.Name)) && cluster.CheckFile(t.dir, s.File, t.check) == nil {
+			known.Prints[day] = s.Print
+		}
+	}
+	return known, nil
+}
+
+func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
+	if t.err != nil {
+		return
+	}
+	if e.Head != nil {
+		t.state.Head = *e.Head
+		return
+	}
+	p := e.Part
+	t.meter.show("exporting the lake", p.Done, "")
+	if p.Path == "" {
+		was, ok := t.state.Days[p.File.Day]
+		if !ok {
+			t.err = fmt.Errorf("the export left out %s, which is not in %s", p.File.Day, t.dir)
+			return
+		}
+		t.files = append(t.files, was.File)
+		return
+	}
+	if cluster.CheckFile(t.dir, p.File, true) == nil { // the same bytes
+		t.err = os.Remove(p.Path)
+	} else {
+		t.written++
+		if t.err = t.std.makeFolder(filepath.Dir(t.path(p.File.Name))); t.err == nil {
+			t.err = t.std.moveInto(ctx, t.path(p.File.Name), p.Path)
+		}
+	}
+	t.files = append(t.files, p.File)
+	if t.err == nil && p.File.Day != "" {
+		t.state.Days[p.File.Day] = lakeDayState{p.Print, p.File}
+		t.err = t.saveState()
+	}
+}
+
+// saveState lets an export that is interrupted go on.
+func (t *lakeFolder) saveState() error {
+	text, err := json.Marshal(t.state)
+	if err != nil {
+		return err
+	}
+	return t.put(lakeStateName, text)
+}
+
+// put makes a file appear whole under its name.
+func (t *lakeFolder) put(name string, text []byte) error {
+	part, err := data.CreateRegular(t.path(name) + ".part")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(text)
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(part.Name(), t.path(name)), t.std.share(t.path(name)))
+}
+
+// finish writes the manifest, lets CURRENT name it, and removes what neither it nor the one
+// before names: who began to read before still finds its files.
+func (t *lakeFolder) finish() error {
+	m := cluster.NewLake(t.state.Head, t.files)
+	name, text, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	t.id = strings.TrimSuffix(filepath.Base(name), ".json")
+	days := map[string]lakeDayState{}
+	for _, f := range t.files {
+		if f.Day != "" {
+			days[f.Day] = t.state.Days[f.Day]
+		}
+	}
+	t.state.Days = days
+	if err := errors.Join(t.saveState(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
+		return err
+	}
+	if err := errors.Join(t.put(name, text), t.put(cluster.CurrentName, []byte(t.id+"\n"))); err != nil {
+		return err
+	}
+	return t.sweep(m)
+}
+
+// sweep removes files of the lake that no manifest names but older ones than the last two.
+func (t *lakeFolder) sweep(m *cluster.Lake) error {
+	keep := map[string]bool{cluster.ManifestName(t.id): true, cluster.ManifestName(t.wasID): true}
+	files := m.Files
+	if t.before != nil {
+		files = append(files, t.before.Files...)
+	}
+	for _, f := range files {
+		keep[f.Name] = true
+	}
+	old, err := cluster.Unnamed(t.dir, keep)
+	for _, name := range old {
+		err = errors.Join(err, os.Remove(t.path(name)))
+		_ = os.Remove(filepath.Dir(t.path(name))) // as long as nothing else is in it
+	}
+	return err
+}

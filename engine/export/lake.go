@@ -1,0 +1,237 @@
+package export
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// LakeVersion is the version of the lake's columns: another number, other columns. Files of
+// another version are written again.
+const LakeVersion = 1
+
+// LakeFile is a file of the lake. Its name has its SHA-256 in it, so that a name always means
+// the same bytes.
+type LakeFile struct {
+	Name    string    `json:"name"`    // path below the folder of the lake, with slashes
+	Dataset string    `json:"dataset"` // fills, tokens, …
+	Day     string    `json:"day,omitempty"`
+	Rows    int64     `json:"rows"`
+	Bytes   int64     `json:"bytes"`
+	SHA256  string    `json:"sha256"`
+	Sums    *LakeSums `json:"sums,omitempty"` // of fills
+}
+
+// LakeSums are what the fills of a day add up to, in millionths.
+type LakeSums struct {
+	BuyUSD     int64 `json:"buy_usd"`
+	SellUSD    int64 `json:"sell_usd"`
+	BuyShares  int64 `json:"buy_shares"`
+	SellShares int64 `json:"sell_shares"`
+	FeeUSD     int64 `json:"fee_usd"`
+	FeeShares  int64 `json:"fee_shares"`
+}
+
+// LakeHead is the moment that a lake is of. Batch and History are of one database alone.
+type LakeHead struct {
+	Batch    int64 `json:"batch"`         // the last import, −1: none
+	History  int64 `json:"history"`       // a fingerprint of the imports up to it
+	AsOf     int64 `json:"as_of"`         // of the newest fill, unix µs
+	WhaleMin int64 `json:"whale_min_usd"` // millionths
+}
+
+// LakeKnown says what of a lake is there already: the head of the export that wrote it, and
+// the print of each day.
+type LakeKnown struct {
+	Head   LakeHead          `json:"head"`
+	Prints map[string]string `json:"prints"`
+}
+
+// LakePart is a file that is there under Path, or a day that is as it was, with Path empty.
+type LakePart struct {
+	File  LakeFile `json:"file"`
+	Print string   `json:"print,omitempty"` // of the fills of a day in this database
+	Path  string   `json:"path,omitempty"`
+	Done  float64  `json:"done"` // share of the work that is behind it
+}
+
+// lakeDatasets are what a lake has besides fills. Those of the facts can be imported as they are.
+var lakeDatasets = append([]string{"days", "tokens", "wallets", "settings"}, Facts[1:]...)
+
+// WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other
+// dataset that has rows. begin is told the moment; each file is written below dir, read back
+// and handed to done, which takes it away. A day whose print is known, of the same
+// history of imports, is handed over without a path instead of being written.
+func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(LakeHead) error, done func(LakePart) error) error {
+	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
+		return engine.InTx(ctx, conn, func() error {
+			w := &lakeWriter{ctx: ctx, conn: conn, dir: dir, done: done}
+			head, err := w.head()
+			if err != nil {
+				return err
+			}
+			same, err := w.continues(known.Head)
+			if err != nil {
+				return err
+			}
+			if !same {
+				known.Prints = nil
+			}
+			if err := begin(head); err != nil {
+				return err
+			}
+			days, err := w.allDays()
+			if err != nil {
+				return err
+			}
+			if err := w.days(days, known.Prints); err != nil {
+				return err
+			}
+			return w.others(days, e.venueList())
+		})
+	})
+	if err != nil {
+		return explain(fmt.Errorf("export of the lake: %w", err))
+	}
+	return nil
+}
+
+// lakeWriter writes one lake, in one transaction; ctx is that of the whole export.
+type lakeWriter struct {
+	ctx  context.Context
+	conn *sql.Conn
+	dir  string
+	done func(LakePart) error
+}
+
+func (w *lakeWriter) head() (h LakeHead, err error) {
+	err = w.conn.QueryRowContext(w.ctx, statements.Get("LakeHead")).Scan(&h.Batch, &h.History, &h.AsOf, &h.WhaleMin)
+	return h, err
+}
+
+// continues tells whether what is imported follows upon what an earlier export had. It does not
+// where a backup was restored, or where the lake is of another database.
+func (w *lakeWriter) continues(was LakeHead) (bool, error) {
+	var history, last int64
+	err := w.conn.QueryRowContext(w.ctx, statements.Get("LakeHistory", "@batch", strconv.FormatInt(was.Batch, 10))).Scan(&history, &last)
+	return err == nil && history == was.History && last == was.Batch, err
+}
+
+// lakeDay is a day of fills before it is written.
+type lakeDay struct {
+	day, rows, last int64
+}
+
+func (d lakeDay) date() string { return time.UnixMicro(d.day * dayMicros).UTC().Format(time.DateOnly) }
+
+func (d lakeDay) print() string { return fmt.Sprintf("%d-%d-%d", LakeVersion, d.rows, d.last) }
+
+// span is the replacement of @from and @to.
+func (d lakeDay) span() []string {
+	return []string{"@from", strconv.FormatInt(d.day*dayMicros, 10), "@to", strconv.FormatInt((d.day+1)*dayMicros, 10)}
+}
+
+func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
+	for i, d := range days {
+		part := LakePart{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: float64(i+1) / float64(len(days)+1)}
+		if known[part.File.Day] == part.Print {
+			err = w.done(part)
+		} else {
+			err = w.day(d, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *lakeWriter) allDays() (days []lakeDay, err error) {
+	rows, err := w.conn.QueryContext(w.ctx, statements.Get("LakeDays"))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d lakeDay
+		if err := rows.Scan(&d.day, &d.rows, &d.last); err != nil {
+			return nil, err
+		}
+		days = append(days, d)
+	}
+	return days, rows.Err()
+}
+
+// day writes the fills of a day.
+func (w *lakeWriter) day(d lakeDay, part LakePart) error {
+	s := &LakeSums{}
+	part.File.Sums = s
+	err := w.conn.QueryRowContext(w.ctx, statements.Get("LakeSums", d.span()...)).Scan(&s.BuyUSD, &s.SellUSD, &s.BuyShares, &s.SellShares, &s.FeeUSD, &s.FeeShares)
+	if err != nil {
+		return err
+	}
+	r := replacements{}
+	fillColumns(factForm(data.Parquet), r)
+	query := statements.Get("lake_fills", r.pairs()...) + "\n" + statements.Get("FillsOfDay", d.span()...)
+	return w.file(part, query)
+}
+
+// others writes all datasets but fills.
+func (w *lakeWriter) others(days []lakeDay, venue string) error {
+	f := factForm(data.Parquet)
+	numbers := make([]string, len(days))
+	for i, d := range days {
+		numbers[i] = strconv.FormatInt(d.day, 10)
+	}
+	for _, dataset := range lakeDatasets {
+		var query string
+		switch dataset {
+		case "days":
+			query = statements.Get("lake_days", "@days", strings.Join(numbers, ", "))
+		case "tokens":
+			query = statements.Get("lake_tokens", "@payout", exactDecimal("m.payouts[t.outcome + 1]")+"::DECIMAL(7, 6)", "@resolved_at", f.moment("m.resolved_at"))
+		case "wallets":
+			query = statements.Get("lake_wallets", "@named_at", f.moment("n.ts"), "@venue", venue)
+		case "settings":
+			query = statements.Get("lake_settings", "@version", strconv.Itoa(LakeVersion), "@method", Method)
+		default:
+			query = factsQuery(dataset, data.Parquet)
+		}
+		if err := w.file(LakePart{File: LakeFile{Dataset: dataset}, Done: 1}, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes one file and hands it over. A dataset without rows has none.
+func (w *lakeWriter) file(part LakePart, query string) error {
+	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + ".parquet"}
+	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(part.File.Dataset), func(p Partition, path string) error {
+		part.File.Rows, part.File.Bytes, part.File.SHA256, part.Path = p.Rows, p.Bytes, p.SHA256, path
+		folder := part.File.Dataset
+		if part.File.Day != "" {
+			folder += "/day=" + part.File.Day
+		}
+		part.File.Name = filepath.ToSlash(filepath.Join(folder, p.SHA256[:16], part.File.Dataset+".parquet"))
+		return w.done(part)
+	})
+}
+
+// lakeOptions say how DuckDB writes a file of the lake. docs/cluster.md has the meaning of the
+// columns that are the lake's own.
+func lakeOptions(dataset string) string {
+	if slices.Contains(Facts[1:], dataset) {
+		return copyOptions(dataset, data.Parquet)
+	}
+	return fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000, KV_METADATA {generator: 'pmx', dataset: %s, lake_version: '%d'}",
+		quoted(dataset), LakeVersion)
+}

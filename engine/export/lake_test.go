@@ -1,0 +1,138 @@
+package export_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmx/engine/export"
+	"pmx/rollups/keeper"
+)
+
+// exportLake gives the names of a lake's files, by what they are of, the days that were
+// written, and what a later export needs to know.
+func exportLake(t testing.TB, k *keeper.Keeper, known export.LakeKnown, had map[string]string) (names map[string]string, written []string, next export.LakeKnown) {
+	t.Helper()
+	names, next.Prints = map[string]string{}, map[string]string{}
+	begin := func(h export.LakeHead) error { next.Head = h; return nil }
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakePart) error {
+		of := p.File.Dataset + p.File.Day
+		if p.File.Day != "" {
+			next.Prints[p.File.Day] = p.Print
+		}
+		if p.Path == "" {
+			names[of] = had[of]
+			return nil
+		}
+		if !strings.Contains(p.File.Name, p.File.SHA256[:16]) {
+			t.Errorf("%s is not named by its SHA-256 %s", p.File.Name, p.File.SHA256)
+		}
+		if p.File.Day != "" {
+			written = append(written, p.File.Day)
+		}
+		names[of] = p.File.Name
+		return os.Remove(p.Path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names, written, next
+}
+
+const lakeHeader = "ts,wallet,token,side,shares,usd,tx,log_index,name\n"
+
+func lakeFill(day, who, token, tx, log, name string) string {
+	return day + "T10:00:00.250001Z,0x" + strings.Repeat(who, 40) + "," + token + ",BUY,10,2,0x" + strings.Repeat(tx, 64) + "," + log + "," + name + "\n"
+}
+
+// A day is written again if its fills change and only then, and what an export has of an
+// earlier one is what an export from nothing has.
+func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
+	k := open(t, 1)
+	condition := "0x" + strings.Repeat("a", 64)
+	steps := []struct {
+		name, file, text string
+		days             []string
+		others           []string // datasets that have another file
+	}{
+		{"the first export", "fills.csv", lakeHeader + lakeFill("2026-03-01", "1", "71", "1", "1", "") + lakeFill("2026-03-02", "1", "81", "2", "", "") +
+			lakeFill("2026-03-03", "2", "81", "3", "1", ""), []string{"2026-03-01", "2026-03-02", "2026-03-03"}, []string{"days", "settings", "tokens", "wallets"}},
+		{"nothing new", "", "", nil, nil},
+		{"a market", "m.ndjson", `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["72","71"]}`, nil, []string{"conditions", "tokens"}},
+		{"a name and a new day", "name.csv", lakeHeader + lakeFill("2026-03-04", "2", "91", "4", "1", "bob"), []string{"2026-03-04"}, []string{"days", "tokens", "wallets"}},
+		{"a late fill", "late.csv", lakeHeader + lakeFill("2026-03-01", "2", "91", "5", "1", ""), []string{"2026-03-01"}, nil},
+		{"a better source", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), []string{"2026-03-02"}, nil},
+		{"the same again", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), nil, nil},
+	}
+	var known export.LakeKnown
+	had := map[string]string{}
+	for _, step := range steps {
+		if step.file != "" {
+			mustImport(t, k, write(t, step.file, step.text))
+		}
+		names, written, next := exportLake(t, k, known, had)
+		if !slices.Equal(written, step.days) {
+			t.Errorf("%s: days %v were written, want %v", step.name, written, step.days)
+		}
+		var others []string
+		for of, name := range names {
+			if name != had[of] && !strings.HasPrefix(of, "fills") {
+				others = append(others, of)
+			}
+		}
+		if slices.Sort(others); !slices.Equal(others, step.others) {
+			t.Errorf("%s: %v have another file, want %v", step.name, others, step.others)
+		}
+		if whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil); !maps.Equal(names, whole) {
+			t.Errorf("%s: the lake is %v, from nothing it is %v", step.name, names, whole)
+		}
+		known, had = next, names
+	}
+}
+
+// Prints are of one history of imports: where another database has as many fills of the same
+// imports, as after a backup was restored, nothing of the old lake is taken for its own.
+func TestALakeOfAnotherDatabaseIsWrittenAnew(t *testing.T) {
+	var known export.LakeKnown
+	for i, who := range []string{"1", "2"} {
+		k := open(t, 1)
+		mustImport(t, k, write(t, "fills.csv", lakeHeader+lakeFill("2026-03-01", who, "71", "1", "1", "")))
+		_, written, next := exportLake(t, k, known, nil)
+		if !slices.Equal(written, []string{"2026-03-01"}) {
+			t.Errorf("database %d: days %v were written", i, written)
+		}
+		if i > 0 && known.Prints["2026-03-01"] != next.Prints["2026-03-01"] {
+			t.Errorf("the prints are %v and %v: the test shows nothing", known.Prints, next.Prints)
+		}
+		known = next
+	}
+}
+
+// What a row of fills has: nothing that a later import could change, and times and
+// amounts in full.
+func TestRowsOfALake(t *testing.T) {
+	k := open(t, 1)
+	mustImport(t, k, write(t, "fills.csv", lakeHeader+lakeFill("2026-03-01", "1", "71", "1", "1", "ann")))
+	var columns []string
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), export.LakeKnown{}, func(export.LakeHead) error { return nil }, func(p export.LakePart) error {
+		if p.File.Dataset != "fills" {
+			return nil
+		}
+		rows, _ := readParquet(t, filepath.Clean(p.Path))
+		columns = slices.Sorted(maps.Keys(rows[0]))
+		if got := rows[0]["us"]; got != "1772359200250001" {
+			t.Errorf("us is %v", got)
+		}
+		if s := *p.File.Sums; s != (export.LakeSums{BuyUSD: 2_000_000, BuyShares: 10_000_000}) {
+			t.Errorf("sums are %+v", s)
+		}
+		return nil
+	})
+	want := []string{"fee", "fee_asset", "log_index", "role", "shares", "side", "token", "transaction_hash", "ts", "us", "usd", "wallet"}
+	if err != nil || !slices.Equal(columns, want) {
+		t.Errorf("columns are %v, %v", columns, err)
+	}
+}

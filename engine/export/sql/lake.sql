@@ -1,0 +1,66 @@
+-- The facts as a lake. A row of fills has nothing that a later import could change: the market of
+-- a token, its payout and the name of a wallet are in datasets of their own, to be joined.
+
+-- name: LakeDays
+-- The days there are, with what tells whether the rows of a day are those of an earlier export:
+-- how many there are, and the last import that any is of. A fill never changes in place. It comes
+-- with the number of its import, which is greater than all before, and it goes when a better
+-- source replaces it. So a day that gained a fill has another last import, and one that only lost
+-- some has fewer.
+SELECT (ts // 86400000000)::INTEGER AS day, count(*), max(batch) FROM fills GROUP BY day ORDER BY day
+
+-- name: LakeHead
+-- The moment of the export: the last import, a fingerprint of all of them, the newest fill, and
+-- the smallest whale move.
+SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT,
+  (SELECT coalesce(max(ts), 0) FROM fills), (SELECT min_usd FROM whale_rule)
+FROM batches
+
+-- name: LakeHistory
+-- The same fingerprint of the imports up to an earlier one, and whether that one is there.
+SELECT coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT, coalesce(max(batch), -1) FROM batches WHERE batch <= @batch
+
+-- name: LakeSums
+-- What the fills of a day add up to, in millionths.
+SELECT coalesce(SUM(CASE WHEN side = 0 THEN usd END), 0)::BIGINT, coalesce(SUM(CASE WHEN side = 1 THEN usd END), 0)::BIGINT,
+  coalesce(SUM(CASE WHEN side = 0 THEN shares END), 0)::BIGINT, coalesce(SUM(CASE WHEN side = 1 THEN shares END), 0)::BIGINT,
+  coalesce(SUM(CASE WHEN side = 1 THEN fee WHEN fee < 0 THEN -fee END), 0)::BIGINT,
+  coalesce(SUM(CASE WHEN side = 0 AND fee > 0 THEN fee END), 0)::BIGINT
+FROM fills
+WHERE ts >= @from AND ts < @to
+
+-- name: lake_fills
+SELECT @ts AS ts, f.ts AS us, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
+  CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side,
+  CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
+  @shares AS shares, @usd AS usd, @fee AS fee, CASE WHEN f.side = 1 OR f.fee < 0 THEN 'usd' ELSE 'shares' END AS fee_asset,
+  '0x' || lower(hex(f.tx)) AS transaction_hash, f.log_index
+FROM fills AS f
+JOIN wallets AS w ON w.wallet = f.wallet
+JOIN tokens AS t ON t.token = f.token
+
+-- name: lake_tokens
+SELECT t.token_id AS token, '0x' || lower(hex(m.condition)) AS condition_id, CASE WHEN m.market IS NOT NULL THEN t.outcome::INTEGER END AS outcome,
+  @payout AS payout, @resolved_at AS resolved_at, m.resolved_at AS resolved_us,
+  t.market IN (SELECT market FROM desk_market) IS TRUE AS desk,
+  '0x' || lower(hex(nullif(t.named.condition, ''::BLOB))) AS named_condition, t.named.label AS outcome_label, t.derived
+FROM tokens AS t
+LEFT JOIN markets AS m ON m.market = t.market
+ORDER BY token
+
+-- name: lake_wallets
+SELECT '0x' || lower(hex(w.address)) AS wallet, n.name AS username, @named_at AS named_at, w.address IN (@venue) IS TRUE AS venue
+FROM wallets AS w
+LEFT JOIN wallet_names AS n ON n.wallet = w.wallet
+ORDER BY 1
+
+-- name: lake_settings
+-- What the rollups depend on besides the facts.
+SELECT @version AS lake_version, '@method' AS method, (SELECT min_usd FROM whale_rule) AS whale_min_usd
+
+-- name: lake_days
+-- The calendar: weeks are counted from Monday 1969-12-29, months from January 1970.
+SELECT day, (DATE '1970-01-01' + day)::DATE AS date, (day + 3) // 7 AS week,
+  date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)::INTEGER AS month
+FROM (SELECT unnest([@days]::INTEGER[]) AS day) AS d
+ORDER BY day

@@ -1,0 +1,164 @@
+// Package cluster reads and writes the manifests of lakes of facts.
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pmx/data"
+	"pmx/engine/export"
+)
+
+// CurrentName is the file of a folder that names the manifest which holds. It is replaced last.
+const CurrentName = "CURRENT"
+
+// Lake is the manifest of a lake: what belongs to it. Equal facts, and equal settings, give the
+// same bytes.
+type Lake struct {
+	Generator string            `json:"generator"`
+	Kind      string            `json:"kind"`
+	Version   int               `json:"lake_version"`
+	Method    string            `json:"method"`
+	AsOf      int64             `json:"as_of"` // of the newest fill, unix µs
+	WhaleMin  int64             `json:"whale_min_usd"`
+	Fills     int64             `json:"fills"`
+	Files     []export.LakeFile `json:"files"`
+}
+
+const (
+	generator = "pmx"
+	lakeKind  = "lake"
+)
+
+// NewLake makes the manifest of files as they are at the moment of head.
+func NewLake(head export.LakeHead, files []export.LakeFile) *Lake {
+	m := &Lake{Generator: generator, Kind: lakeKind, Version: export.LakeVersion, Method: export.Method, AsOf: head.AsOf, WhaleMin: head.WhaleMin,
+		Files: slices.Clone(files)}
+	slices.SortFunc(m.Files, func(a, b export.LakeFile) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range m.Files {
+		if f.Dataset == "fills" {
+			m.Fills += f.Rows
+		}
+	}
+	return m
+}
+
+// Encode gives the text of the manifest and its name below the folder of the lake, which has the
+// SHA-256 of the text in it.
+func (m *Lake) Encode() (name string, text []byte, err error) {
+	text, err = json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return "", nil, err
+	}
+	text = append(text, '\n')
+	sum := sha256.Sum256(text)
+	return ManifestName(hex.EncodeToString(sum[:])), text, nil
+}
+
+// ManifestName is where the manifest with a SHA-256 is.
+func ManifestName(sum string) string { return "manifests/" + sum + ".json" }
+
+// ReadLake gives the manifest that CURRENT names and its SHA-256; nil where the folder has none.
+func ReadLake(dir string) (m *Lake, id string, err error) {
+	m = &Lake{}
+	id, err = readManifest(dir, m)
+	if errors.Is(err, fs.ErrNotExist) && id == "" {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if m.Generator != generator || m.Kind != lakeKind {
+		return nil, "", fmt.Errorf("%s is no lake of pmx", dir)
+	}
+	return m, id, checkNames(dir, m.Files)
+}
+
+// readManifest reads the manifest that CURRENT names, and holds it against its name. Without a
+// CURRENT the id is "".
+func readManifest(dir string, into any) (id string, err error) {
+	current, err := data.ReadRegular(filepath.Join(dir, CurrentName))
+	if err != nil {
+		return "", err
+	}
+	id = strings.TrimSpace(string(current))
+	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size {
+		return "", fmt.Errorf("%s in %s names no manifest", CurrentName, dir)
+	}
+	text, err := data.ReadRegular(filepath.Join(dir, filepath.FromSlash(ManifestName(id))))
+	if err != nil {
+		return id, fmt.Errorf("%s lacks its manifest: %w", dir, err)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != id {
+		return id, fmt.Errorf("%s in %s is not what its name says: it was changed or cut short", ManifestName(id), dir)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return id, fmt.Errorf("%s in %s: %w", ManifestName(id), dir, err)
+	}
+	return id, nil
+}
+
+func checkNames(dir string, files []export.LakeFile) error {
+	for _, f := range files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			return fmt.Errorf("the manifest of %s names %q, which is outside the folder", dir, f.Name)
+		}
+	}
+	return nil
+}
+
+// CheckFile holds a file of a folder against its manifest, by its size and, if whole, by its SHA-256.
+func CheckFile(dir string, f export.LakeFile, whole bool) error {
+	r, err := data.OpenRegular(filepath.Join(dir, filepath.FromSlash(f.Name)))
+	if err != nil {
+		return fmt.Errorf("%s lacks a file of its manifest: %w", dir, err)
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	sum := f.SHA256
+	if err == nil && whole && size == f.Bytes {
+		if _, err = r.Seek(0, io.SeekStart); err == nil {
+			sum, _, err = export.FileSum(r)
+		}
+	}
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if size != f.Bytes || sum != f.SHA256 {
+		return fmt.Errorf("%s in %s is not the file of the manifest: it has %d bytes and the SHA-256 %s", f.Name, dir, size, sum)
+	}
+	return nil
+}
+
+// Unnamed gives the files of a lake that keep does not name: those at a place where a lake has
+// its files, whatever else is in the folder.
+func Unnamed(dir string, keep map[string]bool) (names []string, err error) {
+	for _, pattern := range []string{"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet"} {
+		found, err := filepath.Glob(filepath.Join(globSafe(dir), filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			name, err := filepath.Rel(dir, path)
+			if err != nil {
+				return nil, err
+			}
+			if name = filepath.ToSlash(name); !keep[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// globSafe is a folder's name as a pattern for itself.
+func globSafe(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
