@@ -38,7 +38,7 @@ RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/..
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ADayThroughAllFaults|ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients browser licences vulnerabilities deb try-deb release check tools clean
+.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients cluster browser licences vulnerabilities deb try-deb release check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -95,6 +95,9 @@ clients: build ## Read answers and exports as other programs and generated clien
 
 browser: build ## Look at the pages in Chromium, where it is installed
 	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
+
+cluster: build ## Compute the rollups of a small lake on Sail, with SPARK=1 on Spark too, and compare
+	@.ci/cluster/run
 
 licences: $(LICENCES) ## Write docs/licences.md, and fail on a licence that nobody has read
 	@GO_LICENSES=$(LICENCES) .ci/licences

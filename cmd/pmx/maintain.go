@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"pmx/rollups"
@@ -61,20 +62,33 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operat
 
 // VerifyCmd proves the database.
 type VerifyCmd struct {
-	JSON bool `help:"End with one JSON object instead of text."`
+	JSON    bool   `help:"End with one JSON object instead of text."`
+	Against string `help:"Compare the rollups that Spark, Sail or Trino published in this folder, instead of recomputing them here." placeholder:"DIR"`
 }
 
 // Help is the longer help.
 func (VerifyCmd) Help() string {
 	return `Recomputes every rollup from the facts and compares it row by row. No fill may exist twice, and sums by hour,
 day and market must agree. In a resolved market that has both sides of each match and no fees, the profits
-and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.`
+and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.
+
+With --against, the rollups of the database are compared with those that rollups/cluster published, all columns
+and both ways, after every file was held against its manifest.`
 }
 
 // Run verifies.
 func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	m := newProgressBar(std, c.JSON)
-	checks, err := perform(ctx, cli, verifying, none{}, m.stage)
+	var checks []rollups.Check
+	var err error
+	if c.Against != "" {
+		var dir string
+		if dir, err = filepath.Abs(c.Against); err == nil {
+			checks, err = perform(ctx, cli, comparing, compareRequest{dir}, m.stage)
+		}
+	} else {
+		checks, err = perform(ctx, cli, verifying, none{}, m.stage)
+	}
 	m.clear()
 	if err != nil {
 		return err

@@ -93,6 +93,7 @@ const (
 	opRefresh   = "refresh"
 	opRebuild   = "rebuild"
 	opVerify    = "verify"
+	opAgainst   = "verify-against"
 	opExport    = "export"
 	opPartition = "export-all"
 	opLake      = "export-lake"
@@ -112,6 +113,7 @@ var (
 	refreshing   = operation[none, stage, none]{opRefresh, refresh}
 	rebuilding   = operation[rebuildRequest, stage, none]{opRebuild, rebuild}
 	verifying    = operation[none, stage, []rollups.Check]{opVerify, verify}
+	comparing    = operation[compareRequest, stage, []rollups.Check]{opAgainst, verifyAgainst}
 	exporting    = operation[exportRequest, share, exported]{opExport, exportDataset}
 	partitioning = operation[partitionRequest, partitionEvent, partitioned]{opPartition, exportPartition}
 	lakeWriting  = operation[export.LakeKnown, lakeEvent, partitioned]{opLake, exportLake}
@@ -216,6 +218,15 @@ func verify(ctx context.Context, k *keeper.Keeper, _ none, emit func(stage)) ([]
 	return k.Verify(ctx, stages(emit))
 }
 
+// compareRequest names a folder of published rollups.
+type compareRequest struct {
+	Dir string `json:"dir"`
+}
+
+func verifyAgainst(ctx context.Context, k *keeper.Keeper, req compareRequest, emit func(stage)) ([]rollups.Check, error) {
+	return k.VerifyAgainst(ctx, req.Dir, stages(emit))
+}
+
 // registerOperations makes the operations available on a server's socket.
 func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
 	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
@@ -230,6 +241,7 @@ func registerVenue(s *admin.Server, k *keeper.Keeper) {
 	handle(s, k, refreshing)
 	handle(s, k, rebuilding)
 	handle(s, k, verifying)
+	handle(s, k, comparing)
 	handle(s, k, exporting)
 	handle(s, k, partitioning)
 	handle(s, k, lakeWriting)

@@ -1,4 +1,5 @@
-// Package cluster reads and writes the manifests of lakes of facts.
+// Package cluster has the rollups as SQL that other engines run over a lake of facts, and reads
+// the manifests of lakes and of what was computed from them.
 package cluster
 
 import (

@@ -1,0 +1,134 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Published are rollups that another engine computed from facts.
+type Published struct {
+	AsOf     int64          // of the newest fill, unix µs
+	WhaleMin int64          // millionths
+	Days     []PublishedDay // what the facts of each day add up to
+	// Rows gives a query of a rollup's rows, in which wallets, tokens and markets have their names; ""
+	// where it was not published.
+	Rows func(table string) string
+}
+
+// PublishedDay is what the fills of a day add up to.
+type PublishedDay struct {
+	Day                            int64 // since 1970
+	Fills, BuyUSD, SellUSD, FeeUSD int64
+}
+
+// Names of all rollups.
+func Names() (names []string) {
+	for _, t := range tables {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// Against compares published rollups with those of the database, all columns, row for row and
+// both ways. Their keys are names there and numbers here.
+func Against(ctx context.Context, conn *sql.Conn, p Published, step func(name string, done, of int)) (checks []Check, err error) {
+	var asOf, whale int64
+	var stale bool
+	if err := conn.QueryRowContext(ctx, statements.Get("PublishedHead")).Scan(&asOf, &stale, &whale); err != nil {
+		return nil, err
+	}
+	checks = append(checks, Check{Name: "rollups_current", OK: !stale, Detail: "facts are in that the rollups lack: run pmx rebuild"},
+		Check{Name: "same_as_of", OK: asOf == p.AsOf, Rows: 1, Bad: abs01(asOf != p.AsOf), Detail: "what was published is of other facts than the database has"},
+		Check{Name: "same_whale_rule", OK: whale == p.WhaleMin, Rows: 1, Bad: abs01(whale != p.WhaleMin), Detail: "the smallest whale move is another one here"})
+	for i, t := range tables {
+		if step != nil {
+			step("against_"+t.name, i, len(tables)+1)
+		}
+		c, err := against(ctx, conn, t, p)
+		if err != nil {
+			return nil, fmt.Errorf("against %s: %w", t.name, err)
+		}
+		checks = append(checks, c)
+	}
+	days, err := publishedDays(ctx, conn, p)
+	return append(checks, days), err
+}
+
+func abs01(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func against(ctx context.Context, conn *sql.Conn, t table, p Published) (c Check, err error) {
+	c = Check{Name: "against_" + t.name, Detail: "what was published differs from the database"}
+	published := p.Rows(t.name)
+	if published == "" {
+		c.Detail = "was not published"
+		return c, nil
+	}
+	theirs, ours := t.published(published), t.merged("")
+	if t.name == "event_wallets" {
+		byEvent := func(rows string) string {
+			return statements.Get("ByEvent", "@rows", rows, "@events", marketEvents("true"))
+		}
+		theirs, ours = byEvent(theirs), byEvent(ours)
+	}
+	kept := "published_" + t.name
+	exec := func(query string) {
+		if err == nil {
+			_, err = conn.ExecContext(ctx, query)
+		}
+	}
+	exec(statements.Get("KeepRows", "@table", kept, "@rows", t.counting(theirs)))
+	if err == nil {
+		query := statements.Get("CompareRows", "@table", kept, "@columns", t.columnList(), "@merged", ours, "@rebuilt", t.rows(kept))
+		err = conn.QueryRowContext(ctx, query).Scan(&c.Rows, &c.Bad)
+	}
+	exec(statements.Get("DropTable", "@table", kept))
+	c.OK = err == nil && c.Bad == 0
+	return c, err
+}
+
+// published gives rows with names as rows of the rollup.
+func (t table) published(rows string) string {
+	columns, joins := slices.Clone(t.columns()), ""
+	for i, column := range columns {
+		switch column {
+		case "wallet":
+			columns[i], joins = "w.wallet", joins+" "+statements.Get("WalletOfName")
+		case "token":
+			columns[i], joins = "t.token", joins+" "+statements.Get("TokenOfName")
+		case "market":
+			columns[i], joins = "m.market", joins+" "+statements.Get("MarketOfName")
+		case "tx":
+			columns[i] = "unhex(substr(p.tx, 3)) AS tx"
+		default:
+			columns[i] = "p." + column
+		}
+	}
+	return statements.Get("PublishedRows", "@columns", strings.Join(columns, ", "), "@published", rows, "@joins", joins)
+}
+
+// publishedDays holds the days of wallets against what the facts of each day add up to.
+func publishedDays(ctx context.Context, conn *sql.Conn, p Published) (c Check, err error) {
+	c = Check{Name: "sums_of_days", Detail: "a day of wallets does not add up to the facts of that day"}
+	var days []string
+	for _, d := range p.Days {
+		row := []string{strconv.FormatInt(d.Day, 10)}
+		for _, n := range []int64{d.Fills, d.BuyUSD, d.SellUSD, d.FeeUSD} {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		days = append(days, "("+strings.Join(row, ", ")+")")
+	}
+	if rows := p.Rows("wallet_day"); rows != "" && len(days) > 0 {
+		err = conn.QueryRowContext(ctx, statements.Get("PublishedDays", "@days", strings.Join(days, ", "), "@wallet_day", rows)).Scan(&c.Rows, &c.Bad)
+		c.OK = err == nil && c.Bad == 0
+	}
+	return c, err
+}

@@ -1,0 +1,2 @@
+-- Internal: the last price of each token and day.
+SELECT day, token, MAX(place) AS place FROM priced GROUP BY day, token

@@ -1,0 +1,4 @@
+-- Of resolved markets, by the time of resolution; 0: not known.
+SELECT COALESCE(resolved_us, 0) AS resolved_at, market, wallet, redemption AS usd
+FROM holding
+WHERE resolved = 1 AND redemption <> 0
