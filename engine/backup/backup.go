@@ -80,6 +80,7 @@ type Manifest struct {
 	Schema int64     `json:"schema"` // of the database
 	Pmx    string    `json:"pmx"`    // versions
 	DuckDB string    `json:"duckdb"`
+	Writer string    `json:"writer,omitempty"` // who made it: the host and the data directory
 	Files  []File    `json:"files"`
 }
 
@@ -221,6 +222,13 @@ func Open(dir string) (*Repo, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Follow opens the repository at dir for who takes each backup as it comes. It waits for nobody and keeps nobody from
+// writing: a backup, or a block, may be removed or not be there yet when it is asked for.
+func Follow(dir string) (*Repo, error) {
+	r := &Repo{dir: dir, step: func(string) {}}
+	return r, r.checkMarker()
 }
 
 func marker() []byte { return []byte(fmt.Sprintf("{\"format\":%d}\n", format)) }

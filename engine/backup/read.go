@@ -67,6 +67,18 @@ func (r *reader) block(sum string, buffer []byte) ([]byte, error) {
 	return block, nil
 }
 
+// blockOf gives what block i of a file holds.
+func (r *reader) blockOf(f *File, i int, buffer []byte) ([]byte, error) {
+	block, err := r.block(f.Blocks[i], buffer)
+	if err != nil {
+		return nil, err
+	}
+	if _, length := f.span(i); len(block) != length {
+		return nil, fmt.Errorf("%s is %w: %s needs %d bytes of it, it has %d", r.repo.blockPath(f.Blocks[i]), ErrDamaged, f.Name, length, len(block))
+	}
+	return block, nil
+}
+
 // Extract writes a file of a backup to an empty file, every block checked, and brings it to
 // the disk. done is told how many bytes were written, by several goroutines at once.
 func (r *Repo) Extract(ctx context.Context, f File, to *os.File, done func(bytes int64)) error {
@@ -76,14 +88,11 @@ func (r *Repo) Extract(ctx context.Context, f File, to *os.File, done func(bytes
 	}
 	defer from.unzip.Close()
 	err = eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) error {
-		block, err := from.block(f.Blocks[i], buffer)
+		block, err := from.blockOf(&f, i, buffer)
 		if err != nil {
 			return err
 		}
 		offset, length := f.span(i)
-		if len(block) != length {
-			return fmt.Errorf("%s is %w: %s needs %d bytes of it, it has %d", r.blockPath(f.Blocks[i]), ErrDamaged, f.Name, length, len(block))
-		}
 		done(int64(length))
 		_, err = to.WriteAt(block, offset)
 		return err

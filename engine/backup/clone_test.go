@@ -1,0 +1,261 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func openClone(t *testing.T, dir string) *Clone {
+	t.Helper()
+	c, err := OpenClone(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// fetch takes a backup, which has to hold files.
+func fetch(t *testing.T, c *Clone, repo, name string, files map[string][]byte) *Copy {
+	t.Helper()
+	from, err := Follow(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := c.Fetch(context.Background(), from, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, at, files)
+	return at
+}
+
+// holds has a copy hold files and no others.
+func holds(t *testing.T, at *Copy, files map[string][]byte) {
+	t.Helper()
+	got := map[string][]byte{}
+	entries, err := os.ReadDir(at.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == cloneManifest {
+			continue
+		}
+		if got[e.Name()], err = os.ReadFile(filepath.Join(at.Dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !equal(got, files) {
+		t.Fatalf("the copy of backup %d in %s holds %d files that differ from the backup", Number(at.Name), at.Dir, len(got))
+	}
+}
+
+// changed is files with some bytes of a block changed, and a block more.
+func changed(r *rand.Rand, files map[string][]byte, block int) map[string][]byte {
+	next := map[string][]byte{}
+	for name, text := range files {
+		next[name] = append([]byte{}, text...)
+	}
+	next["head.db"][12288+block*BlockSize+5] ^= 0x55
+	next["head.db"] = append(next["head.db"], content(r, BlockSize)...)
+	return next
+}
+
+func someFiles(r *rand.Rand, blocks int) map[string][]byte {
+	return map[string][]byte{"head.db": content(r, 12288+blocks*BlockSize), "control.db": content(r, 9000)}
+}
+
+func TestACopyBecomesTheNextBackupByWhatChanged(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
+	w := create(t, repo)
+	a := someFiles(r, 6)
+	a["cities.csv"] = []byte("x")
+	one, _ := backUp(t, w, a)
+	c := openClone(t, dir)
+	first := fetch(t, c, repo, one, a)
+	b := changed(r, a, 2)
+	delete(b, "cities.csv")
+	two, _ := backUp(t, w, b)
+
+	// What did not change is not asked for: without it the copy is made all the same.
+	m, err := w.Load(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, _ := m.File("head.db")
+	if err := os.Remove(w.blockPath(db.Blocks[1])); err != nil {
+		t.Fatal(err)
+	}
+	second := fetch(t, c, repo, two, b)
+	holds(t, first, a) // it is in use
+	c.Release(first)
+	d := changed(r, b, 4)
+	three, _ := backUp(t, w, d)
+	third := fetch(t, c, repo, three, d)
+	if third.Dir != first.Dir {
+		t.Errorf("the third copy is in %s: the first, which nobody uses, is in %s", third.Dir, first.Dir)
+	}
+	holds(t, second, b)
+}
+
+func TestACopyIsMadeOfTheOneThatNobodyUses(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
+	w, c := create(t, repo), openClone(t, dir)
+	state := someFiles(r, 4)
+	var used []*Copy
+	for i := range 7 {
+		state = changed(r, state, i%4)
+		name, _ := backUp(t, w, state)
+		at := fetch(t, c, repo, name, state)
+		used = append(used, at)
+		if i == 2 { // a reader that takes long: two of three are in use
+			continue
+		}
+		for len(used) > 1 {
+			c.Release(used[0])
+			used = used[1:]
+		}
+	}
+	entries, err := filepath.Glob(filepath.Join(dir, "[0-9]*"))
+	if err != nil || len(entries) != maxCopies {
+		t.Errorf("%d copies are left: %v", len(entries), err)
+	}
+	// The next process finds the newest one whole, without the repository.
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openClone(t, dir)
+	at, err := again.Newest(context.Background())
+	if err != nil || at == nil {
+		t.Fatal(at, err)
+	}
+	holds(t, at, state)
+	if _, err := OpenClone(dir); err == nil || !strings.Contains(err.Error(), "choose another --data-dir") {
+		t.Errorf("two processes have one folder of copies: %v", err)
+	}
+}
+
+// A copy that was begun is never taken for a whole one, wherever it was stopped, and whatever the last write left.
+func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
+	w := create(t, repo)
+	a := someFiles(r, 12)
+	one, _ := backUp(t, w, a)
+	b := changed(r, changed(r, changed(r, a, 1), 5), 9)
+	two, _ := backUp(t, w, b)
+	c := openClone(t, dir)
+	fetch(t, c, repo, one, a)
+	m, err := w.Load(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := m.File("head.db")
+	before, err := w.Load(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, _ := before.File("head.db")
+	for lost := range file.Blocks {
+		if slices.Contains(old.Blocks, file.Blocks[lost]) {
+			continue
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c = openClone(t, dir) // a new process, which knows nothing of the files
+		// It is stopped where a block cannot be had: those before it are written, most of those after it are not.
+		path := w.blockPath(file.Blocks[lost])
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text[:len(text)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Fetch(context.Background(), w, two); !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		newest, err := c.Newest(context.Background())
+		if err != nil || newest == nil {
+			t.Fatal(err)
+		}
+		if newest.Name != one {
+			t.Errorf("backup %d was not whole and is taken for it", Number(newest.Name))
+		}
+		holds(t, newest, a)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = openClone(t, dir)
+	// A block that a power failure left half written is found by its checksum, and had again.
+	whole := fetch(t, c, repo, two, b)
+	c.Release(whole)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(whole.Dir, "head.db"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("torn"), 12288+3*BlockSize+77); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = openClone(t, dir)
+	if _, err := c.Newest(context.Background()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a torn block was taken for whole: %v", err)
+	}
+	fetch(t, c, repo, two, b)
+}
+
+func TestABackupThatIsHalfCopiedIsNotTaken(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
+	w, c := create(t, repo), openClone(t, dir)
+	a := someFiles(r, 5)
+	one, _ := backUp(t, w, a)
+	at := fetch(t, c, repo, one, a)
+	b := changed(r, a, 3)
+	two, _ := backUp(t, w, b)
+	m, err := w.Load(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := m.File("head.db")
+	from, err := Follow(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{w.blockPath(file.Blocks[4]), w.blockPath(file.Blocks[6]), w.manifestPath(two)} {
+		if err := os.Rename(path, path+".part"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Fetch(context.Background(), from, two); !errors.Is(err, ErrIncomplete) {
+			t.Errorf("without %s: %v", filepath.Base(path), err)
+		}
+		holds(t, at, a)
+		if err := os.Rename(path+".part", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch(t, c, repo, two, b)
+	if _, err := Follow(t.TempDir()); !errors.Is(err, ErrNoRepository) {
+		t.Error(err)
+	}
+}
