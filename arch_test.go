@@ -50,6 +50,7 @@ var layers = []struct {
 	{"http/wire", []string{"data"}},
 	{"rollups/serving", []string{"data/...", "rollups/index", "rollups/weather"}},
 	{"rollups/keeper", []string{"rollups/...", "engine/...", "data/..."}},
+	{"rollups/replica", []string{"rollups/serving", "engine/...", "data/..."}},
 	{"rollups/follow", []string{"rollups/serving", "engine/ledger", "engine/ingest", "engine", "data/..."}},
 	{"rollups/segments", nil},
 	{"rollups/segments/fillseg", []string{"data", "rollups/segments", "rollups/serving"}},

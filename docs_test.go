@@ -127,7 +127,7 @@ var (
 // Alerts on a metric that does not exist never fire.
 func TestMetricsOfTheDocumentsExist(t *testing.T) {
 	made := map[string]bool{}
-	for file, prefix := range map[string]string{"http/server/metrics.go": "", "http/server/source_metrics.go": "pmx_sync_", "cmd/pmx/store_metrics.go": "pmx_", "cmd/pmx/work_metrics.go": "pmx_"} {
+	for file, prefix := range map[string]string{"http/server/metrics.go": "", "http/server/source_metrics.go": "pmx_sync_", "cmd/pmx/store_metrics.go": "pmx_", "cmd/pmx/work_metrics.go": "pmx_", "cmd/pmx/serve_replica.go": "pmx_replica_"} {
 		before := len(made)
 		for _, m := range metricInCode.FindAllStringSubmatch(read(t, file), -1) {
 			made[prefix+m[2]] = true
@@ -137,7 +137,7 @@ func TestMetricsOfTheDocumentsExist(t *testing.T) {
 		}
 	}
 	named := map[string]bool{}
-	for _, file := range []string{"docs/operate.md", "docs/sync.md", "docs/monitoring/alerts.yml", "docs/monitoring/dashboard.json"} {
+	for _, file := range []string{"docs/operate.md", "docs/sync.md", "docs/replicas.md", "docs/monitoring/alerts.yml", "docs/monitoring/dashboard.json"} {
 		for _, name := range metricInText.FindAllString(read(t, file), -1) {
 			if named[name] = strings.HasSuffix(file, ".md") || named[name]; strings.HasSuffix(name, "_duration_seconds_bucket") {
 				name = strings.TrimSuffix(name, "_bucket") // of a histogram

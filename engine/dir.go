@@ -40,6 +40,9 @@ func (d Dir) Exports() string { return filepath.Join(string(d), "exports") }
 // Segments holds the segments: derived from the database, and rebuilt where they are gone.
 func (d Dir) Segments() string { return filepath.Join(string(d), "segments") }
 
+// Replica holds the copies of another server's backups that a server which follows them serves.
+func (d Dir) Replica() string { return filepath.Join(string(d), "replica") }
+
 // oldSegments is where segments were until they got a folder of that name; they are
 // derived, and a gigabyte of them would stay for nothing.
 const oldSegments = "runs"

@@ -35,6 +35,8 @@ type Options struct {
 	// goroutine that runs it: several may at once. It counts work; nil: nobody asks. What an
 	// appender adds is no statement.
 	OnStatement func(text string)
+
+	readOnly string // the file of a state of a replica; "": that of Dir, for writing too
 }
 
 // DefaultMemory is DuckDB's own limit, which is not a cap on the process: the
@@ -58,6 +60,7 @@ type DB struct {
 	damage           *LogDamage  // of the log, when it was opened first
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 	frozen           freezing
+	states           *states // of a replica, which has no pools of its own; nil: it is none
 }
 
 // pools are the two connection pools over one connector.
@@ -170,7 +173,9 @@ func CheckLimits(ctx context.Context, memory string, threads int) (ofMemory, ofT
 
 func openPools(ctx context.Context, opts Options) (*pools, error) {
 	threads := cmp.Or(opts.Threads, runtime.NumCPU())
-	dsn := opts.Dir.Database() + "?" + url.Values{
+	path, mode, spill := opts.target()
+	dsn := path + "?" + url.Values{
+		"access_mode":      {mode},
 		"threads":          {fmt.Sprint(threads)},
 		"external_threads": {fmt.Sprint(threads)}, // all: the helpers
 		"memory_limit":     {cmp.Or(opts.MemoryLimit, DefaultMemory)},
@@ -181,7 +186,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	err := LowPriority(func() (err error) {
 		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
 			var err error
-			boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir) })
+			boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir, spill) })
 			return err
 		})
 		return err
@@ -209,14 +214,14 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 // bootSettings are global to the instance: set once, in this order, and then
 // locked. After them nothing outside the data directory can be read or written
 // and no extension is ever downloaded.
-func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir) error {
+func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir, spill string) error {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	for _, set := range []string{
 		"autoinstall_known_extensions = false",
 		"autoload_known_extensions = false",
 		// Of the first connection alone without GLOBAL.
 		"GLOBAL TimeZone = 'UTC'",
-		"temp_directory = " + quote(dir.spill()),
+		"temp_directory = " + quote(spill),
 		"max_temp_directory_size = '200GB'",
 		// Turns WHERE wallet = ? ORDER BY ts LIMIT 50 on a sorted table into a
 		// scan of tens of milliseconds.
@@ -245,13 +250,19 @@ func (db *DB) Dir() Dir { return db.opts.Dir }
 // Close waits for running reads and writes and closes the file, which leaves no
 // write-ahead log behind.
 func (db *DB) Close() error {
+	if db.states != nil {
+		return db.states.close()
+	}
 	db.lockGate()
 	defer db.gate.Unlock()
 	db.closedByFullDisk = false
 	if db.pools == nil {
 		return db.closeFile()
 	}
-	_, err := db.pools.writer.Exec("CHECKPOINT")
+	var err error
+	if db.opts.readOnly == "" {
+		_, err = db.pools.writer.Exec("CHECKPOINT")
+	}
 	if isFault(err) {
 		err = nil // the log is replayed at the next open
 	}
@@ -282,6 +293,9 @@ func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 }
 
 func (db *DB) use(ctx context.Context, pool func(*pools) *sql.DB, f func(conn *sql.Conn) error) error {
+	if db.states != nil {
+		return db.states.using(ctx, pool, f)
+	}
 	used, err := db.tryUse(ctx, pool, f)
 	if used == nil && db.reopenAfterFullDisk(ctx) {
 		used, err = db.tryUse(ctx, pool, f)

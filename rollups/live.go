@@ -97,6 +97,27 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
+// Prepare reads the whole state from another database of the venue, as a server has it that follows the
+// backups of another: of what is read only the snapshot is kept. show publishes it.
+func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Address]bool, cities *data.Gazetteer) (show func(), err error) {
+	next := &Live{Venue: venue, Cities: cities}
+	if err := next.load(ctx, conn); err != nil {
+		return nil, err
+	}
+	snap := next.Snapshot()
+	return func() {
+		// The other database may have been restored to an earlier state, or differ in quotes alone: what is kept by
+		// epoch must not be taken for that of another.
+		if was := l.Snapshot(); was != nil && snap.Epoch <= was.Epoch {
+			snap.Epoch = was.Epoch + 1
+		}
+		if l.Publish != nil {
+			l.Publish(snap)
+		}
+		l.current.Store(snap)
+	}, nil
+}
+
 // load is Load into a new Live.
 func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	var wallets int64

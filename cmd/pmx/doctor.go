@@ -287,7 +287,10 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	}
 	f := &s.Fresh
 	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
-	add(f.FailureText != "", fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
+	if r := s.Replica; r != nil {
+		add(r.Problem != "", fails, "replica", "backup "+fmt.Sprint(r.Number)+" is served and not the newest: "+r.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
+	}
+	add(f.FailureText != "" && s.Replica == nil, fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
 	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
 	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now), "read the log and mend it; the next one tells")
 	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now), "run it again: it says why")
@@ -299,7 +302,7 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	if verified.IsZero() {
 		verified = s.Started
 	}
-	add(now.Sub(verified) > verifyEvery, warns, "verify", "nothing was verified for "+roughly(now.Sub(verified).Seconds()), "check --verify-cron, or run pmx verify")
+	add(now.Sub(verified) > verifyEvery && s.Replica == nil, warns, "verify", "nothing was verified for "+roughly(now.Sub(verified).Seconds()), "check --verify-cron, or run pmx verify")
 	add(s.AsOf.Sub(now) > clockAhead, fails, "clock", "the newest fill is of "+s.AsOf.UTC().Format(time.RFC3339)+", which is ahead of the clock", "set the clock; look at where the fill comes from")
 	add(!s.Historical && s.AsOf.IsZero(), warns, "data", "there are no fills yet", "import some: pmx import, or the inbox")
 	add(!s.Historical && !s.AsOf.IsZero() && now.Sub(s.AsOf) > staleAfter, fails, "data", "the newest fill is of "+ago(s.AsOf, now),

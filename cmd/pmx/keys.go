@@ -15,6 +15,7 @@ import (
 	"pmx/engine/control"
 	"pmx/http/access"
 	"pmx/http/admin"
+	"pmx/rollups/replica"
 )
 
 // KeysCmd keeps API keys.
@@ -27,8 +28,20 @@ type KeysCmd struct {
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
-// withControl opens control.db beside a running server or without one.
+// withControl opens control.db for a change, beside a running server or without one.
 func (c *CLI) withControl(ctx context.Context, f func(*control.DB) error) error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	if follows, ok := replica.Of(dir); ok {
+		return follows.Refuse("a change of keys")
+	}
+	return c.lookControl(ctx, f)
+}
+
+// lookControl is withControl for what changes nothing.
+func (c *CLI) lookControl(ctx context.Context, f func(*control.DB) error) error {
 	dir, err := c.dir()
 	if err != nil {
 		return err
@@ -136,7 +149,7 @@ type KeysListCmd struct {
 
 // Run lists.
 func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.lookControl(ctx, func(db *control.DB) error {
 		keys, err := db.ListKeys(ctx)
 		if err != nil {
 			return err

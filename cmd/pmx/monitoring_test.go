@@ -35,7 +35,8 @@ const (
 // notScraped are metrics that Prometheus makes itself, and those that a server has only in
 // a state in which the sample venue is not. The rules of documents hold their names to the code.
 var notScraped = map[string]string{
-	"up": "Prometheus makes it",
+	"up":                                    "Prometheus makes it",
+	"pmx_replica_current_timestamp_seconds": "only with --follow",
 	"pmx_export_queued_since_timestamp_seconds":    "only while an export waits",
 	"pmx_tls_certificate_expiry_timestamp_seconds": "only with --tls-cert",
 	"pmx_tls_certificate_failing":                  "only with --tls-cert",

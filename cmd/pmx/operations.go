@@ -19,6 +19,7 @@ import (
 	"pmx/http/admin"
 	"pmx/rollups"
 	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
 )
 
 // cities are the cities of the weather desk: the built-in table and what the
@@ -69,6 +70,9 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 
 // openKeeper opens the venue in this process. whale is 0 where its mark stays; watch is nil where nobody is served.
 func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, watch *guard.Watch) (*keeper.Keeper, error) {
+	if follows, ok := replica.Of(dir); ok {
+		return nil, follows.Refuse("to open its database for writing")
+	}
 	venue, err := venueWallets(dir)
 	if err != nil {
 		return nil, err
@@ -77,6 +81,11 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 	if err != nil {
 		return nil, err
 	}
+	return keeper.Open(ctx, keeper.Config{Engine: c.faultedOptions(dir, log), Feeds: feeds.Catalog{Cities: places}, Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
+}
+
+// faultedOptions are those of an engine that ends the process where it cannot go on.
+func (c *CLI) faultedOptions(dir engine.Dir, log zerolog.Logger) engine.Options {
 	opts := c.engineOptions(dir)
 	opts.OnFault = func(err error, recovered bool) {
 		log.Error().Err(err).Bool("recovered", recovered).Msg("database fault")
@@ -84,7 +93,7 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 			os.Exit(3) // a poisoned instance cannot serve; a supervisor restarts it
 		}
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: opts, Feeds: feeds.Catalog{Cities: places}, Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
+	return opts
 }
 
 // The operations that a command hands to a running server over its socket.
@@ -125,6 +134,9 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req,
 	name := op.name
 	dir, err := c.dir()
 	if err != nil {
+		return res, err
+	}
+	if err := refusedByReplica(dir, name); err != nil {
 		return res, err
 	}
 	if admin.Running(dir.AdminSocket()) {
@@ -228,10 +240,14 @@ func verifyAgainst(ctx context.Context, k *keeper.Keeper, req compareRequest, em
 }
 
 // registerOperations makes the operations available on a server's socket.
-func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate) {
+func registerOperations(s *admin.Server, k *keeper.Keeper, gate *access.Gate, r *replica.Follower) {
 	s.Handle(opKeys, func(ctx context.Context, _ json.RawMessage, _ func(any)) (any, error) {
 		return none{}, gate.Refresh(ctx)
 	})
+	if r != nil {
+		registerReplica(s, k, r)
+		return
+	}
 	registerVenue(s, k)
 }
 

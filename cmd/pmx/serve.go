@@ -24,6 +24,7 @@ import (
 	"pmx/http/api"
 	"pmx/http/server"
 	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
 )
 
 // ServeCmd serves the API.
@@ -40,6 +41,7 @@ type ServeCmd struct {
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
 	BackupCron   string   `help:"When to back up, in UTC." default:"45 * * * *" placeholder:"CRON"`
 	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
+	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. Give --data-dir a directory of its own." name:"follow" type:"path" placeholder:"DIR"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	logFlags
@@ -63,6 +65,7 @@ Files that are moved into <data-dir>/inbox are imported.
   pmx serve --listen 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
   pmx serve --listen 0.0.0.0:443 --acme-domain api.example.org
   pmx serve --listen 0.0.0.0:8080 --trusted-proxy 10.0.0.0/8
+  pmx serve --follow /mnt/backup/pmx --data-dir replica1 --listen 127.0.0.1:8081
 
 Browsers keep pages of other sites from reading answers, unless the site is allowed by its origin,
 which is scheme, host and port as the browser's address bar shows them:
@@ -115,6 +118,9 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 		defer scraped.Close()
 	}
 	engine.AddSpareProcs()
+	if c.FollowDir != "" {
+		return c.replicate(ctx, cli, dir, at, scraped, std)
+	}
 	k, err := cli.openKeeper(ctx, dir, log, whale, at.Watch)
 	if err != nil {
 		return err
@@ -125,11 +131,12 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 			return err
 		}
 	}
-	return c.answer(ctx, k, at, scraped, schedule, std)
+	return c.answer(ctx, k, nil, at, scraped, schedule, std)
 }
 
-// answer serves what k keeps until ctx ends, and its metrics on scraped, if that is there.
-func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Config, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
+// answer serves what k keeps until ctx ends, and its metrics on scraped, if that is there. r is nil where no other server
+// is followed.
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
 	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
@@ -155,8 +162,13 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 		f.begins()
 		lanes = f.runs(at.Watch)
 	}
+	sources := f.sources()
+	if r != nil {
+		sources, lanes = r.Sources, append(lanes, func(ctx context.Context) error { return at.Watch.Supervise(ctx, "follow", r.Run) })
+		registry.MustRegister(newReplicaMetrics(r.Status))
+	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Sources: f.sources(), Newest: f.newestTrades()})
+		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Sources: sources, Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}
@@ -171,7 +183,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, at server.Confi
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: f.sources(), url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
+	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
 	if scraped != nil {
 		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
 		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")

@@ -60,6 +60,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	add("refresh-cron", keeper.Schedule{Refresh: c.RefreshCron}.Check())
 	add("verify-cron", keeper.Schedule{Verify: c.VerifyCron}.Check())
 	add("", c.checkBackup(cli))
+	add("", c.checkFollow(cli))
 	_, err := c.usd()
 	add("whale-threshold", err)
 	add("request-log", checkLog(c.RequestLog))

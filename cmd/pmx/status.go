@@ -24,6 +24,7 @@ import (
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
 	"pmx/rollups/serving"
 )
 
@@ -62,6 +63,7 @@ type serverStatus struct {
 	OpenFiles  uint64             `json:"open_files_limit"`
 	Jobs       map[string]int     `json:"export_jobs"`
 	Waiting    time.Time          `json:"export_queued_since"` // zero: none waits
+	Replica    *replica.Status    `json:"replica"`             // null where no other server is followed
 }
 
 // memoryStatus is what a server takes of memory, in bytes.
@@ -94,6 +96,7 @@ type statusTeller struct {
 	keys       *control.DB
 	watch      *guard.Watch
 	sources    func() []serving.Source // nil: none is followed
+	replica    *replica.Follower       // nil: no other server is followed
 	url        string
 	historical bool
 	started    time.Time
@@ -101,7 +104,7 @@ type statusTeller struct {
 
 // registerServer makes everything available on a server's socket.
 func registerServer(socket *admin.Server, k *keeper.Keeper, gate *access.Gate, f *follower, s *statusTeller) {
-	registerOperations(socket, k, gate)
+	registerOperations(socket, k, gate, s.replica)
 	registerFollower(socket, f)
 	s.register(socket)
 }
@@ -117,6 +120,10 @@ func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 		Fresh: s.keeper.Freshness(), Tally: s.keeper.Tally(), Background: s.watch.Statuses(), OpenFiles: openFilesLimit(), Jobs: map[string]int{}}
 	if s.sources != nil {
 		out.Sources = s.sources()
+	}
+	if s.replica != nil {
+		at := s.replica.Status()
+		out.Replica = &at
 	}
 	if snap := s.keeper.Snapshot(); snap != nil {
 		out.AsOf, out.Epoch = snap.AsOf, snap.Epoch
@@ -285,12 +292,19 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 	if s.Historical {
 		historical = " (historical)"
 	}
+	if r := s.Replica; r != nil {
+		line("follows", "%s", visible(r.Dir, ""))
+		line("served backup", "%d of %s, by %s", r.Number, ago(r.Made, now), visible(cmp.Or(r.Writer, "another server"), ""))
+		line("newest backup", "%d, first seen %s", r.Newest, ago(r.NewestSeen, now))
+	}
 	line("newest fill", "%s%s", ago(s.AsOf, now), historical)
 	line("served", "%s fills, %s wallets, %s markets, epoch %d", thousands(s.Served["fills"]), thousands(s.Served["wallets"]), thousands(s.Served["markets"]), s.Epoch)
 	line("last import", "fills %s; markets %s", ago(s.Fresh.LastFills, now), ago(s.Fresh.LastMarkets, now))
-	line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
-	line("last verify", "%s", ago(s.Fresh.LastVerified, now))
-	line("last backup", "%s", s.backups(now))
+	if s.Replica == nil { // else it is done where the backups are made
+		line("last refresh", "%s", ago(s.Fresh.LastCycle, now))
+		line("last verify", "%s", ago(s.Fresh.LastVerified, now))
+		line("last backup", "%s", s.backups(now))
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tally.Feeds)) {
 		f := s.Tally.Feeds[name]
 		line("feed "+name, "%s rows in %s batches, %s rejected, last %s", thousands(f.Rows), thousands(f.Batches), thousands(f.Rejected), ago(f.Last, now))

@@ -49,7 +49,7 @@ type WaitlistListCmd struct {
 
 // Run lists.
 func (c *WaitlistListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
-	return cli.withControl(ctx, func(db *control.DB) error {
+	return cli.lookControl(ctx, func(db *control.DB) error {
 		state := c.State
 		if state == "all" {
 			state = ""

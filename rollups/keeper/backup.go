@@ -105,7 +105,7 @@ func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share 
 	}
 	defer func() { _ = repo.Close() }()
 	b := &backingUp{k: k, repo: repo, done: done, out: BackupResult{At: at}}
-	b.manifest.At, b.manifest.Pmx = at, req.Pmx
+	b.manifest.At, b.manifest.Pmx, b.manifest.Writer = at, req.Pmx, k.writer()
 	if err := b.run(ctx); err != nil {
 		return BackupResult{}, err
 	}
@@ -117,6 +117,15 @@ func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share 
 	}
 	b.out.Seconds = time.Since(began).Seconds()
 	return b.out, err
+}
+
+// writer names who makes a backup, for those who follow it.
+func (k *Keeper) writer() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a host without a name"
+	}
+	return host + ":" + string(k.db.Dir())
 }
 
 // checkBackupDir refuses what a backup would be lost in together with the data.

@@ -43,6 +43,7 @@ type Keeper struct {
 	segments       *segmentSet   // nil where nobody is served
 	merger         rollups.Merger
 	factsOnly      bool
+	replica        bool      // of another server's database: nothing is written to it
 	snapshotBehind bool      // a rebuild is committed that the snapshot does not show yet
 	garbageAt      time.Time // when it was bounded last; zero: it is not
 	deferred       deferral  // the rebuild that a source which catches up needs
@@ -135,6 +136,9 @@ func (k *Keeper) warm(ctx context.Context) error {
 	}
 	if err := k.openSegments(ctx); !quiet(err) {
 		k.cfg.Log.Error().Err(err).Msg("wallets and markets are read from the database")
+	}
+	if k.replica {
+		return nil // nothing is merged
 	}
 	if err := k.rewarm(ctx); !quiet(err) {
 		k.cfg.Log.Warn().Err(err).Msg("merging goes on without its memory")

@@ -1,0 +1,395 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"pmx/data/testfiles"
+	"pmx/engine/enginetest"
+)
+
+// replicaTrader has one more fill with each import of replicaWriter.
+const replicaTrader = "0x00000000000000000000000000000000000000aa"
+
+// replicaWriter is a venue whose backups are carried to where they are followed, as rclone does.
+type replicaWriter struct {
+	t       *testing.T
+	dir     string // the data directory
+	backups string
+	carried string
+	fills   int
+}
+
+func newReplicaWriter(t *testing.T) *replicaWriter {
+	t.Helper()
+	keepUmask(t)
+	w := &replicaWriter{t: t, dir: t.TempDir(), backups: filepath.Join(t.TempDir(), "backups"), carried: t.TempDir()}
+	enginetest.Options(t, w.dir, "")
+	return w
+}
+
+// pmx runs a command in this process on the data directory of the writer, or on another.
+func (w *replicaWriter) pmx(dir string, args ...string) (status int, out, errs string) {
+	var stdout, stderr bytes.Buffer
+	status = run(append(args, "--data-dir", dir), stdio{in: strings.NewReader(""), out: &stdout, err: &stderr})
+	return status, stdout.String(), stderr.String()
+}
+
+func (w *replicaWriter) must(args ...string) string {
+	w.t.Helper()
+	status, out, errs := w.pmx(w.dir, args...)
+	if status != 0 {
+		w.t.Fatalf("pmx %s: %s", strings.Join(args, " "), errs)
+	}
+	return out
+}
+
+// trade imports one fill more and backs up.
+func (w *replicaWriter) trade() {
+	w.t.Helper()
+	w.fills++
+	path := filepath.Join(w.t.TempDir(), fmt.Sprintf("%d.csv", w.fills))
+	text := fmt.Sprintf("ts,address,token_id,side,shares,usd\n2026-01-02T%02d:00:00Z,%s,71,BUY,100,40\n", w.fills, replicaTrader)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.must("import", path)
+	w.must("backup", w.backups)
+}
+
+// carry copies the backups, but for the files that skip names, and gives the blocks that are new there.
+func (w *replicaWriter) carry(skip func(path string) bool) (blocks []string) {
+	w.t.Helper()
+	for _, part := range []string{"pmx-backup.json", "blocks", "manifests", "CURRENT"} {
+		err := filepath.WalkDir(filepath.Join(w.backups, part), func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(w.backups, path)
+			to := filepath.Join(w.carried, rel)
+			if e.IsDir() || err != nil {
+				return errors.Join(err, os.MkdirAll(to, 0o700))
+			}
+			if _, err := os.Stat(to); err == nil && part != "CURRENT" || skip != nil && skip(rel) {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if part == "blocks" {
+				blocks = append(blocks, rel)
+			}
+			return errors.Join(err, os.WriteFile(to+".tmp", text, 0o600), os.Rename(to+".tmp", to))
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return blocks
+}
+
+// replicaServer is a server that follows.
+type replicaServer struct {
+	t    *testing.T
+	dir  string
+	base string
+}
+
+// follow starts a server in this process; it stops with the test.
+func (w *replicaWriter) follow() *replicaServer {
+	t := w.t
+	t.Helper()
+	s := &replicaServer{t: t, dir: t.TempDir()}
+	ctx, stop := context.WithCancel(t.Context())
+	var cli CLI
+	reads, ready := io.Pipe()
+	std := stdio{out: ready, err: io.Discard}
+	parser, err := newParser(&cli, std, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := parser.Parse([]string{"serve", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--threads", "1", "--log", filepath.Join(t.TempDir(), "log"), "--follow", w.carried})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := command.Run(&cli, std)
+		_ = ready.CloseWithError(fmt.Errorf("the server ended: %w", err))
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server: %v", err)
+		}
+	})
+	line := make([]byte, 200)
+	n, err := reads.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, reads) }()
+	s.base = strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "ready ")), "/api/v3")
+	return s
+}
+
+// ask gives status and body of a request.
+func ask(base, path, key string) (int, string, error) {
+	req, err := http.NewRequest(http.MethodGet, base+"/api/v3"+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("X-API-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(body), errors.Join(err, res.Body.Close())
+}
+
+// becomes waits until a request is answered so.
+func becomes(t *testing.T, base, path, key string, status int, want string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		got, body, err := ask(base, path, key)
+		if err == nil && got == status && strings.Contains(body, want) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s%s: %d %s %v, not %d %s", base, path, got, body, err, status, want)
+		}
+	}
+}
+
+const replicaStats = "/trader/" + replicaTrader + "/stats"
+
+func tradesOf(n int) string { return fmt.Sprintf(`"trades":%d,`, n) }
+
+// balanced is a reverse proxy before servers, which takes them in turn.
+func balanced(t *testing.T, servers ...*replicaServer) string {
+	t.Helper()
+	var turn atomic.Int64
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		to, err := url.Parse(servers[int(turn.Add(1))%len(servers)].base)
+		if err != nil {
+			panic(err)
+		}
+		r.SetURL(to)
+	}}
+	web := httptest.NewServer(proxy)
+	t.Cleanup(web.Close)
+	return web.URL
+}
+
+// readThrough reads through base until stop, and gives how many answers there were and which were none.
+func readThrough(base, key string) (stop func() (answers int, failed []string)) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var answers int
+	var failed []string
+	done := make(chan struct{})
+	for range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				for _, path := range []string{replicaStats, "/trader/" + replicaTrader + "/trades", "/leaderboard/traders"} {
+					status, body, err := ask(base, path, key)
+					mu.Lock()
+					if answers++; status != http.StatusOK {
+						failed = append(failed, fmt.Sprint(path, " ", status, " ", body, " ", err))
+					}
+					mu.Unlock()
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+	}
+	return func() (int, []string) {
+		close(done)
+		wg.Wait()
+		return answers, failed
+	}
+}
+
+// Two servers follow one folder behind a reverse proxy: what is imported and what becomes of keys at the writer arrives at both, and no
+// request fails meanwhile.
+func TestTwoReplicasBehindAProxy(t *testing.T) {
+	w := newReplicaWriter(t)
+	issue := func(label string) (key, id string) {
+		out := w.must("keys", "issue", "--tier", "alpha", "--label", label, "--json")
+		return fieldOf(t, out, "key"), fieldOf(t, out, "id")
+	}
+	key, _ := issue("stays")
+	leaves, id := issue("leaves")
+	w.trade()
+	w.carry(nil)
+	one, two := w.follow(), w.follow()
+	base := balanced(t, one, two)
+	stop := readThrough(base, key)
+	for range testfiles.Cases(2, 8) {
+		w.trade()
+		w.carry(nil)
+		for _, s := range []*replicaServer{one, two} {
+			becomes(t, s.base, replicaStats, key, 200, tradesOf(w.fills))
+		}
+	}
+	for _, s := range []*replicaServer{one, two} {
+		if status, body, err := ask(s.base, replicaStats, leaves); status != 200 || err != nil {
+			t.Errorf("a valid key: %d %s %v", status, body, err)
+		}
+	}
+	w.must("keys", "revoke", id)
+	w.must("backup", w.backups)
+	w.carry(nil)
+	for _, s := range []*replicaServer{one, two} {
+		becomes(t, s.base, replicaStats, leaves, 401, "revoked")
+	}
+	answers, failed := stop()
+	if answers == 0 || len(failed) > 0 {
+		t.Errorf("%d of %d requests failed: %s", len(failed), answers, strings.Join(failed[:min(3, len(failed))], "\n"))
+	}
+
+	// What changes data is refused where it cannot be done, and the writer is named.
+	for _, words := range [][]string{{"import", w.backups}, {"refresh"}, {"rebuild"}, {"backup", t.TempDir()}, {"keys", "issue", "--label", "x"}, {"keys", "revoke", id},
+		{"waitlist", "add", "x", "--use-case", "y"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		status, _, errs := w.pmx(one.dir, words...)
+		if status != 1 || !strings.Contains(errs, "is refused") || !strings.Contains(errs, w.dir) {
+			t.Errorf("pmx %s on a replica: %d %s", strings.Join(words, " "), status, errs)
+		}
+	}
+	if status, out, errs := w.pmx(one.dir, "keys", "list"); status != 0 || !strings.Contains(out, "stays") {
+		t.Errorf("keys list on a replica: %d %s %s", status, out, errs)
+	}
+	if status, out, errs := w.pmx(one.dir, "status"); status != 0 || !strings.Contains(out, "by ") || !strings.Contains(out, w.dir) {
+		t.Errorf("status of a replica: %d %s %s", status, out, errs)
+	}
+	if status, out, errs := w.pmx(one.dir, "verify"); status != 0 || !strings.Contains(out, "snapshot_current") {
+		t.Errorf("verify of a replica: %d %s %s", status, out, errs)
+	}
+}
+
+// fieldOf gives a text of a JSON object.
+func fieldOf(t *testing.T, text, name string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, `"`+name+`":"`)
+	value, _, ended := strings.Cut(rest, `"`)
+	if !found || !ended {
+		t.Fatalf("no %s in %s", name, text)
+	}
+	return value
+}
+
+// What is on its way, and what is damaged, is not taken: the backup before it is served, and the status says why.
+func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
+	w := newReplicaWriter(t)
+	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
+	w.trade()
+	w.carry(nil)
+	s := w.follow()
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
+	w.trade()
+	var left string
+	w.carry(func(path string) bool { // one block is left behind
+		if _, err := os.Stat(filepath.Join(w.carried, path)); left == "" && err != nil && strings.HasPrefix(path, "blocks/") {
+			left = path
+		}
+		return path == left
+	})
+	if left == "" {
+		t.Fatal("the second backup has no block of its own")
+	}
+	becomes(t, s.base, "/status/public", "", 200, "is not there as a whole: 1 of the")
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
+	if _, out, _ := w.pmx(s.dir, "doctor"); !strings.Contains(out, "is not there as a whole") {
+		t.Errorf("doctor does not say so: %s", out)
+	}
+	w.carry(nil)
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(2))
+	becomes(t, s.base, "/status/public", "", 200, `"name":"backup","grade":"A","state":"idle"`)
+
+	w.trade()
+	var flipped string
+	w.carry(func(path string) bool {
+		if _, err := os.Stat(filepath.Join(w.carried, path)); flipped != "" || err == nil || !strings.HasPrefix(path, "blocks/") {
+			return false
+		}
+		flipped = path
+		text, err := os.ReadFile(filepath.Join(w.backups, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)-1] ^= 1
+		if err := os.WriteFile(filepath.Join(w.carried, path), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
+	becomes(t, s.base, "/status/public", "", 200, "is damaged: it does not hold what its name says")
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(2))
+	if err := os.Remove(filepath.Join(w.carried, flipped)); err != nil {
+		t.Fatal(err)
+	}
+	w.carry(nil)
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(3))
+}
+
+// A replica that is killed while it takes a backup serves a whole one after the next start.
+func TestAKilledReplicaServesAWholeBackup(t *testing.T) {
+	if !testfiles.Long() { // TestACopyThatWasKilledIsMadeWhole stops a copy at every block
+		t.Skip("processes are killed in a long run")
+	}
+	w := newReplicaWriter(t)
+	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
+	w.trade()
+	w.carry(nil)
+	dir := t.TempDir()
+	for range 12 {
+		cmd := exec.Command("pmx", "serve", "--listen", "127.0.0.1:0", "--threads", "1", "--data-dir", dir, "--follow", w.carried, "--log", filepath.Join(dir, "log"))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 200)
+		n, err := out.Read(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "ready ")), "/api/v3")
+		becomes(t, base, replicaStats, key, 200, tradesOf(w.fills))
+		w.trade()
+		w.carry(nil)
+		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/engine"
+	"pmx/engine/backup"
+	"pmx/engine/control"
+	"pmx/http/admin"
+	"pmx/http/server"
+	"pmx/rollups/keeper"
+	"pmx/rollups/replica"
+)
+
+// checkFollow tells whether another server's backups can be followed as asked for.
+func (c *ServeCmd) checkFollow(cli *CLI) error {
+	if c.FollowDir == "" {
+		return nil
+	}
+	for _, with := range []struct {
+		flag  string
+		given bool
+	}{{"sync", c.Sync != ""}, {"backup-dir", c.BackupDir != ""}, {"sample", c.Sample}, {"whale-threshold", c.WhaleThreshold != 0}} {
+		if with.given {
+			return wrong(with.flag, " is for the server whose backups are followed: leave it out with --follow")
+		}
+	}
+	if info, err := os.Stat(c.FollowDir); err != nil || !info.IsDir() {
+		return wrong("follow", ": %s is no folder: give the one that the backups are made into, or copied to", c.FollowDir)
+	}
+	dir, err := cli.dir()
+	if err != nil {
+		return nil // said already
+	}
+	if err := backup.Apart(string(dir), c.FollowDir); err != nil {
+		return wrong("follow", ": %w", err)
+	}
+	return nil
+}
+
+// replicate serves the backups of another server until ctx ends.
+func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at server.Config, scraped *admin.Metrics, std stdio) (err error) {
+	keys, err := control.Open(ctx, dir.Control(), time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, keys.Close()) }()
+	var k *keeper.Keeper
+	r, err := replica.Open(ctx, replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
+		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
+			cfg := keeper.Config{Engine: cli.faultedOptions(dir, at.Log), Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Serve: true}
+			opened, err := keeper.OpenReplica(ctx, cfg, s)
+			if err != nil {
+				return nil, err
+			}
+			k = opened
+			return k, nil
+		}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.Close(), r.Close()) }()
+	return c.answer(ctx, k, r, at, scraped, keeper.Schedule{}, std)
+}
+
+// replicaSettings are what the operator put beside the database of a backup.
+func replicaSettings(dir engine.Dir) (map[data.Address]bool, *data.Gazetteer, error) {
+	venue, err := venueWallets(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	places, err := cities(dir)
+	return venue, places, err
+}
+
+// replicaOperations are those that change nothing.
+var replicaOperations = []string{opVerify, opExport, opPartition}
+
+// refusedByReplica is an error for what cannot be done on a data directory that follows another server.
+func refusedByReplica(dir engine.Dir, op string) error {
+	follows, ok := replica.Of(dir)
+	if !ok {
+		return nil
+	}
+	if !slices.Contains(replicaOperations, op) {
+		return follows.Refuse("pmx " + op)
+	}
+	if !admin.Running(dir.AdminSocket()) {
+		return fmt.Errorf("%s follows the backups in %s and is not served now: start pmx serve --follow %s first", dir, follows.Dir, follows.Dir)
+	}
+	return nil
+}
+
+// registerReplica makes the operations available on the socket of a server that follows another.
+func registerReplica(s *admin.Server, k *keeper.Keeper, r *replica.Follower) {
+	handle(s, k, verifying)
+	handle(s, k, exporting)
+	handle(s, k, partitioning)
+	for _, op := range []string{opImport, opRefresh, opRebuild, opBackup} {
+		s.Handle(op, func(context.Context, json.RawMessage, func(any)) (any, error) {
+			at := r.Status()
+			return nil, at.Follows().Refuse("pmx " + op)
+		})
+	}
+}
+
+// replicaMetrics tell how the following of another server's backups stands.
+type replicaMetrics struct {
+	status func() replica.Status
+
+	made, newest, current, failing, took, takes *prometheus.Desc
+}
+
+func newReplicaMetrics(status func() replica.Status) *replicaMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("pmx_replica_"+name, help, labels, nil)
+	}
+	return &replicaMetrics{
+		status:  status,
+		made:    desc("backup_timestamp_seconds", "When the backup that is served was begun. Absent without --follow, as all of these."),
+		newest:  desc("backups_behind", "How many backups the newest one in the folder is ahead of the one that is served."),
+		current: desc("current_timestamp_seconds", "When it was last found that the newest backup in the folder is the one that is served."),
+		failing: desc("failing", "1 while the newest backup cannot be taken, or the folder not be read."),
+		took:    desc("take_duration_seconds", "How long the last backup took from being seen to being served."),
+		takes:   desc("takes_total", "Backups that were taken, and tries that failed, since the start.", "result"),
+	}
+}
+
+// Describe lists the metrics.
+func (m *replicaMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.made, m.newest, m.current, m.failing, m.took, m.takes} {
+		ch <- d
+	}
+}
+
+// Collect gives the metrics as they are now.
+func (m *replicaMetrics) Collect(ch chan<- prometheus.Metric) {
+	gauge, at, flag := gauges(ch)
+	s := m.status()
+	at(m.made, s.Made)
+	at(m.current, s.Current)
+	gauge(m.newest, float64(max(0, s.Newest-s.Number)))
+	flag(m.failing, s.Problem != "")
+	gauge(m.took, s.Seconds)
+	ch <- prometheus.MustNewConstMetric(m.takes, prometheus.CounterValue, float64(s.Takes), "ok")
+	ch <- prometheus.MustNewConstMetric(m.takes, prometheus.CounterValue, float64(s.Failures), "failed")
+}

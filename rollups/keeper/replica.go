@@ -1,0 +1,155 @@
+package keeper
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"pmx/engine"
+	"pmx/engine/guard"
+	"pmx/rollups"
+	"pmx/rollups/replica"
+	"pmx/rollups/serving"
+)
+
+// OpenReplica serves a state of another server's database, and further ones as Take gets them. Nothing is imported,
+// and nothing is written but the files below segments/.
+func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Watch == nil {
+		cfg.Watch = guard.New(cfg.Log)
+	}
+	k := &Keeper{cfg: cfg, replica: true}
+	opts := cfg.Engine
+	opts.OnFault = func(err error, recovered bool) {
+		k.tallies.fault(recovered)
+		if cfg.Engine.OnFault != nil {
+			cfg.Engine.OnFault(err, recovered)
+		}
+	}
+	db, err := engine.OpenReplica(ctx, opts, s.File)
+	if err != nil {
+		return nil, err
+	}
+	k.db = db
+	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	k.live = &rollups.Live{Publish: k.published}
+	k.serveSegments(db.Dir().Segments())
+	err = k.db.Write(ctx, func(conn *sql.Conn) error {
+		shown, err := k.prepare(ctx, conn, s)
+		if err == nil {
+			shown()
+		}
+		return err
+	})
+	if err != nil {
+		k.cancel()
+		return nil, errors.Join(err, k.segments.close(), db.Close())
+	}
+	k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
+	return k, nil
+}
+
+// prepare reads everything into memory; shown publishes it.
+func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State) (shown func(), err error) {
+	var fills, markets int64
+	if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
+		return nil, err
+	}
+	stale, err := rollups.Stale(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	show, err := k.live.Prepare(ctx, conn, s.Venue, s.Cities)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		show()
+		k.updateFreshness(func(f *serving.Freshness) {
+			f.LastFills, f.LastMarkets, f.Stale = stamp(fills), stamp(markets), stale
+		})
+	}, nil
+}
+
+// Take serves another state from now on. It is loaded beside the one that is served, which stays where that fails; answers under
+// way end on the one they began with. freed is called with the old file once nobody reads it, by any goroutine;
+// where Take fails, with the new one and before it returns.
+func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file string)) error {
+	if err := k.work.Lock(ctx); err != nil {
+		freed(s.File)
+		return err
+	}
+	defer k.work.Unlock()
+	var shown func()
+	same := false
+	err := k.db.Replace(ctx, s.File, func(next *engine.DB) error {
+		return next.Write(ctx, func(conn *sql.Conn) error {
+			goesOn, err := k.continues(ctx, conn)
+			if err != nil {
+				return err
+			}
+			same = goesOn
+			shown, err = k.prepare(ctx, conn, s)
+			return err
+		})
+	}, freed)
+	if err != nil {
+		return err
+	}
+	// It is read from now on, so it is shown even if the caller leaves.
+	if err := k.takeSegments(context.WithoutCancel(ctx), same); err != nil {
+		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not follow and are rebuilt")
+	}
+	shown()
+	k.startSegmentBuild()
+	return nil
+}
+
+// continues tells whether what conn reads is what is served, or became of it by further imports. A database that was restored from an
+// earlier backup has other imports under the same numbers.
+func (k *Keeper) continues(ctx context.Context, conn *sql.Conn) (bool, error) {
+	was := k.Snapshot().Batch
+	var ours uint64
+	err := k.db.Read(ctx, func(old *sql.Conn) (err error) {
+		ours, err = rollups.ImportLogHash(ctx, old, was)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	theirs, err := rollups.ImportLogHash(ctx, conn, was)
+	return ours == theirs, err
+}
+
+// takeSegments has the files below segments/ follow the state that was taken, before the snapshot shows it.
+func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
+	r := k.segments
+	if r.texts.Stats().Idle {
+		return nil // openSegments is still to come, and sees whether they fit
+	}
+	return k.db.Write(ctx, func(conn *sql.Conn) error {
+		if same {
+			return r.catchUp(ctx, conn)
+		}
+		return r.restart(ctx, conn)
+	})
+}
+
+// Followed records how following another server's backups goes: current tells that its newest backup is served,
+// failure why it cannot be, "" for nothing. The status is graded by it as by refreshes.
+func (k *Keeper) Followed(current bool, failure string) {
+	now := k.cfg.Now().UTC()
+	k.updateFreshness(func(f *serving.Freshness) {
+		f.FailureText = failure
+		if failure != "" {
+			f.LastFailure = now
+		}
+		if current {
+			f.LastCycle = now
+		}
+	})
+}

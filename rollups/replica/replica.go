@@ -1,0 +1,314 @@
+// Package replica follows the backups of another server: it copies what changed, and has it served in place of what was. What
+// is served is always one whole backup, every block of which was checked.
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/backup"
+	"pmx/engine/control"
+	"pmx/engine/guard"
+)
+
+const (
+	// lookEvery is how often CURRENT is read.
+	lookEvery = 200 * time.Millisecond
+	// tryEvery is how long after a failure the next try is made.
+	tryEvery = time.Second
+	// settleTime is how long a backup may be on its way, or a try may fail, before the status calls it a failure.
+	settleTime = time.Minute
+	// noteName is the file in the folder of copies that says what is followed.
+	noteName = "follows.json"
+)
+
+// State is a state of another server's database, and what belongs to it.
+type State struct {
+	File   string // below the data directory; nobody writes to it
+	Venue  map[data.Address]bool
+	Cities *data.Gazetteer
+}
+
+// Server serves states.
+type Server interface {
+	// Take serves another state from now on; freed is called with the file that nobody reads any more: that of the
+	// state before, or this one where Take fails.
+	Take(ctx context.Context, s State, freed func(file string)) error
+	// Followed records how the following goes: current tells that the newest state is served, failure why it cannot be.
+	Followed(current bool, failure string)
+}
+
+// Config says what is followed. All fields but Now are needed.
+type Config struct {
+	Repo string     // the folder of backups, absolute
+	Dir  engine.Dir // the data directory, of this server alone
+	Keys *control.DB
+	Log  zerolog.Logger
+	// Open serves the first state.
+	Open func(ctx context.Context, s State) (Server, error)
+	// Settings reads what the operator put beside the database, from a folder with it.
+	Settings func(dir engine.Dir) (map[data.Address]bool, *data.Gazetteer, error)
+	Now      func() time.Time // nil: time.Now
+}
+
+// Follower follows. Run must run for anything to change.
+type Follower struct {
+	cfg    Config
+	log    zerolog.Logger
+	clone  *backup.Clone
+	server Server // nil before the first state
+	served *backup.Copy
+	keys   []string // the blocks of the control.db that was taken last
+
+	mu   sync.Mutex
+	read map[string]*backup.Copy // by their database
+	at   Status
+	said string // the problem that was logged last
+}
+
+// Follows is what a data directory follows.
+type Follows struct {
+	Dir    string `json:"dir"`    // the folder of backups
+	Writer string `json:"writer"` // who makes them; "": not known
+}
+
+// Of tells whether a data directory is of a server that follows another's backups.
+func Of(dir engine.Dir) (Follows, bool) {
+	var f Follows
+	text, err := data.ReadRegular(filepath.Join(dir.Replica(), noteName))
+	return f, err == nil && json.Unmarshal(text, &f) == nil
+}
+
+// Refuse is the error of what is to be done where the backups are made.
+func (f Follows) Refuse(what string) error {
+	writer := "another server"
+	if f.Writer != "" {
+		writer = f.Writer
+	}
+	return fmt.Errorf("%s is refused: this data directory follows the backups in %s, which %s writes; do it there", what, f.Dir, writer)
+}
+
+// Open takes the newest backup there is, and waits for the first one. Where the newest cannot be had, the one that is here
+// already is served.
+func Open(ctx context.Context, cfg Config) (*Follower, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if _, err := os.Stat(cfg.Dir.Database()); err == nil {
+		return nil, fmt.Errorf("%s holds a database of its own: a server that follows another needs a data directory of its own: choose another --data-dir", cfg.Dir)
+	}
+	clone, err := backup.OpenClone(cfg.Dir.Replica())
+	if err != nil {
+		return nil, err
+	}
+	f := &Follower{cfg: cfg, log: cfg.Log, clone: clone, read: map[string]*backup.Copy{}, at: Status{Dir: cfg.Repo}}
+	if err := f.begin(ctx); err != nil {
+		return nil, errors.Join(err, clone.Close())
+	}
+	return f, nil
+}
+
+// begin opens what is served first.
+func (f *Follower) begin(ctx context.Context) error {
+	for {
+		began := f.cfg.Now()
+		at, err := f.first(ctx)
+		if err == nil {
+			f.served = at
+			f.noted(at, began)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !passes(err) {
+			return err
+		}
+		f.fails(fmt.Errorf("there is nothing to serve yet: %w", err))
+		if err := guard.Sleep(ctx, tryEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// passes tells whether an error may be gone at the next try without anybody's doing here.
+func passes(err error) bool {
+	return errors.Is(err, backup.ErrNone) || errors.Is(err, backup.ErrIncomplete) || errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNoRepository) ||
+		errors.Is(err, fs.ErrNotExist)
+}
+
+// first gives the newest backup, or else the newest that is here.
+func (f *Follower) first(ctx context.Context) (*backup.Copy, error) {
+	at, newest := f.newest(ctx)
+	if newest != nil {
+		var err error
+		if at, err = f.clone.Newest(ctx); at == nil || err != nil {
+			return nil, errors.Join(newest, err)
+		}
+		f.fails(newest)
+	}
+	if err := f.open(ctx, at); err != nil {
+		f.clone.Release(at)
+		return nil, err
+	}
+	return at, nil
+}
+
+// newest copies the newest backup.
+func (f *Follower) newest(ctx context.Context) (*backup.Copy, error) {
+	repo, name, err := f.look()
+	if err != nil {
+		return nil, err
+	}
+	return f.clone.Fetch(ctx, repo, name)
+}
+
+// look tells which backup is the newest.
+func (f *Follower) look() (*backup.Repo, string, error) {
+	repo, err := backup.Follow(f.cfg.Repo)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := repo.Current()
+	return repo, name, err
+}
+
+func (f *Follower) open(ctx context.Context, at *backup.Copy) error {
+	s, err := f.state(at)
+	if err != nil {
+		return err
+	}
+	if err := f.takeKeys(ctx, at); err != nil {
+		return err
+	}
+	f.hold(at)
+	f.server, err = f.cfg.Open(ctx, s)
+	return err
+}
+
+// state is what a copy has for the server.
+func (f *Follower) state(at *backup.Copy) (State, error) {
+	venue, cities, err := f.cfg.Settings(engine.Dir(at.Dir))
+	return State{File: engine.Dir(at.Dir).Database(), Venue: venue, Cities: cities}, err
+}
+
+// takeKeys takes over the keys of a backup.
+func (f *Follower) takeKeys(ctx context.Context, at *backup.Copy) error {
+	file, has := at.Manifest.File(filepath.Base(f.cfg.Dir.Control()))
+	if f.keys != nil && slices.Equal(f.keys, file.Blocks) {
+		return nil
+	}
+	path := ""
+	if has {
+		// It is opened, and may be changed by that: the copy stays what the backup has.
+		dir, err := os.MkdirTemp(f.cfg.Dir.Tmp(), "keys-*")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		text, err := data.ReadRegular(filepath.Join(at.Dir, file.Name))
+		if err != nil {
+			return err
+		}
+		path = filepath.Join(dir, file.Name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := f.cfg.Keys.TakeKeys(ctx, path); err != nil {
+		return err
+	}
+	f.keys = append([]string{}, file.Blocks...)
+	return nil
+}
+
+// hold notes that a copy is read.
+func (f *Follower) hold(at *backup.Copy) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.read[engine.Dir(at.Dir).Database()] = at
+}
+
+// freed lets a copy be used again.
+func (f *Follower) freed(file string) {
+	f.mu.Lock()
+	at := f.read[file]
+	delete(f.read, file)
+	f.mu.Unlock()
+	if at != nil {
+		f.clone.Release(at)
+	}
+}
+
+// Close ends the following. The server is closed by then.
+func (f *Follower) Close() error { return f.clone.Close() }
+
+// Run follows until ctx ends.
+func (f *Follower) Run(ctx context.Context) error {
+	for {
+		wait := lookEvery
+		if err := f.follow(ctx); err != nil && ctx.Err() == nil {
+			f.fails(err)
+			wait = tryEvery
+		}
+		if guard.Sleep(ctx, wait) != nil {
+			return nil
+		}
+	}
+}
+
+// follow takes the newest backup, if it is another one than is served.
+func (f *Follower) follow(ctx context.Context) error {
+	repo, name, err := f.look()
+	if err != nil {
+		return err
+	}
+	f.seen(name)
+	if name == f.served.Name {
+		f.current()
+		return nil
+	}
+	began := f.cfg.Now()
+	if err := f.take(ctx, repo, name); err != nil {
+		return err
+	}
+	f.noted(f.served, began)
+	f.log.Info().Int64("number", backup.Number(name)).Time("as_of", f.served.Manifest.AsOf).Dur("behind", f.cfg.Now().Sub(f.served.Manifest.At)).
+		Dur("took", f.cfg.Now().Sub(began)).Msg("backup_taken")
+	return nil
+}
+
+// take has a backup served.
+func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) error {
+	at, err := f.clone.Fetch(ctx, repo, name)
+	if err != nil {
+		return err
+	}
+	s, err := f.state(at)
+	if err == nil {
+		// Before anything that may take long or fail: a key that was revoked must not wait for it.
+		err = f.takeKeys(ctx, at)
+	}
+	if err != nil {
+		f.clone.Release(at)
+		return err
+	}
+	f.hold(at)
+	if err := f.server.Take(ctx, s, f.freed); err != nil {
+		return fmt.Errorf("backup %d is not served: %w", backup.Number(name), err)
+	}
+	f.served = at
+	return nil
+}
