@@ -20,7 +20,12 @@ func deskTraderVertical() vertical {
 		},
 		after: deskWalletAfter,
 		inputs: func(b *rebuilder) error {
-			return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures("position"+b.suffix)))
+			if err := b.exec(statements.Get("DeskWalletAllEmpty")); err != nil {
+				return err
+			}
+			return b.eachWallets("position"+b.suffix, func(wallets keyRange, positions string) error {
+				return b.exec(statements.Get("DeskWalletAll", "@figures", deskFigures(positions, wallets.of("wallet"))))
+			})
 		},
 		temporary: []string{"desk_wallet_all"},
 		section:   func() section { return &deskTraders{} },
@@ -28,15 +33,15 @@ func deskTraderVertical() vertical {
 }
 
 func deskWalletTable() table {
-	return table{name: "desk_wallet", delta: "DeltaDeskWallet", with: withFills | withHolders | withMarkets, rebuild: "RebuildDeskWallet", extremes: true, keys: []string{"wallet"},
+	return table{name: "desk_wallet", delta: "DeltaDeskWallet", by: eachWallet, with: withFills | withHolders | withMarkets, rebuild: "RebuildDeskWallet", extremes: true, keys: []string{"wallet"},
 		sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "markets", "resolved_markets", "winning_markets"}}
 }
 
 // deskFigures is the definition: the figures of every wallet over all markets of the
-// desk, from positions and facts.
-func deskFigures(positions string) string {
+// desk, from positions and the facts that meet a condition.
+func deskFigures(positions, facts string) string {
 	which := statements.Get("DeskTokensNow")
-	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", "true", "@held", heldOf(positions, which))
+	return statements.Get("DeskWalletOf", "@positions", positions, "@which", which, "@span", facts, "@held", heldOf(positions, which))
 }
 
 // heldOf values what is held of the tokens which, a list or a subquery.
@@ -50,7 +55,7 @@ func heldOf(positions, which string) string {
 // transaction: the first and the last trade of a wallet cannot be taken back.
 func rebuildDeskWallets(ctx context.Context, conn *sql.Conn) error {
 	t := deskWalletTable()
-	err := t.replace(ctx, conn, t.counting(t.typed(deskFigures(statements.Get("PositionsNow")))))
+	err := t.replace(ctx, conn, []piece{{wholeRange, t.counting(t.typed(deskFigures(statements.Get("PositionsNow"), "true")))}})
 	if err != nil {
 		return fmt.Errorf("traders of the weather desk: %w", err)
 	}

@@ -172,6 +172,7 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 		steps := drawDesk(rt)
 		v := newVenue(t, steps)
 		defer v.close()
+		v.drawAtOnce(rt)
 		var fills []data.Fill
 		for i, s := range steps {
 			if rapid.IntRange(0, 9).Draw(rt, "bulk") == 0 {

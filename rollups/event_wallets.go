@@ -13,9 +13,11 @@ import (
 func eventVertical() vertical {
 	return vertical{
 		tables: []table{{name: "event_wallets", delta: "DeltaEventWallets", rebuild: "RebuildEventWallets",
-			with: withFills | withHolders | withMarkets, keys: []string{"market"}, sums: []string{"wallets"}}},
-		before: eventBefore,
-		after:  eventAfter,
+			by: eachMarket, with: withFills | withHolders | withMarkets, keys: []string{"market"}, sums: []string{"wallets"}}},
+		before:    eventBefore,
+		after:     eventAfter,
+		inputs:    eventInputs,
+		temporary: []string{"event_token", "event_first"},
 	}
 }
 
@@ -38,6 +40,26 @@ func eventBefore(m *merge) error {
 		return err
 	}
 	return m.exec("EventsBefore", "@events", marketEvents(statements.Get("InEventScope")))
+}
+
+// eventInputs counts the firsts of all events, of some events after the other.
+func eventInputs(b *rebuilder) error {
+	for _, query := range []string{statements.Get("EventTokens", "@events", marketEvents("true")), statements.Get("EventFirstsEmpty")} {
+		if err := b.exec(query); err != nil {
+			return err
+		}
+	}
+	positions := "position" + b.suffix
+	ranges, err := b.parting.ranges(statements.Get("EventsOfPositions", "@positions", positions), 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if err := b.exec(statements.Get("EventFirsts", "@positions", positions, "@which", r.of("event"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // marketEvents is the definition of which event markets belong to, of those that the

@@ -96,6 +96,7 @@ func TestTradersOfEventsAreThoseOfTheFacts(t *testing.T) {
 		steps := drawEventful(rt)
 		v := newVenue(t, steps)
 		defer v.close()
+		v.drawAtOnce(rt)
 		v.write(v.live.Load)
 		warm := rapid.Bool().Draw(rt, "warm")
 		for i := range steps {

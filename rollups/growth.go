@@ -13,9 +13,9 @@ import (
 func growthVertical() vertical {
 	return vertical{
 		tables: []table{
-			{name: "week_wallets", delta: "DeltaWeekWallets", rebuild: "RebuildWeekWallets", with: withFills, keys: []string{"week"}, sums: []string{"wallets"}},
-			{name: "month_wallets", delta: "DeltaMonthWallets", rebuild: "RebuildMonthWallets", with: withFills, keys: []string{"month"}, sums: []string{"wallets"}},
-			{name: "day_markets", delta: "DeltaDayMarkets", rebuild: "RebuildDayMarkets", with: withFills | withMarkets, keys: []string{"day"}, sums: []string{"markets"}},
+			{name: "week_wallets", delta: "DeltaWeekWallets", rebuild: "RebuildWeekWallets", by: byWeek, with: withFills, keys: []string{"week"}, sums: []string{"wallets"}},
+			{name: "month_wallets", delta: "DeltaMonthWallets", rebuild: "RebuildMonthWallets", by: byMonth, with: withFills, keys: []string{"month"}, sums: []string{"wallets"}},
+			{name: "day_markets", delta: "DeltaDayMarkets", rebuild: "RebuildDayMarkets", by: byTokenDay, with: withFills | withMarkets, keys: []string{"day"}, sums: []string{"markets"}},
 		},
 		before:  growthBefore,
 		after:   growthAfter,

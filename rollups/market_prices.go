@@ -9,7 +9,7 @@ import (
 // marketVertical is what the figures of markets need beside the core tables.
 func marketVertical() vertical {
 	return vertical{
-		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice", with: withFills,
+		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice", by: eachToken, with: withFills,
 			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
 		before: func(m *merge) error {
 			if m.fills == 0 {

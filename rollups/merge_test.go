@@ -90,6 +90,8 @@ type venue struct {
 
 	merger *rollups.Merger
 	live   *rollups.Live // follows every batch; address(0) is one of the venue's own
+
+	atOnce int64 // how many rows are rebuilt and verified at once, 0: as many as memory allows
 }
 
 func newVenue(t testing.TB, steps []step) *venue {
@@ -335,9 +337,14 @@ func (v *venue) compare(t *rapid.T, fills []pnl.Fill, payouts map[data.Hash]pnl.
 	}
 }
 
+// drawAtOnce has definitions computed in pieces of any size, or at once.
+func (v *venue) drawAtOnce(t *rapid.T) {
+	v.atOnce = rapid.SampledFrom([]int64{0, 1, 3, 12}).Draw(t, "rows at once")
+}
+
 func (v *venue) verify(t rapid.TB) {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		checks, err := rollups.Verify(ctx, conn, nil, nil)
+		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
 		for _, c := range checks {
 			// Drawn fills are not matches: their sums have no reason to cancel out.
 			if !c.OK && c.Name != "zero_sum_markets" {
@@ -353,7 +360,7 @@ func (v *venue) verify(t rapid.TB) {
 
 func (v *venue) rebuild() {
 	v.write(func(ctx context.Context, conn *sql.Conn) error {
-		if err := rollups.Rebuild(ctx, conn, nil, nil); err != nil {
+		if err := rollups.RebuildAtOnce(ctx, conn, v.atOnce); err != nil {
 			return err
 		}
 		return v.live.Load(ctx, conn)
@@ -377,6 +384,7 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 		steps := w.split(rt)
 		v := newVenue(t, steps)
 		defer v.close()
+		v.drawAtOnce(rt)
 		v.setWhaleRule(whaleMark)
 		v.write(func(ctx context.Context, conn *sql.Conn) error {
 			_, err := conn.ExecContext(ctx, "CREATE MACRO sum_int(x) AS SUM(x)::BIGINT")

@@ -4,12 +4,12 @@ package rollups
 // scored by what they paid for it. rollups/oracle is the definition.
 func oracleVertical() vertical {
 	return vertical{
-		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", with: withHolders, keys: []string{"wallet", "bin"},
+		tables: []table{{name: "oracle_bin", delta: "DeltaOracleBin", rebuild: "RebuildOracleBin", by: eachWallet, with: withHolders, keys: []string{"wallet", "bin"},
 			sums: []string{"forecasts", "correct", "probability", "payout", "error", "baseline_error", "usd"}}},
 		before:    func(m *merge) error { return m.forecasts("before", "(FROM n_fill LIMIT 0)") },
 		after:     func(m *merge) error { return m.forecasts("after", "n_fill") },
 		inputs:    allForecasts,
-		temporary: []string{"o_all", "o_token"},
+		temporary: []string{"o_all", "o_price", "o_token"},
 		section:   func() section { return &oracleSection{} },
 	}
 }
@@ -21,22 +21,53 @@ func (m *merge) forecasts(when, batch string) error {
 		return nil
 	}
 	totals := statements.Get("TotalsOfTouched", "@among", oneOf("token", m.touchedTokens), "@batch", batch)
-	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, totals, oneOf("t.token", m.touchedTokens)))
+	return m.exec("ForecastsKept", "@into", "o_"+when, "@forecasts", scored("leg_"+when, outcomePrices(totals, oneOf("t.token", m.touchedTokens))))
 }
 
 // allForecasts scores every wallet's legs.
 func allForecasts(b *rebuilder) error {
-	if err := b.exec(statements.Get("PayingTokens")); err != nil {
+	for _, name := range []string{"PayingTokens", "PricesEmpty", "BinsEmpty"} {
+		if err := b.exec(statements.Get(name)); err != nil {
+			return err
+		}
+	}
+	ranges, err := b.parting.ranges(statements.Get("KeysOf", "@key", eachMarket.key, "@table", eachMarket.table), 4)
+	if err != nil {
 		return err
 	}
-	legs := statements.Get("PayingLegs", "@positions", "position"+b.suffix)
-	return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "token_total"+b.suffix, "true")))
+	for _, r := range ranges {
+		if err := b.into("o_price", outcomePrices("token_total"+b.suffix, r.of("t.market"))); err != nil {
+			return err
+		}
+	}
+	return b.eachWallets("position"+b.suffix, func(_ keyRange, positions string) error {
+		legs := statements.Get("PayingLegs", "@positions", positions)
+		return b.exec(statements.Get("BinsOfAll", "@forecasts", scored(legs, "FROM o_price")))
+	})
 }
 
-// scored selects the forecasts of legs, given volumes by token; among is a condition on tokens that
-// all of these meet.
-func scored(legs, totals, among string) string {
-	prices := statements.Get("OutcomePrices", "@totals", totals, "@among", among, "@taker", price("taker_usd", "taker_shares"),
-		"@maker", price("maker_usd", "maker_shares"))
+// eachWallets gives the positions of some wallets after the other.
+func (b *rebuilder) eachWallets(positions string, f func(wallets keyRange, positions string) error) error {
+	ranges, err := b.parting.ranges(statements.Get("KeysOf", "@key", "wallet", "@table", positions), 4)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		if err := f(r, "("+statements.Get("RowsInRange", "@rows", "FROM "+positions, "@which", r.of("wallet"))+")"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scored selects the forecasts of legs, given prices of outcomes.
+func scored(legs, prices string) string {
 	return statements.Get("Forecasts", "@legs", legs, "@prices", prices, "@probability", price("l.buy_usd", "l.buy_shares"))
+}
+
+// outcomePrices selects what outcomes traded for, given volumes by token; among is a condition on
+// tokens that all of these meet.
+func outcomePrices(totals, among string) string {
+	return statements.Get("OutcomePrices", "@totals", totals, "@among", among, "@taker", price("taker_usd", "taker_shares"),
+		"@maker", price("maker_usd", "maker_shares"))
 }

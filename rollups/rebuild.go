@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"pmx/data"
 	"pmx/engine"
@@ -14,12 +15,21 @@ import (
 // bases and deltas. cities are those of the weather desk, nil for the built-in ones.
 // step is given the name of each rollup before it is built.
 func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) error {
+	return rebuildAtOnce(ctx, conn, cities, 0, step)
+}
+
+// rebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
+func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) error {
 	return engine.InTx(ctx, conn, func() error {
 		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
 			return fmt.Errorf("weather desk: %w", err)
 		}
-		b := &rebuilder{ctx: ctx, conn: conn, suffix: ""}
-		return b.all(step, func(t table, query string) error { return t.replace(ctx, conn, query) }, func() error {
+		p, err := newParting(ctx, conn, rows)
+		if err != nil {
+			return err
+		}
+		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", parting: p}
+		return b.all(step, func(t table, pieces []piece) error { return t.replace(ctx, conn, pieces) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
 				if err == nil && v.rebuilt != nil {
@@ -35,13 +45,20 @@ func Rebuild(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step f
 // later rollups read earlier ones from. It lives for one rebuild, or verification, whose context it
 // keeps.
 type rebuilder struct {
-	ctx    context.Context
-	conn   *sql.Conn
-	asOf   int64
-	suffix string
+	ctx     context.Context
+	conn    *sql.Conn
+	asOf    int64
+	suffix  string
+	parting *parting
 }
 
-func (b *rebuilder) all(step func(string, int, int), store func(table, string) error, finish func() error) error {
+// piece is the definition of a rollup for a range of its first key.
+type piece struct {
+	keyRange
+	query string
+}
+
+func (b *rebuilder) all(step func(string, int, int), store func(table, []piece) error, finish func() error) error {
 	if err := b.conn.QueryRowContext(b.ctx, statements.Get("NewestFill")).Scan(&b.asOf); err != nil {
 		return err
 	}
@@ -52,11 +69,15 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, string) e
 		if err := b.inputs(t); err != nil {
 			return fmt.Errorf("rebuild %s: inputs: %w", t.name, err)
 		}
-		if err := store(t, t.typed(b.query(t))); err != nil {
+		pieces, err := b.pieces(t)
+		if err == nil {
+			err = store(t, pieces)
+		}
+		if err != nil {
 			return fmt.Errorf("rebuild %s: %w", t.name, err)
 		}
 	}
-	temporary := []string{"held_all", "w_fill", "w_redemption", "undated_after", "w_undated"}
+	temporary := []string{"held_all", "w_redemption", "undated_after", "w_undated"}
 	for _, v := range verticals() {
 		temporary = append(temporary, v.temporary...)
 	}
@@ -72,9 +93,7 @@ func (b *rebuilder) all(step func(string, int, int), store func(table, string) e
 func (b *rebuilder) inputs(t table) error {
 	switch t.name {
 	case "market_wallets":
-		legs := statements.Get("HeldLegs", "@positions", "position"+b.suffix, "@among", "true")
-		holdings := statements.Get("Holdings", "@legs", "("+legs+")")
-		return b.exec(statements.Get("RebuildHeld", "@holdings", holdings))
+		return b.held()
 	case "undated":
 		return b.undated()
 	case "wallet_window":
@@ -86,22 +105,52 @@ func (b *rebuilder) inputs(t table) error {
 	return b.verticalInputs(t)
 }
 
-func (b *rebuilder) windowInputs() error {
-	for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
-		if err := b.exec(statements.Get(name)); err != nil {
+// held makes held_all: what every wallet holds of each market, market by market.
+func (b *rebuilder) held() error {
+	if err := b.exec(statements.Get("NoHoldings", "@when", "all")); err != nil {
+		return err
+	}
+	positions := "position" + b.suffix
+	ranges, err := b.parting.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 2)
+	if err != nil {
+		return err
+	}
+	among := make([]string, 0, len(ranges)+1)
+	for _, r := range ranges {
+		among = append(among, r.of("t.market"))
+	}
+	if len(ranges) > 1 {
+		among = append(among, "t.market IS NULL") // in no range
+	}
+	for _, which := range among {
+		legs := statements.Get("HeldLegs", "@positions", positions, "@among", which)
+		if err := b.into("held_all", statements.Get("Holdings", "@legs", "("+legs+")")); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (b *rebuilder) windowInputs() error {
+	if err := b.exec(statements.Get("WindowsRedemptionEmpty")); err != nil {
+		return err
+	}
 	for span, length := range windows {
 		args := append(spanArgs(span, "1", b.asOf-length, b.asOf), "@redemption", "redemption"+b.suffix)
-		for _, query := range []string{statements.Get("IntoWindows", "@rows", statements.Get("WindowFills", args...)),
-			statements.Get("RebuildWindowRedemption", args...)} {
-			if err := b.exec(query); err != nil {
-				return err
-			}
+		if err := b.exec(statements.Get("RebuildWindowRedemption", args...)); err != nil {
+			return err
 		}
 	}
 	return b.exec(b.windowUndated())
+}
+
+// windowFills are the facts in the windows, once for each window.
+func (b *rebuilder) windowFills() string {
+	parts := make([]string, 0, len(windows))
+	for span, length := range windows {
+		parts = append(parts, statements.Get("WindowFills", spanArgs(span, "1", b.asOf-length, b.asOf)...))
+	}
+	return "(" + unionAll(parts) + ")"
 }
 
 func (b *rebuilder) exec(query string) error {
@@ -109,9 +158,31 @@ func (b *rebuilder) exec(query string) error {
 	return err
 }
 
-// query is the definition of rollup t over the facts and over rollups built
-// before it.
-func (b *rebuilder) query(t table) string {
+// into appends the rows of a query to a table.
+func (b *rebuilder) into(table, rows string) error {
+	return b.exec(statements.Get("IntoTable", "@table", table, "@rows", rows))
+}
+
+// pieces are the definition of rollup t over the facts and over rollups built
+// before it, of one range of keys after the other.
+func (b *rebuilder) pieces(t table) ([]piece, error) {
+	ranges, err := []keyRange{wholeRange}, error(nil)
+	if of := t.by; of.table != "" {
+		ranges, err = b.parting.ranges(statements.Get("KeysOf", "@key", of.key, "@table", strings.ReplaceAll(of.table, "@suffix", b.suffix)), of.weight)
+	}
+	pieces := make([]piece, 0, len(ranges))
+	for _, r := range ranges {
+		query := t.typed(b.query(t, r))
+		if !r.whole() {
+			query = statements.Get("RowsInRange", "@rows", query, "@which", r.of(t.keys[0]))
+		}
+		pieces = append(pieces, piece{r, query})
+	}
+	return pieces, err
+}
+
+// query is the definition of rollup t for a range of its first key; it may give rows of others.
+func (b *rebuilder) query(t table, r keyRange) string {
 	name, defined := t.rebuild, t.rebuild != ""
 	if !defined {
 		name = t.delta
@@ -119,9 +190,14 @@ func (b *rebuilder) query(t table) string {
 	text := statements.Get(name, "@legs", statements.Get("Legs"),
 		"@wallet_day", "wallet_day"+b.suffix, "@token_day", "token_day"+b.suffix,
 		"@redeemed", statements.Get("WindowRedemption"), "@windowundated", statements.Get("WindowUndated"),
-		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.asOf), "@events", marketEvents("true"))
+		"@suffix", b.suffix, "@held", contribution("1", "held_all"), "@price", priceKey(), "@ago", dayAgo(b.asOf))
 	if !defined {
-		text = replaceWord(text, "n_fill", statements.Get("SignedFacts"))
+		which := "true"
+		if t.by.unit > 0 {
+			which = r.times(t.by.unit)
+		}
+		text = replaceWord(text, "n_fill", statements.Get("SignedFacts", "@which", which))
+		text = replaceWord(text, "w_fill", b.windowFills())
 	}
 	return text
 }

@@ -29,9 +29,10 @@ type table struct {
 	sums     []string
 	greatest []string
 	extremes bool
-	delta    string // names the statement of what a batch adds
-	rebuild  string // names the definition, "" where it is delta over all facts
-	with     source // what of a batch it changes with, 0: anything
+	delta    string    // names the statement of what a batch adds
+	rebuild  string    // names the definition, "" where it is delta over all facts
+	with     source    // what of a batch it changes with, 0: anything
+	by       keySource // how its definition is divided into ranges of the first key, zero: not at all
 }
 
 // source is a part of a batch that rollups change with.
@@ -52,22 +53,22 @@ var tables = allTables()
 // coreTables are the rollups that everything else is made from.
 func coreTables() []table {
 	return []table{
-		{name: "position", delta: "DeltaPosition", with: withFills, keys: []string{"token", "wallet"},
+		{name: "position", delta: "DeltaPosition", by: byTokenFills, with: withFills, keys: []string{"token", "wallet"},
 			sums: []string{"fills", "buy_shares", "sell_shares", "fee_shares", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "wallet_day", delta: "DeltaWalletDay", with: withFills, keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
-		{name: "token_day", delta: "DeltaTokenDay", with: withFills, keys: []string{"day", "token"}, sums: legSums},
-		{name: "token_total", delta: "DeltaTokenTotal", with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
+		{name: "wallet_day", delta: "DeltaWalletDay", by: byDayFills, with: withFills, keys: []string{"day", "wallet"}, sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd"}},
+		{name: "token_day", delta: "DeltaTokenDay", by: byDayFills, with: withFills, keys: []string{"day", "token"}, sums: legSums},
+		{name: "token_total", delta: "DeltaTokenTotal", by: eachToken, with: withFills, keys: []string{"token"}, sums: legSums, extremes: true},
 		{name: "platform_hour", delta: "DeltaPlatformHour", with: withFills, keys: []string{"hour"}, sums: legSums},
 		{name: "platform_day", delta: "DeltaPlatformDay", rebuild: "RebuildPlatformDay", with: withFills, keys: []string{"day"}, sums: append(append([]string(nil), legSums...), "active_wallets")},
-		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", with: withFills | withHolders, keys: []string{"market"}, sums: []string{"wallets"}},
-		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
+		{name: "market_wallets", delta: "DeltaMarketWallets", rebuild: "RebuildMarketWallets", by: eachMarket, with: withFills | withHolders, keys: []string{"market"}, sums: []string{"wallets"}},
+		{name: "redemption", delta: "DeltaRedemption", rebuild: "RebuildRedemption", by: byRedemption, with: withHolders, keys: []string{"resolved_at", "market", "wallet"}, sums: []string{"usd"}},
 		undatedTable(),
-		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", with: withFills | withHolders, keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
+		{name: "wallet_total", delta: "DeltaWalletTotal", rebuild: "RebuildWalletTotal", by: eachWallet, with: withFills | withHolders, keys: []string{"wallet"}, extremes: true, sums: []string{"fills", "maker_fills", "taker_fills",
 			"buy_usd", "sell_usd", "fee_usd", "days", "markets", "resolved_markets", "winning_markets", "negative_legs",
 			"unmapped_fills", "redemption", "unresolved_cash"}},
-		{name: "wallet_window", delta: "DeltaWalletWindow", with: withFills | withHolders, keys: []string{"wallet", "span"},
+		{name: "wallet_window", delta: "DeltaWalletWindow", by: eachWallet, with: withFills | withHolders, keys: []string{"wallet", "span"},
 			sums: []string{"fills", "buy_usd", "sell_usd", "fee_usd", "redemption", "undated", "undated_markets"}},
-		{name: "token_window", delta: "DeltaTokenWindow", with: withFills, keys: []string{"token", "span"}, sums: legSums},
+		{name: "token_window", delta: "DeltaTokenWindow", by: eachWindow, with: withFills, keys: []string{"token", "span"}, sums: legSums},
 	}
 }
 
@@ -176,11 +177,16 @@ func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {
 	return t.rows(t.name), nil
 }
 
-// replace puts the rows of query in the place of base and delta.
-func (t table) replace(ctx context.Context, conn *sql.Conn, query string) error {
-	for _, name := range []string{"EmptyBase", "EmptyDelta", "FillBase"} {
-		if _, err := conn.ExecContext(ctx, t.named(name, "@rows", query)); err != nil {
+// replace puts the rows of pieces, in ascending order of keys, in the place of base and delta.
+func (t table) replace(ctx context.Context, conn *sql.Conn, pieces []piece) error {
+	for _, name := range []string{"EmptyBase", "EmptyDelta"} {
+		if _, err := conn.ExecContext(ctx, t.named(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, p := range pieces {
+		if _, err := conn.ExecContext(ctx, t.named("FillBase", "@rows", p.query)); err != nil {
+			return fmt.Errorf("FillBase: %w", err)
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 // undatedTable is the rollup of redemptions whose time is not known.
 func undatedTable() table {
-	return table{name: "undated", delta: "DeltaUndated", rebuild: "RebuildUndated", with: withFills | withHolders, keys: []string{"last_ts", "market", "wallet"},
+	return table{name: "undated", delta: "DeltaUndated", rebuild: "RebuildUndated", by: byUndatedTrade, with: withFills | withHolders, keys: []string{"last_ts", "market", "wallet"},
 		sums: []string{"usd", "markets"}}
 }
 
@@ -64,7 +64,8 @@ func (m *merge) undatedAfter() error {
 	if n == 0 {
 		return m.exec("NoUndated")
 	}
-	return m.exec("UndatedAfter", "@held", "held_after", "@tokens", list, "@gone", strconv.FormatInt(gone(m.to), 10))
+	_, err = m.keep("undated_after", statements.Get("UndatedHoldings", "@held", "held_after", "@tokens", list, "@gone", strconv.FormatInt(gone(m.to), 10)))
+	return err
 }
 
 // revaluedUndated is the condition on rows of undated that their holders were
@@ -84,8 +85,22 @@ func (m *merge) replacedUndated() string {
 
 // undated makes undated_after of all holdings.
 func (b *rebuilder) undated() error {
-	return b.exec(statements.Get("UndatedAfter", "@held", "held_all", "@tokens", statements.Get("UndatedTokens", "@touched", ""),
-		"@gone", strconv.FormatInt(gone(b.asOf), 10)))
+	if err := b.exec(statements.Get("NoUndated")); err != nil {
+		return err
+	}
+	ranges, err := b.parting.ranges(statements.Get("MarketsUndated"), 2)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		held, tokens := statements.Get("RowsInRange", "@rows", "FROM held_all", "@which", r.of("market")), " AND "+r.of("t.market")
+		err := b.into("undated_after", statements.Get("UndatedHoldings", "@held", "("+held+")", "@tokens", statements.Get("UndatedTokens", "@touched", tokens),
+			"@gone", strconv.FormatInt(gone(b.asOf), 10)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // windowUndated gives the statement that puts undated_after into the windows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 
 	"pmx/data"
 )
@@ -23,7 +24,16 @@ type Check struct {
 // nothing. cities are those of the weather desk, nil for the built-in ones. step is
 // told the name of each check before it runs.
 func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step func(name string, done, of int)) ([]Check, error) {
-	v := &verifier{ctx: ctx, conn: conn, cities: cities}
+	return verifyAtOnce(ctx, conn, cities, 0, step)
+}
+
+// verifyAtOnce is Verify with so many rows at once, 0 for as many as memory allows.
+func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) ([]Check, error) {
+	p, err := newParting(ctx, conn, rows)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{ctx: ctx, conn: conn, cities: cities, parting: p}
 	defer v.drop()
 	s, err := readState(ctx, conn)
 	if err != nil {
@@ -64,37 +74,72 @@ var assertions = []string{"unique_fills", "unique_wallets", "unique_tokens", "un
 
 // verifier is one verification; ctx is that of the whole of it.
 type verifier struct {
-	ctx    context.Context
-	conn   *sql.Conn
-	cities *data.Gazetteer
-	checks []Check
+	ctx     context.Context
+	conn    *sql.Conn
+	cities  *data.Gazetteer
+	parting *parting
+	checks  []Check
 }
 
 // rebuilt recomputes every rollup into temporary tables and compares.
 func (v *verifier) rebuilt(step func(string, int, int)) error {
-	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix}
+	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix, parting: v.parting}
 	of := len(tables) + len(assertions)
 	tell := func(name string, done, _ int) {
 		if step != nil {
 			step("rebuilt_"+name, done, of)
 		}
 	}
-	return b.all(tell, func(t table, query string) error {
-		if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", t.counting(query))); err != nil {
-			return err
-		}
-		return v.compare(t)
-	}, func() error { return nil })
+	return b.all(tell, func(t table, pieces []piece) error { return v.compare(b, t, pieces) }, func() error { return nil })
 }
 
 // rebuiltTable has the rows that verify computes from the facts.
 func (t table) rebuiltTable() string { return t.name + rebuiltSuffix }
 
-func (v *verifier) compare(t table) error {
+// pieceTable has those of a range of keys.
+const pieceTable = "piece" + rebuiltSuffix
+
+// readLater are the rollups that definitions of later ones read.
+var readLater = map[string]bool{"position": true, "wallet_day": true, "token_day": true, "token_total": true, "platform_hour": true,
+	"redemption": true, "whale_move": true}
+
+// compare computes the pieces of rollup t and holds each against what is there. Its rows
+// are kept only where later rollups are computed from them.
+func (v *verifier) compare(b *rebuilder, t table, pieces []piece) error {
 	c := Check{Name: "rebuilt_" + t.name}
-	query := statements.Get("CompareRows", "@table", t.rebuiltTable(), "@columns", t.columnList(), "@merged", t.merged(""), "@rebuilt", t.rows(t.rebuiltTable()))
-	if err := v.conn.QueryRowContext(v.ctx, query).Scan(&c.Rows, &c.Bad); err != nil {
-		return fmt.Errorf("compare %s: %w", t.name, err)
+	kept := pieceTable
+	if len(pieces) == 1 {
+		kept = t.rebuiltTable()
+	} else if readLater[t.name] {
+		none := statements.Get("RowsInRange", "@rows", t.rows(t.name), "@which", "false")
+		if err := b.exec(statements.Get("KeepRows", "@table", t.rebuiltTable(), "@rows", none)); err != nil {
+			return err
+		}
+	}
+	for _, p := range pieces {
+		if err := b.exec(statements.Get("KeepRows", "@table", kept, "@rows", t.counting(p.query))); err != nil {
+			return err
+		}
+		where := ""
+		if !p.whole() {
+			where = p.of(t.keys[0])
+		}
+		query := statements.Get("CompareRows", "@table", kept, "@columns", t.columnList(), "@merged", t.merged(where), "@rebuilt", t.rows(kept))
+		var rows, bad int64
+		if err := v.conn.QueryRowContext(v.ctx, query).Scan(&rows, &bad); err != nil {
+			return fmt.Errorf("compare %s: %w", t.name, err)
+		}
+		c.Rows, c.Bad = c.Rows+rows, c.Bad+bad
+		if kept == pieceTable && readLater[t.name] {
+			if err := b.into(t.rebuiltTable(), t.rows(kept)); err != nil {
+				return err
+			}
+		}
+	}
+	if !readLater[t.name] || kept == pieceTable {
+		if err := b.exec(statements.Get("DropTable", "@table", "temp."+kept)); err != nil {
+			return err
+		}
 	}
 	if c.OK = c.Bad == 0; !c.OK {
 		c.Detail = "the incremental table differs from one computed from the facts: run pmx rebuild and keep a copy of the database"
@@ -105,14 +150,45 @@ func (v *verifier) compare(t table) error {
 
 func (v *verifier) assert(name string) error {
 	c := Check{Name: name}
-	if err := v.conn.QueryRowContext(v.ctx, statements.Get(name)).Scan(&c.Rows, &c.Bad); err != nil {
+	queries, err := v.assertion(name)
+	if err != nil {
 		return err
+	}
+	for _, query := range queries {
+		var rows, bad int64
+		if err := v.conn.QueryRowContext(v.ctx, query).Scan(&rows, &bad); err != nil {
+			return err
+		}
+		c.Rows, c.Bad = c.Rows+rows, c.Bad+bad
 	}
 	if c.OK = c.Bad == 0; !c.OK {
 		c.Detail = refuted[name]
 	}
 	v.checks = append(v.checks, c)
 	return nil
+}
+
+// assertion gives the statements of an assertion, whose rows add up: several of those that group all facts.
+func (v *verifier) assertion(name string) (queries []string, err error) {
+	switch name {
+	case "unique_fills":
+		var fills int64
+		if err := v.conn.QueryRowContext(v.ctx, statements.Get("FillCount")).Scan(&fills); err != nil {
+			return nil, err
+		}
+		parts := v.parting.parts(fills)
+		for nth := range parts {
+			queries = append(queries, statements.Get(name, "@parts", strconv.FormatInt(parts, 10), "@nth", strconv.FormatInt(nth, 10)))
+		}
+		return queries, nil
+	case "zero_sum_markets":
+		ranges, err := v.parting.ranges(statements.Get("MarketsOfFills"), 1)
+		for _, r := range ranges {
+			queries = append(queries, statements.Get(name, "@which", r.of("t.market")))
+		}
+		return queries, err
+	}
+	return []string{statements.Get(name)}, nil
 }
 
 // refuted says what a failed assertion means.
@@ -143,7 +219,11 @@ var refuted = map[string]string{
 
 func (v *verifier) drop() {
 	ctx := context.WithoutCancel(v.ctx)
+	made := []string{pieceTable}
 	for _, t := range tables {
-		_, _ = v.conn.ExecContext(ctx, statements.Get("DropTable", "@table", "temp."+t.rebuiltTable())) // freed with the connection otherwise
+		made = append(made, t.rebuiltTable())
+	}
+	for _, name := range made {
+		_, _ = v.conn.ExecContext(ctx, statements.Get("DropTable", "@table", "temp."+name)) // freed with the connection otherwise
 	}
 }

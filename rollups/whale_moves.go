@@ -15,7 +15,7 @@ import (
 // included, which are left out where they are served.
 func whaleVertical() vertical {
 	return vertical{
-		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove", with: withFills,
+		tables: []table{{name: "whale_move", delta: "DeltaWhaleMove", rebuild: "RebuildWhaleMove", by: byWhaleTime, with: withFills,
 			keys: []string{"ts", "wallet", "token", "side", "tx"}, sums: []string{"fills", "shares", "usd"}}},
 		before:    whaleBefore,
 		inputs:    whaleInputs,
@@ -44,10 +44,13 @@ func whaleBefore(m *merge) error {
 	return m.exec("WhaleBefore", "@ranges", ranges.String)
 }
 
+// mostOrders is how many fills' orders are looked for at once.
+const mostOrders = 8_000_000
+
 // whaleInputs finds the orders of all facts, a stretch of time after the other.
 func whaleInputs(b *rebuilder) error {
 	queries := []string{statements.Get("WhaleAllEmpty")}
-	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix), func(row []driver.Value) error {
+	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.parting.rows), 10)), func(row []driver.Value) error {
 		lo, hi := strconv.FormatInt(engine.Int(row[0]), 10), strconv.FormatInt(engine.Int(row[1]), 10)
 		queries = append(queries, statements.Get("WhaleAll", "@lo", lo, "@hi", hi))
 		return nil

@@ -147,8 +147,14 @@ SELECT token FROM tokens WHERE market IN (@markets)
 -- name: PositionsNow
 (FROM position UNION ALL FROM position_delta)
 
+-- name: DeskWalletAllEmpty
+CREATE OR REPLACE TEMP TABLE desk_wallet_all AS FROM desk_wallet LIMIT 0
+
 -- name: DeskWalletAll
-CREATE OR REPLACE TEMP TABLE desk_wallet_all AS @figures
+-- Of some wallets.
+INSERT INTO desk_wallet_all SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets,
+  first_ts, last_ts
+FROM (@figures) AS w
 
 -- name: DeltaDeskWallet
 SELECT wallet, fills, buy_usd, sell_usd, fee_usd, redemption, markets, resolved_markets, winning_markets, first_ts, last_ts

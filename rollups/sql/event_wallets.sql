@@ -23,16 +23,28 @@ first AS (
 )
 SELECT p.market, f.event FROM placed AS p JOIN first AS f ON f.name = p.name AND f.loose = (p.slug IS NULL)
 
--- name: RebuildEventWallets
+-- name: EventTokens
+-- The event of each token, for the definition.
+CREATE OR REPLACE TEMP TABLE event_token AS
+SELECT t.token, e.market, e.event FROM tokens AS t JOIN (@events) AS e ON e.market = t.market
+
+-- name: EventFirstsEmpty
+CREATE OR REPLACE TEMP TABLE event_first (market INTEGER, wallets BIGINT)
+
+-- name: EventFirsts
+-- Of some events, which have their markets to themselves.
+INSERT INTO event_first
 SELECT market, COUNT(*) AS wallets
 FROM (
   SELECT min(t.market) AS market
-  FROM position@suffix AS p
-  JOIN tokens AS t ON t.token = p.token
-  JOIN (@events) AS e ON e.market = t.market
-  GROUP BY p.wallet, e.event
+  FROM @positions AS p
+  JOIN (FROM event_token WHERE @which) AS t ON t.token = p.token
+  GROUP BY p.wallet, t.event
 ) AS first
 GROUP BY market
+
+-- name: RebuildEventWallets
+SELECT market, wallets FROM event_first
 
 -- name: DeltaEventWallets
 SELECT market, SUM(wallets) AS wallets FROM n_event_wallets GROUP BY market

@@ -180,7 +180,7 @@ INSERT INTO w_redemption
 -- name: WindowFills
 -- Facts that drop out of a window as as_of moves on (@sign -1, run before the
 -- batch is added), or that lie in it (@sign 1); literal bounds let zone maps prune.
-SELECT @span, @sign, wallet, token, side, role, shares, usd, fee
+SELECT @span::TINYINT AS span, @sign AS sign, wallet, token, side, role, shares, usd, fee
 FROM fills
 WHERE ts > @lo AND ts <= @hi
 

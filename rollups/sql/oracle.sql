@@ -72,8 +72,15 @@ SELECT wallet, bin, SUM(sign) AS forecasts, SUM(sign * correct) AS correct, SUM(
 FROM (SELECT 1 AS sign, * FROM o_after UNION ALL SELECT -1, * FROM o_before) AS part
 GROUP BY wallet, bin
 
+-- name: PricesEmpty
+CREATE OR REPLACE TEMP TABLE o_price (market INTEGER, outcome TINYINT, price BIGINT)
+
+-- name: BinsEmpty
+CREATE OR REPLACE TEMP TABLE o_all AS FROM oracle_bin LIMIT 0
+
 -- name: BinsOfAll
-CREATE OR REPLACE TEMP TABLE o_all AS
+-- Of some wallets.
+INSERT INTO o_all
 SELECT wallet, bin, count(*) AS forecasts, SUM(correct)::BIGINT AS correct, SUM(probability)::BIGINT AS probability,
   SUM(payout)::BIGINT AS payout, SUM(error)::BIGINT AS error, SUM(baseline_error)::BIGINT AS baseline_error,
   SUM(usd)::BIGINT AS usd

@@ -2,10 +2,8 @@
 -- adds up from deltas must equal them.
 
 -- name: SignedFacts
-(SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee FROM fills)
-
--- name: RebuildHeld
-CREATE OR REPLACE TEMP TABLE held_all AS @holdings
+-- Those of a span of time, @which, where that is known.
+(SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee FROM fills WHERE @which)
 
 -- name: RebuildWalletTotal
 SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,

@@ -7,10 +7,9 @@
 SELECT t.token FROM tokens AS t JOIN markets AS m ON m.market = t.market
 WHERE m.payout_source IS NOT NULL AND m.resolved_at IS NULL@touched
 
--- name: UndatedAfter
+-- name: UndatedHoldings
 -- @held are holdings, @tokens a list of tokens or a subquery, @gone when the longest
 -- window begins.
-CREATE OR REPLACE TEMP TABLE undated_after AS
 SELECT k.last_ts, h.market, h.wallet, h.redemption AS usd
 FROM @held AS h
 JOIN (

@@ -1,9 +1,11 @@
 -- Each statement gives (rows examined, rows that refute).
 
 -- name: unique_fills
--- Equal hashes first: only their few rows are compared exactly.
+-- Equal hashes first, of the @nth of @parts parts: only their few rows are compared exactly.
+-- The first part counts the fills.
 WITH logs AS (
-  SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL GROUP BY h HAVING count(*) > 1
+  SELECT h FROM (SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL) AS l
+  WHERE h % @parts = @nth GROUP BY h HAVING count(*) > 1
 ),
 same_log AS (
   SELECT tx, log_index FROM fills
@@ -11,15 +13,15 @@ same_log AS (
   GROUP BY tx, log_index HAVING count(*) > 1
 ),
 rows AS (
-  SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills
-  WHERE log_index IS NULL GROUP BY h HAVING count(*) > 1
+  SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills WHERE log_index IS NULL) AS f
+  WHERE h % @parts = @nth GROUP BY h HAVING count(*) > 1
 ),
 same_row AS (
   SELECT tx, ts FROM fills
   WHERE log_index IS NULL AND hash(tx, ts, wallet, token, side, shares, usd, repeat) IN (SELECT h FROM rows)
   GROUP BY tx, ts, wallet, token, side, shares, usd, repeat HAVING count(*) > 1
 )
-SELECT (SELECT count(*) FROM fills), (SELECT count(*) FROM same_log) + (SELECT count(*) FROM same_row)
+SELECT (SELECT count(*) FROM fills WHERE @nth = 0), (SELECT count(*) FROM same_log) + (SELECT count(*) FROM same_row)
 
 -- name: unique_wallets
 SELECT count(*), count(*) - count(DISTINCT address) + count(*) - count(DISTINCT wallet)
@@ -127,19 +129,21 @@ SELECT 5, count(DISTINCT (coalesce(taker, 0), coalesce(maker, 0))) - 1 FROM grai
 -- In a resolved market where both sides of every match are there and no fee was
 -- taken, what all wallets made adds up to zero. Both sides are there where in
 -- each transaction one taker moved as many tokens as its makers. Each redemption
--- of a fractional payout is rounded by at most half a micro-dollar.
+-- of a fractional payout is rounded by at most half a micro-dollar. @which picks some of the
+-- markets.
 WITH cash AS (
   SELECT t.market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees,
     count(*) AS holders
   FROM (FROM position UNION ALL FROM position_delta) AS p
   JOIN tokens AS t ON t.token = p.token
+  WHERE t.market IS NOT NULL AND @which
   GROUP BY t.market
 ),
 legs AS (
   SELECT t.market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
   FROM (FROM token_total UNION ALL FROM token_total_delta) AS p
   JOIN tokens AS t ON t.token = p.token
-  WHERE t.market IS NOT NULL
+  WHERE t.market IS NOT NULL AND @which
   GROUP BY t.market
 ),
 candidate AS (
@@ -155,7 +159,7 @@ match AS (
     AND SUM(CASE f.role WHEN 1 THEN f.shares WHEN 2 THEN -f.shares END) = 0 AND bool_and(f.role <> 0) AS whole
   FROM fills AS f
   JOIN tokens AS t ON t.token = f.token
-  WHERE t.market IN (SELECT market FROM candidate)
+  WHERE t.market IN (SELECT market FROM candidate) AND @which
   GROUP BY t.market, f.tx
 ),
 complete AS (

@@ -57,11 +57,11 @@ FROM (
 GROUP BY ts, wallet, token, side, tx
 
 -- name: WhalePieces
--- Stretches of time with some millions of fills each: a grouping of all orders
--- at once would need memory for every one of them.
+-- Stretches of time with some @rows fills each: a grouping of all orders at once
+-- would need memory for every one of them.
 SELECT min(hour) * 3600000000, (max(hour) + 1) * 3600000000
 FROM (
-  SELECT hour, SUM(taker_fills + maker_fills) OVER (ORDER BY hour) // 8000000 AS piece FROM platform_hour@suffix
+  SELECT hour, SUM(taker_fills + maker_fills) OVER (ORDER BY hour) // @rows AS piece FROM platform_hour@suffix
 ) AS h
 GROUP BY piece
 ORDER BY piece

@@ -1,0 +1,25 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+)
+
+// RebuildAtOnce is Rebuild with so many rows at once, 0 for as many as memory allows.
+func RebuildAtOnce(ctx context.Context, conn *sql.Conn, rows int64) error {
+	return rebuildAtOnce(ctx, conn, nil, rows, nil)
+}
+
+// VerifyAtOnce is Verify with so many rows at once.
+func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, error) {
+	return verifyAtOnce(ctx, conn, nil, rows, nil)
+}
+
+// Ranges gives the ranges of keys with at most so many rows each, ends included.
+func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
+	ranges, err := (&parting{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
+	for _, r := range ranges {
+		out = append(out, [2]int64{r.lo, r.hi})
+	}
+	return out, err
+}

@@ -1,0 +1,201 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// groupedBytes is what grouping rows takes for each, or less: sums of 128 bits, their keys,
+// and sorting them afterwards. DuckDB moves some of it to disk, but not all that it works at.
+const groupedBytes = 512
+
+// keyRange is a stretch of the values of a key, both ends included; math.MinInt64 and
+// math.MaxInt64 are open ends.
+type keyRange struct{ lo, hi int64 }
+
+var wholeRange = keyRange{math.MinInt64, math.MaxInt64}
+
+func (r keyRange) whole() bool { return r == wholeRange }
+
+// of is the condition that a key is in the range.
+func (r keyRange) of(key string) string {
+	lo, hi := strconv.FormatInt(r.lo, 10), strconv.FormatInt(r.hi, 10)
+	switch {
+	case r.whole():
+		return "true"
+	case r.lo == math.MinInt64:
+		return key + " <= " + hi
+	case r.hi == math.MaxInt64:
+		return key + " >= " + lo
+	}
+	return key + " BETWEEN " + lo + " AND " + hi
+}
+
+// times is a condition that every time meets which, divided by unit, is in the range; others
+// may meet it.
+func (r keyRange) times(unit int64) string {
+	var parts []string
+	if r.lo != math.MinInt64 {
+		parts = append(parts, "ts > "+strconv.FormatInt((r.lo-1)*unit, 10))
+	}
+	if r.hi != math.MaxInt64 {
+		parts = append(parts, "ts < "+strconv.FormatInt((r.hi+1)*unit, 10))
+	}
+	if parts == nil {
+		return "true"
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// keySource tells how many rows a rollup's definition groups under each of its first keys.
+type keySource struct {
+	table  string // whose rows are counted; @suffix is that of the rollups built before
+	key    string // of a row there
+	weight int64  // what grouping a row takes, in rows of ordinary width; 0: 1
+	unit   int64  // of the key in time, where it is read from facts of that time alone
+}
+
+// mostWeight is that of a wallet's totals: seventeen sums of three sources.
+const mostWeight = 12
+
+const dayMicros = 86_400_000_000
+
+var (
+	byTokenFills   = keySource{table: "fills", key: "token"}
+	byDayFills     = keySource{table: "fills", key: "ts // 86400000000", unit: dayMicros}
+	eachToken      = keySource{table: "tokens", key: "token"}
+	eachWindow     = keySource{table: "tokens", key: "token", weight: 3}
+	eachMarket     = keySource{table: "markets", key: "market"}
+	eachWallet     = keySource{table: "wallets", key: "wallet", weight: mostWeight}
+	byRedemption   = keySource{table: "(FROM held_all WHERE resolved AND redemption <> 0)", key: "coalesce(resolved_at, 0)"}
+	byUndatedTrade = keySource{table: "undated_after", key: "last_ts"}
+	byWeek         = keySource{table: "wallet_day@suffix", key: "(day + 3) // 7"}
+	byMonth        = keySource{table: "wallet_day@suffix", key: "date_diff('month', DATE '1970-01-01', DATE '1970-01-01' + day)"}
+	byTokenDay     = keySource{table: "token_day@suffix", key: "day"}
+	byWhaleTime    = keySource{table: "whale_all", key: "ts"}
+)
+
+// parting divides work into ranges of keys with at most so many rows each. It lives for one
+// rebuild, or verification, whose context it keeps.
+type parting struct {
+	ctx   context.Context
+	conn  *sql.Conn
+	rows  int64                 // at once
+	small bool                  // all that there is may be worked at at once
+	known map[string][]keyRange // by the query of weights
+}
+
+// newParting makes one for rows at once, 0 for as many as the memory of the database allows.
+func newParting(ctx context.Context, conn *sql.Conn, rows int64) (*parting, error) {
+	if rows <= 0 {
+		var text string
+		if err := conn.QueryRowContext(ctx, statements.Get("MemoryLimit")).Scan(&text); err != nil {
+			return nil, err
+		}
+		limit, err := humanize.ParseBytes(text)
+		if err != nil {
+			return nil, fmt.Errorf("memory limit %q: %w", text, err)
+		}
+		rows = max(1, int64(min(limit, math.MaxInt64))/groupedBytes)
+	}
+	var largest int64
+	if err := conn.QueryRowContext(ctx, statements.Get("LargestFacts")).Scan(&largest); err != nil {
+		return nil, err
+	}
+	return &parting{ctx: ctx, conn: conn, rows: rows, small: largest*mostWeight <= rows, known: map[string][]keyRange{}}, nil
+}
+
+// parts are how many parts rows have to be worked at in, of a quarter of the ordinary width.
+func (p *parting) parts(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*p.rows)) }
+
+// ranges divides all keys into ranges, in ascending order, of at most as many rows as are
+// worked at at once, each of which takes as much as weight ordinary ones. A key with more has a range to itself.
+// weights are rows of a key and of how many rows it stands for.
+func (p *parting) ranges(weights string, weight int64) ([]keyRange, error) {
+	if p.small {
+		return []keyRange{wholeRange}, nil
+	}
+	most := max(1, p.rows/max(1, weight))
+	id := strconv.FormatInt(most, 10) + " " + weights
+	if known, ok := p.known[id]; ok {
+		return known, nil
+	}
+	var lo, hi, rows int64
+	if err := p.conn.QueryRowContext(p.ctx, statements.Get("KeyEnds", "@weights", weights)).Scan(&lo, &hi, &rows); err != nil {
+		return nil, fmt.Errorf("KeyEnds: %w", err)
+	}
+	c := &cutting{most: most}
+	if rows > most {
+		if err := p.cut(c, weights, lo, hi); err != nil {
+			return nil, err
+		}
+	}
+	p.known[id] = c.ranges()
+	return p.known[id], nil
+}
+
+// stretches is how many stretches of keys are counted at a time.
+const stretches = 4096
+
+// cut goes through the keys from lo to hi, and once more through a stretch that has too many rows.
+func (p *parting) cut(c *cutting, weights string, lo, hi int64) error {
+	width := (hi-lo)/stretches + 1
+	type stretch struct{ first, rows int64 }
+	var counted []stretch
+	rows, err := p.conn.QueryContext(p.ctx, statements.Get("KeyWeights", "@weights", weights, "@lo", strconv.FormatInt(lo, 10),
+		"@hi", strconv.FormatInt(hi, 10), "@width", strconv.FormatInt(width, 10)))
+	if err != nil {
+		return fmt.Errorf("KeyWeights: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var s stretch
+		if err := rows.Scan(&s.first, &s.rows); err != nil {
+			return err
+		}
+		s.first = lo + s.first*width
+		counted = append(counted, s)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, s := range counted {
+		if s.rows > c.most && width > 1 {
+			if err := p.cut(c, weights, s.first, min(hi, s.first+width-1)); err != nil {
+				return err
+			}
+			continue
+		}
+		c.add(s.first, s.rows)
+	}
+	return nil
+}
+
+// cutting gathers ascending keys into ranges.
+type cutting struct {
+	most, rows int64
+	firsts     []int64 // of all ranges but the first
+}
+
+func (c *cutting) add(key, rows int64) {
+	if c.rows > 0 && c.rows+rows > c.most {
+		c.firsts, c.rows = append(c.firsts, key), 0
+	}
+	c.rows += rows
+}
+
+func (c *cutting) ranges() []keyRange {
+	out := make([]keyRange, 0, len(c.firsts)+1)
+	lo := int64(math.MinInt64)
+	for _, first := range c.firsts {
+		out = append(out, keyRange{lo, first - 1})
+		lo = first
+	}
+	return append(out, keyRange{lo, math.MaxInt64})
+}

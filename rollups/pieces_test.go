@@ -1,0 +1,102 @@
+package rollups_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/rollups"
+)
+
+// TestRangesHoldEveryKeyOnce: ranges of any size follow each other without a gap from the
+// first key there can be to the last, and none has too many rows but of a single key.
+func TestRangesHoldEveryKeyOnce(t *testing.T) {
+	v := newVenue(t, nil)
+	defer v.close()
+	rapid.Check(t, func(rt *rapid.T) {
+		keys := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-3, 12), rapid.Int64Range(-5_000, 50_000), rapid.Int64Range(0, 1<<50)), 1, 60).Draw(rt, "keys")
+		most := rapid.Int64Range(1, 20).Draw(rt, "most")
+		var rows strings.Builder
+		for i, key := range keys {
+			rows.WriteString(map[bool]string{true: "VALUES ", false: ", "}[i == 0])
+			fmt.Fprintf(&rows, "(%d::BIGINT, 1)", key)
+		}
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			ranges, err := rollups.Ranges(ctx, conn, "SELECT * FROM ("+rows.String()+") AS w(key, n)", most)
+			if err != nil {
+				return err
+			}
+			next := int64(math.MinInt64)
+			for i, r := range ranges {
+				if r[0] != next || r[1] < r[0] {
+					rt.Fatalf("range %d of %v: not from %d on", i, ranges, next)
+				}
+				next = r[1] + 1
+				held, distinct := int64(0), map[int64]bool{}
+				for _, key := range keys {
+					if key >= r[0] && key <= r[1] {
+						held++
+						distinct[key] = true
+					}
+				}
+				if held > most && len(distinct) > 1 || held == 0 {
+					rt.Fatalf("range %d of %v has %d rows of %d keys, at most %d are to be: %v", i, ranges, held, len(distinct), most, keys)
+				}
+			}
+			if ranges[len(ranges)-1][1] != math.MaxInt64 {
+				rt.Fatalf("%v: the last range ends", ranges)
+			}
+			return nil
+		})
+	})
+}
+
+// TestVerifyInRangesSeesWhatIsWrongAnywhere: a row that is wrong, missing or too many is
+// found in whichever range it is, and beyond the keys of all facts.
+func TestVerifyInRangesSeesWhatIsWrongAnywhere(t *testing.T) {
+	var all step
+	for i := range 12 {
+		all.fills = append(all.fills, data.Fill{Tx: tx(i), LogIndex: int32(i), TS: start.UnixMicro() + int64(i)*30*3_600_000_000, Wallet: address(i % 5),
+			Role: data.Taker, Shares: 2 * data.One, USD: data.One, Outcome: data.NoIndex, TokenID: token(i%4, 0)})
+	}
+	for i := range 4 {
+		all.markets = append(all.markets, data.Market{Condition: condition(i), Question: "?", EventSlug: "e", UpdatedAt: start, Outcomes: []string{"x", "y"},
+			TokenIDs: []string{token(i, 0), token(i, 1)}})
+	}
+	v := newVenue(t, []step{all})
+	defer v.close()
+	v.importStep(0)
+	v.atOnce = 2
+	v.rebuild()
+	v.verify(t)
+	wrong := map[string][]string{
+		"rebuilt_position": {"UPDATE position SET fills = fills + 1 WHERE token = (SELECT max(token) FROM position)",
+			"DELETE FROM position WHERE token = (SELECT min(token) FROM position)", "INSERT INTO position_delta VALUES (900, 1, 1, 1, 0, 0, 1, 0, 0)"},
+		"rebuilt_wallet_day":    {"INSERT INTO wallet_day_delta VALUES (1, 1, 1, 1, 0, 0)"},
+		"rebuilt_wallet_total":  {"UPDATE wallet_total SET markets = markets + 1 WHERE wallet = 0"},
+		"rebuilt_event_wallets": {"UPDATE event_wallets SET wallets = wallets + 1 WHERE market = (SELECT max(market) FROM event_wallets)"},
+		"unique_fills":          {"INSERT INTO fills FROM fills WHERE log_index = 7"},
+	}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		for _, statements := range wrong {
+			for _, statement := range statements {
+				if _, err := conn.ExecContext(ctx, statement); err != nil {
+					return err
+				}
+			}
+		}
+		checks, err := rollups.VerifyAtOnce(ctx, conn, v.atOnce)
+		for _, c := range checks {
+			if least, ok := map[string]int64{"rebuilt_position": 4, "rebuilt_wallet_day": 1, "rebuilt_wallet_total": 2, "rebuilt_event_wallets": 2, "unique_fills": 1}[c.Name]; ok && c.Bad < least {
+				t.Errorf("%+v: at least %d rows are wrong", c, least)
+			}
+		}
+		return err
+	})
+}

@@ -1,0 +1,53 @@
+-- Definitions that are computed one range of keys after another, so that no statement
+-- needs memory in proportion to all there is. @weights are rows of a key and of how many
+-- rows it stands for.
+
+-- name: MemoryLimit
+SELECT current_setting('memory_limit')
+
+-- name: LargestFacts
+SELECT greatest((SELECT count(*) FROM fills), (SELECT count(*) FROM wallets), (SELECT count(*) FROM tokens), (SELECT count(*) FROM markets))
+
+-- name: FillCount
+SELECT count(*) FROM fills
+
+-- name: KeyEnds
+SELECT coalesce(min(key), 0)::BIGINT, coalesce(max(key), 0)::BIGINT, coalesce(SUM(n), 0)::BIGINT FROM (@weights) AS w
+
+-- name: KeyWeights
+-- By stretches of @width keys from @lo on.
+SELECT (key - @lo) // @width AS stretch, SUM(n)::BIGINT
+FROM (@weights) AS w
+WHERE key BETWEEN @lo AND @hi
+GROUP BY stretch
+ORDER BY stretch
+
+-- name: KeysOf
+SELECT (@key)::BIGINT AS key, 1 AS n FROM @table
+
+-- name: MarketsOfPositions
+-- Unmapped tokens have none.
+SELECT t.market AS key, p.n
+FROM (SELECT token, count(*) AS n FROM @positions GROUP BY token) AS p
+JOIN tokens AS t ON t.token = p.token
+WHERE t.market IS NOT NULL
+
+-- name: EventsOfPositions
+SELECT t.event AS key, p.n
+FROM (SELECT token, count(*) AS n FROM @positions GROUP BY token) AS p
+JOIN event_token AS t ON t.token = p.token
+
+-- name: MarketsOfFills
+SELECT t.market AS key, p.taker_fills + p.maker_fills AS n
+FROM (FROM token_total UNION ALL FROM token_total_delta) AS p
+JOIN tokens AS t ON t.token = p.token
+WHERE t.market IS NOT NULL
+
+-- name: MarketsUndated
+SELECT market AS key, 1 AS n FROM held_all WHERE resolved AND resolved_at IS NULL
+
+-- name: RowsInRange
+SELECT * FROM (@rows) AS r WHERE @which
+
+-- name: IntoTable
+INSERT INTO @table @rows
