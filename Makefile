@@ -38,7 +38,7 @@ RACE := ./data/upstream/... ./http/... ./rollups/keeper/... ./rollups/serving/..
 # databases of its own: minutes under the detector, with nothing to detect.
 RACE_SKIP := ADayThroughAllFaults|ChangePointsAsk|ReceiptsOfTheWeather|RevisionsOfAReanalysis|AStationsDay|DerivedNormals|RoundTrip|OrderOfFiles|CapturedDay|ScoredForecasts|ACityWithoutWeather|WeatherOfACity
 
-.PHONY: help build run live test test-long race cover bench lint fmt fuzz clients cluster browser licences vulnerabilities deb try-deb release check tools clean
+.PHONY: help build run live test test-long race cover bench soak soak-smoke power-loss lint fmt fuzz clients cluster browser licences vulnerabilities deb try-deb release check tools clean
 
 help: ## List what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -74,6 +74,15 @@ cover: tools ## Check that tests run nine tenths of the feeds
 
 bench: tools ## Measure; ARGS goes to the measuring tool
 	@$(GO) run ./cmd/bench $(ARGS)
+
+soak: build ## Try pmx under load and faults, for hours; ARGS goes to the tool: --for 10m --seed 7
+	@$(GO) run ./cmd/bench/soak run $(ARGS)
+
+soak-smoke: build ## Try a little of everything that make soak does, in about half a minute
+	@$(GO) run ./cmd/bench/soak --seed 1 smoke
+
+power-loss: build ## Shut down ext4 and XFS below a server without their log, as root
+	@$(GO) run ./cmd/bench/soak power-loss $(ARGS)
 
 lint: $(LINT) ## Check the code with golangci-lint
 	@$(LINT) run ./...

@@ -78,7 +78,7 @@ func (d Dir) Create() error {
 		return fmt.Errorf("data directory: %s is shared with others: choose a folder of pmx's own", d)
 	}
 	for _, path := range append([]string{string(d)}, d.folders()...) {
-		err := os.MkdirAll(path, 0o700)
+		err := data.MakeFolder(path, 0o700)
 		if data.IsNoSpace(err) {
 			return fmt.Errorf("data directory: %w", err)
 		}

@@ -61,6 +61,7 @@ type DB struct {
 	closedByFullDisk bool        // pools is nil because the disk was too full to open the file again; under gate
 	frozen           freezing
 	states           *states // of a replica, which has no pools of its own; nil: it is none
+	named            named
 }
 
 // pools are the two connection pools over one connector.
@@ -99,8 +100,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}}
-	if err := db.prepare(ctx); err != nil {
+	db := &DB{opts: opts, pools: p, damage: damage, frozen: freezing{one: make(chan struct{}, 1)}, named: named{dir: string(dir), sync: data.SyncFolder}}
+	if err := errors.Join(db.prepare(ctx), db.named.last()); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return db, nil
@@ -283,12 +284,16 @@ func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error)
 }
 
 // Write runs f on the one writing connection, after earlier writers are done, and
-// gives way to readers: see LowPriority. Temporary tables made there live until dropped.
+// gives way to readers: see LowPriority. Temporary tables made there live until dropped. What f
+// committed lasts by the time that Write returns nil, the names of the files that hold it too.
 func (db *DB) Write(ctx context.Context, f func(conn *sql.Conn) error) error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
 	return LowPriority(func() error {
-		return db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f)
+		if err := db.use(ctx, func(p *pools) *sql.DB { return p.writer }, f); err != nil {
+			return err
+		}
+		return db.named.last()
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"pmx/engine"
+	"pmx/engine/control"
 	"pmx/http/admin"
 )
 
@@ -81,7 +82,7 @@ type DoctorCmd struct {
 // Help is the longer help.
 func (DoctorCmd) Help() string {
 	return `Checks the data directory and its permissions, who has the database open, the disk, the limit of open files, the clock, the
-settings, the certificate, the version of the database, and what a running server says of itself: old data, refreshes and
+settings, the certificate, the file of keys, the version of the database, and what a running server says of itself: old data, refreshes and
 verifications that fail, faults. Says of each what to do. Changes nothing. Takes the flags of pmx serve, and reads the
 environment and the config file as it would.
 
@@ -111,6 +112,7 @@ func (c *DoctorCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, std s
 	if dir.Exists() {
 		all = append(all, checkDisk(dir)...)
 		all = append(all, checkInbox(dir)...)
+		all = append(all, checkKeyFile(ctx, dir)...)
 		running, err := checkRunning(ctx, dir, now)
 		if err != nil {
 			return err
@@ -222,6 +224,17 @@ func checkInbox(dir engine.Dir) []finding {
 	}
 	return []finding{{"inbox", warns, fmt.Sprintf("%d files could not be imported, the last one %s", len(notes), strings.TrimSuffix(notes[len(notes)-1], ".error.txt")),
 		"read the note beside each, and remove both when it is settled"}}
+}
+
+// checkKeyFile reads the whole file of keys, where there is one.
+func checkKeyFile(ctx context.Context, dir engine.Dir) []finding {
+	if _, err := os.Stat(dir.Control()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := control.Examine(ctx, dir.Control()); err != nil {
+		return []finding{{"keys", fails, err.Error(), "stop the server and put the control.db of a backup in its place, without the -wal and -shm files beside it; pmx restore makes one"}}
+	}
+	return []finding{{"keys", fine, "control.db is whole, as far as SQLite can tell", ""}}
 }
 
 // checkRunning looks at who has the database, and at what a running server says; without

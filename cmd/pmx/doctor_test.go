@@ -1,15 +1,52 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pmx/engine"
+	"pmx/engine/control"
 	"pmx/engine/guard"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
+
+// A file of keys that SQLite can read in part is found before the part that it cannot is needed.
+func TestADoctorReadsTheWholeFileOfKeys(t *testing.T) {
+	dir := engine.Dir(t.TempDir())
+	if found := checkKeyFile(t.Context(), dir); found != nil {
+		t.Errorf("without a file: %+v", found)
+	}
+	db, err := control.Open(t.Context(), dir.Control(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.IssueKey(t.Context(), [32]byte{1}, "free", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found := checkKeyFile(t.Context(), dir); len(found) != 1 || found[0].Level != fine {
+		t.Errorf("of a good file: %+v", found)
+	}
+	text, err := os.ReadFile(dir.Control())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(text, append([]byte{1}, make([]byte, 31)...)) // the hash, in its table or in its index
+	text[at+5] ^= 1
+	if err := os.WriteFile(dir.Control(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := checkKeyFile(t.Context(), dir); len(found) != 1 || found[0].Level != fails || found[0].Do == "" {
+		t.Errorf("of a damaged file: %+v", found)
+	}
+}
 
 // What a server says of itself, and what follows from it.
 func TestWhatADoctorMakesOfAServer(t *testing.T) {

@@ -58,10 +58,10 @@ func (m *factsManifest) write(dir string, std stdio) error {
 		return err
 	}
 	_, err = part.Write(append(text, '\n'))
-	if err := errors.Join(err, part.Close()); err != nil {
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(part.Name(), filepath.Join(dir, manifestName)), std.share(filepath.Join(dir, manifestName)))
+	return errors.Join(os.Rename(part.Name(), filepath.Join(dir, manifestName)), data.SyncFolder(dir), std.share(filepath.Join(dir, manifestName)))
 }
 
 // checkFacts holds every file of a folder with all facts against its manifest,

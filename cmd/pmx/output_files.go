@@ -32,7 +32,7 @@ func (s stdio) moveInto(ctx context.Context, target, from string) error {
 			return err
 		}
 	}
-	return s.share(target)
+	return errors.Join(data.SyncFolder(filepath.Dir(target)), s.share(target))
 }
 
 // within runs f until ctx ends: then f is left to end by itself.

@@ -208,7 +208,7 @@ func (r *Repo) prepare(marked bool) error {
 	if err := r.publish(markerName, marker()); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(r.dir))
+	return data.SyncFolder(filepath.Dir(r.dir))
 }
 
 // Open opens the repository at dir for reading. No backup is made and none is removed
@@ -301,7 +301,7 @@ func (r *Repo) publish(name string, text []byte) error {
 		return errors.Join(err, os.Remove(tmp))
 	}
 	r.step("named " + name)
-	return syncFolder(filepath.Dir(path))
+	return data.SyncFolder(filepath.Dir(path))
 }
 
 // writeTmp writes a file below tmp, onto the disk, and gives its path.
@@ -411,13 +411,4 @@ func Number(name string) int64 {
 	head, _, _ := strings.Cut(name, "-")
 	n, _ := strconv.ParseInt(head, 10, 64) // of a name that is none, 0, which no backup has
 	return n
-}
-
-// syncFolder makes what was named or removed in a folder last.
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"pmx/data"
 )
 
 const (
@@ -106,7 +108,7 @@ func (s *Staging) Dir() string { return filepath.Join(s.dir, stagedName) }
 
 // Publish gives the folder its name. Its files are on the disk by then.
 func (s *Staging) Publish() error {
-	if err := syncFolder(s.Dir()); err != nil {
+	if err := data.SyncFolder(s.Dir()); err != nil {
 		return err
 	}
 	if err := checkFree(s.target); err != nil {
@@ -121,7 +123,7 @@ func (s *Staging) Publish() error {
 		return err
 	}
 	s.step("named")
-	return errors.Join(syncFolder(filepath.Dir(s.target)), s.Discard())
+	return errors.Join(data.SyncFolder(filepath.Dir(s.target)), s.Discard())
 }
 
 // Discard removes what is not published.

@@ -21,6 +21,8 @@ import (
 
 	"pmx/engine"
 	"pmx/engine/guard"
+
+	"pmx/data"
 )
 
 // workers is how many blocks are read, written or checked at once: most of that is waiting
@@ -185,11 +187,11 @@ func (w *Writer) syncFolders() error {
 		if !e.IsDir() {
 			continue // Verify tells of it
 		}
-		if err := syncFolder(filepath.Join(blocks, e.Name())); err != nil {
+		if err := data.SyncFolder(filepath.Join(blocks, e.Name())); err != nil {
 			return err
 		}
 	}
-	return syncFolder(blocks)
+	return data.SyncFolder(blocks)
 }
 
 // eachBlock calls f with every block that is there, and the size of its file.
@@ -277,7 +279,7 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 		backups++
 		r.step("removed manifest")
 	}
-	if err := syncFolder(r.path(manifestsName)); err != nil { // before any block goes
+	if err := data.SyncFolder(r.path(manifestsName)); err != nil { // before any block goes
 		return backups, 0, err
 	}
 	err = r.eachBlock(func(sum string, _ int64) error {

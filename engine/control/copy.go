@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -25,4 +26,14 @@ func (d *DB) Check(ctx context.Context) error {
 		return fmt.Errorf("%s is damaged: %s", d.path, said.String)
 	}
 	return nil
+}
+
+// Examine is Check of a file as it lies there, of whatever version: it is not brought to this one.
+func Examine(ctx context.Context, path string) error {
+	connect, err := newConnector(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	d := &DB{sql: sql.OpenDB(connect), path: path}
+	return errors.Join(d.Check(ctx), d.Close())
 }

@@ -7,6 +7,8 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
+
+	"pmx/data"
 )
 
 // joiner puts the files of the steps together to one.
@@ -52,16 +54,7 @@ func (p *outputFile) publish(check func(f *os.File) error) error {
 	if err := errors.Join(p.file.Close(), os.Rename(p.file.Name(), p.path)); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(p.path))
-}
-
-// syncFolder makes a rename last.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return data.SyncFolder(filepath.Dir(p.path))
 }
 
 // discard removes what was not published; it does nothing after publish.

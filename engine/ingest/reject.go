@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pmx/data"
 	"pmx/engine"
 )
 
@@ -96,6 +97,9 @@ func (r *rejects) publish() error {
 	r.file = nil
 	if err := errors.Join(err, os.Rename(temporary, r.path)); err != nil {
 		return fmt.Errorf("rejected rows lie in %s: %w", temporary, err)
+	}
+	if err := data.SyncFolder(r.dir); err != nil {
+		return fmt.Errorf("the name of %s may not last: %w", r.path, err)
 	}
 	return nil
 }

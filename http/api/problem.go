@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -64,8 +66,8 @@ func OriginNotAllowed(origin string) error {
 	return p
 }
 
-// problemOf turns any error into what the caller is shown; an error that nobody
-// foresaw becomes internal and tells nothing.
+// problemOf turns any error into what the caller is shown: of what took too long, that the server
+// is busy. An error that nobody foresaw becomes internal and tells nothing.
 func problemOf(err error) *problem {
 	switch e := err.(type) {
 	case *problem:
@@ -73,8 +75,14 @@ func problemOf(err error) *problem {
 	case *fiber.Error:
 		return transportProblem(e)
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return notReady("The server is too busy to answer this in time. Retry after the number of seconds in Retry-After.", busyRetry)
+	}
 	return internal()
 }
+
+// busyRetry is the Retry-After, in seconds, of what took too long.
+const busyRetry = 5
 
 // transportProblem is for what Fiber refuses before a route is looked for.
 func transportProblem(e *fiber.Error) *problem {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -52,7 +53,7 @@ func (s *Server) notePeer(c *fiber.Ctx, call *api.Call) peer {
 // fail answers with err and logs it where it is the server's own.
 func (s *Server) fail(c *fiber.Ctx, call *api.Call, err error) {
 	s.api.Fail(c, call, err)
-	if call.Code() == "internal" {
+	if call.Code() == "internal" || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Error().Str("request_id", call.RequestID()).Str("route", call.Route()).Err(err).Msg("request_failed")
 	}
 }

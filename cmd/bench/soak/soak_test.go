@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A receipt that leaves a row or a line out is found.
+func TestReceiptsThatDoNotAddUpAreFound(t *testing.T) {
+	good := receipt{Feed: "polydata-order-filled", Read: 10, Inserted: 6, AlreadyThere: 1, Waiting: 1, Rejected: map[string]int64{"no price": 2}}
+	good.Lines.Total, good.Lines.Records, good.Lines.Header = 11, 10, 1
+	if err := good.accounted(); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*receipt){
+		"a row":          func(r *receipt) { r.Inserted-- },
+		"a row too many": func(r *receipt) { r.Identical++ },
+		"a line":         func(r *receipt) { r.Lines.Header = 0 },
+		"the feed":       func(r *receipt) { r.Feed = "none" },
+	} {
+		bad := good
+		change(&bad)
+		if bad.accounted() == nil {
+			t.Errorf("%s is not missed", name)
+		}
+	}
+}
+
+// How a command may end: with a receipt, or refused with a reason. All else is a failure.
+func TestOtherEndsOfAnImportAreFailures(t *testing.T) {
+	v := &venue{harness: &harness{tally: newTally()}}
+	for _, c := range []struct {
+		out string
+		err error
+	}{
+		{"", errors.New("killed")},
+		{`{"receipts":[],"failed":[]}`, nil},
+		{`{"receipts":[{"feed":"polydata-order-filled","read":2,"inserted":1}],"failed":[]}`, nil},
+		{"no JSON", nil},
+	} {
+		if v.judge([]byte(c.out), c.err) == nil {
+			t.Errorf("%q, %v is taken for good", c.out, c.err)
+		}
+	}
+	if err := v.judge([]byte(`{"receipts":[{"feed":"polydata-order-filled","read":2,"inserted":2}],"failed":[]}`), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every way to damage a file works on the shortest of files, and changes longer ones.
+func TestFilesAreDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	long := []byte(strings.Repeat("a,1,2.5\nb,33,\"x\"\n", 40))
+	for _, how := range changes {
+		changed := false
+		for range 50 {
+			how.change([]byte{'7'}, r)
+			changed = changed || !bytes.Equal(how.change(bytes.Clone(long), r), long)
+		}
+		if !changed {
+			t.Errorf("%s changes nothing", how.name)
+		}
+	}
+}
+
+// A check that fails makes the run fail, and its folder stays for a look.
+func TestAFailedCheckFailsTheRun(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		h := &harness{dir: filepath.Join(t.TempDir(), "s"), tally: newTally()}
+		if err := os.Mkdir(h.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if failed {
+			h.fail("a check")
+		}
+		if err := h.finish(nil); (err != nil) != failed || exists(h.dir) != failed {
+			t.Errorf("failed %v: %v, the folder is there: %v", failed, err, exists(h.dir))
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// named keeps the names of files in the data directory. DuckDB syncs its log and its file, and
+// never the folder in which it makes and removes them: ext4 and XFS keep the name with the
+// file, and POSIX does not promise it.
+type named struct {
+	dir  string
+	sync func(dir string) error
+
+	mu     sync.Mutex
+	synced time.Time // what the folder was changed at, when it was synced last
+}
+
+// last syncs the folder if a name in it was made or removed since it was last done, which is once
+// for each checkpoint.
+func (n *named) last() error {
+	if n.sync == nil { // of a replica, which writes nothing
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	info, err := os.Stat(n.dir)
+	if err == nil && info.ModTime().Equal(n.synced) {
+		return nil
+	}
+	if err == nil {
+		err = n.sync(n.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("the names of the files in %s may not last a loss of power: %w", n.dir, err)
+	}
+	n.synced = info.ModTime()
+	return nil
+}
