@@ -37,11 +37,9 @@ type factRow struct {
 }
 
 // SegmentBatch gives what the batch merged last on conn changed, as segments of fills take
-// it in. known is an earlier import, as of LastBatch.
-func SegmentBatch(ctx context.Context, conn *sql.Conn, known int64) (b fillseg.Batch, err error) {
-	if b.Number, err = LastBatch(ctx, conn, known); err != nil {
-		return b, err
-	}
+// it in. number is the last import.
+func SegmentBatch(ctx context.Context, conn *sql.Conn, number int64) (b fillseg.Batch, err error) {
+	b.Number = number
 	err = eachRow(statements.Get("SegmentBatch"), func(row *signedFill) {
 		if row.Sign < 0 {
 			b.Replaced = append(b.Replaced, row.Fill())
@@ -55,11 +53,14 @@ func SegmentBatch(ctx context.Context, conn *sql.Conn, known int64) (b fillseg.B
 	return b, nil
 }
 
-// MissedImport tells whether an import that brought anything lies between the one after
-// which all is to be known and the last.
-func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (passed bool, err error) {
+// MissedImport gives the last import, and tells whether one that brought anything lies between
+// it and the one after which all is to be known.
+func MissedImport(ctx context.Context, conn *sql.Conn, after int64) (last int64, passed bool, err error) {
+	if last, err = LastBatch(ctx, conn, after); err != nil || last <= after+1 {
+		return last, false, err
+	}
 	err = conn.QueryRowContext(ctx, statements.Get("MissedImport", "@after", itoa(after))).Scan(&passed)
-	return passed, err
+	return last, passed, err
 }
 
 // ImportLogHash is the fingerprint of the imports up to batch.

@@ -50,7 +50,8 @@ func (im *Importer) Append(ctx context.Context, rows Rows, opts Options) (Receip
 		return r, nil
 	}
 	// What does not fit into memory goes to files without a name.
-	src := &source{name: rows.Name, feed: feed, dir: im.DB.Dir().Tmp(), read: rows.Read, within: rows.Within, instead: rows.Instead}
+	src := &source{name: rows.Name, feed: feed, dir: im.DB.Dir().Tmp(), within: rows.Within, instead: rows.Instead}
+	src.read = func(_ context.Context, sink data.Sink) error { return rows.Read(ctx, sink) } // with the caller's context: it may wait
 	receipt, err := im.bring(ctx, src, opts)
 	if err != nil {
 		return receipt, fmt.Errorf("%s: %w", rows.Name, err)

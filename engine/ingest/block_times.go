@@ -8,10 +8,10 @@ import (
 	"pmx/data"
 )
 
-// dateByBlocks gives staged rows the time of their block: named, of rows that name it;
-// late, of all of its transactions that have a time of it which does not stand. apart: rows
+// dateByBlocks gives staged rows the time of their block: named, where rows name it, undated,
+// where some say no time; late, of all of its transactions that have a time of it which does not stand. apart: rows
 // that may be equal then say different times, or only some say one.
-func (j *fileImport) dateByBlocks(named, late, apart bool) error {
+func (j *fileImport) dateByBlocks(named, undated, late, apart bool) error {
 	j.inBlocks = named
 	j.apart = apart && !j.release && j.src.feed.Identity != data.CollapseRepeats
 	if j.apart {
@@ -19,7 +19,7 @@ func (j *fileImport) dateByBlocks(named, late, apart bool) error {
 			return err
 		}
 	}
-	if named {
+	if named && undated {
 		if err := j.exec("BlockTimes"); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/engine"
 )
 
 // fewRows is up to how many rows a statement about them costs what planning it does.
@@ -57,15 +59,14 @@ func (j *fileImport) prepareFills() error {
 // resolveStaged fills in times and references and sets aside what has to wait.
 func (j *fileImport) resolveStaged() error {
 	var rows, blocks, references, late, undated int64
-	if err := j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(&rows, &blocks, &references, &late, &undated,
-		&j.conditions, &j.names); err != nil {
+	if err := j.countStaged(&rows, &blocks, &references, &late, &undated); err != nil {
 		return err
 	}
 	apart := late > 0 || blocks > 0 && undated > 0 && undated < rows
 	if err := j.aloneIf(apart || references > 0); err != nil {
 		return err
 	}
-	if err := j.dateByBlocks(blocks > 0, late > 0, apart); err != nil {
+	if err := j.dateByBlocks(blocks > 0, undated > 0, late > 0, apart); err != nil {
 		return err
 	}
 	if references > 0 {
@@ -83,6 +84,20 @@ func (j *fileImport) resolveStaged() error {
 		return j.exec("Wait", "@time", j.saidTime(), "@collapse", strconv.FormatBool(j.src.feed.Identity == data.CollapseRepeats))
 	})
 	j.receipt.Waiting = waiting
+	return err
+}
+
+// countStaged counts the staged fills, those that name their block, that refer to their token by
+// its market, and that say no time, and the later times of blocks that are known.
+func (j *fileImport) countStaged(rows, blocks, references, late, undated *int64) error {
+	if j.staged == nil {
+		return j.conn.QueryRowContext(j.ctx, statements.Get("RawCount")).Scan(rows, blocks, references, late, undated, &j.conditions, &j.names)
+	}
+	*rows, *blocks, j.conditions, j.names = j.staged.rows, j.staged.blocks, j.staged.conditions, j.staged.names
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("LateBlocks")).Scan(late)
+	if *late > 0 {
+		j.staged = nil // fills may get another time
+	}
 	return err
 }
 
@@ -126,6 +141,10 @@ func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
+	if j.staged != nil && !j.staged.equal {
+		return nil
+	}
+	j.staged = nil
 	var suspects int64 // a query: as a command it says nothing of rows
 	if err := j.conn.QueryRowContext(j.ctx, j.text("SuspectRepeats")).Scan(&suspects); err != nil || suspects == 0 {
 		return err
@@ -288,21 +307,21 @@ func (j *fileImport) mixed() (mixed bool, err error) {
 	return mixed, err
 }
 
+// dayRanges are the days of the staged fills as closed ranges without gaps.
+func (j *fileImport) dayRanges() (bounds [][2]int64, err error) {
+	if j.staged != nil {
+		return j.staged.dayRanges(), nil
+	}
+	err = engine.Each(j.ctx, j.conn, statements.Get("DayRanges"), func(row []driver.Value) error {
+		bounds = append(bounds, [2]int64{engine.Int(row[0]), engine.Int(row[1])})
+		return nil
+	})
+	return bounds, err
+}
+
 func (j *fileImport) knownRanges() (string, error) {
-	rows, err := j.conn.QueryContext(j.ctx, statements.Get("DayRanges"))
+	bounds, err := j.dayRanges()
 	if err != nil {
-		return "", err
-	}
-	defer func() { _ = rows.Close() }()
-	var bounds [][2]int64
-	for rows.Next() {
-		var lo, hi int64
-		if err := rows.Scan(&lo, &hi); err != nil {
-			return "", err
-		}
-		bounds = append(bounds, [2]int64{lo, hi})
-	}
-	if err := rows.Err(); err != nil {
 		return "", err
 	}
 	if len(bounds) > maxRanges {
@@ -326,7 +345,7 @@ func (j *fileImport) figures() error {
 		inserted, replaced, bought, sold int64
 		first, last                      sql.NullInt64
 	)
-	return j.byMember("BatchFigures", func() error {
+	note := func() error {
 		r := j.receiptOf(member)
 		r.Inserted, r.Replaced, r.Merged, r.BuyUSD, r.SellUSD = inserted, replaced-j.absorbed, j.absorbed, data.Micro(bought), data.Micro(sold)
 		if j.moving {
@@ -339,7 +358,13 @@ func (j *fileImport) figures() error {
 		}
 		j.sum(r)
 		return nil
-	}, &member, &inserted, &replaced, &first, &last, &bought, &sold)
+	}
+	if s := j.staged; s != nil && j.fresh { // the batch is what was staged
+		inserted, bought, sold = s.rows, s.bought, s.sold
+		first, last = sql.NullInt64{Int64: s.minTS, Valid: s.rows > 0}, sql.NullInt64{Int64: s.maxTS, Valid: s.rows > 0}
+		return note()
+	}
+	return j.byMember("BatchFigures", note, &member, &inserted, &replaced, &first, &last, &bought, &sold)
 }
 
 // recordImport records the file and its receipt in the import log.

@@ -38,14 +38,15 @@ func (j *fileImport) internFromMemory() (bool, error) {
 	if err := j.execAll("MemoryEmpty", "MemoryTokensEmpty"); err != nil {
 		return false, err
 	}
-	newWallets, err := j.lookUp("StagedWallets", "s_wallet", wallets, func(v driver.Value) (int32, bool) {
+	stagedWallets, stagedTokens := j.stagedNames()
+	newWallets, err := j.lookUp(stagedWallets, "s_wallet", wallets, func(v driver.Value) (int32, bool) {
 		id, known := j.im.Directory.Wallet(data.Address(v.([]byte)))
 		return int32(id), known
 	})
 	if err != nil {
 		return false, err
 	}
-	newTokens, err := j.lookUp("StagedTokens", "s_token", tokens, func(v driver.Value) (int32, bool) {
+	newTokens, err := j.lookUp(stagedTokens, "s_token", tokens, func(v driver.Value) (int32, bool) {
 		id, known := j.im.Directory.Token(engine.Text(v))
 		return int32(id), known
 	})
@@ -65,26 +66,58 @@ func (j *fileImport) internFromMemory() (bool, error) {
 	return true, j.exec("Interned", "@time", j.saidTime(), "@wallets", "s_wallet", "@tokens", "s_token")
 }
 
-// lookUp writes the ids of the values a query gives into table; values that are
+// eachValue calls f with values one by one.
+type eachValue func(f func(driver.Value)) error
+
+// stagedNames give the wallets and the tokens of the staged rows in the order in which new ones
+// get their ids.
+func (j *fileImport) stagedNames() (wallets, tokens eachValue) {
+	query := func(name string) eachValue {
+		return func(f func(driver.Value)) error {
+			err := engine.Each(j.ctx, j.conn, statements.Get(name), func(row []driver.Value) error { f(row[0]); return nil })
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		}
+	}
+	s := j.staged
+	if s == nil {
+		return query("StagedWallets"), query("StagedTokens")
+	}
+	wallets = func(f func(driver.Value)) error {
+		for _, a := range s.addresses() {
+			f(a[:])
+		}
+		return nil
+	}
+	return wallets, func(f func(driver.Value)) error {
+		for _, id := range s.tokenIDs() {
+			f(id)
+		}
+		return nil
+	}
+}
+
+// lookUp writes the ids of values into table; values that are
 // not known get the next ids, in the order they come: fresh tells that there are any.
-func (j *fileImport) lookUp(query, table string, next int, find func(driver.Value) (int32, bool)) (fresh bool, err error) {
+func (j *fileImport) lookUp(values eachValue, table string, next int, find func(driver.Value) (int32, bool)) (fresh bool, err error) {
 	type entry struct {
 		id    int32
 		value driver.Value
 	}
 	var list []entry
-	err = engine.Each(j.ctx, j.conn, statements.Get(query), func(row []driver.Value) error {
-		id, known := find(row[0])
+	err = values(func(v driver.Value) {
+		id, known := find(v)
 		if !known {
 			id = int32(next)
 			next++
 			fresh = true
 		}
-		list = append(list, entry{id, row[0]})
-		return nil
+		list = append(list, entry{id, v})
 	})
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", query, err)
+		return false, err
 	}
 	return fresh, engine.AppendTemp(j.conn, table, len(list), func(i int) []driver.Value {
 		return []driver.Value{list[i].id, list[i].value}

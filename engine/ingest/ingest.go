@@ -129,6 +129,9 @@ const batchAtMost = 30 * time.Second
 func (im *Importer) bring(ctx context.Context, src *source, opts Options) (receipt Receipt, err error) {
 	err = im.DB.Write(ctx, func(conn *sql.Conn) error {
 		job := &fileImport{im: im, ctx: ctx, conn: conn, src: src, opts: opts, started: im.Now(), helped: func() {}}
+		if src.read != nil && opts.Remaining.Fills == 0 { // who ends it waits for one short statement
+			job.ctx = engine.Uninterrupted(ctx)
+		}
 		switch {
 		case src.read != nil && opts.Remaining.Fills > 0:
 			defer im.DB.AloneBeside(batchAtMost)()
@@ -138,9 +141,11 @@ func (im *Importer) bring(ctx context.Context, src *source, opts Options) (recei
 		}
 		defer job.cleanup()
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
+			job.onlyFills = false // what releases fills has made the tables anew
 			receipt.after(im.release(ctx, conn, job.started))
 		}
 		if err == nil && receipt.late && !opts.DryRun {
+			job.onlyFills = false
 			receipt.afterMove(im.moveLate(ctx, conn, job.started))
 		}
 		return err
@@ -168,6 +173,9 @@ type fileImport struct {
 	release    bool  // the rows are fills that waited for their market
 	hasPayouts bool  // the file has payouts
 	described  describedRows
+	staged     *stagedFills // nil: only the database knows of the staged fills
+	onlyFills  bool         // the feed gave nothing else
+	committed  bool
 	conditions bool            // fills name conditions
 	names      bool            // and users
 	unsaid     bool            // nothing is said of markets and tokens
@@ -208,6 +216,7 @@ func (j *fileImport) run() (Receipt, error) {
 	if err != nil {
 		return refused, err
 	}
+	j.committed = true
 	// From here on the batch is committed: nothing may undo it or keep it from
 	// those who follow, even if the caller left.
 	j.finish()

@@ -23,6 +23,11 @@ func logContent(of string) string { return statements.Get("LogContent", "@f", of
 // mergeLogs puts rows of the file together that are of one log.
 func (j *fileImport) mergeLogs() error {
 	var equal, other, differ int64
+	if s := j.staged; s != nil && !s.oneLog {
+		j.indexed, j.allIndexed = s.indexed > 0, s.indexed == s.rows
+		return nil
+	}
+	j.staged = nil
 	err := j.conn.QueryRowContext(j.ctx, "SELECT count(log_index) > 0, count(*) = count(log_index) FROM s_fill").Scan(&j.indexed, &j.allIndexed)
 	if err != nil || !j.indexed {
 		return err

@@ -93,8 +93,11 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 		}
 	}
 	var said, labels, unfit, gone int64
-	if err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw) + (SELECT count(*) FROM n_map)").Scan(&said); err != nil {
-		return stubs, err
+	if !j.onlyFills || j.conditions {
+		err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw) + (SELECT count(*) FROM n_map)").Scan(&said)
+		if err != nil {
+			return stubs, err
+		}
 	}
 	if j.unsaid = said == 0; j.unsaid {
 		return stubs, j.empty("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")

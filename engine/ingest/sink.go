@@ -26,6 +26,7 @@ type sink struct {
 	weather *weatherRows   // nil for feeds of other kinds
 	bytes   func() float64 // share of the file read so far
 	counted bool           // a row of the record under way was counted
+	other   bool           // anything but fills was staged
 	fill    fillRow
 }
 
@@ -131,6 +132,9 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		if j.src.feed.Query == nil {
 			s.fills = to("s_raw")
 			s.newFillRow()
+			if j.src.read == nil || j.opts.Remaining.Fills == 0 { // who catches up gives many
+				j.staged = newStagedFills(j.started.Add(clockSlack).UnixMicro())
+			}
 			want = 4
 		}
 		if j.src.hasWeather() {
@@ -149,6 +153,7 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		for _, a := range open {
 			err = errors.Join(err, a.Close())
 		}
+		j.onlyFills = j.src.hasFills() && s.fills != nil && !s.other
 		return err
 	})
 }
@@ -241,6 +246,7 @@ func (s *sink) countRow() {
 // Fill stages a fill.
 func (s *sink) Fill(line int64, f data.Fill) error {
 	s.countRow()
+	s.j.staged = s.j.staged.add(line, &f)
 	var tx, logIndex, block, ts, condition, outcome driver.Value
 	room := &s.fill
 	if !f.Tx.IsZero() {
@@ -267,12 +273,14 @@ func (s *sink) Fill(line int64, f data.Fill) error {
 // Market stages a market.
 func (s *sink) Market(line int64, m data.Market) error {
 	s.countDescribed(&s.j.described.markets)
+	s.other = true
 	soundMarket(&m)
 	return s.markets.add(line, m)
 }
 
 // Resolution stages a payout.
 func (s *sink) Resolution(line int64, r data.Resolution) error {
+	s.other = true
 	if s.j.src.hasFills() {
 		s.j.receipt.PayoutRows++
 		s.countRow()
@@ -301,12 +309,14 @@ func (s *sink) mapToken(t data.TokenRef, ownRow bool) error {
 	if outcome == nil && t.Label == "" {
 		return nil
 	}
+	s.other = true
 	return s.tokens.AppendRow(t.TokenID, condition, outcome, !t.Stub, orNull(t.Label), ownRow)
 }
 
 // Block stages the time of a block.
 func (s *sink) Block(_ int64, b data.Block) error {
 	s.countDescribed(&s.j.described.blocks)
+	s.other = true
 	return s.blocks.AppendRow(b.Number, b.TS)
 }
 

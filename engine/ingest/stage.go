@@ -168,6 +168,9 @@ const clockSlack = 24 * time.Hour
 // rejectBadRows keeps the rows that cannot be used, with their line, and takes
 // them out of s_raw; a file is refused whole where the user wants that.
 func (j *fileImport) rejectBadRows() error {
+	if j.staged != nil { // none of them is bad
+		return j.refuseIfRejected()
+	}
 	latest := j.started.Add(clockSlack).UnixMicro()
 	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
 	rows := j.pages(statements.Get("BadRows", "@reason", reason), "row, reason")

@@ -100,7 +100,7 @@ func (j *fileImport) leftEmpty(ctx context.Context) (map[string]bool, error) {
 		left[table] = true
 		parts = append(parts, statements.Get("HasRows", "@table", table))
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 || j.committed && j.onlyFills && !j.conditions && !j.names { // nothing came into any
 		return left, nil
 	}
 	err := engine.Each(ctx, j.conn, strings.Join(parts, "\nUNION ALL\n"), func(row []driver.Value) error {

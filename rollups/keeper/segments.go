@@ -191,7 +191,8 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 		return nil // open is still to come, and reads what came in until then
 	}
 	through := min(r.wallets.Through(), r.tokens.Through(), r.texts.Through())
-	if gap, err := rollups.MissedImport(ctx, conn, through); gap || err != nil {
+	last, gap, err := rollups.MissedImport(ctx, conn, through)
+	if gap || err != nil {
 		if err == nil {
 			err = r.catchUp(ctx, conn)
 		}
@@ -200,7 +201,7 @@ func (r *segmentSet) add(ctx context.Context, conn *sql.Conn) error {
 		}
 		return nil
 	}
-	batch, err := rollups.SegmentBatch(ctx, conn, through)
+	batch, err := rollups.SegmentBatch(ctx, conn, last)
 	if err == nil {
 		err = r.names.LoadMissing(ctx, conn, batch)
 	}

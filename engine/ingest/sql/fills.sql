@@ -21,6 +21,9 @@ SELECT count(*), count(block), count(*) FILTER (starts_with(token, 'c:') OR star
   (SELECT count(*) FROM block_times), count(*) FILTER (ts IS NULL), count(condition) > 0, bool_or(name <> '') IS TRUE
 FROM s_raw
 
+-- name: LateBlocks
+SELECT count(*) FROM block_times
+
 -- name: UnknownOrder
 -- How equal fills of a file that have no log index are numbered: not by their rows, as
 -- other files have theirs in another order.
