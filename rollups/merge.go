@@ -130,6 +130,7 @@ type merge struct {
 	newest        int64 // of the newest
 	described     int64 // markets that are new or changed
 	resolved      int64 // markets whose payouts change
+	issued        int64 // forecasts of the weather that are new
 	days          int64 // days and wallets in d_day
 	firsts        int64 // pairs in d_pair
 	redeemed      int64 // rows of w_redemption
@@ -155,7 +156,7 @@ func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...stri
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
 	err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchSize")).
-		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved)
+		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued)
 	if err != nil {
 		return fmt.Errorf("BatchSize: %w", err)
 	}

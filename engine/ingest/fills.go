@@ -268,7 +268,8 @@ func (j *fileImport) dropNumberedTwice() error {
 // anyKnown gathers the facts that may be the same fill as a staged one, where
 // the days touched hold any.
 func (j *fileImport) anyKnown(ranges string) (bool, error) {
-	if j.receipt.Read > fewRows { // of fewer, to look among no facts costs no more than to count them
+	few := j.receipt.Read <= fewRows
+	if !few { // of fewer, to look among no facts costs no more than to count them
 		facts, err := j.count("(" + ranges + ")")
 		if err != nil {
 			return false, err
@@ -280,6 +281,12 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	which := "Known"
 	if j.allIndexed {
 		which = "KnownOfTransactions"
+	}
+	if j.allIndexed && few && !j.lost && !j.moving { // facts are compared by their transactions alone
+		var some bool
+		if err := j.conn.QueryRowContext(j.ctx, statements.Get("AnyOfTransactions", "@ranges", ranges)).Scan(&some); err != nil || !some {
+			return false, err
+		}
 	}
 	if err := j.exec(which, "@ranges", ranges); err != nil {
 		return false, err

@@ -3,6 +3,7 @@
 --   n_token  (token, market, outcome): known tokens that now map elsewhere
 --   n_market the markets that are new or changed, whole rows
 --   n_payout (market, payouts, resolved_at): markets whose payouts are now these
+--   n_issue  forecasts of the weather that are new
 --   n_name   (wallet, name, ts): wallets whose newest name is now this
 -- Merging makes n_traded of it, the tokens of n_fill as they are mapped: before the batch
 -- is applied and, where it maps or describes anything, once more behind that.
@@ -384,7 +385,7 @@ UPDATE rollup_state SET stale = true
 -- name: BatchSize
 -- What a batch has, which tells what need not be asked.
 SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
-  (SELECT count(*) FROM n_payout)
+  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue)
 FROM n_fill
 
 -- name: TradedResolved

@@ -206,6 +206,11 @@ SELECT f.*
 FROM same AS f
 SEMI JOIN s_fill AS s ON s.tx = f.tx AND s.log_index = f.log_index
 
+-- name: AnyOfTransactions
+-- Whether there is any fact of the transactions of the staged fills: of new ones there is none,
+-- and nothing else need be asked.
+SELECT count(*) > 0 FROM (SELECT 1 FROM (@ranges) AS f SEMI JOIN s_fill AS s ON s.tx = f.tx LIMIT 1) AS k
+
 -- name: Provisional
 -- Facts without a log index that rows of a name gave, of transactions of which all fills are
 -- staged with theirs.
