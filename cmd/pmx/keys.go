@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -23,6 +24,7 @@ type KeysCmd struct {
 	Issue   KeysIssueCmd   `cmd:"" help:"Issue a key; it is shown only once."`
 	List    KeysListCmd    `cmd:"" help:"List keys."`
 	SetTier KeysSetTierCmd `cmd:"" help:"Change the tier of a key; the key itself does not change."`
+	Limit   KeysLimitCmd   `cmd:"" help:"Give a key a limit of its own, in requests a minute."`
 	Expire  KeysExpireCmd  `cmd:"" help:"Say when a key expires, or that it does not."`
 	Rotate  KeysRotateCmd  `cmd:"" help:"Issue a key instead of another, which stays valid for a while."`
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
@@ -158,12 +160,54 @@ func (c *KeysListCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 			return printJSON(std.out, map[string]any{"keys": append([]control.Key{}, keys...)})
 		}
 		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tTIER\tLABEL\tCREATED\tLAST USED\tREQUESTS\tSTATE")
+		_, _ = fmt.Fprintln(w, "ID\tTIER\tLABEL\tCREATED\tLAST USED\tFROM\tREQUESTS\tLIMIT\tSTATE")
 		for _, k := range keys {
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, escaped(k.Label, ""), k.CreatedAt.Format(time.DateOnly),
-				when(k.LastUsedAt), thousands(k.Requests), stateOfKey(&k, time.Now()))
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Tier, escaped(k.Label, ""), k.CreatedAt.Format(time.DateOnly),
+				when(k.LastUsedAt), cmp.Or(valueOr(k.LastFrom), "-"), thousands(k.Requests), limitOfKey(&k), stateOfKey(&k, time.Now()))
 		}
 		return w.Flush()
+	})
+}
+
+// valueOr is the value at p, or the zero value.
+func valueOr[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// limitOfKey is how many requests a minute a key may make.
+func limitOfKey(k *control.Key) string {
+	if own := valueOr(k.Rate); own > 0 {
+		return thousands(own) + "/min"
+	}
+	return "tier's"
+}
+
+// KeysLimitCmd gives a key a limit of its own.
+type KeysLimitCmd struct {
+	ID   string `arg:"" help:"Public id of the key, as shown by keys list."`
+	Rate string `arg:"" name:"requests" help:"Requests a minute, more or fewer than its tier allows, or tier: those of its tier."`
+	JSON bool   `help:"Print one JSON object."`
+}
+
+// Run sets the limit.
+func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	rate := int64(0)
+	if c.Rate != "tier" {
+		var err error
+		if rate, err = strconv.ParseInt(c.Rate, 10, 64); err != nil || rate < 1 {
+			return fmt.Errorf("%q is no limit: give 1 to %d requests a minute, or tier for those of its tier", c.Rate, control.MaxRate)
+		}
+	}
+	return cli.withControl(ctx, func(db *control.DB) error {
+		k, err := db.LimitKey(ctx, c.ID, rate)
+		if err == nil && !c.JSON {
+			_, err = fmt.Fprintf(std.out, "key %s, tier %s, for %s: %s\n", k.ID, k.Tier, escaped(k.Label, ""), limitOfKey(&k))
+			return err
+		}
+		return printKey(std.out, k, err, c.JSON)
 	})
 }
 

@@ -19,11 +19,13 @@ type Key struct {
 	Label      string     `json:"label"`
 	Tier       string     `json:"tier"`
 	CreatedAt  time.Time  `json:"created_at"`
-	LastUsedAt *time.Time `json:"last_used_at"` // minute resolution; nil: never
-	RevokedAt  *time.Time `json:"revoked_at"`   // nil: valid
-	ExpiresAt  *time.Time `json:"expires_at"`   // from when on it is no longer valid; nil: it stays so
-	Replaces   *string    `json:"replaces"`     // the id of the key that it was issued instead of; nil: none
-	Requests   int64      `json:"requests"`     // all time
+	LastUsedAt *time.Time `json:"last_used_at"`        // minute resolution; nil: never
+	LastFrom   *string    `json:"last_used_from"`      // the address of a client that used it about then; nil: not known
+	Rate       *int64     `json:"requests_per_minute"` // a limit of its own; nil: that of its tier
+	RevokedAt  *time.Time `json:"revoked_at"`          // nil: valid
+	ExpiresAt  *time.Time `json:"expires_at"`          // from when on it is no longer valid; nil: it stays so
+	Replaces   *string    `json:"replaces"`            // the id of the key that it was issued instead of; nil: none
+	Requests   int64      `json:"requests"`            // all time
 }
 
 // Expired tells whether the key has ended by itself at a time.
@@ -87,7 +89,7 @@ func (d *DB) expire(ctx context.Context, tx *sql.Tx, id string, until time.Time)
 	return keyByID(ctx, tx, id)
 }
 
-// RotateKey issues the key whose SHA-256 is hash instead of another, of its tier and label, and
+// RotateKey issues the key whose SHA-256 is hash instead of another, of its tier, label and limit, and
 // has the other end after overlap, or when it would have anyway. The new one ends at until;
 // where that is zero, after as long as the other was to be valid for, or never. ErrNotFound for
 // an unknown id, ErrConflict for a key that is revoked, expired or, where until is zero, replaced
@@ -117,7 +119,7 @@ func (d *DB) RotateKey(ctx context.Context, id string, hash [32]byte, overlap ti
 				return err
 			}
 		}
-		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET replaces = ? WHERE id = ?`, id, next.ID); err != nil {
+		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET replaces = ?1, requests_per_minute = (SELECT requests_per_minute FROM api_keys WHERE id = ?1) WHERE id = ?2`, id, next.ID); err != nil {
 			return err
 		}
 		if _, err = tx.ExecContext(ctx, `UPDATE api_keys SET expires_at = MIN(COALESCE(expires_at, ?1), ?1) WHERE id = ?2`, now.Add(overlap).Unix(), id); err != nil {
@@ -169,7 +171,7 @@ func (d *DB) issue(ctx context.Context, tx *sql.Tx, hash [32]byte, tier, label s
 }
 
 const selectKeys = `
-SELECT k.id, k.label, k.tier, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.replaces,
+SELECT k.id, k.label, k.tier, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.replaces, k.last_used_from, k.requests_per_minute,
        COALESCE((SELECT SUM(u.requests) FROM usage u WHERE u.key_id = k.id), 0)
   FROM api_keys k`
 
@@ -177,7 +179,7 @@ func scanKey(row interface{ Scan(...any) error }) (Key, error) {
 	var k Key
 	var created int64
 	var used, revoked, expires sql.NullInt64
-	err := row.Scan(&k.ID, &k.Label, &k.Tier, &created, &used, &revoked, &expires, &k.Replaces, &k.Requests)
+	err := row.Scan(&k.ID, &k.Label, &k.Tier, &created, &used, &revoked, &expires, &k.Replaces, &k.LastFrom, &k.Rate, &k.Requests)
 	k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt = time.Unix(created, 0).UTC(), unix(used), unix(revoked), unix(expires)
 	return k, err
 }
@@ -229,6 +231,21 @@ func (d *DB) SetTier(ctx context.Context, id, tier string) (Key, error) {
 	})
 }
 
+// MaxRate is the largest limit that a key can have of its own, in requests a minute.
+const MaxRate = 1_000_000
+
+// LimitKey gives a key a limit of its own, in requests a minute; 0: that of its tier. ErrNotFound
+// for an unknown id, ErrConflict for a revoked key, ErrInvalid for a limit that none can have.
+func (d *DB) LimitKey(ctx context.Context, id string, rate int64) (Key, error) {
+	if rate < 0 || rate > MaxRate {
+		return Key{}, fmt.Errorf("set limit of key: %w limit %d: give 1 to %d requests a minute", ErrInvalid, rate, MaxRate)
+	}
+	return d.change(ctx, "set limit of key", id, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE api_keys SET requests_per_minute = NULLIF(?, 0) WHERE id = ?`, rate, id)
+		return err
+	})
+}
+
 // RevokeKey ends a key for good. ErrNotFound for an unknown id, ErrConflict when
 // it is revoked already.
 func (d *DB) RevokeKey(ctx context.Context, id string) (Key, error) {
@@ -265,7 +282,7 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 
 // Keys gives all keys as the server needs them, the revoked ones too.
 func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
-	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL, COALESCE(expires_at, 0) FROM api_keys`)
+	rows, err := d.sql.QueryContext(ctx, `SELECT hash, tier, revoked_at IS NOT NULL, COALESCE(expires_at, 0), COALESCE(requests_per_minute, 0) FROM api_keys`)
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
@@ -274,7 +291,7 @@ func (d *DB) Keys(ctx context.Context) ([]record.Key, error) {
 	for rows.Next() {
 		var r record.Key
 		var hash []byte
-		if err := rows.Scan(&hash, &r.Tier, &r.Revoked, &r.Expires); err != nil {
+		if err := rows.Scan(&hash, &r.Tier, &r.Revoked, &r.Expires, &r.Rate); err != nil {
 			return nil, fmt.Errorf("read keys: %w", err)
 		}
 		copy(r.Hash[:], hash)

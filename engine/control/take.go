@@ -16,7 +16,7 @@ var (
 )
 
 // TakeKeys makes the keys and secrets those of the control.db at path, a copy that belongs to the caller, in one transaction. "" stands for a
-// file without any. A key that is not in it is revoked: no row goes, because usage and jobs refer to it. Usage, and when a key was last used here,
+// file without any. A key that is not in it is revoked: no row goes, because usage and jobs refer to it. Usage, and when and by whom a key was last used here,
 // stay.
 func (d *DB) TakeKeys(ctx context.Context, path string) error {
 	if path == "" {
@@ -84,7 +84,7 @@ func upsert(ctx context.Context, tx *sql.Tx, table string) (string, error) {
 	}
 	var sets, differs []string
 	for _, c := range columns[1:] {
-		if c == "last_used_at" {
+		if c == "last_used_at" || c == "last_used_from" {
 			continue
 		}
 		sets = append(sets, fmt.Sprintf("%s = excluded.%s", c, c))

@@ -25,8 +25,9 @@ func (d *DB) AddUse(ctx context.Context, uses []record.Use) error {
 				return err
 			}
 			if _, err := tx.ExecContext(ctx,
-				`UPDATE api_keys SET last_used_at = MAX(COALESCE(last_used_at, 0), ?) WHERE hash = ?`,
-				u.LastUsed.Unix(), u.Hash[:]); err != nil {
+				`UPDATE api_keys SET last_used_from = CASE WHEN ?1 >= COALESCE(last_used_at, 0) THEN COALESCE(NULLIF(?2, ''), last_used_from) ELSE last_used_from END,
+				        last_used_at = MAX(COALESCE(last_used_at, 0), ?1) WHERE hash = ?3`,
+				u.LastUsed.Unix(), u.From, u.Hash[:]); err != nil {
 				return err
 			}
 		}

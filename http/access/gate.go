@@ -45,7 +45,7 @@ const (
 )
 
 // Gate holds the keys in memory and checks requests against them. Check and
-// Take need no lock and allocate nothing.
+// Take need no lock, and allocate nothing but where a key is used from another address than before.
 type Gate struct {
 	store    KeyStore
 	names    atomic.Pointer[[]string] // of endpoints; the first is none
@@ -104,6 +104,7 @@ func merge(old map[Hash]*Key, records []record.Key, log zerolog.Logger) *map[Has
 		k.tier.Store(uint32(tier))
 		k.revoked.Store(r.Revoked)
 		k.expires.Store(r.Expires)
+		k.rate.Store(r.Rate)
 		keys[r.Hash] = k
 	}
 	return &keys
@@ -144,7 +145,7 @@ func (g *Gate) Save(ctx context.Context) error {
 	for _, k := range *g.keys.Load() {
 		for i := range names {
 			if n := k.unsaved[i].Swap(0); n > 0 {
-				uses = append(uses, record.Use{Hash: k.hash, LastUsed: k.lastUsed(), Endpoint: names[i], Requests: n})
+				uses = append(uses, record.Use{Hash: k.hash, LastUsed: k.lastUsed(), From: k.lastFrom(), Endpoint: names[i], Requests: n})
 				from = append(from, &k.unsaved[i])
 			}
 		}
@@ -197,6 +198,8 @@ func (g *Gate) admit(k *Key, addr netip.Addr, now time.Time) (*Key, Verdict) {
 		return nil, Blocked
 	}
 	k.from.Store(who)
+	from := addr // here, so that only a new address is allocated
+	k.addr.Store(&from)
 	return k, Allowed
 }
 

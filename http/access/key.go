@@ -1,11 +1,13 @@
 package access
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/netip"
 	"sync/atomic"
 	"time"
 )
@@ -49,9 +51,11 @@ type Key struct {
 	id      string
 	tier    atomic.Uint32
 	revoked atomic.Bool
-	expires atomic.Int64  // unix seconds from which it is not valid; 0: it stays so
-	window  atomic.Uint64 // minute << 32 | requests in it
-	from    atomic.Uint64 // fingerprint of the last client address that used it
+	expires atomic.Int64               // unix seconds from which it is not valid; 0: it stays so
+	window  atomic.Uint64              // minute << 32 | requests in it
+	rate    atomic.Int64               // requests a minute; 0: those of its tier
+	from    atomic.Uint64              // fingerprint of the last client address that used it
+	addr    atomic.Pointer[netip.Addr] // that address; nil: none so far
 
 	unsaved [maxEndpoints + 1]atomic.Int64 // requests not yet written to the store, by endpoint
 }
@@ -61,6 +65,21 @@ func (k *Key) ID() string { return k.id }
 
 // Tier is the key's tier as of the last refresh.
 func (k *Key) Tier() Tier { return Tier(k.tier.Load()) }
+
+// OwnRate is the limit that the key has of its own, in requests a minute; 0: it has that of its tier.
+func (k *Key) OwnRate() int { return int(k.rate.Load()) }
+
+// limit is how many requests a minute the key may make.
+func (k *Key) limit() int { return cmp.Or(k.OwnRate(), k.Tier().Caps().Rate) }
+
+// lastFrom is the address that the key was last used from, as text; "": it is not known.
+func (k *Key) lastFrom() string {
+	addr := k.addr.Load()
+	if addr == nil || !addr.IsValid() {
+		return ""
+	}
+	return addr.Unmap().WithZone("").String()
+}
 
 // expired tells whether the key has ended by itself.
 func (k *Key) expired(now time.Time) bool {
@@ -87,7 +106,7 @@ const windowSeconds = 60
 func (k *Key) Take(now time.Time, endpoint int) Window {
 	k.unsaved[endpoint].Add(1)
 	sec := now.Unix()
-	limit := uint64(k.Tier().Caps().Rate)
+	limit := uint64(k.limit())
 	for {
 		old := k.window.Load()
 		minute, used := old>>32, old&0xffffffff

@@ -186,7 +186,12 @@ func (a *API) authenticate(c *fiber.Ctx, call *Call, public bool) *problem {
 	call.key, call.tier = key, key.Tier()
 	window := key.Take(call.Start, call.RouteIndex())
 	call.window = window
-	rateHeaders(&c.Response().Header, &policies[call.tier], window)
+	policy := &policies[call.tier]
+	if own := key.OwnRate(); own > 0 {
+		text := newRatePolicy("minute", own)
+		policy = &text
+	}
+	rateHeaders(&c.Response().Header, policy, window)
 	if !window.OK {
 		return &problem{
 			status: fiber.StatusTooManyRequests, code: "rate_limited", retry: window.ResetIn,

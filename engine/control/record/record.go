@@ -10,12 +10,14 @@ type Key struct {
 	Tier    string
 	Revoked bool
 	Expires int64 // unix seconds from which it is no longer valid; 0: it stays so
+	Rate    int64 // requests a minute; 0: those of its tier
 }
 
 // Use is what one key did at one endpoint since it was last saved.
 type Use struct {
 	Hash     [32]byte
 	LastUsed time.Time // minute resolution; of the key
+	From     string    // the address of a client that used the key about then; "" where it is not known
 	Endpoint string    // method and path pattern, "" for what was no endpoint
 	Requests int64
 }
