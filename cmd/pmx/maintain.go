@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"time"
 
 	"pmx/rollups"
+	"pmx/rollups/cluster"
 )
 
 // RefreshCmd merges what was imported.
@@ -64,6 +66,8 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operat
 type VerifyCmd struct {
 	JSON    bool   `help:"End with one JSON object instead of text."`
 	Against string `help:"Compare the rollups that Spark, Sail or Trino published in this folder, instead of recomputing them here." placeholder:"DIR"`
+	Lake    string `help:"With --against: prove what was published from the lake in this folder, without a database." placeholder:"DIR"`
+	Prefix  string `help:"With --lake: compute the rollups of the wallets again whose addresses begin so." default:"0x0" placeholder:"0x…"`
 }
 
 // Help is the longer help.
@@ -73,7 +77,9 @@ day and market must agree. In a resolved market that has both sides of each matc
 and losses of all wallets must add up to zero. The exit status is 0 if and only if every check passes.
 
 With --against, the rollups of the database are compared with those that rollups/cluster published, all columns
-and both ways, after every file was held against its manifest.`
+and both ways, after every file was held against its manifest. With --lake as well, no database is needed: sums of days
+must be those of the lake, profits and losses of complete markets must cancel out, and everything about the wallets
+of --prefix is computed again.`
 }
 
 // Run verifies.
@@ -81,7 +87,13 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	m := newProgressBar(std, c.JSON)
 	var checks []rollups.Check
 	var err error
-	if c.Against != "" {
+	if c.Lake != "" && c.Against == "" {
+		return errors.New("--lake needs --against, the folder of what was computed from it")
+	}
+	if c.Lake != "" {
+		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.Memory, Step: stages(m.stage)}
+		checks, err = p.Run(ctx)
+	} else if c.Against != "" {
 		var dir string
 		if dir, err = filepath.Abs(c.Against); err == nil {
 			checks, err = perform(ctx, cli, comparing, compareRequest{dir}, m.stage)

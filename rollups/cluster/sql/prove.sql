@@ -1,0 +1,75 @@
+-- What holds of published rollups without a database: each statement gives (rows examined, rows
+-- that refute). p_NAME are the published tables, lake_NAME the lake, and those of the statements
+-- without a prefix are computed from the fills of some wallets.
+
+-- name: TokenDays
+-- The days of tokens add up to the fills of each day, @days being (day, fills, usd, shares).
+SELECT (SELECT count(*) FROM (VALUES @days) AS d), count(*)
+FROM (SELECT day, SUM(taker_fills + maker_fills) AS fills, SUM(taker_usd + maker_usd) AS usd, SUM(taker_shares + maker_shares) AS shares FROM p_token_day GROUP BY day) AS p
+FULL JOIN (VALUES @days) AS d(day, fills, usd, shares) ON d.day = p.day
+WHERE (p.fills, p.usd, p.shares) IS DISTINCT FROM (d.fills, d.usd, d.shares)
+
+-- name: WalletDays
+-- The same of the days of wallets, @days being (day, fills, buys, sells, fees).
+SELECT (SELECT count(*) FROM (VALUES @days) AS d), count(*)
+FROM (SELECT day, SUM(fills) AS fills, SUM(buy_usd) AS buys, SUM(sell_usd) AS sells, SUM(fee_usd) AS fees FROM p_wallet_day GROUP BY day) AS p
+FULL JOIN (VALUES @days) AS d(day, fills, buys, sells, fees) ON d.day = p.day
+WHERE (p.fills, p.buys, p.sells, p.fees) IS DISTINCT FROM (d.fills, d.buys, d.sells, d.fees)
+
+-- name: Grains
+-- Fills and dollars of every grain that knows wallets.
+WITH grain AS (
+  SELECT SUM(fills) AS fills, SUM(buy_usd) AS buys, SUM(sell_usd) AS sells FROM p_position
+  UNION ALL SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM p_wallet_total
+  UNION ALL SELECT SUM(fills), SUM(buy_usd), SUM(sell_usd) FROM p_wallet_day
+)
+SELECT 3, count(DISTINCT (fills, buys, sells)) - 1 FROM grain
+
+-- name: ZeroSum
+-- In a resolved market where both sides of every match are there and no fee was taken, what all
+-- wallets made adds up to zero. Each redemption of a fractional payout is rounded by at most half
+-- a millionth.
+WITH cash AS (
+  SELECT t.condition_id AS market, SUM(p.sell_usd - p.buy_usd - p.fee_usd) AS cash, SUM(p.fee_usd + p.fee_shares) AS fees, count(*) AS holders
+  FROM p_position AS p JOIN lake_tokens AS t ON t.token = p.token
+  WHERE t.condition_id IS NOT NULL
+  GROUP BY t.condition_id
+),
+legs AS (
+  SELECT t.condition_id AS market, SUM(p.taker_shares) AS taker, SUM(p.maker_shares) AS maker
+  FROM p_token_total AS p JOIN lake_tokens AS t ON t.token = p.token
+  WHERE t.condition_id IS NOT NULL
+  GROUP BY t.condition_id
+),
+candidate AS (
+  SELECT r.condition_id AS market, list_contains(r.payouts, 1) AS whole, c.cash, c.holders
+  FROM lake_resolutions AS r
+  JOIN legs AS l ON l.market = r.condition_id
+  JOIN cash AS c ON c.market = r.condition_id
+  WHERE l.taker = l.maker AND c.fees = 0
+),
+match AS (
+  SELECT t.condition_id AS market, f.transaction_hash IS NOT NULL AND count(DISTINCT f.wallet) FILTER (f.role = 'taker') = 1
+    AND SUM(CASE f.role WHEN 'maker' THEN f.shares WHEN 'taker' THEN -f.shares END) = 0 AND bool_and(f.role IS NOT NULL) AS whole
+  FROM all_fills AS f JOIN lake_tokens AS t ON t.token = f.token
+  WHERE t.condition_id IN (SELECT market FROM candidate)
+  GROUP BY t.condition_id, f.transaction_hash
+),
+complete AS (
+  SELECT market FROM match GROUP BY market HAVING bool_and(whole)
+),
+paid AS (
+  SELECT market, SUM(usd) AS usd FROM p_redemption GROUP BY market
+)
+SELECT count(*), count(*) FILTER (abs(c.cash + coalesce(p.usd, 0)) > CASE WHEN c.whole THEN 0 ELSE c.holders // 2 + 1 END)
+FROM candidate AS c
+JOIN complete AS w ON w.market = c.market
+LEFT JOIN paid AS p ON p.market = c.market
+
+-- name: SomeWallets
+-- The rows of wallets that begin with @prefix, published and computed here.
+SELECT (SELECT count(*) FROM @table), (SELECT count(*) FROM (
+  (SELECT @columns FROM @table EXCEPT ALL SELECT @columns FROM p_@table WHERE starts_with(wallet, '@prefix'))
+  UNION ALL
+  (SELECT @columns FROM p_@table WHERE starts_with(wallet, '@prefix') EXCEPT ALL SELECT @columns FROM @table)
+) AS different)
