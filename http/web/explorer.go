@@ -20,9 +20,15 @@ type view struct {
 // views are all pages of the explorer, in the order of the navigation.
 func views() []view {
 	return []view{
+		{Path: "/", Title: "The venue today", Module: "home.js", Lead: "/stats", Plots: true},
 		{Path: "/traders", Title: "Traders", Nav: "Traders", Module: "traders.js", Lead: "/leaderboard/traders"},
 		{Path: "/markets", Title: "Markets", Nav: "Markets", Module: "markets.js", Lead: "/leaderboard/markets"},
 		{Path: "/whales", Title: "Whales", Nav: "Whales", Module: "whales.js", Lead: "/whales/moves", Plots: true},
+		{Path: "/weather", Title: "Weather", Nav: "Weather", Module: "weather.js", Lead: "/weather/cities"},
+		{Path: "/data", Title: "Data", Nav: "Data", Module: "data.js", Lead: "/research/datasets"},
+		{Path: "/weather/*", Title: "City", Module: "city.js", Lead: "/weather/city/{city}", Plots: true},
+		{Path: "/market/*", Title: "Market", Module: "market.js", Lead: "/market/{condition_id}/overview", Plots: true},
+		{Path: "/event/*", Title: "Event", Module: "event.js", Lead: "/event/{event_id}"},
 		{Path: "/compare", Title: "Compare wallets", Module: "compare.js", Lead: "/trader/compare", Plots: true},
 		{Path: "/trader/*", Title: "Wallet", Module: "trader.js", Lead: "/trader/{address}/stats", Plots: true},
 		{Path: "/docs/style", Title: "House style", Module: "style.js", Lead: "/stats/daily", Plots: true},

@@ -34,6 +34,7 @@ var readPage string
 type venue struct {
 	base, key, free              string
 	wallet, other, market, event string
+	city                         string
 }
 
 // serveSample runs the program over a small sample venue. PMX_BROWSER names the program.
@@ -84,6 +85,7 @@ func serveSample(t *testing.T) venue {
 	v.base = strings.TrimSuffix(v.base, "/api/v3")
 	v.wallet = v.first(t, "/leaderboard/traders?limit=1&period=30d", "address")
 	v.other = v.first(t, "/whales?limit=1&period=30d", "address")
+	v.city = v.first(t, "/weather/cities", "city")
 	v.market = v.first(t, "/leaderboard/markets?limit=1&period=30d", "condition_id")
 	v.event = v.first(t, "/leaderboard/markets?limit=1&period=30d", "event_slug")
 	return v
@@ -204,16 +206,26 @@ func (b *tab) settle(t *testing.T, path string) reading {
 // explorerPages are the pages of the explorer on a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
+		"/", "/market/" + v.market, "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
 		"/traders", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/docs/style",
+	}
+}
+
+func TestTheExplorerInARealBrowser(t *testing.T) {
+	b, v := openVenue(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *tab, venue)
+	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"limits", limitsOfThePlan}, {"key", theKey}} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }
 
 // Every page, on the sample venue, at four widths, in light and dark: no error, no
 // violation of the policy, nothing from another host, nothing wider than the
 // window, no rule of axe broken; and every number is the API's.
-func TestTheExplorerInARealBrowser(t *testing.T) {
-	b, v := openVenue(t)
+func everyPage(t *testing.T, b *tab, v venue) {
 	axe := readAxe(t)
 	seen := map[string]any{}
 	for _, path := range explorerPages(v) {

@@ -25,7 +25,7 @@ func shortcuts() []shortcut {
 
 // index is what stands at the bare address and at the API's base, which people open
 // before they know any other: JSON for programs, a page for browsers.
-type index struct{ data, page *Page }
+type index struct{ data, page, home *Page }
 
 func (s *Site) addIndex() error {
 	about := struct {
@@ -51,16 +51,20 @@ func (s *Site) addIndex() error {
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
+	s.index.home = s.pages["/"]
 	s.index.page, err = newPage(htmlType, html, pageAge)
 	return err
 }
 
 // send answers with the form that the caller takes first; with JSON where it does
-// not matter.
+// not matter. At the bare address a browser is shown the venue.
 func (x *index) send(c *fiber.Ctx) error {
 	p := x.data
 	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
 		p = x.page
+		if c.Path() == "/" {
+			p = x.home
+		}
 	}
 	if err := p.Send(c); err != nil {
 		return err

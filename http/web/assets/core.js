@@ -21,6 +21,11 @@ function fill(node, props, kids) {
   return node;
 }
 
+// put replaces what a node holds.
+export function put(node, ...kids) {
+  node.replaceChildren(...kids.flat(Infinity).filter((k) => k !== undefined && k !== null && k !== false));
+}
+
 // Exact is a number as the API printed it, with the place it was read from: an
 // address and a pointer. Arithmetic on it is for drawing and comparing alone.
 export class Exact {

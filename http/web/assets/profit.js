@@ -15,4 +15,4 @@ export function split(row) {
 }
 
 // profitColumn is the profit of rows as a column of a table, with its split below it.
-export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", form: "profit", bar: true, money: (r) => r[field], below: split });
+export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", cls: "profit", form: "profit", bar: true, money: (r) => r[field], below: split });

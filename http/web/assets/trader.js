@@ -14,10 +14,10 @@ title("Wallet " + short(who));
 // The wallet in one line and its actions.
 const name = el("h1", {}, el("span", { class: "id", title: who, translate: "no" }, short(who)), " ", copier(who, "Copy address"));
 const about = el("p", { class: "note" });
-const files = el("div", { hidden: true }, exporter({
+const files = el("div", { hidden: true, id: "files" }, exporter({
   name: "all of this wallet", path: "/trader/" + who + "/export-jobs", jobs: "/trader/export-jobs", formats: ["parquet", "csv"], body: (format) => ({ format }),
 }));
-const exportButton = el("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => {
+const exportButton = el("button", { type: "button", class: "quiet", id: "export", "aria-expanded": "false", onclick: () => {
   files.hidden = !files.hidden;
   exportButton.setAttribute("aria-expanded", String(!files.hidden));
 } }, "Export all");

@@ -1,0 +1,82 @@
+// A city of the weather desk: its brackets, forecasts, and how good those were.
+import { address, ask, el, go, here, num, part, title, view, when } from "./core.js";
+import { bar, choice, fact, facts, panel, state, table } from "./ui.js";
+import { plot } from "./plot.js";
+
+const city = part(2), q = here();
+let date = q.get("date") || "", metric = q.get("metric") || "tmax";
+const card = () => address("/weather/city/" + city);
+const head = el("h1", {}, city);
+const about = el("p", { class: "note" });
+title(city);
+const shown = () => go({ date, metric: metric === "tmax" ? "" : metric });
+const all = () => { shown(); ladder.load(); moved.load(); skill.load(); };
+const days = el("div", { class: "choice", role: "group", "aria-label": "Day" });
+
+const ladder = panel({
+  name: "Brackets", cls: "first", size: 560, url: () => address("/weather/city/" + city + "/markets", { date, metric }), lone: true,
+  draw: async (a, { heading, lead }) => {
+    const { data: c } = await ask(card());
+    head.replaceChildren(el("span", { "data-text": true }, c.name));
+    title(c.name);
+    const all = [...new Set(c.events.map((e) => e.target_date))].sort();
+    const now = date || a.local_date;
+    days.replaceChildren(...all.map((d) => el("button", { type: "button", "data-value": d, "data-fixed": true, "aria-pressed": String(d === now), onclick: () => { date = d; again(); } }, d.slice(5))));
+    const e = a.events.find((x) => x.target_date === now && x.canonical) || a.events.find((x) => x.target_date === now);
+    heading.replaceChildren(metric === "tmax" ? "High of " : "Low of ", el("time", { datetime: now }, now));
+    if (!e) { about.replaceChildren("Station ", el("span", { "data-text": true }, c.station), ", ", c.timezone); return state("empty", a.empty_reason === "no_open_markets" ? "No market is open for this day." : "No market of this day: " + String(a.empty_reason || "none is listed").replaceAll("_", " ") + "."); }
+    about.replaceChildren("Station ", el("span", { "data-text": true }, e.station), ", settled by ", el("span", { "data-text": true }, e.resolution_source || "an unnamed source"), ", rounded ", String(e.rounding || "as its rules say").replaceAll("_", " "), ". The day ends ", when(e.day_end), " UTC (midnight ", el("span", { "data-text": true }, c.timezone), ").");
+    lead.replaceChildren("in °" + e.unit);
+    const reasons = e.null_reasons || {}, why = (n) => String(reasons[n] || "not known").replaceAll("_", " ");
+    const rows = a.data.filter((r) => r.event_slug === e.event_slug);
+    const most = Math.max(...rows.map((r) => Math.max(r.p_market ?? 0, r.p_model ?? 0)));
+    return [
+      facts(fact("So far", num(e.running && e.running.value, "degrees", why("running")), e.running ? [num(e.running.observations), " reports, last ", when(e.running.last_obs_at)] : null),
+        fact("Forecast", num(e.consensus && e.consensus.mean, "degrees", why("consensus")), e.consensus ? [num(e.consensus.p10, "degrees"), " to ", num(e.consensus.p90, "degrees"), ", ", num(e.consensus.n), " models"] : null),
+        fact("Normal", num(e.normal, "degrees", why("normal")), num(e.anomaly, "delta", why("anomaly"))), fact("Market's mean", num(e.implied_mean, "degrees", why("implied_mean"))), fact("Sum of prices", num(e.overround, "share", why("overround")))),
+      table({ name: "Brackets of the day", rows, per: 40, order: "temperature", columns: [
+        { name: "Bracket", head: true, phone: "main", cell: (r) => el("a", { href: "/market/" + r.condition_id, "data-text": true }, r.label) },
+        { name: "Note", quiet: true, cell: (r) => el("small", {}, r.dead ? "ruled out" : r.label === e.mode_label ? "likeliest" : "") },
+        { name: "Market", num: true, phone: "key", sort: (r) => r.p_market, cell: (r) => [num(r.p_market, "share", "no price"), bar(r.p_market ?? 0, most)] },
+        { name: "Model", num: true, sort: (r) => r.p_model, cell: (r) => [num(r.p_model, "share", "no forecast"), bar(r.p_model ?? 0, most, "hollow")] },
+        { name: "Gap", num: true, note: "model less market, in points; the middle of the spread is used", sort: (r) => r.edge_mid, cell: (r) => num(r.edge_mid, "points", "no price or no forecast") },
+        { name: "Bid", num: true, cell: (r) => num(r.best_bid, "cents", "no bid") }, { name: "Ask", num: true, cell: (r) => num(r.best_ask, "cents", "no ask") },
+        { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }] }),
+      el("p", { class: "note" }, "A gap is a question, not a profit: spread, rounding and the station explain most. Ruled out is what the running extreme has passed. ", el("a", { href: "/docs/text/weather" }, "How the model's probability is made")),
+    ];
+  },
+});
+const again = () => all();
+
+const moved = panel({
+  name: "How the forecast moved", size: 300, url: () => address("/weather/forecast-evolution/" + city + "/" + (date || today), { metric }), lone: true,
+  draw: (a, { lead }) => {
+    if (!a.data.length) return state("empty", "No forecast of this day: " + String(a.empty_reason || "none was read").replaceAll("_", " ") + ".");
+    lead.replaceChildren("°" + a.unit + " by time of issue, ", num(a.changes), " changes, drift ", num(a.total_drift, "delta"));
+    const times = [...new Set(a.data.map((d) => d.issued_at))].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, 5);
+    const by = new Map(a.data.map((d) => [d.source + d.issued_at, d.value]));
+    const close = a.settled ? [a.settled.lo, a.settled.hi].filter((x) => x !== null).map(Number) : [];
+    return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, series: sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })) }] }),
+      a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", dashed in the plot.") : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ".") : null];
+  },
+});
+const skill = panel({
+  name: "How good forecasts were here", size: 260, url: () => address("/weather/city/" + city + "/forecast", { metric }), lone: true,
+  draw: (a, { lead }) => {
+    const rows = a.skill.filter((s) => s.metric === metric);
+    if (!rows.length) return state("empty", "No forecast has been compared with a measured day yet.");
+    lead.replaceChildren("by source and days ahead, °" + a.unit + "; bias is forecast less actual");
+    const worst = Math.max(...rows.map((r) => r.mae ?? 0));
+    return table({ name: "Skill of forecasts", rows, per: 20, order: "source", columns: [
+      { name: "Source", head: true, phone: "main", cell: (r) => el("span", { "data-text": true }, r.source.replaceAll("_", " ")) }, { name: "Days ahead", num: true, sort: (r) => r.lead_day, cell: (r) => num(r.lead_day) },
+      { name: "Mean error", num: true, phone: "key", sort: (r) => r.mae, cell: (r) => [num(r.mae, "degrees"), bar(r.mae ?? 0, worst)] }, { name: "Bias", num: true, sort: (r) => r.bias, cell: (r) => num(r.bias, "delta") },
+      { name: "RMSE", num: true, sort: (r) => r.rmse, cell: (r) => num(r.rmse, "degrees") }, { name: "Days", num: true, sort: (r) => r.n, cell: (r) => num(r.n) }] });
+  },
+});
+
+let today = "";
+view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
+  el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, moved, skill);
+ask(card()).then(({ data }) => { today = data.local_date; moved.load(); }, () => {});
+ladder.load();
+skill.load();

@@ -1,0 +1,24 @@
+// Files: what there is, what is in them, how to get one.
+import { address, el, here, num, title, view } from "./core.js";
+import { panel, pick, table } from "./ui.js";
+import { exporter } from "./exporter.js";
+
+title("Data");
+const wanted = here().get("dataset");
+const catalogue = panel({
+  name: "Datasets", cls: "first", size: 600, url: () => address("/research/datasets"), lone: true,
+  draw: ({ data }) => data.map((d) => {
+    let period = d.periods[0];
+    const box = el("section", { class: "panel", id: "set-" + d.id, "aria-labelledby": "name-" + d.id },
+      el("h3", { id: "name-" + d.id, "data-text": true }, d.title), el("p", { "data-text": true }, d.description),
+      el("p", { class: "note" }, d.approximate_rows !== null ? ["About ", num(d.approximate_rows), " rows, at most ", num(d.max_rows), ". "] : ["At most ", num(d.max_rows), " rows. "], "In the order ", el("span", { "data-text": true }, d.order), "."),
+      exporter({ name: d.title, path: "/research/export-jobs", jobs: "/research/export-jobs", formats: [...d.formats].reverse(), body: (format) => ({ dataset: d.id, format, period }),
+        fields: d.periods.length > 1 ? pick("Period", d.periods.map((p) => [p, p]), period, (v) => { period = v; }) : null }),
+      el("details", { class: "sheet", open: d.id === wanted }, el("summary", {}, "Columns"), table({ name: "Columns of " + d.title, rows: d.columns, per: 60, columns: [
+        { name: "column", head: true, phone: "main", cell: (c) => el("code", {}, c.name) }, { name: "type", phone: "key", cell: (c) => el("span", { "data-text": true }, c.type) }, { name: "unit", cell: (c) => el("span", { "data-text": true }, c.unit || "–") }, { name: "meaning", cell: (c) => el("span", { "data-text": true }, c.meaning) }] }),
+      d.method ? el("p", { class: "note", "data-text": true }, d.method) : null));
+    return box;
+  }),
+});
+view().replaceChildren(el("h1", {}, "Data"), el("p", { class: "lead" }, "Files of everything, for pandas, DuckDB and spreadsheets. All that is known of one wallet is on the wallet's page, at Export all. ", el("a", { href: "/docs/text/exports" }, "About exports")), catalogue);
+catalogue.load();

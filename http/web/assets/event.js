@@ -1,0 +1,48 @@
+// An event: its markets and who trades them.
+import { address, ask, el, market, num, part, put, title, view, wallet, when } from "./core.js";
+import { fact, facts, panel, state, table } from "./ui.js";
+import { profitColumn } from "./profit.js";
+
+const id = encodeURIComponent(part(2));
+const head = el("h1", {}, "Event");
+title("Event");
+const sums = panel({
+  name: "All its markets", cls: "first", size: 90, url: () => address("/event/" + id), lone: true,
+  draw: ({ data: e }, { lead }) => {
+    head.replaceChildren(el("span", { "data-text": true }, e.title || e.event_slug || e.event_id));
+    title(e.title || "Event");
+    put(lead, el("span", { "data-text": true }, e.category || "no category"), ", ", e.status, e.end_date ? [", ends ", when(e.end_date)] : "");
+    return facts(fact("Volume", num(e.volume, "brief"), "USD"), fact("In a day", num(e.volume_24h, "usd0"), "USD"), fact("Trades", num(e.trades)), fact("Traders", num(e.traders)), fact("Markets", num(e.markets), num(e.open_markets), " open"));
+  },
+});
+const pages = (path, per) => {
+  let taken = per, total = 0;
+  return {
+    url: () => address(path, { limit: per }),
+    first: (a) => { taken = a.data.length; total = Number(a.total); },
+    more: { left: () => taken < total, load: async () => { const a = await ask(address(path, { limit: per, offset: taken })); taken += a.data.length || total; return a.data; } },
+  };
+};
+const ofMarkets = pages("/event/" + id + "/markets", 25);
+const markets = panel({
+  name: "Markets", size: 300, url: ofMarkets.url,
+  draw: (a) => {
+    ofMarkets.first(a);
+    return table({ name: "Markets of the event", rows: a.data, per: 25, order: "volume", more: ofMarkets.more, columns: [
+      { name: "Market", head: true, phone: "main", cell: market }, { name: "Price", num: true, phone: "key", sort: (r) => r.price, cell: (r) => num(r.price, "cents", "not traded") }, { name: "in a day", num: true, sort: (r) => r.price_change_24h, cell: (r) => num(r.price_change_24h, "move", "no price a day before") },
+      { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }, { name: "Status", cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", cell: (r) => when(r.end_date, "day") }] });
+  },
+});
+const ofTraders = pages("/event/" + id + "/traders", 25);
+const traders = panel({
+  name: "Traders", size: 300, url: ofTraders.url,
+  draw: (a, { heading }) => {
+    heading.replaceChildren("Traders ", el("small", {}, num(a.total)));
+    ofTraders.first(a);
+    return a.data.length ? table({ name: "Traders of the event", rows: a.data, per: 25, order: "rank", more: ofTraders.more, columns: [
+      { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, profitColumn(), { name: "Volume", money: (r) => r.volume }, { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) },
+      { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") }, { name: "Markets won", num: true, sort: (r) => r.winning_markets, cell: (r) => [num(r.winning_markets), el("small", {}, " of ", num(r.resolved_markets))] }] }) : state("empty", "Nobody traded it yet.");
+  },
+});
+view().replaceChildren(head, sums, markets, traders);
+for (const p of [sums, markets, traders]) p.load();

@@ -1,0 +1,166 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// until waits for an expression of the page to be true.
+func (b *tab) until(t *testing.T, what, expression string) {
+	t.Helper()
+	for range 200 {
+		if give(t, b, chromedp.Evaluate[bool](`Boolean(`+expression+`)`)) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%s: %s does not come true", what, expression)
+}
+
+// click clicks what a selector finds first.
+func (b *tab) click(t *testing.T, selector string) {
+	t.Helper()
+	b.until(t, selector+" is there", fmt.Sprintf(`document.querySelector(%q)`, selector))
+	b.do(t, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// A newcomer starts at the bare address: the best trader of the week is one click
+// away, why the profit is what it is stands on that page, and the file with all of
+// it takes three clicks.
+func threeClicks(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	best := v.first(t, "/leaderboard/traders?period=7d&limit=1", "address")
+	b.visit(t, "/")
+	b.click(t, `section[aria-labelledby] table.rows a[href="/trader/`+best+`"]`) // 1: who
+	b.until(t, "the wallet's page", `location.pathname === "/trader/`+best+`" && document.querySelector("#sums")`)
+	shown := give(t, b, chromedp.Evaluate[string](`JSON.stringify({profit: document.querySelector(".big [data-v]").dataset.v, split: document.querySelector("#split").textContent,
+		parts: [...document.querySelectorAll("#sums td:last-child [data-v]")].map((n) => n.dataset.v)})`))
+	var page struct {
+		Profit, Split string
+		Parts         []string
+	}
+	if err := json.Unmarshal([]byte(shown), &page); err != nil {
+		t.Fatal(err)
+	}
+	data := at(v.get(t, "/api/v3/trader/"+best+"/stats"), "/data")
+	if want := fmt.Sprint(at(data, "/real_pnl")); page.Profit != want || page.Parts[len(page.Parts)-1] != want {
+		t.Errorf("the profit is %s, the page shows %s and %v", want, page.Profit, page.Parts)
+	}
+	if !strings.Contains(page.Split, "resolved markets") || !strings.Contains(page.Split, "not resolved yet") {
+		t.Errorf("the split is %q", page.Split)
+	}
+	b.click(t, "#export")                      // 1: the file
+	b.click(t, `#files button[type="submit"]`) // 2
+	b.click(t, `button[data-ready]`)           // 3
+	b.until(t, "the file is saved", `document.querySelector(".job").textContent.includes("Saved.")`)
+	if text := give(t, b, chromedp.Text(chromedp.CSS(".job"))); !strings.Contains(text, "pandas") || !strings.Contains(text, "DuckDB") {
+		t.Errorf("the file comes without the lines that read it: %s", text)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// The key is asked for where it is missing, kept in the tab, on the device only if
+// that was ticked, and forgotten on demand. A wrong one is refused.
+func theKey(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	b.useKey(t, "")
+	stores := func() string {
+		return give(t, b, chromedp.Evaluate[string](`(sessionStorage.getItem("pmx-key") || "") + "|" + (localStorage.getItem("pmx-key") || "") + "|" + document.cookie`))
+	}
+	enter := func(key string, remember bool) {
+		t.Helper()
+		b.do(t, chromedp.Click(chromedp.CSS(".state button")), chromedp.WaitVisible(chromedp.CSS("#key")), chromedp.SendKeys(chromedp.CSS("#key"), key))
+		if remember {
+			b.do(t, chromedp.Click(chromedp.CSS("#remember")))
+		}
+		b.do(t, chromedp.Click(chromedp.CSS(".keyform button")))
+	}
+	b.visit(t, "/traders")
+	b.until(t, "a key is asked for", `document.querySelector(".state[data-kind=locked]")`)
+	enter("pmx_wrong", true)
+	b.until(t, "a wrong key is refused", `document.querySelector(".keyform").textContent.includes("does not know this key")`)
+	if got := stores(); got != "||" {
+		t.Errorf("a wrong key is kept: %s", got)
+	}
+	for _, remember := range []bool{false, true} {
+		b.visit(t, "/traders")
+		enter(v.key, remember)
+		b.until(t, "the board is there", `document.querySelector("table.rows tbody tr")`)
+		want := v.key + "||"
+		if remember {
+			want = "|" + v.key + "|"
+		}
+		if got := stores(); got != want {
+			t.Errorf("remembered %v, kept %q", remember, got)
+		}
+		b.do(t, chromedp.Click(chromedp.CSS(".keybox summary")), chromedp.Click(chromedp.CSS("#forget")))
+		b.until(t, "a key is asked for again", `document.querySelector(".state[data-kind=locked]")`)
+		if got := stores(); got != "||" {
+			t.Errorf("after forgetting: %s", got)
+		}
+	}
+	b.errors() // the browser notes each 401
+}
+
+// Without a mouse: the search answers, a plot moves by arrow keys and says its
+// values, a table sorts, and every control can be reached.
+func theKeyboard(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	b.visit(t, "/trader/"+v.wallet)
+	press := func(keys string) {
+		t.Helper()
+		b.do(t, chromedp.KeyEvent(keys))
+	}
+	b.until(t, "the plot is drawn", `document.querySelector("pmx-plot canvas")`)
+	give(t, b, chromedp.Evaluate[string](`document.querySelector("pmx-plot [role=slider]").focus(), ""`))
+	read := func() string {
+		return give(t, b, chromedp.Evaluate[string](`document.querySelector("pmx-plot [role=slider]").getAttribute("aria-valuetext")`))
+	}
+	before := read()
+	give(t, b, chromedp.Evaluate[string](`document.querySelector("pmx-plot [role=slider]").dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true})), ""`))
+	first := read()
+	if first == before || !strings.Contains(first, "total") {
+		t.Errorf("Home moves from %q to %q", before, first)
+	}
+	give(t, b, chromedp.Evaluate[string](`document.activeElement.blur(), ""`))
+	press("/")
+	b.until(t, "the search has the focus", `document.activeElement.id === "find"`)
+	press("temperature")
+	b.until(t, "the search answers", `document.querySelectorAll("#found [role=option] a").length > 1`)
+	give(t, b, chromedp.Evaluate[string](`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true})), ""`))
+	b.until(t, "an answer is chosen", `document.querySelector('#found [aria-selected="true"]').id === document.getElementById("find").getAttribute("aria-activedescendant")`)
+	b.visit(t, "/markets")
+	give(t, b, chromedp.Evaluate[string](`document.querySelectorAll(".sorter")[0].click(), ""`))
+	sorted := give(t, b, chromedp.Evaluate[bool](`(() => { const v = [...document.querySelectorAll("td.key [data-v]")].map((n) => Number(n.dataset.v)); return v.length > 5 && v.every((x, i) => i === 0 || v[i - 1] >= x) && document.querySelector("th[aria-sort=descending]") !== null; })()`))
+	if !sorted {
+		t.Error("the table does not sort by its first column")
+	}
+	hidden := give(t, b, chromedp.Evaluate[int64](`[...document.querySelectorAll("a, button, input, select, summary")].filter((n) => n.checkVisibility() && n.tabIndex < 0).length`))
+	if hidden > 0 {
+		t.Errorf("%d controls cannot be reached", hidden)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// What the plan cuts is said where it is cut, with the plan that shows more.
+func limitsOfThePlan(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	b.useKey(t, v.free)
+	b.visit(t, "/traders")
+	text := give(t, b, chromedp.Text(chromedp.CSS("main")))
+	if !strings.Contains(text, "the plan free gives at most") || !strings.Contains(text, "20 rows") || !strings.Contains(text, "The plan explorer shows more.") {
+		t.Errorf("what the plan cut is not said: %s", text)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
