@@ -1,5 +1,5 @@
 // The venue today.
-import { address, ask, el, go, has, here, market, num, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, market, num, title, view, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot, spark } from "./plot.js";
 import { split } from "./profit.js";
@@ -28,19 +28,14 @@ const index = panel({
   draw: async ({ data }, { lead }) => {
     const c = data.composite;
     lead.replaceChildren(el("span", { "data-fixed": true }, "100"), " is the venue's own normal. ", el("a", { href: "/docs/text/index" }, "The method"));
-    const names = data.indices.map((i) => i.name);
-    const past = await ask(address("/pmx-index/PMX-Composite/history", { interval: "1d", limit: 90 }));
-    let lines = new Map();
-    if (has("getPmxIndexHistories")) {
-      const all = await ask(address("/pmx-index/history", { names: names.join(","), interval: "1d", limit: 30 }));
-      lines = new Map(all.data.map((d) => [d.name, d.points]));
-    }
+    const past = await ask(address("/pmx-index/histories", { interval: "1d", limit: 90 }));
+    const lines = new Map(past.data.map((d) => [d.name, d.points])), all = lines.get("PMX-Composite");
     return el("div", { class: "cols" },
       el("div", {}, el("p", { class: "big" }, num(c.value, "index", c.null_reason), el("small", {}, " ", num(c.change_24h, "delta", "no value a day before"), " in a day")),
-        plot({ name: "PMX composite by day", times: past.data.map((p) => p.time), partial: past.data.map((p) => p.is_partial), panes: [{ height: 170, form: "index", base: 100, series: [{ name: "composite", values: past.data.map((p) => p.close) }] }] })),
+        plot({ name: "PMX composite by day", times: all.map((p) => p.time), partial: all.map((p) => p.is_partial), panes: [{ height: 170, form: "index", base: 100, series: [{ name: "composite", values: all.map((p) => p.value) }] }] })),
       table({ name: "Parts of the index", rows: data.indices, per: 5, columns: [
         { name: "Part", head: true, phone: "main", cell: (r) => [r.name.replace("PMX-", ""), el("small", {}, " ", meanings[r.name] || "")] },
-        lines.size ? { name: "last month", cell: (r) => spark((lines.get(r.name) || []).map((p) => p.close), 100) } : null,
+        { name: "last month", cell: (r) => spark(lines.get(r.name).slice(-30).map((p) => p.value), 100) },
         { name: "now", num: true, phone: "key", cell: (r) => num(r.value, "index", r.null_reason) }, { name: "in a day", num: true, cell: (r) => num(r.change_24h, "delta", "no value a day before") }] }));
   },
 });

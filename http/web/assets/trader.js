@@ -1,5 +1,5 @@
 // A wallet: what it made, what of, and how that is counted.
-import { address, ask, el, go, has, here, market, num, part, short, sum, svg, title, view, when } from "./core.js";
+import { address, ask, el, go, here, market, num, part, short, sum, svg, title, view, when } from "./core.js";
 import { choice, copier, fact, facts, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { exporter } from "./exporter.js";
@@ -108,36 +108,35 @@ const truth = panel({
   },
 });
 
-// By category, where the API counts them.
-const categories = has("getTraderCategories") ? panel({
+// By category: what each is, and a filter of the markets.
+const categories = panel({
   name: "By category", url: () => address("/trader/" + who + "/categories"), size: 160,
   draw: ({ data }) => {
     return table({ name: "By category", rows: data, columns: [
-      { name: "Category", head: true, phone: "main", cell: (r) => el("span", { "data-text": true }, r.category || "not known") },
+      { name: "Category", head: true, phone: "main", cell: (r) => (r.category ? el("button", { type: "button", class: "sorter", "data-text": true, title: "show its markets", onclick: () => { category = category === r.category ? "" : r.category; shown(); markets.load(); } }, r.category) : "not known") },
       { name: "Profit, USD", phone: "key", form: "profit", bar: true, money: (r) => r.real_pnl },
       { name: "of it resolved", form: "profit", money: (r) => sum([r.real_pnl], [r.unresolved_cash]) },
       { name: "cash of open", form: "profit", money: (r) => r.unresolved_cash },
-      { name: "Volume, USD", money: (r) => r.volume }, { name: "Markets", num: true, sort: (r) => r.markets, cell: (r) => num(r.markets) },
+      { name: "Markets", num: true, sort: (r) => r.unique_markets, cell: (r) => num(r.unique_markets) },
       { name: "won", num: true, sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), r.resolved_markets > 0 ? el("small", {}, " of ", num(r.resolved_markets)) : null] },
     ] });
   },
-}) : null;
+});
 
 // Its markets.
-const sorted = has("getTraderCategories"); // the operations came together
 let order = q.get("sort") || "abs_real_pnl", status = q.get("status") || "";
 const pages = { cursor: null };
-const marketsUrl = (cursor) => address("/trader/" + who + "/markets", sorted ? { limit: 25, sort: order, status, category, positions: "false", cursor } : { limit: 50 });
+const marketsUrl = (cursor) => address("/trader/" + who + "/markets", { limit: 25, sort: order, status, category, positions: "false", cursor });
 const markets = panel({
   name: "Markets", url: () => marketsUrl(), size: 400,
-  acts: sorted ? [choice("Status", [["", "all"], ["resolved", "resolved"], ["open", "open"]], status, (v) => { status = v; shown(); markets.load(); }),
-    pick("First", [["abs_real_pnl", "what moved most"], ["volume", "most volume"], ["last_trade_at", "newest"], ["resolved_at", "resolved last"]], order, (v) => { order = v; shown(); markets.load(); })] : null,
+  acts: [choice("Status", [["", "all"], ["resolved", "resolved"], ["open", "open"]], status, (v) => { status = v; shown(); markets.load(); }),
+    pick("First", [["abs_real_pnl", "what moved most"], ["volume", "most volume"], ["last_trade_at", "newest"], ["resolved_at", "resolved last"]], order, (v) => { order = v; shown(); markets.load(); })],
   draw: (answer, { heading }) => {
-    heading.replaceChildren("Markets ", el("small", {}, num(answer.total)));
+    heading.replaceChildren("Markets ", el("small", {}, num(answer.total)), category ? el("small", {}, " in ", el("span", { "data-text": true }, category), " ", el("button", { type: "button", class: "quiet small", onclick: () => { category = ""; shown(); markets.load(); } }, "all categories")) : "");
     pages.cursor = answer.next_cursor || null;
     if (!answer.data.length) return state("empty", "No market of this wallet is like that.");
     return table({
-      name: "Markets of this wallet", rows: answer.data, per: 25, order: sorted ? "as chosen" : "volume",
+      name: "Markets of this wallet", rows: answer.data, per: 25, order: "as chosen",
       more: { left: () => Boolean(pages.cursor), load: async () => { const next = await ask(marketsUrl(pages.cursor)); pages.cursor = next.next_cursor || null; return next.data; } },
       columns: [
         { name: "Market", head: true, phone: "main", cell: market },
@@ -172,5 +171,5 @@ const fills = panel({
 
 view().replaceChildren(
   el("div", { class: "title" }, name, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/compare?address=" + who }, "Compare"), exportButton)), about, files,
-  head, daily, el("div", { class: "cols" }, sums, truth), categories || "", markets, fills);
-for (const p of [head, daily, truth, sums, categories, markets, fills]) if (p) p.load();
+  head, daily, el("div", { class: "cols" }, el("div", {}, sums, categories), truth), markets, fills);
+for (const p of [head, daily, truth, sums, categories, markets, fills]) p.load();
