@@ -24,6 +24,7 @@ func views() []view {
 		{Path: "/traders", Title: "Traders", Nav: "Traders", Module: "traders.js", Lead: "/leaderboard/traders"},
 		{Path: "/markets", Title: "Markets", Nav: "Markets", Module: "markets.js", Lead: "/leaderboard/markets"},
 		{Path: "/whales", Title: "Whales", Nav: "Whales", Module: "whales.js", Lead: "/whales/moves", Plots: true},
+		{Path: "/screener", Title: "Screener", Nav: "Screener", Module: "screener.js", Lead: "/screener"},
 		{Path: "/weather", Title: "Weather", Nav: "Weather", Module: "weather.js", Lead: "/weather/cities"},
 		{Path: "/data", Title: "Data", Nav: "Data", Module: "data.js", Lead: "/research/datasets"},
 		{Path: "/weather/*", Title: "City", Module: "city.js", Lead: "/weather/city/{city}", Plots: true},

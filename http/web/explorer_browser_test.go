@@ -208,7 +208,7 @@ func explorerPages(v venue) []string {
 	return []string{
 		"/", "/market/" + v.market, "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
 		"/traders", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
-		"/markets?period=30d", "/whales?period=30d", "/docs/style",
+		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
 }
 

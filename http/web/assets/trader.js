@@ -171,5 +171,5 @@ const fills = panel({
 
 view().replaceChildren(
   el("div", { class: "title" }, name, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/compare?address=" + who }, "Compare"), exportButton)), about, files,
-  head, daily, el("div", { class: "cols" }, el("div", {}, sums, categories), truth), markets, fills);
+  head, daily, el("div", { class: "cols" }, sums, truth), categories, markets, fills);
 for (const p of [head, daily, truth, sums, categories, markets, fills]) p.load();
