@@ -36,6 +36,7 @@ type ServeCmd struct {
 	TrustedProxy []string `help:"Address range of TLS proxies whose X-Forwarded headers are trusted." placeholder:"CIDR"`
 	CORSOrigin   []string `help:"Origin whose pages may call the API from a browser, such as https://dash.example; may be repeated. '*' alone allows all." name:"cors-origin" placeholder:"ORIGIN"`
 	Explorer     string   `help:"Who may use the pages: keys, only those who have an API key, or public, everybody. Public pages get the plan free and 120 requests a minute per client address; every other request still needs a key." enum:"keys,public" default:"keys"`
+	WaitlistForm bool     `help:"Show a form at /request-key on which anybody can ask for a key, three times an hour from one address. Requests go on the waitlist: see pmx waitlist."`
 	RefreshCron  string   `help:"When to import the inbox, compact and checkpoint." default:"@every 30s" placeholder:"CRON"`
 	VerifyCron   string   `help:"When to verify the whole database, in UTC; empty means never." default:"15 3 * * *" placeholder:"CRON"`
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
@@ -174,6 +175,9 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	}
 	k.OnPublish(served.Publish) // api.New published the snapshot that is there
 	at.API = served
+	if c.WaitlistForm {
+		at.Waitlist = waitlistForm(keys)
+	}
 	srv, err := server.New(at)
 	if err != nil {
 		return err

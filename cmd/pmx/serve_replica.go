@@ -30,7 +30,7 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	for _, with := range []struct {
 		flag  string
 		given bool
-	}{{"sync", c.Sync != ""}, {"backup-dir", c.BackupDir != ""}, {"sample", c.Sample}, {"whale-threshold", c.WhaleThreshold != 0}} {
+	}{{"sync", c.Sync != ""}, {"backup-dir", c.BackupDir != ""}, {"sample", c.Sample}, {"waitlist-form", c.WaitlistForm}, {"whale-threshold", c.WhaleThreshold != 0}} {
 		if with.given {
 			return wrong(with.flag, " is for the server whose backups are followed: leave it out with --follow")
 		}

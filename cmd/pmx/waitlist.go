@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
 
 	"pmx/engine/control"
 	"pmx/http/access"
+	"pmx/http/server"
 )
 
 // WaitlistCmd keeps the waitlist.
@@ -39,6 +41,20 @@ func (c *WaitlistAddCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		_, err = fmt.Fprintf(std.out, "request %d of %s is waiting; approve it with: pmx waitlist approve %d\n", r.ID, escaped(r.Contact, ""), r.ID)
 		return err
 	})
+}
+
+// waitlistForm takes the requests of the form that anybody may fill in.
+func waitlistForm(keys *control.DB) server.Waitlist {
+	return func(ctx context.Context, contact, useCase string) error {
+		err := keys.AskForKey(ctx, contact, useCase)
+		switch {
+		case errors.Is(err, control.ErrInvalid):
+			return fmt.Errorf("%w: %w", server.ErrNotUnderstood, err)
+		case errors.Is(err, control.ErrWaitlistFull):
+			return fmt.Errorf("%w: %w", server.ErrListFull, err)
+		}
+		return err
+	}
 }
 
 // WaitlistListCmd lists requests.

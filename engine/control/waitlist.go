@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // States of a waitlist entry.
@@ -48,6 +50,44 @@ func (d *DB) AddRequest(ctx context.Context, contact, useCase string) (Request, 
 		return err
 	})
 	return r, err
+}
+
+// Limits of requests that anybody may make.
+const (
+	MaxContact = 200   // characters
+	MaxUseCase = 2_000 // characters
+	MaxWaiting = 1_000 // requests that wait at the same time
+)
+
+// ErrWaitlistFull: as many requests are waiting as may.
+var ErrWaitlistFull = errors.New("the waitlist is full")
+
+// AskForKey is AddRequest for anybody: ErrInvalid for a contact or a use case that is too long or
+// has characters that cannot be shown, ErrWaitlistFull where too many are waiting. A contact that
+// is waiting already is not added again, which the caller is not told.
+func (d *DB) AskForKey(ctx context.Context, contact, useCase string) error {
+	contact, useCase = strings.TrimSpace(contact), strings.TrimSpace(useCase)
+	if !shown(contact, MaxContact) || !shown(strings.NewReplacer("\r", "", "\n", "").Replace(useCase), MaxUseCase) {
+		return fmt.Errorf("ask for a key: %w contact or use case", ErrInvalid)
+	}
+	return d.write(ctx, "ask for a key", func(tx *sql.Tx) error {
+		var waiting int64
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM waitlist WHERE state = ?`, Waiting).Scan(&waiting); err != nil {
+			return err
+		}
+		if waiting >= MaxWaiting {
+			return ErrWaitlistFull
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO waitlist (contact, use_case, created_at)
+			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM waitlist WHERE contact = ?1 AND state = ?4)`,
+			contact, useCase, d.now().Unix(), Waiting)
+		return err
+	})
+}
+
+// shown tells whether text is something, of at most so many characters, all of which can be shown.
+func shown(text string, most int) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 const selectRequests = `SELECT id, contact, use_case, state, created_at, decided_at, key_id FROM waitlist`

@@ -54,6 +54,9 @@ type Config struct {
 	// https://dash.example; "*" alone means all, none of them that no other site may.
 	Origins []string
 
+	// Waitlist takes the requests of a form on which anybody may ask for a key; nil: there is none.
+	Waitlist Waitlist
+
 	// Files is how many files the process may have open; what the system says where it
 	// is zero. Connections leave some of them to others.
 	Files int
@@ -121,7 +124,7 @@ func New(cfg Config) (*Server, error) {
 	if l.secure != nil {
 		s.scheme, s.transport.tls, s.metrics.certificate = "https", true, l.secure.certificate
 	}
-	s.app = s.newApp()
+	s.app = s.newApp(cfg.Waitlist)
 	return s, nil
 }
 
@@ -192,8 +195,8 @@ func plainAllowed(listen string, behindProxy bool) error {
 		"or --acme-domain, or --trusted-proxy CIDR if a proxy in front speaks TLS, or listen on 127.0.0.1", listen)
 }
 
-// newApp builds the Fiber app: front, then the routes of the API.
-func (s *Server) newApp() *fiber.App {
+// newApp builds the Fiber app: front, pages, then the routes of the API.
+func (s *Server) newApp(list Waitlist) *fiber.App {
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
 		StrictRouting:         true,
@@ -205,6 +208,7 @@ func (s *Server) newApp() *fiber.App {
 	})
 	app.Use(s.handle)
 	s.mountPages(app)
+	s.mountKeyForm(app, list)
 	s.api.Mount(app)
 	inner := app.Server()
 	inner.NoDefaultServerHeader = true

@@ -1,0 +1,25 @@
+package access
+
+import (
+	"net/netip"
+	"time"
+)
+
+const (
+	// KeyRequestsPerHour is how often one client address may ask for a key.
+	KeyRequestsPerHour = 3
+
+	hourSeconds = 3600
+)
+
+// KeyRequests counts by client address how often a key was asked for, in fixed hours. Its memory
+// is bounded as that of failed authentications is.
+type KeyRequests struct{ counts *addressCounts }
+
+// NewKeyRequests gives empty counts.
+func NewKeyRequests() *KeyRequests { return &KeyRequests{newAddressCounts(KeyRequestsPerHour)} }
+
+// Take counts one request of a client address at time now, and tells whether it may be made.
+func (k *KeyRequests) Take(addr netip.Addr, now time.Time) bool {
+	return k.counts.count(addr, now.Unix()/hourSeconds, 1) < KeyRequestsPerHour
+}
