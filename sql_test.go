@@ -176,6 +176,7 @@ var placeholders = map[string]string{
 	"rollups @activedays":             "{NewDaysOfAll}", "rollups @newdays": "{NewDaysOfWallets}", "rollups @newpairs": "{NewPairsOfWallets}",
 	"rollups @redeemed": "{WindowRedemption}", "rollups @windowundated": "{WindowUndated}", "rollups @heldmarkets": "{HeldByMarket}",
 	"rollups @heldwallets": "{HeldOfWallets}", "rollups @untouched": "{NotTouched}", "rollups @mapped": "{TouchedByMarkets}",
+	"rollups @candlesredone": "{CandlesRedone}", "rollups @paid": "{Price @usd=usd @shares=shares}", "rollups @spans": "true", "rollups @candles": "candle",
 	"rollups @movedtokens": "{IndexMovedTokens}", "rollups @movedflow": "{IndexMovedParts}", "rollups IndexLate @moved": "{IndexLateMoved}",
 	"rollups IntoWindows @rows":           "{WindowFills} UNION ALL {EnteringFills}",
 	"rollups RedemptionIntoWindows @rows": "{MovingRedemption} UNION ALL {BatchRedemption}",
@@ -276,6 +277,7 @@ var placeholders = map[string]string{
 	"rollups/query @ranges":             "{FillRange}",
 	"rollups/query @positions":          "{PositionRange}",
 	"rollups/query @moves":              "{WhaleMovesOf}",
+	"rollups/query @outcomes":           "WHEN 1 THEN 0",
 	"rollups/query @which":              "token BETWEEN 1 AND 2",
 	"rollups/query WhaleMovesOf @which": "{WhaleCategory}",
 

@@ -128,6 +128,7 @@ type merge struct {
 	fills         int64 // rows of n_fill
 	oldest        int64 // time of the oldest of them, unix µs, 0 without one
 	newest        int64 // of the newest
+	replaced      int64 // fills of takers that give way
 	described     int64 // markets that are new or changed
 	resolved      int64 // markets whose payouts change
 	issued        int64 // forecasts of the weather that are new
@@ -156,7 +157,7 @@ func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...stri
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
 	err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchSize")).
-		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued)
+		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued, &m.replaced)
 	if err != nil {
 		return fmt.Errorf("BatchSize: %w", err)
 	}
@@ -470,7 +471,8 @@ func (m *merge) append(t table) error {
 	if t.with != 0 && !m.has(t.with) || t.name == "undated" && !m.undatedMoves {
 		return m.exec("NothingAdded", "@table", t.name)
 	}
-	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),
+	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@paid", price("usd", "shares"),
+		"@candlesredone", partIf(m.replaced > 0, "CandlesRedone"), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),
 		"@activedays", partIf(m.days > 0, "NewDaysOfAll"), "@newdays", partIf(m.days > 0, "NewDaysOfWallets"),
 		"@newpairs", partIf(m.firsts > 0, "NewPairsOfWallets"), "@redeemed", partIf(m.redeemed > 0, "WindowRedemption"),
 		"@windowundated", partIf(m.undatedMoves, "WindowUndated"), "@heldmarkets", partIf(m.touched > 0, "HeldByMarket"),

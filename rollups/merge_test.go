@@ -415,6 +415,7 @@ func TestAnySplitAndOrderGivesTheDefinition(t *testing.T) {
 		}
 		v.compare(rt, w.distinct(), w.payouts)
 		v.compareFlow(rt, w)
+		v.compareCandles(rt)
 		v.verify(rt)
 		snap := v.followed(rt)
 		compareStats(rt, w.distinct(), w.payouts, snap)

@@ -47,7 +47,7 @@ type earlySection interface {
 
 // verticals are all of them, each after those whose rollups it reads.
 func verticals() []vertical {
-	return []vertical{marketVertical(), eventVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical(), deskVertical(), deskTraderVertical(), leadVertical()}
+	return []vertical{marketVertical(), candleVertical(), eventVertical(), growthVertical(), whaleVertical(), indexVertical(), oracleVertical(), screenerVertical(), deskVertical(), deskTraderVertical(), leadVertical()}
 }
 
 func allTables() []table {

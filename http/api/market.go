@@ -19,6 +19,9 @@ type marketReader interface {
 	// MarketFills adds the n newest fills of a market with these tokens and figures to
 	// dst, newest first, of imports up to batch.
 	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, n int) ([]serving.Fill, error)
+	// Candles gives the n newest candles of tokens, newest first and then by outcome, in intervals
+	// of so many hours; those behind after where that is given. They are as of batch or later.
+	Candles(ctx context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
 	// MarketInMemory tells whether these reads are so cheap that keeping their results
 	// would cost more.
 	MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool
@@ -40,18 +43,28 @@ func marketRoutes() []Route {
 				"`price` is that of the first outcome; `outcomes` has the price of each outcome. `recent_fills` contains both " +
 				"parties' sides, as far back as the plan's history goes; `truncated` is true if older ones were left out.",
 		},
+		candlesRoute(),
 	}
+}
+
+// currentMarket gives the published snapshot, and in it the market that the path names.
+func (a *API) currentMarket(call *Call) (*encodedSnapshot, *serving.Market, error) {
+	v, err := a.current()
+	if err != nil {
+		return nil, nil, err
+	}
+	m := v.snap.Catalog.Find(call.value(marketID).hash)
+	if m == nil {
+		return nil, nil, missing("market_not_found", "No market with this condition id is known. Check the id.")
+	}
+	return v, m, nil
 }
 
 // marketOverview answers GET /market/{condition_id}/overview.
 func (a *API) marketOverview(c *fiber.Ctx, call *Call) error {
-	v, err := a.current()
+	v, m, err := a.currentMarket(call)
 	if err != nil {
 		return err
-	}
-	m := v.snap.Catalog.Find(call.value(marketID).hash)
-	if m == nil {
-		return missing("market_not_found", "No market with this condition id is known. Check the id.")
 	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)

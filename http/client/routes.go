@@ -152,6 +152,33 @@ func (c *Client) MarketOverview(ctx context.Context, conditionID string) (*wire.
 	return call[wire.One[wire.MarketOverview]](ctx, c, r)
 }
 
+// MarketCandlesParams are the optional parameters of MarketCandles; what is zero is left out.
+type MarketCandlesParams struct {
+	Interval string // length of the interval that a row covers
+	Outcome  *int64 // `outcome_index` of the outcome to show; if omitted, all outcomes
+	Limit    int64  // maximum number of rows; the plan's history limit may reduce it
+	Cursor   string // `next_cursor` of the previous page; all other parameters must stay the same
+}
+
+// MarketCandles asks GET /market/{condition_id}/candles. Prices and volume of a market over time, newest first.
+func (c *Client) MarketCandles(ctx context.Context, conditionID string, params MarketCandlesParams) (*wire.Candles, error) {
+	r := request{method: "GET", path: join("/market/", conditionID, "/candles"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "interval", params.Interval)
+	set(r.query, "outcome", params.Outcome)
+	set(r.query, "limit", params.Limit)
+	set(r.query, "cursor", params.Cursor)
+	return call[wire.Candles](ctx, c, r)
+}
+
+// AllMarketCandles reads every page of MarketCandles, from params.Cursor on.
+func (c *Client) AllMarketCandles(ctx context.Context, conditionID string, params MarketCandlesParams) iter.Seq2[wire.Candle, error] {
+	return eachRow(params.Cursor, func(cursor string) (*wire.Candles, error) {
+		params := params
+		params.Cursor = cursor
+		return c.MarketCandles(ctx, conditionID, params)
+	}, func(page *wire.Candles) ([]wire.Candle, *string) { return page.Data, page.NextCursor })
+}
+
 // TradesNewestParams are the optional parameters of TradesNewest; what is zero is left out.
 type TradesNewestParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it

@@ -204,3 +204,34 @@ type NewestTrade struct {
 	Shares          data.Micro `json:"shares"`               // outcome tokens
 	USD             data.Micro `json:"usd"`                  // `price` × `shares`; the final figure may differ by the last digits
 }
+
+// Candles is the response of GET /market/{condition_id}/candles.
+type Candles struct {
+	Envelope
+	AsOf         *time.Time      `json:"as_of"`
+	NextCursor   *string         `json:"next_cursor"`              // null on the last page
+	Interval     string          `json:"interval" enum:"1h,6h,1d"` // length of the interval that a row covers
+	Outcomes     []CandleOutcome `json:"outcomes"`                 // outcomes of the market
+	FirstTradeAt *time.Time      `json:"first_trade_at"`           // time of the market's first fill; null if there is none
+	Data         []Candle        `json:"data"`
+}
+
+// CandleOutcome is an outcome of a market.
+type CandleOutcome struct {
+	Outcome      *string `json:"outcome"`
+	OutcomeIndex int8    `json:"outcome_index"`
+}
+
+// Candle is what takers traded of one outcome in one interval. The prices are null if no fill was of any tokens.
+type Candle struct {
+	TS           time.Time   `json:"ts"` // start of the interval, UTC
+	OutcomeIndex int8        `json:"outcome_index"`
+	Open         *data.Micro `json:"open"`          // price of the first fill
+	High         *data.Micro `json:"high"`          // highest price
+	Low          *data.Micro `json:"low"`           // lowest price
+	Close        *data.Micro `json:"close"`         // price of the last fill
+	Volume       data.Micro  `json:"volume"`        // USD traded in the interval
+	VolumeShares data.Micro  `json:"volume_shares"` // outcome tokens traded in the interval
+	Trades       int64       `json:"trades"`        // number of takers' fills
+	IsPartial    bool        `json:"is_partial"`    // whether the interval is still in progress: it contains as_of
+}

@@ -385,7 +385,7 @@ UPDATE rollup_state SET stale = true
 -- name: BatchSize
 -- What a batch has, which tells what need not be asked.
 SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
-  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue)
+  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue), count(*) FILTER (sign < 0 AND role <> 1)
 FROM n_fill
 
 -- name: TradedResolved

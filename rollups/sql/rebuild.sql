@@ -3,7 +3,7 @@
 
 -- name: SignedFacts
 -- Those of a span of time, @which, where that is known.
-(SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee FROM fills WHERE @which)
+(SELECT 1 AS sign, ts, wallet, token, side, role, shares, usd, fee, log_index FROM fills WHERE @which)
 
 -- name: RebuildWalletTotal
 SELECT wallet, SUM(fills) AS fills, SUM(maker_fills) AS maker_fills, SUM(taker_fills) AS taker_fills,

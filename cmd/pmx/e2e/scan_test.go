@@ -19,10 +19,11 @@ import (
 // identity names the fields that identify a row of a scan, whatever else of
 // it changes while data arrives.
 var identity = map[string][]string{
-	"/trader/{address}/markets": {"condition_id"},
-	"/trader/{address}/trades":  {"ts", "transaction_hash", "log_index", "side", "shares", "usd", "token_id", "ordinal"},
-	"/whales/moves":             {"transaction_hash", "address", "condition_id", "outcome_index", "side"},
-	"/screener":                 {"condition_id"},
+	"/market/{condition_id}/candles": {"ts", "outcome_index"},
+	"/trader/{address}/markets":      {"condition_id"},
+	"/trader/{address}/trades":       {"ts", "transaction_hash", "log_index", "side", "shares", "usd", "token_id", "ordinal"},
+	"/whales/moves":                  {"transaction_hash", "address", "condition_id", "outcome_index", "side"},
+	"/screener":                      {"condition_id"},
 }
 
 // walkChunks is how many files come in during each scan.

@@ -13,6 +13,7 @@ type Markets struct {
 	Texts    map[int32]serving.MarketTexts // by market
 	Filled   []serving.Fill                // newest first
 	Holders  serving.EventTraders          // of every event, in any order
+	Hours    []serving.Candle              // of every market, newest first and then by outcome
 	InMemory bool                          // what MarketAtHand tells
 	Asked    int                           // reads of texts and holders
 	Excluded []data.WalletID               // wallets that the last read of holders was told to leave out
@@ -34,6 +35,19 @@ func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []da
 		}
 	}
 	return dst, nil
+}
+
+// Candles gives those of Hours that belong to the tokens, one hour each.
+func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) (list []serving.Candle, err error) {
+	m.Asked++
+	for _, c := range m.Hours {
+		if hours != 1 || !slices.ContainsFunc(tokens, func(t serving.OutcomeToken) bool { return t.Outcome == c.Outcome }) ||
+			after != nil && (c.Start > after.Start || c.Start == after.Start && c.Outcome <= after.Outcome) || len(list) == n {
+			continue
+		}
+		list = append(list, c)
+	}
+	return list, nil
 }
 
 // MarketInMemory is AtHand.

@@ -58,3 +58,24 @@ FROM fills WHERE batch > @batch AND @which
 -- maps prune, which one list over all of them does not.
 SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_usd, sell_usd, fee_usd
 FROM position WHERE @which
+
+-- name: Candles
+-- The newest intervals of @hours hours of a market's tokens that come behind a place, each outcome
+-- in a row of its own; as the database is now. What is smallest is kept with its sign turned.
+SELECT start, outcome, SUM(fills)::BIGINT AS fills, SUM(usd)::BIGINT AS usd, SUM(shares)::BIGINT AS shares,
+  ((-max(opened)) & 1048575)::BIGINT AS opened, max(highest)::BIGINT AS highest, (-max(lowest))::BIGINT AS lowest,
+  (max(closed) & 1048575)::BIGINT AS closed
+FROM (
+  SELECT (hour - hour % @hours)::BIGINT AS start, (CASE token @outcomes END)::BIGINT AS outcome, fills, usd, shares, opened, highest, lowest, closed
+  FROM (
+    SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle WHERE @which
+    UNION ALL
+    SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle_delta WHERE @which
+  ) AS c
+  WHERE hour < @start + @hours
+) AS r
+WHERE (start, -outcome) < (@start, @behind)
+GROUP BY start, outcome
+HAVING SUM(fills) <> 0
+ORDER BY start DESC, outcome
+LIMIT @limit

@@ -1,0 +1,39 @@
+package rollups
+
+import "fmt"
+
+// candleVertical keeps the trades of every hour. They are read from the database: nothing of
+// them is in the snapshot.
+func candleVertical() vertical {
+	return vertical{
+		tables: []table{candleTable()},
+		after:  candlesAgain,
+	}
+}
+
+func candleTable() table {
+	return table{name: "candle", delta: "DeltaCandle", by: byTokenFills, with: withFills, keys: []string{"token", "hour"},
+		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"}}
+}
+
+// candlesAgain reads the hours anew from which the batch takes a fill away, and forgets what
+// was known of them. Of those it only adds to, it reads nothing.
+func candlesAgain(m *merge) error {
+	if m.replaced == 0 {
+		return nil
+	}
+	if err := m.exec("CandlesAgain"); err != nil {
+		return err
+	}
+	var spans string
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("CandleSpans")).Scan(&spans); err != nil {
+		return fmt.Errorf("CandleSpans: %w", err)
+	}
+	t := candleTable()
+	for _, candles := range []string{t.name, t.deltaTable()} {
+		if err := m.exec("ForgetCandles", "@candles", candles); err != nil {
+			return err
+		}
+	}
+	return m.exec("CandlesLeft", "@paid", price("usd", "shares"), "@price", priceKey(), "@spans", spans)
+}
