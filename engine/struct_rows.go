@@ -24,6 +24,9 @@ func EachRow[T any](ctx context.Context, conn *sql.Conn, query string, f func(ro
 		if err != nil {
 			return err
 		}
+		if r := newChunkReader(rows, fields); r != nil {
+			return r.each(func() error { return f(&row) })
+		}
 		return drain(rows, func(values []driver.Value) error {
 			for i := range fields {
 				if err := fields[i].set(values[i]); err != nil {
@@ -44,6 +47,9 @@ type field struct {
 	// through them costs a fraction of reflection.
 	long  *int64
 	short *int32
+	// text and bytes are it where it is a string or an array of bytes.
+	text  *string
+	bytes []byte
 }
 
 func newField(name string, to reflect.Value, null bool) field {
@@ -53,6 +59,12 @@ func newField(name string, to reflect.Value, null bool) field {
 		f.long, _ = to.Addr().Convert(reflect.TypeFor[*int64]()).Interface().(*int64)
 	case reflect.Int32:
 		f.short, _ = to.Addr().Convert(reflect.TypeFor[*int32]()).Interface().(*int32)
+	case reflect.String:
+		f.text, _ = to.Addr().Convert(reflect.TypeFor[*string]()).Interface().(*string)
+	case reflect.Array:
+		if to.Type().Elem().Kind() == reflect.Uint8 {
+			f.bytes = to.Slice(0, to.Len()).Bytes()
+		}
 	}
 	return f
 }

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"database/sql/driver"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// chunkReader reads a result chunk by chunk, each column where DuckDB has it in memory. The
+// driver's Next makes an interface of every value, most of which are put on the heap for it.
+type chunkReader struct {
+	result  *mapping.Result
+	columns []chunkColumn
+}
+
+// chunkColumn is a column of the chunk that is read, and where its values go.
+type chunkColumn struct {
+	to   *field
+	typ  mapping.Type
+	data unsafe.Pointer
+	mask unsafe.Pointer // a bit for each row that is not NULL; nil: none is
+}
+
+// resultOf is DuckDB's own result of rows of which none was read yet, nil where the driver has
+// it elsewhere than this package knows: it is in no exported field.
+func resultOf(rows driver.Rows) *mapping.Result {
+	v := reflect.ValueOf(rows)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	f := v.Elem().FieldByName("res")
+	if !f.IsValid() || f.Type() != reflect.TypeFor[mapping.Result]() {
+		return nil
+	}
+	return (*mapping.Result)(unsafe.Pointer(f.UnsafeAddr()))
+}
+
+// newChunkReader makes one of rows of which none was read yet; nil where a column is of a type
+// that only the driver takes apart.
+func newChunkReader(rows driver.Rows, fields []field) *chunkReader {
+	result := resultOf(rows)
+	if result == nil {
+		return nil
+	}
+	r := &chunkReader{result: result, columns: make([]chunkColumn, len(fields))}
+	for i := range fields {
+		typ := mapping.ColumnType(result, mapping.IdxT(i))
+		switch typ {
+		case mapping.TypeBoolean, mapping.TypeTinyInt, mapping.TypeSmallInt, mapping.TypeInteger, mapping.TypeBigInt, mapping.TypeDouble, mapping.TypeBlob:
+		case mapping.TypeVarchar:
+			if hasAlias(result, i) { // such as JSON, which the driver parses
+				return nil
+			}
+		default:
+			return nil
+		}
+		r.columns[i] = chunkColumn{to: &fields[i], typ: typ}
+	}
+	return r
+}
+
+func hasAlias(result *mapping.Result, column int) bool {
+	t := mapping.ColumnLogicalType(result, mapping.IdxT(column))
+	defer mapping.DestroyLogicalType(&t)
+	return mapping.LogicalTypeGetAlias(t) != ""
+}
+
+// each sets the fields of every row and calls f.
+func (r *chunkReader) each(f func() error) error {
+	for {
+		chunk := mapping.FetchChunk(*r.result)
+		if chunk.Ptr == nil {
+			return nil
+		}
+		err := r.eachOf(chunk, f)
+		mapping.DestroyDataChunk(&chunk)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *chunkReader) eachOf(chunk mapping.DataChunk, f func() error) error {
+	for i := range r.columns {
+		v := mapping.DataChunkGetVector(chunk, mapping.IdxT(i))
+		r.columns[i].data, r.columns[i].mask = mapping.VectorGetData(v), mapping.VectorGetValidity(v)
+	}
+	for row := range uintptr(mapping.DataChunkGetSize(chunk)) {
+		for i := range r.columns {
+			if err := r.columns[i].read(row); err != nil {
+				return err
+			}
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chunkColumn) isNull(row uintptr) bool {
+	return c.mask != nil && *(*uint64)(unsafe.Add(c.mask, row/64*8))&(1<<(row%64)) == 0
+}
+
+// read writes the value of a row to its field: the common sorts as they are, the others as the
+// driver would give them.
+func (c *chunkColumn) read(row uintptr) error {
+	switch f := c.to; {
+	case c.isNull(row):
+		return f.set(nil)
+	case c.typ == mapping.TypeBigInt && f.long != nil:
+		*f.long = at[int64](c, row)
+	case c.typ == mapping.TypeInteger && f.short != nil:
+		*f.short = at[int32](c, row)
+	case c.typ == mapping.TypeVarchar && f.text != nil:
+		*f.text = strings.Clone(c.text(row))
+	case c.typ == mapping.TypeBlob && f.bytes != nil:
+		blob := c.text(row)
+		if len(blob) != len(f.bytes) {
+			return f.set([]byte(blob))
+		}
+		copy(f.bytes, blob)
+	default:
+		return f.set(c.value(row))
+	}
+	return nil
+}
+
+// value is a value as the driver gives it.
+func (c *chunkColumn) value(row uintptr) driver.Value {
+	switch c.typ {
+	case mapping.TypeBoolean:
+		return at[bool](c, row)
+	case mapping.TypeTinyInt:
+		return at[int8](c, row)
+	case mapping.TypeSmallInt:
+		return at[int16](c, row)
+	case mapping.TypeInteger:
+		return at[int32](c, row)
+	case mapping.TypeBigInt:
+		return at[int64](c, row)
+	case mapping.TypeDouble:
+		return at[float64](c, row)
+	case mapping.TypeBlob:
+		return []byte(c.text(row))
+	}
+	return strings.Clone(c.text(row)) // newChunkReader takes no other type
+}
+
+func at[T any](c *chunkColumn, row uintptr) T {
+	var size T
+	return *(*T)(unsafe.Add(c.data, row*unsafe.Sizeof(size)))
+}
+
+// inlined is how long a string is at most that DuckDB keeps in the vector itself, behind its
+// length; of a longer one it keeps a pointer.
+const inlined = 12
+
+// text gives a string where DuckDB has it: it is gone with the chunk.
+func (c *chunkColumn) text(row uintptr) string {
+	p := unsafe.Add(c.data, row*16)
+	n := *(*uint32)(p)
+	if n <= inlined {
+		return unsafe.String((*byte)(unsafe.Add(p, 4)), int(n))
+	}
+	return unsafe.String(*(**byte)(unsafe.Add(p, 8)), int(n))
+}
