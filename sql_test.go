@@ -264,7 +264,7 @@ var placeholders = map[string]string{
 	"rollups @columns": "token, wallet", "rollups @where": "", "rollups @counts": "token > 0", "rollups TableRows @table": "position",
 	"rollups RowsByKey @rows": "{BaseAndDelta}", "rollups TypedRows @rows": "{BaseAndDelta}", "rollups RowsThatCount @rows": "{BaseAndDelta}",
 	"rollups KeepRows @table": "d_token_total", "rollups KeepRows @rows": "FROM token_total", "rollups DropTable @table": "held_all",
-	"rollups AppendDelta @delta": "token_total_delta", "rollups AppendDelta @table": "d_token_total",
+	"rollups AppendDelta @delta": "token_total_delta", "rollups AppendRows @rows": "FROM position", "rollups AppendDelta @table": "d_token_total",
 	"rollups CompareRows @table": "position", "rollups CompareRows @rebuilt": "FROM position_delta",
 	"rollups KeySpan @first": "token", "rollups RangeRows @first": "token",
 	"rollups BinsOfAll @legs":           "{PayingLegs}",

@@ -466,9 +466,12 @@ func (m *merge) batchRedemption() error {
 }
 
 // append leaves the delta of one rollup in the temporary table d_<name>, for
-// the live snapshot, and appends it to the rollup's delta.
+// the live snapshot if that follows the rollup, and appends it to the rollup's delta.
 func (m *merge) append(t table) error {
 	if t.with != 0 && !m.has(t.with) || t.name == "undated" && !m.undatedMoves {
+		if t.unread {
+			return nil
+		}
 		return m.exec("NothingAdded", "@table", t.name)
 	}
 	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@paid", price("usd", "shares"),
@@ -479,7 +482,11 @@ func (m *merge) append(t table) error {
 		"@heldwallets", partIf(m.touched > 0, "HeldOfWallets", "@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before")),
 		"@untouched", partIf(m.touched > 0, "NotTouched"),
 		"@movedtokens", partIf(m.has(withMarkets), "IndexMovedTokens"), "@movedflow", partIf(m.has(withMarkets), "IndexMovedParts")}
-	n, err := m.keep(t.batchTable(), t.counting(t.typed(statements.Get(t.delta, parts...))))
+	rows := t.counting(t.typed(statements.Get(t.delta, parts...)))
+	if t.unread {
+		return m.exec("AppendRows", "@delta", t.deltaTable(), "@rows", rows)
+	}
+	n, err := m.keep(t.batchTable(), rows)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -32,6 +32,7 @@ type table struct {
 	delta    string    // names the statement of what a batch adds
 	rebuild  string    // names the definition, "" where it is delta over all facts
 	with     source    // what of a batch it changes with, 0: anything
+	unread   bool      // the live snapshot does not follow it
 	by       keySource // how its definition is divided into ranges of the first key, zero: not at all
 }
 

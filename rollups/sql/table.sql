@@ -41,6 +41,9 @@ INSERT INTO @base @rows ORDER BY @keys
 -- name: AppendDelta
 INSERT INTO @delta FROM @table
 
+-- name: AppendRows
+INSERT INTO @delta @rows
+
 -- name: CompareRows
 -- How many rows @table has, and how many are in one of the two queries alone. Equal rows
 -- of the two cancel, which reads each once: half the work of an EXCEPT ALL both ways.
