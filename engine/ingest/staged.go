@@ -10,7 +10,8 @@ import (
 	"pmx/data"
 )
 
-// Fills that are staged are within these bounds, as statement Reason has them.
+// Fills that are staged are within these bounds, as statement Reason has them: a test holds one to
+// the other at each bound.
 const (
 	firstTime  = 1_577_836_800_000_000 // 2020-01-01, unix µs
 	mostAmount = 1_000_000_000_000_000
