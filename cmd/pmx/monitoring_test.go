@@ -277,7 +277,7 @@ func followingServer(t *testing.T) string {
 	var cli CLI
 	args := []string{"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--sample", "--threads", "1", "--log", log,
 		"--sync", "polymarket", "--sync-at", web.URL, "--sync-contact", "me@example.org", "--sync-only", "chain,markets", "--sync-rpc-rate", "1000",
-		"--verify-cron", "@every 5s", "--backup-dir", t.TempDir(), "--backup-cron", "@every 5s", "--sync-from-block", strconv.FormatInt(sample.BlockAt(played.Venue().Manifest.Start), 10)}
+		"--verify-cron", "@every 5s", "--backup-dir", t.TempDir(), "--backup-cron", "@every 5s", "--publish-dir", t.TempDir(), "--sync-from-block", strconv.FormatInt(sample.BlockAt(played.Venue().Manifest.Start), 10)}
 	ready, err := os.Create(filepath.Join(t.TempDir(), "ready"))
 	if err != nil {
 		t.Fatal(err)

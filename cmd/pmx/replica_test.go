@@ -66,6 +66,13 @@ func (w *replicaWriter) must(args ...string) string {
 // trade imports one fill more and backs up.
 func (w *replicaWriter) trade() {
 	w.t.Helper()
+	w.importOne()
+	w.must("backup", w.backups)
+}
+
+// importOne imports one fill more.
+func (w *replicaWriter) importOne() {
+	w.t.Helper()
 	w.fills++
 	path := filepath.Join(w.t.TempDir(), fmt.Sprintf("%d.csv", w.fills))
 	text := fmt.Sprintf("ts,address,token_id,side,shares,usd\n2026-01-02T%02d:00:00Z,%s,71,BUY,100,40\n", w.fills, replicaTrader)
@@ -73,7 +80,6 @@ func (w *replicaWriter) trade() {
 		w.t.Fatal(err)
 	}
 	w.must("import", path)
-	w.must("backup", w.backups)
 }
 
 // carry copies the backups, but for the files that skip names, and gives the blocks that are new there.
@@ -112,12 +118,18 @@ type replicaServer struct {
 	base string
 }
 
-// follow starts a server in this process; it stops with the test.
+// follow starts a server that follows what was carried.
 func (w *replicaWriter) follow() *replicaServer {
-	t := w.t
+	w.t.Helper()
+	return serveHere(w.t, w.t.TempDir(), "--follow", w.carried)
+}
+
+// serveHere starts a server in this process; it stops with the test.
+func serveHere(t *testing.T, dir string, args ...string) *replicaServer {
 	t.Helper()
-	s := &replicaServer{t: t, dir: t.TempDir()}
+	s := &replicaServer{t: t, dir: dir}
 	ctx, stop := context.WithCancel(t.Context())
+	log := filepath.Join(t.TempDir(), "log")
 	var cli CLI
 	reads, ready := io.Pipe()
 	std := stdio{out: ready, err: io.Discard}
@@ -125,10 +137,15 @@ func (w *replicaWriter) follow() *replicaServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command, err := parser.Parse([]string{"serve", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--threads", "1", "--log", filepath.Join(t.TempDir(), "log"), "--follow", w.carried})
+	command, err := parser.Parse(append([]string{"serve", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--threads", "1", "--log", log, "--log-level", "debug"}, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if text, err := os.ReadFile(log); err == nil && t.Failed() {
+			t.Logf("the log of the server on %s:\n%s", dir, text)
+		}
+	})
 	ended := make(chan error, 1)
 	go func() {
 		err := command.Run(&cli, std)
@@ -356,6 +373,35 @@ func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	}
 	w.carry(nil)
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(3))
+}
+
+// What a server publishes is what is committed and what becomes of keys, without anybody asking for a backup.
+func TestAReplicaOfAServerThatPublishes(t *testing.T) {
+	w := newReplicaWriter(t)
+	out := w.must("keys", "issue", "--tier", "alpha", "--label", "leaves", "--json")
+	leaves, id := fieldOf(t, out, "key"), fieldOf(t, out, "id")
+	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "stays", "--json"), "key")
+	w.importOne()
+	published := filepath.Join(t.TempDir(), "published")
+	writer := serveHere(t, w.dir, "--publish-dir", published)
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(published, "CURRENT")); err == nil || time.Now().After(end) {
+			break
+		}
+	}
+	s := serveHere(t, t.TempDir(), "--follow", published)
+	for range testfiles.Cases(3, 40) { // more than are kept
+		w.importOne()
+		for _, at := range []*replicaServer{writer, s} {
+			becomes(t, at.base, replicaStats, key, 200, tradesOf(w.fills))
+		}
+	}
+	becomes(t, s.base, replicaStats, leaves, 200, "")
+	w.must("keys", "revoke", id)
+	becomes(t, s.base, replicaStats, leaves, 401, "revoked")
+	if status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", published); status != 1 || !strings.Contains(errs, "only the newest states stay in it") {
+		t.Errorf("one folder for both: %d %s", status, errs)
+	}
 }
 
 // A replica that is killed while it takes a backup serves a whole one after the next start.

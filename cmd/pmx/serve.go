@@ -42,6 +42,7 @@ type ServeCmd struct {
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
 	BackupCron   string   `help:"When to back up, in UTC." default:"45 * * * *" placeholder:"CRON"`
 	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
+	PublishDir   string   `help:"Write every change into this folder at once, for servers that follow it with --follow. It is no backup: only the newest states are kept, and a power failure may damage them; the next start mends that. Empty means never." type:"path" placeholder:"DIR"`
 	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. Give --data-dir a directory of its own." name:"follow" type:"path" placeholder:"DIR"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
@@ -198,6 +199,11 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	schedule.Chores = c.chores(k, exports)
 	if c.BackupDir != "" {
 		k.ExpectBackups(c.BackupDir, c.BackupCron)
+	}
+	if c.PublishDir != "" {
+		lanes = append(lanes, func(ctx context.Context) error {
+			return at.Watch.Supervise(ctx, "publish", func(ctx context.Context) error { return k.Publish(ctx, c.PublishDir, version, keys) })
+		})
 	}
 	kept := func(name string, run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }

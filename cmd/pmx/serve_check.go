@@ -61,6 +61,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	add("verify-cron", keeper.Schedule{Verify: c.VerifyCron}.Check())
 	add("", c.checkBackup(cli))
 	add("", c.checkFollow(cli))
+	add("publish-dir", c.checkPublish(cli))
 	_, err := c.usd()
 	add("whale-threshold", err)
 	add("request-log", checkLog(c.RequestLog))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 	for _, with := range []struct {
 		flag  string
 		given bool
-	}{{"sync", c.Sync != ""}, {"backup-dir", c.BackupDir != ""}, {"sample", c.Sample}, {"waitlist-form", c.WaitlistForm}, {"whale-threshold", c.WhaleThreshold != 0}} {
+	}{{"sync", c.Sync != ""}, {"backup-dir", c.BackupDir != ""}, {"publish-dir", c.PublishDir != ""}, {"sample", c.Sample}, {"waitlist-form", c.WaitlistForm}, {"whale-threshold", c.WhaleThreshold != 0}} {
 		if with.given {
 			return wrong(with.flag, " is for the server whose backups are followed: leave it out with --follow")
 		}
@@ -46,6 +47,21 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 		return wrong("follow", ": %w", err)
 	}
 	return nil
+}
+
+// checkPublish tells whether states can be published as asked for.
+func (c *ServeCmd) checkPublish(cli *CLI) error {
+	if c.PublishDir == "" {
+		return nil
+	}
+	if c.BackupDir != "" && filepath.Clean(c.BackupDir) == filepath.Clean(c.PublishDir) {
+		return errors.New("is that of --backup-dir: give a folder of its own, since only the newest states stay in it")
+	}
+	dir, err := cli.dir()
+	if err != nil {
+		return nil // said already
+	}
+	return backup.Apart(string(dir), c.PublishDir)
 }
 
 // replicate serves the backups of another server until ctx ends.

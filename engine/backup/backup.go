@@ -156,6 +156,8 @@ type Repo struct {
 	dir  string
 	lock *os.File // nil where there is none, as on a medium that cannot be written
 
+	passing bool // nothing waits for the disk
+
 	step func(name string) // of tests: called between any two steps
 }
 
@@ -301,6 +303,9 @@ func (r *Repo) publish(name string, text []byte) error {
 		return errors.Join(err, os.Remove(tmp))
 	}
 	r.step("named " + name)
+	if r.passing {
+		return nil
+	}
 	return data.SyncFolder(filepath.Dir(path))
 }
 
@@ -315,7 +320,7 @@ func (r *Repo) writeTmp(parts ...[]byte) (string, error) {
 			_, err = f.Write(part)
 		}
 	}
-	if err == nil {
+	if err == nil && !r.passing {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

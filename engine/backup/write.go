@@ -147,8 +147,10 @@ func (w *Writer) publish(m Manifest) (string, error) {
 	if err := m.check(); err != nil {
 		return "", err
 	}
-	if err := w.syncFolders(); err != nil {
-		return "", err
+	if !w.repo.passing {
+		if err := w.syncFolders(); err != nil {
+			return "", err
+		}
 	}
 	w.repo.step("blocks synced")
 	all, err := w.repo.Manifests()
@@ -273,7 +275,7 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 		}
 	}
 	for _, name := range old {
-		if err := os.Remove(r.manifestPath(name)); err != nil {
+		if err := r.remove(name); err != nil {
 			return backups, 0, err
 		}
 		backups++
@@ -293,6 +295,9 @@ func (r *Repo) Prune(keep int) (backups, blocks int, err error) {
 	})
 	return backups, blocks, err
 }
+
+// remove removes a backup, and leaves its blocks.
+func (r *Repo) remove(name string) error { return os.Remove(r.manifestPath(name)) }
 
 // Find gives the name of the backup with a number, and of the newest for "".
 func (r *Repo) Find(number string) (string, error) {

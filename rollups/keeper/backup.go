@@ -162,22 +162,15 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 	if err := b.k.db.Freeze(ctx, b.database); err != nil {
 		return fmt.Errorf("the backup was not made: %w", err)
 	}
-	for _, name := range BackupFiles {
-		path := filepath.Join(string(b.k.db.Dir()), name)
-		if name == "control.db" {
-			path = keys
-		}
-		text, err := data.ReadRegular(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+	if text, err := data.ReadRegular(keys); err == nil {
+		if err := b.addText(ctx, filepath.Base(keys), text); err != nil {
 			return err
 		}
-		f := backup.File{Name: name, Size: int64(len(text))}
-		if err := b.add(ctx, f, bytes.NewReader(text), func(int64) {}); err != nil {
-			return err
-		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := b.addSettings(ctx); err != nil {
+		return err
 	}
 	name, err := b.writer.Publish(b.manifest)
 	if err != nil {
@@ -185,6 +178,31 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 	}
 	b.out.Number, b.out.AsOf, b.out.Fills, b.out.Bytes = backup.Number(name), b.manifest.AsOf, b.manifest.Fills, b.manifest.Size()
 	b.out.NewBlocks, b.out.NewBytes = b.writer.Stored()
+	return nil
+}
+
+// addText adds a small file.
+func (b *backingUp) addText(ctx context.Context, name string, text []byte) error {
+	return b.add(ctx, backup.File{Name: name, Size: int64(len(text))}, bytes.NewReader(text), func(int64) {})
+}
+
+// addSettings adds what the operator put beside the database, if anything.
+func (b *backingUp) addSettings(ctx context.Context) error {
+	for _, name := range BackupFiles {
+		if name == filepath.Base(b.k.db.Dir().Control()) {
+			continue // that is copied as one state
+		}
+		text, err := data.ReadRegular(filepath.Join(string(b.k.db.Dir()), name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = b.addText(ctx, name, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

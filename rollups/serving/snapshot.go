@@ -142,6 +142,7 @@ type Freshness struct {
 	VerifyFailure string      `json:"verify_failure"`   // what it refuted, "" where all held
 	Scheduled     BackupState `json:"scheduled_backup"` // by the schedule of the server
 	Asked         BackupState `json:"asked_backup"`     // by pmx backup
+	Published     BackupState `json:"published"`        // for servers that follow
 	BackupDue     time.Time   `json:"backup_due"`       // the first time of the schedule behind the last backup by it; zero: there is no schedule
 }
 
