@@ -107,14 +107,17 @@ func TestPagesKeepToTheirPolicy(t *testing.T) {
 func TestEveryRouteIsInTheReference(t *testing.T) {
 	b := newBrowser(t)
 	for _, r := range api.Routes() {
-		text := string(b.get("/docs/" + string(r.Section)).Body())
 		id := openapi.OperationID(r.Method, r.Path)
-		start := strings.Index(text, `id="`+id+`"`)
-		if start < 0 {
+		at := "/docs/" + string(r.Section) + "/" + id
+		if list := string(b.get("/docs/" + string(r.Section)).Body()); !strings.Contains(list, `href="`+at+`"`) {
 			t.Errorf("%s %s is missing from /docs/%s", r.Method, r.Path, r.Section)
-			continue
 		}
-		part, _, _ := strings.Cut(text[start:], "</section>")
+		part := string(b.get(at).Body())
+		for _, name := range []string{"curl", "Python", "Go", "TypeScript"} {
+			if !strings.Contains(part, `data-name="`+name+`"`) {
+				t.Errorf("%s has no sample in %s", at, name)
+			}
+		}
 		for _, p := range r.Params {
 			if !strings.Contains(part, "<code>"+p.Name+"</code>") || !strings.Contains(part, `name="`+p.Name+`"`) {
 				t.Errorf("%s %s: parameter %s is not there", r.Method, r.Path, p.Name)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -32,7 +31,8 @@ type endpoint struct {
 	BodySample                string
 	Fields                    []openapi.Field
 	Media                     []string // where the answer is a file
-	Example, Curl             string
+	Example                   string
+	Samples                   []sample
 	Problems                  []wire.ProblemKind
 }
 
@@ -110,7 +110,7 @@ func (r *reference) endpoint(method, path string, op *openapi.Operation) (endpoi
 		e.Fields = r.doc.Fields(content.Value.Schema)
 	}
 	e.Problems = r.problems(method, path, op)
-	e.Curl = curl(&e, example.Path)
+	e.Samples = samples(&e, example.Path)
 	if len(example.Reply) > 0 {
 		if e.Example, err = pretty(example.Reply); err != nil {
 			return e, fmt.Errorf("example: %w", err)
@@ -177,30 +177,6 @@ func (r *reference) problems(method, path string, op *openapi.Operation) []wire.
 		}
 	}
 	return all
-}
-
-// curl is the line that asks for e, as the example did where there is one.
-func curl(e *endpoint, example string) string {
-	path := example
-	if path == "" {
-		path = e.Path
-	}
-	var b strings.Builder
-	b.WriteString("curl")
-	if e.Method != http.MethodGet {
-		b.WriteString(" -X " + e.Method)
-	}
-	if !e.Public {
-		b.WriteString(" -H 'X-API-Key: pmx_…'")
-	}
-	if e.Body != nil {
-		b.WriteString(" \\\n  -H 'Content-Type: application/json' -d '" + e.BodySample + "'")
-	}
-	if len(e.Media) > 0 {
-		b.WriteString(" -OJ")
-	}
-	b.WriteString(" \\\n  'https://HOST" + wire.Base + path + "'")
-	return b.String()
 }
 
 // plainList is a list of values without lists or objects in it, as json.Indent

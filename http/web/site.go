@@ -38,7 +38,7 @@ type Site struct {
 // link is an entry of the contents.
 type link struct {
 	Name, Path, Verb string
-	Here             bool
+	Here, Open       bool
 	Below            []link
 }
 
@@ -167,8 +167,26 @@ func (s *Site) addReference() error {
 			frame
 			Section section
 		}{s.frame(sec.Name, at, sec.Name), sec}
-		page.Modules = []string{"try.js"}
 		if err := s.addPage(at, "section", page); err != nil {
+			return err
+		}
+		if err := s.addOperations(sec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOperations makes a page per operation of a section.
+func (s *Site) addOperations(sec section) error {
+	for _, e := range sec.Endpoints {
+		at := "/docs/" + sec.Name + "/" + e.ID
+		page := struct {
+			frame
+			Endpoint endpoint
+		}{s.frame(e.Method+" "+e.Path, at, sec.Name), e}
+		page.Modules = []string{"try.js"}
+		if err := s.addPage(at, "operation", page); err != nil {
 			return err
 		}
 	}
@@ -232,7 +250,8 @@ func (s *Site) frame(title, at, in string) frame {
 		l := link{Name: sec.Name, Path: "/docs/" + sec.Name}
 		for _, e := range sec.Endpoints {
 			if sec.Name == in {
-				l.Below = append(l.Below, link{Name: e.Path, Path: "#" + e.ID, Verb: e.Method})
+				below := "/docs/" + sec.Name + "/" + e.ID
+				l.Below = append(l.Below, link{Name: e.Path, Path: below, Verb: e.Method, Here: below == at})
 			}
 		}
 		endpoints.Links = append(endpoints.Links, l)
@@ -244,6 +263,7 @@ func (s *Site) frame(title, at, in string) frame {
 	for _, g := range f.Nav {
 		for i := range g.Links {
 			g.Links[i].Here = g.Links[i].Path == at
+			g.Links[i].Open = len(g.Links[i].Below) > 0
 		}
 	}
 	return f

@@ -27,7 +27,7 @@ const now = panel({
 
 let interval = "1d";
 const candles = has("getMarketCandles") ? panel({
-  name: "Price", size: 400, url: () => address("/market/" + id + "/candles", { interval, limit: 500 }), lone: true,
+  name: "Price", size: 400, url: () => address("/market/" + id + "/candles", { interval, limit: 200 }),
   acts: choice("Candle", [["1h", "1 h"], ["6h", "6 h"], ["1d", "1 d"]], interval, (v) => { interval = v; candles.load(); }),
   draw: (a, { lead }) => {
     if (!a.data.length) return state("empty", "Nothing was traded in the time that the plan shows.");
