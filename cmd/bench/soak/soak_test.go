@@ -70,6 +70,16 @@ func TestFilesAreDamaged(t *testing.T) {
 	}
 }
 
+// Rows of one second are in one slice: equal ones in two files would count once.
+func TestSlicesDoNotPartASecond(t *testing.T) {
+	lines := bytes.SplitAfter([]byte("1,a\n1,b\n2,c\n2,c\n2,d\n3,e"), []byte("\n"))
+	for each, want := range map[int]int{1: 2, 2: 2, 3: 5, 5: 5, 6: 6, 9: 6} {
+		if n := cut(lines, each); n != want {
+			t.Errorf("of %d lines there are %d, want %d", each, n, want)
+		}
+	}
+}
+
 // A check that fails makes the run fail, and its folder stays for a look.
 func TestAFailedCheckFailsTheRun(t *testing.T) {
 	for _, failed := range []bool{false, true} {

@@ -33,6 +33,11 @@ func (c *runCmd) steady(ctx context.Context, h *harness, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
+	for range c.Rate / 1200 { // a key of the plan alpha may ask 100,000 times a minute
+		if err := v.issue(ctx); err != nil {
+			return err
+		}
+	}
 	s, err := h.serve(ctx, v.dir, 0, "--refresh-cron", "@every 10s")
 	if err != nil {
 		return err

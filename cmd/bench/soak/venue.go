@@ -66,8 +66,9 @@ func (h *harness) newVenue(ctx context.Context, name, dir string, seed uint64, f
 	}
 	header, rest, _ := bytes.Cut(all.Bytes(), []byte("\n"))
 	lines := bytes.SplitAfter(bytes.TrimSuffix(rest, []byte("\n")), []byte("\n"))
-	for from, n := 0, 0; from < len(lines); from, n = from+each, n+1 {
-		part := lines[from:min(from+each, len(lines))]
+	for n := 0; len(lines) > 0; n++ {
+		part := lines[:cut(lines, each)]
+		lines = lines[len(part):]
 		path := filepath.Join(filepath.Dir(v.events), fmt.Sprintf("orderFilled-%05d.csv", n))
 		text := append(append(bytes.Clone(header), '\n'), bytes.Join(part, nil)...)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -80,6 +81,17 @@ func (h *harness) newVenue(ctx context.Context, name, dir string, seed uint64, f
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	return v, v.issue(ctx)
+}
+
+// cut gives how many lines the next slice has: each, and those of the same second as the last of
+// them. Equal rows in two files are one fill, and two in one.
+func cut(lines [][]byte, each int) int {
+	n := min(each, len(lines))
+	second := func(line []byte) string { at, _, _ := bytes.Cut(line, []byte(",")); return string(at) }
+	for n < len(lines) && second(lines[n]) == second(lines[n-1]) {
+		n++
+	}
+	return n
 }
 
 // discard removes the venue with all that belongs to it.
