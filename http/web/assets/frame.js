@@ -64,15 +64,12 @@ document.addEventListener("click", (event) => {
 
 // Search answers while one types.
 const finder = document.querySelector(".finder");
-const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search markets, events and wallets", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, events, wallets", autocomplete: "off", spellcheck: "false" });
+const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search markets and wallets", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, wallets", autocomplete: "off", spellcheck: "false" });
 const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
 const told = el("p", { class: "unseen", role: "status" });
 let asked = 0, chosen = -1;
 const show = (open) => { found.hidden = !open; field.setAttribute("aria-expanded", String(open)); if (!open) { chosen = -1; field.removeAttribute("aria-activedescendant"); } };
 const option = (path, title, about) => el("li", { role: "option", id: "found" + found.children.length, "aria-selected": "false" }, el("a", { href: path, tabindex: -1 }, el("span", { "data-text": true }, title), el("small", { "data-text": true }, about)));
-const operations = document.querySelector("[data-has]");
-const all = operations && (" " + operations.dataset.has + " ").includes(" getSearch ");
-
 async function find() {
   const q = field.value.trim(), mine = ++asked;
   if (q.length < 2) { show(false); return; }
@@ -82,11 +79,10 @@ async function find() {
   else if (id.length === 66) rows.push(["/market/" + id, short(id), "market"]);
   else {
     try {
-      const { data } = await ask(all ? address("/search", { q, limit: 8 }) : address("/markets/search", { q, limit: 8 }));
+      const { data } = await ask(address("/markets/search", { q, limit: 8 }));
       if (mine !== asked) return;
       for (const r of data) {
-        if (all) rows.push([r.path, r.title || short(r.id), [r.kind, r.subtitle].filter(Boolean).join(", ")]);
-        else rows.push(["/market/" + r.condition_id, r.question || short(r.condition_id), [r.category, r.status].filter(Boolean).join(", ")]);
+        rows.push(["/market/" + r.condition_id, r.question || short(r.condition_id), [r.category, r.status].filter(Boolean).join(", ")]);
       }
     } catch (problem) {
       if (mine !== asked) return;

@@ -19,8 +19,8 @@ const now = panel({
     heading.textContent = m.status === "open" ? "Now" : "At the end";
     return [
       facts(m.outcomes.map((o) => fact(text(o.outcome || "an outcome"), o.payout !== null ? [num(o.payout, "share"), " paid"] : num(o.price, "cents", "not traded")))),
-      facts(fact("In a day", num(m.price_change_24h, "move", "no price a day before")), fact("Bid", num(m.best_bid, "cents", "no bid")), fact("Ask", num(m.best_ask, "cents", "no ask")), fact("Spread", num(m.spread, "cents", "one side is missing"), m.quoted_at ? ["quoted ", when(m.quoted_at)] : null),
-        fact("Volume", num(m.volume, "brief"), "USD"), fact("In a day", num(m.volume_24h, "usd0"), "USD"), fact("Trades", num(m.trades)), fact("Traders", num(m.traders))),
+      facts(fact("Price in a day", num(m.price_change_24h, "move", "no price a day before")), fact("Bid", num(m.best_bid, "cents", "no bid")), fact("Ask", num(m.best_ask, "cents", "no ask")), fact("Spread", num(m.spread, "cents", "one side is missing"), m.quoted_at ? ["quoted ", when(m.quoted_at)] : null),
+        fact("Volume", num(m.volume, "brief"), "USD"), fact("Volume in a day", num(m.volume_24h, "usd0"), "USD"), fact("Trades", num(m.trades)), fact("Traders", num(m.traders))),
     ];
   },
 });
@@ -31,7 +31,7 @@ const candles = has("getMarketCandles") ? panel({
   acts: choice("Candle", [["1h", "1 h"], ["6h", "6 h"], ["1d", "1 d"]], interval, (v) => { interval = v; candles.load(); }),
   draw: (a, { lead }) => {
     if (!a.data.length) return state("empty", "Nothing was traded in the time that the plan shows.");
-    lead.textContent = "last price of taker fills in each step; gaps are steps without any";
+    lead.textContent = "last price of taker fills in each step; lines join the steps that had any";
     const times = [...new Set(a.data.map((c) => c.ts))].sort(), outcomes = [...new Set(a.data.map((c) => Number(c.outcome_index)))].sort().slice(0, 2);
     const by = new Map(a.data.map((c) => [c.outcome_index + " " + c.ts, c]));
     const name = (n) => (a.outcomes && a.outcomes.find((o) => o.outcome_index == n)?.outcome) || "outcome";
@@ -49,15 +49,6 @@ const flow = panel({
     return plot({ name: "Net flow of large orders by hour", times: a.series.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }] });
   },
 });
-const holders = has("getMarketHolders") ? panel({
-  name: "Largest holders", size: 300, url: () => address("/market/" + id + "/holders", { limit: 10 }),
-  draw: (a, { lead }) => {
-    lead.textContent = "by fills; transfers are not seen";
-    return a.data.length ? table({ name: "Largest holders", rows: a.data, per: 10, order: "shares", columns: [
-      { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Outcome", cell: (r) => text(r.outcome || "–") }, { name: "Shares", phone: "key", money: (r) => r.net_shares }, { name: "Paid", num: true, sort: (r) => r.avg_buy_price, cell: (r) => num(r.avg_buy_price, "cents", "bought nothing") },
-      { name: "cash here", form: "profit", money: (r) => r.net_cash }] }) : state("empty", "Nobody holds tokens of it by its fills.");
-  },
-}) : null;
 const rules = panel({
   name: "How it resolves", url, lone: true, size: 100,
   draw: ({ data: m }) => [
@@ -71,6 +62,6 @@ const fills = panel({
     { name: "UTC", cell: (r) => when(r.ts) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Outcome", cell: (r) => text(r.outcome || "–") }, { name: "Side", cell: (r) => (r.side === "BUY" ? "buys" : "sells") },
     { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") }, { name: "USD", num: true, phone: "key", sort: (r) => r.usd, cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }] }) : state("empty", "It was not traded yet.")),
 });
-const parts = [now, candles, flow, holders, rules, fills].filter(Boolean);
+const parts = [now, candles, flow, rules, fills].filter(Boolean);
 view().replaceChildren(el("div", { class: "title" }, head), about, ...parts);
 for (const p of parts) p.load();

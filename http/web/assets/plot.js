@@ -38,6 +38,8 @@ class Plot extends HTMLElement {
     this.drop();
     this.x = s.times.map((t) => Date.parse(t.length === 10 ? t + "T00:00:00Z" : t) / 1000);
     this.at = this.x.length - 1;
+    const filled = s.panes.some((p) => p.series.some((x) => x.kind === "bars" || x.kind === "columns"));
+    this.pad = filled && this.x.length > 1 ? (this.x.at(-1) - this.x[0]) / (this.x.length - 1) / 2 : 0;
     this.probe = el("span", { hidden: true });
     this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
     this.out = el("p", { class: "readout", "aria-hidden": "true" });
@@ -130,7 +132,7 @@ class Plot extends HTMLElement {
     }
     const ticks = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
     return {
-      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [10, 8, axis ? 0 : 8, 0],
+      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [10, 24, axis ? 0 : 8, 0],
       tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
       scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [low - (this.pad || 0), high + (this.pad || 0)]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
