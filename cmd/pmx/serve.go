@@ -196,21 +196,26 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if err := announce(std, log, srv.URL(), k.Snapshot()); err != nil {
 		return err
 	}
+	lanes = append(lanes, sock.Serve, srv.Serve, notesStop(log))
+	return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+}
+
+// upkeep is what goes on beside answering.
+func (c *ServeCmd) upkeep(k *keeper.Keeper, keys *control.DB, gate *access.Gate, exports *job.Pool, served *api.API, schedule keeper.Schedule, at server.Config) []func(context.Context) error {
+	kept := func(name string, run func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
+	}
 	schedule.Chores = c.chores(k, exports)
 	if c.BackupDir != "" {
 		k.ExpectBackups(c.BackupDir, c.BackupCron)
 	}
-	if c.PublishDir != "" {
-		lanes = append(lanes, func(ctx context.Context) error {
-			return at.Watch.Supervise(ctx, "publish", func(ctx context.Context) error { return k.Publish(ctx, c.PublishDir, version, keys) })
-		})
-	}
-	kept := func(name string, run func(context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error { return at.Watch.Supervise(ctx, name, run) }
-	}
-	return runAll(ctx, append(lanes, sock.Serve, srv.Serve, notesStop(log), kept("keys", gate.Run), kept("exports", exports.Run),
+	all := []func(context.Context) error{kept("keys", gate.Run), kept("exports", exports.Run),
 		kept("schedule", func(ctx context.Context) error { return k.Run(ctx, schedule) }),
-		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, log) }))...)
+		kept("status history", func(ctx context.Context) error { return served.RecordStatus(ctx, keys, at.Log) })}
+	if c.PublishDir != "" {
+		all = append(all, kept("publish", func(ctx context.Context) error { return k.Publish(ctx, c.PublishDir, version, keys) }))
+	}
+	return all
 }
 
 // chores is what the server does by a schedule beside its data.
