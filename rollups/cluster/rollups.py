@@ -25,6 +25,8 @@ SCHEMAS = {
 
 def read_current(folder):
     """The manifest that CURRENT names, and its SHA-256."""
+    if not os.path.isfile(os.path.join(folder, "CURRENT")):
+        sys.exit(f"{folder} has no CURRENT: it is no lake, or not all of it is there yet")
     with open(os.path.join(folder, "CURRENT")) as f:
         name = f.read().strip()
     with open(os.path.join(folder, "manifests", name + ".json"), "rb") as f:
