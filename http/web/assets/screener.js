@@ -30,7 +30,7 @@ function draw() {
   names.clear();
   side.replaceChildren(...form());
   const set = Object.keys(filters).filter((k) => k !== "sort" && k !== "order");
-  chips.replaceChildren(...set.map((k) => el("button", { type: "button", class: "quiet small", "data-fixed": true, "aria-label": "Remove the filter " + label(k), onclick: () => { delete filters[k]; again(); } }, label(k) + " " + filters[k].join(", ") + " ✕")),
+  chips.replaceChildren(...set.map((k) => el("button", { type: "button", class: "quiet small", "data-fixed": true, title: "Remove the filter", onclick: () => { delete filters[k]; again(); } }, label(k) + " " + filters[k].join(", ") + " ✕")),
     ...(set.length > 1 ? [el("button", { type: "button", class: "quiet small", onclick: () => { filters = {}; again(); } }, "Remove all")] : []));
 }
 const url = (cursor) => address("/screener", { ...filters, limit: 25, cursor });
