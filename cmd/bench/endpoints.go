@@ -28,6 +28,7 @@ var queries = map[string][]string{
 	"/markets/search": {"q=will", "q=win+presid", "q=temperatur", "q=the", "q=bitcon"},
 	"/screener":       {"sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
 	"/stats/daily":    {"days=90"},
+	"/search":         {"q=will", "q=temp", "q=0x1a2b", "q=london", "q=elec"},
 }
 
 // bare are endpoints that are measured without those queries too: their first page

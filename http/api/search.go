@@ -31,7 +31,7 @@ func searchRoutes() []Route {
 			"digits, may contain a typo: one letter too many, missing or wrong, or two adjacent letters swapped. Results are sorted " +
 			"by `match` in the order listed, then by `volume_24h` and `volume`, largest first, then by `condition_id`. `total` " +
 			"counts all markets that match.",
-	}}
+	}, searchAllRoute()}
 }
 
 // matchName is how a level is called.

@@ -25,6 +25,10 @@ const (
 var statsDays = &Param{Name: "days", Kind: Integer, Default: "30", Min: 1, Max: dailyStatsRows,
 	Doc: "number of newest days; the plan's history limit may reduce it"}
 
+// growthWithDays is the parameter of GET /stats/growth.
+var growthWithDays = &Param{Name: "days", Kind: Choice, Choices: yesNo(), Default: "true",
+	Doc: "false: `days` is empty, which makes the reply much shorter"}
+
 func statsRoutes() []Route {
 	return []Route{
 		{
@@ -50,7 +54,7 @@ func statsRoutes() []Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/stats/growth", Section: wire.Stats, Summary: "Growth and trends",
-			serve: (*API).statsGrowth, Reply: wire.One[wire.StatsGrowth]{},
+			serve: (*API).statsGrowth, Reply: wire.One[wire.StatsGrowth]{}, Params: []*Param{growthWithDays},
 			Doc: "`week_over_week` and `month_over_month` compare rolling windows that end at `as_of` with the windows of equal " +
 				"length before them. The number of wallets active in the previous window is not kept; `weeks` and `months` show how " +
 				"it changes. Buckets are UTC days, ISO weeks and calendar months, oldest first: at most 90, 53 and 36 of them, as " +
@@ -66,7 +70,7 @@ type statsBodies struct {
 	overview, hourly         objectBody
 	overviewOnce, hourlyOnce sync.Once
 	days                     seriesBody
-	growth                   [access.Nobody]growthBody
+	growth                   [access.Nobody][2]growthBody // with the days, without
 	newWallets               newWalletCounts
 	newWalletsOnce           sync.Once
 }

@@ -23,7 +23,8 @@ const (
 // averageDays is over how many days a mean is taken.
 const averageDays = 7
 
-// growthBody is the answer to one tier, whose history cuts the series.
+// growthBody is the answer to one tier, whose history cuts the series; which of them it cuts is
+// the same whether the days are asked for or not.
 type growthBody struct {
 	objectBody
 	once sync.Once
@@ -36,10 +37,15 @@ func (a *API) statsGrowth(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	o := &v.stats.growth[call.tier]
+	without := call.value(growthWithDays).n
+	o := &v.stats.growth[call.tier][without]
 	o.once.Do(func() {
 		o.e = envelope{tier: call.tier, maxRows: noRows, hint: access.Nobody}
-		o.encode(dataOf(v.growthOf(&o.e, historyStart(call.tier, v.snap))))
+		g := v.growthOf(&o.e, historyStart(call.tier, v.snap))
+		if without == 1 {
+			g.Days = []wire.GrowthDay{}
+		}
+		o.encode(dataOf(g))
 	})
 	return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, o.e))
 }

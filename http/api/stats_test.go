@@ -25,6 +25,11 @@ func TestEveryStatsResponseIsItsWireType(t *testing.T) {
 			exact[wire.StatsSeries[wire.StatsHour]](t, v.get(tier, "/stats/hourly").Body())
 			daily := exact[wire.StatsSeries[wire.StatsDay]](t, v.get(tier, "/stats/daily?days=3650").Body())
 			growth := exact[wire.One[wire.StatsGrowth]](t, v.get(tier, "/stats/growth").Body())
+			short := exact[wire.One[wire.StatsGrowth]](t, v.get(tier, "/stats/growth?days=false").Body())
+			if len(short.Data.Days) != 0 || len(short.Data.Weeks) != len(growth.Data.Weeks) || short.Truncated != growth.Truncated ||
+				short.Data.WeekOverWeek.Volume != growth.Data.WeekOverWeek.Volume {
+				t.Errorf("without its days: %+v", short)
+			}
 			if days > 0 && (!daily.Data[len(daily.Data)-1].IsPartial || !growth.Data.Weeks[len(growth.Data.Weeks)-1].IsPartial) {
 				t.Errorf("%s, %d days: the last bucket is not flagged", tier, days)
 			}

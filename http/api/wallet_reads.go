@@ -20,6 +20,11 @@ type traderReader interface {
 	WalletTokens(ctx context.Context, dst []serving.TokenSum, wallet data.WalletID, batch int64) ([]serving.TokenSum, error)
 	// WalletDays gives the UTC days with a fill, oldest first.
 	WalletDays(ctx context.Context, dst []serving.DaySum, wallet data.WalletID, batch int64) ([]serving.DaySum, error)
+	// WalletsBetween gives the first n wallets from one address up to another, in order.
+	WalletsBetween(ctx context.Context, lo, hi data.Address, n int) ([]data.Address, error)
+	// WalletsNamed gives the first n wallets whose name begins with a text, in any letter case, in
+	// order of the name.
+	WalletsNamed(ctx context.Context, prefix string, n int) ([]data.Address, error)
 	// WalletInMemory tells whether these reads are so cheap that keeping their
 	// results would cost more.
 	WalletInMemory(wallet data.WalletID, batch int64) bool

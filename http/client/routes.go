@@ -210,6 +210,21 @@ func (c *Client) MarketsSearch(ctx context.Context, q string, params MarketsSear
 	return call[wire.MarketHits](ctx, c, r)
 }
 
+// SearchParams are the optional parameters of Search; what is zero is left out.
+type SearchParams struct {
+	Kind  []string // kind to search for; if repeated, all of these; if omitted, all kinds
+	Limit int64    // maximum number of rows of each kind
+}
+
+// Search asks GET /search. Search for events, markets, wallets and cities at once.
+func (c *Client) Search(ctx context.Context, q string, params SearchParams) (*wire.Series[wire.Found], error) {
+	r := request{method: "GET", path: "/search", query: url.Values{}, header: http.Header{}}
+	set(r.query, "q", q)
+	set(r.query, "kind", params.Kind)
+	set(r.query, "limit", params.Limit)
+	return call[wire.Series[wire.Found]](ctx, c, r)
+}
+
 // Event asks GET /event/{event_id}. An event, with sums over its markets.
 func (c *Client) Event(ctx context.Context, eventID string) (*wire.One[wire.EventOverview], error) {
 	r := request{method: "GET", path: join("/event/", eventID)}
@@ -268,9 +283,15 @@ func (c *Client) StatsDaily(ctx context.Context, params StatsDailyParams) (*wire
 	return call[wire.StatsSeries[wire.StatsDay]](ctx, c, r)
 }
 
+// StatsGrowthParams are the optional parameters of StatsGrowth; what is zero is left out.
+type StatsGrowthParams struct {
+	Days string // false: `days` is empty, which makes the reply much shorter
+}
+
 // StatsGrowth asks GET /stats/growth. Growth and trends.
-func (c *Client) StatsGrowth(ctx context.Context) (*wire.One[wire.StatsGrowth], error) {
-	r := request{method: "GET", path: "/stats/growth"}
+func (c *Client) StatsGrowth(ctx context.Context, params StatsGrowthParams) (*wire.One[wire.StatsGrowth], error) {
+	r := request{method: "GET", path: "/stats/growth", query: url.Values{}, header: http.Header{}}
+	set(r.query, "days", params.Days)
 	return call[wire.One[wire.StatsGrowth]](ctx, c, r)
 }
 

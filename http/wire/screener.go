@@ -58,6 +58,17 @@ type MarketHits struct {
 	Data  []MarketHit `json:"data"`
 }
 
+// Found is one row of GET /search.
+type Found struct {
+	Kind     string      `json:"kind" enum:"event,market,trader,city"` // what was found
+	ID       string      `json:"id"`                                   // what the path of its endpoints takes: slug or id of an event, condition id, address, or slug of a city
+	Title    *string     `json:"title"`                                // title of the event, question of the market, username of the wallet or name of the city; null if unknown
+	Subtitle *string     `json:"subtitle"`                             // title of the market's event, or country of the city; null for other kinds
+	Category *string     `json:"category"`                             // null for wallets and cities
+	Status   *string     `json:"status" enum:"open,closed,resolved"`   // null for wallets and cities
+	Volume   *data.Micro `json:"volume"`                               // USD traded since the first fill; null for cities
+}
+
 // ScreenerSummary is the sums over the markets that match the filters of GET /screener.
 type ScreenerSummary struct {
 	Count            int64         `json:"count"`             // number of markets

@@ -94,7 +94,7 @@ type StatsGrowth struct {
 	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours compared with the 720 before
 	Average7d      StatsAverage   `json:"average_7d"`                              // daily means of the last seven finished days
 	ActiveWallets  StatsActive    `json:"active_wallets"`                          // active wallets in rolling windows
-	Days           []GrowthDay    `json:"days"`                                    // at most 90 UTC days, oldest first
+	Days           []GrowthDay    `json:"days"`                                    // at most 90 UTC days, oldest first; empty with days=false
 	Weeks          []GrowthBucket `json:"weeks"`                                   // at most 53 ISO weeks, oldest first
 	Months         []GrowthBucket `json:"months"`                                  // at most 36 calendar months, oldest first
 }

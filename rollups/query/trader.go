@@ -84,3 +84,23 @@ func place(after *serving.Fill, n int) []string {
 
 // WalletInMemory is false: what one wallet did is spread over all days of the facts.
 func (r *Reader) WalletInMemory(data.WalletID, int64) bool { return false }
+
+// walletAddress is a row of statements that find wallets.
+type walletAddress struct {
+	Address data.Address `sql:"address"`
+}
+
+// WalletsBetween gives the first n wallets from one address up to another, in order.
+func (r *Reader) WalletsBetween(ctx context.Context, lo, hi data.Address, n int) (list []data.Address, err error) {
+	err = each(ctx, r, "WalletsByAddress", func(row *walletAddress) { list = append(list, row.Address) },
+		"@lo", hex.EncodeToString(lo[:]), "@hi", hex.EncodeToString(hi[:]), "@limit", strconv.Itoa(n))
+	return list, err
+}
+
+// WalletsNamed gives the first n wallets whose name begins with a text, in any letter case, in
+// order of the name.
+func (r *Reader) WalletsNamed(ctx context.Context, prefix string, n int) (list []data.Address, err error) {
+	err = each(ctx, r, "WalletsByName", func(row *walletAddress) { list = append(list, row.Address) },
+		"@prefix", hex.EncodeToString([]byte(prefix)), "@limit", strconv.Itoa(n))
+	return list, err
+}

@@ -1,9 +1,12 @@
 package apitest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -14,6 +17,8 @@ type Wallets struct {
 	Fills map[data.WalletID][]serving.Fill // by wallet id, in any order
 	Slow  bool                             // what WalletAtHand denies
 	Reads int
+	Names map[string]data.Address // wallets that are found by their name
+	Known []data.Address          // wallets that are found by their address, ascending
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
@@ -68,6 +73,26 @@ func (w *Wallets) WalletDays(_ context.Context, dst []serving.DaySum, wallet dat
 		dst[len(dst)-1].Add(&fills[i])
 	}
 	return dst, nil
+}
+
+// WalletsBetween looks among Known.
+func (w *Wallets) WalletsBetween(_ context.Context, lo, hi data.Address, n int) (list []data.Address, err error) {
+	for _, a := range w.Known {
+		if bytes.Compare(a[:], lo[:]) >= 0 && bytes.Compare(a[:], hi[:]) <= 0 && len(list) < n {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+// WalletsNamed looks among Names.
+func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []data.Address, err error) {
+	for _, name := range slices.Sorted(maps.Keys(w.Names)) {
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) && len(list) < n {
+			list = append(list, w.Names[name])
+		}
+	}
+	return list, nil
 }
 
 // WalletInMemory is what Slow denies.

@@ -43,3 +43,15 @@ WHERE wallet = @wallet AND batch <= @batch
 GROUP BY day
 ORDER BY day
 LIMIT 100000
+
+-- name: WalletsByAddress
+-- Wallets whose address lies in a range, in its order.
+SELECT address FROM wallets WHERE address BETWEEN unhex('@lo') AND unhex('@hi') ORDER BY address LIMIT @limit
+
+-- name: WalletsByName
+-- Wallets whose name begins with a text, in any letter case.
+SELECT w.address
+FROM (SELECT wallet, name FROM wallet_names WHERE starts_with(lower(name), lower(decode(unhex('@prefix'))))) AS n
+JOIN wallets AS w ON w.wallet = n.wallet
+ORDER BY lower(n.name), n.name, w.address
+LIMIT @limit
