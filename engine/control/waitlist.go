@@ -59,7 +59,7 @@ const (
 	MaxWaiting = 1_000 // requests that wait at the same time
 )
 
-// ErrWaitlistFull: as many requests are waiting as may.
+// ErrWaitlistFull means that as many requests are waiting as may.
 var ErrWaitlistFull = errors.New("the waitlist is full")
 
 // AskForKey is AddRequest for anybody: ErrInvalid for a contact or a use case that is too long or

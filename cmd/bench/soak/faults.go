@@ -74,7 +74,7 @@ func (c *runCmd) full(ctx context.Context, h *harness, r *rand.Rand) (err error)
 		return err
 	}
 	for n := range 4 {
-		if _, err := v.importNext(ctx); err != nil {
+		if err := v.importNext(ctx); err != nil {
 			return err
 		}
 		if err := fill(filepath.Join(disk, "filler")); err != nil {
@@ -86,7 +86,7 @@ func (c *runCmd) full(ctx context.Context, h *harness, r *rand.Rand) (err error)
 		if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
 			return err
 		}
-		if _, err := v.importNext(ctx); err != nil {
+		if err := v.importNext(ctx); err != nil {
 			h.fail("with room again: %v", err)
 		}
 		if err := v.issue(ctx); err != nil {
@@ -168,7 +168,7 @@ func (c *runCmd) descriptors(ctx context.Context, h *harness, r *rand.Rand) erro
 		}
 		h.count("connections that took a server's last descriptors", int64(len(open)))
 		// It may be refused, but not be lost: what is acknowledged is looked for below.
-		if _, err := v.importNext(ctx); err != nil {
+		if err := v.importNext(ctx); err != nil {
 			h.count("imports refused for want of descriptors", 1)
 		}
 		for _, conn := range open {
@@ -180,7 +180,7 @@ func (c *runCmd) descriptors(ctx context.Context, h *harness, r *rand.Rand) erro
 		if err := v.answersSoon(ctx, s); err != nil {
 			return err
 		}
-		if _, err := v.importNext(ctx); err != nil {
+		if err := v.importNext(ctx); err != nil {
 			h.fail("with descriptors again: %v", err)
 		}
 	}
@@ -222,22 +222,7 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 			h.count("starts refused for want of memory", 1)
 			continue
 		}
-		for range 3 {
-			if _, err := v.importNext(ctx); err != nil {
-				h.count("imports refused for want of memory", 1)
-				if !strings.Contains(err.Error(), "memory") {
-					h.fail("with %s: %v", size, err)
-				}
-			}
-		}
-		for _, work := range []string{"rebuild", "verify"} {
-			if _, err := v.run(ctx, v.dir, work); err != nil {
-				h.count("rebuilds and verifications refused for want of memory", 1)
-				if !strings.Contains(err.Error(), "--memory") {
-					h.fail("with %s: %v", size, err)
-				}
-			}
-		}
+		v.worksOrSaysWhy(ctx, size)
 		h.count("servers with too little memory", 1)
 		if err := v.held(ctx, s); err != nil {
 			return err
@@ -247,4 +232,25 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 		}
 	}
 	return v.wholeInTheEnd(ctx)
+}
+
+// worksOrSaysWhy imports, rebuilds and verifies beside a server that has size for DuckDB: what
+// fails must name the memory.
+func (v *venue) worksOrSaysWhy(ctx context.Context, size string) {
+	for range 3 {
+		if err := v.importNext(ctx); err != nil {
+			v.count("imports refused for want of memory", 1)
+			if !strings.Contains(err.Error(), "memory") {
+				v.fail("with %s: %v", size, err)
+			}
+		}
+	}
+	for _, work := range []string{"rebuild", "verify"} {
+		if _, err := v.run(ctx, v.dir, work); err != nil {
+			v.count("rebuilds and verifications refused for want of memory", 1)
+			if !strings.Contains(err.Error(), "--memory") {
+				v.fail("with %s: %v", size, err)
+			}
+		}
+	}
 }

@@ -86,7 +86,7 @@ func (f *flipped) prepare(ctx context.Context) error {
 		return err
 	}
 	for range 3 {
-		if _, err := f.importNext(ctx); err != nil {
+		if err := f.importNext(ctx); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (f *flipped) prepare(ctx context.Context) error {
 	if s, err = f.serve(ctx, f.dir, 0, "--refresh-cron", "0 0 1 1 *"); err != nil {
 		return err
 	}
-	if _, err := f.importNext(ctx); err != nil {
+	if err := f.importNext(ctx); err != nil {
 		return err
 	}
 	s.kill()

@@ -101,7 +101,7 @@ func (v *venue) keepBusy(ctx context.Context, s *server, n int) (wait func()) {
 	}
 	// A command outlives the server a moment: it is not ended from here.
 	commands := context.WithoutCancel(ctx)
-	until("imports", 0, func() error { _, err := v.importNext(commands); return err })
+	until("imports", 0, func() error { return v.importNext(commands) })
 	until("requests", 20*time.Millisecond, func() error {
 		code, _, err := s.get(commands, "/leaderboard/traders?period=30d", v.secrets()[0])
 		if err == nil && code != 200 {
@@ -142,7 +142,7 @@ func (v *venue) wholeInTheEnd(ctx context.Context) error {
 	if err := v.held(ctx, s); err != nil {
 		return err
 	}
-	if _, err := v.importNext(ctx); err != nil {
+	if err := v.importNext(ctx); err != nil {
 		return err
 	}
 	if err := v.held(ctx, s); err != nil {
@@ -198,7 +198,7 @@ func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 			v.doubt = v.rows[k]
 			v.mu.Unlock()
 			v.killed(ctx, r, v.dir, "import", "--json", v.slices[k])
-			if _, err := v.importNext(ctx); err != nil {
+			if err := v.importNext(ctx); err != nil {
 				return err
 			}
 		case 1:

@@ -201,7 +201,7 @@ func (v *venue) outage(ctx context.Context, d *disk, preload string, after time.
 	enough := v.counted(importsAcknowledged) + 2
 	var all sync.WaitGroup
 	for _, f := range []func() error{
-		func() error { _, err := v.importNext(ctx); return err },
+		func() error { return v.importNext(ctx) },
 		func() error { return v.issue(ctx) },
 		func() error {
 			_, err := v.run(ctx, v.dir, "backup", v.backups, "--keep", "3")

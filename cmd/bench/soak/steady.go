@@ -155,7 +155,7 @@ func (v *venue) beside(ctx context.Context, s *server) (wait func()) {
 			}
 		}()
 	}
-	every(3*time.Second, func(ctx context.Context) error { _, err := v.importNext(ctx); return err })
+	every(3*time.Second, v.importNext)
 	every(20*time.Second, v.issue)
 	every(17*time.Second, func(ctx context.Context) error {
 		_, err := v.run(ctx, v.dir, "backup", v.backups, "--keep", "3")

@@ -100,24 +100,24 @@ func (v *venue) discard() error {
 }
 
 // importNext imports the next slice, which may have been imported by a command that never
-// answered. It gives whether there was one left.
-func (v *venue) importNext(ctx context.Context) (bool, error) {
+// answered. Where none is left, it does nothing.
+func (v *venue) importNext(ctx context.Context) error {
 	v.mu.Lock()
 	k := v.next
 	if k == len(v.slices) {
 		v.mu.Unlock()
-		return false, nil
+		return nil
 	}
 	retried := v.doubt > 0
 	v.doubt = v.rows[k]
 	v.mu.Unlock()
 	out, err := v.run(ctx, v.dir, "import", "--json", v.slices[k])
 	if err != nil {
-		return true, err
+		return err
 	}
 	var res result
 	if err := json.Unmarshal(out, &res); err != nil || len(res.Receipts) != 1 {
-		return true, fmt.Errorf("the receipt cannot be read: %w: %s", err, out)
+		return fmt.Errorf("the receipt cannot be read: %w: %s", err, out)
 	}
 	r := res.Receipts[0]
 	whole := r.Inserted == v.rows[k] || retried && r.Inserted == 0 && r.AlreadyThere == v.rows[k]
@@ -129,7 +129,7 @@ func (v *venue) importNext(ctx context.Context) (bool, error) {
 	v.next, v.fills, v.doubt = k+1, v.fills+v.rows[k], 0
 	v.count(importsAcknowledged, 1)
 	v.count("fills acknowledged", v.rows[k])
-	return true, nil
+	return nil
 }
 
 // issue issues a key.
