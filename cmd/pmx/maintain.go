@@ -65,7 +65,7 @@ func runMaintenance[Req any](ctx context.Context, cli *CLI, std stdio, op operat
 // VerifyCmd proves the database.
 type VerifyCmd struct {
 	JSON    bool   `help:"End with one JSON object instead of text."`
-	Against string `help:"Compare the rollups that Spark, Sail or Trino published in this folder, instead of recomputing them here." placeholder:"DIR"`
+	Against string `help:"Compare the rollups that Spark or Sail published in this folder, instead of recomputing them here." placeholder:"DIR"`
 	Lake    string `help:"With --against: prove what was published from the lake in this folder, without a database." placeholder:"DIR"`
 	Prefix  string `help:"With --lake: compute the rollups of the wallets again whose addresses begin so." default:"0x0" placeholder:"0x…"`
 }

@@ -154,15 +154,12 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		return err
 	}
 	exports := c.exports(keys, k, log, at.Watch)
-	var f *follower
-	var lanes []func(context.Context) error
-	if c.Sync != "" {
-		if f, err = c.Follow.newFollower(k, log, at.Watch, true); err != nil {
-			return err
-		}
+	f, lanes, err := c.followed(k, log, at.Watch)
+	if err != nil {
+		return err
+	}
+	if f != nil {
 		defer f.close()
-		f.begins()
-		lanes = f.runs(at.Watch)
 	}
 	sources := f.sources()
 	if r != nil {
@@ -198,6 +195,19 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	}
 	lanes = append(lanes, sock.Serve, srv.Serve, notesStop(log))
 	return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+}
+
+// followed is what follows a venue, and what it runs; nil where the server follows none.
+func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) (*follower, []func(context.Context) error, error) {
+	if c.Sync == "" {
+		return nil, nil, nil
+	}
+	f, err := c.Follow.newFollower(k, log, watch, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.begins()
+	return f, f.runs(watch), nil
 }
 
 // upkeep is what goes on beside answering.

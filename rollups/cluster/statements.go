@@ -21,7 +21,7 @@ const (
 	Whole             // reads other tables
 )
 
-// Statement is a table as SQL. The same text runs on DuckDB, Spark, Sail and Trino.
+// Statement is a table as SQL. The same text runs on DuckDB, Spark and Sail.
 type Statement struct {
 	Name string
 	Kind Kind
