@@ -75,7 +75,8 @@ func (w *replicaWriter) importOne() {
 	w.t.Helper()
 	w.fills++
 	path := filepath.Join(w.t.TempDir(), fmt.Sprintf("%d.csv", w.fills))
-	text := fmt.Sprintf("ts,address,token_id,side,shares,usd\n2026-01-02T%02d:00:00Z,%s,71,BUY,100,40\n", w.fills, replicaTrader)
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC).Add(time.Duration(w.fills) * time.Hour)
+	text := fmt.Sprintf("ts,address,token_id,side,shares,usd\n%s,%s,71,BUY,100,40\n", at.Format(time.RFC3339), replicaTrader)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
