@@ -398,10 +398,17 @@ func TestAReplicaOfAServerThatPublishes(t *testing.T) {
 		}
 	}
 	becomes(t, s.base, replicaStats, leaves, 200, "")
+	// A file of the operator's that a replica cannot read keeps the new state from it, but no key valid.
+	if err := os.WriteFile(filepath.Join(w.dir, "cities.csv"), []byte("slug\nhalf,a,row\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w.must("keys", "revoke", id)
 	becomes(t, s.base, replicaStats, leaves, 401, "revoked")
-	if status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", published); status != 1 || !strings.Contains(errs, "only the newest states stay in it") {
-		t.Errorf("one folder for both: %d %s", status, errs)
+	for _, backups := range []string{published, filepath.Dir(published), filepath.Join(published, "backups")} {
+		status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", backups)
+		if status != 1 || !strings.Contains(errs, "only the newest states stay in it") {
+			t.Errorf("backups in %s: %d %s", backups, status, errs)
+		}
 	}
 }
 

@@ -125,15 +125,23 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	}
 	k, err := cli.openKeeper(ctx, dir, log, whale, at.Watch)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
 	if c.Sample {
 		if err := firstSample(ctx, k, dir, std); err != nil {
-			return err
+			return unlessStopped(ctx, err)
 		}
 	}
 	return c.answer(ctx, k, nil, at, scraped, schedule, std)
+}
+
+// unlessStopped is nil where err says no more than that somebody stopped the server before it was ready: to stop it is no failure at any time.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // answer serves what k keeps until ctx ends, and its metrics on scraped, if that is there. r is nil where no other server

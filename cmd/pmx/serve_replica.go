@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -36,12 +36,16 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 			return wrong(with.flag, " is for the server whose backups are followed: leave it out with --follow")
 		}
 	}
-	if info, err := os.Stat(c.FollowDir); err != nil || !info.IsDir() {
-		return wrong("follow", ": %s is no folder: give the one that the backups are made into, or copied to", c.FollowDir)
-	}
 	dir, err := cli.dir()
 	if err != nil {
 		return nil // said already
+	}
+	info, err := os.Stat(c.FollowDir)
+	if _, follows := replica.Of(dir); errors.Is(err, fs.ErrNotExist) && follows {
+		return nil // what it has already is served until the folder is back
+	}
+	if err != nil || !info.IsDir() {
+		return wrong("follow", ": %s is no folder: give the one that the backups are made into, or copied to", c.FollowDir)
 	}
 	if err := backup.Apart(string(dir), c.FollowDir); err != nil {
 		return wrong("follow", ": %w", err)
@@ -54,8 +58,8 @@ func (c *ServeCmd) checkPublish(cli *CLI) error {
 	if c.PublishDir == "" {
 		return nil
 	}
-	if c.BackupDir != "" && filepath.Clean(c.BackupDir) == filepath.Clean(c.PublishDir) {
-		return errors.New("is that of --backup-dir: give a folder of its own, since only the newest states stay in it")
+	if c.BackupDir != "" && backup.Apart(c.BackupDir, c.PublishDir) != nil {
+		return errors.New("is that of --backup-dir, or one of the two is in the other: give a folder of its own, since only the newest states stay in it")
 	}
 	dir, err := cli.dir()
 	if err != nil {
@@ -83,7 +87,7 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 			return k, nil
 		}})
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer func() { err = errors.Join(err, k.Close(), r.Close()) }()
 	return c.answer(ctx, k, r, at, scraped, keeper.Schedule{}, std)

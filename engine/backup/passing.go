@@ -24,7 +24,8 @@ type seenBlock struct {
 // NewSeen remembers nothing yet.
 func NewSeen() *Seen { return &Seen{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
 
-// AddChanged is Add for a file that was added before by this Writer. All of it is read; only blocks that changed since are stored.
+// AddChanged is Add for a file that was added before by this Writer. All of it is read; only blocks that changed since are stored, and those
+// that Refresh did not find.
 func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen *Seen) (File, error) {
 	f.Blocks = make([]string, f.count())
 	now := make([]seenBlock, len(f.Blocks))
@@ -35,7 +36,7 @@ func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen 
 			return fmt.Errorf("read %s: %w", f.Name, err)
 		}
 		now[i].hash = [2]uint64{maphash.Bytes(seen.seeds[0], block), maphash.Bytes(seen.seeds[1], block)}
-		if i < len(seen.blocks) && seen.blocks[i].hash == now[i].hash {
+		if i < len(seen.blocks) && seen.blocks[i].hash == now[i].hash && w.knows(seen.blocks[i].sum) {
 			now[i].sum = seen.blocks[i].sum
 		} else {
 			sum, err := w.put(block)
@@ -52,6 +53,14 @@ func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen 
 	}
 	seen.blocks = now
 	return f, nil
+}
+
+// knows tells whether a block was there when it was last looked for, or was stored since.
+func (w *Writer) knows(sum string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, has := w.have[sum]
+	return has
 }
 
 // CreatePassing is Create for a repository of states that are followed as they come and soon replaced: nothing waits for the disk, so a power

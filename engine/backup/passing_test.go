@@ -26,6 +26,38 @@ func addChanged(t *testing.T, w *Writer, file []byte, seen *Seen) (name string, 
 	return name, after - before
 }
 
+// A block that somebody removed is stored again once it was looked for, though it did not change.
+func TestALostBlockIsPublishedAgain(t *testing.T) {
+	repo, err := CreatePassing(filepath.Join(t.TempDir(), "repo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = repo.Close() }()
+	w, err := repo.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, file := NewSeen(), content(rand.New(rand.NewPCG(9, 1)), 12288+3*BlockSize)
+	name, _ := addChanged(t, w, file, seen)
+	m, err := repo.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(repo.blockPath(m.Files[0].Blocks[2])); err != nil {
+		t.Fatal(err)
+	}
+	if _, blocks := addChanged(t, w, file, seen); blocks != 0 {
+		t.Errorf("%d blocks were stored before anybody looked", blocks)
+	}
+	if err := w.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	name, blocks := addChanged(t, w, file, seen)
+	if files, err := extracted(repo, name); blocks != 1 || err != nil || !bytes.Equal(files["head.db"], file) {
+		t.Errorf("%d blocks were stored again, %v", blocks, err)
+	}
+}
+
 // Words that change places leave DuckDB's checksum of a block as it was: they are a change all the same.
 func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))

@@ -32,13 +32,17 @@ const (
 // Publish writes every state that is served into a repository, for servers that follow it, until ctx ends: as soon as something is
 // committed or a key changes. Only blocks that changed are written. It is no backup, see backup.CreatePassing.
 func (k *Keeper) Publish(ctx context.Context, dir, version string, keys *control.DB) error {
+	said := "" // the log has each reason once in a row
 	for {
 		err := k.publishInto(ctx, dir, version, keys)
 		if ctx.Err() != nil {
 			return nil
 		}
 		k.updateFreshness(func(f *serving.Freshness) { f.Published.Failed, f.Published.Failing = k.cfg.Now().UTC(), true })
-		k.cfg.Log.Error().Err(err).Msg("what changed could not be published")
+		if err.Error() != said {
+			said = err.Error()
+			k.cfg.Log.Error().Err(err).Msg("what changed could not be published")
+		}
 		if guard.Sleep(ctx, publishAgain) != nil {
 			return nil
 		}
@@ -55,6 +59,10 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
+	// What earlier runs left may be why the disk is full. That it cannot be removed keeps nothing from being published.
+	if err := prune(repo); err != nil && !errors.Is(err, backup.ErrNone) {
+		k.cfg.Log.Warn().Err(err).Msg("what was published before stays")
+	}
 	p := &publisher{k: k, repo: repo, keys: keys, version: version, at: state{revision: -1}, seen: backup.NewSeen()}
 	if p.writer, err = repo.Begin(); err != nil {
 		return err
@@ -188,8 +196,16 @@ func (p *publisher) prune() error {
 	if p.done++; p.done%publishedStates != 0 {
 		return nil
 	}
-	if _, _, err := p.repo.Prune(publishedStates); err != nil {
-		return fmt.Errorf("older states could not be removed: %w", err)
+	if err := prune(p.repo); err != nil {
+		return err
 	}
 	return p.writer.Refresh()
+}
+
+// prune removes all but the newest states.
+func prune(repo *backup.Repo) error {
+	if _, _, err := repo.Prune(publishedStates); err != nil {
+		return fmt.Errorf("older states could not be removed: %w", err)
+	}
+	return nil
 }

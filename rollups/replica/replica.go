@@ -186,11 +186,11 @@ func (f *Follower) look() (*backup.Repo, string, error) {
 }
 
 func (f *Follower) open(ctx context.Context, at *backup.Copy) error {
-	s, err := f.state(at)
-	if err != nil {
+	if err := f.takeKeys(ctx, at); err != nil {
 		return err
 	}
-	if err := f.takeKeys(ctx, at); err != nil {
+	s, err := f.state(at)
+	if err != nil {
 		return err
 	}
 	f.hold(at)
@@ -296,10 +296,11 @@ func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) err
 	if err != nil {
 		return err
 	}
-	s, err := f.state(at)
+	// Before anything that may take long or fail: a key that was revoked must not wait for it.
+	err = f.takeKeys(ctx, at)
+	var s State
 	if err == nil {
-		// Before anything that may take long or fail: a key that was revoked must not wait for it.
-		err = f.takeKeys(ctx, at)
+		s, err = f.state(at)
 	}
 	if err != nil {
 		f.clone.Release(at)
