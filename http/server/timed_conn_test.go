@@ -104,13 +104,13 @@ func TestARequestThatNeverEndsIsGivenUp(t *testing.T) {
 }
 
 func TestAConnectionMayRestBetweenRequests(t *testing.T) {
-	c := dial(t, timed(t, timeouts{read: 50 * time.Millisecond, write: time.Minute, idle: 3 * time.Second}))
+	c := dial(t, timed(t, timeouts{read: time.Second, write: time.Minute, idle: 5 * time.Second}))
 	in := bufio.NewReader(c)
 	for range 3 {
 		if b, err := io.ReadAll(ask(t, c, in, "/").Body); err != nil || string(b) != "body" {
 			t.Fatalf("%q, %v", b, err)
 		}
-		time.Sleep(300 * time.Millisecond) // longer than a request may take
+		time.Sleep(1200 * time.Millisecond) // longer than a request may take, which is long on a busy machine
 	}
 	if n, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("an idle connection gave %q, %v", n, err)
