@@ -22,11 +22,18 @@ import (
 	"pmx/rollups/replica"
 )
 
+// What an operator may put into the data directory.
+const (
+	citiesName       = "cities.csv"
+	stationsName     = "stations.csv"
+	venueWalletsName = "venue_wallets.txt"
+)
+
 // cities are the cities of the weather desk: the built-in table and what the
 // operator put into cities.csv and stations.csv in the data directory.
 func cities(dir engine.Dir) (*data.Gazetteer, error) {
 	var texts [2]string
-	for i, name := range []string{"cities.csv", "stations.csv"} {
+	for i, name := range []string{citiesName, stationsName} {
 		text, err := data.ReadRegular(underDir(dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
@@ -47,7 +54,7 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	for _, w := range reference.VenueWallets() {
 		out[w.Address] = true
 	}
-	path := underDir(dir, "venue_wallets.txt")
+	path := underDir(dir, venueWalletsName)
 	text, err := data.ReadRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return out, nil

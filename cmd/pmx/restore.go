@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data"
+	"pmx/data/reference"
 	"pmx/engine"
 	"pmx/engine/backup"
 	"pmx/engine/control"
@@ -47,7 +48,8 @@ type restored struct {
 	AsOf    time.Time `json:"as_of,omitzero"`
 	Fills   int64     `json:"fills"`
 	Bytes   int64     `json:"bytes"`
-	Checks  int       `json:"checks"` // that held; 0: it was not verified
+	Checks  int       `json:"checks"`              // that held; 0: it was not verified
+	Aside   []string  `json:"set_aside,omitempty"` // files of the operator's that cannot be read
 	Copied  float64   `json:"copied_seconds"`
 	Seconds float64   `json:"seconds"`
 }
@@ -105,6 +107,9 @@ func (c *RestoreCmd) restore(ctx context.Context, cli *CLI, std stdio, repo *bac
 	err = extract(ctx, repo, m, s.Dir(), bar)
 	out.Copied = time.Since(began).Seconds()
 	if err == nil {
+		out.Aside, err = setAside(engine.Dir(s.Dir()), std)
+	}
+	if err == nil {
 		out.Checks, err = c.prove(ctx, cli, engine.Dir(s.Dir()), m, bar)
 	}
 	bar.clear()
@@ -116,6 +121,38 @@ func (c *RestoreCmd) restore(ctx context.Context, cli *CLI, std stdio, repo *bac
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return nil
+}
+
+// setAside renames what the operator put beside the database and cannot be read, as a file that was being
+// written when the backup was made: pmx would not start with it, and the database can be had without. It gives the names.
+func setAside(dir engine.Dir, std stdio) (names []string, err error) {
+	_, wallets := venueWallets(dir)
+	text, err := data.ReadRegular(underDir(dir, citiesName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	_, places := reference.Extended(string(text), "")
+	for _, f := range []struct {
+		name string
+		bad  func() error
+	}{
+		{venueWalletsName, func() error { return wallets }},
+		{citiesName, func() error { return places }},
+		{stationsName, func() error { _, err := cities(dir); return err }}, // with the cities that are left
+	} {
+		why := f.bad()
+		if why == nil {
+			continue
+		}
+		if err := os.Rename(underDir(dir, f.name), underDir(dir, f.name+".bad")); err != nil {
+			return names, errors.Join(why, err)
+		}
+		names = append(names, f.name)
+		if _, err := fmt.Fprintf(std.err, "pmx: %s of the backup cannot be read and is set aside as %s.bad: mend it and rename it: %v\n", f.name, f.name, why); err != nil {
+			return names, err
+		}
+	}
+	return names, nil
 }
 
 // extract writes all files of a backup.
