@@ -53,7 +53,7 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 			bad.lose = lose
 			var log bytes.Buffer
 			o := h.options(k, bad, good)
-			o.Log = zerolog.New(&log)
+			o.Log = zerolog.New(zerolog.SyncWriter(&log)) // several ask at once
 			s := once(t, o)
 			mustEqual(t, k, h.want(t))
 			if s.Suspect == 0 || s.Disagreed == 0 || s.Nodes[0].Lied == 0 || s.Nodes[1].Lied != 0 {
