@@ -42,7 +42,7 @@ func announce(std stdio, log zerolog.Logger, url string, s *serving.Snapshot) er
 	}
 	e.Msg("serving")
 	notify(log, daemon.SdNotifyReady)
-	_, _ = fmt.Fprintf(std.err, "in a browser: reference %[1]s/docs, status %[1]s/status\n", url)
+	_, _ = fmt.Fprintf(std.err, "in a browser: %[1]s/, reference %[1]s/docs, status %[1]s/status\n", url)
 	return nil
 }
 
