@@ -2,7 +2,6 @@ package backup
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"io"
 )
@@ -27,26 +26,16 @@ func NewSeen() *Seen { return &Seen{seeds: [2]maphash.Seed{maphash.MakeSeed(), m
 // AddChanged is Add for a file that was added before by this Writer. All of it is read; only blocks that changed since are stored, and those
 // that Refresh did not find.
 func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen *Seen) (File, error) {
-	f.Blocks = make([]string, f.count())
-	now := make([]seenBlock, len(f.Blocks))
-	err := eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) error {
-		offset, length := f.span(i)
-		block := buffer[:length]
-		if _, err := from.ReadAt(block, offset); err != nil {
-			return fmt.Errorf("read %s: %w", f.Name, err)
-		}
-		now[i].hash = [2]uint64{maphash.Bytes(seen.seeds[0], block), maphash.Bytes(seen.seeds[1], block)}
-		if i < len(seen.blocks) && seen.blocks[i].hash == now[i].hash && w.knows(seen.blocks[i].sum) {
-			now[i].sum = seen.blocks[i].sum
+	now := make([]seenBlock, f.count())
+	f, err := w.add(ctx, f, from, func(i int, block []byte) (sum string, err error) {
+		hash := [2]uint64{maphash.Bytes(seen.seeds[0], block), maphash.Bytes(seen.seeds[1], block)}
+		if i < len(seen.blocks) && seen.blocks[i].hash == hash && w.knows(seen.blocks[i].sum) {
+			sum = seen.blocks[i].sum
 		} else {
-			sum, err := w.put(block)
-			if err != nil {
-				return fmt.Errorf("write a block of %s: %w", f.Name, w.repo.full(err))
-			}
-			now[i].sum = sum
+			sum, err = w.put(block)
 		}
-		f.Blocks[i] = now[i].sum
-		return nil
+		now[i] = seenBlock{hash, sum}
+		return sum, err
 	})
 	if err != nil {
 		return f, err

@@ -75,19 +75,27 @@ func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stor
 // damaged is written again. done is told how many bytes were read, by several
 // goroutines at once. What is there stays when Add fails, and the next backup uses it.
 func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
+	return w.add(ctx, f, from, func(_ int, block []byte) (string, error) {
+		sum, err := w.put(block)
+		if err == nil {
+			done(int64(len(block)))
+		}
+		return sum, err
+	})
+}
+
+// add reads all of a file, several blocks at once, and has store give the SHA-256 of each.
+func (w *Writer) add(ctx context.Context, f File, from io.ReaderAt, store func(i int, block []byte) (sum string, err error)) (File, error) {
 	f.Blocks = make([]string, f.count())
-	err := eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) error {
+	err := eachAtOnce(ctx, len(f.Blocks), func(buffer []byte, i int) (err error) {
 		offset, length := f.span(i)
 		block := buffer[:length]
 		if _, err := from.ReadAt(block, offset); err != nil {
 			return fmt.Errorf("read %s: %w", f.Name, err)
 		}
-		sum, err := w.put(block)
-		if err != nil {
+		if f.Blocks[i], err = store(i, block); err != nil {
 			return fmt.Errorf("write a block of %s: %w", f.Name, w.repo.full(err))
 		}
-		f.Blocks[i] = sum
-		done(int64(length))
 		return nil
 	})
 	return f, err
