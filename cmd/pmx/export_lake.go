@@ -178,20 +178,7 @@ func (t *lakeFolder) saveState() error {
 	if err != nil {
 		return err
 	}
-	return t.put(lakeStateName, text)
-}
-
-// put makes a file appear whole under its name.
-func (t *lakeFolder) put(name string, text []byte) error {
-	part, err := data.CreateRegular(t.path(name) + ".part")
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(text)
-	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	return errors.Join(os.Rename(part.Name(), t.path(name)), t.std.share(t.path(name)))
+	return t.std.replaceFile(t.path(lakeStateName), text)
 }
 
 // finish writes the manifest, lets CURRENT name it, and removes what neither it nor the one
@@ -213,7 +200,7 @@ func (t *lakeFolder) finish() error {
 	if err := errors.Join(t.saveState(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
 		return err
 	}
-	if err := errors.Join(t.put(name, text), t.put(cluster.CurrentName, []byte(t.id+"\n"))); err != nil {
+	if err := errors.Join(t.std.replaceFile(t.path(name), text), t.std.replaceFile(t.path(cluster.CurrentName), []byte(t.id+"\n"))); err != nil {
 		return err
 	}
 	return t.sweep(m)

@@ -53,15 +53,7 @@ func (m *factsManifest) write(dir string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	part, err := data.CreateRegular(filepath.Join(dir, manifestName+".part"))
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(append(text, '\n'))
-	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	return errors.Join(os.Rename(part.Name(), filepath.Join(dir, manifestName)), data.SyncFolder(dir), std.share(filepath.Join(dir, manifestName)))
+	return std.replaceFile(filepath.Join(dir, manifestName), append(text, '\n'))
 }
 
 // checkFacts holds every file of a folder with all facts against its manifest,

@@ -72,6 +72,19 @@ func copyAside(target, from string) error {
 	return nil
 }
 
+// replaceFile writes a file that was asked for; a reader sees the old one or this, also after a loss of power.
+func (s stdio) replaceFile(path string, text []byte) error {
+	part, err := data.CreateRegular(path + ".part")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(text)
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(part.Name(), path), data.SyncFolder(filepath.Dir(path)), s.share(path))
+}
+
 // share gives a file that was asked for the rights that the user's files have: what
 // pmx creates is its owner's alone otherwise.
 func (s stdio) share(path string) error {
