@@ -180,7 +180,7 @@ func (h *helpers) close() {
 
 // Alone keeps DuckDB's helping threads from queries that follow until release is called, for a
 // second at most. Queries of few rows take about a quarter less processor time, and long ones
-// longer: whoever asks them works alone. It is a hint, and changes no result.
+// longer: the thread that asks works alone. It is a hint, and changes no result.
 func (db *DB) Alone() (release func()) {
 	return db.holdOff(func(h *helpers) time.Duration { return h.atMost })
 }

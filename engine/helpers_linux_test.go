@@ -103,7 +103,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 	db.Alone()()
 }
 
-// Whoever forgets to release holds them off for a while only.
+// A caller that forgets to release holds them off for a while only.
 func TestHelpersComeBack(t *testing.T) {
 	db, err := Open(t.Context(), Options{Dir: Dir(t.TempDir()), Threads: 2})
 	if err != nil {

@@ -16,7 +16,7 @@ func candleTable() table {
 		sums: []string{"fills", "usd", "shares"}, greatest: []string{"opened", "highest", "lowest", "closed"}}
 }
 
-// candlesAgain reads the hours anew from which the batch takes a fill away, and forgets what
+// candlesAgain reads the hours again from which the batch takes a fill away, and forgets what
 // was known of them. Of those it only adds to, it reads nothing.
 func candlesAgain(m *merge) error {
 	if m.replaced == 0 {

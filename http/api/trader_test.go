@@ -302,7 +302,7 @@ func TestACursorOfAWalletsMarketsIsBound(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.status, r.Body())
 		}
 	}
-	// A plan's rows end a page as the limit does; what follows is told by the cursor.
+	// A plan's rows end a page as the limit does; the cursor says what follows.
 	later := *v.source.Snapshot()
 	later.Epoch, later.AsOf = 2, later.AsOf.Add(time.Hour)
 	later.Catalog = serving.NewCatalog(nil, nil)

@@ -16,7 +16,7 @@ type Kind int
 
 // The kinds, by the first digit of the file's name.
 const (
-	View  Kind = iota // of the facts, made anew for each part
+	View  Kind = iota // of the facts, made again for each part
 	Part              // reads the facts of a stretch of time alone, and adds up with its other parts by key
 	Whole             // reads other tables
 )

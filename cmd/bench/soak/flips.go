@@ -149,7 +149,7 @@ func (f *flipped) keyList(ctx context.Context) (string, error) {
 	return string(out), err
 }
 
-// flip flips a bit, sees what comes of it, and mends.
+// flip flips a bit, sees whether it is noticed, and undoes it.
 func (f *flipped) flip(ctx context.Context, kind flipKind, path string, r *rand.Rand) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -243,7 +243,7 @@ func (f *flipped) seeSegment(ctx context.Context, file string) (bool, error) {
 		return true, nil
 	}
 	if now, err := os.ReadFile(file); err == nil && len(now) != len(good) {
-		return true, nil // written anew
+		return true, nil // written again
 	}
 	now, err := os.ReadFile(file)
 	if err != nil {

@@ -19,7 +19,7 @@ type tally struct {
 	faults []string
 }
 
-// shown is how many failed checks are told; the rest is counted.
+// shown is how many failed checks are printed; the rest is counted.
 const shown = 30
 
 func newTally() *tally { return &tally{counts: map[string]int64{}} }
