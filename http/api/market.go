@@ -22,6 +22,9 @@ type marketReader interface {
 	// Candles gives the n newest candles of tokens, newest first and then by outcome, in intervals
 	// of so many hours; those behind after where that is given. They are as of batch or later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
+	// Holders gives who holds tokens of one market according to the fills of imports up to batch,
+	// or is short of them, in no order; without some wallets.
+	Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error)
 	// MarketInMemory tells whether these reads are so cheap that keeping their results
 	// would cost more.
 	MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool
@@ -44,6 +47,7 @@ func marketRoutes() []Route {
 				"parties' sides, as far back as the plan's history goes; `truncated` is true if older ones were left out.",
 		},
 		candlesRoute(),
+		holdersRoute(),
 	}
 }
 

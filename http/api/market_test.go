@@ -231,7 +231,7 @@ func TestTradersOfAnEvent(t *testing.T) {
 		rows[i] = serving.EventTrader{Wallet: data.WalletID(i), NetCash: data.Micro(-i/4) * data.One, Redemption: 2_000_000, BuyUSD: 3_000_000,
 			SellUSD: data.Micro(i/2) * data.One, Fills: 2, Markets: 2, ResolvedMarkets: 1, WinningMarkets: 1}
 	}
-	v.markets.Holders = serving.EventTraders{Total: 30, Rows: rows}
+	v.markets.Traders = serving.EventTraders{Total: 30, Rows: rows}
 	page := exact[wire.Ranked[wire.EventTrader]](t, v.get(access.Alpha, "/event/7/traders?limit=8").Body())
 	var ranks []int
 	for i, r := range page.Data {
@@ -265,9 +265,9 @@ func TestTradersOfAnEvent(t *testing.T) {
 func TestListsOfAnEventAreTrimmedToThePlan(t *testing.T) {
 	v := marketVenue(t)
 	for i := range 30 {
-		v.markets.Holders.Rows = append(v.markets.Holders.Rows, serving.EventTrader{Wallet: data.WalletID(i % 10), Fills: 1})
+		v.markets.Traders.Rows = append(v.markets.Traders.Rows, serving.EventTrader{Wallet: data.WalletID(i % 10), Fills: 1})
 	}
-	v.markets.Holders.Total = 30
+	v.markets.Traders.Total = 30
 	for query, want := range map[string]string{
 		"":                    `20 true "explorer" 20`, // 30 of the default 50 were there
 		"?limit=20":           `20 false null 20`,

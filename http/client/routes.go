@@ -179,6 +179,24 @@ func (c *Client) AllMarketCandles(ctx context.Context, conditionID string, param
 	}, func(page *wire.Candles) ([]wire.Candle, *string) { return page.Data, page.NextCursor })
 }
 
+// MarketHoldersParams are the optional parameters of MarketHolders; what is zero is left out.
+type MarketHoldersParams struct {
+	Outcome *int64 // `outcome_index` of the outcome to show; if omitted, all outcomes
+	Side    string // long: wallets that bought more than they sold; short: wallets that sold more than they bought
+	Limit   int64  // maximum number of rows; the plan's row limit may reduce it
+	Offset  int64  // number of rows to skip
+}
+
+// MarketHolders asks GET /market/{condition_id}/holders. Largest holders of a market, by outcome tokens.
+func (c *Client) MarketHolders(ctx context.Context, conditionID string, params MarketHoldersParams) (*wire.Holders, error) {
+	r := request{method: "GET", path: join("/market/", conditionID, "/holders"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "outcome", params.Outcome)
+	set(r.query, "side", params.Side)
+	set(r.query, "limit", params.Limit)
+	set(r.query, "offset", params.Offset)
+	return call[wire.Holders](ctx, c, r)
+}
+
 // TradesNewestParams are the optional parameters of TradesNewest; what is zero is left out.
 type TradesNewestParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it

@@ -235,3 +235,40 @@ type Candle struct {
 	Trades       int64       `json:"trades"`        // number of takers' fills
 	IsPartial    bool        `json:"is_partial"`    // whether the interval is still in progress: it contains as_of
 }
+
+// Holders is the response of GET /market/{condition_id}/holders.
+type Holders struct {
+	Envelope
+	AsOf     *time.Time       `json:"as_of"`
+	Total    int              `json:"total"`                  // number of rows, including those not shown
+	Side     string           `json:"side" enum:"long,short"` // which wallets the rows are
+	Basis    string           `json:"basis" enum:"fills"`     // what the shares follow from: the fills of the wallets, so transfers of tokens are not seen
+	Outcomes []OutcomeHolders `json:"outcomes"`               // outcomes of the market, with the sums of all wallets
+	Data     []Holder         `json:"data"`
+}
+
+// OutcomeHolders adds up who holds an outcome of a market, and who sold more of it than they bought.
+type OutcomeHolders struct {
+	Outcome      *string    `json:"outcome"`
+	OutcomeIndex int8       `json:"outcome_index"`
+	Holders      int        `json:"holders"`      // number of wallets whose net_shares are positive
+	LongShares   data.Micro `json:"long_shares"`  // their net_shares, added up
+	Shorts       int        `json:"shorts"`       // number of wallets whose net_shares are negative
+	ShortShares  data.Micro `json:"short_shares"` // their net_shares without the sign, added up
+}
+
+// Holder is a row of GET /market/{condition_id}/holders: a wallet and an outcome of which it holds tokens, or is short.
+type Holder struct {
+	Rank          int         `json:"rank"` // competition rank by net_shares (1, 1, 3)
+	Address       string      `json:"address"`
+	Username      *string     `json:"username"`
+	Outcome       *string     `json:"outcome"`
+	OutcomeIndex  int8        `json:"outcome_index"`
+	NetShares     data.Micro  `json:"net_shares"`    // buy_shares − sell_shares − fee_shares of the outcome; negative if `side` is short
+	SharePct      data.Micro  `json:"share_pct"`     // percentage of the outcome's `long_shares`, or of its `short_shares` if `side` is short
+	AvgBuyPrice   *data.Micro `json:"avg_buy_price"` // USD paid per token of the outcome that was bought; null when none was
+	BuyVolumeUSD  data.Micro  `json:"buy_volume_usd"`
+	SellVolumeUSD data.Micro  `json:"sell_volume_usd"`
+	NetCash       data.Micro  `json:"net_cash"` // of the outcome
+	RealPnL       data.Micro  `json:"real_pnl"` // of the wallet in the whole market, as `/trader/{address}/markets` has it
+}

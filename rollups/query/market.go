@@ -122,29 +122,46 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	if len(tokens) == 0 {
 		return serving.EventTraders{}, nil
 	}
+	book := serving.NewEventTally(tokens, without)
+	err := r.positions(ctx, tokens, batch, book.Add)
+	return book.Traders(), err
+}
+
+// Holders gives the wallets that hold tokens of one market, or are short of them, as the market's
+// fills up to batch have it; without some wallets.
+func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
+	if len(tokens) == 0 {
+		return serving.Holders{}, nil
+	}
+	book := serving.NewEventTally(tokens, without)
+	err := r.positions(ctx, tokens, batch, book.Add)
+	return book.Holders(), err
+}
+
+// positions hands what wallets did with tokens in imports up to batch to add, in no order.
+func (r *Reader) positions(ctx context.Context, tokens []serving.TokenPayout, batch int64, add func(data.TokenID, data.WalletID, serving.EventSum)) error {
 	ids := make([]data.TokenID, len(tokens))
 	for i, p := range tokens {
 		ids[i] = p.Token
 	}
 	slices.Sort(ids)
-	var positions []string
+	var ranges []string
 	for _, near := range neighbours(ids, mostRanges) {
-		positions = append(positions, statements.Get("PositionRange", "@which", among("token", near)))
+		ranges = append(ranges, statements.Get("PositionRange", "@which", among("token", near)))
 	}
-	book := serving.NewEventTally(tokens, without)
-	type eventSum struct {
-		Token   data.TokenID  `sql:"token"`
-		Wallet  data.WalletID `sql:"wallet"`
-		Fills   int64         `sql:"fills"`
-		Net     data.Micro    `sql:"net"`
-		BuyUSD  data.Micro    `sql:"buy_usd"`
-		SellUSD data.Micro    `sql:"sell_usd"`
-		FeeUSD  data.Micro    `sql:"fee_usd"`
+	type positionSum struct {
+		Token     data.TokenID  `sql:"token"`
+		Wallet    data.WalletID `sql:"wallet"`
+		Fills     int64         `sql:"fills"`
+		Net       data.Micro    `sql:"net"`
+		BuyShares data.Micro    `sql:"buy_shares"`
+		BuyUSD    data.Micro    `sql:"buy_usd"`
+		SellUSD   data.Micro    `sql:"sell_usd"`
+		FeeUSD    data.Micro    `sql:"fee_usd"`
 	}
-	err := each(ctx, r, "EventSums", func(row *eventSum) {
-		book.Add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
-	}, "@positions", strings.Join(positions, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
-	return book.Traders(), err
+	return each(ctx, r, "PositionSums", func(row *positionSum) {
+		add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyShares: row.BuyShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
+	}, "@positions", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
 }
 
 // mostRanges bounds how many statements one read is made of: each costs a little

@@ -54,11 +54,12 @@ func (t *EventTraders) Sort(s *Snapshot, n int) {
 
 // EventSum is what a wallet did with one token; what is taken off is negative.
 type EventSum struct {
-	Fills                        int64
-	Net, BuyUSD, SellUSD, FeeUSD data.Micro // Net: signed tokens
+	Fills                   int64
+	Net, BuyShares          data.Micro // signed tokens, and those that were bought
+	BuyUSD, SellUSD, FeeUSD data.Micro
 }
 
-// EventTally adds up what wallets did with the tokens of an event. Values follow
+// EventTally adds up what wallets did with the tokens of an event, or of one market. Values follow
 // the definition of rollups/sql/merge.sql, Holdings.
 type EventTally struct {
 	tokens  map[data.TokenID]*TokenPayout

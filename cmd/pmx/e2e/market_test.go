@@ -55,6 +55,19 @@ JOIN fills AS f ON f.token = t.token GROUP BY e.slug`
 SELECT concat_ws(' ', '0x' || lower(hex(w.address)), sum(cash + paid), sum(cash), sum(paid), sum(volume), sum(bought), sum(n), count(*),
   count(*) FILTER (resolved), count(*) FILTER (resolved AND cash + paid > 0))
 FROM worth JOIN wallets AS w USING (wallet) GROUP BY w.address ORDER BY sum(cash + paid) DESC, sum(volume) DESC, w.address`
+
+	// Tokens of both sides, those who are short behind the others.
+	plainHolders = `WITH held AS (
+  SELECT f.wallet, t.outcome, any_value(m.payouts) AS payouts, sum(if(f.side = 0, f.shares - f.fee, -f.shares)) AS net,
+    sum(if(f.side = 0, f.usd, 0)) AS bought, sum(if(f.side = 1, f.usd, 0)) AS sold, sum(if(f.side = 1, f.usd - f.fee, -f.usd)) AS cash
+  FROM fills AS f JOIN tokens AS t USING (token) JOIN markets AS m USING (market) WHERE m.condition = unhex(substr(?, 3))
+  GROUP BY f.wallet, t.outcome
+), worth AS (
+  SELECT wallet, sum(cash) + round(coalesce(sum(net::DECIMAL(28, 0) * payouts[outcome + 1]), 0) / 1000000.0)::BIGINT AS pnl FROM held GROUP BY wallet
+)
+SELECT concat_ws(' ', '0x' || lower(hex(w.address)), h.outcome, h.net, h.bought, h.sold, h.cash, v.pnl)
+FROM held AS h JOIN worth AS v USING (wallet) JOIN wallets AS w USING (wallet) WHERE h.net <> 0
+ORDER BY h.net < 0, abs(h.net) DESC, w.address, h.outcome`
 )
 
 func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
@@ -76,6 +89,31 @@ func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 		}
 		if diff := cmp.Diff(v.table(plainRecent, id), got); diff != "" {
 			t.Errorf("fills of %s (-facts +API):\n%s", id, diff)
+		}
+	}
+}
+
+func TestHoldersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
+	v := readSample(t)
+	for _, id := range v.table(someMarkets) {
+		lines := append(allHolders(v, id, "long"), allHolders(v, id, "short")...)
+		if diff := cmp.Diff(v.table(plainHolders, id), lines); diff != "" {
+			t.Errorf("holders of %s (-facts +API):\n%s", id, diff)
+		}
+	}
+}
+
+// allHolders walks through all holders of a market.
+func allHolders(v *venue, market, side string) []string {
+	var lines []string
+	for {
+		p := reply[wire.Holders](v, fmt.Sprintf("/market/%s/holders?side=%s&limit=200&offset=%d", market, side, len(lines)))
+		for _, r := range p.Data {
+			lines = append(lines, fmt.Sprint(r.Address, " ", r.OutcomeIndex, " ", micros(r.NetShares), " ", micros(r.BuyVolumeUSD), " ", micros(r.SellVolumeUSD), " ",
+				micros(r.NetCash), " ", micros(r.RealPnL)))
+		}
+		if len(p.Data) == 0 || len(lines) >= p.Total {
+			return lines
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 type Markets struct {
 	Texts    map[int32]serving.MarketTexts // by market
 	Filled   []serving.Fill                // newest first
-	Holders  serving.EventTraders          // of every event, in any order
+	Traders  serving.EventTraders          // of every event, in any order
 	Hours    []serving.Candle              // of every market, newest first and then by outcome
+	Held     serving.Holders               // of every market, in any order
 	InMemory bool                          // what MarketAtHand tells
 	Asked    int                           // reads of texts and holders
 	Excluded []data.WalletID               // wallets that the last read of holders was told to leave out
@@ -50,12 +51,19 @@ func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, hour
 	return list, nil
 }
 
+// Holders gives Held.
+func (m *Markets) Holders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.Holders, error) {
+	m.Asked++
+	m.Excluded = without
+	return slices.Clone(m.Held), nil
+}
+
 // MarketInMemory is AtHand.
 func (m *Markets) MarketInMemory(int32, []data.TokenID, int64) bool { return m.InMemory }
 
-// EventTraders gives Holders.
+// EventTraders gives Traders.
 func (m *Markets) EventTraders(_ context.Context, _ []serving.TokenPayout, _ int64, without []data.WalletID) (serving.EventTraders, error) {
 	m.Asked++
 	m.Excluded = without
-	return serving.EventTraders{Total: m.Holders.Total, Rows: slices.Clone(m.Holders.Rows)}, nil
+	return serving.EventTraders{Total: m.Traders.Total, Rows: slices.Clone(m.Traders.Rows)}, nil
 }

@@ -41,22 +41,23 @@ HAVING fills > 0
 ORDER BY day DESC
 LIMIT @limit
 
--- name: EventSums
--- What each wallet did with each token of an event, in as many rows as there are
+-- name: PositionSums
+-- What each wallet did with each token of some markets, in as many rows as there are
 -- places to look: the caller adds them up, and they have no order.
 @positions
 UNION ALL
-SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_usd, sell_usd, fee_usd
+SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares, buy_shares, buy_usd, sell_usd, fee_usd
 FROM position_delta WHERE @which
 UNION ALL
-SELECT token, wallet, -1, CASE side WHEN 0 THEN greatest(fee, 0) - shares ELSE shares END, CASE side WHEN 0 THEN -usd ELSE 0 END,
+SELECT token, wallet, -1, CASE side WHEN 0 THEN greatest(fee, 0) - shares ELSE shares END, CASE side WHEN 0 THEN -shares ELSE 0 END,
+  CASE side WHEN 0 THEN -usd ELSE 0 END,
   CASE side WHEN 1 THEN -usd ELSE 0 END, CASE side WHEN 1 THEN -fee ELSE least(fee, 0) END
 FROM fills WHERE batch > @batch AND @which
 
 -- name: PositionRange
 -- Positions lie in order of token: one statement for each neighbourhood lets zone
 -- maps prune, which one list over all of them does not.
-SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_usd, sell_usd, fee_usd
+SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_shares, buy_usd, sell_usd, fee_usd
 FROM position WHERE @which
 
 -- name: Candles
