@@ -175,7 +175,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 		registry.MustRegister(newReplicaMetrics(r.Status))
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
-		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Sources: sources, Newest: f.newestTrades()})
+		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
 	if err != nil {
 		return err
 	}

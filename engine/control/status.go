@@ -10,8 +10,9 @@ import (
 	"pmx/engine/control/record"
 )
 
-// AddStatus keeps a sample and forgets those older than keep before it.
-func (d *DB) AddStatus(ctx context.Context, s record.Status, keep time.Duration) error {
+// AddStatus keeps a sample, and what it changed of the history by days, and forgets samples older than
+// keep before it.
+func (d *DB) AddStatus(ctx context.Context, s record.Status, change record.StatusChange, keep time.Duration) error {
 	sources, err := sourcesJSON(s.Sources)
 	if err != nil {
 		return fmt.Errorf("add status sample: %w", err)
@@ -26,8 +27,10 @@ func (d *DB) AddStatus(ctx context.Context, s record.Status, keep time.Duration)
 			s.At.Unix(), string(s.Grades[:]), lags[0], lags[1], lags[2], sources); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM status_samples WHERE at <= ?`, s.At.Add(-keep).Unix())
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM status_samples WHERE at <= ?`, s.At.Add(-keep).Unix()); err != nil {
+			return err
+		}
+		return addChange(ctx, tx, change)
 	})
 }
 

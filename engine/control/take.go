@@ -8,14 +8,23 @@ import (
 	"strings"
 )
 
-// takenTables are those that TakeKeys makes equal to another file's, by their first column; ownTables are what each server keeps for
+// takenTables are those that TakeKeys makes equal to another file's; ownTables are what each server keeps for
 // itself: what it was used for, and the work that it was given.
 var (
-	takenTables = []string{"api_keys", "secrets"}
-	ownTables   = []string{"usage", "waitlist", "export_jobs", "status_samples", "key_revision", "goose_db_version"}
+	takenTables = []takenTable{{name: "api_keys", keys: 1}, {name: "secrets", keys: 1}, {name: "status_days", keys: 2, whole: true},
+		{name: "status_events", keys: 3, whole: true}}
+	ownTables = []string{"usage", "waitlist", "export_jobs", "status_samples", "key_revision", "goose_db_version"}
 )
 
-// TakeKeys makes the keys and secrets those of the control.db at path, a copy that belongs to the caller, in one transaction. "" stands for a
+// takenTable is a table that is taken over: by so many of its first columns, and where it is whole, with nothing
+// beside what the other file has.
+type takenTable struct {
+	name  string
+	keys  int
+	whole bool
+}
+
+// TakeKeys makes the keys, secrets and the status history by days those of the control.db at path, a copy that belongs to the caller, in one transaction. "" stands for a
 // file without any. A key that is not in it is revoked: no row goes, because usage and jobs refer to it. Usage, and when and by whom a key was last used here,
 // stay.
 func (d *DB) TakeKeys(ctx context.Context, path string) error {
@@ -50,12 +59,8 @@ func takeTables(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	for _, table := range takenTables {
-		text, err := upsert(ctx, tx, table)
-		if err == nil {
-			_, err = tx.ExecContext(ctx, text)
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", table, err), tx.Rollback())
+		if err := table.take(ctx, tx); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", table.name, err), tx.Rollback())
 		}
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE api_keys SET revoked_at = unixepoch() WHERE revoked_at IS NULL AND id NOT IN (SELECT id FROM taken.api_keys)`); err != nil {
@@ -64,35 +69,48 @@ func takeTables(ctx context.Context, conn *sql.Conn) error {
 	return tx.Commit()
 }
 
-// upsert is the statement that takes the rows of a table that differ, whatever its columns are.
-func upsert(ctx context.Context, tx *sql.Tx, table string) (string, error) {
+// take takes the rows that differ, whatever the columns of the table are.
+func (t takenTable) take(ctx context.Context, tx *sql.Tx) error {
+	columns, err := columnsOf(ctx, tx, t.name)
+	if err != nil {
+		return err
+	}
+	keys := strings.Join(columns[:t.keys], ", ")
+	if t.whole {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM main.%[1]s WHERE (%[2]s) NOT IN (SELECT %[2]s FROM taken.%[1]s)", t.name, keys)); err != nil {
+			return err
+		}
+	}
+	var sets, differs []string
+	for _, c := range columns[t.keys:] {
+		if c == "last_used_at" || c == "last_used_from" {
+			continue
+		}
+		sets = append(sets, fmt.Sprintf("%s = excluded.%s", c, c))
+		differs = append(differs, fmt.Sprintf("%s.%s IS NOT excluded.%s", t.name, c, c))
+	}
+	all := strings.Join(columns, ", ")
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %s FROM taken.%s WHERE true ON CONFLICT (%s) DO UPDATE SET %s WHERE %s",
+		t.name, all, all, t.name, keys, strings.Join(sets, ", "), strings.Join(differs, " OR ")))
+	return err
+}
+
+// columnsOf lists the columns of a table.
+func columnsOf(ctx context.Context, tx *sql.Tx, table string) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT name FROM pragma_table_info(?) ORDER BY cid`, table)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer rows.Close()
 	var columns []string
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return "", err
+			return nil, err
 		}
 		columns = append(columns, name)
 	}
-	if err := rows.Err(); err != nil {
-		return "", err
-	}
-	var sets, differs []string
-	for _, c := range columns[1:] {
-		if c == "last_used_at" || c == "last_used_from" {
-			continue
-		}
-		sets = append(sets, fmt.Sprintf("%s = excluded.%s", c, c))
-		differs = append(differs, fmt.Sprintf("%s.%s IS NOT excluded.%s", table, c, c))
-	}
-	all := strings.Join(columns, ", ")
-	return fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %s FROM taken.%s WHERE true ON CONFLICT (%s) DO UPDATE SET %s WHERE %s",
-		table, all, all, table, columns[0], strings.Join(sets, ", "), strings.Join(differs, " OR ")), nil
+	return columns, rows.Err()
 }
 
 // revokeOthers revokes all keys.

@@ -2,10 +2,15 @@ package control
 
 import (
 	"context"
+	"database/sql"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
 
 	"pmx/engine/control/record"
 )
@@ -112,6 +117,30 @@ func TestTakenKeysAreThoseOfTheOtherFile(t *testing.T) {
 	}
 }
 
+// A server that follows another shows the other's history: what it has beside that goes, what is the same stays.
+func TestTheStatusHistoryIsThatOfTheOtherFile(t *testing.T) {
+	ctx, at := t.Context(), time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
+	writer, here := keysOf(t, "writer.db"), keysOf(t, "here.db")
+	of := record.StatusChange{
+		Days:   []record.StatusDay{{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{7, 0, 0, 1, 2}, LagMax: 90}, {Day: "2026-03-14", Part: "trades", LagMax: -1}},
+		Events: []record.StatusEvent{{At: at, Until: at.Add(time.Minute), Kind: "grade", Part: "trades", Grade: 'D', Text: "late"}, {At: at, Kind: "start", Text: "started"}},
+	}
+	own := record.StatusChange{Days: []record.StatusDay{{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{1}}, {Day: "2026-03-13", Part: "markets"}},
+		Events: []record.StatusEvent{{At: at, Kind: "stop", Text: "stopped"}}}
+	for db, change := range map[*DB]record.StatusChange{writer: of, here: own} {
+		if err := db.AddStatusChange(ctx, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		takeFrom(t, here, writer)
+		got, err := here.StatusDays(ctx, at.AddDate(0, 0, -1), 100)
+		if err != nil || !cmp.Equal(got, of) {
+			t.Errorf("%v\n%s", err, cmp.Diff(of, got))
+		}
+	}
+}
+
 // Whoever adds a table decides whether servers that follow take it over.
 func TestEveryTableIsTakenOrOwn(t *testing.T) {
 	rows, err := keysOf(t, "all.db").sql.QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
@@ -119,7 +148,10 @@ func TestEveryTableIsTakenOrOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	known := slices.Concat(takenTables, ownTables)
+	known := slices.Clone(ownTables)
+	for _, table := range takenTables {
+		known = append(known, table.name)
+	}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
@@ -131,5 +163,57 @@ func TestEveryTableIsTakenOrOwn(t *testing.T) {
 	}
 	if err := rows.Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The samples of the last week are there when a server is upgraded: they begin the history by days.
+func TestAnUpgradeAddsUpTheSamplesThatAreThere(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "control.db")
+	connect, err := newConnector(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle := sql.OpenDB(connect)
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, handle, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(ctx, 9); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{ // two minutes of the 13th, and the first one of the 14th
+		`(1773446280, 'ABF', 5, 90, NULL, NULL)`, `(1773446340, 'ADF', 4, 70, NULL, '{"chain":{"grade":"C","lag":12},"audits":{"grade":"F"}}')`,
+		`(1773446400, 'FFF', 9, 9, 9, '{"chain":{"grade":"A","lag":3}}')`,
+	} {
+		if _, err := handle.ExecContext(ctx, `INSERT INTO status_samples (at, grades, serving_lag, trades_lag, markets_lag, sources) VALUES `+row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := handle.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(ctx, path, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	got, err := db.StatusDays(ctx, time.Date(2026, 3, 13, 0, 0, 0, 0, time.UTC), 1)
+	want := []record.StatusDay{
+		{Day: "2026-03-13", Part: "markets", Minutes: [5]int64{0, 0, 0, 0, 2}, LagMax: -1},
+		{Day: "2026-03-13", Part: "serving_tables", Minutes: [5]int64{2}, LagMax: 5},
+		{Day: "2026-03-13", Part: "source:audits", Minutes: [5]int64{4: 1}, LagMax: -1},
+		{Day: "2026-03-13", Part: "source:chain", Minutes: [5]int64{2: 1}, LagMax: 12},
+		{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{1: 1, 3: 1}, LagMax: 90},
+		{Day: "2026-03-14", Part: "markets", Minutes: [5]int64{4: 1}, LagMax: 9},
+		{Day: "2026-03-14", Part: "serving_tables", Minutes: [5]int64{4: 1}, LagMax: 9},
+		{Day: "2026-03-14", Part: "source:chain", Minutes: [5]int64{1}, LagMax: 3},
+		{Day: "2026-03-14", Part: "trades", Minutes: [5]int64{4: 1}, LagMax: 9},
+	}
+	if err != nil || !cmp.Equal(got.Days, want) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got.Days))
 	}
 }

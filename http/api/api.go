@@ -42,6 +42,9 @@ type Config struct {
 	// Historical tells that the venue is so on purpose: its trades and markets are
 	// graded against its own as_of.
 	Historical bool
+	// Copies tells that the history of the service by days is another server's, which the store has:
+	// nothing is added to it.
+	Copies bool
 	// Sources gives the sources that are followed, in the order in which they are shown;
 	// nil: none is. It is called by any number of goroutines.
 	Sources func() []serving.Source
@@ -78,6 +81,9 @@ type API struct {
 	rowMembers []rowMember
 	pinger     pinger
 	history    statusHistory
+	days       statusDays
+	copies     bool                     // days are another server's
+	forgot     string                   // the day on which the store forgot what is too old; of the sampler alone
 	direct     map[string]fiber.Handler // of GET endpoints whose path has no parameter
 	scratch    scratchPool
 	published  atomic.Pointer[encodedSnapshot]
@@ -106,7 +112,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		wall: wall, watch: cfg.Watch,
-		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
+		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
 		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}

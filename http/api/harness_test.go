@@ -37,6 +37,7 @@ type venue struct {
 	sources []serving.Source // that are followed
 	newest  *serving.NewestTrades
 	open    bool // pages need no key
+	copies  bool // the history by days is another server's
 }
 
 // reader is the API's Reader, made of stand-ins; what has none is not asked for.
@@ -77,7 +78,7 @@ func (v *venue) restart() {
 	t.Helper()
 	var err error
 	v.api, err = api.New(api.Config{Source: v.source, Reader: &reader{Wallets: v.wallets, Markets: v.markets, Moves: v.moves, Weather: v.weather}, Gate: v.gate, Version: "v1.2.3", CursorKey: make([]byte, 32), Now: v.clock.Now,
-		Sources: func() []serving.Source { return v.sources }, Newest: v.newest, OpenPages: v.open})
+		Sources: func() []serving.Source { return v.sources }, Newest: v.newest, OpenPages: v.open, Copies: v.copies})
 	if err != nil {
 		t.Fatal(err)
 	}

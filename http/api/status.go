@@ -54,6 +54,7 @@ func statusRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/status/public", Section: wire.Status, Public: true,
 			Summary: "Freshness grade of every subsystem", serve: (*API).publicStatus, Reply: wire.One[wire.PublicStatus]{},
 		},
+		statusHistoryRoute(),
 	}
 }
 

@@ -21,8 +21,13 @@ const (
 
 // StatusStore keeps samples beyond the life of the process.
 type StatusStore interface {
-	// AddStatus keeps s and forgets samples older than keep before it.
-	AddStatus(ctx context.Context, s record.Status, keep time.Duration) error
+	// AddStatus keeps s, and what it changed of the history by days, and forgets samples older than keep
+	// before it.
+	AddStatus(ctx context.Context, s record.Status, change record.StatusChange, keep time.Duration) error
+	// AddStatusChange keeps what changed of the history by days.
+	AddStatusChange(ctx context.Context, change record.StatusChange) error
+	// StatusDays gives the history from a day on, with so many of the newest events, and forgets the rest.
+	StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error)
 	// StatusSince gives the samples after since, oldest first.
 	StatusSince(ctx context.Context, since time.Time) ([]record.Status, error)
 }
@@ -33,9 +38,9 @@ type statusHistory struct {
 	samples []record.Status
 }
 
-// add appends s, in place of one of the same minute, and drops what is too old.
-// The samples given out before stay as they are.
-func (h *statusHistory) add(s record.Status) {
+// add appends s, in place of those of the same minute or later, which it gives back, and drops what is too
+// old. The samples given out before stay as they are.
+func (h *statusHistory) add(s record.Status) (replaced []record.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old := 0
@@ -46,7 +51,9 @@ func (h *statusHistory) add(s record.Status) {
 	for end > old && !h.samples[end-1].At.Before(s.At) {
 		end--
 	}
+	replaced = h.samples[end:]
 	h.samples = append(h.samples[old:end:end], s)
+	return replaced
 }
 
 // StatusHistory gives the samples of the last seven days, oldest first. They are
@@ -95,20 +102,60 @@ func (a *API) grade(now time.Time) [3]subsystem {
 	return parts
 }
 
-// SampleStatus takes the sample of this minute and gives it to store. It counts
-// in memory also where store fails.
+// SampleStatus takes the sample of this minute and gives it to store, with what happened
+// since the one before. It counts in memory also where store fails.
 func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	now := a.now()
 	s := record.Status{At: now.UTC().Truncate(sampleEvery)}
-	for i, part := range a.grade(now) {
+	parts, sources := a.grade(now), a.gradeSources(now)
+	for i, part := range parts {
 		s.Grades[i], s.Lags[i] = grades[part.grade], part.lag
 		if part.asOf.IsZero() {
 			s.Lags[i] = -1
 		}
 	}
-	s.Sources = sourceSamples(a.gradeSources(now))
-	a.history.add(s)
-	return store.AddStatus(ctx, s, StatusKept)
+	s.Sources = sourceSamples(sources)
+	replaced := a.history.add(s)
+	if a.copies || !a.days.isLoaded() {
+		if err := a.loadDays(ctx, store); err != nil {
+			return err
+		}
+	}
+	if a.copies {
+		return store.AddStatus(ctx, s, record.StatusChange{}, StatusKept)
+	}
+	a.days.mu.Lock()
+	a.days.add(&s, replaced)
+	a.note(&a.days, wholeSeconds(now), parts[:], sources)
+	a.days.mu.Unlock()
+	change := a.days.change()
+	if err := store.AddStatus(ctx, s, change, StatusKept); err != nil {
+		return err
+	}
+	a.days.stored(change)
+	return a.forgetDays(ctx, store, s.At)
+}
+
+// forgetDays has the store forget, once a day, what is too old.
+func (a *API) forgetDays(ctx context.Context, store StatusStore, at time.Time) error {
+	if a.forgot == dayText(at) {
+		return nil
+	}
+	_, err := store.StatusDays(ctx, at.AddDate(0, 0, 1-StatusDays), StatusEvents)
+	if err == nil {
+		a.forgot = dayText(at)
+	}
+	return err
+}
+
+// loadDays makes the history by days that store kept the one that is shown.
+func (a *API) loadDays(ctx context.Context, store StatusStore) error {
+	kept, err := store.StatusDays(ctx, a.now().AddDate(0, 0, 1-StatusDays), StatusEvents)
+	if err != nil {
+		return fmt.Errorf("load status history: %w", err)
+	}
+	a.days.load(kept)
+	return nil
 }
 
 // LoadStatus makes the samples that store kept the history.
@@ -118,16 +165,22 @@ func (a *API) LoadStatus(ctx context.Context, store StatusStore) error {
 		return fmt.Errorf("load status history: %w", err)
 	}
 	a.history.mu.Lock()
-	defer a.history.mu.Unlock()
 	a.history.samples = kept
-	return nil
+	a.history.mu.Unlock()
+	return a.loadDays(ctx, store)
 }
+
+// stopTime bounds how long a server that stops waits until its history says so.
+const stopTime = 2 * time.Second
 
 // RecordStatus takes a sample now and every minute until ctx ends. A store that
 // fails is logged once and tried again.
 func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.Logger) error {
 	if err := a.LoadStatus(ctx, store); err != nil && ctx.Err() == nil {
 		log.Error().Err(err).Msg("status_history_unreadable")
+	}
+	if !a.copies {
+		a.days.noteStart(a.started, a.version)
 	}
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
@@ -140,8 +193,22 @@ func (a *API) RecordStatus(ctx context.Context, store StatusStore, log zerolog.L
 		failing = err != nil
 		select {
 		case <-ctx.Done():
+			a.recordStop(ctx, store, log)
 			return nil
 		case <-tick.C:
 		}
+	}
+}
+
+// recordStop says in the history that the server was stopped.
+func (a *API) recordStop(ctx context.Context, store StatusStore, log zerolog.Logger) {
+	if a.copies {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	a.days.noteStop(a.now())
+	if err := store.AddStatusChange(ctx, a.days.change()); err != nil {
+		log.Error().Err(err).Msg("status_history_not_kept")
 	}
 }

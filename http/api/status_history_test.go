@@ -18,14 +18,41 @@ import (
 // statusStore keeps samples in memory.
 type statusStore struct {
 	kept []record.Status
+	days record.StatusChange
 	err  error
 }
 
-func (s *statusStore) AddStatus(_ context.Context, sample record.Status, _ time.Duration) error {
+func (s *statusStore) AddStatus(ctx context.Context, sample record.Status, change record.StatusChange, _ time.Duration) error {
 	if s.err == nil {
 		s.kept = append(s.kept, sample)
 	}
-	return s.err
+	return s.AddStatusChange(ctx, change)
+}
+
+func (s *statusStore) AddStatusChange(_ context.Context, change record.StatusChange) error {
+	if s.err != nil {
+		return s.err
+	}
+	for _, d := range change.Days {
+		s.days.Days = slices.DeleteFunc(s.days.Days, func(o record.StatusDay) bool { return o.Day == d.Day && o.Part == d.Part })
+		s.days.Days = append(s.days.Days, d)
+	}
+	for _, e := range change.Events {
+		s.days.Events = slices.DeleteFunc(s.days.Events, func(o record.StatusEvent) bool { return o.At.Equal(e.At) && o.Kind == e.Kind && o.Part == e.Part })
+		s.days.Events = append(s.days.Events, e)
+	}
+	slices.SortStableFunc(s.days.Events, func(x, y record.StatusEvent) int { return x.At.Compare(y.At) })
+	return nil
+}
+
+func (s *statusStore) StatusDays(_ context.Context, first time.Time, _ int) (record.StatusChange, error) {
+	kept := record.StatusChange{Events: slices.Clone(s.days.Events)}
+	for _, d := range s.days.Days {
+		if d.Day >= first.Format(time.DateOnly) {
+			kept.Days = append(kept.Days, d)
+		}
+	}
+	return kept, s.err
 }
 
 func (s *statusStore) StatusSince(context.Context, time.Time) ([]record.Status, error) {

@@ -31,6 +31,18 @@ func (c *Client) StatusPublic(ctx context.Context) (*wire.One[wire.PublicStatus]
 	return call[wire.One[wire.PublicStatus]](ctx, c, r)
 }
 
+// StatusHistoryParams are the optional parameters of StatusHistory; what is zero is left out.
+type StatusHistoryParams struct {
+	Days int64 // number of UTC days, the present one included
+}
+
+// StatusHistory asks GET /status/history. Grades of every subsystem by day, and what happened.
+func (c *Client) StatusHistory(ctx context.Context, params StatusHistoryParams) (*wire.StatusHistory, error) {
+	r := request{method: "GET", path: "/status/history", query: url.Values{}, header: http.Header{}}
+	set(r.query, "days", params.Days)
+	return call[wire.StatusHistory](ctx, c, r)
+}
+
 // TraderStats asks GET /trader/{address}/stats. Lifetime summary of a wallet.
 func (c *Client) TraderStats(ctx context.Context, address string) (*wire.One[wire.TraderStats], error) {
 	r := request{method: "GET", path: join("/trader/", address, "/stats")}

@@ -291,7 +291,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	k := open(t, t.TempDir())
 	mustImport(t, k, append(others, parts[:len(parts)-1]...)...)
 	snap := k.Snapshot()
-	read := func() (traders []serving.EventTraders, fills [][]serving.Fill) {
+	read := func() (traders []serving.EventTraders, holders []serving.HolderList, fills [][]serving.Fill) {
 		for id := range int32(snap.Catalog.Len()) {
 			f := snap.Catalog.Figures(id)
 			if f == nil || f.Trades == 0 || id%5 != 0 {
@@ -306,18 +306,25 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			held.Sort(snap, 50)
-			traders, fills = append(traders, held), append(fills, list)
+			all, err := k.Reader().Holders(context.Background(), snap.Catalog.TokenPayouts([]int32{id}), snap.Batch, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			traders, holders, fills = append(traders, held), append(holders, all.List(snap, -1, false, 50)), append(fills, list)
 		}
-		return traders, fills
+		return traders, holders, fills
 	}
-	traders, fills := read()
+	traders, holders, fills := read()
 	if len(traders) < 20 {
 		t.Fatalf("%d markets", len(traders))
 	}
 	mustImport(t, k, parts[len(parts)-1])
-	laterTraders, laterFills := read()
+	laterTraders, laterHolders, laterFills := read()
 	if diff := cmp.Diff(traders, laterTraders); diff != "" {
 		t.Errorf("traders (-before +after the next import):\n%s", diff)
+	}
+	if diff := cmp.Diff(holders, laterHolders); diff != "" {
+		t.Errorf("holders (-before +after the next import):\n%s", diff)
 	}
 	if diff := cmp.Diff(fills, laterFills); diff != "" {
 		t.Errorf("fills (-before +after the next import):\n%s", diff)

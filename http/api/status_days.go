@@ -1,0 +1,162 @@
+package api
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pmx/engine/control/record"
+)
+
+const (
+	// StatusDays is how many days the history by days has, today included.
+	StatusDays = 90
+	// StatusEvents is how many events are kept, the newest.
+	StatusEvents = 1000
+	sourcePart   = "source:" // stands before the name of a source, to tell it from a subsystem
+)
+
+// statusDays is what samples come to by day, and what happened.
+type statusDays struct {
+	mu      sync.Mutex
+	loaded  bool // what was kept is in: before, nothing is counted that would replace it
+	days    map[statusKey]record.StatusDay
+	events  []record.StatusEvent // in order of time
+	changed map[statusKey]bool   // days that no store has as they are
+	news    []record.StatusEvent // events that no store has as they are; later ones stand for earlier ones
+	seen    statusMarks
+	encoded map[int][]byte // replies by how many days they have, of the minute made
+	made    int64
+}
+
+// statusKey names a row of the history by days.
+type statusKey struct{ day, part string }
+
+// load makes kept the history.
+func (h *statusDays) load(kept record.StatusChange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.days = make(map[statusKey]record.StatusDay, len(kept.Days))
+	for _, d := range kept.Days {
+		h.days[statusKey{d.Day, d.Part}] = d
+	}
+	h.events, h.encoded, h.loaded = kept.Events, nil, true
+	for _, e := range h.news { // of before it was read
+		h.insert(e)
+	}
+}
+
+// isLoaded tells whether what was kept is in.
+func (h *statusDays) isLoaded() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.loaded
+}
+
+// add counts a sample, and takes off those in whose place it is.
+func (h *statusDays) add(s *record.Status, replaced []record.Status) {
+	for i := range replaced {
+		h.count(&replaced[i], -1)
+	}
+	h.count(s, 1)
+	oldest := dayText(s.At.AddDate(0, 0, 1-StatusDays))
+	maps.DeleteFunc(h.days, func(k statusKey, _ record.StatusDay) bool { return k.day < oldest })
+	h.encoded = nil
+}
+
+func (h *statusDays) count(s *record.Status, n int64) {
+	day := dayText(s.At)
+	for i, part := range [...]string{servingRule.name, tradesRule.name, marketsRule.name} {
+		h.countPart(statusKey{day, part}, s.Grades[i], s.Lags[i], n)
+	}
+	for name, source := range s.Sources {
+		h.countPart(statusKey{day, sourcePart + name}, source.Grade, source.Lag, n)
+	}
+}
+
+func (h *statusDays) countPart(k statusKey, grade byte, lag, n int64) {
+	place := strings.IndexByte(grades, grade)
+	if place < 0 {
+		return
+	}
+	d, known := h.days[k]
+	if !known {
+		d = record.StatusDay{Day: k.day, Part: k.part, LagMax: -1}
+	}
+	d.Minutes[place] = max(0, d.Minutes[place]+n)
+	d.LagMax = max(d.LagMax, lag)
+	if h.days == nil {
+		h.days = map[statusKey]record.StatusDay{}
+	}
+	if h.changed == nil {
+		h.changed = map[statusKey]bool{}
+	}
+	h.days[k], h.changed[k] = d, true
+}
+
+// put adds an event, or puts it in the place of the one that it continues.
+func (h *statusDays) put(e record.StatusEvent) {
+	h.insert(e)
+	h.news, h.encoded = append(h.news, e), nil
+}
+
+func (h *statusDays) insert(e record.StatusEvent) {
+	same := func(o record.StatusEvent) bool { return o.At.Equal(e.At) && o.Kind == e.Kind && o.Part == e.Part }
+	if i := slices.IndexFunc(h.events, same); i >= 0 {
+		h.events = slices.Clone(h.events) // readers may have the list
+		h.events[i] = e
+	} else {
+		at := len(h.events)
+		for at > 0 && h.events[at-1].At.After(e.At) {
+			at--
+		}
+		h.events = slices.Insert(slices.Clone(h.events), at, e)
+		h.events = h.events[max(0, len(h.events)-StatusEvents):]
+	}
+}
+
+// open gives the event of a kind and part that goes on, nil where there is none.
+func (h *statusDays) open(kind, part string) *record.StatusEvent {
+	for i := range slices.Backward(h.events) {
+		if e := &h.events[i]; e.Kind == kind && e.Part == part {
+			if e.Until.IsZero() {
+				last := *e
+				return &last
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// change gives what no store has yet.
+func (h *statusDays) change() record.StatusChange {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := record.StatusChange{Events: slices.Clone(h.news)}
+	for k := range h.changed {
+		if d, known := h.days[k]; known {
+			c.Days = append(c.Days, d)
+		}
+	}
+	slices.SortFunc(c.Days, func(x, y record.StatusDay) int { return cmp.Or(cmp.Compare(x.Day, y.Day), cmp.Compare(x.Part, y.Part)) })
+	return c
+}
+
+// stored tells that a store has c.
+func (h *statusDays) stored(c record.StatusChange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.news = h.news[len(c.Events):]
+	for _, d := range c.Days {
+		if k := (statusKey{d.Day, d.Part}); h.days[k] == d {
+			delete(h.changed, k)
+		}
+	}
+}
+
+// dayText is a UTC day as the history has it.
+func dayText(t time.Time) string { return t.UTC().Format(time.DateOnly) }
