@@ -147,6 +147,9 @@ func (a *API) Publish(snap *serving.Snapshot) {
 	}
 }
 
+// OpenPages tells that pages of this server may ask without a key.
+func (a *API) OpenPages() bool { return a.guests != nil }
+
 // Epoch is that of the published snapshot; false before the first one.
 func (a *API) Epoch() (uint64, bool) {
 	v := a.published.Load()

@@ -23,13 +23,16 @@ type pages struct {
 	at     time.Time // when status was made
 }
 
-func newPages() *pages { return &pages{site: sync.OnceValues(web.New)} }
+func newPages(open bool) *pages {
+	return &pages{site: sync.OnceValues(func() (*web.Site, error) { return web.New(open) })}
+}
 
 // mountPages puts the pages before the routes of the API.
 func (s *Server) mountPages(app *fiber.App) {
 	for _, path := range web.Paths() {
 		app.Get(path, s.page) // HEAD too
 	}
+	app.Get(web.AnswersPath, s.answers)
 }
 
 // page answers with the page at the path of c.

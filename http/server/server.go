@@ -103,7 +103,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		api: cfg.API, conns: open, drain: cfg.Drain, log: cfg.Log, scheme: "http", watch: cfg.Watch,
 		transport: transport{trusted: cfg.TrustedProxy},
-		metrics:   newMetrics(cfg.API, cfg.Watch, open), pages: newPages(),
+		metrics:   newMetrics(cfg.API, cfg.Watch, open), pages: newPages(cfg.API.OpenPages()),
 	}
 	if s.drain == 0 {
 		s.drain = defaultDrain

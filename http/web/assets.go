@@ -32,17 +32,22 @@ func joined(name string) []string {
 	return []string{name}
 }
 
-// published are the assets that pages name; modules bring in further ones.
-func published() []string {
-	names := []string{"site.css", "icon.svg", "theme.js", "frame.js", "try.js", "status.js", "vendor/uPlot.iife.min.js"}
+// shared are the modules that pages have in common, as the files they are served
+// in: base.js runs on every page, plots.js where something is drawn. A page has one
+// further file, of what it alone needs.
+var shared = map[string][]string{
+	"base.js":  {"core.js", "ui.js", "frame.js"},
+	"plots.js": {"vendor/uPlot.iife.min.js", "plot.js"},
+}
+
+// entries are the modules that pages begin with.
+func entries() []string {
+	names := []string{"try.js", "status.js"}
 	for _, v := range views() {
 		names = append(names, v.Module)
 	}
 	return names
 }
-
-// importOf is a line by which a module names another one.
-var importOf = regexp.MustCompile(`(?m)^((?:import|export) [^;"]*")\./([a-z-]+\.js)(";)$`)
 
 // margins are what browsers do not need of a source: comments that fill their
 // lines, and indents.
@@ -50,80 +55,62 @@ var margins = regexp.MustCompile(`(?m)^[ \t]*//[^\n]*\n|^[ \t]+`)
 
 // assetSet is what pages load, by the name that their sources have.
 type assetSet struct {
-	paths map[string]string // served paths
-	sizes map[string]int    // as sent in br
-	needs map[string][]string
-	pages map[string]*Page // by path
+	paths map[string]string   // served paths
+	sizes map[string]int      // as sent in br
+	loads map[string][]string // the files of shared modules that an entry needs
+	pages map[string]*Page    // by path
+	theme []byte              // stands in every page: it is run before the page is painted
 }
 
 // loadAssets gives the assets of this program, which are packed once.
 var loadAssets = sync.OnceValues(newAssets)
 
 func newAssets() (*assetSet, error) {
-	a := &assetSet{paths: map[string]string{}, sizes: map[string]int{}, needs: map[string][]string{}, pages: map[string]*Page{}}
-	for _, name := range published() {
-		if _, err := a.add(name); err != nil {
+	a := &assetSet{paths: map[string]string{}, sizes: map[string]int{}, loads: map[string][]string{}, pages: map[string]*Page{}}
+	for _, name := range []string{"site.css", "icon.svg"} {
+		var body []byte
+		for _, part := range joined(name) {
+			text, err := assets.ReadFile("assets/" + part)
+			if err != nil {
+				return nil, fmt.Errorf("read asset: %w", err)
+			}
+			body = append(body, text...)
+		}
+		if err := a.add(name, margins.ReplaceAll(body, nil)); err != nil {
+			return nil, err
+		}
+	}
+	theme, err := assets.ReadFile("assets/theme.js")
+	if err != nil {
+		return nil, fmt.Errorf("read asset: %w", err)
+	}
+	a.theme = margins.ReplaceAll(theme, nil)
+	for _, name := range append([]string{"base.js", "plots.js"}, entries()...) {
+		b := bundle{assets: a, name: name}
+		text, err := b.text()
+		if err != nil {
+			return nil, fmt.Errorf("asset %s: %w", name, err)
+		}
+		a.loads[name] = b.loads
+		if err := a.add(name, text); err != nil {
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
-// add serves an asset under a name with the hash of its content. A module names
-// the modules it imports by theirs, which are added first.
-func (a *assetSet) add(name string) (string, error) {
-	if at, ok := a.paths[name]; ok {
-		return at, nil
-	}
-	var body []byte
-	for _, part := range joined(name) {
-		text, err := assets.ReadFile("assets/" + part)
-		if err != nil {
-			return "", fmt.Errorf("read asset: %w", err)
-		}
-		body = append(body, text...)
-	}
-	var failed error
-	if path.Dir(name) == "." {
-		body = margins.ReplaceAll(body, nil)
-	}
-	if path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
-		body = importOf.ReplaceAllFunc(body, func(line []byte) []byte {
-			m := importOf.FindSubmatch(line)
-			at, err := a.add(string(m[2]))
-			if err != nil {
-				failed = err
-			}
-			a.need(name, string(m[2]))
-			return []byte(string(m[1]) + at + string(m[3]))
-		})
-	}
-	if failed != nil {
-		return "", fmt.Errorf("asset %s: %w", name, failed)
-	}
+// add serves an asset under a name with the hash of its content.
+func (a *assetSet) add(name string, body []byte) error {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)
-	at := "/assets/" + strings.TrimSuffix(path.Base(name), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	at := "/assets/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 	page, err := packPage(mime.TypeByExtension(ext), body, assetAge, brotli.BestCompression)
 	if err != nil {
-		return "", err
+		return err
 	}
 	page.immutable = true
 	a.paths[name], a.pages[at], a.sizes[name] = at, page, len(page.brotli)
-	return at, nil
-}
-
-// need notes that a module imports another one, and what that one imports.
-func (a *assetSet) need(name, other string) {
-	for _, n := range append([]string{other}, a.needs[other]...) {
-		known := false
-		for _, have := range a.needs[name] {
-			known = known || have == n
-		}
-		if !known {
-			a.needs[name] = append(a.needs[name], n)
-		}
-	}
+	return nil
 }
 
 // path is where an asset is served.

@@ -38,19 +38,18 @@ func TestVendoredFilesAreTheirProjects(t *testing.T) {
 	}
 }
 
+// mostRequests is how many requests a first view may take: the page itself, its files
+// and the answers of the API.
+const mostRequests = 6
+
 // mostCode is how many bytes of code a first view may take, compressed.
 const mostCode = 45 << 10
 
 func TestAFirstViewIsSmall(t *testing.T) {
 	s := testSite(t)
 	for _, v := range views() {
-		names := append([]string{"site.css", "theme.js", "frame.js", v.Module}, append(slices.Clone(s.assets.needs["frame.js"]), s.assets.needs[v.Module]...)...)
-		if v.Plots {
-			names = append(names, "vendor/uPlot.iife.min.js")
-		}
-		slices.Sort(names)
 		total := len(s.pages[v.Path].brotli)
-		for _, n := range slices.Compact(names) {
+		for _, n := range firstFiles(s, v.Module) {
 			total += s.assets.sizes[n]
 		}
 		if total > mostCode {
@@ -60,15 +59,58 @@ func TestAFirstViewIsSmall(t *testing.T) {
 	}
 }
 
+// firstFiles are the files that a page with a module loads at first.
+func firstFiles(s *Site, module string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(append([]string{"site.css", "base.js", module}, s.assets.loads[module]...))))
+}
+
+// The files, and the one request for all answers, are at most six.
+func TestAFirstViewIsFewRequests(t *testing.T) {
+	s := testSite(t)
+	for _, v := range views() {
+		if files := firstFiles(s, v.Module); 1+len(files)+1 > mostRequests {
+			t.Errorf("%s loads %v", v.Path, files)
+		}
+	}
+}
+
+// A module that a bundle cannot read is refused, and one that is needed twice is in it once.
+func TestBundlesReadTheirModules(t *testing.T) {
+	s := testSite(t)
+	for name := range s.assets.loads {
+		text := string(s.pages[s.assets.paths[name]].body)
+		seen := map[string]bool{}
+		for _, m := range regexp.MustCompile(`(?m)^const (\$\w+)=\(\(\)=>\{$`).FindAllStringSubmatch(text, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s holds %s twice", name, m[1])
+			}
+			seen[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`\}=(\$\w+);`).FindAllStringSubmatch(text, -1) {
+			if head, _, _ := strings.Cut(text, "const $"); !seen[m[1]] && !strings.Contains(head, m[1]) {
+				t.Errorf("%s takes names of %s, which it does not have", name, m[1])
+			}
+		}
+	}
+	b := bundle{assets: s.assets, name: "core.js"}
+	for _, bad := range []string{"export default 1;\n", "import x from \"./core.js\";\n", "export { a };\n"} {
+		if other := otherForms.FindString(bad); other == "" || importLine.MatchString(bad) || exportWord.MatchString(bad) {
+			t.Errorf("%q counts as readable in %s", bad, b.name)
+		}
+	}
+}
+
 // Every asset has a name by its content, is kept for good, and every module that
 // another one names is served under the name that stands there.
 func TestAssetsAreKeptForGood(t *testing.T) {
 	s := testSite(t)
+	all := ""
 	named := regexp.MustCompile(`"(/assets/[^"]+)"`)
 	for at, p := range s.assets.pages {
 		if !regexp.MustCompile(`^/assets/[\w.-]+\.[0-9a-f]{12}\.(js|css|svg)$`).MatchString(at) || !p.immutable || p.maxAge != assetAge {
 			t.Errorf("%s is kept for %d s", at, p.maxAge)
 		}
+		all += string(p.body)
 		for _, m := range named.FindAllStringSubmatch(string(p.body), -1) {
 			if s.assets.pages[m[1]] == nil {
 				t.Errorf("%s imports %s, which is not there", at, m[1])
@@ -83,7 +125,9 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if _, used := s.assets.paths[f.Name()]; !used && !f.IsDir() && !slices.Contains(joined("site.css"), f.Name()) {
+		_, used := s.assets.paths[f.Name()]
+		used = used || slices.Contains(joined("site.css"), f.Name()) || f.Name() == "theme.js" || strings.Contains(all, "const "+scope(f.Name())+"=")
+		if !used && !f.IsDir() {
 			t.Errorf("no page loads %s", f.Name())
 		}
 	}

@@ -31,6 +31,8 @@ type tab struct {
 	base string
 	mu   sync.Mutex
 	bad  []string
+
+	asked int // requests since it was asked last
 }
 
 // openTab starts Chromium and a server of made-up data; key is a trader's. It
@@ -93,6 +95,15 @@ func (b *tab) errors() []string {
 	bad := b.bad
 	b.bad = nil
 	return bad
+}
+
+// requests gives how many requests there were since it was asked last.
+func (b *tab) requests() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.asked
+	b.asked = 0
+	return n
 }
 
 // do runs steps that give nothing.

@@ -7,6 +7,9 @@ import (
 	"pmx/http/wire"
 )
 
+// AnswersPath is where pages ask for several answers of the API at once.
+const AnswersPath = "/answers"
+
 // view is a page of the explorer. Its module asks the API and fills it.
 type view struct {
 	Path   string // a star stands for one segment
@@ -14,25 +17,24 @@ type view struct {
 	Nav    string // its name in the navigation; "" where it is not there
 	Module string
 	Lead   string // the operation whose curl line a browser without scripts is shown
-	Plots  bool
 }
 
 // views are all pages of the explorer, in the order of the navigation.
 func views() []view {
 	return []view{
-		{Path: "/", Title: "The venue today", Module: "home.js", Lead: "/stats", Plots: true},
+		{Path: "/", Title: "The venue today", Module: "home.js", Lead: "/stats"},
 		{Path: "/traders", Title: "Traders", Nav: "Traders", Module: "traders.js", Lead: "/leaderboard/traders"},
 		{Path: "/markets", Title: "Markets", Nav: "Markets", Module: "markets.js", Lead: "/leaderboard/markets"},
-		{Path: "/whales", Title: "Whales", Nav: "Whales", Module: "whales.js", Lead: "/whales/moves", Plots: true},
+		{Path: "/whales", Title: "Whales", Nav: "Whales", Module: "whales.js", Lead: "/whales/moves"},
 		{Path: "/screener", Title: "Screener", Nav: "Screener", Module: "screener.js", Lead: "/screener"},
 		{Path: "/weather", Title: "Weather", Nav: "Weather", Module: "weather.js", Lead: "/weather/cities"},
 		{Path: "/data", Title: "Data", Nav: "Data", Module: "data.js", Lead: "/research/datasets"},
-		{Path: "/weather/*", Title: "City", Module: "city.js", Lead: "/weather/city/{city}", Plots: true},
-		{Path: "/market/*", Title: "Market", Module: "market.js", Lead: "/market/{condition_id}/overview", Plots: true},
+		{Path: "/weather/*", Title: "City", Module: "city.js", Lead: "/weather/city/{city}"},
+		{Path: "/market/*", Title: "Market", Module: "market.js", Lead: "/market/{condition_id}/overview"},
 		{Path: "/event/*", Title: "Event", Module: "event.js", Lead: "/event/{event_id}"},
-		{Path: "/compare", Title: "Compare wallets", Module: "compare.js", Lead: "/trader/compare", Plots: true},
-		{Path: "/trader/*", Title: "Wallet", Module: "trader.js", Lead: "/trader/{address}/stats", Plots: true},
-		{Path: "/docs/style", Title: "House style", Module: "style.js", Lead: "/stats/daily", Plots: true},
+		{Path: "/compare", Title: "Compare wallets", Module: "compare.js", Lead: "/trader/compare"},
+		{Path: "/trader/*", Title: "Wallet", Module: "trader.js", Lead: "/trader/{address}/stats"},
+		{Path: "/docs/style", Title: "House style", Module: "style.js", Lead: "/stats/daily"},
 	}
 }
 
@@ -65,7 +67,7 @@ func (r *reference) operations() string {
 func (s *Site) addViews() error {
 	for _, v := range views() {
 		f := s.plainFrame(v.Title)
-		f.Area, f.Modules, f.Plots = areaOf(v.Path), append([]string{v.Module}, s.assets.needs[v.Module]...), v.Plots
+		f.Area, f.Module, f.Loads = areaOf(v.Path), v.Module, s.assets.loads[v.Module]
 		page := struct {
 			frame
 			View view
@@ -103,7 +105,7 @@ func areaOf(at string) string {
 
 // plainFrame is that of a page outside the reference.
 func (s *Site) plainFrame(title string) frame {
-	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base}
+	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base, Open: s.open}
 }
 
 // place is an entry of the navigation.

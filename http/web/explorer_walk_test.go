@@ -135,6 +135,10 @@ func theKeyboard(t *testing.T, b *tab, v venue) {
 	press("temperature")
 	b.until(t, "the search answers", `document.querySelectorAll("#found [role=option] a").length > 1`)
 	give(t, b, chromedp.Evaluate[string](`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true})), ""`))
+	kinds := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("#found a")].map((a) => a.getAttribute("href").split("/")[1]).join()`))
+	if !strings.Contains(kinds, "event") || !strings.Contains(kinds, "market") {
+		t.Errorf("the search finds %s", kinds)
+	}
 	b.until(t, "an answer is chosen", `document.querySelector('#found [aria-selected="true"]').id === document.getElementById("find").getAttribute("aria-activedescendant")`)
 	b.visit(t, "/markets")
 	give(t, b, chromedp.Evaluate[string](`document.querySelectorAll(".sorter")[0].click(), ""`))

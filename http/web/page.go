@@ -2,9 +2,12 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/cespare/xxhash/v2"
@@ -18,11 +21,19 @@ const (
 	jsonType = "application/json; charset=utf-8"
 )
 
-// policy lets a page load from its own host alone, run no script that stands in
-// the page, make no HTML out of text, and be framed by nobody.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
+// policy lets a page load from its own host alone, run no script that stands in the
+// page but the one that puts the colours in place, make no HTML out of text, and be
+// framed by nobody.
+var policy = sync.OnceValue(func() string {
+	inline := ""
+	if a, err := loadAssets(); err == nil {
+		sum := sha256.Sum256(a.theme)
+		inline = " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; script-src 'self'" + inline + "; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+		"require-trusted-types-for 'script'; trusted-types 'none'"
+})
 
 // Page is one finished answer. It never changes.
 type Page struct {
@@ -82,7 +93,7 @@ func (p *Page) Send(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
 	if p.kind == htmlType {
-		c.Set(fiber.HeaderContentSecurityPolicy, policy)
+		c.Set(fiber.HeaderContentSecurityPolicy, policy())
 	}
 	if p.anyone {
 		c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
@@ -93,15 +104,26 @@ func (p *Page) Send(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, p.kind)
 	accepts := c.Get(fiber.HeaderAcceptEncoding)
-	switch {
-	case acceptsCoding(accepts, "br"):
-		c.Set(fiber.HeaderContentEncoding, "br")
+	switch coding := Coding(accepts); coding {
+	case "br":
+		c.Set(fiber.HeaderContentEncoding, coding)
 		return c.Send(p.brotli)
-	case acceptsCoding(accepts, "gzip"):
-		c.Set(fiber.HeaderContentEncoding, "gzip")
+	case "gzip":
+		c.Set(fiber.HeaderContentEncoding, coding)
 		return c.Send(p.gzip)
 	}
 	return c.Send(p.body)
+}
+
+// Coding is the content coding that an Accept-Encoding header is answered with: br,
+// gzip, or none.
+func Coding(accepts string) string {
+	for _, coding := range []string{"br", "gzip"} {
+		if acceptsCoding(accepts, coding) {
+			return coding
+		}
+	}
+	return ""
 }
 
 // acceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.

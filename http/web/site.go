@@ -33,6 +33,7 @@ type Site struct {
 	ref    *reference
 	texts  []link // published texts
 	index  index
+	open   bool
 }
 
 // link is an entry of the contents.
@@ -51,9 +52,10 @@ type group struct {
 // frame is what every page is made of; pages embed it.
 type frame struct {
 	Title, Area, Version, Base string
-	Modules                    []string // assets that are modules, the first of which is run
-	Plots                      bool
+	Module                     string   // what it runs besides the header, "" for nothing
+	Loads                      []string // files that Module imports
 	Nav                        []group
+	Open                       bool // needs no key
 }
 
 // iconPath is where browsers and readers look for an icon that no page names, such
@@ -72,13 +74,14 @@ func Paths() []string {
 	return paths
 }
 
-// New makes the pages of this program's API.
-func New() (*Site, error) {
+// New makes the pages of this program's API. open tells that they are for everybody,
+// with a key or without.
+func New(open bool) (*Site, error) {
 	ref, err := newReference()
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{pages: map[string]*Page{}, ref: ref}
+	s := &Site{pages: map[string]*Page{}, ref: ref, open: open}
 	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
@@ -185,7 +188,7 @@ func (s *Site) addOperations(sec section) error {
 			frame
 			Endpoint endpoint
 		}{s.frame(e.Method+" "+e.Path, at, sec.Name), e}
-		page.Modules = []string{"try.js"}
+		page.Module, page.Loads = "try.js", s.assets.loads["try.js"]
 		if err := s.addPage(at, "operation", page); err != nil {
 			return err
 		}
@@ -281,7 +284,7 @@ func (s *Site) addPage(at, name string, data any) error {
 // render fills the template of that name.
 func (s *Site) render(name string, data any) ([]byte, error) {
 	t, err := template.New("layout.html").Funcs(template.FuncMap{
-		"lower": strings.ToLower, "code": markCode, "breaks": breakablePath, "asset": s.assets.path, "places": places,
+		"lower": strings.ToLower, "code": markCode, "breaks": breakablePath, "asset": s.assets.path, "theme": func() template.JS { return template.JS(s.assets.theme) }, "places": places,
 	}).
 		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
 	if err != nil {

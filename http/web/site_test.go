@@ -18,7 +18,7 @@ import (
 type browser struct{ handler fasthttp.RequestHandler }
 
 // sharedSite is one for all tests: sites never change.
-var sharedSite = sync.OnceValues(web.New)
+var sharedSite = sync.OnceValues(func() (*web.Site, error) { return web.New(false) })
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()

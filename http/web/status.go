@@ -66,7 +66,7 @@ func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, er
 		frame: s.plainFrame("Status"), Grade: now.Grade, Verdict: verdict(now.Grade), Detail: now.Detail,
 		Checked: at.Format("2 January 2006, 15:04:05 UTC"), Scale: []string{"A", "B", "C", "D", "F"},
 	}
-	page.Area, page.Modules = "/status", []string{"status.js"}
+	page.Area, page.Module, page.Loads = "/status", "status.js", s.assets.loads["status.js"]
 	if now.Historical && now.Trades.AsOf != nil {
 		page.Historical = now.Trades.AsOf.UTC().Format("2 January 2006")
 	}

@@ -136,7 +136,7 @@ func TestExamplesKeepPlainListsOnTheirLine(t *testing.T) {
 }
 
 // testedSite is one for all tests: sites never change.
-var testedSite = sync.OnceValues(New)
+var testedSite = sync.OnceValues(func() (*Site, error) { return New(false) })
 
 // testSite is the site of this program.
 func testSite(t *testing.T) *Site {

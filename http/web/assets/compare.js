@@ -1,5 +1,5 @@
 // Up to ten wallets in one plot and one table.
-import { address, ask, el, go, here, num, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, num, soon, title, view, wallet, when } from "./core.js";
 import { panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
@@ -20,10 +20,11 @@ const form = el("form", { class: "filters", onsubmit: (event) => {
   load();
 } }, el("label", { class: "pick", for: "another" }, "Add a wallet"), field, el("button", { type: "submit", class: "quiet" }, "Add"), told);
 
+const dailyOf = (a) => address("/trader/" + a + "/activity/daily", { limit: 365 });
 const lines = panel({
-  name: "Profit over time", cls: "first", size: 330, url: () => address("/trader/" + who[0] + "/activity/daily", { limit: 365 }),
+  name: "Profit over time", cls: "first", size: 330, url: () => dailyOf(who[0]),
   draw: async () => {
-    const all = await Promise.all(who.map((a) => ask(address("/trader/" + a + "/activity/daily", { limit: 365 })).catch(() => ({ data: [] }))));
+    const all = await Promise.all(who.map((a) => ask(dailyOf(a)).catch(() => ({ data: [] }))));
     const days = [...new Set(all.flatMap((r) => r.data.map((d) => d.date)))].sort();
     if (!days.length) return state("empty", "None of these wallets traded in the time that the plan shows.");
     const names = who.map((a) => a.slice(0, 6) + "…" + a.slice(-4));
@@ -50,7 +51,7 @@ function load() {
   go({ address: who });
   none.hidden = who.length > 0;
   lines.hidden = figures.hidden = who.length === 0;
-  if (who.length) { lines.load(); figures.load(); }
+  if (who.length) { soon(...who.map(dailyOf)); lines.load(); figures.load(); }
 }
 view().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
 load();

@@ -35,8 +35,9 @@ export class Exact {
 }
 
 // parse reads JSON with its numbers as they are written.
+const read = (text) => JSON.parse(text, (_, v, context) => (typeof v === "number" ? new Exact(context && context.source || String(v)) : v));
 function parse(text, url) {
-  const value = JSON.parse(text, (_, v, context) => (typeof v === "number" ? new Exact(context && context.source || String(v)) : v));
+  const value = read(text);
   place(value, url + "#");
   return value;
 }
@@ -158,25 +159,61 @@ export const address = (path, params) => {
   return BASE + path + (words && "?" + words);
 };
 
-// ask gives the answer of an address. One page asks for an address once; the
-// browser keeps answers by their ETag.
+// ask gives the answer of an address. One page asks for an address once; what is
+// asked for at the same time goes out as one request, at the beginning when all
+// modules have run. The browser keeps answers by their ETag.
 const flights = new Map();
 export function ask(url, again = false) {
   if (again) flights.delete(url);
   if (!flights.has(url)) {
-    const flight = fetchAnswer(url);
+    const flight = new Promise((done, fail) => {
+      if (asked.push({ url, done, fail }) > 1) return;
+      if (document.readyState === "complete" || ready) queueMicrotask(flush);
+    });
     flights.set(url, flight);
     flight.catch(() => flights.delete(url));
   }
   return flights.get(url);
 }
+let asked = [], ready = false;
+document.addEventListener("DOMContentLoaded", () => { ready = true; flush(); });
 
-async function fetchAnswer(url) {
-  const { ok, status, text, wait } = await send(url);
-  if (!ok) throw new Problem(status, readable(text), wait);
-  const body = parse(text, url);
+// soon asks for what a section will need once it has its first answer.
+export const soon = (...urls) => { for (const url of urls) ask(url).catch(() => {}); };
+
+function flush() {
+  const all = asked;
+  asked = [];
+  for (let i = 0; i < all.length; i += 12) fetchAnswers(all.slice(i, i + 12));
+}
+
+async function fetchAnswers(list) {
+  if (list.length === 1) return fetchAnswer(list[0]);
+  let together;
+  try {
+    const { ok, text } = await send("/answers?" + new URLSearchParams(list.map(({ url }) => ["of", url])));
+    together = ok ? read(text).answers : null;
+  } catch { together = null; }
+  if (!together) return list.forEach(fetchAnswer);
+  list.forEach(({ url, done, fail }, i) => {
+    const { status, body, wait } = together[i];
+    if (status >= 400) { fail(new Problem(Number(status), body, Number(wait || 0))); return; }
+    place(body, url + "#");
+    arrived(done, body);
+  });
+}
+
+async function fetchAnswer({ url, done, fail }) {
+  try {
+    const { ok, status, text, wait } = await send(url);
+    if (!ok) throw new Problem(status, readable(text), wait);
+    arrived(done, parse(text, url));
+  } catch (problem) { fail(problem); }
+}
+
+function arrived(done, body) {
   document.dispatchEvent(new CustomEvent("pmx-answer", { detail: body }));
-  return body;
+  done(body);
 }
 
 const readable = (text) => { try { return JSON.parse(text); } catch { return {}; } };

@@ -43,7 +43,7 @@ function showKey(open = false) {
     } catch (failure) { key.set(...before); note.textContent = failure.message; }
   } }, el("label", { for: "key" }, "API key"), field, el("label", { class: "tick" }, keep, " remember on this device"), el("button", { type: "submit" }, "Use it"), note,
   el("p", { class: "note" }, "Without the box it is kept in this tab and forgotten with it."));
-  const box = el("details", { class: "keybox", open }, el("summary", {}, known ? "Key" : "Enter a key"),
+  const box = el("details", { class: "keybox", open }, el("summary", {}, known ? "Key" : "open" in keys.dataset ? "Open: free" : "Enter a key"),
     el("div", { class: "pop" }, known ? [
       el("p", { id: "plan" }, key.remembered() ? "A key is remembered on this device." : "A key is kept in this tab."),
       el("button", { type: "button", class: "quiet", id: "forget", onclick: () => { key.set(""); location.reload(); } }, "Forget the key")] : form));
@@ -64,38 +64,37 @@ document.addEventListener("click", (event) => {
 
 // Search answers while one types.
 const finder = document.querySelector(".finder");
-const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search markets and wallets", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, wallets", autocomplete: "off", spellcheck: "false" });
+const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, wallets, cities", autocomplete: "off", spellcheck: "false" });
 const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
 const told = el("p", { class: "unseen", role: "status" });
 let asked = 0, chosen = -1;
 const show = (open) => { found.hidden = !open; field.setAttribute("aria-expanded", String(open)); if (!open) { chosen = -1; field.removeAttribute("aria-activedescendant"); } };
 const option = (path, title, about) => el("li", { role: "option", id: "found" + found.children.length, "aria-selected": "false" }, el("a", { href: path, tabindex: -1 }, el("span", { "data-text": true }, title), el("small", { "data-text": true }, about)));
+const note = (text) => { found.replaceChildren(el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, text)); told.textContent = text; };
+const paths = { city: "/weather/", trader: "/trader/", event: "/event/", market: "/market/" };
+const kinds = { city: "city", trader: "wallet", event: "event", market: "market" };
 async function find() {
   const q = field.value.trim(), mine = ++asked;
   if (q.length < 2) { show(false); return; }
-  const rows = [];
-  const id = /^0x[0-9a-f]+$/i.test(q) ? q.toLowerCase() : "";
-  if (id.length === 42) rows.push(["/trader/" + id, short(id), "wallet"]);
-  else if (id.length === 66) rows.push(["/market/" + id, short(id), "market"]);
-  else {
-    try {
-      const { data } = await ask(address("/markets/search", { q, limit: 8 }));
-      if (mine !== asked) return;
-      for (const r of data) {
-        rows.push(["/market/" + r.condition_id, r.question || short(r.condition_id), [r.category, r.status].filter(Boolean).join(", ")]);
-      }
-    } catch (problem) {
-      if (mine !== asked) return;
-      told.textContent = problem.message;
-      found.replaceChildren(el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, problem.status === 401 ? "Search needs a key: enter one at the right." : problem.message));
-      show(true);
-      return;
+  // A whole address is somebody's, whether or not it traded.
+  const whole = /^0x[0-9a-f]+$/i.test(q) && { 42: "trader", 66: "market" }[q.length];
+  let rows = whole ? [{ kind: whole, id: q.toLowerCase(), title: short(q.toLowerCase()) }] : [];
+  try {
+    if (!whole) rows = (await ask(address("/search", { q, limit: 4 }))).data;
+    if (mine !== asked) return;
+    const order = Object.keys(paths);
+    found.replaceChildren();
+    for (const r of [...rows].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))) {
+      found.append(option(paths[r.kind] + encodeURIComponent(r.id), r.kind === "trader" && r.title === r.id ? short(r.id) : r.title || short(r.id), [kinds[r.kind], r.category, r.status].filter(Boolean).join(", ")));
     }
+    told.textContent = rows.length + " found";
+    if (!rows.length) note(/^0x/i.test(q) && q.length < 6 ? "Four digits of an address are the fewest." : "Nothing found. Words of a title, a city, or an address beginning with 0x.");
+  } catch (problem) {
+    if (mine !== asked) return;
+    note(problem.status === 401 ? "Search needs a key: enter one at the right." : problem.message);
   }
-  found.replaceChildren();
-  for (const r of rows) found.append(option(...r));
-  if (!rows.length) found.append(el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing found. Words of a question, or an address beginning with 0x."));
-  told.textContent = rows.length + " found";
+  chosen = -1;
+  field.removeAttribute("aria-activedescendant");
   show(true);
 }
 let timer;
@@ -106,7 +105,8 @@ field.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !found.hidden && links.length) { event.preventDefault(); location.href = links[Math.max(0, chosen)].href; return; }
   if ((event.key !== "ArrowDown" && event.key !== "ArrowUp") || !links.length) return;
   event.preventDefault();
-  chosen = (chosen + (event.key === "ArrowDown" ? 1 : -1) + links.length) % links.length;
+  if (found.hidden) { show(true); return; }
+  chosen = chosen < 0 && event.key === "ArrowUp" ? links.length - 1 : (chosen + (event.key === "ArrowDown" ? 1 : -1) + links.length) % links.length;
   links.forEach((a, i) => a.parentNode.setAttribute("aria-selected", String(i === chosen)));
   links[chosen].parentNode.scrollIntoView({ block: "nearest" });
   field.setAttribute("aria-activedescendant", links[chosen].parentNode.id);

@@ -1,5 +1,5 @@
 // The venue today.
-import { address, ask, el, go, here, market, num, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, here, market, num, soon, title, view, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot, spark } from "./plot.js";
 import { split } from "./profit.js";
@@ -10,7 +10,7 @@ title("The venue today");
 
 const intro = el("p", { class: "lead" });
 const growth = panel({
-  name: "The last seven days", cls: "first", size: 90, lone: true, url: () => address("/stats/growth"),
+  name: "The last seven days", cls: "first", size: 90, lone: true, url: () => address("/stats/growth", { days: "false" }),
   draw: async ({ data: g }, { lead }) => {
     const { data: s } = await ask(address("/stats"));
     const w = g.week_over_week;
@@ -23,12 +23,13 @@ const growth = panel({
 });
 
 const meanings = { "PMX-Volume": "all volume", "PMX-Whale": "large orders", "PMX-Politics": "volume in politics", "PMX-Crypto": "volume in crypto", "PMX-Sentiment": "buying of Yes" };
+const history = () => address("/pmx-index/histories", { interval: "1d", limit: 90 });
 const index = panel({
   name: "PMX index", size: 300, url: () => address("/pmx-index"), lone: true,
   draw: async ({ data }, { lead }) => {
     const c = data.composite;
     lead.replaceChildren(el("span", { "data-fixed": true }, "100"), " is the venue's own normal. ", el("a", { href: "/docs/text/index" }, "The method"));
-    const past = await ask(address("/pmx-index/histories", { interval: "1d", limit: 90 }));
+    const past = await ask(history());
     const lines = new Map(past.data.map((d) => [d.name, d.points])), all = lines.get("PMX-Composite");
     return el("div", { class: "cols" },
       el("div", {}, el("p", { class: "big" }, num(c.value, "index", c.null_reason), el("small", {}, " ", num(c.change_24h, "delta", "no value a day before"), " in a day")),
@@ -72,4 +73,5 @@ view().replaceChildren(
   el("h1", {}, "The venue today"), intro, growth, index,
   el("div", { class: "filters" }, choice("Period of the boards", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); traders.load(); markets.load(); })),
   el("div", { class: "cols three" }, traders, markets, moves), weather);
+soon(address("/stats"), history());
 for (const p of [growth, index, traders, markets, moves, weather]) p.load();

@@ -90,7 +90,7 @@ class Plot extends HTMLElement {
     ] });
   }
 
-  // draw makes the canvases; the library is loaded by the page.
+  // draw makes the canvases; the library stands before this module.
   draw() {
     if (!this.isConnected || !this.x.length) return;
     this.drop();
@@ -98,7 +98,7 @@ class Plot extends HTMLElement {
     const width = this.area.clientWidth, last = this.given.panes.length - 1;
     if (!width) return;
     this.width = width;
-    this.charts = this.given.panes.map((pane, i) => new window.uPlot(this.options(pane, width, i === last), this.columns(pane), this.area));
+    this.charts = this.given.panes.map((pane, i) => new uPlot(this.options(pane, width, i === last), this.columns(pane), this.area));
     for (const n of this.area.querySelectorAll(".u-over")) n.setAttribute("aria-hidden", "true");
     this.point();
   }
@@ -119,21 +119,21 @@ class Plot extends HTMLElement {
     const series = [{}];
     for (const s of pane.series) {
       if (s.kind === "bars") {
-        for (const token of ["gain", "loss"]) series.push({ fill: ink(token), width: 0, paths: window.uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
+        for (const token of ["gain", "loss"]) series.push({ fill: ink(token), width: 0, paths: uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
       } else if (s.kind === "columns") {
-        series.push({ fill: ink("soft"), width: 0, paths: window.uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
+        series.push({ fill: ink("soft"), width: 0, paths: uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
       } else {
         const n = s.ink || 0;
         series.push({
           stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || this.x.length === 1, size: 5, fill: ink(inks[n]) },
-          paths: s.kind === "step" ? window.uPlot.paths.stepped({ align: 1 }) : s.kind === "points" ? () => null : undefined,
+          paths: s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : s.kind === "points" ? () => null : undefined,
         });
       }
     }
     const ticks = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
     return {
       width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [10, 24, axis ? 0 : 8, 0],
-      tzDate: (ts) => window.uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
+      tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
       scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [low - (this.pad || 0), high + (this.pad || 0)]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
       axes: [

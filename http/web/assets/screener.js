@@ -1,5 +1,5 @@
 // Markets by any of the API's filters; the filters are the address.
-import { address, ask, el, go, here, market, num, title, view, when } from "./core.js";
+import { address, ask, el, go, here, market, num, soon, title, view, when } from "./core.js";
 import { panel, pick, state, table } from "./ui.js";
 
 title("Screener");
@@ -35,13 +35,13 @@ function draw() {
 }
 const url = (cursor) => address("/screener", { ...filters, limit: 25, cursor });
 let next = null;
+const summary = () => { const { sort: _, order: __, ...rest } = filters; return address("/screener/summary", rest); };
 const list = panel({
   name: "Markets", cls: "first", size: 900, url: () => url(),
   acts: pick("First", sorts.map(([v, t]) => [v, t]), (filters.sort || ["volume_24h"])[0], (v) => { if (v === "volume_24h") delete filters.sort; else filters.sort = [v]; again(); }),
   draw: async (a, { heading, lead }) => {
     next = a.next_cursor;
-    const { sort: _, order: __, ...rest } = filters;
-    const { data: all } = await ask(address("/screener/summary", rest));
+    const { data: all } = await ask(summary());
     heading.replaceChildren(num(all.count), all.count == 1 ? " market" : " markets");
     lead.replaceChildren(num(all.volume_24h, "usd0"), " USD in a day, ", num(all.volume, "brief"), " ever");
     if (!a.data.length) return state("empty", "No market fits. Remove a filter.");
@@ -52,8 +52,9 @@ const list = panel({
       { name: "Status", cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "day") }] });
   },
 });
-function again() { go(filters); draw(); list.load(); }
+const load = () => { soon(summary()); list.load(); };
+function again() { go(filters); draw(); load(); }
 view().replaceChildren(el("div", { class: "title" }, el("h1", {}, "Screener"), el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/data?dataset=markets" }, "All as a file"))),
   el("div", { class: "with-side" }, side, el("div", {}, chips, list)));
 draw();
-list.load();
+load();

@@ -1,5 +1,5 @@
 // Parts of pages: sections that ask the API, their states, tables, forms.
-import { BASE, Problem, ask, el, key, num, send } from "./core.js";
+import { Problem, ask, el, num, send } from "./core.js";
 
 // state is the one element that says why there is nothing, or not all.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
@@ -237,5 +237,3 @@ export function bar(value, most, cls = "") {
   return box;
 }
 
-export const toCategories = ["", "politics", "crypto", "sports", "weather"];
-export { BASE, key };

@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// onePage asks for several answers as a page of the server does.
+func onePage(t *testing.T, r *rig, paths []string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	return ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/answers?"+url.Values{"of": paths}.Encode(), append(headers, "Sec-Fetch-Site: same-origin")...)
+}
+
+// A page's answers come in one request, in order, each as it would be alone and each
+// counted; a program, and a page of another site, find nothing there.
+func TestAPageHasItsAnswersAtOnce(t *testing.T) {
+	r := serve(t, nil, nil)
+	key := "X-API-Key: " + r.key
+	paths := []string{"/api/v3/leaderboard/traders?limit=3", "/api/v3/status/public", "/api/v3/trader/none/stats", "/api/v3/nothing"}
+	res, text := onePage(t, r, paths, key)
+	var got struct {
+		Answers []struct {
+			Status int
+			Body   json.RawMessage
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Answers) != len(paths) || res.StatusCode != http.StatusOK {
+		t.Fatalf("%d, %v: %s", res.StatusCode, err, text)
+	}
+	left := ""
+	for i, path := range paths {
+		alone, body := ask(t, http.DefaultClient, http.MethodGet, r.URL()+path, key)
+		if got.Answers[i].Status != alone.StatusCode {
+			t.Errorf("%s: %d, alone %d", path, got.Answers[i].Status, alone.StatusCode)
+		}
+		if i == 0 && string(got.Answers[i].Body) != body {
+			t.Errorf("%s: %s, alone %s", path, got.Answers[i].Body, body)
+		}
+		if i == 0 {
+			left = alone.Header.Get("X-RateLimit-Remaining")
+		}
+	}
+	// The four counted, and the first one alone.
+	if left != "99995" {
+		t.Errorf("%s requests of 100,000 are left", left)
+	}
+	again, _ := onePage(t, r, paths[:1], key)
+	if same, _ := onePage(t, r, paths[:1], key, "If-None-Match: "+again.Header.Get("ETag")); same.StatusCode != http.StatusNotModified {
+		t.Errorf("what the page has is sent again: %d", same.StatusCode)
+	}
+	packed, body := onePage(t, r, paths[:1], key, "Accept-Encoding: br")
+	if packed.Header.Get("Content-Encoding") != "br" || len(body) >= len(text) {
+		t.Errorf("it is sent as %q, in %d bytes", packed.Header.Get("Content-Encoding"), len(body))
+	}
+	if res, text := onePage(t, r, paths[:1]); res.StatusCode != http.StatusOK || !strings.Contains(text, `{"status":401,`) {
+		t.Errorf("without a key: %d %s", res.StatusCode, text)
+	}
+	for _, bad := range [][]string{nil, {"/docs"}, {"/answers?of=/api/v3/stats"}, {"https://example.org/api/v3/stats"}, strings.Split(strings.Repeat("/api/v3/stats ", 13), " ")} {
+		if res, _ := onePage(t, r, bad, key); res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %d", bad, res.StatusCode)
+		}
+	}
+	for _, site := range []string{"", "cross-site", "none"} {
+		if res, _ := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/answers?of=/api/v3/stats", key, "Sec-Fetch-Site: "+site); res.StatusCode != http.StatusNotFound {
+			t.Errorf("%q: %d", site, res.StatusCode)
+		}
+	}
+}
