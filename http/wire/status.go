@@ -27,8 +27,8 @@ type StatusPart struct {
 type StatusDay struct {
 	Date          string        `json:"date"`
 	Worst         *string       `json:"worst" enum:"A,B,C,D,F"` // worst grade of the day; null if nothing was sampled
-	Seconds       StatusSeconds `json:"seconds"`
-	LagMaxSeconds *int64        `json:"lag_max_seconds"` // greatest lag that was sampled; null if there was none
+	Seconds       StatusSeconds `json:"seconds"`                // how long each grade was sampled
+	LagMaxSeconds *int64        `json:"lag_max_seconds"`        // greatest lag that was sampled; null if there was none
 }
 
 // StatusSeconds tells how long each grade was sampled on a day.
