@@ -2,6 +2,7 @@ package engine
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 )
@@ -39,4 +40,11 @@ func liveHeap() int64 {
 		return 0
 	}
 	return int64(s[0].Value.Uint64())
+}
+
+// ReturnMemory gives the system what neither Go nor the C library uses any more.
+func ReturnMemory() {
+	runtime.GC() // what is pooled goes with the second collection
+	debug.FreeOSMemory()
+	TrimMemory()
 }

@@ -172,3 +172,27 @@ func TestUnreadableLogsAreRejected(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestABatchIsEmptyBehindItsRelease, and what has its room next says nothing of its logs.
+func TestABatchIsEmptyBehindItsRelease(t *testing.T) {
+	logs := []chainLog{soldV2(1, alice, bob, 6, 0), boughtV2(2, bob, exchangeV2, 6, 0), boughtV1(5, 1, alice, bob, 100, 10), boughtV1(6, 9, bob, exchangeV1, 100, 0),
+		refundV1(9, 1, alice, 71, 8, 2)}
+	b := batchOf(logs...)
+	want := rowsOf(t, b)
+	b.Release()
+	if b.Events() != 0 || b.Fills() != 0 || b.Logs() != 0 || b.Digest() != 0 || len(rowsOf(t, b).fills) != 0 {
+		t.Errorf("%d events, %d fills, %d logs are left", b.Events(), b.Fills(), b.Logs())
+	}
+	for n := range len(logs) {
+		part := batchOf(logs[n:]...)
+		if part.Logs() != int64(len(logs)-n) {
+			t.Errorf("%d logs, want %d", part.Logs(), len(logs)-n)
+		}
+		part.Release()
+		again := batchOf(logs...)
+		if diff := cmp.Diff(want.fills, rowsOf(t, again).fills); diff != "" {
+			t.Errorf("in room that was used (-before +again):\n%s", diff)
+		}
+		again.Release()
+	}
+}

@@ -19,7 +19,7 @@ import (
 // sink stages what a feed reads row by row.
 type sink struct {
 	j       *fileImport
-	fills   *appender
+	fills   *engine.ChunkAppender
 	tokens  *appender
 	blocks  *appender
 	markets *markets
@@ -27,23 +27,26 @@ type sink struct {
 	bytes   func() float64 // share of the file read so far
 	counted bool           // a row of the record under way was counted
 	other   bool           // anything but fills was staged
-	fill    fillRow
 }
 
-// fillRow is the room of the row of a fill: DuckDB copies what it is given.
-type fillRow struct {
-	tx, condition               data.Hash
-	wallet                      data.Address
-	txAt, walletAt, conditionAt driver.Value // slices of those, each made once
-	row                         []driver.Value
-}
-
-// newFillRow gives the room.
-func (s *sink) newFillRow() {
-	r := &s.fill
-	r.txAt, r.walletAt, r.conditionAt = r.tx[:], r.wallet[:], r.condition[:]
-	r.row = make([]driver.Value, len(data.FillColumns))
-}
+// The places of what is staged of a fill in data.FillColumns.
+const (
+	rowAt = iota
+	txAt
+	logIndexAt
+	blockAt
+	tsAt
+	walletAt
+	roleAt
+	tokenAt
+	conditionAt
+	outcomeAt
+	sideAt
+	sharesAt
+	usdAt
+	feeAt
+	nameAt
+)
 
 var _ data.Sink = (*sink)(nil)
 
@@ -129,27 +132,32 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		s.tokens, s.blocks = to("n_map"), to("s_block")
 		marketRows := to("m_raw")
 		want := 3
+		var err error
 		if j.src.feed.Query == nil {
-			s.fills = to("s_raw")
-			s.newFillRow()
+			s.fills, err = engine.TempChunkAppender(dc, "s_raw")
 			if j.src.read == nil || j.opts.Remaining.Fills == 0 { // who catches up gives many
 				j.staged = newStagedFills(j.started.Add(clockSlack).UnixMicro())
 			}
-			want = 4
 		}
 		if j.src.hasWeather() {
 			s.weather = &weatherRows{issue: to("s_issue"), report: to("s_report"), obs: to("s_obs"),
 				normal: to("s_normal"), cities: j.im.Feeds.Gazetteer(), latest: j.started.Add(clockSlack).UnixMicro()}
 			want += 4
 		}
-		err := errors.New("cannot append to the staging tables")
-		if len(open) == want {
+		switch {
+		case err != nil:
+		case len(open) == want:
 			err = f(s)
+		default:
+			err = errors.New("cannot append to the staging tables")
 		}
 		if err == nil {
 			err = j.stageMarkets(s, marketRows, func() *appender { return to("s_spare") })
 		}
 		err = errors.Join(err, s.markets.close())
+		if s.fills != nil {
+			err = errors.Join(err, s.fills.Close())
+		}
 		for _, a := range open {
 			err = errors.Join(err, a.Close())
 		}
@@ -247,27 +255,35 @@ func (s *sink) countRow() {
 func (s *sink) Fill(line int64, f data.Fill) error {
 	s.countRow()
 	s.j.staged = s.j.staged.add(line, &f)
-	var tx, logIndex, block, ts, condition, outcome driver.Value
-	room := &s.fill
+	to := s.fills
+	to.Int64(rowAt, line)
 	if !f.Tx.IsZero() {
-		room.tx, tx = f.Tx, room.txAt
+		to.Bytes(txAt, f.Tx[:])
 	}
 	if f.LogIndex != data.NoIndex {
-		logIndex = f.LogIndex
+		to.Int32(logIndexAt, f.LogIndex)
 	}
 	if f.Block > 0 {
-		block = f.Block
+		to.Int64(blockAt, f.Block)
 	}
-	if f.TS != 0 || block == nil {
-		ts = f.TS
+	if f.TS != 0 || f.Block <= 0 {
+		to.Int64(tsAt, f.TS)
 	}
 	if !f.Condition.IsZero() && f.Outcome != data.NoIndex {
-		room.condition, condition, outcome = f.Condition, room.conditionAt, int8(f.Outcome)
+		to.Bytes(conditionAt, f.Condition[:])
+		to.Int8(outcomeAt, int8(f.Outcome))
 	}
-	room.wallet = f.Wallet
-	room.row = append(room.row[:0], line, tx, logIndex, block, ts, room.walletAt, int8(f.Role), f.TokenID,
-		condition, outcome, int8(f.Side), int64(f.Shares), int64(f.USD), int64(f.Fee), orNull(f.Name), nil)
-	return s.fills.add(len(f.Name), room.row...)
+	to.Bytes(walletAt, f.Wallet[:])
+	to.Int8(roleAt, int8(f.Role))
+	to.Text(tokenAt, f.TokenID)
+	to.Int8(sideAt, int8(f.Side))
+	to.Int64(sharesAt, int64(f.Shares))
+	to.Int64(usdAt, int64(f.USD))
+	to.Int64(feeAt, int64(f.Fee))
+	if f.Name != "" {
+		to.Text(nameAt, f.Name)
+	}
+	return to.EndRow()
 }
 
 // Market stages a market.

@@ -59,8 +59,13 @@ func stretches(results []*result) (out []*stretch) {
 	return out
 }
 
-// commit commits ranges that were answered, or gives them back.
+// commit commits ranges that were answered, or gives them back. Their batches are used up.
 func (c *Chain) commit(ctx context.Context, results []*result) {
+	defer func() {
+		for _, r := range results {
+			r.batch.Release()
+		}
+	}()
 	began := c.o.Now()
 	jobs := make([]job, len(results))
 	events := int64(0)

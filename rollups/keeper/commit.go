@@ -30,7 +30,11 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	}
 	k.imported(r)
 	k.cfg.Log.Debug().Str("source", r.File).Str("feed", r.Feed).Int64("read", r.Read).Int64("inserted", r.Inserted).Int64("rejected", r.RejectedRows()).Msg("batch committed")
-	k.boundGarbage(coming.Fills > 0 || !k.deferred.since.IsZero())
+	if coming.Fills > 0 || !k.deferred.since.IsZero() {
+		k.boundMemoryBehind()
+	} else {
+		k.boundGarbage(false)
+	}
 	if k.segments != nil && k.segments.memtableFull() {
 		k.startSegmentBuild()
 	}
@@ -47,20 +51,28 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 	return r, nil // the next cycle rebuilds: one batch is not worth a rebuild of its own
 }
 
-// How much garbage a server that follows holds beside what it serves, and how often what lives
-// is looked at.
+// How much garbage a server that follows holds beside what it serves, and who catches up beside
+// what is on its way; and how often what lives is looked at.
 const (
 	followedGarbage = 32 << 20
+	behindGarbage   = 48 << 20
 	garbageLooks    = time.Minute
 )
 
-// boundGarbage has Go hold little garbage where batches come one by one; a source that is behind
-// is caught up with as quickly as Go does it by itself.
-func (k *Keeper) boundGarbage(behind bool) {
+// boundMemoryBehind gives back what a batch of who catches up needed: the next one needs it elsewhere.
+func (k *Keeper) boundMemoryBehind() {
+	engine.BoundGarbage(behindGarbage)
+	k.garbageAt = k.cfg.Now()
+	engine.TrimMemory()
+}
+
+// boundGarbage has Go hold little garbage where batches come one by one; files are imported
+// as quickly as Go does it by itself.
+func (k *Keeper) boundGarbage(files bool) {
 	if k.live == nil {
 		return
 	}
-	if behind {
+	if files {
 		if !k.garbageAt.IsZero() {
 			k.garbageAt = time.Time{}
 			engine.BoundGarbage(0)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"pmx/data"
@@ -88,7 +87,8 @@ func (k *Keeper) rebuild(ctx context.Context, step Step) error {
 func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	began := k.cfg.Now()
 	if !k.deferred.since.IsZero() {
-		debug.FreeOSMemory() // what the batches needed: a rebuild needs as much, elsewhere
+		k.boundGarbage(true)
+		engine.ReturnMemory() // what the batches needed: a rebuild needs as much, elsewhere
 	}
 	err := k.db.Write(ctx, func(conn *sql.Conn) error { return rollups.Rebuild(ctx, conn, k.cfg.Feeds.Gazetteer(), step) })
 	if err != nil {
@@ -99,7 +99,9 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(k.checkpoint(ctx), k.reload(ctx))
+	err = k.checkpoint(ctx)
+	engine.TrimMemory() // what follows is Go's
+	return errors.Join(err, k.reload(ctx))
 }
 
 // checkpoint writes the log into the database file.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -21,8 +22,8 @@ import (
 // gives the same rows as a file of these logs. It is for one goroutine at a time.
 type Batch struct {
 	decoder *chain.Decoder
-	since   int64     // the first block of a fee module
-	chunks  [][]entry // as they came
+	since   int64    // the first block of a fee module
+	chunks  []*chunk // as they came
 	count   int
 	order   []int32 // of the entries, in the order of the chain, once it is known
 	passed  map[string]int64
@@ -60,8 +61,14 @@ func (d Doubt) OfMatch() bool {
 	return slices.Contains([]string{takerAlone, makerAlone, matchDiffers}, d.Why)
 }
 
+// chunk is room for events, which one batch after another has.
+type chunk [chunkSize]entry
+
 // chunkSize is how many events are made room for at once.
 const chunkSize = 512
+
+// chunks are those that no batch has.
+var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
 // NewBatch gives an empty Batch for the logs of contracts, which nobody may change.
 func NewBatch(contracts []chain.Contract) *Batch {
@@ -101,6 +108,23 @@ func reasonOf(err error) string {
 }
 
 func (b *Batch) at(i int32) *entry { return &b.chunks[i/chunkSize][i%chunkSize] }
+
+// each calls f with every event, as they came.
+func (b *Batch) each(f func(e *entry)) {
+	for i := range b.count {
+		f(b.at(int32(i)))
+	}
+}
+
+// Release gives back the room of the events, of which the batch has none from here on: what it
+// counts of logs that say nothing, and its faults, stay.
+func (b *Batch) Release() {
+	for _, c := range b.chunks {
+		clear(c[:]) // what the events point to
+		chunks.Put(c)
+	}
+	b.chunks, b.order, b.count, b.digest, b.unique, b.fills = nil, nil, 0, 0, 0, 0
+}
 
 // sort puts the entries into the order in which a file of logs is read.
 func (b *Batch) sort() {
@@ -151,16 +175,14 @@ func (b *Batch) Fills() int64 {
 
 // Resolved are the conditions that the logs give payouts of, or make to follow.
 func (b *Batch) Resolved() (out []data.Hash) {
-	for _, chunk := range b.chunks {
-		for i := range chunk {
-			switch chunk[i].Kind {
-			case chain.Resolved:
-				out = append(out, chunk[i].Condition)
-			case chain.Decided:
-				out = append(out, chain.Siblings(chunk[i].Condition, mostSiblings)...)
-			}
+	b.each(func(e *entry) {
+		switch e.Kind {
+		case chain.Resolved:
+			out = append(out, e.Condition)
+		case chain.Decided:
+			out = append(out, chain.Siblings(e.Condition, mostSiblings)...)
 		}
-	}
+	})
 	return out
 }
 
@@ -181,25 +203,21 @@ func (b *Batch) Passed() map[string]int64 { return b.passed }
 // what the logs call the block; the zero hash where they do not.
 func (b *Batch) Undated() map[int64]data.Hash {
 	out := map[int64]data.Hash{}
-	for _, chunk := range b.chunks {
-		for i := range chunk {
-			if e := &chunk[i]; e.Time == 0 {
-				out[e.block] = e.BlockHash
-			}
+	b.each(func(e *entry) {
+		if e.Time == 0 {
+			out[e.block] = e.BlockHash
 		}
-	}
+	})
 	return out
 }
 
 // Date gives logs without a time that of their block, by its number, in unix seconds.
 func (b *Batch) Date(times map[int64]int64) {
-	for _, chunk := range b.chunks {
-		for i := range chunk {
-			if e := &chunk[i]; e.Time == 0 {
-				e.Time = times[e.block]
-			}
+	b.each(func(e *entry) {
+		if e.Time == 0 {
+			e.Time = times[e.block]
 		}
-	}
+	})
 }
 
 // unheard is the sink of a look at logs whose rows nobody wants yet.
@@ -328,13 +346,11 @@ func Feed() data.Feed { return Feeds()[0] }
 
 // Join adds the logs of another Batch, of contracts that are the same, which is used up.
 func (b *Batch) Join(other *Batch) {
-	for _, chunk := range other.chunks {
-		for i := range chunk {
-			e := &chunk[i]
-			e.Line = int64(b.count + 1)
-			b.keep(e)
-		}
-	}
+	other.each(func(e *entry) {
+		e.Line = int64(b.count + 1)
+		b.keep(e)
+	})
+	other.Release()
 	b.faults = append(b.faults, other.faults...)
 	for why, n := range other.passed {
 		b.passed[why] += n
@@ -345,10 +361,9 @@ func (b *Batch) Join(other *Batch) {
 // keep adds an event.
 func (b *Batch) keep(e *entry) {
 	if b.count%chunkSize == 0 {
-		b.chunks = append(b.chunks, make([]entry, 0, chunkSize))
+		b.chunks = append(b.chunks, chunks.Get().(*chunk))
 	}
-	last := &b.chunks[len(b.chunks)-1]
-	*last = append(*last, *e)
 	b.count++
+	*b.at(int32(b.count - 1)) = *e
 	b.order = nil
 }

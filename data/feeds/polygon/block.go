@@ -105,8 +105,11 @@ func (r *reader) transaction(logs []entry, at int64) error {
 }
 
 // standing gives the logs of each index, without those that a reorganisation took back:
-// what says so, and what it is said of. A log of that index in another block stands.
+// what says so, and what it is said of. A log of that index in another block stands. They are
+// good until the next call.
 func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
+	rows = r.rows[:0]
+	defer func() { r.rows = rows[:0] }()
 	for len(logs) > 0 {
 		n := 1
 		for n < len(logs) && logs[n].index == logs[0].index {
@@ -115,7 +118,7 @@ func (r *reader) standing(logs []entry) (rows [][]entry, err error) {
 		same := logs[:n:n]
 		logs = logs[n:]
 		for i := 0; i < len(same); i++ {
-			if gone := same[i]; gone.Removed {
+			if gone := &same[i]; gone.Removed {
 				if same, err = r.takenBack(same, gone.BlockHash); err != nil {
 					return nil, err
 				}

@@ -53,7 +53,8 @@ type reader struct {
 	text    []byte // of a token id
 	texts   map[data.Hash]string
 	mapped  shape.RecentSet
-	aside   bool // some of the record that is read was put aside
+	rows    [][]entry // room for those of a transaction
+	aside   bool      // some of the record that is read was put aside
 	// refunded is the first block of a fee module.
 	refunded int64
 }

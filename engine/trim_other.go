@@ -1,0 +1,6 @@
+//go:build !linux
+
+package engine
+
+// TrimMemory would give the system what the C library does not use any more.
+func TrimMemory() {}
