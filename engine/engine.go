@@ -39,8 +39,7 @@ type Options struct {
 	readOnly string // the file of a state of a replica; "": that of Dir, for writing too
 }
 
-// DefaultMemory is DuckDB's own limit, which is not a cap on the process: the
-// snapshot in memory and what DuckDB does not count need room beside it.
+// DefaultMemory is DuckDB's limit where none is given. ParseMemory divides what a whole process may take.
 const DefaultMemory = "8GB"
 
 // maxReaders bounds the read connections: more than a few per core only queue
@@ -159,17 +158,13 @@ func (db *DB) prepare(ctx context.Context) error {
 	return nil // the log has it
 }
 
-// CheckLimits tells which limits DuckDB does not take, without opening a database.
-// Memory is as Options.MemoryLimit, threads as Options.Threads.
-func CheckLimits(ctx context.Context, memory string, threads int) (ofMemory, ofThreads error) {
-	try := func(name, value string) error {
-		db, err := sql.Open("duckdb", "?"+url.Values{name: {value}}.Encode())
-		if err != nil {
-			return err
-		}
-		return errors.Join(db.PingContext(ctx), db.Close())
+// CheckThreads tells why DuckDB does not take a number of threads, which is as Options.Threads, without opening a database.
+func CheckThreads(ctx context.Context, threads int) error {
+	db, err := sql.Open("duckdb", "?"+url.Values{"threads": {fmt.Sprint(cmp.Or(threads, runtime.NumCPU()))}}.Encode())
+	if err != nil {
+		return err
 	}
-	return try("memory_limit", cmp.Or(memory, DefaultMemory)), try("threads", fmt.Sprint(cmp.Or(threads, runtime.NumCPU())))
+	return errors.Join(db.PingContext(ctx), db.Close())
 }
 
 func openPools(ctx context.Context, opts Options) (*pools, error) {

@@ -41,17 +41,10 @@ func TestWhatADatabaseUsesIsKnown(t *testing.T) {
 	}
 }
 
-func TestLimitsThatDuckDBDoesNotTake(t *testing.T) {
-	for _, c := range []struct {
-		memory     string
-		threads    int
-		badM, badT bool
-	}{
-		{"", 0, false, false}, {"500MB", 3, false, false}, {"lots", 1, true, false}, {"1GB", -1, false, true}, {"8", -2, true, true},
-	} {
-		m, th := engine.CheckLimits(t.Context(), c.memory, c.threads)
-		if (m != nil) != c.badM || (th != nil) != c.badT {
-			t.Errorf("%+v: %v, %v", c, m, th)
+func TestThreadsThatDuckDBDoesNotTake(t *testing.T) {
+	for threads, bad := range map[int]bool{0: false, 3: false, -1: true} {
+		if err := engine.CheckThreads(t.Context(), threads); (err != nil) != bad {
+			t.Errorf("%d: %v", threads, err)
 		}
 	}
 }

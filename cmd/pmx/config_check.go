@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
+
+	"pmx/engine"
 )
 
 // ConfigCmd is about the configuration of the server.
@@ -37,6 +39,7 @@ type configReport struct {
 	OK       bool             `json:"ok"`
 	File     *string          `json:"file"` // null where none is read
 	Settings []setting        `json:"settings"`
+	Memory   *engine.Memory   `json:"memory"` // what the server may take, and its parts; null where --memory is wrong
 	Problems []settingProblem `json:"problems"`
 	Warnings []string         `json:"warnings"`
 }
@@ -53,6 +56,9 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 	report := configReport{Settings: settingsOf(kctx, r.file), Problems: []settingProblem{}, Warnings: []string{}}
 	if r.file != nil {
 		report.File = &r.file.path
+	}
+	if m, err := engine.ParseMemory(cli.Memory); err == nil {
+		report.Memory = &m
 	}
 	from := map[string]string{}
 	for _, s := range report.Settings {
@@ -79,6 +85,11 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 	return nil
 }
 
+// partsOf tells how memory is divided.
+func partsOf(m engine.Memory) string {
+	return fmt.Sprintf("%s in all: DuckDB %s, Go %s, what neither counts %s", bytesOf(m.Total), bytesOf(m.DuckDB), bytesOf(m.Go), bytesOf(m.Rest))
+}
+
 // print shows the report: settings on standard output, what is wrong on standard error.
 func (r *configReport) print(asJSON bool, std stdio) error {
 	if asJSON {
@@ -95,6 +106,9 @@ func (r *configReport) print(asJSON bool, std stdio) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if m := r.Memory; m != nil {
+		_, _ = fmt.Fprintf(std.out, "\nmemory: %s\n", partsOf(*m))
 	}
 	for _, text := range r.Warnings {
 		_, _ = fmt.Fprintln(std.err, "pmx: warning:", visible(text, ""))

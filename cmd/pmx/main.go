@@ -26,7 +26,7 @@ var version = "dev"
 // as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
 type CLI struct {
 	DataDir string `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
-	Memory  string `help:"Memory limit of DuckDB; the rest of pmx needs memory as well." default:"${memory}" placeholder:"SIZE"`
+	Memory  string `help:"Memory that the process may take, of which DuckDB and Go get parts; 512MB is the least. Default: three quarters of what the machine, or the control group, has." placeholder:"SIZE"`
 	Threads int    `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
 	Config  string `help:"Read flags from this JSON file, instead of from pmx.json in the working directory." placeholder:"FILE"`
 
@@ -53,12 +53,25 @@ type CLI struct {
 
 	Completion CompletionCmd `cmd:"" help:"Print the script by which bash, zsh or fish completes the words of pmx."`
 	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the words that may stand at the end of a command."`
+
+	memory engine.Memory // what Memory says, once it was taken
+}
+
+// limitMemory takes what --memory says, and has Go keep to its part.
+func (c *CLI) limitMemory() error {
+	m, err := engine.ParseMemory(c.Memory)
+	if err != nil {
+		return wrong("memory", " %s: %w", c.Memory, err)
+	}
+	m.Go = m.LimitGo()
+	c.memory = m
+	return nil
 }
 
 func (c *CLI) dir() (engine.Dir, error) { return engine.Dir(c.DataDir).Abs() }
 
 func (c *CLI) engineOptions(dir engine.Dir) engine.Options {
-	return engine.Options{Dir: dir, MemoryLimit: c.Memory, Threads: c.Threads}
+	return engine.Options{Dir: dir, MemoryLimit: c.memory.DuckDBLimit(1), Threads: c.Threads}
 }
 
 // stdio is where a command reads and writes.
@@ -98,6 +111,10 @@ func run(args []string, std stdio) int {
 	}
 	if !slices.Contains([]string{"sample", "openapi", "version", "completion", "complete", "check", "doctor"}, kctx.Selected().Name) { // which touch no data directory
 		std.mask = engine.SetOwnerUmask()
+		// The server tells it along with everything else that is wrong.
+		if err := cli.limitMemory(); err != nil && kctx.Selected().Name != "serve" {
+			return status(ctx, err, std)
+		}
 	}
 	return status(ctx, kctx.Run(&cli, std), std)
 }
@@ -114,7 +131,7 @@ func newParser(cli *CLI, std stdio, exit func(int), options ...kong.Option) (*ko
 		kong.Resolvers(file),
 		kong.Bind(file),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"memory": engine.DefaultMemory, "acme": acme.LetsEncrypt, "version": "pmx " + version},
+		kong.Vars{"acme": acme.LetsEncrypt, "version": "pmx " + version},
 		kong.Writers(std.out, std.err),
 		kong.Exit(exit),
 	}, options...)...)

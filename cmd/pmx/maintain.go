@@ -91,7 +91,7 @@ func (c *VerifyCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 		return errors.New("--lake needs --against, the folder of what was computed from it")
 	}
 	if c.Lake != "" {
-		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.Memory, Step: stages(m.stage)}
+		p := cluster.Proof{Lake: c.Lake, Out: c.Against, Prefix: c.Prefix, Memory: cli.memory.DuckDBLimit(1), Step: stages(m.stage)}
 		checks, err = p.Run(ctx)
 	} else if c.Against != "" {
 		var dir string

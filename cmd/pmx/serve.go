@@ -56,6 +56,8 @@ type ServeCmd struct {
 	Follow     followFlags `embed:"" prefix:"sync-"`
 	Historical bool        `help:"The data is historical on purpose: measure its freshness against the newest fill, not against the clock."`
 	Sample     bool        `help:"Import the bundled sample venue first, if the data directory is empty; it counts as historical."`
+
+	memory engine.Memory // that the process may take
 }
 
 // Help is the longer help.
@@ -85,9 +87,10 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.check(cli)...); err != nil {
+	if err := errors.Join(append(c.check(cli), cli.limitMemory())...); err != nil {
 		return err
 	}
+	c.memory = cli.memory
 	schedule := keeper.Schedule{Refresh: c.RefreshCron, Verify: c.VerifyCron}
 	whale, err := c.usd()
 	if err != nil {
@@ -193,7 +196,7 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC()})
+	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC(), memory: c.memory})
 	if scraped != nil {
 		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
 		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")

@@ -175,14 +175,13 @@ func checkLog(path string) error {
 	return nil
 }
 
-// checkEngine gives an error for every limit that DuckDB does not take.
+// checkEngine gives an error for every limit that cannot be kept to.
 func (c *CLI) checkEngine(ctx context.Context) []error {
 	var all []error
-	memory, threads := engine.CheckLimits(ctx, c.Memory, c.Threads)
-	if memory != nil {
-		all = append(all, wrong("memory", " %s: give a size such as 8GB: %w", c.Memory, memory))
+	if _, err := engine.ParseMemory(c.Memory); err != nil {
+		all = append(all, wrong("memory", " %s: %w", c.Memory, err))
 	}
-	if threads != nil {
+	if threads := engine.CheckThreads(ctx, c.Threads); threads != nil {
 		all = append(all, wrong("threads", " %d: give how many, 1 or more, or 0 for one per core: %w", c.Threads, threads))
 	}
 	return all

@@ -78,7 +78,9 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 	var k *keeper.Keeper
 	r, err := replica.Open(ctx, replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
 		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
-			cfg := keeper.Config{Engine: cli.faultedOptions(dir, at.Log), Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Serve: true}
+			opts := cli.faultedOptions(dir, at.Log)
+			opts.MemoryLimit = cli.memory.DuckDBLimit(2) // the next state is opened beside the one that is served
+			cfg := keeper.Config{Engine: opts, Feeds: feeds.Catalog{Cities: s.Cities}, Log: at.Log, Venue: s.Venue, Watch: at.Watch, Serve: true}
 			opened, err := keeper.OpenReplica(ctx, cfg, s)
 			if err != nil {
 				return nil, err

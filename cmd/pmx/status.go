@@ -68,9 +68,11 @@ type serverStatus struct {
 
 // memoryStatus is what a server takes of memory, in bytes.
 type memoryStatus struct {
-	Go      uint64 `json:"go"` // what Go got from the system
-	DuckDB  int64  `json:"duckdb"`
-	Spilled int64  `json:"spilled"`
+	Limit    engine.Memory `json:"limit"`    // what it may take, in all and of each part
+	Resident int64         `json:"resident"` // without the system's cache of files; 0: not known
+	Go       uint64        `json:"go"`       // what Go got from the system
+	DuckDB   int64         `json:"duckdb"`
+	Spilled  int64         `json:"spilled"`
 }
 
 // diskStatus is what the data directory takes, in bytes.
@@ -100,6 +102,7 @@ type statusTeller struct {
 	url        string
 	historical bool
 	started    time.Time
+	memory     engine.Memory
 }
 
 // registerServer makes everything available on a server's socket.
@@ -131,7 +134,7 @@ func (s *statusTeller) tell(ctx context.Context) (serverStatus, error) {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	out.Memory.Go = m.Sys - m.HeapReleased
+	out.Memory.Limit, out.Memory.Resident, out.Memory.Go = s.memory, engine.ResidentMemory(), m.Sys-m.HeapReleased
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if held, spilled, err := s.keeper.DB().Memory(ctx); err == nil {
@@ -313,7 +316,7 @@ func (s *serverStatus) lines(line func(name, format string, args ...any), now ti
 		src := &s.Sources[i]
 		line("source "+src.Name, "%s, complete up to %s, %s new rows", src.State, ago(src.AsOf, now), thousands(src.Rows))
 	}
-	line("memory", "Go %s, DuckDB %s, spilled %s", bytesOf(s.Memory.Go), bytesOf(s.Memory.DuckDB), bytesOf(s.Memory.Spilled))
+	line("memory", "%s of %s at most: Go %s, DuckDB %s, spilled %s", bytesOf(s.Memory.Resident), bytesOf(s.Memory.Limit.Total), bytesOf(s.Memory.Go), bytesOf(s.Memory.DuckDB), bytesOf(s.Memory.Spilled))
 	waiting := ""
 	if !s.Waiting.IsZero() {
 		waiting = "; the oldest waits since " + ago(s.Waiting, now)

@@ -207,13 +207,13 @@ func (v *venue) answersSoon(ctx context.Context, s *server) error {
 	return fmt.Errorf("the server does not answer half a minute after the fault: %w", last)
 }
 
-// memory gives DuckDB so little memory that work fails: it must say so, and lose nothing.
+// memory gives the server so little memory that it does not start, and the least that it takes: what fails must say so, and lose nothing.
 func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 	v, err := c.venue(ctx, h, r, "")
 	if err != nil {
 		return err
 	}
-	for _, size := range []string{"20MB", "40MB", "60MB", "100MB"} {
+	for _, size := range []string{"20MB", "500MB", "512MB", "560MB"} {
 		s, err := h.serve(ctx, v.dir, 0, "--memory", size)
 		if err != nil {
 			if !strings.Contains(err.Error(), "--memory") {
@@ -234,7 +234,7 @@ func (c *runCmd) memory(ctx context.Context, h *harness, r *rand.Rand) error {
 	return v.wholeInTheEnd(ctx)
 }
 
-// worksOrSaysWhy imports, rebuilds and verifies beside a server that has size for DuckDB: what
+// worksOrSaysWhy imports, rebuilds and verifies beside a server that has size for all: what
 // fails must name the memory.
 func (v *venue) worksOrSaysWhy(ctx context.Context, size string) {
 	for range 3 {

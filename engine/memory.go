@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// LeastMemory is the least that a process can be limited to: below it DuckDB has too little for
+// sorting, and Go for what is served.
+const LeastMemory int64 = 512_000_000
+
+const (
+	// unknownMemory is the default where the system does not tell how much there is.
+	unknownMemory int64 = 8_000_000_000
+	// uncountedMemory and uncountedShare are what neither DuckDB's limit nor Go's has in it: buffers that DuckDB
+	// does not count, what its allocator holds beyond what is used, SQLite, stacks.
+	uncountedMemory int64 = 192_000_000
+	uncountedShare  int64 = 10 // a tenth of all
+)
+
+// Memory is how much memory a process may take, in bytes, without the system's cache of files, and its parts.
+type Memory struct {
+	Total  int64 `json:"total"`
+	DuckDB int64 `json:"duckdb"`
+	Go     int64 `json:"go"`
+	Rest   int64 `json:"rest"` // for what neither counts
+}
+
+// ParseMemory divides what a text such as 8GB says; "": three quarters of what there is here.
+func ParseMemory(text string) (Memory, error) {
+	if text == "" {
+		return divideMemory(defaultMemory(machineMemory(os.DirFS("/")))), nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if _, bare := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || bare == nil || n > math.MaxInt64 {
+		return Memory{}, fmt.Errorf("give a size such as 8GB, %s at least", sizeText(LeastMemory))
+	}
+	if int64(n) < LeastMemory {
+		return Memory{}, fmt.Errorf("that is too little: give %s at least", sizeText(LeastMemory))
+	}
+	return divideMemory(int64(n)), nil
+}
+
+// divideMemory gives DuckDB and Go the same.
+func divideMemory(total int64) Memory {
+	rest := uncountedMemory + total/uncountedShare
+	half := (total - rest) / 2
+	return Memory{Total: total, DuckDB: half, Go: half, Rest: total - 2*half}
+}
+
+// DuckDBLimit is DuckDB's part as Options.MemoryLimit, of each of so many databases that are open at once.
+func (m Memory) DuckDBLimit(databases int64) string { return sizeText(m.DuckDB / databases) }
+
+// LimitGo has Go keep within its part, as far as what lives allows. It changes nothing where the one who started the process
+// set GOMEMLIMIT, and gives what holds.
+func (m Memory) LimitGo() int64 {
+	if _, told := os.LookupEnv("GOMEMLIMIT"); !told {
+		debug.SetMemoryLimit(m.Go)
+	}
+	return debug.SetMemoryLimit(-1)
+}
+
+// sizeText is a size in whole megabytes, as flags and DuckDB take it.
+func sizeText(bytes int64) string { return strconv.FormatInt(bytes/1_000_000, 10) + "MB" }
+
+// defaultMemory is three quarters of what there is.
+func defaultMemory(there int64) int64 {
+	if there <= 0 {
+		return unknownMemory
+	}
+	return max(LeastMemory, there/4*3)
+}
+
+// machineMemory is what this process can have: the memory of the machine, or less where a control group has less. 0: the system
+// does not tell.
+func machineMemory(root fs.FS) int64 {
+	least := int64(0)
+	note := func(n int64) {
+		if n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	note(installedMemory(root))
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(groups)) {
+		// "0::/path" of the second version, "4:memory:/path" of the first.
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		top, name := "sys/fs/cgroup", "memory.max"
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			top, name = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		// The limit of every group above holds as well. In a container the path is that of the machine, and only the top is there.
+		for dir := path.Join(top, path.Clean("/"+parts[2])); ; dir = path.Dir(dir) {
+			note(numberIn(root, path.Join(dir, name)))
+			if dir == top {
+				break
+			}
+		}
+	}
+	return least
+}
+
+// numberIn is the number that a file holds; 0: none, such as "max".
+func numberIn(root fs.FS, name string) int64 {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// installedMemory is that of the machine, 0: not known.
+func installedMemory(root fs.FS) int64 {
+	text, err := fs.ReadFile(root, "proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	return kilobytesOf(string(text), "MemTotal:")
+}
+
+// ResidentMemory is what the process has of memory now, without files of which the system has pages in its cache; 0: the system
+// does not tell.
+func ResidentMemory() int64 {
+	text, err := fs.ReadFile(os.DirFS("/"), "proc/self/status")
+	if err != nil {
+		return 0
+	}
+	return kilobytesOf(string(text), "RssAnon:") + kilobytesOf(string(text), "RssShmem:")
+}
+
+// kilobytesOf finds a line such as "RssAnon:    1234 kB"; 0: there is none.
+func kilobytesOf(text, name string) int64 {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name {
+			n, err := strconv.ParseInt(fields[1], 10, 64)
+			if err == nil && n > 0 && n < math.MaxInt64/1024 {
+				return n * 1024
+			}
+		}
+	}
+	return 0
+}
