@@ -175,7 +175,7 @@ func (p *picker) paths(r api.Route) []string {
 		}
 		switch list := queries[r.Path]; {
 		case r.Path == "/trader/compare":
-			at += "?address=" + p.wallet() + "&address=" + p.wallet()
+			at += "?address=" + p.wallet() + "&address=" + p.wallet() + []string{"", "&series=daily"}[i%2]
 		case list != nil && list[i%len(list)] != "":
 			at += "?" + list[i%len(list)]
 		}

@@ -47,22 +47,31 @@ func (a *API) traderDaily(c *fiber.Ctx, call *Call) error {
 	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)
-	redeemed, err := a.walletPaid(v, w, &trader)
+	all, err := a.profitByDay(v, w, &trader)
 	if err != nil {
 		return err
 	}
-	days, err := a.walletDays(v, w, &trader)
-	if err != nil {
-		return err
-	}
-	w.rows = mergeDays(w.rows[:0], days, redeemed)
-	rows, e := shownDays(call, v.snap, w.rows)
+	rows, e := shownDays(call, v.snap, all)
 	mark, start := a.beginReply(call, v.asOf, e)
 	today := serving.DayOf(v.snap.AsOf.UnixMicro())
 	call.buf = appendRows(append(call.buf, `,"data":`...), len(rows), func(b []byte, i int) []byte {
 		return appendWalletDay(b, &rows[len(rows)-1-i], today)
 	})
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+}
+
+// profitByDay gives what a wallet did day by day, oldest first, in the memory of w.
+func (a *API) profitByDay(v *encodedSnapshot, w *scratch, t *serving.Trader) ([]walletDay, error) {
+	redeemed, err := a.walletPaid(v, w, t)
+	if err != nil {
+		return nil, err
+	}
+	days, err := a.walletDays(v, w, t)
+	if err != nil {
+		return nil, err
+	}
+	w.rows = mergeDays(w.rows[:0], days, redeemed)
+	return w.rows, nil
 }
 
 // mergeDays adds the days with fills or redemptions to rows, oldest first as

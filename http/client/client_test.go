@@ -139,7 +139,7 @@ func TestParametersAreSentAsTheyAreMeant(t *testing.T) {
 		},
 		"GET /api/v3/trader/..%2Fa%20b/stats pmx_k": func() error { _, err := c.TraderStats(t.Context(), "../a b"); return err },
 		"GET /api/v3/trader/compare?address=0xa&address=0xb pmx_k": func() error {
-			_, err := c.TraderCompare(t.Context(), []string{"0xa", "0xb"})
+			_, err := c.TraderCompare(t.Context(), []string{"0xa", "0xb"}, client.TraderCompareParams{})
 			return err
 		},
 	} {

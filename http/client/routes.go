@@ -123,10 +123,18 @@ func (c *Client) AllTraderTrades(ctx context.Context, address string, params Tra
 	}, func(page *wire.Page[wire.Trade]) ([]wire.Trade, *string) { return page.Data, page.NextCursor })
 }
 
+// TraderCompareParams are the optional parameters of TraderCompare; what is zero is left out.
+type TraderCompareParams struct {
+	Series string // daily: each row has `days` too
+	Days   int64  // number of UTC days of `days`, up to that of as_of; the plan's history limit may reduce it
+}
+
 // TraderCompare asks GET /trader/compare. Lifetime summaries of wallets side by side.
-func (c *Client) TraderCompare(ctx context.Context, address []string) (*wire.Series[wire.TraderComparison], error) {
+func (c *Client) TraderCompare(ctx context.Context, address []string, params TraderCompareParams) (*wire.Series[wire.TraderComparison], error) {
 	r := request{method: "GET", path: "/trader/compare", query: url.Values{}, header: http.Header{}}
 	set(r.query, "address", address)
+	set(r.query, "series", params.Series)
+	set(r.query, "days", params.Days)
 	return call[wire.Series[wire.TraderComparison]](ctx, c, r)
 }
 

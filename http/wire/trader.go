@@ -156,11 +156,20 @@ type WalletDay struct {
 	CumulativePnL     data.Micro `json:"cumulative_pnl"`     // sum of `real_pnl` over all days up to and including this one
 }
 
+// ProfitDay is what a wallet made on one day: of GET /trader/{address}/activity/daily.
+type ProfitDay struct {
+	Date          string     `json:"date" format:"date"`
+	IsPartial     bool       `json:"is_partial"`     // whether the day is still in progress: it contains as_of
+	RealPnL       data.Micro `json:"real_pnl"`       // `net_cash` + `redemption_value` of the day
+	CumulativePnL data.Micro `json:"cumulative_pnl"` // sum of `real_pnl` over all days of the wallet up to and including this one
+}
+
 // TraderComparison is the TraderStats of one wallet in GET /trader/compare. If found is false, everything except
 // address, found and pnl_method is null.
 type TraderComparison struct {
 	Address         string      `json:"address"`
 	Found           bool        `json:"found"`
+	Days            []ProfitDay `json:"days" null:"true"` // profit by day, oldest first; null unless `series` is daily
 	Username        *string     `json:"username"`
 	Trades          *int64      `json:"trades"`
 	Volume          *data.Micro `json:"volume"`
