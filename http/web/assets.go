@@ -67,7 +67,7 @@ var loadAssets = sync.OnceValues(newAssets)
 
 func newAssets() (*assetSet, error) {
 	a := &assetSet{paths: map[string]string{}, sizes: map[string]int{}, loads: map[string][]string{}, pages: map[string]*Page{}}
-	for _, name := range []string{"site.css", "icon.svg"} {
+	for _, name := range []string{"site.css", "docs.css", "icon.svg"} {
 		var body []byte
 		for _, part := range joined(name) {
 			text, err := assets.ReadFile("assets/" + part)

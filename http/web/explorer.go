@@ -67,7 +67,7 @@ func (r *reference) operations() string {
 func (s *Site) addViews() error {
 	for _, v := range views() {
 		f := s.plainFrame(v.Title)
-		f.Area, f.Module, f.Loads = areaOf(v.Path), v.Module, s.assets.loads[v.Module]
+		f.Docs, f.Area, f.Module, f.Loads = false, areaOf(v.Path), v.Module, s.assets.loads[v.Module]
 		page := struct {
 			frame
 			View view
@@ -105,7 +105,7 @@ func areaOf(at string) string {
 
 // plainFrame is that of a page outside the reference.
 func (s *Site) plainFrame(title string) frame {
-	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base, Open: s.open}
+	return frame{Title: title, Version: openapi.DocVersion, Base: wire.Base, Open: s.open, Docs: true}
 }
 
 // place is an entry of the navigation.

@@ -211,7 +211,7 @@ func (b *tab) settle(t *testing.T, path string) reading {
 // explorerPages are the pages of the explorer on a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
-		"/", "/market/" + v.market, "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
+		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
 		"/traders", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
@@ -265,9 +265,10 @@ func everyPage(t *testing.T, b *tab, v venue) {
 }
 
 // mostOfView is how many requests a first view takes at most. What a city's forecasts
-// were is asked for by its local date, which the first answers tell.
+// were is asked for by its local date, and prices of an event by its markets, which the
+// first answers tell.
 func mostOfView(path string) int {
-	if strings.HasPrefix(path, "/weather/") {
+	if strings.HasPrefix(path, "/weather/") || strings.HasPrefix(path, "/event/") {
 		return 7
 	}
 	return 6

@@ -56,6 +56,7 @@ type frame struct {
 	Loads                      []string // files that Module imports
 	Nav                        []group
 	Open                       bool // needs no key
+	Docs                       bool // is no page of the explorer: its styles are further ones
 }
 
 // iconPath is where browsers and readers look for an icon that no page names, such

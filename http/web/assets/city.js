@@ -13,8 +13,11 @@ const shown = () => go({ date, metric: metric === "tmax" ? "" : metric });
 const all = () => { shown(); ladder.load(); moved.load(); skill.load(); };
 const days = el("div", { class: "choice", role: "group", "aria-label": "Day" });
 
+const ladderUrl = () => address("/weather/city/" + city + "/markets", { date, metric });
+// edges are how far a bracket of whole degrees reaches beyond its ends.
+const edges = (rounding) => (/^half/.test(rounding) ? [0.5, 0.5] : /floor|trunc|down/.test(rounding) ? [0, 1] : [0, 0]);
 const ladder = panel({
-  name: "Brackets", cls: "first", size: 560, url: () => address("/weather/city/" + city + "/markets", { date, metric }), lone: true,
+  name: "Brackets", cls: "first", size: 560, url: () => ladderUrl(), lone: true,
   draw: async (a, { heading, lead }) => {
     const { data: c } = await ask(card());
     head.replaceChildren(el("span", { "data-text": true }, c.name));
@@ -50,14 +53,22 @@ const again = () => all();
 
 const moved = panel({
   name: "How the forecast moved", size: 300, url: () => address("/weather/forecast-evolution/" + city + "/" + (date || today), { metric }), lone: true,
-  draw: (a, { lead }) => {
+  draw: async (a, { lead }) => {
     if (!a.data.length) return state("empty", "No forecast of this day: " + String(a.empty_reason || "none was read").replaceAll("_", " ") + ".");
     lead.replaceChildren("°" + a.unit + " by time of issue, ", num(a.changes), " changes, drift ", num(a.total_drift, "delta"));
     const times = [...new Set(a.data.map((d) => d.issued_at))].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, 5);
     const by = new Map(a.data.map((d) => [d.source + d.issued_at, d.value]));
-    const close = a.settled ? [a.settled.lo, a.settled.hi].filter((x) => x !== null).map(Number) : [];
-    return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, series: sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })) }] }),
-      a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", dashed in the plot.") : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ".") : null];
+    const { data: rows, events } = await ask(ladderUrl());
+    const event = a.settled ? null : events.find((x) => x.target_date === a.date && x.canonical), holds = a.settled ? a.settled.condition_id : null, so = a.actual && a.actual.value;
+    const bands = rows.filter((r) => r.target_date === a.date && (!event || r.event_slug === event.event_slug)).map((r, i) => {
+      const [below, above] = edges((event || events.find((x) => x.event_slug === r.event_slug) || {}).rounding);
+      const low = r.lo === null ? null : r.lo - below, high = r.hi === null ? null : Number(r.hi) + above;
+      const on = holds ? r.condition_id === holds : so !== null && so !== undefined && (low === null || so >= low) && (high === null || so < high);
+      return { low, high, on, even: i % 2 === 0 };
+    }).filter((b) => b.on || b.even);
+    const close = so === null || so === undefined ? [] : [Number(so)];
+    return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })) }] }),
+      a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
   },
 });
 const skill = panel({
@@ -65,12 +76,15 @@ const skill = panel({
   draw: (a, { lead }) => {
     const rows = a.skill.filter((s) => s.metric === metric);
     if (!rows.length) return state("empty", "No forecast has been compared with a measured day yet.");
-    lead.replaceChildren("by source and days ahead, °" + a.unit + "; bias is forecast less actual");
-    const worst = Math.max(...rows.map((r) => r.mae ?? 0));
-    return table({ name: "Skill of forecasts", rows, per: 20, order: "source", columns: [
-      { name: "Source", head: true, phone: "main", cell: (r) => el("span", { "data-text": true }, r.source.replaceAll("_", " ")) }, { name: "Days ahead", num: true, sort: (r) => r.lead_day, cell: (r) => num(r.lead_day) },
-      { name: "Mean error", num: true, phone: "key", sort: (r) => r.mae, cell: (r) => [num(r.mae, "degrees"), bar(r.mae ?? 0, worst)] }, { name: "Bias", num: true, sort: (r) => r.bias, cell: (r) => num(r.bias, "delta") },
-      { name: "RMSE", num: true, sort: (r) => r.rmse, cell: (r) => num(r.rmse, "degrees") }, { name: "Days", num: true, sort: (r) => r.n, cell: (r) => num(r.n) }] });
+    lead.replaceChildren("mean error in °" + a.unit + " by source and days ahead; bias is forecast less actual");
+    const leads = [...new Set(rows.map((r) => Number(r.lead_day)))].sort((x, y) => x - y), sources = [...new Set(rows.map((r) => r.source))];
+    const of = (source, lead) => rows.find((r) => r.source === source && r.lead_day == lead);
+    return table({ name: "Skill of forecasts", rows: sources, per: 20, order: "source", columns: [
+      { name: "Source", head: true, phone: "main", cell: (s) => el("span", { "data-text": true }, s.replaceAll("_", " ")) },
+      ...leads.map((lead) => ({ name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
+        const r = of(s, lead);
+        return r ? [num(r.mae, "degrees"), el("small", {}, " bias ", num(r.bias, "delta"), ", ", num(r.n), " days")] : num(null, "degrees", "no such forecast was compared");
+      } }))] });
   },
 });
 

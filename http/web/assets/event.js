@@ -1,7 +1,8 @@
 // An event: its markets and who trades them.
-import { address, ask, el, market, num, part, put, title, view, wallet, when } from "./core.js";
+import { address, ask, el, market, num, part, put, short, title, view, wallet, when } from "./core.js";
 import { fact, facts, panel, state, table } from "./ui.js";
 import { profitColumn } from "./profit.js";
+import { plot } from "./plot.js";
 
 const id = encodeURIComponent(part(2));
 const head = el("h1", {}, "Event");
@@ -33,6 +34,31 @@ const markets = panel({
       { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }, { name: "Status", cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", cell: (r) => when(r.end_date, "day") }] });
   },
 });
+// The largest markets over time, one below the other on one axis.
+const most = 6;
+let largest = "";
+const candlesOf = (m) => address("/market/" + m + "/candles", { interval: "6h", outcome: 0, limit: 500 });
+const prices = panel({
+  name: "Prices over time", size: 420, url: () => (largest ? candlesOf(largest) : ofMarkets.url()), lone: true,
+  draw: async (_, { lead }) => {
+    const { data: rows } = await ask(ofMarkets.url());
+    const shown = rows.slice(0, most).filter((m) => m.trades > 0);
+    if (!shown.length) return state("empty", "Nothing was traded yet.");
+    largest = shown[0].condition_id;
+    const all = await Promise.all(shown.map((m) => ask(candlesOf(m.condition_id))));
+    const times = [...new Set(all.flatMap((a) => a.data.map((c) => c.ts)))].sort();
+    if (!times.length) return state("empty", "Nothing was traded in the time that the plan shows.");
+    const cut = all.find((a) => a.truncated && a.max_history_days) || all[0];
+    put(lead, "of the first outcome of the ", rows.length > shown.length ? "largest markets" : "markets", ", by six hours", cut.truncated ? limitText(cut) : "");
+    const ends = shown.map((m) => m.resolved_at).filter(Boolean).sort();
+    return plot({ name: "Prices of the markets of the event", times, cut, marks: ends.length ? [{ time: ends.at(-1), text: "resolved" }] : [],
+      panes: shown.map((m, n) => {
+        const by = new Map(all[n].data.map((c) => [c.ts, c.close]));
+        return { height: 84, form: "cents", range: [0, 1], axis: (v) => (v === 0 || v === 0.5 || v === 1 ? 100 * v + "¢" : ""), label: m.question || short(m.condition_id), series: [{ name: m.question || short(m.condition_id), join: true, values: times.map((t) => by.get(t) ?? null) }] };
+      }) });
+  },
+});
+const limitText = (a) => [", the last ", num(a.max_history_days), " days"];
 const ofTraders = pages("/event/" + id + "/traders", 25);
 const traders = panel({
   name: "Traders", size: 300, url: ofTraders.url,
@@ -44,5 +70,5 @@ const traders = panel({
       { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") }, { name: "Markets won", num: true, sort: (r) => r.winning_markets, cell: (r) => [num(r.winning_markets), el("small", {}, " of ", num(r.resolved_markets))] }] }) : state("empty", "Nobody traded it yet.");
   },
 });
-view().replaceChildren(head, sums, markets, traders);
-for (const p of [sums, markets, traders]) p.load();
+view().replaceChildren(head, sums, prices, markets, traders);
+for (const p of [sums, prices, markets, traders]) p.load();

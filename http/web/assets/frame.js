@@ -64,7 +64,7 @@ document.addEventListener("click", (event) => {
 
 // Search answers while one types.
 const finder = document.querySelector(".finder");
-const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search markets, wallets, cities", autocomplete: "off", spellcheck: "false" });
+const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search", autocomplete: "off", spellcheck: "false" });
 const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
 const told = el("p", { class: "unseen", role: "status" });
 let asked = 0, chosen = -1;

@@ -42,13 +42,13 @@ const index = panel({
 });
 
 const traders = panel({
-  name: "Best traders", size: 480, level: "h2", url: () => address("/leaderboard/traders", { period: period === "7d" ? "" : period, limit: 8 }),
+  name: "Best traders", note: "by profit in this time", size: 480, level: "h2", url: () => address("/leaderboard/traders", { period: period === "7d" ? "" : period, limit: 8 }),
   draw: ({ data }) => (data.length ? [table({ name: "Best traders", rows: data, per: 8, columns: [
     { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet },
     { name: "Profit, USD", form: "profit", phone: "key", money: (r) => r.real_pnl, below: split, sort: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
 });
 const markets = panel({
-  name: "Most traded", size: 480, url: () => address("/leaderboard/markets", { period: period === "7d" ? "" : period, limit: 8 }),
+  name: "Most traded", note: "by what takers paid", size: 480, url: () => address("/leaderboard/markets", { period: period === "7d" ? "" : period, limit: 8 }),
   draw: ({ data }) => (data.length ? [table({ name: "Most traded", rows: data, per: 8, columns: [
     { name: "Market", head: true, phone: "main", cell: market }, { name: "Volume, USD", phone: "key", money: (r) => r.volume, sort: null }] }), el("p", {}, el("a", { href: "/markets" }, "All markets"))] : state("empty", "Nothing was traded in this time.")),
 });

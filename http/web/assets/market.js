@@ -1,5 +1,5 @@
 // A market: its prices, who trades it, and how it resolves.
-import { address, el, has, num, part, put, title, view, wallet, when } from "./core.js";
+import { address, ask, el, go, has, here, num, part, put, sum, title, view, wallet, when } from "./core.js";
 import { choice, copier, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
@@ -8,6 +8,7 @@ const head = el("h1", {}, "Market");
 const about = el("p", { class: "note" });
 title("Market");
 const url = () => address("/market/" + id + "/overview");
+const cents = (v) => Math.round(1000 * v) / 10 + "¢";
 const text = (t) => el("span", { "data-text": true }, t);
 
 const now = panel({
@@ -15,7 +16,7 @@ const now = panel({
   draw: ({ data: m }, { heading }) => {
     head.replaceChildren(el("span", { "data-text": true }, m.question || id));
     title(m.question || "Market");
-    put(about, m.event_slug ? el("a", { href: "/event/" + encodeURIComponent(m.event_slug), "data-text": true }, m.event_title || m.event_slug) : "", m.event_slug ? " · " : "", text(m.category || "no category"), " · ", m.status, m.status === "open" ? [", ends ", when(m.end_date)] : m.resolution && m.resolution.resolved_at ? [", resolved ", when(m.resolution.resolved_at)] : "", " ", copier(id, "Copy id"));
+    put(about, m.event_slug ? el("a", { href: "/event/" + encodeURIComponent(m.event_slug), "data-text": true }, m.event_title || m.event_slug) : "", m.event_slug ? " · " : "", text(m.category || "no category"), " · ", m.status, m.status === "open" ? [", ends ", when(m.end_date)] : m.resolution && m.resolution.resolved_at ? [" ", when(m.resolution.resolved_at)] : "", " ", copier(id, "Copy id"));
     heading.textContent = m.status === "open" ? "Now" : "At the end";
     return [
       facts(m.outcomes.map((o) => fact(text(o.outcome || "an outcome"), o.payout !== null ? [num(o.payout, "share"), " paid"] : num(o.price, "cents", "not traded")))),
@@ -25,28 +26,64 @@ const now = panel({
   },
 });
 
-let interval = "1d";
-const candles = has("getMarketCandles") ? panel({
-  name: "Price", size: 400, url: () => address("/market/" + id + "/candles", { interval, limit: 200 }),
-  acts: choice("Candle", [["1h", "1 h"], ["6h", "6 h"], ["1d", "1 d"]], interval, (v) => { interval = v; candles.load(); }),
-  draw: (a, { lead }) => {
+const q = here();
+let interval = q.get("interval") || "6h", shape = q.get("shape") || "line", outcome = q.get("outcome") || "0";
+const shown = () => go({ interval: interval === "6h" ? "" : interval, shape: shape === "line" ? "" : shape, outcome: outcome === "0" ? "" : outcome });
+const again = () => { shown(); candles.load(); };
+const ofOutcome = el("span", {});
+const candles = panel({
+  name: "Price", size: 400, url: () => address("/market/" + id + "/candles", { interval: interval === "1h" ? "" : interval, limit: 1000 }),
+  acts: [ofOutcome, choice("Shape", [["line", "line"], ["candles", "candles"]], shape, (v) => { shape = v; again(); }), choice("Step", [["1h", "1 h"], ["6h", "6 h"], ["1d", "1 d"]], interval, (v) => { interval = v; again(); })],
+  draw: async (a, { lead }) => {
     if (!a.data.length) return state("empty", "Nothing was traded in the time that the plan shows.");
-    lead.textContent = "last price of taker fills in each step; lines join the steps that had any";
-    const times = [...new Set(a.data.map((c) => c.ts))].sort(), outcomes = [...new Set(a.data.map((c) => Number(c.outcome_index)))].sort().slice(0, 2);
-    const by = new Map(a.data.map((c) => [c.outcome_index + " " + c.ts, c]));
-    const name = (n) => (a.outcomes && a.outcomes.find((o) => o.outcome_index == n)?.outcome) || "outcome";
-    return plot({ name: "Price of the outcomes", times, panes: [
-      { height: 220, form: "cents", range: [0, 1], axis: (v) => Math.round(100 * v) + "¢", series: outcomes.map((n, i) => ({ name: name(n), ink: i, join: true, values: times.map((t) => by.get(n + " " + t)?.close ?? null) })) },
-      { height: 90, form: "usd0", zero: true, series: [{ name: "volume of " + name(outcomes[0]), kind: "columns", values: times.map((t) => by.get(outcomes[0] + " " + t)?.volume ?? null) }] }] });
+    const { data: m } = await ask(url());
+    const times = [...new Set(a.data.map((c) => c.ts))].sort(), by = new Map(a.data.map((c) => [c.outcome_index + " " + c.ts, c]));
+    const of = (n, field) => times.map((t) => by.get(n + " " + t)?.[field] ?? null);
+    const names = a.outcomes.slice(0, 2).map((o) => [String(o.outcome_index), o.outcome || "an outcome"]);
+    const name = Object.fromEntries(names)[outcome] || "an outcome";
+    put(ofOutcome, shape === "candles" ? choice("Outcome of the candles", names, outcome, (v) => { outcome = v; again(); }) : "");
+    put(lead, shape === "candles" ? ["of ", text(name), "; hollow rose, filled fell; taker fills alone"] : "last price of taker fills in each step; lines join the steps that had any");
+    const end = m.resolution && m.resolution.resolved_at;
+    const price = shape === "candles"
+      ? { height: 240, form: "cents", axis: cents, series: [{ name, kind: "candles", values: of(outcome, "close"), open: of(outcome, "open"), high: of(outcome, "high"), low: of(outcome, "low") }] }
+      : { height: 240, form: "cents", range: [0, 1], axis: cents, series: names.map(([n, called], i) => ({ name: called, ink: i, join: true, values: of(n, "close") })) };
+    return plot({ name: "Price of the outcomes", times, cut: a, partial: times.map((t) => a.data.some((c) => c.ts === t && c.is_partial)), marks: end ? [{ time: end, text: "resolved" + (m.resolution.winner ? ": " + m.resolution.winner : "") }] : [],
+      panes: [price, { height: 80, form: "usd", zero: true, series: [{ name: "volume, USD", kind: "columns", values: times.map((t) => sum(names.map(([n]) => by.get(n + " " + t)).filter(Boolean).map((c) => c.volume))) }] }],
+      parts: (i) => (shape === "candles" ? ["open", "high", "low"].map((f) => el("span", {}, f, " ", num(of(outcome, f)[i], "cents", "no fill"))) : []),
+      columns: shape === "candles" ? ["open", "high", "low"].map((f) => ({ name: f, num: true, cell: (i) => num(of(outcome, f)[i], "cents", "no fill") })) : [] });
+  },
+});
+
+let held = "0";
+const holdersUrl = (offset) => address("/market/" + id + "/holders", { outcome: held, limit: 10, offset });
+const whose = el("span", {});
+const holders = has("getMarketHolders") ? panel({
+  name: "Largest holders", size: 420, url: () => holdersUrl(), acts: whose,
+  draw: (a, { lead }) => {
+    put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; holders.load(); }));
+    const o = a.outcomes.find((x) => x.outcome_index == held);
+    put(lead, o ? [num(o.holders), " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
+    if (!a.data.length) return state("empty", "Nobody holds this outcome, by the fills that are known.");
+    let taken = a.data.length;
+    return [table({ name: "Largest holders", rows: a.data, per: 10, order: "shares",
+      more: { left: () => taken < a.total, load: async () => { const next = await ask(holdersUrl(taken)); taken += next.data.length || Number(a.total); return next.data; } },
+      columns: [
+        { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Shares", num: true, phone: "key", sort: (r) => r.net_shares, cell: (r) => num(r.net_shares, "usd0") },
+        { name: "of all", num: true, sort: (r) => r.share_pct, cell: (r) => num(r.share_pct, "percent") }, { name: "Mean price paid", num: true, sort: (r) => r.avg_buy_price, cell: (r) => num(r.avg_buy_price, "cents", "it bought none") },
+        { name: "Bought, USD", money: (r) => r.buy_volume_usd }, { name: "Sold, USD", money: (r) => r.sell_volume_usd }, { name: "Cash", note: "of this outcome", form: "profit", money: (r) => r.net_cash },
+        { name: "Profit here", note: "of the wallet in the whole market", form: "profit", money: (r) => r.real_pnl }] }),
+    el("p", { class: "note" }, "Shares bought less shares sold. Splits, merges and transfers are not fills and are not seen.")];
   },
 }) : null;
 
 const flow = panel({
   name: "Large orders by hour", size: 200, url: () => address("/whales/flow", { market_id: id, period: "30d", limit: 1 }), lone: true,
   draw: (a, { lead }) => {
-    lead.replaceChildren("of at least ", num(a.threshold_usd, "usd0"), " USD, last month, towards the first outcome");
+    lead.replaceChildren("of at least ", num(a.threshold_usd, "usd0"), " USD, in the last month, towards the first outcome");
     if (a.moves == 0) return state("empty", "No order of that size in this market.");
-    return plot({ name: "Net flow of large orders by hour", times: a.series.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }] });
+    const hours = a.series.slice(Math.max(0, a.series.findIndex((s) => s.moves > 0) - 6));
+    return plot({ name: "Net flow of large orders by hour", times: hours.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: hours.map((s) => s.net_flow) }] }],
+      parts: (i) => [el("span", {}, num(hours[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(hours[i].moves) }] });
   },
 });
 const rules = panel({
@@ -62,6 +99,6 @@ const fills = panel({
     { name: "UTC", cell: (r) => when(r.ts) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Outcome", cell: (r) => text(r.outcome || "–") }, { name: "Side", cell: (r) => (r.side === "BUY" ? "buys" : "sells") },
     { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") }, { name: "USD", num: true, phone: "key", sort: (r) => r.usd, cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }] }) : state("empty", "It was not traded yet.")),
 });
-const parts = [now, candles, flow, rules, fills].filter(Boolean);
+const parts = [now, candles, holders, flow, rules, fills].filter(Boolean);
 view().replaceChildren(el("div", { class: "title" }, head), about, ...parts);
 for (const p of parts) p.load();

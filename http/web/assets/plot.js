@@ -19,8 +19,10 @@ const sizes = new ResizeObserver((entries) => { for (const e of entries) e.targe
 
 // Spec of a plot: name, note, times (RFC 3339 or dates), panes of { height, form,
 // zero, range, series: [{ name, values, kind, ink }] }, kind being line, step,
-// bars (coloured by sign), columns (one colour) or points; marks of { time, text }; parts gives
-// further nodes of the read-out; columns adds columns to the table.
+// bars (coloured by sign), columns (one colour), points or candles, whose values are
+// the last ones and which has open, high and low beside them; bands of { low, high, on } behind a
+// pane, a label in it; marks of { time, text }; cut, the answer, says where the plan
+// ends the past; parts gives further nodes of the read-out; columns adds columns to the table.
 class Plot extends HTMLElement {
   set spec(spec) { this.given = spec; if (this.isConnected) this.build(); }
 
@@ -38,13 +40,16 @@ class Plot extends HTMLElement {
     this.drop();
     this.x = s.times.map((t) => Date.parse(t.length === 10 ? t + "T00:00:00Z" : t) / 1000);
     this.at = this.x.length - 1;
-    const filled = s.panes.some((p) => p.series.some((x) => x.kind === "bars" || x.kind === "columns"));
+    const filled = s.panes.some((p) => p.series.some((x) => x.kind !== "line" && x.kind && x.kind !== "step" && x.kind !== "points"));
+    const ends = (s.marks || []).map((m) => Date.parse(m.time) / 1000), width = this.x.at(-1) - this.x[0];
+    this.last = Math.max(this.x.at(-1), ...ends.filter((t) => t < this.x.at(-1) + width / 3));
+    this.first = s.cut && s.cut.truncated && s.cut.max_history_days ? this.x[0] - width / 12 : this.x[0];
     this.pad = filled && this.x.length > 1 ? (this.x.at(-1) - this.x[0]) / (this.x.length - 1) / 2 : 0;
     this.probe = el("span", { hidden: true });
     this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
     this.out = el("p", { class: "readout", "aria-hidden": "true" });
     // A point series has a dot for its key.
-    const keyed = s.panes.flatMap((p) => p.series).filter((x) => x.kind !== "bars" && x.kind !== "columns");
+    const keyed = s.panes.some((p) => p.label) ? [] : s.panes.flatMap((p) => p.series).filter((x) => !["bars", "columns", "candles"].includes(x.kind));
     const legend = keyed.length > 1 ? el("ul", { class: "legend" }, keyed.map((x) => el("li", { "data-fixed": true }, this.swatch(x), x.name))) : null;
     this.sheet = el("details", { class: "sheet" }, el("summary", {}, "Show as a table"));
     this.sheet.addEventListener("toggle", () => { if (this.sheet.open && !this.sheet.querySelector("table")) this.sheet.append(this.asTable()); });
@@ -120,28 +125,31 @@ class Plot extends HTMLElement {
     for (const s of pane.series) {
       if (s.kind === "bars") {
         for (const token of ["gain", "loss"]) series.push({ fill: ink(token), width: 0, paths: uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
+      } else if (s.kind === "candles") {
+        series.push({ stroke: "transparent", points: { show: false } });
       } else if (s.kind === "columns") {
         series.push({ fill: ink("soft"), width: 0, paths: uPlot.paths.bars({ size: [0.75, 18] }), points: { show: false } });
       } else {
         const n = s.ink || 0;
         series.push({
-          stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || this.x.length === 1, size: 5, fill: ink(inks[n]) },
+          stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || s.values.filter((v) => v !== null && v !== undefined).length === 1, size: 5, fill: ink(inks[n]) },
           paths: s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : s.kind === "points" ? () => null : undefined,
         });
       }
     }
     const ticks = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
     return {
-      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [10, 24, axis ? 0 : 8, 0],
+      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [pane.label ? 20 : 10, 24, axis ? 0 : 8, 0],
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
-      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [low - (this.pad || 0), high + (this.pad || 0)]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
+      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [this.first - this.pad, this.last + this.pad]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
       axes: [
         { ...ticks, show: axis, size: 28, space: 70, grid: { show: false }, values: (_, all) => this.times(all) },
         { ...ticks, size: 56, space: 28, gap: 6, values: (_, all) => all.map((v) => (pane.axis ? pane.axis(v) : forms.axis(v))) },
       ],
       hooks: {
-        drawAxes: [(u) => this.rules(u, pane)],
+        drawAxes: [(u) => { this.behind(u, pane); this.rules(u, pane); }],
+        draw: [(u) => { for (const s of pane.series) if (s.kind === "candles") this.candles(u, s); }],
         setCursor: [(u) => { if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0 && !this.held) this.read(u.cursor.idx, true, u); }],
       },
     };
@@ -149,6 +157,7 @@ class Plot extends HTMLElement {
 
   range(pane, low, high) {
     if (low === null || low === undefined) return [0, 1];
+    for (const s of pane.series) if (s.kind === "candles") { low = Math.min(low, ...this.known(s.low)); high = Math.max(high, ...this.known(s.high)); }
     if (pane.zero) { low = Math.min(0, low); high = Math.max(0, high); }
     if (low === high) return [low - 1, high + 1];
     const room = (high - low) * 0.08;
@@ -162,7 +171,61 @@ class Plot extends HTMLElement {
     return all.map((t) => (!long && t % 86400 === 0 ? day : form).format(new Date(t * 1000)));
   }
 
-  // rules draws the zero line, bands and marks.
+  known(values) { return values.filter((v) => v !== null && v !== undefined).map(Number); }
+
+  // behind draws what lies under the lines: bands, and where the plan ends the past.
+  behind(u, pane) {
+    const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const band of pane.bands || []) {
+      const low = u.valToPos(band.low ?? u.scales.y.min, "y", true), high = u.valToPos(band.high ?? u.scales.y.max, "y", true);
+      ctx.fillStyle = colour(this.probe, band.on ? "cold1" : "tint");
+      ctx.fillRect(bbox.left, high, bbox.width, low - high);
+    }
+    if (this.first < this.x[0]) {
+      const right = u.valToPos(this.x[0], "x", true);
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, right - bbox.left, bbox.height);
+      ctx.clip();
+      ctx.strokeStyle = colour(this.probe, "warn");
+      ctx.lineWidth = ratio;
+      ctx.beginPath();
+      for (let x = bbox.left - bbox.height; x < right; x += 8 * ratio) { ctx.moveTo(x, bbox.top + bbox.height); ctx.lineTo(x + bbox.height, bbox.top); }
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  // candles draws one per step: hollow where the price rose, filled where it fell.
+  candles(u, s) {
+    const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1, y = (v) => u.valToPos(Number(v), "y", true);
+    const steps = this.x.slice(1).map((t, i) => t - this.x[i]), step = steps.length ? Math.min(...steps) : 86400;
+    const width = Math.max(ratio, Math.min(14 * ratio, 0.7 * (u.valToPos(this.x[0] + step, "x", true) - u.valToPos(this.x[0], "x", true))));
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    const [gain, loss, back] = ["gain", "loss", "back"].map((token) => colour(this.probe, token));
+    ctx.lineWidth = ratio;
+    this.x.forEach((t, i) => {
+      if (s.values[i] === null || s.values[i] === undefined) return;
+      const x = Math.round(u.valToPos(t, "x", true)) + 0.5, rose = s.values[i] >= s.open[i], top = Math.min(y(s.open[i]), y(s.values[i])), tall = Math.max(ratio, Math.abs(y(s.open[i]) - y(s.values[i])));
+      ctx.strokeStyle = rose ? gain : loss;
+      ctx.fillStyle = rose ? back : loss;
+      ctx.beginPath();
+      ctx.moveTo(x, y(s.high[i]));
+      ctx.lineTo(x, y(s.low[i]));
+      ctx.stroke();
+      ctx.fillRect(x - width / 2, top, width, tall);
+      ctx.strokeRect(x - width / 2, top, width, tall);
+    });
+    ctx.restore();
+  }
+
+  // rules draws the zero line, levels, marks and the name of the pane.
   rules(u, pane) {
     const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1;
     ctx.save();
@@ -177,7 +240,13 @@ class Plot extends HTMLElement {
     };
     const base = pane.base ?? 0;
     if (u.scales.y.min <= base && u.scales.y.max >= base && (pane.zero || pane.base !== undefined)) across(Math.round(u.valToPos(base, "y", true)), "control", []);
-    for (const level of pane.levels || []) across(Math.round(u.valToPos(level, "y", true)), "rule", [3 * ratio, 3 * ratio]);
+    for (const level of pane.levels || []) across(Math.round(u.valToPos(level, "y", true)), "soft", [3 * ratio, 3 * ratio]);
+    ctx.font = 12 * ratio + "px system-ui, sans-serif";
+    if (pane.label) {
+      ctx.fillStyle = colour(this.probe, "soft");
+      ctx.textAlign = "left";
+      ctx.fillText(pane.label, bbox.left, bbox.top - 6 * ratio);
+    }
     for (const mark of this.given.marks || []) {
       const x = Math.round(u.valToPos(Date.parse(mark.time) / 1000, "x", true));
       if (!(x >= bbox.left && x <= bbox.left + bbox.width)) continue;
@@ -189,9 +258,12 @@ class Plot extends HTMLElement {
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       if (pane === this.given.panes[0] && mark.text) {
-        ctx.font = 12 * ratio + "px system-ui, sans-serif";
         const left = x > bbox.left + bbox.width / 2;
         ctx.textAlign = left ? "right" : "left";
+        const wide = ctx.measureText(mark.text).width, ink = ctx.fillStyle;
+        ctx.fillStyle = colour(this.probe, "back");
+        ctx.fillRect(left ? x - 7 * ratio - wide : x + 3 * ratio, bbox.top, wide + 4 * ratio, 15 * ratio);
+        ctx.fillStyle = ink;
         ctx.fillText(mark.text, x + (left ? -5 : 5) * ratio, bbox.top + 11 * ratio);
       }
     }

@@ -1,5 +1,5 @@
 // A wallet: what it made, what of, and how that is counted.
-import { address, ask, el, go, here, market, num, part, short, sum, svg, title, view, when } from "./core.js";
+import { address, ask, el, go, here, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
 import { choice, copier, fact, facts, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { exporter } from "./exporter.js";
@@ -27,7 +27,7 @@ const head = panel({
   name: "Profit", cls: "first", size: 190, url: stats, lone: true,
   draw: ({ data: d }, { lead }) => {
     if (d.username) { name.prepend(el("span", { "data-text": true }, d.username + " ")); title(d.username); }
-    about.replaceChildren(num(d.trades), " fills in ", num(d.unique_markets), " markets on ", num(d.active_days), " days, ", when(d.first_trade_at, "day"), " to ", when(d.last_trade_at, "day"), ". ",
+    put(about, num(d.trades), " fills in ", num(d.unique_markets), " markets on ", num(d.active_days), " days, ", when(d.first_trade_at, "day"), " to ", when(d.last_trade_at, "day"), ". ",
       d.taker_trades == 0 ? "Always the maker." : d.maker_trades == 0 ? "Always the taker." : ["Maker of ", num(d.maker_trades), ", taker of ", num(d.taker_trades), "."]);
     lead.textContent = "all time";
     const open = sum([d.unique_markets], [d.resolved_markets]);
@@ -37,7 +37,7 @@ const head = panel({
       facts(
         fact("Return on buys", num(d.roi, "ratio", "nothing was bought")), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), num(d.winning_markets), " of ", num(d.resolved_markets)),
         fact("Volume", num(d.volume, "brief"), "USD"), skill),
-      d.negative_legs > 0 ? el("p", { class: "note" }, num(d.negative_legs), " positions are below zero: tokens came from splits or transfers, which fills do not show. Markets settle them as debts.") : null,
+      d.negative_legs > 0 ? el("p", { class: "note" }, num(d.negative_legs), d.negative_legs == 1 ? " position is" : " positions are", " below zero: tokens came from splits or transfers, which fills do not show. Markets settle them as debts.") : null,
     ];
   },
 });
@@ -47,7 +47,8 @@ const skill = el("div", { class: "fact" }, el("dt", {}, "Forecast skill"), el("d
 const daily = panel({
   name: "Profit over time", size: 390, url: () => address("/trader/" + who + "/activity/daily", { limit: range }),
   acts: choice("Days", [["30", "30 d"], ["90", "90 d"], ["365", "year"]], range, (v) => { range = v; shown(); daily.load(); }),
-  draw: ({ data }, { heading, lead }) => {
+  draw: (cut, { heading, lead }) => {
+    const { data } = cut;
     if (!data.length) return state("empty", "No fills in this time.");
     const days = data[0].date > data.at(-1).date ? [...data].reverse() : data;
     const first = days[0].cumulative_pnl, last = days.at(-1).cumulative_pnl;
@@ -55,7 +56,7 @@ const daily = panel({
     lead.replaceChildren("USD, since ", when(days[0].date, "day"), "; all-time total above, each day below");
     const settled = days.filter((d) => d.redemption_value != 0).sort((a, b) => Math.abs(b.redemption_value) - Math.abs(a.redemption_value)).slice(0, 10);
     return plot({
-      name: "Profit of " + short(who) + " by day", times: days.map((d) => d.date), partial: days.map((d) => d.is_partial),
+      name: "Profit of " + short(who) + " by day", times: days.map((d) => d.date), cut, partial: days.map((d) => d.is_partial),
       panes: [
         { height: 220, form: "profit", zero: true, series: [{ name: "total", values: days.map((d) => d.cumulative_pnl) }, { name: "largest resolutions", kind: "points", ink: 4, values: days.map((d) => (settled.includes(d) ? d.cumulative_pnl : null)) }] },
         { height: 96, form: "profit", zero: true, series: [{ name: "that day", kind: "bars", values: days.map((d) => d.real_pnl) }] },

@@ -37,6 +37,8 @@ export function limits(answer) {
 const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 export const curl = (url) => 'curl -H "X-API-Key: $PMX_KEY" ' + quoted(location.origin + url);
 
+const python = (url) => 'import os\n\nimport requests\n\nanswer = requests.get(\n    ' + JSON.stringify(location.origin + url) + ',\n    headers={"X-API-Key": os.environ["PMX_KEY"]},\n    timeout=30,\n)\nanswer.raise_for_status()\nprint(answer.json()["data"])';
+
 export function copier(text, label = "Copy") {
   const button = el("button", { type: "button", class: "quiet small", onclick: async () => {
     try {
@@ -50,7 +52,7 @@ export function copier(text, label = "Copy") {
   return button;
 }
 
-// tools are the two ways to the same answer without this page.
+// tools are the ways to the same answer without this page.
 function tools(name, url) {
   const box = el("div", { class: "tooling", hidden: true });
   const open = (kind, make) => {
@@ -69,7 +71,7 @@ function tools(name, url) {
       const { text } = await send(url());
       return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), el("pre", { tabindex: 0, "aria-label": "The answer", "data-raw": true }, el("code", {}, indent(text)))];
     }),
-    open("curl", async () => [el("p", { class: "note" }, copier(curl(url())), " Put the key into PMX_KEY first."), el("pre", { tabindex: 0, "aria-label": "The command", "data-raw": true }, el("code", {}, curl(url())))]));
+    [["curl", curl], ["Python", python]].map(([name, text]) => open(name, async () => [el("p", { class: "note" }, copier(text(url())), " Put the key into PMX_KEY first."), el("pre", { tabindex: 0, "aria-label": "As " + name, "data-raw": true }, el("code", {}, text(url())))])));
   return { row, box };
 }
 

@@ -18,7 +18,7 @@ const flow = panel({
     if (a.moves == 0) return state("empty", "No order of that size in this time.");
     return [
       facts(fact("Orders", num(a.moves)), fact("Bought", num(a.buy_usd, "brief"), "USD"), fact("Sold", num(a.sell_usd, "brief"), "USD"), fact("Net flow", num(a.net_flow, "profit0"), "USD"), fact("Markets", num(a.total))),
-      plot({ name: "Net flow by hour", times: a.series.map((s) => s.start), panes: [{ height: 150, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }],
+      plot({ name: "Net flow by hour", cut: a, times: a.series.map((s) => s.start), panes: [{ height: 150, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }],
         parts: (i) => [el("span", {}, num(a.series[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(a.series[i].moves) }] }),
       el("p", { class: "note" }, "Net flow is towards the first outcome, usually Yes: buying it and selling the others counts up, the opposite down."),
       el("h3", {}, "Where"),
