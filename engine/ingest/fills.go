@@ -282,7 +282,7 @@ func (j *fileImport) anyKnown(ranges string) (bool, error) {
 	if j.allIndexed {
 		which = "KnownOfTransactions"
 	}
-	if j.allIndexed && few && !j.lost && !j.moving { // facts are compared by their transactions alone
+	if j.allIndexed && !j.lost && !j.moving { // facts are compared by their transactions alone
 		var some bool
 		if err := j.conn.QueryRowContext(j.ctx, statements.Get("AnyOfTransactions", "@ranges", ranges)).Scan(&some); err != nil || !some {
 			return false, err

@@ -5,11 +5,18 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"pmx/data"
+	"pmx/data/feeds"
+	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
+	"pmx/rollups/keeper"
+	"pmx/rollups/serving"
 )
 
 // batchOf is a batch of n fills from number first on, one a second, of which the ledger, any
@@ -90,6 +97,46 @@ func TestACatchUpCostsOneRebuild(t *testing.T) {
 		if c := k.Snapshot().Counts.Fills; c != want || k.Freshness().Stale != (coming > 0) {
 			t.Errorf("with %d to come %d fills are shown, want %d", coming, c, want)
 		}
+	}
+	mustVerify(t, k)
+}
+
+// TestRebuiltFiguresAreShownBeforeTheCheckpoint, which follows all the same, as do those that merging
+// needs.
+func TestRebuiltFiguresAreShownBeforeTheCheckpoint(t *testing.T) {
+	opts := enginetest.Options(t, t.TempDir(), "2GB")
+	var checkpoints atomic.Int64
+	opts.OnStatement = func(text string) {
+		if text == "CHECKPOINT" {
+			checkpoints.Add(1)
+		}
+	}
+	k, err := keeper.Open(t.Context(), keeper.Config{Engine: opts, Feeds: feeds.Catalog{}, Log: zerolog.Nop(), Serve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closedAtEnd(t, k)
+	k.Bulk(100)
+	if _, err := k.Commit(t.Context(), batchOf(0, 100), ingest.Remaining{Fills: 1}); err != nil {
+		t.Fatal(err)
+	}
+	before, shown := checkpoints.Load(), int64(-1)
+	k.OnPublish(func(s *serving.Snapshot) {
+		if s.Counts.Fills == 100 && shown < 0 {
+			shown = checkpoints.Load() - before
+		}
+	})
+	if err := k.Refresh(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := checkpoints.Load() - before; shown != 0 || after != 1 {
+		t.Errorf("figures were shown behind %d checkpoints of %d, want 0 of 1", shown, after)
+	}
+	if _, err := k.Commit(t.Context(), batchOf(90, 20), ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
+	if c := k.Snapshot().Counts.Fills; c != 110 {
+		t.Errorf("%d fills are shown behind the next batch", c)
 	}
 	mustVerify(t, k)
 }

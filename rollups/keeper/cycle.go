@@ -99,9 +99,14 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 	// It is committed: it is shown even if the caller leaves.
 	k.snapshotBehind = true
 	ctx = context.WithoutCancel(ctx)
-	err = k.checkpoint(ctx)
 	engine.TrimMemory() // what follows is Go's
-	return errors.Join(err, k.reload(ctx))
+	shown := k.show(ctx)
+	err = k.checkpoint(ctx) // nobody waits for it
+	engine.TrimMemory()
+	if shown == nil {
+		err = errors.Join(err, k.readBeside(ctx))
+	}
+	return errors.Join(shown, err)
 }
 
 // checkpoint writes the log into the database file.

@@ -66,6 +66,14 @@ func (k *Keeper) load(ctx context.Context) error {
 
 // reload is load after a rebuild, with what merging keeps in memory.
 func (k *Keeper) reload(ctx context.Context) error {
+	if err := k.show(ctx); err != nil {
+		return err
+	}
+	return k.readBeside(ctx)
+}
+
+// show is load after a rebuild alone.
+func (k *Keeper) show(ctx context.Context) error {
 	if k.live == nil {
 		return nil
 	}
@@ -73,6 +81,15 @@ func (k *Keeper) reload(ctx context.Context) error {
 		return err
 	}
 	k.snapshotBehind = false
+	return nil
+}
+
+// readBeside reads what is kept in memory beside the snapshot: the newest fills, and what merging
+// needs.
+func (k *Keeper) readBeside(ctx context.Context) error {
+	if k.live == nil {
+		return nil
+	}
 	if err := k.catchUpSegments(ctx); err != nil {
 		return err
 	}
