@@ -68,10 +68,11 @@ func (a *API) Begin(c *fiber.Ctx) *Call { return a.begin(c, a.startOf(c)) }
 // BeginRefusal is Begin for a request that was no request for the server yet.
 func (a *API) BeginRefusal(c *fiber.Ctx) *Call { return a.begin(c, a.now()) }
 
-// startOf is when the server had the whole request: it has looked at the clock then.
+// startOf is when the server had the whole request: it has looked at the clock then,
+// but for a request that it makes itself.
 func (a *API) startOf(c *fiber.Ctx) time.Time {
-	if a.wall {
-		return c.Context().Time()
+	if at := c.Context().Time(); a.wall && !at.IsZero() {
+		return at
 	}
 	return a.now()
 }

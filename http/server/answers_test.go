@@ -6,12 +6,36 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/http/access"
+	"pmx/http/api"
+	"pmx/http/api/apitest"
+	"pmx/http/server"
 )
 
 // onePage asks for several answers as a page of the server does.
 func onePage(t *testing.T, r *rig, paths []string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	return ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/answers?"+url.Values{"of": paths}.Encode(), append(headers, "Sec-Fetch-Site: same-origin")...)
+}
+
+// Requests that the server makes for a page have the time of the clock, by which they are
+// counted and answered.
+func TestAPageIsAnsweredByTheClock(t *testing.T) {
+	gate, err := access.NewGate(t.Context(), &apitest.Store{}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := api.New(api.Config{Source: apitest.NewSource(apitest.Snapshot(1, 10, 60)), Gate: gate, Version: "v1", CursorKey: make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := serve(t, nil, func(cfg *server.Config) { cfg.API = a })
+	if _, text := onePage(t, r, []string{"/api/v3/status/history?days=1"}); !strings.Contains(text, `"date":"20`) {
+		t.Errorf("the day is %s", text)
+	}
 }
 
 // A page's answers come in one request, in order, each as it would be alone and each
