@@ -159,9 +159,10 @@ var others = map[string][]string{
 // of all. {Name} is the statement of that name, with what follows put in. What is not
 // listed is a number.
 var placeholders = map[string]string{
-	"@which": "true",
-	"@like":  "{DeskLike}",
-	"@by":    "x",
+	"@which":                         "true",
+	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @tokens": "{BoardTokens}", "rollups/query @markets": "{BoardMarkets}",
+	"@like": "{DeskLike}",
+	"@by":   "x",
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",
