@@ -54,6 +54,11 @@ func (c *toldConn) PrepareContext(ctx context.Context, query string) (driver.Stm
 // TempAppender gives what adds rows to a temporary table of a driver's connection, as
 // sql.Conn.Raw hands it out, without a statement.
 func TempAppender(dc any, table string) (*duckdb.Appender, error) {
+	return newAppender(dc, "temp", table)
+}
+
+// newAppender is TempAppender for a table of any catalog, "" for that of the database.
+func newAppender(dc any, catalog, table string) (*duckdb.Appender, error) {
 	if told, ok := dc.(*toldConn); ok {
 		dc = told.Conn
 	}
@@ -61,5 +66,5 @@ func TempAppender(dc any, table string) (*duckdb.Appender, error) {
 	if !ok {
 		return nil, fmt.Errorf("driver %T has no appender", dc)
 	}
-	return duckdb.NewAppender(conn, "temp", "main", table)
+	return duckdb.NewAppender(conn, catalog, "main", table)
 }

@@ -88,6 +88,9 @@ func (m *merge) deskMoves() (d deskMoves, err error) {
 // market or token with a history leaves the desk, all are recomputed, and the batch adds
 // nothing.
 func deskWalletAfter(m *merge) error {
+	if m.sums != nil { // the desk does not change
+		return nil
+	}
 	moves, err := m.deskMoves()
 	if err != nil || !m.has(withFills|withHolders|withMarkets) {
 		return err

@@ -73,6 +73,10 @@ func eventAfter(m *merge) error {
 	if !m.has(withFills | withHolders | withMarkets) {
 		return nil
 	}
+	if m.sums != nil { // no event changes
+		m.countEvents()
+		return nil
+	}
 	if err := m.exec("EventWalletsEmpty"); err != nil {
 		return err
 	}

@@ -23,3 +23,9 @@ func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (ou
 	}
 	return out, err
 }
+
+// SumByStatements has the Merger sum up every batch by statements.
+func (g *Merger) SumByStatements() { g.byStatements = true }
+
+// LastInMemory tells whether the last batch was summed up in memory.
+func (g *Merger) LastInMemory() bool { return g.added.sums != nil }

@@ -42,7 +42,7 @@ func monthStart(month int64) int64 {
 
 // growthBefore finds the weeks, months and market days that the batch begins.
 func growthBefore(m *merge) error {
-	if !m.has(withFills | withMarkets) {
+	if !m.has(withFills|withMarkets) || m.sums != nil {
 		return nil
 	}
 	for _, name := range []string{"SpansEmpty", "ChangesEmpty"} {

@@ -57,6 +57,7 @@ type liveState struct {
 	state            state      // that of the snapshot
 	next             state      // that which what is followed leads to
 	parts            batchParts // of the batch that is followed
+	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
 }
 
@@ -148,9 +149,9 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	return l.follow(ctx, conn, table.baseAndDelta, "LoadNames", "")
 }
 
-// Absorb adds what the batch merged last on conn changed, and publishes. Where that
-// ends halfway, the next call reads everything.
-func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
+// Absorb adds what the batch merged last on conn changed, of which added tells, and publishes.
+// Where that ends halfway, the next call reads everything.
+func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	if l.walletBuilder == nil || l.incomplete {
 		return l.Load(ctx, conn)
 	}
@@ -161,13 +162,14 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn) error {
 	if s.epoch == l.state.epoch || s.stale {
 		return nil // nothing was merged
 	}
-	if s.epoch != l.state.epoch+1 {
+	if s.epoch != l.state.epoch+1 || s.epoch != added.epoch {
 		return l.Load(ctx, conn) // a batch passed by unseen
 	}
 	if l.parts, err = readParts(ctx, conn); err != nil {
 		return err
 	}
-	l.incomplete, l.next = true, s
+	l.incomplete, l.next, l.made = true, s, added.sums
+	defer func() { l.made = nil }()
 	if l.parts.has("markets") {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
@@ -190,13 +192,16 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		steps = append(steps, eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }))
 	}
 	steps = append(steps,
-		eachRow(from(tableNamed("wallet_total")), l.addTotals),
-		eachRow(from(tableNamed("token_total")), l.addTokenTotal),
-		eachRow(from(tableNamed("market_wallets")), func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
-		eachRow(from(tableNamed("event_wallets")), func(row *marketWalletsRow) { l.addTraders(&l.eventFirsts, row) }),
-		eachRow(from(tableNamed("wallet_window")), func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }),
-		eachRow(from(tableNamed("token_window")), l.addTokenWindow),
-		eachRow(statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices),
+		eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), l.addTotals),
+		eachAdded(l, madeTokenTotals, from(tableNamed("token_total")), l.addTokenTotal),
+		eachAdded(l, func(b *batchSums) []marketWalletsRow { return b.marketWallets.rows }, from(tableNamed("market_wallets")),
+			func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
+		eachAdded(l, func(b *batchSums) []marketWalletsRow { return b.eventWallets }, from(tableNamed("event_wallets")),
+			func(row *marketWalletsRow) { l.addTraders(&l.eventFirsts, row) }),
+		eachAdded(l, func(b *batchSums) []walletWindowRow { return b.walletWindows.rows }, from(tableNamed("wallet_window")),
+			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }),
+		eachAdded(l, func(b *batchSums) []tokenWindowRow { return b.tokenWindows.rows }, from(tableNamed("token_window")), l.addTokenWindow),
+		eachAdded(l, (*batchSums).priceRows, statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices),
 	)
 	if !whole && l.parts.has("mappings", "labels") {
 		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))

@@ -108,7 +108,7 @@ func (l *Live) followDay(ctx context.Context, conn *sql.Conn, whole bool) error 
 	if whole {
 		query = statements.Get("LoadDayHolders", "@lo", dayAgo(l.state.asOf), "@hi", strconv.FormatInt(l.state.asOf, 10))
 	}
-	err := eachRow(query, func(row *dayHolderRow) {
+	err := eachAdded(l, func(b *batchSums) []dayHolderRow { return b.dayHolders.rows }, query, func(row *dayHolderRow) {
 		if row.Fills != 0 && !l.excluded[row.Wallet] {
 			l.day.add(l, row.holder, row.Fills)
 		}
@@ -132,7 +132,7 @@ func (l *Live) followVenue(ctx context.Context, conn *sql.Conn, whole bool) erro
 		rows = statements.Get("LoadHolders")
 	}
 	query := statements.Get("LoadHeldBy", "@rows", rows, "@wallets", strings.Join(wallets, ","))
-	return eachRow(query, func(row *holder) {
+	return eachAdded(l, func(b *batchSums) []holder { return b.holdersAmong(l.excluded) }, query, func(row *holder) {
 		if !slices.Contains(l.venueTraded[row.Token], row.Wallet) {
 			l.venueTraded[row.Token] = append(l.venueTraded[row.Token], row.Wallet)
 		}

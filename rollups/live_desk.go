@@ -248,7 +248,13 @@ func (p *deskSection) followDays(ctx context.Context, conn *sql.Conn, l *Live, f
 		}
 	}
 	since := strconv.Itoa(int(today) - deskDays + 1)
-	return eachRow(statements.Get(query, "@rows", rows, "@since", since), func(row *tokenDayRow) {
+	read := eachRow[tokenDayRow]
+	if !whole {
+		read = func(query string, add func(row *tokenDayRow)) step {
+			return eachAdded(l, func(b *batchSums) []tokenDayRow { return b.tokenDaysSince(today - deskDays + 1) }, query, add)
+		}
+	}
+	return read(statements.Get(query, "@rows", rows, "@since", since), func(row *tokenDayRow) {
 		market := l.tokens[row.Token].market
 		if m := p.markets[market]; m != nil {
 			m.on(row.Day).plus(&row.legs)

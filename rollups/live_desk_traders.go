@@ -43,7 +43,7 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	if whole {
 		*p = deskTraders{index: map[data.WalletID]int32{}, changed: true}
 	}
-	return eachRow(query, p.add)(ctx, conn)
+	return eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, p.add)(ctx, conn)
 }
 
 // deskWalletRow is a row of desk_wallet.

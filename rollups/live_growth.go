@@ -52,22 +52,22 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 		fills = "fills"
 	}
 	steps := []step{
-		eachRow(from(tableNamed("platform_day")), g.addDay),
-		eachRow(from(tableNamed("day_markets")), func(row *dayMarketsRow) { g.days.at(row.Day).markets += row.Markets }),
-		eachRow(from(tableNamed("week_wallets")), func(row *weekWalletsRow) { g.weeks[row.Week] += row.Wallets }),
-		eachRow(from(tableNamed("month_wallets")), func(row *monthWalletsRow) { g.months[row.Month] += row.Wallets }),
-		eachRow(from(tableNamed("platform_hour")), func(row *platformHourRow) { g.hour(row.Hour).plus(&row.legs) }),
-		eachRow(hourWallets(fills, s.asOf), func(row *hourWalletRow) { g.addHourWallet(l, row) }),
+		eachAdded(l, func(b *batchSums) []platformDayRow { return b.platformDays.rows }, from(tableNamed("platform_day")), g.addDay),
+		eachAdded(l, func(b *batchSums) []dayMarketsRow { return b.dayMarkets.rows }, from(tableNamed("day_markets")), func(row *dayMarketsRow) { g.days.at(row.Day).markets += row.Markets }),
+		eachAdded(l, (*batchSums).weekRows, from(tableNamed("week_wallets")), func(row *weekWalletsRow) { g.weeks[row.Week] += row.Wallets }),
+		eachAdded(l, (*batchSums).monthRows, from(tableNamed("month_wallets")), func(row *monthWalletsRow) { g.months[row.Month] += row.Wallets }),
+		eachAdded(l, func(b *batchSums) []platformHourRow { return b.platformHours.rows }, from(tableNamed("platform_hour")), func(row *platformHourRow) { g.hour(row.Hour).plus(&row.legs) }),
+		eachAdded(l, func(b *batchSums) []hourWalletRow { return b.hourWallets(firstHour(s.asOf)) }, hourWallets(fills, s.asOf), func(row *hourWalletRow) { g.addHourWallet(l, row) }),
 	}
 	if len(l.excluded) > 0 {
-		steps = append(steps, eachRow(venueDays(l, from(tableNamed("wallet_day"))), g.addVenueDay))
+		steps = append(steps, eachAdded(l, func(b *batchSums) []dayWalletRow { return b.daysAmong(l.excluded) }, venueDays(l, from(tableNamed("wallet_day"))), g.addVenueDay))
 	}
 	for _, s := range steps {
 		if err := s(ctx, conn); err != nil {
 			return err
 		}
 	}
-	if err := eachRow(longWindowRows(l, from, whole), func(row *longWindowRow) { g.long[row.Nth].plus(&row.legs) })(ctx, conn); err != nil {
+	if err := eachAdded(l, (*batchSums).longRows, longWindowRows(l, from, whole), func(row *longWindowRow) { g.long[row.Nth].plus(&row.legs) })(ctx, conn); err != nil {
 		return err
 	}
 	if whole {
@@ -79,9 +79,11 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 
 // hourWallets asks who traded in the hours that are served.
 func hourWallets(fills string, asOf int64) string {
-	start := (asOf/hourLength - keptHours + 1) * hourLength
-	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(start, 10))
+	return statements.Get("HourWallets", "@fills", fills, "@start", strconv.FormatInt(firstHour(asOf)*hourLength, 10))
 }
+
+// firstHour is the first hour that is served.
+func firstHour(asOf int64) int64 { return asOf/hourLength - keptHours + 1 }
 
 // venueDays asks when the venue's own wallets, of which there are some, traded.
 func venueDays(l *Live, days string) string {

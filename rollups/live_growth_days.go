@@ -69,7 +69,7 @@ func (g *growth) loadFirsts(l *Live) {
 
 // followFirsts takes in the wallets and tokens that the batch traded or moved.
 func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string) error {
-	err := eachRow(from(tableNamed("wallet_total")), func(row *walletTotalRow) {
+	err := eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), func(row *walletTotalRow) {
 		var change serving.Totals
 		row.addTo(&change)
 		g.addSums(&change)
@@ -82,7 +82,7 @@ func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from
 	for token := len(g.firsts.tokenOf); token < len(l.tokens); token++ {
 		g.token(l, data.TokenID(token))
 	}
-	traded := eachRow(from(tableNamed("token_total")), func(row *tokenTotalRow) { g.token(l, row.Token) })
+	traded := eachAdded(l, madeTokenTotals, from(tableNamed("token_total")), func(row *tokenTotalRow) { g.token(l, row.Token) })
 	if err := traded(ctx, conn); err != nil {
 		return err
 	}

@@ -24,7 +24,9 @@ func (p *indexSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	if whole {
 		*p = indexSection{owned: map[int32]bool{}}
 	}
-	changes, err := readFlow(ctx, conn, from(indexFlow()))
+	changes, err := flowChanges(ctx, conn, func(add func(row *flowRow)) step {
+		return eachAdded(l, func(b *batchSums) []flowRow { return b.flow.rows }, from(indexFlow()), add)
+	})
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,11 @@ type flowRow struct {
 
 // readFlow reads rows of index_flow.
 func readFlow(ctx context.Context, conn *sql.Conn, query string) (changes []index.Change, err error) {
-	err = eachRow(query, func(row *flowRow) {
+	return flowChanges(ctx, conn, func(add func(row *flowRow)) step { return eachRow(query, add) })
+}
+
+func flowChanges(ctx context.Context, conn *sql.Conn, each func(add func(row *flowRow)) step) (changes []index.Change, err error) {
+	err = each(func(row *flowRow) {
 		changes = append(changes, index.Change{Bucket: row.Bucket, Flow: index.Flow{Fills: row.Fills, Taker: row.Taker, Whale: row.Whale,
 			Politics: row.Politics, Crypto: row.Crypto, First: row.First, Mapped: row.Mapped}})
 	})(ctx, conn)

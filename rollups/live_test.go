@@ -70,7 +70,7 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 		})
 		v.im.Rollups.Absorb = func(ctx context.Context, conn *sql.Conn) error {
 			if i%2 == 0 {
-				_ = v.live.Absorb(falter(looks/4), conn)
+				_ = v.live.Absorb(falter(looks/4), conn, v.merger.Added())
 			}
 			return next(ctx, conn)
 		}
@@ -84,7 +84,7 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 		if fresh.Load(falter(5), conn) == nil {
 			t.Error("the load did not fail")
 		}
-		if err := fresh.Absorb(context.Background(), conn); err != nil {
+		if err := fresh.Absorb(context.Background(), conn, v.merger.Added()); err != nil {
 			t.Error(err)
 		}
 		return nil

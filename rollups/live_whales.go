@@ -38,7 +38,7 @@ func (p *whaleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from
 	p.since = s.asOf - serving.Month.Length().Microseconds()
 	var changes []serving.Move
 	query := statements.Get("FollowWhaleMoves", "@moves", from(tableNamed("whale_move")), "@since", strconv.FormatInt(p.since, 10))
-	err := eachRow(query, func(row *whaleMoveRow) {
+	err := eachAdded(l, func(b *batchSums) []whaleMoveRow { return b.movesSince(p.since) }, query, func(row *whaleMoveRow) {
 		if l.excluded[row.Wallet] {
 			return
 		}

@@ -12,7 +12,7 @@ func marketVertical() vertical {
 		tables: []table{{name: "token_price", delta: "DeltaTokenPrice", rebuild: "RebuildTokenPrice", by: eachToken, with: withFills,
 			keys: []string{"token"}, greatest: []string{"last", "day_ago"}}},
 		before: func(m *merge) error {
-			if m.fills == 0 {
+			if m.fills == 0 || m.sums != nil {
 				return nil
 			}
 			length := windows[serving.Day]

@@ -3,14 +3,11 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"pmx/data"
-	"pmx/engine"
 )
 
 // dayLength is a UTC day in µs.
@@ -46,6 +43,21 @@ type Merger struct {
 	// epoch is that of the rollups which the memory is of, next the one that the
 	// merge under way leads to. At any other epoch the memory is of no use.
 	epoch, next int64
+	added       Added
+	// byStatements has every batch summed up by statements, as large ones are.
+	byStatements bool
+}
+
+// Added is what the last Merge added to the rollups: what Live follows of it.
+type Added struct {
+	epoch int64      // of the rollups with it
+	sums  *batchSums // nil: all of it is in temporary tables
+}
+
+// Added gives it once: it may be some megabytes.
+func (g *Merger) Added() (a Added) {
+	a, g.added = g.added, Added{}
+	return a
 }
 
 // Warm loads what a Merger keeps in memory.
@@ -75,7 +87,8 @@ func (g *Merger) Committed() {
 func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) error {
 	g.pairs.rollback() // what a merge left that was rolled back
 	g.lastDays.rollback()
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities}
+	g.added = Added{}
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -98,6 +111,7 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	if err := m.after(); err != nil {
 		return fmt.Errorf("merge: value what is: %w", err)
 	}
+	g.added = Added{epoch: g.next, sums: m.sums}
 	return nil
 }
 
@@ -140,6 +154,8 @@ type merge struct {
 	touched       int64 // how many tokens' holders are valued again
 	moved         int64 // tokens that are known and map elsewhere now
 	regroups      bool  // whether events may lose or gain markets or tokens
+	byStatements  bool
+	sums          *batchSums // what the batch adds, nil where statements sum it up
 }
 
 func (m *merge) exec(name string, replace ...string) error {
@@ -162,6 +178,9 @@ func (m *merge) before() error {
 		return fmt.Errorf("BatchSize: %w", err)
 	}
 	m.to = max(m.from, m.newest)
+	if err := m.sumUp(); err != nil {
+		return fmt.Errorf("BatchFills: %w", err)
+	}
 	if err := m.traded(); err != nil {
 		return err
 	}
@@ -177,9 +196,11 @@ func (m *merge) before() error {
 	if err := m.newDays(); err != nil {
 		return err
 	}
-	for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
-		if err := m.exec(name); err != nil {
-			return err
+	if m.sums == nil {
+		for _, name := range []string{"WindowsEmpty", "WindowsRedemptionEmpty"} {
+			if err := m.exec(name); err != nil {
+				return err
+			}
 		}
 	}
 	if err := m.each(func(v vertical) func(*merge) error { return v.before }); err != nil {
@@ -216,20 +237,31 @@ func (m *merge) traded() error {
 func (m *merge) touch() (err error) {
 	mapped := partIf(m.moved+m.resolved > 0, "TouchedByMarkets")
 	rows := statements.Get("Touched", "@mapped", mapped)
-	if mapped == "" {
-		var resolved int64
-		if err := m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&resolved); err != nil {
-			return err
-		}
-		if resolved == 0 {
-			rows = statements.Get("NothingTouched")
-		}
+	any, err := m.anyResolved()
+	switch {
+	case err != nil:
+		return err
+	case mapped == "" && !any && m.sums != nil:
+		return nil
+	case mapped == "" && !any:
+		rows = statements.Get("NothingTouched")
 	}
 	if m.touched, err = m.keep("touched", rows); err != nil || m.touched == 0 {
 		return err
 	}
-	m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens"))
-	return err
+	if m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens")); err != nil || m.sums == nil {
+		return err
+	}
+	return m.readTouched()
+}
+
+// anyResolved tells whether the batch trades a token of a resolved market.
+func (m *merge) anyResolved() (any bool, err error) {
+	if m.sums != nil {
+		return m.readTraded()
+	}
+	err = m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&any)
+	return any, err
 }
 
 // keep makes a temporary table of a query, and tells how many rows it has.
@@ -239,64 +271,6 @@ func (m *merge) keep(table, rows string) (n int64, err error) {
 		return 0, fmt.Errorf("%s: %w", table, err)
 	}
 	return n, nil
-}
-
-// newDays leaves in d_day the days on which a wallet trades for the first time, and
-// notes days before that of as_of.
-func (m *merge) newDays() (err error) {
-	if m.fills == 0 {
-		return nil
-	}
-	first, last := m.oldest/dayLength, m.newest/dayLength
-	fresh, known, err := m.daysInMemory()
-	switch {
-	case err != nil:
-		return err
-	case known:
-		err = m.keepDays(fresh)
-	default:
-		m.days, err = m.keep("d_day", statements.Get("NewDays", "@firstday", strconv.FormatInt(first, 10), "@lastday", strconv.FormatInt(last, 10)))
-	}
-	if err != nil || first >= m.from/dayLength {
-		return err
-	}
-	return m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10))
-}
-
-// fewFills is up to how many fills of a batch are looked at one by one: of more, the database
-// is quicker.
-const fewFills = 20_000
-
-// daysInMemory gives the days and wallets of newDays by the last days in memory: who trades on a
-// later day than ever does so for the first time. known is false where a wallet trades on a day
-// before its last one, about which the database must be asked, and where nothing is in memory.
-func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
-	if !m.lastDays.loaded || m.fills > fewFills {
-		return nil, false, nil
-	}
-	known = true
-	err = engine.Each(m.ctx, m.conn, statements.Get("BatchDays"), func(row []driver.Value) error {
-		d := idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))}
-		last := m.lastDays.wallets.at(d.id)
-		if d.day > last {
-			fresh = append(fresh, d)
-		}
-		known = known && d.day >= last
-		return nil
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("BatchDays: %w", err)
-	}
-	return fresh, known, nil
-}
-
-// keepDays leaves days and wallets in d_day.
-func (m *merge) keepDays(days []idDay) error {
-	m.days = int64(len(days))
-	if _, err := m.keep("d_day", statements.Get("NewDaysNone")); err != nil {
-		return err
-	}
-	return engine.AppendTemp(m.conn, "d_day", len(days), func(i int) []driver.Value { return []driver.Value{days[i].day, days[i].id} })
 }
 
 // few gives the tokens of a query written out where they are few, and else the
@@ -324,6 +298,10 @@ func oneOf(column, which string) string {
 // newPairs finds first trades of a wallet in a market: in memory where that is
 // loaded and no token changes from one market to another.
 func (m *merge) newPairs() (err error) {
+	if m.sums != nil {
+		m.sums.findPairs(m.pairs)
+		return nil
+	}
 	if m.pairs.loaded && m.moved > 0 {
 		var remapped int64
 		if err := m.conn.QueryRowContext(m.ctx, statements.Get("MovedTokens")).Scan(&remapped); err != nil {
@@ -344,12 +322,19 @@ func (m *merge) newPairs() (err error) {
 // held values the holdings of touched tokens: leg_<when> by outcome, held_<when>
 // by market. The positions are read once, into n_held.
 func (m *merge) held(when string) error {
-	if m.touched == 0 {
+	switch {
+	case m.touched == 0 && m.sums != nil:
+		return nil // nothing reads them
+	case m.touched == 0:
 		return m.exec("NoHoldings", "@when", when)
 	}
 	positions := "n_held"
 	if when == "after" {
-		positions = statements.Get("HoldingsWithBatch", "@held", positions)
+		batch := "d_position"
+		if m.sums != nil {
+			batch = "(" + statements.Get("DeltaPosition") + ")"
+		}
+		positions = statements.Get("HoldingsWithBatch", "@held", positions, "@batch", batch)
 	} else if _, err := m.keep(positions, statements.Get("HoldingsOfTouched", "@among", oneOf("token", m.touchedTokens))); err != nil {
 		return err
 	}
@@ -360,56 +345,9 @@ func (m *merge) held(when string) error {
 	return m.exec("KeepRows", "@table", "held_"+when, "@rows", statements.Get("Holdings", "@legs", "leg_"+when))
 }
 
-// moveWindows takes out of the windows what as_of leaves behind, and brings in the batch's fills
-// and the resolutions that lay in its future.
-func (m *merge) moveWindows() error {
-	var fills, redemptions []string
-	for span, length := range windows {
-		start := m.to - length
-		if m.fills > 0 {
-			fills = append(fills, statements.Get("EnteringFills", spanArgs(span, "1", start, m.to)...))
-		}
-		if m.to == m.from {
-			continue
-		}
-		leaving := spanArgs(span, "-1", m.from-length, min(start, m.from))
-		fills = append(fills, statements.Get("WindowFills", leaving...))
-		redemptions = append(redemptions, statements.Get("MovingRedemption", leaving...),
-			statements.Get("MovingRedemption", spanArgs(span, "1", max(m.from, start), m.to)...))
-	}
-	if len(fills) > 0 {
-		if err := m.exec("IntoWindows", "@rows", unionAll(fills)); err != nil {
-			return err
-		}
-	}
-	if len(redemptions) == 0 {
-		return nil
-	}
-	return m.redeem(redemptions)
-}
-
-// redeem adds the rows of queries to w_redemption.
-func (m *merge) redeem(parts []string) error {
-	res, err := m.conn.ExecContext(m.ctx, statements.Get("RedemptionIntoWindows", "@rows", unionAll(parts)))
-	if err != nil {
-		return fmt.Errorf("RedemptionIntoWindows: %w", err)
-	}
-	n, err := res.RowsAffected()
-	m.redeemed += n
-	return err
-}
-
-// unionAll is the query of all rows of some.
-func unionAll(queries []string) string { return strings.Join(queries, "\nUNION ALL\n") }
-
-func spanArgs(span int, sign string, lo, hi int64) []string {
-	return []string{"@span", strconv.Itoa(span), "@sign", sign,
-		"@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(hi, 10)}
-}
-
 // after computes what the batch adds to every rollup and appends it to its delta.
 func (m *merge) after() error {
-	if m.fills > 0 && m.moved+m.described+m.resolved > 0 { // tokens are where the batch maps them to
+	if m.fills > 0 && m.moved+m.described+m.resolved > 0 && m.sums == nil { // tokens are where the batch maps them to
 		if err := m.traded(); err != nil {
 			return err
 		}
@@ -454,22 +392,14 @@ func (m *merge) revalue() error {
 	return m.each(func(v vertical) func(*merge) error { return v.after })
 }
 
-func (m *merge) batchRedemption() error {
-	if m.touched == 0 {
-		return nil
-	}
-	var parts []string
-	for span, length := range windows {
-		parts = append(parts, statements.Get("BatchRedemption", spanArgs(span, "1", m.to-length, m.to)...))
-	}
-	return m.redeem(parts)
-}
-
 // append leaves the delta of one rollup in the temporary table d_<name>, for
 // the live snapshot if that follows the rollup, and appends it to the rollup's delta.
 func (m *merge) append(t table) error {
+	if m.sums != nil && inSums[t.name] != nil {
+		return inSums[t.name](m, t)
+	}
 	if t.with != 0 && !m.has(t.with) || t.name == "undated" && !m.undatedMoves {
-		if t.unread {
+		if t.unread || m.sums != nil {
 			return nil
 		}
 		return m.exec("NothingAdded", "@table", t.name)

@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"pmx/engine"
 )
@@ -91,6 +92,12 @@ func (l *lastDays) split(ctx context.Context, conn *sql.Conn, query string) (lat
 	if err != nil {
 		return nil, nil, err
 	}
+	later, late = l.take(all)
+	return later, late, nil
+}
+
+// take is split of days that are known.
+func (l *lastDays) take(all []idDay) (later, late []idDay) {
 	slices.SortFunc(all, func(x, y idDay) int { return cmp.Or(cmp.Compare(x.id, y.id), cmp.Compare(x.day, y.day)) })
 	l.pending = append(l.pending, all...)
 	for from := 0; from < len(all); {
@@ -105,7 +112,7 @@ func (l *lastDays) split(ctx context.Context, conn *sql.Conn, query string) (lat
 		}
 		from = to
 	}
-	return later, late, nil
+	return later, late
 }
 
 // eachWithPrevious calls f for every day of later, as split gives it, with the day that its
@@ -129,4 +136,66 @@ func fillDayTable(ctx context.Context, conn *sql.Conn, table string, days []idDa
 		return nil
 	}
 	return engine.AppendTemp(conn, table, len(days), func(i int) []driver.Value { return []driver.Value{days[i].day, days[i].id} })
+}
+
+// newDays leaves in d_day the days on which a wallet trades for the first time, and
+// notes days before that of as_of.
+func (m *merge) newDays() (err error) {
+	if m.sums != nil {
+		m.sums.findDays(m.lastDays)
+		return nil
+	}
+	if m.fills == 0 {
+		return nil
+	}
+	first, last := m.oldest/dayLength, m.newest/dayLength
+	fresh, known, err := m.daysInMemory()
+	switch {
+	case err != nil:
+		return err
+	case known:
+		err = m.keepDays(fresh)
+	default:
+		m.days, err = m.keep("d_day", statements.Get("NewDays", "@firstday", strconv.FormatInt(first, 10), "@lastday", strconv.FormatInt(last, 10)))
+	}
+	if err != nil || first >= m.from/dayLength {
+		return err
+	}
+	return m.exec("NoteLateDays", "@from", strconv.FormatInt(m.from, 10))
+}
+
+// fewFills is up to how many fills of a batch are looked at one by one: of more, the database
+// is quicker.
+const fewFills = 20_000
+
+// daysInMemory gives the days and wallets of newDays by the last days in memory: who trades on a
+// later day than ever does so for the first time. known is false where a wallet trades on a day
+// before its last one, about which the database must be asked, and where nothing is in memory.
+func (m *merge) daysInMemory() (fresh []idDay, known bool, err error) {
+	if !m.lastDays.loaded || m.fills > fewFills {
+		return nil, false, nil
+	}
+	known = true
+	err = engine.Each(m.ctx, m.conn, statements.Get("BatchDays"), func(row []driver.Value) error {
+		d := idDay{id: int32(engine.Int(row[1])), day: int32(engine.Int(row[0]))}
+		last := m.lastDays.wallets.at(d.id)
+		if d.day > last {
+			fresh = append(fresh, d)
+		}
+		known = known && d.day >= last
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("BatchDays: %w", err)
+	}
+	return fresh, known, nil
+}
+
+// keepDays leaves days and wallets in d_day.
+func (m *merge) keepDays(days []idDay) error {
+	m.days = int64(len(days))
+	if _, err := m.keep("d_day", statements.Get("NewDaysNone")); err != nil {
+		return err
+	}
+	return engine.AppendTemp(m.conn, "d_day", len(days), func(i int) []driver.Value { return []driver.Value{days[i].day, days[i].id} })
 }

@@ -109,7 +109,10 @@ func newVenue(t testing.TB, steps []step) *venue {
 	}
 	g, live := &rollups.Merger{}, &rollups.Live{Venue: map[data.Address]bool{address(0): true}}
 	im.Rollups = ingest.Rollups{Merge: g.Merge, Postpone: g.Postpone,
-		Absorb: func(ctx context.Context, conn *sql.Conn) error { g.Committed(); return live.Absorb(ctx, conn) }}
+		Absorb: func(ctx context.Context, conn *sql.Conn) error {
+			g.Committed()
+			return live.Absorb(ctx, conn, g.Added())
+		}}
 	return &venue{merger: g, live: live, t: t, db: db, im: im, dir: dir}
 }
 

@@ -27,7 +27,7 @@ func whaleVertical() vertical {
 // whaleBefore reads the batch's orders as they are without it. A batch that is
 // newer than all facts finds none and reads nothing.
 func whaleBefore(m *merge) error {
-	if m.fills == 0 {
+	if m.fills == 0 || m.sums != nil {
 		return nil
 	}
 	if err := m.exec("WhaleBeforeEmpty"); err != nil || m.oldest > m.from {

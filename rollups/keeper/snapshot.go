@@ -30,7 +30,7 @@ func (k *Keeper) absorb(ctx context.Context, conn *sql.Conn) error {
 		err = k.cfg.Watch.Do("follow batch", func() error {
 			k.merger.Committed()
 			k.addToSegments(ctx, conn) // before the snapshot that shows the batch
-			return k.live.Absorb(ctx, conn)
+			return k.live.Absorb(ctx, conn, k.merger.Added())
 		})
 	}
 	if err != nil {

@@ -104,7 +104,7 @@ CREATE OR REPLACE TEMP TABLE d_@table AS FROM @table LIMIT 0
 (FROM @held
  UNION ALL
  SELECT token, wallet, fills, buy_shares, sell_shares, fee_shares, buy_usd, sell_usd, fee_usd
- FROM d_position WHERE token IN (SELECT token FROM touched))
+ FROM @batch AS b WHERE token IN (SELECT token FROM touched))
 
 -- name: NewPairs
 -- Wallets that trade an open market for the first time, so that distinct
@@ -389,4 +389,43 @@ SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FR
 FROM n_fill
 
 -- name: TradedResolved
-SELECT count(*) FROM n_traded WHERE resolved
+SELECT count(*) > 0 FROM n_traded WHERE resolved
+
+-- The same of a batch that is summed up in Go.
+
+-- name: BatchFills
+SELECT 0::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, tx, coalesce(log_index, -1) AS log_index FROM n_fill
+
+-- name: TradedTokens
+SELECT token, coalesce(market, -1) AS market, CASE WHEN market IS NULL THEN -1 ELSE outcome END AS outcome, coalesce(category, '') AS category,
+  resolved
+FROM n_traded
+
+-- name: LeavingFills
+-- WindowFills, with what says the price.
+SELECT @span::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, NULL::BLOB AS tx, coalesce(log_index, -1) AS log_index
+FROM fills
+WHERE ts > @lo AND ts <= @hi
+
+-- name: WindowRedemptionRows
+SELECT span::TINYINT AS span, wallet, usd::BIGINT AS usd FROM (@rows) AS r(span, wallet, usd)
+
+-- name: WindowUndatedRows
+SELECT span, wallet, usd, markets::BIGINT AS markets FROM w_undated
+
+-- name: HeldMarketRows
+SELECT market, SUM(wallets)::INTEGER AS wallets
+FROM (
+  SELECT market, 1 AS wallets FROM held_after WHERE market IS NOT NULL
+  UNION ALL
+  SELECT market, -1 FROM held_before WHERE market IS NOT NULL
+) AS part
+GROUP BY market
+
+-- name: HeldWalletRows
+SELECT wallet, 0::BIGINT AS fills, 0::BIGINT AS maker_fills, 0::BIGINT AS taker_fills, 0::BIGINT AS buy_usd, 0::BIGINT AS sell_usd,
+  0::BIGINT AS fee_usd, 0::BIGINT AS days, SUM(markets)::BIGINT AS markets, SUM(resolved_markets)::BIGINT AS resolved_markets,
+  SUM(winning_markets)::BIGINT AS winning_markets, SUM(negative_legs)::BIGINT AS negative_legs, SUM(unmapped_fills)::BIGINT AS unmapped_fills,
+  SUM(redemption)::BIGINT AS redemption, SUM(unresolved_cash)::BIGINT AS unresolved_cash, NULL::BIGINT AS first_ts, NULL::BIGINT AS last_ts
+FROM (@after UNION ALL @before) AS held
+GROUP BY wallet

@@ -1,0 +1,315 @@
+package rollups
+
+import (
+	"database/sql/driver"
+	"fmt"
+
+	"pmx/data"
+	"pmx/engine"
+)
+
+// A batch is summed up here, and not by a statement for each rollup, if it has few fills, all of
+// them newer than what is there and not much newer, and nothing else but payouts.
+const soon = 600_000_000 // µs: as many facts leave each window
+
+// batchSums is what such a batch adds to the rollups that change with its fills. The statements
+// of merge.sql are the definition; a test holds these sums to them.
+type batchSums struct {
+	fills    []batchFill
+	left     []batchFill // facts that leave a window, which span says
+	tokens   map[data.TokenID]*tradedToken
+	touched  map[data.TokenID]bool
+	days     []idDay      // on which a wallet trades for the first time
+	pairs    []tradedPair // wallets that trade a market for the first time, of tokens that are not touched
+	redeemed []windowRedemption
+
+	positions     sums[holder, positionRow]
+	walletDays    sums[idAt, walletDayRow]
+	tokenDays     sums[idAt, tokenDayRow]
+	tokenTotals   sums[data.TokenID, tokenTotalRow]
+	platformHours sums[int64, platformHourRow]
+	platformDays  sums[int64, platformDayRow]
+	marketWallets sums[int32, marketWalletsRow]
+	walletTotals  sums[data.WalletID, walletTotalRow]
+	walletWindows sums[idAt, walletWindowRow]
+	tokenWindows  sums[idAt, tokenWindowRow]
+	prices        sums[data.TokenID, tokenPrices]
+	candles       sums[idAt, candleSum]
+	eventWallets  []marketWalletsRow
+	weeks, months map[int64]int64
+	dayMarkets    sums[int64, dayMarketsRow]
+	whaleMoves    []whaleMoveRow
+	flow          sums[int32, flowRow]
+	deskWallets   sums[data.WalletID, deskWalletRow]
+	dayHolders    sums[holder, dayHolderRow] // fills that enter or leave the last 24 hours
+	long          [len(longWindows)]legs     // what longWindows gain
+}
+
+// batchFill is a row of BatchFills or LeavingFills.
+type batchFill struct {
+	Span   int8          `sql:"span"`
+	TS     int64         `sql:"ts"`
+	Wallet data.WalletID `sql:"wallet"`
+	Token  data.TokenID  `sql:"token"`
+	Side   data.Side     `sql:"side"`
+	Role   data.Role     `sql:"role"`
+	Shares data.Micro    `sql:"shares"`
+	USD    data.Micro    `sql:"usd"`
+	Fee    data.Micro    `sql:"fee"`
+	Tx     data.Hash     `sql:"tx,null"`
+	Log    int32         `sql:"log_index"`
+}
+
+// feeUSD is what the fee took in dollars, feeShares in tokens.
+func (f *batchFill) feeUSD() data.Micro {
+	if f.Side == data.Buy {
+		return max(-f.Fee, 0)
+	}
+	return f.Fee
+}
+
+func (f *batchFill) feeShares() data.Micro {
+	if f.Side == data.Buy {
+		return max(f.Fee, 0)
+	}
+	return 0
+}
+
+// bought and sold are the dollars of the side.
+func (f *batchFill) bought() data.Micro {
+	if f.Side == data.Buy {
+		return f.USD
+	}
+	return 0
+}
+
+func (f *batchFill) sold() data.Micro { return f.USD - f.bought() }
+
+// legs is its volume, with a sign.
+func (f *batchFill) legs(sign int64) legs {
+	if f.Role == data.Maker {
+		return legs{MakerFills: sign, MakerUSD: sign * int64(f.USD), MakerShares: sign * int64(f.Shares)}
+	}
+	return legs{TakerFills: sign, TakerUSD: sign * int64(f.USD), TakerShares: sign * int64(f.Shares)}
+}
+
+// trade is what it says of the price; of no tokens nothing.
+func (f *batchFill) trade() (q pricedTrade, any bool) {
+	if f.Shares <= 0 {
+		return q, false
+	}
+	price, _ := data.Ratio(f.USD, f.Shares)
+	return pricedTrade{ts: f.TS, log: f.Log, price: int32(min(price, data.One))}, true
+}
+
+// idAt is the key of an id and of a day, an hour or a window.
+type idAt struct{ id, at int32 }
+
+// tradedToken is a row of TradedTokens.
+type tradedToken struct {
+	Token    data.TokenID `sql:"token"`
+	Market   int32        `sql:"market"`  // −1: not mapped
+	Outcome  int8         `sql:"outcome"` // −1: not mapped
+	Category string       `sql:"category"`
+	Resolved bool         `sql:"resolved"`
+}
+
+// windowRedemption is a row of MovingRedemption or BatchRedemption.
+type windowRedemption struct {
+	Span   int8          `sql:"span"`
+	Wallet data.WalletID `sql:"wallet"`
+	USD    data.Micro    `sql:"usd"`
+}
+
+// sumUp begins to sum up the batch here, if it is such a batch.
+func (m *merge) sumUp() error {
+	inMemory := m.pairs.loaded && m.lastDays.loaded && !m.byStatements
+	if !inMemory || m.fills == 0 || m.fills > fewFills || m.oldest <= m.from || m.to-m.from > soon || m.moved+m.described > 0 {
+		return nil
+	}
+	s := &batchSums{tokens: map[data.TokenID]*tradedToken{}, touched: map[data.TokenID]bool{}}
+	m.sums = s
+	return engine.EachRow(m.ctx, m.conn, statements.Get("BatchFills"), func(f *batchFill) error {
+		s.fills = append(s.fills, *f)
+		return nil
+	})
+}
+
+// readTraded reads the tokens of the batch, and tells whether any is of a resolved market.
+func (m *merge) readTraded() (resolved bool, err error) {
+	err = engine.EachRow(m.ctx, m.conn, statements.Get("TradedTokens"), func(t *tradedToken) error {
+		traded := *t
+		m.sums.tokens[t.Token] = &traded
+		resolved = resolved || t.Resolved
+		return nil
+	})
+	return resolved, err
+}
+
+// readTouched reads the tokens that are valued again.
+func (m *merge) readTouched() error {
+	return engine.Each(m.ctx, m.conn, statements.Get("TouchedTokens"), func(row []driver.Value) error {
+		m.sums.touched[data.TokenID(engine.Int(row[0]))] = true
+		return nil
+	})
+}
+
+// readLeaving reads what leaves the windows as as_of moves on, before the batch is added.
+func (m *merge) readLeaving() error {
+	s := m.sums
+	var fills, redemptions []string
+	for span, length := range windows {
+		start := m.to - length
+		leaving := spanArgs(span, "-1", m.from-length, min(start, m.from))
+		fills = append(fills, statements.Get("LeavingFills", leaving...))
+		redemptions = append(redemptions, statements.Get("MovingRedemption", leaving...),
+			statements.Get("MovingRedemption", spanArgs(span, "1", max(m.from, start), m.to)...))
+	}
+	for nth, length := range longWindows {
+		fills = append(fills, statements.Get("LeavingFills", spanArgs(len(windows)+nth, "-1", m.from-length, min(m.to-length, m.from))...))
+	}
+	err := engine.EachRow(m.ctx, m.conn, unionAll(fills), func(f *batchFill) error {
+		s.left = append(s.left, *f)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("LeavingFills: %w", err)
+	}
+	return m.readRedemption(redemptions)
+}
+
+// readRedemption is redeem of a batch that is summed up here.
+func (m *merge) readRedemption(parts []string) error {
+	query := statements.Get("WindowRedemptionRows", "@rows", unionAll(parts))
+	err := engine.EachRow(m.ctx, m.conn, query, func(r *windowRedemption) error {
+		m.sums.redeemed = append(m.sums.redeemed, *r)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("MovingRedemption: %w", err)
+	}
+	return nil
+}
+
+// findPairs finds the first trades of a wallet in a market.
+func (b *batchSums) findPairs(known *tradedPairs) {
+	seen := map[tradedPair]bool{}
+	for i := range b.fills {
+		f := &b.fills[i]
+		pair := tradedPair{f.Wallet, b.tokens[f.Token].Market}
+		if pair.market < 0 || b.touched[f.Token] || addKey(seen, pair) || known.has(pair.wallet, pair.market) {
+			continue
+		}
+		b.pairs = append(b.pairs, pair)
+	}
+	known.pending = append(known.pending, b.pairs...)
+}
+
+// findDays finds the first days of wallets, and of weeks, months and markets.
+func (b *batchSums) findDays(last *lastTradeDays) {
+	days, marketDays := map[idDay]bool{}, map[idDay]bool{}
+	var ofMarkets []idDay
+	for i := range b.fills {
+		f := &b.fills[i]
+		day := int32(f.TS / dayLength)
+		d := idDay{id: int32(f.Wallet), day: day}
+		if !addKey(days, d) && day > last.wallets.at(d.id) {
+			b.days = append(b.days, d)
+		}
+		if market := b.tokens[f.Token].Market; market >= 0 && !addKey(marketDays, idDay{id: market, day: day}) {
+			ofMarkets = append(ofMarkets, idDay{id: market, day: day})
+		}
+	}
+	// No fill is older than any fact: none is late.
+	b.weeks, b.months = map[int64]int64{}, map[int64]int64{}
+	later, _ := last.wallets.take(b.days)
+	last.wallets.eachWithPrevious(later, func(d idDay, before int32) {
+		if week := weekOf(int64(d.day)); before == noDay || weekOf(int64(before)) != week {
+			b.weeks[week]++
+		}
+		if month := monthOf(int64(d.day)); before == noDay || monthOf(int64(before)) != month {
+			b.months[month]++
+		}
+	})
+	later, _ = last.markets.take(ofMarkets)
+	last.markets.eachWithPrevious(later, func(d idDay, before int32) {
+		if d.day != before {
+			day := int64(d.day)
+			b.dayMarkets.at(day, dayMarketsRow{Day: day}).Markets++
+		}
+	})
+}
+
+// addKey adds a key, and tells whether it was there.
+func addKey[K comparable](all map[K]bool, key K) (known bool) {
+	known = all[key]
+	all[key] = true
+	return known
+}
+
+// inSums are the rollups that are summed up here: each sums up what the batch adds to it.
+var inSums = map[string]func(m *merge, t table) error{
+	"position":       (*merge).sumPositions,
+	"wallet_day":     (*merge).sumWalletDays,
+	"token_day":      (*merge).sumTokenDays,
+	"token_total":    (*merge).sumTokenTotals,
+	"platform_hour":  (*merge).sumPlatformHours,
+	"platform_day":   (*merge).sumPlatformDays,
+	"market_wallets": (*merge).sumMarketWallets,
+	"wallet_total":   (*merge).sumWalletTotals,
+	"wallet_window":  (*merge).sumWalletWindows,
+	"token_window":   (*merge).sumTokenWindows,
+	"token_price":    (*merge).sumPrices,
+	"candle":         (*merge).sumCandles,
+	"event_wallets":  func(m *merge, t table) error { return appendRows(m, t, m.sums.eventWallets) },
+	"week_wallets":   func(m *merge, t table) error { return appendRows(m, t, m.sums.weekRows()) },
+	"month_wallets":  func(m *merge, t table) error { return appendRows(m, t, m.sums.monthRows()) },
+	"day_markets":    func(m *merge, t table) error { return appendRows(m, t, m.sums.dayMarkets.rows) },
+	"whale_move":     (*merge).sumWhaleMoves,
+	"index_flow":     (*merge).sumFlow,
+	"desk_wallet":    (*merge).sumDeskWallets,
+}
+
+// countRows makes a row of each count.
+func countRows[R any](counts map[int64]int64, row func(key, n int64) R) []R {
+	rows := make([]R, 0, len(counts))
+	for key, n := range counts {
+		rows = append(rows, row(key, n))
+	}
+	return rows
+}
+
+// undatedWindows gives the rows of w_undated, where there are any.
+func (m *merge) undatedWindows(add func(r *undatedWindowRow)) error {
+	if !m.undatedMoves {
+		return nil
+	}
+	return eachRow(statements.Get("WindowUndatedRows"), add)(m.ctx, m.conn)
+}
+
+// undatedWindowRow is a row of w_undated.
+type undatedWindowRow struct {
+	Span    int8          `sql:"span"`
+	Wallet  data.WalletID `sql:"wallet"`
+	USD     data.Micro    `sql:"usd"`
+	Markets int64         `sql:"markets"`
+}
+
+// readDesk gives the tokens of the batch that are on the weather desk.
+func (m *merge) readDesk() (map[data.TokenID]bool, error) {
+	tokens := map[data.TokenID]bool{}
+	err := engine.Each(m.ctx, m.conn, statements.Get("DeskBatch"), func(row []driver.Value) error {
+		tokens[data.TokenID(engine.Int(row[0]))] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("DeskBatch: %w", err)
+	}
+	return tokens, nil
+}
+
+// whaleMark is the dollars from which on an order is a whale's.
+func (m *merge) whaleMark() (least data.Micro, err error) {
+	err = m.conn.QueryRowContext(m.ctx, statements.Get("WhaleRule")).Scan(&least)
+	return least, err
+}

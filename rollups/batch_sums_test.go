@@ -1,0 +1,155 @@
+package rollups_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/data/testfiles"
+)
+
+// tail draws history that leaves every window, and batches that come right behind it.
+func tail(t *rapid.T) []step {
+	w := drawWorld(t)
+	last := int64(0)
+	for i := range w.fills {
+		last = max(last, w.fills[i].TS)
+	}
+	n := 1000
+	fill := func(ts int64) data.Fill {
+		n++
+		f := data.Fill{TS: ts, Tx: tx(n / 2), LogIndex: data.NoIndex, Wallet: address(rapid.IntRange(0, 7).Draw(t, "wallet")),
+			Side: data.Side(rapid.IntRange(0, 1).Draw(t, "side")), Role: data.Role(rapid.IntRange(0, 2).Draw(t, "role")),
+			TokenID: token(rapid.IntRange(0, 4).Draw(t, "market"), rapid.IntRange(0, 2).Draw(t, "outcome")), Outcome: data.NoIndex,
+			Shares: data.Micro(rapid.IntRange(0, 9).Draw(t, "shares")) * 333_333}
+		f.USD = f.Shares * data.Micro(rapid.IntRange(0, 11).Draw(t, "price")) / 10
+		if rapid.Bool().Draw(t, "indexed") {
+			f.LogIndex = int32(n)
+			f.Fee = data.Micro(rapid.IntRange(int(f.Side)-1, 2).Draw(t, "fee")) * 1_111
+		}
+		return f
+	}
+	const minute = 60_000_000
+	history := step{fills: w.fills, markets: w.markets}
+	end := last + 61*day
+	for _, days := range []int64{0, 1, 7, 14, 30, 60} {
+		for range rapid.IntRange(1, 4).Draw(t, "there") {
+			history.fills = append(history.fills, fill(end-days*day+rapid.Int64Range(0, 20).Draw(t, "after")*minute*min(days, 1)))
+		}
+	}
+	steps, payouts := []step{history}, map[data.Hash]bool{}
+	for range rapid.IntRange(2, 5).Draw(t, "batches") {
+		var s step
+		end += rapid.SampledFrom([]int64{1, 1, minute, 5 * minute, 11 * minute}).Draw(t, "later")
+		at := end
+		for range rapid.IntRange(1, 12).Draw(t, "fills") {
+			f := fill(at)
+			s.fills = append(s.fills, f)
+			if n%2 == 1 { // both fills of a transaction have its time
+				at += rapid.Int64Range(0, 3).Draw(t, "then") * 1_500_000
+			}
+			end = max(end, f.TS)
+		}
+		n |= 1
+		if m := condition(rapid.IntRange(0, 2).Draw(t, "resolves")); !payouts[m] && rapid.IntRange(0, 3).Draw(t, "any") == 0 {
+			payouts[m] = true
+			s.markets = append(s.markets, data.Market{Condition: m, Stub: true, Resolution: &data.Resolution{Condition: m,
+				Payouts: []data.Micro{0, data.One, 0}, ResolvedAt: start.AddDate(0, 3, 0), Source: data.ResolvedByAPI, Version: start.AddDate(0, 4, 0)}})
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// TestSumsInMemoryAreThoseOfStatements: what a small batch adds to each rollup, row by row, and to
+// what is served.
+func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
+	inMemory, byStatements := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := tail(rt)
+		venues := []*venue{newVenue(t, steps), newVenue(t, steps)}
+		for i, v := range venues {
+			defer v.close()
+			v.setWhaleRule(whaleMark)
+			if i > 0 {
+				v.merger.SumByStatements()
+			}
+			if v.importStep(0).RebuildNeeded {
+				v.rebuild()
+			}
+			v.write(func(ctx context.Context, conn *sql.Conn) error { return v.merger.Warm(ctx, conn) })
+			v.im.Rollups.Merge = func(ctx context.Context, conn *sql.Conn, apply func() error) error {
+				err := v.merger.Merge(ctx, conn, apply)
+				if in := v.merger.LastInMemory(); in && i > 0 {
+					rt.Error("summed up in memory though told not to")
+				} else if in {
+					inMemory++
+				} else if i == 0 {
+					byStatements++
+				}
+				return err
+			}
+		}
+		for n := 1; n < len(steps); n++ {
+			for _, v := range venues {
+				v.importStep(n)
+			}
+			want, got := venues[1].deltas(), venues[0].deltas()
+			for _, table := range slices.Sorted(maps.Keys(want)) {
+				if diff := cmp.Diff(want[table], got[table]); diff != "" {
+					rt.Fatalf("batch %d, %s (-by statements +in memory):\n%s", n, table, diff)
+				}
+			}
+			if _, differ := venues[0].live.Snapshot().Compare(venues[1].live.Snapshot()); differ > 0 {
+				rt.Fatalf("batch %d: %d things that are served differ", n, differ)
+			}
+		}
+		venues[0].followed(rt)
+		venues[0].verify(rt)
+	})
+	if inMemory == 0 || byStatements == 0 && testfiles.Long() {
+		t.Errorf("%d batches were summed up in memory, %d by statements: nothing is compared", inMemory, byStatements)
+	}
+}
+
+// deltas gives the rows of every delta.
+func (v *venue) deltas() map[string][]string {
+	all := map[string][]string{}
+	v.write(func(ctx context.Context, conn *sql.Conn) error {
+		names, err := v.texts(ctx, conn, "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND table_name LIKE '%\\_delta' ESCAPE '\\'")
+		for _, name := range names {
+			if all[name], err = v.texts(ctx, conn, fmt.Sprintf("SELECT t::VARCHAR FROM %s AS t ORDER BY 1", name)); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if len(all) < 20 {
+		v.t.Fatalf("%d deltas", len(all))
+	}
+	return all
+}
+
+func (v *venue) texts(ctx context.Context, conn *sql.Conn, query string) (all []string, err error) {
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, strings.Clone(text))
+	}
+	return all, rows.Err()
+}
