@@ -57,6 +57,7 @@ var layers = []struct {
 	{"rollups/segments/textseg", []string{"data", "rollups/segments", "rollups/serving"}},
 	{"rollups", []string{"rollups", "rollups/serving", "rollups/query", "rollups/segments/fillseg", "rollups/segments/textseg", "rollups/pnl", "rollups/oracle", "rollups/index", "rollups/weather",
 		"engine/...", "data/..."}},
+	{"rollups/cluster/clustertest", []string{"rollups", "rollups/cluster", "engine/export"}},
 	{"rollups/cluster", []string{"rollups", "engine", "engine/export", "data"}},
 	{"rollups/pnl", []string{"data"}},
 	{"rollups/oracle", []string{"data"}},

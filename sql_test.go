@@ -139,6 +139,9 @@ var composed = map[string][]string{
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},
 	"engine/export": {"FillsOfDay", "CopyTo"},
+	// They read files.
+	"rollups":       {"PullWallets", "PullNames", "PullTokens", "PulledTokensDiffer", "PullMappings", "PulledRows", "PulledCount", "PullPositions", "PullFills"},
+	"rollups/query": {"LakeFills"},
 }
 
 // others are further values with which a statement is prepared, where it makes tables that
@@ -159,10 +162,12 @@ var others = map[string][]string{
 // of all. {Name} is the statement of that name, with what follows put in. What is not
 // listed is a number.
 var placeholders = map[string]string{
-	"@which":                         "true",
-	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @tokens": "{BoardTokens}", "rollups/query @markets": "{BoardMarkets}",
-	"@like": "{DeskLike}",
-	"@by":   "x",
+	"@which": "true",
+	"@like":  "{DeskLike}",
+	"@by":    "x",
+
+	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
+	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",
 
 	"rollups @issue": "weather_issue", "rollups @obs": "weather_obs", "rollups @leads": "{Leads}", "rollups CitySkills @consensus": "consensus",
 	"rollups QuotesTold @rows": "('00', 1, 1, 1, 1)",

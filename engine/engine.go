@@ -28,6 +28,8 @@ type Options struct {
 	Dir         Dir
 	MemoryLimit string // DuckDB syntax, "" = DefaultMemory
 	Threads     int    // 0 = one per core
+	// Reads is a folder that DuckDB may read besides that of Dir, "" for none.
+	Reads string
 	// OnFault is called with every fault; recovered is false when the database could
 	// not be opened again and the process should end.
 	OnFault func(err error, recovered bool)
@@ -182,7 +184,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	err := LowPriority(func() (err error) {
 		connector, err = duckdb.NewConnector(dsn, func(ex driver.ExecerContext) error {
 			var err error
-			boot.Do(func() { err = bootSettings(ctx, ex, opts.Dir, spill) })
+			boot.Do(func() { err = bootSettings(ctx, ex, opts, spill) })
 			return err
 		})
 		return err
@@ -208,10 +210,14 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 }
 
 // bootSettings are global to the instance: set once, in this order, and then
-// locked. After them nothing outside the data directory can be read or written
+// locked. After them nothing outside the data directory and Options.Reads can be read or written
 // and no extension is ever downloaded.
-func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir, spill string) error {
+func bootSettings(ctx context.Context, ex driver.ExecerContext, opts Options, spill string) error {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	allowed := quote(string(opts.Dir))
+	if opts.Reads != "" {
+		allowed += ", " + quote(opts.Reads)
+	}
 	for _, set := range []string{
 		"autoinstall_known_extensions = false",
 		"autoload_known_extensions = false",
@@ -223,7 +229,7 @@ func bootSettings(ctx context.Context, ex driver.ExecerContext, dir Dir, spill s
 		// scan of tens of milliseconds.
 		"disabled_optimizers = 'late_materialization'",
 		"checkpoint_threshold = '256MB'",
-		"allowed_directories = [" + quote(string(dir)) + "]",
+		"allowed_directories = [" + allowed + "]",
 		"enable_external_access = false",
 		"lock_configuration = true",
 	} {

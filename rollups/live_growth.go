@@ -49,7 +49,7 @@ func (g *growth) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(
 	s := l.next
 	fills := "n_fill"
 	if whole {
-		fills = "fills"
+		fills = statements.Get("AllFills")
 	}
 	steps := []step{
 		eachAdded(l, func(b *batchSums) []platformDayRow { return b.platformDays.rows }, from(tableNamed("platform_day")), g.addDay),
@@ -107,7 +107,7 @@ func longWindowRows(l *Live, from func(table) string, whole bool) string {
 	parts := make([]string, len(longWindows))
 	for i, length := range longWindows {
 		if whole {
-			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@lo", arg(l.next.asOf-length))
+			parts[i] = statements.Get("LongWindow", "@nth", strconv.Itoa(i), "@legs", legs, "@days", from(tableNamed("platform_day")), "@fills", statements.Get("AllFills"), "@lo", arg(l.next.asOf-length))
 		} else {
 			parts[i] = statements.Get("LongWindowMove", "@nth", strconv.Itoa(i), "@lo", arg(l.state.asOf-length), "@hi", arg(l.next.asOf-length))
 		}

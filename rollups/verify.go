@@ -29,6 +29,12 @@ func Verify(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, step fu
 
 // verifyAtOnce is Verify with so many rows at once, 0 for as many as memory allows.
 func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, rows int64, step func(name string, done, of int)) ([]Check, error) {
+	if pulled, err := ReadPulled(ctx, conn); pulled != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return verifyWithoutFills(ctx, conn, cities)
+	}
 	p, err := newParting(ctx, conn, rows)
 	if err != nil {
 		return nil, err

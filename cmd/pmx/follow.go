@@ -86,6 +86,9 @@ var (
 
 // newFollower makes the lanes; those that show and store nothing only where somebody is served.
 func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch, serves bool) (*follower, error) {
+	if err := k.NeedFills("to follow a venue"); err != nil {
+		return nil, err
+	}
 	out := &follower{log: log, tells: &follow.Teller{Venue: k, Log: log}}
 	if f.followed(marketsLane) {
 		if err := f.addMarkets(out, k); err != nil {

@@ -40,6 +40,7 @@ type CLI struct {
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
 	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
 	Backup   BackupCmd   `cmd:"" help:"Back up the database and the keys, while serving too."`
+	Pull     PullCmd     `cmd:"" help:"Make a data directory from rollups that were computed elsewhere."`
 	Restore  RestoreCmd  `cmd:"" help:"Make a data directory from a backup."`
 	Sample   SampleCmd   `cmd:"" help:"Generate a synthetic venue of any size."`
 	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`

@@ -14,7 +14,6 @@ import (
 	"pmx/data/reference"
 	"pmx/engine"
 	"pmx/engine/export"
-	"pmx/engine/guard"
 	"pmx/http/access"
 	"pmx/http/admin"
 	"pmx/rollups"
@@ -75,8 +74,13 @@ func venueWallets(dir engine.Dir) (map[data.Address]bool, error) {
 	return out, nil
 }
 
-// openKeeper opens the venue in this process. whale is 0 where its mark stays; watch is nil where nobody is served.
-func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger, whale data.Micro, watch *guard.Watch) (*keeper.Keeper, error) {
+// openKeeper opens the venue in this process, where nobody is served.
+func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger) (*keeper.Keeper, error) {
+	return c.openVenue(ctx, dir, keeper.Config{Log: log})
+}
+
+// openVenue is openKeeper with more in cfg than the log.
+func (c *CLI) openVenue(ctx context.Context, dir engine.Dir, cfg keeper.Config) (*keeper.Keeper, error) {
 	if follows, ok := replica.Of(dir); ok {
 		return nil, follows.Refuse("to open its database for writing")
 	}
@@ -88,7 +92,9 @@ func (c *CLI) openKeeper(ctx context.Context, dir engine.Dir, log zerolog.Logger
 	if err != nil {
 		return nil, err
 	}
-	return keeper.Open(ctx, keeper.Config{Engine: c.faultedOptions(dir, log), Feeds: feeds.Catalog{Cities: places}, Log: log, Venue: venue, Whale: whale, Serve: watch != nil, Watch: watch})
+	cfg.Engine, cfg.Feeds, cfg.Venue = c.faultedOptions(dir, cfg.Log), feeds.Catalog{Cities: places}, venue
+	cfg.Engine.Reads = cfg.Lake
+	return keeper.Open(ctx, cfg)
 }
 
 // faultedOptions are those of an engine that ends the process where it cannot go on.
@@ -161,7 +167,7 @@ func perform[Req, Event, Res any](ctx context.Context, c *CLI, op operation[Req,
 	if _, err := os.Stat(dir.Database()); name != opImport && errors.Is(err, os.ErrNotExist) {
 		return res, fmt.Errorf("%s holds no database yet: check --data-dir, or import something first", dir)
 	}
-	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
+	k, err := c.openKeeper(ctx, dir, quiet())
 	if err != nil {
 		return res, err
 	}

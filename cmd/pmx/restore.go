@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"pmx/data"
 	"pmx/data/reference"
 	"pmx/engine"
@@ -178,7 +176,7 @@ func (c *RestoreCmd) prove(ctx context.Context, cli *CLI, dir engine.Dir, m *bac
 	if err := checkKeys(ctx, dir); err != nil {
 		return 0, err
 	}
-	k, err := cli.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
+	k, err := cli.openKeeper(ctx, dir, quiet())
 	if err != nil {
 		return 0, err
 	}

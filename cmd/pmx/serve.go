@@ -44,6 +44,7 @@ type ServeCmd struct {
 	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
 	PublishDir   string   `help:"Write every change into this folder at once, for servers that follow it with --follow. It is no backup: only the newest states are kept, and a power failure may damage them; the next start mends that. Empty means never." type:"path" placeholder:"DIR"`
 	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. Give --data-dir a directory of its own." name:"follow" type:"path" placeholder:"DIR"`
+	Lake         string   `help:"Read single fills from this lake, for a database that was made by pmx pull and has none. It must still have the manifest that was pulled." type:"path" placeholder:"DIR"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`
 	Log          string   `help:"Log of the server: a file, or - for stderr." default:"-" placeholder:"FILE"`
 	logFlags
@@ -126,7 +127,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 	if c.FollowDir != "" {
 		return c.replicate(ctx, cli, dir, at, scraped, std)
 	}
-	k, err := cli.openKeeper(ctx, dir, log, whale, at.Watch)
+	k, err := cli.openVenue(ctx, dir, keeper.Config{Log: log, Whale: whale, Lake: c.Lake, Serve: true, Watch: at.Watch})
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -253,7 +254,7 @@ func (c *ServeCmd) chores(k *keeper.Keeper, exports *job.Pool) []keeper.Chore {
 
 // exports is the queue of export jobs.
 func (c *ServeCmd) exports(keys *control.DB, k *keeper.Keeper, log zerolog.Logger, watch *guard.Watch) *job.Pool {
-	return job.NewPool(job.Config{Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log, Watch: watch,
+	return job.NewPool(job.Config{NoFills: k.Pulled() != nil, Store: keys, Work: k.Exporter(), Dir: k.DB().Dir().Exports(), Now: time.Now, Log: log, Watch: watch,
 		Limits: job.Limits{Keep: c.ExportKeep, Quota: int64(c.ExportQuota), PerKey: c.ExportJobs}})
 }
 

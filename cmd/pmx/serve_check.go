@@ -62,6 +62,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	add("", c.checkBackup(cli))
 	add("", c.checkFollow(cli))
 	add("publish-dir", c.checkPublish(cli))
+	add("lake", c.checkLake())
 	_, err := c.usd()
 	add("whale-threshold", err)
 	add("request-log", checkLog(c.RequestLog))
@@ -185,4 +186,20 @@ func (c *CLI) checkEngine(ctx context.Context) []error {
 		all = append(all, wrong("threads", " %d: give how many, 1 or more, or 0 for one per core: %w", c.Threads, threads))
 	}
 	return all
+}
+
+// checkLake tells whether fills can be read from where they are said to be.
+func (c *ServeCmd) checkLake() error {
+	if c.Lake == "" {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(c.Lake) // DuckDB may read what is below the folder itself
+	if err != nil {
+		return err
+	}
+	if at, err := os.Stat(real); err != nil || !at.IsDir() {
+		return fmt.Errorf("%s is no folder: give that of the lake, as pmx export lake wrote it or a copy", c.Lake)
+	}
+	c.Lake = real
+	return nil
 }

@@ -12,8 +12,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"pmx/engine"
 	"pmx/engine/guard"
 	"pmx/http/admin"
@@ -73,7 +71,7 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	defer screen.clear()
 	log := screen.log()
 	watch := guard.New(log)
-	k, err := cli.openKeeper(ctx, dir, log, 0, nil)
+	k, err := cli.openKeeper(ctx, dir, log)
 	if err != nil {
 		return err
 	}
@@ -209,7 +207,7 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 	if err != nil {
 		return s, err
 	}
-	k, err := c.openKeeper(ctx, dir, zerolog.New(os.Stderr).Level(zerolog.WarnLevel), 0, nil)
+	k, err := c.openKeeper(ctx, dir, quiet())
 	if err != nil {
 		return s, err
 	}

@@ -41,6 +41,9 @@ var ErrUnknown = errors.New("unknown")
 // file is complete when WriteFacts returns without an error. It gives way to
 // requests.
 func (e *Exporter) WriteFacts(ctx context.Context, dir, dataset string, format data.Format) (path string, rows int64, err error) {
+	if e.NoFills && dataset == "fills" {
+		return "", 0, data.ErrElsewhere
+	}
 	err = e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		path, rows, err = writeFacts(ctx, conn, dir, dataset, format)
 		return err

@@ -71,6 +71,9 @@ var lakeDatasets = append([]string{"days", "tokens", "wallets", "settings"}, Fac
 // and handed to done, which takes it away. A day whose print is known, of the same
 // history of imports, is handed over without a path instead of being written.
 func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(LakeHead) error, done func(LakePart) error) error {
+	if e.NoFills {
+		return data.ErrElsewhere
+	}
 	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
 			w := &lakeWriter{ctx: ctx, conn: conn, dir: dir, done: done}

@@ -38,6 +38,9 @@ const dayMicros = 24 * int64(time.Hour/time.Microsecond)
 // already, by name, is handed over without a path instead of being written.
 func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[string]string,
 	done func(p Partition, path string, share float64) error) error {
+	if e.NoFills {
+		return data.ErrElsewhere
+	}
 	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
 			days, total, err := fillDays(ctx, conn)

@@ -86,6 +86,9 @@ func (e *Exporter) WriteTrader(ctx context.Context, wallet data.Address, format 
 	if format != data.Parquet && format != data.CSV {
 		return job.Result{}, fmt.Errorf("%w format %q: there are parquet and csv", ErrUnknown, format)
 	}
+	if e.NoFills {
+		return job.Result{}, data.ErrElsewhere
+	}
 	if progress == nil {
 		progress = func(float64) {}
 	}

@@ -27,6 +27,7 @@ type Exporter struct {
 	DB      *engine.DB
 	Venue   map[data.Address]bool // the venue's own wallets, in no ranking
 	MaxRows int64                 // 0: MaxRows
+	NoFills bool                  // the database has rollups that were computed elsewhere, and no fills
 }
 
 // Write writes a research dataset as Parquet or CSV to path, which must lie below

@@ -41,7 +41,7 @@ func marketRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/market/{condition_id}/overview", Section: wire.Market,
 			Summary: "A market: description, figures, resolution and newest fills", serve: (*API).marketOverview,
-			Params: []*Param{marketID}, Reply: wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found"},
+			Params: []*Param{marketID}, Reply: wire.One[wire.MarketOverview]{}, Codes: []string{"market_not_found", "fills_elsewhere"},
 			Doc: "Volumes, trades and traders are lifetime figures unless their name says otherwise, and windows are rolling. " +
 				"`price` is that of the first outcome; `outcomes` has the price of each outcome. `recent_fills` contains both " +
 				"parties' sides, as far back as the plan's history goes; `truncated` is true if older ones were left out.",

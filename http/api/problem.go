@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"pmx/data"
 	"pmx/http/access"
 	"pmx/http/wire"
 )
@@ -77,6 +78,10 @@ func problemOf(err error) *problem {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return notReady("The server is too busy to answer this in time. Retry after the number of seconds in Retry-After.", busyRetry)
+	}
+	if errors.Is(err, data.ErrElsewhere) {
+		return &problem{status: fiber.StatusNotImplemented, code: "fills_elsewhere",
+			detail: "This server has figures that were computed elsewhere and not the single trades that they are of. Ask the server that has them."}
 	}
 	return internal()
 }

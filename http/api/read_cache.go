@@ -18,7 +18,6 @@ type Reader interface {
 	eventReader
 	whaleReader
 	weatherReader
-	boardReader
 }
 
 const (

@@ -19,7 +19,7 @@ func tradesRoute() Route {
 		Method: fiber.MethodGet, Path: "/trader/{address}/trades", Section: wire.Trader, MaxRows: walletRows,
 		Summary: "Fills of a wallet, newest first", serve: (*API).traderTrades, Reply: wire.Page[wire.Trade]{},
 		Params: []*Param{traderAddress, tradesLimit, tradesCursor},
-		Codes:  []string{"trader_not_found", "invalid_cursor"},
+		Codes:  []string{"trader_not_found", "invalid_cursor", "fills_elsewhere"},
 		Doc: "One row per fill: the wallet's own side of the match. Rows are sorted by time, transaction hash, side, shares, USD " +
 			"and token id, all descending. Continue with `next_cursor`: fills that arrive in the meantime neither shift nor repeat " +
 			"a page. `ts`, `transaction_hash`, `log_index`, `side`, `shares`, `usd`, `token_id` and `ordinal` together identify a " +

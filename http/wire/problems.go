@@ -74,6 +74,8 @@ func ProblemKinds() []ProblemKind {
 		{"too_many_jobs", 429, "The key already has the maximum number of export jobs waiting and running.",
 			"Wait until one is done, or cancel one. The jobs of one key do not delay those of another."},
 		{"internal", 500, "An internal error occurred.", "Try again. If the error persists, report the request id in `instance`: it identifies the entry in the server's log."},
+		{"fills_elsewhere", 501, "The answer needs single trades, and this server has only what was computed of them elsewhere.",
+			"Ask another server of the venue. The operator can give this one the lake that the figures are of: `pmx serve --lake`."},
 		{"not_ready", 503, "The server has no data to serve yet, or the database is not responding.", "Wait for the number of seconds in `Retry-After`."},
 	}
 }

@@ -77,10 +77,28 @@ func ReadLake(dir string) (m *Lake, id string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if m.Generator != generator || m.Kind != lakeKind {
-		return nil, "", fmt.Errorf("%s is no lake of pmx", dir)
+	return m, id, m.check(dir)
+}
+
+// ReadLakeOf gives the manifest with a SHA-256, whatever CURRENT names by now.
+func ReadLakeOf(dir, id string) (*Lake, error) {
+	m := &Lake{}
+	err := readManifestOf(dir, id, m)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the lake that was pulled from, or has moved on by more than one export: its manifest %s is not there", dir, id)
 	}
-	return m, id, checkNames(dir, m.Files)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.check(dir)
+}
+
+// check tells whether it is the manifest of a lake, with names that lie in the folder.
+func (m *Lake) check(dir string) error {
+	if m.Generator != generator || m.Kind != lakeKind {
+		return fmt.Errorf("%s is no lake of pmx", dir)
+	}
+	return checkNames(dir, m.Files)
 }
 
 // readManifest reads the manifest that CURRENT names, and holds it against its name. Without a
@@ -94,17 +112,22 @@ func readManifest(dir string, into any) (id string, err error) {
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size {
 		return "", fmt.Errorf("%s in %s names no manifest", CurrentName, dir)
 	}
+	return id, readManifestOf(dir, id, into)
+}
+
+// readManifestOf reads the manifest with a SHA-256, and holds it against that.
+func readManifestOf(dir, id string, into any) error {
 	text, err := data.ReadRegular(filepath.Join(dir, filepath.FromSlash(ManifestName(id))))
 	if err != nil {
-		return id, fmt.Errorf("%s lacks its manifest: %w", dir, err)
+		return fmt.Errorf("%s lacks its manifest: %w", dir, err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != id {
-		return id, fmt.Errorf("%s in %s is not what its name says: it was changed or cut short", ManifestName(id), dir)
+		return fmt.Errorf("%s in %s is not what its name says: it was changed or cut short", ManifestName(id), dir)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return id, fmt.Errorf("%s in %s: %w", ManifestName(id), dir, err)
+		return fmt.Errorf("%s in %s: %w", ManifestName(id), dir, err)
 	}
-	return id, nil
+	return nil
 }
 
 func checkNames(dir string, files []export.LakeFile) error {

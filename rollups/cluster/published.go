@@ -20,9 +20,15 @@ type Rollups struct {
 	Method     string            `json:"method"`
 	AsOf       int64             `json:"as_of"` // of the newest fill, unix µs
 	WhaleMin   int64             `json:"whale_min_usd"`
-	Facts      []export.LakeFile `json:"facts"` // the fills of the lake by day
-	Files      []export.LakeFile `json:"files"` // of which Dataset is the rollup
+	Facts      []export.LakeFile `json:"facts"`  // the fills of the lake by day
+	Tables     []string          `json:"tables"` // all rollups, those without rows too
+	Files      []export.LakeFile `json:"files"`  // of which Dataset is the rollup
+
+	id string
 }
+
+// ID is the SHA-256 of the manifest.
+func (m *Rollups) ID() string { return m.id }
 
 const rollupsKind = "rollups"
 
@@ -47,6 +53,7 @@ func ReadRollups(dir string) (*Rollups, error) {
 	if m.Statements != ours || m.Method != export.Method {
 		return nil, fmt.Errorf("the rollups in %s follow other definitions than this version of pmx: compute them with its rollups/cluster", dir)
 	}
+	m.id = id
 	return m, checkNames(dir, m.Files)
 }
 

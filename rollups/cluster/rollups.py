@@ -63,7 +63,7 @@ class Run:
             if not os.path.isfile(path) or os.path.getsize(path) != f["bytes"]:
                 sys.exit(f"{path} is not the file of the manifest: copy the lake again")
         self.statements, self.fingerprint = statements()
-        self.files = []
+        self.files, self.tables = [], set()
         self.computed = 0
 
     def see(self, dataset, files):
@@ -96,6 +96,7 @@ class Run:
         """Puts a table into the manifest. Internal ones are steps on the way."""
         if text.startswith("-- Internal"):
             return
+        self.tables.add(name)
         for file in sorted(os.listdir(target)):
             if not file.endswith(".parquet"):
                 continue
@@ -104,7 +105,7 @@ class Run:
             with open(path, "rb") as f:
                 while block := f.read(1 << 20):
                     content.update(block)
-            self.files.append({"name": os.path.relpath(path, self.out), "dataset": name, "bytes": os.path.getsize(path), "sha256": content.hexdigest()})
+            self.files.append({"name": os.path.relpath(path, self.out), "dataset": name, "rows": rows_of(path), "bytes": os.path.getsize(path), "sha256": content.hexdigest()})
 
     def go(self):
         by = {}
@@ -149,7 +150,7 @@ class Run:
         text = json.dumps({
             "generator": "pmx", "kind": "rollups", "engine": "spark " + version(self.spark), "lake": self.lake_id, "statements": self.fingerprint,
             "method": self.manifest["method"], "as_of": self.manifest["as_of"], "whale_min_usd": self.manifest["whale_min_usd"],
-            "facts": facts, "files": self.files}, indent=1).encode() + b"\n"
+            "facts": facts, "tables": sorted(self.tables), "files": self.files}, indent=1).encode() + b"\n"
         name = hashlib.sha256(text).hexdigest()
         os.makedirs(os.path.join(self.out, "manifests"), exist_ok=True)
         for path, content in ((f"manifests/{name}.json", text), ("CURRENT", name.encode() + b"\n")):
@@ -160,6 +161,70 @@ class Run:
                 os.fsync(f.fileno())
             os.replace(path + ".part", path)
         print(f"{self.out}: {len(self.files)} files, {self.computed} tables computed; CURRENT is {name}")
+
+
+def rows_of(path):
+    """How many rows a Parquet file has, as the third field of its footer says, which is a struct of Thrift's compact protocol."""
+    with open(path, "rb") as f:
+        f.seek(-8, os.SEEK_END)
+        length = int.from_bytes(f.read(4), "little")
+        f.seek(-8 - length, os.SEEK_END)
+        footer = f.read(length)
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = footer[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def skip(kind):
+        nonlocal at
+        if kind == 3:
+            at += 1
+        elif kind in (4, 5, 6):
+            varint()
+        elif kind == 7:
+            at += 8
+        elif kind == 8:
+            size = varint()
+            at += size
+        elif kind in (9, 10):
+            size, of = footer[at] >> 4, footer[at] & 15
+            at += 1
+            for _ in range(varint() if size == 15 else size):
+                skip(3 if of in (1, 2) else of)
+        elif kind == 12:
+            for _, inner in fields():
+                skip(inner)
+        elif kind not in (1, 2):
+            raise ValueError(f"{path}: a footer with a field of kind {kind}")
+
+    def fields():
+        nonlocal at
+        number = 0
+        while footer[at]:
+            kind, step = footer[at] & 15, footer[at] >> 4
+            at += 1
+            if step:
+                number += step
+            else:
+                zigzag = varint()
+                number = (zigzag >> 1) ^ -(zigzag & 1)
+            yield number, kind
+        at += 1
+
+    for number, kind in fields():
+        if number == 3:
+            zigzag = varint()
+            return (zigzag >> 1) ^ -(zigzag & 1)
+        skip(kind)
+    raise ValueError(f"{path}: no number of rows in the footer")
 
 
 def version(spark):

@@ -39,9 +39,9 @@ func (k *Keeper) VerifyAgainst(ctx context.Context, dir string, step Step) (chec
 		if err := linkOrCopy(filepath.Join(dir, filepath.FromSlash(f.Name)), path); err != nil {
 			return nil, err
 		}
-		paths[f.Dataset] = append(paths[f.Dataset], "'"+strings.ReplaceAll(filepath.ToSlash(path), "'", "''")+"'")
+		paths[f.Dataset] = append(paths[f.Dataset], parquetPath(path))
 	}
-	p := rollups.Published{AsOf: m.AsOf, WhaleMin: m.WhaleMin, Days: cluster.Days(m.Facts), Rows: func(table string) string {
+	p := rollups.Published{AsOf: m.AsOf, WhaleMin: m.WhaleMin, Tables: m.Tables, Days: cluster.Days(m.Facts), Rows: func(table string) string {
 		if len(paths[table]) == 0 {
 			return ""
 		}
@@ -56,6 +56,11 @@ func (k *Keeper) VerifyAgainst(ctx context.Context, dir string, step Step) (chec
 		return err
 	})
 	return checks, err
+}
+
+// parquetPath is a path as DuckDB reads it in a statement.
+func parquetPath(path string) string {
+	return "'" + strings.ReplaceAll(filepath.ToSlash(path), "'", "''") + "'"
 }
 
 // linkOrCopy makes a file appear below the data directory, which is all that DuckDB may read.

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"pmx/data"
@@ -20,7 +21,7 @@ func (k *Keeper) Commit(ctx context.Context, rows ingest.Rows, coming ingest.Rem
 		return ingest.Receipt{}, err
 	}
 	defer k.work.Unlock()
-	if err := k.checkDiskSpace(); err != nil {
+	if err := errors.Join(k.needFills("an import"), k.checkDiskSpace()); err != nil {
 		return ingest.Receipt{}, err
 	}
 	r, err := k.importer.Append(ctx, rows, ingest.Options{OnError: ingest.RejectRow, Remaining: coming})

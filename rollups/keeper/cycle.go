@@ -54,6 +54,9 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	if least == 0 {
 		return nil
 	}
+	if err := k.needFills("another whale threshold"); err != nil {
+		return err
+	}
 	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
@@ -69,6 +72,9 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 
 // Rebuild recomputes every rollup from the facts, and writes every file below segments/.
 func (k *Keeper) Rebuild(ctx context.Context, step Step) error {
+	if err := k.needFills("a rebuild"); err != nil {
+		return err
+	}
 	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}

@@ -75,6 +75,9 @@ var ErrNothing = errors.New("no file to import")
 // it was done. A file that was committed has its receipt in any case.
 func (k *Keeper) Import(ctx context.Context, req Request, emit func(Event)) (res Result, err error) {
 	res = NewResult()
+	if err := k.needFills("an import"); err != nil {
+		return res, err
+	}
 	if err := k.work.Lock(ctx); err != nil {
 		return res, err
 	}

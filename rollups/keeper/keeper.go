@@ -19,6 +19,7 @@ import (
 	"pmx/engine/guard"
 	"pmx/engine/ingest"
 	"pmx/rollups"
+	"pmx/rollups/query"
 	"pmx/rollups/serving"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Now    func() time.Time // nil: time.Now
 	Venue  map[data.Address]bool
 	Whale  data.Micro // from which dollars on an order is a whale move; 0: as the database has it
+	Lake   string     // folder of the lake that a database without fills was pulled from; "": it is not at hand
 	Serve  bool       // keep snapshots, from which requests are answered
 }
 
@@ -43,11 +45,13 @@ type Keeper struct {
 	segments       *segmentSet   // nil where nobody is served
 	merger         rollups.Merger
 	factsOnly      bool
-	replica        bool      // of another server's database: nothing is written to it
-	snapshotBehind bool      // a rebuild is committed that the snapshot does not show yet
-	garbageAt      time.Time // when it was bounded last; zero: it is not
-	deferred       deferral  // the rebuild that a source which catches up needs
-	work           workLock  // one import, refresh, rebuild or verification at a time
+	pulled         *rollups.Pulled            // where the rollups are from of a database without fills; nil: it has them
+	lake           atomic.Pointer[query.Lake] // where its fills are
+	replica        bool                       // of another server's database: nothing is written to it
+	snapshotBehind bool                       // a rebuild is committed that the snapshot does not show yet
+	garbageAt      time.Time                  // when it was bounded last; zero: it is not
+	deferred       deferral                   // the rebuild that a source which catches up needs
+	work           workLock                   // one import, refresh, rebuild or verification at a time
 
 	background sync.WaitGroup  // what goes on beside that
 	ctx        context.Context // of that: Close ends it
@@ -90,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		k.live = &rollups.Live{Publish: k.published, Venue: cfg.Venue, Cities: cfg.Feeds.Gazetteer()}
 		merge.Absorb = k.absorb
 	}
-	if err := k.refreshDesk(ctx); err != nil {
+	if err := errors.Join(k.findFills(ctx), k.refreshDesk(ctx)); err != nil {
 		k.cancel()
 		return nil, errors.Join(err, db.Close())
 	}
@@ -101,7 +105,9 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	if k.live != nil {
 		k.importer.Directory = k.live
-		k.serveSegments(db.Dir().Segments()) // a rebuild asks for them
+		if k.pulled == nil {
+			k.serveSegments(db.Dir().Segments()) // a rebuild asks for them
+		}
 		// On a full disk everything that is there can be served.
 		err := errors.Join(k.refresh(ctx, nil), k.load(ctx))
 		if err == nil {
@@ -110,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 		err = k.cycleDone(err)
 		if err != nil && (!errors.Is(err, engine.ErrDiskFull) || k.Snapshot() == nil) {
 			k.cancel()
-			return nil, errors.Join(err, k.segments.close(), db.Close())
+			return nil, errors.Join(err, k.closeSegments(), db.Close())
 		}
 		k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	}
@@ -119,6 +125,9 @@ func Open(ctx context.Context, cfg Config) (*Keeper, error) {
 
 // refreshDesk rebuilds the weather desk where its cities or its grammar changed.
 func (k *Keeper) refreshDesk(ctx context.Context) error {
+	if k.pulled != nil {
+		return nil // it is that of the lake
+	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
 		changed, err := rollups.RefreshDesk(ctx, conn, k.cfg.Feeds.Gazetteer())
 		if changed && err == nil {
@@ -137,7 +146,7 @@ func (k *Keeper) warm(ctx context.Context) error {
 	if err := k.openSegments(ctx); !quiet(err) {
 		k.cfg.Log.Error().Err(err).Msg("wallets and markets are read from the database")
 	}
-	if k.replica {
+	if k.replica || k.pulled != nil {
 		return nil // nothing is merged
 	}
 	if err := k.rewarm(ctx); !quiet(err) {
@@ -161,10 +170,7 @@ func (k *Keeper) Close() error {
 	}
 	defer k.work.Unlock()
 	k.background.Wait()
-	if k.segments == nil {
-		return k.db.Close()
-	}
-	return errors.Join(k.segments.close(), k.db.Close())
+	return errors.Join(k.closeSegments(), k.db.Close())
 }
 
 // Settle waits until what goes on in the background is done: loading what merging
@@ -175,7 +181,9 @@ func (k *Keeper) Settle() { k.background.Wait() }
 func (k *Keeper) DB() *engine.DB { return k.db }
 
 // Exporter writes what the database holds into files.
-func (k *Keeper) Exporter() *export.Exporter { return &export.Exporter{DB: k.db, Venue: k.cfg.Venue} }
+func (k *Keeper) Exporter() *export.Exporter {
+	return &export.Exporter{DB: k.db, Venue: k.cfg.Venue, NoFills: k.pulled != nil}
+}
 
 // Ping proves that the database answers.
 func (k *Keeper) Ping(ctx context.Context) error { return k.db.Ping(ctx) }

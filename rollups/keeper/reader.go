@@ -18,7 +18,7 @@ type Reader struct {
 
 // Reader reads what the snapshot does not hold.
 func (k *Keeper) Reader() *Reader {
-	return &Reader{Reader: &query.Reader{DB: k.db}, segments: k.segments}
+	return &Reader{Reader: &query.Reader{DB: k.db, Lake: &k.lake}, segments: k.segments}
 }
 
 // WalletFills is query.Reader's, from the file where it has the wallet.

@@ -9,6 +9,7 @@ import (
 	"pmx/engine"
 	"pmx/engine/guard"
 	"pmx/rollups"
+	"pmx/rollups/query"
 	"pmx/rollups/replica"
 	"pmx/rollups/serving"
 )
@@ -37,7 +38,13 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	k.db = db
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	k.live = &rollups.Live{Publish: k.published}
-	k.serveSegments(db.Dir().Segments())
+	if err := k.findFills(ctx); err != nil {
+		k.cancel()
+		return nil, errors.Join(err, db.Close())
+	}
+	if k.pulled == nil {
+		k.serveSegments(db.Dir().Segments())
+	}
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
 		shown, err := k.prepare(ctx, conn, s)
 		if err == nil {
@@ -47,7 +54,7 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	})
 	if err != nil {
 		k.cancel()
-		return nil, errors.Join(err, k.segments.close(), db.Close())
+		return nil, errors.Join(err, k.closeSegments(), db.Close())
 	}
 	k.cfg.Watch.Begin(&k.background, "warm", func() { _ = k.cfg.Watch.Supervise(k.ctx, "warm", k.warm) })
 	return k, nil
@@ -86,6 +93,8 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	defer k.work.Unlock()
 	var shown func()
 	same := false
+	var pulled *rollups.Pulled
+	var lake *query.Lake
 	err := k.db.Replace(ctx, s.File, func(next *engine.DB) error {
 		return next.Write(ctx, func(conn *sql.Conn) error {
 			goesOn, err := k.continues(ctx, conn)
@@ -93,6 +102,12 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 				return err
 			}
 			same = goesOn
+			if pulled, lake, err = k.fillsOf(ctx, conn); err != nil {
+				return err
+			}
+			if (pulled == nil) != (k.pulled == nil) {
+				return errors.New("the backups went from a database with fills to one that was pulled, or back: start again to follow them")
+			}
 			shown, err = k.prepare(ctx, conn, s)
 			return err
 		})
@@ -100,6 +115,7 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 	if err != nil {
 		return err
 	}
+	k.lake.Store(lake)
 	// It is read from now on, so it is shown even if the caller leaves.
 	if err := k.takeSegments(context.WithoutCancel(ctx), same); err != nil {
 		k.cfg.Log.Warn().Err(err).Msg("the files below segments/ could not follow and are rebuilt")
@@ -128,7 +144,7 @@ func (k *Keeper) continues(ctx context.Context, conn *sql.Conn) (bool, error) {
 // takeSegments has the files below segments/ follow the state that was taken, before the snapshot shows it.
 func (k *Keeper) takeSegments(ctx context.Context, same bool) error {
 	r := k.segments
-	if r.texts.Stats().Idle {
+	if r == nil || r.texts.Stats().Idle {
 		return nil // openSegments is still to come, and sees whether they fit
 	}
 	return k.db.Write(ctx, func(conn *sql.Conn) error {

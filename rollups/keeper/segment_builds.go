@@ -79,7 +79,7 @@ func textsDue(s textseg.Stats) bool { return !s.Ready || s.Text >= maxMemtableTe
 // under way. The wait group is the owner of the work; Close ends it.
 func (k *Keeper) startSegmentBuild() {
 	r := k.segments
-	if k.ctx.Err() != nil || !r.building.TryLock() {
+	if r == nil || k.ctx.Err() != nil || !r.building.TryLock() {
 		return
 	}
 	if !r.due(r.wallets.Stats(), r.tokens.Stats(), r.texts.Stats(), time.Now()) {

@@ -56,6 +56,14 @@ func (k *Keeper) segmentDamaged(d *segments.Damage) {
 	}
 }
 
+// closeSegments closes the files, if there are any.
+func (k *Keeper) closeSegments() error {
+	if k.segments == nil {
+		return nil
+	}
+	return k.segments.close()
+}
+
 func (r *segmentSet) close() error {
 	return errors.Join(r.wallets.Close(), r.tokens.Close(), r.texts.Close())
 }
@@ -238,12 +246,15 @@ func (k *Keeper) MarketStats() (fillseg.Stats, textseg.Stats) {
 
 // openSegments opens the files and sees that those are written that are due.
 func (k *Keeper) openSegments(ctx context.Context) error {
+	if k.segments == nil {
+		return nil
+	}
 	return k.updateSegments(ctx, k.segments.open)
 }
 
 // catchUpSegments adds the imports that were missed while everything was loaded again.
 func (k *Keeper) catchUpSegments(ctx context.Context) error {
-	if k.segments.texts.Stats().Idle {
+	if k.segments == nil || k.segments.texts.Stats().Idle {
 		return nil // openSegments is still to come
 	}
 	return k.updateSegments(ctx, k.segments.catchUp)

@@ -30,6 +30,9 @@ func (k *Keeper) verifyLive(ctx context.Context) []rollups.Check {
 // the next server would find.
 func (k *Keeper) verifySegments(ctx context.Context) (checks []rollups.Check, err error) {
 	r := k.segments
+	if k.pulled != nil {
+		return nil, nil // there are none
+	}
 	if r == nil {
 		r = newSegmentSet(k.db.Dir().Segments(), k.Snapshot)
 		defer func() { err = errors.Join(err, r.close()) }()

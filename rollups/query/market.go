@@ -34,6 +34,9 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 		return dst, nil
 	}
 	q := fillQuery{r: r, which: among("token", tokens), batch: batch, n: n}
+	if l := r.lake(); l != nil {
+		return r.lakeMarketFills(ctx, l, dst, q, f)
+	}
 	whole := f.LastTS - f.FirstTS + 1
 	for span := lookBack(f, n); span <= mostAtOnce; span *= 4 {
 		span = min(span, whole)
@@ -46,7 +49,11 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 	if err != nil {
 		return dst, err
 	}
-	fills, err := q.read(ctx, days...)
+	ranges := make([]string, len(days))
+	for i, day := range days {
+		ranges[i] = q.between(day*dayLength-1, min((day+1)*dayLength-1, f.LastTS))
+	}
+	fills, err := q.read(ctx, ranges...)
 	return append(dst, fills...), err
 }
 
@@ -82,19 +89,13 @@ func (q *fillQuery) between(lo, hi int64) string {
 }
 
 // days gives the last days between two times that hold n fills together.
-func (q *fillQuery) days(ctx context.Context, first, last int64) ([]string, error) {
-	var days []string
-	have := 0
-	type dayFills struct {
-		Day   int64 `sql:"day"`
-		Fills int   `sql:"fills"`
-	}
-	err := each(ctx, q.r, "TokenDays", func(row *dayFills) {
-		if have >= q.n {
+func (q *fillQuery) days(ctx context.Context, first, last int64) (days []int64, err error) {
+	have := int64(0)
+	err = each(ctx, q.r, "TokenDays", func(row *dayFills) {
+		if have >= int64(q.n) {
 			return
 		}
-		start := row.Day * dayLength
-		days = append(days, q.between(start-1, min(start+dayLength-1, last)))
+		days = append(days, row.Day)
 		have += row.Fills
 	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(last/dayLength, 10),
 		"@limit", strconv.Itoa(q.n))

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"sync/atomic"
 
 	"pmx/engine"
 )
@@ -18,7 +19,11 @@ var sqlFiles embed.FS
 var statements = engine.MustStatements(sqlFiles)
 
 // Reader reads from the database, beside the writer and without waiting for it.
-type Reader struct{ DB *engine.DB }
+type Reader struct {
+	DB *engine.DB
+	// Lake says where the fills are of a database that has none; nil, or nil in it: it has them.
+	Lake *atomic.Pointer[Lake]
+}
 
 // each hands the rows of a named statement, with its replacements, to f.
 func each[T any](ctx context.Context, r *Reader, name string, f func(row *T), replace ...string) error {

@@ -14,8 +14,11 @@ import (
 // up to batch; those before after where that is given.
 func (r *Reader) WalletFills(ctx context.Context, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
 	n int) ([]serving.Fill, error) {
+	if l := r.lake(); l != nil {
+		return r.lakeWalletFills(ctx, l, dst, wallet, batch, after, n)
+	}
 	err := each(ctx, r, "WalletFills", func(row *FillRow) { dst = append(dst, row.Fill()) },
-		append(of(wallet, batch), place(after, n)...)...)
+		append(append(of(wallet, batch), place(after, n)...), "@fills", "fills")...)
 	return dst, err
 }
 
@@ -34,7 +37,11 @@ func (r *Reader) WalletTokens(ctx context.Context, dst []serving.TokenSum, walle
 		FirstTS    int64        `sql:"first_ts"`
 		LastTS     int64        `sql:"last_ts"`
 	}
-	err := each(ctx, r, "WalletTokens", func(row *tokenSum) {
+	name := "WalletTokens"
+	if r.lake() != nil {
+		name = "PulledTokens"
+	}
+	err := each(ctx, r, name, func(row *tokenSum) {
 		dst = append(dst, serving.TokenSum{Token: row.Token, Fills: row.Fills, BuyShares: row.BuyShares, SellShares: row.SellShares,
 			FeeShares: row.FeeShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD, FirstTS: row.FirstTS, LastTS: row.LastTS})
 	}, of(wallet, batch)...)
@@ -51,7 +58,11 @@ func (r *Reader) WalletDays(ctx context.Context, dst []serving.DaySum, wallet da
 		SellUSD data.Micro `sql:"sell_usd"`
 		FeeUSD  data.Micro `sql:"fee_usd"`
 	}
-	err := each(ctx, r, "WalletDays", func(row *daySum) {
+	name := "WalletDays"
+	if r.lake() != nil {
+		name = "PulledDays"
+	}
+	err := each(ctx, r, name, func(row *daySum) {
 		dst = append(dst, serving.DaySum{Day: row.Day, Fills: row.Fills, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
 	}, of(wallet, batch)...)
 	return dst, err

@@ -4,6 +4,9 @@
 -- A name that the database does not have gives NULL, which no row of it has.
 SELECT @columns FROM (@published) AS p@joins
 
+-- name: NoRows
+SELECT @columns WHERE false
+
 -- name: WalletOfName
  LEFT JOIN wallets AS w ON w.address = unhex(substr(p.wallet, 3))
 

@@ -152,7 +152,7 @@ SELECT DISTINCT day, wallet FROM (@days) AS d WHERE wallet IN (@wallets)
 
 -- name: HourWallets
 -- Who traded in which hour, of @fills.
-SELECT DISTINCT (ts // 3600000000)::INTEGER AS hour, wallet FROM @fills WHERE ts >= @start
+SELECT DISTINCT (ts // 3600000000)::INTEGER AS hour, wallet FROM @fills AS f WHERE ts >= @start
 
 -- name: LongWindow
 -- Volume of everything after @lo: whole days, and the rest of the day it lies in.
@@ -163,7 +163,7 @@ FROM (
   SELECT taker_fills, taker_usd, taker_shares, maker_fills, maker_usd, maker_shares FROM (@days) AS d
   WHERE day > @lo // 86400000000
   UNION ALL
-  SELECT @legs FROM (SELECT 1 AS sign, role, shares, usd FROM fills
+  SELECT @legs FROM (SELECT 1 AS sign, role, shares, usd FROM @fills AS f
     WHERE ts > @lo AND ts < (@lo // 86400000000 + 1) * 86400000000) AS f
 ) AS part
 

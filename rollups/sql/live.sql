@@ -1,5 +1,9 @@
 -- What the snapshot in memory is loaded from, and what a merged batch changes of it.
 
+-- name: AllFills
+-- Those of the facts; or, where these are elsewhere, as many as are asked for.
+(SELECT ts, wallet, token, role, shares, usd FROM fills UNION ALL SELECT ts, wallet, token, role, shares, usd FROM pulled_fill)
+
 -- name: LoadWallets
 SELECT wallet, address FROM wallets WHERE wallet >= @known ORDER BY wallet
 

@@ -43,7 +43,7 @@ SELECT token, (last >> 52)::BIGINT AS ts, ((last >> 20) & 4294967295)::BIGINT - 
 FROM (@rows) AS r
 
 -- name: LoadDayHolders
-SELECT token, wallet, count(*) AS fills FROM fills WHERE ts > @lo AND ts <= @hi GROUP BY token, wallet
+SELECT token, wallet, count(*) AS fills FROM @fills AS f WHERE ts > @lo AND ts <= @hi GROUP BY token, wallet
 
 -- name: BatchDayHolders
 SELECT token, wallet, SUM(sign)::BIGINT AS fills FROM w_fill WHERE span = 0 GROUP BY token, wallet

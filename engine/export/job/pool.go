@@ -48,6 +48,8 @@ type Config struct {
 	Log    zerolog.Logger
 	Limits Limits
 	Watch  *guard.Watch // over the workers; nil: none
+	// NoFills tells that jobs of single wallets cannot be done.
+	NoFills bool
 }
 
 // Pool runs export jobs, one after another for as long as Run runs.
@@ -77,8 +79,12 @@ func (p *Pool) PerKey() int { return p.Limits.PerKey }
 
 // Create adds a job of the key owner. Where a file of an equal request of the
 // same data is kept, the job is done at once and shares it. A repeat of an
-// idempotency key ("": none) gives the job it made first. ErrTooMany, ErrReused.
+// idempotency key ("": none) gives the job it made first. ErrTooMany, ErrReused; data.ErrElsewhere
+// where there are no fills to do it with.
 func (p *Pool) Create(ctx context.Context, owner string, r Request, idempotencyKey string) (Job, error) {
+	if p.NoFills && r.Kind == Trader {
+		return Job{}, data.ErrElsewhere
+	}
 	version, err := p.Work.Version(ctx)
 	if err != nil {
 		return Job{}, err

@@ -8,7 +8,7 @@
 -- as many as are wanted of the times before it.
 WITH own AS MATERIALIZED (
   SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee
-  FROM fills
+  FROM @fills AS f
   WHERE wallet = @wallet AND batch <= @batch AND ts <= @ts
 ),
 near AS MATERIALIZED (

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/backup"
+	"pmx/http/admin"
+	"pmx/rollups"
+)
+
+// PullCmd makes a data directory from published rollups.
+type PullCmd struct {
+	Rollups string `arg:"" name:"dir" help:"Folder of the rollups that rollups/cluster published." type:"path"`
+	Lake    string `help:"Folder of the lake that they were computed from." required:"" type:"path" placeholder:"DIR"`
+	JSON    bool   `help:"End with one JSON object instead of text."`
+}
+
+// Help is the longer help.
+func (PullCmd) Help() string {
+	return `Makes the data directory that --data-dir names from rollups that Spark, Sail or Trino computed, in place of computing them.
+It must not exist yet, be empty, or have been pulled before; keys and settings in it stay. Every file is checked against its
+manifest, and what is torn, or of another version of the definitions, is refused as a whole. The database is made beside
+the final place (in DIR.restoring) and only then gets its name: to run the command again is safe, whenever it was interrupted.
+
+Such a database has every figure and no single fill. The server reads fills from the lake, if it is given one:
+
+  pmx pull out --lake lake --data-dir reader
+  pmx serve --data-dir reader --lake lake`
+}
+
+// pulled is what a pull came to.
+type pulled struct {
+	DataDir string          `json:"data_dir"`
+	Same    bool            `json:"unchanged"` // it was there already
+	From    *rollups.Pulled `json:"from"`
+	Seconds float64         `json:"seconds"`
+}
+
+// Run pulls.
+func (c *PullCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
+	dir, err := cli.dir()
+	if err != nil {
+		return err
+	}
+	if admin.Running(dir.AdminSocket()) {
+		return fmt.Errorf("a server is running on %s: pull into another --data-dir, or stop it first", dir)
+	}
+	for _, of := range []string{c.Rollups, c.Lake} {
+		if err := backup.Apart(string(dir), of); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	before, err := c.before(ctx, cli, dir)
+	if err != nil {
+		return err
+	}
+	out := pulled{DataDir: string(dir)}
+	if out.From, err = c.pull(ctx, cli, dir, before, std); err != nil {
+		return err
+	}
+	out.Same = before != nil && out.From == before
+	out.Seconds = time.Since(began).Seconds()
+	if c.JSON {
+		return printJSON(std.out, out)
+	}
+	if out.Same {
+		_, err = fmt.Fprintf(std.out, "%s has these rollups already, of %s fills\n", dir, thousands(out.From.Fills))
+		return err
+	}
+	_, err = fmt.Fprintf(std.out, "%s has the rollups of %s fills, and none of the fills: pmx serve --data-dir %s --lake %s; %.1f s\n", dir, thousands(out.From.Fills),
+		dir, c.Lake, out.Seconds)
+	return err
+}
+
+// before tells what the data directory was pulled from, nil where it is free.
+func (c *PullCmd) before(ctx context.Context, cli *CLI, dir engine.Dir) (was *rollups.Pulled, err error) {
+	if _, err := os.Stat(dir.Database()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	k, err := cli.openKeeper(ctx, dir, quiet())
+	if err != nil {
+		return nil, err
+	}
+	was = k.Pulled()
+	if err := k.Close(); err != nil {
+		return nil, err
+	}
+	if was == nil {
+		return nil, fmt.Errorf("%s has a database with fills of its own: pull into another --data-dir", dir)
+	}
+	return was, nil
+}
+
+// quiet is the log of a command, of warnings alone.
+func quiet() zerolog.Logger { return zerolog.New(os.Stderr).Level(zerolog.WarnLevel) }
+
+// pull makes the database under another name, and gives it its own at the end; before where that one is the same.
+func (c *PullCmd) pull(ctx context.Context, cli *CLI, dir engine.Dir, before *rollups.Pulled, std stdio) (_ *rollups.Pulled, err error) {
+	target := string(dir)
+	if before != nil {
+		target += ".pulling" // a name that is never used: the database alone takes the place of that before
+	}
+	s, err := backup.Stage(target)
+	if err != nil {
+		return nil, err
+	}
+	staged := engine.Dir(s.Dir())
+	published := false
+	defer func() {
+		if !published {
+			err = errors.Join(err, s.Discard())
+		}
+	}()
+	for _, name := range []string{citiesName, stationsName, venueWalletsName} {
+		if err := copyIfThere(underDir(dir, name), underDir(staged, name)); err != nil {
+			return nil, err
+		}
+	}
+	bar := newProgressBar(std, c.JSON)
+	k, err := cli.openKeeper(ctx, staged, quiet())
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.Pull(ctx, c.Rollups, c.Lake, before, stages(bar.stage))
+	bar.clear()
+	if err := errors.Join(err, k.Close()); err != nil {
+		return nil, err
+	}
+	switch {
+	case now == before:
+		return now, nil
+	case before == nil:
+		published = true
+		if err := s.Publish(); err != nil {
+			return nil, errors.Join(err, s.Discard())
+		}
+		return now, nil
+	}
+	if err := os.Rename(staged.Database(), dir.Database()); err != nil {
+		return nil, err
+	}
+	return now, data.SyncFolder(string(dir))
+}
+
+// copyIfThere copies a small file of settings.
+func copyIfThere(from, to string) error {
+	text, err := data.ReadRegular(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := data.CreateRegular(to)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,107 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// Lake is where the fills of a database are that has rollups and no fills of its own.
+type Lake struct {
+	Days map[int64]string // path of the fills of each day since 1970; nil: they are not at hand
+}
+
+// lake is where the fills are; nil: in the database.
+func (r *Reader) lake() *Lake {
+	if r.Lake == nil {
+		return nil
+	}
+	return r.Lake.Load()
+}
+
+// dayFills is a row of statements that find days.
+type dayFills struct {
+	Day   int64 `sql:"day"`
+	Fills int64 `sql:"fills"`
+}
+
+// lakeWalletFills is WalletFills from the lake: of the days on which the wallet's days say that there are enough.
+func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fill, wallet data.WalletID, batch int64, after *serving.Fill,
+	n int) ([]serving.Fill, error) {
+	first := int64(maxDay)
+	if after != nil {
+		first = after.TS / dayLength
+	}
+	var days []int64
+	behind := int64(0) // fills of days that lie behind the place altogether
+	err := each(ctx, r, "WalletDaysBehind", func(row *dayFills) {
+		if behind >= int64(n) {
+			return
+		}
+		days = append(days, row.Day)
+		if row.Day != first {
+			behind += row.Fills
+		}
+	}, "@wallet", strconv.Itoa(int(wallet)), "@first", strconv.FormatInt(first, 10))
+	if err != nil || len(days) == 0 {
+		return dst, err
+	}
+	var address data.Address
+	if err := each(ctx, r, "WalletAddress", func(row *walletAddress) { address = row.Address }, "@wallet", strconv.Itoa(int(wallet))); err != nil {
+		return dst, err
+	}
+	fills, err := l.fills(days, "f.wallet = '"+address.String()+"'")
+	if err != nil {
+		return dst, err
+	}
+	err = each(ctx, r, "WalletFills", func(row *FillRow) { dst = append(dst, row.Fill()) },
+		append(append(of(wallet, batch), place(after, n)...), "@fills", fills)...)
+	return dst, err
+}
+
+// maxDay is later than any day of a fill.
+const maxDay = 1 << 30
+
+// lakeMarketFills is MarketFills from the lake: of the last days on which the tokens were traded.
+func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fill, q fillQuery, f *serving.Figures) ([]serving.Fill, error) {
+	days, err := q.days(ctx, f.FirstTS, f.LastTS)
+	if err != nil || len(days) == 0 {
+		return dst, err
+	}
+	var tokens []string
+	type tokenName struct {
+		TokenID string `sql:"token_id"`
+	}
+	err = each(ctx, r, "TokenNames", func(row *tokenName) { tokens = append(tokens, quoted(row.TokenID)) }, "@which", q.which)
+	if err != nil {
+		return dst, err
+	}
+	text, err := l.fills(days, "f.token IN ("+strings.Join(tokens, ", ")+")")
+	if err != nil {
+		return dst, err
+	}
+	fills, err := q.read(ctx, statements.Get("FillsOf", "@fills", text))
+	return append(dst, fills...), err
+}
+
+// fills is a table of the lake's fills of some days for which a condition holds, with this database's ids.
+func (l *Lake) fills(days []int64, which string) (string, error) {
+	if l.Days == nil {
+		return "", data.ErrElsewhere
+	}
+	files := make([]string, len(days))
+	for i, day := range days {
+		path, ok := l.Days[day]
+		if !ok {
+			return "", fmt.Errorf("the lake has no fills of day %d, and the rollups have", day)
+		}
+		files[i] = quoted(path)
+	}
+	return "(" + statements.Get("LakeFills", "@files", strings.Join(files, ", "), "@which", which) + ")", nil
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
