@@ -34,7 +34,7 @@ type options struct {
 	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
 	Buffers string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
 	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
-	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, wallets, export, follow (which is catchup and tail)."`
+	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, wallets, pages, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -94,7 +94,7 @@ func run(ctx context.Context, o options) error {
 	}{
 		{"load", b.load}, {"logs", b.logs}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
 		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"commit", b.commits}, {"start", b.start}, {"http", b.http}, {"replica", b.replica}, {"export", b.export}, {"endpoints", b.endpoints},
-		{"wallets", b.wallets}, {"catchup", b.catchUp}, {"tail", b.tail},
+		{"wallets", b.wallets}, {"pages", b.pages}, {"catchup", b.catchUp}, {"tail", b.tail},
 	} {
 		if !b.needed(part.name) {
 			continue
@@ -131,7 +131,7 @@ func (b *bench) needed(part string) bool {
 	case "small":
 		return b.wants("fresh")
 	case "large":
-		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("wallets")
+		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("wallets") || b.wants("pages")
 	case "catchup", "tail":
 		return b.wants(part) || b.wants("follow")
 	}

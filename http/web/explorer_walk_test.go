@@ -14,7 +14,11 @@ import (
 func (b *tab) until(t *testing.T, what, expression string) {
 	t.Helper()
 	for range 200 {
-		if give(t, b, chromedp.Evaluate[bool](`Boolean(`+expression+`)`)) {
+		holds, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))
+		if err != nil && !strings.Contains(err.Error(), "navigated") { // the page was left while it was asked
+			t.Fatal(err)
+		}
+		if holds {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)

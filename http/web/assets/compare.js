@@ -1,6 +1,6 @@
 // Up to ten wallets in one plot and one table.
-import { address, ask, el, go, here, num, soon, title, view, wallet, when } from "./core.js";
-import { panel, state, table } from "./ui.js";
+import { address, el, go, here, num, short, title, view, wallet, when } from "./core.js";
+import { choice, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
 
@@ -20,22 +20,24 @@ const form = el("form", { class: "filters", onsubmit: (event) => {
   load();
 } }, el("label", { class: "pick", for: "another" }, "Add a wallet"), field, el("button", { type: "submit", class: "quiet" }, "Add"), told);
 
-const dailyOf = (a) => address("/trader/" + a + "/activity/daily", { limit: 365 });
+let range = here().get("days") || "365";
+const compared = () => address("/trader/compare", { address: who, series: "daily", days: range });
 const lines = panel({
-  name: "Profit over time", cls: "first", size: 330, url: () => dailyOf(who[0]),
-  draw: async () => {
-    const all = await Promise.all(who.map((a) => ask(dailyOf(a)).catch(() => ({ data: [] }))));
-    const days = [...new Set(all.flatMap((r) => r.data.map((d) => d.date)))].sort();
-    if (!days.length) return state("empty", "None of these wallets traded in the time that the plan shows.");
-    const names = who.map((a) => a.slice(0, 6) + "…" + a.slice(-4));
-    return plot({ name: "All-time profit by day", times: days, panes: [{ height: 260, form: "profit", zero: true, series: all.map((r, n) => {
-      const by = new Map(r.data.map((d) => [d.date, d.cumulative_pnl]));
-      return { name: names[n], ink: n % 5, dash: n < 5 ? 0 : 1, join: true, values: days.map((d) => by.get(d) ?? null) };
+  name: "Profit over time", cls: "first", size: 330, url: compared,
+  acts: choice("Days", [["30", "30 d"], ["90", "90 d"], ["365", "year"]], range, (v) => { range = v; load(); }),
+  draw: (a, { lead }) => {
+    const rows = a.data.filter((r) => r.days && r.days.length), days = [...new Set(rows.flatMap((r) => r.days.map((d) => d.date)))].sort();
+    if (!days.length) return state("empty", "None of these wallets traded in this time.");
+    lead.textContent = "all-time total in USD, by day";
+    return plot({ name: "All-time profit by day", times: days, cut: a, panes: [{ height: 260, form: "profit", zero: true, series: rows.map((r, n) => {
+      const by = new Map(r.days.map((d) => [d.date, d.cumulative_pnl]));
+      return { name: r.username || short(r.address), ink: n % 5, dash: n < 5 ? 0 : 1, join: true, values: days.map((d) => by.get(d) ?? null) };
     }) }] });
   },
 });
+
 const figures = panel({
-  name: "Figures", size: 200, url: () => address("/trader/compare", { address: who }),
+  name: "Figures", size: 200, url: compared, lone: true,
   draw: ({ data }) => [
     table({ name: "Figures of the wallets, all time", rows: data.filter((r) => r.found), per: 10, order: "as added", columns: [
       { name: "Wallet", head: true, phone: "main", cell: wallet }, profitColumn(), { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },
@@ -48,10 +50,10 @@ const figures = panel({
 });
 const none = state("empty", "No wallet yet. Add the address of one, or mark wallets on the board of traders.");
 function load() {
-  go({ address: who });
+  go({ address: who, days: range === "365" ? "" : range });
   none.hidden = who.length > 0;
   lines.hidden = figures.hidden = who.length === 0;
-  if (who.length) { soon(...who.map(dailyOf)); lines.load(); figures.load(); }
+  if (who.length) { lines.load(); figures.load(); }
 }
 view().replaceChildren(el("h1", {}, "Compare wallets"), form, none, lines, figures);
 load();

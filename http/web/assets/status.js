@@ -1,5 +1,9 @@
 // Keeps the status page up to date. Figures are put in place; the strips of the
-// past come with the page, which is loaded anew every ten minutes.
+// last days come with the page, which is loaded anew every ten minutes. What the last
+// 90 days were, and what happened in them, is added here.
+import { address, ask, dayText, el, num, svg, when } from "./core.js";
+import { panel, state, table } from "./ui.js";
+
 const every = 15000, anew = 600000, began = Date.now();
 let paused = false, looked = Date.now(), silent = false;
 const find = (selector, within = document) => within.querySelector(selector);
@@ -55,3 +59,33 @@ find("#refresh").append(told, " ", button);
 tell();
 setInterval(look, every);
 setInterval(tell, 5000);
+
+// A bar a day, hollow where there is no sample of it.
+const history = () => address("/status/history", { days: 90 });
+const letters = ["A", "B", "C", "D", "F"];
+function strip(part, name) {
+  const bars = part.days.map((d, i) => svg("rect", { class: d.worst ? "grade-" + d.worst.toLowerCase() : "no-sample", x: 10 * i + 1, y: 1, width: 8, height: 30 },
+    svg("title", {}, dayText(d.date) + ": " + (d.worst ? "worst grade " + d.worst : "no sample"))));
+  const sampled = part.days.filter((d) => d.worst);
+  return el("figure", {}, el("figcaption", {}, "Last ", num(part.days.length), " days: ", part.current_pct === null ? "no sample" : [el("b", {}, num(part.current_pct, "uptime")), " of the time sampled in A or B"]),
+    svg("svg", { class: "strip", viewBox: "0 0 " + 10 * part.days.length + " 32", preserveAspectRatio: "none", role: "img", "aria-label": name + ", worst grade of each day; the table below has the figures" }, bars),
+    el("div", { class: "axis" }, when(part.days[0].date, "day"), el("span", {}, "today")),
+    sampled.length ? el("details", { class: "sheet" }, el("summary", {}, "Show as a table"), table({ name: "Grades by day of " + name, rows: [...sampled].reverse(), per: 14, columns: [
+      { name: "Day", head: true, phone: "main", cell: (d) => when(d.date, "day") }, { name: "Worst", phone: "key", cell: (d) => d.worst },
+      ...letters.map((g) => ({ name: g + ", seconds", num: true, cell: (d) => num(d.seconds[g]) })), { name: "no sample", num: true, cell: (d) => num(d.seconds.none) }, { name: "most behind, s", num: true, cell: (d) => num(d.lag_max_seconds, "count", "nothing was there") }] })) : null);
+}
+const happened = panel({
+  name: "What happened", size: 120, url: history, lone: true, note: "in the last 90 days, newest first",
+  draw: ({ data, events }) => {
+    for (const part of data) {
+      const box = find(part.part.startsWith("source:") ? '[data-source="' + CSS.escape(part.part.slice(7)) + '"]' : '[data-part="' + part.part + '"]');
+      if (box && !find(".days", box)) find("p:last-of-type", box).after(el("div", { class: "days" }, strip(part, find("h2, h3", box).textContent.slice(2).trim())));
+    }
+    if (!events.length) return state("empty", "Nothing was noted yet.");
+    return table({ name: "What happened", rows: events, per: 15, order: "newest", columns: [
+      { name: "UTC", cell: (e) => [when(e.at), e.until ? [" to ", when(e.until)] : null] }, { name: "Part", cell: (e) => (e.part ? e.part.replaceAll("_", " ").replace("source:", "") : "–") },
+      { name: "Kind", phone: "key", cell: (e) => [e.kind, e.grade ? " " + e.grade : ""] }, { name: "What", head: true, phone: "main", cell: (e) => el("span", { "data-text": true }, e.text) }] });
+  },
+});
+find(".grades").before(happened);
+happened.load();
