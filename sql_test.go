@@ -162,9 +162,10 @@ var others = map[string][]string{
 // of all. {Name} is the statement of that name, with what follows put in. What is not
 // listed is a number.
 var placeholders = map[string]string{
-	"@which": "true",
-	"@like":  "{DeskLike}",
-	"@by":    "x",
+	"@which":                         "true",
+	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @tokens": "{BoardTokens}", "rollups/query @markets": "{BoardMarkets}",
+	"@like": "{DeskLike}",
+	"@by":   "x",
 
 	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
 	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",

@@ -28,12 +28,14 @@ var queries = map[string][]string{
 	"/markets/search": {"q=will", "q=win+presid", "q=temperatur", "q=the", "q=bitcon"},
 	"/screener":       {"sort=volume&limit=200", "category=politics&min_volume_24h=100", "min_price=0.2&max_price=0.8&sort=price"},
 	"/stats/daily":    {"days=90"},
-	"/search":         {"q=will", "q=temp", "q=0x1a2b", "q=london", "q=elec"},
+	"/leaderboard/traders": {"category=politics&include=split", "period=1d&sort=roi&min_resolved=20&include=spark&include=previous_rank",
+		"period=30d&category=sports&sort=volume&offset=50"},
+	"/search": {"q=will", "q=temp", "q=0x1a2b", "q=london", "q=elec"},
 }
 
 // bare are endpoints that are measured without those queries too: their first page
 // is among the hot answers.
-var bare = []string{"/screener"}
+var bare = []string{"/screener", "/leaderboard/traders"}
 
 // endpoints measures every endpoint of the route table, quiet and while files
 // come in and the background cycle runs, beside Fiber's constant body of the

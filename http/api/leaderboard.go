@@ -21,7 +21,11 @@ func leaderboardRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: leaderboardRows,
 			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.Board[wire.TraderRow]{},
-			Params: []*Param{boardPeriod, boardLimit},
+			Params: []*Param{boardPeriod, boardLimit, boardCategory, boardMinResolved, boardSort, boardOffset, boardInc},
+			Doc: "Ties are broken by `real_pnl`, then `volume`, then `address`. With `category`, the figures of the period are those in the " +
+				"markets of these categories, and those of all time are not restricted. `previous_rank` is the rank that the wallet has in the " +
+				"window of the same length before, by the same figure and filters, as everything is known now. `spark` is not " +
+				"restricted by `category`.",
 		},
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/markets", Section: wire.Leaderboard, MaxRows: leaderboardRows,
@@ -33,6 +37,9 @@ func leaderboardRoutes() []Route {
 
 // traderLeaderboard answers GET /leaderboard/traders.
 func (a *API) traderLeaderboard(c *fiber.Ctx, call *Call) error {
+	if call.value(boardCategory).given || call.value(boardMinResolved).n > 0 || call.value(boardSort).n > 0 || call.number(boardOffset) > 0 || call.value(boardInc).given {
+		return a.rankedTraders(c, call)
+	}
 	return a.sendLeaderboard(c, call, (*encodedSnapshot).traderBody)
 }
 

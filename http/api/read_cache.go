@@ -18,6 +18,7 @@ type Reader interface {
 	eventReader
 	whaleReader
 	weatherReader
+	boardReader
 }
 
 const (

@@ -139,7 +139,7 @@ func TestLeaderboardBytes(t *testing.T) {
 		`"period":"1d","window_start":"2026-03-13T15:09:26Z","window_end":"2026-03-14T15:09:26Z","data":[` +
 		`{"rank":1,"address":"` + apitest.Wallet(0).String() + `","username":"trader 0","real_pnl":3.000003,"real_pnl_all_time":27,` +
 		`"net_cash":-6,"redemption_value":9.000003,"undated_redemption":0,"undated_markets":0,"volume":36,"buy_volume_usd":21,"sell_volume_usd":15,"trades":3,` +
-		`"roi":0.142857,"win_rate_all_time":0.285714,"resolved_markets_all_time":7,"winning_markets_all_time":2,"last_trade_at":"2026-03-14T15:09:26Z"}]}`
+		`"roi":0.142857,"win_rate_all_time":0.285714,"resolved_markets_all_time":7,"winning_markets_all_time":2,"last_trade_at":"2026-03-14T15:09:26Z","resolved_pnl":null,"unresolved_cash":null,"previous_rank":null,"spark":null}]}`
 	if got := string(r.Body()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -41,24 +41,28 @@ type TraderStats struct {
 
 // TraderRow is a row of GET /leaderboard/traders.
 type TraderRow struct {
-	Rank                   int         `json:"rank"` // competition rank by real_pnl (1, 1, 3)
-	Address                string      `json:"address"`
-	Username               *string     `json:"username"`
-	RealPnL                data.Micro  `json:"real_pnl"`          // `net_cash` + `redemption_value` of the period; wallets are ranked by this
-	RealPnLAllTime         data.Micro  `json:"real_pnl_all_time"` // lifetime `real_pnl`
-	NetCash                data.Micro  `json:"net_cash"`
-	RedemptionValue        data.Micro  `json:"redemption_value"`   // USD value at resolution of the tokens held, over markets resolved in the period
-	UndatedRedemption      data.Micro  `json:"undated_redemption"` // USD that the wallet's tokens pay in markets that it traded in the period and that were resolved at an unknown time; not part of the `real_pnl` of any period
-	UndatedMarkets         int64       `json:"undated_markets"`    // number of such markets; 0 if nothing is missing from `real_pnl`
-	Volume                 data.Micro  `json:"volume"`
-	BuyVolumeUSD           data.Micro  `json:"buy_volume_usd"`
-	SellVolumeUSD          data.Micro  `json:"sell_volume_usd"`
-	Trades                 int64       `json:"trades"`
-	ROI                    *data.Micro `json:"roi"`                       // `real_pnl` ÷ `buy_volume_usd`, both of the period; it is large if tokens bought before the period pay in it; null if nothing was bought
-	WinRateAllTime         *data.Micro `json:"win_rate_all_time"`         // share of all resolved markets that the wallet ever traded that ended in profit; null if there are no resolved markets
-	ResolvedMarketsAllTime int64       `json:"resolved_markets_all_time"` // number of resolved markets that the wallet ever traded
-	WinningMarketsAllTime  int64       `json:"winning_markets_all_time"`  // number of those markets that ended in profit
-	LastTradeAt            *time.Time  `json:"last_trade_at"`
+	Rank                   int          `json:"rank"` // competition rank by the figure that is sorted by (1, 1, 3)
+	Address                string       `json:"address"`
+	Username               *string      `json:"username"`
+	RealPnL                data.Micro   `json:"real_pnl"`          // `net_cash` + `redemption_value` of the period; wallets are ranked by this unless `sort` says otherwise
+	RealPnLAllTime         data.Micro   `json:"real_pnl_all_time"` // lifetime `real_pnl`
+	NetCash                data.Micro   `json:"net_cash"`
+	RedemptionValue        data.Micro   `json:"redemption_value"`   // USD value at resolution of the tokens held, over markets resolved in the period
+	UndatedRedemption      data.Micro   `json:"undated_redemption"` // USD that the wallet's tokens pay in markets that it traded in the period and that were resolved at an unknown time; not part of the `real_pnl` of any period
+	UndatedMarkets         int64        `json:"undated_markets"`    // number of such markets; 0 if nothing is missing from `real_pnl`
+	Volume                 data.Micro   `json:"volume"`
+	BuyVolumeUSD           data.Micro   `json:"buy_volume_usd"`
+	SellVolumeUSD          data.Micro   `json:"sell_volume_usd"`
+	Trades                 int64        `json:"trades"`
+	ROI                    *data.Micro  `json:"roi"`                       // `real_pnl` ÷ `buy_volume_usd`, both of the period; it is large if tokens bought before the period pay in it; null if nothing was bought
+	WinRateAllTime         *data.Micro  `json:"win_rate_all_time"`         // share of all resolved markets that the wallet ever traded that ended in profit; null if there are no resolved markets
+	ResolvedMarketsAllTime int64        `json:"resolved_markets_all_time"` // number of resolved markets that the wallet ever traded
+	WinningMarketsAllTime  int64        `json:"winning_markets_all_time"`  // number of those markets that ended in profit
+	LastTradeAt            *time.Time   `json:"last_trade_at"`
+	ResolvedPnL            *data.Micro  `json:"resolved_pnl"`      // the part of the period's `real_pnl` in markets that are resolved by now: `real_pnl` − `unresolved_cash`; null unless `include` has split
+	UnresolvedCash         *data.Micro  `json:"unresolved_cash"`   // the part of the period's `net_cash` in markets that are not resolved yet, whose tokens are not valued; null unless `include` has split
+	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, and unless `include` has previous_rank
+	Spark                  []data.Micro `json:"spark" null:"true"` // what the wallet made since the start of the first of the last 30 UTC days, at the end of each, the last one being that of as_of; null unless `include` has spark
 }
 
 // MarketRow is a row of GET /leaderboard/markets.

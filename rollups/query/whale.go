@@ -64,11 +64,7 @@ func movesOf(f serving.MoveFilter, end int64) string {
 		which = append(which, "NOT "+among("wallet", f.Excluded))
 	}
 	if f.Categories != nil {
-		texts := make([]string, len(f.Categories))
-		for i, c := range f.Categories {
-			texts[i] = "decode(unhex('" + hex.EncodeToString([]byte(c)) + "'))"
-		}
-		which = append(which, statements.Get("WhaleCategory", "@categories", strings.Join(texts, ", ")))
+		which = append(which, statements.Get("WhaleCategory", "@categories", textList(f.Categories)))
 	}
 	return statements.Get("WhaleMovesOf", "@which", strings.Join(which, " AND "), "@min", strconv.FormatInt(int64(f.MinUSD), 10))
 }

@@ -19,6 +19,8 @@ type Wallets struct {
 	Reads int
 	Names map[string]data.Address // wallets that are found by their name
 	Known []data.Address          // wallets that are found by their address, ascending
+	Board func(q serving.BoardQuery) []serving.BoardRow
+	Made  []serving.ProfitDay // by any wallet
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
@@ -97,3 +99,15 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 
 // WalletInMemory is what Slow denies.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
+
+// BoardRows gives what Board gives.
+func (w *Wallets) BoardRows(_ context.Context, q serving.BoardQuery) ([]serving.BoardRow, error) {
+	w.Reads++
+	return w.Board(q), nil
+}
+
+// ProfitDays gives Made.
+func (w *Wallets) ProfitDays(context.Context, []data.WalletID, int32, int64) ([]serving.ProfitDay, error) {
+	w.Reads++
+	return w.Made, nil
+}

@@ -1,0 +1,161 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// boardReader is what boards need that no snapshot ranks.
+type boardReader interface {
+	// BoardRows gives what wallets came to in a window, in no order. It is as of the query's batch; what
+	// resolutions brought may be of a later one.
+	BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving.BoardRow, error)
+	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
+	// wallet and day.
+	ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error)
+}
+
+// sparkDays is how many UTC days a spark has.
+const sparkDays = 30
+
+// What rows of a board may have besides.
+const (
+	includeSplit = iota
+	includePrevious
+	includeSpark
+)
+
+// The parameters of GET /leaderboard/traders beyond those of every leaderboard.
+var (
+	boardCategory    = categoryParam()
+	boardMinResolved = &Param{Name: "min_resolved", Kind: Integer, Default: "0", Min: 0, Max: 1_000_000,
+		Doc: "wallets that ever traded at least this many markets that are resolved, of any category"}
+	boardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
+	boardOffset = offsetParam()
+	boardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"split", "previous_rank", "spark"}, Many: 3,
+		Doc: "what rows have besides, may be repeated: split is `resolved_pnl` and `unresolved_cash`"}
+)
+
+// rankedTraders answers GET /leaderboard/traders where it is asked for more than the snapshot ranks.
+func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
+	v, err := a.current()
+	if err != nil {
+		return err
+	}
+	categories, bad := call.categories(boardCategory, v.markets)
+	if bad != nil {
+		return bad
+	}
+	var include [3]bool
+	for given := range call.all(boardInc) {
+		include[given.n] = true
+	}
+	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
+		previous: include[includePrevious], categories: categories}
+	key := fmt.Sprintf("board %+v", b)
+	ranked, err := cachedRead(a, v, key, func(ctx context.Context) ([]serving.RankedRow, error) { return a.rankBoard(ctx, v, b) })
+	if err != nil {
+		return err
+	}
+	offset := min(call.number(boardOffset), len(ranked))
+	e, n := call.listEnvelope(call.number(boardLimit), len(ranked)-offset)
+	rows := ranked[offset : offset+n]
+	var sparks [][]data.Micro
+	if include[includeSpark] {
+		sparks, err = cachedRead(a, v, fmt.Sprint(key, " spark ", offset, " ", n), func(ctx context.Context) ([][]data.Micro, error) { return a.sparks(ctx, v, rows) })
+		if err != nil {
+			return err
+		}
+	}
+	mark, start := a.beginReply(call, v.asOf, e)
+	call.buf = append(call.buf, v.window(b.period)...)
+	call.buf = appendList(append(call.buf, `,"data":`...), n, func(i int) wire.TraderRow {
+		row := rankedRow(v.snap, &rows[i], include)
+		if sparks != nil {
+			row.Spark = sparks[i]
+		}
+		return row
+	})
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+}
+
+// board is which board is asked for.
+type board struct {
+	period      serving.Period
+	sort        serving.BoardSort
+	minResolved int64
+	previous    bool     // with the ranks in the window before
+	categories  []string // nil: all
+}
+
+// rankBoard reads and ranks a board.
+func (a *API) rankBoard(ctx context.Context, v *encodedSnapshot, b board) ([]serving.RankedRow, error) {
+	length := b.period.Length().Microseconds()
+	ranked := func(upTo int64, n int) ([]serving.RankedRow, error) {
+		rows, err := a.reader.BoardRows(ctx, serving.BoardQuery{After: upTo - length, UpTo: upTo, Batch: v.snap.Batch, Categories: b.categories})
+		return v.snap.RankBoard(rows, b.sort, b.minResolved, n), err
+	}
+	if v.snap.AsOf.IsZero() {
+		return nil, nil
+	}
+	upTo := v.snap.AsOf.UnixMicro()
+	now, err := ranked(upTo, maxOffset+leaderboardRows)
+	if err != nil || !b.previous {
+		return now, err
+	}
+	before, err := ranked(upTo-length, v.snap.Wallets())
+	serving.RankedBefore(now, before)
+	return now, err
+}
+
+// sparks gives what each wallet made up to the end of each of the last days, from nothing on.
+func (a *API) sparks(ctx context.Context, v *encodedSnapshot, rows []serving.RankedRow) ([][]data.Micro, error) {
+	if len(rows) == 0 {
+		return [][]data.Micro{}, nil
+	}
+	upTo := v.snap.AsOf.UnixMicro()
+	first := serving.DayOf(upTo) - sparkDays + 1
+	wallets, place := make([]data.WalletID, len(rows)), make(map[data.WalletID]int, len(rows))
+	sparks := make([][]data.Micro, len(rows))
+	for i := range rows {
+		wallets[i], sparks[i] = rows[i].Wallet, make([]data.Micro, sparkDays)
+		place[rows[i].Wallet] = i
+	}
+	days, err := a.reader.ProfitDays(ctx, wallets, first, upTo)
+	for _, d := range days {
+		if i, shown := place[d.Wallet]; shown && d.Day >= first && d.Day < first+sparkDays {
+			sparks[i][d.Day-first] += d.USD
+		}
+	}
+	for _, spark := range sparks {
+		for i := range spark[1:] {
+			spark[i+1] += spark[i]
+		}
+	}
+	return sparks, err
+}
+
+func rankedRow(snap *serving.Snapshot, r *serving.RankedRow, include [3]bool) wire.TraderRow {
+	trader, known := snap.Trader(snap.WalletAt(r.Wallet))
+	totals := trader.Totals
+	if !known {
+		totals = &serving.Totals{}
+	}
+	row := traderRow(&serving.TraderRow{Rank: r.Rank, Wallet: snap.WalletAt(r.Wallet), Name: trader.Name, RealPnL: r.RealPnL(), NetCash: r.NetCash(), Redemption: r.Redemption,
+		Undated: r.Undated, UndatedMarkets: r.UndatedMarkets, BuyUSD: r.BuyUSD, SellUSD: r.SellUSD, Fills: r.Fills, RealPnLAllTime: totals.RealPnL(),
+		ResolvedMarkets: totals.ResolvedMarkets, WinningMarkets: totals.WinningMarkets, LastTS: totals.LastTS})
+	if include[includeSplit] {
+		resolved := r.RealPnL() - r.Unresolved
+		row.ResolvedPnL, row.UnresolvedCash = &resolved, &r.Unresolved
+	}
+	if include[includePrevious] && r.Previous > 0 {
+		row.PreviousRank = &r.Previous
+	}
+	return row
+}

@@ -1,0 +1,96 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pmx/data"
+	"pmx/http/access"
+	"pmx/http/api/apitest"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// boardVenue has thirty wallets, of which wallet i made i dollars in a window up to as_of, and 30 − i in any other;
+// wallet 7 is the venue's own.
+func boardVenue(t *testing.T) *venue {
+	snap := apitest.Snapshot(1, 30, 0)
+	snap.Venue = []data.WalletID{7}
+	v := newVenue(t, snap)
+	v.wallets.Board = func(q serving.BoardQuery) (rows []serving.BoardRow) {
+		for i := range 30 {
+			usd := data.Micro(i) * data.One
+			if q.UpTo != apitest.AsOf.UnixMicro() {
+				usd = 30*data.One - usd
+			}
+			rows = append(rows, serving.BoardRow{Wallet: data.WalletID(i), Fills: 1, SellUSD: usd, BuyUSD: data.One, Redemption: data.One, Unresolved: usd - data.One})
+		}
+		return rows
+	}
+	return v
+}
+
+func askBoard(t *testing.T, v *venue, tier access.Tier, query string) wire.Board[wire.TraderRow] {
+	t.Helper()
+	r := v.get(tier, "/leaderboard/traders?"+query)
+	if r.status != 200 {
+		t.Fatalf("%s: %d %s", query, r.status, r.Body())
+	}
+	return exact[wire.Board[wire.TraderRow]](t, r.Body())
+}
+
+func TestRankedBoards(t *testing.T) {
+	v := boardVenue(t)
+	v.wallets.Made = []serving.ProfitDay{{Wallet: 29, Day: serving.DayOf(apitest.AsOf.UnixMicro()) - 1, USD: 5}, {Wallet: 29, Day: serving.DayOf(apitest.AsOf.UnixMicro()), USD: -2}}
+	b := askBoard(t, v, access.Alpha, "include=split&include=previous_rank&include=spark")
+	// Wallet 29 was the last of 29 before.
+	first := b.Data[0]
+	if len(b.Data) != 29 || b.Period != "7d" || first.Address != apitest.Wallet(29).String() || first.RealPnL != 29*data.One || *first.ResolvedPnL != data.One || *first.UnresolvedCash != 28*data.One ||
+		*first.PreviousRank != 29 || len(first.Spark) != 30 || first.Spark[27] != 0 || first.Spark[28] != 5 || first.Spark[29] != 3 || b.Data[1].Spark[29] != 0 {
+		t.Errorf("%d rows, %+v", len(b.Data), first)
+	}
+	for _, r := range b.Data {
+		if r.Address == apitest.Wallet(7).String() {
+			t.Error("the venue's own wallet is ranked")
+		}
+	}
+	reads := v.wallets.Reads
+	if askBoard(t, v, access.Alpha, "include=previous_rank&limit=3&offset=4"); v.wallets.Reads != reads {
+		t.Errorf("%d reads for what was read in this epoch", v.wallets.Reads-reads)
+	}
+	// Every other wallet of the made-up venue has three resolved markets: the odd ones, without wallet 7.
+	if some := askBoard(t, v, access.Alpha, "min_resolved=3"); len(some.Data) != 14 || some.Data[0].ResolvedMarketsAllTime != 3 {
+		t.Errorf("%d rows with three resolved markets", len(some.Data))
+	}
+	if none := askBoard(t, v, access.Alpha, "min_resolved=4"); len(none.Data) != 0 {
+		t.Errorf("%d rows with four", len(none.Data))
+	}
+}
+
+func TestRankedBoardsAreTrimmedToThePlan(t *testing.T) {
+	v := boardVenue(t)
+	for query, want := range map[string]string{
+		"sort=volume":                  `20 true "explorer"`,
+		"sort=volume&limit=20":         `20 false null`,
+		"sort=roi&offset=25":           `4 false null`,
+		"sort=roi&offset=10000":        `0 false null`,
+		"category=weather&limit=200":   `20 true "explorer"`,
+		"include=split&offset=5":       `20 true "explorer"`,
+		"include=spark&limit=1":        `1 false null`,
+		"period=30d&category=POLITICS": `20 true "explorer"`,
+	} {
+		r := v.get(access.Free, "/leaderboard/traders?"+query)
+		if got := fmt.Sprint(r.rows(t), " ", r.text("truncated"), " ", r.text("upgrade_hint")); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	for query, param := range map[string]string{"sort=pnl": "sort", "include=all": "include", "min_resolved=-1": "min_resolved", "offset=10001": "offset", "category=nonsense": "category"} {
+		if r := v.get(access.Free, "/leaderboard/traders?"+query); r.status != 400 || r.text("param") != `"`+param+`"` {
+			t.Errorf("%s: %d %s", query, r.status, r.Body())
+		}
+	}
+	first := v.get(access.Free, "/leaderboard/traders?sort=roi")
+	if again := v.get(access.Free, "/leaderboard/traders?sort=roi", "If-None-Match: "+first.header("Etag")); again.status != 304 {
+		t.Errorf("the same board has the status %d", again.status)
+	}
+}

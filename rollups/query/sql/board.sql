@@ -1,0 +1,51 @@
+-- Wallets in a window of time, in markets of some categories, in as many rows as there are places to look:
+-- the caller adds them up, and they have no order.
+
+-- name: BoardSums
+-- What they traded, and of it what they did in markets that are not resolved; what markets paid that were
+-- resolved in the window; and what those pay that were resolved at an unknown time.
+SELECT wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
+  SUM(unresolved)::BIGINT AS unresolved, SUM(redemption)::BIGINT AS redemption, SUM(undated)::BIGINT AS undated,
+  SUM(undated_markets)::BIGINT AS undated_markets
+FROM (
+  SELECT f.wallet, count(*) AS fills, SUM(CASE f.side WHEN 0 THEN f.usd ELSE 0 END) AS buy, SUM(CASE f.side WHEN 1 THEN f.usd ELSE 0 END) AS sell,
+    SUM(CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END) AS fee,
+    SUM(CASE WHEN m.payouts IS NULL THEN CASE f.side WHEN 1 THEN f.usd ELSE -f.usd END - CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END
+      ELSE 0 END) AS unresolved, 0 AS redemption, 0 AS undated, 0 AS undated_markets
+  FROM fills AS f
+  LEFT JOIN tokens AS t ON t.token = f.token
+  LEFT JOIN markets AS m ON m.market = t.market
+  WHERE f.ts > @lo AND f.ts <= @hi AND f.batch <= @batch AND @tokens
+  GROUP BY f.wallet
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, usd, 0, 0
+  FROM (SELECT resolved_at, market, wallet, usd FROM redemption UNION ALL SELECT resolved_at, market, wallet, usd FROM redemption_delta) AS r
+  WHERE resolved_at > @lo AND resolved_at <= @hi AND @markets
+  UNION ALL
+  SELECT wallet, 0, 0, 0, 0, 0, 0, usd, markets
+  FROM (SELECT last_ts, market, wallet, usd, markets FROM undated UNION ALL SELECT last_ts, market, wallet, usd, markets FROM undated_delta) AS u
+  WHERE last_ts > @lo AND last_ts <= @hi AND @markets
+) AS s
+GROUP BY wallet
+
+-- name: BoardTokens
+m.category IN (@categories)
+
+-- name: BoardMarkets
+market IN (SELECT market FROM markets WHERE category IN (@categories))
+
+-- name: BoardDays
+-- What some wallets made day by day: cash, and what markets paid on the day of their resolution.
+SELECT wallet, day, SUM(usd)::BIGINT AS usd
+FROM (
+  SELECT wallet, day, sell_usd - buy_usd - fee_usd AS usd FROM wallet_day WHERE day BETWEEN @first AND @last AND @which
+  UNION ALL
+  SELECT wallet, day, sell_usd - buy_usd - fee_usd FROM wallet_day_delta WHERE day BETWEEN @first AND @last AND @which
+  UNION ALL
+  SELECT wallet, (resolved_at // 86400000000)::INTEGER, usd FROM redemption WHERE resolved_at >= @first * 86400000000 AND resolved_at <= @hi AND @which
+  UNION ALL
+  SELECT wallet, (resolved_at // 86400000000)::INTEGER, usd FROM redemption_delta WHERE resolved_at >= @first * 86400000000 AND resolved_at <= @hi AND @which
+) AS d
+GROUP BY wallet, day
+ORDER BY wallet, day
+LIMIT 1000000
