@@ -412,13 +412,19 @@ func (c *Chain) inTail() bool { return c.plan.open() <= tailBlocks }
 // compressed before the next checkpoint, and what is beyond one is not either.
 const usualBatch = 124_000
 
-// enough tells whether there is as much as is committed together.
+// enough tells whether there is as much as is committed together. The first batch is a quarter of
+// the others: until it is there, nothing is committed beside the asking.
 func (c *Chain) enough(ready []*result) bool {
-	n := int64(0)
+	n, most := int64(0), c.o.Batch
 	for _, r := range ready {
 		n += r.batch.Fills()
 	}
-	return n >= c.o.Batch || len(ready) >= mostRanges
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stats.Commits == 0 {
+		most /= 4
+	}
+	return n >= most || len(ready) >= mostRanges
 }
 
 // mostRanges is how many ranges are committed together at most: of a quiet chain a commit
