@@ -97,7 +97,7 @@ func TestAConflictOfPayoutsIsNamedAndSettled(t *testing.T) {
 		if got := v.winner(); got != yes {
 			t.Errorf("%s, then %s: %s stands, want the larger", first, second, got)
 		}
-		for _, right := range []string{no, yes, no}[:testfiles.Cases(2, 3)] {
+		for _, right := range []string{no, yes, no}[:testfiles.Cases(map[string]int{yes: 2, no: 1}[first], 3)] {
 			wrong := map[string]string{yes: no, no: yes}[right]
 			if r := v.list(ingest.Options{Correct: true}, says(right, "map", "")); r.Conflicts+r.Overruled != 0 || v.winner() != right {
 				t.Errorf("correct to %s: %s stands, %+v", right, v.winner(), r)

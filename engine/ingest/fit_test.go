@@ -83,7 +83,7 @@ func TestUnfitPayoutsPushNoGoodOnesOut(t *testing.T) {
 				pick("", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z")))
 		}
 		var want []string
-		for try := range 3 {
+		for try := range testfiles.Cases(2, 3) {
 			v.empty()
 			rows := ""
 			flush := func() {

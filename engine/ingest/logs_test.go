@@ -83,8 +83,8 @@ func TestWhatIsSaidOfALogIsPutTogetherInAnyOrder(t *testing.T) {
 					if conflicts != c.conflicts {
 						t.Errorf("order %v in %d files: conflicts %v", order, files, conflicts)
 					}
-					if files > 1 {
-						continue
+					if files > 1 || !testfiles.Long() && order[0] > 0 {
+						continue // a short run imports one order twice
 					}
 					if v.logs(c.rows, order, files); v.lines("SELECT count(*) FROM fills") != "1|\n" {
 						t.Errorf("order %v in %d files, imported twice: %s fills", order, files, v.lines("SELECT count(*) FROM fills"))

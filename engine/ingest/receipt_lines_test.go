@@ -188,7 +188,7 @@ func (v *intake) account(t *testing.T, c lineCase, content string) ingest.Receip
 func TestEveryLineIsInTheReceipt(t *testing.T) {
 	v := open(t)
 	tried := map[string]bool{}
-	for _, c := range lineCases {
+	for nth, c := range lineCases {
 		content := c.content(t)
 		twice := content + lastLine(content) // a page of one line is JSON, several are lines
 		if testfiles.Long() {                // TestTheReceiptCountsEachRowOnce imports pages in a short run
@@ -196,6 +196,9 @@ func TestEveryLineIsInTheReceipt(t *testing.T) {
 		}
 		plain := v.account(t, c, twice)
 		tried[plain.Feed] = true
+		if !testfiles.Long() && c.odd == nil && nth%3 > 0 {
+			continue // lines that are odd in every feed are tried with one in three of those that have no others
+		}
 		odd := map[string]string{"": "blank", `"x,y`: "rejected bad_row"}
 		if strings.HasPrefix(content, "{") {
 			odd = map[string]string{" ": "blank", `{"a":`: "rejected bad_json"}

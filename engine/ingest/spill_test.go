@@ -173,7 +173,7 @@ func gammaRecord(rng *rand.Rand) string {
 func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 	w := newTwins(t)
 	w.as = "gamma-markets"
-	for seed := range uint64(testfiles.Cases(4, 40)) {
+	for seed := range uint64(testfiles.Cases(2, 40)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
 		for range 1 + rng.IntN(60) {
