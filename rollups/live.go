@@ -27,6 +27,7 @@ type Live struct {
 	Cities *data.Gazetteer
 
 	current atomic.Pointer[serving.Snapshot]
+	ahead   *Live  // has read what the snapshot that Prepare showed last is made from; nil: none
 	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
 
 	liveState
@@ -59,6 +60,7 @@ type liveState struct {
 	parts            batchParts // of the batch that is followed
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
+	anew             func(section) bool // which sections read everything while the others follow; nil: none
 }
 
 // gazetteer gives the cities of the weather desk.
@@ -96,27 +98,6 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	l.liveState = next.liveState
 	l.current.Store(next.Snapshot())
 	return nil
-}
-
-// Prepare reads the whole state from another database of the venue, as a server has it that follows the
-// backups of another: of what is read only the snapshot is kept. show publishes it.
-func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Address]bool, cities *data.Gazetteer) (show func(), err error) {
-	next := &Live{Venue: venue, Cities: cities}
-	if err := next.load(ctx, conn); err != nil {
-		return nil, err
-	}
-	snap := next.Snapshot()
-	return func() {
-		// The other database may have been restored to an earlier state, or differ in quotes alone: what is kept by
-		// epoch must not be taken for that of another.
-		if was := l.Snapshot(); was != nil && snap.Epoch <= was.Epoch {
-			snap.Epoch = was.Epoch + 1
-		}
-		if l.Publish != nil {
-			l.Publish(snap)
-		}
-		l.current.Store(snap)
-	}, nil
 }
 
 // load is Load into a new Live.
@@ -215,7 +196,11 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 		return fmt.Errorf("follow traders: %w", err)
 	}
 	for _, p := range l.sections {
-		if err := p.follow(ctx, conn, l, from, whole); err != nil {
+		of, all := from, whole
+		if l.anew != nil && l.anew(p) {
+			of, all = table.baseAndDelta, true
+		}
+		if err := p.follow(ctx, conn, l, of, all); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
 	}

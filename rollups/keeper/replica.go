@@ -46,7 +46,7 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 		k.serveSegments(db.Dir().Segments())
 	}
 	err = k.db.Write(ctx, func(conn *sql.Conn) error {
-		shown, err := k.prepare(ctx, conn, s)
+		shown, err := k.prepare(ctx, conn, s, nil)
 		if err == nil {
 			shown()
 		}
@@ -60,8 +60,8 @@ func OpenReplica(ctx context.Context, cfg Config, s replica.State) (*Keeper, err
 	return k, nil
 }
 
-// prepare reads everything into memory; shown publishes it.
-func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State) (shown func(), err error) {
+// prepare reads everything into memory, or what differs from what is served; shown publishes it.
+func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State, served *rollups.Served) (shown func(), err error) {
 	var fills, markets int64
 	if err := rollups.NewestImports(ctx, conn, &fills, &markets); err != nil {
 		return nil, err
@@ -70,10 +70,12 @@ func (k *Keeper) prepare(ctx context.Context, conn *sql.Conn, s replica.State) (
 	if err != nil {
 		return nil, err
 	}
-	show, err := k.live.Prepare(ctx, conn, s.Venue, s.Cities)
+	began := time.Now()
+	show, whole, err := k.live.Prepare(ctx, conn, s.Venue, s.Cities, served)
 	if err != nil {
 		return nil, err
 	}
+	k.cfg.Log.Debug().Bool("whole", whole).Dur("took", time.Since(began)).Msg("state read")
 	return func() {
 		show()
 		k.updateFreshness(func(f *serving.Freshness) {
@@ -108,7 +110,11 @@ func (k *Keeper) Take(ctx context.Context, s replica.State, freed func(file stri
 			if (pulled == nil) != (k.pulled == nil) {
 				return errors.New("the backups went from a database with fills to one that was pulled, or back: start again to follow them")
 			}
-			shown, err = k.prepare(ctx, conn, s)
+			var served *rollups.Served
+			if goesOn && s.Since != nil && pulled == nil { // fills that are not in the database cannot be compared in it
+				served = &rollups.Served{File: s.Since.File, Unchanged: s.Since.Unchanged}
+			}
+			shown, err = k.prepare(ctx, conn, s, served)
 			return err
 		})
 	}, freed)

@@ -39,6 +39,13 @@ type State struct {
 	File   string // below the data directory; nobody writes to it
 	Venue  map[data.Address]bool
 	Cities *data.Gazetteer
+	Since  *Since // nil: not known, or what the operator put beside the database is another
+}
+
+// Since tells what a state shares with the one that is served.
+type Since struct {
+	File      string                 // of the one that is served
+	Unchanged func(block int64) bool // whether a block of DuckDB's is the same in both files
 }
 
 // Server serves states.
@@ -306,10 +313,35 @@ func (f *Follower) take(ctx context.Context, repo *backup.Repo, name string) err
 		f.clone.Release(at)
 		return err
 	}
+	s.Since = since(f.served, at)
 	f.hold(at)
 	if err := f.server.Take(ctx, s, f.freed); err != nil {
 		return fmt.Errorf("backup %d is not served: %w", backup.Number(name), err)
 	}
 	f.served = at
 	return nil
+}
+
+// since tells what a copy shares with the one that is served.
+func since(served, at *backup.Copy) *Since {
+	name := filepath.Base(engine.Dir("").Database())
+	for _, pair := range [][2]*backup.Manifest{{served.Manifest, at.Manifest}, {at.Manifest, served.Manifest}} {
+		for _, f := range pair[0].Files {
+			if f.Name == name || f.Name == filepath.Base(engine.Dir("").Control()) {
+				continue
+			}
+			if other, has := pair[1].File(f.Name); !has || !slices.Equal(f.Blocks, other.Blocks) {
+				return nil
+			}
+		}
+	}
+	was, hasWas := served.Manifest.File(name)
+	now, has := at.Manifest.File(name)
+	if !hasWas || !has || was.Head != engine.FileHead || now.Head != engine.FileHead {
+		return nil
+	}
+	return &Since{File: engine.Dir(served.Dir).Database(), Unchanged: func(block int64) bool {
+		i := block + 1 // behind the head
+		return i >= 1 && i < int64(min(len(was.Blocks), len(now.Blocks))) && was.Blocks[i] == now.Blocks[i]
+	}}
 }

@@ -1,0 +1,158 @@
+package rollups_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pmx/data"
+	"pmx/engine"
+	"pmx/engine/enginetest"
+	"pmx/rollups"
+)
+
+// blockSize is that of DuckDB's file.
+const blockSize = 256 << 10
+
+// copies are what a replica has of a venue: its database file, state by state.
+type copies struct {
+	v     *venue
+	dir   string
+	db    *engine.DB
+	live  *rollups.Live
+	files int
+	file  string // that is served
+	since bool   // the last state was carried on from the one before
+}
+
+func newCopies(v *venue) *copies {
+	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return &copies{v: v, dir: dir, live: &rollups.Live{}}
+}
+
+func (c *copies) close() {
+	if c.db != nil {
+		if err := c.db.Close(); err != nil {
+			c.v.t.Error(err)
+		}
+	}
+	_ = os.RemoveAll(c.dir)
+}
+
+// take has the state of the venue served.
+func (c *copies) take(t *rapid.T) {
+	ctx := context.Background()
+	if err := c.v.db.Checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c.files++
+	served, file := c.file, filepath.Join(c.dir, "replica", fmt.Sprint(c.files), "pmx.duckdb")
+	text, err := os.ReadFile(c.v.db.Dir().Database())
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var since *rollups.Served
+	var show func()
+	prepare := func(next *engine.DB) error {
+		return next.Write(ctx, func(conn *sql.Conn) error {
+			var whole bool
+			show, whole, err = c.live.Prepare(ctx, conn, c.v.live.Venue, nil, since)
+			c.since = !whole
+			return err
+		})
+	}
+	opts := enginetest.Options(c.v.t, c.dir, "1GB")
+	if c.db == nil {
+		if c.db, err = engine.OpenReplica(ctx, opts, file); err == nil {
+			err = prepare(c.db)
+		}
+	} else {
+		was, readErr := os.ReadFile(served)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		since = &rollups.Served{File: served, Unchanged: func(block int64) bool {
+			lo := engine.FileHead + block*blockSize
+			hi := lo + blockSize
+			return hi <= int64(min(len(was), len(text))) && bytes.Equal(was[lo:hi], text[lo:hi])
+		}}
+		err = c.db.Replace(ctx, file, prepare, func(string) {})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	show()
+	c.file = file
+}
+
+// check holds what is served against what is loaded whole.
+func (c *copies) check(t *rapid.T) {
+	fresh := &rollups.Live{Venue: c.v.live.Venue}
+	err := c.db.Write(context.Background(), func(conn *sql.Conn) error { return fresh.Load(context.Background(), conn) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, differ := c.live.Snapshot().Compare(fresh.Snapshot()); differ > 0 {
+		t.Fatalf("%d things differ in a state that was carried on (%v) (-loaded +carried on): %s", differ, c.since,
+			cmp.Diff(fresh.Snapshot().Stats, c.live.Snapshot().Stats))
+	}
+}
+
+// Whatever a venue imports, replaces, folds and rebuilds between two states that a replica serves, the second has what is loaded
+// whole, and where nothing but the order of rows changed it comes from what was read for the first.
+func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
+	carried, whole := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(rt)
+		steps := w.split(rt)
+		v := newVenue(t, steps)
+		defer v.close()
+		if rapid.Bool().Draw(rt, "no wallets of the venue") {
+			v.live.Venue = map[data.Address]bool{}
+		}
+		v.setWhaleRule(whaleMark)
+		c := newCopies(v)
+		defer c.close()
+		for i := range steps {
+			if r := v.importStep(i); r.RebuildNeeded || rapid.IntRange(0, 9).Draw(rt, "rebuild") == 0 {
+				v.rebuild()
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "compact") == 0 {
+				v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })
+			}
+			if i < len(steps)-1 && rapid.IntRange(0, 3).Draw(rt, "pass by") == 0 {
+				continue
+			}
+			c.take(rt)
+			c.check(rt)
+			if c.since {
+				carried++
+			} else {
+				whole++
+			}
+		}
+		v.write(func(ctx context.Context, conn *sql.Conn) error { return rollups.CompactAll(ctx, conn, 3) })
+		c.take(rt)
+		c.check(rt)
+		if !c.since {
+			rt.Error("a state in which rows were folded, and no more, was loaded whole")
+		}
+	})
+	t.Logf("%d states with more in them were carried on, %d loaded whole", carried, whole)
+}
