@@ -28,10 +28,13 @@ type weatherReader interface {
 	// DayNormals gives what calendar days (month × 100 + day) are usually like in a
 	// city, by day, metric, source, station and period.
 	DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error)
+	// DayObservations gives the single temperatures of a city's day, in order of time, then of source,
+	// station and kind of report.
+	DayObservations(ctx context.Context, city string, day data.Date) ([]serving.Observation, error)
 }
 
 func weatherSeriesRoutes() []Route {
-	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute()}
+	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute(), observationsRoute()}
 }
 
 func metricParam(def, doc string) *Param {

@@ -847,6 +847,22 @@ func (c *Client) WeatherForecastEvolution(ctx context.Context, city string, date
 	return call[wire.ForecastEvolution](ctx, c, r)
 }
 
+// WeatherCityObservationsParams are the optional parameters of WeatherCityObservations; what is zero is left out.
+type WeatherCityObservationsParams struct {
+	Date   string // a local day of the city, YYYY-MM-DD; if omitted, the city's present day
+	Source string // only this source, given by its name
+	Limit  int64  // number of newest observations to return; running values cover all
+}
+
+// WeatherCityObservations asks GET /weather/city/{city}/observations. Single temperatures of a day, as stations reported them.
+func (c *Client) WeatherCityObservations(ctx context.Context, city string, params WeatherCityObservationsParams) (*wire.Observations, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/observations"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "date", params.Date)
+	set(r.query, "source", params.Source)
+	set(r.query, "limit", params.Limit)
+	return call[wire.Observations](ctx, c, r)
+}
+
 // WeatherTradersParams are the optional parameters of WeatherTraders; what is zero is left out.
 type WeatherTradersParams struct {
 	Sort  string // figure to rank by, largest first

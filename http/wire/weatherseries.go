@@ -273,3 +273,33 @@ type ForecastSkill struct {
 	RMSE    data.Micro `json:"rmse"`            // root mean square error
 	N       int64      `json:"n"`               // number of days; fewer than five mean little
 }
+
+// Observations is the response of GET /weather/city/{city}/observations.
+type Observations struct {
+	Envelope
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
+	ObservationSeries
+}
+
+// ObservationSeries is what stations measured on one day of a city.
+type ObservationSeries struct {
+	CityPlace
+	Date        string           `json:"date" format:"date"`                                     // a local day of the city
+	Unit        string           `json:"unit" enum:"C,F"`                                        // unit of all temperatures: the one that the day's event settles in
+	DayStart    time.Time        `json:"day_start"`                                              // start of the local day
+	DayEnd      time.Time        `json:"day_end"`                                                // end of the local day
+	Count       int              `json:"count"`                                                  // number of rows, including those not shown
+	EmptyReason *string          `json:"empty_reason" enum:"not_measured,no_match,plan_history"` // why data is empty; null if it is not
+	Data        []ObservationRow `json:"data"`                                                   // rows, oldest first
+}
+
+// ObservationRow is a single temperature of a station.
+type ObservationRow struct {
+	TS         time.Time `json:"ts"`                      // when it was measured
+	Station    *string   `json:"station"`                 // code of the station; null if the source does not say
+	Source     string    `json:"source"`                  // who passed it on
+	Kind       *string   `json:"kind" enum:"metar,speci"` // metar: a routine report; speci: one between them, because something changed; null if the source does not say
+	Value      Degrees   `json:"value"`                   // temperature
+	RunningMax Degrees   `json:"running_max"`             // highest value of the day so far, of the same station and source
+	RunningMin Degrees   `json:"running_min"`             // lowest value of the day so far, of the same station and source
+}

@@ -107,6 +107,21 @@ func (r *Reader) ActualDays(ctx context.Context, city string, first, last data.D
 	return out, err
 }
 
+// DayObservations gives the single temperatures of a city's day, in order of time, then of source, station and
+// kind of report.
+func (r *Reader) DayObservations(ctx context.Context, city string, day data.Date) ([]serving.Observation, error) {
+	type obsRow struct {
+		TS      int64       `sql:"ts"`
+		Source  string      `sql:"source"`
+		Station string      `sql:"station"`
+		Report  data.Report `sql:"report"`
+		Value   data.Temp   `sql:"value"`
+	}
+	var out []serving.Observation
+	err := each(ctx, r, "DayObservations", func(row *obsRow) { out = append(out, serving.Observation(*row)) }, cityDays(city, day, day)...)
+	return out, err
+}
+
 // DayNormals gives what calendar days (month × 100 + day) are usually like in a city,
 // by day, metric, source, station and period.
 func (r *Reader) DayNormals(ctx context.Context, city string, days []int) ([]serving.DayNormal, error) {

@@ -149,3 +149,11 @@ func SortNormals(list []WeatherNormal, station string) []WeatherNormal {
 			cmp.Compare(a.Source, b.Source), cmp.Compare(a.Station, b.Station))
 	})
 }
+
+// Observation is a single temperature of a station.
+type Observation struct {
+	TS              int64 // unix µs
+	Source, Station string
+	Report          data.Report
+	Value           data.Temp
+}

@@ -25,6 +25,7 @@ type Weather struct {
 	Changes []serving.ForecastChange // by day, metric, time and source
 	Known   []serving.DayActual      // by day, metric, kind, source and station
 	Normals []serving.DayNormal      // by day, metric, source, station and period
+	Single  []serving.Observation    // of whatever city and day, in order
 	Asked   int                      // reads
 }
 
@@ -85,4 +86,10 @@ func (w *Weather) DayNormals(_ context.Context, _ string, days []int) ([]serving
 		}
 	}
 	return out, nil
+}
+
+// DayObservations gives Single.
+func (w *Weather) DayObservations(context.Context, string, data.Date) ([]serving.Observation, error) {
+	w.Asked++
+	return w.Single, nil
 }

@@ -54,3 +54,11 @@ FROM weather_usual
 WHERE city = '@city' AND month_day IN (@days)
 ORDER BY month_day, metric, source, station, period
 LIMIT 100000
+
+-- name: DayObservations
+-- The single temperatures of a day, in order of time.
+SELECT ts, source, station, report, value
+FROM weather_obs
+WHERE city = '@city' AND day BETWEEN @first AND @last AND value IS NOT NULL
+ORDER BY ts, source, station, report
+LIMIT 100000

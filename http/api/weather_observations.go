@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"pmx/data"
+	"pmx/http/wire"
+	"pmx/rollups/serving"
+)
+
+// observationRows is the most observations that a reply shows.
+const observationRows = 2000
+
+// The parameters of GET /weather/city/{city}/observations.
+var (
+	observedDate   = &Param{Name: "date", Kind: DayArg, Doc: "a local day of the city, YYYY-MM-DD; if omitted, the city's present day"}
+	observedSource = sourceParam()
+	observedLimit  = limitParam("1000", observationRows).about("number of newest observations to return; running values cover all")
+)
+
+func observationsRoute() Route {
+	return Route{
+		Method: fiber.MethodGet, Path: "/weather/city/{city}/observations", Section: wire.Weather, MaxRows: observationRows, Aliases: true,
+		Summary: "Single temperatures of a day, as stations reported them", serve: (*API).observations, Reply: wire.Observations{},
+		Codes:  []string{"city_not_found"},
+		Params: []*Param{deskCity, observedDate, observedSource, observedLimit},
+		Doc: "Every temperature that a source passed on of the local day, oldest first, then by source, station and kind. All are in the " +
+			"unit of the day's event; how an event rounds is up to its rules. The same report may come from several sources, " +
+			"which do not always agree: running values are of one station and source each. If the plan's history limit excludes the " +
+			"day, the response is empty and `truncated`.",
+	}
+}
+
+// observations answers GET /weather/city/{city}/observations.
+func (a *API) observations(c *fiber.Ctx, call *Call) error {
+	v, city, err := a.deskCity(c, call)
+	if city == nil {
+		return err
+	}
+	day := city.Today
+	if given := call.value(observedDate); given.given {
+		day = data.Date(given.n)
+	}
+	source, limit, hidden := call.value(observedSource).text, call.number(observedLimit), day < call.firstDay(city)
+	key := fmt.Sprintf("observations %s %d %d %t %s", city.City.Slug, day, limit, hidden, source)
+	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {
+		all, err := a.reader.DayObservations(ctx, city.City.Slug, day)
+		out := v.observed(city, day, all, source, limit)
+		if !hidden || out.Count == 0 {
+			return out, 0, err
+		}
+		reason := planHistory
+		out.EmptyReason, out.Count, out.Data = &reason, 0, []wire.ObservationRow{}
+		return out, day, err
+	})
+}
+
+// observed is a day's observations, those of one source where it is named, with the newest limit rows.
+func (v *encodedSnapshot) observed(city *serving.DeskCity, day data.Date, all []serving.Observation, source string, limit int) *wire.ObservationSeries {
+	unit := dayRules(city, day, v.dayEvent(city, data.TMax, day)).Unit
+	start, end := city.City.Day(day)
+	out := &wire.ObservationSeries{CityPlace: cityPlaceOf(city), Date: day.String(), Unit: unit.String(), DayStart: wholeSeconds(start), DayEnd: wholeSeconds(end), Data: []wire.ObservationRow{}}
+	type series struct{ source, station string }
+	type extremes struct{ highest, lowest data.Temp }
+	running := map[series]extremes{}
+	for i := range all {
+		o := &all[i]
+		if source != "" && o.Source != source {
+			continue
+		}
+		of := series{o.Source, o.Station}
+		so, known := running[of]
+		if !known {
+			so = extremes{o.Value, o.Value}
+		}
+		so = extremes{max(so.highest, o.Value), min(so.lowest, o.Value)}
+		running[of] = so
+		out.Data = append(out.Data, wire.ObservationRow{TS: timeOfMicros(o.TS), Station: textOrNull(o.Station), Source: o.Source, Kind: textOrNull(reportName(o.Report)),
+			Value: wire.DegreesOf(o.Value, unit), RunningMax: wire.DegreesOf(so.highest, unit), RunningMin: wire.DegreesOf(so.lowest, unit)})
+	}
+	out.Count = len(out.Data)
+	out.Data = out.Data[max(0, out.Count-limit):]
+	out.EmptyReason = whyEmpty(out.Count, len(all), notMeasured)
+	return out
+}
+
+// reportName is how a report travels, "" where its kind is not known.
+func reportName(r data.Report) string {
+	switch r {
+	case data.ReportRoutine:
+		return "metar"
+	case data.ReportSpecial:
+		return "speci"
+	}
+	return ""
+}
