@@ -11,6 +11,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
 )
@@ -59,7 +60,7 @@ func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 // after a rebuild; and its brackets are those of the listings.
 func TestTheDesksVolumesAreTheFacts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, PartRows: 3_000}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, PartRows: int64(testfiles.Cases(6_000, 3_000))}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)

@@ -46,7 +46,7 @@ func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) 
 func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	ctx := context.Background()
 	from, dir := open(t, t.TempDir()), filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(2_000, 20_000)), Days: testfiles.Cases(7, 30)}, dir, nil); err != nil {
+	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(1_000, 20_000)), Days: testfiles.Cases(7, 30)}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	mustImport(t, from, filepath.Join(dir, sample.EventsName), filepath.Join(dir, sample.FillsName))
@@ -93,7 +93,9 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	if got, want := k.Snapshot().Counts, from.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	mustVerify(t, k)
+	if testfiles.Long() { // what came in two imports is verified below
+		mustVerify(t, k)
+	}
 
 	damaged := days[len(days)/2]
 	text, err := os.ReadFile(damaged)

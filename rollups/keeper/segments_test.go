@@ -24,7 +24,7 @@ import (
 )
 
 // partRows is how many rows a part of the sample has.
-func partRows() int { return testfiles.Cases(1_500, 5_000) }
+func partRows() int { return testfiles.Cases(1_000, 5_000) }
 
 // sampleParts writes a venue in five files of fills and gives them, what they
 // refer to first.

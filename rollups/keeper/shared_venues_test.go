@@ -89,7 +89,7 @@ func readSlices(t *testing.T) (*keeper.Keeper, keeper.Result) {
 	}
 	folders := []string{testfiles.Path("feeds", "slices")}
 	for _, name := range []string{"A_trades", "B_markets"} {
-		if path, ok := testfiles.Beside(name); ok {
+		if path, ok := testfiles.Beside(name); ok && testfiles.Long() { // the slices are of the same feeds
 			folders = append(folders, path)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/rollups/keeper"
 )
 
@@ -15,6 +16,9 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 	dir := t.TempDir() + "/venue"
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: 2_000, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
+	}
+	if !testfiles.Long() { // two feeds tell
+		withoutWeather(t, dir)
 	}
 	k := open(t, t.TempDir())
 	before := k.Tally()
