@@ -46,7 +46,7 @@ func newAudited(t *testing.T) *audited {
 	web := httptest.NewServer(d.server.Handler())
 	t.Cleanup(func() { d.server.Close(); web.Close() })
 	d.url = web.URL
-	a := &audited{playedDay: d, k: venue(t, t.TempDir(), unserved)}
+	a := &audited{playedDay: d, k: factsOnly(t, unserved)}
 	a.o = follow.ChainOptions{Venue: a.k, Contracts: chain.Contracts(), FromBlock: sample.BlockAt(start.Add(-25 * time.Hour)), Log: zerolog.Nop(), Now: d.time, Sleep: d.sleep,
 		Every: 20 * time.Millisecond, AuditOf: -1}
 	for _, name := range []string{"bad", "good"} {

@@ -276,7 +276,7 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	n := h.node("a")
-	n.head = h.last - 2_000
+	n.head = h.last - int64(testfiles.Cases(1_500, 2_000))
 	c := lane(t, h.options(k, n))
 	ctx, cancel := context.WithTimeout(t.Context(), longTime)
 	defer cancel()
@@ -361,7 +361,7 @@ func (n gatedNode) Logs(ctx context.Context, from, to int64, addresses []data.Ad
 func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
 	h := chainOf(t)
 	n := h.node("a")
-	n.most = (h.last - h.first) / 2000
+	n.most = (h.last - h.first) / int64(testfiles.Cases(200, 2000))
 	began, ends := make(chan struct{}), make(chan struct{})
 	const free, more = 10, 4
 	k := venue(t, t.TempDir())

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/clob"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
@@ -171,6 +172,16 @@ type place struct {
 	host *fetch.Host
 }
 
+// factsOnly opens a venue of which only the facts are looked at. A short run keeps no rollups of it.
+func factsOnly(t testing.TB, change ...func(*keeper.Config)) *keeper.Keeper {
+	t.Helper()
+	k := venue(t, t.TempDir(), change...)
+	if !testfiles.Long() {
+		k.FactsOnly()
+	}
+	return k
+}
+
 func newPlace(t *testing.T, markets int) *place {
 	t.Helper()
 	c := &catalogue{t: t, now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), requests: map[string]int{}}
@@ -186,7 +197,7 @@ func newPlace(t *testing.T, markets int) *place {
 		h.Close()
 		s.Close()
 	})
-	k := venue(t, t.TempDir(), unserved, func(to *keeper.Config) { to.Now = c.clock })
+	k := factsOnly(t, unserved, func(to *keeper.Config) { to.Now = c.clock })
 	return &place{c, k, h}
 }
 

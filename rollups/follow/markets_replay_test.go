@@ -44,7 +44,7 @@ func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
 		t.Cleanup(h.Close)
 		return h
 	}
-	followed, imported := venue(t, t.TempDir(), unserved), venue(t, t.TempDir(), unserved)
+	followed, imported := factsOnly(t, unserved), factsOnly(t, unserved)
 	m := follow.NewMarkets(follow.MarketOptions{Venue: followed, Gamma: gamma.New(host("gamma", "/gamma")), Data: dataapi.New(host("data", "/data")), Now: s.Clock().Now, Pace: 1, Full: 1})
 	failed := 0
 	for range 20 { // what fails is tried again

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/pages"
@@ -59,9 +61,9 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if _, err := sample.Write(t.Context(), played.Config(), files, nil); err != nil {
 		t.Fatal(err)
 	}
-	described := func() *keeper.Keeper {
-		k := venue(t, t.TempDir())
-		if res, err := k.Import(t.Context(), keeper.Request{Paths: []string{filepath.Join(files, "events.ndjson")}}, nil); err != nil || len(res.Failed) > 0 {
+	events := someLines(t, filepath.Join(files, "events.ndjson"), testfiles.Cases(4, 1)) // each twenty markets are asked for and committed by themselves
+	described := func(k *keeper.Keeper) *keeper.Keeper {
+		if res, err := k.Import(t.Context(), keeper.Request{Paths: []string{events}}, nil); err != nil || len(res.Failed) > 0 {
 			t.Fatalf("%v %+v", err, res)
 		}
 		return k
@@ -82,7 +84,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 		}
 		return lane.State()
 	}
-	k := described()
+	k := described(venue(t, t.TempDir()))
 	lane1 := trades(k)
 	first := sweep(lane1)
 	d.advance(6 * time.Hour)
@@ -128,7 +130,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 		t.Errorf("no row was of a transaction that the chain gave: %+v", last)
 	}
 	chain(k, 0)
-	alone := described()
+	alone := described(factsOnly(t))
 	chain(alone, state.Start)
 	until := state.AsOf.UnixMicro()
 	fills := func(v *keeper.Keeper) []string {
@@ -139,6 +141,27 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(want) < 200 {
 		t.Errorf("%d fills, and %d by the chain alone (-alone +both):\n%s", len(got), len(want), diff[:min(len(diff), 2000)])
 	}
+}
+
+// someLines gives a file with one in so many of a file's lines.
+func someLines(t *testing.T, path string, one int) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, nth := "", 0
+	for line := range strings.Lines(string(text)) {
+		if nth%one == 0 {
+			some += line
+		}
+		nth++
+	}
+	out := filepath.Join(t.TempDir(), filepath.Base(path))
+	if err := os.WriteFile(out, []byte(some), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // deaf is a host that does not answer.

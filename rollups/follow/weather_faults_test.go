@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -39,7 +40,7 @@ func (v *refusing) Commit(ctx context.Context, rows ingest.Rows, coming ingest.R
 func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 	for name, sources := range map[string]int{"metar": skyMETAR, "nws": skyNWS} {
 		t.Run(name, func(t *testing.T) {
-			k, s := venue(t, t.TempDir()), newSky(t, 6)
+			k, s := factsOnly(t), newSky(t, testfiles.Cases(2, 6))
 			down := map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true}
 			s.fault = func(string) http.HandlerFunc {
 				if !down[s.clock().Hour()] {
@@ -58,7 +59,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 			if st := state(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
 				t.Errorf("behind it: %+v", st)
 			}
-			other := venue(t, t.TempDir())
+			other := factsOnly(t)
 			if res, err := other.Import(t.Context(), keeper.Request{Paths: []string{s.written(name)}}, nil); err != nil || len(res.Failed) > 0 {
 				t.Fatal(err, res.Failed)
 			}
@@ -82,7 +83,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 
 // TestWhatIsKnownIsNotAskedFor: reports that have not changed are not sent again.
 func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 3)
+	k, s := factsOnly(t), newSky(t, 3)
 	w := s.follow(s.options(k, skyMETAR), 3*time.Hour)
 	st := state(t, w, "metar")
 	if st.Asked != 36 || st.Answers != 36 || len(s.said["metar"]) > 4 || st.Unchanged < 30 {
@@ -92,7 +93,7 @@ func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 
 // TestOneStationIsNotTheOthers: what is wrong with one is reported, and the others are followed.
 func TestOneStationIsNotTheOthers(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 55)
+	k, s := factsOnly(t), newSky(t, 55)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "nws KLGA" {
 			return nil
@@ -111,7 +112,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 // TestASilentSource: a station without reports is named, a source with next to none raised,
 // and one that answers no more is stalled.
 func TestASilentSource(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 12)
+	k, s := factsOnly(t), newSky(t, 12)
 	o := s.options(k, skyMETAR)
 	if st := state(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
 		t.Errorf("%+v", st)
@@ -141,7 +142,7 @@ func TestASilentSource(t *testing.T) {
 // TestAModelThatIsNone: a folder that is not there is counted, and forecasts are asked for
 // all the same.
 func TestAModelThatIsNone(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 2)
+	k, s := factsOnly(t), newSky(t, 2)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "meta" {
 			return nil
@@ -158,7 +159,7 @@ func TestAModelThatIsNone(t *testing.T) {
 // TestAnswersOfNulls: what answers without values is asked again soon, three times at most, and
 // within the day's weight; then nothing is what it has, and that is counted.
 func TestAnswersOfNulls(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 5)
+	k, s := factsOnly(t), newSky(t, 5)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "archive" && (what != "forecast" || len(s.asked[what]) > 2) {
 			return nil
@@ -199,7 +200,7 @@ func TestAnswersOfNulls(t *testing.T) {
 
 // TestOnce: every source whose time it is is asked once, and what fails is reported.
 func TestOnce(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 4)
+	k, s := factsOnly(t), newSky(t, 4)
 	s.fault = func(what string) http.HandlerFunc {
 		if what != "ensemble" {
 			return nil
@@ -252,7 +253,7 @@ func TestOnce(t *testing.T) {
 
 // TestAWeatherLaneWithoutSources is refused.
 func TestAWeatherLaneWithoutSources(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 1)
+	k, s := factsOnly(t), newSky(t, 1)
 	if w, err := follow.NewWeather(s.options(k, 0)); err == nil {
 		t.Error(w)
 	}

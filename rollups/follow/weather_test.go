@@ -339,7 +339,7 @@ func (s *sky) written(source string) string {
 // its times, and within its weight; another day is as the first, also for a lane that has
 // been restarted.
 func TestADayOfForecasts(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 55)
+	k, s := factsOnly(t), newSky(t, 55)
 	for day := range 2 {
 		s.asked = map[string][]time.Time{}
 		w := s.follow(s.options(k, skyOpenMeteo), 24*time.Hour)
@@ -386,7 +386,7 @@ func TestADayOfForecasts(t *testing.T) {
 // TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
 // same, and a lane that is restarted has no more of it.
 func TestTheDaysWeightIsEnough(t *testing.T) {
-	k, s := venue(t, t.TempDir()), newSky(t, 10)
+	k, s := factsOnly(t), newSky(t, 10)
 	s.begun = func(_ string, now time.Time) time.Time { return now.Add(-5 * time.Hour).Truncate(time.Hour) }
 	o := s.options(k, skyOpenMeteo)
 	o.DayWeight = 250
