@@ -170,7 +170,7 @@ GROUP BY ALL`) {
 // Equal facts give equal bytes, whatever order they came in, however many threads
 // there are, and whether a rebuild or many merges made the rollups.
 func TestEqualDataGivesEqualBytes(t *testing.T) {
-	one, two, files := readSample(t), open(t, 4), sampleFiles(t, sampleFills)
+	one, two, files := readSample(t), openFacts(t, 4), sampleFiles(t, sampleFills)
 	parts, err := filepath.Glob(filepath.Join(files, "*"))
 	if err != nil {
 		t.Fatal(err)

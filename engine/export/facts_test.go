@@ -69,7 +69,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 		if err != nil || len(old) != len(export.Facts) {
 			t.Fatalf("%d files: %v", len(old), err)
 		}
-		a := open(t, 1)
+		a := openFacts(t, 1)
 		mustImport(t, a, old...)
 		got := facts(t, a)
 		if first == nil {
@@ -88,7 +88,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 		}
 		other := map[data.Format]data.Format{data.Parquet: data.CSV, data.CSV: data.NDJSON, data.NDJSON: data.Parquet}[format]
 		for _, again := range formats(other) {
-			b := open(t, 1)
+			b := openFacts(t, 1)
 			mustImport(t, b, exportFacts(t, a, again)...)
 			if diff := cmp.Diff(got, facts(t, b)); diff != "" {
 				t.Errorf("%s, then %s (-want +got):\n%s", format, again, diff)
@@ -100,7 +100,7 @@ func TestFactsOfEarlierVersionsAreRead(t *testing.T) {
 // A Parquet file of facts has the types that tools expect, and says what every column
 // means; in each format its columns are those of the catalogue.
 func TestFactsDescribeThemselves(t *testing.T) {
-	k := open(t, 1)
+	k := openFacts(t, 1)
 	old, _ := filepath.Glob(testfiles.Path("feeds", "canonical-1", "*.csv"))
 	mustImport(t, k, old...)
 	types := map[datasets.Type][]string{
@@ -147,12 +147,12 @@ func TestFactsDescribeThemselves(t *testing.T) {
 // A CSV of facts is opened in spreadsheets too: no cell of it is a formula, and import
 // takes the apostrophes off again.
 func TestFactsInCSVAreHarmless(t *testing.T) {
-	k := open(t, 1)
+	k := openFacts(t, 1)
 	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	mustImport(t, k,
 		write(t, "m.ndjson", `{"condition_id":"`+condition+`","question":"＝1+1","slug":"-2","description":"\t+3","event_title":"'@x","outcomes":["=Yes","No"],"token_ids":["71","72"],"prices":[null,"0.5"]}`),
 		write(t, "f.ndjson", `{"ts":"2026-03-01T10:00:00Z","address":"0x1111111111111111111111111111111111111111","token_id":"71","side":"BUY","shares":"1","usd":"0.5","username":"＠cmd"}`))
-	b := open(t, 1)
+	b := openFacts(t, 1)
 	paths := exportFacts(t, k, data.CSV)
 	for _, path := range paths {
 		for _, row := range readCSV(t, path) {
@@ -167,7 +167,7 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c := open(t, 1) // lists keep their place for what is null
+	c := openFacts(t, 1) // lists keep their place for what is null
 	mustImport(t, c, exportFacts(t, k, data.Parquet)[:2]...)
 	if diff := cmp.Diff(facts(t, k), facts(t, c)); diff != "" {
 		t.Errorf("Parquet (-want +got):\n%s", diff)
@@ -181,7 +181,7 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 // Names, labels and sources with line ends, backslashes and marks come back from CSV as
 // they were, and every row of fills and of the weather is one line.
 func TestLineEndsInFactsSurviveCSV(t *testing.T) {
-	k := open(t, 1)
+	k := openFacts(t, 1)
 	odd := []string{"a\nb", "a\r\nb\r", "\n", `a\nb`, `'\x`, "'\\\nb\\", "=1\n+2", "plain, \"quoted\"", "\\\\\n\\b\\r"}
 	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	fills, weather, markets := "", "", ""
@@ -210,7 +210,7 @@ func TestLineEndsInFactsSurviveCSV(t *testing.T) {
 			t.Errorf("%s has %d rows on %d lines", path, len(rows), lines)
 		}
 	}
-	b := open(t, 1)
+	b := openFacts(t, 1)
 	mustImport(t, b, full...)
 	if diff := cmp.Diff(facts(t, k), facts(t, b)); diff != "" || len(full) < 3 {
 		t.Errorf("%d files (-want +got):\n%s", len(full), diff)

@@ -44,7 +44,7 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 	t.Helper()
 	want := keptFacts(t, k)
 	for _, format := range formats {
-		other := open(t, several)
+		other := openFacts(t, several)
 		var paths []string
 		for i, path := range exportFacts(t, k, format) {
 			if n := query(t, k, "SELECT count(*) AS n FROM "+map[int]string{0: "fills", 1: "markets", 2: "markets WHERE payouts IS NOT NULL", 3: "weather_issue",
@@ -62,7 +62,7 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 // What sources say of markets besides their lists comes back: tokens that another feed
 // mapped, a category that nothing told, prices without outcomes, lists of other lengths.
 func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
-	k := open(t, 1)
+	k := openFacts(t, 1)
 	const a, b = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 	mustImport(t, k,
 		write(t, "m.ndjson", `{"condition_id":"`+a+`","question":"","slug":"nba-game-1","outcomes":[],"token_ids":[],"prices":["0","0"],"category_source":"","tags":[],"mapped_tokens":["1:72","0:71"]}
@@ -85,7 +85,7 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 // Versions of fields, and what is hidden of a quote, come back: the next record is merged
 // with what was imported as with what was exported.
 func TestFactsKeepTheVersionsOfFields(t *testing.T) {
-	k := open(t, 1)
+	k := openFacts(t, 1)
 	const question = `","question":"q","outcomes":["Yes","No"],"token_ids":[],`
 	record := func(n int, day, more string) string {
 		return fmt.Sprintf(`{"condition_id":"0x%064x`, n) + question + more + `"updated_at":"2026-03-` + day + `T10:00:00.000001Z"}` + "\n"
@@ -112,9 +112,9 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 	mustImport(t, k, older)
 	want := keptFacts(t, k)["markets"]
 	roundTrip(t, k, formats(data.NDJSON))
-	k = open(t, 1)
+	k = openFacts(t, 1)
 	mustImport(t, k, append(files, older)...)
-	other := open(t, 1)
+	other := openFacts(t, 1)
 	mustImport(t, other, older)
 	mustImport(t, other, exportFacts(t, k, "csv")[1])
 	if diff := cmp.Diff(want, keptFacts(t, other)["markets"]); diff != "" {
@@ -126,7 +126,7 @@ count(*) FILTER (closed AND quote.last IS NOT NULL) AS hidden FROM markets`)[0];
 // comes back from an export in each format as the same facts: of CSV, which has no types, in a
 // short run.
 func TestAllFilesSurviveAnExport(t *testing.T) {
-	k := open(t, several)
+	k := openFacts(t, several)
 	folders := []string{testfiles.Path("feeds", "slices")}
 	if testfiles.Long() {
 		folders[0] = testfiles.Path("feeds")

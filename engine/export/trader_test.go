@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine/export"
 	"pmx/engine/export/job"
 	"pmx/rollups/keeper"
@@ -97,7 +99,7 @@ var traderFiles = []string{"stats", "daily", "markets", "trades"}
 // The zip of either format holds the same rows, and its manifest tells what is in it.
 func TestTraderExport(t *testing.T) {
 	k := readSample(t)
-	for _, wallet := range busiest(t, k, "3") {
+	for _, wallet := range busiest(t, k, strconv.Itoa(testfiles.Cases(1, 3))) {
 		parquet, csv := unpacked(t, k, export.Exporter{}, wallet, data.Parquet, 0), unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
 		for i, name := range traderFiles {
 			rows, file := readParquet(t, parquet.paths[name+".parquet"])
@@ -177,7 +179,7 @@ func TestTraderExportSaysWhatColumnsMean(t *testing.T) {
 // The wallet's file of trades adds up to its stats, and so do days and markets.
 func TestTraderFilesAddUp(t *testing.T) {
 	k := readSample(t)
-	for _, wallet := range busiest(t, k, "5") {
+	for _, wallet := range busiest(t, k, strconv.Itoa(testfiles.Cases(2, 5))) {
 		a := unpacked(t, k, export.Exporter{}, wallet, data.CSV, 0)
 		stats := readCSV(t, a.paths["stats.csv"])[0]
 		sums := map[string]data.Micro{}

@@ -40,6 +40,16 @@ func open(t testing.TB, threads int) *keeper.Keeper {
 	return k
 }
 
+// openFacts opens one of which only the facts are looked at. A short run keeps no rollups of it.
+func openFacts(t testing.TB, threads int) *keeper.Keeper {
+	t.Helper()
+	k := open(t, threads)
+	if !testfiles.Long() {
+		k.FactsOnly()
+	}
+	return k
+}
+
 // openIn opens a venue in a folder, which the caller closes. Exports are of the database: a venue
 // is served where a test holds them against what is served, and in a long run.
 func openIn(t testing.TB, dir string, threads int, serve bool) *keeper.Keeper {
