@@ -107,6 +107,9 @@ func (b *build) run(ctx context.Context, plan Plan, facts func(add func(batch in
 		}
 	}
 	b.buffer.reset()
+	if plan.After < 0 { // of rows that grow bit by bit, the collector would have several copies
+		b.buffer.entries = slices.Grow(b.buffer.entries, int(min(plan.Facts, int64(s.bufferFills))))
+	}
 	err := facts(func(batch int64, f *serving.Fill) error {
 		if !plan.wants(batch, f) {
 			return nil
