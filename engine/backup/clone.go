@@ -96,31 +96,46 @@ func (c *Clone) found(n int) *Copy {
 	return at
 }
 
-// Newest gives the newest copy that is whole, with every block checked; nil where there is none. It is in use
-// until it is released.
+// Newest gives the newest copy that is whole, with every block checked; one that is damaged gives way to the one before. It is nil where
+// there is none, with the reason if there was a copy. It is in use until it is released.
 func (c *Clone) Newest(ctx context.Context) (*Copy, error) {
-	c.mu.Lock()
-	at := c.newest()
-	if at != nil {
-		at.used = true
-	}
-	c.mu.Unlock()
-	if at == nil {
-		return nil, nil
-	}
-	for _, f := range at.Manifest.Files {
-		if err := at.write(ctx, f, nil); err != nil {
-			c.Release(at)
+	var reasons []error
+	for bad := map[*Copy]bool{}; ; {
+		c.mu.Lock()
+		at := c.newest(bad)
+		if at != nil {
+			at.used = true
+		}
+		c.mu.Unlock()
+		if at == nil {
+			return nil, errors.Join(reasons...)
+		}
+		err := at.check(ctx)
+		if err == nil {
+			return at, nil
+		}
+		c.Release(at)
+		if ctx.Err() != nil {
 			return nil, err
 		}
+		reasons, bad[at] = append(reasons, err), true
 	}
-	return at, nil
 }
 
-// newest is Newest unchecked; under mu.
-func (c *Clone) newest() (newest *Copy) {
+// check compares every block with what the backup says.
+func (at *Copy) check(ctx context.Context) error {
+	for _, f := range at.Manifest.Files {
+		if err := at.write(ctx, f, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newest is Newest unchecked, of all but some; under mu.
+func (c *Clone) newest(but map[*Copy]bool) (newest *Copy) {
 	for _, at := range c.copies {
-		if at.Name != "" && (newest == nil || at.Name > newest.Name) {
+		if at.Name != "" && !but[at] && (newest == nil || at.Name > newest.Name) {
 			newest = at
 		}
 	}
@@ -151,7 +166,7 @@ func (c *Clone) Fetch(ctx context.Context, from *Repo, name string) (*Copy, erro
 func (c *Clone) take(name string) (at, like *Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	like = c.newest()
+	like = c.newest(nil)
 	for _, one := range c.copies {
 		if one.used || one == like && one.Name != name {
 			continue

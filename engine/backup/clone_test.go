@@ -219,9 +219,11 @@ func TestACopyThatWasKilledIsMadeWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = openClone(t, dir)
-	if _, err := c.Newest(context.Background()); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a torn block was taken for whole: %v", err)
+	earlier, err := c.Newest(context.Background())
+	if err != nil || earlier == nil || earlier.Name == two {
+		t.Fatalf("a torn block was taken for whole: %+v, %v", earlier, err)
 	}
+	c.Release(earlier)
 	fetch(t, c, repo, two, b)
 }
 
@@ -258,5 +260,40 @@ func TestABackupThatIsHalfCopiedIsNotTaken(t *testing.T) {
 	fetch(t, c, repo, two, b)
 	if _, err := Follow(t.TempDir()); !errors.Is(err, ErrNoRepository) {
 		t.Error(err)
+	}
+}
+
+// A replica whose newest copy was damaged starts with the one before.
+func TestADamagedCopyGivesWayToTheOneBefore(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	repo, dir := filepath.Join(t.TempDir(), "repo"), t.TempDir()
+	w, c, files := create(t, repo), openClone(t, dir), someFiles(r, 3)
+	next := changed(r, files, 1)
+	one, _ := backUp(t, w, files)
+	older := fetch(t, c, repo, one, files)
+	two, _ := backUp(t, w, next)
+	newer := fetch(t, c, repo, two, next)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage := func(at *Copy) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(at.Dir, "control.db"), content(r, 9000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(newer)
+	c = openClone(t, dir)
+	at, err := c.Newest(context.Background())
+	if err != nil || at.Name != older.Name {
+		t.Fatalf("%+v, %v", at, err)
+	}
+	holds(t, at, files)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(older)
+	if at, err := openClone(t, dir).Newest(context.Background()); at != nil || !errors.Is(err, ErrDamaged) {
+		t.Fatalf("of two damaged copies %+v, %v", at, err)
 	}
 }
