@@ -104,30 +104,19 @@ func (p *Page) Send(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, p.kind)
 	accepts := c.Get(fiber.HeaderAcceptEncoding)
-	switch coding := Coding(accepts); coding {
-	case "br":
-		c.Set(fiber.HeaderContentEncoding, coding)
+	switch {
+	case AcceptsCoding(accepts, "br"):
+		c.Set(fiber.HeaderContentEncoding, "br")
 		return c.Send(p.brotli)
-	case "gzip":
-		c.Set(fiber.HeaderContentEncoding, coding)
+	case AcceptsCoding(accepts, "gzip"):
+		c.Set(fiber.HeaderContentEncoding, "gzip")
 		return c.Send(p.gzip)
 	}
 	return c.Send(p.body)
 }
 
-// Coding is the content coding that an Accept-Encoding header is answered with: br,
-// gzip, or none.
-func Coding(accepts string) string {
-	for _, coding := range []string{"br", "gzip"} {
-		if acceptsCoding(accepts, coding) {
-			return coding
-		}
-	}
-	return ""
-}
-
-// acceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.
-func acceptsCoding(header, coding string) bool {
+// AcceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.
+func AcceptsCoding(header, coding string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		name, weight, _ := strings.Cut(item, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), coding) {
