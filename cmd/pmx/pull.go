@@ -26,7 +26,7 @@ type PullCmd struct {
 
 // Help is the longer help.
 func (PullCmd) Help() string {
-	return `Makes the data directory that --data-dir names from rollups that Spark, Sail or Trino computed, in place of computing them.
+	return `Makes the data directory that --data-dir names from rollups that Spark or Sail computed, in place of computing them.
 It must not exist yet, be empty, or have been pulled before; keys and settings in it stay. Every file is checked against its
 manifest, and what is torn, or of another version of the definitions, is refused as a whole. The database is made beside
 the final place (in DIR.restoring) and only then gets its name: to run the command again is safe, whenever it was interrupted.
