@@ -233,12 +233,9 @@ func (m *merge) sumWalletWindows(t table) error {
 	for _, r := range s.redeemed {
 		of(r.Wallet, r.Span).Redemption += r.USD
 	}
-	err := m.undatedWindows(func(u *undatedWindowRow) {
+	for _, u := range s.undated {
 		r := of(u.Wallet, u.Span)
 		r.Undated, r.UndatedMarkets = r.Undated+u.USD, r.UndatedMarkets+u.Markets
-	})
-	if err != nil {
-		return err
 	}
 	return appendRows(m, t, s.walletWindows.rows)
 }

@@ -1,6 +1,8 @@
 package rollups
 
 import (
+	"context"
+	"database/sql"
 	"database/sql/driver"
 	"fmt"
 
@@ -22,6 +24,7 @@ type batchSums struct {
 	days     []idDay      // on which a wallet trades for the first time
 	pairs    []tradedPair // wallets that trade a market for the first time, of tokens that are not touched
 	redeemed []windowRedemption
+	undated  []undatedWindowRow
 
 	positions     sums[holder, positionRow]
 	walletDays    sums[idAt, walletDayRow]
@@ -279,12 +282,11 @@ func countRows[R any](counts map[int64]int64, row func(key, n int64) R) []R {
 	return rows
 }
 
-// undatedWindows gives the rows of w_undated, where there are any.
-func (m *merge) undatedWindows(add func(r *undatedWindowRow)) error {
-	if !m.undatedMoves {
-		return nil
-	}
-	return eachRow(statements.Get("WindowUndatedRows"), add)(m.ctx, m.conn)
+// readUndated reads what w_undated would have, before what the batch changes is appended.
+func (b *batchSums) readUndated(ctx context.Context, conn *sql.Conn, parts []string) error {
+	return eachRow(statements.Get("WindowUndatedRows", "@parts", unionAll(parts)), func(r *undatedWindowRow) {
+		b.undated = append(b.undated, *r)
+	})(ctx, conn)
 }
 
 // undatedWindowRow is a row of w_undated.

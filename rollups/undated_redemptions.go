@@ -34,7 +34,10 @@ func (m *merge) undated() error {
 		parts = append(parts, statements.Get("UndatedLeaves", append(args, "@undated", statements.Get("Undated", "@which", which))...),
 			statements.Get("UndatedEnters", args...))
 	}
-	return m.exec("WindowsUndated", "@parts", strings.Join(parts, "\nUNION ALL\n"))
+	if m.sums != nil {
+		return m.sums.readUndated(m.ctx, m.conn, parts)
+	}
+	return m.exec("WindowsUndated", "@parts", unionAll(parts))
 }
 
 // anyUndated tells whether the batch may change undated, or moves a row of it out of a

@@ -411,7 +411,7 @@ WHERE ts > @lo AND ts <= @hi
 SELECT span::TINYINT AS span, wallet, usd::BIGINT AS usd FROM (@rows) AS r(span, wallet, usd)
 
 -- name: WindowUndatedRows
-SELECT span, wallet, usd, markets::BIGINT AS markets FROM w_undated
+SELECT span, wallet, usd, markets::BIGINT AS markets FROM (@parts) AS u
 
 -- name: HeldMarketRows
 SELECT market, SUM(wallets)::INTEGER AS wallets
