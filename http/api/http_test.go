@@ -49,7 +49,7 @@ var problemCases = []struct {
 	{"other case", "GET", "/Health", []string{wire.KeyHeader + ": {key}"}, 404, "not_found", "", ""},
 	{"post to a leaderboard", "POST", "/leaderboard/traders", []string{wire.KeyHeader + ": {key}"}, 405, "method_not_allowed", "", "Allow"},
 	{"post to health", "POST", "/health", nil, 405, "method_not_allowed", "", ""},
-	{"unknown parameter", "GET", "/leaderboard/traders?perod=7d", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "perod", "Known parameters: period, limit."},
+	{"unknown parameter", "GET", "/leaderboard/traders?perod=7d", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "perod", "Known parameters: period, limit, category, min_resolved, sort, offset, include."},
 	{"none is known", "GET", "/health?x=1", nil, 400, "unknown_parameter", "x", "no query parameters"},
 	{"path parameter in the query", "GET", "/trader/" + apitest.Wallet(0).String() + "/stats?address=1", []string{wire.KeyHeader + ": {key}"}, 400, "unknown_parameter", "address", ""},
 	{"repeated", "GET", "/leaderboard/traders?limit=5&limit=5", []string{wire.KeyHeader + ": {key}"}, 400, "invalid_parameter", "limit", "once"},
