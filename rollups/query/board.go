@@ -29,8 +29,15 @@ func (r *Reader) BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving
 		tokens, markets = statements.Get("BoardTokens", "@categories", list), statements.Get("BoardMarkets", "@categories", list)
 	}
 	var rows []serving.BoardRow
+	fills := "fills"
+	if l := r.lake(); l != nil {
+		var err error
+		if fills, err = l.fillsBetween(q.After, q.UpTo); err != nil {
+			return nil, err
+		}
+	}
 	err := each(ctx, r, "BoardSums", func(row *boardRow) { rows = append(rows, serving.BoardRow(*row)) }, "@lo", strconv.FormatInt(q.After, 10),
-		"@hi", strconv.FormatInt(q.UpTo, 10), "@batch", strconv.FormatInt(q.Batch, 10), "@tokens", tokens, "@markets", markets)
+		"@hi", strconv.FormatInt(q.UpTo, 10), "@batch", strconv.FormatInt(q.Batch, 10), "@tokens", tokens, "@markets", markets, "@fills", fills)
 	return rows, err
 }
 

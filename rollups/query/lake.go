@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +103,21 @@ func (l *Lake) fills(days []int64, which string) (string, error) {
 		files[i] = quoted(path)
 	}
 	return "(" + statements.Get("LakeFills", "@files", strings.Join(files, ", "), "@which", which) + ")", nil
+}
+
+// fillsBetween is a table of all fills after one time in unix µs and up to another.
+func (l *Lake) fillsBetween(after, upTo int64) (string, error) {
+	var days []int64
+	for day := range l.Days {
+		if day >= after/dayLength && day <= upTo/dayLength {
+			days = append(days, day)
+		}
+	}
+	if l.Days != nil && len(days) == 0 {
+		return "fills", nil // which has none either
+	}
+	slices.Sort(days)
+	return l.fills(days, fmt.Sprintf("f.us > %d AND f.us <= %d", after, upTo))
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

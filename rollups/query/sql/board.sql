@@ -12,7 +12,7 @@ FROM (
     SUM(CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END) AS fee,
     SUM(CASE WHEN m.payouts IS NULL THEN CASE f.side WHEN 1 THEN f.usd ELSE -f.usd END - CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END
       ELSE 0 END) AS unresolved, 0 AS redemption, 0 AS undated, 0 AS undated_markets
-  FROM fills AS f
+  FROM @fills AS f
   LEFT JOIN tokens AS t ON t.token = f.token
   LEFT JOIN markets AS m ON m.market = t.market
   WHERE f.ts > @lo AND f.ts <= @hi AND f.batch <= @batch AND @tokens
