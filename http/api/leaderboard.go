@@ -26,6 +26,7 @@ func leaderboardRoutes() []Route {
 				"markets of these categories, and those of all time are not restricted. `previous_rank` is the rank that the wallet has in the " +
 				"window of the same length before, by the same figure and filters, as everything is known now. `spark` is not " +
 				"restricted by `category`.",
+			Codes: []string{"fills_elsewhere"},
 		},
 		{
 			Method: fiber.MethodGet, Path: "/leaderboard/markets", Section: wire.Leaderboard, MaxRows: leaderboardRows,
