@@ -71,7 +71,7 @@ func (f *addressCounts) count(a netip.Addr, minute int64, n int) int {
 		a = netip.Addr{}
 	}
 	had := s.counts[a]
-	if n > 0 && had < f.most {
+	if n > 0 && had < f.most || n < 0 && had > 0 {
 		s.counts[a] = had + n
 	}
 	if s.counts[a] >= f.most {

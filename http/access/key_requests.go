@@ -19,7 +19,16 @@ type KeyRequests struct{ counts *addressCounts }
 // NewKeyRequests gives empty counts.
 func NewKeyRequests() *KeyRequests { return &KeyRequests{newAddressCounts(KeyRequestsPerHour)} }
 
-// Take counts one request of a client address at time now, and tells whether it may be made.
-func (k *KeyRequests) Take(addr netip.Addr, now time.Time) bool {
-	return k.counts.count(addr, now.Unix()/hourSeconds, 1) < KeyRequestsPerHour
+// Take counts one request of a client address at time now, and tells whether it may be made, and if not, in how
+// many seconds it may.
+func (k *KeyRequests) Take(addr netip.Addr, now time.Time) (ok bool, retry int64) {
+	if k.counts.count(addr, now.Unix()/hourSeconds, 1) < KeyRequestsPerHour {
+		return true, 0
+	}
+	return false, hourSeconds - now.Unix()%hourSeconds
+}
+
+// Return takes back what Take counted, of a request that was not kept.
+func (k *KeyRequests) Return(addr netip.Addr, now time.Time) {
+	k.counts.count(addr, now.Unix()/hourSeconds, -1)
 }

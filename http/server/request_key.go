@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,13 +54,16 @@ func (f *keyForm) take(c *fiber.Ctx) error {
 		return f.show(c, web.NotUnderstood)
 	}
 	call := api.CallOf(c)
-	if !f.asked.Take(call.Addr, call.Start) {
-		c.Set(fiber.HeaderRetryAfter, "3600")
+	if ok, retry := f.asked.Take(call.Addr, call.Start); !ok {
+		c.Set(fiber.HeaderRetryAfter, strconv.FormatInt(retry, 10))
 		return f.show(c, web.AskedTooOften)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keyRequestTime)
 	defer cancel()
 	err := f.list(ctx, strings.Clone(c.FormValue("contact")), strings.Clone(c.FormValue("use_case")))
+	if err != nil { // only what is kept is counted
+		f.asked.Return(call.Addr, call.Start)
+	}
 	switch {
 	case errors.Is(err, ErrNotUnderstood):
 		return f.show(c, web.NotUnderstood)

@@ -121,10 +121,23 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		return nil, err
 	}
 	f := &Follower{cfg: cfg, log: cfg.Log, clone: clone, read: map[string]*backup.Copy{}, at: Status{Dir: cfg.Repo}}
+	if err := f.claim(); err != nil {
+		return nil, errors.Join(err, clone.Close())
+	}
 	if err := f.begin(ctx); err != nil {
 		return nil, errors.Join(err, clone.Close())
 	}
 	return f, nil
+}
+
+// claim notes what is followed before anything of it is here: a command that comes while the first backup is waited for
+// finds the directory taken.
+func (f *Follower) claim() error {
+	was, _ := Of(f.cfg.Dir)
+	if was.Dir != f.cfg.Repo {
+		was = Follows{Dir: f.cfg.Repo}
+	}
+	return f.note(was)
 }
 
 // begin opens what is served first.

@@ -53,7 +53,7 @@ func (s *Status) Follows() Follows { return Follows{Dir: s.Dir, Writer: s.Writer
 func (f *Follower) Sources() []serving.Source {
 	s := f.Status()
 	src := serving.Source{Name: Source, State: serving.SourceIdle, AsOf: s.Current, Changed: s.Taken, Bounds: bounds, Problem: s.Problem}
-	if s.Newest != s.Number {
+	if s.Newest != s.Number || s.Current.IsZero() { // nothing is known of a folder that was not read since the start
 		src.AsOf, src.State = s.Made, serving.SourceFetching
 	}
 	if s.Problem != "" {
@@ -88,7 +88,10 @@ func (f *Follower) noted(at *backup.Copy, began time.Time) {
 	f.at.Takes++
 	f.at.Seconds = now.Sub(began).Seconds()
 	if f.at.Newest <= n {
-		f.at.Newest, f.at.Current = n, now
+		f.at.Newest = n
+	}
+	if f.at.Newest == n && f.at.Problem == "" { // with a problem it is what was here already
+		f.at.Current = now
 	}
 	f.mu.Unlock()
 	if now := (Follows{Dir: f.cfg.Repo, Writer: at.Manifest.Writer}); now != told || f.at.Takes == 1 {
