@@ -43,6 +43,7 @@ var notOfDay = map[string]string{
 	"how the facts came: by which batch, range or cursor": "batches sync_cursor sync_range",
 	"of the database itself":                              "schema_version goose_db_version",
 	"only files tell of it":                               "weather_normal",
+	"of a directory that pulled, which nothing follows":   "pulled pulled_fill pulled_position",
 	"compared in part, by weatherOf and lastPrices":       "weather_issue weather_report weather_obs live_quote",
 }
 
