@@ -206,8 +206,15 @@ func (d *difference) sections(l *Live) (anew func(section) bool, err error) {
 		}
 		growing = !grew
 	}
+	// The first and the last trade of what left the desk are not in the difference: sums take away, extremes do not.
+	traders, err := d.grew(deskWalletTable())
+	if err != nil {
+		return nil, err
+	}
 	return func(s section) bool {
 		switch s.(type) {
+		case *deskTraders:
+			return !traders
 		case *deskSection:
 			return desk
 		case *growth:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -155,4 +156,38 @@ func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 		}
 	})
 	t.Logf("%d states with more in them were carried on, %d loaded whole", carried, whole)
+}
+
+// The first and the last trade of a wallet on the desk follow a market that leaves it.
+func TestAMarketThatLeavesTheDeskLeavesAStateThatIsCarriedOn(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := drawDesk(rt)
+		described, left := listed("new york", 0), listed("new york", 0)
+		described.UpdatedAt, left.UpdatedAt = start, start.Add(time.Hour)
+		left.Question, left.GroupItemTitle = "snow", "snow" // no bracket: its whole event is off the desk
+		other := listed("london", 1)
+		other.UpdatedAt = start
+		fill := func(market, hour int) data.Fill {
+			return data.Fill{Tx: tx(100 + market), LogIndex: int32(market), TS: start.UnixMicro() + int64(hour)*3_600_000_000, Wallet: address(9),
+				TokenID: token(market, 0), Shares: data.One, USD: 400_000, Outcome: data.NoIndex}
+		}
+		ref := func(market int) data.TokenRef {
+			return data.TokenRef{TokenID: token(market, 0), Condition: condition(market)}
+		}
+		first := step{markets: []data.Market{described, other}, refs: []data.TokenRef{ref(0), ref(1)}, fills: []data.Fill{fill(0, 1), fill(1, 30)}}
+		v := newVenue(t, append([]step{first, {markets: []data.Market{left}}}, steps...))
+		defer v.close()
+		c := newCopies(v)
+		defer c.close()
+		for i := range len(steps) + 2 {
+			if r := v.importStep(i); r.RebuildNeeded {
+				v.rebuild()
+			}
+			c.take(rt)
+			c.check(rt)
+			if i == 1 && !c.since {
+				rt.Error("a state in which a market left the desk was loaded whole")
+			}
+		}
+	})
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -58,8 +59,10 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	}
 	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
 		previous: include[includePrevious], categories: categories}
-	key := fmt.Sprintf("board %+v", b)
-	ranked, err := cachedRead(a, v, key, func(ctx context.Context) ([]serving.RankedRow, error) { return a.rankBoard(ctx, v, b) })
+	slices.Sort(b.categories)
+	b.categories = slices.Compact(b.categories)
+	key := fmt.Sprintf("board %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)
+	ranked, err := cachedRead(a, v, key, func(context.Context) ([]serving.RankedRow, error) { return a.rankBoard(v, b) })
 	if err != nil {
 		return err
 	}
@@ -95,11 +98,11 @@ type board struct {
 }
 
 // rankBoard reads and ranks a board.
-func (a *API) rankBoard(ctx context.Context, v *encodedSnapshot, b board) ([]serving.RankedRow, error) {
+func (a *API) rankBoard(v *encodedSnapshot, b board) ([]serving.RankedRow, error) {
 	length := b.period.Length().Microseconds()
 	ranked := func(upTo int64, n int) ([]serving.RankedRow, error) {
-		rows, err := a.reader.BoardRows(ctx, serving.BoardQuery{After: upTo - length, UpTo: upTo, Batch: v.snap.Batch, Categories: b.categories})
-		return v.snap.RankBoard(rows, b.sort, b.minResolved, n), err
+		rows, err := a.boardRows(v, serving.BoardQuery{After: upTo - length, UpTo: upTo, Batch: v.snap.Batch, Categories: b.categories})
+		return v.snap.RankBoard(slices.Clone(rows), b.sort, b.minResolved, n), err
 	}
 	if v.snap.AsOf.IsZero() {
 		return nil, nil
@@ -112,6 +115,20 @@ func (a *API) rankBoard(ctx context.Context, v *encodedSnapshot, b board) ([]ser
 	before, err := ranked(upTo-length, v.snap.Wallets())
 	serving.RankedBefore(now, before)
 	return now, err
+}
+
+// boardRows reads a window, once for all boards of it. It reads every fill of the window, so one is read at a time: however
+// many boards are asked for, the other readers of the database are left to other answers.
+func (a *API) boardRows(v *encodedSnapshot, q serving.BoardQuery) ([]serving.BoardRow, error) {
+	return cachedRead(a, v, fmt.Sprintf("board rows %d %d %q", q.After, q.UpTo, q.Categories), func(ctx context.Context) ([]serving.BoardRow, error) {
+		select {
+		case a.boards <- struct{}{}:
+			defer func() { <-a.boards }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return a.reader.BoardRows(ctx, q)
+	})
 }
 
 // sparks gives what each wallet made up to the end of each of the last days, from nothing on.
