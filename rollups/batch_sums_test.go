@@ -73,7 +73,7 @@ func tail(t *rapid.T) []step {
 // what is served.
 func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	inMemory, byStatements := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	same := func(rt *rapid.T) {
 		steps := tail(rt)
 		venues := []*venue{newVenue(t, steps), newVenue(t, steps)}
 		for i, v := range venues {
@@ -114,7 +114,10 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 		}
 		venues[0].followed(rt)
 		venues[0].verify(rt)
-	})
+	}
+	for try := 0; try < 6 && inMemory == 0; try++ { // the one case of a short run may have no batch that is summed up in memory
+		rapid.Check(t, same)
+	}
 	if inMemory == 0 || byStatements == 0 && testfiles.Long() {
 		t.Errorf("%d batches were summed up in memory, %d by statements: nothing is compared", inMemory, byStatements)
 	}
