@@ -144,7 +144,7 @@ var composed = map[string][]string{
 	"rollups": {"PullWallets", "PullNames", "PullTokens", "PulledTokensDiffer", "PullMappings", "PulledRows", "PulledCount", "PullPositions", "PullFills",
 		"AttachServed", "DetachServed", "ServedState", "FactsSince", "StoredAlike", "StoredIn", "ServedDelta", "DeltaUpTo", "DeltaBehind", "LessRows", "BothRows", "OtherRows", "NoneOf",
 		"FillsSince", "HoldersSince", "DayFillsSince", "OtherMarkets", "SameMarkets", "OtherTokens", "SameTokens", "NoLabels", "OtherNames", "NoDeskTokens", "CountSince"},
-	"rollups/query": {"LakeFills"},
+	"rollups/query": {"LakeFills", "LakeSums"},
 }
 
 // others are further values with which a statement is prepared, where it makes tables that

@@ -146,6 +146,10 @@ func (c *PullCmd) pull(ctx context.Context, cli *CLI, dir engine.Dir, before *ro
 		}
 		return now, nil
 	}
+	// It took minutes, in which nothing held the directory.
+	if admin.Running(dir.AdminSocket()) {
+		return nil, fmt.Errorf("a server was started on %s meanwhile, which goes on with what was there: stop it, and pull again", dir)
+	}
 	if err := os.Rename(staged.Database(), dir.Database()); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (r *Reader) BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving
 	fills := "fills"
 	if l := r.lake(); l != nil {
 		var err error
-		if fills, err = l.fillsBetween(q.After, q.UpTo); err != nil {
+		if fills, err = l.sumsBetween(q.After, q.UpTo); err != nil {
 			return nil, err
 		}
 	}

@@ -91,6 +91,11 @@ func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fil
 
 // fills is a table of the lake's fills of some days for which a condition holds, with this database's ids.
 func (l *Lake) fills(days []int64, which string) (string, error) {
+	return l.read("LakeFills", days, which)
+}
+
+// read is a table by a statement over the lake's files of some days.
+func (l *Lake) read(name string, days []int64, which string) (string, error) {
 	if l.Days == nil {
 		return "", data.ErrElsewhere
 	}
@@ -102,11 +107,11 @@ func (l *Lake) fills(days []int64, which string) (string, error) {
 		}
 		files[i] = quoted(path)
 	}
-	return "(" + statements.Get("LakeFills", "@files", strings.Join(files, ", "), "@which", which) + ")", nil
+	return "(" + statements.Get(name, "@files", strings.Join(files, ", "), "@which", which) + ")", nil
 }
 
-// fillsBetween is a table of all fills after one time in unix µs and up to another.
-func (l *Lake) fillsBetween(after, upTo int64) (string, error) {
+// sumsBetween is a table of all fills after one time in unix µs and up to another, with what sums need of them.
+func (l *Lake) sumsBetween(after, upTo int64) (string, error) {
 	var days []int64
 	for day := range l.Days {
 		if day >= after/dayLength && day <= upTo/dayLength {
@@ -117,7 +122,7 @@ func (l *Lake) fillsBetween(after, upTo int64) (string, error) {
 		return "fills", nil // which has none either
 	}
 	slices.Sort(days)
-	return l.fills(days, fmt.Sprintf("f.us > %d AND f.us <= %d", after, upTo))
+	return l.read("LakeSums", days, fmt.Sprintf("f.us > %d AND f.us <= %d", after, upTo))
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

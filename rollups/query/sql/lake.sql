@@ -13,6 +13,15 @@ JOIN wallets AS w ON w.address = unhex(substr(f.wallet, 3))
 JOIN tokens AS t ON t.token_id = f.token
 WHERE @which
 
+-- name: LakeSums
+-- What sums of wallets need of the rows of files. Equal ones need no number for that, which is a sort of them all.
+SELECT w.wallet, f.us AS ts, t.token, CASE f.side WHEN 'BUY' THEN 0 ELSE 1 END::TINYINT AS side, (f.usd::DECIMAL(24, 6) * 1000000)::BIGINT AS usd,
+  (CASE WHEN f.fee_asset = 'usd' AND f.side = 'BUY' THEN -f.fee ELSE f.fee END::DECIMAL(24, 6) * 1000000)::BIGINT AS fee, 0 AS batch
+FROM read_parquet([@files], hive_partitioning = false) AS f
+JOIN wallets AS w ON w.address = unhex(substr(f.wallet, 3))
+JOIN tokens AS t ON t.token_id = f.token
+WHERE @which
+
 -- name: FillsOf
 SELECT wallet, ts, tx, log_index, token, side, role, repeat, shares, usd, fee FROM @fills AS f
 
