@@ -41,7 +41,6 @@ type replicaWriter struct {
 
 func newReplicaWriter(t *testing.T) *replicaWriter {
 	t.Helper()
-	keepUmask(t)
 	w := &replicaWriter{t: t, dir: t.TempDir(), backups: filepath.Join(t.TempDir(), "backups"), carried: t.TempDir()}
 	enginetest.Options(t, w.dir, "")
 	return w
@@ -49,6 +48,7 @@ func newReplicaWriter(t *testing.T) *replicaWriter {
 
 // pmx runs a command in this process on the data directory of the writer, or on another.
 func (w *replicaWriter) pmx(dir string, args ...string) (status int, out, errs string) {
+	keepUmask(w.t)
 	var stdout, stderr bytes.Buffer
 	status = run(append(args, "--data-dir", dir), stdio{in: strings.NewReader(""), out: &stdout, err: &stderr})
 	return status, stdout.String(), stderr.String()
