@@ -39,8 +39,16 @@ func (b *tab) click(t *testing.T, selector string) {
 func threeClicks(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	best := v.first(t, "/leaderboard/traders?period=7d&limit=1", "address")
-	b.visit(t, "/")
-	b.click(t, `section[aria-labelledby] table.rows a[href="/trader/`+best+`"]`) // 1: who
+	link := `section[aria-labelledby] table.rows a[href="/trader/` + best + `"]`
+	for _, path := range []string{"/traders", "/"} { // profit is never shown without what it is made of
+		b.visit(t, path)
+		b.until(t, "the best trader stands on "+path, fmt.Sprintf(`document.querySelector(%q)`, `table a[href="/trader/`+best+`"]`))
+		row := give(t, b, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector(%q).closest("tr").textContent`, `table a[href="/trader/`+best+`"]`)))
+		if !strings.Contains(row, " cash, ") || !strings.Contains(row, " settled") || strings.Contains(row, "– ") {
+			t.Errorf("%s shows the profit as %q", path, row)
+		}
+	}
+	b.click(t, link) // 1: who
 	b.until(t, "the wallet's page", `location.pathname === "/trader/`+best+`" && document.querySelector("#sums")`)
 	shown := give(t, b, chromedp.Evaluate[string](`JSON.stringify({profit: document.querySelector(".big [data-v]").dataset.v, split: document.querySelector("#split").textContent,
 		parts: [...document.querySelectorAll("#sums td:last-child [data-v]")].map((n) => n.dataset.v)})`))

@@ -3,12 +3,12 @@ import { el, num, sum } from "./core.js";
 
 // resolvedPart is the profit of markets that are resolved, null where the answer
 // does not have it.
-export const resolvedPart = (row) => (row.resolved_pnl !== undefined ? row.resolved_pnl : row.unresolved_cash ? sum([row.real_pnl], [row.unresolved_cash]) : null);
+export const resolvedPart = (row) => (row.resolved_pnl != null ? row.resolved_pnl : row.unresolved_cash ? sum([row.real_pnl], [row.unresolved_cash]) : null);
 
 // split says in words of what the profit of a row consists.
 export function split(row) {
-  if (row.resolved_pnl !== undefined || row.unresolved_cash) {
-    const cash = row.unresolved_cash || (row.resolved_pnl === null ? null : sum([row.real_pnl], [row.resolved_pnl]));
+  if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a board have neither unless they are asked for
+    const cash = row.unresolved_cash || sum([row.real_pnl], [row.resolved_pnl]);
     return [num(resolvedPart(row), "profit"), " from resolved markets, ", num(cash, "profit"), " cash of others"];
   }
   return [num(row.net_cash, "profit"), " cash, ", num(row.redemption_value, "profit"), " settled"];
