@@ -38,5 +38,6 @@ func (call *Call) categories(p *Param, w *marketEpoch) ([]string, *problem) {
 			return nil, invalid(p.Name, p.Name+" must be one of "+strings.Join(all, ", ")+".")
 		}
 	}
-	return list, nil
+	slices.Sort(list) // in whatever order and however often they are given, they are one filter
+	return slices.Compact(list), nil
 }

@@ -59,8 +59,6 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	}
 	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
 		previous: include[includePrevious], categories: categories}
-	slices.Sort(b.categories)
-	b.categories = slices.Compact(b.categories)
 	key := fmt.Sprintf("board %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)
 	ranked, err := cachedRead(a, v, key, func(context.Context) ([]serving.RankedRow, error) { return a.rankBoard(v, b) })
 	if err != nil {

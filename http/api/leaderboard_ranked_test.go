@@ -94,3 +94,25 @@ func TestRankedBoardsAreTrimmedToThePlan(t *testing.T) {
 		t.Errorf("the same board has the status %d", again.status)
 	}
 }
+
+// The rows of a period are read once for all boards of some categories, in whatever order and however often these are given.
+func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
+	v := boardVenue(t)
+	reads := func(query string) uint64 {
+		_, before := v.api.CachedReads()
+		askBoard(t, v, access.Alpha, query)
+		_, after := v.api.CachedReads()
+		return after - before
+	}
+	if n := reads("category=crypto&category=politics"); n != 2 { // the rows, and the board
+		t.Errorf("the first board takes %d reads", n)
+	}
+	if n := reads("category=politics&category=crypto&category=politics"); n != 0 {
+		t.Errorf("the same categories in another order take %d reads", n)
+	}
+	for _, other := range []string{"sort=volume", "min_resolved=1", "sort=roi&min_resolved=2"} {
+		if n := reads("category=crypto&category=politics&" + other); n != 1 { // ranked from the same rows
+			t.Errorf("%s takes %d reads", other, n)
+		}
+	}
+}
