@@ -3,5 +3,5 @@ package data
 import "errors"
 
 // ErrElsewhere is returned for what is read from single fills where there are none: the rollups were computed
-// elsewhere, from a lake that has them and is not at hand.
+// elsewhere, from a lake that has them and was not given.
 var ErrElsewhere = errors.New("single fills are not here: the rollups were computed elsewhere")

@@ -76,11 +76,11 @@ func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (don
 	if err := d.catalog(l); err != nil {
 		return false, err
 	}
-	if l.anew, err = d.sections(l); err != nil {
+	if l.reload, err = d.sections(l); err != nil {
 		return false, err
 	}
 	l.incomplete, l.next = true, *next
-	defer func() { l.anew = nil }()
+	defer func() { l.reload = nil }()
 	if l.parts.has("markets") {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return false, err
@@ -131,10 +131,11 @@ func (d *difference) goesOn(read state) (*state, error) {
 
 // facts makes the tables of what came in.
 func (d *difference) facts(l *Live, next *state) error {
-	for _, err := range []error{execNamed(d.ctx, d.conn, "HoldersSince"),
-		execNamed(d.ctx, d.conn, "DayFillsSince", "@lo", dayAgo(next.asOf), "@was", dayAgo(l.state.asOf)),
-		execNamed(d.ctx, d.conn, "OtherNames"), execNamed(d.ctx, d.conn, "NoLabels"), execNamed(d.ctx, d.conn, "NoDeskTokens")} {
-		if err != nil {
+	if err := execNamed(d.ctx, d.conn, "DayFillsSince", "@lo", dayAgo(next.asOf), "@was", dayAgo(l.state.asOf)); err != nil {
+		return err
+	}
+	for _, name := range []string{"HoldersSince", "OtherNames", "NoLabels", "NoDeskTokens"} {
+		if err := execNamed(d.ctx, d.conn, name); err != nil {
 			return err
 		}
 	}
@@ -181,8 +182,8 @@ func (d *difference) catalog(l *Live) error {
 // deskTables are what the weather desk is made from, besides markets and what was traded of them.
 var deskTables = []string{"weather_issue", "weather_report", "weather_obs", "weather_normal", "weather_lead", "desk_market", "desk_state"}
 
-// sections tells which sections are to be read anew: what they would add is not in what came in.
-func (d *difference) sections(l *Live) (anew func(section) bool, err error) {
+// sections tells which sections are to be loaded whole: what they would add is not in what came in.
+func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
 	desk := l.parts.has("markets", "mappings")
 	for _, table := range deskTables {
 		same, err := d.same(table)

@@ -60,7 +60,7 @@ type liveState struct {
 	parts            batchParts // of the batch that is followed
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
-	anew             func(section) bool // which sections read everything while the others follow; nil: none
+	reload           func(section) bool // which sections read everything while the others follow; nil: none
 }
 
 // gazetteer gives the cities of the weather desk.
@@ -197,7 +197,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 	}
 	for _, p := range l.sections {
 		of, all := from, whole
-		if l.anew != nil && l.anew(p) {
+		if l.reload != nil && l.reload(p) {
 			of, all = table.baseAndDelta, true
 		}
 		if err := p.follow(ctx, conn, l, of, all); err != nil {

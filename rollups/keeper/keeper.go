@@ -32,7 +32,7 @@ type Config struct {
 	Now    func() time.Time // nil: time.Now
 	Venue  map[data.Address]bool
 	Whale  data.Micro // from which dollars on an order is a whale move; 0: as the database has it
-	Lake   string     // folder of the lake that a database without fills was pulled from; "": it is not at hand
+	Lake   string     // folder of the lake that a database without fills was pulled from; "": there is none to read
 	Serve  bool       // keep snapshots, from which requests are answered
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Lake is where the fills of a database are that has rollups and no fills of its own.
 type Lake struct {
-	Days map[int64]string // path of the fills of each day since 1970; nil: they are not at hand
+	Days map[int64]string // path of the fills of each day since 1970; nil: there is no lake to read
 }
 
 // lake is where the fills are; nil: in the database.

@@ -1,10 +1,10 @@
 // Keeps the status page up to date. Figures are put in place; the strips of the
-// last days come with the page, which is loaded anew every ten minutes. What the last
+// last days come with the page, which is reloaded every ten minutes. What the last
 // 90 days were, and what happened in them, is added here.
 import { address, ask, dayText, el, num, svg, when } from "./core.js";
 import { panel, state, table } from "./ui.js";
 
-const every = 15000, anew = 600000, began = Date.now();
+const every = 15000, reload = 600000, began = Date.now();
 let paused = false, looked = Date.now(), silent = false;
 const find = (selector, within = document) => within.querySelector(selector);
 const told = document.createElement("span");
@@ -35,7 +35,7 @@ function put(box, part) {
 
 async function look() {
   if (paused || document.hidden) return;
-  if (Date.now() - began > anew) { location.reload(); return; }
+  if (Date.now() - began > reload) { location.reload(); return; }
   try {
     const answer = await fetch("/api/v3/status/public", { cache: "no-cache" });
     if (!answer.ok) throw new Error("status " + answer.status);
