@@ -244,8 +244,8 @@ func (h *history) factsAndMarkets(t *testing.T, k *keeper.Keeper) map[string][]s
 	return out
 }
 
-// finish brings a venue up to date by a clock that stands still, and gives the quotes of what
-// is open then.
+// finish brings a venue up to date by a clock that stands still for markets and quotes, and
+// gives the quotes of what is open then.
 func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Time) (quotes []string) {
 	t.Helper()
 	l, err := h.threeLanes(url, func() time.Time { return at }, func(string) follower { return k })
@@ -256,7 +256,7 @@ func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Tim
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := errors.Join(l.chain.Once(ctx), l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: %+v", err, l.chain.State())
 	}
 	ended := guard.Start(func() error { return l.quotes.Run(ctx) })
 	for ctx.Err() == nil && l.quotes.State().Shown == 0 { // all are shown at once

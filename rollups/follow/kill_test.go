@@ -71,6 +71,14 @@ func (p *pastime) advance(d time.Duration) {
 	}
 }
 
+// runsOn is a clock that starts at a time and never stands still: what the chain lane puts off, it
+// puts off by its clock. A node that did not answer in time, a range held back and a commit that was
+// refused would never have their turn again.
+func runsOn(from time.Time) func() time.Time {
+	began := time.Now()
+	return func() time.Time { return from.Add(1800 * time.Since(began)) }
+}
+
 // moment is when the time to the kill begins.
 type moment string
 
@@ -331,7 +339,7 @@ func (h *history) threeLanes(url string, now func() time.Time, of func(lane stri
 		Log: zerolog.Nop(), Now: now, Tokens: 20 * time.Millisecond, Open: 60 * time.Millisecond, Closed: 40 * time.Millisecond, List: 100 * time.Millisecond, Pace: 1, Quotes: time.Minute})
 	l.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: of("quotes"), Markets: l.markets, CLOB: books, Log: zerolog.Nop(), Now: now, Every: 20 * time.Millisecond, Poll: 30 * time.Millisecond})
 	o := h.options(of("chain"))
-	o.Now, o.Every = now, 10*time.Millisecond
+	o.Now, o.Every = runsOn(now()), 10*time.Millisecond
 	o.Nodes = h.moving(func(int64) int64 { return max(min(sample.BlockAt(now())-16, h.last+40), h.first-9) })
 	o.Resolved, o.Progress = l.markets.Heard, func(follow.ChainState) { l.markets.Wanted() }
 	var err error
