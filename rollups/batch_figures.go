@@ -2,7 +2,6 @@ package rollups
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -140,14 +139,6 @@ func (m *merge) sumMarketWallets(t table) error {
 	for _, pair := range s.pairs {
 		s.marketWallets.at(pair.market, marketWalletsRow{Market: pair.market}).Wallets++
 	}
-	if m.touched > 0 {
-		err := eachRow(statements.Get("HeldMarketRows"), func(r *marketWalletsRow) {
-			s.marketWallets.at(r.Market, marketWalletsRow{Market: r.Market}).Wallets += r.Wallets
-		})(m.ctx, m.conn)
-		if err != nil {
-			return err
-		}
-	}
 	return appendRows(m, t, s.marketWallets.rows)
 }
 
@@ -168,7 +159,7 @@ func (m *merge) sumWalletTotals(t table) error {
 		}
 		r.BuyUSD, r.SellUSD, r.FeeUSD = r.BuyUSD+f.bought(), r.SellUSD+f.sold(), r.FeeUSD+f.feeUSD()
 		r.FirstTS, r.LastTS = earlier(r.FirstTS, f.TS), max(r.LastTS, f.TS)
-		if s.touched[f.Token] { // valued below
+		if s.touched[f.Token] { // hold counts it
 			continue
 		}
 		if s.tokens[f.Token].Market < 0 {
@@ -181,17 +172,6 @@ func (m *merge) sumWalletTotals(t table) error {
 	}
 	for _, pair := range s.pairs {
 		of(pair.wallet).Markets++
-	}
-	if m.touched > 0 {
-		err := eachRow(statements.Get("HeldWalletRows", "@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before")), func(h *walletTotalRow) {
-			r := of(h.Wallet)
-			r.Markets, r.ResolvedMarkets, r.WinningMarkets = r.Markets+h.Markets, r.ResolvedMarkets+h.ResolvedMarkets, r.WinningMarkets+h.WinningMarkets
-			r.NegativeLegs, r.UnmappedFills = r.NegativeLegs+h.NegativeLegs, r.UnmappedFills+h.UnmappedFills
-			r.Redemption, r.UnresolvedCash = r.Redemption+h.Redemption, r.UnresolvedCash+h.UnresolvedCash
-		})(m.ctx, m.conn)
-		if err != nil {
-			return err
-		}
 	}
 	return appendRows(m, t, s.walletTotals.rows)
 }
@@ -390,25 +370,12 @@ func (m *merge) sumFlow(t table) error {
 
 func (m *merge) sumDeskWallets(t table) error {
 	s := m.sums
-	tokens, err := m.readDesk()
-	if err != nil {
-		return err
-	}
-	concerned := int64(len(tokens))
-	if concerned == 0 && m.touched > 0 {
-		if err := m.conn.QueryRowContext(m.ctx, statements.Get("DeskRevalued")).Scan(&concerned); err != nil {
-			return fmt.Errorf("DeskRevalued: %w", err)
-		}
-	}
-	if concerned == 0 {
-		return nil
-	}
 	of := func(wallet data.WalletID) *deskWalletRow {
 		return s.deskWallets.at(wallet, deskWalletRow{Wallet: wallet})
 	}
 	for i := range s.fills {
 		f := &s.fills[i]
-		if !tokens[f.Token] {
+		if !s.tokens[f.Token].Desk {
 			continue
 		}
 		r := of(f.Wallet)
@@ -417,23 +384,14 @@ func (m *merge) sumDeskWallets(t table) error {
 		r.FirstTS, r.LastTS = earlier(r.FirstTS, f.TS), max(r.LastTS, f.TS)
 	}
 	markets := map[int32]bool{}
-	for token := range tokens {
-		markets[s.tokens[token].Market] = true
+	for _, t := range s.tokens {
+		if t.Desk {
+			markets[t.Market] = true
+		}
 	}
 	for _, pair := range s.pairs {
 		if markets[pair.market] {
 			of(pair.wallet).Markets++
-		}
-	}
-	if m.touched > 0 {
-		query := statements.Get("DeskHeldRows", "@after", contribution("1", statements.Get("DeskHeldNow")), "@before", contribution("-1", statements.Get("DeskHeldThen")))
-		err := eachRow(query, func(h *deskWalletRow) {
-			r := of(h.Wallet)
-			r.Redemption, r.Markets = r.Redemption+h.Redemption, r.Markets+h.Markets
-			r.ResolvedMarkets, r.WinningMarkets = r.ResolvedMarkets+h.ResolvedMarkets, r.WinningMarkets+h.WinningMarkets
-		})(m.ctx, m.conn)
-		if err != nil {
-			return err
 		}
 	}
 	return appendRows(m, t, s.deskWallets.rows)

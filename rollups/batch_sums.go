@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 
 	"pmx/data"
@@ -23,6 +22,7 @@ type batchSums struct {
 	touched  map[data.TokenID]bool
 	days     []idDay      // on which a wallet trades for the first time
 	pairs    []tradedPair // wallets that trade a market for the first time, of tokens that are not touched
+	held     heldPositions
 	redeemed []windowRedemption
 	undated  []undatedWindowRow
 
@@ -115,6 +115,7 @@ type tradedToken struct {
 	Outcome  int8         `sql:"outcome"` // −1: not mapped
 	Category string       `sql:"category"`
 	Resolved bool         `sql:"resolved"`
+	Desk     bool         `sql:"desk"` // whether its market is on the weather desk
 }
 
 // windowRedemption is a row of MovingRedemption or BatchRedemption.
@@ -138,21 +139,12 @@ func (m *merge) sumUp() error {
 	})
 }
 
-// readTraded reads the tokens of the batch, and tells whether any is of a resolved market.
-func (m *merge) readTraded() (resolved bool, err error) {
-	err = engine.EachRow(m.ctx, m.conn, statements.Get("TradedTokens"), func(t *tradedToken) error {
+// readTraded reads the tokens of the batch.
+func (m *merge) readTraded() error {
+	query := statements.Get("TradedTokens", "@rows", statements.Get("Traded"))
+	return engine.EachRow(m.ctx, m.conn, query, func(t *tradedToken) error {
 		traded := *t
 		m.sums.tokens[t.Token] = &traded
-		resolved = resolved || t.Resolved
-		return nil
-	})
-	return resolved, err
-}
-
-// readTouched reads the tokens that are valued again.
-func (m *merge) readTouched() error {
-	return engine.Each(m.ctx, m.conn, statements.Get("TouchedTokens"), func(row []driver.Value) error {
-		m.sums.touched[data.TokenID(engine.Int(row[0]))] = true
 		return nil
 	})
 }
@@ -268,6 +260,8 @@ var inSums = map[string]func(m *merge, t table) error{
 	"week_wallets":   func(m *merge, t table) error { return appendRows(m, t, m.sums.weekRows()) },
 	"month_wallets":  func(m *merge, t table) error { return appendRows(m, t, m.sums.monthRows()) },
 	"day_markets":    func(m *merge, t table) error { return appendRows(m, t, m.sums.dayMarkets.rows) },
+	"redemption":     (*merge).sumRedemption,
+	"oracle_bin":     (*merge).sumOracleBins,
 	"whale_move":     (*merge).sumWhaleMoves,
 	"index_flow":     (*merge).sumFlow,
 	"desk_wallet":    (*merge).sumDeskWallets,
@@ -295,19 +289,6 @@ type undatedWindowRow struct {
 	Wallet  data.WalletID `sql:"wallet"`
 	USD     data.Micro    `sql:"usd"`
 	Markets int64         `sql:"markets"`
-}
-
-// readDesk gives the tokens of the batch that are on the weather desk.
-func (m *merge) readDesk() (map[data.TokenID]bool, error) {
-	tokens := map[data.TokenID]bool{}
-	err := engine.Each(m.ctx, m.conn, statements.Get("DeskBatch"), func(row []driver.Value) error {
-		tokens[data.TokenID(engine.Int(row[0]))] = true
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("DeskBatch: %w", err)
-	}
-	return tokens, nil
 }
 
 // whaleMark is the dollars from which on an order is a whale's.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -19,6 +20,9 @@ import (
 // tail draws history that leaves every window, and batches that come right behind it.
 func tail(t *rapid.T) []step {
 	w := drawWorld(t)
+	if rapid.Bool().Draw(t, "on the desk") {
+		onDesk(w.markets)
+	}
 	last := int64(0)
 	for i := range w.fills {
 		last = max(last, w.fills[i].TS)
@@ -61,24 +65,40 @@ func tail(t *rapid.T) []step {
 		n |= 1
 		if m := condition(rapid.IntRange(0, 2).Draw(t, "resolves")); !payouts[m] && rapid.IntRange(0, 3).Draw(t, "any") == 0 {
 			payouts[m] = true
+			payout := rapid.SampledFrom([][]data.Micro{{0, data.One, 0}, {500_000, 500_000, 0}, {333_334, 333_333, 333_333}}).Draw(t, "payout")
+			at := rapid.SampledFrom([]time.Time{start.AddDate(0, 3, 0), time.UnixMicro(end - 30_000_000), time.UnixMicro(end - 3*day), {}}).Draw(t, "resolved")
 			s.markets = append(s.markets, data.Market{Condition: m, Stub: true, Resolution: &data.Resolution{Condition: m,
-				Payouts: []data.Micro{0, data.One, 0}, ResolvedAt: start.AddDate(0, 3, 0), Source: data.ResolvedByAPI, Version: start.AddDate(0, 4, 0)}})
+				Payouts: payout, ResolvedAt: at, Source: data.ResolvedByAPI, Version: start.AddDate(0, 4, 0)}})
 		}
 		steps = append(steps, s)
 	}
 	return steps
 }
 
+// onDesk makes brackets of one event of the weather desk of all markets.
+func onDesk(markets []data.Market) {
+	for i := range markets {
+		for n := range 3 {
+			if m := &markets[i]; m.Condition == condition(n) && !m.Stub {
+				desk := listed("london", n)
+				desk.UpdatedAt, desk.TokenIDs = m.UpdatedAt, m.TokenIDs[:2]
+				*m = desk
+			}
+		}
+	}
+}
+
 // TestSumsInMemoryAreThoseOfStatements: what a small batch adds to each rollup, row by row, and to
 // what is served.
 func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
-	inMemory, byStatements := 0, 0
+	inMemory, byStatements, held, desk := 0, 0, 0, 0
 	same := func(rt *rapid.T) {
-		steps := tail(rt)
+		steps, most := tail(rt), rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(rt, "held at most")
 		venues := []*venue{newVenue(t, steps), newVenue(t, steps)}
 		for i, v := range venues {
 			defer v.close()
 			v.setWhaleRule(whaleMark)
+			v.merger.HoldAtMost(most)
 			if i > 0 {
 				v.merger.SumByStatements()
 			}
@@ -88,6 +108,8 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 			v.write(func(ctx context.Context, conn *sql.Conn) error { return v.merger.Warm(ctx, conn) })
 			v.im.Rollups.Merge = func(ctx context.Context, conn *sql.Conn, apply func() error) error {
 				err := v.merger.Merge(ctx, conn, apply)
+				h, d := v.merger.Held()
+				held, desk = held+h, desk+d
 				if in := v.merger.LastInMemory(); in && i > 0 {
 					rt.Error("summed up in memory though told not to")
 				} else if in {
@@ -120,6 +142,9 @@ func TestSumsInMemoryAreThoseOfStatements(t *testing.T) {
 	}
 	if inMemory == 0 || byStatements == 0 && testfiles.Long() {
 		t.Errorf("%d batches were summed up in memory, %d by statements: nothing is compared", inMemory, byStatements)
+	}
+	if testfiles.Long() && (held == 0 || desk == 0) {
+		t.Errorf("%d positions were valued in memory, %d wallets of the desk summed up", held, desk)
 	}
 }
 

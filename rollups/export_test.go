@@ -27,5 +27,17 @@ func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (ou
 // SumByStatements has the Merger sum up every batch by statements.
 func (g *Merger) SumByStatements() { g.byStatements = true }
 
+// HoldAtMost has the Merger value at most so many positions in memory.
+func (g *Merger) HoldAtMost(n int) { g.mostHeld = n }
+
+// Held tells how many positions by outcome the last batch valued in memory, and how many wallets
+// it changes on the weather desk.
+func (g *Merger) Held() (legs, desk int) {
+	if g.added.sums == nil {
+		return 0, 0
+	}
+	return len(g.added.sums.held.legs.rows), len(g.added.sums.deskWallets.rows)
+}
+
 // LastInMemory tells whether the last batch was summed up in memory.
 func (g *Merger) LastInMemory() bool { return g.added.sums != nil }

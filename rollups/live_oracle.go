@@ -27,16 +27,10 @@ func (o *oracleSection) follow(ctx context.Context, conn *sql.Conn, l *Live, fro
 		o.builder = serving.NewOracleBuilder(l.walletBuilder.Wallets())
 	}
 	query := statements.Get("LoadScores", "@bins", from(tableNamed("oracle_bin")))
-	read := func(add func(row *scoreRow)) error {
-		if l.made != nil && len(l.made.touched) == 0 {
-			return nil // nothing was valued again
-		}
-		return eachRow(query, add)(ctx, conn)
-	}
-	err := read(func(row *scoreRow) {
+	err := eachAdded(l, (*batchSums).scores, query, func(row *scoreRow) {
 		o.builder.Add(row.Wallet, serving.Score{Forecasts: row.Forecasts, Correct: row.Correct, Edge: row.Edge, Error: row.Error,
 			BaselineError: row.BaselineError, BuyUSD: row.BuyUSD}, l.excluded[row.Wallet])
-	})
+	})(ctx, conn)
 	if err != nil {
 		return err
 	}

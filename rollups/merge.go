@@ -1,6 +1,7 @@
 package rollups
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,6 +47,7 @@ type Merger struct {
 	added       Added
 	// byStatements has every batch summed up by statements, as large ones are.
 	byStatements bool
+	mostHeld     int // other than the constant of the name, 0: that
 }
 
 // Added is what the last Merge added to the rollups: what Live follows of it.
@@ -88,7 +90,8 @@ func (g *Merger) Merge(ctx context.Context, conn *sql.Conn, apply func() error) 
 	g.pairs.rollback() // what a merge left that was rolled back
 	g.lastDays.rollback()
 	g.added = Added{}
-	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements}
+	m := &merge{ctx: ctx, conn: conn, pairs: &g.pairs, lastDays: &g.lastDays, cities: g.Cities, byStatements: g.byStatements,
+		mostHeld: cmp.Or(g.mostHeld, mostHeld)}
 	s, err := readState(ctx, conn)
 	if err != nil {
 		return err
@@ -133,29 +136,31 @@ func (g *Merger) Postpone(ctx context.Context, conn *sql.Conn, apply func() erro
 
 // merge is the merge of one batch; ctx is that of the whole of it.
 type merge struct {
-	ctx           context.Context
-	conn          *sql.Conn
-	pairs         *tradedPairs
-	lastDays      *lastTradeDays
-	cities        *data.Gazetteer
-	from, to      int64 // as_of before and after, unix µs
-	fills         int64 // rows of n_fill
-	oldest        int64 // time of the oldest of them, unix µs, 0 without one
-	newest        int64 // of the newest
-	replaced      int64 // fills of takers that give way
-	described     int64 // markets that are new or changed
-	resolved      int64 // markets whose payouts change
-	issued        int64 // forecasts of the weather that are new
-	days          int64 // days and wallets in d_day
-	firsts        int64 // pairs in d_pair
-	redeemed      int64 // rows of w_redemption
-	undatedMoves  bool  // whether undated changes, or what of it is in which window
-	touchedTokens string
-	touched       int64 // how many tokens' holders are valued again
-	moved         int64 // tokens that are known and map elsewhere now
-	regroups      bool  // whether events may lose or gain markets or tokens
-	byStatements  bool
-	sums          *batchSums // what the batch adds, nil where statements sum it up
+	ctx            context.Context
+	conn           *sql.Conn
+	pairs          *tradedPairs
+	lastDays       *lastTradeDays
+	cities         *data.Gazetteer
+	from, to       int64  // as_of before and after, unix µs
+	fills          int64  // rows of n_fill
+	oldest         int64  // time of the oldest of them, unix µs, 0 without one
+	newest         int64  // of the newest
+	replaced       int64  // fills of takers that give way
+	described      int64  // markets that are new or changed
+	resolved       int64  // markets whose payouts change
+	issued         int64  // forecasts of the weather that are new
+	days           int64  // days and wallets in d_day
+	firsts         int64  // pairs in d_pair
+	redeemed       int64  // rows of w_redemption
+	undatedMoves   bool   // whether undated changes, or what of it is in which window
+	touched        int64  // how many tokens' holders are valued again
+	touchedTokens  string // these, as few or listed gives them
+	touchedMarkets string // and their markets, of what is summed up in memory
+	mostHeld       int    // how many positions are valued in memory
+	moved          int64  // tokens that are known and map elsewhere now
+	regroups       bool   // whether events may lose or gain markets or tokens
+	byStatements   bool
+	sums           *batchSums // what the batch adds, nil where statements sum it up
 }
 
 func (m *merge) exec(name string, replace ...string) error {
@@ -181,14 +186,13 @@ func (m *merge) before() error {
 	if err := m.sumUp(); err != nil {
 		return fmt.Errorf("BatchFills: %w", err)
 	}
-	if err := m.traded(); err != nil {
-		return err
-	}
 	if err := m.touch(); err != nil {
 		return err
 	}
-	if err := m.held("before"); err != nil {
-		return err
+	if m.sums == nil {
+		if err := m.held("before"); err != nil {
+			return err
+		}
 	}
 	if err := m.newPairs(); err != nil {
 		return err
@@ -233,35 +237,36 @@ func (m *merge) traded() error {
 	return err
 }
 
-// touch finds the tokens whose holders are valued again.
-func (m *merge) touch() (err error) {
+// touch finds what the batch trades, and the tokens whose holders are valued again.
+func (m *merge) touch() error {
+	if m.sums != nil {
+		if err := m.readTraded(); err != nil {
+			return fmt.Errorf("TradedTokens: %w", err)
+		}
+		few, err := m.readHeld()
+		if few || err != nil {
+			return err
+		}
+		m.sums = nil
+	}
+	if err := m.traded(); err != nil {
+		return err
+	}
+	var any bool
+	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&any); err != nil {
+		return err
+	}
 	mapped := partIf(m.moved+m.resolved > 0, "TouchedByMarkets")
 	rows := statements.Get("Touched", "@mapped", mapped)
-	any, err := m.anyResolved()
-	switch {
-	case err != nil:
-		return err
-	case mapped == "" && !any && m.sums != nil:
-		return nil
-	case mapped == "" && !any:
+	if mapped == "" && !any {
 		rows = statements.Get("NothingTouched")
 	}
+	var err error
 	if m.touched, err = m.keep("touched", rows); err != nil || m.touched == 0 {
 		return err
 	}
-	if m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens")); err != nil || m.sums == nil {
-		return err
-	}
-	return m.readTouched()
-}
-
-// anyResolved tells whether the batch trades a token of a resolved market.
-func (m *merge) anyResolved() (any bool, err error) {
-	if m.sums != nil {
-		return m.readTraded()
-	}
-	err = m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&any)
-	return any, err
+	m.touchedTokens, _, err = m.few(statements.Get("TouchedTokens"))
+	return err
 }
 
 // keep makes a temporary table of a query, and tells how many rows it has.
@@ -322,19 +327,12 @@ func (m *merge) newPairs() (err error) {
 // held values the holdings of touched tokens: leg_<when> by outcome, held_<when>
 // by market. The positions are read once, into n_held.
 func (m *merge) held(when string) error {
-	switch {
-	case m.touched == 0 && m.sums != nil:
-		return nil // nothing reads them
-	case m.touched == 0:
+	if m.touched == 0 {
 		return m.exec("NoHoldings", "@when", when)
 	}
 	positions := "n_held"
 	if when == "after" {
-		batch := "d_position"
-		if m.sums != nil {
-			batch = "(" + statements.Get("DeltaPosition") + ")"
-		}
-		positions = statements.Get("HoldingsWithBatch", "@held", positions, "@batch", batch)
+		positions = statements.Get("HoldingsWithBatch", "@held", positions, "@batch", "d_position")
 	} else if _, err := m.keep(positions, statements.Get("HoldingsOfTouched", "@among", oneOf("token", m.touchedTokens))); err != nil {
 		return err
 	}
@@ -380,14 +378,17 @@ func (m *merge) inputs(t table) error {
 }
 
 // revalue makes what the deltas after the positions read.
-func (m *merge) revalue() error {
-	if err := m.held("after"); err != nil {
-		return err
+func (m *merge) revalue() (err error) {
+	if m.sums != nil {
+		err = m.revalueHeld()
+	} else {
+		err = m.held("after")
 	}
-	if m.pairs.loaded && m.touched > 0 {
-		if err := m.pairs.revalued(m.ctx, m.conn); err != nil {
-			return err
-		}
+	if err == nil && m.sums == nil && m.pairs.loaded && m.touched > 0 {
+		err = m.pairs.revalued(m.ctx, m.conn)
+	}
+	if err != nil {
+		return err
 	}
 	return m.each(func(v vertical) func(*merge) error { return v.after })
 }

@@ -61,12 +61,13 @@ func (m *merge) batchRedemption() error {
 	if m.touched == 0 {
 		return nil
 	}
+	if m.sums != nil {
+		m.sums.redeemHeld(m.to)
+		return nil
+	}
 	var parts []string
 	for span, length := range windows {
 		parts = append(parts, statements.Get("BatchRedemption", spanArgs(span, "1", m.to-length, m.to)...))
-	}
-	if m.sums != nil {
-		return m.readRedemption(parts)
 	}
 	return m.redeem(parts)
 }

@@ -17,7 +17,7 @@ func oracleVertical() vertical {
 // forecasts scores the legs of touched tokens; token_total lacks the batch still
 // when they are valued after it.
 func (m *merge) forecasts(when, batch string) error {
-	if m.touched == 0 {
+	if m.touched == 0 || m.sums != nil {
 		return nil
 	}
 	totals := statements.Get("TotalsOfTouched", "@among", oneOf("token", m.touchedTokens), "@batch", batch)

@@ -165,6 +165,11 @@ func (t table) baseAndDelta() string {
 	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", "")
 }
 
+// those is baseAndDelta under a condition on keys.
+func (t table) those(which string) string {
+	return t.named("BaseAndDelta", "@columns", t.columnList(), "@where", " WHERE "+which)
+}
+
 // current reads the whole table: the base alone where the delta is empty, which
 // spares adding up.
 func (t table) current(ctx context.Context, conn *sql.Conn) (string, error) {

@@ -40,11 +40,20 @@ func (m *merge) undated() error {
 	return m.exec("WindowsUndated", "@parts", unionAll(parts))
 }
 
+// revaluesUndated tells whether holders of markets resolved at an unknown time are valued again, or
+// any holders where statements do that.
+func (m *merge) revaluesUndated() bool {
+	if m.sums != nil {
+		return len(m.sums.held.undated[0])+len(m.sums.held.undated[1]) > 0
+	}
+	return m.touched > 0
+}
+
 // anyUndated tells whether the batch may change undated, or moves a row of it out of a
 // window.
 func (m *merge) anyUndated() (any bool, err error) {
-	if m.touched > 0 || m.to == m.from {
-		return m.touched > 0, nil
+	if m.revaluesUndated() || m.to == m.from {
+		return m.revaluesUndated(), nil
 	}
 	leaves := []string{fmt.Sprintf("last_ts <= %d", gone(m.to))}
 	for _, length := range windows {
@@ -56,10 +65,15 @@ func (m *merge) anyUndated() (any bool, err error) {
 }
 
 func (m *merge) undatedAfter() error {
-	if m.touched == 0 {
+	if !m.revaluesUndated() {
 		return m.exec("NoUndated")
 	}
-	tokens := statements.Get("UndatedTokens", "@touched", " AND t.token IN (SELECT token FROM touched)")
+	if m.sums != nil {
+		if err := m.keepUndated(); err != nil {
+			return err
+		}
+	}
+	tokens := statements.Get("UndatedTokens", "@touched", " AND "+oneOf("t.token", m.touchedTokens))
 	list, n, err := m.few(tokens)
 	if err != nil {
 		return err
@@ -74,7 +88,7 @@ func (m *merge) undatedAfter() error {
 // revaluedUndated is the condition on rows of undated that their holders were
 // valued again.
 func (m *merge) revaluedUndated() string {
-	if m.touched == 0 {
+	if !m.revaluesUndated() {
 		return "false"
 	}
 	return statements.Get("Revalued")

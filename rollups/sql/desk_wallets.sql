@@ -98,14 +98,6 @@ UNION ALL
   SELECT wallet, 0, 0, 0, 0, redemption, markets, resolved_markets, winning_markets, NULL, NULL
   FROM (@after UNION ALL @before) AS held
 
--- name: DeskHeldRows
--- DeskHeld by wallet, of a batch that is summed up in Go.
-SELECT wallet, 0::BIGINT AS fills, 0::BIGINT AS buy_usd, 0::BIGINT AS sell_usd, 0::BIGINT AS fee_usd, SUM(redemption)::BIGINT AS redemption,
-  SUM(markets)::INTEGER AS markets, SUM(resolved_markets)::INTEGER AS resolved_markets, SUM(winning_markets)::INTEGER AS winning_markets,
-  NULL::BIGINT AS first_ts, NULL::BIGINT AS last_ts
-FROM (@after UNION ALL @before) AS held
-GROUP BY wallet
-
 -- name: DeskGained
 UNION ALL
   @figures

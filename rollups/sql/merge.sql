@@ -398,8 +398,24 @@ SELECT 0::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, tx, 
 
 -- name: TradedTokens
 SELECT token, coalesce(market, -1) AS market, CASE WHEN market IS NULL THEN -1 ELSE outcome END AS outcome, coalesce(category, '') AS category,
-  resolved
-FROM n_traded
+  resolved, coalesce(market IN (SELECT market FROM desk_market), false) AS desk
+FROM (@rows) AS t
+
+-- name: PaidMarkets
+SELECT market FROM n_payout
+
+-- name: HeldTokens
+-- The tokens of markets whose holders are valued again; @among and @same pick the same markets.
+SELECT t.token, t.market, t.outcome, coalesce(m.payouts[t.outcome + 1], -1) AS payout, m.resolved_at, m.resolved_at IS NOT NULL AS dated,
+  coalesce(t.market IN (SELECT market FROM desk_market), false) AS desk
+FROM (SELECT token, market, outcome FROM tokens AS t WHERE @among) AS t
+JOIN (SELECT market, payouts, resolved_at FROM markets AS m WHERE @same) AS m ON m.market = t.market
+
+-- name: ManyListed
+SELECT unnest([@list]::INTEGER[])
+
+-- name: AtMost
+FROM (@of) AS r LIMIT @rows
 
 -- name: LeavingFills
 -- WindowFills, with what says the price.
@@ -412,20 +428,3 @@ SELECT span::TINYINT AS span, wallet, usd::BIGINT AS usd FROM (@rows) AS r(span,
 
 -- name: WindowUndatedRows
 SELECT span, wallet, usd, markets::BIGINT AS markets FROM (@parts) AS u
-
--- name: HeldMarketRows
-SELECT market, SUM(wallets)::INTEGER AS wallets
-FROM (
-  SELECT market, 1 AS wallets FROM held_after WHERE market IS NOT NULL
-  UNION ALL
-  SELECT market, -1 FROM held_before WHERE market IS NOT NULL
-) AS part
-GROUP BY market
-
--- name: HeldWalletRows
-SELECT wallet, 0::BIGINT AS fills, 0::BIGINT AS maker_fills, 0::BIGINT AS taker_fills, 0::BIGINT AS buy_usd, 0::BIGINT AS sell_usd,
-  0::BIGINT AS fee_usd, 0::BIGINT AS days, SUM(markets)::BIGINT AS markets, SUM(resolved_markets)::BIGINT AS resolved_markets,
-  SUM(winning_markets)::BIGINT AS winning_markets, SUM(negative_legs)::BIGINT AS negative_legs, SUM(unmapped_fills)::BIGINT AS unmapped_fills,
-  SUM(redemption)::BIGINT AS redemption, SUM(unresolved_cash)::BIGINT AS unresolved_cash, NULL::BIGINT AS first_ts, NULL::BIGINT AS last_ts
-FROM (@after UNION ALL @before) AS held
-GROUP BY wallet
