@@ -66,20 +66,21 @@ func whaleInputs(b *rebuilder) error {
 	return nil
 }
 
-// SetWhaleRule makes orders whale moves from least on, which is above 0, and tells
-// what it was before. Where that changes anything the rollups are stale: only a
-// rebuild finds the moves of the facts that are there.
-func SetWhaleRule(ctx context.Context, conn *sql.Conn, least data.Micro) (before data.Micro, err error) {
-	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&before); err != nil {
+// WhaleRule gives from how many dollars on an order is a whale move.
+func WhaleRule(ctx context.Context, conn *sql.Conn) (least data.Micro, err error) {
+	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&least); err != nil {
 		return 0, fmt.Errorf("whale rule: %w", err)
 	}
-	if before == least {
-		return before, nil
-	}
+	return least, nil
+}
+
+// SetWhaleRule makes orders whale moves from least on, which is above 0. The rollups are stale
+// then: only a rebuild finds the moves of the facts that are there.
+func SetWhaleRule(ctx context.Context, conn *sql.Conn, least data.Micro) error {
 	for _, query := range []string{statements.Get("MarkStale"), statements.Get("SetWhaleRule", "@min", strconv.FormatInt(int64(least), 10))} {
 		if _, err := conn.ExecContext(ctx, query); err != nil {
-			return before, fmt.Errorf("whale rule: %w", err)
+			return fmt.Errorf("whale rule: %w", err)
 		}
 	}
-	return before, nil
+	return nil
 }

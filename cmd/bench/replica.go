@@ -60,7 +60,7 @@ func (b *bench) replica() (err error) {
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
 	var reader *keeper.Keeper
-	follower, err := replica.Open(ctx, replica.Config{Repo: b.path("published"), Dir: dir, Keys: own, Log: log,
+	follower, err := replica.New(replica.Config{Repo: b.path("published"), Dir: dir, Keys: own, Log: log,
 		Settings: func(engine.Dir) (map[data.Address]bool, *data.Gazetteer, error) { return nil, nil, nil },
 		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
 			var err error
@@ -69,6 +69,9 @@ func (b *bench) replica() (err error) {
 		}})
 	if err != nil {
 		return err
+	}
+	if err := follower.Begin(ctx); err != nil {
+		return errors.Join(err, follower.Close())
 	}
 	defer func() { err = errors.Join(err, reader.Close(), follower.Close()) }()
 	reader.Settle()

@@ -300,6 +300,10 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	}
 	f := &s.Fresh
 	add(s.Version != version, warns, "version", fmt.Sprintf("the server runs %s, and this is %s", s.Version, version), "restart the server")
+	if s.waits() {
+		add(s.Replica.Problem != "", fails, "replica", s.Replica.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
+		return all
+	}
 	if r := s.Replica; r != nil {
 		add(r.Problem != "", fails, "replica", "backup "+fmt.Sprint(r.Number)+" is served and not the newest: "+r.Problem, "see \"When a replica falls behind\" in docs/replicas.md")
 	}

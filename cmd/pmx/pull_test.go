@@ -194,6 +194,9 @@ func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
 	backups := filepath.Join(t.TempDir(), "backups")
 	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
 	w.must("backup", backups)
+	if listed := w.must("backup", backups, "--list"); !strings.Contains(listed, " 2 fills") {
+		t.Errorf("a backup of a database that was pulled: %s", listed)
+	}
 	s := serveHere(t, t.TempDir(), "--follow", backups, "--lake", lake)
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(2))
 	becomes(t, s.base, "/trader/"+replicaTrader+"/trades", key, 200, `"token_id":"71"`)
@@ -207,6 +210,12 @@ func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
 	w.must("pull", out, "--lake", lake)
 	w.must("backup", backups)
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(3))
+	whale := []string{"serve", "--listen", "127.0.0.1:0", "--lake", lake, "--whale-threshold"}
+	if status, _, errs := w.pmx(target, append(whale, "12345")...); status != 1 || !strings.Contains(errs, "another whale threshold than $10000") {
+		t.Errorf("another whale threshold: %d %s", status, errs)
+	}
+	same := serveHere(t, target, append(whale[3:], "10000")...)
+	becomes(t, same.base, replicaStats, key, 200, tradesOf(3))
 	restored := filepath.Join(t.TempDir(), "restored")
 	if status, _, errs := w.pmx(restored, "restore", backups); status != 0 {
 		t.Errorf("restore: %s", errs)

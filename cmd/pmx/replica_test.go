@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,15 +124,23 @@ func (w *replicaWriter) follow() *replicaServer {
 	return serveHere(w.t, w.t.TempDir(), "--follow", w.carried)
 }
 
-// serveHere starts a server in this process; it stops with the test.
+// serveHere starts a server in this process and waits until it is ready; it stops with the test.
 func serveHere(t *testing.T, dir string, args ...string) *replicaServer {
 	t.Helper()
-	s := &replicaServer{t: t, dir: dir}
+	s, ready := startHere(t, dir, args...)
+	ready()
+	return s
+}
+
+// startHere starts one and does not wait; ready does.
+func startHere(t *testing.T, dir string, args ...string) (s *replicaServer, ready func()) {
+	t.Helper()
+	s = &replicaServer{t: t, dir: dir}
 	ctx, stop := context.WithCancel(t.Context())
 	log := filepath.Join(t.TempDir(), "log")
 	var cli CLI
-	reads, ready := io.Pipe()
-	std := stdio{out: ready, err: io.Discard}
+	reads, writes := io.Pipe()
+	std := stdio{out: writes, err: io.Discard}
 	parser, err := newParser(&cli, std, func(int) {}, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +157,7 @@ func serveHere(t *testing.T, dir string, args ...string) *replicaServer {
 	ended := make(chan error, 1)
 	go func() {
 		err := command.Run(&cli, std)
-		_ = ready.CloseWithError(fmt.Errorf("the server ended: %w", err))
+		_ = writes.CloseWithError(fmt.Errorf("the server ended: %w", err))
 		ended <- err
 	}()
 	t.Cleanup(func() {
@@ -159,14 +166,16 @@ func serveHere(t *testing.T, dir string, args ...string) *replicaServer {
 			t.Errorf("the server: %v", err)
 		}
 	})
-	line := make([]byte, 200)
-	n, err := reads.Read(line)
-	if err != nil {
-		t.Fatal(err)
+	return s, func() {
+		t.Helper()
+		line := make([]byte, 200)
+		n, err := reads.Read(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, reads) }()
+		s.base = strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "ready ")), "/api/v3")
 	}
-	go func() { _, _ = io.Copy(io.Discard, reads) }()
-	s.base = strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "ready ")), "/api/v3")
-	return s
 }
 
 // ask gives status and body of a request.
@@ -322,6 +331,51 @@ func fieldOf(t *testing.T, text, name string) string {
 	return value
 }
 
+// A replica whose writer has made no backup yet tells so, in the status and in the metrics, and serves the first one.
+func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
+	w := newReplicaWriter(t)
+	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
+	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "replica.log")
+	s, ready := startHere(t, dir, "--follow", w.carried, "--metrics-listen", "127.0.0.1:0", "--log", log)
+	told := func(want string, args ...string) {
+		t.Helper()
+		for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+			_, out, errs := w.pmx(s.dir, args...)
+			if strings.Contains(out+errs, want) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("pmx %s: %s%s", strings.Join(args, " "), out, errs)
+			}
+		}
+	}
+	told("waits for a first backup", "status")
+	told("there is nothing to serve yet", "status")
+	told("has nothing to serve yet", "verify")
+	told("is refused", "refresh")
+	lines, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := regexp.MustCompile(`"address":"([^"]+)","[^\n]*metrics_served`).FindSubmatch(lines)
+	if served == nil {
+		t.Fatalf("no metrics in the log:\n%s", lines)
+	}
+	res, err := http.Get("http://" + string(served[1]) + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil || !strings.Contains(string(text), "pmx_replica_failing 1") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	w.trade()
+	w.carry(nil)
+	ready()
+	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
+	told("1 fills", "status")
+}
+
 // What is on its way, and what is damaged, is not taken: the backup before it is served, and the status says why.
 func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	w := newReplicaWriter(t)
@@ -374,76 +428,4 @@ func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	}
 	w.carry(nil)
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(3))
-}
-
-// What a server publishes is what is committed and what becomes of keys, without anybody asking for a backup.
-func TestAReplicaOfAServerThatPublishes(t *testing.T) {
-	w := newReplicaWriter(t)
-	out := w.must("keys", "issue", "--tier", "alpha", "--label", "leaves", "--json")
-	leaves, id := fieldOf(t, out, "key"), fieldOf(t, out, "id")
-	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "stays", "--json"), "key")
-	w.importOne()
-	published := filepath.Join(t.TempDir(), "published")
-	writer := serveHere(t, w.dir, "--publish-dir", published)
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(published, "CURRENT")); err == nil || time.Now().After(end) {
-			break
-		}
-	}
-	s := serveHere(t, t.TempDir(), "--follow", published)
-	for range testfiles.Cases(3, 40) { // more than are kept
-		w.importOne()
-		for _, at := range []*replicaServer{writer, s} {
-			becomes(t, at.base, replicaStats, key, 200, tradesOf(w.fills))
-		}
-	}
-	becomes(t, s.base, replicaStats, leaves, 200, "")
-	// A file of the operator's that a replica cannot read keeps the new state from it, but no key valid.
-	if err := os.WriteFile(filepath.Join(w.dir, "cities.csv"), []byte("slug\nhalf,a,row\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.must("keys", "revoke", id)
-	becomes(t, s.base, replicaStats, leaves, 401, "revoked")
-	for _, backups := range []string{published, filepath.Dir(published), filepath.Join(published, "backups")} {
-		status, _, errs := w.pmx(t.TempDir(), "config", "check", "--publish-dir", published, "--backup-dir", backups)
-		if status != 1 || !strings.Contains(errs, "only the newest states stay in it") {
-			t.Errorf("backups in %s: %d %s", backups, status, errs)
-		}
-	}
-}
-
-// A replica that is killed while it takes a backup serves a whole one after the next start.
-func TestAKilledReplicaServesAWholeBackup(t *testing.T) {
-	if !testfiles.Long() { // TestACopyThatWasKilledIsMadeWhole stops a copy at every block
-		t.Skip("processes are killed in a long run")
-	}
-	w := newReplicaWriter(t)
-	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
-	w.trade()
-	w.carry(nil)
-	dir := t.TempDir()
-	for range 12 {
-		cmd := exec.Command("pmx", "serve", "--listen", "127.0.0.1:0", "--threads", "1", "--data-dir", dir, "--follow", w.carried, "--log", filepath.Join(dir, "log"))
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line := make([]byte, 200)
-		n, err := out.Read(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		base := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "ready ")), "/api/v3")
-		becomes(t, base, replicaStats, key, 200, tradesOf(w.fills))
-		w.trade()
-		w.carry(nil)
-		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-	}
 }

@@ -137,7 +137,7 @@ func (c *ServeCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error) {
 			return unlessStopped(ctx, err)
 		}
 	}
-	return c.answer(ctx, k, nil, at, scraped, schedule, std)
+	return c.answer(ctx, k, nil, at, newRegistry(), scraped, schedule, std)
 }
 
 // unlessStopped is nil where err says no more than that somebody stopped the server before it was ready: to stop it is no failure at any time.
@@ -148,10 +148,10 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// answer serves what k keeps until ctx ends, and its metrics on scraped, if that is there. r is nil where no other server
-// is followed.
-func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
-	dir, log, registry := k.DB().Dir(), at.Log, newRegistry()
+// answer serves what k keeps until ctx ends, and the metrics of registry on scraped, if that is there. r is nil where no
+// other server is followed.
+func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Follower, at server.Config, registry *prometheus.Registry, scraped *admin.Metrics, schedule keeper.Schedule, std stdio) (err error) {
+	dir, log := k.DB().Dir(), at.Log
 	keys, err := control.Open(ctx, dir.Control(), time.Now)
 	if err != nil {
 		return err
@@ -176,7 +176,6 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	sources := f.sources()
 	if r != nil {
 		sources, lanes = r.Sources, append(lanes, func(ctx context.Context) error { return at.Watch.Supervise(ctx, "follow", r.Run) })
-		registry.MustRegister(newReplicaMetrics(r.Status))
 	}
 	served, err := api.New(api.Config{Source: k, Reader: k.Reader(), Exports: exports, Gate: gate, CursorKey: cursorKey, Version: version, Watch: at.Watch,
 		OpenPages: c.Explorer == "public", Historical: c.Historical || c.Sample, Copies: r != nil, Sources: sources, Newest: f.newestTrades()})
@@ -199,14 +198,19 @@ func (c *ServeCmd) answer(ctx context.Context, k *keeper.Keeper, r *replica.Foll
 	}
 	registerServer(sock, k, gate, f, &statusTeller{keeper: k, keys: keys, watch: at.Watch, sources: sources, replica: r, url: srv.URL(), historical: c.Historical || c.Sample, started: time.Now().UTC(), memory: c.memory})
 	if scraped != nil {
-		lanes = append(lanes, func(ctx context.Context) error { return scraped.Serve(ctx, registry) })
-		log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")
+		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, log) })
 	}
 	if err := announce(std, log, srv.URL(), k.Snapshot()); err != nil {
 		return err
 	}
 	lanes = append(lanes, sock.Serve, srv.Serve, notesStop(log))
 	return runAll(ctx, append(lanes, c.upkeep(k, keys, gate, exports, served, schedule, at)...)...)
+}
+
+// scrape lets Prometheus have the metrics until ctx ends.
+func (c *ServeCmd) scrape(ctx context.Context, scraped *admin.Metrics, registry *prometheus.Registry, log zerolog.Logger) error {
+	log.Info().Str("address", scraped.Addr().String()).Msg("metrics_served")
+	return scraped.Serve(ctx, registry)
 }
 
 // followed is what follows a venue, and what it runs; nil where the server follows none.

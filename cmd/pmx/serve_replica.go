@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"pmx/data"
 	"pmx/data/feeds"
@@ -76,7 +78,7 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 	}
 	defer func() { err = errors.Join(err, keys.Close()) }()
 	var k *keeper.Keeper
-	r, err := replica.Open(ctx, replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
+	r, err := replica.New(replica.Config{Repo: c.FollowDir, Dir: dir, Keys: keys, Log: at.Log, Settings: replicaSettings,
 		Open: func(ctx context.Context, s replica.State) (replica.Server, error) {
 			opts := cli.faultedOptions(dir, at.Log)
 			opts.MemoryLimit = cli.memory.DuckDBLimit(2) // the next state is opened beside the one that is served
@@ -90,10 +92,46 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 			return k, nil
 		}})
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return err
 	}
-	defer func() { err = errors.Join(err, k.Close(), r.Close()) }()
-	return c.answer(ctx, k, r, at, scraped, keeper.Schedule{}, std)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	registry := newRegistry()
+	registry.MustRegister(newReplicaMetrics(r.Status))
+	lanes := []func(context.Context) error{func(ctx context.Context) error {
+		if err := c.awaitBackup(ctx, r, dir, registry, at.Log); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		return errors.Join(c.answer(ctx, k, r, at, registry, nil, keeper.Schedule{}, std), k.Close())
+	}}
+	if scraped != nil { // from now on: who waits for a first backup is to be seen, too
+		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, at.Log) })
+	}
+	return runAll(ctx, lanes...)
+}
+
+// awaitBackup opens the newest backup as soon as there is one. Until then the admin socket tells the status and metrics.
+func (c *ServeCmd) awaitBackup(ctx context.Context, r *replica.Follower, dir engine.Dir, registry *prometheus.Registry, log zerolog.Logger) error {
+	sock, err := admin.Listen(dir.AdminSocket(), registry, log)
+	if err != nil {
+		return err
+	}
+	started := time.Now().UTC()
+	sock.Handle(opStatus, func(context.Context, json.RawMessage, func(any)) (any, error) {
+		at := r.Status()
+		return serverStatus{Version: version, PID: os.Getpid(), Started: started, OpenFiles: openFilesLimit(), Replica: &at,
+			Memory: memoryStatus{Limit: c.memory, Resident: engine.ResidentMemory()}}, nil
+	})
+	for _, op := range replicaOperations {
+		sock.Handle(op, func(context.Context, json.RawMessage, func(any)) (any, error) {
+			return nil, fmt.Errorf("the server has nothing to serve yet: %s", cmp.Or(r.Status().Problem, "it opens its first backup"))
+		})
+	}
+	refuseWrites(sock, r)
+	ctx, done := context.WithCancel(ctx)
+	return runAll(ctx, sock.Serve, func(ctx context.Context) error {
+		defer done()
+		return r.Begin(ctx)
+	})
 }
 
 // replicaSettings are what the operator put beside the database of a backup.
@@ -129,6 +167,11 @@ func registerReplica(s *admin.Server, k *keeper.Keeper, r *replica.Follower) {
 	handle(s, k, verifying)
 	handle(s, k, exporting)
 	handle(s, k, partitioning)
+	refuseWrites(s, r)
+}
+
+// refuseWrites answers the operations that are done where the backups are made.
+func refuseWrites(s *admin.Server, r *replica.Follower) {
 	for _, op := range []string{opImport, opRefresh, opRebuild, opBackup} {
 		s.Handle(op, func(context.Context, json.RawMessage, func(any)) (any, error) {
 			at := r.Status()

@@ -66,6 +66,9 @@ type serverStatus struct {
 	Replica    *replica.Status    `json:"replica"`             // null where no other server is followed
 }
 
+// waits tells whether it is a replica that has not opened its first backup yet.
+func (s *serverStatus) waits() bool { return s.Replica != nil && s.Replica.Takes == 0 }
+
 // memoryStatus is what a server takes of memory, in bytes.
 type memoryStatus struct {
 	Limit    engine.Memory `json:"limit"`    // what it may take, in all and of each part
@@ -290,6 +293,16 @@ func (s *serverStatus) backups(now time.Time) string {
 
 // lines tells of a running server.
 func (s *serverStatus) lines(line func(name, format string, args ...any), now time.Time) {
+	if s.waits() {
+		what := "opens its first backup"
+		if s.Replica.Problem != "" {
+			what = "waits for a first backup"
+		}
+		line("server", what+", version %s, process %d, up since %s", s.Version, s.PID, ago(s.Started, now))
+		line("follows", "%s", visible(s.Replica.Dir, ""))
+		line("memory", "%s of %s at most", bytesOf(s.Memory.Resident), bytesOf(s.Memory.Limit.Total))
+		return
+	}
 	line("server", "%s, version %s, process %d, up since %s", s.URL, s.Version, s.PID, ago(s.Started, now))
 	historical := ""
 	if s.Historical {

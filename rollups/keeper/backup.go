@@ -251,10 +251,12 @@ func (b *backingUp) describe(ctx context.Context, conn *sql.Conn) error {
 	return conn.QueryRowContext(ctx, `SELECT version(), (SELECT max(version) FROM schema_version)`).Scan(&m.DuckDB, &m.Schema)
 }
 
-// contents counts what is in the facts.
+// contents counts what is in the facts, or, in a database that was pulled, in the lake that its rollups were computed of.
 func contents(ctx context.Context, conn *sql.Conn) (fills, batch int64, asOf time.Time, err error) {
 	var ts int64
-	err = conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM fills), (SELECT coalesce(max(batch), 0) FROM batches), (SELECT coalesce(max(ts), 0) FROM fills)`).
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM fills) + (SELECT coalesce(sum(fills), 0) FROM pulled)::BIGINT,
+		(SELECT coalesce(max(batch), 0) FROM batches),
+		CASE WHEN EXISTS (FROM pulled) THEN (SELECT as_of FROM rollup_state) ELSE (SELECT coalesce(max(ts), 0) FROM fills) END`).
 		Scan(&fills, &batch, &ts)
 	return fills, batch, stamp(ts), err
 }

@@ -54,16 +54,19 @@ func (k *Keeper) SetWhale(ctx context.Context, least data.Micro) error {
 	if least == 0 {
 		return nil
 	}
-	if err := k.needFills("another whale threshold"); err != nil {
-		return err
-	}
 	if err := k.work.Lock(ctx); err != nil {
 		return err
 	}
 	defer k.work.Unlock()
 	return k.db.Write(ctx, func(conn *sql.Conn) error {
-		before, err := rollups.SetWhaleRule(ctx, conn, least)
-		if err == nil && before != least {
+		before, err := rollups.WhaleRule(ctx, conn)
+		if err != nil || before == least {
+			return err
+		}
+		if err := k.needFills("another whale threshold than $" + before.String()); err != nil {
+			return err
+		}
+		if err = rollups.SetWhaleRule(ctx, conn, least); err == nil {
 			k.cfg.Log.Warn().Stringer("from_usd", before).Stringer("to_usd", least).Msg("the whale threshold changed: the rollups are to be rebuilt")
 		}
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"pmx/data"
@@ -100,7 +101,8 @@ type publisher struct {
 	keys    *control.DB
 	version string
 
-	at       state // that is published
+	at       state         // that is published
+	files    []backup.File // of the state that is published
 	keysFile backup.File
 	looked   time.Time // at the keys
 	revision int64
@@ -149,11 +151,15 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 	if err := b.addSettings(ctx); err != nil {
 		return err
 	}
+	if reflect.DeepEqual(b.manifest.Files, p.files) { // what came behind now was in the last one already
+		p.at = now
+		return nil
+	}
 	name, err := p.writer.Publish(b.manifest)
 	if err != nil {
 		return err
 	}
-	p.at = now
+	p.at, p.files = now, b.manifest.Files
 	_, after := p.writer.Stored()
 	took := time.Since(began).Seconds()
 	p.k.updateFreshness(func(f *serving.Freshness) {

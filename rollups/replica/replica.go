@@ -70,7 +70,7 @@ type Config struct {
 	Now      func() time.Time // nil: time.Now
 }
 
-// Follower follows. Run must run for anything to change.
+// Follower follows. Begin must be done before Run, and Run must run for anything to change.
 type Follower struct {
 	cfg    Config
 	log    zerolog.Logger
@@ -107,9 +107,8 @@ func (f Follows) Refuse(what string) error {
 	return fmt.Errorf("%s is refused: this data directory follows the backups in %s, which %s writes; do it there", what, f.Dir, writer)
 }
 
-// Open takes the newest backup there is, and waits for the first one. Where the newest cannot be had, the one that is here
-// already is served.
-func Open(ctx context.Context, cfg Config) (*Follower, error) {
+// New takes the data directory, and serves nothing yet.
+func New(cfg Config) (*Follower, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -122,9 +121,6 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	}
 	f := &Follower{cfg: cfg, log: cfg.Log, clone: clone, read: map[string]*backup.Copy{}, at: Status{Dir: cfg.Repo}}
 	if err := f.claim(); err != nil {
-		return nil, errors.Join(err, clone.Close())
-	}
-	if err := f.begin(ctx); err != nil {
 		return nil, errors.Join(err, clone.Close())
 	}
 	return f, nil
@@ -140,8 +136,9 @@ func (f *Follower) claim() error {
 	return f.note(was)
 }
 
-// begin opens what is served first.
-func (f *Follower) begin(ctx context.Context) error {
+// Begin takes the newest backup there is, and waits for the first one. Where the newest cannot be had, the one that is here
+// already is served.
+func (f *Follower) Begin(ctx context.Context) error {
 	for {
 		began := f.cfg.Now()
 		at, err := f.first(ctx)

@@ -25,7 +25,14 @@ func TestADirectoryIsTakenBeforeTheFirstBackup(t *testing.T) {
 	open := func(repo string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := Open(ctx, Config{Repo: repo, Dir: dir, Log: zerolog.Nop()}); !errors.Is(err, context.Canceled) {
+		f, err := New(Config{Repo: repo, Dir: dir, Log: zerolog.Nop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Begin(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}

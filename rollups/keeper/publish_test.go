@@ -1,0 +1,62 @@
+package keeper
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pmx/data/feeds"
+	"pmx/engine/backup"
+	"pmx/engine/control"
+	"pmx/engine/enginetest"
+)
+
+// What is served anew need not be new: an import that came while the one before was published is in that state already.
+func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
+	k, err := Open(t.Context(), Config{Engine: enginetest.Options(t, t.TempDir(), ""), Feeds: feeds.Catalog{}, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	keys, err := control.Open(t.Context(), k.DB().Dir().Control(), k.cfg.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = keys.Close() }()
+	dir := filepath.Join(t.TempDir(), "published")
+	repo, err := backup.CreatePassing(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = repo.Close() }()
+	p := &publisher{k: k, repo: repo, keys: keys, at: state{revision: -1}, seen: backup.NewSeen()}
+	if p.writer, err = repo.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	published := func(s state, want int) {
+		t.Helper()
+		if err := p.publish(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		states, err := os.ReadDir(filepath.Join(dir, "manifests"))
+		if err != nil || len(states) != want || p.at != s {
+			t.Errorf("%v: %d states, not %d; %+v is published, not %+v", err, len(states), want, p.at, s)
+		}
+	}
+	published(state{epoch: 1, revision: 1}, 1)
+	published(state{epoch: 2, revision: 1}, 1)
+	if _, err := keys.IssueKey(t.Context(), [32]byte{1}, "alpha", "a"); err != nil {
+		t.Fatal(err)
+	}
+	published(state{epoch: 2, revision: 2}, 2)
+	if err := k.SetWhale(t.Context(), 5_000_000); err != nil {
+		t.Fatal(err)
+	}
+	published(state{epoch: 3, revision: 2}, 3)
+}
