@@ -61,6 +61,8 @@ type Importer struct {
 	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
 	Memory int
 
+	byStatement bool // markets are merged by MarketsNext, however few: for tests
+
 	lastBatch int64 // one that is in the import log, or 0; under the lock of DB.Write
 
 	empty emptyTables // found at the end of the last import; under the lock of DB.Write
@@ -178,7 +180,9 @@ type fileImport struct {
 	committed  bool
 	conditions bool            // fills name conditions
 	names      bool            // and users
-	unsaid     bool            // nothing is said of markets and tokens
+	changes    marketChanges   // what markets become
+	spilled    bool            // what the file says of markets did not fit into memory
+	remaps     bool            // known tokens get another market or outcome
 	fresh      bool            // no staged fill is known
 	indexed    bool            // fills have log indexes
 	allIndexed bool            // every staged fill has one, and with it a transaction
@@ -364,13 +368,8 @@ func (j *fileImport) apply() error {
 		}
 	}
 	batch := strconv.FormatInt(j.batch, 10)
-	if !j.unsaid {
-		if err := j.execAll("RemapTokens", "RemoveMarkets", "AddMarkets"); err != nil {
-			return err
-		}
-		if err := j.exec("LogPayouts", "@batch", batch); err != nil {
-			return err
-		}
+	if err := j.applyMarkets(batch); err != nil {
+		return err
 	}
 	if !j.fresh {
 		if err := j.exec("RemoveReplaced"); err != nil {
@@ -390,6 +389,27 @@ func (j *fileImport) apply() error {
 		return err
 	}
 	return j.applyWeather()
+}
+
+// applyMarkets writes what markets and tokens become.
+func (j *fileImport) applyMarkets(batch string) error {
+	if j.remaps {
+		if err := j.exec("RemapTokens"); err != nil {
+			return err
+		}
+	}
+	if j.changes.fresh+j.changes.changed == 0 {
+		return nil
+	}
+	if j.changes.changed > 0 {
+		if err := j.exec("RemoveMarkets"); err != nil {
+			return err
+		}
+	}
+	if err := j.exec("AddMarkets"); err != nil {
+		return err
+	}
+	return j.exec("LogPayouts", "@batch", batch)
 }
 
 // insertOrder is the ORDER BY that facts need: none where the file is in time

@@ -92,21 +92,29 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 			return stubs, err
 		}
 	}
-	var said, labels, unfit, gone int64
+	var said, mapped, called int64
 	if !j.onlyFills || j.conditions {
-		err := j.conn.QueryRowContext(j.ctx, "SELECT (SELECT count(*) FROM m_raw) + (SELECT count(*) FROM n_map)").Scan(&said)
-		if err != nil {
+		if err := j.conn.QueryRowContext(j.ctx, statements.Get("SaidCounts")).Scan(&said, &mapped, &called); err != nil {
 			return stubs, err
 		}
 	}
-	if j.unsaid = said == 0; j.unsaid {
+	if said+mapped == 0 {
 		return stubs, j.empty("MarketsNextNone", "NoPayouts", "NoTokens", "NoLabels")
 	}
 	if err := j.aloneIf(true); err != nil {
 		return stubs, err
 	}
-	if stubs, err = j.changed("StubsFromMap", func() error { return j.exec("MapFromMarkets") }); err != nil {
-		return stubs, err
+	if mapped > 0 {
+		if stubs, err = j.changed("StubsFromMap", nil); err != nil {
+			return stubs, err
+		}
+	}
+	if said > 0 { // stubs list no tokens
+		listed, err := j.changed("MapFromMarkets", nil)
+		if err != nil {
+			return stubs, err
+		}
+		mapped += listed
 	}
 	spare, err := j.count("spare_payouts")
 	if err != nil {
@@ -115,35 +123,78 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 	if err := j.checkPayouts(spare > 0); err != nil {
 		return stubs, err
 	}
+	relabelled, err := j.mergeMarkets(said+stubs, &mapped)
+	if err != nil {
+		return stubs, err
+	}
+	return stubs, j.nextTokens(mapped > 0, relabelled || called > 0)
+}
+
+// mergeMarkets makes n_market and n_payout of so many rows of m_raw, and tells whether markets
+// get other outcomes. It adds to mapped what it maps.
+func (j *fileImport) mergeMarkets(rows int64, mapped *int64) (relabelled bool, err error) {
+	var m *marketChanges
+	if j.inMemory(rows) {
+		m, err = j.mergeFewMarkets()
+	} else {
+		m, err = j.mergeManyMarkets()
+	}
+	if err != nil {
+		return false, err
+	}
+	j.changes, j.receipt.MarketsNew, j.receipt.MarketsChanged, j.receipt.Resolutions = *m, m.fresh, m.changed, m.resolutions
+	if err := j.unresolved(m.unfit, m.gone); err != nil {
+		return false, err
+	}
+	if m.relisted {
+		n, err := j.changed("MapFromNewer", nil)
+		if err != nil {
+			return false, err
+		}
+		*mapped += n
+	}
+	return m.relabelled, nil
+}
+
+// mergeManyMarkets is mergeFewMarkets by a statement.
+func (j *fileImport) mergeManyMarkets() (*marketChanges, error) {
+	m := &marketChanges{relisted: true}
 	if err := j.exec("MarketsNext", resolutionArgs(mergeArgs()...)...); err != nil {
-		return stubs, err
+		return nil, err
 	}
-	err = j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).
-		Scan(&j.receipt.MarketsNew, &j.receipt.MarketsChanged, &j.receipt.Resolutions, &labels, &unfit, &gone)
-	if err == nil {
-		err = j.unresolved(unfit, gone)
+	err := j.conn.QueryRowContext(j.ctx, statements.Get("MarketFigures")).Scan(&m.fresh, &m.changed, &m.resolutions, &m.relabelled, &m.unfit, &m.gone)
+	if err != nil {
+		return nil, err
+	}
+	return m, j.exec("Payouts")
+}
+
+// nextTokens prepares what becomes of tokens: mapped tells whether n_map has any, called whether
+// any may be called something else.
+func (j *fileImport) nextTokens(mapped, called bool) (err error) {
+	var fresh, known int64
+	if mapped {
+		fresh, err = j.mapTokens()
+	} else {
+		err = j.empty("NoTokens")
 	}
 	if err != nil {
-		return stubs, err
+		return err
 	}
-	if err := j.exec("Payouts"); err != nil {
-		return stubs, err
+	if err := j.nameTokens(called); err != nil {
+		return err
 	}
-	fresh, err := j.mapTokens()
-	if err != nil {
-		return stubs, err
+	if mapped || called {
+		known, err = j.count("n_token")
 	}
-	if err := j.nameTokens(labels > 0); err != nil {
-		return stubs, err
-	}
-	known, err := j.count("n_token")
+	j.remaps = known > 0
 	j.receipt.TokensMapped = fresh + known
-	return stubs, err
+	return err
 }
 
 // mapTokens maps new tokens, prepares n_token, and keeps what several markets claim.
 func (j *fileImport) mapTokens() (fresh int64, err error) {
-	if err := j.execAll("MapFromNewer", "MapLists", "MapBest", "MapOwners", "MapKnownTokens"); err != nil {
+	if err := j.execAll("MapLists", "MapBest", "MapOwners", "MapKnownTokens"); err != nil {
 		return 0, err
 	}
 	if err := j.tokenConflicts(); err != nil {

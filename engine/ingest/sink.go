@@ -200,6 +200,7 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 	if err != nil {
 		return err
 	}
+	j.spilled = s.markets.spilled != nil
 	return s.markets.eachLost(j.lostResolution)
 }
 

@@ -37,6 +37,20 @@ SELECT DISTINCT condition, true AS stub FROM n_map
 WHERE condition IS NOT NULL AND condition NOT IN (SELECT condition FROM m_raw)
   AND NOT EXISTS (SELECT 1 FROM markets AS m WHERE m.condition = n_map.condition)
 
+-- name: SaidCounts
+SELECT (SELECT count(*) FROM m_raw), count(*), count(label) FROM n_map
+
+-- name: SaidMarkets
+SELECT stub, @columns FROM m_raw
+
+-- name: KnownMarkets
+-- What is known of the markets of the file. By their row ids only the parts of the table are
+-- read that have them: of 300,000 markets all take 0.35 s to read, two of them 0.02 s.
+SELECT @columns FROM markets WHERE rowid IN (SELECT rowid FROM markets WHERE condition IN (SELECT condition FROM m_raw))
+
+-- name: NextMarket
+SELECT coalesce(max(market) + 1, 0)::INTEGER FROM markets
+
 -- name: MarketsNext
 -- What each market becomes. Of every field the word of the latest version stands, and of
 -- equal versions the larger value; a payout gives
@@ -218,7 +232,7 @@ WHERE by_payouts OR by_time
 -- name: MarketFigures
 SELECT count(*) FILTER (o.market IS NULL), count(*) FILTER (o.market IS NOT NULL),
   count(*) FILTER (n.payouts IS NOT NULL AND n.payouts IS DISTINCT FROM o.payouts),
-  count(*) FILTER (n.outcomes IS DISTINCT FROM o.outcomes) + (SELECT count(label) FROM n_map),
+  count(*) FILTER (n.outcomes IS DISTINCT FROM o.outcomes) > 0,
   count(*) FILTER (len(o.payouts) <> json_array_length(n.outcomes)), count(*) FILTER (o.payouts IS NOT NULL AND n.payouts IS NULL)
 FROM n_market AS n LEFT JOIN markets AS o ON o.market = n.market
 

@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"pmx/engine"
+)
+
+// fewMarkets is up to how many rows of m_raw are merged here, for half of what MarketsNext takes
+// and less: DuckDB takes 50 ms to plan that, and reads all markets. Of more, both sides would take
+// a lot of memory here.
+const fewMarkets = 4096
+
+// inMemory tells whether so many rows of m_raw are merged here.
+func (j *fileImport) inMemory(rows int64) bool {
+	return !j.im.byStatement && !j.spilled && rows <= fewMarkets
+}
+
+// marketChanges are the markets that become something else, and what is told of them.
+type marketChanges struct {
+	rows, payouts  [][]driver.Value // of n_market and n_payout
+	fresh, changed int64
+	resolutions    int64 // markets that get payouts
+	unfit, gone    int64 // whose payouts do not fit the outcomes, and that lose theirs
+	relabelled     bool  // some get other outcomes
+	relisted       bool  // some may keep a list of tokens that a record without one makes newer
+}
+
+// mergeFewMarkets is statement MarketsNext of few rows. Its definition is that statement: a test
+// holds one to the other.
+func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
+	said, err := j.saidMarkets()
+	if err != nil {
+		return nil, err
+	}
+	changes := &marketChanges{}
+	err = engine.Each(j.ctx, j.conn, statements.Get("KnownMarkets", "@columns", strings.Join(marketColumns, ", ")), func(row []driver.Value) error {
+		o, err := newMarketWord(slices.Clone(row), false)
+		if err != nil {
+			return err
+		}
+		key := string(o.cells.condition())
+		n := said[key]
+		if n == nil {
+			return fmt.Errorf("market %s is there twice", hexed(o.cells.condition()))
+		}
+		delete(said, key)
+		o.known = true
+		return changes.add(n, o)
+	})
+	if err == nil && len(said) > 0 {
+		err = j.addUnknown(changes, said)
+	}
+	if err == nil {
+		err = j.empty("MarketsNextNone", "NoPayouts")
+	}
+	if err == nil {
+		err = j.stageChanges(changes)
+	}
+	return changes, err
+}
+
+// stageChanges fills n_market and n_payout.
+func (j *fileImport) stageChanges(m *marketChanges) error {
+	for table, rows := range map[string][][]driver.Value{"n_market": m.rows, "n_payout": m.payouts} {
+		if len(rows) == 0 {
+			continue
+		}
+		if err := engine.AppendTemp(j.conn, table, len(rows), func(i int) []driver.Value { return rows[i] }); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// saidMarkets are the rows of m_raw by their conditions.
+func (j *fileImport) saidMarkets() (map[string]*marketWord, error) {
+	said := map[string]*marketWord{}
+	err := engine.Each(j.ctx, j.conn, statements.Get("SaidMarkets", "@columns", strings.Join(marketColumns, ", ")), func(row []driver.Value) error {
+		n, err := newMarketWord(slices.Clone(row[1:]), row[0] == true)
+		if err != nil {
+			return err
+		}
+		key := string(n.cells.condition())
+		if said[key] != nil {
+			return fmt.Errorf("market %s is staged twice", hexed(n.cells.condition()))
+		}
+		said[key] = n
+		return nil
+	})
+	return said, err
+}
+
+// addUnknown gives markets that are not known the next ids, in the order of their conditions.
+func (j *fileImport) addUnknown(changes *marketChanges, said map[string]*marketWord) error {
+	var next int32
+	if err := j.conn.QueryRowContext(j.ctx, statements.Get("NextMarket")).Scan(&next); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		o := &marketWord{cells: make(marketCells, len(marketColumns))}
+		o.cells[marketCell] = next
+		next++
+		if err := changes.add(said[key], o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add merges a market, and takes it in if it changes.
+func (m *marketChanges) add(n, o *marketWord) error {
+	next, err := mergeWords(n, o)
+	if err != nil || o.known && reflect.DeepEqual(next, o.cells) {
+		return err
+	}
+	m.rows = append(m.rows, next)
+	if o.known {
+		m.changed++
+	} else {
+		m.fresh++
+	}
+	repaid := !reflect.DeepEqual(next[payoutsCell], o.cells[payoutsCell])
+	if repaid || next[resolvedAtCell] != o.cells[resolvedAtCell] {
+		m.payouts = append(m.payouts, []driver.Value{next[marketCell], next[payoutsCell], next[sourceCell], next[resolvedAtCell]})
+	}
+	switch {
+	case repaid && next[payoutsCell] != nil:
+		m.resolutions++
+	case repaid:
+		m.gone++
+	}
+	m.relabelled = m.relabelled || next[outcomesCell] != o.cells[outcomesCell]
+	m.relisted = m.relisted || !n.stub && n.cells[tokenIDsCell] == nil && next[tokenIDsCell] != nil
+	if outcomes := engine.Text(next[outcomesCell]); outcomes != "" && o.cells[payoutsCell] != nil {
+		length, err := listLength(outcomes)
+		if err == nil && length != len(cellList(o.cells[payoutsCell])) {
+			m.unfit++
+		}
+		return err
+	}
+	return nil
+}

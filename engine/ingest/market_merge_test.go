@@ -1,0 +1,155 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pmx/data/testfiles"
+	"pmx/engine"
+)
+
+// drawCells draws a row of markets, of which every second column is NULL.
+func drawCells(rng *rand.Rand, condition int) marketCells {
+	cells := make(marketCells, len(marketColumns))
+	small := func() any { return int64(rng.IntN(4)) }
+	for i, column := range marketColumns {
+		if rng.IntN(2) == 0 {
+			continue
+		}
+		switch column {
+		case "neg_risk", "active", "closed", "accepting_orders":
+			cells[i] = rng.IntN(2) == 0
+		case "tags", "outcomes", "token_ids", "prices":
+			cells[i] = []string{`[]`, `["b"]`, `["a","z"]`, `["c","a"]`, `["a","b","c"]`}[rng.IntN(5)]
+		case "category_source":
+			cells[i] = []string{"tag", "field", "slug"}[rng.IntN(3)]
+		case "payout_source", "payout_at_source", "resolved_at_source":
+			cells[i] = int8(1 + rng.IntN(3))
+		case "payouts":
+			list := make([]any, 1+rng.IntN(3))
+			for k := range list {
+				list[k] = small()
+			}
+			cells[i] = list
+		case "quote":
+			quote := map[string]any{}
+			for _, name := range slices.Concat(quoteParts...) {
+				if quote[name] = nil; rng.IntN(3) > 0 {
+					quote[name] = small()
+				}
+			}
+			cells[i] = quote
+		case "field_versions":
+			versions := map[string]int{}
+			for range rng.IntN(4) {
+				versions[ownFields[rng.IntN(len(ownFields))].column] = rng.IntN(6) - 1
+			}
+			text, _ := json.Marshal(versions) // of a map of numbers it cannot fail
+			cells[i] = string(text)
+		default:
+			if cells[i] = small(); isText(column) {
+				cells[i] = []string{"", "a", "b", "ä", "aa"}[rng.IntN(5)]
+			}
+		}
+	}
+	cells[marketCell] = nil
+	cells[conditionCell] = append([]byte{byte(condition >> 8), byte(condition)}, make([]byte, 30)...)
+	return cells
+}
+
+func isText(column string) bool {
+	i := fieldAt(column)
+	return i >= 0 && i < fieldAt("category") && column != "neg_risk" || column == "category"
+}
+
+// mergedBy are the rows of n_market and n_payout and the figures that a merge of m_raw comes to.
+func mergedBy(t *testing.T, j *fileImport, merge func() (*marketChanges, error)) (rows []string, figures string) {
+	t.Helper()
+	m, err := merge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"n_market", "n_payout"} {
+		err := engine.Each(j.ctx, j.conn, "SELECT * FROM "+table+" ORDER BY market", func(row []driver.Value) error {
+			rows = append(rows, table+strings.ReplaceAll(fmt.Sprint(row), "<nil>", "-"))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rows, fmt.Sprint(m.fresh, m.changed, m.resolutions, m.unfit, m.gone, m.relabelled)
+}
+
+// Few markets come to the rows that MarketsNext gives: of any that the file says something of and
+// any that are known, in whatever state both are.
+func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
+	r, rng := openRecords(t), rand.New(rand.NewPCG(31, 12))
+	rounds, changed := testfiles.Cases(3, 60), 0
+	ctx := context.Background()
+	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
+		for round := range rounds {
+			j := &fileImport{im: r.im, ctx: ctx, conn: conn}
+			stageDrawn(t, j, rng)
+			want, wantFigures := mergedBy(t, j, j.mergeManyMarkets)
+			got, figures := mergedBy(t, j, j.mergeFewMarkets)
+			if figures != wantFigures {
+				t.Errorf("round %d: %s, by the statement %s", round, figures, wantFigures)
+			}
+			for i := range max(len(got), len(want)) {
+				if i >= len(got) || i >= len(want) || got[i] != want[i] {
+					t.Fatalf("round %d: %d rows, by the statement %d, of which row %d is\n%v\nby the statement\n%v", round, len(got), len(want), i,
+						got[min(i, len(got)):min(i+1, len(got))], want[min(i, len(want)):min(i+1, len(want))])
+				}
+			}
+			changed += len(got)
+			j.cleanup()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed < 300*rounds {
+		t.Errorf("%d rows in %d rounds", changed, rounds)
+	}
+}
+
+// stageDrawn fills markets and m_raw: of a third of the markets only one side says something, and
+// some of both sides say the same.
+func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand) {
+	t.Helper()
+	if _, err := j.conn.ExecContext(j.ctx, "DELETE FROM markets"); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.empty("MarketsEmpty", "MapEmpty"); err != nil {
+		t.Fatal(err)
+	}
+	var known, said [][]driver.Value
+	for i := range 400 {
+		o, n := drawCells(rng, i), drawCells(rng, i)
+		if rng.IntN(8) == 0 {
+			n = slices.Clone(o)
+		}
+		if o[marketCell] = int32(len(known)); rng.IntN(3) > 0 {
+			known = append(known, o)
+		}
+		if rng.IntN(6) > 0 {
+			said = append(said, append(slices.Clone(n), rng.IntN(5) == 0, int64(i), false))
+		}
+	}
+	rng.Shuffle(len(said), func(a, b int) { said[a], said[b] = said[b], said[a] })
+	if err := engine.Append(j.conn, "markets", len(known), func(i int) []driver.Value { return known[i] }); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.AppendTemp(j.conn, "m_raw", len(said), func(i int) []driver.Value { return said[i] }); err != nil {
+		t.Fatal(err)
+	}
+}
