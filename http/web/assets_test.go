@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	categories "pmx/data/reference"
 )
 
 // What is vendored is what its project published: these are the checksums of the
@@ -93,7 +95,7 @@ func TestBundlesReadTheirModules(t *testing.T) {
 		}
 	}
 	b := bundle{assets: s.assets, name: "core.js"}
-	for _, bad := range []string{"export default 1;\n", "import x from \"./core.js\";\n", "export { a };\n"} {
+	for _, bad := range []string{"export default 1;\n", "import x from \"./core.js\";\n", "export { a };\n", "import { a as b } from \"./core.js\";\n"} {
 		if other := otherForms.FindString(bad); other == "" || importLine.MatchString(bad) || exportWord.MatchString(bad) {
 			t.Errorf("%q counts as readable in %s", bad, b.name)
 		}
@@ -152,6 +154,17 @@ func TestScriptsMakeNoHTML(t *testing.T) {
 				t.Errorf("%s has %s in it", f.Name(), bad)
 			}
 		}
+	}
+}
+
+// Pages offer the categories that every venue knows.
+func TestPagesKnowTheCategories(t *testing.T) {
+	text, err := assets.ReadFile("assets/ui.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `export const categories = ["` + strings.Join(categories.Categories(), `", "`) + `"];`; !strings.Contains(string(text), want) {
+		t.Errorf("ui.js has no line %s", want)
 	}
 }
 

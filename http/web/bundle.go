@@ -12,7 +12,7 @@ import (
 // The lines by which modules name each other, and what they give to others. A
 // module keeps to these forms: others are refused.
 var (
-	importLine = regexp.MustCompile(`(?m)^import \{([^}"]*)\} from "\./([a-z-]+)\.js";$`)
+	importLine = regexp.MustCompile(`(?m)^import \{( \w+(?:, \w+)* )\} from "\./([a-z-]+)\.js";$`)
 	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?(?:const|function|class) (\w+))`)
 	otherForms = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 )

@@ -212,7 +212,7 @@ func (b *tab) settle(t *testing.T, path string) reading {
 func explorerPages(v venue) []string {
 	return []string{
 		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
-		"/traders", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
+		"/traders", "/traders?category=sports&sort=volume&min_resolved=20&period=30d", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
 }
@@ -222,7 +222,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"limits", limitsOfThePlan}, {"key", theKey}} {
+	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }
@@ -251,6 +251,9 @@ func everyPage(t *testing.T, b *tab, v venue) {
 			b.look(t, look.width, look.scheme)
 			if wide := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > look.width {
 				t.Errorf("%s is %d px wide in a window of %d", path, wide, look.width)
+			}
+			if cut := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll(".tabled")].filter((n) => n.scrollWidth > n.clientWidth + 1).map((n) => n.querySelector("caption").textContent).join()`)); cut != "" {
+				t.Errorf("%s at %d cuts the tables %s", path, look.width, cut)
 			}
 			if look.width == 1440 && look.scheme == "light" || look.width == 390 && look.scheme == "dark" {
 				b.axe(t, axe, fmt.Sprintf("%s at %d, %s", path, look.width, look.scheme))

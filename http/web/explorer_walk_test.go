@@ -44,7 +44,7 @@ func threeClicks(t *testing.T, b *tab, v venue) {
 		b.visit(t, path)
 		b.until(t, "the best trader stands on "+path, fmt.Sprintf(`document.querySelector(%q)`, `table a[href="/trader/`+best+`"]`))
 		row := give(t, b, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector(%q).closest("tr").textContent`, `table a[href="/trader/`+best+`"]`)))
-		if !strings.Contains(row, " cash, ") || !strings.Contains(row, " settled") || strings.Contains(row, "– ") {
+		if !strings.Contains(row, " resolved, ") || !strings.Contains(row, " unresolved cash") || strings.Contains(row, "– ") {
 			t.Errorf("%s shows the profit as %q", path, row)
 		}
 	}
@@ -161,6 +161,36 @@ func theKeyboard(t *testing.T, b *tab, v venue) {
 	hidden := give(t, b, chromedp.Evaluate[int64](`[...document.querySelectorAll("a, button, input, select, summary")].filter((n) => n.checkVisibility() && n.tabIndex < 0).length`))
 	if hidden > 0 {
 		t.Errorf("%d controls cannot be reached", hidden)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// A server that has no single trades ranks the plain board alone: both pages show that one, with what
+// a profit is made of by it, and say so. A filter that it cannot answer is a problem, with its words.
+func boardsWithoutTrades(t *testing.T, b *tab, _ venue) {
+	b.look(t, 1280, "light")
+	refuse := `window.fetch = ((real) => (at, how) => (decodeURIComponent(String(at)).match(/leaderboard.traders[^ ]*include=/)
+		? Promise.resolve(new Response('{"status":501,"code":"fills_elsewhere","title":"Fills elsewhere","detail":"Ask the server that has them."}', {status: 501})) : real(at, how)))(window.fetch)`
+	row := `document.querySelector("table .profit .split, .three td .split").textContent`
+	for _, path := range []string{"/", "/traders"} {
+		b.visit(t, path)
+		if got := give(t, b, chromedp.Evaluate[string](row)); !strings.Contains(got, " unresolved cash") {
+			t.Errorf("%s shows the split %q", path, got)
+		}
+		give(t, b, chromedp.Evaluate[string](refuse+`, document.querySelector('.choice [data-value="30d"]').click(), ""`))
+		b.settle(t, path)
+		if got := give(t, b, chromedp.Evaluate[string](row)); !strings.Contains(got, " cash, ") || !strings.Contains(got, " settled") {
+			t.Errorf("%s shows the split %q where there are no single trades", path, got)
+		}
+	}
+	if text := give(t, b, chromedp.Text(chromedp.CSS("main"))); !strings.Contains(text, "This server has no single trades") {
+		t.Errorf("the page does not say that the split is not known: %s", text)
+	}
+	give(t, b, chromedp.Evaluate[string](`(() => { const list = document.querySelector(".pick select"); list.value = "sports"; list.dispatchEvent(new Event("change")); })(), ""`))
+	if failed := b.settle(t, "/traders").Failed; len(failed) != 1 || !strings.Contains(failed[0], "Ask the server that has them.") {
+		t.Errorf("a filter without single trades gives %v", failed)
 	}
 	for _, bad := range b.errors() {
 		t.Error(bad)

@@ -1,8 +1,9 @@
 // The venue today.
 import { address, ask, el, go, here, market, num, soon, title, view, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
-import { plot, spark } from "./plot.js";
-import { split } from "./profit.js";
+import { plot } from "./plot.js";
+import { boardUrl, plainBoard, split } from "./profit.js";
+import { spark } from "./spark.js";
 import { cityCell } from "./cells.js";
 
 let period = here().get("period") || "7d";
@@ -42,7 +43,7 @@ const index = panel({
 });
 
 const traders = panel({
-  name: "Best traders", note: "by profit in this time", size: 480, level: "h2", url: () => address("/leaderboard/traders", { period: period === "7d" ? "" : period, limit: 8 }),
+  name: "Best traders", note: "by profit in this time", size: 480, url: () => boardUrl({ period: period === "7d" ? "" : period, limit: 8 }), instead: plainBoard,
   draw: ({ data }) => (data.length ? [table({ name: "Best traders", rows: data, per: 8, columns: [
     { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet },
     { name: "Profit, USD", form: "profit", phone: "key", money: (r) => r.real_pnl, below: split, sort: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),

@@ -314,24 +314,3 @@ export function plot(spec) {
 const again = () => { for (const p of document.querySelectorAll("pmx-plot")) if (p.charts && p.charts.length) p.draw(); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-
-// spark is a small line without axes, always beside its number.
-export function spark(values, base) {
-  const numbers = values.filter((v) => v !== null && v !== undefined).map(Number);
-  const node = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  node.setAttribute("class", "spark");
-  node.setAttribute("viewBox", "0 0 80 20");
-  node.setAttribute("aria-hidden", "true");
-  if (numbers.length < 2) return node;
-  const low = Math.min(...numbers, base ?? Infinity), high = Math.max(...numbers, base ?? -Infinity);
-  const x = (i) => (2 + 74 * i / (numbers.length - 1)).toFixed(1), y = (v) => (18 - 16 * (v - low) / (high - low || 1)).toFixed(1);
-  const shape = (tag, attributes) => {
-    const s = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [n, v] of Object.entries(attributes)) s.setAttribute(n, v);
-    node.append(s);
-  };
-  if (base !== undefined) shape("path", { class: "base", d: "M0 " + y(base) + "H80" });
-  shape("path", { class: "line", d: "M" + numbers.map((v, i) => x(i) + " " + y(v)).join("L") });
-  shape("circle", { cx: x(numbers.length - 1), cy: y(numbers.at(-1)), r: 2 });
-  return node;
-}

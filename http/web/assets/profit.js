@@ -1,5 +1,5 @@
 // Profit is never shown without what it is made of.
-import { el, num, sum } from "./core.js";
+import { address, el, num, sum } from "./core.js";
 
 // resolvedPart is the profit of markets that are resolved, null where the answer
 // does not have it.
@@ -9,10 +9,21 @@ export const resolvedPart = (row) => (row.resolved_pnl != null ? row.resolved_pn
 export function split(row) {
   if (row.resolved_pnl != null || row.unresolved_cash) { // rows of a board have neither unless they are asked for
     const cash = row.unresolved_cash || sum([row.real_pnl], [row.resolved_pnl]);
-    return [num(resolvedPart(row), "profit"), " from resolved markets, ", num(cash, "profit"), " cash of others"];
+    return [tight(num(resolvedPart(row), "profit"), " resolved,"), " ", tight(num(cash, "profit"), " unresolved cash")];
   }
-  return [num(row.net_cash, "profit"), " cash, ", num(row.redemption_value, "profit"), " settled"];
+  return [tight(num(row.net_cash, "profit"), " cash,"), " ", tight(num(row.redemption_value, "profit"), " settled")];
 }
+const tight = (...words) => el("span", { class: "tight" }, words);
 
 // profitColumn is the profit of rows as a column of a table, with its split below it.
 export const profitColumn = (name = "Profit, USD", field = "real_pnl") => ({ name, phone: "key", cls: "profit", form: "profit", bar: true, money: (r) => r[field], below: split });
+
+// boardUrl is the address of the board of wallets with the split of each profit and
+// what else is asked for. A server without single trades has the plain board alone:
+// plainBoard is told its problem, and whether that board would do.
+let plain = false;
+export const boardUrl = (params, include = []) => {
+  const filtered = params.category || params.min_resolved || params.sort;
+  return address("/leaderboard/traders", plain && !filtered ? params : { ...params, include: ["split", ...include] });
+};
+export const plainBoard = (problem) => problem.code === "fills_elsewhere" && !plain && (plain = true);

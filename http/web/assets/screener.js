@@ -1,10 +1,10 @@
 // Markets by any of the API's filters; the filters are the address.
 import { address, ask, el, go, here, market, num, soon, title, view, when } from "./core.js";
-import { panel, pick, state, table } from "./ui.js";
+import { categories, panel, pick, state, table } from "./ui.js";
 
 title("Screener");
 const groups = [
-  ["Words and kind", [["q", "words", "text"], ["category", "category", ["", "politics", "crypto", "sports", "weather", "economics", "tech", "culture", "world"]], ["status", "status", ["", "open", "closed", "resolved"]], ["tag", "tag", "text"], ["neg_risk", "one of several outcomes", ["", "true", "false"]], ["event_id", "event id", "text"]]],
+  ["Words and kind", [["q", "words", "text"], ["category", "category", ["", ...categories]], ["status", "status", ["", "open", "closed", "resolved"]], ["tag", "tag", "text"], ["neg_risk", "one of several outcomes", ["", "true", "false"]], ["event_id", "event id", "text"]]],
   ["Volume and traders", [["volume_24h", "volume in a day, USD"], ["volume_7d", "volume in seven days, USD"], ["volume_30d", "volume in thirty days, USD"], ["volume", "volume ever, USD"], ["traders_24h", "traders in a day"], ["traders", "traders ever"], ["trades", "trades ever"]]],
   ["Price", [["price", "price of the first outcome, 0 to 1"], ["price_change_24h", "change in a day"], ["spread", "spread"], ["liquidity", "liquidity, USD"], ["whale_flow_24h", "large orders in a day, USD"]]],
   ["Time", [["ends_after", "ends after", "date"], ["ends_before", "ends before", "date"], ["created_after", "created after", "date"], ["created_before", "created before", "date"]]],

@@ -1,10 +1,12 @@
 // Boards of wallets: by profit, by the accuracy of their forecasts.
-import { address, el, go, here, num, title, view, wallet, when } from "./core.js";
-import { choice, panel, pick, state, table } from "./ui.js";
-import { profitColumn } from "./profit.js";
+import { address, ask, el, go, here, num, title, view, wallet, when } from "./core.js";
+import { inCategory, choice, panel, pick, state, table } from "./ui.js";
+import { boardUrl, plainBoard, profitColumn } from "./profit.js";
+import { spark } from "./spark.js";
 
 const q = here();
-let period = q.get("period") || "7d", least = q.get("min_resolved") || "20", which = q.get("min_resolved") ? "accuracy" : q.get("board") || "profit";
+let which = q.get("board") || "profit", period = q.get("period") || "7d", category = q.get("category") || "", sort = q.get("sort") || "real_pnl";
+let least = which === "accuracy" && q.get("min_resolved") || "20", resolved = which === "profit" && q.get("min_resolved") || "";
 const marked = new Set();
 title("Traders");
 
@@ -19,23 +21,40 @@ const markColumn = { name: "Mark", quiet: true, cell: (r) => el("input", { type:
 const rank = { name: "#", num: true, cell: (r) => num(r.rank), cls: "rank" };
 const name = { name: "Wallet", head: true, phone: "main", cell: wallet };
 
+const sorts = { real_pnl: "profit", volume: "volume", roi: "return on buys" };
+const filtered = () => category || resolved || sort !== "real_pnl";
+const rows = 50;
+const pageUrl = (offset) => boardUrl({ period: period === "7d" ? "" : period, category, sort: sort === "real_pnl" ? "" : sort, min_resolved: resolved, limit: rows, offset }, ["previous_rank", "spark"]);
+const again = () => { shown(); profit.load(); };
 const profit = panel({
-  name: "By profit", cls: "first", size: 900, url: () => address("/leaderboard/traders", { period: period === "7d" ? "" : period, limit: 50 }),
-  acts: choice("Period", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; shown(); profit.load(); }),
-  draw: ({ data, window_start: from, window_end: to }, { lead }) => {
+  name: "By profit", cls: "first", size: 900, url: () => pageUrl(), instead: (problem) => !filtered() && plainBoard(problem),
+  draw: ({ data, window_start: from, window_end: to }, { heading, lead }) => {
+    heading.textContent = "By " + sorts[sort];
     lead.replaceChildren(when(from), " to ", when(to));
-    if (!data.length) return state("empty", "Nobody traded in this time.");
+    if (!data.length) return state("empty", filtered() ? "No wallet fits. Ask for another category or for fewer resolved markets." : "Nobody traded in this time.");
+    let taken = data.length, full = taken === rows;
+    const whole = "resolved_pnl" in data[0] && data[0].resolved_pnl !== null;
     return [
-      table({ name: "Wallets by profit", rows: data, per: 50, order: "rank", columns: [
-        markColumn, rank, name, profitColumn(),
-        { name: "all time", form: "profit", money: (r) => r.real_pnl_all_time }, { name: "Volume", money: (r) => r.volume },
-        { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },
-        { name: "Markets won", num: true, note: "all time, of resolved ones", sort: (r) => r.win_rate_all_time, cell: (r) => [num(r.win_rate_all_time, "share", "no market of it is resolved"), el("small", {}, " of ", num(r.resolved_markets_all_time))] },
-        { name: "Last fill", num: true, phone: "hide", sort: (r) => r.last_trade_at && Date.parse(r.last_trade_at), cell: (r) => when(r.last_trade_at, "day") }] }),
-      el("p", { class: "note" }, "Profit of the time shown: cash of its fills, and what markets settled that were resolved within it. Tokens still held are not valued. ", el("a", { href: "/docs/text/numbers" }, "How it is counted")),
+      table({ name: "Wallets by " + sorts[sort], rows: data, per: rows, order: "rank",
+        more: { left: () => full, load: async () => { const next = (await ask(pageUrl(taken))).data; taken += next.length; full = next.length === rows; return next; } },
+        columns: [
+          markColumn, { ...rank, note: "below it the rank in the time of the same length before", cell: (r) => [num(r.rank), whole && el("small", { class: "split tight" }, r.previous_rank === null ? el("span", { title: "not on the board of the time before" }, "new") : ["was ", num(r.previous_rank)])] }, name, profitColumn(),
+          whole && { name: "30 days", note: "profit from nothing on, all categories, over the last 30 days", phone: "hide", cell: (r) => (r.spark ? spark(r.spark, 0) : "–") },
+          { name: "all time", form: "profit", money: (r) => r.real_pnl_all_time }, { name: "Volume", money: (r) => r.volume },
+          { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },
+          { name: "Markets won", num: true, cls: "tight", note: "all time, of resolved ones", sort: (r) => r.win_rate_all_time, cell: (r) => [num(r.win_rate_all_time, "share", "no market of it is resolved"), el("small", {}, " of ", num(r.resolved_markets_all_time))] },
+          { name: "Last fill", num: true, phone: "hide", sort: (r) => r.last_trade_at && Date.parse(r.last_trade_at), cell: (r) => when(r.last_trade_at, "day") }] }),
+      el("p", { class: "note" }, "Profit of the time shown: cash of its fills, and what markets settled that were resolved within it. ",
+        whole ? "Unresolved cash is of markets that are not resolved; tokens still held in them are not valued. " : "This server has no single trades, so what of it is of resolved markets is not known. Tokens still held are not valued. ",
+        category ? "All time, markets won and the small line are of all categories. " : null, el("a", { href: "/docs/text/numbers" }, "How it is counted")),
     ];
   },
 });
+profit.querySelector(".head").after(el("div", { class: "filters" },
+  choice("Period", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; again(); }),
+  inCategory(category, (v) => { category = v; again(); }),
+  pick("Resolved markets", [["", "any number"], ["20", "20 or more"], ["100", "100 or more"], ["500", "500 or more"]], resolved, (v) => { resolved = v; again(); }),
+  pick("Ranked by", Object.entries(sorts), sort, (v) => { sort = v; again(); })));
 
 const accuracy = panel({
   name: "By accuracy of forecasts", cls: "first", size: 900, url: () => address("/oracle/leaderboard", { min_resolved: least === "20" ? "" : least, limit: 50 }),
@@ -56,7 +75,8 @@ const accuracy = panel({
 });
 
 function shown() {
-  if (which === "profit") go({ period: period === "7d" ? "" : period }); else go({ board: which, min_resolved: least === "20" ? "" : least });
+  if (which === "profit") go({ period: period === "7d" ? "" : period, category, min_resolved: resolved, sort: sort === "real_pnl" ? "" : sort });
+  else go({ board: which, min_resolved: least === "20" ? "" : least });
 }
 function board() {
   profit.hidden = which !== "profit";

@@ -89,8 +89,9 @@ export function indent(text) {
 let panels = 0;
 
 // panel is a section that shows one answer: url gives its address, draw its
-// content, which may be several nodes. size is about how high it becomes.
-export function panel({ name, note, acts, url, draw, size = 200, level = "h2", lone = false, cls = "" }) {
+// content, which may be several nodes. size is about how high it becomes. instead is
+// told a problem and tells whether url gives another address now.
+export function panel({ name, note, acts, url, draw, instead, size = 200, level = "h2", lone = false, cls = "" }) {
   const id = "p" + ++panels;
   const body = el("div", { class: "body" });
   const heading = el(level, { id }, name);
@@ -117,6 +118,7 @@ export function panel({ name, note, acts, url, draw, size = 200, level = "h2", l
       section.dataset.state = "ready";
     } catch (problem) {
       if (mine !== turn) return;
+      if (instead && instead(problem)) return section.load(again);
       section.dataset.state = "failed";
       if (!(problem instanceof Problem)) console.error(problem);
       const box = failed(problem instanceof Problem ? problem : new Problem(0, { title: "This part failed", detail: String(problem.message) }), () => section.load(true));
@@ -220,6 +222,12 @@ export function pick(name, options, now, change) {
   const list = el("select", { onchange: () => change(list.value) }, options.map(([value, text]) => el("option", { value, selected: value === now }, text || value)));
   return el("label", { class: "pick" }, name + " ", list);
 }
+
+// The categories of markets that every venue knows.
+export const categories = ["crypto", "culture", "economics", "finance", "other", "politics", "sports", "tech", "weather", "world"];
+
+// inCategory is the list of categories, with the one that is chosen.
+export const inCategory = (now, change) => pick("Category", ["", ...new Set([...categories, now || "crypto"])].map((c) => [c, c || "all"]), now, change);
 
 // fact is a figure with its name.
 export const fact = (name, value, ...about) => el("div", { class: "fact" }, el("dt", {}, name), el("dd", {}, value, about.length ? el("small", {}, " ", about) : null));

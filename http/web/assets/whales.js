@@ -1,6 +1,6 @@
 // Large orders: who places them, where, and which way.
 import { address, ask, el, go, here, market, num, title, view, wallet, when } from "./core.js";
-import { choice, fact, facts, panel, pick, state, table } from "./ui.js";
+import { choice, fact, facts, inCategory, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const q = here();
@@ -58,5 +58,5 @@ view().replaceChildren(el("h1", {}, "Whales"), flow,
   moves, board);
 moves.querySelector(".head").after(el("div", { class: "filters" }, el("label", { class: "pick" }, "At least, USD ", amount),
   pick("Side", [["", "both"], ["BUY", "buys"], ["SELL", "sells"]], filter.side, (v) => { filter.side = v; again(); }),
-  pick("Category", ["", "politics", "crypto", "sports", "weather", "economics"].map((c) => [c, c || "all"]), filter.category, (v) => { filter.category = v; again(); })));
+  inCategory(filter.category, (v) => { filter.category = v; again(); })));
 for (const p of [flow, moves, board]) p.load();
