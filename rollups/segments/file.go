@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,12 +102,48 @@ func (f *File) Bytes(section, lo, hi int) []byte {
 		panic(f.Damaged("%s: bytes %d to %d of %d are asked for", f.format.Names[section], lo, hi, len(b)))
 	}
 	first := f.first[section]
+	expected := hi-lo <= PageSize // of hardly more than a page nothing is to be gained
 	for page := first + lo/PageSize; page*PageSize < first*PageSize+hi; page++ {
-		if !f.isVerified(page) {
-			f.verify(page)
+		if f.isVerified(page) {
+			continue
 		}
+		if !expected {
+			f.Expect(section, lo, hi)
+			expected = true
+		}
+		f.verify(page)
 	}
 	return b[lo:hi:hi]
+}
+
+// Expect has the system read the pages of the bytes from lo to hi of a section that nobody has
+// read since the file was opened. It reads them together then, and not one for each page fault.
+// Where all were read, the system is not called.
+func (f *File) Expect(section, lo, hi int) {
+	if uint(lo) > uint(hi) || uint(hi) > uint(len(f.sections[section])) {
+		return // whoever reads it panics
+	}
+	for from, to := range f.unread(section, lo, hi) {
+		adviseNeeded(f.bytes, PageSize*(from+1), PageSize*(to+1))
+	}
+}
+
+// unread gives the ranges of pages, their ends excluded, of bytes from lo to hi of a section that are not proved.
+func (f *File) unread(section, lo, hi int) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		first := f.first[section]
+		page, end := first+lo/PageSize, first+(hi+PageSize-1)/PageSize
+		for page < end {
+			from := page
+			for page < end && !f.isVerified(page) {
+				page++
+			}
+			if page > from && !yield(from, page) {
+				return
+			}
+			page++ // it is proved, or the end
+		}
+	}
 }
 
 func (f *File) isVerified(page int) bool { return f.verified[page>>6].Load()>>(page&63)&1 != 0 }

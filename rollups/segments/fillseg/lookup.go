@@ -52,6 +52,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 	near := hashPage{at: noTx}
 	if v.segment.File != nil {
 		b = v.segment.rows(from, i)
+		v.segment.expectHashes(b)
 	}
 	for ; n > 0; n-- {
 		for j > 0 && !v.sees(&v.recent[j-1]) {

@@ -152,6 +152,21 @@ func (r segment) nextHash(p *hashPage, ordinal uint32) (h data.Hash) {
 	return h
 }
 
+// expectHashes has the hashes of rows read that nobody has read yet: they lie anywhere.
+func (r segment) expectHashes(b []byte) {
+	last := uint32(noTx)
+	for ; len(b) > 0; b = b[rowSize:] {
+		w := getRow(b)
+		page := w.tx() / pageHashes
+		if w.tx() == noTx || page == last {
+			continue
+		}
+		last = page
+		at := int(w.tx()) * hashSize
+		r.Expect(txs, at, at+hashSize)
+	}
+}
+
 // compare orders fill i of r and fill j of o, both of a key.
 func (r segment) compare(k *kind, key int32, i int, o segment, j int) int {
 	x, y := r.row(i), o.row(j)
