@@ -222,7 +222,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
+	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

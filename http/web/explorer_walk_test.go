@@ -167,6 +167,25 @@ func theKeyboard(t *testing.T, b *tab, v venue) {
 	}
 }
 
+// A market that was traded in a single step is drawn: its step stands within the plot.
+func theSingleStep(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	b.visit(t, "/market/"+v.first(t, "/screener?min_trades=1&max_trades=1&limit=1", "condition_id"))
+	b.until(t, "the plot is drawn", `document.querySelector("pmx-plot canvas")`)
+	for i := range 2 {
+		inside := give(t, b, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
+			const chart = document.querySelector("pmx-plot").charts[%d], at = chart.valToPos(chart.data[0][0], "x"), width = chart.over.clientWidth;
+			return chart.data[0].length === 1 && at > width / 4 && at < 3 * width / 4;
+		})()`, i)))
+		if !inside {
+			t.Errorf("pane %d does not show its only value", i)
+		}
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
 // A server that has no single trades ranks the plain board alone: both pages show that one, with what
 // a profit is made of by it, and say so. A filter that it cannot answer is a problem, with its words.
 func boardsWithoutTrades(t *testing.T, b *tab, _ venue) {

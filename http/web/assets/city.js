@@ -10,7 +10,7 @@ const head = el("h1", {}, city);
 const about = el("p", { class: "note" });
 title(city);
 const shown = () => go({ date, metric: metric === "tmax" ? "" : metric });
-const all = () => { shown(); ladder.load(); moved.load(); skill.load(); };
+const all = () => { shown(); ladder.load(); observed.load(); moved.load(); skill.load(); };
 const days = el("div", { class: "choice", role: "group", "aria-label": "Day" });
 
 const ladderUrl = () => address("/weather/city/" + city + "/markets", { date, metric });
@@ -51,6 +51,38 @@ const ladder = panel({
 });
 const again = () => all();
 
+// bandsOf are the brackets of an event as bands behind a plot: every second one, and the one that is on.
+const bandsOf = (rows, event, on) => rows.map((r, i) => {
+  const [below, above] = edges((event || {}).rounding);
+  const low = r.lo === null ? null : r.lo - below, high = r.hi === null ? null : Number(r.hi) + above;
+  return { low, high, on: on(r, low, high), even: i % 2 === 0 };
+}).filter((b) => b.on || b.even);
+const holds = (value) => (_, low, high) => value !== null && value !== undefined && (low === null || value >= low) && (high === null || value < high);
+
+const observed = panel({
+  name: "What was measured", size: 300, url: () => address("/weather/city/" + city + "/observations", { date }), lone: true,
+  draw: async (a, { lead }) => {
+    if (!a.data.length) return state("empty", "No temperature of this day: " + String(a.empty_reason || "no station has reported yet").replaceAll("_", " ") + ".");
+    const lines = new Map();
+    for (const r of a.data) {
+      const name = r.station + ", " + r.source.replaceAll("_", " ");
+      if (!lines.has(name)) lines.set(name, new Map());
+      lines.get(name).set(r.ts, r);
+    }
+    const names = [...lines.keys()].sort((x, y) => lines.get(y).size - lines.get(x).size).slice(0, 4), first = lines.get(names[0]);
+    const times = [...new Set(a.data.map((r) => r.ts))].sort(), extreme = metric === "tmax" ? "running_max" : "running_min", told = metric === "tmax" ? "highest so far" : "lowest so far";
+    const last = [...first.values()].at(-1)[extreme];
+    const { data: rows, events } = await ask(ladderUrl());
+    const event = events.find((x) => x.target_date === a.date && x.canonical);
+    const bands = event ? bandsOf(rows.filter((r) => r.event_slug === event.event_slug), event, holds(last)) : [];
+    lead.replaceChildren("°" + a.unit + ", ", num(a.count), " reports of the local day, ", told, " ", num(last, "degrees"));
+    return [plot({ name: "Temperatures of the day", times, cut: a, panes: [{ height: 220, form: "degrees", bands, series: [
+      ...names.map((name, n) => ({ name, ink: n, join: true, values: times.map((t) => lines.get(name).get(t)?.value ?? null) })),
+      { name: told + " (" + names[0] + ")", ink: 4, kind: "step", join: true, values: times.map((t) => first.get(t)?.[extreme] ?? null) }] }] }),
+      event ? el("p", { class: "note" }, "Bands are the brackets of the market, the coloured one holds the ", told, ".") : null];
+  },
+});
+
 const moved = panel({
   name: "How the forecast moved", size: 300, url: () => address("/weather/forecast-evolution/" + city + "/" + (date || today), { metric }), lone: true,
   draw: async (a, { lead }) => {
@@ -59,13 +91,9 @@ const moved = panel({
     const times = [...new Set(a.data.map((d) => d.issued_at))].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, 5);
     const by = new Map(a.data.map((d) => [d.source + d.issued_at, d.value]));
     const { data: rows, events } = await ask(ladderUrl());
-    const event = a.settled ? null : events.find((x) => x.target_date === a.date && x.canonical), holds = a.settled ? a.settled.condition_id : null, so = a.actual && a.actual.value;
-    const bands = rows.filter((r) => r.target_date === a.date && (!event || r.event_slug === event.event_slug)).map((r, i) => {
-      const [below, above] = edges((event || events.find((x) => x.event_slug === r.event_slug) || {}).rounding);
-      const low = r.lo === null ? null : r.lo - below, high = r.hi === null ? null : Number(r.hi) + above;
-      const on = holds ? r.condition_id === holds : so !== null && so !== undefined && (low === null || so >= low) && (high === null || so < high);
-      return { low, high, on, even: i % 2 === 0 };
-    }).filter((b) => b.on || b.even);
+    const event = a.settled ? null : events.find((x) => x.target_date === a.date && x.canonical), winner = a.settled ? a.settled.condition_id : null, so = a.actual && a.actual.value;
+    const shown = rows.filter((r) => r.target_date === a.date && (!event || r.event_slug === event.event_slug));
+    const bands = bandsOf(shown, event || events.find((x) => shown.length && x.event_slug === shown[0].event_slug), winner ? (r) => r.condition_id === winner : holds(so));
     const close = so === null || so === undefined ? [] : [Number(so)];
     return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })) }] }),
       a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
@@ -90,7 +118,8 @@ const skill = panel({
 
 let today = "";
 view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
-  el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, moved, skill);
+  el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, observed, moved, skill);
 ask(card()).then(({ data }) => { today = data.local_date; moved.load(); }, () => {});
 ladder.load();
+observed.load();
 skill.load();

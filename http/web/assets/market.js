@@ -62,7 +62,7 @@ const holders = has("getMarketHolders") ? panel({
   draw: (a, { lead }) => {
     put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; holders.load(); }));
     const o = a.outcomes.find((x) => x.outcome_index == held);
-    put(lead, o ? [num(o.holders), " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
+    put(lead, o ? [num(o.holders), o.holders == 1 ? " wallet holds " : " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
     if (!a.data.length) return state("empty", "Nobody holds this outcome, by the fills that are known.");
     let taken = a.data.length;
     return [table({ name: "Largest holders", rows: a.data, per: 10, order: "shares",

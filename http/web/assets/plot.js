@@ -41,10 +41,10 @@ class Plot extends HTMLElement {
     this.x = s.times.map((t) => Date.parse(t.length === 10 ? t + "T00:00:00Z" : t) / 1000);
     this.at = this.x.length - 1;
     const filled = s.panes.some((p) => p.series.some((x) => x.kind !== "line" && x.kind && x.kind !== "step" && x.kind !== "points"));
-    const ends = (s.marks || []).map((m) => Date.parse(m.time) / 1000), width = this.x.at(-1) - this.x[0];
+    const ends = (s.marks || []).map((m) => Date.parse(m.time) / 1000), width = this.x.length > 1 ? this.x.at(-1) - this.x[0] : 86400;
     this.last = Math.max(this.x.at(-1), ...ends.filter((t) => t < this.x.at(-1) + width / 3));
     this.first = s.cut && s.cut.truncated && s.cut.max_history_days ? this.x[0] - width / 12 : this.x[0];
-    this.pad = filled && this.x.length > 1 ? (this.x.at(-1) - this.x[0]) / (this.x.length - 1) / 2 : 0;
+    this.pad = this.x.length < 2 ? 43200 : filled ? width / (this.x.length - 1) / 2 : 0; // a single value stands in the middle of a day
     this.probe = el("span", { hidden: true });
     this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
     this.out = el("p", { class: "readout", "aria-hidden": "true" });
@@ -142,7 +142,7 @@ class Plot extends HTMLElement {
       width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [pane.label ? 20 : 10, 24, axis ? 0 : 8, 0],
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
-      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 43200, high + 43200] : [this.first - this.pad, this.last + this.pad]) }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
+      scales: { x: { time: true, range: () => [this.first - this.pad, this.last + this.pad] }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
       axes: [
         { ...ticks, show: axis, size: 28, space: 70, grid: { show: false }, values: (_, all) => this.times(all) },
         { ...ticks, size: 56, space: 28, gap: 6, values: (_, all) => all.map((v) => (pane.axis ? pane.axis(v) : forms.axis(v))) },

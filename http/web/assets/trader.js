@@ -2,6 +2,7 @@
 import { address, ask, el, go, here, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
 import { choice, copier, fact, facts, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
+import { profitColumn } from "./profit.js";
 import { exporter } from "./exporter.js";
 
 const who = part(2).toLowerCase();
@@ -102,6 +103,11 @@ const truth = panel({
         levels.map((l) => [svg("path", { class: "grid", d: "M34 " + y(l) + "H294" }), svg("text", { x: 28, y: y(l) + 4, "text-anchor": "end", "data-fixed": true }, 100 * l + ""), svg("text", { x: x(l), y: 232, "text-anchor": "middle", "data-fixed": true }, 100 * l + "¢")]),
         svg("path", { class: "diagonal", d: "M" + x(0) + " " + y(0) + "L" + x(1) + " " + y(1) }), marks, svg("text", { x: 164, y: 247, "text-anchor": "middle" }, "price paid; upwards the share that came true, in %")),
       el("p", { class: "note" }, "On the line, prices come true as often as they say. Upright lines are ", el("span", { "data-fixed": true }, "95 %"), " intervals; circles grow with the number of forecasts. Skill is one less this wallet's Brier score ", num(d.brier, "score"), " over the market's ", num(d.brier_baseline, "score"), ": above zero it paid better prices than the market's average. ", num(d.accuracy_pct, "percent"), " came true (", num(d.accuracy_low_pct, "percent"), " to ", num(d.accuracy_high_pct, "percent"), ")."),
+      d.murphy ? el("p", { class: "note" }, "The score ", num(d.brier, "score"), " = ", num(d.murphy.reliability, "score"), " for prices that did not come true as often as they said, less ", num(d.murphy.resolution, "score"), " for telling markets apart, plus ", num(d.murphy.uncertainty, "score"), " that any forecaster of these markets bears, and ", num(d.murphy.within_bins, "score"), " within the bins. It gained ", num(d.edge, "move"), " a share over the price paid, on average, on ", num(d.forecast_volume, "brief"), " USD.") : null,
+      d.categories.length ? el("details", { class: "sheet" }, el("summary", {}, "By category"), table({ name: "Forecasts by category", rows: d.categories, columns: [
+        { name: "Category", head: true, phone: "main", cell: (c) => el("span", { "data-text": true }, c.category || "not known") }, { name: "skill", num: true, phone: "key", sort: (c) => c.brier_skill, cell: (c) => num(c.brier_skill, "skill", "nothing to compare with") },
+        { name: "forecasts", num: true, sort: (c) => c.resolved_forecasts, cell: (c) => num(c.resolved_forecasts) }, { name: "came true", num: true, sort: (c) => c.accuracy_pct, cell: (c) => [num(c.accuracy_pct, "percent"), el("small", { class: "split" }, num(c.accuracy_low_pct, "percent"), " to ", num(c.accuracy_high_pct, "percent"))] },
+        { name: "gain a share", num: true, sort: (c) => c.edge, cell: (c) => num(c.edge, "move") }] })) : null,
       el("details", { class: "sheet" }, el("summary", {}, "Show as a table"), table({ name: "Calibration", rows: bins, columns: [
         { name: "Price paid", head: true, phone: "main", cell: (b) => [num(b.from, "share"), " to ", num(b.to, "share")] }, { name: "forecasts", num: true, cell: (b) => num(b.forecasts) },
         { name: "mean price", num: true, cell: (b) => num(b.mean_probability, "share") }, { name: "came true", num: true, phone: "key", cell: (b) => num(b.mean_payout, "share") }] })),
@@ -115,9 +121,7 @@ const categories = panel({
   draw: ({ data }) => {
     return table({ name: "By category", rows: data, columns: [
       { name: "Category", head: true, phone: "main", cell: (r) => (r.category ? el("button", { type: "button", class: "sorter", "data-text": true, title: "show its markets", onclick: () => { category = category === r.category ? "" : r.category; shown(); markets.load(); } }, r.category) : "not known") },
-      { name: "Profit, USD", phone: "key", form: "profit", bar: true, money: (r) => r.real_pnl },
-      { name: "of it resolved", form: "profit", money: (r) => sum([r.real_pnl], [r.unresolved_cash]) },
-      { name: "cash of open", form: "profit", money: (r) => r.unresolved_cash },
+      profitColumn(),
       { name: "Markets", num: true, sort: (r) => r.unique_markets, cell: (r) => num(r.unique_markets) },
       { name: "won", num: true, sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), r.resolved_markets > 0 ? el("small", {}, " of ", num(r.resolved_markets)) : null] },
     ] });
@@ -172,5 +176,5 @@ const fills = panel({
 
 view().replaceChildren(
   el("div", { class: "title" }, name, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/compare?address=" + who }, "Compare"), exportButton)), about, files,
-  head, daily, el("div", { class: "cols" }, sums, truth), categories, markets, fills);
+  head, daily, el("div", { class: "cols" }, el("div", {}, sums, categories), truth), markets, fills);
 for (const p of [head, daily, truth, sums, categories, markets, fills]) p.load();
