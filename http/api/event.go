@@ -20,8 +20,9 @@ type eventReader interface {
 }
 
 const (
-	eventRows = 200    // the most rows of a list about an event
-	maxOffset = 10_000 // of offsetParam
+	eventRows    = 200    // the most rows of a list about an event
+	firstTraders = 250    // that are kept of an event where no more are asked for
+	maxOffset    = 10_000 // of offsetParam
 )
 
 // The parameters of the event endpoints.
@@ -99,18 +100,23 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.tradersOf(v, e)
+	t, err := a.tradersOf(v, e, call.number(eventOffset)+call.number(eventLimit))
 	if err != nil {
 		return err
 	}
 	return a.sendPart(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
-// tradersOf gives the first traders of an event, as many as any offset reaches.
-func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event) (serving.EventTraders, error) {
-	return cachedRead(a, v, fmt.Sprintf("event %q %q", e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
+// tradersOf gives the first traders of an event: firstTraders of them or, where upTo is more, as many
+// as any offset reaches. So what is kept is small where nobody reads far, and much of it is kept.
+func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving.EventTraders, error) {
+	n := firstTraders
+	if upTo > n {
+		n = maxOffset + eventRows
+	}
+	return cachedRead(a, v, fmt.Sprintf("event %d %q %q", n, e.Slug, e.ID), func(ctx context.Context) (serving.EventTraders, error) {
 		t, err := a.reader.EventTraders(ctx, v.snap.Catalog.TokenPayouts(e.Markets), v.snap.Batch, v.snap.Venue)
-		t.Sort(v.snap, maxOffset+eventRows)
+		t.Sort(v.snap, n)
 		return t, err
 	})
 }

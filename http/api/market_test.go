@@ -262,6 +262,29 @@ func TestTradersOfAnEvent(t *testing.T) {
 	}
 }
 
+// Few traders are kept where nobody asks for more; who reads on gets those that come next.
+func TestTradersOfAnEventAreReadOn(t *testing.T) {
+	v := marketVenue(t)
+	for i := range 400 {
+		v.markets.Traders.Rows = append(v.markets.Traders.Rows, serving.EventTrader{Wallet: data.WalletID(i % 10), Fills: int64(i + 1), Redemption: data.Micro((i * 171) % 400)})
+	}
+	v.markets.Traders.Total = 400
+	var trades []int64
+	for offset := 0; offset < 400; offset += 100 {
+		page := exact[wire.Ranked[wire.EventTrader]](t, v.get(access.Alpha, fmt.Sprintf("/event/7/traders?limit=100&offset=%d", offset)).Body())
+		for i, r := range page.Data {
+			if want := data.Micro(399 - offset - i); r.RealPnL != want || r.Rank != offset+i+1 || page.Total != 400 {
+				t.Fatalf("row %d: %+v, want a profit of %d", offset+i, r, want)
+			}
+			trades = append(trades, r.Trades)
+		}
+	}
+	slices.Sort(trades)
+	if len(slices.Compact(trades)) != 400 {
+		t.Errorf("%d traders of 400", len(slices.Compact(trades)))
+	}
+}
+
 func TestListsOfAnEventAreTrimmedToThePlan(t *testing.T) {
 	v := marketVenue(t)
 	for i := range 30 {

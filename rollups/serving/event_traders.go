@@ -38,18 +38,33 @@ type EventTraders struct {
 	Rows  []EventTrader
 }
 
-// Sort brings the rows into their order and leaves the first n.
+// Sort brings the first n rows into their order and leaves these.
 func (t *EventTraders) Sort(s *Snapshot, n int) {
-	slices.SortFunc(t.Rows, func(x, y EventTrader) int {
+	t.Rows = firstOf(t.Rows, n, func(x, y EventTrader) int {
 		if c := cmp.Or(cmp.Compare(y.RealPnL(), x.RealPnL()), cmp.Compare(y.Volume(), x.Volume())); c != 0 {
 			return c
 		}
 		a, b := s.WalletAt(x.Wallet), s.WalletAt(y.Wallet)
 		return bytes.Compare(a[:], b[:])
 	})
-	if len(t.Rows) > n {
-		t.Rows = slices.Clone(t.Rows[:n]) // what is kept keeps nothing else
+}
+
+// firstOf gives the first n of rows in order; they keep nothing of the others. To sort all of many rows for
+// a few takes several times as long.
+func firstOf[T any](rows []T, n int, compare func(x, y T) int) []T {
+	var kept []T
+	var last T // of n that were found; only what comes before it is of interest
+	for i := range rows {
+		if i >= 2*n && compare(rows[i], last) >= 0 {
+			continue
+		}
+		if kept = append(kept, rows[i]); len(kept) == 2*n {
+			slices.SortFunc(kept, compare)
+			kept, last = kept[:n], kept[n-1]
+		}
 	}
+	slices.SortFunc(kept, compare)
+	return slices.Clone(kept[:min(n, len(kept))])
 }
 
 // EventSum is what a wallet did with one token; what is taken off is negative.
@@ -62,23 +77,37 @@ type EventSum struct {
 // EventTally adds up what wallets did with the tokens of an event, or of one market. Values follow
 // the definition of rollups/sql/merge.sql, Holdings.
 type EventTally struct {
-	tokens  map[data.TokenID]*TokenPayout
+	tokens  map[data.TokenID]*tallyToken
 	without map[data.WalletID]bool
-	sums    []eventSum
+	markets [][][]eventSum // in blocks, so that nothing is copied as they grow
+	last    *tallyToken    // that something was added of: the next one is mostly the same
+}
+
+// tallyToken is a token with the place of its market.
+type tallyToken struct {
+	TokenPayout
+	place int
 }
 
 // eventSum is an EventSum of a wallet in a market.
 type eventSum struct {
 	EventSum
 	wallet data.WalletID
-	token  *TokenPayout
+	token  *tallyToken
 }
 
 // NewEventTally gives an empty tally of tokens; some wallets are left out of it.
 func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
-	b := &EventTally{tokens: make(map[data.TokenID]*TokenPayout, len(tokens)), without: make(map[data.WalletID]bool, len(without))}
-	for i := range tokens {
-		b.tokens[tokens[i].Token] = &tokens[i]
+	b := &EventTally{tokens: make(map[data.TokenID]*tallyToken, len(tokens)), without: make(map[data.WalletID]bool, len(without))}
+	places := map[int32]int{}
+	for _, t := range tokens {
+		place, known := places[t.Market]
+		if !known {
+			place = len(b.markets)
+			places[t.Market] = place
+			b.markets = append(b.markets, nil)
+		}
+		b.tokens[t.Token] = &tallyToken{t, place}
 	}
 	for _, wallet := range without {
 		b.without[wallet] = true
@@ -89,50 +118,90 @@ func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
 // Add takes in what a wallet did with a token of the event. There may be several
 // sums of one wallet and token.
 func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
-	if p := b.tokens[token]; p != nil && !b.without[wallet] {
-		b.sums = append(b.sums, eventSum{s, wallet, p})
+	t := b.last
+	if t == nil || t.Token != token {
+		if t = b.tokens[token]; t == nil {
+			return
+		}
+		b.last = t
 	}
+	if b.without[wallet] {
+		return
+	}
+	blocks := b.markets[t.place]
+	last := len(blocks) - 1
+	if last < 0 || len(blocks[last]) == cap(blocks[last]) {
+		last++
+		blocks = append(blocks, make([]eventSum, 0, min(16<<last, 1024)))
+		b.markets[t.place] = blocks
+	}
+	blocks[last] = append(blocks[last], eventSum{s, wallet, t})
 }
 
-// Traders gives the wallets with a fill, in no order.
+// tallied is a trader with what is added up of the market that it is at.
+type tallied struct {
+	EventTrader
+	market   int // its place
+	all      EventSum
+	value    redemption
+	resolved bool
+}
+
+// Traders gives the wallets with a fill, in no order. One market is added up after the other, so that
+// each sum takes one look-up and nothing need be sorted.
 func (b *EventTally) Traders() EventTraders {
-	slices.SortFunc(b.sums, func(x, y eventSum) int {
-		return cmp.Or(cmp.Compare(x.wallet, y.wallet), cmp.Compare(x.token.Market, y.token.Market))
-	})
-	var rows []EventTrader
-	for from := 0; from < len(b.sums); {
-		to := from + 1
-		for to < len(b.sums) && b.sums[to].wallet == b.sums[from].wallet && b.sums[to].token.Market == b.sums[from].token.Market {
-			to++
+	most := 0
+	for _, blocks := range b.markets {
+		n := 0
+		for _, sums := range blocks {
+			n += len(sums)
 		}
-		if n := len(rows); n == 0 || rows[n-1].Wallet != b.sums[from].wallet {
-			rows = append(rows, EventTrader{Wallet: b.sums[from].wallet})
+		most = max(most, n)
+	}
+	places, all := make(map[data.WalletID]int32, most), make([]tallied, 0, most)
+	for market, blocks := range b.markets {
+		for _, sums := range blocks {
+			for i := range sums {
+				place, known := places[sums[i].wallet]
+				if !known {
+					place = int32(len(all))
+					places[sums[i].wallet] = place
+					all = append(all, tallied{EventTrader: EventTrader{Wallet: sums[i].wallet}, market: market})
+				}
+				t := &all[place]
+				if t.market != market {
+					t.leave()
+					t.market = market
+				}
+				t.add(&sums[i])
+			}
 		}
-		rows[len(rows)-1].add(b.sums[from:to])
-		from = to
-		if next := to == len(b.sums) || b.sums[to].wallet != rows[len(rows)-1].Wallet; next && rows[len(rows)-1].Fills == 0 {
-			rows = rows[:len(rows)-1]
+	}
+	rows := make([]EventTrader, 0, len(all))
+	for i := range all {
+		if all[i].leave(); all[i].Fills != 0 {
+			rows = append(rows, all[i].EventTrader)
 		}
 	}
 	return EventTraders{Total: len(rows), Rows: rows}
 }
 
-// add values what a wallet did in one market.
-func (t *EventTrader) add(sums []eventSum) {
-	var all EventSum
-	var value redemption
-	resolved := false
-	for i := range sums {
-		s := &sums[i]
-		all.Fills += s.Fills
-		all.BuyUSD += s.BuyUSD
-		all.SellUSD += s.SellUSD
-		all.FeeUSD += s.FeeUSD
-		if s.token.Payout != NoValue {
-			resolved = true
-			value.add(s.Net, s.token.Payout)
-		}
+// add takes in what the wallet did with a token of the market.
+func (t *tallied) add(s *eventSum) {
+	t.all.Fills += s.Fills
+	t.all.BuyUSD += s.BuyUSD
+	t.all.SellUSD += s.SellUSD
+	t.all.FeeUSD += s.FeeUSD
+	if s.token.Payout != NoValue {
+		t.resolved = true
+		t.value.add(s.Net, s.token.Payout)
 	}
+}
+
+// leave values what the wallet did in the market, and forgets it.
+func (t *tallied) leave() {
+	all, value, resolved := t.all, t.value, t.resolved
+	t.all, t.value, t.resolved = EventSum{}, redemption{}, false
 	if all.Fills == 0 {
 		return // all of it was taken off
 	}

@@ -1,10 +1,15 @@
 package serving_test
 
 import (
+	"bytes"
+	"cmp"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -46,9 +51,46 @@ func TestAnEventBookValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
 		{Wallet: 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
 	}}
 	got := b.Traders()
-	if diff := cmp.Diff(want, got, cmpopts.SortSlices(func(x, y serving.EventTrader) bool { return x.Wallet < y.Wallet })); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.SortSlices(func(x, y serving.EventTrader) bool { return x.Wallet < y.Wallet })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+}
+
+// The first traders are those of all in order, however many are wanted.
+func TestTheFirstTradersOfAnEventAreThoseOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap := &serving.Snapshot{}
+		wallets := serving.NewWalletBuilder(0)
+		rows := make([]serving.EventTrader, rapid.IntRange(0, 60).Draw(t, "traders"))
+		for i := range rows {
+			wallets.Wallets().Add(data.Address{byte(i * 37), byte(i)})
+			rows[i] = serving.EventTrader{Wallet: data.WalletID(i), Fills: 1, Redemption: data.Micro(rapid.IntRange(0, 5).Draw(t, "redemption")),
+				BuyUSD: data.Micro(rapid.IntRange(0, 2).Draw(t, "volume"))}
+		}
+		wallets.Seal(snap)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deal"), 3))
+		sorted := func(n int) []serving.EventTrader {
+			all := serving.EventTraders{Rows: slices.Clone(rows)}
+			rng.Shuffle(len(rows), func(i, j int) { all.Rows[i], all.Rows[j] = all.Rows[j], all.Rows[i] })
+			all.Sort(snap, n)
+			return all.Rows
+		}
+		all := sorted(100)
+		if len(all) != len(rows) {
+			t.Fatalf("%d of %d are left", len(all), len(rows))
+		}
+		for i := 1; i < len(all); i++ {
+			x, y := all[i-1], all[i]
+			a, b := snap.WalletAt(x.Wallet), snap.WalletAt(y.Wallet)
+			if cmp.Or(-cmp.Compare(x.RealPnL(), y.RealPnL()), -cmp.Compare(x.Volume(), y.Volume()), bytes.Compare(a[:], b[:])) >= 0 {
+				t.Fatalf("%+v before %+v", x, y)
+			}
+		}
+		n := rapid.IntRange(1, 40).Draw(t, "first")
+		if got := sorted(n); !slices.Equal(got, all[:min(n, len(all))]) {
+			t.Fatalf("the first %d are %+v, of all %+v", n, got, all)
+		}
+	})
 }
 
 func TestAnEventBookWithoutFillsHasNoTraders(t *testing.T) {

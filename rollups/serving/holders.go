@@ -38,19 +38,23 @@ type HolderList struct {
 
 // Holders gives who holds what of a market to which all tokens belong. The tally cannot be used any more.
 func (b *EventTally) Holders() Holders {
-	slices.SortFunc(b.sums, func(x, y eventSum) int {
+	var sums []eventSum
+	for _, blocks := range b.markets {
+		sums = append(sums, slices.Concat(blocks...)...)
+	}
+	slices.SortFunc(sums, func(x, y eventSum) int {
 		return cmp.Or(cmp.Compare(x.wallet, y.wallet), cmp.Compare(x.token.Outcome, y.token.Outcome))
 	})
 	var all Holders
-	for from := 0; from < len(b.sums); {
-		first, wallet := len(all), b.sums[from].wallet
+	for from := 0; from < len(sums); {
+		first, wallet := len(all), sums[from].wallet
 		var cash data.Micro
 		var value redemption
-		for from < len(b.sums) && b.sums[from].wallet == wallet {
-			token := b.sums[from].token
+		for from < len(sums) && sums[from].wallet == wallet {
+			token := sums[from].token
 			h := Holder{Wallet: wallet, Outcome: token.Outcome}
-			for ; from < len(b.sums) && b.sums[from].wallet == wallet && b.sums[from].token.Outcome == h.Outcome; from++ {
-				h.add(&b.sums[from].EventSum)
+			for ; from < len(sums) && sums[from].wallet == wallet && sums[from].token.Outcome == h.Outcome; from++ {
+				h.add(&sums[from].EventSum)
 			}
 			cash += h.NetCash
 			if token.Payout != NoValue {
