@@ -309,9 +309,9 @@ func checkServer(s *serverStatus, now time.Time) []finding {
 	}
 	add(f.FailureText != "" && s.Replica == nil, fails, "refresh", "refreshes fail: "+f.FailureText, "read the log; until then, what is imported is not served")
 	add(f.VerifyFailure != "", fails, "verify", f.VerifyFailure, "keep a copy of the database, run pmx rebuild, then pmx verify, and report the check")
-	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now), "read the log and mend it; the next one tells")
-	add(f.Published.Failing, fails, "publish", "what changes is not published for the servers that follow; the last try failed "+ago(f.Published.Failed, now), "read the log and mend it; the next try tells")
-	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now), "run it again: it says why")
+	add(f.Scheduled.Failing, fails, "backup", "the last scheduled backup failed, "+ago(f.Scheduled.Failed, now)+": "+f.Scheduled.Problem, "mend it; the next one tells")
+	add(f.Published.Failing, fails, "publish", "what changes is not published for the servers that follow; the last try failed "+ago(f.Published.Failed, now)+": "+f.Published.Problem, "mend it; the next try tells")
+	add(f.Asked.Failing, warns, "backup", "the last pmx backup failed, "+ago(f.Asked.Failed, now)+": "+f.Asked.Problem, "mend it, and run it again")
 	add(!f.BackupDue.IsZero() && now.Sub(f.BackupDue) > backupLate, fails, "backup", "one was due "+ago(f.BackupDue, now)+" and was not made",
 		"look at the log, and whether --backup-dir can be reached")
 	add(f.DiskFull, fails, "disk", "nothing new is stored", "free some space; work goes on by itself")

@@ -65,7 +65,7 @@ func TestWhatADoctorMakesOfAServer(t *testing.T) {
 		{func(s *serverStatus) { s.OpenFiles = 256 }, "open files", warns, "256"},
 		{func(s *serverStatus) { s.Fresh.FailureText = "no room" }, "refresh", fails, "no room"},
 		{func(s *serverStatus) { s.Fresh.VerifyFailure = "rebuilt_position" }, "verify", fails, "rebuilt_position"},
-		{func(s *serverStatus) { s.Fresh.Scheduled.Failing = true }, "backup", fails, "scheduled backup failed"},
+		{func(s *serverStatus) { s.Fresh.Scheduled.Failing, s.Fresh.Scheduled.Problem = true, "no such folder" }, "backup", fails, "no such folder"},
 		{func(s *serverStatus) { s.Fresh.Asked.Failing = true }, "backup", warns, "pmx backup failed"},
 		{func(s *serverStatus) { s.Fresh.BackupDue = now.Add(-2 * time.Hour) }, "backup", fails, "was due 2026-11-07T10:00:00Z"},
 		{func(s *serverStatus) { s.Fresh.DiskFull = true }, "disk", fails, "nothing new"},

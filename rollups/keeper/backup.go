@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"pmx/data"
@@ -65,8 +66,9 @@ func (k *Keeper) Backup(ctx context.Context, req BackupRequest, done func(share 
 		if req.When != "" {
 			s = &f.Scheduled
 		}
-		if s.Failing = err != nil; s.Failing {
-			s.Failed = now
+		s.Failing, s.Problem = err != nil, ""
+		if s.Failing {
+			s.Failed, s.Problem = now, err.Error()
 		}
 		if out.Number > 0 {
 			s.Made, s.Bytes, s.Seconds = now, out.NewBytes, out.Seconds
@@ -101,7 +103,7 @@ func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share 
 	}
 	repo, err := backup.Create(req.Dir)
 	if err != nil {
-		return BackupResult{}, err
+		return BackupResult{}, readOnly(req.Dir, err)
 	}
 	defer func() { _ = repo.Close() }()
 	b := &backingUp{k: k, repo: repo, done: done, out: BackupResult{At: at}}
@@ -134,6 +136,14 @@ func (k *Keeper) checkBackupDir(dir string) error {
 		return fmt.Errorf("the backup folder %q is no absolute path", dir)
 	}
 	return backup.Apart(string(k.db.Dir()), dir)
+}
+
+// readOnly says how to have a folder writable that is not.
+func readOnly(dir string, err error) error {
+	if !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return fmt.Errorf("%w: if the disk is writable, it is systemd that forbids it: add ReadWritePaths=%s below [Service] with systemctl edit pmx", err, dir)
 }
 
 // backingUp is one backup on its way.

@@ -149,7 +149,7 @@ func TestBackupsByTheScheduleAreToldApart(t *testing.T) {
 	if _, err := k.Backup(ctx, scheduled, func(float64) { panic("no") }); !guard.IsPanic(err) {
 		t.Errorf("the error is %v", err)
 	}
-	if f := k.Freshness(); !f.Scheduled.Failing || f.Scheduled.Failed.IsZero() || f.Asked.Failing || f.BackupDue != first.BackupDue {
+	if f := k.Freshness(); !f.Scheduled.Failing || f.Scheduled.Problem == "" || f.Scheduled.Failed.IsZero() || f.Asked.Failing || f.BackupDue != first.BackupDue {
 		t.Errorf("after a panic: %+v", f)
 	}
 	if _, err := k.Backup(ctx, asked, nil); err != nil || !k.Freshness().Scheduled.Failing {
@@ -159,7 +159,7 @@ func TestBackupsByTheScheduleAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := k.Freshness()
-	if f.Scheduled.Failing || f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) || f.BackupDue.Hour() != 3 {
+	if f.Scheduled.Failing || f.Scheduled.Problem != "" || f.Scheduled.Made.IsZero() || !f.BackupDue.After(f.Scheduled.Made) || f.BackupDue.Hour() != 3 {
 		t.Errorf("after one that was made: %+v", f)
 	}
 	if err := os.RemoveAll(filepath.Join(repo, "blocks")); err != nil {

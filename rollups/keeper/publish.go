@@ -39,7 +39,10 @@ func (k *Keeper) Publish(ctx context.Context, dir, version string, keys *control
 		if ctx.Err() != nil {
 			return nil
 		}
-		k.updateFreshness(func(f *serving.Freshness) { f.Published.Failed, f.Published.Failing = k.cfg.Now().UTC(), true })
+		k.updateFreshness(func(f *serving.Freshness) {
+			s := &f.Published
+			s.Failed, s.Failing, s.Problem = k.cfg.Now().UTC(), true, err.Error()
+		})
 		if err.Error() != said {
 			said = err.Error()
 			k.cfg.Log.Error().Err(err).Msg("what changed could not be published")
@@ -57,7 +60,7 @@ func (k *Keeper) publishInto(ctx context.Context, dir, version string, keys *con
 	}
 	repo, err := backup.CreatePassing(dir)
 	if err != nil {
-		return err
+		return readOnly(dir, err)
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	// What earlier runs left may be why the disk is full. That it cannot be removed keeps nothing from being published.
@@ -164,7 +167,7 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 	took := time.Since(began).Seconds()
 	p.k.updateFreshness(func(f *serving.Freshness) {
 		s := &f.Published
-		s.Made, s.Failing, s.Bytes, s.Seconds = p.k.cfg.Now().UTC(), false, after-before, took
+		s.Made, s.Failing, s.Problem, s.Bytes, s.Seconds = p.k.cfg.Now().UTC(), false, "", after-before, took
 	})
 	p.k.cfg.Log.Debug().Int64("number", backup.Number(name)).Int64("new_bytes", after-before).Float64("seconds", took).
 		Float64("imports_waited_seconds", b.out.Paused).Msg("published")

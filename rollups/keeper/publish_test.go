@@ -1,8 +1,11 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -59,4 +62,14 @@ func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	published(state{epoch: 3, revision: 2}, 3)
+}
+
+func TestAFolderThatAUnitForbidsIsTold(t *testing.T) {
+	forbidden := readOnly("/srv/backup", &os.PathError{Op: "open", Path: "/srv/backup/lock", Err: syscall.EROFS})
+	if text := forbidden.Error(); !strings.Contains(text, "ReadWritePaths=/srv/backup") || !errors.Is(forbidden, syscall.EROFS) {
+		t.Error(text)
+	}
+	if err := readOnly("/srv/backup", os.ErrPermission); err != os.ErrPermission {
+		t.Error(err)
+	}
 }

@@ -64,8 +64,11 @@ func (k *Keeper) Tally() Tally {
 	return t
 }
 
-// receipt counts a batch that is in.
+// receipt counts a batch that is in. One without a feed has no rows of a source: it keeps how far one was read.
 func (t *tallies) receipt(r ingest.Receipt, now time.Time) {
+	if r.Feed == "" {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Feeds == nil {

@@ -8,6 +8,7 @@ import (
 
 	"pmx/data/sample"
 	"pmx/data/testfiles"
+	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
 )
 
@@ -50,7 +51,11 @@ func TestTallyCountsWhatWasDone(t *testing.T) {
 	if after.FilesFailed != 1 {
 		t.Errorf("%d files failed", after.FilesFailed)
 	}
-	// A dry run brings nothing in.
+	// Neither a dry run nor what has no feed brings anything in.
+	state := ingest.Rows{Name: "how far", Within: func(context.Context, *sql.Conn) error { return nil }}
+	if _, err := k.Commit(t.Context(), state, ingest.Remaining{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := k.Import(t.Context(), keeper.Request{Paths: []string{dir, write(t, "none.csv", "a,b\n1,2\n")}, DryRun: true}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,7 @@ type BackupState struct {
 	Made    time.Time `json:"made"`    // the last one; zero: none is known
 	Failed  time.Time `json:"failed"`  // when one last failed since the start
 	Failing bool      `json:"failing"` // the last one failed
+	Problem string    `json:"problem"` // why it failed; "" where it did not
 	Bytes   int64     `json:"bytes"`   // that the last one since the start wrote
 	Seconds float64   `json:"seconds"` // that it took; 0: none was made since the start
 }
