@@ -46,7 +46,12 @@ func (v *intake) inMemory(path string) ingest.Rows {
 
 func (v *intake) append(rows ingest.Rows) ingest.Receipt {
 	v.t.Helper()
-	r, err := v.im.Append(context.Background(), rows, ingest.Options{})
+	return v.appendWith(rows, ingest.Options{})
+}
+
+func (v *intake) appendWith(rows ingest.Rows, opts ingest.Options) ingest.Receipt {
+	v.t.Helper()
+	r, err := v.im.Append(context.Background(), rows, opts)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -141,8 +141,11 @@ func (j *fileImport) dropRepeats() error {
 	if err := j.mergeLogs(); err != nil {
 		return err
 	}
-	if j.staged != nil && !j.staged.equal {
+	switch s := j.staged; {
+	case s != nil && !s.equal:
 		return nil
+	case s != nil && s.byLog != nil:
+		return j.numberLogged(s.byLog.repeats)
 	}
 	j.staged = nil
 	var suspects int64 // a query: as a command it says nothing of rows
@@ -161,6 +164,21 @@ func (j *fileImport) dropRepeats() error {
 	})
 	j.receipt.Identical += n
 	return err
+}
+
+// numberLogged is NumberRepeats of fills that all have a log.
+func (j *fileImport) numberLogged(repeats []loggedRepeat) error {
+	if err := j.exec("RepeatsEmpty"); err != nil {
+		return err
+	}
+	err := engine.AppendTemp(j.conn, "s_repeat", len(repeats), func(i int) []driver.Value {
+		r := &repeats[i]
+		return []driver.Value{r.tx[:], r.index, r.repeat}
+	})
+	if err != nil {
+		return err
+	}
+	return j.exec("NumberLogged")
 }
 
 // dropKnown compares the staged fills with the facts of the days they touch.

@@ -82,7 +82,7 @@ func (j *fileImport) stagedNames() (wallets, tokens eachValue) {
 		}
 	}
 	s := j.staged
-	if s == nil {
+	if s == nil || s.byLog != nil {
 		return query("StagedWallets"), query("StagedTokens")
 	}
 	wallets = func(f func(driver.Value)) error {

@@ -135,8 +135,9 @@ func (j *fileImport) withAppenders(f func(*sink) error) error {
 		var err error
 		if j.src.feed.Query == nil {
 			s.fills, err = engine.TempChunkAppender(dc, "s_raw")
-			if j.src.read == nil || j.opts.Remaining.Fills == 0 { // who catches up gives many
-				j.staged = newStagedFills(j.started.Add(clockSlack).UnixMicro())
+			latest := j.started.Add(clockSlack).UnixMicro()
+			if j.staged = newStagedFills(latest); j.src.read != nil && j.opts.Remaining.Fills > 0 { // who catches up gives many
+				j.staged = newManyStagedFills(latest)
 			}
 		}
 		if j.src.hasWeather() {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strings"
@@ -19,9 +20,10 @@ const (
 )
 
 // stagedFills is what a feed that is read row by row tells of its fills, so that the database
-// need not be asked about rows which it was given a moment before. It is kept of few rows, all
-// of which are usable as they are, say their time and name their token: of others the statements
-// must be run, and there is no stagedFills. None stays once a statement has changed the rows.
+// need not be asked about rows which it was given a moment before. It is kept of few rows, or of
+// many that come by their logs, all of which are usable as they are, say their time and name their
+// token: of others the statements must be run, and there is no stagedFills. None stays once a
+// statement has changed the rows.
 type stagedFills struct {
 	latest            int64 // no fill lies after this, unix µs
 	rows, blocks      int64 // fills, and those that name their block
@@ -31,6 +33,8 @@ type stagedFills struct {
 	minTS, maxTS      int64
 	bought, sold      int64
 	days              map[int64]bool
+	day               int64                  // the last one of them that was noted of many
+	byLog             *loggedFills           // what tells the logs of many apart; nil of few, which have the rest
 	wallets           map[data.Address]int64 // by the first row of each
 	tokens            map[string]int64
 	logs              map[stagedLog]bool
@@ -57,9 +61,14 @@ func newStagedFills(latest int64) *stagedFills {
 		logs: map[stagedLog]bool{}, fills: map[stagedFill]bool{}}
 }
 
+// newManyStagedFills is newStagedFills of any number of rows that come by their logs.
+func newManyStagedFills(latest int64) *stagedFills {
+	return &stagedFills{latest: latest, days: map[int64]bool{}, byLog: &loggedFills{seen: map[uint64]bool{}}}
+}
+
 // add takes a fill in, and gives nil where statements must be run.
 func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
-	if s == nil || s.rows == fewRows || !s.takes(f) {
+	if s == nil || !s.takes(f) || s.byLog == nil && s.rows == fewRows || s.byLog != nil && !s.byLog.add(f) {
 		return nil
 	}
 	if f.Block > 0 {
@@ -76,6 +85,10 @@ func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 	} else {
 		s.sold += int64(f.USD)
 	}
+	if s.byLog != nil {
+		s.noteMany(f)
+		return s
+	}
 	s.days[f.TS/dayLength] = true
 	noteRow(s.wallets, f.Wallet, row)
 	noteRow(s.tokens, f.TokenID, row)
@@ -85,6 +98,14 @@ func (s *stagedFills) add(row int64, f *data.Fill) *stagedFills {
 	}
 	s.equal = addKey(s.fills, stagedFill{f.Tx, f.TS, f.Wallet, f.TokenID, f.Side, f.Shares, f.USD}) || s.equal
 	return s
+}
+
+// noteMany notes what is known of many.
+func (s *stagedFills) noteMany(f *data.Fill) {
+	if day := f.TS / dayLength; s.rows == 1 || day != s.day {
+		s.day, s.days[day] = day, true
+	}
+	s.indexed, s.equal = s.rows, len(s.byLog.repeats) > 0
 }
 
 // takes tells whether a fill is usable as it is. It may be stricter than statement Reason,
@@ -134,4 +155,56 @@ func (s *stagedFills) dayRanges() (ranges [][2]int64) {
 		}
 	}
 	return ranges
+}
+
+// loggedFills tells fills of many that are equal but for their log. They come transaction by
+// transaction, and those of each in the order of their logs: no two are of one log.
+type loggedFills struct {
+	seen    map[uint64]bool // transactions, by their first bytes: two that share these are taken for one
+	tx      data.Hash
+	fills   []loggedFill // of this transaction so far
+	repeats []loggedRepeat
+}
+
+type loggedFill struct {
+	stagedFill
+	index int32
+}
+
+// loggedRepeat is how often an equal fill came before, and once more: as NumberRepeats has it.
+type loggedRepeat struct {
+	tx     data.Hash
+	index  int32
+	repeat int16
+}
+
+// mostOfTransaction is how many fills of one transaction are compared with each other.
+const mostOfTransaction = 256
+
+// add tells whether a fill comes by its log.
+func (l *loggedFills) add(f *data.Fill) bool {
+	if f.Tx.IsZero() || f.LogIndex == data.NoIndex {
+		return false
+	}
+	if f.Tx != l.tx {
+		if addKey(l.seen, binary.BigEndian.Uint64(f.Tx[:])) {
+			return false
+		}
+		l.tx, l.fills = f.Tx, l.fills[:0]
+	}
+	n := len(l.fills)
+	if n == mostOfTransaction || n > 0 && f.LogIndex <= l.fills[n-1].index {
+		return false
+	}
+	next, repeat := loggedFill{stagedFill{f.Tx, f.TS, f.Wallet, f.TokenID, f.Side, f.Shares, f.USD}, f.LogIndex}, int16(1)
+	for i := range l.fills {
+		if l.fills[i].stagedFill == next.stagedFill {
+			repeat++
+		}
+	}
+	if repeat > 1 {
+		l.repeats = append(l.repeats, loggedRepeat{f.Tx, f.LogIndex, repeat})
+	}
+	l.fills = append(l.fills, next)
+	return true
 }

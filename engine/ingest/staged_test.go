@@ -105,6 +105,26 @@ func atBound(rng *rand.Rand, f *data.Fill, now time.Time) {
 	}
 }
 
+// byLog makes fills come by their logs, as they do from a node: none or, now and then, one of them
+// out of its order.
+func byLog(rng *rand.Rand, fills []numbered) {
+	tx, index := 1, int32(0)
+	for i := range fills {
+		switch rng.IntN(4) {
+		case 0:
+			tx, index = tx+1, 0
+		case 1:
+			fills[i].Fill = fills[max(i-1, 0)].Fill
+		}
+		index += int32(1 + rng.IntN(2))
+		fills[i].Tx, fills[i].LogIndex = data.Hash{0: byte(tx), 31: byte(rng.IntN(100) / 99)}, index
+	}
+	if n := len(fills); n > 1 && rng.IntN(4) == 0 {
+		k := 1 + rng.IntN(n-1)
+		fills[k-1], fills[k] = fills[k], fills[k-1]
+	}
+}
+
 // rowsOf gives fills. With a row that is rejected among them nothing is known of them in memory.
 func rowsOf(fills []numbered, rejected bool) ingest.Rows {
 	return ingest.Rows{Feed: polygon.Feed(), Name: "a batch", Read: func(_ context.Context, s data.Sink) error {
@@ -131,14 +151,18 @@ func TestWhatIsKnownOfStagedFillsIsWhatTheDatabaseFinds(t *testing.T) {
 			v.im.Now = func() time.Time { return now }
 		}
 		for n := range 14 {
-			fills := drawFills(rng, now)
+			fills, opts := drawFills(rng, now), ingest.Options{}
+			if n%3 == 2 { // as of who catches up
+				byLog(rng, fills)
+				opts.Remaining.Fills = 1
+			}
 			for _, v := range []*intake{known, asked} {
 				v.im.Directory = nil
 				if n%2 == 1 {
 					v.im.Directory = v.names()
 				}
 			}
-			got, want := known.append(rowsOf(fills, false)), asked.append(rowsOf(fills, true))
+			got, want := known.appendWith(rowsOf(fills, false), opts), asked.appendWith(rowsOf(fills, true), opts)
 			want.Read--
 			if want.Rejected["bad_time"]--; want.Rejected["bad_time"] == 0 {
 				delete(want.Rejected, "bad_time")

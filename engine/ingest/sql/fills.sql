@@ -150,6 +150,12 @@ FROM (
 ) AS k
 WHERE s_fill.rowid = k.id AND k.n > 1
 
+-- name: RepeatsEmpty
+CREATE OR REPLACE TEMP TABLE s_repeat (tx BLOB, log_index INTEGER, repeat SMALLINT)
+
+-- name: NumberLogged
+UPDATE s_fill SET repeat = k.repeat FROM s_repeat AS k WHERE s_fill.log_index = k.log_index AND s_fill.tx = k.tx
+
 -- name: NumberApart
 -- The same where blocks give some rows of the file another time than they say, or the only
 -- one: those that say one time are counted apart, with the logs among them, so that it is
