@@ -181,6 +181,7 @@ type fileImport struct {
 	conditions bool            // fills name conditions
 	names      bool            // and users
 	changes    marketChanges   // what markets become
+	spares     bool            // the file says payouts of several lengths of a market
 	spilled    bool            // what the file says of markets did not fit into memory
 	remaps     bool            // known tokens get another market or outcome
 	fresh      bool            // no staged fill is known

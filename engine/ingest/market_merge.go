@@ -28,6 +28,7 @@ type marketChanges struct {
 	resolutions    int64 // markets that get payouts
 	unfit, gone    int64 // whose payouts do not fit the outcomes, and that lose theirs
 	relabelled     bool  // some get other outcomes
+	disputed       bool  // some payouts may not fit, or differ from those that are known: checkPayouts tells
 	relisted       bool  // some may keep a list of tokens that a record without one makes newer
 }
 
@@ -56,17 +57,14 @@ func (j *fileImport) mergeFewMarkets() (*marketChanges, error) {
 	if err == nil && len(said) > 0 {
 		err = j.addUnknown(changes, said)
 	}
-	if err == nil {
-		err = j.empty("MarketsNextNone", "NoPayouts")
-	}
-	if err == nil {
-		err = j.stageChanges(changes)
-	}
 	return changes, err
 }
 
-// stageChanges fills n_market and n_payout.
+// stageChanges makes n_market and n_payout.
 func (j *fileImport) stageChanges(m *marketChanges) error {
+	if err := j.empty("MarketsNextNone", "NoPayouts"); err != nil {
+		return err
+	}
 	for table, rows := range map[string][][]driver.Value{"n_market": m.rows, "n_payout": m.payouts} {
 		if len(rows) == 0 {
 			continue
@@ -116,7 +114,10 @@ func (j *fileImport) addUnknown(changes *marketChanges, said map[string]*marketW
 // add merges a market, and takes it in if it changes.
 func (m *marketChanges) add(n, o *marketWord) error {
 	next, err := mergeWords(n, o)
-	if err != nil || o.known && reflect.DeepEqual(next, o.cells) {
+	if err != nil {
+		return err
+	}
+	if err := m.compare(n.cells, o.cells, next); err != nil || o.known && reflect.DeepEqual(next, o.cells) {
 		return err
 	}
 	m.rows = append(m.rows, next)
@@ -143,6 +144,25 @@ func (m *marketChanges) add(n, o *marketWord) error {
 			m.unfit++
 		}
 		return err
+	}
+	return nil
+}
+
+// compare tells whether the payouts of n have to be compared with the outcomes and with o.
+func (m *marketChanges) compare(n, o, next marketCells) error {
+	if n[payoutsCell] == nil {
+		return nil
+	}
+	if outcomes := engine.Text(next[outcomesCell]); outcomes != "" {
+		length, err := listLength(outcomes)
+		if err != nil {
+			return err
+		}
+		m.disputed = m.disputed || length != len(cellList(n[payoutsCell]))
+	}
+	if o[payoutsCell] != nil {
+		same := n[payoutAtCell] == nil || o[payoutAtCell] == nil || n[payoutAtCell] == o[payoutAtCell]
+		m.disputed = m.disputed || !same || !reflect.DeepEqual(n[payoutsCell], o[payoutsCell])
 	}
 	return nil
 }

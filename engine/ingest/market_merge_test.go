@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -97,9 +99,12 @@ func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		for round := range rounds {
 			j := &fileImport{im: r.im, ctx: ctx, conn: conn}
-			stageDrawn(t, j, rng)
+			stageDrawn(t, j, rng, 400)
 			want, wantFigures := mergedBy(t, j, j.mergeManyMarkets)
-			got, figures := mergedBy(t, j, j.mergeFewMarkets)
+			got, figures := mergedBy(t, j, func() (*marketChanges, error) {
+				m, err := j.mergeFewMarkets()
+				return m, errors.Join(err, j.stageChanges(m))
+			})
 			if figures != wantFigures {
 				t.Errorf("round %d: %s, by the statement %s", round, figures, wantFigures)
 			}
@@ -122,9 +127,9 @@ func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	}
 }
 
-// stageDrawn fills markets and m_raw: of a third of the markets only one side says something, and
+// stageDrawn fills markets and m_raw with n markets: of a third of the markets only one side says something, and
 // some of both sides say the same.
-func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand) {
+func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 	t.Helper()
 	if _, err := j.conn.ExecContext(j.ctx, "DELETE FROM markets"); err != nil {
 		t.Fatal(err)
@@ -133,7 +138,7 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	var known, said [][]driver.Value
-	for i := range 400 {
+	for i := range n {
 		o, n := drawCells(rng, i), drawCells(rng, i)
 		if rng.IntN(8) == 0 {
 			n = slices.Clone(o)
@@ -152,4 +157,60 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand) {
 	if err := engine.AppendTemp(j.conn, "m_raw", len(said), func(i int) []driver.Value { return said[i] }); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Where no payouts are disputed, to check them finds nothing.
+func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
+	r, rng := openRecords(t), rand.New(rand.NewPCG(41, 12))
+	rounds, ctx, calm, disputed := testfiles.Cases(30, 300), context.Background(), 0, 0
+	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
+		for round := range rounds {
+			j := &fileImport{im: r.im, ctx: ctx, conn: conn, hasPayouts: true}
+			if err := j.empty("SpareEmpty"); err != nil {
+				return err
+			}
+			stageDrawn(t, j, rng, 3)
+			m, err := j.mergeFewMarkets()
+			if err != nil {
+				return err
+			}
+			if m.disputed {
+				disputed++
+				continue
+			}
+			before := stagedRows(t, j)
+			if err := j.checkPayouts(false); err != nil {
+				return err
+			}
+			if after := stagedRows(t, j); after != before || !reflect.DeepEqual(j.receipt, Receipt{}) {
+				t.Fatalf("round %d: receipt %+v, rows\n%s\nbefore\n%s", round, j.receipt, after, before)
+			}
+			if strings.Contains(before, "pays") {
+				calm++
+			}
+			j.cleanup()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calm < rounds/5 || disputed < rounds/5 {
+		t.Errorf("of %d rounds %d had payouts and none disputed, %d had disputed ones", rounds, calm, disputed)
+	}
+}
+
+// stagedRows are the rows of m_raw and how many payouts are put aside.
+func stagedRows(t *testing.T, j *fileImport) string {
+	t.Helper()
+	var out strings.Builder
+	err := engine.Each(j.ctx, j.conn, `SELECT CASE WHEN payouts IS NOT NULL THEN 'pays' END, *, (SELECT count(*) FROM s_spare), (SELECT count(*) FROM spare_payouts)
+		FROM m_raw ORDER BY condition`, func(row []driver.Value) error {
+		_, err := fmt.Fprintln(&out, row)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

@@ -116,44 +116,53 @@ func (j *fileImport) nextMarkets() (stubs int64, err error) {
 		}
 		mapped += listed
 	}
-	spare, err := j.count("spare_payouts")
+	m, err := j.mergeMarkets(said + stubs)
 	if err != nil {
 		return stubs, err
-	}
-	if err := j.checkPayouts(spare > 0); err != nil {
-		return stubs, err
-	}
-	relabelled, err := j.mergeMarkets(said+stubs, &mapped)
-	if err != nil {
-		return stubs, err
-	}
-	return stubs, j.nextTokens(mapped > 0, relabelled || called > 0)
-}
-
-// mergeMarkets makes n_market and n_payout of so many rows of m_raw, and tells whether markets
-// get other outcomes. It adds to mapped what it maps.
-func (j *fileImport) mergeMarkets(rows int64, mapped *int64) (relabelled bool, err error) {
-	var m *marketChanges
-	if j.inMemory(rows) {
-		m, err = j.mergeFewMarkets()
-	} else {
-		m, err = j.mergeManyMarkets()
-	}
-	if err != nil {
-		return false, err
-	}
-	j.changes, j.receipt.MarketsNew, j.receipt.MarketsChanged, j.receipt.Resolutions = *m, m.fresh, m.changed, m.resolutions
-	if err := j.unresolved(m.unfit, m.gone); err != nil {
-		return false, err
 	}
 	if m.relisted {
-		n, err := j.changed("MapFromNewer", nil)
+		newer, err := j.changed("MapFromNewer", nil)
 		if err != nil {
-			return false, err
+			return stubs, err
 		}
-		*mapped += n
+		mapped += newer
 	}
-	return m.relabelled, nil
+	return stubs, j.nextTokens(mapped > 0, m.relabelled || called > 0)
+}
+
+// mergeMarkets makes n_market and n_payout of so many rows of m_raw.
+func (j *fileImport) mergeMarkets(rows int64) (*marketChanges, error) {
+	spare, err := j.count("spare_payouts")
+	if err != nil {
+		return nil, err
+	}
+	var m *marketChanges
+	few := j.inMemory(rows)
+	if few && spare == 0 && !j.spares && !j.opts.Correct { // most payouts are of markets that have none
+		if m, err = j.mergeFewMarkets(); err != nil {
+			return nil, err
+		}
+	}
+	if m == nil || m.disputed {
+		if err := j.checkPayouts(spare > 0); err != nil {
+			return nil, err
+		}
+		if few {
+			m, err = j.mergeFewMarkets()
+		} else {
+			m, err = j.mergeManyMarkets()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if few {
+		if err := j.stageChanges(m); err != nil {
+			return nil, err
+		}
+	}
+	j.changes, j.receipt.MarketsNew, j.receipt.MarketsChanged, j.receipt.Resolutions = *m, m.fresh, m.changed, m.resolutions
+	return m, j.unresolved(m.unfit, m.gone)
 }
 
 // mergeManyMarkets is mergeFewMarkets by a statement.

@@ -191,6 +191,7 @@ func (j *fileImport) stageMarkets(s *sink, to *appender, openSpare func() *appen
 				if spare = openSpare(); spare == nil {
 					return errors.New("cannot append to the payouts that are put aside")
 				}
+				j.spares = true
 			}
 			if err := spare.add(0, values(spareRow(g.Market.Condition, r))...); err != nil {
 				return err
