@@ -82,6 +82,9 @@ func (b *bench) commitsOf(k *keeper.Keeper, n int, statements *atomic.Int64) err
 			took, worked = append(took, d), append(worked, processorTime()-processor)
 		}
 	}
+	if n == commitFills[0] {
+		b.keep(b.Fills, "commit_ms", milliseconds(median(took)))
+	}
 	b.add(fmt.Sprintf("commit of %d new fills until they are served, at %s", n, count(b.Fills)), percentiles(took),
 		fmt.Sprintf("of processor time %s; %d statements", percentiles(worked), (statements.Load()-ran)/int64(rounds)), "", "")
 	if len(worked) >= 2*commitRounds {

@@ -40,6 +40,8 @@ func (b *bench) fresh() error {
 	if err != nil {
 		return err
 	}
+	b.keep(b.Small, "fresh_ms", milliseconds(small))
+	b.keep(b.Fills, "fresh_ms", milliseconds(large))
 	b.add("10k new fills visible over HTTP at "+count(b.Fills), large.Round(time.Millisecond).String(),
 		"at "+count(b.Small)+": "+small.Round(time.Millisecond).String(), ratio(large.Seconds(), small.Seconds()),
 		"≤ 250 ms at 100M, ≤ 1.3 of 10M")

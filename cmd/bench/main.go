@@ -1,8 +1,9 @@
 // Command bench measures pmx on this machine and prints, for every figure, the
 // floor or the rival measured in the same run: absolute times drift, ratios hold.
 //
-//	go run ./bench                     10M fills
-//	go run ./bench --fills 100000000   full size: about 60 GB of disk and an hour
+//	go run ./cmd/bench                     10M fills
+//	go run ./cmd/bench --fills 100000000   full size: about 60 GB of disk and an hour
+//	go run ./cmd/bench --plot              draws what runs with --record have kept
 package main
 
 import (
@@ -21,20 +22,24 @@ import (
 )
 
 type options struct {
-	Fills   int64    `help:"Fills of the venue." default:"10000000"`
-	Small   int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
-	Crowd   int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
-	Behind  int64    `help:"Fills to catch up with." default:"1000000"`
-	History int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
-	Each    int64    `help:"Fills that become final together where they are followed, every one and a half seconds; the venue has 75." default:"100"`
-	Ticks   int      `help:"Commits of each size, where commits are measured; of 80 and more, what the last ones take is shown beside the first." default:"40"`
-	Dir     string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
-	Profile string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
-	Path    string   `help:"Of the endpoints, measure only those with this in their path."`
-	Conns   int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
-	Buffers string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
-	Quiet   bool     `help:"Do not measure endpoints beside an import as well."`
-	Only    []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, wallets, pages, export, follow (which is catchup and tail)."`
+	Fills    int64    `help:"Fills of the venue." default:"10000000"`
+	Small    int64    `help:"Fills of the smaller venue that freshness is compared with." default:"1000000"`
+	Crowd    int64    `help:"Wallets of the venue that exports are measured on: one more than a file has rows." default:"2000001"`
+	Behind   int64    `help:"Fills to catch up with." default:"1000000"`
+	History  int64    `help:"Fills of the venue whose newest ones are followed." default:"1000000"`
+	Each     int64    `help:"Fills that become final together where they are followed, every one and a half seconds; the venue has 75." default:"100"`
+	Ticks    int      `help:"Commits of each size, where commits are measured; of 80 and more, what the last ones take is shown beside the first." default:"40"`
+	Dir      string   `help:"Folder to work in; a temporary one if empty. Kept only if given." type:"path"`
+	Profile  string   `help:"Write a CPU profile of everything but preparation here." type:"path"`
+	Path     string   `help:"Of the endpoints, measure only those with this in their path."`
+	Conns    int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
+	Buffers  string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
+	Quiet    bool     `help:"Do not measure endpoints beside an import as well."`
+	Record   bool     `help:"Keep the figures that are plotted in the file of --measured."`
+	Measured string   `help:"File that keeps figures of several sizes." default:"docs/measured.json" type:"path"`
+	Note     string   `help:"What the figures are kept with: the machine, and what else it did." default:"nothing else running"`
+	Plot     bool     `help:"Draw what is kept as SVG, beside that file, and measure nothing."`
+	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, wallets, pages, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -45,6 +50,7 @@ type bench struct {
 	ctx  context.Context
 	dir  string
 	rows []row
+	kept []measuredRun
 }
 
 // row is one figure beside what it is measured against.
@@ -77,6 +83,9 @@ func main() {
 
 func run(ctx context.Context, o options) error {
 	b := &bench{options: o, ctx: ctx, dir: o.Dir}
+	if o.Plot {
+		return b.plot()
+	}
 	if b.dir == "" {
 		dir, err := os.MkdirTemp("", "pmx-bench-")
 		if err != nil {
@@ -111,6 +120,9 @@ func run(ctx context.Context, o options) error {
 	}
 	pprof.StopCPUProfile()
 	b.print()
+	if o.Record {
+		return b.record()
+	}
 	return nil
 }
 
@@ -178,6 +190,8 @@ func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Round(time.Millisecond).Milliseconds()) }
 
 func timed(f func() error) (time.Duration, error) {
 	began := time.Now()
