@@ -291,6 +291,7 @@ var placeholders = map[string]string{
 	"rollups UndatedLeaves @which":       "{Revalued}",
 	"rollups @touched":                   " AND t.token IN (SELECT token FROM touched)",
 	"rollups/query @ranges":              "{FillRange}",
+	"rollups/query MarketFills @behind":  "{FillsBehind}",
 	"rollups/query @positions":           "{PositionRange}",
 	"rollups/query @moves":               "{WhaleMovesOf}",
 	"rollups/query @outcomes":            "WHEN 1 THEN 0",

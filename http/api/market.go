@@ -16,9 +16,9 @@ import (
 type marketReader interface {
 	// MarketTexts gives what the snapshot leaves out of a market, as of batch or later.
 	MarketTexts(ctx context.Context, market int32, batch int64) (serving.MarketTexts, error)
-	// MarketFills adds the n newest fills of a market with these tokens and figures to
-	// dst, newest first, of imports up to batch.
-	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, n int) ([]serving.Fill, error)
+	// MarketFills adds the n newest fills of a market with these tokens and figures to dst, newest first, of
+	// imports up to batch; those behind after, as serving.Fill.CompareInBlock orders them, where that is given.
+	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, after *serving.Fill, n int) ([]serving.Fill, error)
 	// Candles gives the n newest candles of tokens, newest first and then by outcome, in intervals
 	// of so many hours; those behind after where that is given. They are as of batch or later.
 	Candles(ctx context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
@@ -48,6 +48,7 @@ func marketRoutes() []Route {
 		},
 		candlesRoute(),
 		holdersRoute(),
+		marketTradesRoute(),
 	}
 }
 
@@ -112,7 +113,7 @@ func (a *API) readMarket(ctx context.Context, v *encodedSnapshot, dst []serving.
 	if r.texts, err = a.reader.MarketTexts(ctx, m.ID, v.snap.Batch); err != nil {
 		return r, err
 	}
-	r.fills, err = a.reader.MarketFills(ctx, dst, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, v.snap.Catalog.Figures(m.ID), recentFills)
+	r.fills, err = a.reader.MarketFills(ctx, dst, v.snap.Catalog.Tokens(m.ID), v.snap.Batch, v.snap.Catalog.Figures(m.ID), nil, recentFills)
 	return r, err
 }
 
@@ -239,6 +240,7 @@ func appendMarketFill(b []byte, snap *serving.Snapshot, f *serving.Fill) []byte 
 	b = appendMicros(append(b, `{"ts":`...), f.TS)
 	b = appendHash(append(b, `,"transaction_hash":`...), &f.Tx)
 	b = appendLogIndex(append(b, `,"log_index":`...), f.LogIndex)
+	b = strconv.AppendInt(append(b, `,"ordinal":`...), ordinal(f), 10)
 	b = appendWallet(append(b, ','), snap, f.Wallet)
 	b = appendOutcome(b, snap.Catalog, token)
 	b = append(append(append(b, `,"token_id":"`...), token.ID...), `","side":"`...)

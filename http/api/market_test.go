@@ -54,7 +54,7 @@ func marketVenue(t *testing.T) *venue {
 	v.markets.Texts = map[int32]serving.MarketTexts{0: {Description: "Rules.", ResolutionSource: "https://example.com", PayoutSource: data.ResolvedByAPI}}
 	v.markets.Filled = []serving.Fill{
 		{Wallet: 1, TS: ago(2 * hour), Tx: data.Hash{9}, LogIndex: 5, Token: 1, Side: data.Sell, Role: data.Taker, Shares: 10_000_001, USD: 4_000_000, Fee: 1},
-		{Wallet: 2, TS: ago(50 * 24 * hour), LogIndex: data.NoIndex, Token: 0, Side: data.Buy, USD: 0, Fee: data.DollarFee(data.Buy, 2)},
+		{Wallet: 2, TS: ago(50 * 24 * hour), LogIndex: data.NoIndex, Repeat: 1, Token: 0, Side: data.Buy, USD: 0, Fee: data.DollarFee(data.Buy, 2)},
 	}
 	return v
 }
@@ -73,9 +73,9 @@ func TestMarketOverview(t *testing.T) {
 	m := overview(t, v, access.Alpha, 1).Data
 	got, _ := json.Marshal(m.RecentFills)
 	// 4 ÷ 10.000001 = 0.39999996 → 0.4; a fill of no tokens has no price.
-	want := `[{"ts":"2026-03-14T13:09:26Z","transaction_hash":"0x09` + strings.Repeat("0", 62) + `","log_index":5,"address":"` + apitest.Wallet(1).String() +
+	want := `[{"ts":"2026-03-14T13:09:26Z","transaction_hash":"0x09` + strings.Repeat("0", 62) + `","log_index":5,"ordinal":1,"address":"` + apitest.Wallet(1).String() +
 		`","username":"Ann","outcome":"No","outcome_index":1,"token_id":"101","side":"SELL","role":"taker","price":0.4,"shares":10.000001,"usd":4,"fee":0.000001,"fee_asset":"usd"},` +
-		`{"ts":"2026-01-23T15:09:26Z","transaction_hash":null,"log_index":null,"address":"` + apitest.Wallet(2).String() +
+		`{"ts":"2026-01-23T15:09:26Z","transaction_hash":null,"log_index":null,"ordinal":1,"address":"` + apitest.Wallet(2).String() +
 		`","username":null,"outcome":"Yes","outcome_index":0,"token_id":"100","side":"BUY","role":null,"price":null,"shares":0,"usd":0,"fee":0.000002,"fee_asset":"usd"}]`
 	if string(got) != want {
 		t.Errorf("fills\n got %s\nwant %s", got, want)

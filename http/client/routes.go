@@ -227,6 +227,29 @@ func (c *Client) MarketHolders(ctx context.Context, conditionID string, params M
 	return call[wire.Holders](ctx, c, r)
 }
 
+// MarketTradesParams are the optional parameters of MarketTrades; what is zero is left out.
+type MarketTradesParams struct {
+	Limit  int64  // maximum number of rows; the plan's row limit may reduce it
+	Cursor string // `next_cursor` of the previous page; all other parameters must stay the same
+}
+
+// MarketTrades asks GET /market/{condition_id}/trades. Fills of a market, newest first.
+func (c *Client) MarketTrades(ctx context.Context, conditionID string, params MarketTradesParams) (*wire.Page[wire.MarketFill], error) {
+	r := request{method: "GET", path: join("/market/", conditionID, "/trades"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "limit", params.Limit)
+	set(r.query, "cursor", params.Cursor)
+	return call[wire.Page[wire.MarketFill]](ctx, c, r)
+}
+
+// AllMarketTrades reads every page of MarketTrades, from params.Cursor on.
+func (c *Client) AllMarketTrades(ctx context.Context, conditionID string, params MarketTradesParams) iter.Seq2[wire.MarketFill, error] {
+	return eachRow(params.Cursor, func(cursor string) (*wire.Page[wire.MarketFill], error) {
+		params := params
+		params.Cursor = cursor
+		return c.MarketTrades(ctx, conditionID, params)
+	}, func(page *wire.Page[wire.MarketFill]) ([]wire.MarketFill, *string) { return page.Data, page.NextCursor })
+}
+
 // TradesNewestParams are the optional parameters of TradesNewest; what is zero is left out.
 type TradesNewestParams struct {
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it

@@ -83,6 +83,7 @@ type MarketFill struct {
 	TS              time.Time   `json:"ts"`
 	TransactionHash *string     `json:"transaction_hash"`
 	LogIndex        *int32      `json:"log_index"`
+	Ordinal         int16       `json:"ordinal"` // distinguishes fills that are equal in everything else, counting from 1; always 1 for fills with a log_index
 	Address         string      `json:"address"`
 	Username        *string     `json:"username"`
 	Outcome         *string     `json:"outcome"`

@@ -297,7 +297,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			if f == nil || f.Trades == 0 || id%5 != 0 {
 				continue
 			}
-			list, err := k.Reader().MarketFills(context.Background(), nil, snap.Catalog.Tokens(id), snap.Batch, f, 20)
+			list, err := k.Reader().MarketFills(context.Background(), nil, snap.Catalog.Tokens(id), snap.Batch, f, nil, 20)
 			if err != nil {
 				t.Fatal(err)
 			}

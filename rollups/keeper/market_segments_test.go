@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,16 +32,17 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 			continue
 		}
 		for _, n := range []int{20, 7} {
-			want, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, figures, n)
+			want, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, figures, nil, n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := r.MarketFills(ctx, nil, tokens, snap.Batch, figures, n)
+			got, err := r.MarketFills(ctx, nil, tokens, snap.Batch, figures, nil, n)
 			if diff := godiff.Diff(want, got); diff != "" || err != nil {
 				t.Fatalf("%d fills of market %d (-database +reader): %v\n%s", n, id, err, diff)
 			}
 			fills += len(got)
 		}
+		checkPages(t, r, id, snap)
 		want, err := r.Reader.MarketTexts(ctx, id, snap.Batch)
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +52,27 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 		}
 	}
 	return atHand, fills
+}
+
+// checkPages reads the fills of a market page by page, which is one after the other what is read of them at once.
+func checkPages(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
+	t.Helper()
+	tokens, figures := snap.Catalog.Tokens(id), snap.Catalog.Figures(id)
+	want, err := r.MarketFills(context.Background(), nil, tokens, snap.Batch, figures, nil, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var after *serving.Fill
+	for got := []serving.Fill(nil); len(got) < len(want); after = &got[len(got)-1] {
+		page, err := r.MarketFills(context.Background(), nil, tokens, snap.Batch, figures, after, 9)
+		if err != nil || len(page) == 0 {
+			t.Fatalf("market %d has %d fills on its pages, want %d: %v", id, len(got), len(want), err)
+		}
+		got = append(got, page...)
+		if n := min(len(got), len(want)); !slices.Equal(got[:n], want[:n]) {
+			t.Fatalf("pages of market %d (-whole +pages)\n%s", id, godiff.Diff(want[:n], got[:n]))
+		}
+	}
 }
 
 func mustHaveMarkets(t *testing.T, k *keeper.Keeper, missing int) {
@@ -144,11 +167,11 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 			atHand++
 		}
 		for _, n := range []int{19, 1, 20, 2, 5, 13}[:testfiles.Cases(2, 6)] {
-			want, err := r.Reader.MarketFills(context.Background(), nil, tokens, batch, &figures, n)
+			want, err := r.Reader.MarketFills(context.Background(), nil, tokens, batch, &figures, nil, n)
 			if err != nil || len(want) != n {
 				t.Fatalf("%d fills of %v: %d, %v", n, tokens, len(want), err)
 			}
-			got, err := r.MarketFills(context.Background(), nil, tokens, batch, &figures, n)
+			got, err := r.MarketFills(context.Background(), nil, tokens, batch, &figures, nil, n)
 			if diff := godiff.Diff(want, got); diff != "" || err != nil {
 				t.Fatalf("%d fills of tokens %v (-database +reader): %v\n%s", n, tokens, err, diff)
 			}
@@ -218,7 +241,7 @@ func TestMarketsThatChange(t *testing.T) {
 		mustHaveMarkets(t, k, 0)
 		for id, want := range map[int32]string{0: "Rules of today.", 1: "Others."} {
 			texts, err := k.Reader().MarketTexts(context.Background(), id, k.Snapshot().Batch)
-			fills, err2 := k.Reader().MarketFills(context.Background(), nil, k.Snapshot().Catalog.Tokens(id), k.Snapshot().Batch, k.Snapshot().Catalog.Figures(id), 20)
+			fills, err2 := k.Reader().MarketFills(context.Background(), nil, k.Snapshot().Catalog.Tokens(id), k.Snapshot().Batch, k.Snapshot().Catalog.Figures(id), nil, 20)
 			if texts.Description != want || len(fills) != 2*int(id) || err != nil || err2 != nil {
 				t.Errorf("market %d: %+v, %d fills, %v %v", id, texts, len(fills), err, err2)
 			}

@@ -68,15 +68,15 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, batch int64) (se
 	return r.Reader.MarketTexts(ctx, market, batch)
 }
 
-// MarketFills is query.Reader's, from the file where it has every token.
+// MarketFills is query.Reader's, from the file where it has every token; the file has the newest alone.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
-	n int) ([]serving.Fill, error) {
-	if r.segments != nil {
+	after *serving.Fill, n int) ([]serving.Fill, error) {
+	if r.segments != nil && after == nil {
 		if fills, ok := r.newest(dst, tokens, batch, n); ok {
 			return fills, nil
 		}
 	}
-	return r.Reader.MarketFills(ctx, dst, tokens, batch, f, n)
+	return r.Reader.MarketFills(ctx, dst, tokens, batch, f, after, n)
 }
 
 // newest adds the n newest fills of tokens to dst, newest first; false, and nothing

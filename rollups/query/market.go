@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,34 +25,38 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, _ int64) (t serv
 }
 
 // MarketFills adds the n newest fills of a market with these tokens and figures to
-// dst, newest first, of imports up to batch. It looks back from the newest one as far as
-// they should reach at the market's pace, then further, and where a market was
-// traded now and then over long at the days on which it was, never at history as
-// a whole.
+// dst, newest first, of imports up to batch; those behind after where that is given. It looks
+// back from the newest one as far as they should reach at the market's pace, then further, and
+// where a market was traded now and then over long at the days on which it was, never at
+// history as a whole.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
-	n int) ([]serving.Fill, error) {
-	if len(tokens) == 0 || f.LastTS == 0 {
+	after *serving.Fill, n int) ([]serving.Fill, error) {
+	newest := f.LastTS
+	if after != nil {
+		newest = min(newest, after.TS)
+	}
+	if len(tokens) == 0 || newest < f.FirstTS || newest == 0 {
 		return dst, nil
 	}
-	q := fillQuery{r: r, which: among("token", tokens), batch: batch, n: n}
+	q := fillQuery{r: r, which: among("token", tokens), batch: batch, after: after, newest: newest, n: n}
 	if l := r.lake(); l != nil {
 		return r.lakeMarketFills(ctx, l, dst, q, f)
 	}
-	whole := f.LastTS - f.FirstTS + 1
-	for span := lookBack(f, n); span <= mostAtOnce; span *= 4 {
+	whole := newest - f.FirstTS + 1
+	for span := min(whole, lookBack(f, n)); span <= mostAtOnce; span *= 4 {
 		span = min(span, whole)
-		fills, err := q.read(ctx, q.between(f.LastTS-span, f.LastTS))
+		fills, err := q.read(ctx, q.between(newest-span, newest))
 		if err != nil || len(fills) == n || span == whole {
 			return append(dst, fills...), err
 		}
 	}
-	days, err := q.days(ctx, f.FirstTS, f.LastTS)
+	days, err := q.days(ctx, f.FirstTS)
 	if err != nil {
 		return dst, err
 	}
 	ranges := make([]string, len(days))
 	for i, day := range days {
-		ranges[i] = q.between(day*dayLength-1, min((day+1)*dayLength-1, f.LastTS))
+		ranges[i] = q.between(day*dayLength-1, min((day+1)*dayLength-1, newest))
 	}
 	fills, err := q.read(ctx, ranges...)
 	return append(dst, fills...), err
@@ -74,12 +79,14 @@ func lookBack(f *serving.Figures, n int) int64 {
 	return min(whole, max(leastBack, int64(float64(whole)*float64(2*n)/float64(f.Trades))))
 }
 
-// fillQuery asks for the n newest fills of tokens.
+// fillQuery asks for the n newest fills of tokens behind a place.
 type fillQuery struct {
-	r     *Reader
-	which string // the condition on the token
-	batch int64
-	n     int
+	r      *Reader
+	which  string // the condition on the token
+	batch  int64
+	after  *serving.Fill // nil: before all
+	newest int64         // unix µs of the first that can be among them
+	n      int
 }
 
 // between is the fills after lo, up to and at hi.
@@ -88,17 +95,20 @@ func (q *fillQuery) between(lo, hi int64) string {
 		"@which", q.which, "@batch", strconv.FormatInt(q.batch, 10))
 }
 
-// days gives the last days between two times that hold n fills together.
-func (q *fillQuery) days(ctx context.Context, first, last int64) (days []int64, err error) {
+// days gives the last days from a time on that hold n fills together. What lies before the
+// place on its own day is not told, so that day counts for nothing.
+func (q *fillQuery) days(ctx context.Context, first int64) (days []int64, err error) {
 	have := int64(0)
 	err = each(ctx, q.r, "TokenDays", func(row *dayFills) {
 		if have >= int64(q.n) {
 			return
 		}
 		days = append(days, row.Day)
-		have += row.Fills
-	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(last/dayLength, 10),
-		"@limit", strconv.Itoa(q.n))
+		if q.after == nil || row.Day != q.newest/dayLength {
+			have += row.Fills
+		}
+	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(q.newest/dayLength, 10),
+		"@limit", strconv.Itoa(q.n+1))
 	return days, err
 }
 
@@ -110,8 +120,18 @@ func (q *fillQuery) read(ctx context.Context, ranges ...string) ([]serving.Fill,
 	}
 	err := each(ctx, q.r, "MarketFills", func(row *FillRow) {
 		fills = append(fills, row.Fill())
-	}, "@ranges", strings.Join(ranges, " UNION ALL "), "@limit", strconv.Itoa(q.n))
+	}, append(q.behind(), "@ranges", strings.Join(ranges, " UNION ALL "), "@limit", strconv.Itoa(q.n))...)
 	return fills, err
+}
+
+// behind says behind which fill to read.
+func (q *fillQuery) behind() []string {
+	if q.after == nil {
+		return []string{"@ts", strconv.FormatInt(math.MaxInt64, 10), "@behind", "true"}
+	}
+	at := append(place(q.after, q.n), "@wallet", strconv.Itoa(int(q.after.Wallet)))
+	at[slices.Index(at, "@place")+1] = strconv.Itoa(int(q.after.LogIndex)) // one that is not known is behind all others
+	return append(at[:len(at):len(at)], "@behind", statements.Get("FillsBehind", at...))
 }
 
 // MarketInMemory is false: what is asked of one market lies in the facts of some days.

@@ -19,11 +19,11 @@ SELECT '0x' || lower(hex(condition)) FROM markets WHERE market IN (
   UNION (SELECT market FROM markets ORDER BY hash(market), market LIMIT 30)
 ) ORDER BY 1`
 
-	plainRecent = `SELECT concat_ws(' ', f.ts // 1000000, '0x' || lower(hex(f.tx)), coalesce(f.log_index::VARCHAR, '-'),
+	plainFills = `SELECT concat_ws(' ', f.ts // 1000000, '0x' || lower(hex(f.tx)), coalesce(f.log_index::VARCHAR, '-'),
   '0x' || lower(hex(w.address)), t.token_id, ['BUY', 'SELL'][f.side + 1], f.shares, f.usd)
 FROM fills AS f JOIN wallets AS w USING (wallet) JOIN tokens AS t USING (token) JOIN markets AS m USING (market)
 WHERE m.condition = unhex(substr(?, 3))
-ORDER BY f.ts DESC, f.log_index DESC NULLS LAST, f.tx DESC, f.side, f.shares DESC, f.usd DESC, t.token_id, f.repeat, w.address LIMIT 20`
+ORDER BY f.ts DESC, f.log_index DESC NULLS LAST, f.tx DESC, f.side, f.shares DESC, f.usd DESC, t.token_id, f.repeat, w.address`
 
 	someEvents = `WITH size AS (SELECT m.event_slug AS event, count(*) AS n, count(DISTINCT m.market) AS wide
   FROM fills JOIN tokens USING (token) JOIN markets AS m USING (market) WHERE m.event_slug IS NOT NULL GROUP BY event)
@@ -78,19 +78,33 @@ func TestMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	}
 	for _, id := range markets {
 		m := reply[wire.One[wire.MarketOverview]](v, "/market/"+id+"/overview").Data
-		var got []string
-		for _, f := range m.RecentFills {
-			index := "-"
-			if f.LogIndex != nil {
-				index = fmt.Sprint(*f.LogIndex)
-			}
-			got = append(got, fmt.Sprint(f.TS.Unix(), " ", orDash(f.TransactionHash), " ", index, " ", f.Address, " ", f.TokenID, " ", f.Side,
-				" ", micros(f.Shares), " ", micros(f.USD)))
+		want, pages := v.table(plainFills, id), []wire.MarketFill(nil)
+		if diff := cmp.Diff(want[:min(len(want), 20)], fillLines(m.RecentFills)); diff != "" {
+			t.Errorf("newest fills of %s (-facts +API):\n%s", id, diff)
 		}
-		if diff := cmp.Diff(v.table(plainRecent, id), got); diff != "" {
-			t.Errorf("fills of %s (-facts +API):\n%s", id, diff)
+		for cursor := ""; ; {
+			p := reply[wire.Page[wire.MarketFill]](v, "/market/"+id+"/trades?limit=170"+cursor)
+			if pages = append(pages, p.Data...); p.NextCursor == nil {
+				break
+			}
+			cursor = "&cursor=" + *p.NextCursor
+		}
+		if diff := cmp.Diff(want, fillLines(pages)); diff != "" {
+			t.Errorf("all fills of %s (-facts +API):\n%s", id, diff)
 		}
 	}
+}
+
+func fillLines(fills []wire.MarketFill) (lines []string) {
+	for _, f := range fills {
+		index := "-"
+		if f.LogIndex != nil {
+			index = fmt.Sprint(*f.LogIndex)
+		}
+		lines = append(lines, fmt.Sprint(f.TS.Unix(), " ", orDash(f.TransactionHash), " ", index, " ", f.Address, " ", f.TokenID, " ", f.Side,
+			" ", micros(f.Shares), " ", micros(f.USD)))
+	}
+	return lines
 }
 
 func TestHoldersEqualPlainSQLOnTheSampleVenue(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 // it changes while data arrives.
 var identity = map[string][]string{
 	"/market/{condition_id}/candles": {"ts", "outcome_index"},
+	"/market/{condition_id}/trades":  {"ts", "transaction_hash", "log_index", "ordinal", "address", "side", "shares", "usd", "token_id"},
 	"/trader/{address}/markets":      {"condition_id"},
 	"/trader/{address}/trades":       {"ts", "transaction_hash", "log_index", "side", "shares", "usd", "token_id", "ordinal"},
 	"/whales/moves":                  {"transaction_hash", "address", "condition_id", "outcome_index", "side"},

@@ -26,10 +26,13 @@ func (m *Markets) MarketTexts(_ context.Context, market int32, _ int64) (serving
 	return m.Texts[market], nil
 }
 
-// MarketFills gives the newest fills of tokens.
+// MarketFills gives the newest fills of tokens, which stand in order.
 func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []data.TokenID, _ int64, _ *serving.Figures,
-	n int) ([]serving.Fill, error) {
+	after *serving.Fill, n int) ([]serving.Fill, error) {
 	for _, f := range m.Filled {
+		if after != nil && f.CompareInBlock(after, byNumber{}) >= 0 {
+			continue
+		}
 		if n > 0 && slices.Contains(tokens, f.Token) {
 			dst = append(dst, f)
 			n--

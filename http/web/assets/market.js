@@ -93,11 +93,18 @@ const rules = panel({
     m.resolution_source ? el("p", {}, "Source: ", text(m.resolution_source)) : null,
     m.description ? el("p", { class: "long", "data-text": true }, m.description) : state("empty", "The files that were imported have no rules of this market.")],
 });
+const fillsUrl = (cursor) => address("/market/" + id + "/trades", { limit: 25, cursor });
+let older = null;
 const fills = panel({
-  name: "Newest fills", url, lone: true, size: 300,
-  draw: ({ data: m }) => (m.recent_fills.length ? table({ name: "Newest fills", rows: m.recent_fills, per: 20, order: "newest", columns: [
-    { name: "UTC", cell: (r) => when(r.ts) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Outcome", cell: (r) => text(r.outcome || "–") }, { name: "Side", cell: (r) => (r.side === "BUY" ? "buys" : "sells") },
-    { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") }, { name: "USD", num: true, phone: "key", sort: (r) => r.usd, cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }] }) : state("empty", "It was not traded yet.")),
+  name: "Newest fills", url: () => fillsUrl(), size: 300,
+  draw: (a) => {
+    older = a.next_cursor;
+    return a.data.length ? table({ name: "Newest fills", rows: a.data, per: 25, order: "newest",
+      more: { left: () => Boolean(older), load: async () => { const next = await ask(fillsUrl(older)); older = next.next_cursor; return next.data; } },
+      columns: [
+        { name: "UTC", cell: (r) => when(r.ts) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Outcome", cell: (r) => text(r.outcome || "–") }, { name: "Side", cell: (r) => (r.side === "BUY" ? "buys" : "sells") },
+        { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") }, { name: "USD", num: true, phone: "key", sort: (r) => r.usd, cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }] }) : state("empty", "No fill in the time that the plan shows.");
+  },
 });
 const parts = [now, candles, holders, flow, rules, fills].filter(Boolean);
 view().replaceChildren(el("div", { class: "title" }, head), about, ...parts);

@@ -9,17 +9,28 @@ LIMIT 1
 
 -- name: MarketFills
 -- The newest first, by time, then as they lie in their block, in the order of
--- serving.Fill.CompareInBlock. Token ids and addresses are looked up only of those that can
--- be among them.
+-- serving.Fill.CompareInBlock, behind a place in it. Token ids and addresses are looked up only of
+-- those that can be among them: all of the place's own time, and as many as are wanted of the
+-- times before it.
 WITH f AS MATERIALIZED (@ranges),
-near AS MATERIALIZED (FROM f WHERE ts >= (SELECT min(ts) FROM (SELECT ts FROM f ORDER BY ts DESC LIMIT @limit) AS n))
+near AS MATERIALIZED (
+  FROM f WHERE ts >= (SELECT coalesce(min(ts), @ts) FROM (SELECT ts FROM f WHERE ts < @ts ORDER BY ts DESC LIMIT @limit) AS n)
+)
 SELECT n.wallet, n.ts, n.tx, coalesce(n.log_index, -1) AS log_index, n.token, n.side, n.role, n.repeat, n.shares, n.usd, n.fee
 FROM near AS n
 JOIN tokens AS t ON t.token = n.token
 JOIN wallets AS w ON w.wallet = n.wallet
+WHERE @behind
 ORDER BY n.ts DESC, coalesce(n.log_index, -1) DESC, coalesce(n.tx, ''::BLOB) DESC, n.side, n.shares DESC, n.usd DESC, t.token_id, n.repeat,
   w.address
 LIMIT @limit
+
+-- name: FillsBehind
+-- What comes behind a fill: some columns descend and others ascend.
+((n.ts, coalesce(n.log_index, -1), coalesce(n.tx, ''::BLOB), 1 - n.side, n.shares, n.usd) < (@ts, @place, unhex('@tx'), 1 - @side, @shares, @usd)
+  OR (n.ts, coalesce(n.log_index, -1), coalesce(n.tx, ''::BLOB), 1 - n.side, n.shares, n.usd) = (@ts, @place, unhex('@tx'), 1 - @side, @shares, @usd)
+    AND (t.token_id, n.repeat, w.address) > (coalesce((SELECT token_id FROM tokens WHERE token = @token), ''), @repeat,
+      coalesce((SELECT address FROM wallets WHERE wallet = @wallet), ''::BLOB)))
 
 -- name: FillRange
 -- Facts lie in order of time: literal bounds let zone maps prune.
