@@ -71,7 +71,7 @@ func (r *frozenRows) writeSteps(ctx context.Context, format data.Format, out *ou
 		})
 	}
 	guard.InGroup(group, func() error {
-		return engine.LowPriority(func() error { return r.joinSteps(out, to, ready, progress) })
+		return engine.LowPriority(func() error { return r.joinSteps(ctx, out, to, ready, progress) })
 	})
 	err := group.Wait()
 	for _, left := range ready { // by a join that failed
@@ -124,8 +124,9 @@ func (r *frozenRows) copyStep(ctx context.Context, conn *sql.Conn, format data.F
 }
 
 // joinSteps takes over the files of all steps in order, removes them, and has
-// what is joined written to the disk, which takes time beside the copying.
-func (r *frozenRows) joinSteps(out *outputFile, to joiner, ready []chan string, progress func(float64)) error {
+// what is joined written to the disk, which takes time beside the copying. It ends with a
+// cancelled export, though every step may be copied.
+func (r *frozenRows) joinSteps(ctx context.Context, out *outputFile, to joiner, ready []chan string, progress func(float64)) error {
 	for i := range r.steps() {
 		step, ok := <-ready[i%int64(len(ready))]
 		if !ok {
@@ -139,6 +140,9 @@ func (r *frozenRows) joinSteps(out *outputFile, to joiner, ready []chan string, 
 			return err
 		}
 		progress(float64(i+1) / float64(r.steps()))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
 	return to.finish()
 }
