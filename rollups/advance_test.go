@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/enginetest"
 	"pmx/rollups"
@@ -160,6 +161,7 @@ func TestAStateThatIsCarriedOnIsThatWhichIsLoaded(t *testing.T) {
 
 // The first and the last trade of a wallet on the desk follow a market that leaves it.
 func TestAMarketThatLeavesTheDeskLeavesAStateThatIsCarriedOn(t *testing.T) {
+	testfiles.InLong(t, "TestAStateThatIsCarriedOnIsThatWhichIsLoaded draws other steps")
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawDesk(rt)
 		described, left := listed("new york", 0), listed("new york", 0)

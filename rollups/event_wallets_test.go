@@ -146,7 +146,7 @@ func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
 		{markets: []data.Market{market(1, 1, "b", token(1, 0))}},
 		{markets: []data.Market{market(2, 1, "b", token(2, 0), token(0, 0))}},
 	}
-	for _, warm := range []bool{false, true} {
+	for _, warm := range []bool{true, false}[:testfiles.Cases(1, 2)] {
 		v := newVenue(t, steps)
 		if warm {
 			v.write(func(ctx context.Context, conn *sql.Conn) error { return v.merger.Warm(ctx, conn) })

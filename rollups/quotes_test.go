@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/rollups"
 )
@@ -253,8 +254,11 @@ func TestVerifySeesQuotesThatAreNotTheNewestRecords(t *testing.T) {
 	if bad := v.failed(); len(bad) > 0 {
 		t.Errorf("verify refutes %v", bad)
 	}
-	for _, change := range []string{"best_bid = 110000", "best_bid = 130000", "best_ask = NULL", "last_price = 1", "liquidity = 8",
+	for nth, change := range []string{"best_bid = 110000", "best_bid = 130000", "best_ask = NULL", "last_price = 1", "liquidity = 8",
 		"closed = true", "payouts = [1000000, 0]", "updated_at = updated_at + 1", "quote = NULL"} {
+		if !testfiles.Long() && nth%3 > 0 {
+			continue // a short run tries every third
+		}
 		v.write(func(ctx context.Context, conn *sql.Conn) error {
 			for _, stmt := range []string{"CREATE TEMP TABLE held AS FROM markets", "UPDATE markets SET " + change} {
 				if _, err := conn.ExecContext(ctx, stmt); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/replay"
 )
 
@@ -274,8 +275,19 @@ func followingServer(t *testing.T) string {
 	web := httptest.NewServer(played.Handler())
 	ctx, stop := context.WithCancel(t.Context())
 	log := filepath.Join(t.TempDir(), "log")
+	dir, filled := t.TempDir(), "--sample"
+	if !testfiles.Long() { // a smaller venue
+		venue := t.TempDir()
+		if _, err := sample.Write(ctx, sample.Config{Fills: 3_000}, venue, nil); err != nil {
+			t.Fatal(err)
+		}
+		if code := run([]string{"import", "--data-dir", dir, venue}, stdio{out: io.Discard, err: io.Discard}); code != 0 {
+			t.Fatalf("import: %d", code)
+		}
+		filled = "--historical"
+	}
 	var cli CLI
-	args := []string{"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--sample", "--threads", "1", "--log", log,
+	args := []string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", filled, "--threads", "1", "--log", log,
 		"--sync", "polymarket", "--sync-at", web.URL, "--sync-contact", "me@example.org", "--sync-only", "chain,markets", "--sync-rpc-rate", "1000",
 		"--verify-cron", "@every 5s", "--backup-dir", t.TempDir(), "--backup-cron", "@every 5s", "--publish-dir", t.TempDir(), "--sync-from-block", strconv.FormatInt(sample.BlockAt(played.Venue().Manifest.Start), 10)}
 	ready, err := os.Create(filepath.Join(t.TempDir(), "ready"))

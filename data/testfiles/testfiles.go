@@ -59,6 +59,15 @@ func Captured(t testing.TB, parts ...string) string {
 // Long tells of a run that may take its time: make test-long, which sets PMX_TEST_LONG.
 func Long() bool { return os.Getenv("PMX_TEST_LONG") != "" }
 
+// InLong leaves a test to the long run. Of what it shows, shown must show a case in a short
+// run: the name of a test, which a rule of the house looks for, and for what it stands.
+func InLong(t testing.TB, shown string) {
+	t.Helper()
+	if !Long() {
+		t.Skip("left to make test-long: in a short run " + shown)
+	}
+}
+
 // Cases gives the number of drawn cases, rows or threads of a test: short by default, and
 // long where the run may take its time.
 func Cases(short, long int) int {

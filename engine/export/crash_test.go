@@ -64,7 +64,7 @@ func exportUntilKilled(dir engine.Dir) int {
 // ends in the file that it should have been; nothing of the first try is left.
 func TestAKilledExportIsMadeByTheNextProcess(t *testing.T) {
 	k := open(t, several)
-	rows := testfiles.Cases(250_000, 400_000) // several row groups
+	rows := testfiles.Cases(130_000, 400_000) // several row groups
 	crowd(t, k, strconv.Itoa(rows))
 	dir := k.DB().Dir()
 	wanted, err := k.Exporter().Write(t.Context(), "wallet_pnl", data.Parquet, filepath.Join(dir.Tmp(), "wanted.parquet"), nil)

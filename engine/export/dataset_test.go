@@ -23,7 +23,10 @@ import (
 // them, in the same order.
 func TestBothFormatsHoldTheSameRows(t *testing.T) {
 	k := readSample(t)
-	for _, name := range export.Datasets() {
+	for nth, name := range export.Datasets() {
+		if !testfiles.Long() && nth%2 == 0 {
+			continue // a short run writes every other one
+		}
 		path, file := exported(t, k, export.Exporter{}, name, data.Parquet)
 		rows, _ := readParquet(t, path)
 		other, second := exported(t, k, export.Exporter{}, name, data.CSV)
@@ -186,8 +189,8 @@ func TestEqualDataGivesEqualBytes(t *testing.T) {
 	}
 	for nth, name := range export.Datasets() {
 		for i, format := range []data.Format{data.Parquet, data.CSV} {
-			if !testfiles.Long() && (nth+i)%2 > 0 {
-				continue // a short run writes each dataset in one format
+			if !testfiles.Long() && ((nth+i)%2 > 0 || nth%2 > 0) {
+				continue // a short run writes every other dataset, in one format
 			}
 			a, fileA := exported(t, one, export.Exporter{}, name, format)
 			b, fileB := exported(t, two, export.Exporter{}, name, format)

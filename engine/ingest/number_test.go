@@ -23,7 +23,7 @@ func TestALineOfNDJSONIsThatOfTheFile(t *testing.T) {
 		rows int
 		line func(i int) (text, reason string)
 	}{
-		{"parts", testfiles.Cases(500, 900), func(i int) (string, string) { // of 180 KB each: 90 or 162 MB, more than DuckDB reads at once
+		{"parts", testfiles.Cases(250, 900), func(i int) (string, string) { // of 180 KB each: 45 or 162 MB, more than DuckDB reads at once
 			if i%97 == 0 {
 				return row(i, "0xzz", padding), "bad_address"
 			}

@@ -13,6 +13,7 @@ import (
 	"pmx/data"
 	"pmx/data/chain"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/rpc"
 )
@@ -34,9 +35,10 @@ var numbers = map[string]int{
 // TestFaultsOfNodesAreSeenOrMended: the logs of all blocks, asked for range by range until
 // each is answered, are those of a node without faults.
 func TestFaultsOfNodesAreSeenOrMended(t *testing.T) {
-	v := venue(t, sample.Config{Fills: 3000, Seed: 3, Chain: true})
+	fills := testfiles.Cases(600, 3_000)
+	v := venue(t, sample.Config{Fills: int64(fills), Seed: 3, Chain: true})
 	want := allLogs(t, v, Faults{})
-	if len(want) < 3000 {
+	if len(want) < fills {
 		t.Fatalf("%d logs", len(want))
 	}
 	for _, k := range Kinds() {

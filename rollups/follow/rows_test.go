@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
+
+	"pmx/data/testfiles"
+	"pmx/rollups/keeper"
 )
 
 // mostShown is how many rows of a difference are shown.
@@ -61,4 +65,13 @@ func columnsDiffer(want, got string) string {
 		}
 	}
 	return out
+}
+
+// alsoVerify verifies in a long run, for tests of something else: that the rollups are those of
+// the facts, however these came in, is shown in a short one by the tests of package rollups.
+func alsoVerify(t testing.TB, k *keeper.Keeper) {
+	t.Helper()
+	if testfiles.Long() {
+		mustVerify(t, k)
+	}
 }

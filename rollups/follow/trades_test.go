@@ -124,7 +124,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	if err := k.Refresh(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	mustVerify(t, k)
+	alsoVerify(t, k)
 	last := sweep(trades(k))
 	if last.Known == 0 {
 		t.Errorf("no row was of a transaction that the chain gave: %+v", last)

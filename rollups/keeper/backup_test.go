@@ -84,13 +84,13 @@ func TestABackupIsOneState(t *testing.T) {
 	if err != nil || out.Number != 1 || out.Fills != 2_000 || out.NewBlocks == 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	mustVerify(t, k)
+	alsoVerify(t, k)
 	restored, m := restoreCurrent(t, repo)
 	again := open(t, restored)
 	if err := again.CheckRestored(ctx, m); err != nil {
 		t.Error(err)
 	}
-	mustVerify(t, again)
+	alsoVerify(t, again)
 	if err := k.CheckRestored(ctx, m); err == nil || !strings.Contains(err.Error(), "4000 fills") {
 		t.Errorf("the venue, which went on: %v", err)
 	}

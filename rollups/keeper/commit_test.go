@@ -69,7 +69,7 @@ func TestCommittedBatchesAreShown(t *testing.T) {
 	if n := count(t, k, "SELECT count(*) FROM sync_cursor"); n != 4 {
 		t.Errorf("the ledger tells of %d batches", n)
 	}
-	mustVerify(t, k)
+	alsoVerify(t, k)
 }
 
 // TestACatchUpCostsOneRebuild: it waits for the last batch, however often the schedule asks and
@@ -98,7 +98,7 @@ func TestACatchUpCostsOneRebuild(t *testing.T) {
 			t.Errorf("with %d to come %d fills are shown, want %d", coming, c, want)
 		}
 	}
-	mustVerify(t, k)
+	alsoVerify(t, k)
 }
 
 // TestRebuiltFiguresAreShownBeforeTheCheckpoint, which follows all the same, as do those that merging
@@ -138,7 +138,7 @@ func TestRebuiltFiguresAreShownBeforeTheCheckpoint(t *testing.T) {
 	if c := k.Snapshot().Counts.Fills; c != 110 {
 		t.Errorf("%d fills are shown behind the next batch", c)
 	}
-	mustVerify(t, k)
+	alsoVerify(t, k)
 }
 
 // TestACatchUpThatStopsIsRebuilt by the next cycle behind a while.

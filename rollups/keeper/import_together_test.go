@@ -93,10 +93,10 @@ func TestAnExportByDayIsImportedTogether(t *testing.T) {
 	if got, want := k.Snapshot().Counts, from.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	if testfiles.Long() { // what came in two imports is verified below
-		mustVerify(t, k)
+	mustVerify(t, k)
+	if !testfiles.Long() { // TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack has a file that fails by itself
+		return
 	}
-
 	damaged := days[len(days)/2]
 	text, err := os.ReadFile(damaged)
 	if err != nil {

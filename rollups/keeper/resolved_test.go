@@ -25,7 +25,7 @@ func TestTheBestTimeOfAResolutionStands(t *testing.T) {
 		{"chain.csv", resolution("chain", "2026-01-05T00:00:00Z", ""), "2026-01-05 00:00:00", "4"},
 	}
 	const now = "SELECT coalesce(make_timestamp(resolved_at)::VARCHAR, ''), coalesce(resolved_at_source::VARCHAR, '') FROM markets"
-	up, down := open(t, t.TempDir()), open(t, t.TempDir())
+	up, down := openFacts(t, t.TempDir()), openFacts(t, t.TempDir())
 	for _, f := range files {
 		mustImport(t, up, write(t, f.name, f.text))
 		if got, want := strings.TrimSpace(table(t, up, now)), f.at+"|"+f.by+"|"; got != want {

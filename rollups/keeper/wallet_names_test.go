@@ -20,7 +20,7 @@ func TestNamesDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		'b': header + row("aa", "5", "ann") + row("bb", "1", "bert"),
 		'c': header + row("aa", "3", "bea") + row("bb", "1", "carl"),
 	}
-	for _, order := range []string{"abc", "cba", "aabbccab", "acb", "bac", "bca", "cab"}[:testfiles.Cases(3, 7)] {
+	for _, order := range []string{"abc", "cba", "aabbccab", "acb", "bac", "bca", "cab"}[:testfiles.Cases(2, 7)] {
 		k := open(t, t.TempDir())
 		for _, name := range order {
 			mustImport(t, k, write(t, "t.csv", files[name]))
@@ -28,6 +28,6 @@ func TestNamesDoNotDependOnTheOrderOfFiles(t *testing.T) {
 		if got := table(t, k, "SELECT n.name FROM wallet_names AS n JOIN wallets AS w USING (wallet) ORDER BY w.address"); got != "ann|\ncarl|\n" {
 			t.Errorf("order %s: %s", order, got)
 		}
-		mustVerify(t, k)
+		alsoVerify(t, k)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 )
 
 // word is what a source says of a day, or a report of a time: nothing good where value
@@ -60,7 +61,7 @@ func TestWhatIsWithdrawnIsGone(t *testing.T) {
 		}
 		return fmt.Sprint(value, ",")
 	}
-	for range 3 {
+	for range testfiles.Cases(1, 3) {
 		var days, reports []word
 		k := open(t, t.TempDir())
 		for range 4 {
@@ -122,6 +123,6 @@ func TestWhatIsWithdrawnIsGone(t *testing.T) {
 		if diff := cmp.Diff(revisions, folded.String()); diff != "" {
 			t.Errorf("%v (-view +folded):\n%s", days, diff)
 		}
-		mustVerify(t, k)
+		alsoVerify(t, k)
 	}
 }

@@ -35,9 +35,12 @@ var walkChunks = testfiles.Cases(4, 24)
 // scan has passed.
 func TestScanDuringImportShowsItsRowsOnce(t *testing.T) {
 	var walked []api.Route
+	cursors := 0
 	for _, route := range api.Routes() {
 		if slices.ContainsFunc(route.Params, func(p *api.Param) bool { return p.Kind == api.CursorArg }) {
-			walked = append(walked, route)
+			if cursors++; testfiles.Long() || cursors%3 == 1 { // a short run takes every third
+				walked = append(walked, route)
+			}
 		}
 	}
 	if len(walked) == 0 {

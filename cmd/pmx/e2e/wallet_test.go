@@ -14,6 +14,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/api/apitest"
 	"pmx/http/wire"
 )
@@ -253,7 +254,7 @@ func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
 // order that it makes at its next start, and from both.
 func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: 20_000, PartRows: 12_000}, from, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(8_000, 20_000)), PartRows: int64(testfiles.Cases(5_000, 12_000))}, from, nil); err != nil {
 		t.Fatal(err)
 	}
 	parts, err := filepath.Glob(filepath.Join(from, "orderFilled*.csv"))

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pmx/data/feeds/records"
+	"pmx/data/testfiles"
 )
 
 type row struct {
@@ -140,8 +141,8 @@ func (e *endless) Read(p []byte) (int, error) {
 // TestMemoryIsBounded: neither a line nor a cell of 100 MB is kept.
 func TestMemoryIsBounded(t *testing.T) {
 	for name, src := range map[string]io.Reader{
-		"a line without end": io.MultiReader(strings.NewReader("a,b\n1,"), &endless{strings.Repeat("0123456789", 1000), 10_000}, strings.NewReader("\n3,4\n")),
-		"a stray quote":      io.MultiReader(strings.NewReader("a,b\n1,\"2\n"), &endless{strings.Repeat("3,4\n", 1000), 20_000}),
+		"a line without end": io.MultiReader(strings.NewReader("a,b\n1,"), &endless{strings.Repeat("0123456789", 1000), testfiles.Cases(4_000, 10_000)}, strings.NewReader("\n3,4\n")),
+		"a stray quote":      io.MultiReader(strings.NewReader("a,b\n1,\"2\n"), &endless{strings.Repeat("3,4\n", 1000), testfiles.Cases(10_000, 20_000)}),
 	} {
 		r, good, bad := records.NewReader(src), 0, 0
 		r.LineEnds = true

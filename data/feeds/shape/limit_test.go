@@ -8,6 +8,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
+	"pmx/data/testfiles"
 )
 
 // endless gives a beginning, then n letters, then an end, without holding them.
@@ -52,7 +53,7 @@ func TestARecordOfJSONHasALimit(t *testing.T) {
 		fails  bool
 	}{
 		{"a long line", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", shape.MaxRecord, "\"}\n{\"a\":2}\n"), 2, 1, false},
-		{"a quote nobody closes", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", 3*shape.MaxRecord, ""), 1, 1, false},
+		{"a quote nobody closes", data.NDJSON, endless("{\"a\":1}\n{\"a\":\"", int64(testfiles.Cases(1, 3))*shape.MaxRecord, ""), 1, 1, false},
 		{"a line of the limit", data.NDJSON, endless("{\"a\":\"", shape.MaxRecord-around-1, "\"}\n{\"a\":2}\n"), 2, 0, false},
 		{"a long record of an array", data.JSON, endless(`[{"a":1},{"a":"`, shape.MaxRecord+(1<<20), `"},{"a":2}]`), 1, 0, true},
 		{"a record of an array below the limit", data.JSON, endless(`[{"a":1},{"a":"`, shape.MaxRecord-(1<<20), `"},{"a":2}]`), 3, 0, false},

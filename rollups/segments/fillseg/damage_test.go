@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pmx/data"
+	"pmx/data/testfiles"
 	"pmx/rollups/segments"
 	"pmx/rollups/serving"
 )
@@ -161,13 +162,13 @@ func damages(size int64) (all []damage) {
 			all = append(all, flip(at, bit))
 		}
 	}
-	for range 1500 {
+	for range testfiles.Cases(300, 1_500) {
 		all = append(all, flip(rng.Int64N(size), rng.IntN(8)))
 	}
 	for _, at := range []int64{0, 1, 4095, 4096, 4097, 8192, size - 1, size + 1, size + 4096} {
 		all = append(all, cut(at, size))
 	}
-	for range 200 {
+	for range testfiles.Cases(60, 200) {
 		text := make([]byte, 1+rng.IntN(9000))
 		for i := range text {
 			text[i] = byte(rng.Uint32()) * byte(len(text)%3) // or zeros

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := testfiles.SetChecks(30, 100); err != nil {
+	if err := testfiles.SetChecks(8, 100); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"pmx/data/testfiles"
 	"pmx/rollups/segments"
 )
 
@@ -24,7 +25,7 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng, size, found := rand.New(rand.NewPCG(5, 6)), len(text), 0
-	const rounds = 3000
+	rounds := testfiles.Cases(800, 3_000)
 	for i := range rounds {
 		at, bit, name := rng.IntN(size), rng.IntN(8), ""
 		if i < 120 {
