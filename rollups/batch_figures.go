@@ -328,11 +328,7 @@ func (m *merge) sumWhaleMoves(t table) error {
 		r := orders.at(order{holder{f.Token, f.Wallet}, f.TS, f.Side, f.Tx}, whaleMoveRow{TS: f.TS, Wallet: f.Wallet, Token: f.Token, Side: f.Side, Tx: f.Tx})
 		r.Fills, r.Shares, r.USD = r.Fills+1, r.Shares+f.Shares, r.USD+f.USD
 	}
-	least, err := m.whaleMark()
-	if err != nil {
-		return err
-	}
-	m.sums.whaleMoves = slices.DeleteFunc(orders.rows, func(r whaleMoveRow) bool { return r.USD < least })
+	m.sums.whaleMoves = slices.DeleteFunc(orders.rows, func(r whaleMoveRow) bool { return r.USD < m.sums.whaleLeast })
 	return appendRows(m, t, m.sums.whaleMoves)
 }
 

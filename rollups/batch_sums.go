@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"pmx/data"
 	"pmx/engine"
@@ -41,6 +42,7 @@ type batchSums struct {
 	eventWallets  []marketWalletsRow
 	weeks, months map[int64]int64
 	dayMarkets    sums[int64, dayMarketsRow]
+	whaleLeast    data.Micro // that of the merge
 	whaleMoves    []whaleMoveRow
 	flow          sums[int32, flowRow]
 	deskWallets   sums[data.WalletID, deskWalletRow]
@@ -131,7 +133,7 @@ func (m *merge) sumUp() error {
 	if !inMemory || m.fills == 0 || m.fills > fewFills || m.oldest <= m.from || m.to-m.from > soon || m.moved+m.described > 0 {
 		return nil
 	}
-	s := &batchSums{tokens: map[data.TokenID]*tradedToken{}, touched: map[data.TokenID]bool{}}
+	s := &batchSums{whaleLeast: m.whaleLeast, tokens: map[data.TokenID]*tradedToken{}, touched: map[data.TokenID]bool{}}
 	m.sums = s
 	return engine.EachRow(m.ctx, m.conn, statements.Get("BatchFills"), func(f *batchFill) error {
 		s.fills = append(s.fills, *f)
@@ -291,8 +293,7 @@ type undatedWindowRow struct {
 	Markets int64         `sql:"markets"`
 }
 
-// whaleMark is the dollars from which on an order is a whale's.
-func (m *merge) whaleMark() (least data.Micro, err error) {
-	err = m.conn.QueryRowContext(m.ctx, statements.Get("WhaleRule")).Scan(&least)
-	return least, err
+// late tells whether the batch changes what is stored of the index.
+func (b *batchSums) late(stored int32) bool {
+	return slices.ContainsFunc(b.fills, func(f batchFill) bool { return f.Role != data.Maker && flowBucket(f.TS) <= stored })
 }

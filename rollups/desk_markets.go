@@ -26,6 +26,12 @@ func deskVertical() vertical {
 	return vertical{
 		after: func(m *merge) error {
 			d := &desk{ctx: m.ctx, conn: m.conn, cities: m.cities}
+			if m.sums != nil { // nothing moves, and only what is told of payouts reads which events changed
+				if m.resolved == 0 {
+					return nil
+				}
+				return d.exec("DeskNothing")
+			}
 			if m.described == 0 {
 				return errors.Join(d.exec("DeskNothing"), d.exec("DeskMoveNone"))
 			}

@@ -49,7 +49,7 @@ func indexBefore(m *merge) error {
 
 // indexAfter notes the days of which stored snapshots must be recomputed.
 func indexAfter(m *merge) error {
-	if !m.has(withFills | withMarkets) {
+	if !m.has(withFills|withMarkets) || m.sums != nil && !m.sums.late(m.indexStored) {
 		return nil
 	}
 	return m.exec("IndexLate", "@moved", partIf(m.has(withMarkets), "IndexLateMoved"))

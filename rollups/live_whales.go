@@ -140,7 +140,9 @@ func mergedMoves(moves, changes []serving.Move) []serving.Move {
 
 func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, snap *serving.Snapshot) error {
 	w := &serving.Whales{Since: p.since, Moves: slices.Clip(p.moves)}
-	if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&w.MinUSD); err != nil {
+	if l.made != nil {
+		w.MinUSD = l.made.whaleLeast
+	} else if err := conn.QueryRowContext(ctx, statements.Get("WhaleRule")).Scan(&w.MinUSD); err != nil {
 		return err
 	}
 	for id := range l.excluded {

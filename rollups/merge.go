@@ -141,24 +141,26 @@ type merge struct {
 	pairs          *tradedPairs
 	lastDays       *lastTradeDays
 	cities         *data.Gazetteer
-	from, to       int64  // as_of before and after, unix µs
-	fills          int64  // rows of n_fill
-	oldest         int64  // time of the oldest of them, unix µs, 0 without one
-	newest         int64  // of the newest
-	replaced       int64  // fills of takers that give way
-	described      int64  // markets that are new or changed
-	resolved       int64  // markets whose payouts change
-	issued         int64  // forecasts of the weather that are new
-	days           int64  // days and wallets in d_day
-	firsts         int64  // pairs in d_pair
-	redeemed       int64  // rows of w_redemption
-	undatedMoves   bool   // whether undated changes, or what of it is in which window
-	touched        int64  // how many tokens' holders are valued again
-	touchedTokens  string // these, as few or listed gives them
-	touchedMarkets string // and their markets, of what is summed up in memory
-	mostHeld       int    // how many positions are valued in memory
-	moved          int64  // tokens that are known and map elsewhere now
-	regroups       bool   // whether events may lose or gain markets or tokens
+	from, to       int64      // as_of before and after, unix µs
+	fills          int64      // rows of n_fill
+	oldest         int64      // time of the oldest of them, unix µs, 0 without one
+	newest         int64      // of the newest
+	replaced       int64      // fills of takers that give way
+	described      int64      // markets that are new or changed
+	resolved       int64      // markets whose payouts change
+	issued         int64      // forecasts of the weather that are new
+	whaleLeast     data.Micro // from how many dollars on an order is a whale move
+	indexStored    int32      // the bucket that the stored snapshots of the index end with
+	days           int64      // days and wallets in d_day
+	firsts         int64      // pairs in d_pair
+	redeemed       int64      // rows of w_redemption
+	undatedMoves   bool       // whether undated changes, or what of it is in which window
+	touched        int64      // how many tokens' holders are valued again
+	touchedTokens  string     // these, as few or listed gives them
+	touchedMarkets string     // and their markets, of what is summed up in memory
+	mostHeld       int        // how many positions are valued in memory
+	moved          int64      // tokens that are known and map elsewhere now
+	regroups       bool       // whether events may lose or gain markets or tokens
 	byStatements   bool
 	sums           *batchSums // what the batch adds, nil where statements sum it up
 }
@@ -178,7 +180,7 @@ func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...stri
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
 	err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchSize")).
-		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued, &m.replaced)
+		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued, &m.replaced, &m.whaleLeast, &m.indexStored)
 	if err != nil {
 		return fmt.Errorf("BatchSize: %w", err)
 	}

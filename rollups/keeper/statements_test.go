@@ -26,7 +26,7 @@ import (
 
 // mostStatements is how many a batch of new fills of open markets may run, from its rows until
 // it is served. What keeps one from being run is what makes a small batch quick.
-const mostStatements = 44
+const mostStatements = 39
 
 // mostReadingTokens is how many of them may read all tokens: their number grows with history.
 const mostReadingTokens = 4

@@ -383,9 +383,11 @@ SELECT as_of, stale, epoch FROM rollup_state
 UPDATE rollup_state SET stale = true
 
 -- name: BatchSize
--- What a batch has, which tells what need not be asked.
+-- What a batch has, which tells what need not be asked, and what a batch that is summed up in Go
+-- is held against.
 SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
-  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue), count(*) FILTER (sign < 0 AND role <> 1)
+  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue), count(*) FILTER (sign < 0 AND role <> 1),
+  (SELECT min_usd FROM whale_rule), (SELECT bucket FROM index_stored)
 FROM n_fill
 
 -- name: TradedResolved
