@@ -168,14 +168,14 @@ func TestRejectedRowsOfMemoryAreKept(t *testing.T) {
 	}
 }
 
-// TestManyRowsThatAreStillToComeAreLeftToARebuild: of a source that is followed half as many as of
-// files, and only with what they say is to come.
+// TestManyRowsThatAreStillToComeAreLeftToARebuild: of a source that is followed a quarter as many as
+// of files, and only with what they say is to come.
 func TestManyRowsThatAreStillToComeAreLeftToARebuild(t *testing.T) {
 	for _, tc := range []struct {
 		coming          int64
 		memory, rebuilt bool
 	}{
-		{400_000, true, false}, {500_000, true, true}, {500_000, false, false}, {1_000_000, false, true},
+		{200_000, true, false}, {250_000, true, true}, {500_000, false, false}, {1_000_000, false, true},
 	} {
 		v := open(t)
 		path := chainFill(t, v, 12)["polygon-logs"]

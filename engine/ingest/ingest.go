@@ -55,7 +55,7 @@ type Importer struct {
 	Directory Directory
 	// BulkRows is the number of fills from which files that also add a quarter to the
 	// facts are left to a rebuild, which is then cheaper than merging; 0 = 1M, of rows that
-	// are appended half as many.
+	// are appended a quarter as many.
 	BulkRows int64
 	// Memory is how many bytes of the markets of a file, and of what a feed must know of
 	// all its rows, are held in memory before the rest goes to disk; 0 = 64 MB.
@@ -315,10 +315,11 @@ const (
 )
 
 // From how many fills on files, and rows that are appended, are left to a rebuild. A caller that
-// appends so many has them in batches of a few hundred thousand, each of which would be merged.
+// appends so many has them in batches of a hundred thousand, each of which would be merged; and how
+// many are still to come it may know by half.
 const (
 	bulkRows         = 1_000_000
-	bulkRowsFollowed = bulkRows / 2
+	bulkRowsFollowed = bulkRows / 4
 )
 
 // isBulk tells whether one rebuild is cheaper than merging this batch and, where
