@@ -251,6 +251,7 @@ func (v *venue) readDesk(keep func(data.City) bool) {
 
 // Cities that an operator takes away take their traders along.
 func TestTheDesksTradersFollowTheOperatorsCities(t *testing.T) {
+	testfiles.InLong(t, "TestDeskIsRebuiltForOtherCities opens a venue with other cities")
 	var steps []step
 	for i, kind := range []string{"london", "new york"} {
 		m := listed(kind, i)

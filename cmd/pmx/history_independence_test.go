@@ -24,6 +24,7 @@ import (
 
 	"pmx/data/sample"
 	"pmx/data/testfiles"
+	"pmx/engine/enginetest"
 	"pmx/http/api"
 )
 
@@ -220,6 +221,11 @@ type installation struct {
 // run runs pmx to its end and gives what it printed.
 func (in *installation) run(args ...string) []byte {
 	in.t.Helper()
+	if args[0] == "import" && !testfiles.Long() { // without the migrations of a new database
+		if err := enginetest.Create(filepath.Join(in.dir, "pmx-data")); err != nil {
+			in.t.Fatal(err)
+		}
+	}
 	cmd := exec.Command("pmx", args...)
 	cmd.Dir = in.dir
 	var problems bytes.Buffer

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pmx/data/testfiles"
+	"pmx/engine/enginetest"
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 //	interrupt N WORDS…          run pmx WORDS… with a standard input that never ends, SIGINT it once it has a spool; it must exit with status N
 //	appears GLOB                wait until a file matches
 //	old FILE                    set a file's modification time an hour back
+//	migrated DIR…               make data directories with an empty database, which saves its migrations, in a short run
 //	private DIR                 nobody but the owner has rights to the folder or to anything in it
 //
 // $LINES is how many lines of a file of fills are enough: a few days of them in a short run.
@@ -46,7 +48,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": cmdServe, "shutdown": cmdShutdown, "get": cmdGet, "send": cmdSend, "becomes": cmdBecomes, "field": cmdField, "status": cmdStatus,
-			"interrupt": cmdInterrupt, "appears": cmdAppears, "old": cmdOld, "private": cmdPrivate,
+			"interrupt": cmdInterrupt, "appears": cmdAppears, "old": cmdOld, "private": cmdPrivate, "migrated": cmdMigrated,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "long" {
@@ -61,6 +63,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+func cmdMigrated(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) > 0, "migrated DIR…")
+	for _, dir := range args {
+		if !testfiles.Long() {
+			ts.Check(enginetest.Create(ts.MkAbs(dir)))
+		}
+	}
 }
 
 // patience bounds every wait of a script; a loaded machine is slow.

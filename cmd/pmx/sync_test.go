@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/channel"
 	"pmx/http/replay"
 	"pmx/rollups/follow"
@@ -30,6 +31,7 @@ func did(args ...string) (status int, out, errs string) {
 // every mistake which changes nothing, until it has caught up; the fills are those of the file
 // of logs. The second time nothing comes in.
 func TestSyncOverTheWireIsTheImport(t *testing.T) {
+	testfiles.InLong(t, "TestFollowingIsImporting follows nodes that make mistakes")
 	keepUmask(t)
 	s, err := replay.New(t.Context(), replay.Options{Config: sample.Config{Fills: 2_000, Days: 8, End: time.Date(2026, 11, 7, 0, 0, 0, 0, time.UTC), Seed: 5},
 		Start: time.Date(2026, 11, 7, 0, 10, 0, 0, time.UTC),

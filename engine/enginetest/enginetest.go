@@ -21,18 +21,23 @@ import (
 func Options(t testing.TB, dir, memory string) engine.Options {
 	t.Helper()
 	opts := engine.Options{Dir: engine.Dir(dir), Threads: testfiles.Cases(1, 2), MemoryLimit: memory}
-	file := opts.Dir.Database()
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return opts
-	}
-	empty, err := migrated()
-	if err == nil {
-		err = errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, empty, 0o600))
-	}
-	if err != nil {
+	if err := Create(dir); err != nil {
 		t.Fatalf("a new database: %v", err)
 	}
 	return opts
+}
+
+// Create makes dir with the copy of an empty database in it, where there is none.
+func Create(dir string) error {
+	file := engine.Dir(dir).Database()
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	empty, err := migrated()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(file, empty, 0o600))
 }
 
 // migrated is the file of an empty database, which is made once a process.

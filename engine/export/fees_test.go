@@ -140,6 +140,7 @@ func TestCapturedDollarFees(t *testing.T) {
 // TestAFeeOfAnEarlierExport: files without fee_asset have fees of buys in tokens, and
 // a fee that cannot be is none.
 func TestAFeeOfAnEarlierExport(t *testing.T) {
+	testfiles.InLong(t, "TestFactsOfEarlierVersionsAreRead reads files without the newer columns")
 	row := func(head, side, fee string, n int) string {
 		return fmt.Sprintf("ts,address,token_id,side,shares,usd,transaction_hash,log_index,%s\n2026-01-02T10:00:00Z,0x%040x,71,%s,10,4,0x%064x,7,%s\n", head, 0xa1, side, n, fee)
 	}

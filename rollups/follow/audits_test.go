@@ -16,6 +16,7 @@ import (
 	"pmx/data"
 	"pmx/data/chain"
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/rpc"
 	"pmx/engine/ingest"
@@ -207,6 +208,9 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 		t.Errorf("%+v", tells)
 	}
 
+	if !testfiles.Long() {
+		return
+	}
 	// Counts that the venue's own trades do not bear out are told, and are no fills.
 	if err := a.server.SetFaults("rpc/bad", replay.Faults{}); err != nil {
 		t.Fatal(err)

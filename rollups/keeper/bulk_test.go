@@ -68,6 +68,7 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 // Very many files of a few new fills each cost one rebuild where that is cheaper than a
 // merge of each, which depends on the facts that are there; a few files are merged.
 func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
+	testfiles.InLong(t, "TestManySmallFilesCostOneRebuild leaves files that come together to one rebuild")
 	parts := sampleParts(t)
 	many := split(t, parts[1], partRows()/10)
 	if len(many) < 9 {

@@ -105,6 +105,7 @@ func TestDamagedFilesAreSetAsideAndWrittenAgain(t *testing.T) {
 
 // Verification names a damaged file, beside a server and without one.
 func TestVerificationNamesADamagedFile(t *testing.T) {
+	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain verifies files that are damaged")
 	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
 	spoil(t, dir, flipped(4096+5))

@@ -59,6 +59,7 @@ func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 // seven days and ever is what the fills come to, batch by batch, after a restart and
 // after a rebuild; and its brackets are those of the listings.
 func TestTheDesksVolumesAreTheFacts(t *testing.T) {
+	testfiles.InLong(t, "TestTheDeskEqualsPlainSQLOnTheSampleVenue holds the desk against the fills")
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, PartRows: int64(testfiles.Cases(6_000, 3_000))}, dir, nil); err != nil {
 		t.Fatal(err)

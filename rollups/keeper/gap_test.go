@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmx/data/feeds"
+	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
 	"pmx/rollups/keeper"
 	"pmx/rollups/serving"
@@ -89,6 +90,7 @@ func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 // A batch that nobody followed, whatever the reason, is caught up with at the next
 // one: by the snapshot, by the runs and by the memory of merging.
 func TestABatchThatPassedByIsCaughtUpWith(t *testing.T) {
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
 	parts := sampleParts(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[:3]...)

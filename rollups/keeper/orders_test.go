@@ -19,6 +19,7 @@ import (
 // TestLeaderboardsDoNotDependOnTheOrderOfConflicts: files that give a block two times and
 // a log two contents, the loser of which is known without its log as well.
 func TestLeaderboardsDoNotDependOnTheOrderOfConflicts(t *testing.T) {
+	testfiles.InLong(t, "TestTheOrderOfConflictingListsDoesNotMatter tries files that contradict each other in both orders")
 	writer, err := sql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)

@@ -70,6 +70,7 @@ func checkDeskTraders(v *venue, when string) int {
 // TestWeatherTradersEqualPlainSQLOnTheSampleVenue imports the sample part by part: some
 // fills before their markets are described, and more after.
 func TestWeatherTradersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
+	testfiles.InLong(t, "TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges draws desks whose markets come late")
 	from := filepath.Join(t.TempDir(), "venue")
 	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, PartRows: int64(testfiles.Cases(4_000, 1_500))}, from, nil)
 	if err != nil {
