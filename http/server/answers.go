@@ -2,7 +2,9 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +25,8 @@ const mostAnswers = 12
 // needs is one request instead of one per section. Each is asked for as it would be
 // alone, by the same caller, and counts as one against the caller's rate. Programs
 // have the API itself: requests that no browser sent for a page of this server find
-// nothing here.
+// nothing here. An address may have a part of what an answer before it has: {0.local_date}
+// is the field local_date of the first one's data.
 func (s *Server) answers(c *fiber.Ctx) error {
 	if string(c.Request().Header.Peek("Sec-Fetch-Site")) != "same-origin" {
 		return fiber.ErrNotFound
@@ -32,24 +35,91 @@ func (s *Server) answers(c *fiber.Ctx) error {
 	if len(paths) == 0 || len(paths) > mostAnswers {
 		return fiber.ErrBadRequest
 	}
-	body := []byte(`{"answers":[`)
+	parts := answerParts{body: []byte(`{"answers":[`), read: map[int]any{}}
 	for i, path := range paths {
 		if !bytes.HasPrefix(path, []byte(wire.Base+"/")) {
 			return fiber.ErrBadRequest
 		}
 		if i > 0 {
-			body = append(body, ',')
+			parts.body = append(parts.body, ',')
 		}
-		var err error
-		if body, err = s.appendAnswer(body, c, path); err != nil {
+		full, known := parts.complete(path)
+		if !known {
+			parts.body = append(parts.body, `{"of":"","status":404,"body":{}}`...)
+			parts.at = append(parts.at, [2]int{})
+			continue
+		}
+		if err := s.appendAnswer(&parts, c, full); err != nil {
 			return err
 		}
+		if !bytes.Equal(full, path) { // the page does not know the address yet
+			name, err := json.Marshal(string(full))
+			if err != nil {
+				return fmt.Errorf("answers: %w", err)
+			}
+			parts.body = append(append(append(parts.body[:len(parts.body)-1], `,"of":`...), name...), '}')
+		}
 	}
-	return sendAnswers(c, append(body, "]}"...))
+	return sendAnswers(c, append(parts.body, "]}"...))
+}
+
+// answerParts are answers in one body.
+type answerParts struct {
+	body []byte
+	at   [][2]int    // where in body each answer of the API stands
+	read map[int]any // the answers that addresses take something of
+}
+
+// takenPart is a place of an address that an answer before it fills.
+var takenPart = regexp.MustCompile(`\{(\d{1,2})\.([a-z0-9_.]{1,60})\}`)
+
+// plainWord is what may stand in such a place.
+var plainWord = regexp.MustCompile(`^[\w-]{1,100}$`)
+
+// complete puts into an address what answers before it have; false where they have it not.
+func (p *answerParts) complete(path []byte) ([]byte, bool) {
+	known := true
+	full := takenPart.ReplaceAllFunc(path, func(place []byte) []byte {
+		m := takenPart.FindSubmatch(place)
+		n, _ := strconv.Atoi(string(m[1])) // two digits
+		word, ok := p.field(n, string(m[2]))
+		known = known && ok
+		return []byte(word)
+	})
+	return full, known
+}
+
+// field is a text in the data of the n-th answer.
+func (p *answerParts) field(n int, name string) (string, bool) {
+	if n >= len(p.at) {
+		return "", false
+	}
+	if _, read := p.read[n]; !read {
+		var answer struct{ Data any }
+		_ = json.Unmarshal(p.body[p.at[n][0]:p.at[n][1]], &answer) // an answer without data has no field
+		p.read[n] = answer.Data
+	}
+	at := p.read[n]
+	for _, key := range strings.Split(name, ".") {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(v) {
+				return "", false
+			}
+			at = v[i]
+		default:
+			return "", false
+		}
+	}
+	word, ok := at.(string)
+	return word, ok && plainWord.MatchString(word)
 }
 
 // appendAnswer asks for path as c would and appends what came of it.
-func (s *Server) appendAnswer(body []byte, c *fiber.Ctx, path []byte) ([]byte, error) {
+func (s *Server) appendAnswer(p *answerParts, c *fiber.Ctx, path []byte) error {
 	var req fasthttp.Request
 	c.Request().Header.CopyTo(&req.Header)
 	for _, name := range []string{fiber.HeaderAcceptEncoding, fiber.HeaderIfNoneMatch, fiber.HeaderConnection, fiber.HeaderUpgrade} {
@@ -62,18 +132,20 @@ func (s *Server) appendAnswer(body []byte, c *fiber.Ctx, path []byte) ([]byte, e
 	res := &one.Response
 	if res.IsBodyStream() || !strings.Contains(string(res.Header.ContentType()), "json") {
 		_ = res.CloseBodyStream()
-		return nil, fiber.ErrBadRequest // a file
+		return fiber.ErrBadRequest // a file
 	}
 	if len(req.Header.Peek(wire.KeyHeader)) > 0 && len(res.Header.Peek("X-Ratelimit-Limit")) > 0 {
 		keyGiven(c.Context().Conn())
 	}
-	body = append(body, `{"status":`...)
-	body = strconv.AppendInt(body, int64(res.StatusCode()), 10)
+	body := strconv.AppendInt(append(p.body, `{"status":`...), int64(res.StatusCode()), 10)
 	if wait := res.Header.Peek(fiber.HeaderRetryAfter); len(wait) > 0 {
 		body = append(append(body, `,"wait":`...), wait...)
 	}
-	body = append(append(body, `,"body":`...), res.Body()...)
-	return append(body, '}'), nil
+	body = append(body, `,"body":`...)
+	start := len(body)
+	body = append(body, res.Body()...)
+	p.body, p.at = append(body, '}'), append(p.at, [2]int{start, len(body)})
+	return nil
 }
 
 // sendAnswers answers c with body, or with 304 where the page has it.

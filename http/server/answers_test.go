@@ -38,6 +38,51 @@ func TestAPageIsAnsweredByTheClock(t *testing.T) {
 	}
 }
 
+// An address may name a field of an answer before it; what is not there, is no plain word or comes
+// later is an answer of its own that nothing was asked for.
+func TestAnAddressTakesFieldsOfAnswersBefore(t *testing.T) {
+	r := serve(t, nil, nil)
+	key := "X-API-Key: " + r.key
+	_, board := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key)
+	var list struct{ Data []struct{ Address string } }
+	if err := json.Unmarshal([]byte(board), &list); err != nil || len(list.Data) != 2 {
+		t.Fatalf("%v: %s", err, board)
+	}
+	_, text := onePage(t, r, []string{
+		"/api/v3/leaderboard/traders?limit=2", "/api/v3/trader/{0.1.address}/stats", "/api/v3/trader/{0.2.address}/stats", "/api/v3/trader/{4.address}/stats",
+		"/api/v3/trader/{0.0.real_pnl}/stats", "/api/v3/trader/{1.address}/stats", "/api/v3/trader/{0.-1.address}/stats",
+	}, key)
+	var got struct {
+		Answers []struct {
+			Of     string
+			Status int
+			Body   struct{ Data any }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Answers) != 7 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for i, want := range []string{"leaderboard/traders?limit=2", "trader/" + list.Data[1].Address + "/stats", "", "", "", "trader/" + list.Data[1].Address + "/stats", ""} {
+		one := got.Answers[i]
+		switch {
+		case i == 6: // no place: the address is asked for as it stands
+			if one.Status != http.StatusBadRequest {
+				t.Errorf("%+v", one)
+			}
+		case want == "":
+			if one.Of != "" || one.Status != http.StatusNotFound || one.Body.Data != nil {
+				t.Errorf("answer %d is %+v", i, one)
+			}
+		case i == 0 && one.Of != "" || i > 0 && one.Of != "/api/v3/"+want || one.Status != http.StatusOK || one.Body.Data == nil:
+			t.Errorf("answer %d is %+v, want that of %s", i, one, want)
+		}
+	}
+	// Of what was not asked for nothing counts.
+	if res, _ := ask(t, http.DefaultClient, http.MethodGet, r.URL()+"/api/v3/leaderboard/traders?limit=2", key); res.Header.Get("X-RateLimit-Remaining") != "99994" {
+		t.Errorf("%s requests are left", res.Header.Get("X-RateLimit-Remaining"))
+	}
+}
+
 // A page's answers come in one request, in order, each as it would be alone and each
 // counted; a program, and a page of another site, find nothing there.
 func TestAPageHasItsAnswersAtOnce(t *testing.T) {

@@ -237,7 +237,7 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		b.look(t, 1440, "light")
 		b.requests()
 		r := b.visit(t, path)
-		if n := b.requests(); n > mostOfView(path) {
+		if n := b.requests(); n > 6 {
 			t.Errorf("%s: a first view takes %d requests", path, n)
 		}
 		compareNumbers(t, v, path, r, seen)
@@ -265,16 +265,6 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		}
 		t.Logf("%s: %d numbers", path, len(r.Numbers))
 	}
-}
-
-// mostOfView is how many requests a first view takes at most. What a city's forecasts
-// were is asked for by its local date, and prices of an event by its markets, which the
-// first answers tell.
-func mostOfView(path string) int {
-	if strings.HasPrefix(path, "/weather/") || strings.HasPrefix(path, "/event/") {
-		return 7
-	}
-	return 6
 }
 
 // term is one part of where a number comes from.

@@ -1,5 +1,5 @@
 // A city of the weather desk: its brackets, forecasts, and how good those were.
-import { address, ask, el, go, here, num, part, title, view, when } from "./core.js";
+import { address, ask, el, go, here, num, part, soonOf, title, view, when } from "./core.js";
 import { bar, choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
@@ -39,7 +39,7 @@ const ladder = panel({
         fact("Normal", num(e.normal, "degrees", why("normal")), num(e.anomaly, "delta", why("anomaly"))), fact("Market's mean", num(e.implied_mean, "degrees", why("implied_mean"))), fact("Sum of prices", num(e.overround, "share", why("overround")))),
       table({ name: "Brackets of the day", rows, per: 40, order: "temperature", columns: [
         { name: "Bracket", head: true, phone: "main", cell: (r) => el("a", { href: "/market/" + r.condition_id, "data-text": true }, r.label) },
-        { name: "Note", quiet: true, cell: (r) => el("small", {}, r.dead ? "ruled out" : r.label === e.mode_label ? "likeliest" : "") },
+        { name: "Note", quiet: true, cell: (r) => (r.dead ? el("small", {}, "ruled out") : r.label === e.mode_label ? el("small", {}, "likeliest") : null) },
         { name: "Market", num: true, phone: "key", sort: (r) => r.p_market, cell: (r) => [num(r.p_market, "share", "no price"), bar(r.p_market ?? 0, most)] },
         { name: "Model", num: true, sort: (r) => r.p_model, cell: (r) => [num(r.p_model, "share", "no forecast"), bar(r.p_model ?? 0, most, "hollow")] },
         { name: "Gap", num: true, note: "model less market, in points; the middle of the spread is used", sort: (r) => r.edge_mid, cell: (r) => num(r.edge_mid, "points", "no price or no forecast") },
@@ -119,6 +119,7 @@ const skill = panel({
 let today = "";
 view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
   el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, observed, moved, skill);
+soonOf(card(), (local) => address("/weather/forecast-evolution/" + city + "/" + (date || local("local_date")), { metric }));
 ask(card()).then(({ data }) => { today = data.local_date; moved.load(); }, () => {});
 ladder.load();
 observed.load();

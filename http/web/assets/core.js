@@ -182,20 +182,36 @@ document.addEventListener("DOMContentLoaded", () => { ready = true; flush(); });
 // soon asks for what a section will need once it has its first answer.
 export const soon = (...urls) => { for (const url of urls) ask(url).catch(() => {}); };
 
+// soonOf asks for what an answer will name, in the same request as that answer: make
+// gives its address of fields of the answer's data.
+let later = [];
+export const soonOf = (url, make) => later.push({ url, make });
+
 function flush() {
-  const all = asked;
+  const all = asked, named = later;
   asked = [];
-  for (let i = 0; i < all.length; i += 12) fetchAnswers(all.slice(i, i + 12));
+  later = [];
+  for (let i = 0; i < all.length; i += 12) {
+    const list = all.slice(i, i + 12);
+    const of = (url) => list.findIndex((one) => one.url === url);
+    const further = named.filter(({ url }) => of(url) >= 0).slice(0, 12 - list.length);
+    fetchAnswers(list, further.map(({ url, make }) => make((field) => "{" + of(url) + "." + field + "}")));
+  }
 }
 
-async function fetchAnswers(list) {
-  if (list.length === 1) return fetchAnswer(list[0]);
+async function fetchAnswers(list, further) {
+  if (list.length === 1 && !further.length) return fetchAnswer(list[0]);
   let together;
   try {
-    const { ok, text } = await send("/answers?" + new URLSearchParams(list.map(({ url }) => ["of", url])));
+    const { ok, text } = await send("/answers?" + new URLSearchParams([...list.map(({ url }) => url), ...further].map((url) => ["of", url])));
     together = ok ? read(text).answers : null;
   } catch { together = null; }
   if (!together) return list.forEach(fetchAnswer);
+  for (const { of, status, body } of together.slice(list.length)) {
+    if (status >= 400 || flights.has(of)) continue; // what is not there is asked for again by who needs it
+    place(body, of + "#");
+    flights.set(of, new Promise((done) => arrived(done, body)));
+  }
   list.forEach(({ url, done, fail }, i) => {
     const { status, body, wait } = together[i];
     if (status >= 400) { fail(new Problem(Number(status), body, Number(wait || 0))); return; }

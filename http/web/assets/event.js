@@ -1,5 +1,5 @@
 // An event: its markets and who trades them.
-import { address, ask, el, market, num, part, put, short, title, view, wallet, when } from "./core.js";
+import { address, ask, el, market, num, part, put, short, soonOf, title, view, wallet, when } from "./core.js";
 import { fact, facts, panel, state, table } from "./ui.js";
 import { profitColumn } from "./profit.js";
 import { plot } from "./plot.js";
@@ -72,3 +72,4 @@ const traders = panel({
 });
 view().replaceChildren(head, sums, prices, markets, traders);
 for (const p of [sums, prices, markets, traders]) p.load();
+for (let n = 0; n < most; n++) soonOf(ofMarkets.url(), (field) => candlesOf(field(n + ".condition_id")));

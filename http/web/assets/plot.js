@@ -139,7 +139,7 @@ class Plot extends HTMLElement {
     }
     const ticks = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
     return {
-      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [pane.label ? 20 : 10, 24, axis ? 0 : 8, 0],
+      width, height: pane.height + (axis ? 28 : 0), series, legend: { show: false }, padding: [pane.label || pane === this.given.panes[0] && (this.given.marks || []).some((m) => m.text) ? 20 : 10, 24, axis ? 0 : 8, 0],
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, focus: { prox: -1 } },
       scales: { x: { time: true, range: () => [this.first - this.pad, this.last + this.pad] }, y: { range: pane.range ? () => pane.range : (_, low, high) => this.range(pane, low, high) } },
@@ -260,11 +260,7 @@ class Plot extends HTMLElement {
       if (pane === this.given.panes[0] && mark.text) {
         const left = x > bbox.left + bbox.width / 2;
         ctx.textAlign = left ? "right" : "left";
-        const wide = ctx.measureText(mark.text).width, ink = ctx.fillStyle;
-        ctx.fillStyle = colour(this.probe, "back");
-        ctx.fillRect(left ? x - 7 * ratio - wide : x + 3 * ratio, bbox.top, wide + 4 * ratio, 15 * ratio);
-        ctx.fillStyle = ink;
-        ctx.fillText(mark.text, x + (left ? -5 : 5) * ratio, bbox.top + 11 * ratio);
+        ctx.fillText(mark.text, x, bbox.top - 6 * ratio);
       }
     }
     ctx.restore();
