@@ -28,6 +28,10 @@ import (
 // it is served. What keeps one from being run is what makes a small batch quick.
 const mostStatements = 39
 
+// mostHolding is how many more it may run where holders of resolved markets are valued again: they are valued
+// in memory, and their markets, positions and volumes are read.
+const mostHolding = 3
+
 // mostReadingTokens is how many of them may read all tokens: their number grows with history.
 const mostReadingTokens = 4
 
@@ -101,6 +105,17 @@ func TestASmallBatchRunsFewStatements(t *testing.T) {
 	last := k.Snapshot().Batch
 	if large := commit(100, nil); large != small {
 		t.Errorf("with ten times the history %d statements, without %d", large, small)
+	}
+	commit(100, func(s data.Sink) error {
+		return s.Market(0, data.Market{Condition: data.Hash{1}, Stub: true, Resolution: &data.Resolution{Condition: data.Hash{1}, Payouts: []data.Micro{data.One, 0},
+			ResolvedAt: time.Unix(1_760_000_000, 0), Source: data.ResolvedByAPI, Version: time.Unix(1_760_000_000, 0)}})
+	})
+	if n := count(t, k, "SELECT count(*) FROM redemption_delta"); n == 0 {
+		t.Error("nobody holds of the market that was resolved")
+	}
+	commit(100, nil) // makes again what the payout filled
+	if held := commit(100, nil); held > small+mostHolding || held == small {
+		t.Errorf("a batch of fills of a resolved market runs %d statements, at most %d are to be", held, small+mostHolding)
 	}
 	if from := logFrom.Load(); from < last-1 || from > last || last < 3 {
 		t.Errorf("a batch reads the import log from %d on, the last that was there is %d", from, last)
