@@ -21,6 +21,7 @@ import (
 // computed of its lake elsewhere: every endpoint answers the same, to the byte. Without the lake, what needs single
 // fills is refused by a problem of its own, and all else is still the same.
 func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
+	testfiles.InLong(t, "TestPullIsKilledRepeatedAndFollowed serves a small venue that was pulled")
 	if testing.Short() {
 		t.Skip("starts three servers")
 	}
@@ -199,9 +200,6 @@ func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(2))
 	becomes(t, s.base, "/trader/"+replicaTrader+"/trades", key, 200, `"token_id":"71"`)
 
-	if !testfiles.Long() { // TestAPulledServerAnswersAsTheOneThatComputed pulls a second time
-		return
-	}
 	more := newReplicaWriter(t)
 	more.importOne()
 	more.importOne()

@@ -73,6 +73,9 @@ func TestWhatIsSaidOfALogIsPutTogetherInAnyOrder(t *testing.T) {
 			v.t = t
 			permutations(len(c.rows), func(order []int) {
 				for _, files := range []int{1, len(order)} {
+					if files == 1 && order[0] > 0 && !testfiles.Long() {
+						continue // rows of one file are in another order where each has a file
+					}
 					v.empty()
 					conflicts := v.logs(c.rows, order, files)
 					got := v.lines("SELECT left(lower(hex(address)), 2), count(*) OVER (), if(side = 0, 'BUY', 'SELL'), role, (fee / 1000000.0)::DECIMAL(18,6)::VARCHAR " +
