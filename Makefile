@@ -12,7 +12,8 @@ REPLAY   ?= 127.0.0.1:8091
 FUZZTIME ?= 20s
 ARGS     ?=
 # What go test is asked for: make test PKG=./rollups/... TESTFLAGS=-race
-PKG       ?= ./...
+# The longest are begun first, so that none of them is left alone at the end.
+PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
 TESTFLAGS ?=
 # How long one package's tests may take: a slow machine needs more than Go's ten minutes.
 TIMEOUT   ?= 25m
