@@ -2,10 +2,12 @@ package api
 
 import (
 	"sync"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"pmx/data/datasets"
+	"pmx/engine/export/job"
 	"pmx/http/wire"
 )
 
@@ -41,15 +43,19 @@ func (v *encodedSnapshot) catalogue() (list []wire.Dataset) {
 		"oracle_accuracy": int64(v.snap.Oracle.Ranking(1, 1).Total),
 	}
 	for _, d := range datasets.All() {
-		list = append(list, datasetOf(&d, rows[d.ID]))
+		list = append(list, datasetOf(&d, rows[d.ID], v.snap.AsOf))
 	}
 	return list
 }
 
-// datasetOf describes a dataset. rows takes the venue's own wallets along.
-func datasetOf(d *datasets.Dataset, rows int64) wire.Dataset {
+// datasetOf describes a dataset as of a time. rows takes the venue's own wallets along.
+func datasetOf(d *datasets.Dataset, rows int64, asOf time.Time) wire.Dataset {
 	out := wire.Dataset{ID: d.ID, Title: d.Title, Description: d.Description, MaxRows: datasets.MaxRows, Formats: d.Formats, Periods: d.Periods,
 		Order: d.Order, ApproximateRows: rows, Method: d.Method}
+	for _, format := range d.Formats {
+		u := exportUsage(&job.Job{Result: job.Result{AsOf: asOf}, Request: job.Request{Kind: job.Research, Dataset: d.ID, Format: format}})
+		out.Usage = append(out.Usage, wire.DatasetUsage{Format: format, FileName: u.FileName, DuckDB: u.DuckDB, Pandas: u.Pandas})
+	}
 	for _, c := range d.Columns {
 		out.Columns = append(out.Columns, wire.DatasetColumn{Name: c.Name, Type: string(c.Type), Unit: textOrNull(string(c.Unit)), Meaning: c.Meaning})
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"pmx/data/datasets"
@@ -25,6 +26,10 @@ func TestCatalogueIsOpenToEveryPlan(t *testing.T) {
 			got := c.Data[i]
 			if got.ID != d.ID || got.MaxRows != 2_000_000 || len(got.Columns) != len(d.Columns) || got.Columns[0].Meaning == "" {
 				t.Errorf("%s: %+v", tier, got)
+			}
+			if len(got.Usage) != len(d.Formats) || got.Usage[0].Format != d.Formats[0] || !strings.Contains(got.Usage[0].Pandas, got.Usage[0].FileName) ||
+				!strings.Contains(got.Usage[0].DuckDB, got.Usage[0].FileName) {
+				t.Errorf("%s is read by %+v", d.ID, got.Usage)
 			}
 			if got.ApproximateRows != want[d.ID] {
 				t.Errorf("%s has %d rows, want %d", d.ID, got.ApproximateRows, want[d.ID])

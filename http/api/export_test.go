@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -199,6 +200,10 @@ func TestExportJobFromRequestToFile(t *testing.T) {
 	}
 	if want := "import pandas; markets = pandas.read_parquet('pmx-markets-20260314T150926Z.parquet')"; j.Usage.Pandas != want {
 		t.Errorf("pandas: %s", j.Usage.Pandas)
+	}
+	known := exact[wire.Catalogue](t, v.get(access.Alpha, "/research/datasets").Body()).Data[0]
+	if want := (wire.DatasetUsage{Format: j.Format, FileName: j.Usage.FileName, DuckDB: j.Usage.DuckDB, Pandas: j.Usage.Pandas}); known.ID != "markets" || !slices.Contains(known.Usage, want) {
+		t.Errorf("the catalogue says %+v of %s, the job %+v", known.Usage, known.ID, want)
 	}
 }
 

@@ -20,7 +20,16 @@ type Dataset struct {
 	Order           string          `json:"order"`                                                           // how the rows are ordered
 	ApproximateRows int64           `json:"approximate_rows"`                                                // approximate number of rows at present, before max_rows applies
 	Method          string          `json:"method"`                                                          // how the figures are defined
+	Usage           []DatasetUsage  `json:"usage"`                                                           // code that reads a file of the dataset as of now, one entry for each format
 	Columns         []DatasetColumn `json:"columns"`                                                         // columns, in the order of the file
+}
+
+// DatasetUsage is code that reads a file of a dataset, to be run in its folder. A done export job has that of its own file.
+type DatasetUsage struct {
+	Format   string `json:"format" enum:"csv,parquet"` // file format
+	FileName string `json:"file_name"`                 // file name that the download of a job created now would suggest
+	DuckDB   string `json:"duckdb"`                    // one line of DuckDB SQL
+	Pandas   string `json:"pandas"`                    // one line of Python with pandas
 }
 
 // DatasetColumn is one column of a dataset.

@@ -1,6 +1,6 @@
 // Files: what there is, what is in them, how to get one.
 import { address, el, here, num, title, view } from "./core.js";
-import { panel, pick, table } from "./ui.js";
+import { copier, panel, pick, table } from "./ui.js";
 import { exporter } from "./exporter.js";
 
 title("Data");
@@ -16,7 +16,9 @@ const catalogue = panel({
         fields: d.periods.length > 1 ? pick("Period", d.periods.map((p) => [p, p]), period, (v) => { period = v; }) : null }),
       el("details", { class: "sheet", open: d.id === wanted }, el("summary", {}, "Columns"), table({ name: "Columns of " + d.title, rows: d.columns, per: 60, columns: [
         { name: "column", head: true, phone: "main", cell: (c) => el("code", {}, c.name) }, { name: "type", phone: "key", cell: (c) => el("span", { "data-text": true }, c.type) }, { name: "unit", cell: (c) => el("span", { "data-text": true }, c.unit || "–") }, { name: "meaning", cell: (c) => el("span", { "data-text": true }, c.meaning) }] }),
-      d.method ? el("p", { class: "note", "data-text": true }, d.method) : null));
+      d.method ? el("p", { class: "note", "data-text": true }, d.method) : null),
+      el("details", { class: "sheet" }, el("summary", {}, "How a file is read"), [...d.usage].reverse().flatMap((u) => [["pandas", "Python with pandas, "], ["duckdb", "DuckDB, "]].map(([which, words]) =>
+        el("div", { class: "usage" }, el("p", { class: "note" }, words + u.format + " ", copier(u[which])), el("pre", { tabindex: 0, "aria-label": words + u.format + " of " + d.title, "data-raw": true }, el("code", {}, u[which])))))));
     return box;
   }),
 });
