@@ -132,7 +132,7 @@ func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 	last := len(blocks) - 1
 	if last < 0 || len(blocks[last]) == cap(blocks[last]) {
 		last++
-		blocks = append(blocks, make([]eventSum, 0, min(16<<last, 1024)))
+		blocks = append(blocks, make([]eventSum, 0, 16<<min(last, 6)))
 		b.markets[t.place] = blocks
 	}
 	blocks[last] = append(blocks[last], eventSum{s, wallet, t})

@@ -99,3 +99,15 @@ func TestAnEventBookWithoutFillsHasNoTraders(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Of a market whatever number of wallets traded it.
+func TestAMarketOfManyTradersIsAddedUp(t *testing.T) {
+	const wallets = 60_000
+	b := serving.NewEventTally([]serving.TokenPayout{{Token: 1, Market: 1}}, nil)
+	for i := range wallets {
+		b.Add(1, data.WalletID(i), serving.EventSum{Fills: 1, BuyUSD: 1})
+	}
+	if n := b.Traders().Total; n != wallets {
+		t.Errorf("%d traders of %d", n, wallets)
+	}
+}
