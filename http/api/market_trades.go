@@ -75,7 +75,7 @@ func (a *API) marketTrades(c *fiber.Ctx, call *Call) error {
 // marketPage reads fills of a market into w, or keeps what was read for the epoch where reading takes long.
 func (a *API) marketPage(v *encodedSnapshot, w *scratch, m *serving.Market, after *serving.Fill, n int) ([]serving.Fill, error) {
 	tokens, figures := v.snap.Catalog.Tokens(m.ID), v.snap.Catalog.Figures(m.ID)
-	if after == nil && a.reader.MarketInMemory(m.ID, tokens, v.snap.Batch) {
+	if after == nil && n <= recentFills && a.reader.MarketInMemory(m.ID, tokens, v.snap.Batch) {
 		fills, err := a.reader.MarketFills(context.Background(), w.filled[:0], tokens, v.snap.Batch, figures, nil, n)
 		w.filled = fills
 		return fills, err

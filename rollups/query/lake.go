@@ -69,7 +69,7 @@ const maxDay = 1 << 30
 
 // lakeMarketFills is MarketFills from the lake: of the last days on which the tokens were traded.
 func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fill, q fillQuery, f *serving.Figures) ([]serving.Fill, error) {
-	days, err := q.days(ctx, f.FirstTS)
+	days, _, err := q.days(ctx, f.FirstTS, int64(q.n))
 	if err != nil || len(days) == 0 {
 		return dst, err
 	}

@@ -50,16 +50,20 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 			return append(dst, fills...), err
 		}
 	}
-	days, err := q.days(ctx, f.FirstTS)
-	if err != nil {
-		return dst, err
+	for want := int64(n); ; want *= 4 {
+		days, more, err := q.days(ctx, f.FirstTS, want)
+		if err != nil {
+			return dst, err
+		}
+		ranges := make([]string, len(days))
+		for i, day := range days {
+			ranges[i] = q.between(day*dayLength-1, min((day+1)*dayLength-1, newest))
+		}
+		fills, err := q.read(ctx, ranges...)
+		if err != nil || len(fills) == n || !more {
+			return append(dst, fills...), err
+		}
 	}
-	ranges := make([]string, len(days))
-	for i, day := range days {
-		ranges[i] = q.between(day*dayLength-1, min((day+1)*dayLength-1, newest))
-	}
-	fills, err := q.read(ctx, ranges...)
-	return append(dst, fills...), err
 }
 
 const (
@@ -95,12 +99,13 @@ func (q *fillQuery) between(lo, hi int64) string {
 		"@which", q.which, "@batch", strconv.FormatInt(q.batch, 10))
 }
 
-// days gives the last days from a time on that hold n fills together. What lies before the
-// place on its own day is not told, so that day counts for nothing.
-func (q *fillQuery) days(ctx context.Context, first int64) (days []int64, err error) {
+// days gives the last days from a time on that hold so many fills together, and whether there may be
+// more. What lies before the place on its own day is not told, so that day counts for nothing. Fills of
+// later imports than batch count as well: of the days that are given, fewer may be read.
+func (q *fillQuery) days(ctx context.Context, first, want int64) (days []int64, more bool, err error) {
 	have := int64(0)
 	err = each(ctx, q.r, "TokenDays", func(row *dayFills) {
-		if have >= int64(q.n) {
+		if have >= want {
 			return
 		}
 		days = append(days, row.Day)
@@ -108,8 +113,8 @@ func (q *fillQuery) days(ctx context.Context, first int64) (days []int64, err er
 			have += row.Fills
 		}
 	}, "@which", q.which, "@first", strconv.FormatInt(first/dayLength, 10), "@last", strconv.FormatInt(q.newest/dayLength, 10),
-		"@limit", strconv.Itoa(q.n+1))
-	return days, err
+		"@limit", strconv.FormatInt(want+1, 10))
+	return days, have >= want, err
 }
 
 // read gives the fills of some ranges.
