@@ -47,29 +47,15 @@ func (a *API) marketTrades(c *fiber.Ctx, call *Call) error {
 		return bad
 	}
 	limit := call.number(marketTradesLimit)
-	n := call.pageRows(limit)
 	w := a.scratch.get()
 	defer a.scratch.put(w)
-	fills, err := a.marketPage(v, w, m, after, n+1)
+	fills, err := a.marketPage(v, w, m, after, call.pageRows(limit)+1)
 	if err != nil {
 		return err
 	}
-	p := cutPage(fills, n, historyStart(call.tier, v.snap))
-	e := call.pageEnvelope(limit, p.more)
-	if p.cut {
-		e.trimHistory(v.snap, p.next)
-	}
-	mark, start := a.beginReply(call, v.asOf, e)
-	call.buf = append(call.buf, `,"next_cursor":`...)
-	if p.more {
-		call.buf = appendString(call.buf, a.sealCursor(call, appendMarketFillPosition(nil, v.snap, &p.shown[len(p.shown)-1])))
-	} else {
-		call.buf = append(call.buf, "null"...)
-	}
-	call.buf = appendRows(append(call.buf, `,"data":`...), len(p.shown), func(b []byte, i int) []byte {
-		return appendMarketFill(b, v.snap, &p.shown[i])
-	})
-	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+	return a.sendFills(c, call, v, fills, limit,
+		func(b []byte, last *serving.Fill) []byte { return appendMarketFillPosition(b, v.snap, last) },
+		func(b []byte, f *serving.Fill) []byte { return appendMarketFill(b, v.snap, f) })
 }
 
 // marketPage reads fills of a market into w, or keeps what was read for the epoch where reading takes long.

@@ -45,12 +45,19 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	w := a.scratch.get()
 	defer a.scratch.put(w)
 	limit := call.number(tradesLimit)
-	n := call.pageRows(limit)
-	fills, err := a.walletFills(v, w, &trader, after, n+1)
+	fills, err := a.walletFills(v, w, &trader, after, call.pageRows(limit)+1)
 	if err != nil {
 		return err
 	}
-	p := cutPage(fills, n, historyStart(call.tier, v.snap))
+	return a.sendFills(c, call, v, fills, limit,
+		func(b []byte, last *serving.Fill) []byte { return appendFillPosition(b, v.snap.Catalog, last) },
+		func(b []byte, f *serving.Fill) []byte { return appendTrade(b, v.snap.Catalog, f) })
+}
+
+// sendFills sends a page of fills, of which one more was read than fits, where there is one: position gives
+// the place behind the last row, and row writes one.
+func (a *API) sendFills(c *fiber.Ctx, call *Call, v *encodedSnapshot, fills []serving.Fill, limit int, position, row func([]byte, *serving.Fill) []byte) error {
+	p := cutPage(fills, call.pageRows(limit), historyStart(call.tier, v.snap))
 	e := call.pageEnvelope(limit, p.more)
 	if p.cut {
 		e.trimHistory(v.snap, p.next)
@@ -58,14 +65,11 @@ func (a *API) traderTrades(c *fiber.Ctx, call *Call) error {
 	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = append(call.buf, `,"next_cursor":`...)
 	if p.more {
-		last := &p.shown[len(p.shown)-1]
-		call.buf = appendString(call.buf, a.sealCursor(call, appendFillPosition(nil, v.snap.Catalog, last)))
+		call.buf = appendString(call.buf, a.sealCursor(call, position(nil, &p.shown[len(p.shown)-1])))
 	} else {
 		call.buf = append(call.buf, "null"...)
 	}
-	call.buf = appendRows(append(call.buf, `,"data":`...), len(p.shown), func(b []byte, i int) []byte {
-		return appendTrade(b, v.snap.Catalog, &p.shown[i])
-	})
+	call.buf = appendRows(append(call.buf, `,"data":`...), len(p.shown), func(b []byte, i int) []byte { return row(b, &p.shown[i]) })
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
