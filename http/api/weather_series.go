@@ -34,7 +34,7 @@ type weatherReader interface {
 }
 
 func weatherSeriesRoutes() []Route {
-	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute(), observationsRoute()}
+	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute(), observationsRoute(), impliedRoute()}
 }
 
 func metricParam(def, doc string) *Param {

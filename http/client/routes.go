@@ -886,6 +886,24 @@ func (c *Client) WeatherCityObservations(ctx context.Context, city string, param
 	return call[wire.Observations](ctx, c, r)
 }
 
+// WeatherCityImpliedParams are the optional parameters of WeatherCityImplied; what is zero is left out.
+type WeatherCityImpliedParams struct {
+	Date    string // a local day of the city, YYYY-MM-DD; if omitted, the city's present day
+	Metric  string // the event on the day's highest or lowest temperature
+	Limit   int64  // number of newest hours to return; prices of earlier ones count
+	Include string // prices: rows have the price of each bracket too
+}
+
+// WeatherCityImplied asks GET /weather/city/{city}/implied. What the market expected of a day, over time.
+func (c *Client) WeatherCityImplied(ctx context.Context, city string, params WeatherCityImpliedParams) (*wire.Implied, error) {
+	r := request{method: "GET", path: join("/weather/city/", city, "/implied"), query: url.Values{}, header: http.Header{}}
+	set(r.query, "date", params.Date)
+	set(r.query, "metric", params.Metric)
+	set(r.query, "limit", params.Limit)
+	set(r.query, "include", params.Include)
+	return call[wire.Implied](ctx, c, r)
+}
+
 // WeatherTradersParams are the optional parameters of WeatherTraders; what is zero is left out.
 type WeatherTradersParams struct {
 	Sort  string // figure to rank by, largest first

@@ -303,3 +303,52 @@ type ObservationRow struct {
 	RunningMax Degrees   `json:"running_max"`             // highest value of the day so far, of the same station and source
 	RunningMin Degrees   `json:"running_min"`             // lowest value of the day so far, of the same station and source
 }
+
+// Implied is the response of GET /weather/city/{city}/implied.
+type Implied struct {
+	Envelope
+	AsOf *time.Time `json:"as_of"` // null if the database is empty
+	ImpliedSeries
+}
+
+// ImpliedSeries is what the prices of a day's brackets implied, over time.
+type ImpliedSeries struct {
+	CityPlace
+	Date        string           `json:"date" format:"date"` // a local day of the city
+	Metric      string           `json:"metric" enum:"tmax,tmin"`
+	Unit        string           `json:"unit" enum:"C,F"`                                      // unit of all temperatures: the one that the day's event settles in
+	Rounding    string           `json:"rounding" enum:"half_up,floor"`                        // how the measured value is rounded to whole degrees
+	DayStart    time.Time        `json:"day_start"`                                            // start of the local day
+	DayEnd      time.Time        `json:"day_end"`                                              // end of the local day
+	EventID     *string          `json:"event_id"`                                             // decimal id of the day's event; null if there is none
+	EventSlug   *string          `json:"event_slug"`                                           // slug of the day's event, which stands for the day if there are several; null if there is none
+	Interval    string           `json:"interval"`                                             // length of the candles that prices are taken from
+	Brackets    []ImpliedBracket `json:"brackets"`                                             // brackets of the event, from the coldest up
+	Count       int              `json:"count"`                                                // number of rows, including those not shown
+	EmptyReason *string          `json:"empty_reason" enum:"no_event,not_traded,plan_history"` // why data is empty; null if it is not
+	Data        []ImpliedRow     `json:"data"`                                                 // rows, oldest first
+}
+
+// ImpliedBracket is one bracket of the event.
+type ImpliedBracket struct {
+	ConditionID string `json:"condition_id"` // condition id of the bracket's market
+	Label       string `json:"label"`        // name of the bracket, such as 98-99°F
+	Lo          *int   `json:"lo"`           // lowest whole degree of the bracket, inclusive; null if it is open below
+	Hi          *int   `json:"hi"`           // highest whole degree of the bracket, inclusive; null if it is open above
+}
+
+// ImpliedRow is what prices implied at the end of an hour in which a bracket was traded.
+type ImpliedRow struct {
+	TS          time.Time     `json:"ts"`                                                                    // start of the hour, as in the candles that the prices are from
+	At          time.Time     `json:"at"`                                                                    // the moment of the prices: the end of the hour, or as_of in the hour that is not over
+	ImpliedMean *Degrees      `json:"implied_mean"`                                                          // mean of the middles of all brackets, weighted by their prices; null if not all have a price
+	NullReason  *string       `json:"null_reason" enum:"unpriced_brackets,ladder_incomplete,prices_of_zero"` // why implied_mean is null; null if it is not
+	Overround   *data.Micro   `json:"overround"`                                                             // sum of the prices of all brackets; null if not all have one
+	Priced      int           `json:"priced"`                                                                // number of brackets with a price
+	PricedMean  *Degrees      `json:"priced_mean"`                                                           // the same mean of the brackets with a price alone: what is expected if one of them wins; null if their prices are all 0
+	PricedSum   data.Micro    `json:"priced_sum"`                                                            // sum of their prices
+	ModeLabel   string        `json:"mode_label"`                                                            // label of the bracket with the highest price
+	ModePrice   data.Micro    `json:"mode_price"`                                                            // its price
+	IsPartial   bool          `json:"is_partial"`                                                            // whether the hour is not over
+	Prices      []*data.Micro `json:"prices" null:"true"`                                                    // price of each bracket, in the order of brackets; null for one that nobody has traded yet; null without include=prices
+}

@@ -58,17 +58,24 @@ func MarketOf(ladder []Bracket, r Rounding, quotes []Quote) Market {
 		return m
 	}
 	m.Overround = &sum
-	if m.Parts = shares(weights); m.Parts == nil {
-		return m
+	m.Parts, m.Mean = meanOf(ladder, r, weights)
+	return m
+}
+
+// meanOf gives weights as parts of their sum, and the mean of the middles of the brackets by
+// them; nil where the sum is 0.
+func meanOf(ladder []Bracket, r Rounding, weights []int64) ([]data.Micro, *data.Temp) {
+	parts := shares(weights)
+	if parts == nil {
+		return nil, nil
 	}
 	total, width := int64(0), width(ladder)
 	for i, b := range ladder {
 		middle, _ := b.closed(width).Middle(r)
-		total += int64(m.Parts[i]) * int64(middle)
+		total += int64(parts[i]) * int64(middle)
 	}
 	mean := rounded(total, int64(data.One))
-	m.Mean = &mean
-	return m
+	return parts, &mean
 }
 
 // width is how many whole degrees the closed brackets of a ladder hold.

@@ -1,5 +1,5 @@
 // A city of the weather desk: its brackets, forecasts, and how good those were.
-import { address, ask, el, go, here, num, part, soonOf, title, view, when } from "./core.js";
+import { address, ask, el, go, here, num, part, soon, soonOf, title, view, when } from "./core.js";
 import { bar, choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
@@ -10,7 +10,8 @@ const head = el("h1", {}, city);
 const about = el("p", { class: "note" });
 title(city);
 const shown = () => go({ date, metric: metric === "tmax" ? "" : metric });
-const all = () => { shown(); ladder.load(); observed.load(); moved.load(); skill.load(); };
+const impliedUrl = () => address("/weather/city/" + city + "/implied", { date, metric });
+const all = () => { shown(); soon(impliedUrl()); ladder.load(); observed.load(); moved.load(); skill.load(); };
 const days = el("div", { class: "choice", role: "group", "aria-label": "Day" });
 
 const ladderUrl = () => address("/weather/city/" + city + "/markets", { date, metric });
@@ -86,16 +87,17 @@ const observed = panel({
 const moved = panel({
   name: "How the forecast moved", size: 300, url: () => address("/weather/forecast-evolution/" + city + "/" + (date || today), { metric }), lone: true,
   draw: async (a, { lead }) => {
-    if (!a.data.length) return state("empty", "No forecast of this day: " + String(a.empty_reason || "none was read").replaceAll("_", " ") + ".");
+    const market = await ask(impliedUrl());
+    if (!a.data.length && !market.data.length) return state("empty", "No forecast of this day: " + String(a.empty_reason || "none was read").replaceAll("_", " ") + ".");
     lead.replaceChildren("°" + a.unit + " by time of issue, ", num(a.changes), " changes, drift ", num(a.total_drift, "delta"));
-    const times = [...new Set(a.data.map((d) => d.issued_at))].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, 5);
-    const by = new Map(a.data.map((d) => [d.source + d.issued_at, d.value]));
-    const { data: rows, events } = await ask(ladderUrl());
-    const event = a.settled ? null : events.find((x) => x.target_date === a.date && x.canonical), winner = a.settled ? a.settled.condition_id : null, so = a.actual && a.actual.value;
-    const shown = rows.filter((r) => r.target_date === a.date && (!event || r.event_slug === event.event_slug));
-    const bands = bandsOf(shown, event || events.find((x) => shown.length && x.event_slug === shown[0].event_slug), winner ? (r) => r.condition_id === winner : holds(so));
+    const times = [...new Set([...a.data.map((d) => d.issued_at), ...market.data.map((d) => d.at)])].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, market.data.length ? 4 : 5);
+    const by = new Map(a.data.map((d) => [d.source + d.issued_at, d.value])), traded = new Map(market.data.map((d) => [d.at, d.priced_mean])), newest = market.data.at(-1);
+    const line = newest ? [{ name: "market's mean", ink: 4, kind: "step", join: true, values: times.map((t) => traded.get(t) ?? null) }] : [];
+    const winner = a.settled ? a.settled.condition_id : null, so = a.actual && a.actual.value;
+    const bands = bandsOf(market.brackets, market, winner ? (r) => r.condition_id === winner : holds(so));
     const close = so === null || so === undefined ? [] : [Number(so)];
-    return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })) }] }),
+    return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: [...sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })), ...line] }] }),
+      newest ? el("p", { class: "note" }, "The market's line is the mean of the brackets by the price that takers last paid for each; a bracket that nobody has traded yet has none and is left out: at the end of the line ", newest.null_reason === "unpriced_brackets" ? "" : "all ", num(newest.priced), " have one.") : null,
       a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
   },
 });
@@ -119,6 +121,7 @@ const skill = panel({
 let today = "";
 view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/weather" }, "All cities"))), about,
   el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, observed, moved, skill);
+soon(impliedUrl());
 soonOf(card(), (local) => address("/weather/forecast-evolution/" + city + "/" + (date || local("local_date")), { metric }));
 ask(card()).then(({ data }) => { today = data.local_date; moved.load(); }, () => {});
 ladder.load();
