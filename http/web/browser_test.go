@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/rs/zerolog"
@@ -32,7 +33,9 @@ type tab struct {
 	mu   sync.Mutex
 	bad  []string
 
-	asked int // requests since it was asked last
+	asked      int                        // requests since it was asked last
+	files      map[network.RequestID]bool // whether what was asked for is code
+	code, data int64                      // bytes of a page
 }
 
 // openTab starts Chromium and a server of made-up data; key is a trader's. It

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +22,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"pmx/http/web"
+	"pmx/http/wire"
 )
 
 // read.js gives what a page shows: its exact numbers, its other texts with digits
@@ -159,6 +162,7 @@ func openVenue(t *testing.T) (*tab, venue) {
 	v := serveSample(t)
 	b.base = v.base
 	if err := chromedp.Listen(b.ctx, func(event any) {
+		b.weighed(event)
 		e, ok := event.(*network.EventRequestWillBeSent)
 		if !ok || strings.HasPrefix(e.Request.URL, "data:") || strings.HasPrefix(e.Request.URL, v.base+"/assets/icon") {
 			return
@@ -175,6 +179,72 @@ func openVenue(t *testing.T) (*tab, venue) {
 	b.do(t, chromedp.Navigate(b.base+"/docs"), chromedp.WaitVisible(chromedp.CSS("footer")))
 	b.useKey(t, v.key)
 	return b, v
+}
+
+// weighed keeps how many bytes came for a page: its code, which is files and the page itself, and its data.
+func (b *tab) weighed(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if b.files == nil {
+			b.files = map[network.RequestID]bool{}
+		}
+		b.files[e.RequestID] = e.Type == network.ResourceTypeDocument || strings.Contains(e.Request.URL, "/assets/")
+	case *network.EventLoadingFailed:
+		delete(b.files, e.RequestID)
+	case *network.EventDataReceived: // what came over the wire, without headers
+		if b.files[e.RequestID] {
+			b.code += e.EncodedDataLength
+		} else {
+			b.data += e.EncodedDataLength
+		}
+	case *network.EventLoadingFinished:
+		delete(b.files, e.RequestID)
+	}
+}
+
+// weight waits until nothing is on its way any more, and gives what came.
+func (b *tab) weight(t *testing.T) (code, data int64) {
+	t.Helper()
+	for range 200 {
+		b.mu.Lock()
+		left := len(b.files)
+		code, data = b.code, b.data
+		b.mu.Unlock()
+		if left == 0 {
+			return code, data
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the browser does not tell that all has come")
+	return code, data
+}
+
+// firstView visits a page with nothing kept of others, and holds it to what a first view may take.
+func (b *tab) firstView(t *testing.T, path string) reading {
+	t.Helper()
+	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.weight(t)
+	b.requests()
+	b.mu.Lock()
+	b.code, b.data = 0, 0
+	b.mu.Unlock()
+	r := b.visit(t, path)
+	code, data := b.weight(t)
+	if n := b.requests(); n > 6 {
+		t.Errorf("%s: a first view takes %d requests", path, n)
+	}
+	if code > 45<<10 || data > 60<<10 || code == 0 || data == 0 && path != "/docs/style" {
+		t.Errorf("%s: a first view takes %d bytes of code and %d of data", path, code, data)
+	}
+	t.Logf("%s: %d bytes of code, %d of data", path, code, data)
+	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{}); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func (b *tab) useKey(t *testing.T, key string) {
@@ -208,6 +278,30 @@ func (b *tab) settle(t *testing.T, path string) reading {
 	return r
 }
 
+// unfold opens whatever is folded on a page, such as the tables of plots, and reads it again.
+func (b *tab) unfold(t *testing.T, path string) reading {
+	t.Helper()
+	give(t, b, chromedp.Evaluate[string](`for (const d of document.querySelectorAll("main details")) d.open = true; ""`))
+	return b.settle(t, path)
+}
+
+// Each address of a page is among those that a browser visits, but for those whose numbers are texts: the
+// reference shows examples, which a test of their own compares with what the sample venue answers.
+func TestABrowserVisitsEveryPage(t *testing.T) {
+	texts := []string{"/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", "/favicon.ico", "/status/"}
+	visited := explorerPages(venue{wallet: "w", other: "o", market: "m", event: "e", city: "c"})
+	visited = append(visited, statusPath)
+	for _, pattern := range web.Paths() {
+		if !slices.Contains(texts, pattern) && !slices.ContainsFunc(visited, func(at string) bool {
+			at, _, _ = strings.Cut(at, "?")
+			matches, err := path.Match(pattern, at)
+			return err == nil && matches
+		}) {
+			t.Errorf("no browser visits %s", pattern)
+		}
+	}
+}
+
 // explorerPages are the pages of the explorer on a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
@@ -222,7 +316,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
+	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }
@@ -235,12 +329,10 @@ func everyPage(t *testing.T, b *tab, v venue) {
 	seen := map[string]any{}
 	for _, path := range explorerPages(v) {
 		b.look(t, 1440, "light")
-		b.requests()
-		r := b.visit(t, path)
-		if n := b.requests(); n > 6 {
-			t.Errorf("%s: a first view takes %d requests", path, n)
-		}
+		r := b.firstView(t, path)
 		compareNumbers(t, v, path, r, seen)
+		folded := b.unfold(t, path)
+		compareNumbers(t, v, path+", unfolded", folded, seen)
 		for _, failed := range r.Failed {
 			t.Errorf("%s: %s", path, failed)
 		}
@@ -263,84 +355,8 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		for _, bad := range b.errors() {
 			t.Errorf("%s: %s", path, bad)
 		}
-		t.Logf("%s: %d numbers", path, len(r.Numbers))
+		t.Logf("%s: %d numbers, unfolded %d", path, len(r.Numbers), len(folded.Numbers))
 	}
-}
-
-// term is one part of where a number comes from.
-var term = regexp.MustCompile(`([-+]?) ?(/\S+)`)
-
-// compareNumbers asks the API for every number that a page shows.
-func compareNumbers(t *testing.T, v venue, path string, r reading, seen map[string]any) {
-	t.Helper()
-	if len(r.Numbers) == 0 && path != "/docs/style" {
-		t.Errorf("%s shows no number", path)
-	}
-	for _, n := range r.Numbers {
-		want := new(big.Rat)
-		terms := term.FindAllStringSubmatch(n.Src, -1)
-		for _, m := range terms {
-			address, pointer, _ := strings.Cut(m[2], "#")
-			if seen[address] == nil {
-				seen[address] = v.get(t, address)
-			}
-			number, ok := at(seen[address], pointer).(json.Number)
-			if !ok {
-				t.Errorf("%s shows %s of %s, which is no number", path, n.V, m[2])
-				continue
-			}
-			if len(terms) == 1 && number.String() != n.V {
-				t.Errorf("%s shows %s, %s has %s", path, n.V, m[2], number)
-			}
-			x, _ := new(big.Rat).SetString(number.String())
-			if m[1] == "-" {
-				x.Neg(x)
-			}
-			want.Add(want, x)
-		}
-		if got, ok := new(big.Rat).SetString(n.V); len(terms) > 0 && (!ok || got.Cmp(want) != 0) {
-			t.Errorf("%s shows %s, %s gives %s", path, n.V, n.Src, want.FloatString(6))
-		}
-		if !shows(n.Text, n.V) {
-			t.Errorf("%s shows %q for %s", path, n.Text, n.V)
-		}
-	}
-	for _, bare := range r.Bare {
-		t.Errorf("%s: %q does not say where its number is from", path, bare)
-	}
-}
-
-// shows tells whether a shown text is the number, rounded to the places that it has.
-func shows(text, exact string) bool {
-	want, ok := new(big.Rat).SetString(exact)
-	if !ok {
-		return false
-	}
-	scale := big.NewRat(1, 1)
-	text = strings.NewReplacer("−", "-", "+", "", ",", "", " ", "", " ", "").Replace(text)
-	for unit, by := range map[string]*big.Rat{"¢": big.NewRat(1, 100), "%": big.NewRat(1, 100), "×": big.NewRat(1, 1), "K": big.NewRat(1e3, 1), "M": big.NewRat(1e6, 1), "B": big.NewRat(1e9, 1)} {
-		if cut, found := strings.CutSuffix(text, unit); found {
-			text, scale = cut, by
-			break
-		}
-	}
-	got, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return false
-	}
-	_, places, _ := strings.Cut(text, ".")
-	half := big.NewRat(1, 2)
-	for range places {
-		half.Quo(half, big.NewRat(10, 1))
-	}
-	// A share may be of one or of a hundred, by its field: either is its number.
-	for _, by := range []*big.Rat{scale, big.NewRat(1, 1), big.NewRat(1, 100)} {
-		d := new(big.Rat).Sub(new(big.Rat).Mul(got, by), want)
-		if d.Abs(d).Cmp(new(big.Rat).Mul(half, by)) <= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // readAxe is the source of axe-core, "" where it is not there.

@@ -6,7 +6,7 @@ title("Screener");
 const groups = [
   ["Words and kind", [["q", "words", "text"], ["category", "category", ["", ...categories]], ["status", "status", ["", "open", "closed", "resolved"]], ["tag", "tag", "text"], ["neg_risk", "one of several outcomes", ["", "true", "false"]], ["event_id", "event id", "text"]]],
   ["Volume and traders", [["volume_24h", "volume in a day, USD"], ["volume_7d", "volume in seven days, USD"], ["volume_30d", "volume in thirty days, USD"], ["volume", "volume ever, USD"], ["traders_24h", "traders in a day"], ["traders", "traders ever"], ["trades", "trades ever"]]],
-  ["Price", [["price", "price of the first outcome, 0 to 1"], ["price_change_24h", "change in a day"], ["spread", "spread"], ["liquidity", "liquidity, USD"], ["whale_flow_24h", "large orders in a day, USD"]]],
+  ["Price", [["price", "price of the first outcome, in dollars"], ["price_change_24h", "change in a day"], ["spread", "spread"], ["liquidity", "liquidity, USD"], ["whale_flow_24h", "large orders in a day, USD"]]],
   ["Time", [["ends_after", "ends after", "date"], ["ends_before", "ends before", "date"], ["created_after", "created after", "date"], ["created_before", "created before", "date"]]],
 ];
 const sorts = [["volume_24h", "volume in a day"], ["volume_7d", "volume in seven days"], ["volume", "volume ever"], ["liquidity", "liquidity"], ["traders_24h", "traders in a day"], ["price", "price"], ["price_change_24h", "change in a day"], ["whale_flow_24h", "large orders"], ["spread", "spread"], ["created_at", "created"], ["end_date", "end"], ["resolved_at", "resolved"], ["last_trade_at", "last trade"]];

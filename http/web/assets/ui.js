@@ -201,7 +201,7 @@ export function table({ name, columns, rows, per = 25, more, order }) {
   const foot = el("p", { class: "paging" }, next, " ", count);
   const box = el("div", { class: "tabled" },
     columns.some((c) => c.sort) && rows.length > 1 ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
-    el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen" }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
+    el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen", "data-fixed": true }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
   count.dataset.fixed = "";
   draw();
   return box;
