@@ -50,7 +50,7 @@ func (c *Chain) audits(results []*result) (out []audit) {
 func (c *Chain) auditDue(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.memory.Audits) > 0 && c.memory.Audits[0].Due <= now.Unix() && c.inTail() && !c.auditing.After(now)
+	return len(c.memory.Audits) > 0 && reached(c.memory.Audits[0].Due, now, c.o.AuditIn) && c.inTail() && !c.auditing.After(now)
 }
 
 // auditPause is how long audits rest where no node answered.
@@ -109,7 +109,7 @@ func (c *Chain) audit(ctx context.Context) {
 	if differs {
 		c.stats.AuditDiffers++
 	}
-	more := len(c.memory.Audits) > 0 && c.memory.Audits[0].Due <= c.o.Now().Unix()
+	more := len(c.memory.Audits) > 0 && reached(c.memory.Audits[0].Due, c.o.Now(), c.o.AuditIn)
 	c.mu.Unlock()
 	if more { // what is done is remembered with the last of them
 		return

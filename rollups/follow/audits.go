@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -262,7 +263,8 @@ func (a *Audits) tokens(ctx context.Context) error {
 	}
 	now := a.o.Now()
 	a.mu.Lock()
-	marks := a.memory.Marks
+	// Those of later were made by a clock that was ahead.
+	marks := slices.DeleteFunc(slices.Clone(a.memory.Marks), func(m tokenMark) bool { return m.At > now.Unix() })
 	for len(marks) > 1 && marks[1].At <= now.Add(-unmappedAfter).Unix() {
 		marks = marks[1:]
 	}

@@ -208,17 +208,18 @@ func (a *Audits) mend(ctx context.Context) error {
 		if err := a.mended(ctx); err != nil {
 			return err
 		}
-		now := a.o.Now().Unix()
+		now := a.o.Now()
+		due := func(w *wantedTx) bool { return reached(w.Next, now, afterWanted[len(afterWanted)-1]) }
 		a.mu.Lock()
-		i := slices.IndexFunc(a.memory.Wanted, func(w wantedTx) bool { return w.Next <= now })
+		i := slices.IndexFunc(a.memory.Wanted, func(w wantedTx) bool { return due(&w) })
 		if i < 0 {
 			a.mu.Unlock()
 			return nil
 		}
 		at, try := a.memory.Wanted[i].At, a.memory.Wanted[i].Tries
 		for j := range a.memory.Wanted { // what is near is in the same blocks
-			if w := &a.memory.Wanted[j]; w.At >= at-nearWanted && w.At <= at+nearWanted && w.Next <= now {
-				w.Next = now + int64(afterWanted[min(w.Tries, len(afterWanted)-1)]/time.Second)
+			if w := &a.memory.Wanted[j]; w.At >= at-nearWanted && w.At <= at+nearWanted && due(w) {
+				w.Next = now.Unix() + int64(afterWanted[min(w.Tries, len(afterWanted)-1)]/time.Second)
 				w.Tries++
 			}
 		}

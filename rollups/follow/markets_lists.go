@@ -34,7 +34,8 @@ func (m *Markets) Reconcile(ctx context.Context) error {
 	if err := m.cursor(ctx, fullCursor, &at); err != nil {
 		return err
 	}
-	if at.Cursor == "" && !at.Closed && m.o.Now().Sub(time.Unix(at.Ended, 0)) < m.every("reconciliation") {
+	// One that ended later than now did so by a clock that was ahead.
+	if past := m.o.Now().Sub(time.Unix(at.Ended, 0)); at.Cursor == "" && !at.Closed && past >= 0 && past < m.every("reconciliation") {
 		return nil // a restart is no reason for another walk
 	}
 	for {

@@ -96,12 +96,15 @@ type patience struct {
 // forgets all of them and asks again.
 const mostAsked = 1_000_000
 
+// longestPause is the longest of afterMissing and afterOpen.
+const longestPause = 7 * 24 * time.Hour
+
 // ready tells whether something that was asked for before, and was not there, may be asked
 // for again.
 func (m *Markets) ready(key uint64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.asked[key].until <= now.Unix()
+	return reached(m.asked[key].until, now, longestPause)
 }
 
 // absent notes that something was asked for and is not there; it is asked for again after

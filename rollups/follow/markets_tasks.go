@@ -334,7 +334,9 @@ func (m *Markets) closed(ctx context.Context) error {
 		}
 	}
 	for i, after := range afterClosing {
-		for until := now.Add(-after).UnixMicro(); done[i] < until; {
+		until := now.Add(-after).UnixMicro()
+		done[i] = min(done[i], until) // by a clock that was ahead it was done up to later
+		for done[i] < until {
 			var due []data.Hash
 			var last int64
 			err := m.o.Venue.Read(ctx, func(conn *sql.Conn) (err error) {

@@ -163,6 +163,16 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	if n := p.asked()["/markets/keyset"]; n != 0 {
 		t.Errorf("asked %d times though nothing is due", n)
 	}
+	// The clock was ahead all that time, and is right again.
+	p.later(-100 * 24 * time.Hour)
+	p.set(func() { p.markets[3].closedAt = p.now.Add(-time.Minute) })
+	p.once(m)
+	p.asked()
+	p.later(10 * time.Minute)
+	p.once(m)
+	if n := p.asked()["/markets/keyset"]; n == 0 {
+		t.Error("what closes behind a clock that was ahead is not read again")
+	}
 }
 
 // TestWhatAnAnswerLacksIsAskedForAgain: whether somebody heard of it, or it closed a while ago, or
@@ -375,6 +385,10 @@ func TestListsAreReadOn(t *testing.T) {
 	pages := 2 * ((markets/2 + 2) / 3) // three markets each, of the open ones and of the closed ones
 	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != pages {
 		t.Errorf("a week later: %v", err)
+	}
+	p.later(-300 * 24 * time.Hour)
+	if err := m.Reconcile(t.Context()); err != nil || p.asked()["/markets/keyset"] != pages {
+		t.Errorf("behind a clock that was ahead: %v", err)
 	}
 	p.once(m)
 	if n := p.asked()["/markets"]; n != markets/2 {

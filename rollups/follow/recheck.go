@@ -41,7 +41,7 @@ func (c *Chain) recheckDue() (j job, tries int, due bool) {
 	if c.auditor("") == nil { // all nodes rest
 		return j, 0, false
 	}
-	now := c.o.Now().Unix()
+	now := c.o.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.rechecks) == 0 || !c.inTail() {
@@ -49,7 +49,7 @@ func (c *Chain) recheckDue() (j job, tries int, due bool) {
 	}
 	for _, b := range slices.Sorted(maps.Keys(c.rechecks)) {
 		p := c.rechecks[b]
-		if p.until > now {
+		if !reached(p.until, now, firstRecheck<<recheckedMost) {
 			continue
 		}
 		delete(c.rechecks, b)
