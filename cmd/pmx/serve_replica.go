@@ -95,13 +95,18 @@ func (c *ServeCmd) replicate(ctx context.Context, cli *CLI, dir engine.Dir, at s
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	defer func() {
+		if k != nil { // a server that is stopped between its first backup and its first answer has it open, too
+			err = errors.Join(err, k.Close())
+		}
+	}()
 	registry := newRegistry()
 	registry.MustRegister(newReplicaMetrics(r.Status))
 	lanes := []func(context.Context) error{func(ctx context.Context) error {
 		if err := c.awaitBackup(ctx, r, dir, registry, at.Log); err != nil {
 			return unlessStopped(ctx, err)
 		}
-		return errors.Join(c.answer(ctx, k, r, at, registry, nil, keeper.Schedule{}, std), k.Close())
+		return c.answer(ctx, k, r, at, registry, nil, keeper.Schedule{}, std)
 	}}
 	if scraped != nil { // from now on: who waits for a first backup is to be seen, too
 		lanes = append(lanes, func(ctx context.Context) error { return c.scrape(ctx, scraped, registry, at.Log) })

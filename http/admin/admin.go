@@ -29,9 +29,11 @@ const (
 	maxPath = 107
 	// maxRequest bounds the body of a call in bytes: all paths that a command line can
 	// have, made absolute.
-	maxRequest  = 256 << 20
-	callPrefix  = "/call/"
-	dialTimeout = time.Second
+	maxRequest = 256 << 20
+	callPrefix = "/call/"
+	// dialTimeout is how long a command waits to be let in. Where no server is, the socket refuses at once: only one that
+	// has no time makes a command wait.
+	dialTimeout = 20 * time.Second
 	// internalCode is the code of a panic in an operation.
 	internalCode = "internal"
 	// CodeCanceled is the code of an operation that ended because the server stopped or
