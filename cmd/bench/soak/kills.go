@@ -224,7 +224,7 @@ func (c *runCmd) commands(ctx context.Context, h *harness, r *rand.Rand) error {
 // killed runs a command and kills it at a moment drawn, and gives whether it was killed: it may
 // have ended before.
 func (v *venue) killed(ctx context.Context, r *rand.Rand, dir string, args ...string) bool {
-	cmd := command(ctx, v.pmx, append(args, "--data-dir", dir)...)
+	cmd := v.command(ctx, v.pmx, append(args, "--data-dir", dir)...)
 	if err := cmd.Start(); err != nil {
 		v.fail("%v", err)
 		return false

@@ -53,6 +53,7 @@ func main() {
 // harness is what all parts of a run share.
 type harness struct {
 	pmx     string
+	env     []string // of its processes, beside that of this one
 	dir     string
 	own     bool // the folder is made here, and removed
 	seed    uint64

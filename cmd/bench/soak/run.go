@@ -15,7 +15,7 @@ import (
 type runCmd struct {
 	For    time.Duration `help:"How long; a round that has begun is ended." default:"4h"`
 	Rounds int           `help:"Stop after this many rounds of faults; 0: when the time is over." default:"0"`
-	Only   []string      `help:"Rounds to run: steady, kills, commands, full, descriptors, memory. All by default."`
+	Only   []string      `help:"Rounds to run: steady, kills, commands, full, descriptors, memory, clock. All by default."`
 	Steady time.Duration `help:"How long a steady round takes." default:"10m"`
 	Kills  int           `help:"Kills of a server in a round of kills, on one data directory." default:"60"`
 	Rate   int           `help:"Requests a second, at most." default:"3000"`
@@ -68,6 +68,7 @@ func (c *runCmd) rounds(h *harness) []round {
 		{"full", func(ctx context.Context, r *rand.Rand) error { return c.full(ctx, h, r) }},
 		{"descriptors", func(ctx context.Context, r *rand.Rand) error { return c.descriptors(ctx, h, r) }},
 		{"memory", func(ctx context.Context, r *rand.Rand) error { return c.memory(ctx, h, r) }},
+		{"clock", func(ctx context.Context, r *rand.Rand) error { return c.clock(ctx, h, r) }},
 	}
 }
 

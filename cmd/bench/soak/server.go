@@ -45,11 +45,18 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// command prepares a process of pmx.
+func (h *harness) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := command(ctx, name, args...)
+	cmd.Env = append(os.Environ(), h.env...)
+	return cmd
+}
+
 // run runs a command of pmx on a data directory. An error has what it said.
 func (h *harness) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandWithin)
 	defer cancel()
-	cmd := command(ctx, h.pmx, append(args, "--data-dir", dir)...)
+	cmd := h.command(ctx, h.pmx, append(args, "--data-dir", dir)...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
@@ -79,16 +86,23 @@ func (h *harness) launch(ctx context.Context, dir string, limit int, args ...str
 	if limit > 0 {
 		name, args = "sh", append([]string{"-c", "ulimit -n " + strconv.Itoa(limit) + ` && exec "$0" "$@"`, h.pmx}, args...)
 	}
-	s := &server{dir: dir, cmd: command(ctx, name, args...), err: &bytes.Buffer{}, ended: make(chan error, 1)}
-	s.cmd.Stderr = s.err
-	out, err := s.cmd.StdoutPipe()
+	s, out, err := h.prepare(ctx, name, args...)
 	if err != nil {
 		return nil, nil, err
 	}
+	s.dir = dir
 	s.admin = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "admin.sock"))
 	}}}
 	return s, out, s.cmd.Start()
+}
+
+// prepare prepares a process that goes on until it is ended.
+func (h *harness) prepare(ctx context.Context, name string, args ...string) (*server, io.ReadCloser, error) {
+	s := &server{cmd: h.command(ctx, name, args...), err: &bytes.Buffer{}, ended: make(chan error, 1)}
+	s.cmd.Stderr = s.err
+	out, err := s.cmd.StdoutPipe()
+	return s, out, err
 }
 
 // serve starts a server and waits until it answers.
@@ -97,25 +111,37 @@ func (h *harness) serve(ctx context.Context, dir string, limit int, args ...stri
 	if err != nil {
 		return nil, err
 	}
+	if err := s.await(out, func(line string) (string, bool) {
+		url, ok := strings.CutPrefix(line, "ready http://")
+		return strings.TrimSuffix(url, "/api/v3"), ok
+	}); err != nil {
+		return nil, err
+	}
+	h.count("starts of a server", 1)
+	return s, nil
+}
+
+// await waits until a line of what a process writes has its address.
+func (s *server) await(out io.Reader, address func(line string) (string, bool)) error {
 	ready := make(chan string, 1)
 	go func() {
-		lines := bufio.NewScanner(out)
+		lines, told := bufio.NewScanner(out), false
 		for lines.Scan() {
-			if url, ok := strings.CutPrefix(lines.Text(), "ready http://"); ok {
-				ready <- strings.TrimSuffix(url, "/api/v3")
+			if addr, ok := address(lines.Text()); ok && !told {
+				told = true
+				ready <- addr
 			}
 		}
 		s.ended <- s.cmd.Wait()
 	}()
 	select {
 	case s.addr = <-ready:
-		h.count("starts of a server", 1)
-		return s, nil
+		return nil
 	case err := <-s.ended:
-		return nil, fmt.Errorf("the server ended before it was ready: %w: %s", cmpErr(err), tail(s.err.String()))
+		return fmt.Errorf("the server ended before it was ready: %w: %s", cmpErr(err), tail(s.err.String()))
 	case <-time.After(startWithin):
 		_ = s.cmd.Process.Kill()
-		return nil, errors.Join(fmt.Errorf("no server after %s", startWithin), <-s.ended)
+		return errors.Join(fmt.Errorf("no server after %s", startWithin), <-s.ended)
 	}
 }
 
@@ -194,24 +220,36 @@ func (s *server) get(ctx context.Context, path, key string) (int, string, error)
 
 // send sends a request and gives the status and the body of the answer.
 func (s *server) send(ctx context.Context, method, path, key, body string) (int, string, error) {
+	code, text, _, err := s.sendFor(ctx, method, path, key, "", body)
+	return code, text, err
+}
+
+// ask asks the server once, for what has another ETag. It gives the ETag too.
+func (s *server) ask(ctx context.Context, path, key, etag string) (int, string, string, error) {
+	return s.sendFor(ctx, http.MethodGet, path, key, etag, "")
+}
+
+func (s *server) sendFor(ctx context.Context, method, path, key, etag, body string) (code int, text, is string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+s.addr+"/api/v3"+path, strings.NewReader(body))
 	if err != nil {
-		return 0, "", err
+		return 0, "", "", err
 	}
 	req.Close = true
 	req.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		req.Header.Set("X-API-Key", key)
+	for name, value := range map[string]string{"X-API-Key": key, "If-None-Match": etag} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, "", err
+		return 0, "", "", err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
-	return res.StatusCode, string(text), err
+	all, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	return res.StatusCode, string(all), res.Header.Get("ETag"), err
 }
 
 // exists tells whether there is something at the path.

@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A receipt that leaves a row or a line out is found.
@@ -92,6 +95,45 @@ func TestAFailedCheckFailsTheRun(t *testing.T) {
 		}
 		if err := h.finish(nil); (err != nil) != failed || exists(h.dir) != failed {
 			t.Errorf("failed %v: %v, the folder is there: %v", failed, err, exists(h.dir))
+		}
+	}
+}
+
+// Go's time.Now is as it is replaced: another version of Go may have another one.
+func TestTheClockOfGoCanBeReplaced(t *testing.T) {
+	path, err := overlayTime(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	var overlay struct{ Replace map[string]string }
+	if err != nil || json.Unmarshal(text, &overlay) != nil || len(overlay.Replace) != 2 {
+		t.Fatalf("%s, %v", text, err)
+	}
+	for was, is := range overlay.Replace {
+		if text, err := os.ReadFile(is); err != nil || !bytes.Contains(text, []byte("wallShift()")) || exists(was) != (filepath.Base(was) == "time.go") {
+			t.Errorf("%s for %s, %v", is, was, err)
+		}
+	}
+	if _, err := shiftNow("func Now() Time { return now() }"); err == nil {
+		t.Error("a time.Now of another form is replaced")
+	}
+}
+
+func TestAClockIsSetToShortlyBeforeAMinuteIsOver(t *testing.T) {
+	c := &wallClock{path: filepath.Join(t.TempDir(), "ahead")}
+	for _, d := range []time.Duration{0, 3 * time.Hour, -45 * 24 * time.Hour} {
+		began := time.Now()
+		if err := c.jump(d); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(c.path)
+		if err != nil || len(text) != 8 || int64(binary.NativeEndian.Uint64(text)) != c.ahead {
+			t.Errorf("%x is written, %v", text, err)
+		}
+		set := c.now().Unix() - int64(time.Since(began)/time.Second)
+		if off := time.Duration(c.ahead)*time.Second - d; off < -time.Minute || off > time.Minute || set%60 < 48 || set%60 > 51 {
+			t.Errorf("%s: the clock is %ds ahead, at second %d", d, c.ahead, set%60)
 		}
 	}
 }

@@ -143,18 +143,7 @@ func (c *runCmd) flat(h *harness, samples []reading) {
 // fail. What it gives waits for the end.
 func (v *venue) beside(ctx context.Context, s *server) (wait func()) {
 	var all sync.WaitGroup
-	every := func(pause time.Duration, f func(context.Context) error) {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for ctx.Err() == nil {
-				if err := f(context.WithoutCancel(ctx)); err != nil {
-					v.fail("beside the load: %v", err)
-				}
-				_ = guard.Sleep(ctx, pause)
-			}
-		}()
-	}
+	every := func(pause time.Duration, f func(context.Context) error) { v.repeat(ctx, &all, pause, f) }
 	every(3*time.Second, v.importNext)
 	every(20*time.Second, v.issue)
 	every(17*time.Second, func(ctx context.Context) error {
@@ -172,6 +161,20 @@ func (v *venue) beside(ctx context.Context, s *server) (wait func()) {
 	every(5*time.Second, v.importCorrupt)
 	every(time.Second, func(context.Context) error { return v.slowClients(ctx, s, 12) })
 	return all.Wait
+}
+
+// repeat does f again and again until ctx ends, and counts what fails.
+func (v *venue) repeat(ctx context.Context, all *sync.WaitGroup, pause time.Duration, f func(context.Context) error) {
+	all.Add(1)
+	go func() {
+		defer all.Done()
+		for ctx.Err() == nil {
+			if err := f(context.WithoutCancel(ctx)); err != nil {
+				v.fail("beside the load: %v", err)
+			}
+			_ = guard.Sleep(ctx, pause)
+		}
+	}()
 }
 
 // exportJob asks for a file, waits for it and reads it. It gives the path of the download.

@@ -1,0 +1,338 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"pmx/cmd/bench/load"
+	"pmx/engine/guard"
+)
+
+// jumps are where the clock goes, as seen from that of the machine: in each pair to the first under load, and to the second
+// while nothing is imported.
+var jumps = [][2]time.Duration{
+	{3 * time.Hour, -20 * time.Minute},
+	{400 * 24 * time.Hour, time.Hour},
+	{-48 * time.Hour, beforeFills},
+	{30 * time.Hour, 0},
+}
+
+// beforeFills is so far back that fills are ahead of the clock.
+const beforeFills = -45 * 24 * time.Hour
+
+// lifetime is for how long the key of a round of the clock is valid.
+const lifetime = 12 * time.Hour
+
+const jumpsOfTheClock = "jumps of the clock"
+
+// clocked is a round in which the clock is set: a server that gets requests and imports and backs up by a schedule of
+// the wall clock, and one that follows a venue.
+type clocked struct {
+	*venue
+	clock    *wallClock
+	server   *server
+	follower *server
+	short    issued    // a key that expires
+	expires  time.Time // when it does, by the clock
+	few      issued    // a key of the plan free
+}
+
+// clock sets the clock ahead and back below servers that work: nothing acknowledged is lost, answers stay as they are,
+// schedules and who follows a venue go on, and limits and keys follow the clock.
+func (c *runCmd) clock(ctx context.Context, h *harness, r *rand.Rand) error {
+	shifted, clock, err := h.withClock(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := c.venue(ctx, shifted, r, "")
+	if err != nil {
+		return err
+	}
+	player, err := h.play(ctx)
+	if err != nil {
+		return err
+	}
+	defer player.kill()
+	t := &clocked{venue: v, clock: clock}
+	if err := t.begin(ctx, player); err != nil {
+		return err
+	}
+	for _, pair := range jumps {
+		if err := t.underLoad(ctx, pair[0], c.Rate); err != nil {
+			return err
+		}
+		if err := t.atRest(ctx, pair[1]); err != nil {
+			return err
+		}
+		if err := t.again(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(t.follower.stop(), t.server.stop(), clock.set(0)); err != nil {
+		h.fail("%v", err)
+	}
+	v.verified(ctx, t.follower.dir)
+	return v.wholeInTheEnd(ctx)
+}
+
+// begin starts the servers and issues the keys.
+func (t *clocked) begin(ctx context.Context, player *server) (err error) {
+	if t.server, err = t.scheduled(ctx); err != nil {
+		return err
+	}
+	dir := filepath.Join(filepath.Dir(t.events), "followed")
+	if t.follower, err = t.serve(ctx, dir, 0, "--sync", "polymarket", "--sync-at", "http://"+player.addr, "--sync-contact", "soak", "--sync-rpc-rate", "20",
+		"--sync-only", "chain", "--refresh-cron", "@every 2s"); err != nil {
+		return err
+	}
+	t.expires = t.clock.now().Add(lifetime)
+	if t.short, err = t.issueAs(ctx, "explorer", "--expires", "12h"); err != nil {
+		return err
+	}
+	t.few, err = t.issueAs(ctx, "free")
+	return err
+}
+
+// scheduled starts the server that is loaded.
+func (t *clocked) scheduled(ctx context.Context) (*server, error) {
+	return t.serve(ctx, t.dir, 0, "--refresh-cron", "@every 2s", "--backup-dir", t.backups, "--backup-cron", "* * * * *", "--backup-keep", "3")
+}
+
+// issueAs issues a key that is not among those of the venue.
+func (v *venue) issueAs(ctx context.Context, tier string, more ...string) (k issued, err error) {
+	out, err := v.run(ctx, v.dir, append([]string{"keys", "issue", "--tier", tier, "--label", "clock", "--json"}, more...)...)
+	if err == nil {
+		err = json.Unmarshal(out, &k)
+	}
+	return k, err
+}
+
+// play starts what plays a venue to follow. It keeps the time of the machine, as others do.
+func (h *harness) play(ctx context.Context) (*server, error) {
+	s, out, err := h.prepare(ctx, h.pmx, "replay", "--listen", "127.0.0.1:0", "--fills", "100000")
+	if err == nil {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, s.await(out, func(line string) (string, bool) {
+		_, rest, found := strings.Cut(line, " at http://")
+		addr, _, _ := strings.Cut(rest, ",")
+		return addr, found
+	})
+}
+
+// underLoad lets the clock jump while the server gets requests and imports.
+func (t *clocked) underLoad(ctx context.Context, to time.Duration, rate int) error {
+	const conns, before, after = 4, 3 * time.Second, 5 * time.Second
+	busy, stop := context.WithCancel(ctx)
+	defer stop()
+	var beside sync.WaitGroup
+	t.repeat(busy, &beside, time.Second, t.importNext)
+	t.repeat(busy, &beside, 3*time.Second, t.issue)
+	for _, d := range []time.Duration{before, after} {
+		res, err := load.Run(ctx, load.Config{Addr: t.server.addr, Paths: readPaths(), Keys: t.secrets(), Conns: conns, Duration: d, Pause: time.Second * conns / time.Duration(rate)})
+		if err != nil {
+			return err
+		}
+		t.count(requestsAnswered, res.Requests)
+		if res.Errors > 0 {
+			t.fail("%d of %d requests failed around a jump of the clock to %s, the last one with %s", res.Errors, res.Requests+res.Errors, to, res.LastError)
+		}
+		if d == before {
+			if err := t.jump(to); err != nil {
+				return err
+			}
+		}
+	}
+	stop()
+	beside.Wait()
+	return t.goesOn(ctx)
+}
+
+// jump sets the clock.
+func (t *clocked) jump(to time.Duration) error {
+	before := t.clock.now()
+	if err := t.clock.jump(to); err != nil {
+		return err
+	}
+	t.count(jumpsOfTheClock, 1)
+	if t.clock.now().Before(before) {
+		t.count("  of them back", 1)
+	}
+	t.say("the clock is set to %s", t.clock.now().UTC().Format(time.RFC3339))
+	return nil
+}
+
+// atRest lets the clock jump while nothing is imported: what is served must be the same before and behind.
+func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
+	for range 31 { // one more than the plan has in a minute
+		if _, _, err := t.server.get(ctx, "/stats", t.few.Key); err != nil {
+			return err
+		}
+	}
+	before, err := t.boards(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.jump(to); err != nil {
+		return err
+	}
+	after, err := t.boards(ctx)
+	if err != nil {
+		return err
+	}
+	for path, text := range before {
+		if after[path] != text {
+			t.fail("the clock was set, and %s is answered otherwise:\n%s\n%s", path, tail(text), tail(after[path]))
+		}
+		t.count("answers compared before and behind a jump", 1)
+	}
+	if _, err := t.exportJob(ctx, t.server); err != nil {
+		t.fail("behind a jump of the clock: %v", err)
+	}
+	if err := t.goesOn(ctx); err != nil || to != beforeFills {
+		return err
+	}
+	if err := t.importNext(ctx); status(err) != 1 || !strings.Contains(err.Error(), "rejected") {
+		t.fail("fills that are ahead of the clock are not refused: %v", err)
+	}
+	t.count("imports of fills ahead of the clock that were refused", 1)
+	if err := t.jump(5 * time.Minute); err != nil { // and taken now
+		return err
+	}
+	return t.goesOn(ctx)
+}
+
+// boards asks for what does not depend on the clock, and sees that it is known by its ETag.
+func (t *clocked) boards(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	for _, path := range []string{"/leaderboard/traders?period=7d", "/leaderboard/markets?period=30d&limit=20", "/stats", "/stats/daily?days=7", "/whales?period=30d", "/pmx-index"} {
+		code, text, etag, err := t.server.ask(ctx, path, t.secrets()[0], "")
+		if err != nil {
+			return nil, err
+		}
+		if code != http.StatusOK || etag == "" {
+			t.fail("%s is answered with %d: %s", path, code, tail(text))
+		}
+		all[path] = text
+		if code, again, _, err := t.server.ask(ctx, path, t.secrets()[0], etag); err != nil || code != http.StatusNotModified && again != text {
+			t.fail("%s is asked for by its ETag and answered with %d (%v)", path, code, err)
+		}
+	}
+	return all, nil
+}
+
+// goesOn sees that everything goes on behind a jump, within minutes, however far it was: a backup of the schedule, refreshes,
+// the following, the limit of a key; and that keys are valid by the clock.
+func (t *clocked) goesOn(ctx context.Context) error {
+	made := t.newestBackup()
+	refreshed := t.refreshes(ctx)
+	followed := t.followed(ctx)
+	for what, done := range map[string]func() bool{
+		"a backup of the schedule": func() bool { return t.newestBackup() > made },
+		"a refresh":                func() bool { return t.refreshes(ctx) > refreshed },
+		"who follows a venue":      func() bool { return t.followed(ctx) > followed },
+		"a key that was at its limit": func() bool {
+			code, _, err := t.server.get(ctx, "/stats", t.few.Key)
+			return err == nil && code == http.StatusOK
+		},
+	} {
+		if !within(ctx, startWithin, done) {
+			t.fail("%s does not go on: the clock is %s ahead of that of the machine", what, time.Duration(t.clock.ahead)*time.Second)
+		}
+		t.count("schedules, sources and limits that went on behind a jump", 1)
+	}
+	for _, path := range []string{"/health", "/status/public", "/status/history"} {
+		if code, text, err := t.server.get(ctx, path, ""); err != nil || code != http.StatusOK {
+			t.fail("%s is answered with %d behind a jump of the clock: %s (%v)", path, code, tail(text), err)
+		}
+	}
+	if err := t.expiry(ctx); err != nil {
+		return err
+	}
+	return errors.Join(t.held(ctx, t.server), t.server.alive(), t.follower.alive())
+}
+
+// expiry sees that the key with an end is taken before it and not after it.
+func (t *clocked) expiry(ctx context.Context) error {
+	code, text, err := t.server.get(ctx, "/me", t.short.Key)
+	if err != nil {
+		return err
+	}
+	if left := t.expires.Sub(t.clock.now()); left > 0 && code != http.StatusOK || left < 0 && (code != http.StatusUnauthorized || !strings.Contains(text, "expired_api_key")) {
+		t.fail("a key that is valid for %s more is answered with %d: %s", left, code, tail(text))
+	}
+	t.count("uses of a key that expires", 1)
+	return nil
+}
+
+// again kills the server, and starts the next one by the clock as it is.
+func (t *clocked) again(ctx context.Context) (err error) {
+	t.server.kill()
+	t.count(killsOfServers, 1)
+	if t.server, err = t.scheduled(ctx); err != nil {
+		return err
+	}
+	return t.held(ctx, t.server)
+}
+
+// newestBackup is the number of the newest backup, as text; "" before the first.
+func (t *clocked) newestBackup() string {
+	text, _ := os.ReadFile(filepath.Join(t.backups, "CURRENT"))
+	number, _, _ := strings.Cut(string(text), "-")
+	return number
+}
+
+// refreshes is how many refreshes the server has done.
+func (t *clocked) refreshes(ctx context.Context) float64 {
+	m, err := t.server.metrics(ctx)
+	if err != nil {
+		return 0
+	}
+	return m[`pmx_work_total{result="ok",work="refresh"}`]
+}
+
+// followed is up to which time the follower has everything, as text; "" while it has nothing.
+func (t *clocked) followed(ctx context.Context) string {
+	_, text, err := t.follower.get(ctx, "/status/public", "")
+	var status struct {
+		Data struct {
+			Sources []struct {
+				Name string `json:"name"`
+				AsOf string `json:"as_of"`
+			} `json:"sources"`
+		} `json:"data"`
+	}
+	if err != nil || json.Unmarshal([]byte(text), &status) != nil {
+		return ""
+	}
+	for _, s := range status.Data.Sources {
+		if s.Name == "chain" {
+			return s.AsOf
+		}
+	}
+	return ""
+}
+
+// within waits until something is done; false where it is not for so long.
+func within(ctx context.Context, most time.Duration, done func() bool) bool {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < most; {
+		if done() {
+			return true
+		}
+		_ = guard.Sleep(ctx, 200*time.Millisecond)
+	}
+	return ctx.Err() != nil || done()
+}
