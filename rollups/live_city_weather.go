@@ -302,13 +302,29 @@ func (r *cityReader) truths() error {
 				of := c.settles(m, d)
 				truth, ok := weather.TruthOf(of.station, measuredOf(x.Actuals), of.won)
 				if ok {
-					x.Truth = &truth
-					rows = append(rows, []driver.Value{slug, int8(m), int32(d), int32(truth.Value)})
+					x.Truth, x.Won = &truth, of.won
+					rows = append(rows, append([]driver.Value{slug, int8(m), int32(d), int32(truth.Value)}, wonFrom(of.won)...))
 				}
 			}
 		}
 	}
 	return r.fill("TruthsEmpty", "n_truth", rows)
+}
+
+// wonFrom is whether a bracket won, and from where up to where forecasts fall into it; an open end is NULL.
+func wonFrom(won *weather.Settled) []driver.Value {
+	if won == nil {
+		return []driver.Value{false, nil, nil}
+	}
+	iv := won.Bracket.Interval(won.Rounding)
+	row := []driver.Value{true, int32(iv.From), int32(iv.To)}
+	if iv.Unbounded {
+		row[1] = nil
+	}
+	if iv.Endless {
+		row[2] = nil
+	}
+	return row
 }
 
 // measuredOf gives what stations say.
@@ -331,9 +347,11 @@ func (r *cityReader) skills() error {
 		Sum          int64       `sql:"sum"`
 		Absolute     int64       `sql:"absolute"`
 		SquareErrors int64       `sql:"square_errors"`
+		Settled      int64       `sql:"settled"`
+		Hits         int64       `sql:"hits"`
 	}
 	err := eachOf(r, "CitySkills", func(c *cityDays, row *skillRow) {
-		e := weather.Errors{N: row.N, Sum: row.Sum, Absolute: row.Absolute, SquareErrors: row.SquareErrors}
+		e := weather.Errors{N: row.N, Sum: row.Sum, Absolute: row.Absolute, SquareErrors: row.SquareErrors, Settled: row.Settled, Hits: row.Hits}
 		key := weather.SkillKey{Source: row.Source, Metric: row.Metric, Lead: row.LeadDay}
 		c.Skills = append(c.Skills, serving.CitySkill{SkillKey: key, Skill: *e.Skill()})
 	}, "@consensus", weather.ConsensusSource)

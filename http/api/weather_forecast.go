@@ -123,8 +123,12 @@ func appendSkills(out *wire.ForecastSeries, city *serving.DeskCity, metrics []da
 			if !slices.Contains(metrics, s.Metric) || source != "" && s.Source != source && s.Source != weather.ConsensusSource {
 				continue
 			}
-			out.Skill = append(out.Skill, wire.ForecastSkill{Source: s.Source, Metric: s.Metric.String(), LeadDay: s.Lead, Unit: u.String(),
-				Bias: s.Bias.Difference(u), MAE: s.MAE.Difference(u), RMSE: s.RMSE.Difference(u), N: s.N})
+			row := wire.ForecastSkill{Source: s.Source, Metric: s.Metric.String(), LeadDay: s.Lead, Unit: u.String(),
+				Bias: s.Bias.Difference(u), MAE: s.MAE.Difference(u), RMSE: s.RMSE.Difference(u), N: s.N, SettledDays: s.Settled}
+			if s.Settled > 0 {
+				row.HitPct = new(data.MulDiv(100*data.One, data.Micro(s.Hits), data.Micro(s.Settled)))
+			}
+			out.Skill = append(out.Skill, row)
 		}
 	}
 	if len(out.Skill) == 0 {

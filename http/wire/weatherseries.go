@@ -264,14 +264,16 @@ type ForecastConsensus struct {
 
 // ForecastSkill is the past errors of the forecasts of one source.
 type ForecastSkill struct {
-	Source  string     `json:"source"` // name of the source: a model or a weather office; consensus: the mean of all sources scored at this lead
-	Metric  string     `json:"metric" enum:"tmax,tmin"`
-	LeadDay int        `json:"lead_day"`        // days from the forecast to the day; 0 is the day itself, before noon
-	Unit    string     `json:"unit" enum:"C,F"` // unit of the differences
-	Bias    data.Micro `json:"bias"`            // mean of forecast minus truth; positive if forecasts were too warm
-	MAE     data.Micro `json:"mae"`             // mean absolute error
-	RMSE    data.Micro `json:"rmse"`            // root mean square error
-	N       int64      `json:"n"`               // number of days; fewer than five mean little
+	Source      string      `json:"source"` // name of the source: a model or a weather office; consensus: the mean of all sources scored at this lead
+	Metric      string      `json:"metric" enum:"tmax,tmin"`
+	LeadDay     int         `json:"lead_day"`        // days from the forecast to the day; 0 is the day itself, before noon
+	Unit        string      `json:"unit" enum:"C,F"` // unit of the differences
+	Bias        data.Micro  `json:"bias"`            // mean of forecast minus truth; positive if forecasts were too warm
+	MAE         data.Micro  `json:"mae"`             // mean absolute error
+	RMSE        data.Micro  `json:"rmse"`            // root mean square error
+	N           int64       `json:"n"`               // number of days; fewer than five mean little
+	HitPct      *data.Micro `json:"hit_pct"`         // percentage of settled_days whose forecast, rounded as the event rounds, fell into the bracket that won; null if there are none
+	SettledDays int64       `json:"settled_days"`    // number of those of the n days whose event has a bracket that won
 }
 
 // Observations is the response of GET /weather/city/{city}/observations.

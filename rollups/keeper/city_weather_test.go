@@ -226,7 +226,7 @@ func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 	clock := man.End.Add(-time.Microsecond)
 	all := cityWeather(t, k, clock)
 	said := weather.Scored(reference.Gazetteer(), issued(t, k))
-	bases := map[weather.TruthBasis]int{}
+	bases, hits := map[weather.TruthBasis]int{}, int64(0)
 	var readings, actuals strings.Builder
 	for _, c := range reference.Gazetteer().Cities() {
 		w := all[c.Slug]
@@ -254,7 +254,10 @@ func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 				}
 			}
 		}
-		compareSkills(t, w, said)
+		hits += compareSkills(t, w, said)
+	}
+	if hits == 0 {
+		t.Error("no forecast fell into a bracket that won")
 	}
 	end := int(data.DateOf(man.End))
 	compare := func(what, got, query string) {
@@ -279,7 +282,7 @@ func TestTheWeatherOfTheSampleVenue(t *testing.T) {
 }
 
 // compareSkills holds a city's skills against their definition.
-func compareSkills(t *testing.T, w *serving.CityWeather, said map[weather.ScoreKey]data.Forecast) {
+func compareSkills(t *testing.T, w *serving.CityWeather, said map[weather.ScoreKey]data.Forecast) (hits int64) {
 	t.Helper()
 	of := map[weather.ScoreKey]data.Forecast{}
 	for k, f := range said {
@@ -292,14 +295,16 @@ func compareSkills(t *testing.T, w *serving.CityWeather, said map[weather.ScoreK
 			return x.Truth.Value, true
 		}
 		return 0, false
-	})
+	}, func(m data.Metric, d data.Date) *weather.Settled { return w.Extreme(d, m).Won })
 	got := map[weather.SkillKey]weather.Skill{}
 	for _, s := range w.Skills {
 		got[s.SkillKey] = s.Skill
+		hits += s.Hits
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 		t.Errorf("%s: %d skills (-definition +loaded):\n%s", w.City.Slug, len(want), diff)
 	}
+	return hits
 }
 
 func sorted(lines string) []string {

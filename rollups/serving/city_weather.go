@@ -39,6 +39,8 @@ type WeatherExtreme struct {
 	Actuals []WeatherActual
 	// Truth is what forecasts of a day that is over are scored against; nil for none.
 	Truth *weather.Truth
+	// Won is the bracket that won the event of a day that has a truth; nil where none has.
+	Won *weather.Settled
 	// Normals are what the calendar day is usually like, the one to choose first:
 	// station normals of NCEI, then IEM, then others, then what follows from a
 	// reanalysis.

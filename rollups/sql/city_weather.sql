@@ -142,27 +142,33 @@ WHERE month_day IN (@days) AND city IN (SELECT city FROM n_place)
 ORDER BY city, metric, month_day, source, station, period
 
 -- name: TruthsEmpty
-CREATE OR REPLACE TEMP TABLE n_truth (city VARCHAR, metric TINYINT, day INTEGER, value INTEGER)
+CREATE OR REPLACE TEMP TABLE n_truth (city VARCHAR, metric TINYINT, day INTEGER, value INTEGER, settled BOOLEAN, won_from INTEGER, won_to INTEGER)
 
 -- name: CitySkills
 -- Exact sums of the errors of every source, and of the mean of all sources of one
--- day and lead, as rollups/weather.Score has them.
+-- day and lead, as rollups/weather.Score has them; and how many of them fell into the bracket that
+-- won, where one did: an end of it that is NULL is open.
 WITH pair AS (
-  SELECT l.city, l.source, l.metric, l.target, l.lead_day, l.value::BIGINT AS value, t.value::BIGINT AS truth
+  SELECT l.city, l.source, l.metric, l.target, l.lead_day, l.value::BIGINT AS value, t.value::BIGINT AS truth,
+    t.settled, coalesce(t.won_from, -1000000000) AS won_from, coalesce(t.won_to, 1000000000) AS won_to
   FROM weather_lead AS l
   JOIN n_truth AS t ON t.city = l.city AND t.metric = l.metric AND t.day = l.target
   WHERE l.target >= @since
 ),
 mean AS (
-  SELECT city, metric, lead_day, truth, SUM(value)::BIGINT AS total, count(*) AS n
+  SELECT city, metric, lead_day, truth, settled, won_from, won_to, SUM(value)::BIGINT AS total, count(*) AS n
   FROM pair
-  GROUP BY city, metric, target, lead_day, truth
+  GROUP BY city, metric, target, lead_day, truth, settled, won_from, won_to
+),
+foretold AS (
+  SELECT city, source, metric, lead_day, value, truth, settled, won_from, won_to FROM pair
+  UNION ALL
+  SELECT city, '@consensus', metric, lead_day, (2 * total + n * sign(total)) // (2 * n), truth, settled, won_from, won_to FROM mean
 ),
 error AS (
-  SELECT city, source, metric, lead_day, value - truth AS e FROM pair
-  UNION ALL
-  SELECT city, '@consensus', metric, lead_day, (2 * total + n * sign(total)) // (2 * n) - truth FROM mean
+  SELECT city, source, metric, lead_day, value - truth AS e, settled, settled AND value >= won_from AND value < won_to AS hit FROM foretold
 )
-SELECT city, source, metric, lead_day, count(*) AS n, SUM(e)::BIGINT AS sum, SUM(abs(e))::BIGINT AS absolute, SUM(e * e)::BIGINT AS square_errors
+SELECT city, source, metric, lead_day, count(*) AS n, SUM(e)::BIGINT AS sum, SUM(abs(e))::BIGINT AS absolute, SUM(e * e)::BIGINT AS square_errors,
+  count(*) FILTER (settled) AS settled, count(*) FILTER (hit) AS hits
 FROM error
 GROUP BY city, source, metric, lead_day

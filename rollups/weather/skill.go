@@ -22,23 +22,34 @@ type Errors struct {
 	Sum          int64 // of forecast − truth, 1/900 °C
 	Absolute     int64
 	SquareErrors int64
+	Settled      int64 // forecasts of days whose event has a bracket that won
+	Hits         int64 // those of them that fell into it
 }
 
-// Add takes one forecast and its truth in.
-func (e *Errors) Add(forecast, truth data.Temp) {
+// Add takes in one forecast, its truth, and what won the day's event, nil where nothing has.
+func (e *Errors) Add(forecast, truth data.Temp, won *Settled) {
 	d := int64(forecast) - int64(truth)
 	e.N++
 	e.Sum += d
 	e.Absolute += max(d, -d)
 	e.SquareErrors += d * d
+	if won != nil {
+		e.Settled++
+		if won.Bracket.Interval(won.Rounding).Contains(forecast) {
+			e.Hits++
+		}
+	}
 }
 
-// Skill is how far forecasts were off. All but N are differences.
+// Skill is how far forecasts were off. Bias, MAE and RMSE are differences.
 type Skill struct {
 	N    int64     // pairs of forecast and truth
 	Bias data.Temp // mean error, forecast − truth: positive where too warm was foretold
 	MAE  data.Temp // mean absolute error
 	RMSE data.Temp // root of the mean squared error
+	// Of Settled days a bracket of the event won, and on Hits of them it was the one that the forecast
+	// falls into, rounded as the event rounds.
+	Settled, Hits int64
 }
 
 // Skill gives the means, rounded half away from zero to 1/900 °C; nil without a pair.
@@ -46,7 +57,7 @@ func (e *Errors) Skill() *Skill {
 	if e.N == 0 {
 		return nil
 	}
-	return &Skill{N: e.N, Bias: rounded(e.Sum, e.N), MAE: rounded(e.Absolute, e.N),
+	return &Skill{N: e.N, Settled: e.Settled, Hits: e.Hits, Bias: rounded(e.Sum, e.N), MAE: rounded(e.Absolute, e.N),
 		RMSE: data.Temp(math.Round(math.Sqrt(float64(e.SquareErrors) / float64(e.N))))}
 }
 
@@ -140,32 +151,32 @@ type SkillKey struct {
 
 // Score scores one city's forecasts, those that Scored gives, against the truths of
 // their days, the consensus of those of one day and lead among them. Forecasts of
-// days without a truth are passed over.
-func Score(forecasts map[ScoreKey]data.Forecast, truth func(data.Metric, data.Date) (data.Temp, bool)) map[SkillKey]Skill {
+// days without a truth are passed over; won gives what won the event of a day, nil where nothing has.
+func Score(forecasts map[ScoreKey]data.Forecast, truth func(data.Metric, data.Date) (data.Temp, bool), won func(data.Metric, data.Date) *Settled) map[SkillKey]Skill {
 	type together struct {
 		metric data.Metric
 		day    data.Date
 		lead   int
 	}
 	said, sums := map[together][]data.Temp{}, map[SkillKey]*Errors{}
-	add := func(k SkillKey, forecast, truth data.Temp) {
+	add := func(k SkillKey, day data.Date, forecast, truth data.Temp) {
 		if sums[k] == nil {
 			sums[k] = &Errors{}
 		}
-		sums[k].Add(forecast, truth)
+		sums[k].Add(forecast, truth, won(k.Metric, day))
 	}
 	for k, f := range forecasts {
 		t, ok := truth(k.Metric, k.Day)
 		if !ok {
 			continue
 		}
-		add(SkillKey{k.Source, k.Metric, k.Lead}, f.Value, t)
+		add(SkillKey{k.Source, k.Metric, k.Lead}, k.Day, f.Value, t)
 		said[together{k.Metric, k.Day, k.Lead}] = append(said[together{k.Metric, k.Day, k.Lead}], f.Value)
 	}
 	for k, values := range said {
 		t, _ := truth(k.metric, k.day)
 		mean, _ := moments(values)
-		add(SkillKey{ConsensusSource, k.metric, k.lead}, mean, t)
+		add(SkillKey{ConsensusSource, k.metric, k.lead}, k.day, mean, t)
 	}
 	out := make(map[SkillKey]Skill, len(sums))
 	for k, e := range sums {

@@ -96,16 +96,17 @@ func TestPercentilesLieAmongTheValuesInOrder(t *testing.T) {
 }
 
 // TestSkillByHand: errors of +1, −2 and +3 °C: bias ⅔, mean absolute error 2, root mean
-// square √(14/3) = 2.1602 °C, 1,944 of 1/900 °C.
+// square √(14/3) = 2.1602 °C, 1,944 of 1/900 °C. Of two days with a winner, 21 °C was foretold for one that 21 °C won, and
+// 23 for one that "22°C or below" won.
 func TestSkillByHand(t *testing.T) {
 	var e Errors
 	if e.Skill() != nil {
 		t.Error("a skill of no pair")
 	}
 	for _, d := range []int{1, -2, 3} {
-		e.Add(celsius(20+d), celsius(20))
+		e.Add(celsius(20+d), celsius(20), map[int]*Settled{1: {Bracket: c(21, 21)}, 3: {Bracket: cLow(22)}}[d])
 	}
-	if s := e.Skill(); *s != (Skill{N: 3, Bias: 600, MAE: 1800, RMSE: 1944}) {
+	if s := e.Skill(); *s != (Skill{N: 3, Bias: 600, MAE: 1800, RMSE: 1944, Settled: 2, Hits: 1}) {
 		t.Errorf("%+v", *s)
 	}
 }
@@ -120,13 +121,14 @@ func TestTheConsensusIsScoredAsASource(t *testing.T) {
 	got := Score(map[ScoreKey]data.Forecast{
 		key("a", day, 1): {Value: celsius(22)}, key("b", day, 1): {Value: celsius(19)},
 		key("a", day, 2): {Value: celsius(25)}, key("a", day+1, 1): {Value: celsius(40)},
-	}, func(m data.Metric, d data.Date) (data.Temp, bool) { return celsius(20), m == data.TMin && d == day })
+	}, func(m data.Metric, d data.Date) (data.Temp, bool) { return celsius(20), m == data.TMin && d == day },
+		func(data.Metric, data.Date) *Settled { return &Settled{Bracket: c(21, 22), Rounding: HalfUp} })
 	want := map[SkillKey]Skill{
-		{"a", data.TMin, 1}:             {N: 1, Bias: 1800, MAE: 1800, RMSE: 1800},
-		{"b", data.TMin, 1}:             {N: 1, Bias: -900, MAE: 900, RMSE: 900},
-		{ConsensusSource, data.TMin, 1}: {N: 1, Bias: 450, MAE: 450, RMSE: 450},
-		{"a", data.TMin, 2}:             {N: 1, Bias: 4500, MAE: 4500, RMSE: 4500},
-		{ConsensusSource, data.TMin, 2}: {N: 1, Bias: 4500, MAE: 4500, RMSE: 4500},
+		{"a", data.TMin, 1}:             {N: 1, Bias: 1800, MAE: 1800, RMSE: 1800, Settled: 1, Hits: 1}, // 22
+		{"b", data.TMin, 1}:             {N: 1, Bias: -900, MAE: 900, RMSE: 900, Settled: 1},            // 19
+		{ConsensusSource, data.TMin, 1}: {N: 1, Bias: 450, MAE: 450, RMSE: 450, Settled: 1, Hits: 1},    // 20.5, which settles as 21
+		{"a", data.TMin, 2}:             {N: 1, Bias: 4500, MAE: 4500, RMSE: 4500, Settled: 1},
+		{ConsensusSource, data.TMin, 2}: {N: 1, Bias: 4500, MAE: 4500, RMSE: 4500, Settled: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -62,7 +62,7 @@ FROM (
 
 // plainSkill scores the highs that were foretold for New York, at KLGA: what it
 // reported on days that are over, else its daily summary. Forecasts of the day itself
-// count until noon, 17:00 UTC.
+// count until noon, 17:00 UTC. A forecast is a hit where its whole degrees, halves rounded up, lie in the bracket that won.
 const plainSkill = `WITH obs AS (
   SELECT (ts // 1000000 - 18000) // 86400 AS day, max(value) AS value, count(DISTINCT ts) AS n FROM weather_obs WHERE city = 'nyc' GROUP BY 1
 ), truth AS (
@@ -72,18 +72,37 @@ const plainSkill = `WITH obs AS (
 ), said AS (
   SELECT source, target, target - (issued_at // 1000000 - 18000) // 86400 AS lead, arg_max(value, issued_at) AS value FROM weather_issue
   WHERE city = 'nyc' AND metric = 0 AND issued_at // 1000000 < target * 86400 + 17 * 3600 GROUP BY ALL
+), won AS (
+  SELECT strptime(regexp_extract(event_slug, 'on-(.*)$', 1), ['%B-%-d-%Y', '%B-%-d'])::DATE AS day, group_item_title AS label,
+    regexp_extract(group_item_title, '^(-?[0-9]+)(?:-(-?[0-9]+))?', 1)::INT AS lo, regexp_extract(group_item_title, '^(-?[0-9]+)(?:-(-?[0-9]+))?', 2) AS hi
+  FROM markets WHERE event_slug LIKE 'highest-temperature-in-nyc-on-%' AND payouts[1] = 1000000
+), hit AS (
+  SELECT s.source, s.lead, s.value, s.target, t.value AS truth, w.label IS NOT NULL AS settled,
+    CASE WHEN w.label LIKE '%below' THEN degrees <= w.lo WHEN w.label LIKE '%higher' THEN degrees >= w.lo ELSE degrees BETWEEN w.lo AND w.hi::INT END AS hit
+  FROM (SELECT *, floor((value + 16000) / 500 + 0.5) AS degrees FROM said) AS s JOIN truth AS t ON t.day = s.target
+  LEFT JOIN won AS w ON w.day = DATE '1970-01-01' + s.target::INT
 )
-SELECT concat_ws(' ', source, lead, count(*), (round(avg(abs(s.value - t.value))) * 2000)::BIGINT, (round(avg(s.value - t.value)) * 2000)::BIGINT)
-FROM said AS s JOIN truth AS t ON t.day = s.target GROUP BY source, lead`
+SELECT concat_ws(' ', source, lead, count(*), (round(avg(abs(value - truth))) * 2000)::BIGINT, (round(avg(value - truth)) * 2000)::BIGINT,
+  count(*) FILTER (settled), coalesce((floor(100000000 * count(*) FILTER (hit) / nullif(count(*) FILTER (settled), 0) + 0.5))::BIGINT, -1))
+FROM hit GROUP BY source, lead`
 
 func TestForecastsAndSkillEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	f := reply[wire.CityForecast](v, "/weather/city/nyc/forecast?metric=tmax")
 	var got []string
+	hits := data.Micro(0)
 	for _, s := range f.Skill {
 		if s.Source != "consensus" {
-			got = append(got, fmt.Sprint(s.Source, " ", s.LeadDay, " ", s.N, " ", int64(s.MAE), " ", int64(s.Bias)))
+			hit := data.Micro(-1)
+			if s.HitPct != nil {
+				hit = *s.HitPct
+				hits += hit
+			}
+			got = append(got, fmt.Sprint(s.Source, " ", s.LeadDay, " ", s.N, " ", int64(s.MAE), " ", int64(s.Bias), " ", s.SettledDays, " ", int64(hit)))
 		}
+	}
+	if hits == 0 {
+		t.Error("no forecast fell into a bracket that won")
 	}
 	if diff := cmp.Diff(v.table(plainSkill), got, sameLines); diff != "" || len(got) < 9 {
 		t.Errorf("skill (-facts +API):\n%s", diff)

@@ -106,14 +106,14 @@ const skill = panel({
   draw: (a, { lead }) => {
     const rows = a.skill.filter((s) => s.metric === metric);
     if (!rows.length) return state("empty", "No forecast has been compared with a measured day yet.");
-    lead.replaceChildren("mean error in °" + a.unit + " by source and days ahead; bias is forecast less actual");
+    lead.replaceChildren("mean error in °" + a.unit + " by source and days ahead; bias is forecast less actual, a hit is a forecast in the bracket that won");
     const leads = [...new Set(rows.map((r) => Number(r.lead_day)))].sort((x, y) => x - y), sources = [...new Set(rows.map((r) => r.source))];
     const of = (source, lead) => rows.find((r) => r.source === source && r.lead_day == lead);
     return table({ name: "Skill of forecasts", rows: sources, per: 20, order: "source", columns: [
       { name: "Source", head: true, phone: "main", cell: (s) => el("span", { "data-text": true }, s.replaceAll("_", " ")) },
       ...leads.map((lead) => ({ name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
         const r = of(s, lead);
-        return r ? [num(r.mae, "degrees"), el("small", {}, " bias ", num(r.bias, "delta"), ", ", num(r.n), " days")] : num(null, "degrees", "no such forecast was compared");
+        return r ? [num(r.mae, "degrees"), el("small", {}, " bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no such forecast was compared");
       } }))] });
   },
 });

@@ -90,6 +90,7 @@ export const forms = {
   move: (x) => write(100 * x, { signDisplay: "exceptZero", ...digits(1) }) + "¢",
   share: (x) => write(100 * x, digits(Math.abs(x) < 0.1 ? 1 : 0)) + " %",
   ratio: (x) => (Math.abs(x) > 10 ? write(x, { signDisplay: "exceptZero", ...digits(1) }) + " ×" : write(100 * x, { signDisplay: "exceptZero", ...digits(1) }) + " %"),
+  hits: (x) => write(x, digits(0)) + " %",
   percent: (x) => write(x, digits(1)) + " %",
   uptime: (x) => write(x, digits(2)) + " %",
   change: (x) => write(x, { signDisplay: "exceptZero", ...digits(1) }) + " %",
