@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -42,7 +43,7 @@ var shared = map[string][]string{
 
 // entries are the modules that pages begin with.
 func entries() []string {
-	names := []string{"try.js", "status.js"}
+	names := []string{"docs.js", "status.js"}
 	for _, v := range views() {
 		names = append(names, v.Module)
 	}
@@ -52,6 +53,19 @@ func entries() []string {
 // margins are what browsers do not need of a source: comments that fill their
 // lines, and indents.
 var margins = regexp.MustCompile(`(?m)^[ \t]*//[^\n]*\n|^[ \t]+`)
+
+// Comments of a style sheet, and the spaces that it needs as little.
+var (
+	remarks = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	spaces  = regexp.MustCompile(`\s*([{};])\s*`)
+)
+
+// packed leaves out of a style sheet what browsers do not need. Its texts have no braces,
+// semicolons or colons in them.
+func packed(css []byte) []byte {
+	css = spaces.ReplaceAll(remarks.ReplaceAll(css, nil), []byte("$1"))
+	return bytes.ReplaceAll(css, []byte(": "), []byte(":"))
+}
 
 // assetSet is what pages load, by the name that their sources have.
 type assetSet struct {
@@ -76,7 +90,10 @@ func newAssets() (*assetSet, error) {
 			}
 			body = append(body, text...)
 		}
-		if err := a.add(name, margins.ReplaceAll(body, nil)); err != nil {
+		if path.Ext(name) == ".css" {
+			body = packed(body)
+		}
+		if err := a.add(name, body); err != nil {
 			return nil, err
 		}
 	}

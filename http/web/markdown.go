@@ -19,7 +19,34 @@ func markdown(text string) (template.HTML, error) {
 	if err := md.Convert([]byte(text), &out); err != nil {
 		return "", fmt.Errorf("render Markdown: %w", err)
 	}
-	return template.HTML(out.String()), nil
+	return template.HTML(strings.ReplaceAll(out.String(), "<pre>", `<pre tabindex="0">`)), nil // long lines scroll, without a mouse too
+}
+
+// heading is one that begins a section of a text.
+var heading = regexp.MustCompile(`(?s)<h2[ >].*?</h2>`)
+
+// foldSections puts every section of a text behind its heading, so that a long text is
+// its table of contents at first. The first open ones stay unfolded.
+func foldSections(text template.HTML, open int) template.HTML {
+	all := string(text)
+	places := heading.FindAllStringIndex(all, -1)
+	if len(places) == 0 {
+		return text
+	}
+	var b strings.Builder
+	b.WriteString(all[:places[0][0]])
+	for i, place := range places {
+		end := len(all)
+		if i+1 < len(places) {
+			end = places[i+1][0]
+		}
+		unfolded := ""
+		if i < open {
+			unfolded = " open"
+		}
+		b.WriteString(`<details class="fold"` + unfolded + "><summary>" + all[place[0]:place[1]] + "</summary><div>" + all[place[1]:end] + "</div></details>\n")
+	}
+	return template.HTML(b.String())
 }
 
 // fileLink is a link to another file of the repository.

@@ -19,13 +19,16 @@ type section struct {
 	Endpoints   []endpoint
 }
 
+// mostParams is how many parameters a page shows at once.
+const mostParams = 16
+
 // endpoint is one operation as its page shows it.
 type endpoint struct {
 	ID, Method, Path, Section string
 	Summary                   string
 	Doc                       template.HTML
 	Public                    bool
-	Params                    []param
+	Params, Further           []param // Further are folded
 	Body                      []openapi.Field
 	BodyOptional              bool
 	BodySample                string
@@ -96,6 +99,9 @@ func (r *reference) endpoint(method, path string, op *openapi.Operation) (endpoi
 		if p := &op.Parameters[i]; p.Ref == "" {
 			e.Params = append(e.Params, paramOf(p, path, example.Path))
 		}
+	}
+	if len(e.Params) > mostParams {
+		e.Params, e.Further = e.Params[:mostParams/2], e.Params[mostParams/2:]
 	}
 	if op.RequestBody != nil {
 		schema := op.RequestBody.Content[0].Value.Schema

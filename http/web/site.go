@@ -32,6 +32,7 @@ type Site struct {
 	assets *assetSet
 	ref    *reference
 	texts  []link // published texts
+	words  []word // what the search of the reference finds
 	index  index
 	open   bool
 }
@@ -86,7 +87,7 @@ func New(open bool) (*Site, error) {
 	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addViews, s.addIndex} {
+	for _, part := range []func() error{s.addDocument, s.addAssets, s.addDocs, s.addReference, s.addProblems, s.addWords, s.addViews, s.addIndex} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -139,10 +140,11 @@ func (s *Site) addDocs() error {
 		if err != nil {
 			return err
 		}
+		s.addTextWords(l, html)
 		page := struct {
 			frame
 			Text template.HTML
-		}{s.frame(l.Name, l.Path, ""), rewriteLinks(html, pages)}
+		}{s.frame(l.Name, l.Path, ""), foldSections(rewriteLinks(html, pages), 0)}
 		if err := s.addPage(l.Path, "text", page); err != nil {
 			return err
 		}
@@ -161,7 +163,7 @@ func (s *Site) addReference() error {
 		Intro    template.HTML
 		Envelope []openapi.Field
 		Sections []section
-	}{s.frame("API reference", "/docs", ""), intro, s.ref.doc.Envelope(), s.ref.sections}
+	}{s.frame("API reference", "/docs", ""), foldSections(intro, 1), s.ref.doc.Envelope(), s.ref.sections}
 	if err := s.addPage("/docs", "overview", overview); err != nil {
 		return err
 	}
@@ -189,7 +191,6 @@ func (s *Site) addOperations(sec section) error {
 			frame
 			Endpoint endpoint
 		}{s.frame(e.Method+" "+e.Path, at, sec.Name), e}
-		page.Module, page.Loads = "try.js", s.assets.loads["try.js"]
 		if err := s.addPage(at, "operation", page); err != nil {
 			return err
 		}
@@ -248,6 +249,7 @@ func (r *reference) endpointsWithProblem(code string) []endpoint {
 func (s *Site) frame(title, at, in string) frame {
 	f := s.plainFrame(title)
 	f.Area = "/docs"
+	f.use(s, "docs.js")
 	start := group{Name: "Start", Links: []link{{Name: "Overview", Path: "/docs"}, {Name: "Errors", Path: "/docs/problems"}}}
 	endpoints := group{Name: "Endpoints"}
 	for _, sec := range s.ref.sections {
@@ -271,6 +273,11 @@ func (s *Site) frame(title, at, in string) frame {
 		}
 	}
 	return f
+}
+
+// use names the module that the page begins with.
+func (f *frame) use(s *Site, module string) {
+	f.Module, f.Loads = module, s.assets.loads[module]
 }
 
 // addPage renders a page out of its template.

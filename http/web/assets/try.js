@@ -95,32 +95,35 @@ async function send(form) {
   out.dataset.status = answer.status;
 }
 
-for (const form of document.querySelectorAll("form.try")) {
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    delete form.querySelector("output").dataset.status;
-    send(form);
-  });
-}
+// forms brings the page's form and samples to life, where it has any.
+export function forms() {
+  for (const form of document.querySelectorAll("form.try")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      delete form.querySelector("output").dataset.status;
+      send(form);
+    });
+  }
 
-const kept = "pmx-language";
-const languages = [...document.querySelectorAll("#languages button")];
-function choose(name) {
-  for (const b of languages) b.setAttribute("aria-pressed", String(b.dataset.sample === name));
-  for (const s of document.querySelectorAll(".sample")) s.hidden = s.dataset.name !== name;
+  const kept = "pmx-language";
+  const languages = [...document.querySelectorAll("#languages button")];
+  function choose(name) {
+    for (const b of languages) b.setAttribute("aria-pressed", String(b.dataset.sample === name));
+    for (const s of document.querySelectorAll(".sample")) s.hidden = s.dataset.name !== name;
+  }
+  for (const s of document.querySelectorAll(".sample")) {
+    const code = s.querySelector("code");
+    code.textContent = code.textContent.replace("HOST", location.origin);
+    s.prepend(copier(() => code.textContent));
+  }
+  for (const b of languages) {
+    b.addEventListener("click", () => {
+      choose(b.dataset.sample);
+      try { localStorage.setItem(kept, b.dataset.sample); } catch { /* storage is switched off */ }
+    });
+  }
+  try {
+    const name = localStorage.getItem(kept);
+    if (languages.some((b) => b.dataset.sample === name)) choose(name);
+  } catch { /* as above */ }
 }
-for (const s of document.querySelectorAll(".sample")) {
-  const code = s.querySelector("code");
-  code.textContent = code.textContent.replace("HOST", location.origin);
-  s.prepend(copier(() => code.textContent));
-}
-for (const b of languages) {
-  b.addEventListener("click", () => {
-    choose(b.dataset.sample);
-    try { localStorage.setItem(kept, b.dataset.sample); } catch { /* storage is switched off */ }
-  });
-}
-try {
-  const name = localStorage.getItem(kept);
-  if (languages.some((b) => b.dataset.sample === name)) choose(name);
-} catch { /* as above */ }
