@@ -52,17 +52,6 @@ func (v *view) matches(at string) bool {
 	return true
 }
 
-// optional are operations that pages use where the program has them.
-func (r *reference) operations() string {
-	var ids []string
-	for _, s := range r.sections {
-		for _, e := range s.Endpoints {
-			ids = append(ids, e.ID)
-		}
-	}
-	return strings.Join(ids, " ")
-}
-
 // addViews makes the pages of the explorer.
 func (s *Site) addViews() error {
 	for _, v := range views() {
@@ -72,8 +61,7 @@ func (s *Site) addViews() error {
 			frame
 			View view
 			Name string
-			Has  string
-		}{f, v, strings.TrimSuffix(v.Module, ".js"), s.ref.operations()}
+		}{f, v, strings.TrimSuffix(v.Module, ".js")}
 		if err := s.addPage(v.Path, "view", page); err != nil {
 			return err
 		}

@@ -316,19 +316,20 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan}, {"key", theKey}} {
+	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
+		{"states", theStates}, {"menu", theMenu}, {"city", theCity}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }
 
-// Every page, on the sample venue, at four widths, in light and dark: no error, no
-// violation of the policy, nothing from another host, nothing wider than the
-// window, no rule of axe broken; and every number is the API's.
+// Every page, on the sample venue, at the widths of looks, in light and dark: no error, no
+// violation of the policy, nothing from another host, nothing wider than the window, no
+// rule of axe broken, all reached by the keyboard; and every number is the API's.
 func everyPage(t *testing.T, b *tab, v venue) {
 	axe := readAxe(t)
 	seen := map[string]any{}
 	for _, path := range explorerPages(v) {
-		b.look(t, 1440, "light")
+		b.look(t, 1280, "light")
 		r := b.firstView(t, path)
 		compareNumbers(t, v, path, r, seen)
 		folded := b.unfold(t, path)
@@ -336,22 +337,14 @@ func everyPage(t *testing.T, b *tab, v venue) {
 		for _, failed := range r.Failed {
 			t.Errorf("%s: %s", path, failed)
 		}
-		for _, look := range []struct {
-			width  int64
-			scheme string
-		}{{1440, "light"}, {1440, "dark"}, {820, "light"}, {820, "dark"}, {390, "light"}, {390, "dark"}, {320, "light"}, {320, "dark"}} {
-			b.look(t, look.width, look.scheme)
-			if wide := give(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > look.width {
-				t.Errorf("%s is %d px wide in a window of %d", path, wide, look.width)
+		for _, l := range looks() {
+			b.fits(t, path, l)
+			if l == (look{1280, "light"}) || l == (look{360, "dark"}) {
+				b.axe(t, axe, fmt.Sprintf("%s at %d, %s", path, l.width, l.scheme))
 			}
-			if cut := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll(".tabled")].filter((n) => n.scrollWidth > n.clientWidth + 1).map((n) => n.querySelector("caption").textContent).join()`)); cut != "" {
-				t.Errorf("%s at %d cuts the tables %s", path, look.width, cut)
-			}
-			if look.width == 1440 && look.scheme == "light" || look.width == 390 && look.scheme == "dark" {
-				b.axe(t, axe, fmt.Sprintf("%s at %d, %s", path, look.width, look.scheme))
-			}
-			b.keep(t, fmt.Sprintf("%s-%d-%s", path, look.width, look.scheme))
+			b.keep(t, fmt.Sprintf("%s-%d-%s", path, l.width, l.scheme))
 		}
+		b.reached(t, path)
 		for _, bad := range b.errors() {
 			t.Errorf("%s: %s", path, bad)
 		}

@@ -1,6 +1,6 @@
 // A city of the weather desk: its brackets, forecasts, and how good those were.
 import { address, ask, el, go, here, num, part, soon, soonOf, title, view, when } from "./core.js";
-import { bar, choice, fact, facts, panel, state, table } from "./ui.js";
+import { bar, choice, fact, facts, known, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const city = part(2), q = here();
@@ -13,6 +13,8 @@ const shown = () => go({ date, metric: metric === "tmax" ? "" : metric });
 const impliedUrl = () => address("/weather/city/" + city + "/implied", { date, metric });
 const all = () => { shown(); soon(impliedUrl()); ladder.load(); observed.load(); moved.load(); skill.load(); };
 const days = el("div", { class: "choice", role: "group", "aria-label": "Day" });
+const shortDay = (d) => new Intl.DateTimeFormat(navigator.languages, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(d));
+const beside = (d, by) => new Date(Date.parse(d) + by * 86400000).toISOString().slice(0, 10);
 
 const ladderUrl = () => address("/weather/city/" + city + "/markets", { date, metric });
 // edges are how far a bracket of whole degrees reaches beyond its ends.
@@ -23,12 +25,19 @@ const ladder = panel({
     const { data: c } = await ask(card());
     head.replaceChildren(el("span", { "data-text": true }, c.name));
     title(c.name);
-    const all = [...new Set(c.events.map((e) => e.target_date))].sort();
     const now = date || a.local_date;
-    days.replaceChildren(...all.map((d) => el("button", { type: "button", "data-value": d, "data-fixed": true, "aria-pressed": String(d === now), onclick: () => { date = d; again(); } }, d.slice(5))));
+    if (!now) return state("empty", "No day is known yet: there is no data.");
+    const all = [...new Set([...c.events.map((e) => e.target_date), now])].sort();
+    const button = (d, text, on) => el("button", { type: "button", "data-value": d, "data-fixed": true, "aria-pressed": on, onclick: () => { date = d; again(); } }, text);
+    const held = days.contains(document.activeElement) ? document.activeElement.textContent : null;
+    days.replaceChildren(button(beside(now, -1), "‹ earlier"), ...all.map((d) => button(d, shortDay(d), String(d === now))), now < all.at(-1) ? button(beside(now, 1), "later ›") : "");
+    if (held) [...days.children].find((b) => b.textContent === held)?.focus();
     const e = a.events.find((x) => x.target_date === now && x.canonical) || a.events.find((x) => x.target_date === now);
-    heading.replaceChildren(metric === "tmax" ? "High of " : "Low of ", el("time", { datetime: now }, now));
-    if (!e) { about.replaceChildren("Station ", el("span", { "data-text": true }, c.station), ", ", c.timezone); return state("empty", a.empty_reason === "no_open_markets" ? "No market is open for this day." : "No market of this day: " + String(a.empty_reason || "none is listed").replaceAll("_", " ") + "."); }
+    heading.replaceChildren(metric === "tmax" ? "High of " : "Low of ", when(now, "day"));
+    if (!e) {
+      about.replaceChildren("Station ", el("span", { "data-text": true }, c.station), ", ", c.timezone);
+      return state("empty", now < a.local_date ? "The markets of this day are not open any more. What was measured, and which bracket they settled on, stands below." : a.empty_reason === "no_open_markets" ? "No market is open for this day." : "No market of this day is listed.");
+    }
     about.replaceChildren("Station ", el("span", { "data-text": true }, e.station), ", settled by ", el("span", { "data-text": true }, e.resolution_source || "an unnamed source"), ", rounded ", String(e.rounding || "as its rules say").replaceAll("_", " "), ". The day ends ", when(e.day_end), " UTC (midnight ", el("span", { "data-text": true }, c.timezone), ").");
     lead.replaceChildren("in °" + e.unit);
     const reasons = e.null_reasons || {}, why = (n) => String(reasons[n] || "not known").replaceAll("_", " ");
@@ -38,7 +47,7 @@ const ladder = panel({
       facts(fact("So far", num(e.running && e.running.value, "degrees", why("running")), e.running ? [num(e.running.observations), " reports, last ", when(e.running.last_obs_at)] : null),
         fact("Forecast", num(e.consensus && e.consensus.mean, "degrees", why("consensus")), e.consensus ? [num(e.consensus.p10, "degrees"), " to ", num(e.consensus.p90, "degrees"), ", ", num(e.consensus.n), " models"] : null),
         fact("Normal", num(e.normal, "degrees", why("normal")), num(e.anomaly, "delta", why("anomaly"))), fact("Market's mean", num(e.implied_mean, "degrees", why("implied_mean"))), fact("Sum of prices", num(e.overround, "share", why("overround")))),
-      table({ name: "Brackets of the day", rows, per: 40, order: "temperature", columns: [
+      table({ name: "Brackets of the day", rows, per: 40, order: "temperature", folded: (r) => r.dead === true, what: "ruled out", columns: [
         { name: "Bracket", head: true, phone: "main", cell: (r) => el("a", { href: "/market/" + r.condition_id, "data-text": true }, r.label) },
         { name: "Note", quiet: true, cell: (r) => (r.dead ? el("small", {}, "ruled out") : r.label === e.mode_label ? el("small", {}, "likeliest") : null) },
         { name: "Market", num: true, phone: "key", sort: (r) => r.p_market, cell: (r) => [num(r.p_market, "share", "no price"), bar(r.p_market ?? 0, most)] },
@@ -123,7 +132,10 @@ view().replaceChildren(el("div", { class: "title" }, head, el("div", { class: "a
   el("div", { class: "filters" }, days, choice("Temperature", [["tmax", "high"], ["tmin", "low"]], metric, (v) => { metric = v; all(); })), ladder, observed, moved, skill);
 soon(impliedUrl());
 soonOf(card(), (local) => address("/weather/forecast-evolution/" + city + "/" + (date || local("local_date")), { metric }));
-ask(card()).then(({ data }) => { today = data.local_date; moved.load(); }, () => {});
+known(card()).then((a) => {
+  today = a && a.data.local_date;
+  if (date || today) moved.load(); else moved.hidden = true;
+});
 ladder.load();
 observed.load();
 skill.load();

@@ -268,5 +268,4 @@ export function go(params) {
 }
 export const part = (n) => decodeURIComponent(location.pathname.split("/")[n] || "");
 export const view = () => document.getElementById("view");
-export const has = (operation) => (" " + view().dataset.has + " ").includes(" " + operation + " ");
 export function title(text) { document.title = text + " · pmx"; }

@@ -1,6 +1,6 @@
 // An event: its markets and who trades them.
 import { address, ask, el, market, num, part, put, short, soonOf, title, view, wallet, when } from "./core.js";
-import { fact, facts, panel, state, table } from "./ui.js";
+import { fact, facts, known, panel, state, table } from "./ui.js";
 import { profitColumn } from "./profit.js";
 import { plot } from "./plot.js";
 
@@ -70,6 +70,7 @@ const traders = panel({
       { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") }, { name: "Markets won", num: true, sort: (r) => r.winning_markets, cell: (r) => [num(r.winning_markets), el("small", {}, " of ", num(r.resolved_markets))] }] }) : state("empty", "Nobody traded it yet.");
   },
 });
+known(address("/event/" + id));
 view().replaceChildren(head, sums, prices, markets, traders);
 for (const p of [sums, prices, markets, traders]) p.load();
 for (let n = 0; n < most; n++) soonOf(ofMarkets.url(), (field) => candlesOf(field(n + ".condition_id")));

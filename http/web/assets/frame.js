@@ -1,24 +1,33 @@
 // The header of every page: search, freshness, the key, the colour scheme, keys of the keyboard.
-import { address, ask, BASE, dayText, el, key, send, short } from "./core.js";
+import { address, ask, BASE, dayText, el, key, send, short, timeText } from "./core.js";
 
 const byId = (id) => document.getElementById(id);
 
 // Navigation on narrow screens.
 const menu = byId("menu");
-menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(menu.getAttribute("aria-expanded") !== "true")));
+const unfold = (open) => menu.setAttribute("aria-expanded", String(open));
+menu.addEventListener("click", () => unfold(menu.getAttribute("aria-expanded") !== "true"));
+menu.closest(".bar").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || menu.getAttribute("aria-expanded") !== "true" || event.target.closest(".finder")) return;
+  unfold(false);
+  menu.focus();
+});
 
-// How fresh the data is, in a word beside its dot.
-const words = { A: "current", B: "a little behind", C: "behind", D: "far behind", F: "out of date" };
+// How fresh the data is, in a word beside its dot, and above the page where it is far behind.
+const words = { A: "Current", B: "A little behind", C: "Behind", D: "Far behind", F: "Out of date" };
+const stale = el("p", { class: "state", "data-kind": "stale", role: "status", hidden: true });
+byId("main").prepend(stale);
 async function freshness() {
   const place = byId("fresh");
   try {
     const { data, as_of: at } = await ask(BASE + "/status/public", true);
-    const day = at ? dayText(at) : "no data yet";
-    const text = data.historical ? "historical, to " + day : words[data.grade] + ", to " + day;
-    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), "Data ", el("time", { datetime: at || "" }, text)));
+    const text = at ? (data.historical ? "Historical" : words[data.grade]) + ", to " + dayText(at) : "No data yet";
+    place.replaceChildren(el("a", { href: "/status", title: "Data: " + text }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), el(at ? "time" : "span", at ? { class: "word", datetime: at } : { class: "word" }, text)));
+    stale.hidden = data.historical || data.grade < "D";
+    if (!stale.hidden) stale.replaceChildren(...(at ? ["The data is " + words[data.grade].toLowerCase() + ": it reaches to ", el("time", { datetime: at }, timeText(at)), " UTC. What is shown is exact up to then. "] : ["There is no data yet. "]), el("a", { href: "/status" }, "Status"));
     byId("printed").textContent = location.host + location.pathname + location.search + ", data to " + (at || "–");
   } catch {
-    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": "F", "aria-hidden": "true" }), "No answer"));
+    place.replaceChildren(el("a", { href: "/status" }, el("span", { class: "dot", "data-grade": "F", "aria-hidden": "true" }), el("span", { class: "word" }, "No answer")));
   }
 }
 freshness();
@@ -49,7 +58,7 @@ function showKey(open = false) {
       el("button", { type: "button", class: "quiet", id: "forget", onclick: () => { key.set(""); location.reload(); } }, "Forget the key")] : form));
   box.addEventListener("keydown", (e) => { if (e.key === "Escape") { box.open = false; box.querySelector("summary").focus(); } });
   keys.replaceChildren(box);
-  if (open && !known) field.focus();
+  if (open && !known) { unfold(true); field.focus(); }
 }
 showKey();
 document.addEventListener("pmx-key", () => showKey(true));
@@ -118,11 +127,11 @@ finder.append(field, found, told);
 const look = byId("look");
 const theme = () => document.documentElement.dataset.theme || "auto";
 function looks() {
-  look.replaceChildren("Colours: ", ...["auto", "light", "dark"].map((name) => el("button", { type: "button", class: "quiet small", "aria-pressed": String(theme() === name), onclick: () => {
+  look.replaceChildren("Colours", el("div", { class: "choice", role: "group", "aria-label": "Colours" }, ["auto", "light", "dark"].map((name) => el("button", { type: "button", class: "small", "aria-pressed": String(theme() === name), onclick: () => {
     if (name === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
     try { localStorage.setItem("pmx-theme", name); } catch { /* storage is switched off */ }
     looks();
-  } }, name)), " ", el("button", { type: "button", class: "quiet small", onclick: help }, "Keyboard"));
+  } }, name))), el("button", { type: "button", class: "quiet small", onclick: help }, "Keyboard"));
 }
 looks();
 let before;

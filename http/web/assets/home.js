@@ -2,7 +2,7 @@
 import { address, ask, el, go, here, market, num, soon, title, view, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
-import { boardUrl, plainBoard, split } from "./profit.js";
+import { boardUrl, plainBoard, profitColumn } from "./profit.js";
 import { spark } from "./spark.js";
 import { cityCell } from "./cells.js";
 
@@ -15,8 +15,8 @@ const growth = panel({
   draw: async ({ data: g }, { lead }) => {
     const { data: s } = await ask(address("/stats"));
     const w = g.week_over_week;
-    intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets since ", when(s.first_trade_at, "day"), ". ", num(s.open_markets), " of ", num(s.markets), " markets are open.");
-    lead.replaceChildren("to ", when(w.window_end), ", beside the seven days before");
+    intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets", ...(s.first_trade_at ? [" since ", when(s.first_trade_at, "day")] : []), ". ", num(s.open_markets), " of ", num(s.markets), " markets are open.");
+    if (w.window_end) lead.replaceChildren("to ", when(w.window_end), ", beside the seven days before");
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
       fact("Wallets trading", num(s.active_traders_7d)), fact("Markets traded", num(s.active_markets_7d)));
@@ -32,6 +32,7 @@ const index = panel({
     lead.replaceChildren(el("span", { "data-fixed": true }, "100"), " is the venue's own normal. ", el("a", { href: "/docs/text/index" }, "The method"));
     const past = await ask(history());
     const lines = new Map(past.data.map((d) => [d.name, d.points])), all = lines.get("PMX-Composite");
+    if (!all.length) return state("empty", "No day is known yet: there is no data.");
     return el("div", { class: "cols" },
       el("div", {}, el("p", { class: "big" }, num(c.value, "index", c.null_reason), el("small", {}, " ", num(c.change_24h, "delta", "no value a day before"), " in a day")),
         plot({ name: "PMX composite by day", times: all.map((p) => p.time), partial: all.map((p) => p.is_partial), panes: [{ height: 170, form: "index", base: 100, series: [{ name: "composite", values: all.map((p) => p.value) }] }] })),
@@ -46,7 +47,7 @@ const traders = panel({
   name: "Best traders", note: "by profit in this time", size: 480, url: () => boardUrl({ period: period === "7d" ? "" : period, limit: 8 }), instead: plainBoard,
   draw: ({ data }) => (data.length ? [table({ name: "Best traders", rows: data, per: 8, columns: [
     { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet },
-    { name: "Profit, USD", form: "profit", phone: "key", money: (r) => r.real_pnl, below: split, sort: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
+    { ...profitColumn(), bar: false, sort: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
 });
 const markets = panel({
   name: "Most traded", note: "by what takers paid", size: 480, url: () => address("/leaderboard/markets", { period: period === "7d" ? "" : period, limit: 8 }),

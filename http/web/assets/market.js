@@ -1,6 +1,6 @@
 // A market: its prices, who trades it, and how it resolves.
-import { address, ask, el, go, has, here, num, part, put, sum, title, view, wallet, when } from "./core.js";
-import { choice, copier, fact, facts, panel, state, table } from "./ui.js";
+import { address, ask, el, go, here, num, part, put, sum, title, view, wallet, when } from "./core.js";
+import { choice, copier, fact, facts, known, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const id = part(2).toLowerCase();
@@ -28,7 +28,7 @@ const now = panel({
 
 const q = here();
 let interval = q.get("interval") || "6h", shape = q.get("shape") || "line", outcome = q.get("outcome") || "0";
-const shown = () => go({ interval: interval === "6h" ? "" : interval, shape: shape === "line" ? "" : shape, outcome: outcome === "0" ? "" : outcome });
+const shown = () => go({ interval: interval === "6h" ? "" : interval, shape: shape === "line" ? "" : shape, outcome: outcome === "0" ? "" : outcome, flow: span === "7d" ? "" : span });
 const again = () => { shown(); candles.load(); };
 const ofOutcome = el("span", {});
 const candles = panel({
@@ -57,7 +57,7 @@ const candles = panel({
 let held = "0";
 const holdersUrl = (offset) => address("/market/" + id + "/holders", { outcome: held, limit: 10, offset });
 const whose = el("span", {});
-const holders = has("getMarketHolders") ? panel({
+const holders = panel({
   name: "Largest holders", size: 420, url: () => holdersUrl(), acts: whose,
   draw: (a, { lead }) => {
     put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; holders.load(); }));
@@ -74,15 +74,18 @@ const holders = has("getMarketHolders") ? panel({
         { name: "Profit here", note: "of the wallet in the whole market", form: "profit", money: (r) => r.real_pnl }] }),
     el("p", { class: "note" }, "Shares bought less shares sold. Splits, merges and transfers are not fills and are not seen.")];
   },
-}) : null;
+});
 
+let span = q.get("flow") || "7d";
+const steps = { "1d": "by the hour", "7d": "by six hours", "30d": "by the day" };
 const flow = panel({
-  name: "Large orders by hour", size: 200, url: () => address("/whales/flow", { market_id: id, period: "30d", limit: 1 }), lone: true,
+  name: "Large orders", size: 200, url: () => address("/whales/flow", { market_id: id, period: span === "7d" ? "" : span, limit: 1 }), lone: true,
+  acts: choice("Time of the large orders", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], span, (v) => { span = v; shown(); flow.load(); }),
   draw: (a, { lead }) => {
-    lead.replaceChildren("of at least ", num(a.threshold_usd, "usd0"), " USD, in the last month, towards the first outcome");
-    if (a.moves == 0) return state("empty", "No order of that size in this market.");
-    const hours = a.series.slice(Math.max(0, a.series.findIndex((s) => s.moves > 0) - 6));
-    return plot({ name: "Net flow of large orders by hour", times: hours.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: hours.map((s) => s.net_flow) }] }],
+    put(lead, steps[span], ", of at least ", num(a.threshold_usd, "usd0"), " USD, net towards the first outcome");
+    if (a.moves == 0) return state("empty", "No order of that size in this time: ask for a longer one.");
+    const hours = a.series;
+    return plot({ name: "Net flow of large orders " + steps[span], cut: a, times: hours.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: hours.map((s) => s.net_flow) }] }],
       parts: (i) => [el("span", {}, num(hours[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(hours[i].moves) }] });
   },
 });
@@ -106,6 +109,7 @@ const fills = panel({
         { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") }, { name: "USD", num: true, phone: "key", sort: (r) => r.usd, cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }] }) : state("empty", "No fill in the time that the plan shows.");
   },
 });
-const parts = [now, candles, holders, flow, rules, fills].filter(Boolean);
+const parts = [now, candles, holders, flow, rules, fills];
 view().replaceChildren(el("div", { class: "title" }, head), about, ...parts);
+known(url());
 for (const p of parts) p.load();

@@ -8,7 +8,7 @@ const board = panel({
   name: "Most traded", cls: "first", size: 900, url: () => address("/leaderboard/markets", { period: period === "7d" ? "" : period, limit: 50 }),
   acts: choice("Period", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); board.load(); }),
   draw: ({ data, window_start: from, window_end: to }, { lead }) => {
-    lead.replaceChildren(when(from), " to ", when(to));
+    lead.replaceChildren(...(from ? [when(from), " to ", when(to)] : []));
     if (!data.length) return state("empty", "Nothing was traded in this time.");
     return table({ name: "Markets by volume", rows: data, per: 50, order: "rank", columns: [
       { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Market", head: true, phone: "main", cell: market },

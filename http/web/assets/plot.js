@@ -132,7 +132,7 @@ class Plot extends HTMLElement {
       } else {
         const n = s.ink || 0;
         series.push({
-          stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || s.values.filter((v) => v !== null && v !== undefined).length === 1, size: 5, fill: ink(inks[n]) },
+          stroke: ink(inks[n]), width: s.kind === "points" ? 0 : 1.75, dash: dashes[s.dash ?? n], spanGaps: Boolean(s.join), points: { show: s.kind === "points" || s.values.filter((v) => v !== null && v !== undefined).length === 1, size: s.kind === "points" ? 7 : 5, fill: ink(inks[n]) },
           paths: s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : s.kind === "points" ? () => null : undefined,
         });
       }
@@ -245,7 +245,9 @@ class Plot extends HTMLElement {
     if (pane.label) {
       ctx.fillStyle = colour(this.probe, "soft");
       ctx.textAlign = "left";
-      ctx.fillText(pane.label, bbox.left, bbox.top - 6 * ratio);
+      let label = pane.label;
+      for (let n = label.length; n > 8 && ctx.measureText(label).width > bbox.width; n--) label = pane.label.slice(0, n).trimEnd() + "…";
+      ctx.fillText(label, bbox.left, bbox.top - 6 * ratio);
     }
     for (const mark of this.given.marks || []) {
       const x = Math.round(u.valToPos(Date.parse(mark.time) / 1000, "x", true));

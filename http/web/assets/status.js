@@ -79,7 +79,7 @@ const happened = panel({
   draw: ({ data, events }) => {
     for (const part of data) {
       const box = find(part.part.startsWith("source:") ? '[data-source="' + CSS.escape(part.part.slice(7)) + '"]' : '[data-part="' + part.part + '"]');
-      if (box && !find(".days", box)) find("p:last-of-type", box).after(el("div", { class: "days" }, strip(part, find("h2, h3", box).textContent.slice(2).trim())));
+      if (box && !find(".days", box)) find(".past", box).prepend(el("div", { class: "days" }, strip(part, find("h2, h3", box).textContent.slice(2).trim())));
     }
     if (!events.length) return state("empty", "Nothing was noted yet.");
     return table({ name: "What happened", rows: events, per: 15, order: "newest", columns: [

@@ -1,6 +1,6 @@
 // A wallet: what it made, what of, and how that is counted.
 import { address, ask, el, go, here, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
-import { choice, copier, fact, facts, panel, pick, state, table } from "./ui.js";
+import { choice, copier, fact, facts, known, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
 import { exporter } from "./exporter.js";
@@ -38,6 +38,11 @@ const head = panel({
       facts(
         fact("Return on buys", num(d.roi, "ratio", "nothing was bought")), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), num(d.winning_markets), " of ", num(d.resolved_markets)),
         fact("Volume", num(d.volume, "brief"), "USD"), skill),
+      el("details", { class: "sheet" }, el("summary", {}, "How these are counted"), el("ul", { class: "note", "data-fixed": true },
+        el("li", {}, "Profit is the cash of all fills and what resolutions settled."),
+        el("li", {}, "Return on buys is the profit over what was paid for buys."),
+        el("li", {}, "A market is won where the profit in it, fills and settlement together, is above zero. Resolved markets count alone, however small."),
+        el("li", {}, "Forecast skill is explained where its calibration stands."))),
       d.negative_legs > 0 ? el("p", { class: "note" }, num(d.negative_legs), d.negative_legs == 1 ? " position is" : " positions are", " below zero: tokens came from splits or transfers, which fills do not show. Markets settle them as debts.") : null,
     ];
   },
@@ -141,7 +146,7 @@ const markets = panel({
     pages.cursor = answer.next_cursor || null;
     if (!answer.data.length) return state("empty", "No market of this wallet is like that.");
     return table({
-      name: "Markets of this wallet", rows: answer.data, per: 25, order: "as chosen",
+      name: "Markets of this wallet", rows: answer.data, per: 25, order: "as chosen", ranked: true,
       more: { left: () => Boolean(pages.cursor), load: async () => { const next = await ask(marketsUrl(pages.cursor)); pages.cursor = next.next_cursor || null; return next.data; } },
       columns: [
         { name: "Market", head: true, phone: "main", cell: market },
@@ -177,4 +182,5 @@ const fills = panel({
 view().replaceChildren(
   el("div", { class: "title" }, name, el("div", { class: "acts" }, el("a", { class: "button quiet", href: "/compare?address=" + who }, "Compare"), exportButton)), about, files,
   head, daily, el("div", { class: "cols" }, el("div", {}, sums, categories), truth), markets, fills);
+known(stats());
 for (const p of [head, daily, truth, sums, categories, markets, fills]) p.load();

@@ -30,12 +30,12 @@ const profit = panel({
   name: "By profit", cls: "first", size: 900, url: () => pageUrl(), instead: (problem) => !filtered() && plainBoard(problem),
   draw: ({ data, window_start: from, window_end: to }, { heading, lead }) => {
     heading.textContent = "By " + sorts[sort];
-    lead.replaceChildren(when(from), " to ", when(to));
+    lead.replaceChildren(...(from ? [when(from), " to ", when(to)] : []));
     if (!data.length) return state("empty", filtered() ? "No wallet fits. Ask for another category or for fewer resolved markets." : "Nobody traded in this time.");
     let taken = data.length, full = taken === rows;
     const whole = "resolved_pnl" in data[0] && data[0].resolved_pnl !== null;
     return [
-      table({ name: "Wallets by " + sorts[sort], rows: data, per: rows, order: "rank",
+      table({ name: "Wallets by " + sorts[sort], rows: data, per: rows, order: "rank", ranked: true,
         more: { left: () => full, load: async () => { const next = (await ask(pageUrl(taken))).data; taken += next.length; full = next.length === rows; return next; } },
         columns: [
           markColumn, { ...rank, note: "below it the rank in the time of the same length before", cell: (r) => [num(r.rank), whole && el("small", { class: "split tight" }, r.previous_rank === null ? el("span", { title: "not on the board of the time before" }, "new") : ["was ", num(r.previous_rank)])] }, name, profitColumn(),

@@ -1,5 +1,5 @@
 // Parts of pages: sections that ask the API, their states, tables, forms.
-import { Problem, ask, el, num, send } from "./core.js";
+import { Problem, ask, el, num, send, view } from "./core.js";
 
 // state is the one element that says why there is nothing, or not all.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
@@ -24,6 +24,11 @@ export function failed(problem, again) {
   }
   return box;
 }
+
+// known asks for what a page is of. Where it does not exist, the page says so once, not in each part.
+export const known = (url) => ask(url).catch((problem) => {
+  if (problem.status === 404) view().replaceChildren(el("h1", {}, problem.title), state("empty", problem.message, " The search above finds what there is."));
+});
 
 // limits says what the plan cut from an answer; nothing where it cut nothing.
 export function limits(answer) {
@@ -86,6 +91,7 @@ export function indent(text) {
   return text.length > 200000 ? out + "\n… " + (text.length - 200000) + " more characters: use curl" : out;
 }
 
+const narrow = matchMedia("(max-width: 48rem)");
 let panels = 0;
 
 // panel is a section that shows one answer: url gives its address, draw its
@@ -97,7 +103,7 @@ export function panel({ name, note, acts, url, draw, instead, size = 200, level 
   const heading = el(level, { id }, name);
   const lead = el("span", { class: "note lead" }, note || "");
   const { row, box } = tools(name, url);
-  const section = el("section", { class: ("panel " + cls).trim(), "aria-labelledby": id, "data-panel": id }, el("div", { class: "head" }, heading, lead, el("div", { class: "acts" }, acts || null, row)), box, body);
+  const section = el("section", { class: ("panel " + cls).trim(), "aria-labelledby": id, "data-panel": id }, el("div", { class: "head" }, heading, lead, el("div", { class: "acts" }, acts ? el("div", { class: "opts" }, acts) : null, row)), box, body);
   body.style.minHeight = size + "px";
   let turn = 0;
   section.load = async (again = false) => {
@@ -147,8 +153,11 @@ function money(c, rows) {
 
 // table shows rows. A column is { name, cell, sort, num, phone, note }: sort gives
 // what rows are ordered by, phone says where it stands on a narrow screen: main,
-// key, meta or hide.
-export function table({ name, columns, rows, per = 25, more, order }) {
+// key, meta or hide. A phone is shown ten rows at a time; rows that folded says are behind
+// a button there, whose text is of what they are. Where the API ranks, ranked says that a
+// phone needs no further order.
+export function table({ name, columns, rows, per = 25, more, order, folded, what, ranked }) {
+  if (narrow.matches) per = Math.min(per, folded ? per : 10);
   let shown = per, list = [...rows], by = -1, down = true;
   columns = columns.filter(Boolean).map((c) => (c.money ? money(c, rows) : c));
   const body = el("tbody", { role: "rowgroup" });
@@ -190,7 +199,7 @@ export function table({ name, columns, rows, per = 25, more, order }) {
     draw();
   }
   function draw() {
-    body.replaceChildren(...list.slice(0, shown).map((row) => el("tr", { role: "row" }, columns.map((c, i) => el(i === 0 && c.head ? "th" : "td", {
+    body.replaceChildren(...list.slice(0, shown).map((row) => el("tr", { role: "row", class: folded && folded(row) ? "folded" : null }, columns.map((c, i) => el(i === 0 && c.head ? "th" : "td", {
       role: i === 0 && c.head ? "rowheader" : "cell", scope: i === 0 && c.head ? "row" : null,
       class: [c.num && "right", c.phone === "hide" && "wide-only", c.phone === "main" && "main", c.phone === "key" && "key", c.cls].filter(Boolean).join(" ") || null, "data-label": c.phone === "main" || c.quiet ? null : c.name,
     }, c.cell(row))))));
@@ -200,10 +209,15 @@ export function table({ name, columns, rows, per = 25, more, order }) {
   }
   const foot = el("p", { class: "paging" }, next, " ", count);
   const box = el("div", { class: "tabled" },
-    columns.some((c) => c.sort) && rows.length > 1 ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
+    columns.some((c) => c.sort) && rows.length > 1 && !ranked ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
     el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen", "data-fixed": true }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
   count.dataset.fixed = "";
   draw();
+  const hidden = folded ? rows.filter(folded).length : 0;
+  if (hidden) {
+    const open = el("button", { type: "button", class: "quiet unfold", "data-fixed": true, "aria-expanded": "false", onclick: () => open.setAttribute("aria-expanded", String(box.classList.toggle("unfolded"))) }, hidden + " " + what);
+    foot.before(open);
+  }
   return box;
 }
 

@@ -5,20 +5,21 @@ import { plot } from "./plot.js";
 
 const q = here();
 let period = q.get("period") || "7d";
-const filter = { min_usd: q.get("min_usd") || "", side: q.get("side") || "", category: q.get("category") || "" };
+const filter = Object.fromEntries(["min_usd", "side", "category", "address", "market_id"].map((k) => [k, q.get(k) || ""]));
 title("Whales");
 const shown = () => go({ period: period === "7d" ? "" : period, ...filter });
 const span = () => ({ period: period === "7d" ? "" : period });
 
+const steps = { "1d": "by the hour", "7d": "by six hours", "30d": "by the day" };
 const flow = panel({
   name: "Flow", cls: "first", size: 260, url: () => address("/whales/flow", { ...span(), limit: 10 }),
   acts: choice("Period", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; shown(); flow.load(); board.load(); }),
   draw: (a, { lead }) => {
-    lead.replaceChildren("orders of at least ", num(a.threshold_usd, "usd0"), " USD, by taker");
+    lead.replaceChildren("orders of at least ", num(a.threshold_usd, "usd0"), " USD, by taker, ", steps[period]);
     if (a.moves == 0) return state("empty", "No order of that size in this time.");
     return [
       facts(fact("Orders", num(a.moves)), fact("Bought", num(a.buy_usd, "brief"), "USD"), fact("Sold", num(a.sell_usd, "brief"), "USD"), fact("Net flow", num(a.net_flow, "profit0"), "USD"), fact("Markets", num(a.total))),
-      plot({ name: "Net flow by hour", cut: a, times: a.series.map((s) => s.start), panes: [{ height: 150, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }],
+      plot({ name: "Net flow " + steps[period], cut: a, times: a.series.map((s) => s.start), panes: [{ height: 150, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }],
         parts: (i) => [el("span", {}, num(a.series[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(a.series[i].moves) }] }),
       el("p", { class: "note" }, "Net flow is towards the first outcome, usually Yes: buying it and selling the others counts up, the opposite down."),
       el("h3", {}, "Where"),
@@ -46,6 +47,10 @@ const moves = panel({
 });
 const again = () => { shown(); moves.load(); };
 const amount = el("input", { type: "number", min: 0, step: 1000, value: filter.min_usd, placeholder: "10000", onchange: () => { filter.min_usd = amount.value; again(); } });
+const idField = (name, label, digits) => {
+  const field = el("input", { value: filter[name], size: 12, pattern: "0[xX][0-9a-fA-F]{" + digits + "}", title: "0x and " + digits + " hexadecimal digits", placeholder: "0x…", spellcheck: "false", autocomplete: "off", onchange: () => { if (field.reportValidity()) { filter[name] = field.value.trim().toLowerCase(); again(); } } });
+  return el("label", { class: "pick" }, label + " ", field);
+};
 
 const board = panel({
   name: "Wallets by large orders", size: 500, url: () => address("/whales", { ...span(), limit: 25 }),
@@ -58,5 +63,5 @@ view().replaceChildren(el("h1", {}, "Whales"), flow,
   moves, board);
 moves.querySelector(".head").after(el("div", { class: "filters" }, el("label", { class: "pick" }, "At least, USD ", amount),
   pick("Side", [["", "both"], ["BUY", "buys"], ["SELL", "sells"]], filter.side, (v) => { filter.side = v; again(); }),
-  inCategory(filter.category, (v) => { filter.category = v; again(); })));
+  inCategory(filter.category, (v) => { filter.category = v; again(); }), idField("address", "Wallet", 40), idField("market_id", "Market", 64)));
 for (const p of [flow, moves, board]) p.load();

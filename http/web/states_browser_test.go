@@ -1,0 +1,142 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// with runs a script before those of each page, until undo is called.
+func (b *tab) with(t *testing.T, script string) (undo func()) {
+	t.Helper()
+	added, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := chromedp.Call(b.ctx, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams(added)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What the server answers instead, in the states of a page.
+const (
+	silent = `window.fetch = () => new Promise(() => {})`
+	broken = `window.fetch = ((real) => { window.real = real; return () => Promise.resolve(new Response(
+		'{"status":503,"code":"not_ready","title":"Not ready","detail":"The tables are being built.","instance":"abcdef0123456789"}', {status: 503})); })(window.fetch)`
+	behind = `window.fetch = ((real) => async (at, how) => { const answer = await real(at, how); if (!decodeURIComponent(String(at)).includes("status/public")) return answer;
+		return new Response((await answer.text()).replace(/"grade":"[A-F]"/g, '"grade":"F"').replace('"historical":true', '"historical":false')); })(window.fetch)`
+	nobody = `(kind) => [...document.querySelectorAll('.state[data-kind="' + kind + '"]')].filter((n) => n.checkVisibility()).length`
+)
+
+// Every page says so where it waits, where the server fails, where the data is old, and
+// where a key is missing; after a failure each part can be asked for again.
+func theStates(t *testing.T, b *tab, v venue) {
+	b.look(t, 360, "dark")
+	shown := func(kind string) string { return `(` + nobody + `)("` + kind + `") > 0` }
+	open := func(script, path, kind string) {
+		t.Helper()
+		undo := b.with(t, script)
+		b.do(t, chromedp.Navigate(b.base+path), chromedp.WaitVisible(chromedp.CSS("footer")))
+		undo()
+		b.until(t, path+" says "+kind, shown(kind))
+		b.fits(t, path, look{360, "dark"})
+	}
+	seen := map[string]bool{}
+	for _, at := range explorerPages(v) {
+		path, query, _ := strings.Cut(at, "?")
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		if path == "/compare" {
+			path += "?" + query
+		}
+		open(silent, path, "loading")
+		open(behind, path, "stale")
+		if text := give(t, b, chromedp.Text(chromedp.CSS(`main > .state[data-kind="stale"]`))); !strings.Contains(text, "out of date") {
+			t.Errorf("%s says of old data: %s", path, text)
+		}
+		open(broken, path, "error")
+		b.until(t, path+" names the request", `[...document.querySelectorAll('.state[data-kind="error"]')].some((n) => n.textContent.includes("abcdef0123456789"))`)
+		give(t, b, chromedp.Evaluate[string](`window.fetch = window.real, document.querySelectorAll('.state[data-kind="error"] button').forEach((n) => n.click()), ""`))
+		if r := b.settle(t, path); len(r.Failed) > 0 {
+			t.Errorf("%s does not get well: %v", path, r.Failed)
+		}
+		b.useKey(t, "")
+		open(`""`, path, "locked")
+		b.useKey(t, v.key)
+		b.errors() // the browser notes each 401
+	}
+	for _, path := range []string{"/trader/0x" + strings.Repeat("0", 39) + "1", "/market/0x" + strings.Repeat("0", 63) + "1", "/event/there-is-none", "/weather/atlantis"} {
+		b.visit(t, path)
+		b.until(t, path+" says that it does not exist", `document.querySelectorAll("main .state").length === 2 && document.querySelector('#view > .state[data-kind="empty"]')`)
+	}
+	b.errors() // and each 404
+}
+
+// The places of the header on a phone: by the keyboard, closed by Escape, with the key
+// among them; without scripts they are there at once.
+func theMenu(t *testing.T, b *tab, _ venue) {
+	b.look(t, 360, "light")
+	b.visit(t, "/markets")
+	places := `document.querySelector("#places").checkVisibility()`
+	if give(t, b, chromedp.Evaluate[bool](places)) {
+		t.Error("the places are open at first")
+	}
+	give(t, b, chromedp.Evaluate[string](`document.getElementById("menu").focus(), ""`))
+	b.do(t, chromedp.KeyEvent("\r"))
+	b.until(t, "the places open", places+` && document.querySelector(".keybox summary").checkVisibility()`)
+	b.do(t, chromedp.KeyEvent("\t"))
+	b.until(t, "the first place has the focus", `document.activeElement.matches("#places a:first-child")`)
+	b.keep(t, "menu-360")
+	b.do(t, chromedp.KeyEvent("\u001b"))
+	b.until(t, "the places close", `!(`+places+`) && document.activeElement.id === "menu"`)
+	scripts := func(off bool) {
+		t.Helper()
+		if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scripts(true)
+	b.do(t, chromedp.Navigate(b.base+"/markets"), chromedp.WaitVisible(chromedp.CSS("#places a")), chromedp.WaitVisible(chromedp.CSS("noscript pre")))
+	scripts(false)
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// A city goes back to days that are over, whose markets are settled, and on a phone folds
+// the brackets that cannot be any more.
+func theCity(t *testing.T, b *tab, v venue) {
+	b.look(t, 360, "light")
+	settled, folded := false, false
+	cities, _ := at(v.get(t, "/api/v3/weather/cities"), "/data").([]any)
+	for _, c := range cities[:min(len(cities), 12)] {
+		if settled && folded {
+			break
+		}
+		city := fmt.Sprint(at(c, "/city"))
+		b.visit(t, "/weather/"+city)
+		dead := `[...document.querySelectorAll("tr.folded")].filter((r) => !r.checkVisibility()).length`
+		if hidden := give(t, b, chromedp.Evaluate[int64](dead)); hidden > 0 && !folded {
+			folded = true
+			b.click(t, ".unfold")
+			b.until(t, "the brackets unfold", dead+` === 0`)
+		}
+		b.click(t, `.filters .choice button:first-child`)
+		b.settle(t, city)
+		settled = settled || give(t, b, chromedp.Evaluate[bool](`document.body.textContent.includes("Settled: ") && location.search.includes("date=")`))
+	}
+	if !settled || !folded {
+		t.Errorf("of the first cities one shows a settled day: %v, one folds brackets: %v", settled, folded)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
