@@ -87,6 +87,25 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 	return errors.Join(err, sameHead(file.File, head))
 }
 
+// Unfrozen is the database file for reading while it may be changed: what is read may be of any time, and torn. Reading fails
+// once the database is closed or opened again. It serves to have most of the file read before Freeze.
+func (db *DB) Unfrozen() (file io.ReaderAt, size int64, err error) {
+	db.gate.RLock()
+	defer db.gate.RUnlock()
+	if db.pools == nil {
+		return nil, 0, ErrClosed
+	}
+	open, err := db.databaseFile()
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := open.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	return open, st.Size(), nil
+}
+
 // checkpointAndHold makes a checkpoint and holds the next ones off until release. The gate is
 // held meanwhile, so that nobody replaces the instance; who wants to has the reader stopped
 // first, see thaw. With an error there is nothing to release.

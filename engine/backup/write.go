@@ -41,6 +41,7 @@ type Writer struct {
 	mu      sync.Mutex
 	have    map[string]proof // blocks that are there, or about to be
 	folders map[string]bool  // of blocks, that were made
+	ahead   []string         // blocks that AddAhead stored
 
 	blocks, stored atomic.Int64
 }
@@ -76,7 +77,7 @@ func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stor
 // goroutines at once. What is there stays when Add fails, and the next backup uses it.
 func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
 	return w.add(ctx, f, from, func(_ int, block []byte) (string, error) {
-		sum, err := w.put(block)
+		sum, _, err := w.put(block)
 		if err == nil {
 			done(int64(len(block)))
 		}
@@ -101,10 +102,10 @@ func (w *Writer) add(ctx context.Context, f File, from io.ReaderAt, store func(i
 	return f, err
 }
 
-// put stores a block unless it is there, whole.
-func (w *Writer) put(block []byte) (string, error) {
+// put stores a block unless it is there, whole. fresh is whether there was none of its name.
+func (w *Writer) put(block []byte) (sum string, fresh bool, err error) {
 	hash := sha256.Sum256(block)
-	sum := hex.EncodeToString(hash[:])
+	sum = hex.EncodeToString(hash[:])
 	path := w.repo.blockPath(sum)
 	w.mu.Lock()
 	known, folder := w.have[sum], filepath.Dir(path)
@@ -112,16 +113,16 @@ func (w *Writer) put(block []byte) (string, error) {
 	w.have[sum] = sure
 	w.mu.Unlock()
 	if known == sure {
-		return sum, nil
+		return sum, false, nil
 	}
 	if known == unread {
 		if _, err := w.repo.packed(sum); err == nil {
-			return sum, nil
+			return sum, false, nil
 		}
 	}
 	if !made {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return "", err
+			return "", false, err
 		}
 		w.mu.Lock()
 		w.folders[folder] = true
@@ -131,22 +132,25 @@ func (w *Writer) put(block []byte) (string, error) {
 	check := sha256.Sum256(packed)
 	tmp, err := w.repo.writeTmp(check[:], packed)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	w.repo.step("written block")
 	if err := os.Rename(tmp, path); err != nil {
-		return "", errors.Join(err, os.Remove(tmp))
+		return "", false, errors.Join(err, os.Remove(tmp))
 	}
 	w.repo.step("named block")
 	w.blocks.Add(1)
 	w.stored.Add(int64(len(packed) + sumSize))
-	return sum, nil
+	return sum, known == 0, nil
 }
 
 // Publish completes the backup: what it needs is on the disk before its manifest is, and that
 // before CURRENT names it. It gives the backup's name.
 func (w *Writer) Publish(m Manifest) (string, error) {
 	name, err := w.publish(m)
+	if err == nil {
+		err = w.dropAhead(&m)
+	}
 	return name, w.repo.full(err)
 }
 

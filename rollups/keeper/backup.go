@@ -154,11 +154,15 @@ type backingUp struct {
 	manifest backup.Manifest
 	out      BackupResult
 	done     func(share float64)
+	seen     *backup.Seen // of the database
 }
 
 func (b *backingUp) run(ctx context.Context) (err error) {
 	if b.writer, err = b.repo.Begin(); err != nil {
 		return err
+	}
+	if err := b.readAhead(ctx); err != nil {
+		return fmt.Errorf("the backup was not made: %w", err)
 	}
 	dir, err := os.MkdirTemp(b.k.db.Dir().Tmp(), "backup-*")
 	if err != nil {
@@ -229,19 +233,44 @@ func (b *backingUp) copyKeys(ctx context.Context, to string) error {
 	return errors.Join(keys.CopyTo(ctx, to), keys.Close())
 }
 
+// aheadShare is how much of a backup's work is done before the database is held.
+const aheadShare = 0.9
+
+// databaseFile is the file of the database as a backup has it.
+func (b *backingUp) databaseFile(size int64) backup.File {
+	return backup.File{Name: filepath.Base(b.k.db.Dir().Database()), Size: size, Head: engine.FileHead}
+}
+
+// share tells of progress: of a part of the work, which begins at a share and has another, by bytes.
+func (b *backingUp) share(begins, has float64, size int64) func(int64) {
+	var read atomic.Int64
+	return func(n int64) {
+		if all := read.Add(n); b.done != nil && size > 0 {
+			b.done(begins + has*float64(all)/float64(size))
+		}
+	}
+}
+
+// readAhead stores what the database file has now, while it is written to. So it has to be held only as long as it takes to see what changed
+// since: others that need it as a checkpoint leaves it, and the next checkpoint, wait no longer.
+func (b *backingUp) readAhead(ctx context.Context) error {
+	b.seen = backup.NewSeen()
+	file, size, err := b.k.db.Unfrozen()
+	if err != nil {
+		return err
+	}
+	return b.writer.AddAhead(ctx, b.databaseFile(size), file, b.seen, b.share(0, aheadShare, size))
+}
+
 // database backs the database up while it is frozen.
 func (b *backingUp) database(ctx context.Context, file engine.Frozen) error {
 	b.out.Paused = file.Paused.Seconds()
 	if err := b.describe(ctx, file.Conn); err != nil {
 		return err
 	}
-	var read atomic.Int64
-	f := backup.File{Name: filepath.Base(b.k.db.Dir().Database()), Size: file.Size, Head: engine.FileHead}
-	return b.add(ctx, f, file.File, func(n int64) {
-		if all := read.Add(n); b.done != nil {
-			b.done(float64(all) / float64(file.Size))
-		}
-	})
+	f, err := b.writer.AddChanged(ctx, b.databaseFile(file.Size), file.File, b.seen, b.share(aheadShare, 1-aheadShare, file.Size))
+	b.manifest.Files = append(b.manifest.Files, f)
+	return err
 }
 
 func (b *backingUp) add(ctx context.Context, f backup.File, from io.ReaderAt, done func(int64)) error {

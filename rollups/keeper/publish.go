@@ -139,8 +139,7 @@ func (p *publisher) publish(ctx context.Context, now state) error {
 		if err := b.describe(ctx, file.Conn); err != nil {
 			return err
 		}
-		f := backup.File{Name: filepath.Base(p.k.db.Dir().Database()), Size: file.Size, Head: engine.FileHead}
-		f, err := p.writer.AddChanged(ctx, f, file.File, p.seen)
+		f, err := p.writer.AddChanged(ctx, b.databaseFile(file.Size), file.File, p.seen, func(int64) {})
 		b.manifest.Files = append(b.manifest.Files, f)
 		b.out.Paused = file.Paused.Seconds()
 		return err
