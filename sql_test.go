@@ -293,6 +293,7 @@ var placeholders = map[string]string{
 	"rollups/query @ranges":              "{FillRange}",
 	"rollups/query MarketFills @behind":  "{FillsBehind}",
 	"rollups/query @positions":           "{PositionRange}",
+	"rollups/query Candles @candles":     "{CandleRange}",
 	"rollups/query @moves":               "{WhaleMovesOf}",
 	"rollups/query @outcomes":            "WHEN 1 THEN 0",
 	"rollups/query WalletsByAddress @lo": "00", "rollups/query WalletsByAddress @hi": "ff", "rollups/query @prefix": "61",

@@ -39,7 +39,7 @@ type options struct {
 	Measured string   `help:"File that keeps figures of several sizes." default:"docs/measured.json" type:"path"`
 	Note     string   `help:"What the figures are kept with: the machine, and what else it did." default:"nothing else running"`
 	Plot     bool     `help:"Draw what is kept as SVG, beside that file, and measure nothing."`
-	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, wallets, pages, export, follow (which is catchup and tail)."`
+	Only     []string `help:"Run only these of load, logs, storage, rebuild, fresh, commit, start, replica, http, endpoints, explorer, wallets, pages, export, follow (which is catchup and tail)."`
 }
 
 func (o options) wants(name string) bool { return len(o.Only) == 0 || slices.Contains(o.Only, name) }
@@ -102,7 +102,7 @@ func run(ctx context.Context, o options) error {
 		f    func() error
 	}{
 		{"load", b.load}, {"logs", b.logs}, {"small", b.prepareSmall}, {"large", b.prepareLarge}, {"storage", b.storage},
-		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"commit", b.commits}, {"start", b.start}, {"http", b.http}, {"replica", b.replica}, {"export", b.export}, {"endpoints", b.endpoints},
+		{"rebuild", b.rebuild}, {"fresh", b.fresh}, {"commit", b.commits}, {"start", b.start}, {"http", b.http}, {"replica", b.replica}, {"export", b.export}, {"endpoints", b.endpoints}, {"explorer", b.explorer},
 		{"wallets", b.wallets}, {"pages", b.pages}, {"catchup", b.catchUp}, {"tail", b.tail},
 	} {
 		if !b.needed(part.name) {
@@ -143,7 +143,7 @@ func (b *bench) needed(part string) bool {
 	case "small":
 		return b.wants("fresh")
 	case "large":
-		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("wallets") || b.wants("pages")
+		return b.wants("storage") || b.wants("rebuild") || b.wants("fresh") || b.wants("commit") || b.wants("start") || b.wants("replica") || b.wants("http") || b.wants("endpoints") || b.wants("explorer") || b.wants("wallets") || b.wants("pages")
 	case "catchup", "tail":
 		return b.wants(part) || b.wants("follow")
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,13 +65,13 @@ func (a *API) implied(c *fiber.Ctx, call *Call) error {
 	metric, limit, prices := data.Metric(call.value(impliedMetric).n), call.number(impliedLimit), call.value(impliedInc).given
 	hidden := day < call.firstDay(city)
 	key := fmt.Sprintf("implied %s %d %d %d %t %t", city.City.Slug, day, metric, limit, prices, hidden)
-	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {
+	return a.sendSeries(c, call, v, city, key, func(context.Context) (any, data.Date, error) {
 		event := v.dayEvent(city, metric, day)
 		out := v.impliedHead(city, event, metric, day)
 		if event == nil {
 			return out, 0, nil
 		}
-		closes, err := a.ladderCloses(ctx, v, event)
+		closes, err := cachedRead(a, v, "closes "+event.ID+" "+event.Key, func(ctx context.Context) ([]weather.Close, error) { return a.ladderCloses(ctx, v, event) })
 		if err != nil {
 			return nil, 0, err
 		}
@@ -113,7 +112,7 @@ func (a *API) ladderCloses(ctx context.Context, v *encodedSnapshot, e *serving.D
 				}
 			}
 		}
-		candles, err := a.reader.Candles(ctx, tokens, 1, nil, math.MaxInt32)
+		candles, err := a.allCandles(ctx, tokens)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +123,16 @@ func (a *API) ladderCloses(ctx context.Context, v *encodedSnapshot, e *serving.D
 		}
 	}
 	return closes, nil
+}
+
+// allCandles reads every hour of some tokens. The database makes room for as many rows as are asked for, so that
+// it is asked for more only where there are more.
+func (a *API) allCandles(ctx context.Context, tokens []serving.OutcomeToken) ([]serving.Candle, error) {
+	for n := 2 << 10; ; n *= 32 {
+		if candles, err := a.reader.Candles(ctx, tokens, 1, nil, n); err != nil || len(candles) < n {
+			return candles, err
+		}
+	}
 }
 
 // appendImplied adds the newest limit rows.

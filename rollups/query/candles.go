@@ -25,6 +25,10 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, hou
 		fmt.Fprintf(&outcomes, "WHEN %d THEN %d ", t.Token, t.Outcome)
 	}
 	slices.Sort(ids)
+	var ranges []string
+	for _, near := range neighbours(ids, mostRanges) {
+		ranges = append(ranges, statements.Get("CandleRange", "@which", among("token", near)))
+	}
 	start, behind := int64(1)<<30, 0 // a thousand centuries from now
 	if after != nil {
 		start, behind = after.Start, -int(after.Outcome)
@@ -44,7 +48,7 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, hou
 	err := each(ctx, r, "Candles", func(row *candleRow) {
 		list = append(list, serving.Candle{Start: row.Start, Outcome: int8(row.Outcome), Fills: row.Fills, USD: row.USD, Shares: row.Shares,
 			Open: priceOr(row.Open), High: priceOr(row.High), Low: priceOr(row.Low), Close: priceOr(row.Close)})
-	}, "@hours", strconv.FormatInt(hours, 10), "@outcomes", outcomes.String(), "@which", among("token", ids),
+	}, "@hours", strconv.FormatInt(hours, 10), "@outcomes", outcomes.String(), "@candles", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids),
 		"@start", strconv.FormatInt(start, 10), "@behind", strconv.Itoa(behind), "@limit", strconv.Itoa(n))
 	return list, err
 }

@@ -80,7 +80,7 @@ SELECT start, outcome, SUM(fills)::BIGINT AS fills, SUM(usd)::BIGINT AS usd, SUM
 FROM (
   SELECT (hour - hour % @hours)::BIGINT AS start, (CASE token @outcomes END)::BIGINT AS outcome, fills, usd, shares, opened, highest, lowest, closed
   FROM (
-    SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle WHERE @which
+    @candles
     UNION ALL
     SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle_delta WHERE @which
   ) AS c
@@ -91,3 +91,7 @@ GROUP BY start, outcome
 HAVING SUM(fills) <> 0
 ORDER BY start DESC, outcome
 LIMIT @limit
+
+-- name: CandleRange
+-- Candles lie in order of token, as positions do.
+SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle WHERE @which

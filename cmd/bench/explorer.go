@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pmx/http/wire"
+)
+
+// nextPages is how many lists are turned to their second page.
+const nextPages = 500
+
+// explored are requests that the explorer's pages make beyond the first form of an endpoint, each with
+// queries that are taken by turns.
+var explored = []struct {
+	what, path string
+	turns      []string // queries
+	next       bool     // the page behind the first
+}{
+	{what: "candles of a market by hour", path: "/market/{condition_id}/candles", turns: []string{"interval=1h"}},
+	{what: "by 6 hours and by day", path: "/market/{condition_id}/candles", turns: []string{"interval=6h&outcome=0", "interval=1d"}},
+	{what: "largest holders, shorts", path: "/market/{condition_id}/holders", turns: []string{"", "side=short", "outcome=0&limit=10"}},
+	{what: "fills of a market", path: "/market/{condition_id}/trades", turns: []string{"limit=25"}},
+	{what: "the next page", path: "/market/{condition_id}/trades", turns: []string{"limit=25"}, next: true},
+	{what: "markets of a wallet, sorted and filtered", path: "/trader/{address}/markets", turns: []string{"sort=abs_real_pnl&positions=false&limit=25",
+		"sort=resolved_at&status=resolved&order=asc&positions=false&limit=25", "category=sports&sort=volume&positions=false&limit=25"}},
+	{what: "the next page", path: "/trader/{address}/markets", turns: []string{"sort=abs_real_pnl&positions=false&limit=1"}, next: true},
+	{what: "categories of a wallet", path: "/trader/{address}/categories", turns: []string{""}},
+	{what: "two wallets compared, by day", path: "/trader/compare?address={address}&address={address}", turns: []string{"series=daily&days=90"}},
+	{what: "histories of all indices", path: "/pmx-index/histories", turns: []string{"interval=1d&limit=90"}},
+	{what: "one search for all kinds", path: "/search", turns: queries["/search"]},
+	{what: "90 days of the status", path: "/status/history", turns: []string{"days=90"}},
+	{what: "a day's observations", path: "/weather/city/{city}/observations", turns: []string{"date={date}"}},
+	{what: "what a day's market implied", path: "/weather/city/{city}/implied", turns: []string{"date={date}", "date={date}&metric=tmin", "date={date}&include=prices"}},
+	{what: "board of a category with split and sparks", path: "/leaderboard/traders", turns: []string{"category=sports&include=split&include=previous_rank&include=spark&limit=50"}},
+}
+
+// explorer measures what the pages of the explorer ask for, as endpoints are measured; and what the first of all
+// who ask for a board of a category waits, as it is read once for an epoch.
+func (b *bench) explorer() error {
+	s, err := b.serve("large")
+	if err != nil {
+		return err
+	}
+	s.keeper.Settle()
+	return errors.Join(b.explore(s), s.close())
+}
+
+func (b *bench) explore(s *service) error {
+	if strings.Contains("/leaderboard/traders", b.Path) {
+		if err := b.firstBoards(s); err != nil {
+			return err
+		}
+	}
+	pick := newPicker(s)
+	for _, x := range explored {
+		if !strings.Contains(x.path, b.Path) {
+			continue
+		}
+		paths := pick.explored(x.path, x.turns)
+		if x.next {
+			var err error
+			if paths, err = s.nextPages(paths[:min(len(paths), nextPages)]); err != nil {
+				return fmt.Errorf("%s: %w", x.path, err)
+			}
+		}
+		if len(paths) == 0 {
+			b.add(x.what, "not measured: the venue has nothing to ask for", "", "", "")
+			continue
+		}
+		if err := b.endpoint(s, x.what, paths); err != nil {
+			return fmt.Errorf("%s: %w", x.path, err)
+		}
+	}
+	return nil
+}
+
+// explored fills the places of a path at random, and takes queries by turns.
+func (p *picker) explored(form string, turns []string) (paths []string) {
+	join := "?"
+	if strings.Contains(form, "?") {
+		join = "&"
+	}
+	for i := range manyPaths {
+		at := form
+		if query := turns[i%len(turns)]; query != "" {
+			at += join + query
+		}
+		for strings.Contains(at, "{address}") {
+			at = strings.Replace(at, "{address}", p.wallet(), 1)
+		}
+		city, date, _ := strings.Cut(one(p.rng, p.city), "/")
+		at = strings.NewReplacer("{condition_id}", one(p.rng, p.conc), "{city}", city, "{date}", date).Replace(at)
+		if strings.Contains(at, "//") || strings.Contains(at, "date=&") || strings.HasSuffix(at, "date=") {
+			return nil // the venue has none
+		}
+		paths = append(paths, wire.Base+at)
+		if !strings.ContainsAny(form, "{") && i+1 == len(turns) {
+			break
+		}
+	}
+	return paths
+}
+
+// nextPages turns lists to their second page, those that have one.
+func (s *service) nextPages(lists []string) (next []string, err error) {
+	for i, list := range lists {
+		var page struct {
+			Cursor *string `json:"next_cursor"`
+		}
+		if err := s.read(list, s.keys[i%len(s.keys)], &page); err != nil {
+			return nil, err
+		}
+		if page.Cursor != nil {
+			next = append(next, list+"&cursor="+url.QueryEscape(*page.Cursor))
+		}
+	}
+	return next, nil
+}
+
+// read asks for one answer.
+func (s *service) read(path, key string, into any) error {
+	req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+path, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set(wire.KeyHeader, key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: status %d", path, res.StatusCode)
+	}
+	return json.NewDecoder(res.Body).Decode(into)
+}
+
+// firstBoards times boards that nobody has asked for in the epoch.
+func (b *bench) firstBoards(s *service) error {
+	for _, period := range []string{"1d", "7d", "30d"} {
+		var taken []time.Duration
+		for i, category := range []string{"sports", "politics", "crypto", "weather", "culture"} {
+			var page struct{ Data []struct{ Rank int } }
+			took, err := timed(func() error {
+				return s.read(wire.Base+"/leaderboard/traders?include=split&include=previous_rank&include=spark&limit=50&period="+period+"&category="+category, s.keys[i], &page)
+			})
+			if err != nil {
+				return err
+			}
+			taken = append(taken, took)
+		}
+		b.add("first request for a board of a category, "+period+", with split, ranks before and sparks",
+			fmt.Sprintf("%s, at most %s", short(median(taken)), short(slices.Max(taken))), count(b.Fills)+" fills", "", "≤ 1 s")
+	}
+	return nil
+}
