@@ -108,7 +108,7 @@ clients: build ## Read answers and exports as other programs and generated clien
 browser: build ## Look at the pages in Chromium, where it is installed
 	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
 
-cluster: build ## Compute the rollups of a small lake on Sail, with SPARK=1 on Spark too, and compare
+cluster: build ## Compute the rollups of a small lake on Sail, with SPARK=1 on Spark and with TRINO=URL on Trino too, and compare
 	@.ci/cluster/run
 
 licences: $(LICENCES) ## Write docs/licences.md, and fail on a licence that nobody has read

@@ -1,7 +1,8 @@
-"""Computes every rollup of pmx from a lake, on Spark 4 or through Spark Connect.
+"""Computes every rollup of pmx from a lake, on Spark 4, through Spark Connect, or on Trino.
 
     spark-submit rollups/cluster/rollups.py LAKE OUT
     SPARK_REMOTE=sc://host:port python3 rollups/cluster/rollups.py LAKE OUT
+    TRINO=http://host:port rollups/cluster/trino.sh LAKE OUT
 
 LAKE is a folder that pmx export lake wrote, OUT one for the results; the engine and this program see both under the same
 names. Nothing is added to what is there: each file lies below a folder that is named by what it was computed
@@ -17,10 +18,12 @@ import time
 from datetime import datetime, timedelta, timezone
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCHEMAS = {
-    "fills": "ts TIMESTAMP, us BIGINT, wallet STRING, token STRING, side STRING, role STRING, shares DECIMAL(18,6), usd DECIMAL(18,6), "
-    "fee DECIMAL(18,6), fee_asset STRING, transaction_hash STRING, log_index INT",
-}
+DONE = "_SUCCESS.pmx"
+NO_CONDITIONS = "SELECT wallet AS condition_id, wallet AS event_slug, wallet AS event_id, wallet AS category FROM lake_wallets LIMIT 0"
+FILLS = (
+    "ts TIMESTAMP, us BIGINT, wallet STRING, token STRING, side STRING, role STRING, shares DECIMAL(18,6), usd DECIMAL(18,6), "
+    "fee DECIMAL(18,6), fee_asset STRING, transaction_hash STRING, log_index INT"
+)
 
 
 def read_current(folder):
@@ -52,9 +55,40 @@ def key(*parts):
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+class Spark:
+    """What a run asks of an engine, on Spark: on_trino.py does the same."""
+
+    def __init__(self, session):
+        self.session = session
+
+    def name(self):
+        try:
+            return "spark " + self.session.version
+        except Exception:  # a server of Spark Connect need not say
+            return "spark connect"
+
+    def see(self, dataset, folder, files):
+        """Shows files of the lake as lake_ and the name of their dataset."""
+        reader = self.session.read
+        if dataset == "fills":
+            reader = reader.schema(FILLS)
+        reader.parquet(*["file://" + os.path.join(folder, f["name"]) for f in files]).createOrReplaceTempView("lake_" + dataset)
+
+    def view(self, name, text):
+        self.session.sql(text).createOrReplaceTempView(name)
+
+    def write(self, name, text, target):
+        """Writes the rows of a statement as Parquet files into a folder that is not there yet."""
+        self.session.sql(text).write.mode("overwrite").parquet("file://" + target)
+
+    def show(self, name, text, targets):
+        """Shows what was written into folders as a table."""
+        self.session.read.parquet(*["file://" + t for t in targets]).createOrReplaceTempView(name)
+
+
 class Run:
-    def __init__(self, spark, lake, out):
-        self.spark, self.lake, self.out = spark, os.path.abspath(lake), os.path.abspath(out)
+    def __init__(self, engine, lake, out):
+        self.engine, self.lake, self.out = engine, os.path.abspath(lake), os.path.abspath(out)
         self.manifest, self.lake_id = read_current(self.lake)
         if self.manifest.get("kind") != "lake" or self.manifest.get("lake_version") != 1:
             sys.exit(f"{lake} is no lake of a version that this program knows")
@@ -66,27 +100,21 @@ class Run:
         self.files, self.tables = [], set()
         self.computed = 0
 
-    def see(self, dataset, files):
-        reader = self.spark.read
-        if dataset in SCHEMAS:
-            reader = reader.schema(SCHEMAS[dataset])
-        reader.parquet(*["file://" + os.path.join(self.lake, f["name"]) for f in files]).createOrReplaceTempView("lake_" + dataset)
-
     def fills(self, files):
         """Shows some of the fills, and what is a view of them."""
-        self.see("fills", files)
+        self.engine.see("fills", self.lake, files)
         for kind, name, text in self.statements:
             if kind == "view":
-                self.spark.sql(text).createOrReplaceTempView(name)
+                self.engine.view(name, text)
 
     def table(self, name, text, folder):
         """Writes a table below a folder that is named by its input, unless it is there already, whole."""
         target = os.path.join(self.out, folder, name)
-        if not os.path.exists(os.path.join(target, "_SUCCESS.pmx")):
+        if not os.path.exists(os.path.join(target, DONE)):
             began = time.time()
             shutil.rmtree(target, ignore_errors=True)
-            self.spark.sql(text).write.mode("overwrite").parquet("file://" + target)
-            with open(os.path.join(target, "_SUCCESS.pmx"), "w"):
+            self.engine.write(name, text, target)
+            with open(os.path.join(target, DONE), "w"):
                 pass
             self.computed += 1
             print(f"{folder}/{name}: {time.time() - began:.1f} s", flush=True)
@@ -115,9 +143,9 @@ class Run:
             sys.exit(f"{self.lake} has no fills")
         for dataset in ("days", "tokens", "wallets", "settings", "conditions"):
             if dataset in by:
-                self.see(dataset, by[dataset])
+                self.engine.see(dataset, self.lake, by[dataset])
         if "conditions" not in by:
-            self.spark.sql("SELECT '' AS condition_id, '' AS event_slug, '' AS event_id, '' AS category LIMIT 0").createOrReplaceTempView("lake_conditions")
+            self.engine.view("lake_conditions", NO_CONDITIONS)
         months = {}
         for f in by["fills"]:
             months.setdefault(f["day"][:7], []).append(f)
@@ -125,30 +153,30 @@ class Run:
         whale = str(self.manifest["whale_min_usd"])
         for month, files in sorted(months.items()):
             folder = f"parts/{month}-{key(self.fingerprint, whale, *sorted(f['name'] for f in files))}"
-            todo = [s for s in self.statements if s[0] == "part" and not os.path.exists(os.path.join(self.out, folder, s[1], "_SUCCESS.pmx"))]
+            todo = [s for s in self.statements if s[0] == "part" and not os.path.exists(os.path.join(self.out, folder, s[1], DONE))]
             if todo:
                 self.fills(files)
             for kind, name, text in self.statements:
                 if kind == "part":
                     target = self.table(name, text, folder)
                     parts.setdefault((name, text), []).append(target)
-        for (name, text), targets in parts.items():
-            self.spark.read.parquet(*["file://" + t for t in targets]).createOrReplaceTempView(name)
-            for target in targets:
-                self.publish(name, text, target)
         oldest = (datetime.fromtimestamp(self.manifest["as_of"] / 1e6, timezone.utc) - timedelta(days=31)).strftime("%Y-%m-%d")
         self.fills([f for f in by["fills"] if f["day"] >= oldest])
+        for (name, text), targets in parts.items():
+            self.engine.show(name, text, targets)
+            for target in targets:
+                self.publish(name, text, target)
         folder = "whole/" + key(self.fingerprint, self.lake_id)
         for kind, name, text in self.statements:
             if kind == "whole":
                 target = self.table(name, text, folder)
-                self.spark.read.parquet("file://" + target).createOrReplaceTempView(name)
+                self.engine.show(name, text, [target])
                 self.publish(name, text, target)
         self.finish(by["fills"])
 
     def finish(self, facts):
         text = json.dumps({
-            "generator": "pmx", "kind": "rollups", "engine": "spark " + version(self.spark), "lake": self.lake_id, "statements": self.fingerprint,
+            "generator": "pmx", "kind": "rollups", "engine": self.engine.name(), "lake": self.lake_id, "statements": self.fingerprint,
             "method": self.manifest["method"], "as_of": self.manifest["as_of"], "whale_min_usd": self.manifest["whale_min_usd"],
             "facts": facts, "tables": sorted(self.tables), "files": self.files}, indent=1).encode() + b"\n"
         name = hashlib.sha256(text).hexdigest()
@@ -227,13 +255,6 @@ def rows_of(path):
     raise ValueError(f"{path}: no number of rows in the footer")
 
 
-def version(spark):
-    try:
-        return spark.version
-    except Exception:  # a server of Spark Connect need not say
-        return "connect"
-
-
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -246,7 +267,7 @@ def main():
         builder = builder.appName("pmx rollups").config("spark.sql.session.timeZone", "UTC").config("spark.sql.ansi.enabled", "true")
     spark = builder.getOrCreate()
     try:
-        Run(spark, sys.argv[1], sys.argv[2]).go()
+        Run(Spark(spark), sys.argv[1], sys.argv[2]).go()
     finally:
         spark.stop()
 
