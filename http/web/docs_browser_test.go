@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -27,6 +28,31 @@ func TestSearchingTheReferenceInARealBrowser(t *testing.T) {
 	}
 	give(t, b, chromedp.Evaluate[string](`document.querySelector('#sought a[href$="#forecasts"]').click(), ""`))
 	b.until(t, "the section is open", `location.hash === "#forecasts" && document.getElementById("forecasts") && document.getElementById("forecasts").closest("details").open`)
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// On paper a page of the reference has the width of the sheet, its parameters without
+// their fields, and what is folded on the screen.
+func TestTheReferenceOnPaperInARealBrowser(t *testing.T) {
+	b, _ := openTab(t)
+	b.look(t, 794, "light")
+	b.do(t, chromedp.Navigate(b.base+"/docs/leaderboard/getLeaderboardTraders"), chromedp.WaitVisible(chromedp.CSS("form.try")))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	for what, expression := range map[string]string{
+		"the text is as wide as the sheet": `document.querySelector(".operation").offsetWidth > 600`,
+		"nothing is wider than the sheet":  `document.documentElement.scrollWidth <= 794`,
+		"the parameters are there":         `document.querySelector("#about-period").checkVisibility()`,
+		"their fields are not":             `!document.querySelector("#in-period").checkVisibility()`,
+		"the fields of the answer are":     `document.querySelector(".fields td").checkVisibility()`,
+		"the header is not":                `!document.querySelector(".top").checkVisibility() && !document.querySelector(".toc").checkVisibility()`,
+	} {
+		b.until(t, what, expression)
+	}
+	b.keep(t, "paper")
 	for _, bad := range b.errors() {
 		t.Error(bad)
 	}
