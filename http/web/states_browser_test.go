@@ -140,3 +140,33 @@ func theCity(t *testing.T, b *tab, v venue) {
 		t.Error(bad)
 	}
 }
+
+// A file of the catalogue: what its columns mean, the ask, the download, and the lines that
+// read it; without a key it is said that one is needed.
+func theFiles(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	ask := `#set-markets button[type="submit"]`
+	b.useKey(t, "")
+	b.visit(t, "/data?dataset=markets")
+	b.until(t, "a key is asked for", `document.querySelector('main .state[data-kind="locked"]')`)
+	b.errors() // the browser notes the 401
+	b.useKey(t, v.key)
+	b.visit(t, "/data?dataset=markets")
+	if text := give(t, b, chromedp.Text(chromedp.CSS("#set-markets table"))); !strings.Contains(text, "condition id, 0x and 64") {
+		t.Errorf("the columns are not explained: %s", text)
+	}
+	b.click(t, ask)
+	b.click(t, `#set-markets button[data-ready]`)
+	b.until(t, "the file is saved", `document.querySelector("#set-markets .job").textContent.includes("Saved.")`)
+	text := give(t, b, chromedp.Text(chromedp.CSS("#set-markets .job")))
+	for _, want := range []string{"pandas.read_parquet", "read_parquet('pmx-markets-", "SHA-256"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %s", want, text)
+		}
+	}
+	b.fits(t, "/data", look{360, "dark"})
+	b.keep(t, "data-ready")
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}

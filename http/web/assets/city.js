@@ -122,7 +122,7 @@ const skill = panel({
       { name: "Source", head: true, phone: "main", cell: (s) => el("span", { "data-text": true }, s.replaceAll("_", " ")) },
       ...leads.map((lead) => ({ name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
         const r = of(s, lead);
-        return r ? [num(r.mae, "degrees"), el("small", {}, " bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no such forecast was compared");
+        return r ? [num(r.mae, "degrees"), el("small", { class: "split tight" }, "bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no such forecast was compared");
       } }))] });
   },
 });

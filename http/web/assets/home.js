@@ -17,9 +17,10 @@ const growth = panel({
     const w = g.week_over_week;
     intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets", ...(s.first_trade_at ? [" since ", when(s.first_trade_at, "day")] : []), ". ", num(s.open_markets), " of ", num(s.markets), " markets are open.");
     if (w.window_end) lead.replaceChildren("to ", when(w.window_end), ", beside the seven days before");
+    const week = g.weeks.findLast((x) => !x.is_partial);
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
-      fact("Wallets trading", num(s.active_traders_7d)), fact("Markets traded", num(s.active_markets_7d)));
+      fact("Wallets trading", num(s.active_traders_7d), week ? ["last whole week ", num(week.active_wallets), " ", change(week.active_wallets_change_pct)] : null), fact("Markets traded", num(s.active_markets_7d)));
   },
 });
 

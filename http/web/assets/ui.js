@@ -7,7 +7,7 @@ export const state = (kind, ...words) => el("p", { class: "state", "data-kind": 
 // failed says what went wrong and offers to ask again.
 export function failed(problem, again) {
   if (problem.status === 401) {
-    return state("locked", problem.code === "missing_api_key" ? "This page needs an API key. " : problem.message + " ",
+    return state("locked", problem.code === "missing_api_key" ? "This needs an API key. " : problem.message + " ",
       el("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("pmx-key")) }, "Enter a key"));
   }
   const button = el("button", { type: "button", class: "quiet", onclick: again }, "Try again");
