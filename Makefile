@@ -106,7 +106,7 @@ clients: build ## Read answers and exports as other programs and generated clien
 	@.ci/clients
 
 browser: build ## Look at the pages in Chromium, where it is installed
-	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -run RealBrowser ./http/web 2>&1 | .ci/brief
+	@PMX_AXE="$$(.ci/axe)" PMX_BROWSER='$(CURDIR)/bin/pmx' $(GO) test -v -count=1 -timeout 30m -run RealBrowser ./http/web 2>&1 | .ci/brief
 
 cluster: build ## Compute the rollups of a small lake on Sail, with SPARK=1 on Spark and with TRINO=URL on Trino too, and compare
 	@.ci/cluster/run
