@@ -2,6 +2,7 @@ package pmx_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 func TestWhatIsLeftToTheLongRunIsShownInAShortOne(t *testing.T) {
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	left := regexp.MustCompile(`testfiles\.InLong\(t, "(\w+) [^"]+"\)`)
+	script := regexp.MustCompile(`(?m)^\[!long\] skip(?: '(\w+) [^']+')?$`)
 	run, shown := map[string]bool{}, map[string]string{} // by the test that is left: who shows it
 	for _, file := range sourceFiles(t, isGo) {
 		if !strings.HasSuffix(file, "_test.go") || file == "long_test.go" {
@@ -36,6 +38,19 @@ func TestWhatIsLeftToTheLongRunIsShownInAShortOne(t *testing.T) {
 			default:
 				run[name] = true
 			}
+		}
+	}
+	scripts, err := filepath.Glob(filepath.Join("cmd", "pmx", "testdata", "script", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no script is found: %v", err)
+	}
+	for _, file := range scripts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := script.FindSubmatch(text); m != nil {
+			shown[file] = string(m[1])
 		}
 	}
 	for name, by := range shown {

@@ -203,6 +203,7 @@ func TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges(t *testing.T) {
 // A token goes from a bracket that leaves the desk to one that comes to it, all in
 // one file: the wallet has traded one market still, with the payout of the new one.
 func TestATokenMovesFromABracketThatLeavesToOneThatComes(t *testing.T) {
+	testfiles.InLong(t, "TestIndexFollowsATokenFromMarketToMarket moves one")
 	was, left, came := listed("london", 0), listed("other title", 0), listed("new york", 1)
 	was.UpdatedAt, left.UpdatedAt, came.UpdatedAt = start, start.Add(time.Hour), start.Add(2*time.Hour)
 	was.TokenIDs, came.TokenIDs = []string{token(0, 0), token(0, 1)}, []string{token(0, 0), token(1, 1)}

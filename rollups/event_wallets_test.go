@@ -131,6 +131,7 @@ func TestTradersOfEventsAreThoseOfTheFacts(t *testing.T) {
 // 2 and 3. At last market 0, whose tokens so far nobody else traded, loses them to
 // market 2: a has nobody, and b all three.
 func TestTradersOfEventsFollowTheirMarkets(t *testing.T) {
+	testfiles.InLong(t, "TestTradersOfEventsAreThoseOfTheFacts draws markets that come and go")
 	fill := func(n, wallet, market int) data.Fill {
 		return data.Fill{Tx: tx(n), LogIndex: int32(n), TS: start.UnixMicro(), Wallet: address(wallet), TokenID: token(market, 0), Role: data.Taker,
 			Shares: data.One, USD: data.One / 2, Outcome: data.NoIndex}

@@ -111,8 +111,8 @@ func twoVenues(t *testing.T) (steps [][]string) {
 	steps = [][]string{one[:1], again, {filepath.Join(dirs[1], sample.EventsName)}, files(dirs[0], "*.json")}
 	steps[3] = slices.DeleteFunc(steps[3], func(f string) bool { return strings.HasSuffix(f, "manifest.json") })
 	if !testfiles.Long() { // the weather of one venue, around the markets and fills of both
-		return append(steps, two, files(dirs[0], "metar*"), []string{filepath.Join(dirs[0], sample.EventsName)}, slices.Concat(fills, one[1:]),
-			slices.Concat(files(dirs[0], "openmeteo-forecasts*"), files(dirs[0], "*-*.csv")))
+		return [][]string{one[:1], slices.Concat(again, steps[2]), slices.Concat(steps[3], two, files(dirs[0], "metar*")), {filepath.Join(dirs[0], sample.EventsName)},
+			slices.Concat(fills, one[1:]), slices.Concat(files(dirs[0], "openmeteo-forecasts*"), files(dirs[0], "*-*.csv"))}
 	}
 	return append(steps, two, files(dirs[0], "metar*"), files(dirs[1], "openmeteo*"), []string{filepath.Join(dirs[0], sample.EventsName)}, fills, one[1:],
 		files(dirs[0], "openmeteo*"), files(dirs[0], "*-*.csv"), files(dirs[1], "metar*"))

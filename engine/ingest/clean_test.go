@@ -9,6 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 )
 
@@ -23,6 +24,7 @@ func apiRow(i int, name, title string) string {
 // TestTwoStrayQuotesCostTheirLines: a quote that opens a cell in one row and one that
 // ends a cell in a later row take nothing of the rows between them.
 func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
+	testfiles.InLong(t, "TestAStrayQuoteCostsItsRow has one")
 	const rows = 400
 	market := func(i int, question string) string {
 		return fmt.Sprintf("0x%064x,%s,\"[\"\"Yes\"\",\"\"No\"\"]\",\"[\"\"%d\"\",\"\"%d\"\"]\"\n", 0xa000000+i, question, 1000+2*i, 1001+2*i)
@@ -70,6 +72,7 @@ func TestTwoStrayQuotesCostTheirLines(t *testing.T) {
 // TestAByteThatIsNotUTF8CostsItsRow: in files of CSV, NDJSON and Parquet, in a column that
 // fills are made of as in one that only describes their market, and the raw row is kept.
 func TestAByteThatIsNotUTF8CostsItsRow(t *testing.T) {
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt has such a byte in every feed")
 	type fill struct {
 		TS       int64  `parquet:"ts"`
 		Address  string `parquet:"address"`

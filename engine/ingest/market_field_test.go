@@ -58,6 +58,7 @@ func drawMarket(rng *rand.Rand) (m data.Market) {
 // The records of a file come to one market in any order and grouping, and every field of it
 // is that of the newest record that says it.
 func TestRecordsOfAFileComeToOneMarketInAnyOrder(t *testing.T) {
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket draws records of several files")
 	rng := rand.New(rand.NewPCG(5, 11))
 	rounds := 2_000
 	if testfiles.Long() {

@@ -171,6 +171,7 @@ func gammaRecord(rng *rand.Rand) string {
 // TestMemoryDoesNotShowInRandomMarkets: so it is with records of the same few markets in
 // any number, order and version.
 func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
+	testfiles.InLong(t, "TestMemoryDoesNotShow imports records of markets from files of each feed")
 	w := newTwins(t)
 	w.as = "gamma-markets"
 	for seed := range uint64(testfiles.Cases(2, 40)) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmx/data/testfiles"
 	"pmx/engine/ingest"
 )
 
@@ -65,6 +66,7 @@ func TestAWholeNumberIsParsed(t *testing.T) {
 
 // TestAWholeNumberOfATableIsParsed: a column of doubles or of signed integers is no other.
 func TestAWholeNumberOfATableIsParsed(t *testing.T) {
+	testfiles.InLong(t, "TestAWholeNumberIsParsed reads them from text")
 	v := open(t)
 	writer, err := sql.Open("duckdb", "")
 	if err != nil {

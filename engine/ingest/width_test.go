@@ -17,6 +17,7 @@ import (
 // fill, and one with a cell more has its values in other columns. An empty last cell is a
 // cell. The file is read as it is, and with a blank line in it as a cleaned copy.
 func TestARowOfAnotherWidthIsRejected(t *testing.T) {
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt has such a row in every feed")
 	v := open(t)
 	files := map[string]string{"last.csv": "ts,wallet,token,side,shares,usd,log_index,tx\n" + // of which the last may be empty
 		"2026-01-02T03:04:05Z," + addressA + ",71,BUY,10.5,4.25,12," + hashOne + "\n2026-01-02T03:04:06Z," + addressB + ",72,SELL,10.5,4.25,,\n"}

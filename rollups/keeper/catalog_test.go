@@ -225,6 +225,7 @@ func count01(b bool) int {
 }
 
 func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
+	testfiles.InLong(t, "TestFiguresOfTheSampleVenueFollowFromItsFacts compares the figures of another venue")
 	figures := func(k *keeper.Keeper) {
 		compareFigures(t, k, "''::BLOB")
 		compareEvents(t, k, "''::BLOB")
@@ -276,6 +277,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 // What is read of the database belongs to the snapshot it is read for, also while
 // the next import is in already.
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
+	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads on by pages")
 	dir := filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: int64(testfiles.Cases(2_500, 1_000))}, dir, nil); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds"
+	"pmx/data/testfiles"
 	"pmx/engine/enginetest"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -166,6 +167,7 @@ func TestACatchUpThatStopsIsRebuilt(t *testing.T) {
 
 // TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay.
 func TestACatchUpThatGoesOnAndOnIsRebuiltOnTheWay(t *testing.T) {
+	testfiles.InLong(t, "TestACatchUpThatStopsIsRebuilt rebuilds one that ended")
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	k := openAt(t, t.TempDir(), func() time.Time { return now })
 	k.Bulk(10)

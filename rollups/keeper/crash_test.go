@@ -72,6 +72,7 @@ func renewAloud(dir string) {
 // Whatever moment the process is killed at, the file in wallet order is the one
 // before or the one after, or there is none.
 func TestAKilledBuildLeavesAWholeFile(t *testing.T) {
+	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain finds files that are not whole")
 	from, dir := filepath.Join(t.TempDir(), "venue"), t.TempDir()
 	if _, err := sample.Write(context.Background(), sample.Config{Fills: 5_000, Days: sampleDays()}, from, nil); err != nil {
 		t.Fatal(err)

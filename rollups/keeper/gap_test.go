@@ -18,6 +18,7 @@ import (
 // The caller of a bulk import may leave once its rebuild is committed: it is
 // shown, and what comes next does not pass it by.
 func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
+	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
 	parts := sampleParts(t)
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
@@ -69,6 +70,7 @@ func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 // A dry run changes nothing, the memory of merging neither; and where that is gone,
 // the next cycle loads it.
 func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
+	testfiles.InLong(t, "TestDryRunChangesNothing runs one of a few files")
 	parts := sampleParts(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[:3]...)

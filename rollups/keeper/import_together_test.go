@@ -44,6 +44,7 @@ func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) 
 // An export by day comes back into a serving venue in one transaction, with a receipt for each file
 // and what it brought; a file of it that is damaged fails by itself, and comes in later.
 func TestAnExportByDayIsImportedTogether(t *testing.T) {
+	testfiles.InLong(t, "TestFilesImportedTogetherAreAsIfOneByOne imports files of other feeds together")
 	ctx := context.Background()
 	from, dir := open(t, t.TempDir()), filepath.Join(t.TempDir(), "venue")
 	if _, err := sample.Write(ctx, sample.Config{Fills: int64(testfiles.Cases(1_000, 20_000)), Days: testfiles.Cases(7, 30)}, dir, nil); err != nil {

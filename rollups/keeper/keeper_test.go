@@ -160,6 +160,7 @@ func TestWrappedPagesCountEachFillOnce(t *testing.T) {
 // TestAllFilesGoInOrAreRefusedWithAReason: of every feed's small files, and of the captured
 // ones where they are.
 func TestAllFilesGoInOrAreRefusedWithAReason(t *testing.T) {
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport imports the same files")
 	_, res := readSlices(t)
 	var failed []string
 	for _, f := range res.Failed {
@@ -389,6 +390,7 @@ func TestAFillThatWaitedUnderTwoNamesCountsOnce(t *testing.T) {
 }
 
 func TestResolutionsDoNotDependOnTheOrderOfFiles(t *testing.T) {
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports resolutions in two orders")
 	resolutionsInAnyOrder(t, testfiles.Path("feeds", "slices", "resolution-map"))
 	if dir, ok := testfiles.Beside("B_markets", "cascadian_2025-10"); ok {
 		resolutionsInAnyOrder(t, dir)

@@ -260,6 +260,7 @@ func TestMarketsThatChange(t *testing.T) {
 
 // Verification finds files whose rows or texts differ from the database.
 func TestVerificationFindsWrongFilesOfMarkets(t *testing.T) {
+	testfiles.InLong(t, "TestVerificationFindsAWrongFile finds a wrong file of wallets")
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
 	mustImport(t, k, write(t, "market.ndjson", described("7", `"77","78"`, "Rules.", 2025)))

@@ -14,6 +14,7 @@ import (
 // imported as the same facts elsewhere, quotes and weather desk among them. One format stands for
 // all, unless the run is long: the exporter's tests read back what it writes in each.
 func TestMarketsSurviveARoundTrip(t *testing.T) {
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	a := open(t, t.TempDir())
 	mustImport(t, a, listed())
 	mustImport(t, a, write(t, "unlabelled.json", `[{"conditionId":"0x`+strings.Repeat("7", 64)+`","question":"Who?","slug":"who",

@@ -212,6 +212,7 @@ func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
 // A file of other facts than the database's is not taken: one of another database
 // of as many fills, and one that a replaced fill left behind.
 func TestSegmentOfOtherFactsIsRebuilt(t *testing.T) {
+	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain writes files again that are not to be used")
 	a := open(t, t.TempDir())
 	mustImport(t, a, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0")))
 	a = reopen(t, a)

@@ -11,6 +11,7 @@ import (
 // whichever file comes first; of two at one time, the last in the alphabet; and a name that
 // is said again is as new as when it was said last.
 func TestNamesDoNotDependOnTheOrderOfFiles(t *testing.T) {
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports names in two orders")
 	row := func(wallet, at, name string) string {
 		return fmt.Sprintf("2026-07-0%sT10:00:00Z,0x00000000000000000000000000000000000000%s,taker,1000,BUY,10,%s,%s\n", at, wallet, at, name)
 	}

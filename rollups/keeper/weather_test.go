@@ -262,6 +262,7 @@ func TestDerivedNormalsAreThoseOfTheDefinition(t *testing.T) {
 // TestTheWeatherSurvivesARoundTrip: what is exported, in any format, is imported as
 // the same facts elsewhere. One format stands for all, unless the run is long.
 func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the weather of all feeds back")
 	a := open(t, t.TempDir())
 	mustImport(t, a,
 		write(t, "f.csv", "city,target,metric,source,issued_at,run_at,value,unit,members,shift\n"+
@@ -299,6 +300,7 @@ func TestTheWeatherSurvivesARoundTrip(t *testing.T) {
 // TestOrderOfFilesIsNoMatter: any rows, in any partition into files and any order,
 // come to the same facts.
 func TestOrderOfFilesIsNoMatter(t *testing.T) {
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports the weather in two orders")
 	r := rand.New(rand.NewPCG(3, 4))
 	for range testfiles.Cases(2, 4) {
 		var lines []string
