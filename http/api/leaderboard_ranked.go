@@ -67,23 +67,33 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	offset := min(call.number(boardOffset), len(ranked))
 	e, n := call.listEnvelope(call.number(boardLimit), len(ranked)-offset)
 	rows := ranked[offset : offset+n]
-	var sparks [][]data.Micro
-	if include[includeSpark] {
-		sparks, err = cachedRead(a, v, fmt.Sprint(key, " spark ", offset, " ", n), func(ctx context.Context) ([][]data.Micro, error) { return a.sparks(ctx, v, rows) })
-		if err != nil {
-			return err
-		}
+	text, err := cachedRead(a, v, fmt.Sprint(key, " text ", include, " ", offset, " ", n), func(ctx context.Context) ([]byte, error) {
+		return a.rankedText(ctx, v, rows, include)
+	})
+	if err != nil {
+		return err
 	}
 	mark, start := a.beginReply(call, v.asOf, e)
-	call.buf = append(call.buf, v.window(b.period)...)
-	call.buf = appendList(append(call.buf, `,"data":`...), n, func(i int) wire.TraderRow {
+	call.buf = append(append(append(call.buf, v.window(b.period)...), `,"data":`...), text...)
+	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+}
+
+// rankedText is rows of a board as JSON: encoding them, with a spark each, takes far longer than sending them.
+func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
+	var sparks [][]data.Micro
+	if include[includeSpark] {
+		var err error
+		if sparks, err = a.sparks(ctx, v, rows); err != nil {
+			return nil, err
+		}
+	}
+	return appendList(nil, len(rows), func(i int) wire.TraderRow {
 		row := rankedRow(v.snap, &rows[i], include)
 		if sparks != nil {
 			row.Spark = sparks[i]
 		}
 		return row
-	})
-	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
+	}), nil
 }
 
 // board is which board is asked for.
