@@ -63,23 +63,29 @@ func (a *API) implied(c *fiber.Ctx, call *Call) error {
 		day = data.Date(given.n)
 	}
 	metric, limit, prices := data.Metric(call.value(impliedMetric).n), call.number(impliedLimit), call.value(impliedInc).given
+	event := v.dayEvent(city, metric, day)
+	var ladder ladderPrices
+	if event != nil {
+		ladder, err = cachedRead(a, v, "closes "+event.ID+" "+event.Key, func(ctx context.Context) (ladderPrices, error) { return a.ladderPrices(ctx, v, event) })
+		if err != nil {
+			return err
+		}
+	}
 	hidden := day < call.firstDay(city)
+	if limit = min(limit, ladder.hours); hidden { // parameters that give the same rows share one body
+		limit, prices = 0, false
+	}
 	key := fmt.Sprintf("implied %s %d %d %d %t %t", city.City.Slug, day, metric, limit, prices, hidden)
 	return a.sendSeries(c, call, v, city, key, func(context.Context) (any, data.Date, error) {
-		event := v.dayEvent(city, metric, day)
 		out := v.impliedHead(city, event, metric, day)
-		if event == nil {
+		switch {
+		case ladder.hours == 0:
 			return out, 0, nil
-		}
-		closes, err := cachedRead(a, v, "closes "+event.ID+" "+event.Key, func(ctx context.Context) ([]weather.Close, error) { return a.ladderCloses(ctx, v, event) })
-		if err != nil {
-			return nil, 0, err
-		}
-		if hidden && len(closes) > 0 {
+		case hidden:
 			out.EmptyReason = new(planHistory)
 			return out, day, nil
 		}
-		v.appendImplied(out, event, closes, limit, prices)
+		v.appendImplied(out, event, ladder.closes, limit, prices)
 		return out, 0, nil
 	})
 }
@@ -101,8 +107,16 @@ func (v *encodedSnapshot) impliedHead(city *serving.DeskCity, e *serving.DeskEve
 	return out
 }
 
-// ladderCloses reads the last prices of all hours of an event's brackets.
-func (a *API) ladderCloses(ctx context.Context, v *encodedSnapshot, e *serving.DeskEvent) (closes []weather.Close, err error) {
+// ladderPrices are the last prices of all hours of an event's brackets.
+type ladderPrices struct {
+	closes []weather.Close
+	hours  int // in which any bracket was traded: rows that they make
+}
+
+// ladderPrices reads those of the hours that began before as_of: the database may be ahead of the snapshot,
+// and an hour that begins at as_of would end where the one before it does.
+func (a *API) ladderPrices(ctx context.Context, v *encodedSnapshot, e *serving.DeskEvent) (out ladderPrices, err error) {
+	asOf, hours := v.snap.AsOf.UnixMicro(), map[int64]bool{}
 	for first := 0; first < len(e.Brackets); first += ladderChunk {
 		var tokens []serving.OutcomeToken
 		for i, b := range e.Brackets[first:min(first+ladderChunk, len(e.Brackets))] {
@@ -114,15 +128,17 @@ func (a *API) ladderCloses(ctx context.Context, v *encodedSnapshot, e *serving.D
 		}
 		candles, err := a.allCandles(ctx, tokens)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		for i := range candles {
-			if c := &candles[i]; c.Close != serving.NoValue { // fills of no tokens have no price
-				closes = append(closes, weather.Close{Start: c.Start, Bracket: first + int(c.Outcome)/2, Against: c.Outcome%2 == 1, Price: c.Close})
+			if c := &candles[i]; c.Close != serving.NoValue && c.Start*microsPerHour < asOf { // fills of no tokens have no price
+				hours[c.Start] = true
+				out.closes = append(out.closes, weather.Close{Start: c.Start, Bracket: first + int(c.Outcome)/2, Against: c.Outcome%2 == 1, Price: c.Close})
 			}
 		}
 	}
-	return closes, nil
+	out.hours = len(hours)
+	return out, nil
 }
 
 // allCandles reads every hour of some tokens. The database makes room for as many rows as are asked for, so that

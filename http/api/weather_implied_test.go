@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,14 +14,15 @@ import (
 	"pmx/rollups/weather"
 )
 
-// A ladder of 61 brackets is read in two turns: the candles that the reader gives are of the first bracket of each.
-func TestImpliedReadsALadderOfAnyLength(t *testing.T) {
+// ladderVenue has one event of as many brackets of one degree each, of the present day of New York.
+func ladderVenue(t *testing.T, asOf time.Time, brackets int) *venue {
+	t.Helper()
 	snap := apitest.Snapshot(1, 1, 1)
-	snap.AsOf = time.Date(2026, 6, 28, 3, 0, 0, 0, time.UTC)
+	snap.AsOf = asOf
 	snap.Desk = apitest.Desk(snap.AsOf)
 	c := serving.NewCatalogBuilder()
 	event := &serving.DeskEvent{Key: "hot", ID: "7", City: "nyc", Metric: data.TMax, Day: snap.Desk.City("nyc").Today, Tiled: true, Rules: weather.Rules{Unit: data.Fahrenheit}}
-	for i := range 61 {
+	for i := range brackets {
 		c.Set(&serving.Market{ID: int32(i), Condition: data.Hash{byte(i + 1)}})
 		for outcome := range 2 {
 			c.Map(data.TokenID(2*i+outcome), serving.TokenRef{Market: int32(i), Outcome: int8(outcome), ID: fmt.Sprint(2*i + outcome)})
@@ -28,7 +30,46 @@ func TestImpliedReadsALadderOfAnyLength(t *testing.T) {
 		event.Brackets = append(event.Brackets, serving.DeskBracket{Market: int32(i), Bracket: weather.Bracket{Lo: i, Hi: i, Unit: data.Fahrenheit}})
 	}
 	snap.Catalog, snap.Desk.City("nyc").Events = c.Seal(), []*serving.DeskEvent{event}
-	v := newVenue(t, snap)
+	return newVenue(t, snap)
+}
+
+// The database may be ahead of as_of: hours that had not begun by then make no row, so that times rise. Limits
+// of as many rows as there are, or more, share one body.
+func TestImpliedEndsAtAsOf(t *testing.T) {
+	whole := time.Date(2026, 6, 28, 3, 0, 0, 0, time.UTC)
+	hour := whole.Unix() / 3600
+	for asOf, want := range map[time.Time][]time.Time{
+		whole:                       {whole.Add(-time.Hour), whole},
+		whole.Add(20 * time.Minute): {whole.Add(-time.Hour), whole, whole.Add(20 * time.Minute)},
+		whole.Add(-3 * time.Hour):   nil,
+	} {
+		v := ladderVenue(t, asOf, 2)
+		for start := hour + 1; start >= hour-2; start-- {
+			v.markets.Hours = append(v.markets.Hours, serving.Candle{Start: start, Fills: 1, Close: 200_000})
+		}
+		got := exact[wire.Implied](t, v.get(access.Free, "/weather/city/nyc/implied").Body())
+		var at []time.Time
+		for _, row := range got.Data {
+			if at = append(at, row.At); row.TS.After(row.At) {
+				t.Errorf("as_of %s: a row from %s to %s", asOf, row.TS, row.At)
+			}
+		}
+		if !slices.EqualFunc(at, want, time.Time.Equal) || got.Count != len(want) {
+			t.Errorf("as_of %s: %d rows, at %s, want %s", asOf, got.Count, at, want)
+		}
+		_, done := v.api.CachedReads()
+		for _, limit := range []int{max(1, len(want)), 10, 2000} {
+			v.get(access.Free, fmt.Sprint("/weather/city/nyc/implied?limit=", limit))
+		}
+		if _, now := v.api.CachedReads(); now != done {
+			t.Errorf("as_of %s: %d bodies of the same rows", asOf, 1+now-done)
+		}
+	}
+}
+
+// A ladder of 61 brackets is read in two turns: the candles that the reader gives are of the first bracket of each.
+func TestImpliedReadsALadderOfAnyLength(t *testing.T) {
+	v := ladderVenue(t, time.Date(2026, 6, 28, 3, 0, 0, 0, time.UTC), 61)
 	v.markets.Hours = []serving.Candle{
 		{Start: 5, Outcome: 1, Fills: 1, Close: 700_000}, {Start: 5, Outcome: 2, Fills: 1, Close: serving.NoValue}, {Start: 4, Outcome: 0, Fills: 1, Close: 200_000},
 	}
