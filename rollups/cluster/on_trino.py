@@ -5,6 +5,7 @@ table, and several of them are put together by a view. All are entries of one sc
 it; dropping them removes no file.
 """
 
+import http.client
 import json
 import os
 import sys
@@ -46,7 +47,7 @@ class Trino:
         self.run(f"DROP SCHEMA {self.schema} CASCADE")
 
     def send(self, url, body=None):
-        """One request of the protocol; a server that is busy, or a broken connection, is asked again."""
+        """One request of the protocol; a server that is busy, or a broken connection, is asked again, where no statement may have begun."""
         headers = {
             "X-Trino-User": "pmx", "X-Trino-Source": "pmx rollups", "X-Trino-Catalog": self.catalog, "X-Trino-Schema": self.schema, "X-Trino-Time-Zone": "UTC",
             "X-Trino-Session": ",".join(f"{self.catalog}.{p}" for p in ("parquet_use_column_names=true", "collect_column_statistics_on_write=false")),
@@ -56,9 +57,9 @@ class Trino:
                 with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=600) as answer:
                     return json.load(answer)
             except urllib.error.HTTPError as e:
-                if e.code not in (502, 503, 504) or attempt == TRIES - 1:
+                if e.code not in ((502, 503, 504) if body is None else (503,)) or attempt == TRIES - 1:  # of 502 and 504 a statement may have begun
                     raise
-            except urllib.error.URLError:
+            except (OSError, http.client.HTTPException):
                 if body is not None or attempt == TRIES - 1:  # a statement that may have begun is not begun again
                     raise
             time.sleep(1 << attempt)
