@@ -3,9 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -177,10 +180,8 @@ func (t *clocked) jump(to time.Duration) error {
 
 // atRest lets the clock jump while nothing is imported: what is served must be the same before and behind.
 func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
-	for range 31 { // one more than the plan has in a minute
-		if _, _, err := t.server.get(ctx, "/stats", t.few.Key); err != nil {
-			return err
-		}
+	if err := t.useUp(ctx); err != nil {
+		return err
 	}
 	before, err := t.boards(ctx)
 	if err != nil {
@@ -199,6 +200,10 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 		}
 		t.count("answers compared before and behind a jump", 1)
 	}
+	t.awaited(ctx, "a key that was at its limit", func() bool {
+		code, _, err := t.server.get(ctx, "/stats", t.few.Key)
+		return err == nil && code == http.StatusOK
+	})
 	if _, err := t.exportJob(ctx, t.server); err != nil {
 		t.fail("behind a jump of the clock: %v", err)
 	}
@@ -213,6 +218,22 @@ func (t *clocked) atRest(ctx context.Context, to time.Duration) error {
 		return err
 	}
 	return t.goesOn(ctx)
+}
+
+// useUp asks with the key of the plan free until it is at its limit. The plan has 30 requests a minute, and a minute may end meanwhile.
+func (t *clocked) useUp(ctx context.Context) error {
+	for range 100 {
+		code, text, err := t.server.get(ctx, "/stats", t.few.Key)
+		switch {
+		case err != nil:
+			return err
+		case code == http.StatusTooManyRequests:
+			return nil
+		case code != http.StatusOK:
+			return fmt.Errorf("a key of the plan free is answered with %d: %s", code, tail(text))
+		}
+	}
+	return errors.New("a key of the plan free is not at its limit after 100 requests")
 }
 
 // boards asks for what does not depend on the clock, and sees that it is known by its ETag.
@@ -235,25 +256,17 @@ func (t *clocked) boards(ctx context.Context) (map[string]string, error) {
 }
 
 // goesOn sees that everything goes on behind a jump, within minutes, however far it was: a backup of the schedule, refreshes,
-// the following, the limit of a key; and that keys are valid by the clock.
+// the following; and that keys are valid by the clock.
 func (t *clocked) goesOn(ctx context.Context) error {
-	made := t.newestBackup()
-	refreshed := t.refreshes(ctx)
-	followed := t.followed(ctx)
-	for what, done := range map[string]func() bool{
-		"a backup of the schedule": func() bool { return t.newestBackup() > made },
-		"a refresh":                func() bool { return t.refreshes(ctx) > refreshed },
-		"who follows a venue":      func() bool { return t.followed(ctx) > followed },
-		"a key that was at its limit": func() bool {
-			code, _, err := t.server.get(ctx, "/stats", t.few.Key)
-			return err == nil && code == http.StatusOK
-		},
-	} {
-		if !within(ctx, startWithin, done) {
-			t.fail("%s does not go on: the clock is %s ahead of that of the machine", what, time.Duration(t.clock.ahead)*time.Second)
-		}
-		t.count("schedules, sources and limits that went on behind a jump", 1)
+	backup, noBackup := grows(ctx, t.newestBackup)
+	refresh, noRefresh := grows(ctx, t.refreshes)
+	follows, noFollower := grows(ctx, t.followed)
+	if err := errors.Join(noBackup, noRefresh, noFollower); err != nil {
+		return err
 	}
+	t.awaited(ctx, "a backup of the schedule", backup)
+	t.awaited(ctx, "a refresh", refresh)
+	t.awaited(ctx, "who follows a venue", follows)
 	for _, path := range []string{"/health", "/status/public", "/status/history"} {
 		if code, text, err := t.server.get(ctx, path, ""); err != nil || code != http.StatusOK {
 			t.fail("%s is answered with %d behind a jump of the clock: %s (%v)", path, code, tail(text), err)
@@ -263,6 +276,23 @@ func (t *clocked) goesOn(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(t.held(ctx, t.server), t.server.alive(), t.follower.alive())
+}
+
+// grows reads a figure, and gives what tells whether it has grown since. What cannot be read later has not grown.
+func grows[T cmp.Ordered](ctx context.Context, figure func(context.Context) (T, error)) (func() bool, error) {
+	was, err := figure(ctx)
+	return func() bool {
+		is, err := figure(ctx)
+		return err == nil && is > was
+	}, err
+}
+
+// awaited waits until something goes on behind a jump.
+func (t *clocked) awaited(ctx context.Context, what string, done func() bool) {
+	if !within(ctx, startWithin, done) {
+		t.fail("%s does not go on: the clock is %s ahead of that of the machine", what, time.Duration(t.clock.ahead)*time.Second)
+	}
+	t.count("schedules, sources and limits that went on behind a jump", 1)
 }
 
 // expiry sees that the key with an end is taken before it and not after it.
@@ -289,24 +319,27 @@ func (t *clocked) again(ctx context.Context) (err error) {
 }
 
 // newestBackup is the number of the newest backup, as text; "" before the first.
-func (t *clocked) newestBackup() string {
-	text, _ := os.ReadFile(filepath.Join(t.backups, "CURRENT"))
+func (t *clocked) newestBackup(context.Context) (string, error) {
+	text, err := os.ReadFile(filepath.Join(t.backups, "CURRENT"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
 	number, _, _ := strings.Cut(string(text), "-")
-	return number
+	return number, nil
 }
 
 // refreshes is how many refreshes the server has done.
-func (t *clocked) refreshes(ctx context.Context) float64 {
+func (t *clocked) refreshes(ctx context.Context) (float64, error) {
 	m, err := t.server.metrics(ctx)
-	if err != nil {
-		return 0
-	}
-	return m[`pmx_work_total{result="ok",work="refresh"}`]
+	return m[`pmx_work_total{result="ok",work="refresh"}`], err
 }
 
 // followed is up to which time the follower has everything, as text; "" while it has nothing.
-func (t *clocked) followed(ctx context.Context) string {
-	_, text, err := t.follower.get(ctx, "/status/public", "")
+func (t *clocked) followed(ctx context.Context) (string, error) {
+	code, text, err := t.follower.get(ctx, "/status/public", "")
+	if err != nil {
+		return "", err
+	}
 	var status struct {
 		Data struct {
 			Sources []struct {
@@ -315,15 +348,15 @@ func (t *clocked) followed(ctx context.Context) string {
 			} `json:"sources"`
 		} `json:"data"`
 	}
-	if err != nil || json.Unmarshal([]byte(text), &status) != nil {
-		return ""
+	if err := json.Unmarshal([]byte(text), &status); err != nil || code != http.StatusOK {
+		return "", fmt.Errorf("/status/public is answered with %d: %s (%v)", code, tail(text), err)
 	}
 	for _, s := range status.Data.Sources {
 		if s.Name == "chain" {
-			return s.AsOf
+			return s.AsOf, nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // within waits until something is done; false where it is not for so long.

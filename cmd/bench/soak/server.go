@@ -202,6 +202,9 @@ func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the metrics are answered with %s", res.Status)
+	}
 	found := map[string]float64{}
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {

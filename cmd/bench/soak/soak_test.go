@@ -4,13 +4,20 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -135,5 +142,65 @@ func TestAClockIsSetToShortlyBeforeAMinuteIsOver(t *testing.T) {
 		if off := time.Duration(c.ahead)*time.Second - d; off < -time.Minute || off > time.Minute || set%60 < 48 || set%60 > 51 {
 			t.Errorf("%s: the clock is %ds ahead, at second %d", d, c.ahead, set%60)
 		}
+	}
+}
+
+// What cannot be read before a jump is an error: whatever is read later would be more.
+func TestAFigureThatCannotBeReadIsNoneOfNothing(t *testing.T) {
+	var bad atomic.Bool
+	var rows atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := rows.Add(1)
+		switch {
+		case bad.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, "{}")
+		case r.URL.Path == "/metrics":
+			_, _ = fmt.Fprintf(w, "pmx_work_total{result=\"ok\",work=\"refresh\"} %d\n", n)
+		default:
+			_, _ = fmt.Fprintf(w, `{"data":{"sources":[{"name":"chain","as_of":"2026-01-01T00:00:%02dZ"}]}}`, n)
+		}
+	}))
+	defer site.Close()
+	addr := site.Listener.Addr().String()
+	s := &server{addr: addr, admin: &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}}}
+	c := &clocked{venue: &venue{backups: t.TempDir()}, server: s, follower: s}
+	if done, err := grows(t.Context(), c.newestBackup); err != nil || done() {
+		t.Errorf("before the first backup: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(c.backups, "CURRENT"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := grows(t.Context(), c.newestBackup); err == nil {
+		t.Error("a number that cannot be read is taken for none")
+	}
+	refresh, noRefresh := grows(t.Context(), c.refreshes)
+	follows, noFollower := grows(t.Context(), c.followed)
+	if noRefresh != nil || noFollower != nil || !refresh() || !follows() {
+		t.Errorf("what grows does not: %v, %v", noRefresh, noFollower)
+	}
+	bad.Store(true)
+	_, noRefresh = grows(t.Context(), c.refreshes)
+	_, noFollower = grows(t.Context(), c.followed)
+	if noRefresh == nil || noFollower == nil || refresh() || follows() {
+		t.Errorf("an answer with an error is taken for a figure: %v, %v", noRefresh, noFollower)
+	}
+}
+
+func TestAKeyIsUsedUpOrThatIsAnError(t *testing.T) {
+	for _, last := range []int64{31, 61, 1000} {
+		var n atomic.Int64
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if n.Add(1) == last {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}))
+		c := &clocked{server: &server{addr: site.Listener.Addr().String()}}
+		if err := c.useUp(t.Context()); (err == nil) != (last < 100) || err == nil && n.Load() != last {
+			t.Errorf("at its limit with request %d: %v after %d", last, err, n.Load())
+		}
+		site.Close()
 	}
 }
