@@ -20,6 +20,7 @@ var opened = map[string]struct {
 	"data/feeds/shape/second_pass.go":    {1, "the copy below tmp/"},
 	"data/feeds/shape/parquet.go":        {1, "the copy below tmp/"},
 	"data/sync_folder.go":                {1, "a folder"},
+	"engine/backup/ahead.go":             {1, "appends to the list below tmp/, which was opened with the helper before"},
 	"engine/backup/clone.go":             {2, "for reading and writing, which does not wait; and a new name in a folder of this process"},
 	"engine/control/control.go":          {1, "for reading and writing, which does not wait"},
 	"engine/export/csv.go":               {1, "written by this process just before"},

@@ -88,22 +88,24 @@ func (db *DB) Freeze(ctx context.Context, f func(ctx context.Context, file Froze
 }
 
 // Unfrozen is the database file for reading while it may be changed: what is read may be of any time, and torn. Reading fails
-// once the database is closed or opened again. It serves to have most of the file read before Freeze.
-func (db *DB) Unfrozen() (file io.ReaderAt, size int64, err error) {
-	db.gate.RLock()
-	defer db.gate.RUnlock()
-	if db.pools == nil {
-		return nil, 0, ErrClosed
-	}
-	open, err := db.databaseFile()
-	if err != nil {
+// once the database is closed. It serves to have most of the file read before Freeze, and fails as that does where the disk leaves no room.
+func (db *DB) Unfrozen(ctx context.Context) (file io.ReaderAt, size int64, err error) {
+	if err := db.CheckSpace(); err != nil {
 		return nil, 0, err
 	}
-	st, err := open.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	return open, st.Size(), nil
+	err = db.Read(ctx, func(*sql.Conn) error {
+		open, err := db.databaseFile()
+		if err != nil {
+			return err
+		}
+		st, err := open.Stat()
+		if err != nil {
+			return err
+		}
+		file, size = open, st.Size()
+		return nil
+	})
+	return file, size, err
 }
 
 // checkpointAndHold makes a checkpoint and holds the next ones off until release. The gate is

@@ -198,7 +198,7 @@ func newReplicaMetrics(status func() replica.Status) *replicaMetrics {
 	}
 	return &replicaMetrics{
 		status:  status,
-		made:    desc("backup_timestamp_seconds", "When the backup that is served was begun. Absent without --follow, as all of these."),
+		made:    desc("backup_timestamp_seconds", "When the state that is served was taken by the writer. Absent without --follow, as all of these."),
 		newest:  desc("backups_behind", "How many backups the newest one in the folder is ahead of the one that is served."),
 		current: desc("current_timestamp_seconds", "When it was last found that the newest backup in the folder is the one that is served."),
 		failing: desc("failing", "1 while the newest backup cannot be taken, or the folder not be read."),

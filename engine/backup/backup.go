@@ -73,7 +73,7 @@ type File struct {
 // Manifest is one backup.
 type Manifest struct {
 	Format int       `json:"format"`
-	At     time.Time `json:"at"`    // when it was begun, UTC
+	At     time.Time `json:"at"`    // when its state was taken, UTC
 	AsOf   time.Time `json:"as_of"` // the newest fill; zero: there is none
 	Fills  int64     `json:"fills"`
 	Batch  int64     `json:"batch"`  // the newest import; 0: none
@@ -189,14 +189,14 @@ func Create(dir string) (*Repo, error) {
 	return r, nil
 }
 
-// prepare makes what a repository has, and empties what an earlier backup left in tmp.
+// prepare makes what a repository has, and empties what an earlier backup left in tmp: all but the list of what it read ahead.
 func (r *Repo) prepare(marked bool) error {
 	if marked {
 		if err := r.checkMarker(); err != nil {
 			return err
 		}
 	}
-	if err := os.RemoveAll(r.path(tmpName)); err != nil {
+	if err := r.emptyTmp(); err != nil {
 		return err
 	}
 	for _, name := range []string{tmpName, blocksName, manifestsName} {
@@ -211,6 +211,19 @@ func (r *Repo) prepare(marked bool) error {
 		return err
 	}
 	return data.SyncFolder(filepath.Dir(r.dir))
+}
+
+func (r *Repo) emptyTmp() error {
+	left, err := os.ReadDir(r.path(tmpName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range left {
+		if e.Name() != aheadName {
+			err = errors.Join(err, os.RemoveAll(r.path(tmpName, e.Name())))
+		}
+	}
+	return err
 }
 
 // Open opens the repository at dir for reading. No backup is made and none is removed
@@ -377,7 +390,7 @@ func (r *Repo) noCurrent(why string) error {
 	return fmt.Errorf("%s %w: it %s", r.path(currentName), errCurrent, why)
 }
 
-// Newest gives when the newest backup of the repository at dir was begun, without waiting for
+// Newest gives of when the newest backup of the repository at dir is, without waiting for
 // anybody; false where that is not known.
 func Newest(dir string) (time.Time, bool) {
 	name, err := (&Repo{dir: dir}).Current()

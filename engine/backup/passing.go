@@ -2,10 +2,8 @@ package backup
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"io"
-	"os"
 )
 
 // Seen remembers what the blocks of a file held, by a hash that is quick: which of them changed is known without their SHA-256.
@@ -25,8 +23,8 @@ type seenBlock struct {
 // NewSeen remembers nothing yet.
 func NewSeen() *Seen { return &Seen{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
 
-// AddChanged is Add for a file that was added before by this Writer. All of it is read; only blocks that changed since are stored, and those
-// that Refresh did not find.
+// AddChanged is Add for a file of which this Writer read blocks before: by AddChanged or AddAhead, as seen has it. All of it is read; only
+// blocks that changed since are stored, and those that Refresh did not find.
 func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen *Seen, done func(bytes int64)) (File, error) {
 	now := make([]seenBlock, f.count())
 	f, err := w.add(ctx, f, from, func(i int, block []byte) (sum string, err error) {
@@ -34,7 +32,7 @@ func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen 
 		if i < len(seen.blocks) && seen.blocks[i].hash == hash && w.knows(seen.blocks[i].sum) {
 			sum = seen.blocks[i].sum
 		} else {
-			sum, _, err = w.put(block)
+			sum, err = w.put(block, nil)
 		}
 		now[i] = seenBlock{hash, sum}
 		if err == nil {
@@ -51,63 +49,6 @@ func (w *Writer) AddChanged(ctx context.Context, f File, from io.ReaderAt, seen 
 
 func (s *Seen) hash(block []byte) [2]uint64 {
 	return [2]uint64{maphash.Bytes(s.seeds[0], block), maphash.Bytes(s.seeds[1], block)}
-}
-
-// AddAhead stores the blocks of a file that others change meanwhile, so that AddChanged, which has to follow while nobody does, has little
-// left to store. What is read may be torn, or be no more: the file that counts is the one that AddChanged reads. Of what was stored here, Publish
-// removes what the backup does not need. done is as for Add.
-func (w *Writer) AddAhead(ctx context.Context, f File, from io.ReaderAt, seen *Seen, done func(bytes int64)) error {
-	seen.blocks = make([]seenBlock, f.count())
-	return eachAtOnce(ctx, len(seen.blocks), func(buffer []byte, i int) error {
-		offset, length := f.span(i)
-		block := buffer[:length]
-		done(int64(length))
-		if _, err := from.ReadAt(block, offset); err != nil {
-			return nil // it became shorter, or was closed: AddChanged tells
-		}
-		sum, fresh, err := w.put(block)
-		if err != nil {
-			return fmt.Errorf("write a block of %s: %w", f.Name, w.repo.full(err))
-		}
-		seen.blocks[i] = seenBlock{seen.hash(block), sum}
-		if fresh {
-			w.mu.Lock()
-			w.ahead = append(w.ahead, sum)
-			w.mu.Unlock()
-		}
-		return nil
-	})
-}
-
-// dropAhead removes the blocks that AddAhead stored and the backup does not need: nobody knows of them.
-func (w *Writer) dropAhead(m *Manifest) error {
-	if len(w.ahead) == 0 {
-		return nil
-	}
-	needed := map[string]bool{}
-	for _, f := range m.Files {
-		for _, sum := range f.Blocks {
-			needed[sum] = true
-		}
-	}
-	for _, sum := range w.ahead {
-		if needed[sum] {
-			continue
-		}
-		path := w.repo.blockPath(sum)
-		st, err := os.Stat(path)
-		if err == nil {
-			err = os.Remove(path)
-		}
-		if err != nil {
-			return err
-		}
-		delete(w.have, sum)
-		w.blocks.Add(-1)
-		w.stored.Add(-st.Size())
-	}
-	w.ahead = nil
-	return nil
 }
 
 // knows tells whether a block was there when it was last looked for, or was stored since.

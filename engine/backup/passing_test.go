@@ -58,57 +58,6 @@ func TestALostBlockIsPublishedAgain(t *testing.T) {
 	}
 }
 
-// A file that is read ahead and changes then is backed up as it is in the end. What was read of it in between is not kept, unless an
-// earlier backup has it.
-func TestOfWhatIsReadAheadOnlyTheEndIsKept(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 1))
-	file := content(r, 12288+9*BlockSize)
-	for _, size := range []int{len(file) - 3*BlockSize, len(file), len(file) + 2*BlockSize + 99} {
-		repo, err := Create(filepath.Join(t.TempDir(), "repo"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = repo.Close() }()
-		had, _ := backUp(t, repo, map[string][]byte{"head.db": file})
-		w, err := repo.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen, early := NewSeen(), bytes.Clone(file)
-		early[12288+BlockSize]++     // is in no backup in the end
-		early[12288+4*BlockSize+7]++ // nor is this
-		f := File{Name: "head.db", Size: int64(len(file)), Head: 12288}
-		if err := w.AddAhead(t.Context(), f, bytes.NewReader(early[:len(early)-BlockSize]), seen, nobody); err != nil {
-			t.Fatal(err)
-		}
-		late := append(bytes.Clone(file), content(r, 3*BlockSize)...)[:size]
-		late[12288+2*BlockSize]++
-		name, _ := addChanged(t, w, late, seen)
-		if files, err := extracted(repo, name); err != nil || !bytes.Equal(files["head.db"], late) {
-			t.Errorf("the backup of %d bytes is not the file, %v", size, err)
-		}
-		var needed []string
-		for _, name := range []string{had, name} {
-			m, err := repo.Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			needed = append(needed, m.Files[0].Blocks...)
-		}
-		if err := repo.eachBlock(func(sum string, _ int64) error {
-			if !slices.Contains(needed, sum) {
-				t.Errorf("%d bytes: no backup needs the block %s", size, sum)
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if report, err := repo.Verify(t.Context(), func(float64) {}); err != nil || len(report.Faults) > 0 {
-			t.Errorf("%+v, %v", report, err)
-		}
-	}
-}
-
 // Words that change places leave DuckDB's checksum of a block as it was: they are a change all the same.
 func TestWhatChangedIsPublishedAndNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))

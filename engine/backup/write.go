@@ -41,7 +41,8 @@ type Writer struct {
 	mu      sync.Mutex
 	have    map[string]proof // blocks that are there, or about to be
 	folders map[string]bool  // of blocks, that were made
-	ahead   []string         // blocks that AddAhead stored
+	ahead   map[string]bool  // blocks that AddAhead stored and no backup is known to need; true: in this backup
+	list    *os.File         // of ahead; nil: this backup added none
 
 	blocks, stored atomic.Int64
 }
@@ -60,12 +61,14 @@ func (r *Repo) Begin() (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{repo: r, zip: zip, have: map[string]proof{}, folders: map[string]bool{}}
-	err = r.eachBlock(func(sum string, _ int64) error {
+	w := &Writer{repo: r, zip: zip, have: map[string]proof{}, folders: map[string]bool{}, ahead: map[string]bool{}}
+	if err := r.eachBlock(func(sum string, _ int64) error {
 		w.have[sum] = unread
 		return nil
-	})
-	return w, err
+	}); err != nil {
+		return nil, err
+	}
+	return w, w.findAhead()
 }
 
 // Stored is how many blocks were written, and their bytes on the disk.
@@ -77,7 +80,7 @@ func (w *Writer) Stored() (blocks, bytes int64) { return w.blocks.Load(), w.stor
 // goroutines at once. What is there stays when Add fails, and the next backup uses it.
 func (w *Writer) Add(ctx context.Context, f File, from io.ReaderAt, done func(bytes int64)) (File, error) {
 	return w.add(ctx, f, from, func(_ int, block []byte) (string, error) {
-		sum, _, err := w.put(block)
+		sum, err := w.put(block, nil)
 		if err == nil {
 			done(int64(len(block)))
 		}
@@ -102,8 +105,8 @@ func (w *Writer) add(ctx context.Context, f File, from io.ReaderAt, store func(i
 	return f, err
 }
 
-// put stores a block unless it is there, whole. fresh is whether there was none of its name.
-func (w *Writer) put(block []byte) (sum string, fresh bool, err error) {
+// put stores a block unless it is there, whole. fresh may be nil; else it is called before there is a block of a name of which there was none.
+func (w *Writer) put(block []byte, fresh func(sum string) error) (sum string, err error) {
 	hash := sha256.Sum256(block)
 	sum = hex.EncodeToString(hash[:])
 	path := w.repo.blockPath(sum)
@@ -113,43 +116,48 @@ func (w *Writer) put(block []byte) (sum string, fresh bool, err error) {
 	w.have[sum] = sure
 	w.mu.Unlock()
 	if known == sure {
-		return sum, false, nil
+		return sum, nil
 	}
 	if known == unread {
 		if _, err := w.repo.packed(sum); err == nil {
-			return sum, false, nil
+			return sum, nil
 		}
 	}
 	if !made {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return "", false, err
+			return "", err
 		}
 		w.mu.Lock()
 		w.folders[folder] = true
 		w.mu.Unlock()
 	}
+	if known == 0 && fresh != nil {
+		if err := fresh(sum); err != nil {
+			return "", err
+		}
+	}
 	packed := w.zip.EncodeAll(block, nil)
 	check := sha256.Sum256(packed)
 	tmp, err := w.repo.writeTmp(check[:], packed)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	w.repo.step("written block")
 	if err := os.Rename(tmp, path); err != nil {
-		return "", false, errors.Join(err, os.Remove(tmp))
+		return "", errors.Join(err, os.Remove(tmp))
 	}
 	w.repo.step("named block")
 	w.blocks.Add(1)
 	w.stored.Add(int64(len(packed) + sumSize))
-	return sum, known == 0, nil
+	return sum, nil
 }
 
 // Publish completes the backup: what it needs is on the disk before its manifest is, and that
-// before CURRENT names it. It gives the backup's name.
+// before CURRENT names it. It gives the backup's name. Tidy may follow.
 func (w *Writer) Publish(m Manifest) (string, error) {
 	name, err := w.publish(m)
 	if err == nil {
-		err = w.dropAhead(&m)
+		w.forget(&m)
 	}
 	return name, w.repo.full(err)
 }

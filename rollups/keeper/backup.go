@@ -37,7 +37,7 @@ type BackupRequest struct {
 // BackupResult is what a backup came to.
 type BackupResult struct {
 	Number    int64     `json:"number"`
-	At        time.Time `json:"at"`
+	At        time.Time `json:"at"`             // of when its state is
 	AsOf      time.Time `json:"as_of,omitzero"` // the newest fill
 	Fills     int64     `json:"fills"`
 	Bytes     int64     `json:"bytes"`      // of the files that are backed up
@@ -97,7 +97,6 @@ func (k *Keeper) ExpectBackups(dir, when string) {
 
 func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share float64)) (BackupResult, error) {
 	began := time.Now()
-	at := k.cfg.Now().UTC().Truncate(time.Second)
 	if err := k.checkBackupDir(req.Dir); err != nil {
 		return BackupResult{}, err
 	}
@@ -106,17 +105,12 @@ func (k *Keeper) backUp(ctx context.Context, req BackupRequest, done func(share 
 		return BackupResult{}, readOnly(req.Dir, err)
 	}
 	defer func() { _ = repo.Close() }()
-	b := &backingUp{k: k, repo: repo, done: done, out: BackupResult{At: at}}
-	b.manifest.At, b.manifest.Pmx, b.manifest.Writer = at, req.Pmx, k.writer()
+	b := &backingUp{k: k, repo: repo, done: done}
+	b.manifest.Pmx, b.manifest.Writer = req.Pmx, k.writer()
 	if err := b.run(ctx); err != nil {
 		return BackupResult{}, err
 	}
-	b.out.Seconds = time.Since(began).Seconds()
-	if req.Keep > 0 {
-		if b.out.Removed, _, err = repo.Prune(req.Keep); err != nil {
-			err = fmt.Errorf("backup %d is made, but older ones could not be removed: %w", b.out.Number, err)
-		}
-	}
+	err = b.tidy(req.Keep)
 	b.out.Seconds = time.Since(began).Seconds()
 	return b.out, err
 }
@@ -161,27 +155,25 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 	if b.writer, err = b.repo.Begin(); err != nil {
 		return err
 	}
+	defer func() {
+		if b.out.Number == 0 {
+			err = errors.Join(err, b.writer.Tidy())
+		}
+	}()
 	if err := b.readAhead(ctx); err != nil {
 		return fmt.Errorf("the backup was not made: %w", err)
 	}
-	dir, err := os.MkdirTemp(b.k.db.Dir().Tmp(), "backup-*")
+	keys, err := b.copyKeys(ctx)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	keys := filepath.Join(dir, "control.db")
-	if err := b.copyKeys(ctx, keys); err != nil {
 		return err
 	}
 	if err := b.k.db.Freeze(ctx, b.database); err != nil {
 		return fmt.Errorf("the backup was not made: %w", err)
 	}
-	if text, err := data.ReadRegular(keys); err == nil {
-		if err := b.addText(ctx, filepath.Base(keys), text); err != nil {
+	if keys != nil {
+		if err := b.addText(ctx, filepath.Base(b.k.db.Dir().Control()), keys); err != nil {
 			return err
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return err
 	}
 	if err := b.addSettings(ctx); err != nil {
 		return err
@@ -191,8 +183,24 @@ func (b *backingUp) run(ctx context.Context) (err error) {
 		return err
 	}
 	b.out.Number, b.out.AsOf, b.out.Fills, b.out.Bytes = backup.Number(name), b.manifest.AsOf, b.manifest.Fills, b.manifest.Size()
-	b.out.NewBlocks, b.out.NewBytes = b.writer.Stored()
 	return nil
+}
+
+// tidy removes what is of no use now that the backup is made: of what was read ahead, and old backups. keep is BackupRequest.Keep.
+func (b *backingUp) tidy(keep int) error {
+	err := b.writer.Tidy()
+	if err != nil {
+		err = fmt.Errorf("backup %d is made, but what was read ahead for it could not be removed: %w", b.out.Number, err)
+	}
+	b.out.NewBlocks, b.out.NewBytes = b.writer.Stored()
+	if keep == 0 {
+		return err
+	}
+	removed, _, failed := b.repo.Prune(keep)
+	if b.out.Removed = removed; failed != nil {
+		err = errors.Join(err, fmt.Errorf("backup %d is made, but older ones could not be removed: %w", b.out.Number, failed))
+	}
+	return err
 }
 
 // addText adds a small file.
@@ -220,17 +228,26 @@ func (b *backingUp) addSettings(ctx context.Context) error {
 	return nil
 }
 
-// copyKeys copies the keys as one state, where there are any yet.
-func (b *backingUp) copyKeys(ctx context.Context, to string) error {
+// copyKeys gives the file of the keys as one state; nil where there are none yet.
+func (b *backingUp) copyKeys(ctx context.Context) (text []byte, err error) {
 	path := b.k.db.Dir().Control()
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
+	dir, err := os.MkdirTemp(b.k.db.Dir().Tmp(), "backup-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	keys, err := control.Open(ctx, path, b.k.cfg.Now)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(keys.CopyTo(ctx, to), keys.Close())
+	to := filepath.Join(dir, filepath.Base(path))
+	if err := errors.Join(keys.CopyTo(ctx, to), keys.Close()); err != nil {
+		return nil, err
+	}
+	return data.ReadRegular(to)
 }
 
 // aheadShare is how much of a backup's work is done before the database is held.
@@ -255,7 +272,7 @@ func (b *backingUp) share(begins, has float64, size int64) func(int64) {
 // since: others that need it as a checkpoint leaves it, and the next checkpoint, wait no longer.
 func (b *backingUp) readAhead(ctx context.Context) error {
 	b.seen = backup.NewSeen()
-	file, size, err := b.k.db.Unfrozen()
+	file, size, err := b.k.db.Unfrozen(ctx)
 	if err != nil {
 		return err
 	}
@@ -265,6 +282,8 @@ func (b *backingUp) readAhead(ctx context.Context) error {
 // database backs the database up while it is frozen.
 func (b *backingUp) database(ctx context.Context, file engine.Frozen) error {
 	b.out.Paused = file.Paused.Seconds()
+	b.manifest.At = b.k.cfg.Now().UTC().Truncate(time.Second)
+	b.out.At = b.manifest.At
 	if err := b.describe(ctx, file.Conn); err != nil {
 		return err
 	}

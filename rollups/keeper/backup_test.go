@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/engine"
 	"pmx/engine/backup"
 	"pmx/engine/control"
@@ -204,5 +207,124 @@ func TestABackupFromTheFutureDoesNotPutTheNextOneOff(t *testing.T) {
 	k.ExpectBackups(repo, "15 3 * * *")
 	if due, want := k.Freshness().BackupDue, time.Date(2026, 3, 2, 3, 15, 0, 0, time.UTC); !due.Equal(want) {
 		t.Errorf("due on %s, want %s", due, want)
+	}
+}
+
+// spareBlocks lists the blocks of a repository that its newest backup does not need.
+func spareBlocks(t *testing.T, repo string) (spare []string) {
+	t.Helper()
+	needed := map[string]bool{}
+	if r, err := backup.Open(repo); err == nil {
+		defer func() { _ = r.Close() }()
+		if name, err := r.Current(); err == nil {
+			m, err := r.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range m.Files {
+				for _, sum := range f.Blocks {
+					needed[sum] = true
+				}
+			}
+		}
+	}
+	all, err := filepath.Glob(filepath.Join(repo, "blocks", "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if !needed[filepath.Base(path)] {
+			spare = append(spare, path)
+		}
+	}
+	return spare
+}
+
+// A backup is of the time at which the database is held, not of that at which it was begun. One that is cancelled before leaves nothing.
+func TestABackupIsOfTheTimeOfItsState(t *testing.T) {
+	repo, began := filepath.Join(t.TempDir(), "repo"), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var minutes atomic.Int64
+	k := openAt(t, t.TempDir(), func() time.Time { return began.Add(time.Duration(minutes.Load()) * time.Minute) })
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo}, func(share float64) {
+		if share > 0.5 {
+			cancel()
+		}
+	})
+	if spare := spareBlocks(t, repo); !errors.Is(err, context.Canceled) || len(spare) > 0 {
+		t.Errorf("%d blocks of a backup that was cancelled, %v", len(spare), err)
+	}
+	out, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo}, func(share float64) {
+		if share < 0.9 {
+			minutes.Store(7)
+		} else if share > 0.91 {
+			minutes.Store(9)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := began.Add(7 * time.Minute)
+	if _, m := restoreCurrent(t, repo); !m.At.Equal(want) || !out.At.Equal(want) {
+		t.Errorf("it is of %s and %s, not of %s", m.At, out.At, want)
+	}
+	if at, known := backup.Newest(repo); !known || !at.Equal(want) {
+		t.Errorf("the newest is of %s", at)
+	}
+}
+
+// What a backup read ahead before it was killed goes with the next one. Where it cannot be removed the backup is made all the same, which the
+// error says, and old ones go.
+func TestABackupThatCannotTidyIsMade(t *testing.T) {
+	ctx, repo := context.Background(), filepath.Join(t.TempDir(), "repo")
+	k := open(t, t.TempDir())
+	left := filepath.Join(repo, "blocks", "ab", strings.Repeat("ab", 32))
+	for number := int64(1); number <= 2; number++ {
+		if out, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo}, nil); err != nil || out.Number != number {
+			t.Fatal(out, err)
+		}
+		if spare := spareBlocks(t, repo); slices.Contains(spare, left) {
+			t.Errorf("backup %d left %q", number, spare)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, []byte("torn"), 0o600),
+			os.WriteFile(filepath.Join(repo, "tmp", "ahead"), []byte(filepath.Base(left)+"\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var held sync.Once
+	out, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo, Keep: 2}, func(share float64) {
+		if share <= 0.91 {
+			return
+		}
+		held.Do(func() { // which cannot be removed as a file is
+			if err := errors.Join(os.Remove(left), os.MkdirAll(filepath.Join(left, "in"), 0o700)); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if err == nil || !strings.Contains(err.Error(), "backup 3 is made, but") || out.Number != 3 || out.Removed != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if s := k.Freshness().Asked; !s.Failing || s.Failed.IsZero() || s.Made.Before(s.Failed) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A full disk of the data directory ends a backup before anything is read.
+func TestABackupOnAFullDiskReadsNothing(t *testing.T) {
+	dir, repo := testfiles.Disk(t, "size=96m"), filepath.Join(t.TempDir(), "repo")
+	k := open(t, dir)
+	filler := filepath.Join(dir, "filler")
+	testfiles.Fill(t, filler)
+	_, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo}, func(share float64) { t.Errorf("%v is read", share) })
+	if spare := spareBlocks(t, repo); !errors.Is(err, engine.ErrDiskFull) || len(spare) > 0 {
+		t.Errorf("%d blocks, %v", len(spare), err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Backup(context.Background(), keeper.BackupRequest{Dir: repo}, nil); err != nil {
+		t.Error(err)
 	}
 }

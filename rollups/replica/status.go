@@ -23,7 +23,7 @@ type Status struct {
 	Writer string `json:"writer"` // who makes them; "": not known
 
 	Number int64     `json:"number"` // the backup that is served
-	Made   time.Time `json:"made"`   // when it was begun
+	Made   time.Time `json:"made"`   // when its state was taken
 	Taken  time.Time `json:"taken"`  // when it was served first
 
 	Newest     int64     `json:"newest"`      // the newest backup in the folder, as far as is known
