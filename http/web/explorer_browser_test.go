@@ -317,7 +317,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 		name string
 		run  func(*testing.T, *tab, venue)
 	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
-		{"states", theStates}, {"menu", theMenu}, {"city", theCity}, {"files", theFiles}, {"key", theKey}} {
+		{"states", theStates}, {"menu", theMenu}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

@@ -141,6 +141,48 @@ func theCity(t *testing.T, b *tab, v venue) {
 	}
 }
 
+// Where what the market implied cannot be had, the forecasts of a city are drawn without it.
+func theCityWithoutItsMarket(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	undo := b.with(t, `window.fetch = ((real) => (at, how) => (String(at).includes("implied")
+		? Promise.resolve(new Response('{"status":504,"code":"timeout","title":"Too slow","detail":"Ask later."}', {status: 504})) : real(at, how)))(window.fetch)`)
+	r := b.visit(t, "/weather/"+v.city)
+	undo()
+	moved := `[...document.querySelectorAll(".panel")].find((n) => n.querySelector("h2").textContent === "How the forecast moved")`
+	if text := give(t, b, chromedp.Evaluate[string](moved+`.textContent`)); len(r.Failed) > 0 || !strings.Contains(text, "The market's line and its brackets are missing") || strings.Contains(text, "Bands are") {
+		t.Errorf("without the market %v fails, and the forecasts say %q", r.Failed, text)
+	}
+	if !give(t, b, chromedp.Evaluate[bool](moved+`.querySelector("pmx-plot") !== null`)) {
+		t.Error("the forecasts are not drawn without the market")
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// The board of traders is not cut where its numbers are large.
+func largeNumbers(t *testing.T, b *tab, _ venue) {
+	b.look(t, 1280, "light")
+	b.visit(t, "/traders")
+	rows := give(t, b, chromedp.Evaluate[int64](`(() => {
+		const rows = [...document.querySelectorAll("table.rows tbody tr")];
+		const put = (cell, ...texts) => [...cell.querySelectorAll(".num")].forEach((n, i) => { n.textContent = texts[i]; });
+		for (const { cells } of rows) {
+			put(cells[1], "1,234", "12,345");
+			put(cells[3], "+1,232,117", "+1,232,185", "−1,018,495");
+			put(cells[5], "+1,117,328"); put(cells[6], "118,561,234"); put(cells[7], "11,894"); put(cells[8], "+3,376.2 ×"); put(cells[9], "57 %", "12,796");
+		}
+		return rows.length;
+	})()`))
+	if rows == 0 {
+		t.Error("the board is empty")
+	}
+	for _, width := range []int64{1440, 1280} {
+		b.fits(t, "/traders with large numbers", look{width, "light"})
+	}
+	b.keep(t, "traders-large")
+}
+
 // A file of the catalogue: what its columns mean, the ask, the download, and the lines that
 // read it; without a key it is said that one is needed.
 func theFiles(t *testing.T, b *tab, v venue) {

@@ -96,7 +96,7 @@ const observed = panel({
 const moved = panel({
   name: "How the forecast moved", size: 300, url: () => address("/weather/forecast-evolution/" + city + "/" + (date || today), { metric }), lone: true,
   draw: async (a, { lead }) => {
-    const market = await ask(impliedUrl());
+    const market = await ask(impliedUrl()).catch(() => ({ data: [], brackets: [], missing: true }));
     if (!a.data.length && !market.data.length) return state("empty", "No forecast of this day: " + String(a.empty_reason || "none was read").replaceAll("_", " ") + ".");
     lead.replaceChildren("°" + a.unit + " by time of issue, ", num(a.changes), " changes, drift ", num(a.total_drift, "delta"));
     const times = [...new Set([...a.data.map((d) => d.issued_at), ...market.data.map((d) => d.at)])].sort(), sources = [...new Set(a.data.map((d) => d.source))].slice(0, market.data.length ? 4 : 5);
@@ -106,8 +106,8 @@ const moved = panel({
     const bands = bandsOf(market.brackets, market, winner ? (r) => r.condition_id === winner : holds(so));
     const close = so === null || so === undefined ? [] : [Number(so)];
     return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: [...sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })), ...line] }] }),
-      newest ? el("p", { class: "note" }, "The market's line is the mean of the brackets by the price that takers last paid for each; a bracket that nobody has traded yet has none and is left out: at the end of the line ", newest.null_reason === "unpriced_brackets" ? "" : "all ", num(newest.priced), " have one.") : null,
-      a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
+      newest ? el("p", { class: "note" }, "The market's line is the mean of the brackets by the price that takers last paid for each; a bracket that nobody has traded yet has none and is left out: at the end of the line ", newest.null_reason === "unpriced_brackets" ? "" : "all ", num(newest.priced), " have one.") : market.missing ? el("p", { class: "note" }, "The market's line and its brackets are missing: they could not be loaded.") : null,
+      a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), market.missing ? "" : ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", market.missing ? "." : ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
   },
 });
 const skill = panel({
