@@ -236,6 +236,10 @@ func (a *Audits) mend(ctx context.Context) error {
 // mended takes the transactions that are in by now from those that are wanted.
 func (a *Audits) mended(ctx context.Context) error {
 	a.mu.Lock()
+	now := a.o.Now()
+	for i := range a.memory.Wanted { // what a clock that was ahead found later than now
+		a.memory.Wanted[i].Found = min(a.memory.Wanted[i].Found, now.Unix())
+	}
 	wanted := slices.Clone(a.memory.Wanted)
 	a.mu.Unlock()
 	if len(wanted) == 0 {
@@ -256,7 +260,7 @@ func (a *Audits) mended(ctx context.Context) error {
 		case have[w.Tx] >= w.Fills:
 			gone[w.Tx] = true
 			in++
-		case a.o.Now().Sub(unix(w.Found)) > givenUpAfter:
+		case now.Sub(unix(w.Found)) > givenUpAfter:
 			gone[w.Tx] = true
 			lost++
 			a.o.Log.Error().Str("audit", "trades").Str("tx", w.Tx).Msg("no node has a transaction that the venue has: it is given up")

@@ -7,3 +7,9 @@ import "time"
 func reached(at int64, now time.Time, most time.Duration) bool {
 	return at <= now.Unix() || at > now.Add(most).Unix()
 }
+
+// passed tells whether it has been at least so long since a time in unix seconds. It has since one that is ahead, which
+// was set by a clock that was ahead then.
+func passed(since int64, now time.Time, least time.Duration) bool {
+	return since > now.Unix() || now.Sub(time.Unix(since, 0)) >= least
+}

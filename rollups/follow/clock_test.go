@@ -1,8 +1,16 @@
 package follow
 
 import (
+	"context"
+	"database/sql"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/rs/zerolog"
+
+	"pmx/data"
+	"pmx/engine/ingest"
 )
 
 func TestWhatAClockThatWasAheadPlannedIsDue(t *testing.T) {
@@ -25,5 +33,54 @@ func TestWhatAClockThatWasAheadPlannedIsDue(t *testing.T) {
 		if pauses[len(pauses)-1] > longestPause {
 			t.Errorf("a pause of %s is longer than longestPause", pauses[len(pauses)-1])
 		}
+	}
+}
+
+// A hint of a market that was asked for by a clock that was ahead is followed, and its quote is written.
+func TestMarketsDoNotWaitForAClockThatWasAhead(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	ahead := now.AddDate(1, 0, 0)
+	m := &Markets{asked: map[uint64]patience{}, hints: map[data.Hash]bool{}, seen: map[data.Hash]seenMarket{}, o: MarketOptions{Quotes: time.Minute}}
+	first, second := data.Hash{1}, data.Hash{2}
+	m.absent(xxhash.Sum64(first[:]), ahead, afterMissing)
+	m.absent(xxhash.Sum64(second[:]), now, afterMissing)
+	m.hints[first], m.hints[second] = true, true
+	if got := m.heard(now); len(got) != 1 || got[0] != first {
+		t.Errorf("%v are followed", got)
+	}
+	bid := data.One / 2
+	for _, c := range []struct {
+		written time.Time
+		want    bool
+	}{{now.Add(-time.Minute), true}, {now.Add(-time.Second), false}, {now, false}, {ahead, true}} {
+		old, _, err := m.changed(data.Market{Condition: first}, c.written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.seen[first] = old
+		if _, yes, err := m.changed(data.Market{Condition: first, BestBid: &bid}, now); err != nil || yes != c.want {
+			t.Errorf("a quote written at %s is written again at %s: %v, %v", c.written, now, yes, err)
+		}
+	}
+}
+
+// forgetful is a venue that has nothing and keeps nothing.
+type forgetful struct{}
+
+func (forgetful) Commit(context.Context, ingest.Rows, ingest.Remaining) (r ingest.Receipt, err error) {
+	return r, nil
+}
+func (forgetful) Read(context.Context, func(*sql.Conn) error) error { return nil }
+
+// What was found by a clock that was ahead is given up so long after the clock is right.
+func TestWhatIsWantedSinceAClockThatWasAheadIsGivenUp(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	a := &Audits{o: AuditOptions{Venue: forgetful{}, Now: func() time.Time { return now }, Log: zerolog.Nop()}}
+	a.memory.Wanted = []wantedTx{{Tx: "0x1", Fills: 1, Found: now.AddDate(1, 0, 0).Unix()}}
+	for _, wanted := range []int{1, 1, 0} {
+		if err := a.mended(t.Context()); err != nil || len(a.memory.Wanted) != wanted {
+			t.Errorf("at %s: %v, %+v", now, err, a.memory.Wanted)
+		}
+		now = now.Add(givenUpAfter/2 + time.Minute)
 	}
 }

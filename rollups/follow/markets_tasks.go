@@ -85,7 +85,7 @@ func (m *Markets) heard(now time.Time) (conditions []data.Hash) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for c := range m.hints {
-		if m.asked[xxhash.Sum64(c[:])].until <= now.Unix() {
+		if reached(m.asked[xxhash.Sum64(c[:])].until, now, longestPause) {
 			conditions = append(conditions, c)
 			delete(m.hints, c)
 		}
@@ -317,6 +317,17 @@ func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
 // afterClosing.
 type steps []int64
 
+// notAfter takes back what was done up to later than now, by a clock that was ahead, and tells whether there was such.
+// That has to be stored even if nothing is due: each run reads the steps anew.
+func (s steps) notAfter(now time.Time) (changed bool) {
+	for i, after := range afterClosing {
+		if until := now.Add(-after).UnixMicro(); s[i] > until {
+			s[i], changed = until, true
+		}
+	}
+	return changed
+}
+
 // closed reads markets again that closed a while ago, and asks for payouts that nobody told.
 func (m *Markets) closed(ctx context.Context) error {
 	now := m.o.Now()
@@ -324,18 +335,20 @@ func (m *Markets) closed(ctx context.Context) error {
 	if err := m.cursor(ctx, stepsCursor, &done); err != nil {
 		return err
 	}
-	if len(done) != len(afterClosing) { // what closed before the lane first came is for the reconciliation
+	begins := len(done) != len(afterClosing)
+	if begins { // what closed before the lane first came is for the reconciliation
 		done = nil
 		for _, after := range afterClosing {
 			done = append(done, now.Add(-after).UnixMicro())
 		}
+	}
+	if done.notAfter(now) || begins {
 		if err := m.write(ctx, writing{name: "gamma closed", within: cursorOf(stepsCursor, done)}, nil); err != nil {
 			return err
 		}
 	}
 	for i, after := range afterClosing {
 		until := now.Add(-after).UnixMicro()
-		done[i] = min(done[i], until) // by a clock that was ahead it was done up to later
 		for done[i] < until {
 			var due []data.Hash
 			var last int64

@@ -175,6 +175,25 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestTheScheduleBehindAClockThatWasAhead: it begins anew where nothing was due by the clock that was ahead, too.
+func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
+	p := newPlace(t, 0)
+	p.later(365 * 24 * time.Hour)
+	p.once(p.lane(false))
+	p.later(-365 * 24 * time.Hour)
+	p.set(func() { p.markets = []listed{{question: "Q0?"}, {question: "Q1?"}, {question: "Q2?"}} })
+	m := p.lane(false)
+	p.once(m)
+	p.set(func() { p.markets[2].closedAt = p.now })
+	p.later(time.Minute)
+	p.once(m)
+	p.want("closed", "SELECT question FROM markets WHERE closed", "Q2?")
+	p.set(func() { p.markets[2].question = "Q2 as of now?" })
+	p.later(10 * time.Minute)
+	p.once(m)
+	p.want("11 minutes later", "SELECT question FROM markets WHERE closed", "Q2 as of now?")
+}
+
 // TestWhatAnAnswerLacksIsAskedForAgain: whether somebody heard of it, or it closed a while ago, or
 // only another source has described it.
 func TestWhatAnAnswerLacksIsAskedForAgain(t *testing.T) {

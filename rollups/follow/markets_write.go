@@ -59,7 +59,7 @@ func (m *Markets) changed(record data.Market, now time.Time) (next seenMarket, y
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, known := m.seen[record.Condition]
-	yes = !known || old.content != next.content || old.quote != next.quote && now.Sub(time.Unix(old.written, 0)) >= m.o.Quotes
+	yes = !known || old.content != next.content || old.quote != next.quote && passed(old.written, now, m.o.Quotes)
 	return next, yes, nil
 }
 
