@@ -85,6 +85,7 @@ func FuzzRequests(f *testing.F) {
 	} {
 		f.Add("GET", seed, "gzip;q=1", `W/"x"`, "id", true)
 		f.Add("POST", seed, "*;q=0", "*", "", false)
+		f.Add("GEt", seed, "gzip", "", "id", true)
 	}
 	f.Fuzz(func(t *testing.T, method, uri, coding, match, id string, keyed bool) {
 		req := &fasthttp.Request{}

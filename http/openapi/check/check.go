@@ -152,10 +152,9 @@ func (c *Checker) Reply(method, path string, res *fasthttp.Response) error {
 		inside = false // the index
 	}
 	if inside {
-		if pattern := c.find(below); pattern != "" {
-			if c.doc.Operation(method, pattern) != nil {
-				return c.operation(method, pattern, head, res)
-			}
+		// Methods are upper case (RFC 9110, section 9.1): GEt is none of the document's.
+		if pattern := c.find(below); pattern != "" && method == strings.ToUpper(method) && c.doc.Operation(method, pattern) != nil {
+			return c.operation(method, pattern, head, res)
 		}
 	}
 	if res.StatusCode() < 400 {
