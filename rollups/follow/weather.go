@@ -179,6 +179,7 @@ func (w *Weather) Once(ctx context.Context) error {
 			failed = append(failed, err)
 			continue
 		}
+		g.notAhead(w.o.Now())
 		for _, s := range g.sources {
 			if now := w.o.Now(); !s.due(g.memory.Done[s.name], now).After(now) {
 				failed = append(failed, g.step(ctx, s))
@@ -202,6 +203,7 @@ func (g *weatherGroup) run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		now := g.lane.o.Now()
+		g.notAhead(now)
 		next := slices.MinFunc(g.sources, func(a, b *weatherSource) int {
 			return a.due(g.memory.Done[a.name], now).Compare(b.due(g.memory.Done[b.name], now))
 		})
@@ -230,6 +232,20 @@ func (s *weatherSource) due(done int64, now time.Time) time.Time {
 		at = s.later
 	}
 	return at
+}
+
+// notAhead takes what is remembered of a clock that was ahead back to now: no source waits until the clock is there
+// again. Nothing is put off by more than a day.
+func (g *weatherGroup) notAhead(now time.Time) {
+	for name, at := range g.memory.Done {
+		g.memory.Done[name] = min(at, now.Unix())
+	}
+	g.memory.Asked = min(g.memory.Asked, now.Unix())
+	for _, s := range g.sources {
+		if s.later.After(now.Add(24 * time.Hour)) {
+			s.later = now
+		}
+	}
 }
 
 func floor(a, b int64) int64 {

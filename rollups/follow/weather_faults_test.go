@@ -91,6 +91,25 @@ func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 	}
 }
 
+// TestTheWeatherDoesNotWaitForAClockThatWasAhead: it is asked for at its times of the clock that is right again.
+func TestTheWeatherDoesNotWaitForAClockThatWasAhead(t *testing.T) {
+	k, s := factsOnly(t), newSky(t, 3)
+	o := s.options(k, skyMETAR)
+	set := func(d time.Duration) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.now = s.now.Add(d)
+	}
+	set(90 * 24 * time.Hour)
+	s.follow(o, 10*time.Minute)
+	set(-90 * 24 * time.Hour)
+	before := len(s.asked["metar"])
+	s.follow(o, time.Hour)
+	if n := len(s.asked["metar"]) - before; before == 0 || n < 11 {
+		t.Errorf("asked for %d times while the clock was ahead, and %d times in the hour behind that", before, n)
+	}
+}
+
 // TestOneStationIsNotTheOthers: what is wrong with one is reported, and the others are followed.
 func TestOneStationIsNotTheOthers(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 55)
