@@ -348,8 +348,11 @@ func (t *clocked) followed(ctx context.Context) (string, error) {
 			} `json:"sources"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(text), &status); err != nil || code != http.StatusOK {
-		return "", fmt.Errorf("/status/public is answered with %d: %s (%v)", code, tail(text), err)
+	if code != http.StatusOK {
+		return "", fmt.Errorf("/status/public is answered with %d: %s", code, tail(text))
+	}
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		return "", fmt.Errorf("/status/public is answered with %s: %w", tail(text), err)
 	}
 	for _, s := range status.Data.Sources {
 		if s.Name == "chain" {
