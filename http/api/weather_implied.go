@@ -58,10 +58,7 @@ func (a *API) implied(c *fiber.Ctx, call *Call) error {
 	if city == nil {
 		return err
 	}
-	day := city.Today
-	if given := call.value(impliedDate); given.given {
-		day = data.Date(given.n)
-	}
+	day := call.dayOf(city, impliedDate)
 	metric, limit, prices := data.Metric(call.value(impliedMetric).n), call.number(impliedLimit), call.value(impliedInc).given
 	event := v.dayEvent(city, metric, day)
 	var ladder ladderPrices
@@ -141,7 +138,7 @@ func (a *API) ladderPrices(ctx context.Context, v *encodedSnapshot, e *serving.D
 	return out, nil
 }
 
-// allCandles reads every hour of some tokens. The database makes room for as many rows as are asked for, so that
+// allCandles reads every hour of some tokens. The database allocates as many rows as are asked for, so that
 // it is asked for more only where there are more.
 func (a *API) allCandles(ctx context.Context, tokens []serving.OutcomeToken) ([]serving.Candle, error) {
 	for n := 2 << 10; ; n *= 32 {

@@ -40,10 +40,7 @@ func (a *API) observations(c *fiber.Ctx, call *Call) error {
 	if city == nil {
 		return err
 	}
-	day := city.Today
-	if given := call.value(observedDate); given.given {
-		day = data.Date(given.n)
-	}
+	day := call.dayOf(city, observedDate)
 	source, limit, hidden := call.value(observedSource).text, call.number(observedLimit), day < call.firstDay(city)
 	key := fmt.Sprintf("observations %s %d %d %t %s", city.City.Slug, day, limit, hidden, source)
 	return a.sendSeries(c, call, v, city, key, func(ctx context.Context) (any, data.Date, error) {

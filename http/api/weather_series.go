@@ -37,6 +37,14 @@ func weatherSeriesRoutes() []Route {
 	return []Route{forecastRoute(), actualsRoute(), anomaliesRoute(), evolutionRoute(), observationsRoute(), impliedRoute()}
 }
 
+// dayOf is the local day that is asked for; if none is, the city's present one.
+func (call *Call) dayOf(city *serving.DeskCity, day *Param) data.Date {
+	if given := call.value(day); given.given {
+		return data.Date(given.n)
+	}
+	return city.Today
+}
+
 func metricParam(def, doc string) *Param {
 	return &Param{Name: "metric", Kind: Choice, Default: def, Choices: []string{data.TMax.String(), data.TMin.String()}, Doc: doc}
 }

@@ -318,7 +318,7 @@ func (m *Markets) gone(ctx context.Context, open map[data.Hash]string) error {
 type steps []int64
 
 // notAfter takes back what was done up to later than now, by a clock that was ahead, and tells whether there was such.
-// That has to be stored even if nothing is due: each run reads the steps anew.
+// That has to be stored even if nothing is due: each run reads the steps from the database.
 func (s steps) notAfter(now time.Time) (changed bool) {
 	for i, after := range afterClosing {
 		if until := now.Add(-after).UnixMicro(); s[i] > until {

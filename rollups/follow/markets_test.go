@@ -175,7 +175,7 @@ func TestWhatClosedIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestTheScheduleBehindAClockThatWasAhead: it begins anew where nothing was due by the clock that was ahead, too.
+// TestTheScheduleBehindAClockThatWasAhead: it begins again where nothing was due by the clock that was ahead, too.
 func TestTheScheduleBehindAClockThatWasAhead(t *testing.T) {
 	p := newPlace(t, 0)
 	p.later(365 * 24 * time.Hour)
