@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,8 @@ const (
 	goingDown  = 0x8004587d
 	withoutLog = 2
 	imageSize  = 768 << 20
+	// ownMounts is set where the mounts of this process are its own.
+	ownMounts = "SOAK_OWN_MOUNTS"
 )
 
 // powerCmd shuts file systems down.
@@ -66,6 +69,23 @@ func (c *powerCmd) Run(ctx context.Context, h *harness) error {
 		return nil
 	}
 	return c.outages(ctx, h, "ext4", preload, c.Control, random)
+}
+
+// AfterApply starts this program again in a mount namespace of its own, before anything is made. A namespace that another
+// program makes meanwhile copies all mounts that it sees; as long as it lives, a file system that was shut down could not
+// be mounted again.
+func (c *powerCmd) AfterApply() error {
+	if os.Getuid() != 0 || os.Getenv(ownMounts) != "" {
+		return nil
+	}
+	runtime.LockOSThread() // what follows is of one thread, until it becomes the process
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("mount namespace: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("private mounts: %w", err)
+	}
+	return fmt.Errorf("start again: %w", syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), ownMounts+"=1")))
 }
 
 // eatMyData gives the path of the library with which a sync does nothing.
