@@ -295,7 +295,6 @@ var placeholders = map[string]string{
 	"rollups/query @positions":           "{PositionRange}",
 	"rollups/query Candles @candles":     "{CandleRange}",
 	"rollups/query @moves":               "{WhaleMovesOf}",
-	"rollups/query @outcomes":            "WHEN 1 THEN 0",
 	"rollups/query WalletsByAddress @lo": "00", "rollups/query WalletsByAddress @hi": "ff", "rollups/query @prefix": "61",
 	"rollups/query @which":              "token BETWEEN 1 AND 2",
 	"rollups/query WhaleMovesOf @which": "{WhaleCategory}",

@@ -20,9 +20,9 @@ import (
 // factsPerRead is about how many facts are read at once.
 const factsPerRead = 500_000
 
-// NewestFills is how many of a token's fills are kept in a segment: as many
-// as an overview of its market shows.
-const NewestFills = 20
+// NewestFills is how many of a token's fills are kept in a segment: more than an overview of its market
+// shows, so that of nine markets in ten it has them all.
+const NewestFills = 50
 
 // signedFill is a row of SegmentBatch.
 type signedFill struct {

@@ -21,7 +21,7 @@ type marketReader interface {
 	MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures, after *serving.Fill, n int) ([]serving.Fill, error)
 	// Candles gives the n newest candles of tokens, newest first and then by outcome, in intervals
 	// of so many hours; those behind after where that is given. They are as of batch or later.
-	Candles(ctx context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
+	Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error)
 	// Holders gives who holds tokens of one market according to the fills of imports up to batch,
 	// or is short of them, in no order; without some wallets.
 	Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error)

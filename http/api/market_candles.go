@@ -98,7 +98,7 @@ func (a *API) candleRead(v *encodedSnapshot, m *serving.Market, tokens []serving
 		key += string(appendCandlePosition(nil, after))
 	}
 	return cachedRead(a, v, key, func(ctx context.Context) ([]serving.Candle, error) {
-		return a.reader.Candles(ctx, tokens, hours, after, n)
+		return a.reader.Candles(ctx, tokens, v.snap.Batch, hours, after, n)
 	})
 }
 

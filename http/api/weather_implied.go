@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gofiber/fiber/v2"
@@ -123,7 +124,7 @@ func (a *API) ladderPrices(ctx context.Context, v *encodedSnapshot, e *serving.D
 				}
 			}
 		}
-		candles, err := a.allCandles(ctx, tokens)
+		candles, err := a.reader.Candles(ctx, tokens, v.snap.Batch, 1, nil, math.MaxInt)
 		if err != nil {
 			return out, err
 		}
@@ -136,16 +137,6 @@ func (a *API) ladderPrices(ctx context.Context, v *encodedSnapshot, e *serving.D
 	}
 	out.hours = len(hours)
 	return out, nil
-}
-
-// allCandles reads every hour of some tokens. The database allocates as many rows as are asked for, so that
-// it is asked for more only where there are more.
-func (a *API) allCandles(ctx context.Context, tokens []serving.OutcomeToken) ([]serving.Candle, error) {
-	for n := 2 << 10; ; n *= 32 {
-		if candles, err := a.reader.Candles(ctx, tokens, 1, nil, n); err != nil || len(candles) < n {
-			return candles, err
-		}
-	}
 }
 
 // appendImplied adds the newest limit rows.

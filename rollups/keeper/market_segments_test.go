@@ -31,7 +31,7 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 		if !sampled(snap, int64(id), testfiles.Cases(67, 5)) {
 			continue
 		}
-		for _, n := range []int{20, 7} {
+		for _, n := range []int{20, 7, 55} {
 			want, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, figures, nil, n)
 			if err != nil {
 				t.Fatal(err)
@@ -43,6 +43,7 @@ func checkMarkets(t *testing.T, k *keeper.Keeper) (atHand, fills int) {
 			fills += len(got)
 		}
 		checkPages(t, r, id, snap)
+		checkCandles(t, r, id, snap)
 		want, err := r.Reader.MarketTexts(ctx, id, snap.Batch)
 		if err != nil {
 			t.Fatal(err)
@@ -72,6 +73,51 @@ func checkPages(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot
 		if n := min(len(got), len(want)); !slices.Equal(got[:n], want[:n]) {
 			t.Fatalf("pages of market %d (-whole +pages)\n%s", id, godiff.Diff(want[:n], got[:n]))
 		}
+	}
+}
+
+// checkCandles compares the candles and the holders of a market, and the fills behind one of its own.
+func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
+	t.Helper()
+	ctx, tokens, payouts := context.Background(), snap.Catalog.Tokens(id), snap.Catalog.TokenPayouts([]int32{id})
+	outcomes := make([]serving.OutcomeToken, len(tokens))
+	for i, token := range tokens {
+		outcomes[i] = serving.OutcomeToken{Token: token, Outcome: snap.Catalog.Token(token).Outcome}
+	}
+	var after *serving.Candle
+	for i, hours := range []int64{1, 6, 24, 1} {
+		want, err := r.Reader.Candles(ctx, outcomes, snap.Batch, hours, after, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Candles(ctx, outcomes, snap.Batch, hours, after, 30)
+		if diff := godiff.Diff(want, got); diff != "" || err != nil {
+			t.Fatalf("candles of market %d by %d hours (-database +reader): %v\n%s", id, hours, err, diff)
+		}
+		if i == 2 && len(want) > 1 {
+			after = &want[len(want)/2]
+		}
+	}
+	want, err := r.Reader.Holders(ctx, payouts, snap.Batch, snap.Venue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Holders(ctx, payouts, snap.Batch, snap.Venue)
+	if diff := godiff.Diff(want, got); diff != "" || err != nil {
+		t.Fatalf("holders of market %d (-database +reader): %v\n%s", id, err, diff)
+	}
+	pages, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), nil, 33)
+	if err != nil || len(pages) == 0 {
+		return
+	}
+	behind := &pages[len(pages)/2]
+	wanted, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), behind, 33)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fills, err := r.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), behind, 33)
+	if diff := godiff.Diff(wanted, fills); diff != "" || err != nil {
+		t.Fatalf("fills of market %d behind one (-database +reader): %v\n%s", id, err, diff)
 	}
 }
 
@@ -166,7 +212,7 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 		if r.MarketInMemory(0, tokens, batch) {
 			atHand++
 		}
-		for _, n := range []int{19, 1, 20, 2, 5, 13}[:testfiles.Cases(2, 6)] {
+		for _, n := range []int{49, 1, 50, 20, 5, 13}[:testfiles.Cases(2, 6)] {
 			want, err := r.Reader.MarketFills(context.Background(), nil, tokens, batch, &figures, nil, n)
 			if err != nil || len(want) != n {
 				t.Fatalf("%d fills of %v: %d, %v", n, tokens, len(want), err)

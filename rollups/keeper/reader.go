@@ -68,34 +68,6 @@ func (r *Reader) MarketTexts(ctx context.Context, market int32, batch int64) (se
 	return r.Reader.MarketTexts(ctx, market, batch)
 }
 
-// MarketFills is query.Reader's, from the file where it has every token; the file has the newest alone.
-func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
-	after *serving.Fill, n int) ([]serving.Fill, error) {
-	if r.segments != nil && after == nil {
-		if fills, ok := r.newest(dst, tokens, batch, n); ok {
-			return fills, nil
-		}
-	}
-	return r.Reader.MarketFills(ctx, dst, tokens, batch, f, after, n)
-}
-
-// newest adds the n newest fills of tokens to dst, newest first; false, and nothing
-// added, where a token is not in the segments.
-func (r *Reader) newest(dst []serving.Fill, tokens []data.TokenID, batch int64, n int) ([]serving.Fill, bool) {
-	known := len(dst)
-	for _, token := range tokens {
-		var ok bool
-		if dst, ok = r.segments.tokens.Newest(dst, token, batch, n); !ok {
-			return dst[:known], false
-		}
-	}
-	added := dst[known:]
-	if len(tokens) > 1 {
-		slices.SortFunc(added, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
-	}
-	return dst[:known+min(len(added), n)], true
-}
-
 // MarketInMemory tells whether the files have the market and all its tokens.
 func (r *Reader) MarketInMemory(market int32, tokens []data.TokenID, batch int64) bool {
 	if r.segments == nil || !r.segments.texts.Has(market, batch) {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,50 +12,43 @@ import (
 
 // Candles gives the n newest candles, newest first and then by outcome, of tokens that pay for
 // outcomes, in intervals of so many hours; those behind after where that is given. It reads what
-// the database has now, which may be a commit ahead of the snapshot.
-func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
-	if len(tokens) == 0 {
-		return nil, nil
-	}
+// the database has now, which may be a commit ahead of a batch.
+func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	ids := make([]data.TokenID, len(tokens))
-	var outcomes strings.Builder
 	for i, t := range tokens {
 		ids[i] = t.Token
-		fmt.Fprintf(&outcomes, "WHEN %d THEN %d ", t.Token, t.Outcome)
+	}
+	tally := serving.NewCandleTally(tokens, hours, after)
+	err := r.AddCandles(ctx, tally, ids)
+	return tally.Newest(n), err
+}
+
+// AddCandles adds the hours of some tokens to a tally. They are put together there and not here, as to group and
+// sort them takes the database longer than to read them.
+func (r *Reader) AddCandles(ctx context.Context, tally *serving.CandleTally, ids []data.TokenID) error {
+	if len(ids) == 0 {
+		return nil
 	}
 	slices.Sort(ids)
 	var ranges []string
 	for _, near := range neighbours(ids, mostRanges) {
 		ranges = append(ranges, statements.Get("CandleRange", "@which", among("token", near)))
 	}
-	start, behind := int64(1)<<30, 0 // a thousand centuries from now
-	if after != nil {
-		start, behind = after.Start, -int(after.Outcome)
-	}
 	type candleRow struct {
-		Start   int64      `sql:"start"`
-		Outcome int64      `sql:"outcome"`
-		Fills   int64      `sql:"fills"`
-		USD     data.Micro `sql:"usd"`
-		Shares  data.Micro `sql:"shares"`
-		Open    *int64     `sql:"opened"`
-		High    *int64     `sql:"highest"`
-		Low     *int64     `sql:"lowest"`
-		Close   *int64     `sql:"closed"`
+		Token   data.TokenID `sql:"token"`
+		Hour    int64        `sql:"hour"`
+		Fills   int64        `sql:"fills"`
+		USD     data.Micro   `sql:"usd"`
+		Shares  data.Micro   `sql:"shares"`
+		OpenTS  int64        `sql:"open_ts"`
+		OpenAt  int64        `sql:"open_at"`
+		High    data.Micro   `sql:"highest"`
+		Low     data.Micro   `sql:"lowest"`
+		CloseTS int64        `sql:"close_ts"`
+		CloseAt int64        `sql:"close_at"`
 	}
-	var list []serving.Candle
-	err := each(ctx, r, "Candles", func(row *candleRow) {
-		list = append(list, serving.Candle{Start: row.Start, Outcome: int8(row.Outcome), Fills: row.Fills, USD: row.USD, Shares: row.Shares,
-			Open: priceOr(row.Open), High: priceOr(row.High), Low: priceOr(row.Low), Close: priceOr(row.Close)})
-	}, "@hours", strconv.FormatInt(hours, 10), "@outcomes", outcomes.String(), "@candles", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids),
-		"@start", strconv.FormatInt(start, 10), "@behind", strconv.Itoa(behind), "@limit", strconv.Itoa(n))
-	return list, err
-}
-
-// priceOr is a price, serving.NoValue where there is none.
-func priceOr(p *int64) data.Micro {
-	if p == nil {
-		return serving.NoValue
-	}
-	return data.Micro(*p)
+	return each(ctx, r, "Candles", func(row *candleRow) {
+		tally.Add(&serving.CandlePart{Token: row.Token, Hour: row.Hour, Fills: row.Fills, USD: row.USD, Shares: row.Shares,
+			First: serving.CandlePlace{TS: row.OpenTS, At: row.OpenAt}, Last: serving.CandlePlace{TS: row.CloseTS, At: row.CloseAt}, High: row.High, Low: row.Low})
+	}, "@candles", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids), "@before", strconv.FormatInt(tally.Before(), 10))
 }

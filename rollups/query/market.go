@@ -149,23 +149,23 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 		return serving.EventTraders{}, nil
 	}
 	book := serving.NewEventTally(tokens, without)
-	err := r.positions(ctx, tokens, batch, book.Add)
+	err := r.AddPositions(ctx, book, tokens, batch)
 	return book.Traders(), err
 }
 
 // Holders gives the wallets that hold tokens of one market, or are short of them, as the market's
 // fills up to batch have it; without some wallets.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	if len(tokens) == 0 {
-		return serving.Holders{}, nil
-	}
 	book := serving.NewEventTally(tokens, without)
-	err := r.positions(ctx, tokens, batch, book.Add)
+	err := r.AddPositions(ctx, book, tokens, batch)
 	return book.Holders(), err
 }
 
-// positions hands what wallets did with tokens in imports up to batch to add, in no order.
-func (r *Reader) positions(ctx context.Context, tokens []serving.TokenPayout, batch int64, add func(data.TokenID, data.WalletID, serving.EventSum)) error {
+// AddPositions adds what wallets did with tokens in imports up to batch to a tally.
+func (r *Reader) AddPositions(ctx context.Context, book *serving.EventTally, tokens []serving.TokenPayout, batch int64) error {
+	if len(tokens) == 0 {
+		return nil
+	}
 	ids := make([]data.TokenID, len(tokens))
 	for i, p := range tokens {
 		ids[i] = p.Token
@@ -186,7 +186,7 @@ func (r *Reader) positions(ctx context.Context, tokens []serving.TokenPayout, ba
 		FeeUSD    data.Micro    `sql:"fee_usd"`
 	}
 	return each(ctx, r, "PositionSums", func(row *positionSum) {
-		add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyShares: row.BuyShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
+		book.Add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyShares: row.BuyShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
 	}, "@positions", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
 }
 

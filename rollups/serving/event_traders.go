@@ -138,6 +138,13 @@ func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 	blocks[last] = append(blocks[last], eventSum{s, wallet, t})
 }
 
+// AddFill takes in a fill.
+func (b *EventTally) AddFill(f *Fill) {
+	var s TokenSum
+	s.Add(f)
+	b.Add(f.Token, f.Wallet, EventSum{Fills: 1, Net: s.Net(), BuyShares: s.BuyShares, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, FeeUSD: s.FeeUSD})
+}
+
 // tallied is a trader with what is added up of the market that it is at.
 type tallied struct {
 	EventTrader

@@ -34,7 +34,10 @@ func TestCandlesEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	markets := v.table(`SELECT '0x' || lower(hex(m.condition)) FROM fills AS f JOIN tokens AS t ON t.token = f.token JOIN markets AS m ON m.market = t.market
 		GROUP BY m.condition ORDER BY count(*) DESC, m.condition LIMIT 6`)
-	if len(markets) != 6 {
+	// Of quiet markets all fills are in the file of newest ones.
+	markets = append(markets, v.table(`SELECT '0x' || lower(hex(m.condition)) FROM fills AS f JOIN tokens AS t ON t.token = f.token JOIN markets AS m ON m.market = t.market
+		GROUP BY m.condition HAVING count(*) BETWEEN 8 AND 19 ORDER BY count(DISTINCT f.ts // 3600000000) DESC, m.condition LIMIT 6`)...)
+	if len(markets) != 12 {
 		t.Fatal(markets)
 	}
 	for i, market := range markets {

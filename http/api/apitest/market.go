@@ -42,7 +42,7 @@ func (m *Markets) MarketFills(_ context.Context, dst []serving.Fill, tokens []da
 }
 
 // Candles gives those of Hours that belong to the tokens, one hour each.
-func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, hours int64, after *serving.Candle, n int) (list []serving.Candle, err error) {
+func (m *Markets) Candles(_ context.Context, tokens []serving.OutcomeToken, _, hours int64, after *serving.Candle, n int) (list []serving.Candle, err error) {
 	m.Asked++
 	for _, c := range m.Hours {
 		if hours != 1 || !slices.ContainsFunc(tokens, func(t serving.OutcomeToken) bool { return t.Outcome == c.Outcome }) ||

@@ -72,25 +72,17 @@ SELECT token, wallet, fills, buy_shares - sell_shares - fee_shares AS net, buy_s
 FROM position WHERE @which
 
 -- name: Candles
--- The newest intervals of @hours hours of a market's tokens that come behind a place, each outcome
--- in a row of its own; as the database is now. What is smallest is kept with its sign turned.
-SELECT start, outcome, SUM(fills)::BIGINT AS fills, SUM(usd)::BIGINT AS usd, SUM(shares)::BIGINT AS shares,
-  ((-max(opened)) & 1048575)::BIGINT AS opened, max(highest)::BIGINT AS highest, (-max(lowest))::BIGINT AS lowest,
-  (max(closed) & 1048575)::BIGINT AS closed
+-- What takers traded of some tokens hour by hour, before some hour, in as many rows as there are places to look: the
+-- caller adds them up. A place in time is taken apart as LoadPrices does; what is smallest is kept with its sign turned.
+SELECT token, hour::BIGINT AS hour, fills, usd, shares, coalesce((-opened) >> 52, -1)::BIGINT AS open_ts,
+  coalesce((-opened) & 4503599627370495, 0)::BIGINT AS open_at, coalesce(highest, 0)::BIGINT AS highest, coalesce(-lowest, 0)::BIGINT AS lowest,
+  coalesce(closed >> 52, -1)::BIGINT AS close_ts, coalesce(closed & 4503599627370495, 0)::BIGINT AS close_at
 FROM (
-  SELECT (hour - hour % @hours)::BIGINT AS start, (CASE token @outcomes END)::BIGINT AS outcome, fills, usd, shares, opened, highest, lowest, closed
-  FROM (
-    @candles
-    UNION ALL
-    SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle_delta WHERE @which
-  ) AS c
-  WHERE hour < @start + @hours
-) AS r
-WHERE (start, -outcome) < (@start, @behind)
-GROUP BY start, outcome
-HAVING SUM(fills) <> 0
-ORDER BY start DESC, outcome
-LIMIT @limit
+  @candles
+  UNION ALL
+  SELECT token, hour, fills, usd, shares, opened, highest, lowest, closed FROM candle_delta WHERE @which
+) AS c
+WHERE hour < @before
 
 -- name: CandleRange
 -- Candles lie in order of token, as positions do.
