@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"math"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -13,11 +12,10 @@ import (
 // deskTraders keeps what every wallet did on the weather desk's markets, densely,
 // and who ranks first.
 type deskTraders struct {
-	index   map[data.WalletID]int32 // of rows
-	rows    []deskTrader
-	changed bool // since they were ranked
-	total   int  // wallets with a fill but for the venue's own
-	first   [serving.DeskSorts][]int32
+	index map[data.WalletID]int32 // of rows
+	rows  []deskTrader
+	total int                        // wallets with a fill but for the venue's own
+	first [serving.DeskSorts]leaders // by place in rows
 }
 
 type deskTrader struct {
@@ -41,9 +39,9 @@ func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		}
 	}
 	if whole {
-		*p = deskTraders{index: map[data.WalletID]int32{}, changed: true}
+		*p = deskTraders{index: map[data.WalletID]int32{}}
 	}
-	return eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, p.add)(ctx, conn)
+	return eachAdded(l, func(b *batchSums) []deskWalletRow { return b.deskWallets.rows }, query, func(row *deskWalletRow) { p.add(l, row) })(ctx, conn)
 }
 
 // deskWalletRow is a row of desk_wallet.
@@ -61,7 +59,7 @@ type deskWalletRow struct {
 	LastTS          int64         `sql:"last_ts,null"`
 }
 
-func (p *deskTraders) add(row *deskWalletRow) {
+func (p *deskTraders) add(l *Live, row *deskWalletRow) {
 	i, known := p.index[row.Wallet]
 	if !known {
 		i = int32(len(p.rows))
@@ -69,6 +67,7 @@ func (p *deskTraders) add(row *deskWalletRow) {
 		p.rows = append(p.rows, deskTrader{wallet: row.Wallet})
 	}
 	t := &p.rows[i]
+	before := p.counts(l, i)
 	t.Fills += row.Fills
 	t.BuyUSD += row.BuyUSD
 	t.SellUSD += row.SellUSD
@@ -78,32 +77,32 @@ func (p *deskTraders) add(row *deskWalletRow) {
 	t.ResolvedMarkets += row.ResolvedMarkets
 	t.WinningMarkets += row.WinningMarkets
 	t.FirstTS, t.LastTS = earlier(t.FirstTS, row.FirstTS), max(t.LastTS, row.LastTS)
-	p.changed = true
+	if after := p.counts(l, i); after != before {
+		p.total += map[bool]int{true: 1, false: -1}[after]
+	}
+	for s := range p.first {
+		p.first[s].touch(i)
+	}
 }
 
-// rank finds the first of all, in each order.
-func (p *deskTraders) rank(l *Live) {
-	var all []int32
-	for i := range p.rows {
-		if p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet] {
-			all = append(all, int32(i))
-		}
-	}
-	p.total = len(all)
-	for s := range serving.DeskSorts {
-		best := top[int32]{n: serving.LeaderboardSize, less: func(a, b *int32) int { return p.compare(l, s, *a, *b) }}
-		least := data.Micro(math.MinInt64) // of a full leaderboard
-		for i := range all {
-			if p.rows[all[i]].By(s) < least {
-				continue
+// counts tells whether a row is one of the desk's traders.
+func (p *deskTraders) counts(l *Live, i int32) bool {
+	return p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet]
+}
+
+// ranked gives the first of all in an order.
+func (p *deskTraders) ranked(l *Live, s serving.DeskSort) []int32 {
+	return p.first[s].first(serving.LeaderboardSize, &contest{
+		all: func(yield func(int32, data.Micro) bool) {
+			for i := range p.rows {
+				if p.counts(l, int32(i)) && !yield(int32(i), p.rows[i].By(s)) {
+					return
+				}
 			}
-			if best.offer(&all[i]); best.full() {
-				least = p.rows[best.items[0]].By(s)
-			}
-		}
-		p.first[s] = best.sorted()
-	}
-	p.changed = false
+		},
+		figure:  func(i int32) (data.Micro, bool) { return p.rows[i].By(s), p.counts(l, i) },
+		compare: func(a, b int32) int { return p.compare(l, s, a, b) },
+	})
 }
 
 // compare orders rows.
@@ -116,13 +115,11 @@ func (p *deskTraders) compare(l *Live, s serving.DeskSort, a, b int32) int {
 }
 
 func (p *deskTraders) publish(_ context.Context, _ *sql.Conn, l *Live, snap *serving.Snapshot) error {
-	if p.changed {
-		p.rank(l)
-	}
 	t := &serving.DeskTraders{Total: p.total}
 	for s := range serving.DeskSorts {
-		out := make([]serving.DeskTraderRow, 0, len(p.first[s]))
-		for i, at := range p.first[s] {
+		first := p.ranked(l, s)
+		out := make([]serving.DeskTraderRow, 0, len(first))
+		for i, at := range first {
 			w := &p.rows[at]
 			row := serving.DeskTraderRow{Rank: i + 1, Wallet: l.walletBuilder.Wallets().Address(w.wallet),
 				Name: l.walletBuilder.Name(w.wallet), DeskFigures: w.DeskFigures}

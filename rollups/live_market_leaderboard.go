@@ -3,8 +3,6 @@ package rollups
 import (
 	"bytes"
 	"cmp"
-	"math"
-	"slices"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -12,12 +10,14 @@ import (
 
 // marketSet lists the markets that were traded in a window, densely.
 type marketSet struct {
-	rows []int32 // market ids
-	at   []int32 // by market id: 1 + its place in rows, 0 for none
+	rows  []int32 // market ids
+	at    []int32 // by market id: 1 + its place in rows, 0 for none
+	first leaders
 }
 
-// set says whether a market was traded.
+// set says whether a market was traded, whose figures may have changed.
 func (b *marketSet) set(market int32, traded bool) {
+	b.first.touch(market)
 	for int(market) >= len(b.at) {
 		b.at = append(b.at, 0)
 	}
@@ -36,42 +36,31 @@ func (b *marketSet) set(market int32, traded bool) {
 // marketLeaderboard ranks the markets of c that were traded in period p by volume, ties
 // by lifetime volume, then condition id.
 func (l *Live) marketLeaderboard(c *serving.Catalog, p serving.Period) []serving.MarketRow {
-	best := top[int32]{n: serving.LeaderboardSize, less: func(a, b *int32) int {
-		return cmp.Compare(c.Figures(*b).Volume(p), c.Figures(*a).Volume(p))
-	}}
-	rows := l.tradedMarkets[p].rows
-	least := data.Micro(math.MinInt64) // of a full leaderboard: most markets are below
-	for i := range rows {
-		if c.Figures(rows[i]).Volume(p) < least {
-			continue
-		}
-		if best.offer(&rows[i]); best.full() {
-			least = c.Figures(best.items[0]).Volume(p)
-		}
-	}
-	ids := slices.Clone(best.items)
-	if len(ids) == best.n {
-		ids = l.withTies(c, p, ids)
-	}
-	slices.SortFunc(ids, func(a, b int32) int {
-		x, y := c.Figures(a), c.Figures(b)
-		j, k := &c.Market(a).Condition, &c.Market(b).Condition
-		return cmp.Or(cmp.Compare(y.Volume(p), x.Volume(p)), cmp.Compare(y.VolumeUSD, x.VolumeUSD), bytes.Compare(j[:], k[:]))
+	set := &l.tradedMarkets[p]
+	first := set.first.first(serving.LeaderboardSize, &contest{
+		all: func(yield func(int32, data.Micro) bool) {
+			for _, id := range set.rows {
+				if !yield(id, c.Figures(id).Volume(p)) {
+					return
+				}
+			}
+		},
+		figure: func(id int32) (data.Micro, bool) {
+			if set.at[id] == 0 {
+				return 0, false
+			}
+			return c.Figures(id).Volume(p), true
+		},
+		compare: func(a, b int32) int {
+			x, y := c.Figures(a), c.Figures(b)
+			if c := cmp.Or(cmp.Compare(y.Volume(p), x.Volume(p)), cmp.Compare(y.VolumeUSD, x.VolumeUSD)); c != 0 {
+				return c
+			}
+			j, k := &c.Market(a).Condition, &c.Market(b).Condition
+			return bytes.Compare(j[:], k[:])
+		},
 	})
-	return l.marketRows(c, p, ids[:min(len(ids), serving.LeaderboardSize)])
-}
-
-// withTies keeps every market that ties with the last of a full leaderboard, whose root
-// is the first of ids: which of them stays is decided by the other orders.
-func (l *Live) withTies(c *serving.Catalog, p serving.Period, ids []int32) []int32 {
-	edge := c.Figures(ids[0]).Volume(p)
-	ids = slices.DeleteFunc(ids, func(id int32) bool { return c.Figures(id).Volume(p) == edge })
-	for _, id := range l.tradedMarkets[p].rows {
-		if c.Figures(id).Volume(p) == edge {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return l.marketRows(c, p, first)
 }
 
 func (l *Live) marketRows(c *serving.Catalog, p serving.Period, ids []int32) []serving.MarketRow {

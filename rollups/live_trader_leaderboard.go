@@ -3,7 +3,6 @@ package rollups
 import (
 	"bytes"
 	"cmp"
-	"math"
 
 	"pmx/data"
 	"pmx/rollups/serving"
@@ -12,27 +11,34 @@ import (
 // traderLeaderboard ranks wallets by the period's real_pnl, ties by volume, then
 // address.
 func (l *Live) traderLeaderboard(p serving.Period) []serving.TraderRow {
-	best := top[walletPeriod]{n: serving.LeaderboardSize, less: func(a, b *walletPeriod) int {
-		if c := cmp.Compare(b.pnl(), a.pnl()); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(b.volume(), a.volume()); c != 0 {
-			return c
-		}
-		return l.compareAddress(a.wallet, b.wallet)
-	}}
-	rows := l.walletWindows[p].rows
-	least := data.Micro(math.MinInt64) // of a full leaderboard: most wallets are below
-	for i := range rows {
-		if rows[i].pnl() < least || l.excluded[rows[i].wallet] {
-			continue
-		}
-		if best.offer(&rows[i]); best.full() {
-			least = best.items[0].pnl()
-		}
-	}
-	out := make([]serving.TraderRow, 0, len(best.items))
-	for i, w := range best.sorted() {
+	window := &l.walletWindows[p]
+	at := func(id int32) *walletPeriod { return &window.rows[window.index[data.WalletID(id)]] }
+	first := window.first.first(serving.LeaderboardSize, &contest{
+		all: func(yield func(int32, data.Micro) bool) {
+			for i := range window.rows {
+				if w := &window.rows[i]; !l.excluded[w.wallet] && !yield(int32(w.wallet), w.pnl()) {
+					return
+				}
+			}
+		},
+		figure: func(id int32) (data.Micro, bool) {
+			i, there := window.index[data.WalletID(id)]
+			if !there || l.excluded[data.WalletID(id)] {
+				return 0, false
+			}
+			return window.rows[i].pnl(), true
+		},
+		compare: func(a, b int32) int {
+			x, y := at(a), at(b)
+			if c := cmp.Or(cmp.Compare(y.pnl(), x.pnl()), cmp.Compare(y.volume(), x.volume())); c != 0 {
+				return c
+			}
+			return l.compareAddress(x.wallet, y.wallet)
+		},
+	})
+	out := make([]serving.TraderRow, 0, len(first))
+	for i := range first {
+		w := at(first[i])
 		id := w.wallet
 		t, _ := l.walletBuilder.Totals(id)
 		row := serving.TraderRow{

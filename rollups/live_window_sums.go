@@ -22,6 +22,7 @@ type walletWindow struct {
 	index  map[data.WalletID]int
 	rows   []walletPeriod
 	active int64 // rows with a fill: others have a redemption only
+	first  leaders
 }
 
 func newWalletWindow() walletWindow { return walletWindow{index: map[data.WalletID]int{}} }
@@ -41,6 +42,7 @@ type walletWindowRow struct {
 
 func (w *walletWindow) add(row *walletWindowRow) {
 	id := row.Wallet
+	w.first.touch(int32(id))
 	i, known := w.index[id]
 	if !known {
 		i = len(w.rows)
