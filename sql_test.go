@@ -166,7 +166,7 @@ var others = map[string][]string{
 // listed is a number.
 var placeholders = map[string]string{
 	"@which":                         "true",
-	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @tokens": "{BoardTokens}", "rollups/query @markets": "{BoardMarkets}",
+	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @fillage": "{BoardAge @at=f.ts}", "rollups/query @redemptionage": "{BoardAge @at=r.resolved_at}", "rollups/query @undatedage": "{BoardAge @at=u.last_ts}", "rollups/query @at": "1",
 	"@like": "{DeskLike}",
 	"@by":   "x",
 

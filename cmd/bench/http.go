@@ -79,7 +79,9 @@ func (b *bench) serve(name string) (*service, error) {
 	s.addr = srv.Addr().String()
 	ctx, cancel := context.WithCancel(b.ctx)
 	s.stop = cancel
-	go func() { s.done <- srv.Serve(ctx) }()
+	boards := make(chan error, 1)
+	go func() { boards <- a.KeepBoards(ctx, api.BoardsPause) }()
+	go func() { s.done <- errors.Join(srv.Serve(ctx), <-boards) }()
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"sync/atomic"
+	"time"
 
 	"pmx/rollups/serving"
 )
@@ -31,12 +32,15 @@ func newEncodedSnapshot(snap *serving.Snapshot) *encodedSnapshot {
 }
 
 // window is what stands before the rows of a ranking over period p.
-func (v *encodedSnapshot) window(p serving.Period) []byte {
+func (v *encodedSnapshot) window(p serving.Period) []byte { return windowText(v.snap.AsOf, p) }
+
+// windowText is what stands before the rows of a ranking over a period up to asOf.
+func windowText(asOf time.Time, p serving.Period) []byte {
 	b := append([]byte(`,"period":"`), p.String()...)
 	b = append(b, `","window_start":`...)
-	if v.snap.AsOf.IsZero() {
+	if asOf.IsZero() {
 		return append(b, `null,"window_end":null`...)
 	}
-	b = appendTime(b, v.snap.AsOf.Add(-p.Length()))
-	return appendTime(append(b, `,"window_end":`...), v.snap.AsOf)
+	b = appendTime(b, asOf.Add(-p.Length()))
+	return appendTime(append(b, `,"window_end":`...), asOf)
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -14,9 +13,9 @@ import (
 
 // boardReader is what boards need that no snapshot ranks.
 type boardReader interface {
-	// BoardRows gives what wallets came to in a window, in no order. It is as of the query's batch; what
-	// resolutions brought may be of a later one.
-	BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving.BoardRow, error)
+	// Boards gives what wallets came to in the windows up to a time in unix µs, as of a batch; what
+	// resolutions brought may be of a later one. It takes long.
+	Boards(ctx context.Context, upTo, batch int64) (*serving.Boards, error)
 	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
 	// wallet and day.
 	ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error)
@@ -57,33 +56,37 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	for given := range call.all(boardInc) {
 		include[given.n] = true
 	}
+	set, err := a.boardSet(v)
+	if err != nil {
+		return err
+	}
 	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
 		previous: include[includePrevious], categories: categories}
 	key := fmt.Sprintf("board %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)
-	ranked, err := cachedRead(a, v, key, func(context.Context) ([]serving.RankedRow, error) { return a.rankBoard(v, b) })
+	ranked, err := cachedReadOf(a, set.epoch, key, func(context.Context) ([]serving.RankedRow, error) { return set.rank(v.snap, b), nil })
 	if err != nil {
 		return err
 	}
 	offset := min(call.number(boardOffset), len(ranked))
 	e, n := call.listEnvelope(call.number(boardLimit), len(ranked)-offset)
 	rows := ranked[offset : offset+n]
-	text, err := cachedRead(a, v, fmt.Sprint(key, " text ", include, " ", offset, " ", n), func(ctx context.Context) ([]byte, error) {
-		return a.rankedText(ctx, v, rows, include)
+	text, err := cachedReadOf(a, set.epoch, fmt.Sprint(key, " text ", include, " ", offset, " ", n), func(ctx context.Context) ([]byte, error) {
+		return a.rankedText(ctx, v, set, rows, include)
 	})
 	if err != nil {
 		return err
 	}
-	mark, start := a.beginReply(call, v.asOf, e)
-	call.buf = append(append(append(call.buf, v.window(b.period)...), `,"data":`...), text...)
+	mark, start := a.beginReply(call, set.asOfText, e)
+	call.buf = append(append(append(call.buf, windowText(set.asOf, b.period)...), `,"data":`...), text...)
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
 // rankedText is rows of a board as JSON: encoding them, with a spark each, takes far longer than sending them.
-func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
+func (a *API) rankedText(ctx context.Context, v *encodedSnapshot, set *boardSet, rows []serving.RankedRow, include [3]bool) ([]byte, error) {
 	var sparks [][]data.Micro
 	if include[includeSpark] {
 		var err error
-		if sparks, err = a.sparks(ctx, v, rows); err != nil {
+		if sparks, err = a.sparks(ctx, set, rows); err != nil {
 			return nil, err
 		}
 	}
@@ -105,46 +108,22 @@ type board struct {
 	categories  []string // nil: all
 }
 
-// rankBoard reads and ranks a board.
-func (a *API) rankBoard(v *encodedSnapshot, b board) ([]serving.RankedRow, error) {
-	length := b.period.Length().Microseconds()
-	ranked := func(upTo int64, n int) ([]serving.RankedRow, error) {
-		rows, err := a.boardRows(v, serving.BoardQuery{After: upTo - length, UpTo: upTo, Batch: v.snap.Batch, Categories: b.categories})
-		return v.snap.RankBoard(slices.Clone(rows), b.sort, b.minResolved, n), err
+// rank ranks a board. Which markets a wallet traded is asked of snap.
+func (set *boardSet) rank(snap *serving.Snapshot, b board) []serving.RankedRow {
+	now := snap.RankBoard(set.boards.Rows(b.period, false, b.categories), b.sort, b.minResolved, maxOffset+leaderboardRows)
+	if b.previous {
+		before := snap.RankBoard(set.boards.Rows(b.period, true, b.categories), b.sort, b.minResolved, snap.Wallets())
+		serving.RankedBefore(now, before)
 	}
-	if v.snap.AsOf.IsZero() {
-		return nil, nil
-	}
-	upTo := v.snap.AsOf.UnixMicro()
-	now, err := ranked(upTo, maxOffset+leaderboardRows)
-	if err != nil || !b.previous {
-		return now, err
-	}
-	before, err := ranked(upTo-length, v.snap.Wallets())
-	serving.RankedBefore(now, before)
-	return now, err
-}
-
-// boardRows reads a window, once for all boards of it. It reads every fill of the window, so one is read at a time: however
-// many boards are asked for, the other readers of the database are left to other answers.
-func (a *API) boardRows(v *encodedSnapshot, q serving.BoardQuery) ([]serving.BoardRow, error) {
-	return cachedRead(a, v, fmt.Sprintf("board rows %d %d %q", q.After, q.UpTo, q.Categories), func(ctx context.Context) ([]serving.BoardRow, error) {
-		select {
-		case a.boards <- struct{}{}:
-			defer func() { <-a.boards }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		return a.reader.BoardRows(ctx, q)
-	})
+	return now
 }
 
 // sparks gives what each wallet made up to the end of each of the last days, from nothing on.
-func (a *API) sparks(ctx context.Context, v *encodedSnapshot, rows []serving.RankedRow) ([][]data.Micro, error) {
+func (a *API) sparks(ctx context.Context, set *boardSet, rows []serving.RankedRow) ([][]data.Micro, error) {
 	if len(rows) == 0 {
 		return [][]data.Micro{}, nil
 	}
-	upTo := v.snap.AsOf.UnixMicro()
+	upTo := set.asOf.UnixMicro()
 	first := serving.DayOf(upTo) - sparkDays + 1
 	wallets, place := make([]data.WalletID, len(rows)), make(map[data.WalletID]int, len(rows))
 	sparks := make([][]data.Micro, len(rows))

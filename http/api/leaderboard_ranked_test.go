@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"pmx/data"
 	"pmx/http/access"
@@ -17,15 +19,18 @@ func boardVenue(t *testing.T) *venue {
 	snap := apitest.Snapshot(1, 30, 0)
 	snap.Venue = []data.WalletID{7}
 	v := newVenue(t, snap)
-	v.wallets.Board = func(q serving.BoardQuery) (rows []serving.BoardRow) {
+	v.wallets.Board = map[int]map[string][]serving.BoardRow{0: {}, 3: {}, 5: {}}
+	for age, parts := range v.wallets.Board {
 		for i := range 30 {
 			usd := data.Micro(i) * data.One
-			if q.UpTo != apitest.AsOf.UnixMicro() {
+			if age > 0 {
 				usd = 30*data.One - usd
 			}
-			rows = append(rows, serving.BoardRow{Wallet: data.WalletID(i), Fills: 1, SellUSD: usd, BuyUSD: data.One, Redemption: data.One, Unresolved: usd - data.One})
+			parts["weather"] = append(parts["weather"], serving.BoardRow{Wallet: data.WalletID(i), Fills: 1, SellUSD: usd, BuyUSD: data.One, Redemption: data.One, Unresolved: usd - data.One})
+			for _, empty := range []string{"politics", "crypto"} {
+				parts[empty] = append(parts[empty], serving.BoardRow{Wallet: data.WalletID(i)})
+			}
 		}
-		return rows
 	}
 	return v
 }
@@ -104,7 +109,7 @@ func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
 		_, after := v.api.CachedReads()
 		return after - before
 	}
-	if n := reads("category=crypto&category=politics"); n != 3 { // the rows, the board, and its text
+	if n := reads("category=crypto&category=politics"); n != 2 { // the board, and its text
 		t.Errorf("the first board takes %d reads", n)
 	}
 	if n := reads("category=politics&category=crypto&category=politics"); n != 0 {
@@ -114,5 +119,47 @@ func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
 		if n := reads("category=crypto&category=politics&" + other); n != 2 { // ranked from the same rows, and written
 			t.Errorf("%s takes %d reads", other, n)
 		}
+	}
+}
+
+// Boards that are kept are read beside the requests: one that finds older ones gets them at once, with their own time.
+func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
+	v := boardVenue(t)
+	second := apitest.AsOf.Truncate(time.Second) // as answers have it
+	v.wallets.BoardGate = make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	kept := make(chan error, 1)
+	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond) }()
+	first := make(chan wire.Board[wire.TraderRow], 1)
+	go func() { first <- askBoard(t, v, access.Alpha, "min_resolved=1") }()
+	select {
+	case <-first:
+		t.Error("a board of nothing")
+	case <-time.After(20 * time.Millisecond):
+	}
+	v.wallets.BoardGate <- struct{}{}
+	if b := <-first; !b.AsOf.Equal(second) {
+		t.Errorf("as of %v", b.AsOf)
+	}
+	next := apitest.Snapshot(2, 30, 0)
+	next.AsOf, next.Venue = apitest.AsOf.Add(time.Hour), []data.WalletID{7}
+	v.api.Publish(next)
+	b := askBoard(t, v, access.Alpha, "period=1d&include=split")
+	if !b.AsOf.Equal(second) || !b.WindowEnd.Equal(second) || !b.WindowStart.Equal(second.AddDate(0, 0, -1)) || len(b.Data) != 29 {
+		t.Errorf("%d rows as of %v, from %v to %v", len(b.Data), b.AsOf, b.WindowStart, b.WindowEnd)
+	}
+	v.wallets.BoardGate <- struct{}{} // the worker has asked for the next ones
+	for range 500 {
+		if b = askBoard(t, v, access.Alpha, "period=1d&include=split"); b.AsOf.Equal(second.Add(time.Hour)) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !b.AsOf.Equal(second.Add(time.Hour)) || !b.WindowEnd.Equal(second.Add(time.Hour)) {
+		t.Errorf("as of %v after the next reading", b.AsOf)
+	}
+	stop()
+	if err := <-kept; err != nil {
+		t.Error(err)
 	}
 }

@@ -2,17 +2,21 @@ package query
 
 import (
 	"context"
-	"encoding/hex"
+	"database/sql"
+	"fmt"
 	"strconv"
-	"strings"
 
 	"pmx/data"
+	"pmx/engine"
 	"pmx/rollups/serving"
 )
 
-// BoardRows gives what wallets came to in a window, in no order.
-func (r *Reader) BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving.BoardRow, error) {
-	type boardRow struct {
+// Boards gives what wallets came to in the windows of all periods and in those before them. It reads all fills of
+// these, and gives way to other work.
+func (r *Reader) Boards(ctx context.Context, upTo, batch int64) (*serving.Boards, error) {
+	type partRow struct {
+		Category       string        `sql:"category"`
+		Age            int32         `sql:"age"`
 		Wallet         data.WalletID `sql:"wallet"`
 		Fills          int64         `sql:"fills"`
 		BuyUSD         data.Micro    `sql:"buy_usd"`
@@ -23,22 +27,38 @@ func (r *Reader) BoardRows(ctx context.Context, q serving.BoardQuery) ([]serving
 		Undated        data.Micro    `sql:"undated"`
 		UndatedMarkets int64         `sql:"undated_markets"`
 	}
-	tokens, markets := "true", "true"
-	if q.Categories != nil {
-		list := textList(q.Categories)
-		tokens, markets = statements.Get("BoardTokens", "@categories", list), statements.Get("BoardMarkets", "@categories", list)
-	}
-	var rows []serving.BoardRow
+	cuts := serving.BoardCuts(upTo)
+	lo := cuts[len(cuts)-1]
 	fills := "fills"
 	if l := r.lake(); l != nil {
 		var err error
-		if fills, err = l.sumsBetween(q.After, q.UpTo); err != nil {
+		if fills, err = l.sumsBetween(lo, upTo); err != nil {
 			return nil, err
 		}
 	}
-	err := each(ctx, r, "BoardSums", func(row *boardRow) { rows = append(rows, serving.BoardRow(*row)) }, "@lo", strconv.FormatInt(q.After, 10),
-		"@hi", strconv.FormatInt(q.UpTo, 10), "@batch", strconv.FormatInt(q.Batch, 10), "@tokens", tokens, "@markets", markets, "@fills", fills)
-	return rows, err
+	boards := serving.NewBoards(upTo)
+	query := statements.Get("BoardParts", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
+		"@fillage", boardAge("f.ts", cuts), "@redemptionage", boardAge("r.resolved_at", cuts), "@undatedage", boardAge("u.last_ts", cuts), "@fills", fills)
+	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
+		return engine.EachRow(ctx, conn, query, func(p *partRow) error {
+			boards.Add(int(p.Age), p.Category, &serving.BoardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
+				Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("BoardParts: %w", err)
+	}
+	return boards, nil
+}
+
+// boardAge is the age of a time, given the instants that divide the windows.
+func boardAge(at string, cuts []int64) string {
+	replace := []string{"@at", at}
+	for i, cut := range cuts[:len(cuts)-1] { // nothing is older than the last
+		replace = append(replace, "@cut"+strconv.Itoa(i), strconv.FormatInt(cut, 10))
+	}
+	return statements.Get("BoardAge", replace...)
 }
 
 // ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by wallet and
@@ -53,13 +73,4 @@ func (r *Reader) ProfitDays(ctx context.Context, wallets []data.WalletID, first 
 	err := each(ctx, r, "BoardDays", func(row *profitRow) { days = append(days, serving.ProfitDay(*row)) }, "@which", among("wallet", wallets),
 		"@first", strconv.Itoa(int(first)), "@last", strconv.Itoa(int(serving.DayOf(upTo))), "@hi", strconv.FormatInt(upTo, 10))
 	return days, err
-}
-
-// textList is texts as the literals of a list in SQL.
-func textList(texts []string) string {
-	list := make([]string, len(texts))
-	for i, text := range texts {
-		list[i] = "decode(unhex('" + hex.EncodeToString([]byte(text)) + "'))"
-	}
-	return strings.Join(list, ", ")
 }

@@ -68,3 +68,12 @@ func movesOf(f serving.MoveFilter, end int64) string {
 	}
 	return statements.Get("WhaleMovesOf", "@which", strings.Join(which, " AND "), "@min", strconv.FormatInt(int64(f.MinUSD), 10))
 }
+
+// textList is texts as the literals of a list in SQL.
+func textList(texts []string) string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = "decode(unhex('" + hex.EncodeToString([]byte(text)) + "'))"
+	}
+	return strings.Join(list, ", ")
+}

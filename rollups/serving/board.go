@@ -3,16 +3,111 @@ package serving
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"pmx/data"
 )
 
-// BoardQuery asks what wallets came to in a window.
-type BoardQuery struct {
-	After, UpTo int64    // the window in unix µs: behind the one, up to and at the other
-	Batch       int64    // fills of imports up to it
-	Categories  []string // of the markets; nil: all fills and markets, of whatever category
+// Boards is what all wallets came to in the windows of all periods and in those before them, by category. The windows
+// are put together from stretches of time, of which none is cut by a window's end.
+type Boards struct {
+	UpTo  int64 // unix µs
+	parts map[boardPart]*boardRows
+}
+
+// boardPart is a stretch and a category, "" of what has none.
+type boardPart struct {
+	age      int
+	category string
+}
+
+// boardRows are the rows of a part, one after the other in order of wallet, as varints, which take less than
+// structs.
+type boardRows struct {
+	text []byte
+	n    int
+	last data.WalletID
+}
+
+// NewBoards gives boards of nothing.
+func NewBoards(upTo int64) *Boards { return &Boards{UpTo: upTo, parts: map[boardPart]*boardRows{}} }
+
+// BoardCuts are the instants that divide the windows up to a time, the newest first: what is at the first or before it, and
+// behind the second, has the age 1.
+func BoardCuts(upTo int64) []int64 {
+	var cuts []int64
+	for p := range Periods {
+		length := p.Length().Microseconds()
+		cuts = append(cuts, upTo-length, upTo-2*length)
+	}
+	slices.SortFunc(cuts, func(a, b int64) int { return cmp.Compare(b, a) })
+	return slices.Compact(cuts)
+}
+
+// Add takes in what a wallet came to in a stretch, in ascending order of wallets.
+func (b *Boards) Add(age int, category string, r *BoardRow) {
+	key := boardPart{age, category}
+	rows := b.parts[key]
+	if rows == nil {
+		rows = &boardRows{}
+		b.parts[key] = rows
+	}
+	text := binary.AppendVarint(rows.text, int64(r.Wallet-rows.last))
+	for _, n := range [...]int64{r.Fills, int64(r.BuyUSD), int64(r.SellUSD), int64(r.FeeUSD), int64(r.Unresolved), int64(r.Redemption), int64(r.Undated), r.UndatedMarkets} {
+		text = binary.AppendVarint(text, n)
+	}
+	rows.text, rows.last = text, r.Wallet
+	rows.n++
+}
+
+func (b *boardRows) each(f func(r *BoardRow)) {
+	var r BoardRow
+	for text := b.text; len(text) > 0; {
+		var n [9]int64
+		for i := range n {
+			size := 0
+			n[i], size = binary.Varint(text)
+			text = text[size:]
+		}
+		r = BoardRow{Wallet: r.Wallet + data.WalletID(n[0]), Fills: n[1], BuyUSD: data.Micro(n[2]), SellUSD: data.Micro(n[3]), FeeUSD: data.Micro(n[4]),
+			Unresolved: data.Micro(n[5]), Redemption: data.Micro(n[6]), Undated: data.Micro(n[7]), UndatedMarkets: n[8]}
+		f(&r)
+	}
+}
+
+// Rows is what wallets came to in the window of a period, or in the one of the same length before, in markets of some
+// categories; nil: in all, of whatever category. They are in no order.
+func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
+	hi, lo := b.UpTo, b.UpTo-p.Length().Microseconds()
+	if before {
+		hi, lo = lo, lo-p.Length().Microseconds()
+	}
+	var of []*boardRows
+	n, newest := 0, b.UpTo
+	for age, oldest := range BoardCuts(b.UpTo) {
+		if newest <= hi && oldest >= lo {
+			for key, rows := range b.parts {
+				if key.age == age && (categories == nil || slices.Contains(categories, key.category)) {
+					of, n = append(of, rows), max(n, rows.n)
+				}
+			}
+		}
+		newest = oldest
+	}
+	out, at := make([]BoardRow, 0, n), make(map[data.WalletID]int, n)
+	for _, rows := range of {
+		rows.each(func(r *BoardRow) {
+			i, known := at[r.Wallet]
+			if !known {
+				at[r.Wallet] = len(out)
+				out = append(out, *r)
+				return
+			}
+			out[i].add(r)
+		})
+	}
+	return out
 }
 
 // BoardRow is what a wallet came to in a window.
@@ -24,6 +119,12 @@ type BoardRow struct {
 	Redemption              data.Micro // of markets resolved in the window
 	Undated                 data.Micro // redemption in markets traded in the window and resolved at an unknown time
 	UndatedMarkets          int64
+}
+
+func (r *BoardRow) add(o *BoardRow) {
+	r.Fills, r.UndatedMarkets = r.Fills+o.Fills, r.UndatedMarkets+o.UndatedMarkets
+	r.BuyUSD, r.SellUSD, r.FeeUSD = r.BuyUSD+o.BuyUSD, r.SellUSD+o.SellUSD, r.FeeUSD+o.FeeUSD
+	r.Unresolved, r.Redemption, r.Undated = r.Unresolved+o.Unresolved, r.Redemption+o.Redemption, r.Undated+o.Undated
 }
 
 // NetCash is sells less buys less fees.

@@ -17,10 +17,12 @@ type Wallets struct {
 	Fills map[data.WalletID][]serving.Fill // by wallet id, in any order
 	Slow  bool                             // what WalletAtHand denies
 	Reads int
-	Names map[string]data.Address // wallets that are found by their name
-	Known []data.Address          // wallets that are found by their address, ascending
-	Board func(q serving.BoardQuery) []serving.BoardRow
-	Made  []serving.ProfitDay // by any wallet
+	Names map[string]data.Address               // wallets that are found by their name
+	Known []data.Address                        // wallets that are found by their address, ascending
+	Board map[int]map[string][]serving.BoardRow // by age and category
+	// BoardGate is read from before boards are given; nil: they are given at once.
+	BoardGate chan struct{}
+	Made      []serving.ProfitDay // by any wallet
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
@@ -100,10 +102,24 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 // WalletInMemory is what Slow denies.
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
-// BoardRows gives what Board gives.
-func (w *Wallets) BoardRows(_ context.Context, q serving.BoardQuery) ([]serving.BoardRow, error) {
-	w.Reads++
-	return w.Board(q), nil
+// Boards gives what Board has.
+func (w *Wallets) Boards(ctx context.Context, upTo, _ int64) (*serving.Boards, error) {
+	if w.BoardGate != nil {
+		select {
+		case <-w.BoardGate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	b := serving.NewBoards(upTo)
+	for age, parts := range w.Board {
+		for category, rows := range parts {
+			for i := range rows {
+				b.Add(age, category, &rows[i])
+			}
+		}
+	}
+	return b, nil
 }
 
 // ProfitDays gives Made.

@@ -1,38 +1,38 @@
--- Wallets in a window of time, in markets of some categories, in as many rows as there are places to look:
--- the caller adds them up, and they have no order.
+-- Wallets in windows of time, by category.
 
--- name: BoardSums
--- What they traded, and of it what they did in markets that are not resolved; what markets paid that were
--- resolved in the window; and what those pay that were resolved at an unknown time.
-SELECT wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
+-- name: BoardParts
+-- What wallets traded, and of it what they did in markets that are not resolved; what markets paid by the time of
+-- their resolution; and what those pay that were resolved at an unknown time, by the wallet's last trade in them.
+SELECT category, age, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,
   SUM(unresolved)::BIGINT AS unresolved, SUM(redemption)::BIGINT AS redemption, SUM(undated)::BIGINT AS undated,
   SUM(undated_markets)::BIGINT AS undated_markets
 FROM (
-  SELECT f.wallet, count(*) AS fills, SUM(CASE f.side WHEN 0 THEN f.usd ELSE 0 END) AS buy, SUM(CASE f.side WHEN 1 THEN f.usd ELSE 0 END) AS sell,
-    SUM(CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END) AS fee,
+  SELECT coalesce(m.category, '') AS category, @fillage AS age, f.wallet, count(*) AS fills, SUM(CASE f.side WHEN 0 THEN f.usd ELSE 0 END) AS buy,
+    SUM(CASE f.side WHEN 1 THEN f.usd ELSE 0 END) AS sell, SUM(CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END) AS fee,
     SUM(CASE WHEN m.payouts IS NULL THEN CASE f.side WHEN 1 THEN f.usd ELSE -f.usd END - CASE WHEN f.side = 1 OR f.fee < 0 THEN abs(f.fee) ELSE 0 END
       ELSE 0 END) AS unresolved, 0 AS redemption, 0 AS undated, 0 AS undated_markets
   FROM @fills AS f
   LEFT JOIN tokens AS t ON t.token = f.token
   LEFT JOIN markets AS m ON m.market = t.market
-  WHERE f.ts > @lo AND f.ts <= @hi AND f.batch <= @batch AND @tokens
-  GROUP BY f.wallet
+  WHERE f.ts > @lo AND f.ts <= @hi AND f.batch <= @batch
+  GROUP BY ALL
   UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, usd, 0, 0
+  SELECT coalesce(m.category, ''), @redemptionage, r.wallet, 0, 0, 0, 0, 0, r.usd, 0, 0
   FROM (SELECT resolved_at, market, wallet, usd FROM redemption UNION ALL SELECT resolved_at, market, wallet, usd FROM redemption_delta) AS r
-  WHERE resolved_at > @lo AND resolved_at <= @hi AND @markets
+  LEFT JOIN markets AS m ON m.market = r.market
+  WHERE r.resolved_at > @lo AND r.resolved_at <= @hi
   UNION ALL
-  SELECT wallet, 0, 0, 0, 0, 0, 0, usd, markets
+  SELECT coalesce(m.category, ''), @undatedage, u.wallet, 0, 0, 0, 0, 0, 0, u.usd, u.markets
   FROM (SELECT last_ts, market, wallet, usd, markets FROM undated UNION ALL SELECT last_ts, market, wallet, usd, markets FROM undated_delta) AS u
-  WHERE last_ts > @lo AND last_ts <= @hi AND @markets
+  LEFT JOIN markets AS m ON m.market = u.market
+  WHERE u.last_ts > @lo AND u.last_ts <= @hi
 ) AS s
-GROUP BY wallet
+GROUP BY category, age, wallet
+ORDER BY category, age, wallet
 
--- name: BoardTokens
-m.category IN (@categories)
-
--- name: BoardMarkets
-market IN (SELECT market FROM markets WHERE category IN (@categories))
+-- name: BoardAge
+-- How many of the instants that divide the windows a time is behind.
+((@at <= @cut0)::INTEGER + (@at <= @cut1)::INTEGER + (@at <= @cut2)::INTEGER + (@at <= @cut3)::INTEGER + (@at <= @cut4)::INTEGER)
 
 -- name: BoardDays
 -- What some wallets made day by day: cash, and what markets paid on the day of their resolution.

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pmx/data"
+	"pmx/rollups/serving"
+)
+
+// Boards that no snapshot ranks are made from all fills of two months, which takes from a second on. So they are read
+// beside the requests, now and then, and a request gets those that were read last.
+const (
+	// BoardsPause is how long there is between two readings at least.
+	BoardsPause = 10 * time.Second
+	boardsShare = 20               // times as long as a reading took
+	boardsIdle  = 10 * time.Minute // between two while nobody asks
+)
+
+// boardSet is what boards of one snapshot are ranked from.
+type boardSet struct {
+	epoch    uint64 // of the snapshot
+	asOf     time.Time
+	asOfText []byte // as JSON
+	boards   *serving.Boards
+}
+
+// boardSets keeps the newest set.
+type boardSets struct {
+	newest  atomic.Pointer[boardSet]
+	kept    atomic.Bool   // KeepBoards runs
+	failed  atomic.Bool   // the last reading did
+	asked   atomic.Int64  // when somebody asked last, wall clock in unix ns
+	reading chan struct{} // has room for one who reads
+	wake    chan struct{}
+	// Of the last reading; of who reads alone.
+	ended time.Time
+	took  time.Duration
+}
+
+func newBoardSets() *boardSets {
+	return &boardSets{reading: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+}
+
+// nudge has KeepBoards look whether there is anything to do.
+func (b *boardSets) nudge() {
+	select {
+	case b.wake <- struct{}{}:
+	default: // it will
+	}
+}
+
+// boardSet gives the newest set. Where none is there, or nobody keeps them, it is read.
+func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
+	b := a.boards
+	b.asked.Store(time.Now().UnixNano())
+	if set := b.newest.Load(); set != nil && (set.epoch == v.snap.Epoch || b.kept.Load() && !b.failed.Load()) {
+		if set.epoch != v.snap.Epoch {
+			b.nudge()
+		}
+		return set, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	return a.readBoards(ctx, v)
+}
+
+// readBoards reads the set of a snapshot, one at a time: however many ask, the other readers of the database are left to
+// other answers.
+func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, error) {
+	b := a.boards
+	select {
+	case b.reading <- struct{}{}:
+		defer func() { <-b.reading }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("boards: %w", ctx.Err())
+	}
+	if set := b.newest.Load(); set != nil && set.epoch >= v.snap.Epoch {
+		return set, nil
+	}
+	set := &boardSet{epoch: v.snap.Epoch, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0)}
+	begun := time.Now()
+	var err error
+	if !set.asOf.IsZero() {
+		set.boards, err = a.reader.Boards(ctx, set.asOf.UnixMicro(), v.snap.Batch)
+	}
+	b.ended = time.Now()
+	b.took = b.ended.Sub(begun)
+	b.failed.Store(err != nil)
+	if err != nil {
+		return nil, fmt.Errorf("boards: %w", err)
+	}
+	b.newest.Store(set)
+	return set, nil
+}
+
+// KeepBoards reads boards beside the requests until ctx ends: soon after a snapshot where somebody asks for them, else
+// now and then, at least pause apart, and so that it takes a twentieth of the time.
+func (a *API) KeepBoards(ctx context.Context, pause time.Duration) error {
+	a.boards.kept.Store(true)
+	defer a.boards.kept.Store(false)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.boards.wake:
+		case <-timer.C:
+		}
+		wait, due := a.boards.due(a.published.Load(), pause)
+		if !due {
+			continue
+		}
+		if wait > 0 {
+			timer.Reset(wait)
+			continue
+		}
+		if _, err := a.readBoards(ctx, a.published.Load()); err != nil && ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
+			return err
+		}
+		a.boards.nudge()
+	}
+}
+
+// due tells how long it is until the set of a snapshot is to be read; false where it is there.
+func (b *boardSets) due(v *encodedSnapshot, pause time.Duration) (wait time.Duration, due bool) {
+	set := b.newest.Load()
+	if v == nil || set != nil && set.epoch == v.snap.Epoch {
+		return 0, false
+	}
+	b.reading <- struct{}{}
+	defer func() { <-b.reading }()
+	if b.ended.IsZero() {
+		return 0, true
+	}
+	pause = max(pause, boardsShare*b.took)
+	if time.Since(time.Unix(0, b.asked.Load())) > boardsIdle {
+		pause = max(pause, boardsIdle)
+	}
+	return max(0, time.Until(b.ended.Add(pause))), true
+}

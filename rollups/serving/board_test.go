@@ -1,0 +1,72 @@
+package serving
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	godiff "github.com/google/go-cmp/cmp"
+
+	"pmx/data"
+)
+
+// A window is what is in it, however time is divided: drawn rows, each at an instant, against sums by hand.
+func TestBoardsAddUpWindows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
+	cuts := BoardCuts(upTo)
+	type drawn struct {
+		at       int64
+		category string
+		row      BoardRow
+	}
+	var all []drawn
+	for i := range 4000 {
+		at := upTo - rng.Int64N(upTo-cuts[len(cuts)-1])
+		if i%10 == 0 { // at an end, which belongs to the window before
+			at = append(cuts[:len(cuts)-1:len(cuts)-1], upTo)[rng.IntN(len(cuts))]
+		}
+		amount := func() data.Micro { return data.Micro(rng.Int64N(1<<40) - 1<<39) }
+		all = append(all, drawn{at, []string{"", "sports", "weather"}[rng.IntN(3)], BoardRow{Wallet: data.WalletID(rng.Int32N(200)), Fills: rng.Int64N(9), BuyUSD: amount(), SellUSD: amount(),
+			FeeUSD: amount(), Unresolved: amount(), Redemption: amount(), Undated: amount(), UndatedMarkets: rng.Int64N(2)}})
+	}
+	slices.SortFunc(all, func(x, y drawn) int { return cmp.Compare(x.row.Wallet, y.row.Wallet) })
+	boards := NewBoards(upTo)
+	for i := range all {
+		age := 0
+		for age < len(cuts) && all[i].at <= cuts[age] {
+			age++
+		}
+		boards.Add(age, all[i].category, &all[i].row)
+	}
+	for p := range Periods {
+		for _, before := range []bool{false, true} {
+			for _, categories := range [][]string{nil, {"sports"}, {"sports", "weather"}, {"none"}} {
+				hi := upTo
+				if before {
+					hi -= p.Length().Microseconds()
+				}
+				want := map[data.WalletID]BoardRow{}
+				for i := range all {
+					d := &all[i]
+					if d.at > hi || d.at <= hi-p.Length().Microseconds() || categories != nil && !slices.Contains(categories, d.category) {
+						continue
+					}
+					sum := want[d.row.Wallet]
+					sum.Wallet = d.row.Wallet
+					sum.add(&d.row)
+					want[d.row.Wallet] = sum
+				}
+				got := map[data.WalletID]BoardRow{}
+				for _, r := range boards.Rows(p, before, categories) {
+					got[r.Wallet] = r
+				}
+				if diff := godiff.Diff(want, got); diff != "" || (len(got) == 0) != (len(categories) == 1 && categories[0] == "none") {
+					t.Errorf("%v, before %v, %q: %d wallets (-by hand +boards):\n%s", p, before, categories, len(got), diff)
+				}
+			}
+		}
+	}
+}
