@@ -15,11 +15,23 @@ const (
 )
 
 // walletBlock is a block of wallets with neighbouring ids. A published block is never
-// written again: the Builder copies it first.
+// written again: the Builder copies it first. Few wallets have a name, and what has no
+// pointers behind the first ones is nothing that the garbage collector has to look at.
 type walletBlock struct {
+	names  *walletNames // nil: none of them has a name
+	known  uint64       // bit i: slot i holds a wallet with totals
 	totals [walletBlockSize]Totals
-	names  [walletBlockSize]string
-	known  uint64 // bit i: slot i holds a wallet with totals
+}
+
+// walletNames are the user names of the wallets of a block.
+type walletNames [walletBlockSize]string
+
+// name gives the name of a slot.
+func (p *walletBlock) name(slot int) string {
+	if p == nil || p.names == nil {
+		return ""
+	}
+	return p.names[slot]
 }
 
 // Wallets is the append-only index from address to wallet id, shared by all
@@ -98,7 +110,7 @@ func (s *Snapshot) Trader(a data.Address) (Trader, bool) {
 	if p == nil || p.known&(1<<slot) == 0 {
 		return Trader{}, false
 	}
-	return Trader{ID: id, Wallet: a, Name: p.names[slot], Totals: &p.totals[slot]}, true
+	return Trader{ID: id, Wallet: a, Name: p.name(int(slot)), Totals: &p.totals[slot]}, true
 }
 
 // WalletBuilder makes successive snapshots of the wallets, sharing every block that
@@ -107,11 +119,12 @@ type WalletBuilder struct {
 	wallets *Wallets
 	blocks  []*walletBlock
 	fresh   map[int]bool // blocks copied since the last Seal: ours to write
+	named   map[int]bool // and those whose names were
 }
 
 // NewWalletBuilder gives a WalletBuilder of no wallets, with room for about n.
 func NewWalletBuilder(n int) *WalletBuilder {
-	return &WalletBuilder{wallets: NewWallets(n), fresh: map[int]bool{}}
+	return &WalletBuilder{wallets: NewWallets(n), fresh: map[int]bool{}, named: map[int]bool{}}
 }
 
 // Wallets is the index the builder adds to.
@@ -151,17 +164,28 @@ func (b *WalletBuilder) Totals(id data.WalletID) (Totals, bool) {
 
 // SetName gives wallet id its user name.
 func (b *WalletBuilder) SetName(id data.WalletID, name string) {
+	n := int(id) >> walletBlockBits
+	if name == b.Name(id) {
+		return
+	}
 	p, slot := b.writable(id)
+	if !b.named[n] {
+		names := &walletNames{}
+		if p.names != nil {
+			*names = *p.names
+		}
+		p.names, b.named[n] = names, true
+	}
 	p.names[slot] = name
 }
 
 // Name gives the user name of wallet id, "" where it has none.
 func (b *WalletBuilder) Name(id data.WalletID) string {
 	n := int(id) >> walletBlockBits
-	if n >= len(b.blocks) || b.blocks[n] == nil {
+	if n >= len(b.blocks) {
 		return ""
 	}
-	return b.blocks[n].names[id&(walletBlockSize-1)]
+	return b.blocks[n].name(int(id) & (walletBlockSize - 1))
 }
 
 // Seal puts the wallets as they are now into s and starts the next generation.
@@ -171,7 +195,7 @@ func (b *WalletBuilder) Seal(s *Snapshot) {
 	for len(s.walletBlocks)<<walletBlockBits < s.walletsLen {
 		s.walletBlocks = append(s.walletBlocks, nil)
 	}
-	b.fresh = map[int]bool{}
+	b.fresh, b.named = map[int]bool{}, map[int]bool{}
 }
 
 // FirstTradesAfter counts, for each time in unix µs, the wallets whose first fill
