@@ -284,6 +284,26 @@ func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error)
 	return LowPriority(func() error { return db.Read(ctx, f) })
 }
 
+// Beside runs f on a pooled connection of low priority for who is within Write and has nothing
+// uncommitted: f sees what is committed. It gives false, and runs nothing, where the file is about
+// to be closed or replaced, which waits for the caller.
+func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
+	if db.states != nil || !db.gate.TryRLock() {
+		return false, nil
+	}
+	defer db.gate.RUnlock()
+	if db.pools == nil {
+		return false, nil
+	}
+	return true, LowPriority(func() error {
+		conn, err := db.pools.readers.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		return withConn(conn, f)
+	})
+}
+
 // Write runs f on the one writing connection, after earlier writers are done, and
 // gives way to readers: see LowPriority. Temporary tables made there live until dropped. What f
 // committed lasts by the time that Write returns nil, the names of the files that hold it too.

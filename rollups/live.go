@@ -8,10 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"pmx/data"
+	"pmx/engine/guard"
 	"pmx/rollups/serving"
 )
 
@@ -37,7 +39,8 @@ type Live struct {
 type liveState struct {
 	incomplete    bool // a batch was followed in part
 	walletBuilder *serving.WalletBuilder
-	excluded      map[data.WalletID]bool // those of Venue
+	excluded      map[data.WalletID]bool         // those of Venue
+	early         map[data.WalletID]data.Address // wallets that were read before others of smaller ids
 	catalog       *serving.CatalogBuilder
 	interned      interner // shared by markets
 	tokens        []tokenState
@@ -60,7 +63,9 @@ type liveState struct {
 	parts            batchParts // of the batch that is followed
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
-	reload           func(section) bool // which sections read everything while the others follow; nil: none
+	reload           func(section) bool            // which sections read everything while the others follow; nil: none
+	beside           Beside                        // where wallets are read while everything is; nil: there is none
+	walletsRead      func() (read bool, err error) // waits until they are; nil: nobody reads them
 }
 
 // gazetteer gives the cities of the weather desk.
@@ -91,10 +96,20 @@ func (l *Live) Snapshot() *serving.Snapshot { return l.current.Load() }
 // Load reads the whole state from the database and publishes it. It is made beside
 // what there is, which stays as it was where that fails.
 func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
+	return l.LoadBeside(ctx, conn, nil)
+}
+
+// Beside runs f on another connection that sees what is committed; false where it did not.
+type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error)
+
+// LoadBeside is Load, with wallets read on another connection while markets are; nil: there is none.
+func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
 	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted}
+	next.beside = beside
 	if err := next.load(ctx, conn); err != nil {
 		return err
 	}
+	next.beside = nil
 	l.liveState = next.liveState
 	l.current.Store(next.Snapshot())
 	return nil
@@ -116,6 +131,9 @@ func (l *Live) load(ctx context.Context, conn *sql.Conn) error {
 	l.venueTraded, l.day, l.recentlyResolved = map[data.TokenID][]data.WalletID{}, newDayTraders(), nil
 	for p := range serving.Periods {
 		l.walletWindows[p], l.tokenWindows[p], l.tradedMarkets[p] = newWalletWindow(), newTokenWindow(), marketSet{}
+	}
+	if l.beside != nil {
+		defer l.startWallets(ctx)()
 	}
 	if err := l.loadCatalog(ctx, conn, "true"); err != nil {
 		return err
@@ -161,36 +179,81 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	return err
 }
 
-// follow adds rows, from everything or from a batch alike, to the state.
-func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
-	known := func(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
-	whole := remapped == ""
-	steps := []step{
-		eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet),
-		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
-	}
+// walletSteps add rows of wallets, and of nothing that markets are made from.
+func (l *Live) walletSteps(from func(table) string, names string, whole bool) []step {
+	steps := []step{eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet)}
 	if whole || l.parts.has("names") {
 		steps = append(steps, eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }))
 	}
-	steps = append(steps,
+	return append(steps,
 		eachAdded(l, madeWalletTotals, from(tableNamed("wallet_total")), l.addTotals),
+		eachAdded(l, func(b *batchSums) []walletWindowRow { return b.walletWindows.rows }, from(tableNamed("wallet_window")),
+			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }))
+}
+
+// known is a statement about what comes behind the first n.
+func known(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
+
+// marketSteps add rows of tokens and markets, whose wallets are but ids.
+func (l *Live) marketSteps(from func(table) string) []step {
+	return []step{
+		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
 		eachAdded(l, madeTokenTotals, from(tableNamed("token_total")), l.addTokenTotal),
 		eachAdded(l, func(b *batchSums) []marketWalletsRow { return b.marketWallets.rows }, from(tableNamed("market_wallets")),
 			func(row *marketWalletsRow) { l.addTraders(&l.traders, row) }),
 		eachAdded(l, func(b *batchSums) []marketWalletsRow { return b.eventWallets }, from(tableNamed("event_wallets")),
 			func(row *marketWalletsRow) { l.addTraders(&l.eventFirsts, row) }),
-		eachAdded(l, func(b *batchSums) []walletWindowRow { return b.walletWindows.rows }, from(tableNamed("wallet_window")),
-			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }),
 		eachAdded(l, func(b *batchSums) []tokenWindowRow { return b.tokenWindows.rows }, from(tableNamed("token_window")), l.addTokenWindow),
 		eachAdded(l, (*batchSums).priceRows, statements.Get("LoadPrices", "@rows", from(tableNamed("token_price"))), l.addPrices),
-	)
-	if !whole && l.parts.has("mappings", "labels") {
-		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
 	}
+}
+
+// take runs steps one after the other.
+func take(ctx context.Context, conn *sql.Conn, steps []step) error {
 	for _, s := range steps {
 		if err := s(ctx, conn); err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
+	}
+	return nil
+}
+
+// startWallets begins to add everything of wallets while what is of markets is added, until walletsRead
+// gives that it is done. end does not return before.
+func (l *Live) startWallets(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	steps, ran := l.walletSteps(table.baseAndDelta, "LoadNames", true), false
+	done := guard.Start(func() (err error) {
+		ran, err = l.beside(ctx, func(conn *sql.Conn) error { return take(ctx, conn, steps) })
+		return err
+	})
+	l.walletsRead = sync.OnceValues(func() (bool, error) { err := <-done; return ran, guard.Repanic(err) })
+	return func() {
+		cancel()
+		_, _ = l.walletsRead()
+		l.walletsRead = nil
+	}
+}
+
+// follow adds rows, from everything or from a batch alike, to the state.
+func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
+	whole := remapped == ""
+	steps := l.marketSteps(from)
+	if !whole && l.parts.has("mappings", "labels") {
+		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
+	}
+	if err := take(ctx, conn, steps); err != nil {
+		return err
+	}
+	read, err := false, error(nil)
+	if l.walletsRead != nil {
+		read, err = l.walletsRead()
+	}
+	if !read && err == nil {
+		err = take(ctx, conn, l.walletSteps(from, names, whole))
+	}
+	if err != nil {
+		return err
 	}
 	if err := errors.Join(l.followDay(ctx, conn, whole), l.followVenue(ctx, conn, whole)); err != nil {
 		return fmt.Errorf("follow traders: %w", err)

@@ -1,11 +1,13 @@
 package rollups
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"pmx/data"
 	"pmx/engine"
@@ -15,19 +17,21 @@ import (
 // loadCatalog reads every market that the condition which picks, "true" for all.
 func (l *Live) loadCatalog(ctx context.Context, conn *sql.Conn, which string) error {
 	query := statements.Get("LoadMarkets", "@which", which)
+	var markets []*serving.Market
 	err := engine.EachRow(ctx, conn, query, func(row *marketRow) error {
 		m, err := l.interned.market(row)
-		if err != nil {
-			return err
-		}
+		markets = append(markets, m)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	slices.SortFunc(markets, func(a, b *serving.Market) int { return cmp.Compare(a.ID, b.ID) })
+	for _, m := range markets {
 		l.catalog.Set(m)
 		if m.Resolved() && m.ResolvedTS > l.state.asOf-windows[serving.Day] {
 			l.recentlyResolved.add(m.ResolvedTS, m.ID)
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("catalog: %w", err)
 	}
 	return nil
 }

@@ -3,11 +3,15 @@ package rollups_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"pmx/engine/guard"
 	"pmx/rollups"
 )
 
@@ -92,4 +96,45 @@ func TestALoadThatFailsLeavesWhatThereWas(t *testing.T) {
 	if fresh.Snapshot() == nil {
 		t.Error("nothing is served after a first load that failed and a batch")
 	}
+}
+
+// Where the other connection fails, or panics, a load fails and leaves what there was; where there is none, wallets are
+// read as everything else.
+func TestWalletsReadBesideMarkets(t *testing.T) {
+	world := rapid.Custom(func(rt *rapid.T) []step { w := drawWorld(rt); return w.split(rt) })
+	v := newVenue(t, world.Example(7))
+	defer v.close()
+	if v.importStep(0).RebuildNeeded {
+		v.rebuild()
+	}
+	before := v.live.Snapshot()
+	load := func(beside rollups.Beside) (err error) {
+		v.write(func(ctx context.Context, conn *sql.Conn) error {
+			err = guard.Do(func() error { return v.live.LoadBeside(ctx, conn, beside) })
+			return nil
+		})
+		return err
+	}
+	broken := errors.New("broken")
+	for name, beside := range map[string]rollups.Beside{
+		"fails before":  func(context.Context, func(*sql.Conn) error) (bool, error) { return true, broken },
+		"fails without": func(context.Context, func(*sql.Conn) error) (bool, error) { return false, broken },
+		"fails behind": func(ctx context.Context, f func(*sql.Conn) error) (bool, error) {
+			ran, err := v.db.Beside(ctx, f)
+			return ran, errors.Join(err, broken)
+		},
+		"panics": func(context.Context, func(*sql.Conn) error) (bool, error) { panic(broken) },
+	} {
+		if err := load(beside); !strings.Contains(fmt.Sprint(err), "broken") || v.live.Snapshot() != before {
+			t.Errorf("%s: the load gave %v", name, err)
+		}
+	}
+	if err := load(func(context.Context, func(*sql.Conn) error) (bool, error) { return false, nil }); err != nil {
+		t.Error(err)
+	}
+	v.followed(t)
+	if err := load(v.db.Beside); err != nil {
+		t.Error(err)
+	}
+	v.followed(t)
 }

@@ -11,10 +11,28 @@ type walletRow struct {
 	Address data.Address  `sql:"address"`
 }
 
+// addWallet adds a wallet once all before it are there.
 func (l *Live) addWallet(row *walletRow) {
-	l.walletBuilder.Wallets().Add(row.Address)
 	if l.Venue[row.Address] {
 		l.excluded[row.Wallet] = true
+	}
+	wallets := l.walletBuilder.Wallets()
+	if int(row.Wallet) != wallets.Len() {
+		if l.early == nil {
+			l.early = map[data.WalletID]data.Address{}
+		}
+		l.early[row.Wallet] = row.Address
+		return
+	}
+	wallets.Add(row.Address)
+	for len(l.early) > 0 {
+		next := data.WalletID(wallets.Len())
+		address, there := l.early[next]
+		if !there {
+			return
+		}
+		delete(l.early, next)
+		wallets.Add(address)
 	}
 }
 

@@ -52,25 +52,27 @@ func (p *tradedPairs) add(wallet data.WalletID, market int32) {
 	}
 }
 
+// tokenMarketRow is a row of TokenMarkets, by token.
+type tokenMarketRow struct {
+	Token  data.TokenID `sql:"token"`
+	Market int32        `sql:"market"` // −1: not mapped
+}
+
 // load reads all positions.
 func (p *tradedPairs) load(ctx context.Context, conn *sql.Conn) error {
 	p.markets, p.loaded, p.pending = nil, false, nil
 	var market []int32
-	err := engine.Each(ctx, conn, statements.Get("TokenMarkets"), func(row []driver.Value) error {
-		m := int32(-1)
-		if row[1] != nil {
-			m = int32(engine.Int(row[1]))
-		}
-		market = append(market, m)
+	err := engine.EachRow(ctx, conn, statements.Get("TokenMarkets"), func(row *tokenMarketRow) error {
+		market = append(market, row.Market)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = engine.Each(ctx, conn, statements.Get("LoadHolders"), func(row []driver.Value) error {
-		w, m := int(engine.Int(row[1])), market[engine.Int(row[0])]
-		for w >= len(p.markets) {
-			p.markets = append(p.markets, nil)
+	err = engine.EachRow(ctx, conn, statements.Get("LoadHolders"), func(row *holder) error {
+		w, m := int(row.Wallet), market[row.Token]
+		if w >= len(p.markets) {
+			p.markets = append(p.markets, make([][]int32, w+1-len(p.markets))...)
 		}
 		if m >= 0 {
 			p.markets[w] = append(p.markets[w], m)

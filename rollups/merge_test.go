@@ -373,7 +373,7 @@ func (v *venue) rebuild() {
 // followed holds the snapshot that followed every batch against one loaded from the database.
 func (v *venue) followed(t rapid.TB) *serving.Snapshot {
 	fresh := &rollups.Live{Venue: v.live.Venue}
-	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.Load(ctx, conn) })
+	v.write(func(ctx context.Context, conn *sql.Conn) error { return fresh.LoadBeside(ctx, conn, v.db.Beside) })
 	if _, differ := v.live.Snapshot().Compare(fresh.Snapshot()); differ > 0 {
 		t.Fatalf("%d things differ (-loaded +followed): %s", differ,
 			cmp.Diff(fresh.Snapshot().Stats, v.live.Snapshot().Stats))

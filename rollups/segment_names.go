@@ -49,7 +49,7 @@ func (n *NameIndex) known() (wallets, tokens int) {
 func (n *NameIndex) Load(ctx context.Context, conn *sql.Conn) error {
 	next := &laterNames{}
 	next.firstWallet, next.firstToken = n.known()
-	err := eachRow(statements.Get("LoadWallets", "@known", itoa(int64(next.firstWallet))), func(row *walletRow) {
+	err := eachRow(statements.Get("LaterWallets", "@known", itoa(int64(next.firstWallet))), func(row *walletRow) {
 		next.wallets = append(next.wallets, row.Address)
 	})(ctx, conn)
 	if err != nil {

@@ -60,7 +60,7 @@ func (k *Keeper) load(ctx context.Context) error {
 			return err
 		}
 		k.updateFreshness(func(f *serving.Freshness) { f.LastFills, f.LastMarkets = stamp(fills), stamp(markets) })
-		return k.live.Load(ctx, conn)
+		return k.live.LoadBeside(ctx, conn, k.db.Beside)
 	})
 }
 
