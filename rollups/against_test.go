@@ -14,7 +14,6 @@ import (
 	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2"
-	"pgregory.net/rapid"
 
 	"pmx/data"
 	"pmx/data/testfiles"
@@ -22,35 +21,6 @@ import (
 	"pmx/rollups"
 	"pmx/rollups/cluster"
 )
-
-// venues draws venues with fees of both kinds, times within a second, tokens of unknown markets
-// or of several, payouts that are fractions, three outcomes, events, and the desk's markets.
-var venues = rapid.Custom(func(t *rapid.T) []step {
-	w := drawWorld(t)
-	for i := range w.markets {
-		if m := &w.markets[i]; !m.Stub {
-			m.EventSlug = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "slug")
-			m.EventID = rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "event id")
-		}
-	}
-	return append(append(w.split(t), drawDesk(t)...), rare(w.fills))
-})
-
-// rare is what few drawn venues have: a market that paid at an unknown time, and the newest
-// fill, a large order in it.
-func rare(fills []data.Fill) step {
-	newest := start.UnixMicro()
-	for _, f := range fills {
-		newest = max(newest, f.TS)
-	}
-	market := data.Market{Condition: condition(7), Question: "undated", Outcomes: []string{"a", "b"}, TokenIDs: []string{token(7, 0), token(7, 1)},
-		EventSlug: "one", Category: "politics", UpdatedAt: start}
-	paid := data.Market{Condition: market.Condition, Stub: true, Resolution: &data.Resolution{Condition: market.Condition,
-		Payouts: []data.Micro{data.One, 0}, Source: data.ResolvedByAPI, Version: start}}
-	order := data.Fill{Tx: tx(77), LogIndex: 1, TS: newest + 1, Wallet: address(1), Side: data.Buy, Role: data.Taker, TokenID: token(7, 0),
-		Shares: 9 * data.One, USD: 3*data.One + 1, Outcome: data.NoIndex}
-	return step{markets: []data.Market{market, paid}, fills: []data.Fill{order}}
-}
 
 // lakeOf exports the lake of a venue into files that its database may read.
 func lakeOf(t testing.TB, v *venue) (head export.LakeHead, files []export.LakeFile, dir string) {
