@@ -19,7 +19,23 @@ var venues = rapid.Custom(func(t *rapid.T) []step {
 			m.EventID = rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "event id")
 		}
 	}
-	return append(append(w.split(t), drawDesk(t)...), rare(t, w.fills))
+	all, early := rare(t, w.fills), step{} // some fills come before all else
+	const old = 70                         // a market that was over before all that comes later
+	paid := data.Market{Condition: condition(old), Stub: true, Resolution: &data.Resolution{Condition: condition(old),
+		Payouts: []data.Micro{data.One, 0}, ResolvedAt: start.AddDate(0, -3, 0), Source: data.ResolvedByAPI, Version: start}}
+	early.markets = []data.Market{{Condition: condition(old), Question: "old", Outcomes: []string{"a", "b"}, TokenIDs: []string{token(old, 0), token(old, 1)},
+		UpdatedAt: start}, paid}
+	early.fills = []data.Fill{{Tx: tx(99), LogIndex: 1, TS: start.AddDate(0, -4, 0).UnixMicro(), Wallet: address(95), Role: data.Taker, TokenID: token(old, 0),
+		Shares: data.One, USD: data.One / 3, Outcome: data.NoIndex}}
+	late := step{markets: all.markets, refs: all.refs}
+	for i, f := range all.fills {
+		if i%3 == 1 && f.Tx != tx(100) && f.Tx != tx(101) {
+			early.fills = append(early.fills, f)
+		} else {
+			late.fills = append(late.fills, f)
+		}
+	}
+	return append(append(append([]step{early}, w.split(t)...), drawDesk(t)...), late)
 })
 
 // rare is what few drawn venues have: markets that paid at an unknown time, and fills, orders, prices, payouts and resolutions that lie

@@ -123,7 +123,7 @@ func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 		}
 		return found[0]
 	}
-	for _, path := range []string{in(out, "whole/wallet_total.parquet"), in(lake, "wallets/*/wallets.parquet")} {
+	for _, path := range []string{in(out, "whole/*/wallet_total.parquet"), in(lake, "wallets/*/wallets.parquet")} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

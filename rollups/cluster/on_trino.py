@@ -76,6 +76,9 @@ class Trino:
                 return columns, rows
             answer = self.send(answer["nextUri"])
 
+    def rows(self, text):
+        return self.run(text)[1]
+
     def see(self, dataset, folder, files):
         self.show_folders("lake_" + dataset, COLUMNS[dataset], [os.path.dirname(os.path.join(folder, f["name"])) for f in files])
 

@@ -6,16 +6,18 @@
 
 LAKE is a folder that pmx export lake wrote, OUT one for the results; the engine and this program see both under the same
 names. Nothing is added to what is there: each file lies below a folder that is named by what it was computed
-from, a run that is repeated writes the same again, and OUT/CURRENT is replaced last. A month whose facts did not change is not read.
+from, a run that is repeated writes the same again, and OUT/CURRENT is replaced last. Where OUT has the results of an earlier lake, the facts
+of the days that changed are read, and of the days in which a window begins.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import date
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DONE = "_SUCCESS.pmx"
@@ -39,16 +41,47 @@ def read_current(folder):
     return json.loads(text), name
 
 
+class Statement:
+    """A table. Its text ends, if it tells so, in a query of what changed since the run before, behind a line that begins with -- Touched. A comment tells
+    of which day a row is (-- Day: COLUMN / UNITS), or which table it follows from within a cohort (-- By cohort, from TABLE)."""
+
+    def __init__(self, file, text):
+        self.kind, self.name = "view" if file < "1" else "part" if file < "2" else "whole", file[3:-4]
+        self.text, _, self.touched = text.partition("\n-- Touched")
+        self.touched = self.touched.partition("\n")[2]
+        self.internal = text.startswith("-- Internal")
+        cohort = re.search(r"^-- By cohort, from (\w+)\.$", self.text, re.M)
+        self.source = cohort and cohort.group(1)
+
+    def of_days(self, days):
+        """A condition: a row b of a part is of one of some days since 1970, as the line "-- Day: COLUMN / UNITS" tells."""
+        column, units = re.search(r"^-- Day: (\w+)(?: / (\d+))?$", self.text, re.M).groups("1")
+        ranges = [f"b.{column} >= {day * int(units)} AND b.{column} < {(day + 1) * int(units)}" for day in sorted(days)]
+        return " OR ".join(ranges) or f"b.{column} IS NULL"
+
+
 def statements():
-    """(kind, name, text) of every statement, and the fingerprint of all."""
+    """Every statement, and the fingerprint of all."""
     folder = os.path.join(HERE, "statements")
     found, sum_of_all = [], hashlib.sha256()
     for file in sorted(os.listdir(folder)):
         with open(os.path.join(folder, file), "rb") as f:
             text = f.read()
         sum_of_all.update(file.encode() + b"\n" + text)
-        found.append(("view" if file < "1" else "part" if file < "2" else "whole", file[3:-4], text.decode()))
+        found.append(Statement(file, text.decode()))
     return found, sum_of_all.hexdigest()
+
+
+def day_of(file):
+    """The day of a file of fills, since 1970."""
+    return (date.fromisoformat(file["day"]) - date(1970, 1, 1)).days
+
+
+def by_month(files):
+    months = {}
+    for f in files:
+        months.setdefault(f["day"][:7], []).append(f)
+    return months
 
 
 def key(*parts):
@@ -77,12 +110,19 @@ class Spark:
     def view(self, name, text):
         self.session.sql(text).createOrReplaceTempView(name)
 
+    def rows(self, text):
+        """The rows of a small result."""
+        return self.session.sql(text).collect()
+
     def write(self, name, text, target):
         """Writes the rows of a statement as Parquet files into a folder that is not there yet."""
         self.session.sql(text).write.mode("overwrite").parquet("file://" + target)
 
     def show(self, name, text, targets):
-        """Shows what was written into folders as a table."""
+        """Shows what was written into folders as a table. A statement without rows may have left no file."""
+        targets = [t for t in targets if any(f.endswith(".parquet") for f in os.listdir(t))]
+        if not targets:
+            return self.view(name, f"SELECT n.* FROM ({text}) AS n WHERE 1 = 0")
         self.session.read.parquet(*["file://" + t for t in targets]).createOrReplaceTempView(name)
 
 
@@ -97,43 +137,152 @@ class Run:
             if not os.path.isfile(path) or os.path.getsize(path) != f["bytes"]:
                 sys.exit(f"{path} is not the file of the manifest: copy the lake again")
         self.statements, self.fingerprint = statements()
+        self.texts = {s.name: s.text for s in self.statements}
+        self.sums = {s.source for s in self.statements} & {s.name for s in self.statements if s.kind == "part"}  # that cohorts begin with
         self.files, self.tables = [], set()
         self.computed = 0
+        self.before = self.run_before()
+        self.known = {f["name"]: f for f in self.before["files"]} if self.before else {}
+
+    def run_before(self):
+        """The manifest of a run of the same definitions over an earlier lake; None where there is none."""
+        if not os.path.isfile(os.path.join(self.out, "CURRENT")):
+            return None
+        before, _ = read_current(self.out)
+        same = before.get("statements") == self.fingerprint and before.get("whale_min_usd") == self.manifest["whale_min_usd"]
+        return before if same else None
+
+    def there(self, folder, name):
+        """Where a table is, if all of it is there."""
+        target = os.path.join(self.out, folder, name)
+        return target if os.path.exists(os.path.join(target, DONE)) else None
 
     def fills(self, files):
         """Shows some of the fills, and what is a view of them."""
         self.engine.see("fills", self.lake, files)
-        for kind, name, text in self.statements:
-            if kind == "view":
-                self.engine.view(name, text)
+        for s in self.statements:
+            if s.kind == "view":
+                self.engine.view(s.name, s.text)
 
     def table(self, name, text, folder):
         """Writes a table below a folder that is named by its input, unless it is there already, whole."""
         target = os.path.join(self.out, folder, name)
-        if not os.path.exists(os.path.join(target, DONE)):
+        if not self.there(folder, name):
             began = time.time()
             shutil.rmtree(target, ignore_errors=True)
             self.engine.write(name, text, target)
+            os.makedirs(target, exist_ok=True)
             with open(os.path.join(target, DONE), "w"):
                 pass
             self.computed += 1
             print(f"{folder}/{name}: {time.time() - began:.1f} s", flush=True)
         return target
 
-    def publish(self, name, text, target):
+    def publish(self, s, target):
         """Puts a table into the manifest. Internal ones are steps on the way."""
-        if text.startswith("-- Internal"):
+        if s.internal:
             return
-        self.tables.add(name)
+        self.tables.add(s.name)
         for file in sorted(os.listdir(target)):
             if not file.endswith(".parquet"):
                 continue
             path = os.path.join(target, file)
-            content = hashlib.sha256()
-            with open(path, "rb") as f:
-                while block := f.read(1 << 20):
-                    content.update(block)
-            self.files.append({"name": os.path.relpath(path, self.out), "dataset": name, "rows": rows_of(path), "bytes": os.path.getsize(path), "sha256": content.hexdigest()})
+            name, size = os.path.relpath(path, self.out), os.path.getsize(path)
+            if name not in self.known or self.known[name]["bytes"] != size:
+                content = hashlib.sha256()
+                with open(path, "rb") as f:
+                    while block := f.read(1 << 20):
+                        content.update(block)
+                self.known[name] = {"name": name, "dataset": s.name, "rows": rows_of(path), "bytes": size, "sha256": content.hexdigest()}
+            self.files.append(self.known[name])
+
+    def month_folder(self, month, files):
+        return f"parts/{month}-" + key(self.fingerprint, str(self.manifest["whale_min_usd"]), *sorted(f["name"] for f in files))
+
+    def month(self, parts, month, files, was_files):
+        """Writes the parts of a month: rows of days whose files are the same are taken from the run before."""
+        folder, was_folder = self.month_folder(month, files), self.month_folder(month, was_files)
+        todo = [s for s in parts if not self.there(folder, s.name)]
+        if not todo:
+            return
+        same = {f["name"] for f in files} & {f["name"] for f in was_files}
+        if not same or not all(self.there(was_folder, s.name) for s in todo):
+            self.fills(files)
+            for s in todo:
+                self.table(s.name, s.text, folder)
+            return
+        fresh = [f for f in files if f["name"] not in same]
+        changed = {day_of(f) for f in files + was_files if f["name"] not in same}
+        self.fills(fresh or files)
+        for s in todo:
+            self.engine.show("before_" + s.name, s.text, [os.path.join(self.out, was_folder, s.name)])
+            stay = f"SELECT b.* FROM before_{s.name} AS b WHERE NOT ({s.of_days(changed)})"
+            self.table(s.name, stay + (f" UNION ALL SELECT n.* FROM ({s.text}) AS n" if fresh else ""), folder)
+
+    def parts(self, fills, sources):
+        """Writes and shows all tables that are kept by month, and what changed since the run before of those that others look at."""
+        months, was_months = by_month(fills), by_month(self.before["facts"] if self.before else [])
+        parts = [s for s in self.statements if s.kind == "part"]
+        for month, files in sorted(months.items()):
+            self.month(parts, month, files, was_months.get(month, []))
+        names, was_names = ({f["name"] for files in ms.values() for f in files} for ms in (months, was_months))
+        changed = {day_of(f) for ms in (months, was_months) for files in ms.values() for f in files if f["name"] in names ^ was_names}
+        for s in parts:
+            targets = [os.path.join(self.out, self.month_folder(month, files), s.name) for month, files in sorted(months.items())]
+            self.engine.show(s.name, s.text, targets)
+            for target in targets:
+                self.publish(s, target)
+            if s.name in sources:
+                self.engine.show("all_" + s.name, s.text, targets)
+                was = [self.there(self.month_folder(month, files), s.name) for month, files in sorted(was_months.items())]
+                if self.before and None not in was:
+                    self.engine.show("was_" + s.name, s.text, was)
+                    self.engine.view("changed_" + s.name, " UNION ALL ".join(f"SELECT b.* FROM {t}_{s.name} AS b WHERE {s.of_days(changed)}" for t in ("all", "was")))
+                else:
+                    self.before = None  # not all of it is there any more
+
+    def places(self, mapping, folder):
+        """Where the tables of each cohort are to be: where the run before left them, if nothing touched them since."""
+        cohorts = [row[0] for row in self.engine.rows("SELECT cohort FROM mapping GROUP BY cohort")]
+        was = self.before and self.there("whole/" + key(self.fingerprint, self.before["lake"]), mapping.name)
+        places = {str(cohort): f"cohorts/{cohort}-" + key(self.fingerprint, self.lake_id) for cohort in sorted(cohorts)}
+        if was:
+            self.engine.show("before_" + mapping.name, mapping.text, [was])
+            touched = {str(row[0]) for row in self.engine.rows(mapping.touched)}
+            by_cohort = [s.name for s in self.statements if s.source]
+            for cohort, place in self.before["cohorts"].items():
+                if cohort in places and cohort not in touched and all(self.there(place, name) for name in by_cohort):
+                    places[cohort] = place
+        return places
+
+    def cohort(self, s, cohort, place):
+        """Writes a table of a cohort."""
+        if not self.there(place, s.name):
+            if s.source in self.sums:
+                self.engine.view(s.source, f"SELECT p.* FROM all_{s.source} AS p JOIN mapping AS m ON m.token = p.token WHERE m.cohort = {cohort}")
+            else:
+                self.engine.show(s.source, self.texts[s.source], [os.path.join(self.out, place, s.source)])
+            self.table(s.name, s.text, place)
+        return os.path.join(self.out, place, s.name)
+
+    def wholes(self, folder):
+        """Writes and shows all other tables. Gives where those of each cohort are."""
+        places = {}
+        for s in self.statements:
+            if s.kind != "whole":
+                continue
+            if s.source:
+                targets = [self.cohort(s, cohort, place) for cohort, place in places.items()]
+                if s.source not in self.sums:
+                    self.engine.show(s.source, self.texts[s.source], [os.path.join(self.out, place, s.source) for place in places.values()])
+            else:
+                targets = [self.table(s.name, s.text, folder)]
+            self.engine.show(s.name, s.text, targets)
+            for target in targets:
+                self.publish(s, target)
+            if s.touched:
+                places = self.places(s, folder)
+        return places
 
     def go(self):
         by = {}
@@ -146,39 +295,16 @@ class Run:
                 self.engine.see(dataset, self.lake, by[dataset])
         if "conditions" not in by:
             self.engine.view("lake_conditions", NO_CONDITIONS)
-        months = {}
-        for f in by["fills"]:
-            months.setdefault(f["day"][:7], []).append(f)
-        parts = {}
-        whale = str(self.manifest["whale_min_usd"])
-        for month, files in sorted(months.items()):
-            folder = f"parts/{month}-{key(self.fingerprint, whale, *sorted(f['name'] for f in files))}"
-            todo = [s for s in self.statements if s[0] == "part" and not os.path.exists(os.path.join(self.out, folder, s[1], DONE))]
-            if todo:
-                self.fills(files)
-            for kind, name, text in self.statements:
-                if kind == "part":
-                    target = self.table(name, text, folder)
-                    parts.setdefault((name, text), []).append(target)
-        oldest = (datetime.fromtimestamp(self.manifest["as_of"] / 1e6, timezone.utc) - timedelta(days=31)).strftime("%Y-%m-%d")
-        self.fills([f for f in by["fills"] if f["day"] >= oldest])
-        for (name, text), targets in parts.items():
-            self.engine.show(name, text, targets)
-            for target in targets:
-                self.publish(name, text, target)
-        folder = "whole/" + key(self.fingerprint, self.lake_id)
-        for kind, name, text in self.statements:
-            if kind == "whole":
-                target = self.table(name, text, folder)
-                self.engine.show(name, text, [target])
-                self.publish(name, text, target)
-        self.finish(by["fills"])
+        self.parts(by["fills"], self.sums)
+        begins = {(self.manifest["as_of"] - hours * 3_600_000_000) // 86_400_000_000 for hours in (24, 168, 720)}
+        self.fills([f for f in by["fills"] if day_of(f) in begins] or by["fills"][-1:])
+        self.finish(by["fills"], self.wholes("whole/" + key(self.fingerprint, self.lake_id)))
 
-    def finish(self, facts):
+    def finish(self, facts, places):
         text = json.dumps({
             "generator": "pmx", "kind": "rollups", "engine": self.engine.name(), "lake": self.lake_id, "statements": self.fingerprint,
             "method": self.manifest["method"], "as_of": self.manifest["as_of"], "whale_min_usd": self.manifest["whale_min_usd"],
-            "facts": facts, "tables": sorted(self.tables), "files": self.files}, indent=1).encode() + b"\n"
+            "facts": facts, "cohorts": places, "tables": sorted(self.tables), "files": self.files}, indent=1).encode() + b"\n"
         name = hashlib.sha256(text).hexdigest()
         os.makedirs(os.path.join(self.out, "manifests"), exist_ok=True)
         for path, content in ((f"manifests/{name}.json", text), ("CURRENT", name.encode() + b"\n")):

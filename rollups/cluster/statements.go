@@ -5,6 +5,8 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -21,11 +23,43 @@ const (
 	Whole             // reads other tables
 )
 
-// Statement is a table as SQL. The same text runs on DuckDB, Spark and Sail.
+// Statement is a table as SQL. The same text runs on DuckDB, Spark, Sail and Trino.
 type Statement struct {
 	Name string
 	Kind Kind
 	SQL  string
+	// Touched is a query of the cohorts that changed since the run before, of the table that tells the cohort of each token.
+	Touched string
+	// Source is the table that this one follows from within a cohort; "" where cohorts do not part it.
+	Source string
+}
+
+// Internal tells whether the table is a step on the way, which is not published.
+func (s Statement) Internal() bool { return strings.HasPrefix(s.SQL, "-- Internal") }
+
+var (
+	dayLine    = regexp.MustCompile(`(?m)^-- Day: (\w+)(?: / (\d+))?$`)
+	cohortLine = regexp.MustCompile(`(?m)^-- By cohort, from (\w+)\.$`)
+)
+
+// OfDays is a condition: a row b of a part is of one of some days since 1970.
+func (s Statement) OfDays(days []int64) (string, error) {
+	line := dayLine.FindStringSubmatch(s.SQL)
+	if line == nil {
+		return "", fmt.Errorf("%s does not tell of which day its rows are", s.Name)
+	}
+	units := int64(1)
+	if line[2] != "" {
+		var err error
+		if units, err = strconv.ParseInt(line[2], 10, 64); err != nil {
+			return "", err
+		}
+	}
+	ranges := []string{"b." + line[1] + " IS NULL"}
+	for _, day := range days {
+		ranges = append(ranges, fmt.Sprintf("b.%[1]s >= %[2]d AND b.%[1]s < %[3]d", line[1], day*units, (day+1)*units))
+	}
+	return strings.Join(ranges, " OR "), nil
 }
 
 // Fingerprint is that of all statements: rollups with another one follow other definitions.
@@ -61,7 +95,13 @@ func Statements() ([]Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Statement{name, min(Kind(number[0]-'0'), Whole), string(text)})
+		s := Statement{Name: name, Kind: min(Kind(number[0]-'0'), Whole)}
+		s.SQL, s.Touched, _ = strings.Cut(string(text), "\n-- Touched")
+		_, s.Touched, _ = strings.Cut(s.Touched, "\n")
+		if line := cohortLine.FindStringSubmatch(s.SQL); line != nil {
+			s.Source = line[1]
+		}
+		all = append(all, s)
 	}
 	return all, nil
 }

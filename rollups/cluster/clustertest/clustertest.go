@@ -1,14 +1,18 @@
 // Package clustertest publishes the rollups of a lake for tests, as rollups.py does on an engine:
-// the shared statements, run by DuckDB.
+// the shared statements, run by DuckDB. Where results of an earlier lake are there, it goes on from them.
 package clustertest
 
 import (
+	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +24,9 @@ import (
 	"pmx/rollups/cluster"
 )
 
-// Publish computes every rollup of a lake and publishes them in out.
-func Publish(t testing.TB, lake, out string) {
+// Publish computes every rollup of a lake and publishes them in out. Of an earlier lake that out has the results of, it keeps what nothing
+// touched, and gives how many cohorts.
+func Publish(t testing.TB, lake, out string) (kept int) {
 	t.Helper()
 	m, id, err := cluster.ReadLake(lake)
 	if err != nil || m == nil {
@@ -38,8 +43,16 @@ func Publish(t testing.TB, lake, out string) {
 		}
 	}
 	made.Tables = rollups.Names()
-	made.Files = compute(t, m, lake, out)
+	r := &run{t: t, lake: lake, out: out, id: id, m: m}
+	if before, err := cluster.ReadRollups(out); err == nil && before.WhaleMin == m.WhaleMin && before.Lake != id {
+		r.before = before
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "has no CURRENT") {
+		t.Fatal(err)
+	}
+	r.compute(made.Facts)
+	made.Files = r.files
 	Name(t, out, made)
+	return len(r.kept)
 }
 
 // Name writes a manifest into out and has CURRENT name it.
@@ -62,82 +75,281 @@ func Name(t testing.TB, out string, m cluster.Rollups) {
 	}
 }
 
-// compute runs the statements, and gives the files of those that are published.
-func compute(t testing.TB, m *cluster.Lake, lake, out string) (files []export.LakeFile) {
-	t.Helper()
+// run is one computation; before is nil where there is nothing to go on from.
+type run struct {
+	t         testing.TB
+	db        *sql.DB
+	lake, out string
+	id        string
+	m         *cluster.Lake
+	before    *cluster.Rollups
+	files     []export.LakeFile
+	order     []int64          // the cohorts
+	kept      map[int64]string // folders of those that are as they were
+}
+
+func (r *run) exec(format string, args ...any) {
+	r.t.Helper()
+	query := fmt.Sprintf(format, args...)
+	if _, err := r.db.ExecContext(context.Background(), query); err != nil {
+		r.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func (r *run) compute(facts []export.LakeFile) {
+	r.t.Helper()
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	run := func(format string, args ...any) {
-		query := fmt.Sprintf(format, args...)
-		if _, err := db.ExecContext(t.Context(), query); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
+	r.db = db
+	r.exec("SET threads = 1")
+	by := map[string][]export.LakeFile{}
+	for _, f := range r.m.Files {
+		by[f.Dataset] = append(by[f.Dataset], f)
 	}
-	run("SET threads = 1")
-	see(m, lake, run)
+	for dataset, files := range by {
+		r.see(dataset, files)
+	}
+	if len(by["conditions"]) == 0 {
+		r.exec("CREATE VIEW lake_conditions AS SELECT '' AS condition_id, '' AS event_slug, '' AS event_id, '' AS category LIMIT 0")
+	}
 	statements, err := cluster.Statements()
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	for i, s := range statements {
-		if s.Kind == cluster.Whole && statements[i-1].Kind == cluster.Part {
-			run("CREATE OR REPLACE VIEW lake_fills AS FROM lake_recent")
-		}
+	for _, s := range statements {
 		if s.Kind == cluster.View {
-			run("CREATE VIEW %s AS %s", s.Name, s.SQL)
-			continue
+			r.exec("CREATE VIEW %s AS %s", s.Name, s.SQL)
 		}
-		run("CREATE TABLE %s AS %s", s.Name, s.SQL)
-		if !strings.HasPrefix(s.SQL, "-- Internal") {
-			if f := write(t, db, s.Name, out); f.Rows > 0 { // as some engines do
+	}
+	r.parts(statements, facts)
+	r.see("fills", begins(r.m.AsOf, facts))
+	for _, s := range statements {
+		if s.Kind == cluster.Whole {
+			r.whole(s)
+		}
+	}
+}
+
+// see shows files of the lake.
+func (r *run) see(dataset string, files []export.LakeFile) {
+	r.show("lake_"+dataset, r.lake, files)
+}
+
+func (r *run) show(name, dir string, files []export.LakeFile) {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = "'" + filepath.Join(dir, filepath.FromSlash(f.Name)) + "'"
+	}
+	r.exec("CREATE OR REPLACE VIEW %s AS FROM read_parquet([%s])", name, strings.Join(paths, ", "))
+}
+
+func dayOf(f export.LakeFile) int64 {
+	date, _ := time.Parse(time.DateOnly, f.Day)
+	return date.Unix() / 86_400
+}
+
+// begins are the fills of the days on which windows begin.
+func begins(asOf int64, facts []export.LakeFile) (files []export.LakeFile) {
+	for _, f := range facts {
+		for _, hours := range []int64{24, 168, 720} {
+			if dayOf(f) == (asOf-hours*3_600_000_000)/86_400_000_000 {
 				files = append(files, f)
 			}
 		}
 	}
+	if len(files) == 0 {
+		return facts[len(facts)-1:]
+	}
 	return files
 }
 
-// see makes a view of each dataset of the lake, and lake_recent of the fills of the last 31 days.
-func see(m *cluster.Lake, lake string, run func(format string, args ...any)) {
-	paths := map[string][]string{}
-	oldest := time.UnixMicro(m.AsOf).UTC().AddDate(0, 0, -31).Format(time.DateOnly)
-	for _, f := range m.Files {
-		path := "'" + filepath.Join(lake, filepath.FromSlash(f.Name)) + "'"
-		paths[f.Dataset] = append(paths[f.Dataset], path)
-		if f.Day >= oldest {
-			paths["recent"] = append(paths["recent"], path)
+// folder is that of what was computed from some input.
+func (r *run) folder(of string, input ...string) string {
+	return fmt.Sprintf("%s-%.8x", of, sha256.Sum256(fmt.Append(nil, r.m.WhaleMin, input)))
+}
+
+func names(files []export.LakeFile) (names []string) {
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// parts computes the tables that are kept by month.
+func (r *run) parts(statements []cluster.Statement, facts []export.LakeFile) {
+	months := func(facts []export.LakeFile) (months []string, of map[string][]export.LakeFile) {
+		of = map[string][]export.LakeFile{}
+		for _, f := range facts {
+			if of[f.Day[:7]] == nil {
+				months = append(months, f.Day[:7])
+			}
+			of[f.Day[:7]] = append(of[f.Day[:7]], f)
 		}
+		return months, of
 	}
-	for dataset, of := range paths {
-		run("CREATE VIEW lake_%s AS FROM read_parquet([%s])", dataset, strings.Join(of, ", "))
+	var was []export.LakeFile
+	if r.before != nil {
+		was = r.before.Facts
 	}
-	if len(paths["conditions"]) == 0 {
-		run("CREATE VIEW lake_conditions AS SELECT '' AS condition_id, '' AS event_slug, '' AS event_id, '' AS category LIMIT 0")
+	order, of := months(facts)
+	wasOrder, wasOf := months(was)
+	changed := changedDays(facts, was)
+	for _, s := range statements {
+		if s.Kind != cluster.Part {
+			continue
+		}
+		var now, then []export.LakeFile
+		for _, month := range order {
+			now = append(now, r.month(s, month, of[month], wasOf[month]))
+		}
+		for _, month := range wasOrder {
+			then = append(then, export.LakeFile{Name: path(r.folder("parts/"+month, names(wasOf[month])...), s)})
+		}
+		r.show(s.Name, r.out, now)
+		r.show("all_"+s.Name, r.out, now)
+		if r.before != nil {
+			r.show("was_"+s.Name, r.out, then)
+			r.exec("CREATE VIEW changed_%s AS SELECT b.* FROM all_%[1]s AS b WHERE %s UNION ALL SELECT b.* FROM was_%[1]s AS b WHERE %[2]s", s.Name, r.ofDays(s, changed))
+		}
 	}
 }
 
-// write writes a table into a file.
-func write(t testing.TB, db *sql.DB, table, out string) export.LakeFile {
-	t.Helper()
-	f := export.LakeFile{Name: "whole/" + table + ".parquet", Dataset: table}
-	path := filepath.Join(out, filepath.FromSlash(f.Name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
+func (r *run) ofDays(s cluster.Statement, days []int64) string {
+	condition, err := s.OfDays(days)
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), fmt.Sprintf("COPY %s TO '%s'", table, path)); err != nil {
-		t.Fatal(err)
+	return condition
+}
+
+// changedDays are those whose files are not the same, or in one of both alone.
+func changedDays(now, was []export.LakeFile) (days []int64) {
+	for _, side := range [][2][]export.LakeFile{{now, was}, {was, now}} {
+		other := names(side[1])
+		for _, f := range side[0] {
+			if !slices.Contains(other, f.Name) && !slices.Contains(days, dayOf(f)) {
+				days = append(days, dayOf(f))
+			}
+		}
+	}
+	return days
+}
+
+// month computes a part of a month: rows of days whose files are the same are taken from the run before.
+func (r *run) month(s cluster.Statement, month string, files, was []export.LakeFile) export.LakeFile {
+	in := r.folder("parts/"+month, names(files)...)
+	fresh := slices.DeleteFunc(slices.Clone(files), func(f export.LakeFile) bool { return slices.Contains(names(was), f.Name) })
+	if len(fresh) == len(files) {
+		r.see("fills", files)
+		return r.table(s, in, s.SQL)
+	}
+	r.show("before_"+s.Name, r.out, []export.LakeFile{{Name: path(r.folder("parts/"+month, names(was)...), s)}})
+	query := fmt.Sprintf("SELECT b.* FROM before_%s AS b WHERE NOT (%s)", s.Name, r.ofDays(s, changedDays(files, was)))
+	if len(fresh) > 0 {
+		r.see("fills", fresh)
+		query += fmt.Sprintf(" UNION ALL SELECT n.* FROM (%s) AS n", s.SQL)
+	}
+	return r.table(s, in, query)
+}
+
+// whole computes a table: those of a cohort that nothing touched are taken from the run before.
+func (r *run) whole(s cluster.Statement) {
+	in := r.folder("whole/all", r.id)
+	if s.Source == "" {
+		r.shown(s, r.table(s, in, s.SQL))
+		if s.Touched != "" {
+			r.cohorts(s)
+		}
+		return
+	}
+	var made []export.LakeFile
+	for _, cohort := range r.order {
+		f := r.kept[cohort]
+		if f == "" {
+			if s.Source == "position_part" {
+				r.exec("CREATE OR REPLACE VIEW %s AS SELECT p.* FROM all_%[1]s AS p JOIN mapping AS m ON m.token = p.token WHERE m.cohort = %[2]d", s.Source, cohort)
+			} else {
+				r.show(s.Source, r.out, []export.LakeFile{{Name: r.cohort(cohort) + "/" + s.Source + ".parquet"}})
+			}
+			f = r.cohort(cohort)
+		}
+		made = append(made, r.table(s, f, s.SQL))
+	}
+	r.exec("CREATE OR REPLACE VIEW %s AS FROM all_%[1]s", s.Source)
+	r.shown(s, made...)
+}
+
+func (r *run) shown(s cluster.Statement, files ...export.LakeFile) {
+	r.show(s.Name, r.out, files)
+	r.show("all_"+s.Name, r.out, files)
+}
+
+// cohort is the folder of what is computed of a cohort.
+func (r *run) cohort(cohort int64) string { return r.folder(fmt.Sprintf("cohorts/%d", cohort), r.id) }
+
+// cohorts finds all of them, and keeps what an earlier run made of those that nothing touched. A test's folder tells by its files which these are.
+func (r *run) cohorts(mapping cluster.Statement) {
+	r.order, r.kept = r.numbers("SELECT cohort FROM mapping GROUP BY cohort ORDER BY cohort"), map[int64]string{}
+	if r.before == nil {
+		return
+	}
+	r.show("before_"+mapping.Name, r.out, []export.LakeFile{{Name: path(r.folder("whole/all", r.before.Lake), mapping)}})
+	touched := r.numbers(mapping.Touched)
+	for _, f := range r.before.Files {
+		var cohort int64
+		if n, _ := fmt.Sscanf(f.Name, "cohorts/%d-", &cohort); n == 1 && !slices.Contains(touched, cohort) {
+			r.kept[cohort] = filepath.ToSlash(filepath.Dir(f.Name))
+		}
+	}
+}
+
+func (r *run) numbers(query string) (all []int64) {
+	r.t.Helper()
+	rows, err := r.db.QueryContext(context.Background(), query)
+	if err != nil {
+		r.t.Fatalf("%s: %v", query, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			r.t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	if err := rows.Err(); err != nil {
+		r.t.Fatal(err)
+	}
+	return all
+}
+
+func path(folder string, s cluster.Statement) string { return folder + "/" + s.Name + ".parquet" }
+
+// table writes a table into a file, which is there already where the input was the same.
+func (r *run) table(s cluster.Statement, folder, query string) export.LakeFile {
+	r.t.Helper()
+	f := export.LakeFile{Name: path(folder, s), Dataset: s.Name}
+	path := filepath.Join(r.out, filepath.FromSlash(f.Name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		r.exec("COPY (%s) TO '%s'", query, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	f.Bytes, f.SHA256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
-	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&f.Rows); err != nil {
-		t.Fatal(err)
+	if err := r.db.QueryRowContext(context.Background(), "SELECT count(*) FROM '"+path+"'").Scan(&f.Rows); err != nil {
+		r.t.Fatal(err)
+	}
+	if !s.Internal() && f.Rows > 0 { // without a file of no rows, as some engines do
+		r.files = append(r.files, f)
 	}
 	return f
 }

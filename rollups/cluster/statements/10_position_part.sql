@@ -1,5 +1,6 @@
--- Internal: positions, to be added up.
-SELECT token, wallet, COUNT(*) AS fills,
+-- Internal: positions of a day, to be added up.
+-- Day: day
+SELECT day, token, wallet, COUNT(*) AS fills,
   CAST(SUM(CASE WHEN side = 0 THEN shares ELSE 0 END) AS BIGINT) AS buy_shares,
   CAST(SUM(CASE WHEN side = 1 THEN shares ELSE 0 END) AS BIGINT) AS sell_shares,
   CAST(SUM(fee_shares) AS BIGINT) AS fee_shares,
@@ -8,4 +9,4 @@ SELECT token, wallet, COUNT(*) AS fills,
   CAST(SUM(fee_usd) AS BIGINT) AS fee_usd,
   MIN(us) AS first_ts, MAX(us) AS last_ts
 FROM fill
-GROUP BY token, wallet
+GROUP BY day, token, wallet

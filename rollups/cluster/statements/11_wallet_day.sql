@@ -1,3 +1,4 @@
+-- Day: day
 SELECT day, wallet, COUNT(*) AS fills,
   CAST(SUM(CASE WHEN role = 'maker' THEN 1 ELSE 0 END) AS BIGINT) AS maker_fills,
   CAST(SUM(CASE WHEN role = 'taker' THEN 1 ELSE 0 END) AS BIGINT) AS taker_fills,

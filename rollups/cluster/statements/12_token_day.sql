@@ -1,4 +1,5 @@
 -- Volume by leg: makers apart from all others.
+-- Day: day
 SELECT day, token,
   CAST(SUM(CASE WHEN role = 'maker' THEN 0 ELSE 1 END) AS BIGINT) AS taker_fills,
   CAST(SUM(CASE WHEN role = 'maker' THEN 0 ELSE usd END) AS BIGINT) AS taker_usd,

@@ -1,3 +1,4 @@
+-- Day: hour / 24
 SELECT hour,
   CAST(SUM(CASE WHEN role = 'maker' THEN 0 ELSE 1 END) AS BIGINT) AS taker_fills,
   CAST(SUM(CASE WHEN role = 'maker' THEN 0 ELSE usd END) AS BIGINT) AS taker_usd,

@@ -1,5 +1,6 @@
 -- Orders of at least the smallest whale move: the fills of one wallet, token and side in one
 -- transaction in which it was no maker.
+-- Day: ts / 86400000000
 SELECT o.ts, o.wallet, o.token, o.side, o.tx, o.fills, o.shares, o.usd
 FROM (
   SELECT us AS ts, wallet, token, side, tx, COUNT(*) AS fills, CAST(SUM(shares) AS BIGINT) AS shares, CAST(SUM(usd) AS BIGINT) AS usd

@@ -1,5 +1,6 @@
 -- What takers traded of each token in each hour: sums, and the prices of the first, the highest, the lowest and the last trade. The first and
 -- the last are those of priced; the first and the lowest have their sign turned.
+-- Day: hour / 24
 SELECT f.token, f.hour, f.fills, f.usd, f.shares, p.opened, p.highest, p.lowest, p.closed
 FROM (
   SELECT token, hour, COUNT(*) AS fills, CAST(SUM(usd) AS BIGINT) AS usd, CAST(SUM(shares) AS BIGINT) AS shares

@@ -1,4 +1,5 @@
 -- Internal: one row per wallet and outcome (market NULL: unmapped). Two tokens may stand for one outcome.
+-- By cohort, from position.
 SELECT p.wallet, t.market, t.outcome, MAX(t.payout) AS payout, MAX(t.resolved_us) AS resolved_us,
   MAX(CASE WHEN t.desk THEN 1 ELSE 0 END) AS desk, CAST(SUM(p.fills) AS BIGINT) AS fills,
   CAST(SUM(p.buy_shares - p.sell_shares - p.fee_shares) AS BIGINT) AS net,

@@ -1,5 +1,6 @@
 -- Internal: one row per wallet and market (NULL: unmapped). Products with a payout that is a fraction are summed
 -- exactly, and the sum is rounded once, halves away from zero.
+-- By cohort, from leg.
 SELECT wallet, market, resolved_us, resolved, desk, fills, cash, buy_usd, sell_usd, fee_usd, negative_legs, first_ts, last_ts,
   whole + CAST(ROUND(part * CAST(0.000001 AS DECIMAL(7, 6)), 0) AS BIGINT) AS redemption
 FROM (

@@ -7,28 +7,16 @@ FROM (
     CAST(0 AS BIGINT) AS redemption, CAST(0 AS BIGINT) AS undated, CAST(0 AS BIGINT) AS undated_markets
   FROM recent
   UNION ALL
-  SELECT r.wallet, w.span, 0, 0, 0, 0, r.usd, 0, 0
-  FROM redemption AS r
-  JOIN (
-    SELECT s.span, a.hi, a.hi - s.length AS lo
-    FROM (
-      SELECT 0 AS span, CAST(86400000000 AS BIGINT) AS length
-      UNION ALL SELECT 1, CAST(604800000000 AS BIGINT)
-      UNION ALL SELECT 2, CAST(2592000000000 AS BIGINT)
-    ) AS s
-    CROSS JOIN (SELECT MAX(last_ts) AS hi FROM token_day) AS a
-  ) AS w ON r.resolved_at > w.lo AND r.resolved_at <= w.hi
+  SELECT d.wallet, s.span, d.fills, d.buy_usd, d.sell_usd, d.fee_usd, 0, 0, 0
+  FROM wallet_day AS d
+  JOIN spans AS s ON d.day > s.first_day
   UNION ALL
-  SELECT u.wallet, w.span, 0, 0, 0, 0, 0, u.usd, u.markets
+  SELECT r.wallet, s.span, 0, 0, 0, 0, r.usd, 0, 0
+  FROM redemption AS r
+  JOIN spans AS s ON r.resolved_at > s.lo AND r.resolved_at <= s.hi
+  UNION ALL
+  SELECT u.wallet, s.span, 0, 0, 0, 0, 0, u.usd, u.markets
   FROM undated AS u
-  JOIN (
-    SELECT s.span, a.hi - s.length AS lo
-    FROM (
-      SELECT 0 AS span, CAST(86400000000 AS BIGINT) AS length
-      UNION ALL SELECT 1, CAST(604800000000 AS BIGINT)
-      UNION ALL SELECT 2, CAST(2592000000000 AS BIGINT)
-    ) AS s
-    CROSS JOIN (SELECT MAX(last_ts) AS hi FROM token_day) AS a
-  ) AS w ON u.last_ts > w.lo
+  JOIN spans AS s ON u.last_ts > s.lo
 ) AS part
 GROUP BY wallet, span
