@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	godiff "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"pmx/data"
 	"pmx/data/testfiles"
@@ -106,6 +107,7 @@ func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapsh
 	if diff := godiff.Diff(want, got); diff != "" || err != nil {
 		t.Fatalf("holders of market %d (-database +reader): %v\n%s", id, err, diff)
 	}
+	checkEventTraders(t, r, id, snap)
 	pages, err := r.Reader.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), nil, 33)
 	if err != nil || len(pages) == 0 {
 		return
@@ -118,6 +120,29 @@ func checkCandles(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapsh
 	fills, err := r.MarketFills(ctx, nil, tokens, snap.Batch, snap.Catalog.Figures(id), behind, 33)
 	if diff := godiff.Diff(wanted, fills); diff != "" || err != nil {
 		t.Fatalf("fills of market %d behind one (-database +reader): %v\n%s", id, err, diff)
+	}
+}
+
+// checkEventTraders compares the traders of the event of a market, where that is its first one, or of the market alone.
+func checkEventTraders(t *testing.T, r *keeper.Reader, id int32, snap *serving.Snapshot) {
+	t.Helper()
+	markets := []int32{id}
+	if e := snap.Catalog.Event(snap.Catalog.Market(id).EventKey()); e != nil && len(e.Markets) > 1 {
+		if markets = e.Markets; markets[0] != id {
+			return
+		}
+	}
+	payouts := snap.Catalog.TokenPayouts(markets)
+	want, err := r.Reader.EventTraders(context.Background(), payouts, snap.Batch, snap.Venue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.EventTraders(context.Background(), payouts, snap.Batch, snap.Venue)
+	for _, rows := range [][]serving.EventTrader{want.Rows, got.Rows} {
+		slices.SortFunc(rows, func(x, y serving.EventTrader) int { return int(x.Wallet) - int(y.Wallet) })
+	}
+	if diff := godiff.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Fatalf("traders of markets %d (-database +reader): %v\n%s", markets, err, diff)
 	}
 }
 

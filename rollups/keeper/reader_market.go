@@ -83,6 +83,18 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, bat
 
 // Holders is query.Reader's; of tokens of which the file has all fills from there.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
+	book, err := r.tally(ctx, tokens, batch, without)
+	return book.Holders(), err
+}
+
+// EventTraders is query.Reader's; of tokens of which the file has all fills from there.
+func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
+	book, err := r.tally(ctx, tokens, batch, without)
+	return book.Traders(), err
+}
+
+// tally adds up what wallets did with tokens in imports up to batch.
+func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (*serving.EventTally, error) {
 	book := serving.NewEventTally(tokens, without)
 	fills, others := r.whole(len(tokens), func(i int) data.TokenID { return tokens[i].Token }, batch)
 	for i := range fills {
@@ -92,6 +104,5 @@ func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batc
 	for i, at := range others {
 		left[i] = tokens[at]
 	}
-	err := r.AddPositions(ctx, book, left, batch)
-	return book.Holders(), err
+	return book, r.AddPositions(ctx, book, left, batch)
 }
