@@ -38,6 +38,7 @@ var explored = []struct {
 	{what: "90 days of the status", path: "/status/history", turns: []string{"days=90"}},
 	{what: "a day's observations", path: "/weather/city/{city}/observations", turns: []string{"date={date}"}},
 	{what: "what a day's market implied", path: "/weather/city/{city}/implied", turns: []string{"date={date}", "date={date}&metric=tmin", "date={date}&include=prices"}},
+	{what: "large orders of a market by the hour of 30 days", path: "/whales/flow?market_id={condition_id}", turns: []string{"period=30d&interval=1h&limit=1"}},
 	{what: "board of a category with split and sparks", path: "/leaderboard/traders", turns: []string{"category=sports&include=split&include=previous_rank&include=spark&limit=50"}},
 }
 

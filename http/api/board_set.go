@@ -12,8 +12,11 @@ import (
 )
 
 // Boards that no snapshot ranks are made from all fills of two months, which takes from a second on. So they are read
-// beside the requests, now and then, and a request gets those that were read last.
+// beside the requests, now and then, and a request gets those that were read last. Where there is little to read, it gets
+// those of its snapshot.
 const (
+	littleToRead = 50_000 // rows, which take a tenth of a second
+
 	// BoardsPause is how long there is between two readings at least.
 	BoardsPause = 10 * time.Second
 	boardsShare = 20               // times as long as a reading took
@@ -53,11 +56,11 @@ func (b *boardSets) nudge() {
 	}
 }
 
-// boardSet gives the newest set. Where none is there, or nobody keeps them, it is read.
+// boardSet gives the newest set. Where it is small, or nobody keeps them, it is read for a newer snapshot.
 func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
 	b := a.boards
 	b.asked.Store(time.Now().UnixNano())
-	if set := b.newest.Load(); set != nil && (set.epoch == v.snap.Epoch || b.kept.Load() && !b.failed.Load()) {
+	if set := b.newest.Load(); set != nil && (set.epoch == v.snap.Epoch || set.boards.Len > littleToRead && b.kept.Load() && !b.failed.Load()) {
 		if set.epoch != v.snap.Epoch {
 			b.nudge()
 		}

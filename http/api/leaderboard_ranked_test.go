@@ -127,6 +127,9 @@ func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	v := boardVenue(t)
 	second := apitest.AsOf.Truncate(time.Second) // as answers have it
 	v.wallets.BoardGate = make(chan struct{})
+	for i := range 60_000 { // much to read, of wallets that are not there yet
+		v.wallets.Board[5]["sports"] = append(v.wallets.Board[5]["sports"], serving.BoardRow{Wallet: data.WalletID(1000 + i)})
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	kept := make(chan error, 1)
 	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond) }()

@@ -73,6 +73,8 @@ type statsBodies struct {
 	growth                   [access.Nobody][2]growthBody // with the days, without
 	newWallets               newWalletCounts
 	newWalletsOnce           sync.Once
+	open                     wire.StatsOpen
+	openOnce                 sync.Once
 }
 
 // statsOf is the snapshot's activity, empty where it has none.

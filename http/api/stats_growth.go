@@ -65,7 +65,7 @@ func newestShown[T any](v *encodedSnapshot, e *envelope, list []T, most int, sta
 func (v *encodedSnapshot) growthOf(e *envelope, start int64) wire.StatsGrowth {
 	s, born := v.statsOf(), v.newWallets()
 	g := wire.StatsGrowth{VolumeBasis: string(v.basis()), WeekOverWeek: v.rolling(serving.Week, born), MonthOverMonth: v.rolling(serving.Month, born),
-		Average7d: averageOf(s.Days), ActiveWallets: activeOf(s), Days: []wire.GrowthDay{}}
+		Average7d: averageOf(s.Days), ActiveWallets: activeOf(s), OpenMarkets: v.openMarkets(), Days: []wire.GrowthDay{}}
 	for i := len(s.Days) - len(newestShown(v, e, s.Days, growthDays, start, endOfDay)); i < len(s.Days); i++ {
 		g.Days = append(g.Days, growthDayOf(s.Days, i))
 	}
@@ -107,6 +107,33 @@ func (v *encodedSnapshot) rolling(p serving.Period, born *newWalletCounts) wire.
 		r.WindowStart, r.WindowEnd = timeOrNull(asOf.Add(-p.Length())), timeOrNull(asOf)
 	}
 	return r
+}
+
+// openMarkets counts the markets that were open at as_of and a week before.
+func (v *encodedSnapshot) openMarkets() wire.StatsOpen {
+	s := &v.stats
+	s.openOnce.Do(func() {
+		if v.snap.AsOf.IsZero() {
+			return
+		}
+		asOf := v.snap.AsOf.UnixMicro()
+		before := asOf - serving.Week.Length().Microseconds()
+		for id := range int32(v.snap.Catalog.Len()) {
+			from, to, known := v.snap.Catalog.Market(id).OpenBetween()
+			switch {
+			case !known:
+				s.open.Unknown++
+				continue
+			case from <= asOf && asOf < to:
+				s.open.Count++
+			}
+			if from <= before && before < to {
+				s.open.WeekBefore++
+			}
+		}
+		s.open.ChangePct = changeOf(data.Micro(s.open.Count), data.Micro(s.open.WeekBefore))
+	})
+	return s.open
 }
 
 // averageOf is the mean of the finished days: all but the last.

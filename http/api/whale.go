@@ -44,12 +44,12 @@ func whaleRoutes() []Route {
 		{
 			Method: fiber.MethodGet, Path: "/whales/flow", Section: wire.Whales, MaxRows: whaleRows,
 			Summary: "Net flow of large orders, by market", serve: (*API).whaleFlow, Reply: wire.WhaleFlow{}, Codes: []string{"market_not_found"},
-			Params: []*Param{flowMarket, flowPeriod, flowLimit},
+			Params: []*Param{flowMarket, flowPeriod, flowStep, flowLimit},
 			Doc: whaleDoc + "An outcome's `net_flow` is what whales bought of it minus what they sold of it. A market's `net_flow` " +
 				"is in terms of its first outcome: buys of it and sells of the others, minus sells of it and buys of the others. " +
 				"Markets are ranked by the absolute value of that, then by the USD of their moves, then by condition id. Sums and " +
 				"`series` cover all markets, or only the requested one. The series has 24 rows of one hour for `1d`, 28 rows of six " +
-				"hours for `7d` and 30 rows of one day for `30d`. They are counted back from `as_of`, so all of them are complete.",
+				"hours for `7d` and 30 rows of one day for `30d`, unless `interval` says otherwise. They are counted back from `as_of`, so all of them are complete.",
 		},
 	}
 }

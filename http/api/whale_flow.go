@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,11 +16,21 @@ import (
 var (
 	flowMarket = &Param{Name: "market_id", Kind: ConditionArg, Doc: "condition id: only this market"}
 	flowPeriod = periodParam()
+	flowStep   = &Param{Name: "interval", Kind: Choice, Choices: []string{"1h", "6h", "1d"}, Doc: "length of the intervals of `series`; if omitted, `1h` of a period of 1d, `6h` of 7d, `1d` of 30d"}
 	flowLimit  = limitParam("50", whaleRows)
 )
 
 // flowBuckets is how many stretches of equal length a series of a period has.
 func flowBuckets(p serving.Period) int { return [serving.Periods]int{24, 28, 30}[p] }
+
+// flowSteps is how many a call asks for; usual tells that it does not say.
+func (call *Call) flowSteps(p serving.Period) (n int, usual bool) {
+	step := call.value(flowStep)
+	if !step.given {
+		return flowBuckets(p), true
+	}
+	return int(p.Length() / ([]time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour}[step.n])), false
+}
 
 // whaleFlow answers GET /whales/flow.
 func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
@@ -28,15 +40,27 @@ func (a *API) whaleFlow(c *fiber.Ctx, call *Call) error {
 	}
 	p, limit := serving.Period(call.value(flowPeriod).n), call.number(flowLimit)
 	asked := call.value(flowMarket)
-	if !asked.given {
+	steps, usual := call.flowSteps(p)
+	if !asked.given && usual {
 		o := v.flowBody(p)
 		return a.sendEncoded(c, call, v, o.bodyFor(a.envelopes, v.asOf, call, limit))
 	}
-	m := v.snap.Catalog.Find(asked.hash)
-	if m == nil {
-		return missing("market_not_found", "No market with this condition id is known. Check market_id.")
+	var m *serving.Market
+	if asked.given {
+		if m = v.snap.Catalog.Find(asked.hash); m == nil {
+			return missing("market_not_found", "No market with this condition id is known. Check market_id.")
+		}
+		return a.sendFlow(c, call, v, p, serving.NewFlow(v.snap, p, steps, m), limit)
 	}
-	f := serving.NewFlow(v.snap, p, flowBuckets(p), m)
+	f, err := cachedRead(a, v, fmt.Sprint("flow ", p, " ", steps), func(context.Context) (serving.Flow, error) { return *serving.NewFlow(v.snap, p, steps, nil), nil })
+	if err != nil {
+		return err
+	}
+	return a.sendFlow(c, call, v, p, &f, limit)
+}
+
+// sendFlow answers with a flow that is not encoded yet.
+func (a *API) sendFlow(c *fiber.Ctx, call *Call, v *encodedSnapshot, p serving.Period, f *serving.Flow, limit int) error {
 	e, n := call.listEnvelope(limit, len(f.Markets))
 	mark, start := a.beginReply(call, v.asOf, e)
 	call.buf = v.appendFlowHead(append(call.buf, v.window(p)...), p, f)
@@ -66,7 +90,7 @@ func (v *encodedSnapshot) appendFlowHead(b []byte, p serving.Period, f *serving.
 	if v.snap.AsOf.IsZero() {
 		n = 0
 	}
-	step := p.Length() / time.Duration(flowBuckets(p))
+	step := p.Length() / time.Duration(len(f.Series))
 	return appendList(append(b, `,"series":`...), n, func(i int) wire.WhaleFlowBucket {
 		s, end := &f.Series[i], v.snap.AsOf.Add(-step*time.Duration(n-1-i))
 		return wire.WhaleFlowBucket{Start: wholeSeconds(end.Add(-step)), End: wholeSeconds(end), Moves: s.Moves, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, NetFlow: s.Net}

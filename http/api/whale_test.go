@@ -32,6 +32,10 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 				if want := map[string]int{"1d": 24, "7d": 28, "30d": 30}[period]; n > 0 && len(flow.Series) != want {
 					t.Errorf("%s: %d stretches, want %d", period, len(flow.Series), want)
 				}
+				for _, interval := range []string{"1h", "6h", "1d"} {
+					fine := exact[wire.WhaleFlow](t, v.get(tier, "/whales/flow?period="+period+"&interval="+interval).Body())
+					checkFlow(t, period+" by "+interval, &flow, &fine, map[string]int{"1h": 1, "6h": 6, "1d": 24}[interval])
+				}
 			}
 			exact[wire.WhaleMoves](t, v.get(tier, "/whales/moves").Body())
 			exact[wire.WhaleMoves](t, v.get(tier, "/whales/moves?side=SELL&min_usd=20000.5&limit=7").Body())
@@ -40,6 +44,36 @@ func TestEveryWhaleAndIndexResponseIsItsWireType(t *testing.T) {
 				exact[wire.PMXHistory](t, v.get(tier, "/pmx-index/PMX-Crypto/history?interval="+interval).Body())
 				exact[wire.PMXHistories](t, v.get(tier, "/pmx-index/histories?interval="+interval).Body())
 			}
+		}
+	}
+}
+
+// checkFlow holds a flow by steps of some hours against the one by the usual steps, one of which is made of whole ones or
+// the other way round.
+func checkFlow(t *testing.T, name string, usual, flow *wire.WhaleFlow, hours int) {
+	t.Helper()
+	if flow.Moves != usual.Moves || flow.NetFlow != usual.NetFlow || len(flow.Data) != len(usual.Data) {
+		t.Errorf("%s: %d moves and %s net, want %d and %s", name, flow.Moves, flow.NetFlow, usual.Moves, usual.NetFlow)
+	}
+	if len(usual.Series) == 0 {
+		return
+	}
+	sum := func(series []wire.WhaleFlowBucket) (n int64, buy, net data.Micro, hours []float64) {
+		for _, s := range series {
+			n, buy, net, hours = n+s.Moves, buy+s.BuyUSD, net+s.NetFlow, append(hours, s.End.Sub(s.Start).Hours())
+		}
+		return n, buy, net, hours
+	}
+	few, many := usual.Series, flow.Series
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	for i := range few {
+		per := len(many) / len(few)
+		n, buy, net, steps := sum(many[i*per : (i+1)*per])
+		wantN, wantBuy, wantNet, _ := sum(few[i : i+1])
+		if n != wantN || buy != wantBuy || net != wantNet || len(flow.Series) == len(many) && steps[0] != float64(hours) {
+			t.Errorf("%s: stretch %d has %d moves, %s bought, %s net, want %d, %s, %s, each %v hours", name, i, n, buy, net, wantN, wantBuy, wantNet, steps)
 		}
 	}
 }

@@ -479,6 +479,7 @@ func (c *Client) AllWhalesMoves(ctx context.Context, params WhalesMovesParams) i
 type WhalesFlowParams struct {
 	MarketID string // condition id: only this market
 	Period   string // length of the rolling window, which ends at as_of
+	Interval string // length of the intervals of `series`; if omitted, `1h` of a period of 1d, `6h` of 7d, `1d` of 30d
 	Limit    int64  // maximum number of rows; the plan's row limit may reduce it
 }
 
@@ -487,6 +488,7 @@ func (c *Client) WhalesFlow(ctx context.Context, params WhalesFlowParams) (*wire
 	r := request{method: "GET", path: "/whales/flow", query: url.Values{}, header: http.Header{}}
 	set(r.query, "market_id", params.MarketID)
 	set(r.query, "period", params.Period)
+	set(r.query, "interval", params.Interval)
 	set(r.query, "limit", params.Limit)
 	return call[wire.WhaleFlow](ctx, c, r)
 }

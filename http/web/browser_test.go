@@ -256,6 +256,13 @@ func TestTryingARequestInARealBrowser(t *testing.T) {
 	if !strings.Contains(sample, "'"+b.base+"/api/v3/leaderboard/traders") || strings.Contains(sample, key) {
 		t.Errorf("the sample is %s", sample)
 	}
+	// What is in the form is in the samples, at once and in every language.
+	for _, name := range []string{"curl", "Python", "Go", "TypeScript"} {
+		sample := give(t, b, chromedp.Evaluate[string](`document.querySelector('.sample[data-name="`+name+`"] code').textContent`))
+		if !strings.Contains(sample, b.base+"/api/v3/leaderboard/traders?period=30d&limit=1") {
+			t.Errorf("the sample in %s is %s", name, sample)
+		}
+	}
 	for _, bad := range b.errors() {
 		t.Error(bad)
 	}

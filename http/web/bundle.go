@@ -91,7 +91,7 @@ func (b *bundle) add(module string) error {
 	if other := otherForms.Find(body); other != nil {
 		return fmt.Errorf("%s: a line that the bundle cannot read: %s", module, other)
 	}
-	fmt.Fprintf(&b.out, "const %s=(()=>{\n%sreturn{%s};})();\n", scope(module), margins.ReplaceAll(body, nil), strings.Join(given, ","))
+	fmt.Fprintf(&b.out, "const %s=(()=>{\n%sreturn{%s};})();\n", scope(module), squeezed(body), strings.Join(given, ","))
 	b.done = append(b.done, module)
 	return nil
 }

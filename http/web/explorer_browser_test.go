@@ -305,7 +305,7 @@ func TestABrowserVisitsEveryPage(t *testing.T) {
 // explorerPages are the pages of the explorer on a venue, in the order of a visit.
 func explorerPages(v venue) []string {
 	return []string{
-		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/data",
+		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/weather/traders", "/data",
 		"/traders", "/traders?category=sports&sort=volume&min_resolved=20&period=30d", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
@@ -317,7 +317,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 		name string
 		run  func(*testing.T, *tab, venue)
 	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
-		{"states", theStates}, {"menu", theMenu}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
+		{"states", theStates}, {"menu", theMenu}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

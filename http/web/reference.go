@@ -35,6 +35,7 @@ type endpoint struct {
 	Fields                    []openapi.Field
 	Media                     []string // where the answer is a file
 	Example                   string
+	At                        string // what samples ask for
 	Samples                   []sample
 	Problems                  []wire.ProblemKind
 }
@@ -116,7 +117,8 @@ func (r *reference) endpoint(method, path string, op *openapi.Operation) (endpoi
 		e.Fields = r.doc.Fields(content.Value.Schema)
 	}
 	e.Problems = r.problems(method, path, op)
-	e.Samples = samples(&e, example.Path)
+	e.At = sampleAddress(&e, example.Path)
+	e.Samples = samples(&e)
 	if len(example.Reply) > 0 {
 		if e.Example, err = pretty(example.Reply); err != nil {
 			return e, fmt.Errorf("example: %w", err)

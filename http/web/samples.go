@@ -11,15 +11,18 @@ import (
 // sample is a request in one language.
 type sample struct{ Name, Text string }
 
-// samples ask for e, as the example did where there is one. HOST stands for the
-// origin of the page, which its script puts there.
-func samples(e *endpoint, example string) []sample {
-	path := example
-	if path == "" {
-		path = e.Path
+// sampleAddress is what samples of e ask for, as the example did where there is one. HOST stands for the
+// origin of the page, which its script puts there. What is in its form takes the place of the whole.
+func sampleAddress(e *endpoint, example string) string {
+	if example == "" {
+		example = e.Path
 	}
-	at := "HOST" + wire.Base + path
-	return []sample{{"curl", curlSample(e, at)}, {"Python", pythonSample(e, at)}, {"Go", goSample(e, at)}, {"TypeScript", scriptSample(e, at)}}
+	return "HOST" + wire.Base + example
+}
+
+// samples ask for e.
+func samples(e *endpoint) []sample {
+	return []sample{{"curl", curlSample(e, e.At)}, {"Python", pythonSample(e, e.At)}, {"Go", goSample(e, e.At)}, {"TypeScript", scriptSample(e, e.At)}}
 }
 
 func curlSample(e *endpoint, at string) string {

@@ -212,3 +212,41 @@ func theFiles(t *testing.T, b *tab, v venue) {
 		t.Error(bad)
 	}
 }
+
+// The order that a reader gives a table, and the outcome whose holders are shown, are in the address, which shows the same
+// to whoever opens it.
+func theOrder(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	b.visit(t, "/weather/traders")
+	sorted := func() string {
+		return give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("th[aria-sort]")].map((h) => h.textContent + " " + h.getAttribute("aria-sort")).join(", ") + " " + location.search`))
+	}
+	first := func() string {
+		return give(t, b, chromedp.Evaluate[string](`document.querySelector("table.rows tbody tr").textContent`))
+	}
+	press := func(column string) {
+		give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("button.sorter")].find((x) => x.textContent === "`+column+`").click(); ""`))
+	}
+	press("Fills")
+	if got := sorted(); got != "Fills descending ?rows=wallets-of-the-weather.fills" {
+		t.Error(got)
+	}
+	press("Fills")
+	fewest, address := first(), give(t, b, chromedp.Evaluate[string](`location.pathname + location.search`))
+	b.visit(t, address)
+	if got := sorted(); got != "Fills ascending ?rows=wallets-of-the-weather.fills.up" || first() != fewest {
+		t.Errorf("%s, first %q, was %q", got, first(), fewest)
+	}
+	b.visit(t, "/market/"+v.market+"?holders=1&step=1h&flow=7d")
+	if got := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll('[aria-label="Outcome"] button')].map((x) => x.getAttribute("aria-pressed")).join()`)); got != "false,true" {
+		t.Errorf("outcomes of the holders: %s", got)
+	}
+	give(t, b, chromedp.Evaluate[string](`document.querySelector('[aria-label="Outcome"] button').click(); ""`))
+	b.settle(t, "holders")
+	if got := give(t, b, chromedp.Evaluate[string](`location.search`)); got != "?flow=&step=1h" && got != "?step=1h" {
+		t.Errorf("the address is %s", got)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}

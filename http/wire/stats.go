@@ -94,9 +94,18 @@ type StatsGrowth struct {
 	MonthOverMonth StatsRolling   `json:"month_over_month"`                        // the last 720 hours compared with the 720 before
 	Average7d      StatsAverage   `json:"average_7d"`                              // daily means of the last seven finished days
 	ActiveWallets  StatsActive    `json:"active_wallets"`                          // active wallets in rolling windows
+	OpenMarkets    StatsOpen      `json:"open_markets"`                            // markets that were open, by their recorded times
 	Days           []GrowthDay    `json:"days"`                                    // at most 90 UTC days, oldest first; empty with days=false
 	Weeks          []GrowthBucket `json:"weeks"`                                   // at most 53 ISO weeks, oldest first
 	Months         []GrowthBucket `json:"months"`                                  // at most 36 calendar months, oldest first
+}
+
+// StatsOpen counts the markets that were open at as_of and a week before: listed by then, and neither closed nor resolved yet.
+type StatsOpen struct {
+	Count      int64       `json:"count"`       // at as_of
+	WeekBefore int64       `json:"week_before"` // 168 hours before as_of
+	ChangePct  *data.Micro `json:"change_pct"`  // change from the week before, in percent; null if none was open
+	Unknown    int64       `json:"unknown"`     // markets in neither count: no source says when they were listed, or, of ended ones, when they ended
 }
 
 // StatsRolling is a comparison of a rolling window with the window of equal length before it.

@@ -13,6 +13,7 @@ import (
 // are put together from stretches of time, of which none is cut by a window's end.
 type Boards struct {
 	UpTo  int64 // unix µs
+	Len   int   // how many rows there are
 	parts map[boardPart]*boardRows
 }
 
@@ -59,6 +60,7 @@ func (b *Boards) Add(age int, category string, r *BoardRow) {
 	}
 	rows.text, rows.last = text, r.Wallet
 	rows.n++
+	b.Len++
 }
 
 func (b *boardRows) each(f func(r *BoardRow)) {

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"encoding/binary"
+	"math"
 
 	"pmx/data"
 )
@@ -70,6 +71,25 @@ func StatusOf(resolved bool, closed *bool) Status {
 
 // Status says whether the market is traded.
 func (m *Market) Status() Status { return StatusOf(m.Resolved(), m.Closed) }
+
+// OpenBetween is from when on the market was open, and up to when, in unix µs: until ever where it is. It is not known
+// where no source says when it was listed, or, of one that ended, when that was; its end date is a plan and says neither.
+func (m *Market) OpenBetween() (from, to int64, known bool) {
+	if from = m.StartTS; from == 0 {
+		from = m.CreatedTS
+	}
+	switch {
+	case m.Status() == Open:
+		to = math.MaxInt64
+	case m.ClosedTS != 0 && m.ResolvedTS != 0 && m.ResolvedBy > data.TimeOfEnd:
+		to = min(m.ClosedTS, m.ResolvedTS)
+	case m.ClosedTS != 0:
+		to = m.ClosedTS
+	case m.ResolvedBy > data.TimeOfEnd:
+		to = m.ResolvedTS
+	}
+	return from, to, from != 0 && to != 0
+}
 
 // TokenRef says which outcome of which market a token pays for.
 type TokenRef struct {

@@ -3,6 +3,7 @@ package serving_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -158,5 +159,28 @@ func TestAnEventIsKnownBySlugAndID(t *testing.T) {
 	}
 	if got, want := countsOf(b), (serving.Counts{Markets: 5, OpenMarkets: 5, Events: 2}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
+	}
+}
+
+func TestWhenAMarketIsOpen(t *testing.T) {
+	yes, paid := true, []data.Micro{data.One, 0}
+	for name, test := range map[string]struct {
+		m        serving.Market
+		from, to int64
+		known    bool
+	}{
+		"open":                      {serving.Market{StartTS: 5, CreatedTS: 3}, 5, math.MaxInt64, true},
+		"open, of an unknown start": {serving.Market{CreatedTS: 3}, 3, math.MaxInt64, true},
+		"open, of no time":          {serving.Market{EndTS: 9}, 0, math.MaxInt64, false},
+		"closed":                    {serving.Market{StartTS: 5, Closed: &yes, ClosedTS: 8}, 5, 8, true},
+		"closed, nobody knows when": {serving.Market{StartTS: 5, Closed: &yes, EndTS: 9}, 5, 0, false},
+		"resolved after its close":  {serving.Market{StartTS: 5, Payouts: paid, ClosedTS: 8, ResolvedTS: 9, ResolvedBy: data.TimeOnChain}, 5, 8, true},
+		"resolved before its close": {serving.Market{StartTS: 5, Payouts: paid, ClosedTS: 8, ResolvedTS: 7, ResolvedBy: data.TimeOnChain}, 5, 7, true},
+		"resolved, close unknown":   {serving.Market{StartTS: 5, Payouts: paid, ResolvedTS: 7, ResolvedBy: data.TimeOfOracle}, 5, 7, true},
+		"resolved by its end date":  {serving.Market{StartTS: 5, Payouts: paid, ResolvedTS: 9, ResolvedBy: data.TimeOfEnd}, 5, 0, false},
+	} {
+		if from, to, known := test.m.OpenBetween(); from != test.from || to != test.to || known != test.known {
+			t.Errorf("%s: from %d to %d, known %v", name, from, to, known)
+		}
 	}
 }

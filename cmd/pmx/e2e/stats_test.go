@@ -123,3 +123,19 @@ func TestStatsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	v := readSample(t)
 	checkStats(v)
 }
+
+// Open at an instant is what was listed by then, and neither closed nor resolved: a scheduled end says nothing of that.
+const plainOpen = `WITH newest AS (SELECT max(ts) AS ts FROM fills),
+m AS (SELECT coalesce(start_at, created_at) AS lo, CASE WHEN payouts IS NULL AND closed IS NOT TRUE THEN 9223372036854775807
+  ELSE least(closed_at, CASE WHEN resolved_at_source > 1 THEN resolved_at END) END AS hi FROM markets)
+SELECT concat_ws(' ', count(*) FILTER (lo <= ts AND hi > ts), count(*) FILTER (lo <= ts - 604800000000 AND hi > ts - 604800000000), count(*) FILTER (lo IS NULL OR hi IS NULL))
+FROM m, newest`
+
+func TestOpenMarketsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
+	v := readSample(t)
+	open := reply[wire.One[wire.StatsGrowth]](v, "/stats/growth?days=false").Data.OpenMarkets
+	got := fmt.Sprint(open.Count, " ", open.WeekBefore, " ", open.Unknown)
+	if diff := cmp.Diff(v.table(plainOpen), []string{got}); diff != "" || open.Count == 0 || open.WeekBefore == 0 || open.ChangePct == nil {
+		t.Errorf("%+v (-facts +API):\n%s", open, diff)
+	}
+}

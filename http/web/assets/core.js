@@ -260,6 +260,7 @@ export async function post(url, method, body) {
 export const here = () => new URLSearchParams(location.search);
 export function go(params) {
   const query = new URLSearchParams();
+  params = { rows: here().getAll("rows"), ...params };
   for (const [name, value] of Object.entries(params)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined && one !== null && one !== "") query.append(name, one);
   }

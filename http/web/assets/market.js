@@ -1,6 +1,6 @@
 // A market: its prices, who trades it, and how it resolves.
 import { address, ask, el, go, here, num, part, put, sum, title, view, wallet, when } from "./core.js";
-import { choice, copier, fact, facts, known, panel, state, table } from "./ui.js";
+import { choice, copier, fact, facts, known, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const id = part(2).toLowerCase();
@@ -28,7 +28,7 @@ const now = panel({
 
 const q = here();
 let interval = q.get("interval") || "6h", shape = q.get("shape") || "line", outcome = q.get("outcome") || "0";
-const shown = () => go({ interval: interval === "6h" ? "" : interval, shape: shape === "line" ? "" : shape, outcome: outcome === "0" ? "" : outcome, flow: span === "7d" ? "" : span });
+const shown = () => go({ interval: interval === "6h" ? "" : interval, shape: shape === "line" ? "" : shape, outcome: outcome === "0" ? "" : outcome, flow: span === "7d" ? "" : span, step: step, holders: held === "0" ? "" : held });
 const again = () => { shown(); candles.load(); };
 const ofOutcome = el("span", {});
 const candles = panel({
@@ -54,13 +54,13 @@ const candles = panel({
   },
 });
 
-let held = "0";
+let held = q.get("holders") || "0";
 const holdersUrl = (offset) => address("/market/" + id + "/holders", { outcome: held, limit: 10, offset });
 const whose = el("span", {});
 const holders = panel({
   name: "Largest holders", size: 420, url: () => holdersUrl(), acts: whose,
   draw: (a, { lead }) => {
-    put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; holders.load(); }));
+    put(whose, choice("Outcome", a.outcomes.map((o) => [String(o.outcome_index), o.outcome || "an outcome"]), held, (v) => { held = v; shown(); holders.load(); }));
     const o = a.outcomes.find((x) => x.outcome_index == held);
     put(lead, o ? [num(o.holders), o.holders == 1 ? " wallet holds " : " wallets hold ", num(o.long_shares, "usd0"), " shares, by their fills"] : "by their fills");
     if (!a.data.length) return state("empty", "Nobody holds this outcome, by the fills that are known.");
@@ -76,16 +76,17 @@ const holders = panel({
   },
 });
 
-let span = q.get("flow") || "7d";
-const steps = { "1d": "by the hour", "7d": "by six hours", "30d": "by the day" };
+let span = q.get("flow") || "7d", step = q.get("step") || "";
+const usual = { "1d": "1h", "7d": "6h", "30d": "1d" }, steps = { "1h": "by the hour", "6h": "by six hours", "1d": "by the day" };
 const flow = panel({
-  name: "Large orders", size: 200, url: () => address("/whales/flow", { market_id: id, period: span === "7d" ? "" : span, limit: 1 }), lone: true,
-  acts: choice("Time of the large orders", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], span, (v) => { span = v; shown(); flow.load(); }),
+  name: "Large orders", size: 200, url: () => address("/whales/flow", { market_id: id, period: span === "7d" ? "" : span, interval: step, limit: 1 }), lone: true,
+  acts: [choice("Time of the large orders", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], span, (v) => { span = v; shown(); flow.load(); }), pick("Step", [["", "usual"], ["1h", "1 h"], ["6h", "6 h"], ["1d", "1 d"]], step, (v) => { step = v; shown(); flow.load(); })],
   draw: (a, { lead }) => {
-    put(lead, steps[span], ", of at least ", num(a.threshold_usd, "usd0"), " USD, net towards the first outcome");
+    const by = steps[step || usual[span]];
+    put(lead, by, ", of at least ", num(a.threshold_usd, "usd0"), " USD, net towards the first outcome");
     if (a.moves == 0) return state("empty", "No order of that size in this time: ask for a longer one.");
     const hours = a.series;
-    return plot({ name: "Net flow of large orders " + steps[span], cut: a, times: hours.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: hours.map((s) => s.net_flow) }] }],
+    return plot({ name: "Net flow of large orders " + by, cut: a, times: hours.map((s) => s.start), panes: [{ height: 130, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: hours.map((s) => s.net_flow) }] }],
       parts: (i) => [el("span", {}, num(hours[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(hours[i].moves) }] });
   },
 });

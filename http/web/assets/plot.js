@@ -1,6 +1,6 @@
 // <pmx-plot>: panes of one time axis, with a name, a summary, a read-out that
 // follows the pointer and the arrow keys, and the same figures as a table.
-import { el, forms, num, when } from "./core.js";
+import { el, forms, num, when, svg } from "./core.js";
 import { table } from "./ui.js";
 
 const inks = ["ink", "line2", "line3", "line4", "line5"];
@@ -61,16 +61,9 @@ class Plot extends HTMLElement {
   }
 
   swatch(series) {
-    const mark = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    mark.setAttribute("viewBox", "0 0 24 8");
-    mark.setAttribute("class", "swatch ink-" + (series.ink || 0));
-    mark.setAttribute("aria-hidden", "true");
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    line.setAttribute("d", series.kind === "points" ? "M10 4H14" : "M0 4H24");
-    if (series.kind === "points") line.setAttribute("stroke-width", "4");
-    else line.setAttribute("stroke-dasharray", dashes[series.dash ?? series.ink ?? 0].join(" "));
-    mark.append(line);
-    return mark;
+    const dot = series.kind === "points";
+    return svg("svg", { viewBox: "0 0 24 8", class: "swatch ink-" + (series.ink || 0), "aria-hidden": "true" },
+      svg("path", { d: dot ? "M10 4H14" : "M0 4H24", "stroke-width": dot && 4, "stroke-dasharray": !dot && dashes[series.dash ?? series.ink ?? 0].join(" ") }));
   }
 
   // summary is what the plot shows in a sentence per series.

@@ -10,7 +10,7 @@ const groups = [
   ["Time", [["ends_after", "ends after", "date"], ["ends_before", "ends before", "date"], ["created_after", "created after", "date"], ["created_before", "created before", "date"]]],
 ];
 const sorts = [["volume_24h", "volume in a day"], ["volume_7d", "volume in seven days"], ["volume_30d", "volume in thirty days"], ["volume", "volume ever"], ["liquidity", "liquidity"], ["traders_24h", "traders in a day"], ["traders", "traders ever"], ["trades", "trades ever"], ["price", "price"], ["price_change_24h", "change in a day"], ["whale_flow_24h", "large orders"], ["spread", "spread"], ["created_at", "created"], ["end_date", "end"], ["resolved_at", "resolved"], ["last_trade_at", "last trade"]];
-let filters = Object.fromEntries([...new Set(here().keys())].map((k) => [k, here().getAll(k)]));
+let filters = Object.fromEntries([...new Set(here().keys())].filter((k) => k !== "rows").map((k) => [k, here().getAll(k)]));
 const names = new Map();
 
 function field(name, label, kind) {

@@ -1,5 +1,5 @@
 // Sends the requests of the forms "Try it" with the key of the header, and shows
-// samples in the language that was chosen last.
+// samples of them in the language that was chosen last.
 import { key } from "./core.js";
 import { copier } from "./ui.js";
 
@@ -42,13 +42,17 @@ function indent(text) {
 
 // requestOf gives the address and the settings of the request a form stands for.
 function requestOf(form) {
-  let path = form.dataset.path;
+  let path = form.dataset.path, sketch = path;
   const query = new URLSearchParams();
   const headers = {};
   let body;
   for (const field of form.querySelectorAll("[data-in]")) {
     const value = field.value.trim();
-    if (value === "") continue;
+    if (value === "") {
+      if (field.dataset.in === "path") sketch = sketch.replace("{" + field.name + "}", encodeURIComponent(field.placeholder));
+      continue;
+    }
+    sketch = sketch.replace("{" + field.name + "}", encodeURIComponent(value));
     switch (field.dataset.in) {
     case "path": path = path.replace("{" + field.name + "}", encodeURIComponent(value)); break;
     case "header": headers[field.name] = value; break;
@@ -59,7 +63,7 @@ function requestOf(form) {
   }
   if (key.get() !== "") headers["X-API-Key"] = key.get();
   const words = query.toString();
-  return { url: path + (words && "?" + words), settings: { method: form.dataset.method, headers, body, cache: "no-store" } };
+  return { url: path + (words && "?" + words), sketch: sketch + (words && "?" + words), settings: { method: form.dataset.method, headers, body, cache: "no-store" } };
 }
 
 function line(className, text) {
@@ -95,6 +99,37 @@ async function send(form) {
   out.dataset.status = answer.status;
 }
 
+// as writes JSON in a language; curl and Go have it as a text.
+const as = {
+  curl: (json) => json.replaceAll("'", "'\\''"),
+  Python: (json) => json.replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (word) => ({ true: "True", false: "False", null: "None" })[word] || word),
+  Go: (json) => json.replaceAll("`", "` + \"`\" + `"),
+  TypeScript: (json) => json,
+};
+
+// The line that a sample has for the key, and one beside it for a further header.
+const beside = {
+  curl: [' -H "X-API-Key: $PMX_KEY"', (name, value) => " -H '" + as.curl(name + ": " + value) + "'"],
+  Python: ['"X-API-Key": os.environ["PMX_KEY"]', (name, value) => ", " + JSON.stringify(name) + ": " + JSON.stringify(value)],
+  Go: ['req.Header.Set("X-API-Key", os.Getenv("PMX_KEY"))\n', (name, value) => "req.Header.Set(" + JSON.stringify(name) + ", " + JSON.stringify(value) + ")\n"],
+  TypeScript: ['"X-API-Key": process.env.PMX_KEY!', (name, value) => ", " + JSON.stringify(name) + ": " + JSON.stringify(value)],
+};
+
+const valid = (json) => { try { JSON.parse(json); return true; } catch { return false; } };
+
+// sampled is a sample with what the form holds in place of what was asked for at first.
+function sampled(name, text, first, form) {
+  const { sketch, settings } = requestOf(form), own = form.querySelector('[data-in="body"]');
+  const filled = [...form.querySelectorAll("[data-in]")].some((field) => field !== own && field.value.trim() !== "");
+  if (filled) text = text.replace(first, () => location.origin + sketch.replaceAll("'", "%27"));
+  if (own && own.value !== own.defaultValue && valid(own.value)) text = text.replace(own.defaultValue, () => as[name](own.value.trim()));
+  const [line, more] = beside[name];
+  for (const [header, value] of Object.entries(settings.headers)) {
+    if (!["X-API-Key", "Content-Type"].includes(header)) text = text.replace(line, () => line + more(header, value));
+  }
+  return text;
+}
+
 // forms brings the page's form and samples to life, where it has any.
 export function forms() {
   for (const form of document.querySelectorAll("form.try")) {
@@ -112,8 +147,10 @@ export function forms() {
     for (const s of document.querySelectorAll(".sample")) s.hidden = s.dataset.name !== name;
   }
   for (const s of document.querySelectorAll(".sample")) {
-    const code = s.querySelector("code");
-    code.textContent = code.textContent.replace("HOST", location.origin);
+    const code = s.querySelector("code"), text = code.textContent.replace("HOST", location.origin), form = document.querySelector("form.try");
+    const write = () => { code.textContent = sampled(s.dataset.name, text, s.parentNode.dataset.at.replace("HOST", location.origin), form); };
+    write(); // a form may be filled when its page is gone back to
+    form.addEventListener("input", write);
     s.prepend(copier(() => code.textContent));
   }
   for (const b of languages) {

@@ -1,5 +1,5 @@
 // Parts of pages: sections that ask the API, their states, tables, forms.
-import { Problem, ask, el, num, send, view } from "./core.js";
+import { Problem, ask, el, go, here, num, send, svg, view } from "./core.js";
 
 // state is the one element that says why there is nothing, or not all.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
@@ -182,9 +182,12 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
     return el("th", { scope: "col", role: "columnheader", class: (c.num ? "right " : "") + (c.phone === "hide" ? "wide-only" : ""), title: c.note, "data-fixed": true }, text);
   });
   const chooser = el("select", { onchange: () => sort(Number(chooser.value), true) }, el("option", { value: -1 }, order || "as given"), columns.map((c, i) => c.sort && el("option", { value: i }, c.name)));
-  function sort(i, keep) {
+  // The order that a reader chose is in the address: the table, the column, and up or down.
+  const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/-$/, "");
+  const place = slug(name) + ".";
+  function sort(i, keep, was) {
     if (i >= 0) {
-      down = keep || by !== i ? true : !down;
+      down = was ? was !== "up" : keep || by !== i ? true : !down;
       const value = columns[i].sort;
       const known = list.filter((r) => value(r) !== null && value(r) !== undefined), unknown = list.filter((r) => value(r) === null || value(r) === undefined);
       known.sort((a, b) => {
@@ -196,6 +199,10 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
     by = i;
     heads.forEach((h, n) => (n === by ? h.setAttribute("aria-sort", down ? "descending" : "ascending") : h.removeAttribute("aria-sort")));
     chooser.value = i;
+    if (!was) {
+      const query = here();
+      go({ ...Object.fromEntries([...query.keys()].map((k) => [k, query.getAll(k)])), rows: [...query.getAll("rows").filter((o) => !o.startsWith(place)), ...(i >= 0 ? [place + slug(columns[i].name) + (down ? "" : ".up")] : [])] });
+    }
     draw();
   }
   function draw() {
@@ -213,6 +220,9 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
     el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen", "data-fixed": true }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
   count.dataset.fixed = "";
   draw();
+  const [, column, way] = (here().getAll("rows").find((o) => o.startsWith(place)) || "").split(".");
+  const chosen = column ? columns.findIndex((c) => c.sort && slug(c.name) === column) : -1;
+  if (chosen >= 0) sort(chosen, false, way || "down");
   const hidden = folded ? rows.filter(folded).length : 0;
   if (hidden) {
     const open = el("button", { type: "button", class: "quiet unfold", "data-fixed": true, "aria-expanded": "false", onclick: () => open.setAttribute("aria-expanded", String(box.classList.toggle("unfolded"))) }, hidden + " " + what);
@@ -250,14 +260,6 @@ export const facts = (...all) => el("dl", { class: "facts" }, all);
 // bar is how long a number is beside others: zero is at the left.
 export function bar(value, most, cls = "") {
   const part = most > 0 ? Math.min(1, Math.abs(value) / most) : 0;
-  const box = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  box.setAttribute("class", "meter " + cls);
-  box.setAttribute("viewBox", "0 0 60 10");
-  box.setAttribute("aria-hidden", "true");
-  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  rect.setAttribute("width", Math.max(value == 0 ? 0 : 1, 60 * part).toFixed(1));
-  rect.setAttribute("height", "10");
-  box.append(rect);
-  return box;
+  return svg("svg", { class: "meter " + cls, viewBox: "0 0 60 10", "aria-hidden": "true" }, svg("rect", { width: Math.max(value == 0 ? 0 : 1, 60 * part).toFixed(1), height: 10 }));
 }
 
