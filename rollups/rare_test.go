@@ -20,14 +20,8 @@ var venues = rapid.Custom(func(t *rapid.T) []step {
 		}
 	}
 	all, early := rare(t, w.fills), step{} // some fills come before all else
-	const old = 70                         // a market that was over before all that comes later
-	paid := data.Market{Condition: condition(old), Stub: true, Resolution: &data.Resolution{Condition: condition(old),
-		Payouts: []data.Micro{data.One, 0}, ResolvedAt: start.AddDate(0, -3, 0), Source: data.ResolvedByAPI, Version: start}}
-	early.markets = []data.Market{{Condition: condition(old), Question: "old", Outcomes: []string{"a", "b"}, TokenIDs: []string{token(old, 0), token(old, 1)},
-		UpdatedAt: start}, paid}
-	early.fills = []data.Fill{{Tx: tx(99), LogIndex: 1, TS: start.AddDate(0, -4, 0).UnixMicro(), Wallet: address(95), Role: data.Taker, TokenID: token(old, 0),
-		Shares: data.One, USD: data.One / 3, Outcome: data.NoIndex}}
 	late := step{markets: all.markets, refs: all.refs}
+	settled(&early, &late)
 	for i, f := range all.fills {
 		if i%3 == 1 && f.Tx != tx(100) && f.Tx != tx(101) {
 			early.fills = append(early.fills, f)
@@ -37,6 +31,33 @@ var venues = rapid.Custom(func(t *rapid.T) []step {
 	}
 	return append(append(append([]step{early}, w.split(t)...), drawDesk(t)...), late)
 })
+
+// settled are markets that were over long before all others: of one nothing changes later, one gets another fill, one is found to have been over when another was,
+// and one when it was not; each is with one that stays as it is.
+func settled(early, late *step) {
+	paid := func(s *step, m, months int, version time.Time) {
+		s.markets = append(s.markets, data.Market{Condition: condition(m), Stub: true, Resolution: &data.Resolution{Condition: condition(m),
+			Payouts: []data.Micro{data.One, 0}, ResolvedAt: start.AddDate(0, -months, 0), Source: data.ResolvedByAPI, Version: version}})
+	}
+	traded := func(s *step, m, wallet int) {
+		n := int32(len(s.fills))
+		s.fills = append(s.fills, data.Fill{Tx: tx(300 + int(n)), LogIndex: n, TS: start.AddDate(-1, 0, m).UnixMicro(), Wallet: address(wallet), Role: data.Taker,
+			TokenID: token(m, 0), Shares: data.One, USD: data.One / 3, Outcome: data.NoIndex})
+	}
+	const same, again, found, moved = 70, 71, 72, 74
+	for i, months := range []int{3, 5, 0, 7, 9, 9} {
+		m := same + i
+		early.markets = append(early.markets, data.Market{Condition: condition(m), Question: "settled", Outcomes: []string{"a", "b"},
+			TokenIDs: []string{token(m, 0), token(m, 1)}, UpdatedAt: start})
+		traded(early, m, 95)
+		if months > 0 {
+			paid(early, m, months, start)
+		}
+	}
+	traded(late, again, 96)
+	paid(late, found, 7, start)
+	paid(late, moved, 11, start.Add(time.Hour))
+}
 
 // rare is what few drawn venues have: markets that paid at an unknown time, and fills, orders, prices, payouts and resolutions that lie
 // exactly where a definition draws a line, or the least beside it. The newest fill, a large order, is among them.

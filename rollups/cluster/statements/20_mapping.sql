@@ -14,8 +14,6 @@ SELECT cohort
 FROM (
   SELECT m.cohort FROM changed_position_part AS p JOIN mapping AS m ON m.token = p.token
   UNION ALL
-  SELECT m.cohort FROM changed_position_part AS p JOIN before_mapping AS m ON m.token = p.token
-  UNION ALL
   SELECT n.cohort FROM (SELECT * FROM mapping EXCEPT SELECT * FROM before_mapping) AS n
   UNION ALL
   SELECT b.cohort FROM (SELECT * FROM before_mapping EXCEPT SELECT * FROM mapping) AS b
