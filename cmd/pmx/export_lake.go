@@ -219,7 +219,9 @@ func (t *lakeFolder) sweep(m *cluster.Lake) error {
 	old, err := cluster.Unnamed(t.dir, keep)
 	for _, name := range old {
 		err = errors.Join(err, os.Remove(t.path(name)))
+		changed()
 		_ = os.Remove(filepath.Dir(t.path(name))) // as long as nothing else is in it
+		changed()
 	}
 	return err
 }

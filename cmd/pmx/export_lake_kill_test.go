@@ -5,9 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"pmx/data/testfiles"
 	"pmx/rollups/cluster"
@@ -45,39 +46,90 @@ func wholeLake(t *testing.T, dir string) string {
 	return id
 }
 
-// An export that is killed, whatever it has written, leaves a lake that reads as before, or as the new one once CURRENT names that. The
-// next export goes on, and comes to the lake of an export from nothing.
+// diesAt is the variable that says at which change of what was asked for pmx-dies kills itself.
+const diesAt = "PMX_TEST_DIES_AT"
+
+// mainThatDies is pmx, which is killed at a change of what was asked for, as that stands then.
+func mainThatDies() {
+	left, err := strconv.Atoi(os.Getenv(diesAt))
+	if err != nil {
+		panic(err)
+	}
+	changed = func() {
+		if left--; left == 0 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	main()
+}
+
+// dies exports a lake with a process that is killed at the n-th change, and tells whether it came to that.
+func dies(t *testing.T, dir, lake string, n int) bool {
+	t.Helper()
+	cmd := exec.Command("pmx-dies", "export", "lake", "--out", lake, "--data-dir", dir)
+	cmd.Env = append(os.Environ(), diesAt+"="+strconv.Itoa(n))
+	text, err := cmd.CombinedOutput()
+	if err == nil {
+		return false
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("killed at change %d: %v %s", n, err, text)
+	}
+	return true
+}
+
+// An export that is killed, at whichever of its changes to the folder, leaves a lake that reads as before, or as the new one once CURRENT
+// names that. The next export goes on, and comes to the lake of an export from nothing.
 func TestAnExportOfALakeIsKilled(t *testing.T) {
 	w := newReplicaWriter(t)
 	w.tradeDays(2, 5)
 	before := filepath.Join(t.TempDir(), "before")
+	w.must("export", "lake", "--out", before)
+	w.tradeDays(5, 6) // what this replaces is removed by the export after the next
 	w.must("export", "lake", "--out", before)
 	was := wholeLake(t, before)
 	w.tradeDays(6, 9)
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	w.must("export", "lake", "--out", fresh)
 	want := wholeLake(t, fresh)
-	for _, stage := range []string{"fills/day=2026-01-06/*/*.parquet", "fills/day=2026-01-09/*/*.parquet", "wallets/*/*.parquet", "manifests/" + want + ".json"}[:testfiles.Cases(2, 4)] {
-		for _, from := range []string{before, ""} {
-			lake := filepath.Join(t.TempDir(), "lake")
-			left := ""
+	serveHere(t, w.dir)
+	for _, from := range []string{before, ""} {
+		swept, named := 0, 0
+		n := testfiles.Cases(5, 1)
+		for ; ; n += testfiles.Cases(17, 1) {
+			lake, left := filepath.Join(t.TempDir(), "lake"), ""
 			if from != "" {
 				left = was
 				if err := os.CopyFS(lake, os.DirFS(from)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			killWhenThere(t, w.dir, lake, stage)
-			if id := wholeLake(t, lake); id != left && id != want {
-				t.Errorf("killed at %s: the lake is %q, want %q or %q", stage, id, left, want)
+			if !dies(t, w.dir, lake, n) {
+				break
+			}
+			id := wholeLake(t, lake)
+			if id != left && id != want {
+				t.Errorf("killed at change %d: the lake is %q, want %q or %q", n, id, left, want)
+			}
+			if id == want {
+				named++
 			}
 			w.must("export", "lake", "--out", lake)
 			if id := wholeLake(t, lake); id != want {
-				t.Errorf("killed at %s: the next export comes to %q, want %q", stage, id, want)
+				t.Errorf("killed at change %d: the next export comes to %q, want %q", n, id, want)
 			}
 			if names, err := filepath.Glob(filepath.Join(lake, "*.part")); err != nil || len(names) > 0 {
-				t.Errorf("killed at %s: %v is left, %v", stage, names, err)
+				t.Errorf("killed at change %d: %v is left, %v", n, names, err)
 			}
+			if names, err := filepath.Glob(filepath.Join(lake, "manifests", "*")); err != nil || len(names) > 2 {
+				t.Errorf("killed at change %d: the manifests %v are left, %v", n, names, err)
+			}
+			swept++
+		}
+		t.Logf("killed %d times from %q, %d of them behind the last step that counts", swept, filepath.Base(from), named)
+		if swept == 0 || testfiles.Long() && (named == 0 || swept < 30) {
+			t.Errorf("killed %d times, %d of them with the new lake in its place", swept, named)
 		}
 	}
 
@@ -91,32 +143,5 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 	status, out, errs := w.pmx(w.dir, "export", "lake", "--out", fresh)
 	if id := wholeLake(t, fresh); status != 0 || id != want || !strings.Contains(errs, " 0 of them written") {
 		t.Errorf("the next export: %d, %s%s, the lake is %q", status, out, errs, id)
-	}
-}
-
-// killWhenThere begins an export and kills it when a file is there, or lets it end before.
-func killWhenThere(t *testing.T, dir, lake, pattern string) {
-	t.Helper()
-	cmd := exec.Command("pmx", "export", "lake", "--out", lake, "--data-dir", dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	giveUp := time.After(patience)
-	for {
-		select {
-		case <-ended:
-			return
-		case <-giveUp:
-			t.Errorf("the export neither wrote %s nor ended", pattern)
-		case <-time.After(time.Millisecond):
-			if found, _ := filepath.Glob(filepath.Join(lake, pattern)); len(found) == 0 {
-				continue
-			}
-		}
-		_ = cmd.Process.Kill()
-		<-ended
-		return
 	}
 }

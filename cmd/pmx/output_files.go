@@ -15,6 +15,9 @@ import (
 	"pmx/engine/guard"
 )
 
+// changed is called behind each change to a folder that was asked for. Tests end the process there.
+var changed = func() {}
+
 // moveInto moves a finished file of the data directory to the name that was asked for.
 // A device or a pipe of that name is written to, until ctx ends: nobody may ever read.
 func (s stdio) moveInto(ctx context.Context, target, from string) error {
@@ -32,6 +35,7 @@ func (s stdio) moveInto(ctx context.Context, target, from string) error {
 			return err
 		}
 	}
+	changed()
 	return errors.Join(data.SyncFolder(filepath.Dir(target)), s.share(target))
 }
 
@@ -78,11 +82,15 @@ func (s stdio) replaceFile(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
+	changed()
 	_, err = part.Write(text)
+	changed()
 	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(part.Name(), path), data.SyncFolder(filepath.Dir(path)), s.share(path))
+	err = os.Rename(part.Name(), path)
+	changed()
+	return errors.Join(err, data.SyncFolder(filepath.Dir(path)), s.share(path))
 }
 
 // share gives a file that was asked for the rights that the user's files have: what
@@ -113,6 +121,7 @@ func (s stdio) makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
+	changed()
 	return os.Chmod(path, 0o777&^s.mask)
 }
 

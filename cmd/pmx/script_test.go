@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pmx": main})
+	testscript.Main(m, map[string]func(){"pmx": main, "pmx-dies": mainThatDies})
 }
 
 // TestScripts runs testdata/script/*.txtar against the real main in processes of
