@@ -37,7 +37,7 @@ func residentOf(pid int) (bytes int64) {
 func TestAServerKeepsToItsMemory(t *testing.T) {
 	fills, dir := int64(testfiles.Cases(10_000, 200_000)), t.TempDir()
 	files := filepath.Join(t.TempDir(), "sample")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: fills}, files, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: fills, Days: testfiles.Cases(8, 0)}, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("pmx", "serve", "--listen", "127.0.0.1:0", "--data-dir", dir, "--memory", fmt.Sprintf("%dB", engine.LeastMemory), "--log", filepath.Join(dir, "log"))

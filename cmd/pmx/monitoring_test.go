@@ -278,7 +278,7 @@ func followingServer(t *testing.T) string {
 	dir, filled := t.TempDir(), "--sample"
 	if !testfiles.Long() { // a smaller venue
 		venue := t.TempDir()
-		if _, err := sample.Write(ctx, sample.Config{Fills: 3_000}, venue, nil); err != nil {
+		if _, err := sample.Write(ctx, sample.Config{Fills: 3_000, Days: testfiles.Cases(8, 0)}, venue, nil); err != nil {
 			t.Fatal(err)
 		}
 		if code := run([]string{"import", "--data-dir", dir, venue}, stdio{out: io.Discard, err: io.Discard}); code != 0 {

@@ -26,7 +26,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 		t.Skip("starts three servers")
 	}
 	venue, lake, out := filepath.Join(t.TempDir(), "venue"), filepath.Join(t.TempDir(), "lake"), t.TempDir()
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(2_500, 30_000)), PartRows: 2_000}, venue, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(2_500, 30_000)), PartRows: 2_000, Days: testfiles.Cases(8, 0)}, venue, nil); err != nil {
 		t.Fatal(err)
 	}
 	a := &installation{t: t, dir: t.TempDir()}
@@ -96,6 +96,7 @@ func smallVenue(t *testing.T) (lake, out string) {
 
 // What is torn, is of other definitions or does not belong together is refused, and nothing is left.
 func TestPullRefusesWhatIsNotWhole(t *testing.T) {
+	testfiles.InLong(t, "TestPullIsKilledRepeatedAndFollowed pulls what is whole")
 	lake, out := smallVenue(t)
 	m, err := cluster.ReadRollups(out)
 	if err != nil {

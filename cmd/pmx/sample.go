@@ -14,6 +14,7 @@ type SampleCmd struct {
 	Fills int64     `help:"Number of fills." default:"200000"`
 	Seed  uint64    `help:"Seed of the generator; each seed gives a different venue." default:"0"`
 	End   time.Time `help:"Time of the newest data, RFC 3339." placeholder:"TIME"`
+	Days  int       `help:"Days of trading, 7 to 2000; 0 chooses by the number of fills: 30 to 400." default:"0" placeholder:"N"`
 	Out   string    `help:"Folder to write into; created if it does not exist." required:"" type:"path" placeholder:"DIR"`
 	Chain bool      `help:"Make a venue that a chain can hold, as pmx replay plays it: times of blocks, the exchange of each day, protocol V2."`
 	JSON  bool      `help:"End with the manifest as one JSON object."`
@@ -32,7 +33,7 @@ states the totals that an import must reach. The defaults give the bundled venue
 func (c *SampleCmd) Run(ctx context.Context, std stdio) error {
 	m := newProgressBar(std, c.JSON)
 	began := time.Now()
-	man, err := sample.Write(ctx, sample.Config{Fills: c.Fills, Seed: c.Seed, End: c.End, Chain: c.Chain}, c.Out, func(done int64) {
+	man, err := sample.Write(ctx, sample.Config{Fills: c.Fills, Seed: c.Seed, End: c.End, Days: c.Days, Chain: c.Chain}, c.Out, func(done int64) {
 		m.show("writing fills", float64(done)/float64(max(c.Fills, 1)), "")
 	})
 	m.clear()

@@ -12,6 +12,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/feeds/polygon"
+	"pmx/data/testfiles"
 	"pmx/engine/export"
 	"pmx/engine/ingest"
 	"pmx/rollups/keeper"
@@ -69,6 +70,7 @@ func write(t testing.TB, name, text string) string {
 // each wallet, may become known after the day was written. Then the day is written
 // again, no other is, and the folder equals one that is exported from nothing.
 func TestADayIsWrittenAgainWhenWhatItShowsChanges(t *testing.T) {
+	testfiles.InLong(t, "TestALakeIsWrittenWhereFillsChange writes days again")
 	k := open(t, 1)
 	const header = "ts,wallet,token,side,shares,usd,tx,log_index,name\n"
 	ann, bob := "0x"+strings.Repeat("1", 40), "0x"+strings.Repeat("2", 40)

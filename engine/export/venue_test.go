@@ -115,7 +115,7 @@ func mustImport(t testing.TB, k *keeper.Keeper, paths ...string) {
 func sampleFiles(t testing.TB, fills int64) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: fills}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: fills, Days: testfiles.Cases(14, 0)}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -33,6 +33,7 @@ func crowd(t testing.TB, k *keeper.Keeper, n string) {
 // first of them in the dataset's own order, and the file says so. The rows are many row
 // groups, each of one step.
 func TestMoreRowsThanMayBe(t *testing.T) {
+	testfiles.InLong(t, "TestTraderExportIsCutToThePlan cuts a file")
 	if testing.Short() {
 		t.Skip("two million rows take some seconds")
 	}
@@ -209,6 +210,7 @@ func TestEmptyDatabase(t *testing.T) {
 
 // A cancelled export leaves nothing behind, and the next one is as good as new.
 func TestCancelledExportLeavesNothing(t *testing.T) {
+	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess leaves nothing of the first try")
 	k := open(t, several)
 	rows := testfiles.Cases(250_000, 400_000) // several row groups
 	crowd(t, k, strconv.Itoa(rows))

@@ -102,6 +102,7 @@ func smallFiles(t *testing.T) map[string]string {
 // TestTheReceiptCountsEachRowOnce: of every file, whole, again, doubled and cut off, the
 // parts of the receipt add up to the rows read.
 func TestTheReceiptCountsEachRowOnce(t *testing.T) {
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the rows of every feed")
 	v := open(t)
 	seen := map[string]bool{}
 	load := func(at, content string) ingest.Receipt {

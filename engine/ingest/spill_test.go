@@ -123,6 +123,7 @@ func TestMemoryDoesNotShow(t *testing.T) {
 // TestMemoryDoesNotShowInConflicts: so it is with lists that contradict themselves and
 // each other, with --correct and without.
 func TestMemoryDoesNotShowInConflicts(t *testing.T) {
+	testfiles.InLong(t, "TestMemoryDoesNotShow imports the files of each feed")
 	w := newTwins(t)
 	rng := rand.New(rand.NewPCG(8, 9))
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
@@ -265,6 +266,7 @@ func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 // TestManyBadRowsAreAllKept: more bad rows than are read at a time come out once each, in
 // the order of the file.
 func TestManyBadRowsAreAllKept(t *testing.T) {
+	testfiles.InLong(t, "TestBadRowsAreKeptWithLineAndReason keeps a few")
 	v := open(t)
 	var b strings.Builder
 	b.WriteString("proxyWallet,side,asset,conditionId,size,price,timestamp,title,outcome,outcomeIndex,name,transactionHash\n")

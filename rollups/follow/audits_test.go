@@ -232,6 +232,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 // TestWhatNoNodeHasIsAskedForAgainAndTold: dust that the venue leaves out is ours alone; what
 // every node leaves out waits, across a restart too.
 func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
+	testfiles.InLong(t, "TestTheDailyAuditMendsWhatANodeLeftOut asks again for what is missing")
 	a := newAudited(t)
 	a.describe()
 	if err := a.server.SetFaults("rpc", replay.Faults{Names: []string{"lost-transactions:8"}, Rate: 1}); err != nil {
@@ -273,6 +274,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 // TestWhatShouldBeKnownByNowIsLookedAt: the venue's newest block, tokens without a market, and
 // markets that are resolved and said to be open.
 func TestWhatShouldBeKnownByNowIsLookedAt(t *testing.T) {
+	testfiles.InLong(t, "TestWhatAnAnswerLacksIsAskedForAgain asks again for markets")
 	a := newAudited(t)
 	a.until(a.time())
 	audits := a.audits(-1)

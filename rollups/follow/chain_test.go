@@ -179,6 +179,7 @@ func TestANodeThatFailsIsLeftAlone(t *testing.T) {
 
 // TestTheNextRangeFollowsUponWhatIsCommitted: of another chain nothing is taken.
 func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
+	testfiles.InLong(t, "TestRangesAreAsWideAsANodeAnswers asks for range after range")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	n := h.node("a")
@@ -235,6 +236,7 @@ func TestANewContractBackFillsItsOwnRanges(t *testing.T) {
 
 // TestAnAuditMendsWhatWasLost: a range is asked for again from another node.
 func TestAnAuditMendsWhatWasLost(t *testing.T) {
+	testfiles.InLong(t, "TestLostLogsAreNoticedAndMended mends what a node left out")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	bad := h.node("bad")
@@ -359,6 +361,7 @@ func (n gatedNode) Logs(ctx context.Context, from, to int64, addresses []data.Ad
 // TestNodesAreAskedOnWhileABatchIsCommitted: the first commit lasts until more ranges were asked for
 // than are at once. The clock is fast, so that the few that the node answers before are committed.
 func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
+	testfiles.InLong(t, "TestFollowingIsImporting asks two nodes")
 	h := chainOf(t)
 	n := h.node("a")
 	n.most = (h.last - h.first) / int64(testfiles.Cases(200, 2000))

@@ -164,6 +164,7 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 // TestASilentNodeIsNotWaitedFor: while another can be asked, a look and a range end without it, and
 // where nothing but new blocks is missing it is asked for neither.
 func TestASilentNodeIsNotWaitedFor(t *testing.T) {
+	testfiles.InLong(t, "TestANodeThatFailsIsLeftAlone leaves one alone")
 	h := smallChain(t)
 	k := venue(t, t.TempDir())
 	silent, good := h.node("silent"), h.node("good")

@@ -50,6 +50,7 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 // Fills of days before the newest are noted for being brought into order, whether
 // their file is left to a rebuild itself or comes behind one that is.
 func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
+	testfiles.InLong(t, "TestLateDaysBeginWeeksAndMonths has fills that come late")
 	parts := sampleParts(t)
 	k := open(t, t.TempDir())
 	mustImport(t, k, parts[0], parts[4])

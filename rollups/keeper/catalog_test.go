@@ -245,7 +245,7 @@ func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
 
 func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(2_500, 5_000)), PartRows: int64(testfiles.Cases(2_500, 1_000))}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(2_500, 5_000)), PartRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)
@@ -279,7 +279,7 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads on by pages")
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: int64(testfiles.Cases(2_500, 1_000))}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	parts, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))

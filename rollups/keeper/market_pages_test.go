@@ -16,7 +16,7 @@ import (
 // A scan of a market by pages, of one snapshot, while the next import is in already.
 func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: 2_500}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: 2_500, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	parts, _ := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))

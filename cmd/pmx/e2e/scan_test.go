@@ -110,7 +110,7 @@ func counted(rows []string) map[string]int {
 func halves(v *venue, files int) (first, rest []string) {
 	v.t.Helper()
 	out := filepath.Join(v.t.TempDir(), "sample")
-	if _, err := sample.Write(v.t.Context(), sample.Config{Fills: 20_000}, out, nil); err != nil {
+	if _, err := sample.Write(v.t.Context(), sample.Config{Fills: 20_000, Days: testfiles.Cases(8, 0)}, out, nil); err != nil {
 		v.t.Fatal(err)
 	}
 	file, err := os.Open(filepath.Join(out, sample.FillsName))

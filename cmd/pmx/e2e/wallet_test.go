@@ -254,7 +254,7 @@ func categories(v *venue, wallet string, s *wire.TraderStats) (lines []string) {
 // order that it makes at its next start, and from both.
 func TestWalletsEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(8_000, 20_000)), PartRows: int64(testfiles.Cases(5_000, 12_000))}, from, nil); err != nil {
+	if _, err := sample.Write(t.Context(), sample.Config{Fills: int64(testfiles.Cases(8_000, 20_000)), PartRows: int64(testfiles.Cases(5_000, 12_000)), Days: testfiles.Cases(8, 0)}, from, nil); err != nil {
 		t.Fatal(err)
 	}
 	parts, err := filepath.Glob(filepath.Join(from, "orderFilled*.csv"))

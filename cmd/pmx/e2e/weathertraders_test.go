@@ -72,7 +72,7 @@ func checkDeskTraders(v *venue, when string) int {
 func TestWeatherTradersEqualPlainSQLOnTheSampleVenue(t *testing.T) {
 	testfiles.InLong(t, "TestTheDesksTradersAreTheDefinitionHoweverTheDeskChanges draws desks whose markets come late")
 	from := filepath.Join(t.TempDir(), "venue")
-	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, PartRows: int64(testfiles.Cases(4_000, 1_500))}, from, nil)
+	man, err := sample.Write(t.Context(), sample.Config{Fills: 24_000, PartRows: int64(testfiles.Cases(4_000, 1_500)), Days: testfiles.Cases(8, 0)}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
