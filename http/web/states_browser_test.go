@@ -237,6 +237,10 @@ func theOrder(t *testing.T, b *tab, v venue) {
 	if got := sorted(); got != "Fills ascending ?rows=wallets-of-the-weather.fills.up" || first() != fewest {
 		t.Errorf("%s, first %q, was %q", got, first(), fewest)
 	}
+	b.visit(t, "/compare?address="+v.wallet+"&address="+v.other)
+	if !give(t, b, chromedp.Evaluate[bool](`document.getElementById("another").checkVisibility()`)) {
+		t.Error("there is nowhere to enter another wallet")
+	}
 	b.visit(t, "/market/"+v.market+"?holders=1&step=1h&flow=7d")
 	if got := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll('[aria-label="Outcome"] button')].map((x) => x.getAttribute("aria-pressed")).join()`)); got != "false,true" {
 		t.Errorf("outcomes of the holders: %s", got)

@@ -31,7 +31,8 @@ const lines = panel({
     lead.textContent = "all-time total in USD, by day";
     return plot({ name: "All-time profit by day", times: days, cut: a, panes: [{ height: 260, form: "profit", zero: true, series: rows.map((r, n) => {
       const by = new Map(r.days.map((d) => [d.date, d.cumulative_pnl]));
-      return { name: r.username || short(r.address), ink: n % 5, dash: n < 5 ? 0 : 1, join: true, values: days.map((d) => by.get(d) ?? null) };
+      let last = null; // it stays on days without fills and resolutions
+      return { name: r.username || short(r.address), ink: n % 5, dash: n < 5 ? 0 : 1, values: days.map((d) => (last = by.get(d) ?? last)) };
     }) }] });
   },
 });

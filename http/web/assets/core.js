@@ -111,6 +111,9 @@ export function num(x, form = "count", why) {
   return el("data", { class: "num" + mark, value: x.text, "data-v": x.text, "data-src": x.src, title: x.text }, forms[form](Number(x)));
 }
 
+// many is a number of things.
+export const many = (x, thing) => [num(x), " " + thing + (x == 1 ? "" : "s")];
+
 // when shows a time of the API in UTC, or a day; its title is the local time.
 const dateForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const timeForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });

@@ -1,5 +1,5 @@
 // A wallet: what it made, what of, and how that is counted.
-import { address, ask, el, go, here, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
+import { address, ask, el, go, here, many, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
 import { choice, copier, fact, facts, known, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
@@ -28,13 +28,13 @@ const head = panel({
   name: "Profit", cls: "first", size: 190, url: stats, lone: true,
   draw: ({ data: d }, { lead }) => {
     if (d.username) { name.prepend(el("span", { "data-text": true }, d.username + " ")); title(d.username); }
-    put(about, num(d.trades), " fills in ", num(d.unique_markets), " markets on ", num(d.active_days), " days, ", when(d.first_trade_at, "day"), " to ", when(d.last_trade_at, "day"), ". ",
+    put(about, many(d.trades, "fill"), " in ", many(d.unique_markets, "market"), " on ", many(d.active_days, "day"), ", ", when(d.first_trade_at, "day"), " to ", when(d.last_trade_at, "day"), ". ",
       d.taker_trades == 0 ? "Always the maker." : d.maker_trades == 0 ? "Always the taker." : ["Maker of ", num(d.maker_trades), ", taker of ", num(d.taker_trades), "."]);
     lead.textContent = "all time";
     const open = sum([d.unique_markets], [d.resolved_markets]);
     return [
       el("p", { class: "big" }, num(d.real_pnl, "profit"), el("small", {}, " USD")),
-      el("p", { id: "split" }, num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", num(d.resolved_markets), " resolved markets, ", num(d.unresolved_cash, "profit"), " cash from ", num(open), " not resolved yet, whose tokens are not valued. ", el("a", { href: "#sums" }, "How it adds up")),
+      el("p", { id: "split" }, num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", many(d.resolved_markets, "resolved market"), ", ", num(d.unresolved_cash, "profit"), " cash from ", num(open), " not resolved yet, whose tokens are not valued. ", el("a", { href: "#sums" }, "How it adds up")),
       facts(
         fact("Return on buys", num(d.roi, "ratio", "nothing was bought")), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), num(d.winning_markets), " of ", num(d.resolved_markets)),
         fact("Volume", num(d.volume, "brief"), "USD"), skill),
@@ -95,7 +95,7 @@ const truth = panel({
   draw: ({ data: d }, { lead }) => {
     skill.lastChild.replaceChildren(num(d.brier_skill, "skill", "no resolved forecasts"), el("small", {}, d.rank ? [" rank ", num(d.rank), " of ", num(d.ranked_traders)] : " too few to rank"));
     if (d.resolved_forecasts == 0) return state("empty", "It held no token when a market resolved, so there is nothing to compare.");
-    lead.replaceChildren(num(d.resolved_forecasts), " forecasts");
+    lead.replaceChildren(...many(d.resolved_forecasts, "forecast"));
     const bins = d.calibration.filter((b) => b.forecasts > 0);
     const x = (p) => 34 + 260 * p, y = (p) => 214 - 200 * p;
     const marks = bins.map((b) => {

@@ -19,7 +19,7 @@ const board = panel({
         { name: "Markets", num: true, sort: (r) => r.unique_markets, cell: (r) => num(r.unique_markets) }, { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) },
         { name: "Last fill", num: true, phone: "hide", sort: (r) => r.last_trade_at && Date.parse(r.last_trade_at), cell: (r) => when(r.last_trade_at, "day") }] }),
       el("p", { class: "note" }, "Markets on the highest or lowest temperature of a city's day count, and no other weather. Profit is cash and what resolutions settled; tokens still held are not valued. ",
-        el("a", { href: "/traders?category=weather" }, "All weather of the last days"), " ", el("a", { href: "/docs/text/weather" }, "How it is counted")),
+        el("a", { href: "/traders?category=weather" }, "All weather of the last days"), ". ", el("a", { href: "/docs/text/weather" }, "How it is counted")),
     ];
   },
 });
