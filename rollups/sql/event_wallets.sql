@@ -187,7 +187,7 @@ held AS (
   SELECT DISTINCT s.event, h.wallet, s.market
   FROM (SELECT token, wallet FROM position UNION ALL SELECT token, wallet FROM position_delta) AS h
   JOIN sibling AS s ON s.token = h.token
-  JOIN asked AS a ON a.wallet = h.wallet AND a.event = s.event
+  SEMI JOIN asked AS a ON a.wallet = h.wallet AND a.event = s.event -- an inner join may begin with these two: every wallet with every token of its events
 ),
 first AS (
   SELECT min(market) AS now, min(market) FILTER (known) AS was
