@@ -49,6 +49,10 @@ func (l *Live) Prepare(ctx context.Context, conn *sql.Conn, venue map[data.Addre
 		if was := l.Snapshot(); was != nil && snap.Epoch <= was.Epoch {
 			snap.Epoch = was.Epoch + 1
 		}
+		if !advanced {
+			l.lineage++
+		}
+		snap.Lineage = l.lineage
 		if l.Publish != nil {
 			l.Publish(snap)
 		}

@@ -30,6 +30,7 @@ type Live struct {
 
 	current atomic.Pointer[serving.Snapshot]
 	ahead   *Live  // has read what the snapshot that Prepare showed last is made from; nil: none
+	lineage uint64 // databases that were read whole in place of another, since the start
 	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
 
 	liveState
@@ -272,9 +273,12 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 
 // publish makes the next snapshot and swaps it in.
 func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
+	if len(l.early) > 0 {
+		return fmt.Errorf("%d wallets wait for one before them: the ids in wallets have a gap", len(l.early))
+	}
 	s := l.next
 	l.state = s
-	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted}
+	snap := &serving.Snapshot{Epoch: uint64(s.epoch) + l.quoted, Lineage: l.lineage}
 	var err error
 	if snap.Batch, err = LastBatch(ctx, conn, l.shownBatch()); err != nil {
 		return err

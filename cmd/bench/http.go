@@ -80,7 +80,7 @@ func (b *bench) serve(name string) (*service, error) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	s.stop = cancel
 	boards := make(chan error, 1)
-	go func() { boards <- a.KeepBoards(ctx, api.BoardsPause) }()
+	go func() { boards <- a.KeepBoards(ctx, api.BoardsPause, zerolog.Nop()) }()
 	go func() { s.done <- errors.Join(srv.Serve(ctx), <-boards) }()
 	return s, nil
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"pmx/data"
 	"pmx/rollups/serving"
 )
@@ -15,7 +17,8 @@ import (
 // beside the requests, now and then, and a request gets those that were read last. Where there is little to read, it gets
 // those of its snapshot.
 const (
-	littleToRead = 50_000 // rows, which take a tenth of a second
+	littleToRead = 50_000                 // rows, and
+	littleTime   = 200 * time.Millisecond // for these
 
 	// BoardsPause is how long there is between two readings at least.
 	BoardsPause = 10 * time.Second
@@ -26,6 +29,8 @@ const (
 // boardSet is what boards of one snapshot are ranked from.
 type boardSet struct {
 	epoch    uint64 // of the snapshot
+	lineage  uint64 // of the snapshot
+	took     time.Duration
 	asOf     time.Time
 	asOfText []byte // as JSON
 	boards   *serving.Boards
@@ -35,13 +40,13 @@ type boardSet struct {
 type boardSets struct {
 	newest  atomic.Pointer[boardSet]
 	kept    atomic.Bool   // KeepBoards runs
-	failed  atomic.Bool   // the last reading did
 	asked   atomic.Int64  // when somebody asked last, wall clock in unix ns
 	reading chan struct{} // has room for one who reads
 	wake    chan struct{}
-	// Of the last reading; of who reads alone.
-	ended time.Time
-	took  time.Duration
+	// Of the last reading by KeepBoards, which alone looks at them.
+	ended  time.Time
+	took   time.Duration
+	failed bool
 }
 
 func newBoardSets() *boardSets {
@@ -56,20 +61,33 @@ func (b *boardSets) nudge() {
 	}
 }
 
-// boardSet gives the newest set. Where it is small, or nobody keeps them, it is read for a newer snapshot.
+// boardSet gives the newest set. Where it is small, or nobody keeps them, it is read for a newer snapshot; where that
+// fails, it is given as it is.
 func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
 	b := a.boards
 	b.asked.Store(time.Now().UnixNano())
-	if set := b.newest.Load(); set != nil && (set.epoch == v.snap.Epoch || set.boards.Len > littleToRead && b.kept.Load() && !b.failed.Load()) {
-		if set.epoch != v.snap.Epoch {
+	newest := b.newest.Load()
+	if newest.follows(v) && (newest.epoch == v.snap.Epoch || b.kept.Load() && !newest.little()) {
+		if newest.epoch != v.snap.Epoch {
 			b.nudge()
 		}
-		return set, nil
+		return newest, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	return a.readBoards(ctx, v)
+	set, err := a.readBoards(ctx, v)
+	if err != nil && newest.follows(v) {
+		b.nudge()
+		return newest, nil
+	}
+	return set, err
 }
+
+// little tells whether a request may wait for such a set.
+func (s *boardSet) little() bool { return s.boards.Len <= littleToRead && s.took <= littleTime }
+
+// follows tells whether a set may be shown with a snapshot: it names the same wallets.
+func (s *boardSet) follows(v *encodedSnapshot) bool { return s != nil && s.lineage == v.snap.Lineage }
 
 // readBoards reads the set of a snapshot, one at a time: however many ask, the other readers of the database are left to
 // other answers.
@@ -81,18 +99,16 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	case <-ctx.Done():
 		return nil, fmt.Errorf("boards: %w", ctx.Err())
 	}
-	if set := b.newest.Load(); set != nil && set.epoch >= v.snap.Epoch {
+	if set := b.newest.Load(); set != nil && set.follows(v) && set.epoch >= v.snap.Epoch {
 		return set, nil
 	}
-	set := &boardSet{epoch: v.snap.Epoch, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0)}
+	set := &boardSet{epoch: v.snap.Epoch, lineage: v.snap.Lineage, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0)}
 	begun := time.Now()
 	var err error
 	if !set.asOf.IsZero() {
 		set.boards, err = a.reader.Boards(ctx, set.asOf.UnixMicro(), v.snap.Batch)
 	}
-	b.ended = time.Now()
-	b.took = b.ended.Sub(begun)
-	b.failed.Store(err != nil)
+	set.took = time.Since(begun)
 	if err != nil {
 		return nil, fmt.Errorf("boards: %w", err)
 	}
@@ -101,8 +117,9 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 }
 
 // KeepBoards reads boards beside the requests until ctx ends: soon after a snapshot where somebody asks for them, else
-// now and then, at least pause apart, and so that it takes a twentieth of the time.
-func (a *API) KeepBoards(ctx context.Context, pause time.Duration) error {
+// now and then, at least pause apart, and so that it takes a twentieth of the time. Where they cannot be read, it is tried
+// again, and requests get those that were read last.
+func (a *API) KeepBoards(ctx context.Context, pause time.Duration, log zerolog.Logger) error {
 	a.boards.kept.Store(true)
 	defer a.boards.kept.Store(false)
 	timer := time.NewTimer(0)
@@ -122,21 +139,36 @@ func (a *API) KeepBoards(ctx context.Context, pause time.Duration) error {
 			timer.Reset(wait)
 			continue
 		}
-		if _, err := a.readBoards(ctx, a.published.Load()); err != nil && ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
+		a.boards.keep(func() error {
+			_, err := a.readBoards(ctx, a.published.Load())
 			return err
-		}
+		}, func(err error) {
+			if ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
+				log.Error().Err(err).Msg("boards_not_read")
+			}
+		})
 		a.boards.nudge()
 	}
+}
+
+// keep notes how a reading went, and tells of the first that fails.
+func (b *boardSets) keep(read func() error, failed func(error)) {
+	begun := time.Now()
+	err := read()
+	b.ended = time.Now()
+	b.took = b.ended.Sub(begun)
+	if err != nil && !b.failed {
+		failed(err)
+	}
+	b.failed = err != nil
 }
 
 // due tells how long it is until the set of a snapshot is to be read; false where it is there.
 func (b *boardSets) due(v *encodedSnapshot, pause time.Duration) (wait time.Duration, due bool) {
 	set := b.newest.Load()
-	if v == nil || set != nil && set.epoch == v.snap.Epoch {
+	if v == nil || set.follows(v) && set.epoch == v.snap.Epoch {
 		return 0, false
 	}
-	b.reading <- struct{}{}
-	defer func() { <-b.reading }()
 	if b.ended.IsZero() {
 		return 0, true
 	}

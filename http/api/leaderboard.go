@@ -26,7 +26,7 @@ func leaderboardRoutes() []Route {
 				"markets of these categories, and those of all time are not restricted. `previous_rank` is the rank that the wallet has in the " +
 				"window of the same length before, by the same figure and filters, as everything is known now. `spark` is not " +
 				"restricted by `category`. With any parameter but `period` and `limit`, the board of a large venue is one of those that the server makes beside its requests, " +
-				"at most every 10 seconds: `as_of` and the window say of when it is, and figures of all time are the newest.",
+				"at most every 10 seconds: `as_of` and the window say of when it is, and figures of all time are of then or later.",
 			Codes: []string{"fills_elsewhere"},
 		},
 		{

@@ -60,6 +60,11 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
+	if set.epoch > v.snap.Epoch { // it was read meanwhile, and has wallets that v has not
+		if v, err = a.current(); err != nil {
+			return err
+		}
+	}
 	b := board{period: serving.Period(call.value(boardPeriod).n), sort: serving.BoardSort(call.value(boardSort).n), minResolved: call.value(boardMinResolved).n,
 		previous: include[includePrevious], categories: categories}
 	key := fmt.Sprintf("board %d %d %d %t %q", b.period, b.sort, b.minResolved, b.previous, b.categories)

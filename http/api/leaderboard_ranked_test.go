@@ -2,9 +2,14 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/rs/zerolog"
 
 	"pmx/data"
 	"pmx/http/access"
@@ -132,7 +137,7 @@ func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	kept := make(chan error, 1)
-	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond) }()
+	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond, zerolog.Nop()) }()
 	first := make(chan wire.Board[wire.TraderRow], 1)
 	go func() { first <- askBoard(t, v, access.Alpha, "min_resolved=1") }()
 	select {
@@ -164,5 +169,58 @@ func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	stop()
 	if err := <-kept; err != nil {
 		t.Error(err)
+	}
+}
+
+// Boards that cannot be read end nothing: those that were read last are given, and it is tried again.
+func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
+	v := boardVenue(t)
+	for i := range 60_000 {
+		v.wallets.Board[5]["sports"] = append(v.wallets.Board[5]["sports"], serving.BoardRow{Wallet: data.WalletID(1000 + i)})
+	}
+	var fails, failed atomic.Bool
+	v.wallets.BoardErr = func() error {
+		if !fails.Load() {
+			return nil
+		}
+		failed.Store(true)
+		return errors.New("the database is closed")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	kept := make(chan error, 1)
+	go func() { kept <- v.api.KeepBoards(ctx, time.Millisecond, zerolog.Nop()) }()
+	was := *askBoard(t, v, access.Alpha, "min_resolved=1").AsOf
+	fails.Store(true)
+	next := apitest.Snapshot(2, 30, 0)
+	next.AsOf, next.Venue = apitest.AsOf.Add(time.Hour), []data.WalletID{7}
+	v.api.Publish(next)
+	for n := 0; n < 500 && !failed.Load(); n++ {
+		if b := askBoard(t, v, access.Alpha, "min_resolved=1"); !b.AsOf.Equal(was) {
+			t.Fatalf("as of %v", b.AsOf)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if b := askBoard(t, v, access.Alpha, "min_resolved=1"); !failed.Load() || !b.AsOf.Equal(was) {
+		t.Errorf("failed %t, as of %v", failed.Load(), b.AsOf)
+	}
+	fails.Store(false)
+	for range 500 {
+		if was = *askBoard(t, v, access.Alpha, "min_resolved=1").AsOf; was.Equal(next.AsOf.Truncate(time.Second)) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	if err := <-kept; err != nil || !was.Equal(next.AsOf.Truncate(time.Second)) {
+		t.Errorf("%v, as of %v", err, was)
+	}
+
+	// Wallets of another database have other ids.
+	fails.Store(true)
+	other := apitest.Snapshot(3, 30, 0)
+	other.AsOf, other.Venue, other.Lineage = next.AsOf, next.Venue, 1
+	v.api.Publish(other)
+	if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
+		t.Errorf("boards of another database are answered with %d", status)
 	}
 }

@@ -22,7 +22,9 @@ type Wallets struct {
 	Board map[int]map[string][]serving.BoardRow // by age and category
 	// BoardGate is read from before boards are given; nil: they are given at once.
 	BoardGate chan struct{}
-	Made      []serving.ProfitDay // by any wallet
+	// BoardErr, where set, tells before boards are given why they are not.
+	BoardErr func() error
+	Made     []serving.ProfitDay // by any wallet
 }
 
 // byNumber puts wallets and tokens in the order of their numbers.
@@ -109,6 +111,11 @@ func (w *Wallets) Boards(ctx context.Context, upTo, _ int64) (*serving.Boards, e
 		case <-w.BoardGate:
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		}
+	}
+	if w.BoardErr != nil {
+		if err := w.BoardErr(); err != nil {
+			return nil, err
 		}
 	}
 	b := serving.NewBoards(upTo)
