@@ -96,7 +96,6 @@ func smallVenue(t *testing.T) (lake, out string) {
 
 // What is torn, is of other definitions or does not belong together is refused, and nothing is left.
 func TestPullRefusesWhatIsNotWhole(t *testing.T) {
-	testfiles.InLong(t, "TestPullIsKilledRepeatedAndFollowed pulls what is whole")
 	lake, out := smallVenue(t)
 	m, err := cluster.ReadRollups(out)
 	if err != nil {

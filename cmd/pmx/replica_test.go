@@ -379,7 +379,6 @@ func TestAReplicaTellsThatItWaitsForAFirstBackup(t *testing.T) {
 
 // What is on its way, and what is damaged, is not taken: the backup before it is served, and the status says why.
 func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
-	testfiles.InLong(t, "TestAReplicaOfAServerThatPublishes follows whole backups")
 	w := newReplicaWriter(t)
 	key := fieldOf(t, w.must("keys", "issue", "--tier", "alpha", "--label", "reader", "--json"), "key")
 	w.trade()

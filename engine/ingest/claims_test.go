@@ -25,7 +25,6 @@ func tradeOf(condition, token string, outcome int) string {
 }
 
 func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
-	testfiles.InLong(t, "TestLabelsDoNotDependOnTheOrderOfFiles imports in both orders")
 	v := open(t)
 	for name, c := range map[string]struct {
 		files     []string

@@ -266,7 +266,6 @@ func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 // TestManyBadRowsAreAllKept: more bad rows than are read at a time come out once each, in
 // the order of the file.
 func TestManyBadRowsAreAllKept(t *testing.T) {
-	testfiles.InLong(t, "TestBadRowsAreKeptWithLineAndReason keeps a few")
 	v := open(t)
 	var b strings.Builder
 	b.WriteString("proxyWallet,side,asset,conditionId,size,price,timestamp,title,outcome,outcomeIndex,name,transactionHash\n")

@@ -189,7 +189,6 @@ func fillRow(tx, log int, wallet, fee string) string {
 // A better source replaces one of Ann's fills: she is read from the database until
 // the file is written again, Bob is not.
 func TestAReplacedFillSendsItsWalletToTheDatabase(t *testing.T) {
-	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout replaces fills")
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", plainFills+fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletAnn, "0")+fillRow(3, -1, walletBob, "0")))
 	k = reopen(t, k)
