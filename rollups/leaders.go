@@ -55,6 +55,10 @@ func (b *leaders) follow(n int, c *contest) {
 	}
 	slices.Sort(b.touched)
 	b.touched = slices.Compact(b.touched)
+	if len(b.touched) > 8*n { // putting in one after the other would take longer
+		b.rank(n, c)
+		return
+	}
 	b.ranked = slices.DeleteFunc(b.ranked, func(id int32) bool {
 		_, changed := slices.BinarySearch(b.touched, id)
 		return changed

@@ -82,13 +82,13 @@ func TestBundlesReadTheirModules(t *testing.T) {
 	for name := range s.assets.loads {
 		text := string(s.pages[s.assets.paths[name]].body)
 		seen := map[string]bool{}
-		for _, m := range regexp.MustCompile(`(?m)^const (\$\w+)=\(\(\)=>\{$`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^const (\$\w+)=\(\(\)=>\{`).FindAllStringSubmatch(text, -1) {
 			if seen[m[1]] {
 				t.Errorf("%s holds %s twice", name, m[1])
 			}
 			seen[m[1]] = true
 		}
-		for _, m := range regexp.MustCompile(`\}=(\$\w+);`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`\}=(\$\w+)[,;]`).FindAllStringSubmatch(text, -1) {
 			if head, _, _ := strings.Cut(text, "const $"); !seen[m[1]] && !strings.Contains(head, m[1]) {
 				t.Errorf("%s takes names of %s, which it does not have", name, m[1])
 			}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tdewolff/minify/v2/js"
 )
 
 // The lines by which modules name each other, and what they give to others. A
@@ -16,6 +18,9 @@ var (
 	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?(?:const|function|class) (\w+))`)
 	otherForms = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 )
+
+// minifier leaves out what browsers do not need of a module. Names stay, so that an error in a browser names what it is of.
+var minifier = js.Minifier{KeepVarNames: true}
 
 // bundle writes the modules of one file, each in a scope of its own, so that a page
 // is a few requests and the sources stay modules.
@@ -91,7 +96,11 @@ func (b *bundle) add(module string) error {
 	if other := otherForms.Find(body); other != nil {
 		return fmt.Errorf("%s: a line that the bundle cannot read: %s", module, other)
 	}
-	fmt.Fprintf(&b.out, "const %s=(()=>{\n%sreturn{%s};})();\n", scope(module), squeezed(body), strings.Join(given, ","))
+	whole := fmt.Sprintf("const %s=(()=>{\n%sreturn{%s};})();\n", scope(module), body, strings.Join(given, ","))
+	if err := minifier.Minify(nil, &b.out, strings.NewReader(whole), nil); err != nil {
+		return fmt.Errorf("%s: %w", module, err)
+	}
+	b.out.WriteByte('\n')
 	b.done = append(b.done, module)
 	return nil
 }

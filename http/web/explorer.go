@@ -29,7 +29,7 @@ func views() []view {
 		{Path: "/screener", Title: "Screener", Nav: "Screener", Module: "screener.js", Lead: "/screener"},
 		{Path: "/weather", Title: "Weather", Nav: "Weather", Module: "weather.js", Lead: "/weather/cities"},
 		{Path: "/data", Title: "Data", Nav: "Data", Module: "data.js", Lead: "/research/datasets"},
-		{Path: "/weather/traders", Title: "Traders of the weather", Module: "weather-traders.js", Lead: "/weather/traders"},
+		{Path: "/weather/traders", Title: "Weather traders", Module: "weather-traders.js", Lead: "/weather/traders"},
 		{Path: "/weather/*", Title: "City", Module: "city.js", Lead: "/weather/city/{city}"},
 		{Path: "/market/*", Title: "Market", Module: "market.js", Lead: "/market/{condition_id}/overview"},
 		{Path: "/event/*", Title: "Event", Module: "event.js", Lead: "/event/{event_id}"},

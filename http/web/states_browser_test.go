@@ -228,13 +228,13 @@ func theOrder(t *testing.T, b *tab, v venue) {
 		give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("button.sorter")].find((x) => x.textContent === "`+column+`").click(); ""`))
 	}
 	press("Fills")
-	if got := sorted(); got != "Fills descending ?rows=wallets-of-the-weather.fills" {
+	if got := sorted(); got != "Fills descending ?rows=wallets-in-weather-markets.fills" {
 		t.Error(got)
 	}
 	press("Fills")
 	fewest, address := first(), give(t, b, chromedp.Evaluate[string](`location.pathname + location.search`))
 	b.visit(t, address)
-	if got := sorted(); got != "Fills ascending ?rows=wallets-of-the-weather.fills.up" || first() != fewest {
+	if got := sorted(); got != "Fills ascending ?rows=wallets-in-weather-markets.fills.up" || first() != fewest {
 		t.Errorf("%s, first %q, was %q", got, first(), fewest)
 	}
 	b.visit(t, "/compare?address="+v.wallet+"&address="+v.other)

@@ -175,6 +175,8 @@ class Run:
             with open(os.path.join(target, DONE), "w"):
                 pass
             self.computed += 1
+            below = os.path.relpath(target, self.out) + os.sep
+            self.known = {n: f for n, f in self.known.items() if not n.startswith(below)}  # names may come again with other bytes
             print(f"{folder}/{name}: {time.time() - began:.1f} s", flush=True)
         return target
 

@@ -21,7 +21,7 @@ const growth = panel({
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
       fact("Wallets trading", num(s.active_traders_7d), week ? ["last whole week ", num(week.active_wallets), " ", change(week.active_wallets_change_pct)] : null), fact("Markets traded", num(s.active_markets_7d)),
-      fact("Markets open then", num(g.open_markets.count), "a week before ", num(g.open_markets.week_before), " ", change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " without ", num(g.open_markets.unknown), " of unknown times") : null));
+      fact("Open markets", num(g.open_markets.count), "a week before ", num(g.open_markets.week_before), " ", change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
   },
 });
 
