@@ -84,10 +84,14 @@ func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
 }
 
 // little tells whether a request may wait for such a set.
-func (s *boardSet) little() bool { return s.boards.Len <= littleToRead && s.took <= littleTime }
+func (set *boardSet) little() bool {
+	return set.boards.Len <= littleToRead && set.took <= littleTime
+}
 
 // follows tells whether a set may be shown with a snapshot: it names the same wallets.
-func (s *boardSet) follows(v *encodedSnapshot) bool { return s != nil && s.lineage == v.snap.Lineage }
+func (set *boardSet) follows(v *encodedSnapshot) bool {
+	return set != nil && set.lineage == v.snap.Lineage
+}
 
 // readBoards reads the set of a snapshot, one at a time: however many ask, the other readers of the database are left to
 // other answers.
