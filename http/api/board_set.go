@@ -103,7 +103,7 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	case <-ctx.Done():
 		return nil, fmt.Errorf("boards: %w", ctx.Err())
 	}
-	if set := b.newest.Load(); set != nil && set.follows(v) && set.epoch >= v.snap.Epoch {
+	if set := b.newest.Load(); set.follows(v) && set.epoch >= v.snap.Epoch {
 		return set, nil
 	}
 	set := &boardSet{epoch: v.snap.Epoch, lineage: v.snap.Lineage, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0)}
@@ -143,28 +143,23 @@ func (a *API) KeepBoards(ctx context.Context, pause time.Duration, log zerolog.L
 			timer.Reset(wait)
 			continue
 		}
-		a.boards.keep(func() error {
-			_, err := a.readBoards(ctx, a.published.Load())
-			return err
-		}, func(err error) {
-			if ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
-				log.Error().Err(err).Msg("boards_not_read")
-			}
-		})
+		begun := time.Now()
+		_, err := a.readBoards(ctx, a.published.Load())
+		first := a.boards.note(begun, err)
+		if first && ctx.Err() == nil && !errors.Is(err, data.ErrElsewhere) {
+			log.Error().Err(err).Msg("boards_not_read")
+		}
 		a.boards.nudge()
 	}
 }
 
-// keep notes how a reading went, and tells of the first that fails.
-func (b *boardSets) keep(read func() error, failed func(error)) {
-	begun := time.Now()
-	err := read()
+// note keeps how a reading went, and tells whether it is the first that failed.
+func (b *boardSets) note(begun time.Time, err error) (first bool) {
 	b.ended = time.Now()
 	b.took = b.ended.Sub(begun)
-	if err != nil && !b.failed {
-		failed(err)
-	}
+	first = err != nil && !b.failed
 	b.failed = err != nil
+	return first
 }
 
 // due tells how long it is until the set of a snapshot is to be read; false where it is there.
