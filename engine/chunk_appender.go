@@ -81,11 +81,8 @@ func TempChunkAppender(dc any, table string) (*ChunkAppender, error) {
 
 // connectionOf is DuckDB's own connection of a driver's, which has it in no exported field.
 func connectionOf(dc any) (mapping.Connection, error) {
-	if told, ok := dc.(*toldConn); ok {
-		dc = told.Conn
-	}
-	if conn, ok := dc.(*duckdb.Conn); ok {
-		f := reflect.ValueOf(conn).Elem().FieldByName("conn")
+	if c, ok := dc.(*conn); ok {
+		f := reflect.ValueOf(c.Conn).Elem().FieldByName("conn")
 		if f.IsValid() && f.Type() == reflect.TypeFor[mapping.Connection]() {
 			return *(*mapping.Connection)(f.Addr().UnsafePointer()), nil
 		}

@@ -76,10 +76,6 @@ type pools struct {
 	replacement bool // of an instance that failed: there is one in a process's life
 }
 
-// noClose hides the connector's Close from sql.DB: two pools share it, and it
-// must be closed once, after both.
-type noClose struct{ driver.Connector }
-
 // Open opens or creates the database of a data directory and brings its schema
 // up to date. It can fail with ErrLocked and ErrNewerSchema.
 func Open(ctx context.Context, opts Options) (*DB, error) {
@@ -192,10 +188,7 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	if err != nil {
 		return nil, explainOpen(opts.Dir, err)
 	}
-	shared := noClose{connector}
-	if opts.OnStatement != nil {
-		shared.Connector = toldConnector{connector, opts.OnStatement}
-	}
+	shared := sharedConnector{connector, opts.OnStatement}
 	p := &pools{connector: connector, shared: shared, writer: sql.OpenDB(shared), readers: sql.OpenDB(shared)}
 	p.writer.SetMaxOpenConns(1)
 	p.readers.SetMaxOpenConns(maxReaders)

@@ -48,10 +48,16 @@ func (f *threadsOf) Executor() duckdb.ScalarFuncExecutor {
 
 // threads gives how many threads work at a query of several row groups, which waits until
 // there are wanted.
-func threads(t *testing.T, conn *sql.Conn, name string, wanted int) int {
+func threads(t *testing.T, db *DB, conn *sql.Conn, name string, wanted int) int {
 	t.Helper()
 	f := &threadsOf{wanted: wanted, seen: map[int]bool{}, enough: make(chan struct{})}
-	if err := duckdb.RegisterScalarUDF(conn, name, f); err != nil {
+	own := sql.OpenDB(struct{ driver.Connector }{db.pools.connector}) // the driver registers functions, for all connections, on one of its own
+	defer func() { _ = own.Close() }()
+	registering, err := own.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(duckdb.RegisterScalarUDF(registering, name, f), registering.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var rows int
@@ -73,7 +79,7 @@ func TestHelpersAreHeldOff(t *testing.T) {
 		if _, err := conn.ExecContext(t.Context(), "CREATE TABLE many AS SELECT range AS i FROM range(1000000)"); err != nil {
 			return err
 		}
-		if n := threads(t, conn, "beside", 2); n != 2 {
+		if n := threads(t, db, conn, "beside", 2); n != 2 {
 			t.Errorf("%d threads work at a query, want 2", n)
 		}
 		one, other := db.Alone(), db.Alone()
@@ -82,11 +88,11 @@ func TestHelpersAreHeldOff(t *testing.T) {
 		h.mu.Unlock()
 		one()
 		one() // which ends it once
-		if n := threads(t, conn, "alone", 1); n != 1 {
+		if n := threads(t, db, conn, "alone", 1); n != 1 {
 			t.Errorf("%d threads work at a query while they are held off", n)
 		}
 		other()
-		if n := threads(t, conn, "again", 2); n != 2 {
+		if n := threads(t, db, conn, "again", 2); n != 2 {
 			t.Errorf("%d threads work at a query when they are back, want 2", n)
 		}
 		return nil
@@ -120,7 +126,7 @@ func TestHelpersComeBack(t *testing.T) {
 		if _, err := conn.ExecContext(t.Context(), "CREATE TABLE many AS SELECT range AS i FROM range(1000000)"); err != nil {
 			return err
 		}
-		if n := threads(t, conn, "late", 2); n != 2 {
+		if n := threads(t, db, conn, "late", 2); n != 2 {
 			t.Errorf("%d threads work at a query, want 2", n)
 		}
 		return nil

@@ -17,9 +17,10 @@ func Each(ctx context.Context, conn *sql.Conn, query string, f func(row []driver
 	return queryRaw(ctx, conn, query, func(rows driver.Rows) error { return drain(rows, f) })
 }
 
-// queryRaw runs query on the driver's own connection.
+// queryRaw runs query on the driver's own connection. Behind a panic of f the rows are closed, too: rows that
+// are open keep a database that is closed.
 func queryRaw(ctx context.Context, conn *sql.Conn, query string, f func(rows driver.Rows) error) error {
-	return conn.Raw(func(dc any) error {
+	return conn.Raw(func(dc any) (err error) {
 		queryer, ok := dc.(driver.QueryerContext)
 		if !ok {
 			return fmt.Errorf("driver %T cannot query", dc)
@@ -28,7 +29,8 @@ func queryRaw(ctx context.Context, conn *sql.Conn, query string, f func(rows dri
 		if err != nil {
 			return err
 		}
-		return errors.Join(f(rows), rows.Close())
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		return f(rows)
 	})
 }
 

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// sharedConnector opens the connections of a database. It hides the connector's Close from sql.DB: two
+// pools share it, and it must be closed once, after both.
+type sharedConnector struct {
+	driver.Connector
+	tell func(text string) // of every statement; nil: nobody asks
+}
+
+// Connect opens one.
+func (c sharedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, ok := opened.(*duckdb.Conn)
+	if !ok {
+		return nil, fmt.Errorf("driver %T is not DuckDB's", opened)
+	}
+	return &conn{own, c.tell}, nil
+}
+
+// conn is a connection of DuckDB that leaves no statement behind. The driver drops a statement whose
+// context ends between planning it and running it, but DuckDB ends it only with the next one of the
+// connection: until then its threads work on it and its transaction is open. If the connection
+// is closed first, the statement and the connection keep each other, and with them the closed
+// database, whose file cannot be opened again: DuckDB waits for its end in a loop, for ever.
+type conn struct {
+	*duckdb.Conn
+	tell func(text string)
+}
+
+func (c *conn) told(query string) {
+	if c.tell != nil {
+		c.tell(query)
+	}
+}
+
+// ExecContext runs a command.
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.told(query)
+	result, err := c.Conn.ExecContext(ctx, query, args)
+	if err != nil && ctx.Err() != nil {
+		c.endStatement()
+	}
+	return result, err
+}
+
+// QueryContext runs a query.
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.told(query)
+	rows, err := c.Conn.QueryContext(ctx, query, args)
+	if err != nil && ctx.Err() != nil {
+		c.endStatement()
+	}
+	return rows, err
+}
+
+// PrepareContext prepares a statement, which is told of once, however often it is run.
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.told(query)
+	return c.Conn.PrepareContext(ctx, query)
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	c.endStatement() // one that was prepared may have been dropped
+	return c.Conn.Close()
+}
+
+// endStatement has DuckDB end what was planned and not run: it does so before it plans another.
+func (c *conn) endStatement() {
+	if other, err := c.Conn.Prepare("SELECT 1"); err == nil {
+		_ = other.Close()
+	}
+}
+
+// TempAppender gives what adds rows to a temporary table of a driver's connection, as
+// sql.Conn.Raw hands it out, without a statement.
+func TempAppender(dc any, table string) (*duckdb.Appender, error) {
+	return newAppender(dc, "temp", table)
+}
+
+// newAppender is TempAppender for a table of any catalog, "" for that of the database.
+func newAppender(dc any, catalog, table string) (*duckdb.Appender, error) {
+	c, ok := dc.(*conn)
+	if !ok {
+		return nil, fmt.Errorf("driver %T has no appender", dc)
+	}
+	return duckdb.NewAppender(c.Conn, catalog, "main", table)
+}
