@@ -131,6 +131,11 @@ func orIn[T ~int32](column string, ids []T) string {
 // EachFact hands every fact that is wanted to add, with the batch it came with: the
 // newest spans of time first, within one in no order.
 func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batch int64, f *serving.Fill) error) error {
+	return eachFactBySpan(ctx, conn, want, add, func() {})
+}
+
+// eachFactBySpan is EachFact, and calls read behind each span, which are whole hours.
+func eachFactBySpan(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batch int64, f *serving.Fill) error, read func()) error {
 	args := want.args()
 	spans, err := factSpans(ctx, conn, args)
 	if err != nil {
@@ -145,6 +150,7 @@ func EachFact(ctx context.Context, conn *sql.Conn, want FactQuery, add func(batc
 		if err != nil {
 			return fmt.Errorf("FactRange: %w", err)
 		}
+		read()
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -43,11 +42,11 @@ func VerifyFillSegments(ctx context.Context, conn *sql.Conn, byWallet fillseg.Wa
 	}
 	wallets, tokens := newWalletVerifier(byWallet), newTokenVerifier(byToken)
 	last := max(wallets.batch, tokens.batch)
-	err := EachFact(ctx, conn, FactQuery{Batch: last, After: -1}, func(batch int64, f *serving.Fill) error {
+	err := eachFactBySpan(ctx, conn, FactQuery{Batch: last, After: -1}, func(batch int64, f *serving.Fill) error {
 		wallets.add(batch, f)
 		tokens.add(batch, f)
 		return nil
-	})
+	}, tokens.endSpan)
 	if err != nil {
 		return nil, err
 	}
@@ -116,87 +115,6 @@ func (p *walletVerifier) finish(ctx context.Context) error {
 		c.Detail = fmt.Sprintf("the fills of %d wallets in segments/wallets.seg differ from the facts: pmx rebuild writes it again", c.Bad)
 	}
 	return nil
-}
-
-// tokenVerifier takes from each token's facts those that are no older than what the
-// store gives as its newest: they must be the same.
-type tokenVerifier struct {
-	check  Check
-	store  fillseg.TokenStore
-	batch  int64 // −1: there is nothing to prove
-	tokens []tokenFacts
-	fills  []serving.Fill
-}
-
-// tokenFacts is what the newest facts of a token come to.
-type tokenFacts struct {
-	fillDigest
-	known bool  // asked for
-	none  bool  // left to the database
-	from  int64 // the time of the oldest fill that the store gives, in µs; math.MinInt64: it gives all
-}
-
-func newTokenVerifier(store fillseg.TokenStore) *tokenVerifier {
-	p := &tokenVerifier{store: store, check: Check{Name: "token_segment", OK: true}, batch: store.Through()}
-	if st := store.Stats(); p.check.setDamaged(st.Damage) {
-		p.batch = -1
-	} else if !st.Ready {
-		p.check.Detail, p.batch = "no file of tokens' newest fills yet: they are read from the facts", -1
-	}
-	return p
-}
-
-func (p *tokenVerifier) held(token data.TokenID) (fills []serving.Fill, known bool) {
-	p.fills, known = p.store.Newest(p.fills[:0], token, p.batch, NewestFills)
-	return p.fills, known
-}
-
-func (p *tokenVerifier) add(batch int64, f *serving.Fill) {
-	if batch > p.batch {
-		return
-	}
-	for int(f.Token) >= len(p.tokens) {
-		p.tokens = append(p.tokens, tokenFacts{})
-	}
-	t := &p.tokens[f.Token]
-	if !t.known {
-		fills, known := p.held(f.Token)
-		*t = tokenFacts{known: true, none: !known, from: math.MinInt64}
-		if len(fills) == NewestFills {
-			t.from = fills[NewestFills-1].TS
-		}
-	}
-	if t.none || f.TS < t.from {
-		return
-	}
-	if f.TS == t.from {
-		if fills, known := p.held(f.Token); !known || p.store.Compare(f, &fills[len(fills)-1]) < 0 {
-			return
-		}
-	}
-	t.fillDigest.add(f)
-}
-
-func (p *tokenVerifier) finish() {
-	c := &p.check
-	for token := range p.tokens {
-		t := &p.tokens[token]
-		if !t.known || t.none {
-			continue
-		}
-		var got fillDigest
-		fills, _ := p.held(data.TokenID(token))
-		for i := range fills {
-			got.add(&fills[i])
-		}
-		c.Rows += got.fills
-		if got != t.fillDigest {
-			c.Bad++
-		}
-	}
-	if c.OK = c.Bad == 0; !c.OK && c.Detail == "" {
-		c.Detail = fmt.Sprintf("the newest fills of %d tokens in segments/tokens.seg differ from the facts: pmx rebuild writes it again", c.Bad)
-	}
 }
 
 // storedDigest is the check of what the store holds of a wallet; one of no facts

@@ -59,6 +59,9 @@ func (b *bench) explore(s *service) error {
 			return err
 		}
 	}
+	if err := b.askBusy(s); err != nil {
+		return err
+	}
 	pick := newPicker(s)
 	for _, x := range explored {
 		if !strings.Contains(x.path, b.Path) {

@@ -18,7 +18,7 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 			return fills, nil
 		}
 	}
-	if fills, others := r.whole(len(tokens), func(i int) data.TokenID { return tokens[i] }, batch); len(others) == 0 && r.segments != nil {
+	if fills, ok := r.whole(tokens, batch); ok {
 		r.inBlock(fills)
 		if after != nil {
 			fills = slices.DeleteFunc(fills, func(f serving.Fill) bool { return f.CompareInBlock(after, r.segments.names) >= 0 })
@@ -50,44 +50,50 @@ func (r *Reader) inBlock(fills []serving.Fill) {
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
 }
 
-// whole gives all fills of tokens, of imports up to batch, of which the file has so few that there are no more, and the
-// places of the other tokens. They are in no order.
-func (r *Reader) whole(n int, token func(i int) data.TokenID, batch int64) (fills []serving.Fill, others []int) {
-	for i := range n {
-		known := len(fills)
-		if r.segments != nil {
-			if all, ok := r.segments.tokens.Newest(fills, token(i), batch, rollups.NewestFills); ok && len(all)-known < rollups.NewestFills {
-				fills = all
-				continue
-			}
-		}
-		fills, others = fills[:known], append(others, i)
+// whole gives all fills of tokens, of imports up to batch, where the file has so few of each that there are no more;
+// they are in no order.
+func (r *Reader) whole(tokens []data.TokenID, batch int64) (fills []serving.Fill, ok bool) {
+	if r.segments == nil {
+		return nil, false
 	}
-	return fills, others
+	for _, token := range tokens {
+		known := len(fills)
+		if fills, ok = r.segments.tokens.Newest(fills, token, batch, rollups.NewestFills); !ok || len(fills)-known == rollups.NewestFills {
+			return nil, false
+		}
+	}
+	return fills, true
 }
 
-// Candles is query.Reader's; of tokens of which the file has all fills from there, of the batch.
+// Candles is query.Reader's; of tokens that the file has from there, of the batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	tally := serving.NewCandleTally(tokens, hours, after)
-	fills, others := r.whole(len(tokens), func(i int) data.TokenID { return tokens[i].Token }, batch)
-	for i := range fills {
-		tally.AddFill(&fills[i])
+	var parts []serving.CandlePart
+	var others []data.TokenID
+	for i := range tokens {
+		var ok bool
+		if r.segments != nil {
+			parts, ok = r.segments.tokens.Hours(parts[:0], tokens[i].Token, batch)
+		}
+		if !ok {
+			others = append(others, tokens[i].Token)
+			continue
+		}
+		for k := range parts {
+			tally.Add(&parts[k])
+		}
 	}
-	ids := make([]data.TokenID, len(others))
-	for i, at := range others {
-		ids[i] = tokens[at].Token
-	}
-	err := r.AddCandles(ctx, tally, ids)
+	err := r.AddCandles(ctx, tally, others)
 	return tally.Newest(n), err
 }
 
-// Holders is query.Reader's; of tokens of which the file has all fills from there.
+// Holders is query.Reader's; of tokens that the file has from there.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
 	book, err := r.tally(ctx, tokens, batch, without)
 	return book.Holders(), err
 }
 
-// EventTraders is query.Reader's; of tokens of which the file has all fills from there.
+// EventTraders is query.Reader's; of tokens that the file has from there.
 func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
 	book, err := r.tally(ctx, tokens, batch, without)
 	return book.Traders(), err
@@ -96,13 +102,20 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 // tally adds up what wallets did with tokens in imports up to batch.
 func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (*serving.EventTally, error) {
 	book := serving.NewEventTally(tokens, without)
-	fills, others := r.whole(len(tokens), func(i int) data.TokenID { return tokens[i].Token }, batch)
-	for i := range fills {
-		book.AddFill(&fills[i])
+	var sums []serving.WalletSum
+	var others []serving.TokenPayout
+	for i := range tokens {
+		var ok bool
+		if r.segments != nil {
+			sums, ok = r.segments.tokens.Wallets(sums[:0], tokens[i].Token, batch)
+		}
+		if !ok {
+			others = append(others, tokens[i])
+			continue
+		}
+		for k := range sums {
+			book.Add(tokens[i].Token, sums[k].Wallet, sums[k].EventSum)
+		}
 	}
-	left := make([]serving.TokenPayout, len(others))
-	for i, at := range others {
-		left[i] = tokens[at]
-	}
-	return book, r.AddPositions(ctx, book, left, batch)
+	return book, r.AddPositions(ctx, book, others, batch)
 }

@@ -31,14 +31,18 @@ type CandlePlace struct {
 	At int64 // (log index + 1) × 2^20 + price
 }
 
-// noPlace is that of no trade.
-var noPlace = CandlePlace{TS: -1}
+// hourLength is an hour in µs.
+const hourLength = 3_600_000_000
+
+// NoPlace is that of no trade.
+var NoPlace = CandlePlace{TS: -1}
 
 func (p CandlePlace) compare(o CandlePlace) int {
 	return cmp.Or(cmp.Compare(p.TS, o.TS), cmp.Compare(p.At, o.At))
 }
 
-func (p CandlePlace) price() data.Micro { return data.Micro(p.At & (1<<20 - 1)) }
+// Price is that of the trade.
+func (p CandlePlace) Price() data.Micro { return data.Micro(p.At & (1<<20 - 1)) }
 
 // CandlePart is a part of what takers traded of one token in one hour.
 type CandlePart struct {
@@ -66,8 +70,9 @@ type candleKey struct {
 }
 
 type talliedCandle struct {
-	Candle
-	first, last CandlePlace
+	start   int64
+	outcome int8
+	CandlePart
 }
 
 // Before is the hour before which all lies that comes behind the place.
@@ -95,38 +100,30 @@ func (t *CandleTally) Add(p *CandlePart) {
 		return
 	}
 	i := t.last
-	if i >= len(t.list) || t.list[i].Start != key.start || t.list[i].Outcome != outcome {
+	if i >= len(t.list) || t.list[i].start != key.start || t.list[i].outcome != outcome {
 		if i, known = t.index[key]; !known {
 			i = len(t.list)
 			t.index[key] = i
-			t.list = append(t.list, talliedCandle{Candle: Candle{Start: key.start, Outcome: outcome, Open: NoValue, High: NoValue, Low: NoValue, Close: NoValue}, first: noPlace, last: noPlace})
+			t.list = append(t.list, talliedCandle{key.start, outcome, CandlePart{First: NoPlace, Last: NoPlace}})
 		}
 		t.last = i
 	}
-	c := &t.list[i]
-	c.Fills, c.USD, c.Shares = c.Fills+p.Fills, c.USD+p.USD, c.Shares+p.Shares
-	if p.First.TS < 0 {
-		return
-	}
-	if c.first.TS < 0 {
-		c.first, c.last, c.High, c.Low = p.First, p.Last, p.High, p.Low
-		return
-	}
-	if p.First.compare(c.first) < 0 {
-		c.first = p.First
-	}
-	if p.Last.compare(c.last) > 0 {
-		c.last = p.Last
-	}
-	c.High, c.Low = max(c.High, p.High), min(c.Low, p.Low)
+	t.list[i].Merge(p)
 }
 
 // AddFill takes in a fill; that of a maker is none of a candle.
 func (t *CandleTally) AddFill(f *Fill) {
-	if f.Role == data.Maker {
-		return
+	if p, ok := CandlePartOf(f); ok {
+		t.Add(&p)
 	}
-	p := CandlePart{Token: f.Token, Hour: f.TS / 3_600_000_000, Fills: 1, USD: f.USD, Shares: f.Shares, First: noPlace}
+}
+
+// CandlePartOf is the part of a candle that a fill is; false of a maker's, which is none.
+func CandlePartOf(f *Fill) (p CandlePart, ok bool) {
+	if f.Role == data.Maker {
+		return p, false
+	}
+	p = CandlePart{Token: f.Token, Hour: f.TS / hourLength, Fills: 1, USD: f.USD, Shares: f.Shares, First: NoPlace, Last: NoPlace}
 	if f.Shares > 0 {
 		price, _ := data.Ratio(f.USD, f.Shares)
 		p.High = min(price, data.One)
@@ -134,7 +131,25 @@ func (t *CandleTally) AddFill(f *Fill) {
 		p.First = CandlePlace{TS: f.TS, At: (int64(f.LogIndex)+1)<<20 + int64(p.High)}
 		p.Last = p.First
 	}
-	t.Add(&p)
+	return p, true
+}
+
+// Merge takes another part of the same token and hour in.
+func (p *CandlePart) Merge(o *CandlePart) {
+	p.Fills, p.USD, p.Shares = p.Fills+o.Fills, p.USD+o.USD, p.Shares+o.Shares
+	switch {
+	case o.First.TS < 0:
+	case p.First.TS < 0:
+		p.First, p.Last, p.High, p.Low = o.First, o.Last, o.High, o.Low
+	default:
+		if o.First.compare(p.First) < 0 {
+			p.First = o.First
+		}
+		if o.Last.compare(p.Last) > 0 {
+			p.Last = o.Last
+		}
+		p.High, p.Low = max(p.High, o.High), min(p.Low, o.Low)
+	}
 }
 
 // Newest gives the n newest candles, newest first and then by outcome.
@@ -145,10 +160,11 @@ func (t *CandleTally) Newest(n int) []Candle {
 		if c.Fills == 0 {
 			continue
 		}
-		if c.first.TS >= 0 {
-			c.Open, c.Close = c.first.price(), c.last.price()
+		candle := Candle{Start: c.start, Outcome: c.outcome, Fills: c.Fills, USD: c.USD, Shares: c.Shares, Open: NoValue, High: NoValue, Low: NoValue, Close: NoValue}
+		if c.First.TS >= 0 {
+			candle.Open, candle.High, candle.Low, candle.Close = c.First.Price(), c.High, c.Low, c.Last.Price()
 		}
-		out = append(out, c.Candle)
+		out = append(out, candle)
 	}
 	slices.SortFunc(out, func(x, y Candle) int { return compareCandles(&x, &y) })
 	return slices.Clip(out[:min(len(out), n)])

@@ -138,11 +138,27 @@ func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 	blocks[last] = append(blocks[last], eventSum{s, wallet, t})
 }
 
-// AddFill takes in a fill.
-func (b *EventTally) AddFill(f *Fill) {
+// EventSumOf is what a fill comes to.
+func EventSumOf(f *Fill) EventSum {
 	var s TokenSum
 	s.Add(f)
-	b.Add(f.Token, f.Wallet, EventSum{Fills: 1, Net: s.Net(), BuyShares: s.BuyShares, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, FeeUSD: s.FeeUSD})
+	return EventSum{Fills: 1, Net: s.Net(), BuyShares: s.BuyShares, BuyUSD: s.BuyUSD, SellUSD: s.SellUSD, FeeUSD: s.FeeUSD}
+}
+
+// Merge takes another sum of the same wallet and token in.
+func (s *EventSum) Merge(o *EventSum) {
+	s.Fills += o.Fills
+	s.Net += o.Net
+	s.BuyShares += o.BuyShares
+	s.BuyUSD += o.BuyUSD
+	s.SellUSD += o.SellUSD
+	s.FeeUSD += o.FeeUSD
+}
+
+// WalletSum is what a wallet did with a token.
+type WalletSum struct {
+	Wallet data.WalletID
+	EventSum
 }
 
 // tallied is a trader with what is added up of the market that it is at.

@@ -24,6 +24,7 @@ type buffer struct {
 	// Of a store of the newest fills.
 	kept   []serving.Fill
 	floors []int64 // by key: at this time, in µs, or later are as many fills as are kept
+	book   book
 }
 
 type entry struct {
@@ -39,11 +40,11 @@ func (s *buffer) reset() {
 }
 
 func (s *buffer) add(f *serving.Fill) error {
-	key := s.key(f)
-	if int(key) < len(s.floors) && f.TS < s.floors[key] {
-		return nil
+	key, tx := s.key(f), uint32(noTx)
+	if f.TS >= s.floor(key) { // else it is never shown
+		tx = s.ordinal(&f.Tx)
 	}
-	r, err := s.pack(f, s.ordinal(&f.Tx), uint64(len(s.wide)/wideSize))
+	r, err := s.pack(f, tx, uint64(len(s.wide)/wideSize))
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,14 @@ func (s *buffer) add(f *serving.Fill) error {
 	}
 	s.entries = append(s.entries, entry{key, r})
 	return nil
+}
+
+// floor is the time, in µs, before which fills of a key count for sums alone.
+func (s *buffer) floor(key int32) int64 {
+	if int(key) < len(s.floors) {
+		return s.floors[key]
+	}
+	return math.MinInt64
 }
 
 func (s *buffer) ordinal(h *data.Hash) uint32 {
@@ -151,12 +160,28 @@ func (s *buffer) writeShared(w *writer) error {
 // kept, what is older than all of them need not be looked at any more.
 func (s *buffer) writeNewest(w *writer, entries []entry) error {
 	key := entries[0].key
-	entries = entries[max(0, len(entries)-s.most):]
+	from, floor := max(0, len(entries)-s.most), s.floor(key)
 	s.kept = s.kept[:0]
-	for i := range entries {
-		s.kept = append(s.kept, s.fill(&entries[i]))
+	for i := len(entries) - 1; i >= from; i-- {
+		f := s.fill(&entries[i])
+		if f.TS < floor {
+			from = i + 1
+			break
+		}
+		s.kept = append(s.kept, f)
 	}
-	if len(entries) == s.most {
+	slices.Reverse(s.kept)
+	if from > 0 {
+		s.book.reset()
+		for i := range entries {
+			f := s.fill(&entries[i])
+			s.book.add(&f)
+		}
+		if err := w.addSettled(key, &s.book); err != nil {
+			return err
+		}
+	}
+	if len(s.kept) == s.most {
 		for int(key) >= len(s.floors) {
 			s.floors = append(s.floors, math.MinInt64)
 		}

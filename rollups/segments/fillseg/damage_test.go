@@ -26,6 +26,9 @@ type answers struct {
 	older  [][]serving.Fill // behind the third
 	tokens [][]serving.TokenSum
 	days   [][]serving.DaySum
+	// Of tokens.
+	wallets [][]serving.WalletSum
+	hours   [][]serving.CandlePart
 }
 
 // keys is how many wallets and how many tokens are asked for.
@@ -34,12 +37,20 @@ const keys = 40
 func ask(s *Store, n int) (a answers) {
 	a.fills, a.older = make([][]serving.Fill, keys), make([][]serving.Fill, keys)
 	a.tokens, a.days = make([][]serving.TokenSum, keys), make([][]serving.DaySum, keys)
+	a.wallets, a.hours = make([][]serving.WalletSum, keys), make([][]serving.CandlePart, keys)
 	for key := range int32(keys) {
 		fills, ok := s.fills([]serving.Fill{}, key, 0, nil, n)
 		if ok {
 			a.fills[key] = fills
 		}
 		if s.byToken {
+			byToken, token := TokenStore{s}, data.TokenID(key)
+			if sums, ok := byToken.Wallets([]serving.WalletSum{}, token, 0); ok {
+				a.wallets[key] = sums
+			}
+			if parts, ok := byToken.Hours([]serving.CandlePart{}, token, 0); ok {
+				a.hours[key] = parts
+			}
 			continue
 		}
 		if ok && len(fills) > 3 {
@@ -64,7 +75,7 @@ func ask(s *Store, n int) (a answers) {
 func wrong(whole, got answers) (bad, missing bool) {
 	for key := range keys {
 		for _, b := range [...][2]bool{differ(whole.fills[key], got.fills[key]), differ(whole.older[key], got.older[key]),
-			differ(whole.tokens[key], got.tokens[key]), differ(whole.days[key], got.days[key])} {
+			differ(whole.tokens[key], got.tokens[key]), differ(whole.days[key], got.days[key]), differ(whole.wallets[key], got.wallets[key]), differ(whole.hours[key], got.hours[key])} {
 			bad, missing = bad || b[0], missing || b[1]
 		}
 	}

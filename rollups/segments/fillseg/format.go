@@ -33,16 +33,19 @@ import (
 // page by page when they are read first.
 //
 // In a file of the newest fills, the hashes of a key lie side by side too, each once
-// for the rows of that key, and none is heavy.
+// for the rows of that key. A key of which it lacks fills is heavy: tokens has what each wallet did
+// with it, days the parts of its candles, both of all its fills, in bytes of their own (appendWallets, appendHours).
 const (
-	version   = 6
-	rowSize   = 28
-	wideSize  = 40
-	hashSize  = 32
-	tokenSize = 80
-	daySize   = 40
-	heavySize = 24
-	indexSize = 8
+	version = 6
+	// newestVersion is that of a file of the newest fills.
+	newestVersion = 7
+	rowSize       = 28
+	wideSize      = 40
+	hashSize      = 32
+	tokenSize     = 80
+	daySize       = 40
+	heavySize     = 24
+	indexSize     = 8
 )
 
 // The sections in the order of the file.
@@ -61,6 +64,10 @@ const noTx = 1<<32 - 1
 
 var entrySize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: tokenSize, days: daySize, heavy: heavySize, index: indexSize}
 
+var newestSize = []uint64{txs: hashSize, rows: rowSize, wide: wideSize, tokens: 1, days: 1, heavy: heavySize, index: indexSize}
+
+var newestName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by wallet", days: "candles", heavy: "tokens with sums", index: "index"}
+
 var sectionName = []string{txs: "transactions", wide: "wide parts", rows: "rows", tokens: "sums by token", days: "sums by day", heavy: "heavy wallets", index: "index"}
 
 var wholeFormat = &segments.Format{Magic: "pmx wallet run\r\n", Version: version, Entries: entrySize, Names: sectionName}
@@ -68,7 +75,7 @@ var wholeFormat = &segments.Format{Magic: "pmx wallet run\r\n", Version: version
 // newestFormat is that of a file of so many newest fills of each key. The number is
 // part of the version: a file of fewer has not what is asked for.
 func newestFormat(most int) *segments.Format {
-	return &segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | version, Entries: entrySize, Names: sectionName}
+	return &segments.Format{Magic: "pmx newest run\r\n", Version: uint64(most)<<32 | newestVersion, Entries: newestSize, Names: newestName}
 }
 
 // row is a fill as it lies in a file, in four words of 64, 64, 64 and 32 bits.

@@ -92,7 +92,7 @@ func TestTheBytesOfAFileStayTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for want, s := range map[string]*Store{
 		"dc74d4048c7ad549": NewWalletStore(filepath.Join(dir, "wallets.seg"), scrambled{}).Store,
-		"c12ffcd1b9cf3334": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
+		"83ce3500ebc3b15d": NewTokenStore(filepath.Join(dir, "tokens.seg"), scrambled{}, 3).Store,
 	} {
 		s.heavyFrom, s.Sync = 3, func(*os.File) error { return nil }
 		if err := s.Restart(0, false); err != nil {

@@ -16,6 +16,7 @@ type lookup struct {
 	key     int32
 	lo, hi  int
 	recent  []recent
+	older   []older
 	after   int64 // recent fills of batches up to this one are in the segment
 	upTo    int64 // later ones are not seen
 }
@@ -36,7 +37,7 @@ func (v *lookup) rows() []byte {
 	return v.segment.rows(v.lo, v.hi)
 }
 
-func (v *lookup) sees(r *recent) bool { return r.batch > v.after && r.batch <= v.upTo }
+func (v *lookup) sees(batch int64) bool { return batch > v.after && batch <= v.upTo }
 
 // fills adds the n newest fills before after to dst, newest first.
 func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving.Fill {
@@ -55,7 +56,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 		v.segment.expectHashes(b)
 	}
 	for ; n > 0; n-- {
-		for j > 0 && !v.sees(&v.recent[j-1]) {
+		for j > 0 && !v.sees(v.recent[j-1].batch) {
 			j--
 		}
 		switch {
@@ -99,7 +100,7 @@ func (v *lookup) tokens(dst []serving.TokenSum, ix *tokenIndex) []serving.TokenS
 		dst = ix.add(dst, &f)
 	}
 	for j := range v.recent {
-		if v.sees(&v.recent[j]) {
+		if v.sees(v.recent[j].batch) {
 			dst = ix.add(dst, &v.recent[j].Fill)
 		}
 	}
@@ -122,7 +123,7 @@ func (v *lookup) addRecentTokens(dst []serving.TokenSum, known int, ix *tokenInd
 	var fresh []serving.TokenSum
 	for j := range v.recent {
 		f := &v.recent[j].Fill
-		if !v.sees(&v.recent[j]) {
+		if !v.sees(v.recent[j].batch) {
 			continue
 		}
 		i, found := slices.BinarySearchFunc(kept, f.Token, func(s serving.TokenSum, token data.TokenID) int { return int(s.Token) - int(token) })
@@ -141,7 +142,7 @@ func (v *lookup) days(dst []serving.DaySum) []serving.DaySum {
 		dst = v.segmentDays(dst)
 	}
 	for j := range v.recent {
-		if !v.sees(&v.recent[j]) {
+		if !v.sees(v.recent[j].batch) {
 			continue
 		}
 		f := &v.recent[j].Fill

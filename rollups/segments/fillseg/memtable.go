@@ -34,8 +34,9 @@ type shard struct {
 // changed below its length.
 type recentFills struct {
 	fills   []recent
-	changed int64 // the last batch that replaced a fill of the key; 0: none, else one more than it
-	from    int64 // what only reads of batches before this one see may be gone
+	older   []older // of a store of the newest fills: those that are not in fills, in no order
+	changed int64   // the last batch that replaced a fill of the key; 0: none, else one more than it
+	from    int64   // what only reads of batches before this one see may be gone
 }
 
 // recent is a fill and the batch it came with.
@@ -95,17 +96,20 @@ func (t *memtable) of(key int32) recentFills {
 // add takes the fills of one batch and key in, which are in order; it keeps none of the
 // slice.
 func (t *memtable) add(key int32, batch int64, fills []serving.Fill) {
-	if t.most > 0 {
-		fills = fills[max(0, len(fills)-t.most):]
-	}
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.keys[key]
+	if from := len(fills) - t.most; t.most > 0 && from > 0 {
+		for i := range fills[:from] {
+			w.older = append(w.older, t.outdated(&fills[i], batch))
+		}
+		fills = fills[from:]
+	}
 	before := len(w.fills)
 	w.fills = t.merged(w.fills, batch, fills)
 	if t.most > 0 && len(w.fills) > trimAt*t.most {
-		w.trim(t.most, t.through.Load())
+		t.trim(&w, t.through.Load())
 	}
 	s.keys[key] = w
 	t.rows.Add(int64(len(w.fills) - before))
@@ -117,7 +121,8 @@ const trimAt = 3
 
 // trim leaves what reads of batches from that one on may see: of up to that batch
 // the newest, and all that is later.
-func (w *recentFills) trim(most int, batch int64) {
+func (t *memtable) trim(w *recentFills, batch int64) {
+	most := t.most
 	kept := make([]recent, 0, 2*most)
 	for i := len(w.fills) - 1; i >= 0; i-- {
 		r := &w.fills[i]
@@ -126,6 +131,8 @@ func (w *recentFills) trim(most int, batch int64) {
 		} else if most > 0 {
 			kept = append(kept, *r)
 			most--
+		} else {
+			w.older = append(w.older, t.outdated(&r.Fill, r.batch))
 		}
 	}
 	slices.Reverse(kept)
@@ -195,11 +202,16 @@ func (t *memtable) Since(batch int64) *memtable {
 					kept.fills = append(kept.fills, r)
 				}
 			}
+			for _, o := range w.older {
+				if o.batch > batch {
+					kept.older = append(kept.older, o)
+				}
+			}
 			if w.changed > batch+1 {
 				kept.changed = w.changed
 				out.dirty.Add(1)
 			}
-			if kept.fills != nil || kept.changed > 0 {
+			if kept.fills != nil || kept.older != nil || kept.changed > 0 {
 				out.shards[i].keys[key] = kept
 				out.rows.Add(int64(len(kept.fills)))
 			}

@@ -17,6 +17,7 @@ type input struct {
 	skip     map[int32]bool // keys whose rows are left out
 	txBase   uint32         // where its transactions lie in the output
 	wideBase uint64
+	summed   int // place among the keys with sums
 }
 
 // errTooManyTransactions is returned where more transactions would come together than a row
@@ -108,12 +109,22 @@ type merger struct {
 	inputs  []input
 	cursors []cursor // of the key being merged
 	kept    []serving.Fill
+	book    book
 }
 
 // cursor is the range of an input's rows that is not written yet.
 type cursor struct {
 	in     *input
 	lo, hi int
+}
+
+// hasSums tells whether an input keeps sums of a key; keys are asked for in ascending order.
+func (in *input) hasSums(key int32) bool {
+	last := int(in.Counts[heavy]) - 1
+	for in.summed < last && in.heavy(in.summed).wallet < uint64(key) {
+		in.summed++
+	}
+	return in.summed < last && in.heavy(in.summed).wallet == uint64(key)
 }
 
 // keys is one more than the largest key with rows.
@@ -130,7 +141,7 @@ func (m *merger) find(key int32) (total int) {
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		lo, hi := in.span(key)
-		if lo == hi || in.skip[key] {
+		if in.skip[key] || lo == hi && !(m.byToken && in.hasSums(key)) { // of a slice, all fills may be older than the newest
 			continue
 		}
 		m.cursors = append(m.cursors, cursor{in, lo, hi})
@@ -141,10 +152,14 @@ func (m *merger) find(key int32) (total int) {
 
 // mergeNewest writes no more than the newest fills of a key.
 func (m *merger) mergeNewest(key int32) error {
-	left := min(m.find(key), m.most)
-	if left == 0 {
+	all := m.find(key)
+	if len(m.cursors) == 0 {
 		return nil
 	}
+	if err := m.mergeBook(key, all > m.most); err != nil {
+		return err
+	}
+	left := min(all, m.most)
 	m.kept = m.kept[:0]
 	for ; left > 0; left-- {
 		h := m.last(key)
@@ -153,6 +168,25 @@ func (m *merger) mergeNewest(key int32) error {
 	}
 	slices.Reverse(m.kept)
 	return m.w.addNewest(key, m.kept)
+}
+
+// mergeBook writes the sums of a key, where the output lacks fills of it.
+func (m *merger) mergeBook(key int32, lacks bool) error {
+	for i := range m.cursors {
+		lacks = m.cursors[i].in.hasSums(key) || lacks
+	}
+	if !lacks {
+		return nil
+	}
+	if len(m.cursors) == 1 { // which has sums: it has no more rows than are kept
+		wallets, hours, _ := m.cursors[0].in.book(key)
+		return m.w.addBook(key, wallets, hours)
+	}
+	m.book.reset()
+	for i := range m.cursors {
+		m.cursors[i].in.addBook(&m.kind, key, &m.book)
+	}
+	return m.w.addSettled(key, &m.book)
 }
 
 // last is the cursor with the newest fill.

@@ -177,7 +177,7 @@ func (s *Store) lookup(key int32, batch int64) (*segments.State[*memtable], look
 		if !ok {
 			return nil, lookup{}
 		}
-		v := lookup{kind: &s.kind, key: key, recent: w.fills, after: st.Covered(), upTo: batch}
+		v := lookup{kind: &s.kind, key: key, recent: w.fills, older: w.older, after: st.Covered(), upTo: batch}
 		if st.File == nil {
 			return st, v
 		}

@@ -247,11 +247,35 @@ func (w *world) checkFew() {
 			if got, ok = w.few.Newest(nil, token, batch, 1); ok {
 				same(w.t, "the newest", want[:min(len(want), 1)], got)
 			}
+			w.checkBook(token, batch, ok)
 		}
 		if _, ok := w.few.Newest(nil, token, w.batch, mostFew+1); ok {
 			w.t.Fatal("more than are kept are in memory")
 		}
 	}
+}
+
+// checkBook holds what all fills of a token come to, of which the store keeps a few.
+func (w *world) checkBook(token data.TokenID, batch int64, known bool) {
+	var want, got book
+	for i := range w.facts {
+		if f := &w.facts[i]; f.Token == token && f.batch <= batch {
+			want.add(&f.Fill)
+		}
+	}
+	var ok, okHours bool
+	got.wallets, ok = w.few.Wallets(nil, token, batch)
+	got.hours, okHours = w.few.Hours(nil, token, batch)
+	if ok != known || okHours != known {
+		w.t.Fatalf("token %d of batch %d: newest fills known %v, wallets %v, hours %v", token, batch, known, ok, okHours)
+	}
+	if !known {
+		return
+	}
+	want.settle()
+	got.settle()
+	same(w.t, fmt.Sprint("wallets of batch ", batch), want.wallets, got.wallets)
+	same(w.t, fmt.Sprint("hours of batch ", batch), want.hours, got.hours)
 }
 
 func same[T comparable](t *rapid.T, what string, want, got []T) {

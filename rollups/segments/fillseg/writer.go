@@ -32,6 +32,7 @@ type writer struct {
 	// Of a file of the newest fills, whose hashes are known only with its rows.
 	wide, rows spill
 	hashes     []data.Hash // of the key being written
+	text       []byte      // of its book
 }
 
 // sums add the rows of one wallet up.
@@ -74,12 +75,33 @@ func (w *writer) beginKey(key int32, n uint64) error {
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
 	}
 	if n >= uint64(w.heavyFrom) {
-		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, uint64(key))
-		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
-		w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
+		w.addHeavy(uint64(key))
 		w.sums = &sums{tokens: map[data.TokenID]*serving.TokenSum{}}
 	}
 	return nil
+}
+
+// addHeavy says where the sums of a key begin.
+func (w *writer) addHeavy(key uint64) {
+	sizes := w.kind.format.Entries
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, key)
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(sizes[tokens]))
+	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(sizes[days]))
+}
+
+// addBook adds the sums of a key whose rows are about to be added.
+func (w *writer) addBook(key int32, wallets, hours []byte) error {
+	w.addHeavy(uint64(key))
+	return errors.Join(w.tokens.write(wallets), w.days.write(hours))
+}
+
+// addSettled is addBook of sums that are not written yet.
+func (w *writer) addSettled(key int32, b *book) error {
+	b.settle()
+	w.text = appendWallets(w.text[:0], b.wallets)
+	at := len(w.text)
+	w.text = appendHours(w.text, b.hours)
+	return w.addBook(key, w.text[:at], w.text[at:])
 }
 
 // fill adds one row of the wallet; wide is its wide part.
@@ -176,11 +198,9 @@ func (w *writer) ordinal(h *data.Hash) (uint32, error) {
 // closes it.
 func (w *writer) finish(c segments.Coverage, sync func(*os.File) error) error {
 	err := w.endKey()
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, 1<<64-1)
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.tokens.entries(tokenSize))
-	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(daySize))
+	w.addHeavy(1<<64 - 1)
 	w.index = binary.LittleEndian.AppendUint64(w.index, w.Counts[rows])
-	w.Counts[tokens], w.Counts[days] = w.tokens.entries(tokenSize), w.days.entries(daySize)
+	w.Counts[tokens], w.Counts[days] = w.tokens.entries(w.kind.format.Entries[tokens]), w.days.entries(w.kind.format.Entries[days])
 	w.Counts[wide] += w.wide.entries(wideSize)
 	steps := []func() error{
 		w.Pad, func() error { return w.unspill(&w.tokens) }, w.Pad, func() error { return w.unspill(&w.days) }, w.Pad,

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pmx/http/wire"
+)
+
+// busyMarkets is of how many markets with the most fills each answer is asked for once.
+const busyMarkets = 400
+
+// busy are answers of one market or event that nobody has asked for in the epoch.
+var busy = []struct {
+	what, path string
+	next       bool // the page behind the first, which alone is timed
+}{
+	{what: "candles by hour", path: "/market/{condition_id}/candles"},
+	{what: "largest holders", path: "/market/{condition_id}/holders"},
+	{what: "the second page of fills", path: "/market/{condition_id}/trades?limit=25", next: true},
+	{what: "traders of an event", path: "/event/{event_id}/traders"},
+}
+
+// askBusy times first answers of the busiest markets, and of their events, one after the other.
+func (b *bench) askBusy(s *service) error {
+	catalog := s.keeper.Snapshot().Catalog
+	ids := make([]int32, catalog.Len())
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	trades := func(id int32) int64 { return catalog.Figures(id).Trades }
+	slices.SortFunc(ids, func(x, y int32) int { return cmp.Compare(trades(y), trades(x)) })
+	ids = ids[:min(len(ids), busyMarkets)]
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, x := range busy {
+		if !strings.Contains(x.path, b.Path) {
+			continue
+		}
+		var paths []string
+		for _, id := range ids {
+			m := catalog.Market(id)
+			if m.EventKey() == "" && strings.Contains(x.path, "{event_id}") {
+				continue
+			}
+			path := wire.Base + strings.NewReplacer("{condition_id}", m.Condition.String(), "{event_id}", url.PathEscape(m.EventKey())).Replace(x.path)
+			if !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+		if x.next {
+			var err error
+			if paths, err = s.nextPages(paths); err != nil {
+				return err
+			}
+		}
+		if len(paths) == 0 {
+			continue
+		}
+		var all []time.Duration
+		var sum time.Duration
+		for i, path := range paths {
+			took, err := timed(func() error { return s.read(path, s.keys[i%len(s.keys)], new(struct{})) })
+			if err != nil {
+				return err
+			}
+			all, sum = append(all, took), sum+took
+		}
+		slices.Sort(all)
+		b.add(fmt.Sprintf("%s, asked for first, of the %d busiest", x.what, len(paths)),
+			fmt.Sprintf("%s/s of one client, p50 %s, p99 %s, at most %s", count(int64(float64(len(all))/sum.Seconds())), short(median(all)), short(all[len(all)*99/100]), short(all[len(all)-1])),
+			fmt.Sprintf("%s to %s fills a market", count(trades(ids[len(ids)-1])), count(trades(ids[0]))), "", "p99 ≤ 5 ms")
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package fillseg
+
+import (
+	"cmp"
+	"encoding/binary"
+	"runtime/debug"
+	"slices"
+
+	"pmx/data"
+	"pmx/rollups/segments"
+	"pmx/rollups/serving"
+)
+
+// book is what all fills of a token come to, by wallet and by hour. A file of the newest
+// fills keeps it of those tokens of which it lacks fills.
+type book struct {
+	wallets []serving.WalletSum
+	hours   []serving.CandlePart
+}
+
+func (b *book) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
+
+// add takes a fill in.
+func (b *book) add(f *serving.Fill) {
+	b.wallets = append(b.wallets, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
+	b.hours = addHour(b.hours, f)
+}
+
+// addHour takes a fill in to the hours of its token, which often end with its own.
+func addHour(hours []serving.CandlePart, f *serving.Fill) []serving.CandlePart {
+	p, ok := serving.CandlePartOf(f)
+	if !ok {
+		return hours
+	}
+	if n := len(hours) - 1; n >= 0 && hours[n].Hour == p.Hour {
+		hours[n].Merge(&p)
+		return hours
+	}
+	return append(hours, p)
+}
+
+// settle leaves one sum of each wallet and of each hour, in order.
+func (b *book) settle() {
+	slices.SortStableFunc(b.wallets, func(x, y serving.WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) })
+	wallets := b.wallets[:0]
+	for i := range b.wallets {
+		if n := len(wallets) - 1; n >= 0 && wallets[n].Wallet == b.wallets[i].Wallet {
+			wallets[n].Merge(&b.wallets[i].EventSum)
+		} else {
+			wallets = append(wallets, b.wallets[i])
+		}
+	}
+	slices.SortStableFunc(b.hours, func(x, y serving.CandlePart) int { return cmp.Compare(x.Hour, y.Hour) })
+	hours := b.hours[:0]
+	for i := range b.hours {
+		if n := len(hours) - 1; n >= 0 && hours[n].Hour == b.hours[i].Hour {
+			hours[n].Merge(&b.hours[i])
+		} else {
+			hours = append(hours, b.hours[i])
+		}
+	}
+	b.wallets, b.hours = wallets, hours
+}
+
+// appendWallets writes sums in order of wallet, each as the difference of its wallet to the one before, and its
+// amounts: most fit into few bytes so.
+func appendWallets(b []byte, sums []serving.WalletSum) []byte {
+	last := data.WalletID(0)
+	for i := range sums {
+		s := &sums[i]
+		b = binary.AppendUvarint(b, uint64(s.Wallet-last))
+		b = binary.AppendUvarint(b, uint64(s.Fills))
+		for _, m := range [...]data.Micro{s.BuyShares, s.Net - s.BuyShares, s.BuyUSD, s.SellUSD, s.FeeUSD} {
+			b = binary.AppendVarint(b, int64(m))
+		}
+		last = s.Wallet
+	}
+	return b
+}
+
+// appendHours writes parts of candles in order of hour.
+func appendHours(b []byte, parts []serving.CandlePart) []byte {
+	last := int64(0)
+	for i := range parts {
+		p := &parts[i]
+		b = binary.AppendUvarint(b, uint64(p.Hour-last))
+		b = binary.AppendUvarint(b, uint64(p.Fills))
+		b = binary.AppendVarint(b, int64(p.USD))
+		b = binary.AppendVarint(b, int64(p.Shares))
+		last = p.Hour
+		if p.First.TS < 0 {
+			b = append(b, 0)
+			continue
+		}
+		b = binary.AppendUvarint(b, uint64(p.First.TS-p.Hour*hourLength)+1)
+		b = binary.AppendUvarint(b, uint64(p.First.At))
+		if p.Fills == 1 {
+			continue // the last trade is the first one
+		}
+		b = binary.AppendUvarint(b, uint64(p.Last.TS-p.First.TS))
+		b = binary.AppendUvarint(b, uint64(p.Last.At))
+		b = binary.AppendUvarint(b, uint64(p.High))
+		b = binary.AppendUvarint(b, uint64(p.Low))
+	}
+	return b
+}
+
+// hourLength is an hour in µs.
+const hourLength = 3_600_000_000
+
+// bookReader takes numbers from the bytes of a book.
+type bookReader struct {
+	segment
+	b []byte
+}
+
+func (r *bookReader) unsigned() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		panic(r.Damaged("a book ends within a number"))
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *bookReader) amount() data.Micro {
+	v := r.unsigned()
+	return data.Micro(v>>1) ^ -data.Micro(v&1)
+}
+
+// readWallets adds what appendWallets wrote to dst.
+func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
+	in, wallet := bookReader{r, b}, data.WalletID(0)
+	for len(in.b) > 0 {
+		wallet += data.WalletID(in.unsigned())
+		s := serving.WalletSum{Wallet: wallet}
+		s.Fills, s.BuyShares = int64(in.unsigned()), in.amount()
+		s.Net = s.BuyShares + in.amount()
+		s.BuyUSD, s.SellUSD, s.FeeUSD = in.amount(), in.amount(), in.amount()
+		dst = append(dst, s)
+	}
+	return dst
+}
+
+// readHours adds what appendHours wrote to dst.
+func (r segment) readHours(dst []serving.CandlePart, token data.TokenID, b []byte) []serving.CandlePart {
+	in, hour := bookReader{r, b}, int64(0)
+	for len(in.b) > 0 {
+		hour += int64(in.unsigned())
+		p := serving.CandlePart{Token: token, Hour: hour, First: serving.NoPlace, Last: serving.NoPlace}
+		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.amount(), in.amount()
+		if at := in.unsigned(); at > 0 {
+			p.First = serving.CandlePlace{TS: hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
+			if p.Fills == 1 {
+				p.Last, p.High, p.Low = p.First, p.First.Price(), p.First.Price()
+			} else {
+				p.Last = serving.CandlePlace{TS: p.First.TS + int64(in.unsigned()), At: int64(in.unsigned())}
+				p.High, p.Low = data.Micro(in.unsigned()), data.Micro(in.unsigned())
+			}
+		}
+		dst = append(dst, p)
+	}
+	return dst
+}
+
+// book gives the bytes that are kept of a token's sums by wallet and by hour; false of one of which
+// the file has all fills.
+func (r segment) book(token int32) (wallets, hours []byte, ok bool) {
+	at, next, ok := r.sums(token)
+	if !ok {
+		return nil, nil, false
+	}
+	return r.Bytes(tokens, int(at.tokens), int(next.tokens)), r.Bytes(days, int(at.days), int(next.days)), true
+}
+
+// addBook adds the sums of a token to b, from its fills where the file has all.
+func (r segment) addBook(k *kind, token int32, b *book) {
+	if wallets, hours, ok := r.book(token); ok {
+		b.wallets, b.hours = r.readWallets(b.wallets, wallets), r.readHours(b.hours, data.TokenID(token), hours)
+		return
+	}
+	var f serving.Fill
+	lo, hi := r.span(token)
+	for rows := r.rows(lo, hi); len(rows) > 0; rows = rows[rowSize:] {
+		r.keyed(k, token, rows, &f)
+		b.add(&f)
+	}
+}
+
+// keyed sets all of f but its transaction to the fill of a key's row.
+func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
+	w := getRow(b)
+	w.unpackTo(f, r.widePart(&w))
+	k.setIDs(f, key, w.other())
+}
+
+// each calls add with every fill that came since the file was written, and of the file itself with those that it has
+// all of.
+func (v *lookup) each(rows bool, add func(f *serving.Fill)) {
+	var f serving.Fill
+	if rows && v.segment.File != nil {
+		for b := v.rows(); len(b) > 0; b = b[rowSize:] {
+			v.segment.keyed(v.kind, v.key, b, &f)
+			add(&f)
+		}
+	}
+	for i := range v.recent {
+		if v.sees(v.recent[i].batch) {
+			add(&v.recent[i].Fill)
+		}
+	}
+	for i := range v.older {
+		if v.sees(v.older[i].batch) {
+			v.older[i].unpackTo(&f)
+			v.kind.setIDs(&f, v.key, v.older[i].other)
+			add(&f)
+		}
+	}
+}
+
+// Wallets adds what wallets did with a token in imports up to batch to dst. A wallet may be there several times.
+// False where the token is not in the store.
+func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch int64) (out []serving.WalletSum, ok bool) {
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
+	st, v := s.lookup(int32(token), batch)
+	if st == nil {
+		return dst, false
+	}
+	defer st.Release()
+	v.find()
+	kept, _, whole := v.book()
+	dst = v.segment.readWallets(dst, kept)
+	v.each(!whole, func(f *serving.Fill) {
+		dst = append(dst, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
+	})
+	return dst, true
+}
+
+// Hours adds what takers traded of a token in imports up to batch to dst. An hour may be there several times. False
+// where the token is not in the store.
+func (s TokenStore) Hours(dst []serving.CandlePart, token data.TokenID, batch int64) (out []serving.CandlePart, ok bool) {
+	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
+	st, v := s.lookup(int32(token), batch)
+	if st == nil {
+		return dst, false
+	}
+	defer st.Release()
+	v.find()
+	_, kept, whole := v.book()
+	dst = v.segment.readHours(dst, token, kept)
+	v.each(!whole, func(f *serving.Fill) { dst = addHour(dst, f) })
+	return dst, true
+}
+
+// book is segment.book; of no file nothing.
+func (v *lookup) book() (wallets, hours []byte, ok bool) {
+	if v.segment.File == nil {
+		return nil, nil, false
+	}
+	return v.segment.book(v.key)
+}
