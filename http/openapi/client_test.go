@@ -10,48 +10,60 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"text/template"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pmx/http/api"
 	"pmx/http/openapi"
+	"pmx/http/wire"
 )
 
-var clientFile = filepath.Join("..", "client", "routes.go")
+// clientFile is where the methods of a section of the API are.
+func clientFile(section string) string {
+	return filepath.Join("..", "client", "routes_"+section+".go")
+}
 
-// The client has a method for every route, with its parameters and its reply.
+// The client has a method for every route, with its parameters and its reply, in a file for each section.
 func TestClientMethodsAreThoseOfTheRouteTable(t *testing.T) {
-	var methods []method
+	methods := map[wire.Section][]method{}
 	for _, r := range api.Routes() {
-		methods = append(methods, methodOf(t, &r))
+		methods[r.Section] = append(methods[r.Section], methodOf(t, &r))
 	}
 	tmpl, err := template.New("client").Parse(clientText)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var body strings.Builder
-	if err := tmpl.Execute(&body, methods); err != nil {
-		t.Fatal(err)
-	}
-	text, err := format.Source([]byte("// Code generated from the route table by go generate ./http/openapi. DO NOT EDIT.\n\npackage client\n\n" +
-		imports(body.String()) + body.String()))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, body.String())
-	}
-	if *update {
-		if err := os.WriteFile(clientFile, text, 0o644); err != nil {
+	var want []string
+	for section, methods := range methods {
+		name := clientFile(string(section))
+		want = append(want, name)
+		var body strings.Builder
+		if err := tmpl.Execute(&body, methods); err != nil {
 			t.Fatal(err)
 		}
-		return
+		text, err := format.Source([]byte("// Code generated from the route table by go generate ./http/openapi. DO NOT EDIT.\n\npackage client\n\n" +
+			imports(body.String()) + body.String()))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, body.String())
+		}
+		if *update {
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if kept, err := os.ReadFile(name); err != nil || !bytes.Equal(kept, text) {
+			t.Errorf("%s is not what the routes give: run go generate ./http/openapi and commit (%v)", name, err)
+		}
 	}
-	kept, err := os.ReadFile(clientFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(kept, text) {
-		t.Error("http/client/routes.go is not what the routes give: run go generate ./http/openapi and commit")
+	slices.Sort(want)
+	found, err := filepath.Glob(clientFile("*"))
+	if diff := cmp.Diff(want, found); diff != "" || err != nil {
+		t.Errorf("files of sections (-API +client): %v\n%s", err, diff)
 	}
 }
 
@@ -184,13 +196,16 @@ var clientText string
 // imports are the packages that body uses, in groups.
 func imports(body string) string {
 	var std, own string
+	names := func(pkg string) bool {
+		return regexp.MustCompile(`\b` + path.Base(pkg) + `\.[A-Z]`).MatchString(body)
+	}
 	for _, pkg := range []string{"context", "iter", "net/http", "net/url", "time"} {
-		if strings.Contains(body, path.Base(pkg)+".") {
+		if names(pkg) {
 			std += fmt.Sprintf("\t%q\n", pkg)
 		}
 	}
 	for _, pkg := range []string{"pmx/data", "pmx/http/wire"} {
-		if strings.Contains(body, path.Base(pkg)+".") {
+		if names(pkg) {
 			own += fmt.Sprintf("\t%q\n", pkg)
 		}
 	}

@@ -1,0 +1,15 @@
+// Code generated from the route table by go generate ./http/openapi. DO NOT EDIT.
+
+package client
+
+import (
+	"context"
+
+	"pmx/http/wire"
+)
+
+// ResearchDatasets asks GET /research/datasets. Datasets that can be exported, column by column.
+func (c *Client) ResearchDatasets(ctx context.Context) (*wire.Catalogue, error) {
+	r := request{method: "GET", path: "/research/datasets"}
+	return call[wire.Catalogue](ctx, c, r)
+}
