@@ -2,37 +2,44 @@ package schema
 
 import (
 	"database/sql"
+	"flag"
+	"fmt"
 	"io/fs"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
 )
+
+// column gives the values of a query of one column.
+func column(t *testing.T, db *sql.DB, query string) (values []string) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var value string
+		if err := rows.Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, value)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
 
 // described lists what a database has: the definition of everything in it, how many rows
 // each table has, and the versions that were applied, in order.
 func described(t *testing.T, db *sql.DB) (list []string) {
 	t.Helper()
-	column := func(query string) (values []string) {
-		rows, err := db.Query(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var value string
-			if err := rows.Scan(&value); err != nil {
-				t.Fatal(err)
-			}
-			values = append(values, value)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		return values
-	}
 	for _, query := range []string{
 		"SELECT sql FROM duckdb_tables() WHERE NOT internal ORDER BY table_name",
 		"SELECT concat_ws(' ', table_name, column_index, column_name, data_type, is_nullable, column_default) FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index",
@@ -44,22 +51,117 @@ func described(t *testing.T, db *sql.DB) (list []string) {
 		"SELECT concat_ws(' ', function_name, parameters, macro_definition) FROM duckdb_functions() WHERE NOT internal ORDER BY ALL",
 		"SELECT version FROM schema_version ORDER BY rowid",
 	} {
-		list = append(append(list, query), column(query)...)
+		list = append(append(list, query), column(t, db, query)...)
 	}
-	for _, table := range column("SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name <> 'schema_version' ORDER BY table_name") {
-		list = append(append(list, table), column(`SELECT r::VARCHAR FROM "`+table+`" r ORDER BY ALL`)...)
+	for _, table := range column(t, db, "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name <> 'schema_version' ORDER BY table_name") {
+		list = append(append(list, table), column(t, db, `SELECT r::VARCHAR FROM "`+table+`" r ORDER BY ALL`)...)
 	}
 	return list
 }
 
-// TestANewDatabaseIsAsMigrationsOneByOneMakeIt: every migration in one transaction gives
-// the same definitions, rows and versions as a transaction for each.
-func TestANewDatabaseIsAsMigrationsOneByOneMakeIt(t *testing.T) {
+var update = flag.Bool("update", false, "write schema.sql from the migrations")
+
+// literals are the rows of a table of numbers and truth values, as SQL has them.
+func literals(t *testing.T, db *sql.DB, table string) (list []string) {
+	t.Helper()
+	rows, err := db.Query("FROM " + table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		values, texts := make([]any, len(names)), make([]string, len(names))
+		for i := range values {
+			values[i] = &values[i]
+		}
+		if err := rows.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			switch v.(type) {
+			case int8, int16, int32, int64, bool:
+				texts[i] = fmt.Sprint(v)
+			default:
+				t.Fatalf("%s of %s is a %T, which no literal is written for", names[i], table, v)
+			}
+		}
+		list = append(list, strings.Join(texts, ", "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// viewOf is the definition of a view in the newest migration that has it: what DuckDB prints of it makes another one.
+func viewOf(t *testing.T, name string) (text string) {
+	t.Helper()
+	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition := regexp.MustCompile(`(?ms)^CREATE (?:OR REPLACE )?VIEW ` + name + `\b.*?;$`)
+	for _, file := range files {
+		migration, err := migrations.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := definition.FindAllString(string(migration), -1); len(found) > 0 {
+			text = found[len(found)-1]
+		}
+	}
+	if text == "" {
+		t.Fatalf("no migration has a view %s", name)
+	}
+	return text
+}
+
+// schemaOf is the text that makes an empty database one with the tables, views and rows of db, in the order that they need.
+func schemaOf(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	lines := column(t, db, "SELECT sql FROM duckdb_tables() WHERE NOT internal AND table_name <> 'schema_version' ORDER BY table_oid")
+	if other := column(t, db, "SELECT sql FROM duckdb_indexes() UNION ALL SELECT sequence_name FROM duckdb_sequences() UNION ALL SELECT type_name FROM duckdb_types() WHERE NOT internal"); len(other) > 0 {
+		t.Fatalf("besides tables and views there is %q", other)
+	}
+	names := column(t, db, "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name")
+	views := map[string]string{}
+	for _, name := range names {
+		views[name] = viewOf(t, name)
+	}
+	for len(views) > 0 { // a view after those that it reads
+		free := slices.DeleteFunc(slices.Sorted(maps.Keys(views)), func(name string) bool {
+			return slices.ContainsFunc(names, func(other string) bool {
+				return other != name && views[other] != "" && regexp.MustCompile(`\b`+other+`\b`).MatchString(views[name])
+			})
+		})
+		if len(free) == 0 {
+			t.Fatalf("these views read each other: %q", slices.Sorted(maps.Keys(views)))
+		}
+		for _, name := range free {
+			lines = append(lines, views[name])
+			delete(views, name)
+		}
+	}
+	for _, table := range column(t, db, "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND table_name <> 'schema_version' ORDER BY table_name") {
+		for _, row := range literals(t, db, table) {
+			lines = append(lines, "INSERT INTO "+table+" VALUES ("+row+");")
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TestANewDatabaseIsAsMigrationsMakeIt: the schema that a new database is made from gives the same
+// definitions, rows and versions as the migrations one by one.
+func TestANewDatabaseIsAsMigrationsMakeIt(t *testing.T) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	created, stepped := opened(t), opened(t)
+	stepped := opened(t)
 	provider, err := goose.NewProvider("", stepped, files, goose.WithStore(store{}))
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +169,16 @@ func TestANewDatabaseIsAsMigrationsOneByOneMakeIt(t *testing.T) {
 	if _, err := provider.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if *update {
+		newest = schemaOf(t, stepped)
+		if err := os.WriteFile("schema.sql", []byte(newest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if newest != schemaOf(t, stepped) {
+		t.Error("schema.sql is not that of the migrations: run go generate ./engine/schema")
+	}
+	created := opened(t)
 	if changed, err := Migrate(t.Context(), created); err != nil || !changed {
 		t.Fatalf("changed is %v, %v", changed, err)
 	}
@@ -84,44 +196,24 @@ func TestANewDatabaseIsAsMigrationsOneByOneMakeIt(t *testing.T) {
 	}
 }
 
-// TestMigrationsUseNoOtherAnnotation: create reads what stands before the word Down, and
-// knows no other annotation, such as one for a migration without a transaction.
-func TestMigrationsUseNoOtherAnnotation(t *testing.T) {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		text, err := migrations.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); strings.Contains(line, "+goose") && line != "-- +goose Up" && line != "-- +goose Down" {
-				t.Errorf("%s: %s", file, line)
-			}
-		}
-	}
-}
-
-// TestAMigrationThatFailsLeavesANewDatabaseEmpty.
-func TestAMigrationThatFailsLeavesANewDatabaseEmpty(t *testing.T) {
+// TestASchemaThatFailsLeavesANewDatabaseEmpty.
+func TestASchemaThatFailsLeavesANewDatabaseEmpty(t *testing.T) {
 	db := opened(t)
-	files := fstest.MapFS{
-		"00001_good.sql": {Data: []byte("-- +goose Up\nCREATE TABLE good (a INTEGER);\n-- +goose Down\nDROP TABLE good;\n")},
-		"00002_bad.sql":  {Data: []byte("-- +goose Up\nCREATE TABLE bad (a INTEGER);\nINSERT INTO missing VALUES (1);\n")},
-	}
-	all := []*goose.Source{{Path: "00001_good.sql", Version: 1}, {Path: "00002_bad.sql", Version: 2}}
-	if err := create(t.Context(), db, files, all); err == nil || !strings.Contains(err.Error(), "migration 00002_bad.sql") {
+	all := []*goose.Source{{Path: "00001_good.sql", Version: 1}}
+	good := "CREATE TABLE good (a INTEGER);\n"
+	if err := create(t.Context(), db, good+"INSERT INTO missing VALUES (1);\n", all); err == nil || !strings.Contains(err.Error(), "schema: ") {
 		t.Errorf("the error is %v", err)
 	}
 	if empty, err := isEmpty(t.Context(), db); err != nil || !empty {
 		t.Errorf("empty is %v, %v", empty, err)
 	}
-	if err := create(t.Context(), db, files, all[:1]); err != nil {
+	if err := create(t.Context(), db, good, all); err != nil {
 		t.Error(err)
 	}
 	if empty, err := isEmpty(t.Context(), db); err != nil || empty {
 		t.Errorf("with a table, empty is %v, %v", empty, err)
+	}
+	if versions := column(t, db, "SELECT version::VARCHAR FROM schema_version ORDER BY rowid"); !slices.Equal(versions, []string{"0", "1"}) {
+		t.Errorf("versions are %q", versions)
 	}
 }

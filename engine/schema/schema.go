@@ -8,14 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
 )
 
+//go:generate go test pmx/engine/schema -run ^TestANewDatabaseIsAsMigrationsMakeIt$ -count=1 -update
+
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// newest is the schema that all migrations lead to. It is generated from them.
+//
+//go:embed schema.sql
+var newest string
 
 // ErrNewer is returned for a file whose version is above the newest migration
 // this program knows.
@@ -33,18 +39,18 @@ func Migrate(ctx context.Context, db *sql.DB) (changed bool, err error) {
 		return false, err
 	}
 	known := provider.ListSources()
-	newest := known[len(known)-1].Version
+	last := known[len(known)-1].Version
 	if empty, err := isEmpty(ctx, db); err != nil {
 		return false, fmt.Errorf("look for tables: %w", err)
 	} else if empty {
-		return true, create(ctx, db, files, known)
+		return true, create(ctx, db, newest, known)
 	}
 	at, err := provider.GetDBVersion(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read schema version: %w", err)
 	}
-	if at > newest {
-		return false, fmt.Errorf("version %d, newest known %d: %w", at, newest, ErrNewer)
+	if at > last {
+		return false, fmt.Errorf("version %d, newest known %d: %w", at, last, ErrNewer)
 	}
 	done, err := provider.Up(ctx)
 	return len(done) > 0, err
@@ -56,40 +62,32 @@ func isEmpty(ctx context.Context, db *sql.DB) (empty bool, err error) {
 	return empty, err
 }
 
-// create applies every migration to an empty database, in one transaction: a transaction
-// each takes twice the processor time. The file is as it was if one fails.
-func create(ctx context.Context, db *sql.DB, files fs.FS, all []*goose.Source) error {
+// create makes an empty database what all migrations would, from the schema that they lead to, in one
+// transaction: to run them takes three times the processor time. The file is as it was if it fails.
+func create(ctx context.Context, db *sql.DB, schema string, all []*goose.Source) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := createIn(ctx, tx, files, all); err != nil {
+	if err := createIn(ctx, tx, schema, all); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }
 
-func createIn(ctx context.Context, tx *sql.Tx, files fs.FS, all []*goose.Source) error {
+func createIn(ctx context.Context, tx *sql.Tx, schema string, all []*goose.Source) error {
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
 	if err := (store{}).CreateVersionTable(ctx, tx); err != nil {
 		return err
 	}
-	if err := (store{}).Insert(ctx, tx, database.InsertRequest{Version: 0}); err != nil { // as goose does
-		return err
-	}
+	versions := []int64{0} // as goose does
 	for _, source := range all {
-		text, err := fs.ReadFile(files, source.Path)
-		if err != nil {
-			return err
-		}
-		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		if _, err := tx.ExecContext(ctx, up); err != nil {
-			return fmt.Errorf("migration %s: %w", source.Path, err)
-		}
-		if err := (store{}).Insert(ctx, tx, database.InsertRequest{Version: source.Version}); err != nil {
-			return err
-		}
+		versions = append(versions, source.Version)
 	}
-	return nil
+	_, err := tx.ExecContext(ctx, `INSERT INTO schema_version SELECT unnest(?::BIGINT[]), now()::TIMESTAMP`, versions)
+	return err
 }
 
 // Versions gives the version of a database, and the newest migration that this program
