@@ -16,7 +16,9 @@ ARGS     ?=
 PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
 TESTFLAGS ?=
 # How long one package's tests may take: a slow machine needs more than Go's ten minutes.
-TIMEOUT   ?= 25m
+TIMEOUT   ?= 30m
+# How many packages are tested at a time: one more than there are processors, because tests also wait.
+AT_ONCE   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
 # gold links a test with DuckDB in about half the time of GNU ld, where it is installed.
 LINKER    := $(if $(shell command -v ld.gold),-ldflags=-extldflags=-fuse-ld=gold)
 
@@ -62,13 +64,13 @@ live: build ## Follow a played venue as it trades: replay, and a server that fol
 
 # make check vets the code once, and so does make lint; go test would vet each package again.
 test: tools ## Run all tests and say what was skipped
-	@$(GO) test -v -vet=off $(LINKER) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
+	@$(GO) test -v -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
 
 test-long: export PMX_TEST_LONG = 1
 test-long: test ## Run all tests with every drawn case: what CI runs (see docs/design.md)
 
 race: tools ## Run the tests of concurrent packages under the race detector
-	@$(GO) test -v -race -vet=off $(LINKER) -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
+	@$(GO) test -v -race -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) -skip '$(RACE_SKIP)' $(TESTFLAGS) $(RACE) 2>&1 | .ci/brief
 
 cover: tools ## Check that tests run nine tenths of the feeds
 	@mkdir -p .cache
