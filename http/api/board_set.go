@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +26,18 @@ const (
 	BoardsPause = 10 * time.Second
 	boardsShare = 20               // times as long as a reading took
 	boardsIdle  = 10 * time.Minute // between two while nobody asks
+
+	// boardParts is how many parts of Go's memory one set may take. There are two while one is read.
+	boardParts = 16
 )
+
+// boardBytes is what one set may take, given what Go may; 0: any number.
+func boardBytes(limit int64) int64 {
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return limit / boardParts
+}
 
 // boardSet is what boards of one snapshot are ranked from.
 type boardSet struct {
@@ -41,6 +54,7 @@ type boardSets struct {
 	newest  atomic.Pointer[boardSet]
 	kept    atomic.Bool   // KeepBoards runs
 	asked   atomic.Int64  // when somebody asked last, wall clock in unix ns
+	refused atomic.Uint64 // one more than the epoch of which boards are too large; 0: none
 	reading chan struct{} // has room for one who reads
 	wake    chan struct{}
 	// Of the last reading by KeepBoards, which alone looks at them.
@@ -106,13 +120,19 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	if set := b.newest.Load(); set.follows(v) && set.epoch >= v.snap.Epoch {
 		return set, nil
 	}
-	set := &boardSet{epoch: v.snap.Epoch, lineage: v.snap.Lineage, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0)}
+	if b.refused.Load() == v.snap.Epoch+1 {
+		return nil, serving.ErrBoardsTooLarge // it takes long to find out
+	}
+	set := &boardSet{epoch: v.snap.Epoch, lineage: v.snap.Lineage, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0, 0)}
 	begun := time.Now()
 	var err error
 	if !set.asOf.IsZero() {
-		set.boards, err = a.reader.Boards(ctx, set.asOf.UnixMicro(), v.snap.Batch)
+		set.boards, err = a.reader.Boards(ctx, set.asOf.UnixMicro(), v.snap.Batch, boardBytes(debug.SetMemoryLimit(-1)))
 	}
 	set.took = time.Since(begun)
+	if errors.Is(err, serving.ErrBoardsTooLarge) {
+		b.refused.Store(v.snap.Epoch + 1)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("boards: %w", err)
 	}

@@ -14,8 +14,8 @@ import (
 // boardReader is what boards need that no snapshot ranks.
 type boardReader interface {
 	// Boards gives what wallets came to in the windows up to a time in unix µs, as of a batch; what
-	// resolutions brought may be of a later one. It takes long.
-	Boards(ctx context.Context, upTo, batch int64) (*serving.Boards, error)
+	// resolutions brought may be of a later one. It takes long. They take most bytes; 0: any number.
+	Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error)
 	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
 	// wallet and day.
 	ProfitDays(ctx context.Context, wallets []data.WalletID, first int32, upTo int64) ([]serving.ProfitDay, error)

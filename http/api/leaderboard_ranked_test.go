@@ -224,3 +224,23 @@ func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
 		t.Errorf("boards of another database are answered with %d", status)
 	}
 }
+
+// Boards for which there is too little memory are read once for a snapshot, however often they are asked for.
+func TestBoardsThatAreTooLargeAreReadOnce(t *testing.T) {
+	v := boardVenue(t)
+	reads := 0
+	v.wallets.BoardErr = func() error {
+		reads++
+		return serving.ErrBoardsTooLarge
+	}
+	for range 3 {
+		if status := v.get(access.Alpha, "/leaderboard/traders?min_resolved=1").status; status != fiber.StatusInternalServerError {
+			t.Errorf("boards that are too large are answered with %d", status)
+		}
+	}
+	v.api.Publish(apitest.Snapshot(2, 30, 0))
+	v.get(access.Alpha, "/leaderboard/traders?min_resolved=1")
+	if reads != 2 {
+		t.Errorf("they were read %d times for two snapshots", reads)
+	}
+}

@@ -61,7 +61,7 @@ type TraderRow struct {
 	LastTradeAt            *time.Time   `json:"last_trade_at"`
 	ResolvedPnL            *data.Micro  `json:"resolved_pnl"`      // the part of the period's `real_pnl` in markets that are resolved by now: `real_pnl` − `unresolved_cash`; null unless `include` has split
 	UnresolvedCash         *data.Micro  `json:"unresolved_cash"`   // the part of the period's `net_cash` in markets that are not resolved yet, whose tokens are not valued; null unless `include` has split
-	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, and unless `include` has previous_rank
+	PreviousRank           *int         `json:"previous_rank"`     // rank in the window of the same length before; null if the wallet is not in it, unless `include` has previous_rank, and, of 30 days, where the server has too little memory for the 30 before
 	Spark                  []data.Micro `json:"spark" null:"true"` // what the wallet made since the start of the first of the last 30 UTC days, at the end of each, the last one being that of as_of; null unless `include` has spark
 }
 

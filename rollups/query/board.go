@@ -12,8 +12,8 @@ import (
 )
 
 // Boards gives what wallets came to in the windows of all periods and in those before them. It reads all fills of
-// these, and gives way to other work.
-func (r *Reader) Boards(ctx context.Context, upTo, batch int64) (*serving.Boards, error) {
+// these, and gives way to other work. They take most bytes.
+func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error) {
 	type partRow struct {
 		Category       string        `sql:"category"`
 		Age            int32         `sql:"age"`
@@ -36,14 +36,13 @@ func (r *Reader) Boards(ctx context.Context, upTo, batch int64) (*serving.Boards
 			return nil, err
 		}
 	}
-	boards := serving.NewBoards(upTo)
+	boards := serving.NewBoards(upTo, most)
 	query := statements.Get("BoardParts", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
 		"@fillage", boardAge("f.ts", cuts), "@redemptionage", boardAge("r.resolved_at", cuts), "@undatedage", boardAge("u.last_ts", cuts), "@fills", fills)
 	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.EachRow(ctx, conn, query, func(p *partRow) error {
-			boards.Add(int(p.Age), p.Category, &serving.BoardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
+			return boards.Add(int(p.Age), p.Category, &serving.BoardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
 				Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
-			return nil
 		})
 	})
 	if err != nil {

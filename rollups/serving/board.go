@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"pmx/data"
@@ -14,8 +15,14 @@ import (
 type Boards struct {
 	UpTo  int64 // unix µs
 	Len   int   // how many rows there are
+	Bytes int64 // that they take
+	most  int64 // bytes; 0: any number
+	ages  int   // stretches of this age and older are left out
 	parts map[boardPart]*boardRows
 }
+
+// ErrBoardsTooLarge is returned for rows that would take more memory than there is for them.
+var ErrBoardsTooLarge = errors.New("boards: wallets of the last 30 days take more memory than there is for them (--memory)")
 
 // boardPart is a stretch and a category, "" of what has none.
 type boardPart struct {
@@ -31,8 +38,10 @@ type boardRows struct {
 	last data.WalletID
 }
 
-// NewBoards gives boards of nothing.
-func NewBoards(upTo int64) *Boards { return &Boards{UpTo: upTo, parts: map[boardPart]*boardRows{}} }
+// NewBoards gives boards of nothing, which may take so many bytes; 0: any number.
+func NewBoards(upTo, most int64) *Boards {
+	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), parts: map[boardPart]*boardRows{}}
+}
 
 // BoardCuts are the instants that divide the windows up to a time, the newest first: what is at the first or before it, and
 // behind the second, has the age 1.
@@ -46,14 +55,20 @@ func BoardCuts(upTo int64) []int64 {
 	return slices.Compact(cuts)
 }
 
-// Add takes in what a wallet came to in a stretch, in ascending order of wallets.
-func (b *Boards) Add(age int, category string, r *BoardRow) {
+// Add takes in what a wallet came to in a stretch, in ascending order of wallets. Where rows take too much memory, the
+// oldest stretch is left out, from which ranks in the window before the longest one are; where they still do, the error is
+// ErrBoardsTooLarge.
+func (b *Boards) Add(age int, category string, r *BoardRow) error {
+	if age >= b.ages {
+		return nil
+	}
 	key := boardPart{age, category}
 	rows := b.parts[key]
 	if rows == nil {
 		rows = &boardRows{}
 		b.parts[key] = rows
 	}
+	had := cap(rows.text)
 	text := binary.AppendVarint(rows.text, int64(r.Wallet-rows.last))
 	for _, n := range [...]int64{r.Fills, int64(r.BuyUSD), int64(r.SellUSD), int64(r.FeeUSD), int64(r.Unresolved), int64(r.Redemption), int64(r.Undated), r.UndatedMarkets} {
 		text = binary.AppendVarint(text, n)
@@ -61,6 +76,30 @@ func (b *Boards) Add(age int, category string, r *BoardRow) {
 	rows.text, rows.last = text, r.Wallet
 	rows.n++
 	b.Len++
+	b.Bytes += int64(cap(text) - had)
+	if b.most > 0 && b.Bytes > b.most {
+		return b.shed()
+	}
+	return nil
+}
+
+// shed leaves the oldest stretch out.
+func (b *Boards) shed() error {
+	oldest := len(BoardCuts(b.UpTo)) - 1
+	if b.ages == oldest {
+		return ErrBoardsTooLarge
+	}
+	b.ages = oldest
+	for key, rows := range b.parts {
+		if key.age == oldest {
+			b.Len, b.Bytes = b.Len-rows.n, b.Bytes-int64(cap(rows.text))
+			delete(b.parts, key)
+		}
+	}
+	if b.Bytes > b.most {
+		return ErrBoardsTooLarge
+	}
+	return nil
 }
 
 func (b *boardRows) each(f func(r *BoardRow)) {

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,13 +34,15 @@ func TestBoardsAddUpWindows(t *testing.T) {
 			FeeUSD: amount(), Unresolved: amount(), Redemption: amount(), Undated: amount(), UndatedMarkets: rng.Int64N(2)}})
 	}
 	slices.SortFunc(all, func(x, y drawn) int { return cmp.Compare(x.row.Wallet, y.row.Wallet) })
-	boards := NewBoards(upTo)
+	boards := NewBoards(upTo, 0)
 	for i := range all {
 		age := 0
 		for age < len(cuts) && all[i].at <= cuts[age] {
 			age++
 		}
-		boards.Add(age, all[i].category, &all[i].row)
+		if err := boards.Add(age, all[i].category, &all[i].row); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for p := range Periods {
 		for _, before := range []bool{false, true} {
@@ -68,5 +71,43 @@ func TestBoardsAddUpWindows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Boards that are too large leave the stretch out that only ranks before are from, and fail where that is not enough.
+func TestBoardsKeepToTheirMemory(t *testing.T) {
+	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
+	fill := func(most int64) (*Boards, error) {
+		b := NewBoards(upTo, most)
+		for _, category := range []string{"a", "b"} {
+			for _, age := range []int{0, 3, 5} {
+				for wallet := range data.WalletID(500) {
+					if err := b.Add(age, category, &BoardRow{Wallet: wallet, Fills: 1, BuyUSD: data.Micro(age+1) * data.One}); err != nil {
+						return b, err
+					}
+				}
+			}
+		}
+		return b, nil
+	}
+	bought := func(b *Boards, before bool) (sum data.Micro) {
+		for _, r := range b.Rows(Month, before, nil) {
+			sum += r.BuyUSD
+		}
+		return sum
+	}
+	whole, err := fill(0)
+	if err != nil || whole.Len != 3000 || bought(whole, false) != 5000*data.One || bought(whole, true) != 6000*data.One {
+		t.Fatalf("%d rows, %v: %d and before %d bought", whole.Len, err, bought(whole, false), bought(whole, true))
+	}
+	if b, err := fill(whole.Bytes); err != nil || b.Len != whole.Len || b.Bytes != whole.Bytes {
+		t.Errorf("with room for all %d rows of %d bytes, %v", b.Len, b.Bytes, err)
+	}
+	b, err := fill(whole.Bytes - 1)
+	if err != nil || b.Len != 2000 || b.Bytes >= whole.Bytes || bought(b, false) != 5000*data.One || bought(b, true) != 0 {
+		t.Errorf("with less room %d rows of %d bytes, %v: %d and before %d bought", b.Len, b.Bytes, err, bought(b, false), bought(b, true))
+	}
+	if b, err := fill(b.Bytes - 1); !errors.Is(err, ErrBoardsTooLarge) {
+		t.Errorf("with too little room %d rows, %v", b.Len, err)
 	}
 }

@@ -105,7 +105,7 @@ func (w *Wallets) WalletsNamed(_ context.Context, prefix string, n int) (list []
 func (w *Wallets) WalletInMemory(data.WalletID, int64) bool { return !w.Slow }
 
 // Boards gives what Board has.
-func (w *Wallets) Boards(ctx context.Context, upTo, _ int64) (*serving.Boards, error) {
+func (w *Wallets) Boards(ctx context.Context, upTo, _, most int64) (*serving.Boards, error) {
 	if w.BoardGate != nil {
 		select {
 		case <-w.BoardGate:
@@ -118,11 +118,13 @@ func (w *Wallets) Boards(ctx context.Context, upTo, _ int64) (*serving.Boards, e
 			return nil, err
 		}
 	}
-	b := serving.NewBoards(upTo)
+	b := serving.NewBoards(upTo, most)
 	for age, parts := range w.Board {
 		for category, rows := range parts {
 			for i := range rows {
-				b.Add(age, category, &rows[i])
+				if err := b.Add(age, category, &rows[i]); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
