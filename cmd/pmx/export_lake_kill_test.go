@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -143,5 +144,19 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 	status, out, errs := w.pmx(w.dir, "export", "lake", "--out", fresh)
 	if id := wholeLake(t, fresh); status != 0 || id != want || !strings.Contains(errs, " 0 of them written") {
 		t.Errorf("the next export: %d, %s%s, the lake is %q", status, out, errs, id)
+	}
+
+	// Halves of files, as an export that copied from another file system is killed, or one of a manifest that never came.
+	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "manifests/0123.json.part"} {
+		path := filepath.Join(fresh, filepath.FromSlash(half))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.must("export", "lake", "--out", fresh)
+	for _, pattern := range []string{"*/*.part", "*/*/*.part", "*/*/*/*.part", "*/0123456789abcdef", "fills/*/0123456789abcdef"} {
+		if names, err := filepath.Glob(filepath.Join(fresh, pattern)); err != nil || len(names) > 0 {
+			t.Errorf("an export later %v is left, %v", names, err)
+		}
 	}
 }

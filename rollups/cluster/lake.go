@@ -161,10 +161,16 @@ func CheckFile(dir string, f export.LakeFile, whole bool) error {
 	return nil
 }
 
+// places are where a lake has its files, and where an export that was killed leaves halves of them.
+var places = []string{
+	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet",
+	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part",
+}
+
 // Unnamed gives the files of a lake that keep does not name: those at a place where a lake has
 // its files, whatever else is in the folder.
 func Unnamed(dir string, keep map[string]bool) (names []string, err error) {
-	for _, pattern := range []string{"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet"} {
+	for _, pattern := range places {
 		found, err := filepath.Glob(filepath.Join(globSafe(dir), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err
