@@ -139,7 +139,7 @@ func fill(t *testing.T, dir, name string, all engine.Statements, part map[string
 var composed = map[string][]string{
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},
-	"engine/export": {"FillsOfDay", "CopyTo"},
+	"engine/export": {"FillsOfDay", "FillsOfWallets", "CopyTo"},
 	// They read files.
 	"rollups": {"PullWallets", "PullNames", "PullTokens", "PulledTokensDiffer", "PullMappings", "PulledRows", "PulledCount", "PullPositions", "PullFills",
 		"AttachServed", "DetachServed", "ServedState", "FactsSince", "StoredAlike", "StoredIn", "ServedDelta", "DeltaUpTo", "DeltaBehind", "LessRows", "BothRows", "OtherRows", "NoneOf",
@@ -169,6 +169,8 @@ var placeholders = map[string]string{
 	"rollups/query BoardDays @which": "wallet BETWEEN 1 AND 2", "rollups/query @fillage": "{BoardAge @at=f.ts}", "rollups/query @redemptionage": "{BoardAge @at=r.resolved_at}", "rollups/query @undatedage": "{BoardAge @at=u.last_ts}", "rollups/query @at": "1",
 	"@like": "{DeskLike}",
 	"@by":   "x",
+
+	"engine/export MakeShards @rows": "SELECT '' AS wallet",
 
 	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
 	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",

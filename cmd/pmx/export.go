@@ -23,6 +23,7 @@ type ExportCmd struct {
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	Check       bool   `help:"With lake: read every file that is there and compare its checksum; by default its size is enough."`
+	Shards      bool   `help:"With lake: write the fills a second time, by the first digits of the wallet's address, for servers that read single fills there."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 
@@ -124,6 +125,9 @@ func (c *ExportCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	if c.Check {
 		return errors.New("--check is for lake: pmx export lake --out FOLDER --check")
+	}
+	if c.Shards {
+		return errors.New("--shards is for lake: pmx export lake --out FOLDER --shards")
 	}
 	if c.PartitionBy != "" {
 		return c.partition(ctx, cli, std)

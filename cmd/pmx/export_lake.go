@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pmx/data"
@@ -22,8 +23,15 @@ const lakeStateName = "state.json"
 
 // lakeState is what is there of a lake, complete or not.
 type lakeState struct {
-	Head export.LakeHead         `json:"head"`
-	Days map[string]lakeDayState `json:"days"`
+	Head   export.LakeHead           `json:"head"`
+	Days   map[string]lakeDayState   `json:"days"`
+	Blocks map[string]lakeBlockState `json:"blocks,omitempty"`
+}
+
+// lakeBlockState is a block of shards that is there whole.
+type lakeBlockState struct {
+	Print string            `json:"print"`
+	Files []export.LakeFile `json:"files"`
 }
 
 type lakeDayState struct {
@@ -71,7 +79,7 @@ func (c *ExportCmd) lake(ctx context.Context, cli *CLI, std stdio) error {
 	if err := std.makeFolder(c.Out); err != nil {
 		return err
 	}
-	t := &lakeFolder{std: std, dir: c.Out, check: c.Check, meter: newProgressBar(std, c.JSON)}
+	t := &lakeFolder{std: std, dir: c.Out, check: c.Check, shards: c.Shards, meter: newProgressBar(std, c.JSON)}
 	known, err := t.open()
 	if err != nil {
 		return err
@@ -96,7 +104,9 @@ type lakeFolder struct {
 	std     stdio
 	dir     string
 	check   bool
-	before  *cluster.Lake // that CURRENT named, by wasID
+	shards  bool
+	block   []export.LakeFile // of shards, so far
+	before  *cluster.Lake     // that CURRENT named, by wasID
 	wasID   string
 	state   lakeState
 	files   []export.LakeFile
@@ -129,13 +139,26 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	if err != nil || json.Unmarshal(text, &t.state) != nil || t.state.Days == nil {
 		t.state = lakeState{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeDayState{}}
 	}
-	known = export.LakeKnown{Head: t.state.Head, Prints: map[string]string{}}
+	if t.state.Blocks == nil {
+		t.state.Blocks = map[string]lakeBlockState{}
+	}
+	known = export.LakeKnown{Head: t.state.Head, Prints: map[string]string{}, Blocks: map[string]string{}, Shards: t.shards}
 	for day, s := range t.state.Days {
-		if filepath.IsLocal(filepath.FromSlash(s.File.Name)) && cluster.CheckFile(t.dir, s.File, t.check) == nil {
+		if t.isThere(s.File) {
 			known.Prints[day] = s.Print
 		}
 	}
+	for from, s := range t.state.Blocks {
+		if t.shards && !slices.ContainsFunc(s.Files, func(f export.LakeFile) bool { return !t.isThere(f) }) {
+			known.Blocks[from] = s.Print
+		}
+	}
 	return known, nil
+}
+
+// isThere tells whether a file is as it was left.
+func (t *lakeFolder) isThere(f export.LakeFile) bool {
+	return filepath.IsLocal(filepath.FromSlash(f.Name)) && cluster.CheckFile(t.dir, f, t.check) == nil
 }
 
 func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
@@ -148,6 +171,15 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	}
 	p := e.Part
 	t.meter.show("exporting the lake", p.Done, "")
+	if p.Path == "" && p.File.From != "" {
+		was, ok := t.state.Blocks[p.File.From]
+		if !ok {
+			t.err = fmt.Errorf("the export left out the shards from %s on, which are not in %s", p.File.From, t.dir)
+			return
+		}
+		t.files = append(t.files, was.Files...)
+		return
+	}
 	if p.Path == "" {
 		was, ok := t.state.Days[p.File.Day]
 		if !ok {
@@ -166,9 +198,17 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 		}
 	}
 	t.files = append(t.files, p.File)
-	if t.err == nil && p.File.Day != "" {
+	switch {
+	case t.err != nil:
+	case p.File.Day != "":
 		t.state.Days[p.File.Day] = lakeDayState{p.Print, p.File}
 		t.err = t.saveState()
+	case p.File.From != "":
+		if t.block = append(t.block, p.File); p.Last {
+			t.state.Blocks[p.File.From] = lakeBlockState{p.Print, t.block}
+			t.block = nil
+			t.err = t.saveState()
+		}
 	}
 }
 
@@ -190,13 +230,16 @@ func (t *lakeFolder) finish() error {
 		return err
 	}
 	t.id = strings.TrimSuffix(filepath.Base(name), ".json")
-	days := map[string]lakeDayState{}
+	days, blocks := map[string]lakeDayState{}, map[string]lakeBlockState{}
 	for _, f := range t.files {
 		if f.Day != "" {
 			days[f.Day] = t.state.Days[f.Day]
 		}
+		if f.From != "" {
+			blocks[f.From] = t.state.Blocks[f.From]
+		}
 	}
-	t.state.Days = days
+	t.state.Days, t.state.Blocks = days, blocks
 	if err := errors.Join(t.saveState(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
 		return err
 	}

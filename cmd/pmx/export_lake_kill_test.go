@@ -68,7 +68,7 @@ func mainThatDies() {
 // dies exports a lake with a process that is killed at the n-th change, and tells whether it came to that.
 func dies(t *testing.T, dir, lake string, n int) bool {
 	t.Helper()
-	cmd := exec.Command("pmx-dies", "export", "lake", "--out", lake, "--data-dir", dir)
+	cmd := exec.Command("pmx-dies", "export", "lake", "--shards", "--out", lake, "--data-dir", dir)
 	cmd.Env = append(os.Environ(), diesAt+"="+strconv.Itoa(n))
 	text, err := cmd.CombinedOutput()
 	if err == nil {
@@ -84,16 +84,19 @@ func dies(t *testing.T, dir, lake string, n int) bool {
 // names that. The next export goes on, and comes to the lake of an export from nothing.
 func TestAnExportOfALakeIsKilled(t *testing.T) {
 	w := newReplicaWriter(t)
-	w.tradeDays(2, 5)
+	w.tradeDays(8, 11) // with the first, a block is over: it ends with the 10th
 	before := filepath.Join(t.TempDir(), "before")
-	w.must("export", "lake", "--out", before)
-	w.tradeDays(5, 6) // what this replaces is removed by the export after the next
-	w.must("export", "lake", "--out", before)
+	w.must("export", "lake", "--shards", "--out", before)
+	w.tradeDays(11, 12) // what this replaces is removed by the export after the next
+	w.must("export", "lake", "--shards", "--out", before)
 	was := wholeLake(t, before)
-	w.tradeDays(6, 9)
+	w.tradeDays(7, 13) // a late fill of the block, and a day more
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	w.must("export", "lake", "--out", fresh)
+	w.must("export", "lake", "--shards", "--out", fresh)
 	want := wholeLake(t, fresh)
+	if names, err := filepath.Glob(filepath.Join(fresh, "shards/from=2025-12-26/0x/*/shards.parquet")); err != nil || len(names) != 1 {
+		t.Fatalf("the shards are %v, %v", names, err)
+	}
 	serveHere(t, w.dir)
 	for _, from := range []string{before, ""} {
 		swept, named := 0, 0
@@ -116,7 +119,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 			if id == want {
 				named++
 			}
-			w.must("export", "lake", "--out", lake)
+			w.must("export", "lake", "--shards", "--out", lake)
 			if id := wholeLake(t, lake); id != want {
 				t.Errorf("killed at change %d: the next export comes to %q, want %q", n, id, want)
 			}
@@ -141,20 +144,20 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 	if id := wholeLake(t, fresh); id != "" {
 		t.Errorf("without CURRENT the lake is %q", id)
 	}
-	status, out, errs := w.pmx(w.dir, "export", "lake", "--out", fresh)
+	status, out, errs := w.pmx(w.dir, "export", "lake", "--shards", "--out", fresh)
 	if id := wholeLake(t, fresh); status != 0 || id != want || !strings.Contains(errs, " 0 of them written") {
 		t.Errorf("the next export: %d, %s%s, the lake is %q", status, out, errs, id)
 	}
 
 	// Halves of files, as an export that copied from another file system is killed, or one of a manifest that never came.
-	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "manifests/0123.json.part"} {
+	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "shards/from=2025-12-26/0x/0123456789abcdef/.pmx-3.part", "manifests/0123.json.part"} {
 		path := filepath.Join(fresh, filepath.FromSlash(half))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.must("export", "lake", "--out", fresh)
-	for _, pattern := range []string{"*/*.part", "*/*/*.part", "*/*/*/*.part", "*/0123456789abcdef", "fills/*/0123456789abcdef"} {
+	w.must("export", "lake", "--shards", "--out", fresh)
+	for _, pattern := range []string{"*/*.part", "*/*/*.part", "*/*/*/*.part", "*/*/*/*/*.part", "*/0123456789abcdef", "fills/*/0123456789abcdef"} {
 		if names, err := filepath.Glob(filepath.Join(fresh, pattern)); err != nil || len(names) > 0 {
 			t.Errorf("an export later %v is left, %v", names, err)
 		}

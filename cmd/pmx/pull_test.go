@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ import (
 // computed of its lake elsewhere: every endpoint answers the same, to the byte. Without the lake, what needs single
 // fills is refused by a problem of its own, and all else is still the same.
 func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
-	testfiles.InLong(t, "TestPullIsKilledRepeatedAndFollowed serves a small venue that was pulled")
+	testfiles.InLong(t, "TestAPulledServerReadsShards asks for every endpoint of a small venue")
 	if testing.Short() {
 		t.Skip("starts three servers")
 	}
@@ -36,7 +37,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	want := a.answers(asked)
 	trades := "/trader/" + a.values("/leaderboard/traders?period=30d", "address", 1)[0] + "/trades?limit=7"
 	pages := a.pages(trades, 4)
-	a.run("export", "lake", "--out", lake)
+	a.run("export", "lake", "--shards", "--out", lake)
 	a.shutdown()
 	clustertest.Publish(t, lake, out)
 
@@ -78,6 +79,62 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	sameAnswers(t, "a pull without the lake", want, got)
 	if refused == 0 || refused > len(asked)/4 {
 		t.Errorf("%d of %d answers need single fills", refused, len(asked))
+	}
+	b.shutdown()
+}
+
+// TestAPulledServerReadsShards has every endpoint answer the same of a few fills that were pulled. Those of a wallet are read from the shards of
+// days that are over: the server answers the same without the files of these days.
+func TestAPulledServerReadsShards(t *testing.T) {
+	lake, out := filepath.Join(t.TempDir(), "lake"), t.TempDir()
+	a := &installation{t: t, dir: t.TempDir()}
+	wallets := []string{"0x" + strings.Repeat("a1", 20), "0x" + strings.Repeat("3b", 20)}
+	text, condition := "ts,address,token_id,side,shares,usd,role\n", "0x"+strings.Repeat("c", 64)
+	for day := range 30 { // of which 2026-01-11 to 26 are a block
+		at := time.Date(2026, 1, 4+day, 10, day, 0, 0, time.UTC).Format(time.RFC3339)
+		for i, who := range wallets {
+			text += fmt.Sprintf("%s,%s,%d,%s,%d,%d,%s\n", at, who, 71+day%2, []string{"BUY", "SELL"}[i], 10+day, 5, []string{"maker", "taker"}[i])
+		}
+	}
+	market := `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["71","72"]}`
+	for name, text := range map[string]string{"fills.csv": text, "market.ndjson": market} {
+		if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.run("import", "fills.csv", "market.ndjson")
+	a.serve()
+	asked := allOf(map[string][]string{"address": append(wallets, "0x"+strings.Repeat("9", 40)), "condition_id": {condition}, "q": {"q"}, "name": {"PMX-Volume"}, "city": {"nyc"}})
+	want := a.answers(asked)
+	var lists []string
+	for _, who := range wallets {
+		lists = append(lists, "/trader/"+who+"/trades?limit=7")
+	}
+	pages := a.pages(lists[0], 9) + a.pages(lists[1], 9)
+	a.run("export", "lake", "--shards", "--out", lake)
+	a.shutdown()
+	clustertest.Publish(t, lake, out)
+	shards, err := filepath.Glob(filepath.Join(lake, "shards/from=2026-01-11/0x/*/shards.parquet"))
+	if err != nil || len(shards) != 1 {
+		t.Fatalf("the shards are %v, %v", shards, err)
+	}
+
+	b := &installation{t: t, dir: t.TempDir(), flags: []string{"--lake", lake}}
+	b.run("pull", out, "--lake", lake)
+	b.serve()
+	sameAnswers(t, "a pull", want, b.answers(asked))
+	b.shutdown()
+	if proof := string(b.run("verify", "--against", out, "--lake", lake, "--prefix", "0x")); !strings.Contains(proof, "shards") || strings.Contains(proof, "FAILED") {
+		t.Errorf("verify: %s", proof)
+	}
+	b.serve()
+	for day := 11; day <= 26; day++ {
+		if err := os.RemoveAll(filepath.Join(lake, fmt.Sprintf("fills/day=2026-01-%02d", day))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.pages(lists[0], 9) + b.pages(lists[1], 9); got != pages || strings.Count(got, "tx_hash")+strings.Count(got, "token_id") == 0 {
+		t.Errorf("page by page, without the days of the block:\n%s\nand not\n%s", got, pages)
 	}
 	b.shutdown()
 }

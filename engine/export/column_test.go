@@ -46,3 +46,10 @@ func TestRatioIsTheDatasOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// SetShardRows has shards of so few fills, until the returned function is called.
+func SetShardRows(n int64) (reset func()) {
+	was := shardRows
+	shardRows = n
+	return func() { shardRows = was }
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,8 @@ type LakeFile struct {
 	Name    string    `json:"name"`    // path below the folder of the lake, with slashes
 	Dataset string    `json:"dataset"` // fills, tokens, …
 	Day     string    `json:"day,omitempty"`
+	From    string    `json:"from,omitempty"`   // of shards: the first of the block's days
+	Prefix  string    `json:"prefix,omitempty"` // of shards: how the addresses in it begin
 	Rows    int64     `json:"rows"`
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
@@ -48,17 +49,20 @@ type LakeHead struct {
 	WhaleMin int64 `json:"whale_min_usd"` // millionths
 }
 
-// LakeKnown says what of a lake is there already: the head of the export that wrote it, and
-// the print of each day.
+// LakeKnown says what of a lake is there already: the head of the export that wrote it, the print of each day, and
+// that of each block of shards, which are written if Shards says so.
 type LakeKnown struct {
 	Head   LakeHead          `json:"head"`
 	Prints map[string]string `json:"prints"`
+	Blocks map[string]string `json:"blocks,omitempty"`
+	Shards bool              `json:"shards,omitempty"`
 }
 
-// LakePart is a file that is there under Path, or a day that is as it was, with Path empty.
+// LakePart is a file that is there under Path, or a day or a block of shards that is as it was, with Path empty.
 type LakePart struct {
 	File  LakeFile `json:"file"`
-	Print string   `json:"print,omitempty"` // of the fills of a day in this database
+	Print string   `json:"print,omitempty"` // of the fills of a day, or of a block, in this database
+	Last  bool     `json:"last,omitempty"`  // of a block
 	Path  string   `json:"path,omitempty"`
 	Done  float64  `json:"done"` // share of the work that is behind it
 }
@@ -86,7 +90,7 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 				return err
 			}
 			if !same {
-				known.Prints = nil
+				known.Prints, known.Blocks = nil, nil
 			}
 			if err := begin(head); err != nil {
 				return err
@@ -97,6 +101,11 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 			}
 			if err := w.days(days, known.Prints); err != nil {
 				return err
+			}
+			if known.Shards {
+				if err := w.shards(lakeBlocks(days), known.Blocks); err != nil {
+					return err
+				}
 			}
 			return w.others(days, e.venueList())
 		})
@@ -184,7 +193,7 @@ func (w *lakeWriter) day(d lakeDay, part LakePart) error {
 	r := replacements{}
 	fillColumns(factForm(data.Parquet), r)
 	query := statements.Get("lake_fills", r.pairs()...) + "\n" + statements.Get("FillsOfDay", d.span()...)
-	return w.file(part, query)
+	return w.file(part, query, w.done)
 }
 
 // others writes all datasets but fills.
@@ -208,7 +217,7 @@ func (w *lakeWriter) others(days []lakeDay, venue string) error {
 		default:
 			query = factsQuery(dataset, data.Parquet)
 		}
-		if err := w.file(LakePart{File: LakeFile{Dataset: dataset}, Done: 1}, query); err != nil {
+		if err := w.file(LakePart{File: LakeFile{Dataset: dataset}, Done: 1}, query, w.done); err != nil {
 			return err
 		}
 	}
@@ -216,16 +225,12 @@ func (w *lakeWriter) others(days []lakeDay, venue string) error {
 }
 
 // file writes one file and hands it over. A dataset without rows has none.
-func (w *lakeWriter) file(part LakePart, query string) error {
-	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + ".parquet"}
+func (w *lakeWriter) file(part LakePart, query string, done func(LakePart) error) error {
+	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + part.File.From + part.File.Prefix + ".parquet"}
 	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(part.File.Dataset), func(p Partition, path string) error {
 		part.File.Rows, part.File.Bytes, part.File.SHA256, part.Path = p.Rows, p.Bytes, p.SHA256, path
-		folder := part.File.Dataset
-		if part.File.Day != "" {
-			folder += "/day=" + part.File.Day
-		}
-		part.File.Name = filepath.ToSlash(filepath.Join(folder, p.SHA256[:16], part.File.Dataset+".parquet"))
-		return w.done(part)
+		part.File.Name = part.File.name()
+		return done(part)
 	})
 }
 
@@ -235,6 +240,10 @@ func lakeOptions(dataset string) string {
 	if slices.Contains(Facts[1:], dataset) {
 		return copyOptions(dataset, data.Parquet)
 	}
-	return fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 250000, KV_METADATA {generator: 'pmx', dataset: %s, lake_version: '%d'}",
-		quoted(dataset), LakeVersion)
+	group := 250_000
+	if dataset == shards {
+		group = shardGroup
+	}
+	return fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d, KV_METADATA {generator: 'pmx', dataset: %s, lake_version: '%d'}",
+		group, quoted(dataset), LakeVersion)
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data"
 	"pmx/engine/export"
@@ -98,7 +99,42 @@ func (m *Lake) check(dir string) error {
 	if m.Generator != generator || m.Kind != lakeKind {
 		return fmt.Errorf("%s is no lake of pmx", dir)
 	}
+	if _, err := m.Blocks(); err != nil {
+		return fmt.Errorf("the manifest of %s: %w", dir, err)
+	}
 	return checkNames(dir, m.Files)
+}
+
+// Block is a block of days whose fills a lake has by the first digits of the address, too.
+type Block struct {
+	First  int64 // day since 1970
+	Shards []export.LakeFile
+}
+
+// Blocks gives the blocks of a lake, by their first days. Their shards have as many fills as their days.
+func (m *Lake) Blocks() (map[int64]Block, error) {
+	blocks, rows := map[int64]Block{}, map[int64]int64{}
+	for _, f := range m.Files {
+		if f.Dataset != "shards" {
+			continue
+		}
+		date, err := time.Parse(time.DateOnly, f.From)
+		first := date.Unix() / 86_400
+		if err != nil || first%export.ShardDays != 0 {
+			return nil, fmt.Errorf("%s is of no block of days", f.Name)
+		}
+		blocks[first] = Block{first, append(blocks[first].Shards, f)}
+		rows[first] += f.Rows
+	}
+	for _, d := range Days(m.Files) {
+		rows[d.Day-d.Day%export.ShardDays] -= d.Fills
+	}
+	for first := range blocks {
+		if rows[first] != 0 {
+			return nil, fmt.Errorf("the shards from day %d on have %d fills more than the days", first, rows[first])
+		}
+	}
+	return blocks, nil
 }
 
 // readManifest reads the manifest that CURRENT names, and holds it against its name. Without a
@@ -163,8 +199,8 @@ func CheckFile(dir string, f export.LakeFile, whole bool) error {
 
 // places are where a lake has its files, and where an export that was killed leaves halves of them.
 var places = []string{
-	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet",
-	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part",
+	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet", "shards/from=*/0x*/????????????????/shards.parquet",
+	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part", "shards/from=*/0x*/????????????????/.pmx-*.part",
 }
 
 // Unnamed gives the files of a lake that keep does not name: those at a place where a lake has

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,10 +68,13 @@ func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // the views and tables are those of one connection's database
-	r := &proofRun{ctx: ctx, db: db, of: 5 + len(ownTables), step: p.Step}
+	r := &proofRun{ctx: ctx, db: db, of: 6 + len(ownTables), step: p.Step}
 	r.see(p.Lake, "lake_", lake.Files)
 	r.see(p.Out, "p_", out.Files)
 	r.sums(Days(lake.Files), lake)
+	if slices.ContainsFunc(lake.Files, func(f export.LakeFile) bool { return f.Dataset == "shards" }) {
+		r.check("shards", proofs.Get("Shards", "@length", strconv.FormatInt(export.ShardDays*86_400_000_000, 10)))
+	}
 	r.check("grain_sums", proofs.Get("Grains"))
 	r.check("zero_sum_markets", proofs.Get("ZeroSum"))
 	r.wallets(p.Prefix)
@@ -85,6 +89,8 @@ type proofRun struct {
 	of     int
 	checks []rollups.Check
 	err    error
+
+	published map[string][]string // files by table; one without rows has none
 }
 
 func (r *proofRun) exec(query string) {
@@ -128,6 +134,10 @@ func (r *proofRun) see(dir, prefix string, files []export.LakeFile) {
 		r.exec(fmt.Sprintf("CREATE VIEW %s%s AS FROM read_parquet([%s])", prefix, dataset, strings.Join(of, ", ")))
 	}
 	if prefix != "lake_" {
+		r.published = paths
+		if len(paths["redemption"]) == 0 {
+			r.exec("CREATE VIEW p_redemption AS SELECT '' AS market, 0 AS usd LIMIT 0")
+		}
 		return
 	}
 	r.exec("ALTER VIEW lake_fills RENAME TO all_fills")
@@ -181,6 +191,9 @@ func (r *proofRun) wallets(prefix string) {
 		r.exec(fmt.Sprintf("CREATE %s %s AS %s", kind, s.Name, s.SQL))
 	}
 	for _, table := range ownTables {
+		if len(r.published[table]) == 0 {
+			r.exec(fmt.Sprintf("CREATE OR REPLACE VIEW p_%s AS FROM %[1]s LIMIT 0", table))
+		}
 		columns := strings.Join(r.columns(table), ", ")
 		r.check("prefix_"+table, proofs.Get("SomeWallets", "@table", table, "@columns", columns, "@prefix", prefix))
 	}

@@ -13,7 +13,43 @@ import (
 
 // Lake is where the fills of a database are that has rollups and no fills of its own.
 type Lake struct {
-	Days map[int64]string // path of the fills of each day since 1970; nil: there is no lake to read
+	Days   map[int64]string  // path of the fills of each day since 1970; nil: there is no lake to read
+	Shards map[int64][]Shard // by day, where there are any: the fills of the block that it is of
+}
+
+// Shard is a file of the fills of a block of days whose wallets begin with a text.
+type Shard struct{ Prefix, Path string }
+
+// day is where the fills of a day are.
+func (l *Lake) day(day int64) (string, error) {
+	path, ok := l.Days[day]
+	if !ok {
+		return "", fmt.Errorf("the lake has no fills of day %d, and the rollups have", day)
+	}
+	return path, nil
+}
+
+// byWallet gives the files that have the fills of a wallet on some days.
+func (l *Lake) byWallet(days []int64, address string) (paths []string, err error) {
+	seen := map[string]bool{}
+	for _, day := range days {
+		path, err := l.day(day)
+		if of := l.Shards[day]; len(of) > 0 {
+			i := slices.IndexFunc(of, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
+			if i < 0 {
+				return nil, fmt.Errorf("the lake has no shard of day %d for %s, and the rollups have fills", day, address)
+			}
+			path, err = of[i].Path, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !seen[path] {
+			seen[path] = true
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }
 
 // lake is where the fills are; nil: in the database.
@@ -55,10 +91,14 @@ func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fil
 	if err := each(ctx, r, "WalletAddress", func(row *walletAddress) { address = row.Address }, "@wallet", strconv.Itoa(int(wallet))); err != nil {
 		return dst, err
 	}
-	fills, err := l.fills(days, "f.wallet = '"+address.String()+"'")
+	if l.Days == nil {
+		return dst, data.ErrElsewhere
+	}
+	paths, err := l.byWallet(days, address.String())
 	if err != nil {
 		return dst, err
 	}
+	fills := table("LakeFills", paths, "f.wallet = '"+address.String()+"'")
 	err = each(ctx, r, "WalletFills", func(row *FillRow) { dst = append(dst, row.Fill()) },
 		append(append(of(wallet, batch), place(after, n)...), "@fills", fills)...)
 	return dst, err
@@ -99,15 +139,23 @@ func (l *Lake) read(name string, days []int64, which string) (string, error) {
 	if l.Days == nil {
 		return "", data.ErrElsewhere
 	}
-	files := make([]string, len(days))
+	paths := make([]string, len(days))
 	for i, day := range days {
-		path, ok := l.Days[day]
-		if !ok {
-			return "", fmt.Errorf("the lake has no fills of day %d, and the rollups have", day)
+		var err error
+		if paths[i], err = l.day(day); err != nil {
+			return "", err
 		}
+	}
+	return table(name, paths, which), nil
+}
+
+// table is what a statement makes of files.
+func table(name string, paths []string, which string) string {
+	files := make([]string, len(paths))
+	for i, path := range paths {
 		files[i] = quoted(path)
 	}
-	return "(" + statements.Get(name, "@files", strings.Join(files, ", "), "@which", which) + ")", nil
+	return "(" + statements.Get(name, "@files", strings.Join(files, ", "), "@which", which) + ")"
 }
 
 // sumsBetween is a table of all fills after one time in unix µs and up to another, with what sums need of them.

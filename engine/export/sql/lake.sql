@@ -39,6 +39,21 @@ FROM fills AS f
 JOIN wallets AS w ON w.wallet = f.wallet
 JOIN tokens AS t ON t.token = f.token
 
+-- name: FillsOfWallets
+-- Of some days, those of wallets whose addresses begin with a digit, or with anything.
+WHERE f.ts >= @from AND f.ts < @to AND starts_with(lower(hex(w.address)), '@begin')
+ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
+
+-- name: MakeShards
+-- In order of wallet, which each shard is a part of.
+CREATE OR REPLACE TEMP TABLE lake_shard AS @rows
+
+-- name: Shard
+SELECT * FROM lake_shard WHERE starts_with(wallet, '@prefix') ORDER BY rowid
+
+-- name: DropShards
+DROP TABLE IF EXISTS lake_shard
+
 -- name: lake_tokens
 SELECT t.token_id AS token, '0x' || lower(hex(m.condition)) AS condition_id, CASE WHEN m.market IS NOT NULL THEN t.outcome::INTEGER END AS outcome,
   @payout AS payout, @resolved_at AS resolved_at, m.resolved_at AS resolved_us,

@@ -1,0 +1,147 @@
+package export
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"pmx/data"
+)
+
+// shardRows is how many fills a shard has at most before addresses are told apart by one digit more.
+var shardRows = int64(30_000)
+
+const (
+	// ShardDays is how many days a block of shards is of. The first of them is a multiple of it since 1970.
+	ShardDays = 16
+	// shardDigits is by how many digits of the address they are told apart at most.
+	shardDigits = 2
+	// shardGroup is how many fills of a shard, which are in order of wallet, are a row group.
+	shardGroup = 10_240
+)
+
+// shards is the name of the dataset.
+const shards = "shards"
+
+// lakeBlock is a block of days before it is written.
+type lakeBlock struct {
+	first int64 // day
+	rows  int64
+	print string
+}
+
+// date is that of the first day, whether or not it has fills.
+func (b lakeBlock) date() string { return lakeDay{day: b.first}.date() }
+
+func (b lakeBlock) span() []string {
+	return []string{"@from", strconv.FormatInt(b.first*dayMicros, 10), "@to", strconv.FormatInt((b.first+ShardDays)*dayMicros, 10)}
+}
+
+// digits is by how many digits of the address its fills are told apart.
+func (b lakeBlock) digits() int {
+	n := 0
+	for rows := b.rows; rows > shardRows && n < shardDigits; rows /= 16 {
+		n++
+	}
+	return n
+}
+
+// lakeBlocks are the blocks behind which fills of a later one are: those that are over, which is a matter of the facts alone.
+func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
+	for _, d := range days {
+		first := d.day - d.day%ShardDays
+		if days[len(days)-1].day < first+ShardDays {
+			break
+		}
+		if n := len(blocks); n == 0 || blocks[n-1].first != first {
+			blocks = append(blocks, lakeBlock{first: first, print: strconv.Itoa(LakeVersion)})
+		}
+		b := &blocks[len(blocks)-1]
+		b.rows += d.rows
+		b.print += fmt.Sprintf(" %d-%d-%d", d.day, d.rows, d.last)
+	}
+	return blocks
+}
+
+// shards writes the fills of blocks by the first digits of the address.
+func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
+	for _, b := range blocks {
+		part := LakePart{File: LakeFile{Dataset: shards, From: b.date()}, Print: b.print, Last: true, Done: 1}
+		if known[part.File.From] == b.print {
+			if err := w.done(part); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.block(b, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const hexDigits = "0123456789abcdef"
+
+// prefixes are those of a block: texts of so many digits.
+func prefixes(digits int) []string {
+	list := []string{""}
+	for range digits {
+		var longer []string
+		for _, p := range list {
+			for _, d := range hexDigits {
+				longer = append(longer, p+string(d))
+			}
+		}
+		list = longer
+	}
+	return list
+}
+
+// block writes the shards of a block. Those whose addresses begin with one digit are made at once, by one look at the facts.
+func (w *lakeWriter) block(b lakeBlock, part LakePart) (err error) {
+	defer func() {
+		if _, dropped := w.conn.ExecContext(w.ctx, statements.Get("DropShards")); err == nil {
+			err = dropped
+		}
+	}()
+	digits, left := b.digits(), b.rows
+	for _, begin := range prefixes(min(digits, 1)) {
+		r := replacements{}
+		fillColumns(factForm(data.Parquet), r)
+		query := statements.Get("lake_fills", r.pairs()...) + "\n" + statements.Get("FillsOfWallets", append(b.span(), "@begin", begin)...)
+		if _, err := w.conn.ExecContext(w.ctx, statements.Get("MakeShards", "@rows", query)); err != nil {
+			return err
+		}
+		for _, more := range prefixes(max(digits-1, 0)) {
+			part.File.Prefix, part.Last = "0x"+begin+more, false
+			err := w.file(part, statements.Get("Shard", "@prefix", part.File.Prefix), func(p LakePart) error {
+				left -= p.File.Rows
+				p.Last = left == 0
+				return w.done(p)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if left != 0 {
+		return fmt.Errorf("the shards of the days from %s lack %d of %d fills", b.date(), left, b.rows)
+	}
+	return nil
+}
+
+// folder is where a file of the lake lies.
+func (f LakeFile) folder() string {
+	switch {
+	case f.Day != "":
+		return f.Dataset + "/day=" + f.Day
+	case f.From != "":
+		return f.Dataset + "/from=" + f.From + "/" + f.Prefix
+	}
+	return f.Dataset
+}
+
+// name is that of a file with its SHA-256.
+func (f LakeFile) name() string {
+	return filepath.ToSlash(filepath.Join(f.folder(), f.SHA256[:16], f.Dataset+".parquet"))
+}
