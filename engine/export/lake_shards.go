@@ -9,7 +9,7 @@ import (
 )
 
 // shardRows is how many fills a shard has at most before addresses are told apart by one digit more.
-var shardRows = int64(30_000)
+var shardRows = int64(100_000)
 
 const (
 	// ShardDays is how many days a block of shards is of. The first of them is a multiple of it since 1970.

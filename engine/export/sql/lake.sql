@@ -49,7 +49,7 @@ ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f
 CREATE OR REPLACE TEMP TABLE lake_shard AS @rows
 
 -- name: Shard
-SELECT * FROM lake_shard WHERE starts_with(wallet, '@prefix') ORDER BY rowid
+SELECT * EXCLUDE (ts) FROM lake_shard WHERE starts_with(wallet, '@prefix') ORDER BY rowid
 
 -- name: DropShards
 DROP TABLE IF EXISTS lake_shard
