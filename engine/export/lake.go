@@ -80,7 +80,7 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 	}
 	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
-			w := &lakeWriter{ctx: ctx, conn: conn, dir: dir, done: done}
+			w := &lakeWriter{ctx: ctx, conn: conn, dir: dir, done: done, ofDays: 1}
 			head, err := w.head()
 			if err != nil {
 				return err
@@ -91,6 +91,9 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 			}
 			if !same {
 				known.Prints, known.Blocks = nil, nil
+			}
+			if known.Shards {
+				w.ofDays = 0.5
 			}
 			if err := begin(head); err != nil {
 				return err
@@ -122,6 +125,8 @@ type lakeWriter struct {
 	conn *sql.Conn
 	dir  string
 	done func(LakePart) error
+
+	ofDays float64 // the share of the work that writing the days is
 }
 
 func (w *lakeWriter) head() (h LakeHead, err error) {
@@ -153,7 +158,7 @@ func (d lakeDay) span() []string {
 
 func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
 	for i, d := range days {
-		part := LakePart{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: float64(i+1) / float64(len(days)+1)}
+		part := LakePart{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: w.ofDays * float64(i+1) / float64(len(days)+1)}
 		if known[part.File.Day] == part.Print {
 			err = w.done(part)
 		} else {

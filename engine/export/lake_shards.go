@@ -65,8 +65,9 @@ func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 
 // shards writes the fills of blocks by the first digits of the address.
 func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
-	for _, b := range blocks {
-		part := LakePart{File: LakeFile{Dataset: shards, From: b.date()}, Print: b.print, Last: true, Done: 1}
+	for i, b := range blocks {
+		done := w.ofDays + (1-w.ofDays)*float64(i+1)/float64(len(blocks))
+		part := LakePart{File: LakeFile{Dataset: shards, From: b.date()}, Print: b.print, Last: true, Done: done}
 		if known[part.File.From] == b.print {
 			if err := w.done(part); err != nil {
 				return err
