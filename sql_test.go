@@ -170,7 +170,7 @@ var placeholders = map[string]string{
 	"@like": "{DeskLike}",
 	"@by":   "x",
 
-	"engine/export MakeShards @rows": "SELECT '' AS wallet, 0 AS ts",
+	"engine/export @time": "0 AS ts,",
 
 	"rollups/query @fills": "fills", "rollups PullRollup @table": "position", "rollups PullRollup @columns": "token, wallet",
 	"rollups PullRollup @keys": "token, wallet", "rollups PullRollup @rows": "FROM position", "rollups NoRows @columns": "1",

@@ -171,6 +171,13 @@ func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
 	return nil
 }
 
+// lakeFills reads fills, with a column before all others.
+func lakeFills(before string) string {
+	r := replacements{}
+	fillColumns(factForm(data.Parquet), r)
+	return statements.Get("lake_fills", append(r.pairs(), "@time", before)...)
+}
+
 func (w *lakeWriter) allDays() (days []lakeDay, err error) {
 	rows, err := w.conn.QueryContext(w.ctx, statements.Get("LakeDays"))
 	if err != nil {
@@ -195,10 +202,8 @@ func (w *lakeWriter) day(d lakeDay, part LakePart) error {
 	if err != nil {
 		return err
 	}
-	r := replacements{}
-	fillColumns(factForm(data.Parquet), r)
-	query := statements.Get("lake_fills", r.pairs()...) + "\n" + statements.Get("FillsOfDay", d.span()...)
-	return w.file(part, query, w.done)
+	f := factForm(data.Parquet)
+	return w.file(part, lakeFills(f.moment("f.ts")+" AS ts,")+"\n"+statements.Get("FillsOfDay", d.span()...), w.done)
 }
 
 // others writes all datasets but fills.

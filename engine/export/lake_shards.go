@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-
-	"pmx/data"
+	"strings"
 )
 
 // shardRows is how many fills a shard has at most before addresses are told apart by one digit more.
@@ -81,7 +80,11 @@ func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
 	return nil
 }
 
-const hexDigits = "0123456789abcdef"
+const (
+	hexDigits = "0123456789abcdef"
+	// addressDigits is how many of them an address has.
+	addressDigits = 40
+)
 
 // prefixes are those of a block: texts of so many digits.
 func prefixes(digits int) []string {
@@ -98,31 +101,20 @@ func prefixes(digits int) []string {
 	return list
 }
 
-// block writes the shards of a block. Those whose addresses begin with one digit are made at once, by one look at the facts.
-func (w *lakeWriter) block(b lakeBlock, part LakePart) (err error) {
-	defer func() {
-		if _, dropped := w.conn.ExecContext(w.ctx, statements.Get("DropShards")); err == nil {
-			err = dropped
-		}
-	}()
-	digits, left := b.digits(), b.rows
-	for _, begin := range prefixes(min(digits, 1)) {
-		r := replacements{}
-		fillColumns(factForm(data.Parquet), r)
-		query := statements.Get("lake_fills", r.pairs()...) + "\n" + statements.Get("FillsOfWallets", append(b.span(), "@begin", begin)...)
-		if _, err := w.conn.ExecContext(w.ctx, statements.Get("MakeShards", "@rows", query)); err != nil {
+// block writes the shards of a block.
+func (w *lakeWriter) block(b lakeBlock, part LakePart) error {
+	left := b.rows
+	for _, prefix := range prefixes(b.digits()) {
+		rest := addressDigits - len(prefix)
+		query := lakeFills("") + "\n" + statements.Get("FillsOfWallets", append(b.span(), "@least", prefix+strings.Repeat("0", rest), "@most", prefix+strings.Repeat("f", rest))...)
+		part.File.Prefix = "0x" + prefix
+		err := w.file(part, query, func(p LakePart) error {
+			left -= p.File.Rows
+			p.Last = left == 0
+			return w.done(p)
+		})
+		if err != nil {
 			return err
-		}
-		for _, more := range prefixes(max(digits-1, 0)) {
-			part.File.Prefix, part.Last = "0x"+begin+more, false
-			err := w.file(part, statements.Get("Shard", "@prefix", part.File.Prefix), func(p LakePart) error {
-				left -= p.File.Rows
-				p.Last = left == 0
-				return w.done(p)
-			})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	if left != 0 {

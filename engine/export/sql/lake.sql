@@ -30,7 +30,7 @@ FROM fills
 WHERE ts >= @from AND ts < @to
 
 -- name: lake_fills
-SELECT @ts AS ts, f.ts AS us, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
+SELECT @time f.ts AS us, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
   CASE f.side WHEN 0 THEN 'BUY' ELSE 'SELL' END AS side,
   CASE f.role WHEN 1 THEN 'maker' WHEN 2 THEN 'taker' END AS role,
   @shares AS shares, @usd AS usd, @fee AS fee, CASE WHEN f.side = 1 OR f.fee < 0 THEN 'usd' ELSE 'shares' END AS fee_asset,
@@ -40,19 +40,9 @@ JOIN wallets AS w ON w.wallet = f.wallet
 JOIN tokens AS t ON t.token = f.token
 
 -- name: FillsOfWallets
--- Of some days, those of wallets whose addresses begin with a digit, or with anything.
-WHERE f.ts >= @from AND f.ts < @to AND starts_with(lower(hex(w.address)), '@begin')
+-- Of some days, those of wallets from an address to another.
+WHERE f.ts >= @from AND f.ts < @to AND w.address BETWEEN unhex('@least') AND unhex('@most')
 ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
-
--- name: MakeShards
--- In order of wallet, which each shard is a part of.
-CREATE OR REPLACE TEMP TABLE lake_shard AS @rows
-
--- name: Shard
-SELECT * EXCLUDE (ts) FROM lake_shard WHERE starts_with(wallet, '@prefix') ORDER BY rowid
-
--- name: DropShards
-DROP TABLE IF EXISTS lake_shard
 
 -- name: lake_tokens
 SELECT t.token_id AS token, '0x' || lower(hex(m.condition)) AS condition_id, CASE WHEN m.market IS NOT NULL THEN t.outcome::INTEGER END AS outcome,
