@@ -15,13 +15,13 @@ const growth = panel({
   draw: async ({ data: g }, { lead }) => {
     const { data: s } = await ask(address("/stats"));
     const w = g.week_over_week;
-    intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets", ...(s.first_trade_at ? [" since ", when(s.first_trade_at, "day")] : []), ". ", num(s.open_markets), " of ", num(s.markets), " markets are open.");
+    intro.replaceChildren(num(s.volume, "brief"), " USD traded by ", num(s.traders), " wallets", ...(s.first_trade_at ? [" since ", when(s.first_trade_at, "day")] : []), ". ", num(s.markets), " markets are known.");
     if (w.window_end) lead.replaceChildren("to ", when(w.window_end), ", beside the seven days before");
     const week = g.weeks.findLast((x) => !x.is_partial);
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
       fact("Wallets trading", num(s.active_traders_7d), week ? ["last whole week ", num(week.active_wallets), " ", change(week.active_wallets_change_pct)] : null), fact("Markets traded", num(s.active_markets_7d)),
-      fact("Open markets", num(g.open_markets.count), "a week before ", num(g.open_markets.week_before), " ", change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
+      fact(el("span", { title: "listed by then, and neither closed nor resolved yet, by recorded times" }, "Open markets"), num(g.open_markets.count), "a week before ", num(g.open_markets.week_before), " ", change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
   },
 });
 

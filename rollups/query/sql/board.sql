@@ -35,12 +35,16 @@ ORDER BY category, age, wallet
 ((@at <= @cut0)::INTEGER + (@at <= @cut1)::INTEGER + (@at <= @cut2)::INTEGER + (@at <= @cut3)::INTEGER + (@at <= @cut4)::INTEGER)
 
 -- name: BoardDays
--- What some wallets made day by day: cash, and what markets paid on the day of their resolution.
+-- What some wallets made day by day up to a time: cash, and what markets paid on the day of their resolution. Of the last
+-- day, what came behind the time is taken off.
 SELECT wallet, day, SUM(usd)::BIGINT AS usd
 FROM (
   SELECT wallet, day, sell_usd - buy_usd - fee_usd AS usd FROM wallet_day WHERE day BETWEEN @first AND @last AND @which
   UNION ALL
   SELECT wallet, day, sell_usd - buy_usd - fee_usd FROM wallet_day_delta WHERE day BETWEEN @first AND @last AND @which
+  UNION ALL
+  SELECT wallet, (ts // 86400000000)::INTEGER, CASE side WHEN 1 THEN fee - usd ELSE usd + greatest(-fee, 0) END
+  FROM fills WHERE ts > @hi AND ts < (@last + 1) * 86400000000 AND @which
   UNION ALL
   SELECT wallet, (resolved_at // 86400000000)::INTEGER, usd FROM redemption WHERE resolved_at >= @first * 86400000000 AND resolved_at <= @hi AND @which
   UNION ALL
