@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"pmx/data"
+	"pmx/engine"
 )
 
 // dayLength is a UTC day in µs.
@@ -179,10 +180,8 @@ func execNamed(ctx context.Context, conn *sql.Conn, name string, replace ...stri
 
 // before reads everything that depends on the state without the batch.
 func (m *merge) before() error {
-	err := m.conn.QueryRowContext(m.ctx, statements.Get("BatchSize")).
-		Scan(&m.fills, &m.oldest, &m.newest, &m.moved, &m.described, &m.resolved, &m.issued, &m.replaced, &m.whaleLeast, &m.indexStored)
-	if err != nil {
-		return fmt.Errorf("BatchSize: %w", err)
+	if err := m.readSizes(); err != nil {
+		return fmt.Errorf("size of the batch: %w", err)
 	}
 	m.to = max(m.from, m.newest)
 	if err := m.sumUp(); err != nil {
@@ -213,6 +212,39 @@ func (m *merge) before() error {
 		return err
 	}
 	return m.moveWindows()
+}
+
+// sizeRow is how many rows of something a batch has, or a figure that it is held against.
+type sizeRow struct {
+	What     string `sql:"what"`
+	N        int64  `sql:"n"`
+	Oldest   int64  `sql:"oldest"` // of fills, unix µs
+	Newest   int64  `sql:"newest"`
+	Replaced int64  `sql:"replaced"` // fills of takers that give way
+}
+
+// readSizes reads what the batch has. A figure that is not there, or there twice, is an error.
+func (m *merge) readSizes() error {
+	sizes := map[string]sizeRow{}
+	if err := engine.EachRow(m.ctx, m.conn, statements.Get("BatchSizes"), func(r *sizeRow) error {
+		if _, twice := sizes[r.What]; twice {
+			return fmt.Errorf("%s: more than one row", r.What)
+		}
+		sizes[r.What] = *r
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, what := range []string{"fills", "tokens", "markets", "payouts", "forecasts", "whale rule", "index"} {
+		if _, ok := sizes[what]; !ok {
+			return fmt.Errorf("%s: no row", what)
+		}
+	}
+	fills := sizes["fills"]
+	m.fills, m.oldest, m.newest, m.replaced = fills.N, fills.Oldest, fills.Newest, fills.Replaced
+	m.moved, m.described, m.resolved, m.issued = sizes["tokens"].N, sizes["markets"].N, sizes["payouts"].N, sizes["forecasts"].N
+	m.whaleLeast, m.indexStored = data.Micro(sizes["whale rule"].N), int32(sizes["index"].N)
+	return nil
 }
 
 // has tells whether the batch has any of the sources.

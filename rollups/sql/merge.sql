@@ -382,13 +382,17 @@ SELECT as_of, stale, epoch FROM rollup_state
 -- name: MarkStale
 UPDATE rollup_state SET stale = true
 
--- name: BatchSize
+-- name: BatchSizes
 -- What a batch has, which tells what need not be asked, and what a batch that is summed up in Go
--- is held against.
-SELECT count(*), coalesce(min(ts), 0), coalesce(max(ts), 0), (SELECT count(*) FROM n_token), (SELECT count(*) FROM n_market),
-  (SELECT count(*) FROM n_payout), (SELECT count(*) FROM n_issue), count(*) FILTER (sign < 0 AND role <> 1),
-  (SELECT min_usd FROM whale_rule), (SELECT bucket FROM index_stored)
-FROM n_fill
+-- is held against. As subqueries of one row they are joined, which takes three times the time.
+SELECT 'fills' AS what, count(*) AS n, coalesce(min(ts), 0) AS oldest, coalesce(max(ts), 0) AS newest,
+  count(*) FILTER (sign < 0 AND role <> 1) AS replaced FROM n_fill
+UNION ALL SELECT 'tokens', count(*), 0, 0, 0 FROM n_token
+UNION ALL SELECT 'markets', count(*), 0, 0, 0 FROM n_market
+UNION ALL SELECT 'payouts', count(*), 0, 0, 0 FROM n_payout
+UNION ALL SELECT 'forecasts', count(*), 0, 0, 0 FROM n_issue
+UNION ALL SELECT 'whale rule', min_usd, 0, 0, 0 FROM whale_rule
+UNION ALL SELECT 'index', bucket, 0, 0, 0 FROM index_stored
 
 -- name: TradedResolved
 SELECT count(*) > 0 FROM n_traded WHERE resolved
