@@ -297,6 +297,7 @@ class Run:
                 self.engine.see(dataset, self.lake, by[dataset])
         if "conditions" not in by:
             self.engine.view("lake_conditions", NO_CONDITIONS)
+        self.fills(by["fills"][-1:])  # where every month is there already, nothing else makes the views that texts name
         self.parts(by["fills"], self.sums)
         begins = {(self.manifest["as_of"] - hours * 3_600_000_000) // 86_400_000_000 for hours in (24, 168, 720)}
         self.fills([f for f in by["fills"] if day_of(f) in begins] or by["fills"][-1:])
