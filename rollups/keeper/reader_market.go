@@ -9,8 +9,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// MarketFills is query.Reader's, from the file where it has every token; the file has the newest alone, which are all
-// of most markets.
+// MarketFills is query.Reader's, from the file where that has all of them: it has the newest of each token, which are
+// all of most markets, and more than the first page of others.
 func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []data.TokenID, batch int64, f *serving.Figures,
 	after *serving.Fill, n int) ([]serving.Fill, error) {
 	if r.segments != nil && after == nil && n <= rollups.NewestFills {
@@ -18,12 +18,10 @@ func (r *Reader) MarketFills(ctx context.Context, dst []serving.Fill, tokens []d
 			return fills, nil
 		}
 	}
-	if fills, ok := r.whole(tokens, batch); ok {
-		r.inBlock(fills)
-		if after != nil {
-			fills = slices.DeleteFunc(fills, func(f serving.Fill) bool { return f.CompareInBlock(after, r.segments.names) >= 0 })
+	if r.segments != nil {
+		if fills, ok := r.kept(tokens, batch, after, n); ok {
+			return append(dst, fills...), nil
 		}
-		return append(dst, fills[:min(len(fills), n)]...), nil
 	}
 	return r.Reader.MarketFills(ctx, dst, tokens, batch, f, after, n)
 }
@@ -50,19 +48,31 @@ func (r *Reader) inBlock(fills []serving.Fill) {
 	slices.SortFunc(fills, func(x, y serving.Fill) int { return y.CompareInBlock(&x, r.segments.names) })
 }
 
-// whole gives all fills of tokens, of imports up to batch, where the file has so few of each that there are no more;
-// they are in no order.
-func (r *Reader) whole(tokens []data.TokenID, batch int64) (fills []serving.Fill, ok bool) {
-	if r.segments == nil {
-		return nil, false
-	}
+// kept gives the n newest fills of tokens, of imports up to batch, newest first; those behind after where that is
+// given. False where some of them may be fills that the file lacks: it has those of a token from some fill on, or all.
+func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n int) (fills []serving.Fill, ok bool) {
+	var oldest *serving.Fill // from which on the file has all fills of every token; nil: it has all
 	for _, token := range tokens {
 		known := len(fills)
-		if fills, ok = r.segments.tokens.Newest(fills, token, batch, rollups.NewestFills); !ok || len(fills)-known == rollups.NewestFills {
+		if fills, ok = r.segments.tokens.Newest(fills, token, batch, rollups.NewestFills); !ok {
 			return nil, false
 		}
+		if last := len(fills) - 1; last-known == rollups.NewestFills-1 && (oldest == nil || fills[last].CompareInBlock(oldest, r.segments.names) > 0) {
+			f := fills[last]
+			oldest = &f
+		}
 	}
-	return fills, true
+	r.inBlock(fills)
+	if after != nil {
+		fills = slices.DeleteFunc(fills, func(f serving.Fill) bool { return f.CompareInBlock(after, r.segments.names) >= 0 })
+	}
+	if oldest == nil {
+		return fills[:min(len(fills), n)], true
+	}
+	if len(fills) < n || fills[n-1].CompareInBlock(oldest, r.segments.names) < 0 {
+		return nil, false
+	}
+	return fills[:n], true
 }
 
 // Candles is query.Reader's; of tokens that the file has from there, of the batch.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sync"
 
 	"pmx/data"
 )
@@ -170,6 +171,30 @@ type tallied struct {
 	resolved bool
 }
 
+// walletPlaces has one more than the place in a list for every wallet, 0 for those that are not in it. A map would take
+// several times as long to look up.
+type walletPlaces struct{ places []int32 }
+
+var freePlaces = sync.Pool{New: func() any { return &walletPlaces{} }}
+
+func borrowPlaces() *walletPlaces { return freePlaces.Get().(*walletPlaces) }
+
+// of is the place of a wallet.
+func (p *walletPlaces) of(wallet data.WalletID) *int32 {
+	if int(wallet) >= len(p.places) {
+		p.places = append(p.places, make([]int32, int(wallet)+1-len(p.places)+len(p.places)/4)...)
+	}
+	return &p.places[wallet]
+}
+
+// giveBack takes the wallets of a list out and leaves the room to the next one.
+func (p *walletPlaces) giveBack(list []tallied) {
+	for i := range list {
+		p.places[list[i].Wallet] = 0
+	}
+	freePlaces.Put(p)
+}
+
 // Traders gives the wallets with a fill, in no order. One market is added up after the other, so that
 // each sum takes one look-up and nothing need be sorted.
 func (b *EventTally) Traders() EventTraders {
@@ -181,17 +206,17 @@ func (b *EventTally) Traders() EventTraders {
 		}
 		most = max(most, n)
 	}
-	places, all := make(map[data.WalletID]int32, most), make([]tallied, 0, most)
+	places, all := borrowPlaces(), make([]tallied, 0, most)
+	defer func() { places.giveBack(all) }()
 	for market, blocks := range b.markets {
 		for _, sums := range blocks {
 			for i := range sums {
-				place, known := places[sums[i].wallet]
-				if !known {
-					place = int32(len(all))
-					places[sums[i].wallet] = place
+				place := places.of(sums[i].wallet)
+				if *place == 0 {
 					all = append(all, tallied{EventTrader: EventTrader{Wallet: sums[i].wallet}, market: market})
+					*place = int32(len(all))
 				}
-				t := &all[place]
+				t := &all[*place-1]
 				if t.market != market {
 					t.leave()
 					t.market = market
