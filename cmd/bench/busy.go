@@ -42,22 +42,9 @@ func (b *bench) askBusy(s *service) error {
 		if !strings.Contains(x.path, b.Path) {
 			continue
 		}
-		var paths []string
-		for _, id := range ids {
-			m := catalog.Market(id)
-			if m.EventKey() == "" && strings.Contains(x.path, "{event_id}") {
-				continue
-			}
-			path := wire.Base + strings.NewReplacer("{condition_id}", m.Condition.String(), "{event_id}", url.PathEscape(m.EventKey())).Replace(x.path)
-			if !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
-		}
-		if x.next {
-			var err error
-			if paths, err = s.nextPages(paths); err != nil {
-				return err
-			}
+		paths, err := s.busyPaths(x.path, x.next, ids)
+		if err != nil {
+			return err
 		}
 		if len(paths) == 0 {
 			continue
@@ -77,4 +64,22 @@ func (b *bench) askBusy(s *service) error {
 			fmt.Sprintf("%s to %s fills a market", count(trades(ids[len(ids)-1])), count(trades(ids[0]))), "", "p99 ≤ 5 ms")
 	}
 	return nil
+}
+
+// busyPaths are the paths of a form for some markets or their events, each once, or with next of the pages behind them.
+func (s *service) busyPaths(form string, next bool, ids []int32) (paths []string, err error) {
+	for _, id := range ids {
+		m := s.keeper.Snapshot().Catalog.Market(id)
+		if m.EventKey() == "" && strings.Contains(form, "{event_id}") {
+			continue
+		}
+		path := wire.Base + strings.NewReplacer("{condition_id}", m.Condition.String(), "{event_id}", url.PathEscape(m.EventKey())).Replace(form)
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	if next {
+		return s.nextPages(paths)
+	}
+	return paths, nil
 }

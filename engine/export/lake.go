@@ -81,36 +81,7 @@ func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, b
 	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
 			w := &lakeWriter{ctx: ctx, conn: conn, dir: dir, done: done, ofDays: 1}
-			head, err := w.head()
-			if err != nil {
-				return err
-			}
-			same, err := w.continues(known.Head)
-			if err != nil {
-				return err
-			}
-			if !same {
-				known.Prints, known.Blocks = nil, nil
-			}
-			if known.Shards {
-				w.ofDays = 0.5
-			}
-			if err := begin(head); err != nil {
-				return err
-			}
-			days, err := w.allDays()
-			if err != nil {
-				return err
-			}
-			if err := w.days(days, known.Prints); err != nil {
-				return err
-			}
-			if known.Shards {
-				if err := w.shards(lakeBlocks(days), known.Blocks); err != nil {
-					return err
-				}
-			}
-			return w.others(days, e.venueList())
+			return w.write(known, begin, e.venueList())
 		})
 	})
 	if err != nil {
@@ -127,6 +98,39 @@ type lakeWriter struct {
 	done func(LakePart) error
 
 	ofDays float64 // the share of the work that writing the days is
+}
+
+func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead) error, venue string) error {
+	head, err := w.head()
+	if err != nil {
+		return err
+	}
+	same, err := w.continues(known.Head)
+	if err != nil {
+		return err
+	}
+	if !same {
+		known.Prints, known.Blocks = nil, nil
+	}
+	if known.Shards {
+		w.ofDays = 0.5
+	}
+	if err := begin(head); err != nil {
+		return err
+	}
+	days, err := w.allDays()
+	if err != nil {
+		return err
+	}
+	if err := w.days(days, known.Prints); err != nil {
+		return err
+	}
+	if known.Shards {
+		if err := w.shards(lakeBlocks(days), known.Blocks); err != nil {
+			return err
+		}
+	}
+	return w.others(days, venue)
 }
 
 func (w *lakeWriter) head() (h LakeHead, err error) {

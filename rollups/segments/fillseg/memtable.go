@@ -186,6 +186,22 @@ func (t *memtable) marked(batch int64) []int32 {
 	return out
 }
 
+// since are the fills that came in after a batch.
+func (w *recentFills) since(batch int64) recentFills {
+	kept := recentFills{from: w.from}
+	for _, r := range w.fills {
+		if r.batch > batch {
+			kept.fills = append(kept.fills, r)
+		}
+	}
+	for _, o := range w.older {
+		if o.batch > batch {
+			kept.older = append(kept.older, o)
+		}
+	}
+	return kept
+}
+
 // Since gives a memtable of what came in after a batch.
 func (t *memtable) Since(batch int64) *memtable {
 	out := newMemtable(t.kind, batch, max(batch, t.through.Load()))
@@ -196,17 +212,7 @@ func (t *memtable) Since(batch int64) *memtable {
 	}
 	for i := range t.shards {
 		for key, w := range t.shards[i].keys {
-			kept := recentFills{from: w.from}
-			for _, r := range w.fills {
-				if r.batch > batch {
-					kept.fills = append(kept.fills, r)
-				}
-			}
-			for _, o := range w.older {
-				if o.batch > batch {
-					kept.older = append(kept.older, o)
-				}
-			}
+			kept := w.since(batch)
 			if w.changed > batch+1 {
 				kept.changed = w.changed
 				out.dirty.Add(1)

@@ -141,7 +141,7 @@ func (m *merger) find(key int32) (total int) {
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		lo, hi := in.span(key)
-		if in.skip[key] || lo == hi && !(m.byToken && in.hasSums(key)) { // of a slice, all fills may be older than the newest
+		if in.skip[key] || lo == hi && (!m.byToken || !in.hasSums(key)) { // of a slice, all fills may be older than the newest
 			continue
 		}
 		m.cursors = append(m.cursors, cursor{in, lo, hi})
