@@ -105,7 +105,7 @@ type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, e
 
 // LoadBeside is Load, with wallets read on another connection while markets are; nil: there is none.
 func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
-	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted}
+	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
 	next.beside = beside
 	if err := next.load(ctx, conn); err != nil {
 		return err

@@ -15,17 +15,17 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Boards that no snapshot ranks are made from all fills of two months, which takes from a second on. So they are read
-// beside the requests, now and then, and a request gets those that were read last. Where there is little to read, it gets
-// those of its snapshot.
+// Boards that no snapshot ranks are computed from all fills of two months. Reading these takes a second or more, so it is done in
+// the background from time to time, and a request gets the newest result. If there is little to read, a request reads it for
+// its own snapshot.
 const (
 	littleToRead = 50_000                 // rows, and
 	littleTime   = 200 * time.Millisecond // for these
 
-	// BoardsPause is how long there is between two readings at least.
+	// BoardsPause is the shortest time between two readings.
 	BoardsPause = 10 * time.Second
-	boardsShare = 20               // times as long as a reading took
-	boardsIdle  = 10 * time.Minute // between two while nobody asks
+	boardsShare = 20               // the pause is at least this many times as long as the last reading
+	boardsIdle  = 10 * time.Minute // between two readings while nobody asks
 
 	// boardParts is how many parts of Go's memory one set may take. There are two while one is read.
 	boardParts = 16
@@ -52,10 +52,10 @@ type boardSet struct {
 // boardSets keeps the newest set.
 type boardSets struct {
 	newest  atomic.Pointer[boardSet]
-	kept    atomic.Bool   // KeepBoards runs
-	asked   atomic.Int64  // when somebody asked last, wall clock in unix ns
-	refused atomic.Uint64 // one more than the epoch of which boards are too large; 0: none
-	reading chan struct{} // has room for one who reads
+	kept    atomic.Bool               // KeepBoards runs
+	asked   atomic.Pointer[time.Time] // when somebody asked last; nil: nobody has
+	refused atomic.Uint64             // one more than the epoch of which boards are too large; 0: none
+	reading chan struct{}             // holds a value while somebody reads
 	wake    chan struct{}
 	// Of the last reading by KeepBoards, which alone looks at them.
 	ended  time.Time
@@ -67,19 +67,20 @@ func newBoardSets() *boardSets {
 	return &boardSets{reading: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
-// nudge has KeepBoards look whether there is anything to do.
+// nudge makes KeepBoards check whether there is anything to do.
 func (b *boardSets) nudge() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // it will
+	default: // it is going to
 	}
 }
 
-// boardSet gives the newest set. Where it is small, or nobody keeps them, it is read for a newer snapshot; where that
-// fails, it is given as it is.
+// boardSet gives the newest set. If that is small, or KeepBoards does not run, it is first read for a newer snapshot; if
+// this fails, the older set is given.
 func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
 	b := a.boards
-	b.asked.Store(time.Now().UnixNano())
+	now := time.Now()
+	b.asked.Store(&now)
 	newest := b.newest.Load()
 	if newest.follows(v) && (newest.epoch == v.snap.Epoch || b.kept.Load() && !newest.little()) {
 		if newest.epoch != v.snap.Epoch {
@@ -97,18 +98,18 @@ func (a *API) boardSet(v *encodedSnapshot) (*boardSet, error) {
 	return set, err
 }
 
-// little tells whether a request may wait for such a set.
+// little tells whether the set is small enough for a request to wait until it is read.
 func (set *boardSet) little() bool {
 	return set.boards.Len <= littleToRead && set.took <= littleTime
 }
 
-// follows tells whether a set may be shown with a snapshot: it names the same wallets.
+// follows tells whether the set may be shown with a snapshot: ids of wallets mean the same in both.
 func (set *boardSet) follows(v *encodedSnapshot) bool {
 	return set != nil && set.lineage == v.snap.Lineage
 }
 
-// readBoards reads the set of a snapshot, one at a time: however many ask, the other readers of the database are left to
-// other answers.
+// readBoards reads the set of a snapshot. Only one is read at a time: however many boards are asked for, the other readers of the
+// database stay free for other requests.
 func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, error) {
 	b := a.boards
 	select {
@@ -140,9 +141,9 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	return set, nil
 }
 
-// KeepBoards reads boards beside the requests until ctx ends: soon after a snapshot where somebody asks for them, else
-// now and then, at least pause apart, and so that it takes a twentieth of the time. Where they cannot be read, it is tried
-// again, and requests get those that were read last.
+// KeepBoards reads boards in the background until ctx ends: soon after a snapshot if boards are being asked for, otherwise
+// rarely; at least pause apart, and no more than a twentieth of the time. If a reading fails, it is tried
+// again, and requests get the last good result.
 func (a *API) KeepBoards(ctx context.Context, pause time.Duration, log zerolog.Logger) error {
 	a.boards.kept.Store(true)
 	defer a.boards.kept.Store(false)
@@ -173,7 +174,7 @@ func (a *API) KeepBoards(ctx context.Context, pause time.Duration, log zerolog.L
 	}
 }
 
-// note keeps how a reading went, and tells whether it is the first that failed.
+// note records how a reading went, and tells whether it is the first failure in a row.
 func (b *boardSets) note(begun time.Time, err error) (first bool) {
 	b.ended = time.Now()
 	b.took = b.ended.Sub(begun)
@@ -182,7 +183,7 @@ func (b *boardSets) note(begun time.Time, err error) (first bool) {
 	return first
 }
 
-// due tells how long it is until the set of a snapshot is to be read; false where it is there.
+// due tells how long to wait before the set of a snapshot is read; false if it has been read.
 func (b *boardSets) due(v *encodedSnapshot, pause time.Duration) (wait time.Duration, due bool) {
 	set := b.newest.Load()
 	if v == nil || set.follows(v) && set.epoch == v.snap.Epoch {
@@ -192,7 +193,7 @@ func (b *boardSets) due(v *encodedSnapshot, pause time.Duration) (wait time.Dura
 		return 0, true
 	}
 	pause = max(pause, boardsShare*b.took)
-	if time.Since(time.Unix(0, b.asked.Load())) > boardsIdle {
+	if asked := b.asked.Load(); asked == nil || time.Since(*asked) > boardsIdle {
 		pause = max(pause, boardsIdle)
 	}
 	return max(0, time.Until(b.ended.Add(pause))), true

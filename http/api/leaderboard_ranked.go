@@ -61,7 +61,10 @@ func (a *API) rankedTraders(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	if set.epoch > v.snap.Epoch { // it was read meanwhile, and has wallets that v has not
-		if v, err = a.current(); err != nil {
+		if v, err = a.current(); err == nil && !set.follows(v) { // which is of another database by now
+			set, err = a.boardSet(v)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"pmx/rollups/serving"
+)
+
+func TestWhenBoardsAreRead(t *testing.T) {
+	b := newBoardSets()
+	v := &encodedSnapshot{snap: &serving.Snapshot{Epoch: 2}}
+	check := func(when string, v *encodedSnapshot, due bool, least, most time.Duration) {
+		t.Helper()
+		wait, got := b.due(v, 10*time.Second)
+		if got != due || wait < least || wait > most {
+			t.Errorf("%s: due %v in %v, want %v in %v to %v", when, got, wait, due, least, most)
+		}
+	}
+	check("before the first snapshot", nil, false, 0, 0)
+	check("for the first time", v, true, 0, 0)
+	b.ended, b.took = time.Now(), time.Second
+	check("while nobody asks", v, true, boardsIdle-time.Minute, boardsIdle)
+	earlier := time.Now().Add(-2 * boardsIdle)
+	b.asked.Store(&earlier)
+	check("long after somebody asked", v, true, boardsIdle-time.Minute, boardsIdle)
+	now := time.Now()
+	b.asked.Store(&now)
+	check("while somebody asks for what takes a second", v, true, 15*time.Second, 20*time.Second)
+	b.took = 0
+	check("while somebody asks for what takes no time", v, true, 5*time.Second, 10*time.Second)
+	b.newest.Store(&boardSet{epoch: 1})
+	check("with an older set", v, true, 5*time.Second, 10*time.Second)
+	b.newest.Store(&boardSet{epoch: 2})
+	check("with its own set", v, false, 0, 0)
+	b.newest.Store(&boardSet{epoch: 2, lineage: 1})
+	check("with the set of another database", v, true, 5*time.Second, 10*time.Second)
+}
