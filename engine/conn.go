@@ -64,7 +64,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return rows, err
 }
 
-// PrepareContext prepares a statement, which is told of once, however often it is run.
+// PrepareContext prepares a statement. It is reported once, however often it is run.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	c.told(query)
 	return c.Conn.PrepareContext(ctx, query)

@@ -277,9 +277,9 @@ func (db *DB) ReadLowPriority(ctx context.Context, f func(conn *sql.Conn) error)
 	return LowPriority(func() error { return db.Read(ctx, f) })
 }
 
-// Beside runs f on a pooled connection of low priority for who is within Write and has nothing
-// uncommitted: f sees what is committed. It gives false, and runs nothing, where the file is about
-// to be closed or replaced, which waits for the caller.
+// Beside runs f on a pooled connection at low priority. The caller is inside Write and has nothing uncommitted,
+// so f sees the same data. It gives false, and does not run f, if somebody waits to close or replace the
+// file: that waits for the caller.
 func (db *DB) Beside(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error) {
 	if db.states != nil || !db.gate.TryRLock() {
 		return false, nil

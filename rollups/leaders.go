@@ -8,36 +8,36 @@ import (
 	"pmx/data"
 )
 
-// leaders keeps in order who comes first by a figure, at the cost of what changes: of all others it
+// leaders keeps the greatest by a figure in order, at the cost of what changes. Of all others it
 // knows only that their figure is at most bound. The zero leaders has ranked nobody yet.
 type leaders struct {
-	ranked  []int32    // in order, all whose figure is greater than bound
-	bound   data.Micro // the least there is: nobody is left out
-	touched []int32    // whose figures, or what decides ties of them, may have changed
+	ranked  []int32    // all whose figure is greater than bound, in order
+	bound   data.Micro // math.MinInt64: nobody is left out
+	touched []int32    // ids whose figure, or whose order among equal figures, may have changed
 	ready   bool
 }
 
 // contest is what leaders are ranked by.
 type contest struct {
-	// all gives everybody with the figure, each once.
+	// all gives every id once, with its figure.
 	all iter.Seq2[int32, data.Micro]
-	// figure is that of one; false where it is none of them any more.
+	// figure gives the figure of an id; false if it is no longer ranked.
 	figure func(id int32) (data.Micro, bool)
 	// compare is a total order, the greatest figure first.
 	compare func(a, b int32) int
 }
 
-// mostTouched is from how many changes on everybody is ranked again.
+// mostTouched is the number of changes above which everybody is ranked again.
 const mostTouched = 1 << 17
 
-// touch notes that what decides the place of id changed.
+// touch notes that the place of id may have changed.
 func (b *leaders) touch(id int32) {
 	if b.ready {
 		b.touched = append(b.touched, id)
 	}
 }
 
-// first gives the first n, in order; the list must not be changed, and is good until the next call.
+// first gives the first n, in order. The list must not be changed, and is valid until the next call.
 func (b *leaders) first(n int, c *contest) []int32 {
 	if b.ready && len(b.touched) <= mostTouched {
 		b.follow(n, c)
@@ -48,14 +48,14 @@ func (b *leaders) first(n int, c *contest) []int32 {
 	return b.ranked[:min(n, len(b.ranked))]
 }
 
-// follow takes in what was touched.
+// follow moves what was touched to its new place.
 func (b *leaders) follow(n int, c *contest) {
 	if len(b.touched) == 0 {
 		return
 	}
 	slices.Sort(b.touched)
 	b.touched = slices.Compact(b.touched)
-	if len(b.touched) > 8*n { // putting in one after the other would take longer
+	if len(b.touched) > 8*n { // inserting them one by one would take longer
 		b.rank(n, c)
 		return
 	}
@@ -75,7 +75,7 @@ func (b *leaders) follow(n int, c *contest) {
 	}
 }
 
-// cut forgets most of those behind the first n.
+// cut drops most of those after the first n.
 func (b *leaders) cut(n int, c *contest) {
 	bound, _ := c.figure(b.ranked[2*n])
 	end, _ := slices.BinarySearchFunc(b.ranked, bound, func(id int32, bound data.Micro) int {
@@ -84,12 +84,12 @@ func (b *leaders) cut(n int, c *contest) {
 		}
 		return 1
 	})
-	if end >= n { // fewer are greater than many that tie
+	if end >= n { // else too many are equal to bound
 		b.ranked, b.bound = b.ranked[:end], bound
 	}
 }
 
-// rank looks at everybody.
+// rank ranks everybody.
 func (b *leaders) rank(n int, c *contest) {
 	b.ranked, b.touched, b.bound, b.ready = nil, nil, math.MinInt64, true
 	most := top[data.Micro]{n: 2*n + 1, less: func(x, y *data.Micro) int { return int(min(max(*y-*x, -1), 1)) }}
@@ -106,7 +106,7 @@ func (b *leaders) rank(n int, c *contest) {
 				above++
 			}
 		}
-		if above < n && b.bound > math.MinInt64 { // with those that tie
+		if above < n && b.bound > math.MinInt64 { // keep those that are equal to it, too
 			b.bound--
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"pmx/data"
 )
 
-// Whatever figures change, many of them ties, come and go, the first are those that ranking everybody gives.
+// However figures change, come and go, many of them equal, the result is that of ranking everybody.
 func TestLeadersAreThoseThatRankingEverybodyGives(t *testing.T) {
 	const size = 5
-	looked := 0 // at everybody, of all
+	looked := 0 // how often everybody was ranked
 	calls := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		figures := map[int32]data.Micro{}

@@ -30,7 +30,7 @@ type Live struct {
 
 	current atomic.Pointer[serving.Snapshot]
 	ahead   *Live  // has read what the snapshot that Prepare showed last is made from; nil: none
-	lineage uint64 // databases that were read whole in place of another, since the start
+	lineage uint64 // counts the databases that took the place of another and were read as a whole
 	quoted  uint64 // snapshots since the start that differ from the one before in quotes alone
 
 	liveState
@@ -41,7 +41,7 @@ type liveState struct {
 	incomplete    bool // a batch was followed in part
 	walletBuilder *serving.WalletBuilder
 	excluded      map[data.WalletID]bool         // those of Venue
-	early         map[data.WalletID]data.Address // wallets that were read before others of smaller ids
+	early         map[data.WalletID]data.Address // wallets that were read before one with a smaller id
 	catalog       *serving.CatalogBuilder
 	interned      interner // shared by markets
 	tokens        []tokenState
@@ -65,8 +65,8 @@ type liveState struct {
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
 	reload           func(section) bool            // which sections read everything while the others follow; nil: none
-	beside           Beside                        // where wallets are read while everything is; nil: there is none
-	walletsRead      func() (read bool, err error) // waits until they are; nil: nobody reads them
+	beside           Beside                        // reads wallets while everything is loaded; nil: there is no other connection
+	walletsRead      func() (read bool, err error) // waits until beside has read them; nil: it does not
 }
 
 // gazetteer gives the cities of the weather desk.
@@ -100,10 +100,10 @@ func (l *Live) Load(ctx context.Context, conn *sql.Conn) error {
 	return l.LoadBeside(ctx, conn, nil)
 }
 
-// Beside runs f on another connection that sees what is committed; false where it did not.
+// Beside runs f on another connection, which sees what is committed; false if it did not run f.
 type Beside func(ctx context.Context, f func(conn *sql.Conn) error) (ran bool, err error)
 
-// LoadBeside is Load, with wallets read on another connection while markets are; nil: there is none.
+// LoadBeside is Load, but reads wallets on another connection while it reads markets; nil: there is none.
 func (l *Live) LoadBeside(ctx context.Context, conn *sql.Conn, beside Beside) error {
 	next := &Live{Publish: l.Publish, Venue: l.Venue, Cities: l.Cities, quoted: l.quoted, lineage: l.lineage}
 	next.beside = beside
@@ -180,7 +180,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	return err
 }
 
-// walletSteps add rows of wallets, and of nothing that markets are made from.
+// walletSteps add the rows of wallets. They touch nothing that marketSteps use.
 func (l *Live) walletSteps(from func(table) string, names string, whole bool) []step {
 	steps := []step{eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet)}
 	if whole || l.parts.has("names") {
@@ -192,10 +192,10 @@ func (l *Live) walletSteps(from func(table) string, names string, whole bool) []
 			func(row *walletWindowRow) { l.walletWindows[row.Span].add(row) }))
 }
 
-// known is a statement about what comes behind the first n.
+// known gives a statement that reads what comes after the first n.
 func known(name string, n int) string { return statements.Get(name, "@known", strconv.Itoa(n)) }
 
-// marketSteps add rows of tokens and markets, whose wallets are but ids.
+// marketSteps add the rows of tokens and markets. Wallets in them are ids, which need not be loaded.
 func (l *Live) marketSteps(from func(table) string) []step {
 	return []step{
 		eachRow(known("LoadTokens", len(l.tokens)), l.mapToken),
@@ -219,8 +219,8 @@ func take(ctx context.Context, conn *sql.Conn, steps []step) error {
 	return nil
 }
 
-// startWallets begins to add everything of wallets while what is of markets is added, until walletsRead
-// gives that it is done. end does not return before.
+// startWallets begins to add all wallets in the background, while markets are added. walletsRead waits
+// until this is done, and so does end.
 func (l *Live) startWallets(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	steps, ran := l.walletSteps(table.baseAndDelta, "LoadNames", true), false
@@ -274,7 +274,7 @@ func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) stri
 // publish makes the next snapshot and swaps it in.
 func (l *Live) publish(ctx context.Context, conn *sql.Conn) error {
 	if len(l.early) > 0 {
-		return fmt.Errorf("%d wallets wait for one before them: the ids in wallets have a gap", len(l.early))
+		return fmt.Errorf("the ids in table wallets have a gap before %d of them", len(l.early))
 	}
 	s := l.next
 	l.state = s

@@ -85,7 +85,7 @@ func (p *deskTraders) add(l *Live, row *deskWalletRow) {
 	}
 }
 
-// counts tells whether a row is one of the desk's traders.
+// counts tells whether a row counts as one of the desk's traders.
 func (p *deskTraders) counts(l *Live, i int32) bool {
 	return p.rows[i].Fills > 0 && !l.excluded[p.rows[i].wallet]
 }

@@ -15,7 +15,7 @@ type marketSet struct {
 	first leaders
 }
 
-// set says whether a market was traded, whose figures may have changed.
+// set says whether a market was traded. Its figures may have changed.
 func (b *marketSet) set(market int32, traded bool) {
 	b.first.touch(market)
 	for int(market) >= len(b.at) {

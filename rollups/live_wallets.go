@@ -11,7 +11,7 @@ type walletRow struct {
 	Address data.Address  `sql:"address"`
 }
 
-// addWallet adds a wallet once all before it are there.
+// addWallet adds a wallet, as soon as all wallets with smaller ids are added.
 func (l *Live) addWallet(row *walletRow) {
 	if l.Venue[row.Address] {
 		l.excluded[row.Wallet] = true

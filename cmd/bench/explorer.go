@@ -146,14 +146,14 @@ func (s *service) read(path, key string, into any) error {
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
-// firstBoards times boards that nobody has asked for in the epoch. Before them there is one that waits for what all
-// are made from, which a server reads beside its requests.
+// firstBoards times the first request for a board in an epoch. Before that it times how long the very first board waits for
+// the rows of all boards, which the server reads in the background.
 func (b *bench) firstBoards(s *service) error {
 	took, err := timed(func() error { return s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})) })
 	if err != nil {
 		return err
 	}
-	b.add("what boards are made from, read beside requests: the first of all waits at most", fmt.Sprint(short(took)), count(b.Fills)+" fills", "", "")
+	b.add("rows of all boards, read in the background: the first board waits at most", fmt.Sprint(short(took)), count(b.Fills)+" fills", "", "")
 	for _, period := range []string{"1d", "7d", "30d"} {
 		var taken []time.Duration
 		for i, category := range []string{"sports", "politics", "crypto", "weather", "culture"} {

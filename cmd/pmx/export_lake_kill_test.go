@@ -47,10 +47,10 @@ func wholeLake(t *testing.T, dir string) string {
 	return id
 }
 
-// diesAt is the variable that says at which change of what was asked for pmx-dies kills itself.
+// diesAt is the variable that says at which change to its output pmx-dies kills itself.
 const diesAt = "PMX_TEST_DIES_AT"
 
-// mainThatDies is pmx, which is killed at a change of what was asked for, as that stands then.
+// mainThatDies is pmx, which kills itself at a change to its output.
 func mainThatDies() {
 	left, err := strconv.Atoi(os.Getenv(diesAt))
 	if err != nil {
@@ -65,7 +65,7 @@ func mainThatDies() {
 	main()
 }
 
-// dies exports a lake with a process that is killed at the n-th change, and tells whether it came to that.
+// dies exports a lake with a process that is killed at the n-th change, and tells whether there were that many.
 func dies(t *testing.T, dir, lake string, n int) bool {
 	t.Helper()
 	cmd := exec.Command("pmx-dies", "export", "lake", "--shards", "--out", lake, "--data-dir", dir)
@@ -80,14 +80,14 @@ func dies(t *testing.T, dir, lake string, n int) bool {
 	return true
 }
 
-// An export that is killed, at whichever of its changes to the folder, leaves a lake that reads as before, or as the new one once CURRENT
-// names that. The next export goes on, and comes to the lake of an export from nothing.
+// An export that is killed at any of its changes to the folder leaves a lake that reads as before, or as the new one once CURRENT
+// names it. The next export continues, and ends with the same lake as an export from scratch.
 func TestAnExportOfALakeIsKilled(t *testing.T) {
 	w := newReplicaWriter(t)
 	w.tradeDays(8, 11) // with the first, a block is over: it ends with the 10th
 	before := filepath.Join(t.TempDir(), "before")
 	w.must("export", "lake", "--shards", "--out", before)
-	w.tradeDays(11, 12) // what this replaces is removed by the export after the next
+	w.tradeDays(11, 12) // the files that this replaces are removed by the export after the next
 	w.must("export", "lake", "--shards", "--out", before)
 	was := wholeLake(t, before)
 	w.tradeDays(7, 13) // a late fill of the block, and a day more
@@ -131,7 +131,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 			}
 			swept++
 		}
-		t.Logf("killed %d times from %q, %d of them behind the last step that counts", swept, filepath.Base(from), named)
+		t.Logf("killed %d times from %q, %d of them after the last step that counts", swept, filepath.Base(from), named)
 		if swept == 0 || testfiles.Long() && (named == 0 || swept < 30) {
 			t.Errorf("killed %d times, %d of them with the new lake in its place", swept, named)
 		}

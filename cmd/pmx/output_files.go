@@ -15,7 +15,7 @@ import (
 	"pmx/engine/guard"
 )
 
-// changed is called behind each change to a folder that was asked for. Tests end the process there.
+// changed is called after each change to a folder that the user named. Tests kill the process there.
 var changed = func() {}
 
 // moveInto moves a finished file of the data directory to the name that was asked for.

@@ -31,10 +31,10 @@ func newEncodedSnapshot(snap *serving.Snapshot) *encodedSnapshot {
 	return v
 }
 
-// window is what stands before the rows of a ranking over period p.
+// window is the text before the rows of a ranking over period p.
 func (v *encodedSnapshot) window(p serving.Period) []byte { return windowText(v.snap.AsOf, p) }
 
-// windowText is what stands before the rows of a ranking over a period up to asOf.
+// windowText is the text before the rows of a ranking over a period up to asOf.
 func windowText(asOf time.Time, p serving.Period) []byte {
 	b := append([]byte(`,"period":"`), p.String()...)
 	b = append(b, `","window_start":`...)

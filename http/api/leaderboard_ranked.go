@@ -11,10 +11,10 @@ import (
 	"pmx/rollups/serving"
 )
 
-// boardReader is what boards need that no snapshot ranks.
+// boardReader reads what a board needs that no snapshot ranks.
 type boardReader interface {
-	// Boards gives what wallets came to in the windows up to a time in unix µs, as of a batch; what
-	// resolutions brought may be of a later one. It takes long. They take most bytes; 0: any number.
+	// Boards gives the figures of all wallets in the windows up to a time in unix µs, as of a batch; what
+	// resolutions paid may be of a later one. It is slow. They take most bytes; 0: any number.
 	Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error)
 	// ProfitDays gives what some wallets made on each UTC day from first up to a time in unix µs, by
 	// wallet and day.
@@ -116,7 +116,7 @@ type board struct {
 	categories  []string // nil: all
 }
 
-// rank ranks a board. Which markets a wallet traded is asked of snap.
+// rank ranks a board. The lifetime figures of a wallet come from snap.
 func (set *boardSet) rank(snap *serving.Snapshot, b board) []serving.RankedRow {
 	now := snap.RankBoard(set.boards.Rows(b.period, false, b.categories), b.sort, b.minResolved, maxOffset+leaderboardRows)
 	if b.previous {

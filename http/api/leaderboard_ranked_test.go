@@ -127,7 +127,7 @@ func TestBoardsOfAPeriodShareOneReading(t *testing.T) {
 	}
 }
 
-// Boards that are kept are read beside the requests: one that finds older ones gets them at once, with their own time.
+// With KeepBoards, boards are read in the background: a request gets older ones at once, with their own time.
 func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	v := boardVenue(t)
 	second := apitest.AsOf.Truncate(time.Second) // as answers have it
@@ -172,7 +172,7 @@ func TestBoardsThatAreKeptAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Boards that cannot be read end nothing: those that were read last are given, and it is tried again.
+// If boards cannot be read, the server goes on with the last ones, and tries again.
 func TestBoardsThatCannotBeReadAreReadLater(t *testing.T) {
 	v := boardVenue(t)
 	for i := range 60_000 {

@@ -23,7 +23,7 @@ var (
 // flowBuckets is how many stretches of equal length a series of a period has.
 func flowBuckets(p serving.Period) int { return [serving.Periods]int{24, 28, 30}[p] }
 
-// flowSteps is how many a call asks for; usual tells that it does not say.
+// flowSteps is how many a call asks for; usual if it leaves that open.
 func (call *Call) flowSteps(p serving.Period) (n int, usual bool) {
 	step := call.value(flowStep)
 	if !step.given {

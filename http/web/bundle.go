@@ -19,7 +19,7 @@ var (
 	otherForms = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
 )
 
-// minifier leaves out what browsers do not need of a module. Names stay, so that an error in a browser names what it is of.
+// minifier removes what browsers do not need from a module. It keeps names, so that errors in a browser can be read.
 var minifier = js.Minifier{KeepVarNames: true}
 
 // bundle writes the modules of one file, each in a scope of its own, so that a page

@@ -12,7 +12,7 @@ import (
 type sample struct{ Name, Text string }
 
 // sampleAddress is what samples of e ask for, as the example did where there is one. HOST stands for the
-// origin of the page, which its script puts there. What is in its form takes the place of the whole.
+// origin of the page, which its script fills in. The script replaces the whole address by what the form holds.
 func sampleAddress(e *endpoint, example string) string {
 	if example == "" {
 		example = e.Path

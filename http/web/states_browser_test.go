@@ -213,8 +213,8 @@ func theFiles(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// The order that a reader gives a table, and the outcome whose holders are shown, are in the address, which shows the same
-// to whoever opens it.
+// The order of a table and the outcome whose holders are shown are in the address, so that the address shows the same
+// to everyone.
 func theOrder(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
 	b.visit(t, "/weather/traders")

@@ -28,13 +28,13 @@ type Statement struct {
 	Name string
 	Kind Kind
 	SQL  string
-	// Touched is a query of the cohorts that changed since the run before, of the table that tells the cohort of each token.
+	// Touched is a query that gives the cohorts that changed since the run before. The table that assigns tokens to cohorts has it.
 	Touched string
-	// Source is the table that this one follows from within a cohort; "" where cohorts do not part it.
+	// Source is the table that this one is computed from, cohort by cohort; "" if it is not divided into cohorts.
 	Source string
 }
 
-// Internal tells whether the table is a step on the way, which is not published.
+// Internal tells whether the table is an intermediate one, which is not published.
 func (s Statement) Internal() bool { return strings.HasPrefix(s.SQL, "-- Internal") }
 
 var (
@@ -42,7 +42,7 @@ var (
 	cohortLine = regexp.MustCompile(`(?m)^-- By cohort, from (\w+)\.$`)
 )
 
-// OfDays is a condition: a row b of a part is of one of some days since 1970.
+// OfDays gives the condition that a row b of a part belongs to one of some days, counted from 1970.
 func (s Statement) OfDays(days []int64) (string, error) {
 	line := dayLine.FindStringSubmatch(s.SQL)
 	if line == nil {

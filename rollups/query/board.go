@@ -11,8 +11,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// Boards gives what wallets came to in the windows of all periods and in those before them. It reads all fills of
-// these, and gives way to other work. They take most bytes.
+// Boards gives the figures of all wallets in the windows of all periods and in those before them. It reads all fills of
+// these windows, at low priority. They take most bytes.
 func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error) {
 	type partRow struct {
 		Category       string        `sql:"category"`
@@ -51,7 +51,7 @@ func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.
 	return boards, nil
 }
 
-// boardAge is the age of a time, given the instants that divide the windows.
+// boardAge gives the SQL for the age of a time, given the instants that divide the windows.
 func boardAge(at string, cuts []int64) string {
 	replace := []string{"@at", at}
 	for i, cut := range cuts[:len(cuts)-1] { // nothing is older than the last

@@ -23,8 +23,8 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, _, 
 	return tally.Newest(n), err
 }
 
-// AddCandles adds the hours of some tokens to a tally. They are put together there and not here, as to group and
-// sort them takes the database longer than to read them.
+// AddCandles adds the hours of some tokens to a tally, which groups and sorts them: that would take the database longer
+// than reading them.
 func (r *Reader) AddCandles(ctx context.Context, tally *serving.CandleTally, ids []data.TokenID) error {
 	if len(ids) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"pmx/data"
 )
 
-// Boards is what all wallets came to in the windows of all periods and in those before them, by category. The windows
-// are put together from stretches of time, of which none is cut by a window's end.
+// Boards holds the figures of all wallets in the windows of all periods and in those before them, by category. They are
+// kept by stretch of time, and every window consists of whole stretches.
 type Boards struct {
 	UpTo  int64 // unix µs
 	Len   int   // how many rows there are
@@ -24,14 +24,13 @@ type Boards struct {
 // ErrBoardsTooLarge is returned for rows that would take more memory than there is for them.
 var ErrBoardsTooLarge = errors.New("boards: wallets of the last 30 days take more memory than there is for them (--memory)")
 
-// boardPart is a stretch and a category, "" of what has none.
+// boardPart is a stretch and a category, "" for markets without one.
 type boardPart struct {
 	age      int
 	category string
 }
 
-// boardRows are the rows of a part, one after the other in order of wallet, as varints, which take less than
-// structs.
+// boardRows are the rows of a part in order of wallet, encoded as varints: they take less memory than structs.
 type boardRows struct {
 	text []byte
 	n    int
@@ -43,8 +42,8 @@ func NewBoards(upTo, most int64) *Boards {
 	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), parts: map[boardPart]*boardRows{}}
 }
 
-// BoardCuts are the instants that divide the windows up to a time, the newest first: what is at the first or before it, and
-// behind the second, has the age 1.
+// BoardCuts gives the instants that divide the windows up to a time, the newest first. What is at the first or before it, but
+// after the second, has age 1.
 func BoardCuts(upTo int64) []int64 {
 	var cuts []int64
 	for p := range Periods {
@@ -55,7 +54,7 @@ func BoardCuts(upTo int64) []int64 {
 	return slices.Compact(cuts)
 }
 
-// Add takes in what a wallet came to in a stretch, in ascending order of wallets. Where rows take too much memory, the
+// Add adds the figures of a wallet in a stretch. Wallets come in ascending order. Where rows take too much memory, the
 // oldest stretch is left out, from which ranks in the window before the longest one are; where they still do, the error is
 // ErrBoardsTooLarge.
 func (b *Boards) Add(age int, category string, r *BoardRow) error {
@@ -117,8 +116,8 @@ func (b *boardRows) each(f func(r *BoardRow)) {
 	}
 }
 
-// Rows is what wallets came to in the window of a period, or in the one of the same length before, in markets of some
-// categories; nil: in all, of whatever category. They are in no order.
+// Rows gives the figures of wallets in the window of a period, or in the one before it, in markets of some
+// categories; nil: of all. They are in no order.
 func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
 	hi, lo := b.UpTo, b.UpTo-p.Length().Microseconds()
 	if before {

@@ -13,7 +13,7 @@ import (
 	"pmx/data"
 )
 
-// A window is what is in it, however time is divided: drawn rows, each at an instant, against sums by hand.
+// Windows put together from stretches equal sums over random rows, each at an instant.
 func TestBoardsAddUpWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	upTo := time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC).UnixMicro()
@@ -26,7 +26,7 @@ func TestBoardsAddUpWindows(t *testing.T) {
 	var all []drawn
 	for i := range 4000 {
 		at := upTo - rng.Int64N(upTo-cuts[len(cuts)-1])
-		if i%10 == 0 { // at an end, which belongs to the window before
+		if i%10 == 0 { // at a boundary, which belongs to the window before
 			at = append(cuts[:len(cuts)-1:len(cuts)-1], upTo)[rng.IntN(len(cuts))]
 		}
 		amount := func() data.Micro { return data.Micro(rng.Int64N(1<<40) - 1<<39) }

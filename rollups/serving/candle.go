@@ -24,8 +24,8 @@ type Candle struct {
 	Open, High, Low, Close data.Micro
 }
 
-// CandlePlace is where a trade lies in time, with its price, as statement PriceKey has it: of two trades at
-// one place the higher price is the later one. TS of −1: there is none.
+// CandlePlace is the position of a trade in time, with its price, as in statement PriceKey: of two trades at
+// the same position, the one with the higher price counts as later. A TS of −1 means that there is no trade.
 type CandlePlace struct {
 	TS int64 // unix µs
 	At int64 // (log index + 1) × 2^20 + price
@@ -54,14 +54,14 @@ type CandlePart struct {
 	High, Low   data.Micro // where First is a place
 }
 
-// CandleTally puts parts together to candles of some tokens, those that come behind a place.
+// CandleTally combines parts into the candles of some tokens, from a position on.
 type CandleTally struct {
 	outcomes map[data.TokenID]int8
 	hours    int64
 	after    *Candle
 	index    map[candleKey]int
 	list     []talliedCandle
-	last     int // that something was added to
+	last     int // index of the candle that was added to last
 }
 
 type candleKey struct {
@@ -75,7 +75,7 @@ type talliedCandle struct {
 	CandlePart
 }
 
-// Before is the hour before which all lies that comes behind the place.
+// Before gives the hour that ends what is wanted: all candles from the position on begin before it.
 func (t *CandleTally) Before() int64 {
 	if t.after == nil {
 		return 1 << 30 // a thousand centuries from now
@@ -83,7 +83,7 @@ func (t *CandleTally) Before() int64 {
 	return t.after.Start + t.hours
 }
 
-// NewCandleTally is for intervals of so many hours, behind after where that is given.
+// NewCandleTally is for intervals of a number of hours, after a candle if one is given.
 func NewCandleTally(tokens []OutcomeToken, hours int64, after *Candle) *CandleTally {
 	t := &CandleTally{outcomes: make(map[data.TokenID]int8, len(tokens)), hours: hours, after: after, index: map[candleKey]int{}}
 	for _, o := range tokens {
@@ -92,7 +92,7 @@ func NewCandleTally(tokens []OutcomeToken, hours int64, after *Candle) *CandleTa
 	return t
 }
 
-// Add takes a part in.
+// Add adds a part.
 func (t *CandleTally) Add(p *CandlePart) {
 	outcome, known := t.outcomes[p.Token]
 	key := candleKey{p.Hour - p.Hour%t.hours, outcome}

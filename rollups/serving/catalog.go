@@ -72,8 +72,8 @@ func StatusOf(resolved bool, closed *bool) Status {
 // Status says whether the market is traded.
 func (m *Market) Status() Status { return StatusOf(m.Resolved(), m.Closed) }
 
-// OpenBetween is from when on the market was open, and up to when, in unix µs: math.MaxInt64 while it is open. It is not known
-// where no source says when it was listed, or, of one that ended, when that was; its end date is a plan and says neither.
+// OpenBetween gives when the market opened and when it ended, in unix µs: math.MaxInt64 while it is open. This is not known
+// if no source says when it was listed or, for one that has ended, when it ended. Its end date is only a plan.
 func (m *Market) OpenBetween() (from, to int64, known bool) {
 	if from = m.StartTS; from == 0 {
 		from = m.CreatedTS

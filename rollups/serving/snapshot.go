@@ -159,7 +159,7 @@ type BackupState struct {
 // Snapshot is one epoch of everything the hot endpoints answer from.
 type Snapshot struct {
 	Epoch        uint64
-	Lineage      uint64    // ids of wallets are those of other snapshots of the same lineage only
+	Lineage      uint64    // snapshots of the same lineage have the same ids of wallets
 	Batch        int64     // the last import that is in it; −1: none
 	AsOf         time.Time // newest ingested fill; zero on an empty database
 	Counts       Counts

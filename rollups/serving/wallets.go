@@ -15,8 +15,8 @@ const (
 )
 
 // walletBlock is a block of wallets with neighbouring ids. A published block is never
-// written again: the Builder copies it first. Few wallets have a name, and what has no
-// pointers behind the first ones is nothing that the garbage collector has to look at.
+// written again: the Builder copies it first. Few wallets have a name; apart from names a block has
+// no pointers, so the garbage collector need not scan it.
 type walletBlock struct {
 	names  *walletNames // nil: none of them has a name
 	known  uint64       // bit i: slot i holds a wallet with totals
@@ -119,7 +119,7 @@ type WalletBuilder struct {
 	wallets *Wallets
 	blocks  []*walletBlock
 	fresh   map[int]bool // blocks copied since the last Seal: ours to write
-	named   map[int]bool // and those whose names were
+	named   map[int]bool // blocks whose names were copied since
 }
 
 // NewWalletBuilder gives a WalletBuilder of no wallets, with room for about n.

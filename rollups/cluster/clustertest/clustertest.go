@@ -1,5 +1,5 @@
 // Package clustertest publishes the rollups of a lake for tests, as rollups.py does on an engine:
-// the shared statements, run by DuckDB. Where results of an earlier lake are there, it goes on from them.
+// the shared statements, run by DuckDB. It continues from the results of an earlier lake if there are any.
 package clustertest
 
 import (
@@ -24,8 +24,8 @@ import (
 	"pmx/rollups/cluster"
 )
 
-// Publish computes every rollup of a lake and publishes them in out. Of an earlier lake that out has the results of, it keeps what nothing
-// touched, and gives how many cohorts.
+// Publish computes every rollup of a lake and publishes them in out. If out has the results of an earlier lake, it keeps the cohorts
+// that did not change, and gives how many.
 func Publish(t testing.TB, lake, out string) (kept int) {
 	t.Helper()
 	m, id, err := cluster.ReadLake(lake)
@@ -75,7 +75,7 @@ func Name(t testing.TB, out string, m cluster.Rollups) {
 	}
 }
 
-// run is one computation; before is nil where there is nothing to go on from.
+// run is one computation; before is nil if there is nothing to continue from.
 type run struct {
 	t         testing.TB
 	db        *sql.DB
@@ -152,7 +152,7 @@ func dayOf(f export.LakeFile) int64 {
 	return date.Unix() / 86_400
 }
 
-// begins are the fills of the days on which windows begin.
+// begins gives the files of the days on which windows begin.
 func begins(asOf int64, facts []export.LakeFile) (files []export.LakeFile) {
 	for _, f := range facts {
 		for _, hours := range []int64{24, 168, 720} {
@@ -167,7 +167,7 @@ func begins(asOf int64, facts []export.LakeFile) (files []export.LakeFile) {
 	return files
 }
 
-// folder is that of what was computed from some input.
+// folder names the folder of the results of some input.
 func (r *run) folder(of string, input ...string) string {
 	return fmt.Sprintf("%s-%.8x", of, sha256.Sum256(fmt.Append(nil, r.m.WhaleMin, input)))
 }
@@ -226,7 +226,7 @@ func (r *run) ofDays(s cluster.Statement, days []int64) string {
 	return condition
 }
 
-// changedDays are those whose files are not the same, or in one of both alone.
+// changedDays gives the days whose file is another one, or missing on one side.
 func changedDays(now, was []export.LakeFile) (days []int64) {
 	for _, side := range [][2][]export.LakeFile{{now, was}, {was, now}} {
 		other := names(side[1])
@@ -239,7 +239,7 @@ func changedDays(now, was []export.LakeFile) (days []int64) {
 	return days
 }
 
-// month computes a part of a month: rows of days whose files are the same are taken from the run before.
+// month computes a part of a month: the rows of days whose files are the same come from the run before.
 func (r *run) month(s cluster.Statement, month string, files, was []export.LakeFile) export.LakeFile {
 	in := r.folder("parts/"+month, names(files)...)
 	fresh := slices.DeleteFunc(slices.Clone(files), func(f export.LakeFile) bool { return slices.Contains(names(was), f.Name) })
@@ -256,7 +256,7 @@ func (r *run) month(s cluster.Statement, month string, files, was []export.LakeF
 	return r.table(s, in, query)
 }
 
-// whole computes a table: those of a cohort that nothing touched are taken from the run before.
+// whole computes a table. For cohorts that did not change it takes the run before.
 func (r *run) whole(s cluster.Statement) {
 	in := r.folder("whole/all", r.id)
 	if s.Source == "" {
@@ -288,10 +288,10 @@ func (r *run) shown(s cluster.Statement, files ...export.LakeFile) {
 	r.show("all_"+s.Name, r.out, files)
 }
 
-// cohort is the folder of what is computed of a cohort.
+// cohort names the folder of a cohort's tables.
 func (r *run) cohort(cohort int64) string { return r.folder(fmt.Sprintf("cohorts/%d", cohort), r.id) }
 
-// cohorts finds all of them, and keeps what an earlier run made of those that nothing touched. A test's folder tells by its files which these are.
+// cohorts finds all cohorts, and keeps the tables of those that did not change. In a test, the names of the files tell which cohort a file is of.
 func (r *run) cohorts(mapping cluster.Statement) {
 	r.order, r.kept = r.numbers("SELECT cohort FROM mapping GROUP BY cohort ORDER BY cohort"), map[int64]string{}
 	if r.before == nil {
@@ -329,7 +329,7 @@ func (r *run) numbers(query string) (all []int64) {
 
 func path(folder string, s cluster.Statement) string { return folder + "/" + s.Name + ".parquet" }
 
-// table writes a table into a file, which is there already where the input was the same.
+// table writes a table into a file, unless it exists: then the input was the same.
 func (r *run) table(s cluster.Statement, folder, query string) export.LakeFile {
 	r.t.Helper()
 	f := export.LakeFile{Name: path(folder, s), Dataset: s.Name}
