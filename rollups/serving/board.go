@@ -37,7 +37,7 @@ type boardRows struct {
 	last data.WalletID
 }
 
-// NewBoards gives boards of nothing, which may take so many bytes; 0: any number.
+// NewBoards gives empty boards, which may take up to most bytes; 0: any number.
 func NewBoards(upTo, most int64) *Boards {
 	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), parts: map[boardPart]*boardRows{}}
 }

@@ -34,7 +34,7 @@ type CandlePlace struct {
 // hourLength is an hour in µs.
 const hourLength = 3_600_000_000
 
-// NoPlace is that of no trade.
+// NoPlace stands for no trade.
 var NoPlace = CandlePlace{TS: -1}
 
 func (p CandlePlace) compare(o CandlePlace) int {
