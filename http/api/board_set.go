@@ -54,7 +54,7 @@ type boardSets struct {
 	newest  atomic.Pointer[boardSet]
 	kept    atomic.Bool               // KeepBoards runs
 	asked   atomic.Pointer[time.Time] // when somebody asked last; nil: nobody has
-	refused atomic.Uint64             // one more than the epoch of which boards are too large; 0: none
+	refused atomic.Pointer[time.Time] // until when boards that were too large are not read again; nil: they never were
 	reading chan struct{}             // holds a value while somebody reads
 	wake    chan struct{}
 	// Of the last reading by KeepBoards, which alone looks at them.
@@ -121,8 +121,8 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	if set := b.newest.Load(); set.follows(v) && set.epoch >= v.snap.Epoch {
 		return set, nil
 	}
-	if b.refused.Load() == v.snap.Epoch+1 {
-		return nil, serving.ErrBoardsTooLarge // it takes long to find out
+	if until := b.refused.Load(); until != nil && time.Now().Before(*until) {
+		return nil, serving.ErrBoardsTooLarge // it takes long to find out, and there is a snapshot every few seconds
 	}
 	set := &boardSet{epoch: v.snap.Epoch, lineage: v.snap.Lineage, asOf: v.snap.AsOf, asOfText: v.asOf, boards: serving.NewBoards(0, 0)}
 	begun := time.Now()
@@ -132,7 +132,9 @@ func (a *API) readBoards(ctx context.Context, v *encodedSnapshot) (*boardSet, er
 	}
 	set.took = time.Since(begun)
 	if errors.Is(err, serving.ErrBoardsTooLarge) {
-		b.refused.Store(v.snap.Epoch + 1)
+		until := time.Now().Add(max(BoardsPause, boardsShare*set.took))
+		b.refused.Store(&until)
+		b.newest.Store(nil) // it would be shown for ever
 	}
 	if err != nil {
 		return nil, fmt.Errorf("boards: %w", err)

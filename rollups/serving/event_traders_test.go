@@ -15,7 +15,16 @@ import (
 	"pmx/rollups/serving"
 )
 
+// Of few wallets among many as of a venue's first ones.
 func TestAnEventBookValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
+	for _, first := range []data.WalletID{0, 1_000_000} {
+		checkEventBook(t, first)
+	}
+}
+
+// checkEventBook adds up what wallets did whose ids begin behind first.
+func checkEventBook(t *testing.T, first data.WalletID) {
+	t.Helper()
 	// Market 1 paid its first outcome in full; market 2 paid 0.333333 and 0.666667;
 	// market 3 is not resolved.
 	tokens := []serving.TokenPayout{
@@ -23,32 +32,32 @@ func TestAnEventBookValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
 		{Token: 20, Market: 2, Outcome: 0, Payout: 333_333}, {Token: 21, Market: 2, Outcome: 1, Payout: 666_667},
 		{Token: 30, Market: 3, Outcome: 0, Payout: serving.NoValue},
 	}
-	b := serving.NewEventTally(tokens, []data.WalletID{7})
+	b := serving.NewEventTally(tokens, []data.WalletID{first + 7})
 	// Wallet 1 won 3 tokens for 2 dollars, kept half a millionth of 1 dollar and a
 	// half in market 2, which is rounded once: 2·0.333333 + 1·0.666667 millionths.
-	b.Add(10, 1, serving.EventSum{Fills: 2, Net: 3_000_000, BuyUSD: 2_000_000})
-	b.Add(20, 1, serving.EventSum{Fills: 1, Net: 2, BuyUSD: 5})
-	b.Add(21, 1, serving.EventSum{Fills: 1, Net: 1, SellUSD: 3, FeeUSD: 1})
+	b.Add(10, first+1, serving.EventSum{Fills: 2, Net: 3_000_000, BuyUSD: 2_000_000})
+	b.Add(20, first+1, serving.EventSum{Fills: 1, Net: 2, BuyUSD: 5})
+	b.Add(21, first+1, serving.EventSum{Fills: 1, Net: 1, SellUSD: 3, FeeUSD: 1})
 	// Wallet 2 sold short what paid, in two sums of one token, and holds of market 3.
-	b.Add(10, 2, serving.EventSum{Fills: 1, Net: -1_500_000, SellUSD: 900_000})
-	b.Add(10, 2, serving.EventSum{Fills: 1, Net: 500_000, BuyUSD: 250_000})
-	b.Add(30, 2, serving.EventSum{Fills: 4, Net: 9_000_000, BuyUSD: 4_500_000})
+	b.Add(10, first+2, serving.EventSum{Fills: 1, Net: -1_500_000, SellUSD: 900_000})
+	b.Add(10, first+2, serving.EventSum{Fills: 1, Net: 500_000, BuyUSD: 250_000})
+	b.Add(30, first+2, serving.EventSum{Fills: 4, Net: 9_000_000, BuyUSD: 4_500_000})
 	// Of wallet 3 all is taken off, of wallet 4 one market of two.
-	b.Add(11, 3, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
-	b.Add(11, 3, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -600_000})
-	b.Add(11, 4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
-	b.Add(30, 4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 500_000})
-	b.Add(30, 4, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -500_000})
+	b.Add(11, first+3, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
+	b.Add(11, first+3, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -600_000})
+	b.Add(11, first+4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 600_000})
+	b.Add(30, first+4, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 500_000})
+	b.Add(30, first+4, serving.EventSum{Fills: -1, Net: -1_000_000, BuyUSD: -500_000})
 	// Wallet 7 is the venue's own, token 99 of another event.
-	b.Add(10, 7, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
-	b.Add(99, 1, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
+	b.Add(10, first+7, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
+	b.Add(99, first+1, serving.EventSum{Fills: 1, Net: 1_000_000, BuyUSD: 1})
 
 	want := serving.EventTraders{Total: 3, Rows: []serving.EventTrader{
 		// 0.666666 + 0.666667 = 1.333333 millionths are 1; cash in market 2 is −3.
-		{Wallet: 1, NetCash: -2_000_003, Redemption: 3_000_001, BuyUSD: 2_000_005, SellUSD: 3, Fills: 4, Markets: 2, ResolvedMarkets: 2, WinningMarkets: 1},
+		{Wallet: first + 1, NetCash: -2_000_003, Redemption: 3_000_001, BuyUSD: 2_000_005, SellUSD: 3, Fills: 4, Markets: 2, ResolvedMarkets: 2, WinningMarkets: 1},
 		// 0.65 dollars of cash less one token owed at 1 dollar.
-		{Wallet: 2, NetCash: 650_000 - 4_500_000, Redemption: -1_000_000, BuyUSD: 4_750_000, SellUSD: 900_000, Fills: 6, Markets: 2, ResolvedMarkets: 1},
-		{Wallet: 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
+		{Wallet: first + 2, NetCash: 650_000 - 4_500_000, Redemption: -1_000_000, BuyUSD: 4_750_000, SellUSD: 900_000, Fills: 6, Markets: 2, ResolvedMarkets: 1},
+		{Wallet: first + 4, NetCash: -600_000, BuyUSD: 600_000, Fills: 1, Markets: 1, ResolvedMarkets: 1},
 	}}
 	got := b.Traders()
 	if diff := gocmp.Diff(want, got, cmpopts.SortSlices(func(x, y serving.EventTrader) bool { return x.Wallet < y.Wallet })); diff != "" {
