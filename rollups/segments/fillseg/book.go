@@ -41,15 +41,7 @@ func addHour(hours []serving.CandlePart, f *serving.Fill) []serving.CandlePart {
 
 // settle leaves one sum of each wallet and of each hour, in order.
 func (b *book) settle() {
-	slices.SortStableFunc(b.wallets, func(x, y serving.WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) })
-	wallets := b.wallets[:0]
-	for i := range b.wallets {
-		if n := len(wallets) - 1; n >= 0 && wallets[n].Wallet == b.wallets[i].Wallet {
-			wallets[n].Merge(&b.wallets[i].EventSum)
-		} else {
-			wallets = append(wallets, b.wallets[i])
-		}
-	}
+	b.wallets = settleWallets(b.wallets)
 	slices.SortStableFunc(b.hours, func(x, y serving.CandlePart) int { return cmp.Compare(x.Hour, y.Hour) })
 	hours := b.hours[:0]
 	for i := range b.hours {
@@ -59,8 +51,26 @@ func (b *book) settle() {
 			hours = append(hours, b.hours[i])
 		}
 	}
-	b.wallets, b.hours = wallets, hours
+	b.hours = hours
 }
+
+// settleWallets leaves one sum of each wallet, in order.
+func settleWallets(sums []serving.WalletSum) []serving.WalletSum {
+	slices.SortStableFunc(sums, func(x, y serving.WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) })
+	wallets := sums[:0]
+	for i := range sums {
+		if n := len(wallets) - 1; n >= 0 && wallets[n].Wallet == sums[i].Wallet {
+			wallets[n].Merge(&sums[i].EventSum)
+		} else {
+			wallets = append(wallets, sums[i])
+		}
+	}
+	return wallets
+}
+
+// settledAt is how many sums are handed out at most that are not one for each wallet: a token may have a million fills
+// that no file has yet.
+const settledAt = 8192
 
 // appendWallets writes sums in order of wallet, each as the difference of its wallet to the one before, and its
 // amounts: most fit into few bytes so.
@@ -229,9 +239,14 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	defer st.Release()
 	v.find()
 	kept, _, whole := v.book()
+	others, most := len(dst), settledAt
 	dst = v.segment.readWallets(dst, kept)
 	v.each(!whole, func(f *serving.Fill) {
 		dst = append(dst, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
+		if len(dst)-others > most {
+			dst = dst[:others+len(settleWallets(dst[others:]))]
+			most = max(settledAt, 2*(len(dst)-others))
+		}
 	})
 	return dst, true
 }
