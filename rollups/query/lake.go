@@ -52,6 +52,17 @@ func (l *Lake) byWallet(days []int64, address string) (paths []string, err error
 	return paths, nil
 }
 
+// fillsOfWallet is a table of the fills of a wallet on its days from one to another, the newest first. A shard has others, which are not read:
+// equal fills are of one day, so their numbers are the same without them.
+func (l *Lake) fillsOfWallet(days []int64, address string) (string, error) {
+	paths, err := l.byWallet(days, address)
+	if err != nil {
+		return "", err
+	}
+	from, to := days[len(days)-1]*dayLength, (days[0]+1)*dayLength
+	return table("LakeFills", paths, fmt.Sprintf("f.wallet = %s AND f.us >= %d AND f.us < %d", quoted(address), from, to)), nil
+}
+
 // lake is where the fills are; nil: in the database.
 func (r *Reader) lake() *Lake {
 	if r.Lake == nil {
@@ -94,11 +105,10 @@ func (r *Reader) lakeWalletFills(ctx context.Context, l *Lake, dst []serving.Fil
 	if l.Days == nil {
 		return dst, data.ErrElsewhere
 	}
-	paths, err := l.byWallet(days, address.String())
+	fills, err := l.fillsOfWallet(days, address.String())
 	if err != nil {
 		return dst, err
 	}
-	fills := table("LakeFills", paths, "f.wallet = '"+address.String()+"'")
 	err = each(ctx, r, "WalletFills", func(row *FillRow) { dst = append(dst, row.Fill()) },
 		append(append(of(wallet, batch), place(after, n)...), "@fills", fills)...)
 	return dst, err
