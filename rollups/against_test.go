@@ -185,7 +185,12 @@ func proveLake(t *testing.T, lake, dir string, refuted bool) {
 			t.Fatal(err)
 		}
 		publish(t, dir, cluster.ManifestName(fmt.Sprintf("%x", sha256.Sum256(text))), text)
-		checks, err := (&cluster.Proof{Lake: lake, Out: dir, Prefix: prefix, Memory: "512MB"}).Run(t.Context())
+		left := 0
+		step := func(_ string, done, of int) { left = of - done }
+		checks, err := (&cluster.Proof{Lake: lake, Out: dir, Prefix: prefix, Memory: "512MB", Step: step}).Run(t.Context())
+		if err == nil && left != 1 {
+			t.Errorf("at the last of %d checks %d are left", len(checks), left)
+		}
 		for _, c := range checks {
 			if !c.OK {
 				bad = append(bad, c.Name)

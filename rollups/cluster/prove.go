@@ -68,11 +68,15 @@ func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // the views and tables are those of one connection's database
-	r := &proofRun{ctx: ctx, db: db, of: 6 + len(ownTables), step: p.Step}
+	r := &proofRun{ctx: ctx, db: db, of: 4 + len(ownTables), step: p.Step}
+	sharded := slices.ContainsFunc(lake.Files, func(f export.LakeFile) bool { return f.Dataset == "shards" })
+	if sharded {
+		r.of++
+	}
 	r.see(p.Lake, "lake_", lake.Files)
 	r.see(p.Out, "p_", out.Files)
 	r.sums(Days(lake.Files), lake)
-	if slices.ContainsFunc(lake.Files, func(f export.LakeFile) bool { return f.Dataset == "shards" }) {
+	if sharded {
 		r.check("shards", proofs.Get("Shards", "@length", strconv.FormatInt(export.ShardDays*86_400_000_000, 10)))
 	}
 	r.check("grain_sums", proofs.Get("Grains"))
