@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// shardRows is how many fills a shard has at most before addresses are told apart by one digit more.
+// shardRows is how many fills the shards of a block may have on average before addresses are told apart by one digit more. One with a busy wallet has more.
 var shardRows = int64(100_000)
 
 const (
 	// ShardDays is how many days a block of shards is of. The first of them is a multiple of it since 1970.
 	ShardDays = 16
-	// shardDigits is by how many digits of the address they are told apart at most.
-	shardDigits = 2
+	// ShardDigits is by how many digits of the address they are told apart at most.
+	ShardDigits = 2
 	// shardGroup is how many fills of a shard, which are in order of wallet, are a row group.
 	shardGroup = 10_240
 )
@@ -36,10 +36,10 @@ func (b lakeBlock) span() []string {
 	return []string{"@from", strconv.FormatInt(b.first*dayMicros, 10), "@to", strconv.FormatInt((b.first+ShardDays)*dayMicros, 10)}
 }
 
-// digits is by how many digits of the address its fills are told apart.
+// digits is by how many digits of the address its fills are told apart, as if each had as many: wallets are not counted.
 func (b lakeBlock) digits() int {
 	n := 0
-	for rows := b.rows; rows > shardRows && n < shardDigits; rows /= 16 {
+	for rows := b.rows; rows > shardRows && n < ShardDigits; rows /= 16 {
 		n++
 	}
 	return n
