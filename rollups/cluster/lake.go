@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,11 @@ type Block struct {
 	Shards []export.LakeFile
 }
 
-// Blocks gives the blocks of a lake, by their first days. Their shards have as many fills as their days.
+// shardPrefix is how the addresses in a shard begin.
+var shardPrefix = regexp.MustCompile(fmt.Sprintf("^0x[0-9a-f]{0,%d}$", export.ShardDigits))
+
+// Blocks gives the blocks of a lake, by their first days. The prefixes of a block's shards are different and of one length, so that no wallet is
+// in two of them, and they have as many fills as its days: a wallet without a shard has no fills.
 func (m *Lake) Blocks() (map[int64]Block, error) {
 	blocks, rows := map[int64]Block{}, map[int64]int64{}
 	for _, f := range m.Files {
@@ -123,6 +128,14 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 		if err != nil || first%export.ShardDays != 0 {
 			return nil, fmt.Errorf("%s is of no block of days", f.Name)
 		}
+		if !shardPrefix.MatchString(f.Prefix) {
+			return nil, fmt.Errorf("%s is of addresses with %q, which is not 0x and %d digits at most", f.Name, f.Prefix, export.ShardDigits)
+		}
+		for _, s := range blocks[first].Shards {
+			if s.Prefix == f.Prefix || len(s.Prefix) != len(f.Prefix) {
+				return nil, fmt.Errorf("%s and %s have wallets in common", s.Name, f.Name)
+			}
+		}
 		blocks[first] = Block{first, append(blocks[first].Shards, f)}
 		rows[first] += f.Rows
 	}
@@ -131,7 +144,7 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 	}
 	for first := range blocks {
 		if rows[first] != 0 {
-			return nil, fmt.Errorf("the shards from day %d on have %d fills more than the days", first, rows[first])
+			return nil, fmt.Errorf("the shards of the days from %s on do not have the fills of these days: they have %d more", time.Unix(first*86_400, 0).UTC().Format(time.DateOnly), rows[first])
 		}
 	}
 	return blocks, nil
