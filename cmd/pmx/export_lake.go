@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,8 +42,9 @@ type lakeDayState struct {
 
 // lakeEvent is the moment of the export, which comes first, or a file.
 type lakeEvent struct {
-	Head *export.LakeHead `json:"head,omitempty"`
-	Part export.LakePart  `json:"part"`
+	Head      *export.LakeHead `json:"head,omitempty"`
+	Continues bool             `json:"continues,omitempty"` // with Head: the prints that are known are of its history of imports
+	Part      export.LakePart  `json:"part"`
 }
 
 // exportLake writes files into a folder of the data directory, which the command takes over.
@@ -52,7 +54,10 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 		return partitioned{}, err
 	}
 	n := 0
-	begin := func(head export.LakeHead) error { emit(lakeEvent{Head: &head}); return nil }
+	begin := func(head export.LakeHead, continues bool) error {
+		emit(lakeEvent{Head: &head, Continues: continues})
+		return nil
+	}
 	err = k.Exporter().WriteLake(ctx, dir, req, begin, func(p export.LakePart) error {
 		if p.Path != "" { // away from the name that is removed
 			n++
@@ -109,6 +114,7 @@ type lakeFolder struct {
 	before  *cluster.Lake     // that CURRENT named, by wasID
 	wasID   string
 	state   lakeState
+	had     lakeState // state as it was found
 	files   []export.LakeFile
 	written int
 	id      string
@@ -142,6 +148,7 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 	if t.state.Blocks == nil {
 		t.state.Blocks = map[string]lakeBlockState{}
 	}
+	t.had = t.state
 	known = export.LakeKnown{Head: t.state.Head, Prints: map[string]string{}, Blocks: map[string]string{}, Shards: t.shards}
 	for day, s := range t.state.Days {
 		if t.isThere(s.File) {
@@ -161,31 +168,42 @@ func (t *lakeFolder) isThere(f export.LakeFile) bool {
 	return filepath.IsLocal(filepath.FromSlash(f.Name)) && cluster.CheckFile(t.dir, f, t.check) == nil
 }
 
+// begin takes over the moment of the export. Prints of another history of imports are not saved under its head, where they would count as its
+// own: what was found is then of use for what the export leaves out alone. A server that does not say whether they are is older.
+func (t *lakeFolder) begin(head export.LakeHead, continues bool) {
+	t.state = lakeState{Head: head, Days: map[string]lakeDayState{}, Blocks: map[string]lakeBlockState{}}
+	if continues {
+		t.state.Days, t.state.Blocks = maps.Clone(t.had.Days), maps.Clone(t.had.Blocks)
+	}
+}
+
 func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	if t.err != nil {
 		return
 	}
 	if e.Head != nil {
-		t.state.Head = *e.Head
+		t.begin(*e.Head, e.Continues)
 		return
 	}
 	p := e.Part
 	t.meter.show("exporting the lake", p.Done, "")
 	if p.Path == "" && p.File.From != "" {
-		was, ok := t.state.Blocks[p.File.From]
+		was, ok := t.had.Blocks[p.File.From]
 		if !ok {
 			t.err = fmt.Errorf("the export left out the shards from %s on, which are not in %s", p.File.From, t.dir)
 			return
 		}
+		t.state.Blocks[p.File.From] = was
 		t.files = append(t.files, was.Files...)
 		return
 	}
 	if p.Path == "" {
-		was, ok := t.state.Days[p.File.Day]
+		was, ok := t.had.Days[p.File.Day]
 		if !ok {
 			t.err = fmt.Errorf("the export left out %s, which is not in %s", p.File.Day, t.dir)
 			return
 		}
+		t.state.Days[p.File.Day] = was
 		t.files = append(t.files, was.File)
 		return
 	}

@@ -71,10 +71,10 @@ type LakePart struct {
 var lakeDatasets = append([]string{"days", "tokens", "wallets", "settings"}, Facts[1:]...)
 
 // WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other
-// dataset that has rows. begin is told the moment; each file is written below dir, read back
+// dataset that has rows. begin is told the moment, and whether what is known is of the same history of imports; each file is written below dir, read back
 // and handed to done, which takes it away. A day whose print is known, of the same
 // history of imports, is handed over without a path instead of being written.
-func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(LakeHead) error, done func(LakePart) error) error {
+func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakePart) error) error {
 	if e.NoFills {
 		return data.ErrElsewhere
 	}
@@ -100,7 +100,7 @@ type lakeWriter struct {
 	ofDays float64 // the share of the work that writing the days is
 }
 
-func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead) error, venue string) error {
+func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead, bool) error, venue string) error {
 	head, err := w.head()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead) error, venue st
 	if known.Shards {
 		w.ofDays = 0.5
 	}
-	if err := begin(head); err != nil {
+	if err := begin(head, same); err != nil {
 		return err
 	}
 	days, err := w.allDays()

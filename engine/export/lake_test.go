@@ -17,7 +17,7 @@ import (
 func exportLake(t testing.TB, k *keeper.Keeper, known export.LakeKnown, had map[string]string) (names map[string]string, written []string, next export.LakeKnown) {
 	t.Helper()
 	names, next.Prints = map[string]string{}, map[string]string{}
-	begin := func(h export.LakeHead) error { next.Head = h; return nil }
+	begin := func(h export.LakeHead, _ bool) error { next.Head = h; return nil }
 	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakePart) error {
 		of := p.File.Dataset + p.File.Day
 		if p.File.Day != "" {
@@ -117,7 +117,7 @@ func TestRowsOfALake(t *testing.T) {
 	k := open(t, 1)
 	mustImport(t, k, write(t, "fills.csv", lakeHeader+lakeFill("2026-03-01", "1", "71", "1", "1", "ann")))
 	var columns []string
-	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), export.LakeKnown{}, func(export.LakeHead) error { return nil }, func(p export.LakePart) error {
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), export.LakeKnown{}, func(export.LakeHead, bool) error { return nil }, func(p export.LakePart) error {
 		if p.File.Dataset != "fills" {
 			return nil
 		}
