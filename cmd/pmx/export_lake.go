@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pmx/data"
 	"pmx/engine/export"
@@ -239,10 +240,30 @@ func (t *lakeFolder) saveState() error {
 	return t.std.replaceFile(t.path(lakeStateName), text)
 }
 
+// hasShards is an error where shards were asked for, and blocks that are over have none: a server of an earlier version knows nothing of them.
+func (t *lakeFolder) hasShards(m *cluster.Lake) error {
+	blocks, err := m.Blocks()
+	if err != nil || !t.shards {
+		return err
+	}
+	days := cluster.Days(m.Files)
+	for _, d := range days {
+		first := d.Day - d.Day%export.ShardDays
+		if _, ok := blocks[first]; !ok && first+export.ShardDays <= days[len(days)-1].Day {
+			return fmt.Errorf("no shards came of the days from %s on: the running server is of an earlier version of pmx. Start it with this one, or leave out --shards",
+				time.Unix(first*86_400, 0).UTC().Format(time.DateOnly))
+		}
+	}
+	return nil
+}
+
 // finish writes the manifest, lets CURRENT name it, and removes what neither it nor the one
 // before names: who began to read before still finds its files.
 func (t *lakeFolder) finish() error {
 	m := cluster.NewLake(t.state.Head, t.files)
+	if err := t.hasShards(m); err != nil {
+		return err
+	}
 	name, text, err := m.Encode()
 	if err != nil {
 		return err

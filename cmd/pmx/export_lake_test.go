@@ -1,15 +1,18 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pmx/engine/export"
+	"pmx/rollups/cluster"
 )
 
 // lakeInto is a folder that an export is under way to, with what the folder knows of an earlier one.
@@ -83,6 +86,36 @@ func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 		f.take(t.Context(), lakeEvent{Part: export.LakePart{File: export.LakeFile{Dataset: "fills", Day: "2026-01-12"}, Print: "old"}})
 		if f.err != nil || f.state.Days["2026-01-12"].Print != "old" || len(f.files) != 2 {
 			t.Errorf("%s: what is left out as it was: %v, the state is %+v", c.name, f.err, f.state)
+		}
+	}
+}
+
+// A server of a version without shards takes no notice of --shards: that is no lake with shards.
+func TestShardsThatDoNotComeAreNoticed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shards bool
+		days   []string
+		why    string
+	}{
+		{"a block is over", true, []string{"2026-01-12", "2026-01-27"}, "no shards came of the days from 2026-01-11 on"},
+		{"no block is over", true, []string{"2026-01-12", "2026-01-26"}, ""},
+		{"shards are not asked for", false, []string{"2026-01-12", "2026-01-27"}, ""},
+	} {
+		f, _ := lakeInto(t, t.TempDir(), c.shards)
+		f.take(t.Context(), lakeEvent{Head: &export.LakeHead{}})
+		for _, day := range c.days {
+			f.wrote(t, export.LakeFile{Dataset: "fills", Day: day}, "1")
+		}
+		err := f.finish()
+		if err == nil && c.why != "" || err != nil && (c.why == "" || !strings.Contains(err.Error(), c.why)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if m, _, err := cluster.ReadLake(f.dir); err != nil || (m == nil) != (c.why != "") {
+			t.Errorf("%s: the lake is %v, %v", c.name, m, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(f.dir, lakeStateName)); err != nil || !json.Valid(text) {
+			t.Errorf("%s: the state is %s, %v", c.name, text, err)
 		}
 	}
 }
