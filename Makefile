@@ -17,8 +17,10 @@ PKG       ?= ./rollups/... ./engine/... ./cmd/... ./...
 TESTFLAGS ?=
 # How long one package's tests may take: a slow machine needs more than Go's ten minutes.
 TIMEOUT   ?= 30m
-# How many packages are tested at a time: one more than there are processors, because tests also wait.
-AT_ONCE   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
+# How many packages are tested at a time. The long runs take one more than there are processors, because tests also wait:
+# it takes less time and more of the processors.
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+AT_ONCE    ?= $(PROCESSORS)
 # gold links a test with DuckDB in about half the time of GNU ld, where it is installed.
 LINKER    := $(if $(shell command -v ld.gold),-ldflags=-extldflags=-fuse-ld=gold)
 
@@ -67,6 +69,7 @@ test: tools ## Run all tests and say what was skipped
 	@$(GO) test -v -p $(AT_ONCE) -vet=off $(LINKER) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKG) 2>&1 | .ci/brief
 
 test-long: export PMX_TEST_LONG = 1
+test-long race: AT_ONCE = $(shell echo $$(( $(PROCESSORS) + 1 )))
 test-long: test ## Run all tests with every drawn case: what CI runs (see docs/design.md)
 
 race: tools ## Run the tests of concurrent packages under the race detector
