@@ -29,18 +29,24 @@ func (l *Lake) day(day int64) (string, error) {
 	return path, nil
 }
 
+// walletFile is the file that has the fills of a wallet on a day.
+func (l *Lake) walletFile(day int64, address string) (string, error) {
+	shards := l.Shards[day]
+	if len(shards) == 0 {
+		return l.day(day)
+	}
+	i := slices.IndexFunc(shards, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
+	if i < 0 {
+		return "", fmt.Errorf("the lake has no shard of day %d for %s, and the rollups have fills", day, address)
+	}
+	return shards[i].Path, nil
+}
+
 // byWallet gives the files that have the fills of a wallet on some days.
 func (l *Lake) byWallet(days []int64, address string) (paths []string, err error) {
 	seen := map[string]bool{}
 	for _, day := range days {
-		path, err := l.day(day)
-		if of := l.Shards[day]; len(of) > 0 {
-			i := slices.IndexFunc(of, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
-			if i < 0 {
-				return nil, fmt.Errorf("the lake has no shard of day %d for %s, and the rollups have fills", day, address)
-			}
-			path, err = of[i].Path, nil
-		}
+		path, err := l.walletFile(day, address)
 		if err != nil {
 			return nil, err
 		}
