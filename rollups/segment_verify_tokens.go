@@ -1,12 +1,10 @@
 package rollups
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -136,13 +134,9 @@ func (p *tokenVerifier) stored(token data.TokenID) (d sumDigest) {
 		d.addWallet(p.sums[i].Wallet, &p.sums[i].EventSum)
 	}
 	p.hours, _ = p.store.Hours(p.hours[:0], token, p.batch)
-	slices.SortFunc(p.hours, func(x, y serving.CandlePart) int { return cmp.Compare(x.Hour, y.Hour) })
-	for i := 0; i < len(p.hours); {
-		whole := p.hours[i]
-		for i++; i < len(p.hours) && p.hours[i].Hour == whole.Hour; i++ {
-			whole.Merge(&p.hours[i])
-		}
-		d.addHour(&whole)
+	p.hours = serving.SettleHours(p.hours)
+	for i := range p.hours {
+		d.addHour(&p.hours[i])
 	}
 	return d
 }

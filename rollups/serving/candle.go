@@ -111,13 +111,6 @@ func (t *CandleTally) Add(p *CandlePart) {
 	t.list[i].Merge(p)
 }
 
-// AddFill takes in a fill; that of a maker is none of a candle.
-func (t *CandleTally) AddFill(f *Fill) {
-	if p, ok := CandlePartOf(f); ok {
-		t.Add(&p)
-	}
-}
-
 // CandlePartOf is the part of a candle that a fill is; false of a maker's, which is none.
 func CandlePartOf(f *Fill) (p CandlePart, ok bool) {
 	if f.Role == data.Maker {
@@ -150,6 +143,25 @@ func (p *CandlePart) Merge(o *CandlePart) {
 		}
 		p.High, p.Low = max(p.High, o.High), min(p.Low, o.Low)
 	}
+}
+
+// SettleHours leaves one part of each hour, in order, of parts of one token.
+func SettleHours(parts []CandlePart) []CandlePart {
+	return settle(parts, func(x, y CandlePart) int { return cmp.Compare(x.Hour, y.Hour) }, (*CandlePart).Merge)
+}
+
+// settle sorts list and merges those that compare as equal, in place.
+func settle[T any](list []T, compare func(x, y T) int, merge func(into, other *T)) []T {
+	slices.SortStableFunc(list, compare)
+	settled := list[:0]
+	for i := range list {
+		if n := len(settled) - 1; n >= 0 && compare(settled[n], list[i]) == 0 {
+			merge(&settled[n], &list[i])
+		} else {
+			settled = append(settled, list[i])
+		}
+	}
+	return settled
 }
 
 // Newest gives the n newest candles, newest first and then by outcome.

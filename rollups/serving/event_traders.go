@@ -162,6 +162,11 @@ type WalletSum struct {
 	EventSum
 }
 
+// SettleWallets leaves one sum of each wallet, in order, of sums of one token.
+func SettleWallets(sums []WalletSum) []WalletSum {
+	return settle(sums, func(x, y WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) }, func(into, other *WalletSum) { into.Merge(&other.EventSum) })
+}
+
 // tallied is a trader with what is added up of the market that it is at.
 type tallied struct {
 	EventTrader

@@ -1,10 +1,8 @@
 package fillseg
 
 import (
-	"cmp"
 	"encoding/binary"
 	"runtime/debug"
-	"slices"
 
 	"pmx/data"
 	"pmx/rollups/segments"
@@ -41,31 +39,7 @@ func addHour(hours []serving.CandlePart, f *serving.Fill) []serving.CandlePart {
 
 // settle leaves one sum of each wallet and of each hour, in order.
 func (b *book) settle() {
-	b.wallets = settleWallets(b.wallets)
-	slices.SortStableFunc(b.hours, func(x, y serving.CandlePart) int { return cmp.Compare(x.Hour, y.Hour) })
-	hours := b.hours[:0]
-	for i := range b.hours {
-		if n := len(hours) - 1; n >= 0 && hours[n].Hour == b.hours[i].Hour {
-			hours[n].Merge(&b.hours[i])
-		} else {
-			hours = append(hours, b.hours[i])
-		}
-	}
-	b.hours = hours
-}
-
-// settleWallets leaves one sum of each wallet, in order.
-func settleWallets(sums []serving.WalletSum) []serving.WalletSum {
-	slices.SortStableFunc(sums, func(x, y serving.WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) })
-	wallets := sums[:0]
-	for i := range sums {
-		if n := len(wallets) - 1; n >= 0 && wallets[n].Wallet == sums[i].Wallet {
-			wallets[n].Merge(&sums[i].EventSum)
-		} else {
-			wallets = append(wallets, sums[i])
-		}
-	}
-	return wallets
+	b.wallets, b.hours = serving.SettleWallets(b.wallets), serving.SettleHours(b.hours)
 }
 
 // settledAt is how many sums are handed out at most that are not one for each wallet: a token may have a million fills
@@ -244,7 +218,7 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	v.each(!whole, func(f *serving.Fill) {
 		dst = append(dst, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
 		if len(dst)-others > most {
-			dst = dst[:others+len(settleWallets(dst[others:]))]
+			dst = dst[:others+len(serving.SettleWallets(dst[others:]))]
 			most = max(settledAt, 2*(len(dst)-others))
 		}
 	})

@@ -43,7 +43,7 @@ func TestManyFillsInMemoryAreHandedOutAsSums(t *testing.T) {
 		want = append(want, *sum)
 	}
 	slices.SortFunc(want, func(x, y serving.WalletSum) int { return cmp.Compare(x.Wallet, y.Wallet) })
-	if diff := gocmp.Diff(want, settleWallets(got[1:])); diff != "" {
+	if diff := gocmp.Diff(want, serving.SettleWallets(got[1:])); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
