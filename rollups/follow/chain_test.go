@@ -50,9 +50,19 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := venue(t, t.TempDir())
 			bad, good := h.node("bad"), h.node("good")
-			bad.lose = lose
+			lost := make(chan struct{})
+			first := sync.OnceFunc(func() { close(lost) })
+			bad.lose = func(from, to, block int64, nth int) bool {
+				if !lose(from, to, block, nth) {
+					return false
+				}
+				first()
+				return true
+			}
 			var log bytes.Buffer
 			o := h.options(k, bad, good)
+			// However the nodes are scheduled, the first range that matters is the bad one's.
+			o.Nodes[1], o.InFlight = &second{node: good, lose: lose, until: lost}, 1
 			o.Log = zerolog.New(zerolog.SyncWriter(&log)) // several ask at once
 			s := once(t, o)
 			mustEqual(t, k, h.want(t))
@@ -69,6 +79,36 @@ func TestLostLogsAreNoticedAndMended(t *testing.T) {
 			}
 		})
 	}
+}
+
+// second is a node that answers for a range of which another would lose logs once that one has
+// lost some.
+type second struct {
+	*node
+	lose  func(from, to, block int64, nth int) bool
+	until <-chan struct{}
+}
+
+func (s *second) Logs(ctx context.Context, from, to int64, addresses []data.Address, topics []data.Hash) (follow.Answer, error) {
+	if s.loses(from, to) {
+		select {
+		case <-s.until:
+		case <-ctx.Done():
+			return follow.Answer{}, context.Cause(ctx)
+		}
+	}
+	return s.node.Logs(ctx, from, to, addresses, topics)
+}
+
+func (s *second) loses(from, to int64) bool {
+	for b := max(from, s.first); b <= min(to, s.last); b++ {
+		for i := range s.logs[b] {
+			if s.lose(from, to, b, i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestMatchesThatAreNotWholeAreNotCommitted: with one node they are asked for again and again,
