@@ -22,11 +22,10 @@ func leaderboardRoutes() []Route {
 			Method: fiber.MethodGet, Path: "/leaderboard/traders", Section: wire.Leaderboard, MaxRows: leaderboardRows,
 			Summary: "Top traders by real_pnl", serve: (*API).traderLeaderboard, Reply: wire.Board[wire.TraderRow]{},
 			Params: []*Param{boardPeriod, boardLimit, boardCategory, boardMinResolved, boardSort, boardOffset, boardInc},
-			Doc: "Ties are broken by `real_pnl`, then `volume`, then `address`. With `category`, the figures of the period are those in the " +
-				"markets of these categories, and those of all time are not restricted. `previous_rank` is the rank that the wallet has in the " +
-				"window of the same length before, by the same figure and filters, as everything is known now. `spark` is not " +
-				"restricted by `category`. With any parameter but `period` and `limit`, the board of a large venue is one of those that the server makes beside its requests, " +
-				"at most every 10 seconds: `as_of` and the window say of when it is, and figures of all time are of then or later.",
+			Doc: "Ties are broken by `real_pnl`, then `volume`, then `address`. `category` restricts the figures of the period to markets of these " +
+				"categories; all-time figures and `spark` always cover all markets. `previous_rank` is the wallet's rank in the preceding window of the " +
+				"same length, by the same figure and filters, computed from what is known now. On a large venue, a board with any parameter other than " +
+				"`period` and `limit` is prepared in the background, at most every 10 seconds: `as_of` and the window say when, and all-time figures may be newer.",
 			Codes: []string{"fills_elsewhere"},
 		},
 		{

@@ -35,11 +35,11 @@ const (
 var (
 	boardCategory    = categoryParam()
 	boardMinResolved = &Param{Name: "min_resolved", Kind: Integer, Default: "0", Min: 0, Max: 1_000_000,
-		Doc: "wallets that ever traded at least this many markets that are resolved, of any category"}
+		Doc: "only wallets that have traded at least this many resolved markets, over all time and in any category"}
 	boardSort   = &Param{Name: "sort", Kind: Choice, Choices: []string{"real_pnl", "volume", "roi"}, Default: "real_pnl", Doc: "figure of the period to rank by, largest first; a null `roi` comes last"}
 	boardOffset = offsetParam()
 	boardInc    = &Param{Name: "include", Kind: Choice, Choices: []string{"split", "previous_rank", "spark"}, Many: 3,
-		Doc: "what rows have besides, may be repeated: split is `resolved_pnl` and `unresolved_cash`"}
+		Doc: "extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`"}
 )
 
 // rankedTraders answers GET /leaderboard/traders where it is asked for more than the snapshot ranks.

@@ -15,10 +15,10 @@ type LeaderboardTradersParams struct {
 	Period      string   // length of the rolling window, which ends at as_of
 	Limit       int64    // maximum number of rows; the plan's row limit may reduce it
 	Category    []string // markets of this category; if repeated, of any of them; case-insensitive. The categories are crypto, culture, economics, finance, other, politics, sports, tech, weather, world, and any other that a market of the venue has; an unknown category is an error, which lists the known ones
-	MinResolved int64    // wallets that ever traded at least this many markets that are resolved, of any category
+	MinResolved int64    // only wallets that have traded at least this many resolved markets, over all time and in any category
 	Sort        string   // figure of the period to rank by, largest first; a null `roi` comes last
 	Offset      int64    // number of rows to skip
-	Include     []string // what rows have besides, may be repeated: split is `resolved_pnl` and `unresolved_cash`
+	Include     []string // extra fields for each row, may be repeated: `split` adds `resolved_pnl` and `unresolved_cash`
 }
 
 // LeaderboardTraders asks GET /leaderboard/traders. Top traders by real_pnl.
