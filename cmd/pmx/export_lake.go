@@ -248,8 +248,8 @@ func (t *lakeFolder) hasShards(m *cluster.Lake) error {
 	}
 	days := cluster.Days(m.Files)
 	for _, d := range days {
-		first := d.Day - d.Day%export.ShardDays
-		if _, ok := blocks[first]; !ok && first+export.ShardDays <= days[len(days)-1].Day {
+		first, over := export.ShardBlock(d.Day, days[len(days)-1].Day)
+		if _, ok := blocks[first]; !ok && over {
 			return fmt.Errorf("no shards came of the days from %s on: the running server is of an earlier version of pmx. Start it with this one, or leave out --shards",
 				time.Unix(first*86_400, 0).UTC().Format(time.DateOnly))
 		}

@@ -19,6 +19,12 @@ const (
 	shardGroup = 10_240
 )
 
+// ShardBlock gives the first day of the block that a day is of, and whether the block is over: whether the newest day with fills is of a later one.
+func ShardBlock(day, newest int64) (first int64, over bool) {
+	first = day - day%ShardDays
+	return first, first+ShardDays <= newest
+}
+
 // shards is the name of the dataset.
 const shards = "shards"
 
@@ -45,11 +51,11 @@ func (b lakeBlock) digits() int {
 	return n
 }
 
-// lakeBlocks are the blocks behind which fills of a later one are: those that are over, which is a matter of the facts alone.
+// lakeBlocks are the blocks that are over, which is a matter of the facts alone.
 func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 	for _, d := range days {
-		first := d.day - d.day%ShardDays
-		if days[len(days)-1].day < first+ShardDays {
+		first, over := ShardBlock(d.day, days[len(days)-1].day)
+		if !over {
 			break
 		}
 		if n := len(blocks); n == 0 || blocks[n-1].first != first {

@@ -140,7 +140,8 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 		rows[first] += f.Rows
 	}
 	for _, d := range Days(m.Files) {
-		rows[d.Day-d.Day%export.ShardDays] -= d.Fills
+		first, _ := export.ShardBlock(d.Day, d.Day)
+		rows[first] -= d.Fills
 	}
 	for first := range blocks {
 		if rows[first] != 0 {
