@@ -142,7 +142,6 @@ class Run:
         self.files, self.tables = [], set()
         self.computed = 0
         self.before = self.run_before()
-        self.known = {f["name"]: f for f in self.before["files"]} if self.before else {}
 
     def run_before(self):
         """The manifest of a run of the same definitions over an earlier lake; None where there is none."""
@@ -155,7 +154,7 @@ class Run:
     def there(self, folder, name):
         """Where a table is, if all of it is there."""
         target = os.path.join(self.out, folder, name)
-        return target if os.path.exists(os.path.join(target, DONE)) else None
+        return target if written(target) is not None else None
 
     def fills(self, files):
         """Shows some of the fills, and what is a view of them."""
@@ -164,20 +163,17 @@ class Run:
             if s.kind == "view":
                 self.engine.view(s.name, s.text)
 
-    def table(self, name, text, folder):
+    def table(self, s, text, folder):
         """Writes a table below a folder that is named by its input, unless it is there already, whole."""
-        target = os.path.join(self.out, folder, name)
-        if not self.there(folder, name):
+        target = os.path.join(self.out, folder, s.name)
+        if not self.there(folder, s.name):
             began = time.time()
             shutil.rmtree(target, ignore_errors=True)
-            self.engine.write(name, text, target)
+            self.engine.write(s.name, text, target)
             os.makedirs(target, exist_ok=True)
-            with open(os.path.join(target, DONE), "w"):
-                pass
+            replace(os.path.join(target, DONE), json.dumps(files_in(target, not s.internal)).encode())
             self.computed += 1
-            below = os.path.relpath(target, self.out) + os.sep
-            self.known = {n: f for n, f in self.known.items() if not n.startswith(below)}  # names may come again with other bytes
-            print(f"{folder}/{name}: {time.time() - began:.1f} s", flush=True)
+            print(f"{folder}/{s.name}: {time.time() - began:.1f} s", flush=True)
         return target
 
     def publish(self, s, target):
@@ -185,18 +181,18 @@ class Run:
         if s.internal:
             return
         self.tables.add(s.name)
-        for file in sorted(os.listdir(target)):
-            if not file.endswith(".parquet"):
-                continue
-            path = os.path.join(target, file)
-            name, size = os.path.relpath(path, self.out), os.path.getsize(path)
-            if name not in self.known or self.known[name]["bytes"] != size:
-                content = hashlib.sha256()
-                with open(path, "rb") as f:
-                    while block := f.read(1 << 20):
-                        content.update(block)
-                self.known[name] = {"name": name, "dataset": s.name, "rows": rows_of(path), "bytes": size, "sha256": content.hexdigest()}
-            self.files.append(self.known[name])
+        below = os.path.relpath(target, self.out)
+        for f in written(target):
+            self.files.append({"name": os.path.join(below, f["name"]), "dataset": s.name, "rows": f["rows"], "bytes": f["bytes"], "sha256": f["sha256"]})
+
+    def done(self):
+        """Whether the run before was over this very lake, and all that it published is there."""
+        if not self.before or self.before["lake"] != self.lake_id:
+            return False
+        published = {}
+        for f in self.before["files"]:
+            published.setdefault(os.path.dirname(f["name"]), {})[os.path.basename(f["name"])] = f["sha256"]
+        return all({f["name"]: f.get("sha256") for f in written(os.path.join(self.out, folder)) or []} == files for folder, files in published.items())
 
     def month_folder(self, month, files):
         return f"parts/{month}-" + key(self.fingerprint, str(self.manifest["whale_min_usd"]), *sorted(f["name"] for f in files))
@@ -211,7 +207,7 @@ class Run:
         if not same or not all(self.there(was_folder, s.name) for s in todo):
             self.fills(files)
             for s in todo:
-                self.table(s.name, s.text, folder)
+                self.table(s, s.text, folder)
             return
         fresh = [f for f in files if f["name"] not in same]
         changed = {day_of(f) for f in files + was_files if f["name"] not in same}
@@ -219,7 +215,7 @@ class Run:
         for s in todo:
             self.engine.show("before_" + s.name, s.text, [os.path.join(self.out, was_folder, s.name)])
             stay = f"SELECT b.* FROM before_{s.name} AS b WHERE NOT ({s.of_days(changed)})"
-            self.table(s.name, stay + (f" UNION ALL SELECT n.* FROM ({s.text}) AS n" if fresh else ""), folder)
+            self.table(s, stay + (f" UNION ALL SELECT n.* FROM ({s.text}) AS n" if fresh else ""), folder)
 
     def parts(self, fills, sources):
         """Writes and shows all tables that are kept by month, and what changed since the run before of those that others look at."""
@@ -264,7 +260,7 @@ class Run:
                 self.engine.view(s.source, f"SELECT p.* FROM all_{s.source} AS p JOIN mapping AS m ON m.token = p.token WHERE m.cohort = {cohort}")
             else:
                 self.engine.show(s.source, self.texts[s.source], [os.path.join(self.out, place, s.source)])
-            self.table(s.name, s.text, place)
+            self.table(s, s.text, place)
         return os.path.join(self.out, place, s.name)
 
     def wholes(self, folder):
@@ -278,7 +274,7 @@ class Run:
                 if s.source not in self.sums:
                     self.engine.show(s.source, self.texts[s.source], [os.path.join(self.out, place, s.source) for place in places.values()])
             else:
-                targets = [self.table(s.name, s.text, folder)]
+                targets = [self.table(s, s.text, folder)]
             self.engine.show(s.name, s.text, targets)
             for target in targets:
                 self.publish(s, target)
@@ -287,6 +283,8 @@ class Run:
         return places
 
     def go(self):
+        if self.done():
+            return print(f"{self.out}: {len(self.before['files'])} files, 0 tables computed; CURRENT is what it was")
         by = {}
         for f in self.manifest["files"]:
             by.setdefault(f["dataset"], []).append(f)
@@ -311,13 +309,42 @@ class Run:
         name = hashlib.sha256(text).hexdigest()
         os.makedirs(os.path.join(self.out, "manifests"), exist_ok=True)
         for path, content in ((f"manifests/{name}.json", text), ("CURRENT", name.encode() + b"\n")):
-            path = os.path.join(self.out, path)
-            with open(path + ".part", "wb") as f:
-                f.write(content)
-                f.flush()
-                os.fsync(f.fileno())
-            os.replace(path + ".part", path)
+            replace(os.path.join(self.out, path), content)
         print(f"{self.out}: {len(self.files)} files, {self.computed} tables computed; CURRENT is {name}")
+
+
+def replace(path, content):
+    """Writes a file, which is there whole or not at all."""
+    with open(path + ".part", "wb") as f:
+        f.write(content)
+        f.flush()
+        os.fsync(f.fileno())
+    os.replace(path + ".part", path)
+
+
+def files_in(target, whole):
+    """What is in the folder of a table that was just written: of each file its size and, if whole, its rows and its SHA-256."""
+    files = []
+    for name in sorted(f for f in os.listdir(target) if f.endswith(".parquet")):
+        path = os.path.join(target, name)
+        files.append({"name": name, "bytes": os.path.getsize(path)})
+        if whole:
+            content = hashlib.sha256()
+            with open(path, "rb") as f:
+                while block := f.read(1 << 20):
+                    content.update(block)
+            files[-1].update(rows=rows_of(path), sha256=content.hexdigest())
+    return files
+
+
+def written(target):
+    """What files_in told of a folder, if the table was written to its end and its files are there with their sizes; or else None."""
+    try:
+        with open(os.path.join(target, DONE)) as f:
+            files = json.load(f)
+        return files if all(os.path.getsize(os.path.join(target, f["name"])) == f["bytes"] for f in files) else None
+    except (OSError, ValueError):
+        return None
 
 
 def rows_of(path):
