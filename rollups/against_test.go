@@ -83,7 +83,7 @@ func publishedIn(t testing.TB, out string) (m *cluster.Rollups, p rollups.Publis
 // from the results of an earlier lake, to which days, fills of days before, tokens and payouts came.
 func TestOtherEnginesComputeTheSameRollups(t *testing.T) {
 	any := map[string]int64{} // rows by rollup, over all venues
-	for seed := range testfiles.Cases(1, 20) {
+	for seed := range testfiles.Cases(1, 10) {
 		steps := venues.Example(seed)
 		v := newVenue(t, []step{joined(steps[:len(steps)/2]), joined(steps[len(steps)/2:])})
 		v.setWhaleRule(whaleMark)

@@ -10,7 +10,7 @@ import (
 // TestMain says on how many venues each property is tried: each is a database that is
 // filled, rebuilt and compared.
 func TestMain(m *testing.M) {
-	if err := testfiles.SetChecks(1, 30); err != nil {
+	if err := testfiles.SetChecks(1, 16); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())

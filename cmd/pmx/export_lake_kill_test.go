@@ -83,6 +83,7 @@ func dies(t *testing.T, dir, lake string, n int) bool {
 // An export that is killed at any of its changes to the folder leaves a lake that reads as before, or as the new one once CURRENT
 // names it. The next export continues, and ends with the same lake as an export from scratch.
 func TestAnExportOfALakeIsKilled(t *testing.T) {
+	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess kills an export of a dataset")
 	w := newReplicaWriter(t)
 	w.tradeDays(8, 11) // with the first, a block is over: it ends with the 10th
 	before := filepath.Join(t.TempDir(), "before")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/fetch"
 	"pmx/http/replay"
 )
@@ -19,6 +20,7 @@ import (
 // TestSyncOfTheWeatherAlone: without a provider of the chain, forecasts, reports and
 // observations come in, and once is enough.
 func TestSyncOfTheWeatherAlone(t *testing.T) {
+	testfiles.InLong(t, "TestADayOfForecasts follows the forecasts of a day")
 	keepUmask(t)
 	now := time.Now().UTC().Truncate(time.Hour)
 	s, err := replay.New(t.Context(), replay.Options{Config: sample.Config{Fills: 500, Days: 8, End: now, Seed: 5}, Start: now})

@@ -339,6 +339,7 @@ func followingServer(t *testing.T) string {
 
 // Alerts and panels on what is not there show nothing, and nobody notices.
 func TestAlertsAndDashboardUseWhatIsExposed(t *testing.T) {
+	testfiles.InLong(t, "TestMetricsOfTheDocumentsExist finds every metric that they name in the code")
 	expressions := alertExpressions(t)
 	maps.Copy(expressions, dashboardExpressions(t))
 	if len(expressions) < 50 {

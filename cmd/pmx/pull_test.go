@@ -230,6 +230,7 @@ func TestPullRefusesWhatIsNotWhole(t *testing.T) {
 // A pull that was killed leaves nothing that could be taken for its result, and the next one starts over. A later pull
 // takes the place of an earlier one, and backups of it are followed.
 func TestPullIsKilledRepeatedAndFollowed(t *testing.T) {
+	testfiles.InLong(t, "TestAPulledServerReadsShards pulls into an empty folder and serves it")
 	lake, out := smallVenue(t)
 	target := filepath.Join(t.TempDir(), "reader")
 	cmd := exec.Command("pmx", "pull", out, "--lake", lake, "--data-dir", target)

@@ -98,6 +98,7 @@ func unless(null bool, m data.Micro) string {
 // The leaderboard is in order of profit, volume, address, and equal profits share
 // a rank: 1, 1, 3.
 func TestLeaderboardOrderAndRanks(t *testing.T) {
+	testfiles.InLong(t, "TestARankedBoardIsTheLeaderboard has the order and the ranks of the leaderboard")
 	k := open(t, several)
 	mustImport(t, k, sampleFiles(t, 4_000))
 	change(t, k, `INSERT INTO wallet_total_delta (wallet, fills, maker_fills, taker_fills, buy_usd, sell_usd, fee_usd, days, markets,
@@ -173,6 +174,7 @@ GROUP BY ALL`) {
 // Equal facts give equal bytes, whatever order they came in, however many threads
 // there are, and whether a rebuild or many merges made the rollups.
 func TestEqualDataGivesEqualBytes(t *testing.T) {
+	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess ends in a file of the same bytes")
 	one, two, files := readSample(t), openFacts(t, 4), sampleFiles(t, sampleFills)
 	parts, err := filepath.Glob(filepath.Join(files, "*"))
 	if err != nil {

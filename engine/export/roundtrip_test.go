@@ -62,6 +62,7 @@ func roundTrip(t *testing.T, k *keeper.Keeper, formats []data.Format) {
 // What sources say of markets besides their lists comes back: tokens that another feed
 // mapped, a category that nothing told, prices without outcomes, lists of other lengths.
 func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	k := openFacts(t, 1)
 	const a, b = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 	mustImport(t, k,
@@ -85,6 +86,7 @@ func TestFactsKeepWhatListsDoNotSay(t *testing.T) {
 // Versions of fields, and what is hidden of a quote, come back: the next record is merged
 // with what was imported as with what was exported.
 func TestFactsKeepTheVersionsOfFields(t *testing.T) {
+	testfiles.InLong(t, "TestAllFilesSurviveAnExport brings the markets of all feeds back")
 	k := openFacts(t, 1)
 	const question = `","question":"q","outcomes":["Yes","No"],"token_ids":[],`
 	record := func(n int, day, more string) string {

@@ -94,7 +94,7 @@ func mergedBy(t *testing.T, j *fileImport, merge func() (*marketChanges, error))
 // any that are known, in whatever state both are.
 func TestFewMarketsAreMergedAsByTheStatement(t *testing.T) {
 	r, rng := openRecords(t), rand.New(rand.NewPCG(31, 12))
-	rounds, changed := testfiles.Cases(3, 60), 0
+	rounds, changed := testfiles.Cases(3, 30), 0
 	ctx := context.Background()
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		for round := range rounds {
@@ -161,8 +161,9 @@ func stageDrawn(t *testing.T, j *fileImport, rng *rand.Rand, n int) {
 
 // Where no payouts are disputed, to check them finds nothing.
 func TestWhatIsNotDisputedNeedsNoCheck(t *testing.T) {
+	testfiles.InLong(t, "TestAConflictOfPayoutsIsNamedAndSettled finds a dispute")
 	r, rng := openRecords(t), rand.New(rand.NewPCG(41, 12))
-	rounds, ctx, calm, disputed := testfiles.Cases(30, 300), context.Background(), 0, 0
+	rounds, ctx, calm, disputed := testfiles.Cases(30, 150), context.Background(), 0, 0
 	err := r.im.DB.Write(ctx, func(conn *sql.Conn) error {
 		for round := range rounds {
 			j := &fileImport{im: r.im, ctx: ctx, conn: conn, hasPayouts: true}

@@ -13,6 +13,7 @@ import (
 // are those of the file all the same, also between blank and broken lines and numbers
 // that only one of two readers of JSON takes.
 func TestALineOfNDJSONIsThatOfTheFile(t *testing.T) {
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the lines of every feed")
 	v := openThreads(t, 2)
 	row := func(i int, wallet, more string) string {
 		return fmt.Sprintf(`{"ts":%d,"address":"%s","token_id":"7","side":"BUY","shares":"10","usd":"4","n":%d%s}`, 1767348000+i, wallet, i, more)

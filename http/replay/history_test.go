@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -28,13 +29,20 @@ func TestLogsSayWhatTheVenueDid(t *testing.T) {
 	}
 }
 
+// venues are those that tests have played so far, which none of them changes.
+var venues = map[string]*sample.Venue{}
+
 func venue(t testing.TB, c sample.Config) *sample.Venue {
 	t.Helper()
-	v, err := sample.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
+	key := fmt.Sprintf("%+v", c)
+	if venues[key] == nil {
+		v, err := sample.New(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		venues[key] = v
 	}
-	return v
+	return venues[key]
 }
 
 func checkVenue(t *testing.T, v *sample.Venue, h *history) {

@@ -45,6 +45,7 @@ func (s shortPrices) Do(ctx context.Context, r fetch.Request) (fetch.Answer, err
 // TestTradesGiveWayToTheChain: a venue that is followed by its list of trades, later by the
 // chain, and by the list once more, has the fills that the chain alone gives.
 func TestTradesGiveWayToTheChain(t *testing.T) {
+	testfiles.InLong(t, "TestALogIndexedSourceReplacesOneWithout has fills with log indexes take the place of others")
 	played := chainOf(t).venue
 	start := time.Date(2026, 11, 5, 0, 20, 0, 0, time.UTC)
 	d := &playedDay{t: t, venue: played, clock: &clock{now: start, was: time.Now(), by: 1}}

@@ -21,6 +21,7 @@ import (
 
 	"pmx/data"
 	"pmx/data/reference"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/metar"
 	"pmx/data/upstream/nws"
@@ -386,6 +387,7 @@ func TestADayOfForecasts(t *testing.T) {
 // TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
 // same, and a lane that is restarted has no more of it.
 func TestTheDaysWeightIsEnough(t *testing.T) {
+	testfiles.InLong(t, "TestADayOfForecasts asks within the weight of a day")
 	k, s := factsOnly(t), newSky(t, 10)
 	s.begun = func(_ string, now time.Time) time.Time { return now.Add(-5 * time.Hour).Truncate(time.Hour) }
 	o := s.options(k, skyOpenMeteo)

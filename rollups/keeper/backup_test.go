@@ -53,6 +53,7 @@ func restoreCurrent(t *testing.T, repo string) (string, *backup.Manifest) {
 // Most of the database is read while it is not held: an import is in the backup then, and states can be published. Once it is held,
 // a file is imported, everything is rebuilt and refreshed: the backup has none of it, can be proved, and the venue goes on.
 func TestABackupIsOneState(t *testing.T) {
+	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly serves what was backed up")
 	ctx, from, dir, repo := context.Background(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
 	if _, err := sample.Write(ctx, sample.Config{Fills: 6_000, Days: sampleDays(), PartRows: 2_000}, from, nil); err != nil {
 		t.Fatal(err)

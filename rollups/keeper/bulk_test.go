@@ -14,6 +14,7 @@ import (
 // The files of one import count together: each of them is too small to be left to
 // a rebuild, all are not. Files that are there already and single new ones are merged.
 func TestManySmallFilesCostOneRebuild(t *testing.T) {
+	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
 	parts := sampleParts(t)
 	rebuilds := func(receipts []ingest.Receipt) (n int) {
 		for _, r := range receipts {
@@ -69,7 +70,7 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 // Very many files of a few new fills each cost one rebuild where that is cheaper than a
 // merge of each, which depends on the facts that are there; a few files are merged.
 func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
-	testfiles.InLong(t, "TestManySmallFilesCostOneRebuild leaves files that come together to one rebuild")
+	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
 	parts := sampleParts(t)
 	many := split(t, parts[1], partRows()/10)
 	if len(many) < 9 {

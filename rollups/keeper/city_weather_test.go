@@ -317,6 +317,7 @@ func sorted(lines string) []string {
 // 49.1 °F, so that 49 °F may still be the high; 9.9 °C in tenths is of one from 9.85 up, 49.7 °F,
 // which is 50. A report without a group of whole degrees counts beside those with one.
 func TestWhatIsMeasuredCountsByItsPrecision(t *testing.T) {
+	testfiles.InLong(t, "TestTheWeatherOfACityByHand has what was measured by hand")
 	fahrenheit, celsius := weather.Rules{Unit: data.Fahrenheit}, weather.Rules{Unit: data.Celsius}
 	for name, tc := range map[string]struct {
 		rows      string

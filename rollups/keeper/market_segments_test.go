@@ -254,6 +254,7 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 // Fills of equal time, transaction, size and side are in the same order whether they
 // come from the file, from memory or from the database; replaced ones come from there.
 func TestTiesAmongTheNewestFills(t *testing.T) {
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory has ties among what is drawn")
 	rng := rand.New(rand.NewPCG(1, 2))
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "market.ndjson", `{"condition":"0x`+strings.Repeat("5", 64)+`","question":"Will it?","outcomes":["A","B","C"],"tokens":["70","71","72"]}`+"\n"))
@@ -297,6 +298,7 @@ func described(condition, tokens, description string, year int) string {
 // A token that another market takes over brings its fills along, and texts that
 // change are the new ones at once and after a restart.
 func TestMarketsThatChange(t *testing.T) {
+	testfiles.InLong(t, "TestSegmentsSurviveImportsAndRestarts has markets that are described after they were traded")
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "fills.csv", strings.Replace(plainFills, "token,", "token,condition,outcome,", 1)+
 		strings.ReplaceAll(fillRow(1, -1, walletAnn, "0")+fillRow(2, -1, walletBob, "0"), "taker,77,", "taker,77,0x"+strings.Repeat("6", 64)+",0,")))

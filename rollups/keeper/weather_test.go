@@ -126,6 +126,7 @@ func TestReceiptsOfTheWeatherAccountForEveryRow(t *testing.T) {
 // one file are two rows, of which the later word counts; of each that comes again, the
 // receipt says whether it is there word by word. So it is with every kind of rows.
 func TestReceiptsTellWhatIsSupersededFromWhatIsTheSame(t *testing.T) {
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the rows of every feed")
 	const obs = "city,station,source,ts,report,value,unit,whole,seen_at\n"
 	const actuals = "city,day,metric,kind,source,station,seen_at,value,unit,provisional\n"
 	const normals = "city,metric,month_day,source,station,period,value,unit,deviation,p10,p90,years\n"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmx/data/reference"
+	"pmx/data/testfiles"
 	"pmx/http/wire"
 )
 
@@ -99,6 +100,7 @@ func take(t *testing.T, b *wire.WeatherBundle, found map[string]bool) (events in
 // TestTheBundleFitsWhateverTheDeskHolds: 440 events of 4,840 brackets are cut to 200 KB,
 // counted, and found by asking by date and by city.
 func TestTheBundleFitsWhateverTheDeskHolds(t *testing.T) {
+	testfiles.InLong(t, "TestTheBundleIsTheDeskInShort holds the bundle of the sample venue to its size")
 	const days = 4
 	v := newVenue(t)
 	all := v.largeDesk(days)
