@@ -70,7 +70,6 @@ func packed(css []byte) []byte {
 // assetSet is what pages load, by the name that their sources have.
 type assetSet struct {
 	paths map[string]string   // served paths
-	sizes map[string]int      // as sent in br
 	loads map[string][]string // the files of shared modules that an entry needs
 	pages map[string]*Page    // by path
 	theme []byte              // stands in every page: it is run before the page is painted
@@ -80,7 +79,7 @@ type assetSet struct {
 var loadAssets = sync.OnceValues(newAssets)
 
 func newAssets() (*assetSet, error) {
-	a := &assetSet{paths: map[string]string{}, sizes: map[string]int{}, loads: map[string][]string{}, pages: map[string]*Page{}}
+	a := &assetSet{paths: map[string]string{}, loads: map[string][]string{}, pages: map[string]*Page{}}
 	for _, name := range []string{"site.css", "docs.css", "icon.svg"} {
 		var body []byte
 		for _, part := range joined(name) {
@@ -93,9 +92,7 @@ func newAssets() (*assetSet, error) {
 		if path.Ext(name) == ".css" {
 			body = packed(body)
 		}
-		if err := a.add(name, body); err != nil {
-			return nil, err
-		}
+		a.add(name, body)
 	}
 	theme, err := assets.ReadFile("assets/theme.js")
 	if err != nil {
@@ -109,25 +106,19 @@ func newAssets() (*assetSet, error) {
 			return nil, fmt.Errorf("asset %s: %w", name, err)
 		}
 		a.loads[name] = b.loads
-		if err := a.add(name, text); err != nil {
-			return nil, err
-		}
+		a.add(name, text)
 	}
 	return a, nil
 }
 
 // add serves an asset under a name with the hash of its content.
-func (a *assetSet) add(name string, body []byte) error {
+func (a *assetSet) add(name string, body []byte) {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)
 	at := "/assets/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-	page, err := packPage(mime.TypeByExtension(ext), body, assetAge, brotli.BestCompression)
-	if err != nil {
-		return err
-	}
+	page := packPage(mime.TypeByExtension(ext), body, assetAge, brotli.BestCompression)
 	page.immutable = true
-	a.paths[name], a.pages[at], a.sizes[name] = at, page, len(page.brotli)
-	return nil
+	a.paths[name], a.pages[at] = at, page
 }
 
 // path is where an asset is served.

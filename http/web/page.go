@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,50 +36,50 @@ var policy = sync.OnceValue(func() string {
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 })
 
-// Page is one finished answer. It never changes.
+// Page is one finished answer. It never changes; a compressed form is made when it is first asked for.
 type Page struct {
 	kind   string
 	status int
 	maxAge int // seconds
 	body   []byte
-	gzip   []byte
-	brotli []byte
+	gzip   func() ([]byte, error)
+	brotli func() ([]byte, error)
 	tag    string
 	anyone bool // pages of other hosts may read it
 
 	immutable bool // another content has another path
 }
 
-// newPage finishes body, with its compressed forms.
-func newPage(kind string, body []byte, maxAge int) (*Page, error) {
+// newPage finishes body.
+func newPage(kind string, body []byte, maxAge int) *Page {
 	return packPage(kind, body, maxAge, 6)
 }
 
 // packPage is newPage with a level of brotli.
-func packPage(kind string, body []byte, maxAge, level int) (*Page, error) {
-	p := &Page{kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))}
-	var packed bytes.Buffer
-	br := brotli.NewWriterLevel(&packed, level)
-	if _, err := br.Write(body); err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
+func packPage(kind string, body []byte, maxAge, level int) *Page {
+	return &Page{
+		kind: kind, status: fiber.StatusOK, maxAge: maxAge, body: body, tag: fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body)),
+		brotli: compressed(body, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, level), nil }),
+		gzip:   compressed(body, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, 6) }),
 	}
-	if err := br.Close(); err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
-	}
-	p.brotli = bytes.Clone(packed.Bytes())
-	packed.Reset()
-	gz, err := gzip.NewWriterLevel(&packed, 6)
-	if err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
-	}
-	if _, err := gz.Write(body); err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
-	}
-	if err := gz.Close(); err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
-	}
-	p.gzip = bytes.Clone(packed.Bytes())
-	return p, nil
+}
+
+// compressed gives a form of body that is made once, at the first call.
+func compressed(body []byte, with func(io.Writer) (io.WriteCloser, error)) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		var packed bytes.Buffer
+		w, err := with(&packed)
+		if err != nil {
+			return nil, fmt.Errorf("compress page: %w", err)
+		}
+		if _, err := w.Write(body); err != nil {
+			return nil, fmt.Errorf("compress page: %w", err)
+		}
+		if err := w.Close(); err != nil {
+			return nil, fmt.Errorf("compress page: %w", err)
+		}
+		return bytes.Clone(packed.Bytes()), nil
+	})
 }
 
 // Send answers c with the page, or with 304 where the client has it.
@@ -106,13 +107,20 @@ func (p *Page) Send(c *fiber.Ctx) error {
 	accepts := c.Get(fiber.HeaderAcceptEncoding)
 	switch {
 	case AcceptsCoding(accepts, "br"):
-		c.Set(fiber.HeaderContentEncoding, "br")
-		return c.Send(p.brotli)
+		return sendCoded(c, "br", p.brotli)
 	case AcceptsCoding(accepts, "gzip"):
-		c.Set(fiber.HeaderContentEncoding, "gzip")
-		return c.Send(p.gzip)
+		return sendCoded(c, "gzip", p.gzip)
 	}
 	return c.Send(p.body)
+}
+
+func sendCoded(c *fiber.Ctx, coding string, form func() ([]byte, error)) error {
+	body, err := form()
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentEncoding, coding)
+	return c.Send(body)
 }
 
 // AcceptsCoding tells whether an Accept-Encoding header names coding without ruling it out.

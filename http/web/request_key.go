@@ -55,9 +55,7 @@ func (s *Site) KeyRequest(end KeyRequestEnd) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", RequestKeyPath, err)
 	}
-	p, err := newPage(htmlType, body, 0)
-	if err == nil {
-		p.status = status
-	}
-	return p, err
+	p := newPage(htmlType, body, 0)
+	p.status = status
+	return p, nil
 }

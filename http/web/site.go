@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -35,6 +36,9 @@ type Site struct {
 	words  []word // what the search of the reference finds
 	index  index
 	open   bool
+
+	parsing sync.Mutex
+	parsed  map[string]*template.Template // by name
 }
 
 // link is an entry of the contents.
@@ -83,7 +87,7 @@ func New(open bool) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{pages: map[string]*Page{}, ref: ref, open: open}
+	s := &Site{pages: map[string]*Page{}, parsed: map[string]*template.Template{}, ref: ref, open: open}
 	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
@@ -104,9 +108,7 @@ func (s *Site) addDocument() error {
 	if err := json.Compact(&small, text); err != nil {
 		return fmt.Errorf("pack the OpenAPI document: %w", err)
 	}
-	if err := s.add("/openapi.json", jsonType, small.Bytes()); err != nil {
-		return err
-	}
+	s.add("/openapi.json", jsonType, small.Bytes())
 	s.pages["/openapi.json"].anyone = true
 	return nil
 }
@@ -286,15 +288,31 @@ func (s *Site) addPage(at, name string, data any) error {
 	if err != nil {
 		return fmt.Errorf("page %s: %w", at, err)
 	}
-	return s.add(at, htmlType, body)
+	s.add(at, htmlType, body)
+	return nil
 }
 
-// render fills the template of that name.
-func (s *Site) render(name string, data any) ([]byte, error) {
+// template gives the template of that name, which is parsed once.
+func (s *Site) template(name string) (*template.Template, error) {
+	s.parsing.Lock()
+	defer s.parsing.Unlock()
+	if t := s.parsed[name]; t != nil {
+		return t, nil
+	}
 	t, err := template.New("layout.html").Funcs(template.FuncMap{
 		"lower": strings.ToLower, "code": markCode, "breaks": breakablePath, "asset": s.assets.path, "theme": func() template.JS { return template.JS(s.assets.theme) }, "places": places,
 	}).
 		ParseFS(templates, "html/layout.html", "html/parts.html", "html/"+name+".html")
+	if err != nil {
+		return nil, err
+	}
+	s.parsed[name] = t
+	return t, nil
+}
+
+// render fills the template of that name.
+func (s *Site) render(name string, data any) ([]byte, error) {
+	t, err := s.template(name)
 	if err != nil {
 		return nil, err
 	}
@@ -321,13 +339,8 @@ func breakablePath(path string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "/<wbr>"))
 }
 
-func (s *Site) add(path, kind string, body []byte) error {
-	p, err := newPage(kind, body, pageAge)
-	if err != nil {
-		return err
-	}
-	s.pages[path] = p
-	return nil
+func (s *Site) add(path, kind string, body []byte) {
+	s.pages[path] = newPage(kind, body, pageAge)
 }
 
 // Serve answers c if its path is that of a page; false leaves it untouched.

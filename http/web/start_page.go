@@ -41,9 +41,7 @@ func (s *Site) addIndex() error {
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	if s.index.data, err = newPage(jsonType, text, pageAge); err != nil {
-		return err
-	}
+	s.index.data = newPage(jsonType, text, pageAge)
 	html, err := s.render("index", struct {
 		frame
 		Places []shortcut
@@ -52,8 +50,8 @@ func (s *Site) addIndex() error {
 		return fmt.Errorf("index: %w", err)
 	}
 	s.index.home = s.pages["/"]
-	s.index.page, err = newPage(htmlType, html, pageAge)
-	return err
+	s.index.page = newPage(htmlType, html, pageAge)
+	return nil
 }
 
 // send answers with the form that the caller takes first; with JSON where it does

@@ -84,7 +84,7 @@ func (s *Site) Status(now wire.PublicStatus, history []record.Status) (*Page, er
 	if err != nil {
 		return nil, fmt.Errorf("status page: %w", err)
 	}
-	return newPage(htmlType, body, statusAge)
+	return newPage(htmlType, body, statusAge), nil
 }
 
 // sourceOf shows a source and its history.

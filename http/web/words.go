@@ -76,5 +76,6 @@ func (s *Site) addWords() error {
 	if err != nil {
 		return fmt.Errorf("words of the reference: %w", err)
 	}
-	return s.add(wordsPath, jsonType, text)
+	s.add(wordsPath, jsonType, text)
+	return nil
 }
