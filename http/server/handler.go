@@ -36,6 +36,9 @@ func (s *Server) handle(c *fiber.Ctx) error {
 	}
 	if err := answer(c); err != nil {
 		s.fail(c, call, err)
+		if errors.Is(err, fiber.ErrNotFound) {
+			return s.missing(c)
+		}
 	}
 	return nil
 }

@@ -54,6 +54,16 @@ func (s *Server) page(c *fiber.Ctx) error {
 	return fiber.ErrNotFound
 }
 
+// missing shows a browser a page instead of the problem that nothing is there.
+func (s *Server) missing(c *fiber.Ctx) error {
+	site, err := s.pages.site()
+	if err != nil {
+		return fmt.Errorf("make pages: %w", err)
+	}
+	_, err = site.Missing(c)
+	return err
+}
+
 // statusPage gives the status page, at most statusFresh old.
 func (s *Server) statusPage() (*web.Page, error) {
 	s.pages.mu.Lock()

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -25,7 +26,7 @@ func shortcuts() []shortcut {
 
 // index is what stands at the bare address and at the API's base, which people open
 // before they know any other: JSON for programs, a page for browsers.
-type index struct{ data, page, home *Page }
+type index struct{ data, page, home, missing *Page }
 
 func (s *Site) addIndex() error {
 	about := struct {
@@ -51,14 +52,34 @@ func (s *Site) addIndex() error {
 	}
 	s.index.home = s.pages["/"]
 	s.index.page = newPage(htmlType, html, pageAge)
+	if html, err = s.render("missing", s.plainFrame("Nothing here")); err != nil {
+		return fmt.Errorf("page of what is missing: %w", err)
+	}
+	s.index.missing = newPage(htmlType, html, 0)
+	s.index.missing.status = fiber.StatusNotFound
 	return nil
+}
+
+// Missing answers a browser at an address that is none outside the API with a page; false leaves c untouched.
+func (s *Site) Missing(c *fiber.Ctx) (bool, error) {
+	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead || strings.HasPrefix(c.Path(), "/api") || !forBrowser(c) {
+		return false, nil
+	}
+	err := s.index.missing.Send(c)
+	c.Set(fiber.HeaderVary, fiber.HeaderAccept+", "+fiber.HeaderAcceptEncoding)
+	return true, err
+}
+
+// forBrowser tells whether the caller takes a page before JSON.
+func forBrowser(c *fiber.Ctx) bool {
+	return c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML
 }
 
 // send answers with the form that the caller takes first; with JSON where it does
 // not matter. At the bare address a browser is shown the venue.
 func (x *index) send(c *fiber.Ctx) error {
 	p := x.data
-	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
+	if forBrowser(c) {
 		p = x.page
 		if c.Path() == "/" {
 			p = x.home

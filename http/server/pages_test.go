@@ -1,0 +1,29 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Where nothing is, a browser is shown a page and a program the problem; below the API both get the problem.
+func TestABrowserIsToldThatNothingIsThere(t *testing.T) {
+	r := serve(t, nil, nil)
+	const browser, page, problem = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html", "application/problem+json"
+	for _, c := range []struct{ at, accept, kind, holds string }{
+		{"/nothing", browser, page, "There is nothing here"}, {"/docs/nothing", browser, page, "There is nothing here"},
+		{"/nothing", "*/*", problem, `"code":"not_found"`}, {"/docs/nothing", "application/json", problem, `"code":"not_found"`},
+		{"/api/v3/nothing", browser, problem, `"code":"not_found"`}, {"/api/nothing", browser, problem, `"code":"not_found"`},
+	} {
+		res, text := ask(t, http.DefaultClient, http.MethodGet, r.URL()+c.at, "Accept: "+c.accept, "X-API-Key: "+r.key)
+		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, c.kind) || !strings.Contains(text, c.holds) || res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s as %q: %d %s %.120s", c.at, c.accept, res.StatusCode, kind, text)
+		}
+		if c.kind == page && (!strings.Contains(res.Header.Get("Content-Security-Policy"), "trusted-types") || !strings.HasPrefix(res.Header.Get("Vary"), "Accept,")) {
+			t.Errorf("%s has the headers %v", c.at, res.Header)
+		}
+	}
+	if res, _ := ask(t, http.DefaultClient, http.MethodPost, r.URL()+"/nothing", "Accept: "+browser); strings.HasPrefix(res.Header.Get("Content-Type"), page) {
+		t.Error("what is posted gets a page")
+	}
+}
