@@ -37,6 +37,7 @@ var readPage string
 type venue struct {
 	base, key, free              string
 	wallet, other, market, event string
+	few                          string // a wallet of a few days
 	city                         string
 }
 
@@ -86,8 +87,9 @@ func serveSample(t *testing.T) venue {
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	v.base = strings.TrimSuffix(v.base, "/api/v3")
-	v.wallet = v.first(t, "/leaderboard/traders?limit=1&period=30d", "address")
-	v.other = v.first(t, "/whales?limit=1&period=30d", "address")
+	v.wallet = v.first(t, "/leaderboard/traders?limit=1&period=30d&sort=volume&min_resolved=20", "address")
+	v.few = v.first(t, "/leaderboard/traders?limit=1&period=30d", "address")
+	v.other = v.first(t, "/leaderboard/traders?limit=1&offset=1&period=30d&sort=volume&min_resolved=20", "address")
 	v.city = v.first(t, "/weather/cities", "city")
 	v.market = v.first(t, "/leaderboard/markets?limit=1&period=30d", "condition_id")
 	v.event = v.first(t, "/leaderboard/markets?limit=1&period=30d", "event_slug")
@@ -289,7 +291,7 @@ func (b *tab) unfold(t *testing.T, path string) reading {
 // reference shows examples, which a test of their own compares with what the sample venue answers.
 func TestABrowserVisitsEveryPage(t *testing.T) {
 	texts := []string{"/api", "/api/", wire.Base, wire.Base + "/", "/openapi.json", "/docs", "/docs/*", "/assets/*", "/favicon.ico", "/status/"}
-	visited := explorerPages(venue{wallet: "w", other: "o", market: "m", event: "e", city: "c"})
+	visited := explorerPages(venue{wallet: "w", other: "o", few: "f", market: "m", event: "e", city: "c"})
 	visited = append(visited, statusPath)
 	for _, pattern := range web.Paths() {
 		if !slices.Contains(texts, pattern) && !slices.ContainsFunc(visited, func(at string) bool {
@@ -306,7 +308,7 @@ func TestABrowserVisitsEveryPage(t *testing.T) {
 func explorerPages(v venue) []string {
 	return []string{
 		"/", "/market/" + v.market, "/market/" + v.market + "?shape=candles&interval=1h", "/event/" + v.event, "/weather", "/weather?show=volume&metric=tmin", "/weather/" + v.city, "/weather/traders", "/data",
-		"/traders", "/traders?category=sports&sort=volume&min_resolved=20&period=30d", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/compare?address=" + v.wallet + "&address=" + v.other,
+		"/traders", "/traders?category=sports&sort=volume&min_resolved=20&period=30d", "/traders?board=accuracy&min_resolved=50", "/trader/" + v.wallet, "/trader/" + v.few, "/compare?address=" + v.wallet + "&address=" + v.other,
 		"/markets?period=30d", "/whales?period=30d", "/screener", "/screener?status=open&min_volume_24h=1", "/docs/style",
 	}
 }
@@ -316,7 +318,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *tab, venue)
-	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"single step", theSingleStep}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
+	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
 		{"states", theStates}, {"menu", theMenu}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}

@@ -167,19 +167,57 @@ func theKeyboard(t *testing.T, b *tab, v venue) {
 	}
 }
 
-// A market that was traded in a single step is drawn: its step stands within the plot.
-func theSingleStep(t *testing.T, b *tab, v venue) {
+// What has up to three times to show is a table: a market of a single step, and a wallet of a few days.
+func theFewValues(t *testing.T, b *tab, v venue) {
 	b.look(t, 1280, "light")
-	b.visit(t, "/market/"+v.first(t, "/screener?min_trades=1&max_trades=1&limit=1", "condition_id"))
-	b.until(t, "the plot is drawn", `document.querySelector("pmx-plot canvas")`)
-	for i := range 2 {
-		inside := give(t, b, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
-			const chart = document.querySelector("pmx-plot").charts[%d], at = chart.valToPos(chart.data[0][0], "x"), width = chart.over.clientWidth;
-			return chart.data[0].length === 1 && at > width / 4 && at < 3 * width / 4;
-		})()`, i)))
-		if !inside {
-			t.Errorf("pane %d does not show its only value", i)
+	days, _ := at(v.get(t, "/api/v3/trader/"+v.few+"/activity/daily?limit=365"), "/data").([]any)
+	for path, want := range map[string]int{"/market/" + v.first(t, "/screener?min_trades=1&max_trades=1&limit=1", "condition_id"): 1, "/trader/" + v.few: len(days)} {
+		b.visit(t, path)
+		got := give(t, b, chromedp.Evaluate[string](`[..."tbody tr,canvas,summary".split(",")].map((of) => document.querySelector("pmx-plot").querySelectorAll(of).length).join()`))
+		if want < 1 || want > 3 || got != fmt.Sprintf("%d,0,0", want) {
+			t.Errorf("%s: %d times are shown in rows, canvases and foldings: %s", path, want, got)
 		}
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
+// Every part of every page has one control for the ways to the same answer: it opens with JSON, has curl and Python beside
+// it, names the real host and never the key, and closes by Escape.
+func theWays(t *testing.T, b *tab, v venue) {
+	b.look(t, 1280, "light")
+	for _, path := range explorerPages(v) {
+		b.visit(t, path)
+		if bare := give(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("[data-panel]")].filter((n) => n.querySelectorAll(".head .tool").length !== 1).map((n) => n.textContent.slice(0, 40)).join()`)); bare != "" {
+			t.Errorf("%s: no one way to JSON in %s", path, bare)
+		}
+	}
+	b.visit(t, "/traders?period=30d")
+	shown := `document.querySelector(".tooling:not([hidden]) pre")`
+	text := func() string {
+		t.Helper()
+		b.until(t, "it opens", shown)
+		return give(t, b, chromedp.Evaluate[string](shown+`.textContent`))
+	}
+	b.click(t, ".panel .tool")
+	if got := text(); !strings.Contains(got, `"rank": 1,`) {
+		t.Errorf("as JSON: %.200s", got)
+	}
+	for kind, want := range map[string]string{"curl": `curl -H "X-API-Key: $PMX_KEY" '` + b.base + `/api/v3/leaderboard/traders?period=30d`, "Python": "requests.get(\n    \"" + b.base + "/api/v3/leaderboard/traders?period=30d"} {
+		b.click(t, `.tooling:not([hidden]) [data-tool="`+kind+`"]`)
+		b.until(t, kind, shown+`.getAttribute("aria-label") === "As `+kind+`"`)
+		if got := text(); !strings.Contains(got, want) || strings.Contains(got, v.key) {
+			t.Errorf("as %s: %s", kind, got)
+		}
+	}
+	b.fits(t, "/traders with its request", look{360, "dark"})
+	b.do(t, chromedp.KeyEvent("\u001b"))
+	b.until(t, "Escape closes it", `!(`+shown+`) && document.activeElement.matches(".tool")`)
+	give(t, b, chromedp.Evaluate[string](`document.activeElement.blur(), ""`))
+	b.do(t, chromedp.KeyEvent("c"))
+	if got := text(); !strings.HasPrefix(got, "curl ") {
+		t.Errorf("the key c gives %s", got)
 	}
 	for _, bad := range b.errors() {
 		t.Error(bad)

@@ -158,7 +158,7 @@ addEventListener("keydown", (event) => {
     if (next) next.querySelector("a").focus();
     break;
   }
-  case "1": case "2": case "3": press("main .choice button:nth-child(" + event.key + ")"); break;
+  case "1": case "2": case "3": press("main .choice:not(.ways) button:nth-child(" + event.key + ")"); break;
   case "t": press("main details.sheet > summary"); break;
   case "c": press('main [data-tool="curl"]'); break;
   case ".": press('main [data-tool="JSON"]'); break;

@@ -12,6 +12,8 @@ function colour(node, token) {
   return getComputedStyle(node).color;
 }
 
+const valued = (pane) => pane.series.filter((s) => s.kind !== "points");
+
 const waiting = new IntersectionObserver((entries) => {
   for (const e of entries) if (e.isIntersecting) { waiting.unobserve(e.target); e.target.draw(); }
 }, { rootMargin: "200px" });
@@ -23,6 +25,8 @@ const sizes = new ResizeObserver((entries) => { for (const e of entries) e.targe
 // the last ones and which has open, high and low beside them; bands of { low, high, on } behind a
 // pane, a label in it; marks of { time, text }; cut, the answer, says where the plan
 // ends the past; parts gives further nodes of the read-out; columns adds columns to the table.
+// Points are marks on a line: they are no values of their own. Up to three times are shown as
+// the table alone, which says them better than a plot.
 class Plot extends HTMLElement {
   set spec(spec) { this.given = spec; if (this.isConnected) this.build(); }
 
@@ -40,6 +44,10 @@ class Plot extends HTMLElement {
     this.drop();
     this.x = s.times.map((t) => Date.parse(t.length === 10 ? t + "T00:00:00Z" : t) / 1000);
     this.at = this.x.length - 1;
+    if (this.x.length <= 3 && s.panes.length < 3) {
+      this.replaceChildren(el("figure", {}, el("figcaption", { class: "unseen", "data-fixed": true }, s.name), this.asTable()));
+      return;
+    }
     const filled = s.panes.some((p) => p.series.some((x) => x.kind !== "line" && x.kind && x.kind !== "step" && x.kind !== "points"));
     const ends = (s.marks || []).map((m) => Date.parse(m.time) / 1000), width = this.x.length > 1 ? this.x.at(-1) - this.x[0] : 86400;
     this.last = Math.max(this.x.at(-1), ...ends.filter((t) => t < this.x.at(-1) + width / 3));
@@ -70,7 +78,7 @@ class Plot extends HTMLElement {
   summary() {
     const s = this.given;
     if (!this.x.length) return "Nothing to show.";
-    return [s.panes.flatMap((p) => p.series.map((series) => {
+    return [s.panes.flatMap((p) => valued(p).map((series) => {
       const known = series.values.filter((v) => v !== null && v !== undefined);
       if (!known.length) return el("span", { "data-fixed": true }, series.name + ": no values. ");
       const low = known.reduce((a, b) => (b < a ? b : a)), high = known.reduce((a, b) => (b > a ? b : a));
@@ -83,14 +91,14 @@ class Plot extends HTMLElement {
     const rows = this.x.map((_, i) => i).reverse();
     return table({ name: s.name, per: 25, rows, columns: [
       { name: "UTC", head: true, phone: "main", cell: (i) => when(s.times[i], s.times[i].length === 10 ? "day" : "time") },
-      ...s.panes.flatMap((p) => p.series.map((series, n) => ({ name: series.name, num: true, phone: n ? "meta" : "key", cell: (i) => num(series.values[i], p.form, "no value") }))),
+      ...s.panes.flatMap((p) => valued(p).map((series) => ({ name: series.name, num: true, phone: series === s.panes[0].series[0] ? "key" : "meta", cell: (i) => num(series.values[i], p.form, "no value") }))),
       ...(s.columns || []),
     ] });
   }
 
   // draw makes the canvases; the library stands before this module.
   draw() {
-    if (!this.isConnected || !this.x.length) return;
+    if (!this.isConnected || !this.x.length || !this.area) return;
     this.drop();
     this.area.replaceChildren();
     const width = this.area.clientWidth, last = this.given.panes.length - 1;
@@ -275,7 +283,8 @@ class Plot extends HTMLElement {
     if (move && i === this.at && this.told === i) return;
     this.at = this.told = i;
     const s = this.given;
-    const values = s.panes.flatMap((p) => p.series.map((series) => el("span", {}, el("span", { "data-fixed": true }, series.name), " ", num(series.values[i], p.form, "no value"))));
+    const all = s.panes.flatMap((p) => valued(p).map((series) => [series, p])), known = all.filter(([series]) => series.values[i] !== null && series.values[i] !== undefined);
+    const values = (known.length ? known : all).map(([series, p]) => el("span", {}, el("span", { "data-fixed": true }, series.name), " ", num(series.values[i], p.form, "no value")));
     this.out.replaceChildren(when(s.times[i], s.times[i].length === 10 ? "day" : "time"), ...values, ...(s.parts ? s.parts(i) : []), ...(s.partial && s.partial[i] ? [el("em", {}, "not finished")] : []));
     this.area.setAttribute("aria-valuenow", i);
     this.area.setAttribute("aria-valuetext", [...this.out.children].map((n) => n.textContent).join(", "));

@@ -34,9 +34,9 @@ const head = panel({
     const open = sum([d.unique_markets], [d.resolved_markets]);
     return [
       el("p", { class: "big" }, num(d.real_pnl, "profit"), el("small", {}, " USD")),
-      el("p", { id: "split" }, num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", many(d.resolved_markets, "resolved market"), ", ", num(d.unresolved_cash, "profit"), " cash from ", num(open), " not resolved yet, whose tokens are not valued. ", el("a", { href: "#sums" }, "How it adds up")),
+      el("p", { id: "split" }, d.resolved_markets > 0 ? [num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", many(d.resolved_markets, "resolved market"), open > 0 ? ", " : ". "] : null, open > 0 ? [num(d.unresolved_cash, "profit"), " cash from ", many(open, "market"), " not resolved yet, whose tokens are not valued. "] : null, el("a", { href: "#sums" }, "How it adds up")),
       facts(
-        fact("Return on buys", num(d.roi, "ratio", "nothing was bought")), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), num(d.winning_markets), " of ", num(d.resolved_markets)),
+        fact("Return on buys", num(d.roi, "ratio", "nothing was bought"), d.resolved_markets > 0 ? null : "tokens not valued"), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), d.resolved_markets > 0 ? [num(d.winning_markets), " of ", num(d.resolved_markets)] : "none is resolved"),
         fact("Volume", num(d.volume, "brief"), "USD"), skill),
       el("details", { class: "sheet" }, el("summary", {}, "How these are counted"), el("ul", { class: "note", "data-fixed": true },
         el("li", {}, "Profit is the cash of all fills and what resolutions settled."),
@@ -50,16 +50,18 @@ const head = panel({
 const skill = el("div", { class: "fact" }, el("dt", {}, "Forecast skill"), el("dd", {}, "…"));
 
 // Profit over time.
+const ranges = choice("Days", [["30", "30 d"], ["90", "90 d"], ["365", "year"]], range, (v) => { range = v; shown(); daily.load(); });
 const daily = panel({
   name: "Profit over time", size: 390, url: () => address("/trader/" + who + "/activity/daily", { limit: range }),
-  acts: choice("Days", [["30", "30 d"], ["90", "90 d"], ["365", "year"]], range, (v) => { range = v; shown(); daily.load(); }),
+  acts: ranges,
   draw: (cut, { heading, lead }) => {
     const { data } = cut;
     if (!data.length) return state("empty", "No fills in this time.");
     const days = data[0].date > data.at(-1).date ? [...data].reverse() : data;
     const first = days[0].cumulative_pnl, last = days.at(-1).cumulative_pnl;
-    heading.replaceChildren("Profit ", last > first ? "rose to " : last < first ? "fell to " : "stayed at ", num(last, "profit"));
-    lead.replaceChildren("USD, since ", when(days[0].date, "day"), "; all-time total above, each day below");
+    ranges.hidden = range === "365" && days.length < 4;
+    heading.replaceChildren("Profit ", days.length < 2 ? "of one day " : last > first ? "rose to " : last < first ? "fell to " : "stayed at ", num(last, "profit"));
+    lead.replaceChildren("USD", ...(days.length < 2 ? [] : [", total of all time, from ", when(days[0].date, "day"), " on"]));
     const settled = days.filter((d) => d.redemption_value != 0).sort((a, b) => Math.abs(b.redemption_value) - Math.abs(a.redemption_value)).slice(0, 10);
     return plot({
       name: "Profit of " + short(who) + " by day", times: days.map((d) => d.date), cut, partial: days.map((d) => d.is_partial),

@@ -57,27 +57,29 @@ export function copier(text, label = "Copy") {
   return button;
 }
 
-// tools are the ways to the same answer without this page.
+// tools are the ways to the same answer without this page, behind one quiet control.
 function tools(name, url) {
-  const box = el("div", { class: "tooling", hidden: true });
-  const open = (kind, make) => {
-    const button = el("button", { type: "button", class: "tool", "data-tool": kind, "aria-expanded": "false", "aria-label": "as " + kind + ": " + name, onclick: async () => {
-      const shown = button.getAttribute("aria-expanded") === "true";
-      for (const b of row.children) b.setAttribute("aria-expanded", "false");
-      box.hidden = shown;
-      if (shown) return;
-      button.setAttribute("aria-expanded", "true");
-      box.replaceChildren(...await make());
-    } }, kind);
-    return button;
-  };
-  const row = el("p", { class: "tools" },
-    open("JSON", async () => {
+  const pre = (label, text) => el("pre", { tabindex: 0, "aria-label": label, "data-raw": true }, el("code", {}, text));
+  const command = (kind, make) => async () => [el("p", { class: "note" }, copier(make(url())), " Put the key into PMX_KEY first."), pre("As " + kind, make(url()))];
+  const kinds = {
+    JSON: async () => {
       const { text } = await send(url());
-      return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), el("pre", { tabindex: 0, "aria-label": "The answer", "data-raw": true }, el("code", {}, indent(text)))];
-    }),
-    [["curl", curl], ["Python", python]].map(([name, text]) => open(name, async () => [el("p", { class: "note" }, copier(text(url())), " Put the key into PMX_KEY first."), el("pre", { tabindex: 0, "aria-label": "As " + name, "data-raw": true }, el("code", {}, text(url())))])));
-  return { row, box };
+      return [el("p", { class: "note" }, copier(text), " ", el("code", {}, "GET " + url())), pre("The answer", indent(text))];
+    },
+    curl: command("curl", curl), Python: command("Python", python),
+  };
+  const out = el("div", {});
+  const ways = el("div", { class: "choice ways", role: "group", "aria-label": "Form" }, Object.keys(kinds).map((kind) => el("button", { type: "button", class: "small", "data-tool": kind, "aria-pressed": "false", onclick: () => show(kind) }, kind)));
+  const box = el("div", { class: "tooling", hidden: true, onkeydown: (event) => { if (event.key === "Escape") { shut(); button.focus(); } } }, ways, out);
+  const button = el("button", { type: "button", class: "tool", "aria-expanded": "false", title: "as JSON, curl or Python", "aria-label": "as JSON, curl or Python: " + name, onclick: () => (box.hidden ? show("JSON") : shut()) }, "{ }");
+  const shut = () => { box.hidden = true; button.setAttribute("aria-expanded", "false"); };
+  async function show(kind) {
+    for (const b of ways.children) b.setAttribute("aria-pressed", String(b.dataset.tool === kind));
+    box.hidden = false;
+    button.setAttribute("aria-expanded", "true");
+    out.replaceChildren(...await kinds[kind]());
+  }
+  return { button, box, shut };
 }
 
 // indent breaks JSON into lines and leaves its numbers alone. Long answers are cut.
@@ -110,8 +112,7 @@ export function panel({ name, note, acts, url, draw, instead, size = 200, level 
     const mine = ++turn;
     section.dataset.state = "loading";
     section.setAttribute("aria-busy", "true");
-    box.hidden = true;
-    for (const b of row.children) b.setAttribute("aria-expanded", "false");
+    shut();
     if (!body.firstChild) setTimeout(() => { if (mine === turn && section.dataset.state === "loading" && !body.firstChild) body.append(state("loading", "Loading " + name.toLowerCase())); }, 300);
     try {
       const answer = await ask(url(), again);
