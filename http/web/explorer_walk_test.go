@@ -230,7 +230,7 @@ func boardsWithoutTrades(t *testing.T, b *tab, _ venue) {
 	b.look(t, 1280, "light")
 	refuse := `window.fetch = ((real) => (at, how) => (decodeURIComponent(String(at)).match(/leaderboard.traders[^ ]*include=/)
 		? Promise.resolve(new Response('{"status":501,"code":"fills_elsewhere","title":"Fills elsewhere","detail":"Ask the server that has them."}', {status: 501})) : real(at, how)))(window.fetch)`
-	row := `document.querySelector("table .profit .split, .three td .split").textContent`
+	row := `document.querySelector("table .profit .split, .three table .split").textContent`
 	for _, path := range []string{"/", "/traders"} {
 		b.visit(t, path)
 		if got := give(t, b, chromedp.Evaluate[string](row)); !strings.Contains(got, " unresolved cash") {

@@ -28,9 +28,9 @@ const ladder = panel({
     const now = date || a.local_date;
     if (!now) return state("empty", "No day is known yet: there is no data.");
     const all = [...new Set([...c.events.map((e) => e.target_date), now])].sort();
-    const button = (d, text, on) => el("button", { type: "button", "data-value": d, "data-fixed": true, "aria-pressed": on, onclick: () => { date = d; again(); } }, text);
+    const button = (d, text, on, name) => el("button", { type: "button", "aria-label": name, title: name, "data-value": d, "data-fixed": true, "aria-pressed": on, onclick: () => { date = d; again(); } }, text);
     const held = days.contains(document.activeElement) ? document.activeElement.textContent : null;
-    days.replaceChildren(button(beside(now, -1), "‹ earlier"), ...all.map((d) => button(d, shortDay(d), String(d === now))), now < all.at(-1) ? button(beside(now, 1), "later ›") : "");
+    days.replaceChildren(button(beside(now, -1), "‹", null, "the day before"), ...all.map((d) => button(d, shortDay(d), String(d === now))), now < all.at(-1) ? button(beside(now, 1), "›", null, "the day after") : "");
     if (held) [...days.children].find((b) => b.textContent === held)?.focus();
     const e = a.events.find((x) => x.target_date === now && x.canonical) || a.events.find((x) => x.target_date === now);
     heading.replaceChildren(metric === "tmax" ? "High of " : "Low of ", when(now, "day"));
@@ -106,7 +106,7 @@ const moved = panel({
     const bands = bandsOf(market.brackets, market, winner ? (r) => r.condition_id === winner : holds(so));
     const close = so === null || so === undefined ? [] : [Number(so)];
     return [plot({ name: "Forecasts by time of issue", times, panes: [{ height: 220, form: "degrees", levels: close, bands, series: [...sources.map((s, n) => ({ name: s.replaceAll("_", " "), ink: n, join: true, values: times.map((t) => by.get(s + t) ?? null) })), ...line] }] }),
-      newest ? el("p", { class: "note" }, "The market's line is the mean of the brackets by the price that takers last paid for each; a bracket that nobody has traded yet has none and is left out: at the end of the line ", newest.null_reason === "unpriced_brackets" ? "" : "all ", num(newest.priced), " have one.") : market.missing ? el("p", { class: "note" }, "The market's line and its brackets are missing: they could not be loaded.") : null,
+      newest ? el("p", { class: "note" }, "The market's line is the mean of the brackets at the prices that takers last paid. At its end ", newest.null_reason === "unpriced_brackets" ? [num(newest.priced), " brackets had been traded; the others are left out."] : ["all ", num(newest.priced), " brackets had been traded."]) : market.missing ? el("p", { class: "note" }, "The market's line and its brackets are missing: they could not be loaded.") : null,
       a.settled ? el("p", {}, "Settled: ", el("a", { href: "/market/" + a.settled.condition_id, "data-text": true }, a.settled.label), market.missing ? "" : ", the coloured band. Bands are the brackets of the market", so === null || so === undefined ? "." : ["; measured, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + "."]) : a.actual && a.actual.value !== null ? el("p", { class: "note" }, "Measured so far, dashed: ", num(a.actual.value, "degrees"), " °" + a.unit + ", ", a.actual.kind, a.actual.provisional ? ", provisional" : "", market.missing ? "." : ". Bands are the brackets of the market, the coloured one holds what was measured.") : null];
   },
 });
@@ -120,7 +120,7 @@ const skill = panel({
     const of = (source, lead) => rows.find((r) => r.source === source && r.lead_day == lead);
     return table({ name: "Skill of forecasts", rows: sources, per: 20, order: "source", columns: [
       { name: "Source", head: true, phone: "main", cell: (s) => el("span", { "data-text": true }, s.replaceAll("_", " ")) },
-      ...leads.map((lead) => ({ name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
+      ...leads.map((lead) => ({ cls: "line", name: lead === 0 ? "same day" : lead === 1 ? "1 day ahead" : lead + " days ahead", num: true, sort: (s) => of(s, lead)?.mae ?? null, cell: (s) => {
         const r = of(s, lead);
         return r ? [num(r.mae, "degrees"), el("small", { class: "split tight" }, "bias ", num(r.bias, "delta"), ", ", num(r.n), " days", r.hit_pct === null ? "" : [", hits ", num(r.hit_pct, "hits"), " of ", num(r.settled_days)])] : num(null, "degrees", "no such forecast was compared");
       } }))] });

@@ -4,9 +4,9 @@ import { choice, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 import { profitColumn } from "./profit.js";
 
-let who = [...new Set(here().getAll("address").map((a) => a.toLowerCase()))].slice(0, 10);
-title("Compare wallets");
 const shape = /^0x[0-9a-f]{40}$/;
+let who = [...new Set(here().getAll("address").map((a) => a.toLowerCase()))].filter((a) => shape.test(a)).slice(0, 10);
+title("Compare wallets");
 const field = el("input", { id: "another", class: "id-field", placeholder: "0x…", spellcheck: "false", autocomplete: "off", "aria-label": "Address of another wallet" });
 const told = el("span", { class: "note", role: "status" });
 const form = el("form", { class: "filters", onsubmit: (event) => {

@@ -83,6 +83,9 @@ export const forms = {
   usd2: (x) => write(x, digits(2)),
   profit: (x) => write(x, { signDisplay: "exceptZero", ...digits(Math.abs(x) < 100 && !Number.isInteger(x) ? 2 : 0) }),
   profit0: (x) => write(x, { signDisplay: "exceptZero", ...digits(0) }),
+  signed: (x) => forms.profit(x),
+  signed0: (x) => forms.profit0(x),
+  signed2: (x) => forms.profit2(x),
   profit2: (x) => write(x, { signDisplay: "exceptZero", ...digits(2) }),
   brief: (x) => (Math.abs(x) < 1e6 ? forms.usd(x) : write(x, { notation: "compact", ...digits(1) })),
   axis: (x) => (Math.abs(x) < 1e5 && (Math.abs(x) < 1e4 || x % 1000) ? write(x, { maximumFractionDigits: 6 }) : write(x, { notation: "compact", maximumFractionDigits: 2 })),
@@ -114,14 +117,15 @@ export function num(x, form = "count", why) {
 // many is a number of things.
 export const many = (x, thing) => [num(x), " " + thing + (x == 1 ? "" : "s")];
 
-// when shows a time of the API in UTC, or a day; its title is the local time.
+// when shows a time of the API in UTC, a day, or a date, which leaves out this year; its title is the local time.
 const dateForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const timeForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
-export const dayText = (ts) => dateForm.format(new Date(ts));
+const shortForm = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", timeZone: "UTC" });
+export const dayText = (ts, brief) => (brief && new Date(ts).getUTCFullYear() === new Date().getUTCFullYear() ? shortForm : dateForm).format(new Date(ts));
 export const timeText = (ts) => timeForm.format(new Date(ts));
 export function when(ts, form = "time") {
   if (!ts) return el("span", { class: "none", title: "not known", "aria-label": "not known" }, "–");
-  return el("time", { datetime: ts, title: ts + (ts.length > 10 ? ", here " + new Date(ts).toLocaleString() : "") }, form === "day" ? dayText(ts) : timeText(ts));
+  return el("time", { datetime: ts, title: ts + (ts.length > 10 ? ", here " + new Date(ts).toLocaleString() : "") }, form === "time" ? timeText(ts) : dayText(ts, form === "date"));
 }
 
 // short shows an id by its ends; whole on focus and when copied.

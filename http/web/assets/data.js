@@ -9,7 +9,7 @@ const catalogue = panel({
   name: "Datasets", cls: "first", size: 600, url: () => address("/research/datasets"), lone: true,
   draw: ({ data }) => data.map((d) => {
     let period = d.periods[0];
-    const box = el("section", { class: "panel", id: "set-" + d.id, "aria-labelledby": "name-" + d.id },
+    const box = el("section", { class: "panel set", id: "set-" + d.id, "aria-labelledby": "name-" + d.id },
       el("h3", { id: "name-" + d.id, "data-text": true }, d.title), el("p", { "data-text": true }, d.description),
       el("p", { class: "note" }, d.approximate_rows !== null ? ["About ", num(d.approximate_rows), " rows, at most ", num(d.max_rows), ". "] : ["At most ", num(d.max_rows), " rows. "], "In the order ", el("span", { "data-text": true }, d.order), "."),
       exporter({ name: d.title, path: "/research/export-jobs", jobs: "/research/export-jobs", formats: [...d.formats].reverse(), body: (format) => ({ dataset: d.id, format, period }),

@@ -12,7 +12,7 @@ const sums = panel({
   draw: ({ data: e }, { lead }) => {
     head.replaceChildren(el("span", { "data-text": true }, e.title || e.event_slug || e.event_id));
     title(e.title || "Event");
-    put(lead, el("span", { "data-text": true }, e.category || "no category"), ", ", e.status, e.end_date ? [", ends ", when(e.end_date)] : "");
+    put(lead, el("span", { "data-text": true }, e.category || "no category"), ", ", e.status, e.end_date ? [e.status === "open" ? ", ends " : ", ended ", when(e.end_date)] : "");
     return facts(fact("Volume", num(e.volume, "brief"), "USD"), fact("In a day", num(e.volume_24h, "usd0"), "USD"), fact("Trades", num(e.trades)), fact("Traders", num(e.traders)), fact("Markets", num(e.markets), num(e.open_markets), " open"));
   },
 });
@@ -31,7 +31,7 @@ const markets = panel({
     ofMarkets.first(a);
     return table({ name: "Markets of the event", rows: a.data, per: 25, order: "volume", more: ofMarkets.more, columns: [
       { name: "Market", head: true, phone: "main", cell: market }, { name: "Price", num: true, phone: "key", sort: (r) => r.price, cell: (r) => num(r.price, "cents", "not traded") }, { name: "in a day", num: true, sort: (r) => r.price_change_24h, cell: (r) => num(r.price_change_24h, "move", "no price a day before") },
-      { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }, { name: "Status", cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", cell: (r) => when(r.end_date, "day") }] });
+      { name: "Volume, USD", money: (r) => r.volume }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) }, { name: "Status", bare: true, cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", cell: (r) => when(r.end_date, "date") }] });
   },
 });
 // The largest markets over time, one below the other on one axis.

@@ -9,7 +9,7 @@ const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
 export function exporter({ name, path, jobs, formats, body, fields }) {
   const out = el("div", { class: "job", role: "status" });
   const format = el("select", { "aria-label": "Format of " + name }, formats.map((f) => el("option", { value: f }, f)));
-  const button = el("button", { type: "submit" }, "Ask for the file");
+  const button = el("button", { type: "submit", class: "quiet" }, "Ask for the file");
   return el("form", { class: "filters", onsubmit: async (event) => {
     event.preventDefault();
     button.disabled = true;

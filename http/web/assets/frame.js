@@ -22,7 +22,7 @@ async function freshness() {
   try {
     const { data, as_of: at } = await ask(BASE + "/status/public", true);
     const text = at ? (data.historical ? "Historical" : words[data.grade]) + ", to " + dayText(at) : "No data yet";
-    place.replaceChildren(el("a", { href: "/status", title: "Data: " + text }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), el(at ? "time" : "span", at ? { class: "word", datetime: at } : { class: "word" }, text)));
+    place.replaceChildren(el("a", { href: "/status", title: "Data: " + text }, el("span", { class: "dot", "data-grade": data.historical ? "past" : data.grade, "aria-hidden": "true" }), el(at ? "time" : "span", at ? { class: "word", datetime: at } : { class: "word" }, text), at && el("span", { class: "brief", "aria-hidden": "true" }, dayText(at, true))));
     stale.hidden = data.historical || data.grade < "D";
     if (!stale.hidden) stale.replaceChildren(...(at ? ["The data is " + words[data.grade].toLowerCase() + ": it reaches to ", el("time", { datetime: at }, timeText(at)), " UTC. What is shown is exact up to then. "] : ["There is no data yet. "]), el("a", { href: "/status" }, "Status"));
     byId("printed").textContent = location.host + location.pathname + location.search + ", data to " + (at || "–");
@@ -73,7 +73,7 @@ document.addEventListener("click", (event) => {
 
 // Search answers while one types.
 const finder = document.querySelector(".finder");
-const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: "Search", autocomplete: "off", spellcheck: "false" });
+const field = el("input", { id: "find", type: "search", role: "combobox", "aria-label": "Search events, markets, wallets and cities", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "found", placeholder: matchMedia("(min-width: 48rem)").matches ? "Markets, wallets, cities" : "Search", autocomplete: "off", spellcheck: "false" });
 const found = el("ul", { id: "found", role: "listbox", "aria-label": "Found", hidden: true });
 const told = el("p", { class: "unseen", role: "status" });
 let asked = 0, chosen = -1;

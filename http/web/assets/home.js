@@ -2,7 +2,7 @@
 import { address, ask, el, go, here, market, num, soon, title, view, wallet, when } from "./core.js";
 import { choice, fact, facts, panel, state, table } from "./ui.js";
 import { plot } from "./plot.js";
-import { boardUrl, plainBoard, profitColumn } from "./profit.js";
+import { boardUrl, plainBoard, profitColumn, split } from "./profit.js";
 import { spark } from "./spark.js";
 import { cityCell } from "./cells.js";
 
@@ -20,8 +20,8 @@ const growth = panel({
     const week = g.weeks.findLast((x) => !x.is_partial);
     const change = (x) => [num(x, "change", "nothing to compare with")];
     return facts(fact("Volume", num(w.volume, "brief"), "USD ", change(w.volume_change_pct)), fact("Trades", num(w.trades), change(w.trades_change_pct)), fact("New wallets", num(w.new_wallets), change(w.new_wallets_change_pct)),
-      fact("Wallets trading", num(s.active_traders_7d), week ? ["last whole week ", num(week.active_wallets), " ", change(week.active_wallets_change_pct)] : null), fact("Markets traded", num(s.active_markets_7d)),
-      fact(el("span", { title: "listed by then, and neither closed nor resolved yet, by recorded times" }, "Open markets"), num(g.open_markets.count), "a week before ", num(g.open_markets.week_before), " ", change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
+      fact("Wallets trading", num(s.active_traders_7d), week ? [change(week.active_wallets_change_pct), " in the last whole week"] : null), fact("Markets traded", num(s.active_markets_7d)),
+      fact(el("span", { title: "listed by then, and neither closed nor resolved yet, by recorded times" }, "Open markets"), num(g.open_markets.count), change(g.open_markets.change_pct), g.open_markets.unknown > 0 ? el("span", { title: "no source says when they were listed or ended" }, " and ", num(g.open_markets.unknown), " more of unknown times") : null));
   },
 });
 
@@ -48,8 +48,8 @@ const index = panel({
 const traders = panel({
   name: "Best traders", note: "by profit in this time", size: 480, url: () => boardUrl({ period: period === "7d" ? "" : period, limit: 8 }), instead: plainBoard,
   draw: ({ data }) => (data.length ? [table({ name: "Best traders", rows: data, per: 8, columns: [
-    { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet },
-    { ...profitColumn(), bar: false, sort: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
+    { name: "Wallet", head: true, phone: "main", cell: (r) => [wallet(r), el("small", { class: "split over" }, split(r))] },
+    { ...profitColumn(), bar: false, sort: null, below: null }] }), el("p", {}, el("a", { href: "/traders" }, "All traders"))] : state("empty", "Nobody traded in this time.")),
 });
 const markets = panel({
   name: "Most traded", note: "by what takers paid", size: 480, url: () => address("/leaderboard/markets", { period: period === "7d" ? "" : period, limit: 8 }),
@@ -75,7 +75,7 @@ const weather = panel({
 });
 view().replaceChildren(
   el("h1", {}, "The venue today"), intro, growth, index,
-  el("div", { class: "filters" }, choice("Period of the boards", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); traders.load(); markets.load(); })),
+  el("div", { class: "filters" }, el("span", { class: "note" }, "Boards of the last"), choice("Period of the boards", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; go({ period: v === "7d" ? "" : v }); traders.load(); markets.load(); })),
   el("div", { class: "cols three" }, traders, markets, moves), weather);
 soon(address("/stats"), history());
 for (const p of [growth, index, traders, markets, moves, weather]) p.load();

@@ -14,8 +14,8 @@ const board = panel({
       { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Market", head: true, phone: "main", cell: market },
       { name: "Volume, USD", phone: "key", bar: false, money: (r) => r.volume }, { name: "all time", money: (r) => r.volume_all_time },
       { name: "Trades", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) }, { name: "Traders", num: true, sort: (r) => r.traders, cell: (r) => num(r.traders) },
-      { name: "Category", cell: (r) => el("span", { "data-text": true }, r.category || "–") }, { name: "Status", cell: (r) => r.status },
-      { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "day") }] });
+      { name: "Category", bare: true, cell: (r) => el("span", { "data-text": true }, r.category || "–") }, { name: "Status", bare: true, cell: (r) => r.status },
+      { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "date") }] });
   },
 });
 view().replaceChildren(el("h1", {}, "Markets"), board);

@@ -57,7 +57,7 @@ class Plot extends HTMLElement {
     this.area = el("div", { class: "canvases", tabindex: 0, role: "slider", "aria-label": s.name, "aria-describedby": id, "aria-valuemin": 0, "aria-valuemax": this.x.length - 1, "aria-valuenow": this.at, onkeydown: (e) => this.press(e) });
     this.out = el("p", { class: "readout", "aria-hidden": "true" });
     // A point series has a dot for its key.
-    const keyed = s.panes.some((p) => p.label) ? [] : s.panes.flatMap((p) => p.series).filter((x) => !["bars", "columns", "candles"].includes(x.kind));
+    const keyed = s.panes.every((p) => p.label) ? [] : s.panes.flatMap((p) => p.series).filter((x) => !["bars", "columns", "candles"].includes(x.kind));
     const legend = keyed.length > 1 ? el("ul", { class: "legend" }, keyed.map((x) => el("li", { "data-fixed": true }, this.swatch(x), x.name))) : null;
     this.sheet = el("details", { class: "sheet" }, el("summary", {}, "Show as a table"));
     this.sheet.addEventListener("toggle", () => { if (this.sheet.open && !this.sheet.querySelector("table")) this.sheet.append(this.asTable()); });
@@ -71,7 +71,7 @@ class Plot extends HTMLElement {
   swatch(series) {
     const dot = series.kind === "points";
     return svg("svg", { viewBox: "0 0 24 8", class: "swatch ink-" + (series.ink || 0), "aria-hidden": "true" },
-      svg("path", { d: dot ? "M10 4H14" : "M0 4H24", "stroke-width": dot && 4, "stroke-dasharray": !dot && dashes[series.dash ?? series.ink ?? 0].join(" ") }));
+      svg("path", { d: dot ? "M12 4H12" : "M0 4H24", "stroke-width": dot && 4, "stroke-dasharray": !dot && dashes[series.dash ?? series.ink ?? 0].join(" ") }));
   }
 
   // summary is what the plot shows in a sentence per series.
@@ -150,7 +150,7 @@ class Plot extends HTMLElement {
       ],
       hooks: {
         drawAxes: [(u) => { this.behind(u, pane); this.rules(u, pane); }],
-        draw: [(u) => { for (const s of pane.series) if (s.kind === "candles") this.candles(u, s); }],
+        draw: [(u) => { for (const s of pane.series) if (s.kind === "candles") this.candles(u, s); this.unfinished(u, pane); }],
         setCursor: [(u) => { if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0 && !this.held) this.read(u.cursor.idx, true, u); }],
       },
     };
@@ -226,6 +226,34 @@ class Plot extends HTMLElement {
     ctx.restore();
   }
 
+  // unfinished draws what is not finished hollow: the end of a line, or a bar.
+  unfinished(u, pane) {
+    const { ctx } = u, ratio = window.devicePixelRatio || 1, at = (v, axis) => u.valToPos(v, axis, true);
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.fillStyle = colour(this.probe, "back");
+    for (const s of pane.series) {
+      if (s.kind === "candles" || s.kind === "points") continue;
+      const bars = s.kind === "bars" || s.kind === "columns";
+      s.values.forEach((v, i) => {
+        if (!(this.given.partial || [])[i] || v === null || v === undefined) return;
+        ctx.beginPath();
+        if (bars) {
+          const wide = Math.min(18 * ratio, 0.75 * (at(this.x[1], "x") - at(this.x[0], "x"))) - 2 * ratio, y = at(Number(v), "y"), tall = at(0, "y") - y, edge = Math.sign(tall) * ratio;
+          if (wide > 1 && Math.abs(tall) > 3 * ratio) ctx.rect(at(this.x[i], "x") - wide / 2, y + edge, wide, tall - 2 * edge);
+          ctx.fill();
+        } else {
+          ctx.strokeStyle = colour(this.probe, inks[s.ink || 0]);
+          ctx.lineWidth = 1.5 * ratio;
+          ctx.arc(at(this.x[i], "x"), at(Number(v), "y"), 3.5 * ratio, 0, 7);
+          ctx.fill();
+          ctx.stroke();
+        }
+      });
+    }
+    ctx.restore();
+  }
+
   // rules draws the zero line, levels, marks and the name of the pane.
   rules(u, pane) {
     const { ctx, bbox } = u, ratio = window.devicePixelRatio || 1;
@@ -246,8 +274,9 @@ class Plot extends HTMLElement {
     if (pane.label) {
       ctx.fillStyle = colour(this.probe, "soft");
       ctx.textAlign = "left";
+      const marked = pane === this.given.panes[0] ? Math.max(0, ...(this.given.marks || []).map((m) => ctx.measureText("  " + (m.text || "")).width)) : 0;
       let label = pane.label;
-      for (let n = label.length; n > 8 && ctx.measureText(label).width > bbox.width; n--) label = pane.label.slice(0, n).trimEnd() + "…";
+      for (let n = label.length; n > 8 && ctx.measureText(label).width > bbox.width - marked; n--) label = pane.label.slice(0, n).trimEnd() + "…";
       ctx.fillText(label, bbox.left, bbox.top - 6 * ratio);
     }
     for (const mark of this.given.marks || []) {

@@ -51,7 +51,7 @@ const list = panel({
       { name: "Market", head: true, phone: "main", cell: market }, { name: "Price", num: true, phone: "key", sort: (r) => r.price, cell: (r) => num(r.price, "cents", "not traded") },
       { name: "in a day", num: true, sort: (r) => r.price_change_24h, cell: (r) => num(r.price_change_24h, "move", "no price a day before") }, { name: "Spread", num: true, sort: (r) => r.spread, cell: (r) => num(r.spread, "cents", "no quote on both sides") },
       { name: "Volume in a day, USD", money: (r) => r.volume_24h }, { name: "ever", money: (r) => r.volume }, { name: "Traders in a day", num: true, sort: (r) => r.traders_24h, cell: (r) => num(r.traders_24h) },
-      { name: "Status", cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "day") }] });
+      { name: "Status", bare: true, cell: (r) => r.status }, { name: "Ends", num: true, phone: "hide", sort: (r) => r.end_date && Date.parse(r.end_date), cell: (r) => when(r.end_date, "date") }] });
   },
 });
 function put(name, value, usual) {

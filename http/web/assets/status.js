@@ -83,7 +83,7 @@ const happened = panel({
     }
     if (!events.length) return state("empty", "Nothing was noted yet.");
     return table({ name: "What happened", rows: events, per: 15, order: "newest", columns: [
-      { name: "UTC", cell: (e) => [when(e.at), e.until ? [" to ", when(e.until)] : null] }, { name: "Part", cell: (e) => (e.part ? e.part.replaceAll("_", " ").replace("source:", "") : "–") },
+      { name: "UTC", bare: true, cell: (e) => [when(e.at), e.until ? [" to ", when(e.until)] : null] }, { name: "Part", cell: (e) => (e.part ? e.part.replaceAll("_", " ").replace("source:", "") : null) },
       { name: "Kind", phone: "key", cell: (e) => [e.kind, e.grade ? " " + e.grade : ""] }, { name: "What", head: true, phone: "main", cell: (e) => el("span", { "data-text": true }, e.text) }] });
   },
 });

@@ -13,7 +13,7 @@ const made = (text) => new Exact(text, "");
 
 title("House style");
 const daily = panel({
-  name: "A plot", note: "one question each; zero drawn, gaps stay gaps, keys and a table for everybody", size: 300,
+  name: "A plot", note: "one question each; zero drawn, gaps stay gaps, what is not finished is hollow, keys and a table for everybody", size: 300,
   url: () => address("/stats/daily", { days: 30 }),
   draw: (answer) => plot({
     name: "Volume by day", times: answer.data.map((d) => d.date), partial: answer.data.map((d) => d.is_partial),
@@ -28,7 +28,7 @@ view().replaceChildren(
     line.style.fontSize = size;
     return line;
   })),
-  section("Colours", el("p", {}, "Gain is blue and loss is orange, so that they stay apart for every form of colour blindness; the sign and the side of zero say the same. Links are teal and underlined in text. Volumes have no colour."),
+  section("Colours", el("p", {}, "Gain is blue and loss is orange, so that they stay apart for every form of colour blindness; the sign and the side of zero say the same. Links are teal and underlined in text. Volumes, flows and the parts of a profit have no colour."),
     el("ul", { class: "swatches" }, [["ink", "text, first line"], ["soft", "notes, axes"], ["rule", "lines between rows"], ["control", "borders of fields, zero"], ["link", "links, focus"], ["gain", "profit"], ["loss", "loss"], ["warn", "stale, locked, resolved"], ["line2", "second line"], ["line3", "third line"], ["line4", "fourth line"], ["line5", "fifth line"]].map(([t, w]) => swatch(t, w))),
     el("p", {}, "Heat maps have nine classes, and the value in each cell:"),
     el("ol", { class: "steps" }, ["−4", "−3", "−2", "−1", "0", "+1", "+2", "+3", "+4"].map((t, i) => el("li", { class: "c" + (i - 4), "data-fixed": true }, t)))),

@@ -1,8 +1,8 @@
 // A wallet: what it made, what of, and how that is counted.
 import { address, ask, el, go, here, many, market, num, part, put, short, sum, svg, title, view, when } from "./core.js";
-import { choice, copier, fact, facts, known, panel, pick, state, table } from "./ui.js";
+import { choice, copier, fact, facts, known, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
-import { profitColumn } from "./profit.js";
+import { profitColumn, resolvedPart } from "./profit.js";
 import { exporter } from "./exporter.js";
 
 const who = part(2).toLowerCase();
@@ -28,7 +28,7 @@ const head = panel({
   name: "Profit", cls: "first", size: 190, url: stats, lone: true,
   draw: ({ data: d }, { lead }) => {
     if (d.username) { name.prepend(el("span", { "data-text": true }, d.username + " ")); title(d.username); }
-    put(about, many(d.trades, "fill"), " in ", many(d.unique_markets, "market"), " on ", many(d.active_days, "day"), ", ", when(d.first_trade_at, "day"), " to ", when(d.last_trade_at, "day"), ". ",
+    put(about, many(d.trades, "fill"), " in ", many(d.unique_markets, "market"), " on ", many(d.active_days, "day"), ", ", when(d.first_trade_at, "day"), d.active_days > 1 ? [" to ", when(d.last_trade_at, "day")] : null, ". ",
       d.taker_trades == 0 ? "Always the maker." : d.maker_trades == 0 ? "Always the taker." : ["Maker of ", num(d.maker_trades), ", taker of ", num(d.taker_trades), "."]);
     lead.textContent = "all time";
     const open = sum([d.unique_markets], [d.resolved_markets]);
@@ -67,10 +67,10 @@ const daily = panel({
       name: "Profit of " + short(who) + " by day", times: days.map((d) => d.date), cut, partial: days.map((d) => d.is_partial),
       panes: [
         { height: 220, form: "profit", zero: true, series: [{ name: "total", values: days.map((d) => d.cumulative_pnl) }, { name: "largest resolutions", kind: "points", ink: 4, values: days.map((d) => (settled.includes(d) ? d.cumulative_pnl : null)) }] },
-        { height: 96, form: "profit", zero: true, series: [{ name: "that day", kind: "bars", values: days.map((d) => d.real_pnl) }] },
+        { height: 96, form: "profit", zero: true, label: "each day", series: [{ name: "that day", kind: "bars", values: days.map((d) => d.real_pnl) }] },
       ],
-      parts: (i) => [el("span", {}, "cash ", num(days[i].net_cash, "profit")), el("span", {}, "resolutions ", num(days[i].redemption_value, "profit")), el("span", {}, num(days[i].trades), " fills")],
-      columns: [{ name: "cash", num: true, cell: (i) => num(days[i].net_cash, "profit") }, { name: "resolutions", num: true, cell: (i) => num(days[i].redemption_value, "profit") }, { name: "fills", num: true, cell: (i) => num(days[i].trades) }],
+      parts: (i) => [el("span", {}, "cash ", num(days[i].net_cash, "signed")), el("span", {}, "resolutions ", num(days[i].redemption_value, "signed")), el("span", {}, many(days[i].trades, "fill"))],
+      columns: [{ name: "cash", num: true, cell: (i) => num(days[i].net_cash, "signed") }, { name: "resolutions", num: true, cell: (i) => num(days[i].redemption_value, "signed") }, { name: "fills", num: true, cell: (i) => num(days[i].trades) }],
     });
   },
 });
@@ -82,7 +82,7 @@ const sums = panel({
   draw: ({ data: d }) => [
     el("table", { class: "sums", id: "sums" }, el("caption", { class: "unseen" }, "Parts of the profit in USD"), el("tbody", {},
       line("+", "received for sales", d.sell_volume_usd, "usd"), line("−", "paid for buys", d.buy_volume_usd, "usd"), Number(d.fees_usd) ? line("", "fees, within the above", d.fees_usd, "usd") : null,
-      line("=", "cash", d.net_cash, "profit", true), line("+", "settled by resolutions", d.redemption_value, "profit"), line("=", "profit, USD", d.real_pnl, "profit", true))),
+      line("=", "cash", d.net_cash, "signed", true), line("+", "settled by resolutions", d.redemption_value, "signed"), line("=", "profit, USD", d.real_pnl, "profit", true))),
     el("p", { class: "note" }, "Settled is what tokens held at resolution were worth, less what was owed for tokens sold that were never bought. Of the cash, ", num(d.unresolved_cash, "profit"), " is of markets not resolved yet. ", el("a", { href: "/docs/text/numbers" }, "How every number is counted")),
   ],
 });
@@ -110,7 +110,7 @@ const truth = panel({
         levels.map((l) => [svg("path", { class: "grid", d: "M34 " + y(l) + "H294" }), svg("text", { x: 28, y: y(l) + 4, "text-anchor": "end", "data-fixed": true }, 100 * l + ""), svg("text", { x: x(l), y: 232, "text-anchor": "middle", "data-fixed": true }, 100 * l + "¢")]),
         svg("path", { class: "diagonal", d: "M" + x(0) + " " + y(0) + "L" + x(1) + " " + y(1) }), marks, svg("text", { x: 164, y: 247, "text-anchor": "middle" }, "price paid; upwards the share that came true, in %")),
       el("p", { class: "note" }, "On the line, prices come true as often as they say. Upright lines are ", el("span", { "data-fixed": true }, "95 %"), " intervals; circles grow with the number of forecasts. Skill is one less this wallet's Brier score ", num(d.brier, "score"), " over the market's ", num(d.brier_baseline, "score"), ": above zero it paid better prices than the market's average. ", num(d.accuracy_pct, "percent"), " came true (", num(d.accuracy_low_pct, "percent"), " to ", num(d.accuracy_high_pct, "percent"), ")."),
-      d.murphy ? el("p", { class: "note" }, "The score ", num(d.brier, "score"), " = ", num(d.murphy.reliability, "score"), " for prices that did not come true as often as they said, less ", num(d.murphy.resolution, "score"), " for telling markets apart, plus ", num(d.murphy.uncertainty, "score"), " that any forecaster of these markets bears, and ", num(d.murphy.within_bins, "score"), " within the bins. It gained ", num(d.edge, "move"), " a share over the price paid, on average, on ", num(d.forecast_volume, "brief"), " USD.") : null,
+      d.murphy ? el("details", { class: "sheet" }, el("summary", {}, "What the score consists of"), el("p", { class: "note" }, "The score ", num(d.brier, "score"), " = ", num(d.murphy.reliability, "score"), " for prices that did not come true as often as they said, less ", num(d.murphy.resolution, "score"), " for telling markets apart, plus ", num(d.murphy.uncertainty, "score"), " that any forecaster of these markets bears, and ", num(d.murphy.within_bins, "score"), " within the bins. It gained ", num(d.edge, "move"), " a share over the price paid, on average, on ", num(d.forecast_volume, "brief"), " USD.")) : null,
       d.categories.length ? el("details", { class: "sheet" }, el("summary", {}, "By category"), table({ name: "Forecasts by category", rows: d.categories, columns: [
         { name: "Category", head: true, phone: "main", cell: (c) => el("span", { "data-text": true }, c.category || "not known") }, { name: "skill", num: true, phone: "key", sort: (c) => c.brier_skill, cell: (c) => num(c.brier_skill, "skill", "nothing to compare with") },
         { name: "forecasts", num: true, sort: (c) => c.resolved_forecasts, cell: (c) => num(c.resolved_forecasts) }, { name: "came true", num: true, sort: (c) => c.accuracy_pct, cell: (c) => [num(c.accuracy_pct, "percent"), el("small", { class: "split" }, num(c.accuracy_low_pct, "percent"), " to ", num(c.accuracy_high_pct, "percent"))] },
@@ -128,9 +128,10 @@ const categories = panel({
   draw: ({ data }) => {
     return table({ name: "By category", rows: data, columns: [
       { name: "Category", head: true, phone: "main", cell: (r) => (r.category ? el("button", { type: "button", class: "sorter", "data-text": true, title: "show its markets", onclick: () => { category = category === r.category ? "" : r.category; shown(); markets.load(); } }, r.category) : "not known") },
-      profitColumn(),
+      { ...profitColumn(), below: null, bar: false },
+      { name: "resolved", form: "signed", money: resolvedPart }, { name: "unresolved cash", form: "signed", money: (r) => r.unresolved_cash },
       { name: "Markets", num: true, sort: (r) => r.unique_markets, cell: (r) => num(r.unique_markets) },
-      { name: "won", num: true, sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), r.resolved_markets > 0 ? el("small", {}, " of ", num(r.resolved_markets)) : null] },
+      { name: "won", num: true, cls: "tight", sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), r.resolved_markets > 0 ? el("small", {}, " of ", num(r.resolved_markets)) : null] },
     ] });
   },
 });
@@ -153,10 +154,10 @@ const markets = panel({
       columns: [
         { name: "Market", head: true, phone: "main", cell: market },
         { name: "Profit, USD", phone: "key", form: "profit", bar: true, money: (r) => r.real_pnl },
-        { name: "cash", form: "profit", money: (r) => r.net_cash },
-        { name: "settled", num: true, sort: (r) => r.redemption_value, cell: (r) => (r.status === "resolved" ? num(r.redemption_value, "profit0") : el("span", { class: "none" }, r.status === "open" ? "open" : "closed")) },
+        { name: "cash", form: "signed", money: (r) => r.net_cash },
+        { name: "settled", num: true, sort: (r) => r.redemption_value, cell: (r) => (r.status === "resolved" ? num(r.redemption_value, "signed0") : el("span", { class: "none" }, r.status === "open" ? "open" : "closed")) },
         { name: "Volume, USD", money: (r) => r.volume },
-        { name: "Resolved", num: true, sort: (r) => r.resolved_at && Date.parse(r.resolved_at), cell: (r) => when(r.resolved_at, "day") },
+        { name: "Resolved", num: true, sort: (r) => r.resolved_at && Date.parse(r.resolved_at), cell: (r) => r.resolved_at && when(r.resolved_at, "date") },
       ],
     });
   },
@@ -174,9 +175,9 @@ const fills = panel({
       name: "Newest fills", rows: answer.data, per: 25,
       more: { left: () => Boolean(older), load: async () => { const next = await ask(fillsUrl(older)); older = next.next_cursor; return next.data; } },
       columns: [
-        { name: "UTC", cell: (r) => when(r.ts) }, { name: "Market", head: true, phone: "main", cell: market }, { name: "Outcome", cell: (r) => el("span", { "data-text": true }, r.outcome || "–") },
-        { name: "Side", cell: (r) => (r.side === "BUY" ? "buys" : "sells") }, { name: "Price", num: true, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") },
-        { name: "USD", num: true, phone: "key", cell: (r) => num(r.usd, "usd2") }, { name: "Role", cell: (r) => r.role || "–" }],
+        { name: "UTC", bare: true, cell: (r) => when(r.ts) }, { name: "Market", head: true, phone: "main", cell: market }, orderColumn,
+         { name: "Price", num: true, bare: true, cell: (r) => num(r.price, "cents") }, { name: "Shares", num: true, cell: (r) => num(r.shares, "usd2") },
+        { name: "USD", num: true, phone: "key", cell: (r) => num(r.usd, "usd2") }, { name: "Role", bare: true, cell: (r) => r.role || "–" }],
     });
   },
 });

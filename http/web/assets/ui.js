@@ -104,8 +104,8 @@ export function panel({ name, note, acts, url, draw, instead, size = 200, level 
   const body = el("div", { class: "body" });
   const heading = el(level, { id }, name);
   const lead = el("span", { class: "note lead" }, note || "");
-  const { row, box } = tools(name, url);
-  const section = el("section", { class: ("panel " + cls).trim(), "aria-labelledby": id, "data-panel": id }, el("div", { class: "head" }, heading, lead, el("div", { class: "acts" }, acts ? el("div", { class: "opts" }, acts) : null, row)), box, body);
+  const { button, box, shut } = tools(name, url);
+  const section = el("section", { class: ("panel " + cls).trim(), "aria-labelledby": id, "data-panel": id }, el("div", { class: "head" }, heading, lead, el("div", { class: "acts" }, acts ? el("div", { class: "opts" }, acts) : null, button)), box, body);
   body.style.minHeight = size + "px";
   let turn = 0;
   section.load = async (again = false) => {
@@ -154,7 +154,7 @@ function money(c, rows) {
 
 // table shows rows. A column is { name, cell, sort, num, phone, note }: sort gives
 // what rows are ordered by, phone says where it stands on a narrow screen: main,
-// key, meta or hide. A phone is shown ten rows at a time; rows that folded says are behind
+// key, meta or hide; what says by itself what it is, is bare of its name there. A phone is shown ten rows at a time; rows that folded says are behind
 // a button there, whose text is of what they are. Where the API ranks, ranked says that a
 // phone needs no further order.
 export function table({ name, columns, rows, per = 25, more, order, folded, what, ranked }) {
@@ -180,7 +180,7 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
   } }, "Show more");
   const heads = columns.map((c, i) => {
     const text = c.sort ? el("button", { type: "button", class: "sorter", onclick: () => sort(i) }, c.name) : c.quiet ? el("span", { class: "unseen" }, c.name) : c.name;
-    return el("th", { scope: "col", role: "columnheader", class: (c.num ? "right " : "") + (c.phone === "hide" ? "wide-only" : ""), title: c.note, "data-fixed": true }, text);
+    return el("th", { scope: "col", role: "columnheader", class: [c.num && "right", c.phone === "hide" ? "wide-only" : c.phone].filter(Boolean).join(" ") || null, title: c.note, "data-fixed": true }, text);
   });
   const chooser = el("select", { onchange: () => sort(Number(chooser.value), true) }, el("option", { value: -1 }, order || "as given"), columns.map((c, i) => c.sort && el("option", { value: i }, c.name)));
   // The order that a reader chose is in the address: the table, the column, and up or down.
@@ -209,7 +209,7 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
   function draw() {
     body.replaceChildren(...list.slice(0, shown).map((row) => el("tr", { role: "row", class: folded && folded(row) ? "folded" : null }, columns.map((c, i) => el(i === 0 && c.head ? "th" : "td", {
       role: i === 0 && c.head ? "rowheader" : "cell", scope: i === 0 && c.head ? "row" : null,
-      class: [c.num && "right", c.phone === "hide" && "wide-only", c.phone === "main" && "main", c.phone === "key" && "key", c.cls].filter(Boolean).join(" ") || null, "data-label": c.phone === "main" || c.quiet ? null : c.name,
+      class: [c.num && "right", c.phone === "hide" && "wide-only", c.phone === "main" && "main", c.phone === "key" && "key", c.cls].filter(Boolean).join(" ") || null, "data-label": c.phone === "main" || c.quiet || c.bare ? null : c.name,
     }, c.cell(row))))));
     next.hidden = shown >= list.length && !(more && more.left());
     count.textContent = next.hidden && list.length <= per ? "" : list.slice(0, shown).length + (more && more.left() ? " shown" : " of " + list.length);
@@ -217,7 +217,7 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
   }
   const foot = el("p", { class: "paging" }, next, " ", count);
   const box = el("div", { class: "tabled" },
-    columns.some((c) => c.sort) && rows.length > 1 && !ranked ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
+    columns.some((c) => c.sort) && rows.length > 4 && !ranked ? el("label", { class: "phone-sort" }, "Sort by ", chooser) : null,
     el("table", { role: "table", class: "rows" }, el("caption", { class: "unseen", "data-fixed": true }, name), el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body), foot);
   count.dataset.fixed = "";
   draw();
@@ -231,6 +231,9 @@ export function table({ name, columns, rows, per = 25, more, order, folded, what
   }
   return box;
 }
+
+// orderColumn is which side of which outcome a fill is.
+export const orderColumn = { name: "Order", bare: true, cell: (r) => [r.side === "BUY" ? "buys " : "sells ", el("span", { "data-text": true }, r.outcome || "an outcome")] };
 
 // choice is a row of buttons of which one is on: what a parameter may be.
 export function choice(name, options, now, change) {

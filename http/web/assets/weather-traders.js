@@ -17,7 +17,7 @@ const board = panel({
         { name: "Volume", money: (r) => r.volume }, { name: "Return on buys", num: true, sort: (r) => r.roi, cell: (r) => num(r.roi, "ratio", "nothing was bought") },
         { name: "Markets won", num: true, cls: "tight", sort: (r) => r.win_rate, cell: (r) => [num(r.win_rate, "share", "no market of it is resolved"), el("small", {}, " of ", num(r.resolved_markets))] },
         { name: "Markets", num: true, sort: (r) => r.unique_markets, cell: (r) => num(r.unique_markets) }, { name: "Fills", num: true, sort: (r) => r.trades, cell: (r) => num(r.trades) },
-        { name: "Last fill", num: true, phone: "hide", sort: (r) => r.last_trade_at && Date.parse(r.last_trade_at), cell: (r) => when(r.last_trade_at, "day") }] }),
+        { name: "Last fill", num: true, phone: "hide", sort: (r) => r.last_trade_at && Date.parse(r.last_trade_at), cell: (r) => when(r.last_trade_at, "date") }] }),
       el("p", { class: "note" }, "Markets on the highest or lowest temperature of a city's day count, and no other weather. Profit is cash and what resolutions settled; tokens still held are not valued. ",
         el("a", { href: "/traders?category=weather" }, "All weather markets, recent days"), ". ", el("a", { href: "/docs/text/weather" }, "How it is counted")),
     ];

@@ -1,6 +1,6 @@
 // Large orders: who places them, where, and which way.
-import { address, ask, el, go, here, market, num, title, view, wallet, when } from "./core.js";
-import { choice, fact, facts, inCategory, panel, pick, state, table } from "./ui.js";
+import { address, ask, el, go, here, many, market, num, title, view, wallet, when } from "./core.js";
+import { choice, fact, facts, inCategory, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const q = here();
@@ -18,13 +18,13 @@ const flow = panel({
     lead.replaceChildren("orders of at least ", num(a.threshold_usd, "usd0"), " USD, by taker, ", steps[period]);
     if (a.moves == 0) return state("empty", "No order of that size in this time.");
     return [
-      facts(fact("Orders", num(a.moves)), fact("Bought", num(a.buy_usd, "brief"), "USD"), fact("Sold", num(a.sell_usd, "brief"), "USD"), fact("Net flow", num(a.net_flow, "profit0"), "USD"), fact("Markets", num(a.total))),
-      plot({ name: "Net flow " + steps[period], cut: a, times: a.series.map((s) => s.start), panes: [{ height: 150, form: "profit0", zero: true, series: [{ name: "net flow, USD", kind: "bars", values: a.series.map((s) => s.net_flow) }] }],
-        parts: (i) => [el("span", {}, num(a.series[i].moves), " orders")], columns: [{ name: "orders", num: true, cell: (i) => num(a.series[i].moves) }] }),
+      facts(fact("Orders", num(a.moves)), fact("Bought", num(a.buy_usd, "brief"), "USD"), fact("Sold", num(a.sell_usd, "brief"), "USD"), fact("Net flow", num(a.net_flow, "signed0"), "USD"), fact("Markets", num(a.total))),
+      plot({ name: "Net flow " + steps[period], cut: a, times: a.series.map((s) => s.start), panes: [{ height: 150, form: "signed0", zero: true, series: [{ name: "net flow, USD", kind: "columns", values: a.series.map((s) => s.net_flow) }] }],
+        parts: (i) => [el("span", {}, many(a.series[i].moves, "order"))], columns: [{ name: "orders", num: true, cell: (i) => num(a.series[i].moves) }] }),
       el("p", { class: "note" }, "Net flow is towards the first outcome, usually Yes: buying it and selling the others counts up, the opposite down."),
       el("h3", {}, "Where"),
       table({ name: "Markets by large orders", rows: a.data, per: 10, order: "flow", columns: [
-        { name: "Market", head: true, phone: "main", cell: market }, { name: "Net flow, USD", phone: "key", form: "profit", money: (r) => r.net_flow },
+        { name: "Market", head: true, phone: "main", cell: market }, { name: "Net flow, USD", phone: "key", form: "signed", money: (r) => r.net_flow },
         { name: "Bought", money: (r) => r.buy_usd }, { name: "Sold", money: (r) => r.sell_usd }, { name: "Orders", num: true, sort: (r) => r.moves, cell: (r) => num(r.moves) }, { name: "Wallets", num: true, sort: (r) => r.whales, cell: (r) => num(r.whales) }] }),
     ];
   },
@@ -40,8 +40,7 @@ const moves = panel({
     return table({ name: "Newest large orders", rows: answer.data, per: 25, order: "newest",
       more: { left: () => Boolean(older), load: async () => { const next = await ask(movesUrl(older)); older = next.next_cursor; return next.data; } },
       columns: [
-        { name: "UTC", sort: (r) => Date.parse(r.ts), cell: (r) => when(r.ts) }, { name: "Wallet", cell: wallet }, { name: "Side", quiet: true, cell: (r) => (r.side === "BUY" ? "buys" : "sells") },
-        { name: "Outcome", cell: (r) => el("span", { "data-text": true }, r.outcome || "–") }, { name: "Price", num: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") },
+        { name: "UTC", bare: true, sort: (r) => Date.parse(r.ts), cell: (r) => when(r.ts) }, { name: "Wallet", bare: true, cell: wallet }, orderColumn, { name: "Price", num: true, bare: true, sort: (r) => r.price, cell: (r) => num(r.price, "cents") },
         { name: "USD", phone: "key", money: (r) => r.usd }, { name: "Market", head: true, phone: "main", cell: market }] });
   },
 });
@@ -56,7 +55,7 @@ const board = panel({
   name: "Wallets by large orders", size: 500, url: () => address("/whales", { ...span(), limit: 25 }),
   draw: ({ data }) => (data.length ? table({ name: "Wallets by large orders", rows: data, per: 25, order: "rank", columns: [
     { name: "#", num: true, cls: "rank", cell: (r) => num(r.rank) }, { name: "Wallet", head: true, phone: "main", cell: wallet }, { name: "Large orders, USD", phone: "key", money: (r) => r.whale_volume },
-    { name: "Orders", num: true, sort: (r) => r.moves, cell: (r) => num(r.moves) }, { name: "Largest", money: (r) => r.largest_move }, { name: "Net flow", form: "profit", money: (r) => r.net_flow },
+    { name: "Orders", num: true, sort: (r) => r.moves, cell: (r) => num(r.moves) }, { name: "Largest", money: (r) => r.largest_move }, { name: "Net flow", form: "signed", money: (r) => r.net_flow },
     { name: "All volume", money: (r) => r.volume }, { name: "Last", num: true, phone: "hide", sort: (r) => Date.parse(r.last_move_at), cell: (r) => when(r.last_move_at) }] }) : state("empty", "Nobody placed an order of that size in this time.")),
 });
 view().replaceChildren(el("h1", {}, "Whales"), flow,
