@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pmx/data/testfiles"
 )
 
 func TestAFlippedBitIsFoundInWhateverFile(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAFlippedBitIsFoundInWhateverFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		bits := []int{0, 1, 8*len(text) - 1}
-		for range 40 {
+		for range testfiles.Cases(8, 40) {
 			bits = append(bits, r.IntN(max(8*len(text), 1)))
 		}
 		if len(text) == 0 { // the lock
