@@ -81,7 +81,11 @@ func (b *bench) serve(name string) (*service, error) {
 	s.stop = cancel
 	boards := make(chan error, 1)
 	go func() { boards <- a.KeepBoards(ctx, api.BoardsPause, zerolog.Nop()) }()
-	go func() { s.done <- errors.Join(srv.Serve(ctx), <-boards) }()
+	go func() {
+		err := srv.Serve(ctx)
+		cancel() // where it ended by itself
+		s.done <- errors.Join(err, <-boards)
+	}()
 	return s, nil
 }
 

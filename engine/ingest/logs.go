@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -139,7 +138,7 @@ func (j *fileImport) contests() error {
 		return nil
 	}
 	rows := j.pages(statements.Get("Contests"), "row, tx, log_index, known")
-	err := j.locateBadRows(func() (b badRow, more bool, err error) {
+	next := func() (b badRow, more bool, err error) {
 		var (
 			tx                   []byte
 			index                int64
@@ -161,8 +160,8 @@ func (j *fileImport) contests() error {
 		}
 		b.conflict = contestDetail(known, equal, stands)
 		return b, more, err
-	})
-	return errors.Join(err, rows.close())
+	}
+	return rows.during(func() error { return j.locateBadRows(next) })
 }
 
 // contestDetail says what a row in conflict contradicts, and which of both stands.

@@ -43,15 +43,24 @@ func (p *pages) next(dest ...any) (bool, error) {
 
 // each scans every row into dest and calls f with it there. It ends with the first error.
 func (p *pages) each(f func() error, dest ...any) error {
-	for {
-		more, err := p.next(dest...)
-		if err == nil && more {
-			err = f()
+	return p.during(func() error {
+		for {
+			more, err := p.next(dest...)
+			if err == nil && more {
+				err = f()
+			}
+			if err != nil || !more {
+				return err
+			}
 		}
-		if err != nil || !more {
-			return errors.Join(err, p.close())
-		}
-	}
+	})
+}
+
+// during runs f, which reads the rows. No page stays open behind it, or behind its panic: a database of which
+// rows are open does not open again.
+func (p *pages) during(f func() error) (err error) {
+	defer func() { err = errors.Join(err, p.close()) }()
+	return f()
 }
 
 // open opens the next page. The first one is all there is, mostly; the others come

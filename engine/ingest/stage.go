@@ -175,12 +175,12 @@ func (j *fileImport) rejectBadRows() error {
 	reason := statements.Get("Reason", "@latest", strconv.FormatInt(latest, 10))
 	rows := j.pages(statements.Get("BadRows", "@reason", reason), "row, reason")
 	found := false
-	err := j.locateBadRows(func() (b badRow, more bool, err error) {
+	next := func() (b badRow, more bool, err error) {
 		more, err = rows.next(&b.row, &b.reason)
 		found = found || more
 		return b, more, errors.Join(err, j.aloneIf(more))
-	})
-	if err := errors.Join(err, rows.close()); err != nil {
+	}
+	if err := rows.during(func() error { return j.locateBadRows(next) }); err != nil {
 		return err
 	}
 	if !found {

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"pmx/engine/guard"
+)
+
+// TestBesideReadsWhatTheWriterCommitted: on a connection of its own, and neither behind a panic nor where
+// somebody waits to close the file, who waits for the caller.
+func TestBesideReadsWhatTheWriterCommitted(t *testing.T) {
+	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(of *int64) func(conn *sql.Conn) error {
+		return func(conn *sql.Conn) error {
+			return conn.QueryRowContext(t.Context(), "SELECT count(*) FROM beside_rows").Scan(of)
+		}
+	}
+	var closed <-chan error
+	err = db.Write(t.Context(), func(writer *sql.Conn) error {
+		if _, err := writer.ExecContext(t.Context(), "CREATE TABLE beside_rows AS SELECT range AS n FROM range(3)"); err != nil {
+			return err
+		}
+		var rows int64
+		if ran, err := db.Beside(t.Context(), count(&rows)); !ran || err != nil || rows != 3 {
+			t.Errorf("beside the writer: ran %v, %d rows, %v", ran, rows, err)
+		}
+		failed := errors.New("failed")
+		if ran, err := db.Beside(t.Context(), func(*sql.Conn) error { return failed }); !ran || !errors.Is(err, failed) {
+			t.Errorf("what fails: ran %v, %v", ran, err)
+		}
+		if err := guard.Do(func() error {
+			_, err := db.Beside(t.Context(), func(*sql.Conn) error { panic("a reader") })
+			return err
+		}); err == nil {
+			t.Error("the panic is lost")
+		}
+		if ran, err := db.Beside(t.Context(), count(&rows)); !ran || err != nil {
+			t.Errorf("behind a panic: ran %v, %v", ran, err)
+		}
+		closed = guard.Start(db.Close)
+		for db.gate.TryRLock() { // until Close waits
+			db.gate.RUnlock()
+			time.Sleep(time.Millisecond)
+		}
+		if ran, err := db.Beside(t.Context(), count(&rows)); ran || err != nil {
+			t.Errorf("beside one that closes: ran %v, %v", ran, err)
+		}
+		return nil
+	})
+	if err := errors.Join(err, <-closed); err != nil {
+		t.Fatal(err)
+	}
+	if ran, err := db.Beside(t.Context(), func(*sql.Conn) error { return nil }); ran || err != nil {
+		t.Errorf("of a closed file: ran %v, %v", ran, err)
+	}
+}
