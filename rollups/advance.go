@@ -19,8 +19,8 @@ const mostAdvanced = 500_000
 // Served is the state that is served, as the one that takes its place sees it.
 type Served struct {
 	File string // its database, which nobody changes
-	// Unchanged tells whether a block of the database file holds the same in both.
-	Unchanged func(block int64) bool
+	// Unchanged tells whether the database file holds the same in both, from a place behind its head on, for so many bytes.
+	Unchanged func(at, size int64) bool
 }
 
 // Prepare makes the snapshot of another state of the venue, as a server has it that follows the
@@ -103,6 +103,7 @@ type difference struct {
 	ctx  context.Context
 	conn *sql.Conn
 
+	block    int64             // the size of a block of both files
 	alike    map[string]bool   // by table
 	rows     map[string]string // by rollup, the query of what it differs in
 	appended map[string]bool   // by rollup: nothing but rows behind its delta
@@ -123,11 +124,14 @@ func (d *difference) goesOn(read state) (*state, error) {
 		return nil, nil
 	}
 	var stay bool
-	var fills, last int64
+	var fills, last, servedBlock int64
 	if err := d.conn.QueryRowContext(d.ctx, statements.Get("FactsSince")).Scan(&stay, &fills, &last); err != nil {
 		return nil, err
 	}
-	if !stay || fills > mostAdvanced {
+	if err := d.conn.QueryRowContext(d.ctx, statements.Get("BlockSizes")).Scan(&d.block, &servedBlock); err != nil {
+		return nil, err
+	}
+	if !stay || fills > mostAdvanced || d.block != servedBlock {
 		return nil, nil
 	}
 	return &next, execNamed(d.ctx, d.conn, "FillsSince", "@last", strconv.FormatInt(last, 10))
@@ -300,7 +304,7 @@ func (d *difference) same(table string) (bool, error) {
 	err := d.conn.QueryRowContext(d.ctx, statements.Get("StoredAlike", "@table", table)).Scan(&same)
 	if err == nil && same {
 		err = engine.Each(d.ctx, d.conn, statements.Get("StoredIn", "@table", table), func(row []driver.Value) error {
-			if block := engine.Int(row[0]); block >= 0 && !d.Unchanged(block) {
+			if block := engine.Int(row[0]); block >= 0 && !d.Unchanged(block*d.block, d.block) {
 				same = false
 			}
 			return nil

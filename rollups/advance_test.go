@@ -20,9 +20,6 @@ import (
 	"pmx/rollups"
 )
 
-// blockSize is that of DuckDB's file.
-const blockSize = 256 << 10
-
 // copies are what a replica has of a venue: its database file, state by state.
 type copies struct {
 	v     *venue
@@ -89,9 +86,9 @@ func (c *copies) take(t *rapid.T) {
 		if readErr != nil {
 			t.Fatal(readErr)
 		}
-		since = &rollups.Served{File: served, Unchanged: func(block int64) bool {
-			lo := engine.FileHead + block*blockSize
-			hi := lo + blockSize
+		since = &rollups.Served{File: served, Unchanged: func(at, size int64) bool {
+			lo := engine.FileHead + at
+			hi := lo + size
 			return hi <= int64(min(len(was), len(text))) && bytes.Equal(was[lo:hi], text[lo:hi])
 		}}
 		err = c.db.Replace(ctx, file, prepare, func(string) {})

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"time"
 )
 
 // resetPeak makes Linux forget the process's highest memory use so far.
@@ -17,6 +19,33 @@ func peakMemory() int64 { return statusBytes("VmHWM:") }
 // anonymousMemory is the resident size without pages of files, in bytes; 0 where the system does
 // not tell.
 func anonymousMemory() int64 { return statusBytes("RssAnon:") }
+
+// sampledMemory is what the anonymous memory was, over a while.
+type sampledMemory struct{ median, most int64 }
+
+// sampleMemory looks at the anonymous memory twenty times a second, until end is called.
+func sampleMemory() (end func() sampledMemory) {
+	over, ended := make(chan struct{}), make(chan []int64)
+	go func() {
+		var seen []int64
+		for tick := time.NewTicker(time.Second / 20); ; {
+			seen = append(seen, anonymousMemory())
+			select {
+			case <-tick.C:
+			case <-over:
+				tick.Stop()
+				ended <- seen
+				return
+			}
+		}
+	}()
+	return func() sampledMemory {
+		close(over)
+		seen := <-ended
+		slices.Sort(seen)
+		return sampledMemory{median: seen[len(seen)/2], most: seen[len(seen)-1]}
+	}
+}
 
 func statusBytes(field string) int64 {
 	f, err := os.Open("/proc/self/status")

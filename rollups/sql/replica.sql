@@ -16,6 +16,11 @@ SELECT (SELECT count(*) FROM fills WHERE batch <= b.last) = (SELECT count(*) FRO
   (SELECT count(*) FROM fills WHERE batch > b.last), b.last
 FROM (SELECT coalesce(max(batch), -1) AS last FROM served.batches) AS b
 
+-- name: BlockSizes
+-- Of the database and of the one that is served, in bytes.
+SELECT max(block_size::BIGINT) FILTER (WHERE database_name = current_database()), max(block_size::BIGINT) FILTER (WHERE database_name = 'served')
+FROM pragma_database_size()
+
 -- name: StoredAlike
 -- Whether a table has as many rows in both, in segments of the same place and form.
 SELECT (SELECT count(*) FROM @table) = (SELECT count(*) FROM served.@table)
