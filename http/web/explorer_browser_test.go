@@ -319,7 +319,7 @@ func TestTheExplorerInARealBrowser(t *testing.T) {
 		name string
 		run  func(*testing.T, *tab, venue)
 	}{{"pages", everyPage}, {"status", theStatus}, {"three clicks", threeClicks}, {"keyboard", theKeyboard}, {"few values", theFewValues}, {"ways", theWays}, {"boards without trades", boardsWithoutTrades}, {"limits", limitsOfThePlan},
-		{"states", theStates}, {"menu", theMenu}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
+		{"states", theStates}, {"menu", theMenu}, {"filters", theFilters}, {"order", theOrder}, {"city", theCity}, {"city without its market", theCityWithoutItsMarket}, {"large numbers", largeNumbers}, {"files", theFiles}, {"key", theKey}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, b, v) })
 	}
 }

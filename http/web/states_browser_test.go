@@ -80,6 +80,30 @@ func theStates(t *testing.T, b *tab, v venue) {
 	b.errors() // and each 404
 }
 
+// Filters are behind a word on a phone until one is set; on a desk they stand there, however they were left.
+func theFilters(t *testing.T, b *tab, _ venue) {
+	shown := `document.querySelector(".folds select").checkVisibility({contentVisibilityAuto: true, visibilityProperty: true})`
+	for _, path := range []string{"/traders", "/whales"} {
+		b.look(t, 360, "light")
+		b.visit(t, path)
+		if give(t, b, chromedp.Evaluate[bool](shown)) {
+			t.Errorf("%s shows its filters on a phone", path)
+		}
+		b.click(t, ".folds > summary")
+		b.until(t, "the filters of "+path+" open", shown)
+		b.click(t, ".folds > summary")
+		b.until(t, "the filters of "+path+" close", `!`+shown)
+		b.look(t, 1280, "light")
+		b.until(t, "the filters of "+path+" stand there on a desk", shown+` && !document.querySelector(".folds > summary").checkVisibility()`)
+		b.look(t, 360, "light")
+		b.visit(t, path+"?category=sports")
+		b.until(t, "a filter that is set is shown on "+path, shown)
+	}
+	for _, bad := range b.errors() {
+		t.Error(bad)
+	}
+}
+
 // The places of the header on a phone: by the keyboard, closed by Escape, with the key
 // among them; without scripts they are there at once.
 func theMenu(t *testing.T, b *tab, _ venue) {

@@ -14,5 +14,5 @@ export function cityCell(c, metric, small, show = "anomaly") {
   const cls = c.open_count == 0 ? "dormant" : show === "volume" ? "c" + volumeSteps.filter((s) => c.volume_24h >= s).length : a === null || a === undefined ? "c0" : classOf(Number(a), c.unit);
   return el("a", { class: "cell " + cls, href: "/weather/" + c.city + (metric === "tmin" ? "?metric=tmin" : "") }, el("b", { "data-text": true }, c.name),
     show === "volume" ? [num(c.volume_24h, "usd0"), " USD"] : num(a, "delta", reason), show === "volume" ? null : "°" + c.unit,
-    small ? null : el("small", {}, show === "volume" ? [num(c.open_count), " open"] : c.open_count == 0 ? "no open market" : [num(f, "degrees", "no forecast"), "°" + c.unit + ", ", num(c.open_count), " open"]));
+    small ? null : el("small", {}, show === "volume" ? [num(c.open_count), " open"] : c.open_count == 0 ? "no open market" : [num(f, "degrees", "no forecast"), "°" + c.unit, el("span", { class: "wide-only" }, ", ", num(c.open_count), " open")]));
 }

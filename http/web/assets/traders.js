@@ -1,6 +1,6 @@
 // Boards of wallets: by profit, by the accuracy of their forecasts.
 import { address, ask, el, go, here, num, title, view, wallet, when } from "./core.js";
-import { inCategory, choice, panel, pick, state, table } from "./ui.js";
+import { inCategory, choice, fields, panel, pick, state, table } from "./ui.js";
 import { boardUrl, plainBoard, profitColumn } from "./profit.js";
 import { spark } from "./spark.js";
 
@@ -50,11 +50,11 @@ const profit = panel({
     ];
   },
 });
-profit.querySelector(".head").after(el("div", { class: "filters" },
+profit.querySelector(".tooling").after(el("div", { class: "filters" },
   choice("Period", [["1d", "1 d"], ["7d", "7 d"], ["30d", "30 d"]], period, (v) => { period = v; again(); }),
-  inCategory(category, (v) => { category = v; again(); }),
+  fields(filtered(), inCategory(category, (v) => { category = v; again(); }),
   pick("Resolved markets", [["", "any number"], ["20", "20 or more"], ["100", "100 or more"], ["500", "500 or more"]], resolved, (v) => { resolved = v; again(); }),
-  pick("Ranked by", Object.entries(sorts), sort, (v) => { sort = v; again(); })));
+  pick("Ranked by", Object.entries(sorts), sort, (v) => { sort = v; again(); }))));
 
 const accuracy = panel({
   name: "By accuracy of forecasts", cls: "first", size: 900, url: () => address("/oracle/leaderboard", { min_resolved: least === "20" ? "" : least, limit: 50 }),

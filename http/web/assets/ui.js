@@ -251,6 +251,9 @@ export function pick(name, options, now, change) {
   return el("label", { class: "pick" }, name + " ", list);
 }
 
+// fields are filters, which a phone has behind a word until one of them is set.
+export const fields = (set, ...all) => el("details", { class: "folds", open: set || !matchMedia("(max-width: 36rem)").matches }, el("summary", {}, "Filters"), el("div", { class: "filters" }, all));
+
 // The categories of markets that every venue knows.
 export const categories = ["crypto", "culture", "economics", "finance", "other", "politics", "sports", "tech", "weather", "world"];
 

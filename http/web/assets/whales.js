@@ -1,6 +1,6 @@
 // Large orders: who places them, where, and which way.
 import { address, ask, el, go, here, many, market, num, title, view, wallet, when } from "./core.js";
-import { choice, fact, facts, inCategory, orderColumn, panel, pick, state, table } from "./ui.js";
+import { choice, fact, facts, fields, inCategory, orderColumn, panel, pick, state, table } from "./ui.js";
 import { plot } from "./plot.js";
 
 const q = here();
@@ -60,7 +60,7 @@ const board = panel({
 });
 view().replaceChildren(el("h1", {}, "Whales"), flow,
   moves, board);
-moves.querySelector(".head").after(el("div", { class: "filters" }, el("label", { class: "pick" }, "At least, USD ", amount),
+moves.querySelector(".tooling").after(fields(Object.values(filter).some(Boolean), el("label", { class: "pick" }, "At least, USD ", amount),
   pick("Side", [["", "both"], ["BUY", "buys"], ["SELL", "sells"]], filter.side, (v) => { filter.side = v; again(); }),
   inCategory(filter.category, (v) => { filter.category = v; again(); }), idField("address", "Wallet", 40), idField("market_id", "Market", 64)));
 for (const p of [flow, moves, board]) p.load();
