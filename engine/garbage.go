@@ -42,9 +42,10 @@ func liveHeap() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// ReturnMemory gives the system what neither Go nor the C library uses any more.
+// ReturnMemory gives the system what neither Go nor C and its libraries use any more.
 func ReturnMemory() {
 	runtime.GC() // what is pooled goes with the second collection
 	debug.FreeOSMemory()
 	TrimMemory()
+	TrimBlocks()
 }

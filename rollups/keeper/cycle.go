@@ -120,7 +120,10 @@ func (k *Keeper) rebuildAll(ctx context.Context, step Step) error {
 
 // checkpoint writes the log into the database file.
 func (k *Keeper) checkpoint(ctx context.Context) error {
-	return k.timed(workCheckpoint, func() error { return k.db.Checkpoint(ctx) })
+	return k.timed(workCheckpoint, func() error {
+		defer engine.TrimBlocks() // the ends of tables were in them, and the next ones are smaller in clean pages
+		return k.db.Checkpoint(ctx)
+	})
 }
 
 // Verify proves the whole database; it changes nothing but waits for, and holds

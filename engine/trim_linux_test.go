@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+)
+
+// TestBlocksOfDuckDBAreGivenBack: once nothing is in them, and not before.
+func TestBlocksOfDuckDBAreGivenBack(t *testing.T) {
+	db, err := Open(context.Background(), Options{Dir: Dir(t.TempDir()), MemoryLimit: "1GB", Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	exec := func(query string) {
+		t.Helper()
+		if err := db.Write(context.Background(), func(conn *sql.Conn) error {
+			_, err := conn.ExecContext(t.Context(), query)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	TrimBlocks()
+	before := ResidentMemory()
+	exec("CREATE TEMP TABLE much AS SELECT range AS n, hash(range) AS h FROM range(4_000_000)") // 64 MB
+	TrimBlocks()
+	full := ResidentMemory()
+	exec("DROP TABLE much")
+	TrimBlocks()
+	if after := ResidentMemory(); before > 0 && (full-before < 40<<20 || full-after < 40<<20) {
+		t.Errorf("%d MB, with the table %d MB, without it %d MB", before>>20, full>>20, after>>20)
+	}
+}
