@@ -33,7 +33,7 @@ func NewGazetteer(cities []City, aliases map[string]string, stations map[string]
 			return nil, err
 		}
 		if _, twice := g.bySlug[c.Slug]; twice {
-			return nil, fmt.Errorf("the city %s stands twice", c.Slug)
+			return nil, fmt.Errorf("the city %s is listed twice", c.Slug)
 		}
 		g.bySlug[c.Slug] = len(g.cities)
 		g.cities = append(g.cities, located)
@@ -79,7 +79,7 @@ func (g *Gazetteer) addStation(id string, s Station) error {
 		return fmt.Errorf("the station %s is of the city %q, which is not in the table", id, s.City)
 	}
 	if old, taken := g.stations[id]; taken && old != s {
-		return fmt.Errorf("the station %s stands for both %s and %s", id, old.City, s.City)
+		return fmt.Errorf("the station %s is listed for both %s and %s", id, old.City, s.City)
 	}
 	g.stations[id] = s
 	return nil

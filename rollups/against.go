@@ -43,9 +43,9 @@ func Against(ctx context.Context, conn *sql.Conn, p Published, step func(name st
 	if err := conn.QueryRowContext(ctx, statements.Get("PublishedHead")).Scan(&asOf, &stale, &whale); err != nil {
 		return nil, err
 	}
-	checks = append(checks, Check{Name: "rollups_current", OK: !stale, Detail: "facts are in that the rollups lack: run pmx rebuild"},
-		Check{Name: "same_as_of", OK: asOf == p.AsOf, Rows: 1, Bad: abs01(asOf != p.AsOf), Detail: "what was published is of other facts than the database has"},
-		Check{Name: "same_whale_rule", OK: whale == p.WhaleMin, Rows: 1, Bad: abs01(whale != p.WhaleMin), Detail: "the smallest whale move is another one here"})
+	checks = append(checks, Check{Name: "rollups_current", OK: !stale, Detail: "the rollups lack some of the facts: run pmx rebuild"},
+		Check{Name: "same_as_of", OK: asOf == p.AsOf, Rows: 1, Bad: abs01(asOf != p.AsOf), Detail: "the published rollups were computed from other facts than those of the database"},
+		Check{Name: "same_whale_rule", OK: whale == p.WhaleMin, Rows: 1, Bad: abs01(whale != p.WhaleMin), Detail: "the database has another minimum for whale moves"})
 	for i, t := range tables {
 		if step != nil {
 			step("against_"+t.name, i, len(tables)+1)

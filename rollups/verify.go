@@ -46,7 +46,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 		return nil, err
 	}
 	v.checks = append(v.checks, Check{Name: "rollups_current", OK: !s.stale,
-		Detail: map[bool]string{true: "facts are in that the rollups lack: run pmx rebuild"}[s.stale]})
+		Detail: map[bool]string{true: "the rollups lack some of the facts: run pmx rebuild"}[s.stale]})
 	if err := v.rebuilt(step); err != nil {
 		return nil, err
 	}

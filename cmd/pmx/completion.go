@@ -43,7 +43,7 @@ func (c *CompletionCmd) Run(std stdio) error {
 
 // CompleteCmd is what the scripts ask.
 type CompleteCmd struct {
-	Words []string `arg:"" optional:"" help:"The words behind pmx, up to the one that is to be completed, which may be empty."`
+	Words []string `arg:"" optional:"" help:"The words after pmx, up to the one to be completed, which may be empty."`
 }
 
 // Run prints a line for each word that may stand there, with its help behind a tab.

@@ -237,9 +237,9 @@ func printEnd(w io.Writer, r ingest.Receipt) {
 func conflictNote(r ingest.Receipt) string {
 	switch {
 	case len(r.ConflictMarkets) == 0:
-		return "two things are said of one fill, token or block; the kept rows tell which stands"
+		return "the file contradicts what is known of a fill, token or block; the kept rows show which version counts"
 	case r.Correct:
-		return "the file says two things of these markets itself; the larger payouts, the earlier time stand"
+		return "the file contradicts itself about these markets; the larger payouts and the earlier time count"
 	}
-	return "another resolution of equal source and version is known, or a correction: --correct settles it; or not one payout for each outcome"
+	return "a different resolution of equal source and version, or a correction, is known: --correct replaces it; or the number of payouts is not that of the outcomes"
 }

@@ -26,7 +26,7 @@ var version = "dev"
 // as PMX_<FLAG> and in a JSON file: the one named by --config, or pmx.json here.
 type CLI struct {
 	DataDir string `help:"Folder of the database, keys and logs of pmx." default:"./pmx-data" placeholder:"DIR"`
-	Memory  string `help:"Memory that the process may take, of which DuckDB and Go get parts; 512MB is the least. Default: three quarters of what the machine, or the control group, has." placeholder:"SIZE"`
+	Memory  string `help:"Memory for the whole process, shared between DuckDB and Go; at least 512MB. Default: three quarters of the memory of the machine or of the control group." placeholder:"SIZE"`
 	Threads int    `help:"Threads of DuckDB; 0 means one per core." default:"0" placeholder:"N"`
 	Config  string `help:"Read flags from this JSON file, instead of from pmx.json in the working directory." placeholder:"FILE"`
 

@@ -255,7 +255,7 @@ func printFollow(w io.Writer, s followState) error {
 	if q := s.Quotes; q != nil && q.Phase == follow.Stopped {
 		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t\t\t\n", q.Phase, atOrNever(q.AsOf))
 	} else if q != nil {
-		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t%s told, %d of %d markets current\t%d\t%s\n", q.Phase, atOrNever(q.AsOf), thousands(q.Told), q.Current, q.Open, q.NoBooks, visible(q.Error, ""))
+		_, _ = fmt.Fprintf(t, "quotes\t%s\t%s\t\t\t%s received, %d of %d markets current\t%d\t%s\n", q.Phase, atOrNever(q.AsOf), thousands(q.Told), q.Current, q.Open, q.NoBooks, visible(q.Error, ""))
 	}
 	printWeather(t, s.Weather)
 	printAudits(t, s.Audits)

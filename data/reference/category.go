@@ -95,7 +95,7 @@ func parseCategories(text string) (map[string]categoryRule, error) {
 			return nil, fmt.Errorf("categories.csv: line %d: weight: %w", i+2, err)
 		}
 		if _, twice := out[r[0]]; twice {
-			return nil, fmt.Errorf("categories.csv: line %d: %s stands twice", i+2, r[0])
+			return nil, fmt.Errorf("categories.csv: line %d: %s is listed twice", i+2, r[0])
 		}
 		out[r[0]] = categoryRule{category: r[1], weight: weight}
 	}

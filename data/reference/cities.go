@@ -168,7 +168,7 @@ func parseCities(file, text string) ([]City, error) {
 	for _, r := range rows {
 		c, err := parseCity(r.cells)
 		if err == nil && seen[c.Slug] {
-			err = fmt.Errorf("slug: %s stands twice", c.Slug)
+			err = fmt.Errorf("slug: %s is listed twice", c.Slug)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", file, r.line, err)

@@ -103,11 +103,11 @@ func TestABadTableNamesFileLineAndReason(t *testing.T) {
 		"A,A,a,GB,EGLL,C,1,0":                               "cities.csv: line 3: 8 cells where the header has 9",
 		"A,A,a,GBR,EGLL,C,1,0,UTC":                          `cities.csv: line 3: country: "GBR" is not two capital letters`,
 		"London,LA,a,GB,EGLL,C,1,0,UTC":                     `the name "London" means both london and a`,
-		"A,A,a,GB,KLGA,C,1,0,UTC":                           "the station KLGA stands for both nyc and a",
+		"A,A,a,GB,KLGA,C,1,0,UTC":                           "the station KLGA is listed for both nyc and a",
 		"A,,a,GB,EGLL,C,1,0,UTC":                            "cities.csv: line 3: title, question: a name is empty",
 		"A,A,a,GB,egll,C,1,0,UTC":                           `cities.csv: line 3: station: "egll" is not a station code`,
 		"A,A,a,GB,EGLL,C,1,0,":                              "cities.csv: line 3: zone: it is empty",
-		"A,A,a,GB,EGLL,C,1,0,UTC\nB,B,a,GB,X1234,C,1,0,UTC": "cities.csv: line 4: slug: a stands twice",
+		"A,A,a,GB,EGLL,C,1,0,UTC\nB,B,a,GB,X1234,C,1,0,UTC": "cities.csv: line 4: slug: a is listed twice",
 	} {
 		_, err := Extended(cityHeader+"\n\n"+row+"\n", "")
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

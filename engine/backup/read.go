@@ -115,9 +115,9 @@ type Report struct {
 // What is to be done about faults, by their kind.
 const (
 	adviceManifest = "a damaged or missing manifest is one backup lost, and no other: copy the file from where the folder was carried to, or remove it; the next pmx backup --keep removes its blocks"
-	adviceCurrent  = "CURRENT is written anew by the next backup; until then name the backup to restore with --backup"
-	adviceBlock    = "a damaged or missing block is written anew by the next backup if the database still holds it: back up, then check again; backups that need another state of it are lost"
-	adviceStrange  = "what is no file of a backup does no harm: move it away"
+	adviceCurrent  = "the next backup writes CURRENT again; until then name the backup to restore with --backup"
+	adviceBlock    = "the next backup writes a damaged or missing block again if the database still holds it: back up, then check again; backups that need an older version of it are lost"
+	adviceStrange  = "files that do not belong to a backup do no harm: move them away"
 )
 
 // Verify reads and checks every file of a repository. done is told the share that is done,

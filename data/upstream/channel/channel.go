@@ -117,7 +117,7 @@ func newLink(o Options, d dialect) (*link, error) {
 		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	if o.Agent == "" {
-		return nil, fmt.Errorf("%s: who is asked must be able to say that it is too much: no agent is named", o.Name)
+		return nil, fmt.Errorf("%s: no agent is named: a service must be able to reach whoever connects to it", o.Name)
 	}
 	o.Silence, o.Settled = cmp.Or(o.Silence, defaultSilence), cmp.Or(o.Settled, defaultSettled)
 	d.every = cmp.Or(o.Ping, d.every)

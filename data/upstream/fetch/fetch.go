@@ -154,7 +154,7 @@ func New(o Options) (*Host, error) {
 		return nil, errors.New("a host to ask needs a name")
 	}
 	if strings.TrimSpace(o.Contact) == "" {
-		return nil, fmt.Errorf("%s: say who asks: give a contact, an address of mail or of a page", o.Name)
+		return nil, fmt.Errorf("%s: no contact: give an e-mail address or a web page, so that the service can reach you", o.Name)
 	}
 	if !plain(o.Contact + o.Version) {
 		return nil, fmt.Errorf("%s: contact and version must be plain text without brackets", o.Name)
