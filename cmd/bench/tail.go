@@ -64,18 +64,7 @@ func (b *bench) tail() (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.keeper.Settle()
 	paths := readerPaths(s)
-	if _, err := b.readers(s, paths); err != nil { // what a reader has the server hold in memory is held from here on
-		return err
-	}
-	resting := restingMemory()
-	sampled := sampleMemory()
-	quiet, err := b.readers(s, paths)
-	served := sampled()
-	if err != nil {
-		return err
-	}
-	serving := peakMemory()
-	parts, err := b.memoryParts(s)
+	quiet, serving, err := b.servingMemory(s, paths)
 	if err != nil {
 		return err
 	}
@@ -92,19 +81,46 @@ func (b *bench) tail() (err error) {
 	if err := f.timeFills(); err != nil {
 		return fmt.Errorf("%w: %s", err, c.State().Error)
 	}
-	sampled = sampleMemory()
+	sampled := sampleMemory()
 	err = f.timeReaders(paths, quiet)
-	followed := sampled()
+	following := tailMemory{sampledMemory: sampled(), peak: peakMemory()}
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, c.State().Error)
 	}
-	most := peakMemory()
-	after, err := b.memoryParts(s)
-	b.add("memory beside serving while following", mega(most-serving), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
-		mega(serving), parts, mega(most), after, mega(resting)), "", "")
-	b.add("the same without pages of files", mega(followed.median-served.median), fmt.Sprintf("median with readers %s, with readers and following %s; the most %s and %s",
-		mega(served.median), mega(followed.median), mega(served.most), mega(followed.most)), "", "≤ 64 MB")
+	following.parts, err = b.memoryParts(s)
+	b.addMemory(serving, following)
 	return err
+}
+
+// tailMemory is what a server took while readers asked.
+type tailMemory struct {
+	sampledMemory
+	resting int64 // before they did
+	peak    int64 // with pages of files
+	parts   string
+}
+
+// servingMemory measures readers, and what serving them takes, where nothing is followed.
+func (b *bench) servingMemory(s *service, paths []string) (quiet load.Result, m tailMemory, err error) {
+	if _, err := b.readers(s, paths); err != nil { // what a reader has the server hold in memory is held from here on
+		return quiet, m, err
+	}
+	m.resting = restingMemory()
+	sampled := sampleMemory()
+	quiet, err = b.readers(s, paths)
+	m.sampledMemory, m.peak = sampled(), peakMemory()
+	if err != nil {
+		return quiet, m, err
+	}
+	m.parts, err = b.memoryParts(s)
+	return quiet, m, err
+}
+
+func (b *bench) addMemory(serving, following tailMemory) {
+	b.add("memory beside serving while following", mega(following.peak-serving.peak), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
+		mega(serving.peak), serving.parts, mega(following.peak), following.parts, mega(serving.resting)), "", "")
+	b.add("the same without pages of files", mega(following.median-serving.median), fmt.Sprintf("median with readers %s, with readers and following %s; the most %s and %s",
+		mega(serving.median), mega(following.median), mega(serving.most), mega(following.most)), "", "≤ 64 MB")
 }
 
 // timeFills measures how soon fills are in a response, where nobody else asks.
