@@ -32,7 +32,7 @@ const lines = panel({
     return plot({ name: "All-time profit by day", times: days, cut: a, panes: [{ height: 260, form: "profit", zero: true, series: rows.map((r, n) => {
       const by = new Map(r.days.map((d) => [d.date, d.cumulative_pnl]));
       let last = null; // it stays on days without fills and resolutions
-      return { name: r.username || short(r.address), ink: n % 5, dash: n < 5 ? 0 : 1, values: days.map((d) => (last = by.get(d) ?? last)) };
+      return { name: r.username || short(r.address), ink: n % 5, dash: (n + 2 * (n > 4)) % 5, values: days.map((d) => (last = by.get(d) ?? last)) };
     }) }] });
   },
 });
