@@ -28,7 +28,7 @@ func (in *installation) refused(args ...string) string {
 // A server starts on a full disk, after a clean end and after none, serves what there is
 // and says so, refuses what is new, and goes on by itself once there is room.
 func TestAServerStartsOnAFullDisk(t *testing.T) {
-	testfiles.InLong(t, "TestAFirstStartOnAFullDiskSaysWhatToDo starts on one")
+	testfiles.InLong(t, "TestAFirstStartOnAFullDiskSaysWhatToDo is refused on one")
 	in := &installation{t: t, dir: testfiles.Disk(t, "size=160m")}
 	venue := filepath.Join(t.TempDir(), "venue")
 	in.run("sample", "--fills", "2000", "--out", venue)

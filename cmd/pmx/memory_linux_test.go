@@ -35,7 +35,7 @@ func residentOf(pid int) (bytes int64) {
 
 // A server that is given the least memory stays below it while it imports, rebuilds and verifies.
 func TestAServerKeepsToItsMemory(t *testing.T) {
-	testfiles.InLong(t, "TestMarketsOfAFileAreBounded holds an import to a few megabytes")
+	testfiles.InLong(t, "TestMarketsOfAFileAreBounded bounds what the markets of an import take")
 	fills, dir := int64(testfiles.Cases(10_000, 200_000)), t.TempDir()
 	files := filepath.Join(t.TempDir(), "sample")
 	if _, err := sample.Write(t.Context(), sample.Config{Fills: fills, Days: testfiles.Cases(8, 0)}, files, nil); err != nil {

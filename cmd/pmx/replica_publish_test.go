@@ -14,7 +14,7 @@ import (
 
 // What a server publishes is what is committed and what becomes of keys, without anybody asking for a backup.
 func TestAReplicaOfAServerThatPublishes(t *testing.T) {
-	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows whole backups")
+	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows backups")
 	w := newReplicaWriter(t)
 	out := w.must("keys", "issue", "--tier", "alpha", "--label", "leaves", "--json")
 	leaves, id := fieldOf(t, out, "key"), fieldOf(t, out, "id")

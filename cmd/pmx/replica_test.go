@@ -266,7 +266,7 @@ func readThrough(base, key string) (stop func() (answers int, failed []string)) 
 // Two servers follow one folder behind a reverse proxy: what is imported and what becomes of keys at the writer arrives at both, and no
 // request fails meanwhile.
 func TestTwoReplicasBehindAProxy(t *testing.T) {
-	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows a server by itself")
+	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly follows backups")
 	w := newReplicaWriter(t)
 	issue := func(label string) (key, id string) {
 		out := w.must("keys", "issue", "--tier", "alpha", "--label", label, "--json")

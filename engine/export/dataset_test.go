@@ -174,7 +174,7 @@ GROUP BY ALL`) {
 // Equal facts give equal bytes, whatever order they came in, however many threads
 // there are, and whether a rebuild or many merges made the rollups.
 func TestEqualDataGivesEqualBytes(t *testing.T) {
-	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess ends in a file of the same bytes")
+	testfiles.InLong(t, "TestAKilledExportIsMadeByTheNextProcess writes a dataset twice and compares the bytes")
 	one, two, files := readSample(t), openFacts(t, 4), sampleFiles(t, sampleFills)
 	parts, err := filepath.Glob(filepath.Join(files, "*"))
 	if err != nil {

@@ -181,7 +181,6 @@ func TestFactsInCSVAreHarmless(t *testing.T) {
 // Names, labels and sources with line ends, backslashes and marks come back from CSV as
 // they were, and every row of fills and of the weather is one line.
 func TestLineEndsInFactsSurviveCSV(t *testing.T) {
-	testfiles.InLong(t, "TestFactsInCSVAreHarmless writes texts with marks and reads them back")
 	k := openFacts(t, 1)
 	odd := []string{"a\nb", "a\r\nb\r", "\n", `a\nb`, `'\x`, "'\\\nb\\", "=1\n+2", "plain, \"quoted\"", "\\\\\n\\b\\r"}
 	const condition = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

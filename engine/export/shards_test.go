@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"pmx/data/testfiles"
 	"pmx/engine/export"
 	"pmx/rollups/keeper"
 )
@@ -125,7 +124,6 @@ func TestShardsHaveTheFillsOfTheirDays(t *testing.T) {
 
 // Where a block has many fills, addresses are told apart by one digit, and by two.
 func TestShardsAreOfSoManyDigits(t *testing.T) {
-	testfiles.InLong(t, "TestShardsHaveTheFillsOfTheirDays writes shards of one digit")
 	defer export.SetShardRows(2)()
 	k := open(t, 1)
 	text := lakeHeader + lakeFill("2026-03-31", "1", "71", "f", "1", "")

@@ -81,7 +81,7 @@ var marketsLeft = []left{
 // TestAFieldIsOfItsNewestRecord: three records, of which one leaves a field out, and what
 // a trade says in passing, in every order.
 func TestAFieldIsOfItsNewestRecord(t *testing.T) {
-	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket imports records in every order")
+	testfiles.InLong(t, "TestAnyOrderAndSplitOfRecordsGivesOneMarket imports records in two orders")
 	tags := func(slug string) string { return `,"tags":[{"slug":"` + slug + `"}]` }
 	trade := "t.json\n" + `[{"proxyWallet":"` + addressA + `","side":"BUY","asset":"71","conditionId":"` + conditionC1 + `","size":10,"price":0.5,"timestamp":1767000000,` +
 		`"title":"Zebra?","slug":"zebra","outcomeIndex":0,"transactionHash":"` + hashOne + `"}]`

@@ -196,7 +196,7 @@ func TestMemoryDoesNotShowInRandomMarkets(t *testing.T) {
 // TestNothingOfASpillIsLeft: an import that is cancelled, or that cannot write what does
 // not fit into memory, leaves nothing, and the next one is whole.
 func TestNothingOfASpillIsLeft(t *testing.T) {
-	testfiles.InLong(t, "TestMemoryDoesNotShow spills the files of each feed")
+	testfiles.InLong(t, "TestMemoryDoesNotShow imports with so little memory that it spills")
 	v, rng := open(t), rand.New(rand.NewPCG(2, 2))
 	v.im.Memory = tiny
 	var b strings.Builder
@@ -237,7 +237,7 @@ func (c cancellingFeeds) ByName(name string) (data.Feed, error) {
 // TestWhatRowsSayOfTheirMarkets: of several words of trades on one market the larger
 // stands, in whatever order, read by DuckDB or row by row.
 func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
-	testfiles.InLong(t, "TestMemoryDoesNotShow reads rows by both ways")
+	testfiles.InLong(t, "TestMemoryDoesNotShow imports what trades say of markets with little memory and with much")
 	v := open(t)
 	var want map[string][]string
 	for n, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
@@ -268,7 +268,7 @@ func TestWhatRowsSayOfTheirMarkets(t *testing.T) {
 // TestManyBadRowsAreAllKept: more bad rows than are read at a time come out once each, in
 // the order of the file.
 func TestManyBadRowsAreAllKept(t *testing.T) {
-	testfiles.InLong(t, "TestEveryLineIsInTheReceipt keeps bad rows of every feed")
+	testfiles.InLong(t, "TestEveryLineIsInTheReceipt rejects rows of many feeds")
 	v := open(t)
 	var b strings.Builder
 	b.WriteString("proxyWallet,side,asset,conditionId,size,price,timestamp,title,outcome,outcomeIndex,name,transactionHash\n")

@@ -37,7 +37,7 @@ func (s *Server) handle(c *fiber.Ctx) error {
 	if err := answer(c); err != nil {
 		s.fail(c, call, err)
 		if errors.Is(err, fiber.ErrNotFound) {
-			return s.missing(c)
+			s.missing(c)
 		}
 	}
 	return nil

@@ -54,14 +54,18 @@ func (s *Server) page(c *fiber.Ctx) error {
 	return fiber.ErrNotFound
 }
 
-// missing shows a browser a page instead of the problem that nothing is there.
-func (s *Server) missing(c *fiber.Ctx) error {
-	site, err := s.pages.site()
-	if err != nil {
-		return fmt.Errorf("make pages: %w", err)
+// missing shows a browser a page instead of the problem that nothing is there, which stands where there are no pages.
+func (s *Server) missing(c *fiber.Ctx) {
+	if !web.LooksForPage(c) {
+		return
 	}
-	_, err = site.Missing(c)
-	return err
+	site, err := s.pages.site()
+	if err == nil {
+		err = site.Missing(c)
+	}
+	if err != nil {
+		s.log.Error().Err(err).Msg("make pages")
+	}
 }
 
 // statusPage gives the status page, at most statusFresh old.

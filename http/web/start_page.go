@@ -60,14 +60,16 @@ func (s *Site) addIndex() error {
 	return nil
 }
 
-// Missing answers a browser at an address that is none outside the API with a page; false leaves c untouched.
-func (s *Site) Missing(c *fiber.Ctx) (bool, error) {
-	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead || strings.HasPrefix(c.Path(), "/api") || !forBrowser(c) {
-		return false, nil
-	}
+// LooksForPage tells whether c is a browser's request for a page outside the API.
+func LooksForPage(c *fiber.Ctx) bool {
+	return (c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead) && c.Path() != "/api" && !strings.HasPrefix(c.Path(), "/api/") && forBrowser(c)
+}
+
+// Missing answers with the page for addresses that are none.
+func (s *Site) Missing(c *fiber.Ctx) error {
 	err := s.index.missing.Send(c)
 	c.Set(fiber.HeaderVary, fiber.HeaderAccept+", "+fiber.HeaderAcceptEncoding)
-	return true, err
+	return err
 }
 
 // forBrowser tells whether the caller takes a page before JSON.

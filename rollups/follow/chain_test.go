@@ -314,7 +314,6 @@ func TestAnAuditMendsWhatWasLost(t *testing.T) {
 
 // TestNewBlocksAreFollowed as they become final.
 func TestNewBlocksAreFollowed(t *testing.T) {
-	testfiles.InLong(t, "TestEachStepOfTheTailIsOneRequest follows blocks as they become final")
 	h := chainOf(t)
 	k := venue(t, t.TempDir())
 	n := h.node("a")
@@ -401,7 +400,6 @@ func (n gatedNode) Logs(ctx context.Context, from, to int64, addresses []data.Ad
 // TestNodesAreAskedOnWhileABatchIsCommitted: the first commit lasts until more ranges were asked for
 // than are at once. The clock is fast, so that the few that the node answers before are committed.
 func TestNodesAreAskedOnWhileABatchIsCommitted(t *testing.T) {
-	testfiles.InLong(t, "TestFollowingIsImporting asks two nodes")
 	h := chainOf(t)
 	n := h.node("a")
 	n.most = (h.last - h.first) / int64(testfiles.Cases(200, 2000))

@@ -131,7 +131,6 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 // TestASilentSource: a station without reports is named, a source with next to none raised,
 // and one that answers no more is stalled.
 func TestASilentSource(t *testing.T) {
-	testfiles.InLong(t, "TestOneStationIsNotTheOthers names a station that fails")
 	k, s := factsOnly(t), newSky(t, 12)
 	o := s.options(k, skyMETAR)
 	if st := state(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {

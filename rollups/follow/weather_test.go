@@ -387,7 +387,7 @@ func TestADayOfForecasts(t *testing.T) {
 // TestTheDaysWeightIsEnough: where it is not, what comes once a day is asked for all the
 // same, and a lane that is restarted has no more of it.
 func TestTheDaysWeightIsEnough(t *testing.T) {
-	testfiles.InLong(t, "TestADayOfForecasts asks within the weight of a day")
+	testfiles.InLong(t, "TestADayOfForecasts follows a day within its weight")
 	k, s := factsOnly(t), newSky(t, 10)
 	s.begun = func(_ string, now time.Time) time.Time { return now.Add(-5 * time.Hour).Truncate(time.Hour) }
 	o := s.options(k, skyOpenMeteo)

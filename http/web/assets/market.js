@@ -22,7 +22,7 @@ const now = panel({
     const called = (o) => text(o.outcome || "an outcome"), worth = (o) => (paid ? num(o.payout, "share", "not known") : num(o.price, "cents", "not traded"));
     const [first, ...others] = paid ? [...m.outcomes].sort((a, b) => b.payout - a.payout) : m.outcomes;
     return [
-      first ? el("p", { class: "big" }, called(first), paid ? null : [" ", worth(first)], el("small", {}, " ", paid ? ["paid ", worth(first)] : m.price_change_24h !== null ? [num(m.price_change_24h, "move"), " in a day"] : "at the last trade", others.map((o) => [", ", called(o), " ", worth(o)]))) : null,
+      first ? el("p", { class: "big" }, called(first), paid ? null : [" ", worth(first)], el("small", {}, " ", paid ? ["paid ", worth(first)] : m.price_change_24h !== null ? [num(m.price_change_24h, "move"), " in a day"] : first.price === null ? null : "at the last trade", others.map((o) => [", ", called(o), " ", worth(o)]))) : null,
       facts(quoted ? [fact("Bid", num(m.best_bid, "cents", "no bid")), fact("Ask", num(m.best_ask, "cents", "no ask")), fact("Spread", num(m.spread, "cents", "one side is missing"), m.quoted_at ? ["quoted ", when(m.quoted_at)] : null)] : running ? fact("Bid and ask", el("span", { class: "none" }, "no quote")) : null,
         fact("Volume", num(m.volume, "brief"), "USD"), running ? fact("Volume in a day", num(m.volume_24h, "usd0"), "USD") : null, fact("Trades", num(m.trades)), fact("Traders", num(m.traders))),
     ];

@@ -31,10 +31,10 @@ const head = panel({
     put(about, many(d.trades, "fill"), " in ", many(d.unique_markets, "market"), " on ", many(d.active_days, "day"), ", ", when(d.first_trade_at, "day"), d.active_days > 1 ? [" to ", when(d.last_trade_at, "day")] : null, ". ",
       d.taker_trades == 0 ? "Always the maker." : d.maker_trades == 0 ? "Always the taker." : ["Maker of ", num(d.maker_trades), ", taker of ", num(d.taker_trades), "."]);
     lead.textContent = "all time";
-    const open = sum([d.unique_markets], [d.resolved_markets]);
+    const open = sum([d.unique_markets], [d.resolved_markets]), rest = open > 0 || d.unresolved_cash != 0;
     return [
       el("p", { class: "big" }, num(d.real_pnl, "profit"), el("small", {}, " USD")),
-      el("p", { id: "split" }, d.resolved_markets > 0 ? [num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", many(d.resolved_markets, "resolved market"), open > 0 ? ", " : ". "] : null, open > 0 ? [num(d.unresolved_cash, "profit"), " cash from ", many(open, "market"), " not resolved yet, whose tokens are not valued. "] : null, el("a", { href: "#sums" }, "How it adds up")),
+      el("p", { id: "split" }, d.resolved_markets > 0 ? [num(sum([d.real_pnl], [d.unresolved_cash]), "profit"), " from ", many(d.resolved_markets, "resolved market"), rest ? ", " : ". "] : null, rest ? [num(d.unresolved_cash, "profit"), " cash from ", open > 0 ? [many(open, "market"), " not resolved yet, whose tokens are not valued. "] : "fills of unknown markets. "] : null, el("a", { href: "#sums" }, "How it adds up")),
       facts(
         fact("Return on buys", num(d.roi, "ratio", "nothing was bought"), d.resolved_markets > 0 ? null : "tokens not valued"), fact("Markets won", num(d.win_rate, "share", "no market of it is resolved"), d.resolved_markets > 0 ? [num(d.winning_markets), " of ", num(d.resolved_markets)] : "none is resolved"),
         fact("Volume", num(d.volume, "brief"), "USD"), skill),
@@ -60,7 +60,7 @@ const daily = panel({
     const days = data[0].date > data.at(-1).date ? [...data].reverse() : data;
     const first = days[0].cumulative_pnl, last = days.at(-1).cumulative_pnl;
     ranges.hidden = range === "365" && days.length < 4;
-    heading.replaceChildren("Profit ", days.length < 2 ? "of one day " : last > first ? "rose to " : last < first ? "fell to " : "stayed at ", num(last, "profit"));
+    heading.replaceChildren("Profit ", days.length < 2 ? "of one day " : last > first ? "rose to " : last < first ? "fell to " : "stayed at ", num(days.length < 2 ? days[0].real_pnl : last, "profit"));
     lead.replaceChildren("USD", ...(days.length < 2 ? [] : [", total of all time, from ", when(days[0].date, "day"), " on"]));
     const settled = days.filter((d) => d.redemption_value != 0).sort((a, b) => Math.abs(b.redemption_value) - Math.abs(a.redemption_value)).slice(0, 10);
     return plot({

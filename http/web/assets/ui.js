@@ -69,6 +69,7 @@ function tools(name, url) {
     curl: command("curl", curl), Python: command("Python", python),
   };
   const out = el("div", {});
+  let turn = 0; // an answer that comes after another choice is not shown
   const ways = el("div", { class: "choice ways", role: "group", "aria-label": "Form" }, Object.keys(kinds).map((kind) => el("button", { type: "button", class: "small", "data-tool": kind, "aria-pressed": "false", onclick: () => show(kind) }, kind)));
   const box = el("div", { class: "tooling", hidden: true, onkeydown: (event) => { if (event.key === "Escape") { shut(); button.focus(); } } }, ways, out);
   const button = el("button", { type: "button", class: "tool", "aria-expanded": "false", title: "as JSON, curl or Python", "aria-label": "as JSON, curl or Python: " + name, onclick: () => (box.hidden ? show("JSON") : shut()) }, "{ }");
@@ -77,7 +78,8 @@ function tools(name, url) {
     for (const b of ways.children) b.setAttribute("aria-pressed", String(b.dataset.tool === kind));
     box.hidden = false;
     button.setAttribute("aria-expanded", "true");
-    out.replaceChildren(...await kinds[kind]());
+    const asked = ++turn, parts = await kinds[kind]();
+    if (asked === turn) out.replaceChildren(...parts);
   }
   return { button, box, shut };
 }
