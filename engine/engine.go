@@ -44,11 +44,6 @@ type Options struct {
 // DefaultMemory is DuckDB's limit where none is given. ParseMemory divides what a whole process may take.
 const DefaultMemory = "8GB"
 
-// blockSize is of how many bytes the blocks of a new database are; one that is there keeps its own. The first rows that are
-// appended to a table behind a checkpoint take as much memory for each column, and once more for which of its
-// values are NULL: of DuckDB's own 256 KiB, a venue that is followed took 120 MB for these.
-const blockSize = 64 << 10
-
 // maxReaders bounds the read connections: more than a few per core only queue
 // inside DuckDB.
 const maxReaders = 8
@@ -174,11 +169,10 @@ func openPools(ctx context.Context, opts Options) (*pools, error) {
 	threads := cmp.Or(opts.Threads, runtime.NumCPU())
 	path, mode, spill := opts.target()
 	dsn := path + "?" + url.Values{
-		"access_mode":        {mode},
-		"threads":            {fmt.Sprint(threads)},
-		"external_threads":   {fmt.Sprint(threads)}, // all: the helpers
-		"memory_limit":       {cmp.Or(opts.MemoryLimit, DefaultMemory)},
-		"default_block_size": {fmt.Sprint(blockSize)},
+		"access_mode":      {mode},
+		"threads":          {fmt.Sprint(threads)},
+		"external_threads": {fmt.Sprint(threads)}, // all: the helpers
+		"memory_limit":     {cmp.Or(opts.MemoryLimit, DefaultMemory)},
 	}.Encode()
 	var boot sync.Once
 	var connector *duckdb.Connector
