@@ -254,7 +254,7 @@ func checkTies(t *testing.T, k *keeper.Keeper) (atHand int) {
 // Fills of equal time, transaction, size and side are in the same order whether they
 // come from the file, from memory or from the database; replaced ones come from there.
 func TestTiesAmongTheNewestFills(t *testing.T) {
-	testfiles.InLong(t, "TestTiesStandInOneOrder has fills that tie")
+	testfiles.InLong(t, "TestAnswersDoNotDependOnHistory imports in two orders, with ties among what is drawn")
 	rng := rand.New(rand.NewPCG(1, 2))
 	k := open(t, t.TempDir())
 	mustImport(t, k, write(t, "market.ndjson", `{"condition":"0x`+strings.Repeat("5", 64)+`","question":"Will it?","outcomes":["A","B","C"],"tokens":["70","71","72"]}`+"\n"))
