@@ -1,5 +1,5 @@
 // Parts of pages: sections that ask the API, their states, tables, forms.
-import { Problem, ask, el, go, here, num, send, svg, view } from "./core.js";
+import { Problem, ask, el, go, here, many, num, send, svg, view } from "./core.js";
 
 // state is the one element that says why there is nothing, or not all.
 export const state = (kind, ...words) => el("p", { class: "state", "data-kind": kind, role: kind === "error" ? "alert" : "status" }, words);
@@ -33,8 +33,8 @@ export const known = (url) => ask(url).catch((problem) => {
 // limits says what the plan cut from an answer; nothing where it cut nothing.
 export function limits(answer) {
   if (!answer.truncated) return null;
-  const what = answer.max_history_days ? ["at most ", num(answer.max_history_days), " days"] : [];
-  if (answer.max_rows) what.push(what.length ? " and " : "at most ", num(answer.max_rows), " rows");
+  const what = answer.max_history_days ? ["at most ", many(answer.max_history_days, "day")] : [];
+  if (answer.max_rows) what.push(what.length ? " and " : "at most ", many(answer.max_rows, "row"));
   return state("locked", "Not all is shown: the plan " + answer.plan + " gives ", what.length ? what : "less", ".", answer.upgrade_hint && " The plan " + answer.upgrade_hint + " shows more.");
 }
 
