@@ -50,7 +50,7 @@ func printDifferences(w io.Writer, a *follow.AuditState) {
 	}
 	if d := a.Last; d != nil {
 		_, _ = fmt.Fprintf(w, "audits: of %s, %d markets of %d events: %d counts differ, %d compared trade by trade; %d transactions only the venue had, %d only we have, %d have other fills\n",
-			d.Start.Format(time.DateOnly), d.Conditions, d.Events, d.Differ, d.Walked, d.VenueOnly, d.OursOnly, d.Others)
+			d.Start.Format(time.DateOnly), d.Conditions, d.Events, d.Differ, d.Scanned, d.VenueOnly, d.OursOnly, d.Others)
 	}
 	for _, d := range a.List {
 		if d.Kind == follow.OursOnly || d.Gone {

@@ -106,8 +106,8 @@ func (a *API) screener(c *fiber.Ctx, call *Call) error {
 // nextScreenerCursor makes the cursor that goes on behind market id of epoch w.
 func (a *API) nextScreenerCursor(call *Call, v *encodedSnapshot, w *marketEpoch, id int32, o screen.Order) string {
 	place := w.columns().PlaceOf(id, o, w.condition(id))
-	walk := a.pinned.pin(w, v.markets, call.Start)
-	return a.sealCursor(call, a.pinned.appendPosition(nil, walk, &place))
+	scan := a.pinned.pin(w, v.markets, call.Start)
+	return a.sealCursor(call, a.pinned.appendPosition(nil, scan, &place))
 }
 
 // columns are the figures of w's markets; nil where there are none.

@@ -28,7 +28,7 @@ func weatherRoutes() []Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/weather/city/{city}", Section: wire.Weather, Summary: "One city of the weather desk",
-			serve: (*API).weatherCity, Reply: wire.One[wire.WeatherCityCard]{}, Aliases: true, Codes: []string{"city_not_found"},
+			serve: (*API).weatherCity, Reply: wire.One[wire.WeatherCitySummary]{}, Aliases: true, Codes: []string{"city_not_found"},
 			Params: []*Param{deskCity},
 			Doc: deskDoc + "The row of `/weather/cities` plus what the station has measured so far today, the latest forecast of " +
 				"every source, their means, the measurements of the last days, and the events that can be traded, with their " +
@@ -70,8 +70,8 @@ type weatherBodies struct {
 type cityBodies struct {
 	open        []openEvent
 	openOnce    sync.Once
-	card        objectBody
-	cardOnce    sync.Once
+	summary        objectBody
+	summaryOnce    sync.Once
 	ladders     cityLadders
 	laddersOnce sync.Once
 	bundle      cityBundle
@@ -144,8 +144,8 @@ func (a *API) weatherCity(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	o := v.desk.city(city.City.Slug)
-	o.cardOnce.Do(func() { o.card.encode(append([]byte(`,"data":`), marshal(v.cityCard(city))...)) })
-	return a.sendEncoded(c, call, v, o.card.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
+	o.summaryOnce.Do(func() { o.summary.encode(append([]byte(`,"data":`), marshal(v.citySummary(city))...)) })
+	return a.sendEncoded(c, call, v, o.summary.bodyFor(a.envelopes, v.asOf, envelope{tier: call.tier, maxRows: noRows}))
 }
 
 // difference gives a difference of temperatures in degrees of a scale, to a hundredth.

@@ -343,9 +343,9 @@ func TestFewReportsAreNoDaysExtreme(t *testing.T) {
 		day.Day, _ = data.ParseDate("2026-06-26")
 		day.Extremes[data.TMin] = x
 		v.source.Snapshot().Desk.City("nyc").Weather = &serving.CityWeather{Days: []serving.WeatherDay{day}}
-		card := exact[wire.One[wire.WeatherCityCard]](t, v.get(access.Free, "/weather/city/nyc").Body()).Data.Actuals
-		if len(card) != 1 || *card[0].Provisional != (n < 12) || *card[0].TMin != 3500 {
-			t.Errorf("%d reports: %+v", n, card)
+		city := exact[wire.One[wire.WeatherCitySummary]](t, v.get(access.Free, "/weather/city/nyc").Body()).Data.Actuals
+		if len(city) != 1 || *city[0].Provisional != (n < 12) || *city[0].TMin != 3500 {
+			t.Errorf("%d reports: %+v", n, city)
 		}
 	}
 }

@@ -18,9 +18,9 @@ func (c *Client) WeatherCities(ctx context.Context) (*wire.WeatherCities, error)
 }
 
 // WeatherCity asks GET /weather/city/{city}. One city of the weather desk.
-func (c *Client) WeatherCity(ctx context.Context, city string) (*wire.One[wire.WeatherCityCard], error) {
+func (c *Client) WeatherCity(ctx context.Context, city string) (*wire.One[wire.WeatherCitySummary], error) {
 	r := request{method: "GET", path: join("/weather/city/", city)}
-	return call[wire.One[wire.WeatherCityCard]](ctx, c, r)
+	return call[wire.One[wire.WeatherCitySummary]](ctx, c, r)
 }
 
 // WeatherCityMarketsParams are the optional parameters of WeatherCityMarkets; what is zero is left out.

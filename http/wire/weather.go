@@ -83,8 +83,8 @@ type WeatherAnomaly struct {
 	TMin *data.Micro `json:"tmin"` // difference of the day's lowest temperature
 }
 
-// WeatherCityCard is the payload of GET /weather/city/{city}.
-type WeatherCityCard struct {
+// WeatherCitySummary is the payload of GET /weather/city/{city}.
+type WeatherCitySummary struct {
 	WeatherCity
 	Running   []WeatherRunning  `json:"running"`   // what the station has measured so far today: the high, then the low
 	Forecasts []WeatherReading  `json:"forecasts"` // latest forecast of every source for today and the days after, by day, metric and source

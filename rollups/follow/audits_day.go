@@ -153,7 +153,7 @@ func (a *Audits) compare(ctx context.Context, p *pendingAudit) error {
 		} else {
 			sum.Differ++
 		}
-		w, err := a.walkIn(ctx, &c, left)
+		w, err := a.scanIn(ctx, &c, left)
 		if err != nil {
 			return err
 		}
@@ -167,18 +167,18 @@ func (a *Audits) compare(ctx context.Context, p *pendingAudit) error {
 	return a.save(ctx)
 }
 
-// walkIn walks in so many pages at most, of which there may be none; none were walked where no
+// scanIn scans in so many pages at most, of which there may be none; none were scanned where no
 // request is left.
-func (a *Audits) walkIn(ctx context.Context, c *counted, pages int) (w walked, err error) {
+func (a *Audits) scanIn(ctx context.Context, c *counted, pages int) (w scanned, err error) {
 	if pages <= 0 {
 		return w, nil
 	}
-	switch w, err = a.walk(ctx, c, pages); {
+	switch w, err = a.scan(ctx, c, pages); {
 	case errors.Is(err, errSpent):
-		return walked{}, nil
+		return scanned{}, nil
 	case isOdd(err): // others can be compared for all that
 		a.unknown("odd_trades")
-		return walked{}, nil
+		return scanned{}, nil
 	}
 	if err == nil && c.unexplained(&w) {
 		a.o.Log.Warn().Str("audit", "volume").Stringer("condition", c.condition).Stringer("shares", c.off).
@@ -188,19 +188,19 @@ func (a *Audits) walkIn(ctx context.Context, c *counted, pages int) (w walked, e
 }
 
 // unexplained tells whether the counts of a condition differ and its trades do not.
-func (c *counted) unexplained(w *walked) bool {
+func (c *counted) unexplained(w *scanned) bool {
 	return c.off > 0 && w.pages > 0 && len(w.differences) == 0 && !w.cut
 }
 
 // add takes in what became of a condition.
-func (d *AuditDay) add(c *counted, w *walked) {
+func (d *AuditDay) add(c *counted, w *scanned) {
 	if w.pages == 0 {
 		if c.off > 0 {
-			d.Unwalked++
+			d.Unscanned++
 		}
 		return
 	}
-	d.Walked++
+	d.Scanned++
 	d.Transactions += w.transactions
 	if w.cut {
 		d.Cut++
@@ -310,6 +310,6 @@ func (a *Audits) finish(p *pendingAudit, sum AuditDay, differences []AuditDiffer
 	if lacking+sum.Unexplained > 0 {
 		event, what = a.o.Log.Error(), "audit_differs"
 	}
-	event.Str("audit", "trades").Time("day", sum.Start).Int("conditions", sum.Conditions).Int("differ", sum.Differ).Int("walked", sum.Walked).Int64("venue_only", sum.VenueOnly).
+	event.Str("audit", "trades").Time("day", sum.Start).Int("conditions", sum.Conditions).Int("differ", sum.Differ).Int("scanned", sum.Scanned).Int64("venue_only", sum.VenueOnly).
 		Int64("ours_only", sum.OursOnly).Int64("others", sum.Others).Int("unexplained", sum.Unexplained).Msg(what)
 }

@@ -44,8 +44,8 @@ type AuditDay struct {
 	Events       int       `json:"events"`
 	Conditions   int       `json:"conditions"`
 	Differ       int       `json:"counts_differ"`        // conditions of which the venue counts other than we do
-	Walked       int       `json:"conditions_compared"`  // trade by trade
-	Unwalked     int       `json:"conditions_left"`      // whose counts differ, for which no requests were left
+	Scanned      int       `json:"conditions_compared"`  // trade by trade
+	Unscanned    int       `json:"conditions_left"`      // whose counts differ, for which no requests were left
 	Cut          int       `json:"conditions_cut_short"` // of which only the newest trades were compared
 	Unexplained  int       `json:"unexplained"`          // conditions whose counts differ and whose trades do not
 	Transactions int64     `json:"transactions"`         // that were compared
@@ -109,7 +109,7 @@ func StoredAudits(ctx context.Context, v Venue) (*AuditState, error) {
 func (s *AuditState) differences() map[string]int64 {
 	out := map[string]int64{"trades": int64(s.Waiting), "volume": 0, "blocks": s.Stale, "tokens": s.Unmapped, "resolutions": s.StillOpen}
 	if s.Last != nil {
-		out["volume"] = int64(s.Last.Unexplained + s.Last.Unwalked)
+		out["volume"] = int64(s.Last.Unexplained + s.Last.Unscanned)
 	}
 	return out
 }

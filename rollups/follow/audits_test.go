@@ -187,7 +187,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 		t.Errorf("the first day: %d of %d fills are in", got, want)
 	}
 	if s.Last == nil || s.Last.VenueOnly == 0 || s.Last.OursOnly != 0 || s.Mended != s.Last.VenueOnly || s.Waiting != 0 || s.Lost != 0 || len(s.Unknown) > 0 ||
-		!s.Until.Equal(first.Add(24*time.Hour)) || s.Last.Walked != s.Last.Conditions {
+		!s.Until.Equal(first.Add(24*time.Hour)) || s.Last.Scanned != s.Last.Conditions {
 		s.List = nil
 		t.Errorf("the first day: %+v %+v", s, s.Last)
 	}
@@ -200,7 +200,7 @@ func TestTheDailyAuditMendsWhatANodeLeftOut(t *testing.T) {
 	before := s
 	audits = a.audits(-1)
 	s = a.look(audits)
-	if s.Last == nil || s.Last.Differ == 0 || s.Last.Walked != s.Last.Differ || s.Last.VenueOnly == 0 || s.Last.Unexplained != 0 ||
+	if s.Last == nil || s.Last.Differ == 0 || s.Last.Scanned != s.Last.Differ || s.Last.VenueOnly == 0 || s.Last.Unexplained != 0 ||
 		s.Mended != before.Mended+s.Last.VenueOnly || s.Waiting != 0 || !s.Since.Equal(before.Since) {
 		t.Errorf("the second day: %+v %+v", s, s.Last)
 	}

@@ -17,17 +17,17 @@ import (
 	"pmx/engine/ledger"
 )
 
-// reconciliation is how far the walk through everything is.
+// reconciliation is how far the scan through everything is.
 type reconciliation struct {
 	Closed bool   `json:"closed"` // the list of what is closed: the second
 	Cursor string `json:"cursor"`
-	Ended  int64  `json:"ended"` // the last whole walk, unix seconds; 0: there was none
+	Ended  int64  `json:"ended"` // the last whole scan, unix seconds; 0: there was none
 }
 
 // pagesAtOnce is how many pages of a reconciliation are committed together.
 const pagesAtOnce = 4
 
-// Reconcile walks through all markets, slowly, from where it was left; not where the last walk
+// Reconcile scans through all markets, slowly, from where it was left; not where the last scan
 // has ended less than a week ago.
 func (m *Markets) Reconcile(ctx context.Context) error {
 	var at reconciliation
@@ -36,7 +36,7 @@ func (m *Markets) Reconcile(ctx context.Context) error {
 	}
 	// One that ended later than now did so by a clock that was ahead.
 	if past := m.o.Now().Sub(time.Unix(at.Ended, 0)); at.Cursor == "" && !at.Closed && past >= 0 && past < m.every("reconciliation") {
-		return nil // a restart is no reason for another walk
+		return nil // a restart is no reason for another scan
 	}
 	for {
 		var records []record
@@ -100,7 +100,7 @@ func (m *Markets) list(ctx context.Context) error {
 	return nil
 }
 
-// restart gives the error of a walk that began at a kept cursor, and has the next one begin
+// restart gives the error of a scan that began at a kept cursor, and has the next one begin
 // at the start where the host does not take such a cursor any more.
 func (m *Markets) restart(ctx context.Context, err error, name string, start any, kept bool) error {
 	var status *fetch.StatusError

@@ -381,7 +381,7 @@ func TestListsAreReadOn(t *testing.T) {
 	})
 	m := p.lane(true)
 	failed := false
-	for range 20 { // every tenth request fails, and the walk goes on
+	for range 20 { // every tenth request fails, and the scan goes on
 		p.set(func() { p.fails = 0 })
 		ctx, cancel := context.WithCancel(t.Context())
 		if !failed {

@@ -306,7 +306,7 @@ func (t *Trades) follow(ctx context.Context, markets []data.Hash, from, until in
 	return err
 }
 
-// list walks the trades of markets.
+// list scans the trades of markets.
 func (t *Trades) list(ctx context.Context, markets []data.Hash, takers bool, from, until int64) (out []dataapi.Trade, err error) {
 	err = t.o.Data.EachTrades(ctx, markets, takers, "", func(p dataapi.TradesPage) error {
 		t.set(func(s *TradesState) { s.Pages++ })
@@ -316,11 +316,11 @@ func (t *Trades) list(ctx context.Context, markets []data.Hash, takers bool, fro
 			}
 		}
 		if n := len(p.Trades); n > 0 && p.Trades[n-1].At < from {
-			return errWalked
+			return errScanned
 		}
 		return nil
 	})
-	if errors.Is(err, errWalked) {
+	if errors.Is(err, errScanned) {
 		err = nil
 	}
 	return out, err

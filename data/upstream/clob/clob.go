@@ -46,7 +46,7 @@ type Page struct {
 	Next    string // of the next one; "" where this is the last
 }
 
-// EachMarkets walks all markets from the page behind the cursor from, Start or one that was
+// EachMarkets scans all markets from the page behind the cursor from, Start or one that was
 // kept. Their order does not change: what is new comes last, so who keeps the cursor of the
 // last page finds on it, and behind it, what came since.
 func (c *Client) EachMarkets(ctx context.Context, from string, fn func(Page) error) error {

@@ -46,7 +46,7 @@ type TradesPage struct {
 	Next   string // cursor; "" behind the last page
 }
 
-// EachTrades walks the trades of at most MostConditions conditions, takers' and makers' rows
+// EachTrades scans the trades of at most MostConditions conditions, takers' and makers' rows
 // (those of takers alone with takerOnly), from the page behind the cursor from, "" for the
 // newest. The cursor stands for a place and nothing else, so every page is asked for with
 // the same filters. Rows of less than 0.01 tokens are not among them, whatever is asked.

@@ -56,17 +56,17 @@ type Page struct {
 	Next    string   // cursor of the next page; "" behind the last
 }
 
-// EachMarkets walks the markets that are closed or not, from the page behind the cursor
+// EachMarkets scans the markets that are closed or not, from the page behind the cursor
 // from; "" is the first. fn gets each page before the next one is asked for.
 func (c *Client) EachMarkets(ctx context.Context, closed bool, from string, fn func(Page) error) error {
-	w := walk{host: c.host, path: marketsPath, query: url.Values{"limit": {strconv.Itoa(mostMarkets)}, "include_tag": {"true"}}, closed: closed}
+	w := scan{host: c.host, path: marketsPath, query: url.Values{"limit": {strconv.Itoa(mostMarkets)}, "include_tag": {"true"}}, closed: closed}
 	return w.each(ctx, from, fn)
 }
 
-// EachEvents walks the events that are closed or not, as EachMarkets does the markets. Of an
+// EachEvents scans the events that are closed or not, as EachMarkets does the markets. Of an
 // open event single markets may be closed.
 func (c *Client) EachEvents(ctx context.Context, closed bool, from string, fn func(Page) error) error {
-	w := walk{host: c.host, path: eventsPath, query: url.Values{"limit": {strconv.Itoa(mostEvents)}}, closed: closed}
+	w := scan{host: c.host, path: eventsPath, query: url.Values{"limit": {strconv.Itoa(mostEvents)}}, closed: closed}
 	return w.each(ctx, from, fn)
 }
 
@@ -106,7 +106,7 @@ func (c *Client) byIDs(ctx context.Context, key string, ids []string, mine func(
 			asked[id] = true
 		}
 		for _, closed := range []bool{false, true} {
-			w := walk{host: c.host, path: marketsPath, closed: closed,
+			w := scan{host: c.host, path: marketsPath, closed: closed,
 				query: url.Values{"limit": {strconv.Itoa(mostMarkets)}, "include_tag": {"true"}, key: some},
 				mine:  func(m *Market) bool { return mine(asked, m) }}
 			err := w.each(ctx, "", func(p Page) error {

@@ -53,7 +53,7 @@ type ShapeError struct {
 // Error tells what is missing.
 func (e *ShapeError) Error() string { return e.Path + ": " + e.Why }
 
-// Seen are the pages of one walk through a list. The zero value is before the first.
+// Seen are the pages of one scan through a list. The zero value is before the first.
 type Seen struct{ cursors, pages map[uint64]bool }
 
 // Check takes in the page behind cursor, which leads on to next, "" at the end, and has the

@@ -26,21 +26,21 @@ type txSum struct {
 	at     int64 // unix seconds
 }
 
-// walked is what became of a comparison of all trades of a condition.
-type walked struct {
+// scanned is what became of a comparison of all trades of a condition.
+type scanned struct {
 	pages        int
 	transactions int64
 	cut          bool // there were more pages than allowed: the older ones were not compared
 	differences  []AuditDifference
 }
 
-// errWalked ends a walk.
-var errWalked = errors.New("walked")
+// errScanned ends a scan.
+var errScanned = errors.New("scanned")
 
-// walk compares all trades of a condition in a stretch of time with those of the venue, by
+// scan compares all trades of a condition in a stretch of time with those of the venue, by
 // transaction, in so many pages at most. The venue's rows have no log index and no fee, and
 // dust is not among them.
-func (a *Audits) walk(ctx context.Context, c *counted, most int) (w walked, err error) {
+func (a *Audits) scan(ctx context.Context, c *counted, most int) (w scanned, err error) {
 	theirs, from, err := a.theirs(ctx, c, most, &w)
 	if err != nil {
 		return w, err
@@ -89,7 +89,7 @@ func (a *Audits) walk(ctx context.Context, c *counted, most int) (w walked, err 
 
 // theirs are the transactions that the venue has of a condition, and from when on they are all
 // there: later than was asked for where there are more pages than allowed.
-func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *walked) (map[data.Hash]txSum, int64, error) {
+func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *scanned) (map[data.Hash]txSum, int64, error) {
 	out, from := map[data.Hash]txSum{}, c.from
 	err := a.api.EachTrades(ctx, []data.Hash{c.condition}, false, "", func(p dataapi.TradesPage) error {
 		w.pages++
@@ -102,14 +102,14 @@ func (a *Audits) theirs(ctx context.Context, c *counted, most int, w *walked) (m
 		case p.Next == "" || len(p.Trades) == 0:
 			return nil
 		case p.Trades[len(p.Trades)-1].At < from:
-			return errWalked
+			return errScanned
 		case w.pages >= most: // of a second that may go on nothing is compared
 			w.cut, from = true, p.Trades[len(p.Trades)-1].At+1
-			return errWalked
+			return errScanned
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errWalked) {
+	if err != nil && !errors.Is(err, errScanned) {
 		return nil, 0, err
 	}
 	maps.DeleteFunc(out, func(_ data.Hash, s txSum) bool { return s.at < from })

@@ -7,25 +7,25 @@ import (
 	"pmx/rollups/weather"
 )
 
-// cardDays is how many past days the card of a city shows.
-const cardDays = 7
+// summaryDays is how many past days the summary of a city shows.
+const summaryDays = 7
 
-// cityCard makes the payload of GET /weather/city/{city}.
-func (v *encodedSnapshot) cityCard(c *serving.DeskCity) wire.WeatherCityCard {
+// citySummary makes the payload of GET /weather/city/{city}.
+func (v *encodedSnapshot) citySummary(c *serving.DeskCity) wire.WeatherCitySummary {
 	u := unitOf(c.City)
-	card := wire.WeatherCityCard{WeatherCity: cityRow(v.snap.Desk, c), Running: []wire.WeatherRunning{}, Forecasts: []wire.WeatherReading{},
+	summary := wire.WeatherCitySummary{WeatherCity: cityRow(v.snap.Desk, c), Running: []wire.WeatherRunning{}, Forecasts: []wire.WeatherReading{},
 		Outlook: []wire.WeatherOutlook{}, Actuals: []wire.WeatherMeasured{}, Events: []wire.WeatherEvent{}}
 	open := v.openEvents(c)
 	for i := range open {
-		card.Events = append(card.Events, v.deskEventOf(c, &open[i]))
+		summary.Events = append(summary.Events, v.deskEventOf(c, &open[i]))
 	}
 	if c.Weather == nil {
-		return card
+		return summary
 	}
 	for m := data.TMax; m <= data.TMin; m++ {
 		x := c.Weather.Extreme(c.Today, m)
 		if run := x.Running(x.Station); run != nil {
-			card.Running = append(card.Running, runningOf(m, c.Today, run, weather.UsualRules(c.City, c.Today), u))
+			summary.Running = append(summary.Running, runningOf(m, c.Today, run, weather.UsualRules(c.City, c.Today), u))
 		}
 	}
 	for _, day := range c.Weather.Days {
@@ -33,17 +33,17 @@ func (v *encodedSnapshot) cityCard(c *serving.DeskCity) wire.WeatherCityCard {
 			continue
 		}
 		for m := range day.Extremes {
-			card.Forecasts = append(card.Forecasts, readingsOf(c.City, day.Day, data.Metric(m), day.Extremes[m].Readings, u)...)
+			summary.Forecasts = append(summary.Forecasts, readingsOf(c.City, day.Day, data.Metric(m), day.Extremes[m].Readings, u)...)
 		}
 		all, _ := consensusOn(c, day.Day)
 		if o := outlookOf(day.Day, all, u); o != nil {
-			card.Outlook = append(card.Outlook, *o)
+			summary.Outlook = append(summary.Outlook, *o)
 		}
 	}
-	for day := c.Today; day >= c.Today-cardDays; day-- {
-		card.Actuals = append(card.Actuals, measuredOf(day, c.Weather.Day(day), u)...)
+	for day := c.Today; day >= c.Today-summaryDays; day-- {
+		summary.Actuals = append(summary.Actuals, measuredOf(day, c.Weather.Day(day), u)...)
 	}
-	return card
+	return summary
 }
 
 func runningOf(m data.Metric, day data.Date, run *serving.WeatherActual, rules weather.Rules, u data.Unit) wire.WeatherRunning {

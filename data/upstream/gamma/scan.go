@@ -14,8 +14,8 @@ import (
 	"pmx/data/upstream/pages"
 )
 
-// walk goes through a list.
-type walk struct {
+// scan goes through a list.
+type scan struct {
 	host   pages.Asker
 	path   string
 	query  url.Values
@@ -23,7 +23,7 @@ type walk struct {
 	mine   func(*Market) bool // whether a market was asked for; nil: all are
 }
 
-func (w *walk) each(ctx context.Context, cursor string, fn func(Page) error) error {
+func (w *scan) each(ctx context.Context, cursor string, fn func(Page) error) error {
 	var seen pages.Seen
 	for {
 		p, err := w.page(ctx, cursor)
@@ -53,7 +53,7 @@ func (p *Page) ids() []string {
 }
 
 // page asks for one page and checks that everything in it was asked for.
-func (w *walk) page(ctx context.Context, cursor string) (Page, error) {
+func (w *scan) page(ctx context.Context, cursor string) (Page, error) {
 	query := maps.Clone(w.query)
 	query.Set("closed", strconv.FormatBool(w.closed))
 	if cursor != "" {
@@ -92,7 +92,7 @@ func (w *walk) page(ctx context.Context, cursor string) (Page, error) {
 	return p, nil
 }
 
-func (w *walk) addMarket(p *Page, raw json.RawMessage) error {
+func (w *scan) addMarket(p *Page, raw json.RawMessage) error {
 	m := market(raw, nil)
 	switch {
 	case m.Bad == nil && m.Closed != nil && *m.Closed != w.closed:
@@ -104,7 +104,7 @@ func (w *walk) addMarket(p *Page, raw json.RawMessage) error {
 	return nil
 }
 
-func (w *walk) addEvent(p *Page, raw json.RawMessage) error {
+func (w *scan) addEvent(p *Page, raw json.RawMessage) error {
 	var e struct {
 		polymarket.Event
 		Closed  shape.Text        `json:"closed"`
