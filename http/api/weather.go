@@ -70,8 +70,8 @@ type weatherBodies struct {
 type cityBodies struct {
 	open        []openEvent
 	openOnce    sync.Once
-	summary        objectBody
-	summaryOnce    sync.Once
+	summary     objectBody
+	summaryOnce sync.Once
 	ladders     cityLadders
 	laddersOnce sync.Once
 	bundle      cityBundle
