@@ -36,12 +36,10 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 		t.Error("three files of which two are enough were merged one by one")
 	}
 	mustVerify(t, k)
-	if testfiles.Long() { // what was verified are the same counts
-		one := open(t, t.TempDir())
-		mustImport(t, one, parts...)
-		if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
-			t.Errorf("counts %+v, want %+v", got, want)
-		}
+	one := open(t, t.TempDir())
+	mustImport(t, one, parts...)
+	if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
+		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	if n := rebuilds(mustImport(t, k, parts...)); n > 0 {
 		t.Errorf("nothing was new, yet %d files were left to a rebuild", n)
@@ -87,13 +85,11 @@ func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	if receipts[0].RebuildNeeded || !receipts[2].RebuildNeeded {
 		t.Errorf("a file that was there is left to a rebuild, or the first of many new ones is not: %+v", receipts[:3])
 	}
-	if testfiles.Long() { // TestManySmallFilesCostOneRebuild verifies what came in like this
-		mustVerify(t, k)
-		one := open(t, t.TempDir())
-		mustImport(t, one, parts[:2]...)
-		if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
-			t.Errorf("counts %+v, want %+v", got, want)
-		}
+	mustVerify(t, k)
+	one := open(t, t.TempDir())
+	mustImport(t, one, parts[:2]...)
+	if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
+		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	for _, r := range mustImport(t, k, many...) {
 		if r.Inserted > 0 || r.RebuildNeeded {

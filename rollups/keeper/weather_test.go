@@ -136,9 +136,6 @@ func TestReceiptsTellWhatIsSupersededFromWhatIsTheSame(t *testing.T) {
 		"actuals":      {actuals, "nyc,2026-06-30,tmax,station,iem,KLGA,2026-07-01T12:00:00Z,85,F,true\n", "nyc,2026-06-30,tmax,station,iem,KLGA,2026-07-01T12:00:00Z,86,F,\n"},
 		"normals":      {normals, "nyc,tmax,07-02,iem,KLGA,1991-2020,83,F,,,,\n", "nyc,tmax,07-02,iem,KLGA,1991-2020,84,F,,,,\n"},
 	} {
-		if !testfiles.Long() && name != "observations" && name != "actuals" {
-			continue // of which the rows carry the time they were said at, and of which they do not
-		}
 		t.Run(name, func(t *testing.T) {
 			k := open(t, t.TempDir())
 			for i, step := range []struct {
