@@ -59,6 +59,10 @@ func (b *bench) explore(s *service) error {
 			return err
 		}
 	}
+	// After a start the rows of boards are read in the background once. What is asked for then has a part of the processor; it is not what is measured.
+	if err := s.read(wire.Base+"/leaderboard/traders?min_resolved=1", s.keys[0], new(struct{})); err != nil {
+		return err
+	}
 	if err := b.askBusy(s); err != nil {
 		return err
 	}

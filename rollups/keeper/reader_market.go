@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"pmx/data"
 	"pmx/rollups"
@@ -109,10 +110,17 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	return book.Traders(), err
 }
 
+// walletSums are in a buffer that is used again.
+type walletSums struct{ list []serving.WalletSum }
+
+var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
+
 // tally adds up what wallets did with tokens in imports up to batch.
 func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (*serving.EventTally, error) {
 	book := serving.NewEventTally(tokens, without)
-	var sums []serving.WalletSum
+	buffer := freeSums.Get().(*walletSums)
+	defer freeSums.Put(buffer)
+	sums := buffer.list
 	var others []serving.TokenPayout
 	for i := range tokens {
 		var ok bool
@@ -127,5 +135,6 @@ func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch 
 			book.Add(tokens[i].Token, sums[k].Wallet, sums[k].EventSum)
 		}
 	}
+	buffer.list = sums
 	return book, r.AddPositions(ctx, book, others, batch)
 }

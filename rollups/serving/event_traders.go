@@ -3,6 +3,7 @@ package serving
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -80,22 +81,22 @@ type EventSum struct {
 type EventTally struct {
 	tokens  map[data.TokenID]*tallyToken
 	without map[data.WalletID]bool
-	markets [][][]eventSum // in blocks, so that nothing is copied as they grow
-	last    *tallyToken    // that something was added of: the next one is mostly the same
+	markets [][]*tallyToken // the tokens of each
+	last    *tallyToken     // that something was added of: the next one is mostly the same
 }
 
-// tallyToken is a token with the place of its market.
+// tallyToken is a token with what wallets did with it.
 type tallyToken struct {
 	TokenPayout
-	place int
+	blocks [][]WalletSum // so that nothing is copied as they grow; all but the first are borrowed
 }
 
-// eventSum is an EventSum of a wallet in a market.
-type eventSum struct {
-	EventSum
-	wallet data.WalletID
-	token  *tallyToken
-}
+const (
+	firstSums = 64   // of a token's first block, as most tokens have few wallets
+	blockSums = 1024 // of each other one
+)
+
+var freeBlocks = sync.Pool{New: func() any { return new([blockSums]WalletSum) }}
 
 // NewEventTally gives an empty tally of tokens; some wallets are left out of it.
 func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
@@ -108,7 +109,9 @@ func NewEventTally(tokens []TokenPayout, without []data.WalletID) *EventTally {
 			places[t.Market] = place
 			b.markets = append(b.markets, nil)
 		}
-		b.tokens[t.Token] = &tallyToken{t, place}
+		token := &tallyToken{TokenPayout: t}
+		b.tokens[t.Token] = token
+		b.markets[place] = append(b.markets[place], token)
 	}
 	for _, wallet := range without {
 		b.without[wallet] = true
@@ -126,17 +129,32 @@ func (b *EventTally) Add(token data.TokenID, wallet data.WalletID, s EventSum) {
 		}
 		b.last = t
 	}
-	if b.without[wallet] {
-		return
+	if !b.without[wallet] {
+		t.add(WalletSum{wallet, s})
 	}
-	blocks := b.markets[t.place]
-	last := len(blocks) - 1
-	if last < 0 || len(blocks[last]) == cap(blocks[last]) {
-		last++
-		blocks = append(blocks, make([]eventSum, 0, 16<<min(last, 6)))
-		b.markets[t.place] = blocks
+}
+
+func (t *tallyToken) add(s WalletSum) {
+	last := len(t.blocks) - 1
+	switch {
+	case last < 0:
+		t.blocks, last = append(t.blocks, make([]WalletSum, 0, firstSums)), 0
+	case len(t.blocks[last]) == cap(t.blocks[last]):
+		t.blocks, last = append(t.blocks, freeBlocks.Get().(*[blockSums]WalletSum)[:0]), last+1
 	}
-	blocks[last] = append(blocks[last], eventSum{s, wallet, t})
+	t.blocks[last] = append(t.blocks[last], s)
+}
+
+// giveBack leaves what was borrowed to the next tally.
+func (b *EventTally) giveBack() {
+	for _, tokens := range b.markets {
+		for _, t := range tokens {
+			for _, block := range t.blocks[min(1, len(t.blocks)):] {
+				freeBlocks.Put((*[blockSums]WalletSum)(block[:blockSums]))
+			}
+		}
+	}
+	*b = EventTally{}
 }
 
 // EventSumOf is what a fill comes to.
@@ -227,37 +245,34 @@ func (p *walletPlaces) giveBack(list []tallied) {
 }
 
 // Traders gives the wallets with a fill, in no order. One market is added up after the other, so that
-// each sum takes one look-up and nothing need be sorted.
+// each sum takes one look-up and nothing need be sorted. The tally cannot be used any more.
 func (b *EventTally) Traders() EventTraders {
+	defer b.giveBack()
 	most, total, last := 0, 0, data.WalletID(0)
-	for _, blocks := range b.markets {
+	for _, tokens := range b.markets {
 		n := 0
-		for _, sums := range blocks {
-			n += len(sums)
-			for i := range sums {
-				last = max(last, sums[i].wallet)
-			}
+		for _, s := range sumsOf(tokens) {
+			n++
+			last = max(last, s.Wallet)
 		}
 		most, total = max(most, n), total+n
 	}
 	places, all := borrowPlaces(total, last), make([]tallied, 0, most)
 	defer func() { places.giveBack(all) }()
-	for market, blocks := range b.markets {
-		for _, sums := range blocks {
-			for i := range sums {
-				place := places.of(sums[i].wallet)
-				if place == 0 {
-					all = append(all, tallied{EventTrader: EventTrader{Wallet: sums[i].wallet}, market: market})
-					place = int32(len(all))
-					places.set(sums[i].wallet, place)
-				}
-				t := &all[place-1]
-				if t.market != market {
-					t.leave()
-					t.market = market
-				}
-				t.add(&sums[i])
+	for market, tokens := range b.markets {
+		for token, s := range sumsOf(tokens) {
+			place := places.of(s.Wallet)
+			if place == 0 {
+				all = append(all, tallied{EventTrader: EventTrader{Wallet: s.Wallet}, market: market})
+				place = int32(len(all))
+				places.set(s.Wallet, place)
 			}
+			t := &all[place-1]
+			if t.market != market {
+				t.leave()
+				t.market = market
+			}
+			t.add(&s.EventSum, token.Payout)
 		}
 	}
 	rows := make([]EventTrader, 0, len(all))
@@ -269,15 +284,30 @@ func (b *EventTally) Traders() EventTraders {
 	return EventTraders{Total: len(rows), Rows: rows}
 }
 
-// add takes in what the wallet did with a token of the market.
-func (t *tallied) add(s *eventSum) {
+// sumsOf goes over what wallets did with each of some tokens.
+func sumsOf(tokens []*tallyToken) iter.Seq2[*tallyToken, *WalletSum] {
+	return func(yield func(*tallyToken, *WalletSum) bool) {
+		for _, t := range tokens {
+			for _, block := range t.blocks {
+				for i := range block {
+					if !yield(t, &block[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// add takes in what the wallet did with a token of the market that pays so much, or NoValue.
+func (t *tallied) add(s *EventSum, payout data.Micro) {
 	t.all.Fills += s.Fills
 	t.all.BuyUSD += s.BuyUSD
 	t.all.SellUSD += s.SellUSD
 	t.all.FeeUSD += s.FeeUSD
-	if s.token.Payout != NoValue {
+	if payout != NoValue {
 		t.resolved = true
-		t.value.add(s.Net, s.token.Payout)
+		t.value.add(s.Net, payout)
 	}
 }
 

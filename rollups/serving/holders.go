@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sync"
 
 	"pmx/data"
 )
@@ -36,29 +37,49 @@ type HolderList struct {
 	Rows     []Holder
 }
 
+// marketSum is what a wallet did with a token of a market.
+type marketSum struct {
+	key uint64 // wallet, then outcome
+	sum *WalletSum
+}
+
+// marketSums are in a buffer that is used again.
+type marketSums struct{ list []marketSum }
+
+var freeMarketSums = sync.Pool{New: func() any { return new(marketSums) }}
+
 // Holders gives who holds what of a market to which all tokens belong. The tally cannot be used any more.
 func (b *EventTally) Holders() Holders {
-	var sums []eventSum
-	for _, blocks := range b.markets {
-		sums = append(sums, slices.Concat(blocks...)...)
+	defer b.giveBack()
+	buffer := freeMarketSums.Get().(*marketSums)
+	defer func() {
+		clear(buffer.list) // of blocks that others are to use
+		freeMarketSums.Put(buffer)
+	}()
+	sums := buffer.list[:0]
+	var payouts [1 << 8]data.Micro // by outcome
+	for _, tokens := range b.markets {
+		for t, s := range sumsOf(tokens) {
+			payouts[uint8(t.Outcome)] = t.Payout
+			sums = append(sums, marketSum{uint64(s.Wallet)<<8 | uint64(uint8(t.Outcome)), s})
+		}
 	}
-	slices.SortFunc(sums, func(x, y eventSum) int {
-		return cmp.Or(cmp.Compare(x.wallet, y.wallet), cmp.Compare(x.token.Outcome, y.token.Outcome))
-	})
-	var all Holders
+	buffer.list = sums
+	slices.SortFunc(sums, func(x, y marketSum) int { return cmp.Compare(x.key, y.key) })
+	all := make(Holders, 0, len(sums))
 	for from := 0; from < len(sums); {
-		first, wallet := len(all), sums[from].wallet
+		first, wallet := len(all), sums[from].sum.Wallet
 		var cash data.Micro
 		var value redemption
-		for from < len(sums) && sums[from].wallet == wallet {
-			token := sums[from].token
-			h := Holder{Wallet: wallet, Outcome: token.Outcome}
-			for ; from < len(sums) && sums[from].wallet == wallet && sums[from].token.Outcome == h.Outcome; from++ {
-				h.add(&sums[from].EventSum)
+		for from < len(sums) && sums[from].sum.Wallet == wallet {
+			key := sums[from].key
+			h := Holder{Wallet: wallet, Outcome: int8(key)}
+			for ; from < len(sums) && sums[from].key == key; from++ {
+				h.add(&sums[from].sum.EventSum)
 			}
 			cash += h.NetCash
-			if token.Payout != NoValue {
-				value.add(h.Net, token.Payout)
+			if payout := payouts[uint8(key)]; payout != NoValue {
+				value.add(h.Net, payout)
 			}
 			if h.Net != 0 {
 				all = append(all, h)
@@ -85,6 +106,11 @@ func (h *Holder) add(s *EventSum) {
 func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList {
 	var list HolderList
 	var sums [128]OutcomeHolders
+	type place struct {
+		shares data.Micro
+		at     int
+	}
+	order := make([]place, 0, len(all))
 	for i := range all {
 		h := &all[i]
 		sum := &sums[uint8(h.Outcome)&127]
@@ -97,7 +123,7 @@ func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList 
 			sum.ShortShares -= h.Net
 		}
 		if (h.Net < 0) == short && (outcome < 0 || int(h.Outcome) == outcome) {
-			list.Rows = append(list.Rows, *h)
+			order = append(order, place{max(h.Net, -h.Net), i})
 		}
 	}
 	for _, sum := range sums {
@@ -105,20 +131,20 @@ func (all Holders) List(s *Snapshot, outcome int, short bool, n int) HolderList 
 			list.Outcomes = append(list.Outcomes, sum)
 		}
 	}
-	slices.SortFunc(list.Rows, func(x, y Holder) int {
-		if c := cmp.Compare(y.shares(), x.shares()); c != 0 {
+	slices.SortFunc(order, func(x, y place) int {
+		if c := cmp.Compare(y.shares, x.shares); c != 0 {
 			return c
 		}
-		a, b := s.WalletAt(x.Wallet), s.WalletAt(y.Wallet)
-		return cmp.Or(bytes.Compare(a[:], b[:]), cmp.Compare(x.Outcome, y.Outcome))
+		a, b := s.WalletAt(all[x.at].Wallet), s.WalletAt(all[y.at].Wallet)
+		return cmp.Or(bytes.Compare(a[:], b[:]), cmp.Compare(all[x.at].Outcome, all[y.at].Outcome))
 	})
-	list.Total = len(list.Rows)
-	list.Rows = slices.Clone(list.Rows[:min(list.Total, n)]) // what is kept keeps nothing else
+	list.Total = len(order)
+	list.Rows = make([]Holder, min(list.Total, n)) // what is kept keeps nothing else
+	for i := range list.Rows {
+		list.Rows[i] = all[order[i].at]
+	}
 	return list
 }
-
-// shares is how many tokens are held or lacked.
-func (h *Holder) shares() data.Micro { return max(h.Net, -h.Net) }
 
 // Of gives the sums of one outcome.
 func (l *HolderList) Of(outcome int8) OutcomeHolders {
