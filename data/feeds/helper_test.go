@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "github.com/duckdb/duckdb-go/v2"
@@ -184,10 +185,25 @@ func query(t testing.TB, f data.Feed, src data.Source, h data.Head, c *collect) 
 	if err := fillRows(t, db, q.Fills, c); err != nil {
 		return err
 	}
+	joinsNothing(t, db, q.Fills)
 	if q.Markets == "" {
 		return nil
 	}
+	joinsNothing(t, db, q.Markets)
 	return stubRows(t, db, q.Markets, c)
+}
+
+// joinsNothing checks that a statement is planned as a reading of its file, joined to nothing but what it selects
+// itself: DuckDB makes joins of long lists behind IN.
+func joinsNothing(t testing.TB, db *sql.DB, stmt string) {
+	t.Helper()
+	var kind, plan string
+	if err := db.QueryRow("EXPLAIN "+stmt).Scan(&kind, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(plan, "_JOIN"); n > strings.Count(stmt, "IN (SELECT") {
+		t.Errorf("%d joins in the plan of %s:\n%s", n, stmt, plan)
+	}
 }
 
 func columnsOf(t testing.TB, rows *sql.Rows, want [][2]string) {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -122,7 +121,7 @@ func roleSQL(taker string) string {
 	for _, a := range reference.Exchanges() {
 		list = append(list, fmt.Sprintf("unhex('%x')", a[:]))
 	}
-	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN 2 ELSE 1 END", taker, strings.Join(list, ", "))
+	return fmt.Sprintf("CASE WHEN %s THEN 2 ELSE 1 END", shape.Among(taker, list...))
 }
 
 func blocks() data.Feed {

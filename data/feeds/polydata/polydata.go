@@ -5,7 +5,6 @@ package polydata
 
 import (
 	"fmt"
-	"strings"
 
 	"pmx/data"
 	"pmx/data/feeds/shape"
@@ -70,5 +69,5 @@ func roleSQL(taker string) string {
 	for _, a := range reference.Exchanges() {
 		list = append(list, shape.Quote(a.String()))
 	}
-	return fmt.Sprintf("CASE WHEN lower(%s) IN (%s) THEN 2 ELSE 1 END", taker, strings.Join(list, ", "))
+	return fmt.Sprintf("CASE WHEN %s THEN 2 ELSE 1 END", shape.Among("lower("+taker+")", list...))
 }

@@ -46,8 +46,11 @@ func (g Given) fields() []field {
 	return slices.DeleteFunc(all, func(f field) bool { return f.given == "" || strings.HasPrefix(f.given, "NULL::") })
 }
 
-// absent are the words that sources write for a missing value, as Text.Trim knows them.
-const absent = "('', 'nan', 'NaN', 'NA', 'None', 'null', 'NULL')"
+// absent tells whether text, already trimmed, is one of the words that sources write for a missing value, as
+// Text.Trim knows them.
+func absent(text string) string {
+	return Among(text, "''", "'nan'", "'NaN'", "'NA'", "'None'", "'null'", "'NULL'")
+}
 
 // String gives the SELECT of data.FillColumns, with a reject reason for every
 // record that cannot be a fill.
@@ -86,7 +89,7 @@ func rejectSQL(fields []field, bad string) string {
 	fine, unread := "", ""
 	for _, f := range fields {
 		fine += fmt.Sprintf(" AND (given_%s IS NULL OR %s IS NOT NULL)", f.name, f.value)
-		unread += fmt.Sprintf(" WHEN trim(given_%s::VARCHAR) NOT IN %s AND %s IS NULL THEN '%s'", f.name, absent, f.value, f.reason)
+		unread += fmt.Sprintf(" WHEN NOT %s AND %s IS NULL THEN '%s'", absent("trim(given_"+f.name+"::VARCHAR)"), f.value, f.reason)
 	}
 	return fmt.Sprintf("CASE WHEN NOT bad AND ts BETWEEN %[1]d AND %[2]d AND wallet IS NOT NULL AND token IS NOT NULL "+
 		"AND side IS NOT NULL AND shares >= 0 AND usd BETWEEN 0 AND shares%[3]s THEN NULL "+

@@ -205,6 +205,12 @@ func (t Table) Micros(names ...string) string {
 	return Time(t.Col())
 }
 
+// Among tells whether c is one of some constants, NULL where c is. IN is the same, but DuckDB makes a join of one
+// with six constants and more, which every row goes through, also those that a CASE keeps it from.
+func Among(c string, constants ...string) string {
+	return fmt.Sprintf("list_contains([%s], %s)", strings.Join(constants, ", "), c)
+}
+
 // Unescaped is data.UnescapeCell in SQL.
 func Unescaped(c string) string {
 	starts := make([]string, 0, len(data.FormulaStarts))
@@ -212,8 +218,8 @@ func Unescaped(c string) string {
 		starts = append(starts, fmt.Sprintf("chr(%d)", r))
 	}
 	return fmt.Sprintf("CASE WHEN prefix(%[1]s, %[3]s) THEN replace(replace(replace(substr(%[1]s, 3), '\\n', chr(10)), '\\r', chr(13)), '\\b', '\\') "+
-		"WHEN prefix(%[1]s, chr(39)) AND left(ltrim(%[1]s, chr(39)), 1) IN (%[2]s) THEN substr(%[1]s, 2) ELSE %[1]s END",
-		c, strings.Join(starts, ", "), Quote(data.LineMark))
+		"WHEN prefix(%[1]s, chr(39)) AND %[2]s THEN substr(%[1]s, 2) ELSE %[1]s END",
+		c, Among("left(ltrim("+c+", chr(39)), 1)", starts...), Quote(data.LineMark))
 }
 
 // Hex gives a VARCHAR of 0x and 2n hex digits as a BLOB of n bytes, in any
@@ -266,8 +272,8 @@ func Token(c string) string {
 // Label gives the label of an outcome, NULL where it is one of the words for a missing
 // value, or where the row names a market, given, that could not be read as condition.
 func Label(c, condition, given string) string {
-	return fmt.Sprintf("CASE WHEN trim(%[1]s) NOT IN %[2]s AND ((%[3]s) IS NOT NULL OR coalesce(trim(%[4]s), '') IN %[2]s) THEN %[1]s END",
-		c, absent, condition, given)
+	return fmt.Sprintf("CASE WHEN NOT %s AND ((%s) IS NOT NULL OR %s) THEN %s END",
+		absent("trim("+c+")"), condition, absent("coalesce(trim("+given+"), '')"), c)
 }
 
 // Side gives 0 for BUY and 1 for SELL in any letter case; NULL for anything else.
