@@ -26,8 +26,10 @@ const lakeStateName = "state.json"
 // lakeState is what is there of a lake, complete or not.
 type lakeState struct {
 	Head   export.LakeHead           `json:"head"`
-	Days   map[string]lakeDayState   `json:"days"`
+	Since  *int64                    `json:"since,omitempty"` // as in export.LakeKnown
+	Days   map[string]lakeFileState  `json:"days"`
 	Blocks map[string]lakeBlockState `json:"blocks,omitempty"`
+	Tables map[string]lakeFileState  `json:"tables,omitempty"` // datasets without days
 }
 
 // lakeBlockState is a block of shards that is there whole.
@@ -36,7 +38,7 @@ type lakeBlockState struct {
 	Files []export.LakeFile `json:"files"`
 }
 
-type lakeDayState struct {
+type lakeFileState struct {
 	Print string          `json:"print"`
 	File  export.LakeFile `json:"file"`
 }
@@ -144,16 +146,24 @@ func (t *lakeFolder) open() (known export.LakeKnown, err error) {
 		return known, err
 	}
 	if err != nil || json.Unmarshal(text, &t.state) != nil || t.state.Days == nil {
-		t.state = lakeState{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeDayState{}}
+		t.state = lakeState{Head: export.LakeHead{Batch: -1}, Days: map[string]lakeFileState{}}
 	}
 	if t.state.Blocks == nil {
 		t.state.Blocks = map[string]lakeBlockState{}
 	}
+	if t.state.Tables == nil {
+		t.state.Tables = map[string]lakeFileState{}
+	}
 	t.had = t.state
-	known = export.LakeKnown{Head: t.state.Head, Prints: map[string]string{}, Blocks: map[string]string{}, Shards: t.shards}
+	known = export.LakeKnown{Head: t.state.Head, Since: t.state.Since, Prints: map[string]string{}, Blocks: map[string]string{}, Tables: map[string]string{}, Shards: t.shards}
 	for day, s := range t.state.Days {
 		if t.isThere(s.File) {
 			known.Prints[day] = s.Print
+		}
+	}
+	for dataset, s := range t.state.Tables {
+		if t.isThere(s.File) {
+			known.Tables[dataset] = s.Print
 		}
 	}
 	for from, s := range t.state.Blocks {
@@ -172,9 +182,9 @@ func (t *lakeFolder) isThere(f export.LakeFile) bool {
 // begin takes over the moment of the export. Prints of another history of imports are not saved under its head, where they would count as its
 // own: what was found is then of use for what the export leaves out alone. A server that does not say whether they are is older.
 func (t *lakeFolder) begin(head export.LakeHead, continues bool) {
-	t.state = lakeState{Head: head, Days: map[string]lakeDayState{}, Blocks: map[string]lakeBlockState{}}
+	t.state = lakeState{Head: head, Days: map[string]lakeFileState{}, Blocks: map[string]lakeBlockState{}, Tables: map[string]lakeFileState{}}
 	if continues {
-		t.state.Days, t.state.Blocks = maps.Clone(t.had.Days), maps.Clone(t.had.Blocks)
+		t.state.Days, t.state.Blocks, t.state.Tables, t.state.Since = maps.Clone(t.had.Days), maps.Clone(t.had.Blocks), maps.Clone(t.had.Tables), t.had.Since
 	}
 }
 
@@ -188,24 +198,8 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	}
 	p := e.Part
 	t.meter.show("exporting the lake", p.Done, "")
-	if p.Path == "" && p.File.From != "" {
-		was, ok := t.had.Blocks[p.File.From]
-		if !ok {
-			t.err = fmt.Errorf("the export left out the shards from %s on, which are not in %s", p.File.From, t.dir)
-			return
-		}
-		t.state.Blocks[p.File.From] = was
-		t.files = append(t.files, was.Files...)
-		return
-	}
 	if p.Path == "" {
-		was, ok := t.had.Days[p.File.Day]
-		if !ok {
-			t.err = fmt.Errorf("the export left out %s, which is not in %s", p.File.Day, t.dir)
-			return
-		}
-		t.state.Days[p.File.Day] = was
-		t.files = append(t.files, was.File)
+		t.err = t.leave(p.File)
 		return
 	}
 	if cluster.CheckFile(t.dir, p.File, true) == nil { // the same bytes
@@ -220,7 +214,7 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 	switch {
 	case t.err != nil:
 	case p.File.Day != "":
-		t.state.Days[p.File.Day] = lakeDayState{p.Print, p.File}
+		t.state.Days[p.File.Day] = lakeFileState{p.Print, p.File}
 		t.err = t.saveState()
 	case p.File.From != "":
 		if t.block = append(t.block, p.File); p.Last {
@@ -228,7 +222,36 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 			t.block = nil
 			t.err = t.saveState()
 		}
+	default: // these come last, and finish saves them
+		t.state.Tables[p.File.Dataset] = lakeFileState{p.Print, p.File}
 	}
+}
+
+// leave takes over what the export left out, because it is as it was: a block of shards, a day or a dataset without days.
+func (t *lakeFolder) leave(f export.LakeFile) error {
+	if f.From != "" {
+		was, ok := t.had.Blocks[f.From]
+		if !ok {
+			return fmt.Errorf("the export left out the shards from %s on, which are not in %s", f.From, t.dir)
+		}
+		t.state.Blocks[f.From] = was
+		t.files = append(t.files, was.Files...)
+		return nil
+	}
+	was, ok := t.had.Days[f.Day]
+	if f.Day == "" {
+		was, ok = t.had.Tables[f.Dataset]
+	}
+	if !ok {
+		return fmt.Errorf("the export left out %s %s, which is not in %s", f.Dataset, f.Day, t.dir)
+	}
+	if f.Day != "" {
+		t.state.Days[f.Day] = was
+	} else {
+		t.state.Tables[f.Dataset] = was
+	}
+	t.files = append(t.files, was.File)
+	return nil
 }
 
 // saveState lets an export that is interrupted go on.
@@ -269,16 +292,18 @@ func (t *lakeFolder) finish() error {
 		return err
 	}
 	t.id = strings.TrimSuffix(filepath.Base(name), ".json")
-	days, blocks := map[string]lakeDayState{}, map[string]lakeBlockState{}
+	whole := lakeState{Head: t.state.Head, Since: &t.state.Head.Batch, Days: map[string]lakeFileState{}, Blocks: map[string]lakeBlockState{}, Tables: map[string]lakeFileState{}}
 	for _, f := range t.files {
-		if f.Day != "" {
-			days[f.Day] = t.state.Days[f.Day]
-		}
-		if f.From != "" {
-			blocks[f.From] = t.state.Blocks[f.From]
+		switch {
+		case f.Day != "":
+			whole.Days[f.Day] = t.state.Days[f.Day]
+		case f.From != "":
+			whole.Blocks[f.From] = t.state.Blocks[f.From]
+		default:
+			whole.Tables[f.Dataset] = t.state.Tables[f.Dataset]
 		}
 	}
-	t.state.Days, t.state.Blocks = days, blocks
+	t.state = whole
 	if err := errors.Join(t.saveState(), t.std.makeFolder(filepath.Dir(t.path(name)))); err != nil {
 		return err
 	}

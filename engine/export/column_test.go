@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"testing"
 
 	"pmx/data"
@@ -52,4 +55,18 @@ func SetShardRows(n int64) (reset func()) {
 	was := shardRows
 	shardRows = n
 	return func() { shardRows = was }
+}
+
+// What a dataset of a lake is read from tells whether it is written again: no table that its query names may be left out.
+func TestTablesOfALakeAreRead(t *testing.T) {
+	named := regexp.MustCompile(`(?:FROM|JOIN) ([a-z_]+)(?:[^a-z_(]|$)`)
+	for _, table := range lakeTables {
+		found := map[string]bool{}
+		for _, m := range named.FindAllStringSubmatch(tableQuery(table.dataset, nil, ""), -1) {
+			found[m[1]] = true
+		}
+		if names := slices.Sorted(maps.Keys(found)); !slices.Equal(names, slices.Sorted(slices.Values(table.from))) {
+			t.Errorf("%s is read from %v, and written again where one of %v changes", table.dataset, names, table.from)
+		}
+	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"pmx/data"
 	"pmx/engine"
@@ -49,30 +47,29 @@ type LakeHead struct {
 	WhaleMin int64 `json:"whale_min_usd"` // millionths
 }
 
-// LakeKnown says what of a lake is there already: the head of the export that wrote it, the print of each day, and
+// LakeKnown says what of a lake is there already: the head of the export that wrote it, the print of each day, of each dataset without days, and
 // that of each block of shards, which are written if Shards says so.
 type LakeKnown struct {
 	Head   LakeHead          `json:"head"`
+	Since  *int64            `json:"since,omitempty"` // the last import of an export that came to its end: each print is that of its day then, or later. nil: not known
 	Prints map[string]string `json:"prints"`
 	Blocks map[string]string `json:"blocks,omitempty"`
+	Tables map[string]string `json:"tables,omitempty"`
 	Shards bool              `json:"shards,omitempty"`
 }
 
-// LakePart is a file that is there under Path, or a day or a block of shards that is as it was, with Path empty.
+// LakePart is a file that is there under Path, or a day, a dataset without days or a block of shards that is as it was, with Path empty.
 type LakePart struct {
 	File  LakeFile `json:"file"`
-	Print string   `json:"print,omitempty"` // of the fills of a day, or of a block, in this database
+	Print string   `json:"print,omitempty"` // of what the file has, or the block, in this database
 	Last  bool     `json:"last,omitempty"`  // of a block
 	Path  string   `json:"path,omitempty"`
 	Done  float64  `json:"done"` // share of the work that is behind it
 }
 
-// lakeDatasets are what a lake has besides fills. Those of the facts can be imported as they are.
-var lakeDatasets = append([]string{"days", "tokens", "wallets", "settings"}, Facts[1:]...)
-
 // WriteLake writes the facts as a lake, as they are at one moment: fills by day, and every other
 // dataset that has rows. begin is told the moment, and whether what is known is of the same history of imports; each file is written below dir, read back
-// and handed to done, which takes it away. A day whose print is known, of the same
+// and handed to done, which takes it away. What has a print that is known, of the same
 // history of imports, is handed over without a path instead of being written.
 func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakePart) error) error {
 	if e.NoFills {
@@ -110,16 +107,19 @@ func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead, bool) error, ve
 		return err
 	}
 	if !same {
-		known.Prints, known.Blocks = nil, nil
+		known = LakeKnown{Head: known.Head, Shards: known.Shards}
 	}
 	if known.Shards {
 		w.ofDays = 0.5
 	}
-	if err := begin(head, same); err != nil {
+	days, err := w.allDays(known)
+	if err != nil {
 		return err
 	}
-	days, err := w.allDays()
-	if err != nil {
+	if head.AsOf, err = w.asOf(days); err != nil {
+		return err
+	}
+	if err := begin(head, same); err != nil {
 		return err
 	}
 	if err := w.days(days, known.Prints); err != nil {
@@ -130,12 +130,20 @@ func (w *lakeWriter) write(known LakeKnown, begin func(LakeHead, bool) error, ve
 			return err
 		}
 	}
-	return w.others(days, venue)
+	return w.tables(days, venue, known.Tables)
 }
 
 func (w *lakeWriter) head() (h LakeHead, err error) {
-	err = w.conn.QueryRowContext(w.ctx, statements.Get("LakeHead")).Scan(&h.Batch, &h.History, &h.AsOf, &h.WhaleMin)
+	err = w.conn.QueryRowContext(w.ctx, statements.Get("LakeHead")).Scan(&h.Batch, &h.History, &h.WhaleMin)
 	return h, err
+}
+
+// asOf is the time of the newest fill.
+func (w *lakeWriter) asOf(days []lakeDay) (ts int64, err error) {
+	if len(days) > 0 {
+		err = w.conn.QueryRowContext(w.ctx, statements.Get("LakeNewest", days[len(days)-1].span()...)).Scan(&ts)
+	}
+	return ts, err
 }
 
 // continues tells whether what is imported follows upon what an earlier export had. It does not
@@ -144,20 +152,6 @@ func (w *lakeWriter) continues(was LakeHead) (bool, error) {
 	var history, last int64
 	err := w.conn.QueryRowContext(w.ctx, statements.Get("LakeHistory", "@batch", strconv.FormatInt(was.Batch, 10))).Scan(&history, &last)
 	return err == nil && history == was.History && last == was.Batch, err
-}
-
-// lakeDay is a day of fills before it is written.
-type lakeDay struct {
-	day, rows, last int64
-}
-
-func (d lakeDay) date() string { return time.UnixMicro(d.day * dayMicros).UTC().Format(time.DateOnly) }
-
-func (d lakeDay) print() string { return fmt.Sprintf("%d-%d-%d", LakeVersion, d.rows, d.last) }
-
-// span is the replacement of @from and @to.
-func (d lakeDay) span() []string {
-	return []string{"@from", strconv.FormatInt(d.day*dayMicros, 10), "@to", strconv.FormatInt((d.day+1)*dayMicros, 10)}
 }
 
 func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
@@ -182,22 +176,6 @@ func lakeFills(before string) string {
 	return statements.Get("lake_fills", append(r.pairs(), "@time", before)...)
 }
 
-func (w *lakeWriter) allDays() (days []lakeDay, err error) {
-	rows, err := w.conn.QueryContext(w.ctx, statements.Get("LakeDays"))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var d lakeDay
-		if err := rows.Scan(&d.day, &d.rows, &d.last); err != nil {
-			return nil, err
-		}
-		days = append(days, d)
-	}
-	return days, rows.Err()
-}
-
 // day writes the fills of a day.
 func (w *lakeWriter) day(d lakeDay, part LakePart) error {
 	s := &LakeSums{}
@@ -208,34 +186,6 @@ func (w *lakeWriter) day(d lakeDay, part LakePart) error {
 	}
 	f := factForm(data.Parquet)
 	return w.file(part, lakeFills(f.moment("f.ts")+" AS ts,")+"\n"+statements.Get("FillsOfDay", d.span()...), w.done)
-}
-
-// others writes all datasets but fills.
-func (w *lakeWriter) others(days []lakeDay, venue string) error {
-	f := factForm(data.Parquet)
-	numbers := make([]string, len(days))
-	for i, d := range days {
-		numbers[i] = strconv.FormatInt(d.day, 10)
-	}
-	for _, dataset := range lakeDatasets {
-		var query string
-		switch dataset {
-		case "days":
-			query = statements.Get("lake_days", "@days", strings.Join(numbers, ", "))
-		case "tokens":
-			query = statements.Get("lake_tokens", "@payout", exactDecimal("m.payouts[t.outcome + 1]")+"::DECIMAL(7, 6)", "@resolved_at", f.moment("m.resolved_at"))
-		case "wallets":
-			query = statements.Get("lake_wallets", "@named_at", f.moment("n.ts"), "@venue", venue)
-		case "settings":
-			query = statements.Get("lake_settings", "@version", strconv.Itoa(LakeVersion), "@method", Method)
-		default:
-			query = factsQuery(dataset, data.Parquet)
-		}
-		if err := w.file(LakePart{File: LakeFile{Dataset: dataset}, Done: 1}, query, w.done); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // file writes one file and hands it over. A dataset without rows has none.

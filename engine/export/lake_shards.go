@@ -39,7 +39,7 @@ type lakeBlock struct {
 func (b lakeBlock) date() string { return lakeDay{day: b.first}.date() }
 
 func (b lakeBlock) span() []string {
-	return []string{"@from", strconv.FormatInt(b.first*dayMicros, 10), "@to", strconv.FormatInt((b.first+ShardDays)*dayMicros, 10)}
+	return lakeSpan(b.first, b.first+ShardDays)
 }
 
 // digits is by how many digits of the address its fills are told apart, as if each had as many: wallets are not counted.

@@ -16,12 +16,14 @@ import (
 // written, and what a later export needs to know.
 func exportLake(t testing.TB, k *keeper.Keeper, known export.LakeKnown, had map[string]string) (names map[string]string, written []string, next export.LakeKnown) {
 	t.Helper()
-	names, next.Prints = map[string]string{}, map[string]string{}
-	begin := func(h export.LakeHead, _ bool) error { next.Head = h; return nil }
+	names, next.Prints, next.Tables = map[string]string{}, map[string]string{}, map[string]string{}
+	begin := func(h export.LakeHead, _ bool) error { next.Head, next.Since = h, &h.Batch; return nil }
 	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakePart) error {
 		of := p.File.Dataset + p.File.Day
 		if p.File.Day != "" {
 			next.Prints[p.File.Day] = p.Print
+		} else {
+			next.Tables[p.File.Dataset] = p.Print
 		}
 		if p.Path == "" {
 			names[of] = had[of]
@@ -57,21 +59,35 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 		name, file, text string
 		days             []string
 		others           []string // datasets that have another file
+		gone             string   // a statement that removes fills
+		stale            bool     // the rollups lack facts, and what is there of them is wrong
 	}{
 		{"the first export", "fills.csv", lakeHeader + lakeFill("2026-03-01", "1", "71", "1", "1", "") + lakeFill("2026-03-02", "1", "81", "2", "", "") +
-			lakeFill("2026-03-03", "2", "81", "3", "1", ""), []string{"2026-03-01", "2026-03-02", "2026-03-03"}, []string{"days", "settings", "tokens", "wallets"}},
-		{"nothing new", "", "", nil, nil},
-		{"a market", "m.ndjson", `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["72","71"]}`, nil, []string{"conditions", "tokens"}},
-		{"a name and a new day", "name.csv", lakeHeader + lakeFill("2026-03-04", "2", "91", "4", "1", "bob"), []string{"2026-03-04"}, []string{"days", "tokens", "wallets"}},
-		{"a late fill", "late.csv", lakeHeader + lakeFill("2026-03-01", "2", "91", "5", "1", ""), []string{"2026-03-01"}, nil},
-		{"a better source", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), []string{"2026-03-02"}, nil},
-		{"the same again", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), nil, nil},
+			lakeFill("2026-03-03", "2", "81", "3", "1", ""), []string{"2026-03-01", "2026-03-02", "2026-03-03"}, []string{"days", "settings", "tokens", "wallets"}, "", false},
+		{"nothing new", "", "", nil, nil, "", false},
+		{"a market", "m.ndjson", `{"condition":"` + condition + `","question":"Q?","outcomes":["Yes","No"],"tokens":["72","71"]}`, nil, []string{"conditions", "tokens"}, "", false},
+		{"a name and a new day", "name.csv", lakeHeader + lakeFill("2026-03-04", "2", "91", "4", "1", "bob"), []string{"2026-03-04"}, []string{"days", "tokens", "wallets"}, "", false},
+		{"a late fill", "late.csv", lakeHeader + lakeFill("2026-03-01", "2", "91", "5", "1", ""), []string{"2026-03-01"}, nil, "", false},
+		{"a better source", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), []string{"2026-03-02"}, nil, "", false},
+		{"the same again", "better.csv", lakeHeader + lakeFill("2026-03-02", "1", "81", "2", "7", ""), nil, nil, "", false},
+		{"a fill less", "", "", []string{"2026-03-01"}, nil, "DELETE FROM fills WHERE log_index = 1 AND batch = 0 AND ts // 86400000000 = 20513", false},
+		{"a day less", "", "", nil, []string{"days"}, "DELETE FROM fills WHERE ts // 86400000000 = 20515", false},
+		{"rollups that lack facts", "late2.csv", lakeHeader + lakeFill("2026-03-01", "1", "91", "6", "1", ""), []string{"2026-03-01"}, nil, "", true},
 	}
 	var known export.LakeKnown
 	had := map[string]string{}
 	for _, step := range steps {
 		if step.file != "" {
 			mustImport(t, k, write(t, step.file, step.text))
+		}
+		if step.gone != "" {
+			change(t, k, step.gone)
+			if err := k.Rebuild(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if step.stale {
+			change(t, k, "UPDATE rollup_state SET stale = true", "DELETE FROM platform_day", "DELETE FROM platform_day_delta")
 		}
 		names, written, next := exportLake(t, k, known, had)
 		if !slices.Equal(written, step.days) {
@@ -88,6 +104,16 @@ func TestALakeIsWrittenWhereFillsChange(t *testing.T) {
 		}
 		if whole, _, _ := exportLake(t, k, export.LakeKnown{}, nil); !maps.Equal(names, whole) {
 			t.Errorf("%s: the lake is %v, from nothing it is %v", step.name, names, whole)
+		}
+		// As where this export was killed behind the first of its days.
+		killed := export.LakeKnown{Head: next.Head, Since: known.Since, Prints: map[string]string{}, Tables: known.Tables}
+		maps.Copy(killed.Prints, known.Prints)
+		if len(written) > 0 {
+			killed.Prints[written[0]] = next.Prints[written[0]]
+		}
+		again, left, _ := exportLake(t, k, killed, names)
+		if !maps.Equal(again, names) || len(written) > 0 && !slices.Equal(left, written[1:]) {
+			t.Errorf("%s: behind an export that was killed the days %v were written, and the lake is %v, want %v", step.name, left, again, names)
 		}
 		known, had = next, names
 	}

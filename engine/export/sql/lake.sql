@@ -2,19 +2,33 @@
 -- a token, its payout and the name of a wallet are in datasets of their own, to be joined.
 
 -- name: LakeDays
--- The days there are, with what tells whether the rows of a day are those of an earlier export:
--- how many there are, and the last import that any is of. A fill never changes in place. It comes
--- with the number of its import, which is greater than all before, and it goes when a better
--- source replaces it. So a day that gained a fill has another last import, and one that only lost
--- some has fewer.
-SELECT (ts // 86400000000)::INTEGER AS day, count(*), max(batch) FROM fills GROUP BY day ORDER BY day
+-- Days, with what tells whether the rows of a day are those of an earlier export: how many there are,
+-- and the last import that any is of.
+SELECT (ts // 86400000000)::INTEGER AS day, count(*), max(batch) FROM fills WHERE @which GROUP BY day ORDER BY day
+
+-- name: LakeSpan
+ts >= @from AND ts < @to
+
+-- name: LakeCounts
+-- How many fills each day has, by the rollups; no row where these lack facts.
+SELECT day, SUM(taker_fills + maker_fills)::BIGINT AS fills
+FROM (FROM platform_day UNION ALL FROM platform_day_delta) AS d
+WHERE NOT (SELECT stale FROM rollup_state)
+GROUP BY day HAVING SUM(taker_fills + maker_fills) <> 0
+ORDER BY day
+
+-- name: LakeGained
+-- The days that gained fills since an import. Few row groups have an import that is later, unless many have a late fill.
+SELECT DISTINCT (ts // 86400000000)::INTEGER FROM fills WHERE batch > @since
 
 -- name: LakeHead
--- The moment of the export: the last import, a fingerprint of all of them, the newest fill, and
--- the smallest whale move.
-SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT,
-  (SELECT coalesce(max(ts), 0) FROM fills), (SELECT min_usd FROM whale_rule)
+-- The moment of the export: the last import, a fingerprint of all of them, and the smallest whale move.
+SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT, (SELECT min_usd FROM whale_rule)
 FROM batches
+
+-- name: LakeNewest
+-- The newest fill of a day.
+SELECT max(ts) FROM fills WHERE ts >= @from AND ts < @to
 
 -- name: LakeHistory
 -- The same fingerprint of the imports up to an earlier one, and whether that one is there.
@@ -28,6 +42,10 @@ SELECT coalesce(SUM(CASE WHEN side = 0 THEN usd END), 0)::BIGINT, coalesce(SUM(C
   coalesce(SUM(CASE WHEN side = 0 AND fee > 0 THEN fee END), 0)::BIGINT
 FROM fills
 WHERE ts >= @from AND ts < @to
+
+-- name: TableSum
+-- How many rows a table has, and a fingerprint of all of them.
+SELECT count(*), coalesce(bit_xor(hash(t) >> 1), 0)::BIGINT FROM @table AS t
 
 -- name: lake_fills
 SELECT @time f.ts AS us, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
