@@ -34,6 +34,7 @@ type options struct {
 	Path     string   `help:"Of the endpoints, measure only those with this in their path."`
 	Conns    int      `help:"Connections that ask for endpoints and wallets at once." default:"8"`
 	Buffers  string   `help:"Shared buffers of PostgreSQL: less, with both in a memory limit, for data larger than memory." default:"1GB"`
+	Python   string   `help:"Python whose chdb is the ClickHouse that a rebuild is compared with." default:"python3"`
 	Quiet    bool     `help:"Do not measure endpoints beside an import as well."`
 	Record   bool     `help:"Keep the figures that are plotted in the file of --measured."`
 	Measured string   `help:"File that keeps figures of several sizes." default:"docs/measured.json" type:"path"`
