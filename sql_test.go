@@ -139,7 +139,7 @@ func fill(t *testing.T, dir, name string, all engine.Statements, part map[string
 var composed = map[string][]string{
 	"engine/ingest": {"MarketsNext", "Pairs", "Both", "FieldVersions", "ClosingVersions", "ClosingVersion", "Standing", "StandsScalar", "StandsList",
 		"StandsCategory", "StandsClosing"},
-	"engine/export": {"FillsOfDay", "FillsOfWallets", "LakeSpan", "CopyTo"},
+	"engine/export": {"FillsOfDay", "FillsOfWallets", "FillsOfTokens", "LakeSpan", "CopyTo"},
 	// They read files.
 	"rollups": {"PullWallets", "PullNames", "PullTokens", "PulledTokensDiffer", "PullMappings", "PulledRows", "PulledCount", "PullPositions", "PullFills",
 		"AttachServed", "DetachServed", "ServedState", "FactsSince", "StoredAlike", "StoredIn", "ServedDelta", "DeltaUpTo", "DeltaBehind", "LessRows", "BothRows", "OtherRows", "NoneOf",

@@ -23,7 +23,7 @@ type ExportCmd struct {
 	Out         string `help:"File to write, or - for standard output." required:"" placeholder:"FILE"`
 	PartitionBy string `help:"With fills: write all facts into the folder --out, one file per day. A later run writes only the days that changed." enum:",day" default:"" placeholder:"day"`
 	Check       bool   `help:"With lake: read every file that is there and compare its checksum; by default its size is enough."`
-	Shards      bool   `help:"With lake: write the fills a second time, by the first digits of the wallet's address, for servers that read single fills there."`
+	Shards      bool   `help:"With lake: write the fills two more times, by the first digits of the wallet's address and by the last of the token id, for servers that read single fills there."`
 	JSON        bool   `help:"End with one JSON object; not with --out -."`
 }
 

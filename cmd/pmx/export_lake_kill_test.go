@@ -151,7 +151,7 @@ func TestAnExportOfALakeIsKilled(t *testing.T) {
 	}
 
 	// Halves of files, as an export that copied from another file system is killed, or one of a manifest that never came.
-	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "shards/from=2025-12-26/0x/0123456789abcdef/.pmx-3.part", "manifests/0123.json.part"} {
+	for _, half := range []string{"fills/day=2026-01-09/0123456789abcdef/.pmx-1.part", "tokens/0123456789abcdef/.pmx-2.part", "shards/from=2025-12-26/0x/0123456789abcdef/.pmx-3.part", "token_shards/from=2025-12-26/ends=/0123456789abcdef/.pmx-4.part", "manifests/0123.json.part"} {
 		path := filepath.Join(fresh, filepath.FromSlash(half))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {
 			t.Fatal(err)

@@ -83,7 +83,7 @@ func TestAPulledServerAnswersAsTheOneThatComputed(t *testing.T) {
 	b.shutdown()
 }
 
-// TestAPulledServerReadsShards has every endpoint answer the same of a few fills that were pulled. Those of a wallet are read from the shards of
+// TestAPulledServerReadsShards has every endpoint answer the same of a few fills that were pulled. Those of a wallet and of a market are read from the shards of
 // days that are over: the server answers the same without the files of these days.
 func TestAPulledServerReadsShards(t *testing.T) {
 	lake, out := filepath.Join(t.TempDir(), "lake"), t.TempDir()
@@ -110,13 +110,15 @@ func TestAPulledServerReadsShards(t *testing.T) {
 	for _, who := range wallets {
 		lists = append(lists, "/trader/"+who+"/trades?limit=7")
 	}
-	pages := a.pages(lists[0], 9) + a.pages(lists[1], 9)
+	lists = append(lists, "/market/"+condition+"/trades?limit=7")
+	pages := a.pages(lists[0], 9) + a.pages(lists[1], 9) + a.pages(lists[2], 9)
 	a.run("export", "lake", "--shards", "--out", lake)
 	a.shutdown()
 	clustertest.Publish(t, lake, out)
-	shards, err := filepath.Glob(filepath.Join(lake, "shards/from=2026-01-11/0x/*/shards.parquet"))
-	if err != nil || len(shards) != 1 {
-		t.Fatalf("the shards are %v, %v", shards, err)
+	for _, pattern := range []string{"shards/from=2026-01-11/0x/*/shards.parquet", "token_shards/from=2026-01-11/ends=/*/token_shards.parquet"} {
+		if shards, err := filepath.Glob(filepath.Join(lake, pattern)); err != nil || len(shards) != 1 {
+			t.Fatalf("the shards are %v, %v", shards, err)
+		}
 	}
 
 	b := &installation{t: t, dir: t.TempDir(), flags: []string{"--lake", lake}}
@@ -124,7 +126,7 @@ func TestAPulledServerReadsShards(t *testing.T) {
 	b.serve()
 	sameAnswers(t, "a pull", want, b.answers(asked))
 	b.shutdown()
-	if proof := string(b.run("verify", "--against", out, "--lake", lake, "--prefix", "0x")); !strings.Contains(proof, "shards") || strings.Contains(proof, "FAILED") {
+	if proof := string(b.run("verify", "--against", out, "--lake", lake, "--prefix", "0x")); !strings.Contains(proof, " shards ") || !strings.Contains(proof, " token_shards ") || strings.Contains(proof, "FAILED") {
 		t.Errorf("verify: %s", proof)
 	}
 	b.serve()
@@ -133,7 +135,7 @@ func TestAPulledServerReadsShards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := b.pages(lists[0], 9) + b.pages(lists[1], 9); got != pages || strings.Count(got, "tx_hash")+strings.Count(got, "token_id") == 0 {
+	if got := b.pages(lists[0], 9) + b.pages(lists[1], 9) + b.pages(lists[2], 9); got != pages || strings.Count(got, "tx_hash")+strings.Count(got, "token_id") == 0 {
 		t.Errorf("page by page, without the days of the block:\n%s\nand not\n%s", got, pages)
 	}
 	b.shutdown()

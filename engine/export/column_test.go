@@ -52,9 +52,9 @@ func TestRatioIsTheDatasOwn(t *testing.T) {
 
 // SetShardRows has shards of so few fills, until the returned function is called.
 func SetShardRows(n int64) (reset func()) {
-	was := shardRows
-	shardRows = n
-	return func() { shardRows = was }
+	wallets, tokens := shardRows, tokenShardRows
+	shardRows, tokenShardRows = n, n
+	return func() { shardRows, tokenShardRows = wallets, tokens }
 }
 
 // What a dataset of a lake is read from tells whether it is written again: no table that its query names may be left out.

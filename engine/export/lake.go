@@ -22,7 +22,8 @@ type LakeFile struct {
 	Dataset string    `json:"dataset"` // fills, tokens, …
 	Day     string    `json:"day,omitempty"`
 	From    string    `json:"from,omitempty"`   // of shards: the first of the block's days
-	Prefix  string    `json:"prefix,omitempty"` // of shards: how the addresses in it begin
+	Prefix  string    `json:"prefix,omitempty"` // of shards by wallet: how the addresses in it begin
+	Suffix  string    `json:"suffix,omitempty"` // of shards by token: how the token ids in it end
 	Rows    int64     `json:"rows"`
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
@@ -190,7 +191,7 @@ func (w *lakeWriter) day(d lakeDay, part LakePart) error {
 
 // file writes one file and hands it over. A dataset without rows has none.
 func (w *lakeWriter) file(part LakePart, query string, done func(LakePart) error) error {
-	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + part.File.From + part.File.Prefix + ".parquet"}
+	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + part.File.From + part.File.Prefix + part.File.Suffix + ".parquet"}
 	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(part.File.Dataset), func(p Partition, path string) error {
 		part.File.Rows, part.File.Bytes, part.File.SHA256, part.Path = p.Rows, p.Bytes, p.SHA256, path
 		part.File.Name = part.File.name()
@@ -205,7 +206,7 @@ func lakeOptions(dataset string) string {
 		return copyOptions(dataset, data.Parquet)
 	}
 	group := 250_000
-	if dataset == shards {
+	if IsShard(dataset) {
 		group = shardGroup
 	}
 	return fmt.Sprintf("FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE %d, KV_METADATA {generator: 'pmx', dataset: %s, lake_version: '%d'}",

@@ -7,16 +7,19 @@ import (
 	"strings"
 )
 
-// shardRows is how many fills the shards of a block may have on average before addresses are told apart by one digit more. One with a busy wallet has more.
-var shardRows = int64(100_000)
+// shardRows and tokenShardRows are how many fills the shards of a block may have on average before addresses, or token ids, are told apart by one digit more.
+// One with a busy wallet or token has more. Of a market few row groups are read, so that its shards may be larger: each reads the fills of all days when it is written.
+var shardRows, tokenShardRows = int64(100_000), int64(1_000_000)
 
 const (
 	// ShardDays is how many days a block of shards is of. The first of them is a multiple of it since 1970.
 	ShardDays = 16
-	// ShardDigits is by how many digits of the address they are told apart at most.
+	// ShardDigits is by how many digits of the address, or of the token id, they are told apart at most.
 	ShardDigits = 2
-	// shardGroup is how many fills of a shard, which are in order of wallet, are a row group.
+	// shardGroup is how many fills of a shard, which are in order of wallet or token, are a row group.
 	shardGroup = 10_240
+	// shardVersion changes if a block has other shards than before.
+	shardVersion = 2
 )
 
 // ShardBlock gives the first day of the block that a day is of, and whether the block is over: whether the newest day with fills is of a later one.
@@ -25,8 +28,14 @@ func ShardBlock(day, newest int64) (first int64, over bool) {
 	return first, first+ShardDays <= newest
 }
 
-// shards is the name of the dataset.
-const shards = "shards"
+// The datasets of shards: the fills of a block by wallet, and the same by token.
+const (
+	WalletShards = "shards"
+	TokenShards  = "token_shards"
+)
+
+// IsShard tells whether a dataset has fills that are among those of days.
+func IsShard(dataset string) bool { return dataset == WalletShards || dataset == TokenShards }
 
 // lakeBlock is a block of days before it is written.
 type lakeBlock struct {
@@ -42,10 +51,11 @@ func (b lakeBlock) span() []string {
 	return lakeSpan(b.first, b.first+ShardDays)
 }
 
-// digits is by how many digits of the address its fills are told apart, as if each had as many: wallets are not counted.
-func (b lakeBlock) digits() int {
+// digits is by how many digits, of which there are so many, its fills are told apart if a shard may have so many of them: as if wallets and
+// tokens had as many each.
+func (b lakeBlock) digits(most, base int64) int {
 	n := 0
-	for rows := b.rows; rows > shardRows && n < ShardDigits; rows /= 16 {
+	for rows := b.rows; rows > most && n < ShardDigits; rows /= base {
 		n++
 	}
 	return n
@@ -59,7 +69,7 @@ func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 			break
 		}
 		if n := len(blocks); n == 0 || blocks[n-1].first != first {
-			blocks = append(blocks, lakeBlock{first: first, print: strconv.Itoa(LakeVersion)})
+			blocks = append(blocks, lakeBlock{first: first, print: fmt.Sprintf("%d.%d", LakeVersion, shardVersion)})
 		}
 		b := &blocks[len(blocks)-1]
 		b.rows += d.rows
@@ -68,11 +78,11 @@ func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 	return blocks
 }
 
-// shards writes the fills of blocks by the first digits of the address.
+// shards writes the fills of blocks by the first digits of the address, and by the last of the token id.
 func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
 	for i, b := range blocks {
 		done := w.ofDays + (1-w.ofDays)*float64(i+1)/float64(len(blocks))
-		part := LakePart{File: LakeFile{Dataset: shards, From: b.date()}, Print: b.print, Last: true, Done: done}
+		part := LakePart{File: LakeFile{Dataset: WalletShards, From: b.date()}, Print: b.print, Last: true, Done: done}
 		if known[part.File.From] == b.print {
 			if err := w.done(part); err != nil {
 				return err
@@ -87,18 +97,19 @@ func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
 }
 
 const (
-	hexDigits = "0123456789abcdef"
+	hexDigits     = "0123456789abcdef"
+	decimalDigits = "0123456789"
 	// addressDigits is how many of them an address has.
 	addressDigits = 40
 )
 
-// prefixes are those of a block: texts of so many digits.
-func prefixes(digits int) []string {
+// textsOf are all texts of so many digits.
+func textsOf(n int, digits string) []string {
 	list := []string{""}
-	for range digits {
+	for range n {
 		var longer []string
 		for _, p := range list {
-			for _, d := range hexDigits {
+			for _, d := range digits {
 				longer = append(longer, p+string(d))
 			}
 		}
@@ -109,24 +120,39 @@ func prefixes(digits int) []string {
 
 // block writes the shards of a block.
 func (w *lakeWriter) block(b lakeBlock, part LakePart) error {
-	left := b.rows
-	for _, prefix := range prefixes(b.digits()) {
+	left := 2 * b.rows
+	for _, prefix := range textsOf(b.digits(shardRows, 16), hexDigits) {
 		rest := addressDigits - len(prefix)
-		query := lakeFills("") + "\n" + statements.Get("FillsOfWallets", append(b.span(), "@least", prefix+strings.Repeat("0", rest), "@most", prefix+strings.Repeat("f", rest))...)
 		part.File.Prefix = "0x" + prefix
-		err := w.file(part, query, func(p LakePart) error {
-			left -= p.File.Rows
-			p.Last = left == 0
-			return w.done(p)
-		})
-		if err != nil {
+		where := statements.Get("FillsOfWallets", append(b.span(), "@least", prefix+strings.Repeat("0", rest), "@most", prefix+strings.Repeat("f", rest))...)
+		if err := w.shard(part, where, &left); err != nil {
+			return err
+		}
+	}
+	if left != b.rows {
+		return fmt.Errorf("the shards of the days from %s by wallet lack %d of %d fills", b.date(), left-b.rows, b.rows)
+	}
+	part.File.Dataset, part.File.Prefix = TokenShards, ""
+	for _, suffix := range textsOf(b.digits(tokenShardRows, 10), decimalDigits) {
+		part.File.Suffix = suffix
+		where := statements.Get("FillsOfTokens", append(b.span(), "@suffix", suffix, "@digits", strconv.Itoa(len(suffix)))...)
+		if err := w.shard(part, where, &left); err != nil {
 			return err
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("the shards of the days from %s lack %d of %d fills", b.date(), left, b.rows)
+		return fmt.Errorf("the shards of the days from %s by token lack %d of %d fills", b.date(), left, b.rows)
 	}
 	return nil
+}
+
+// shard writes one of the files of a block, which still lacks so many fills.
+func (w *lakeWriter) shard(part LakePart, where string, left *int64) error {
+	return w.file(part, lakeFills("")+"\n"+where, func(p LakePart) error {
+		*left -= p.File.Rows
+		p.Last = *left == 0
+		return w.done(p)
+	})
 }
 
 // folder is where a file of the lake lies.
@@ -134,6 +160,8 @@ func (f LakeFile) folder() string {
 	switch {
 	case f.Day != "":
 		return f.Dataset + "/day=" + f.Day
+	case f.Dataset == TokenShards:
+		return f.Dataset + "/from=" + f.From + "/ends=" + f.Suffix
 	case f.From != "":
 		return f.Dataset + "/from=" + f.From + "/" + f.Prefix
 	}

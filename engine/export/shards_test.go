@@ -14,11 +14,12 @@ import (
 	"pmx/rollups/keeper"
 )
 
-// exportShards gives the rows of a lake's days and those of its shards, each with its file's day or block and prefix, the files of
-// shards by that, the blocks that were written, and what a later export needs to know.
+// exportShards gives the rows of a lake's days and those of its shards by wallet, each with its file's day or block, the files of
+// shards by that and what its fills have in common, the blocks that were written, and what a later export needs to know. Shards by token have the same fills.
 func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days, blocks map[string][]string, names map[string]string, written []string, next export.LakeKnown) {
 	t.Helper()
 	days, blocks, names = map[string][]string{}, map[string][]string{}, map[string]string{}
+	tokens := map[string][]string{}
 	next = export.LakeKnown{Prints: map[string]string{}, Blocks: map[string]string{}, Shards: true}
 	known.Shards = true
 	begin := func(h export.LakeHead, _ bool) error { next.Head = h; return nil }
@@ -29,7 +30,7 @@ func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days,
 		if p.Last {
 			next.Blocks[p.File.From] = p.Print
 		}
-		if p.Path == "" || p.File.Dataset != "fills" && p.File.Dataset != "shards" {
+		if p.Path == "" || p.File.Dataset != "fills" && !export.IsShard(p.File.Dataset) {
 			return nil
 		}
 		rows, _ := readParquet(t, filepath.Clean(p.Path))
@@ -40,17 +41,28 @@ func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days,
 				days[p.File.Day] = append(days[p.File.Day], text)
 				continue
 			}
+			if p.File.Dataset == export.TokenShards {
+				tokens[p.File.From] = append(tokens[p.File.From], text)
+				if !strings.HasSuffix("0"+fmt.Sprint(row["token"]), p.File.Suffix) {
+					t.Errorf("%s has a fill of %v", p.File.Name, row["token"])
+				}
+				continue
+			}
 			blocks[p.File.From] = append(blocks[p.File.From], text)
 			if !strings.HasPrefix(fmt.Sprint(row["wallet"]), p.File.Prefix) {
 				t.Errorf("%s has a fill of %v", p.File.Name, row["wallet"])
 			}
 		}
 		if p.File.From != "" {
-			names[p.File.From+" "+p.File.Prefix] = p.File.Name
+			names[p.File.From+" "+p.File.Prefix+p.File.Suffix] = p.File.Name
 			if !slices.Contains(written, p.File.From) {
 				written = append(written, p.File.From)
 			}
-			if want := "shards/from=" + p.File.From + "/" + p.File.Prefix + "/" + p.File.SHA256[:16] + "/shards.parquet"; p.File.Name != want {
+			want := "shards/from=" + p.File.From + "/" + p.File.Prefix + "/" + p.File.SHA256[:16] + "/shards.parquet"
+			if p.File.Dataset == export.TokenShards {
+				want = "token_shards/from=" + p.File.From + "/ends=" + p.File.Suffix + "/" + p.File.SHA256[:16] + "/token_shards.parquet"
+			}
+			if p.File.Name != want {
 				t.Errorf("the file is %s, want %s", p.File.Name, want)
 			}
 		}
@@ -58,6 +70,12 @@ func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days,
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for from, rows := range blocks {
+		got, want := slices.Sorted(slices.Values(tokens[from])), slices.Sorted(slices.Values(rows))
+		if !slices.Equal(got, want) {
+			t.Errorf("the shards from %s on have %v by token, and %v by wallet", from, got, want)
+		}
 	}
 	return days, blocks, names, written, next
 }
@@ -134,16 +152,19 @@ func TestShardsAreOfSoManyDigits(t *testing.T) {
 			day = "2026-02-01"
 		}
 		who := string(digits[i%16]) + string(digits[i*7%16])
-		text += strings.Replace(lakeFill(day, "1", "71", fmt.Sprint(i%10), fmt.Sprint(i), ""), strings.Repeat("1", 40), strings.Repeat(who, 20), 1)
+		text += strings.Replace(lakeFill(day, "1", []string{"7", "71", "1000345"}[i%3], fmt.Sprint(i%10), fmt.Sprint(i), ""), strings.Repeat("1", 40), strings.Repeat(who, 20), 1)
 	}
 	mustImport(t, k, write(t, "fills.csv", text))
 	days, blocks, names, _, _ := exportShards(t, k, export.LakeKnown{})
 	lengths := map[string]int{}
 	for of := range names {
-		from, prefix, _ := strings.Cut(of, " ")
-		lengths[from] = max(lengths[from], len(prefix))
+		from, key, _ := strings.Cut(of, " ")
+		if !strings.HasPrefix(key, "0x") {
+			from += " by token"
+		}
+		lengths[from] = max(lengths[from], len(key))
 	}
-	if !maps.Equal(lengths, map[string]int{"2026-01-11": 4, "2026-01-27": 3}) {
+	if !maps.Equal(lengths, map[string]int{"2026-01-11": 4, "2026-01-27": 3, "2026-01-11 by token": 2, "2026-01-27 by token": 1}) {
 		t.Errorf("the prefixes are so long: %v", lengths)
 	}
 	n := len(blocks["2026-01-11"]) + len(blocks["2026-01-27"])

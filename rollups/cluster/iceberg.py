@@ -29,7 +29,7 @@ def main():
         sys.exit(f"{lake}: the manifest {name} is not what its name says: it was changed or cut short")
     files = {}
     for f in json.loads(text)["files"]:
-        if f["dataset"] == "shards":  # the fills again
+        if f["dataset"] in ("shards", "token_shards"):  # the fills again
             continue
         path = os.path.join(lake, f["name"])
         if not os.path.isfile(path) or os.path.getsize(path) != f["bytes"]:

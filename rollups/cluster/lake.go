@@ -106,21 +106,35 @@ func (m *Lake) check(dir string) error {
 	return checkNames(dir, m.Files)
 }
 
-// Block is a block of days whose fills a lake has by the first digits of the address, too.
+// Block is a block of days whose fills a lake has by the first digits of the address, too, or by the last of the token id.
 type Block struct {
-	First  int64 // day since 1970
-	Shards []export.LakeFile
+	First           int64 // day since 1970
+	Wallets, Tokens []export.LakeFile
 }
 
-// shardPrefix is how the addresses in a shard begin.
-var shardPrefix = regexp.MustCompile(fmt.Sprintf("^0x[0-9a-f]{0,%d}$", export.ShardDigits))
+// shardKinds are how the addresses in a shard begin, and how the token ids in it end, by the dataset.
+var shardKinds = map[string]shardKind{
+	export.WalletShards: {regexp.MustCompile(fmt.Sprintf("^0x[0-9a-f]{0,%d}$", export.ShardDigits)), "wallets", "addresses with", "0x and "},
+	export.TokenShards:  {regexp.MustCompile(fmt.Sprintf("^[0-9]{0,%d}$", export.ShardDigits)), "tokens", "token ids with", ""},
+}
 
-// Blocks gives the blocks of a lake, by their first days. The prefixes of a block's shards are different and of one length, so that no wallet is
-// in two of them, and they have as many fills as its days: a wallet without a shard has no fills.
+type shardKind struct {
+	key              *regexp.Regexp
+	what, with, form string // in messages
+}
+
+// Blocks gives the blocks of a lake, by their first days. The prefixes of a block's shards by wallet are different and of one length, so that no wallet is
+// in two of them, and they have as many fills as its days: a wallet without a shard has no fills. The same is so of the suffixes of its shards by token.
 func (m *Lake) Blocks() (map[int64]Block, error) {
-	blocks, rows := map[int64]Block{}, map[int64]int64{}
+	blocks := map[int64]Block{}
+	type set struct {
+		dataset string
+		first   int64
+	}
+	rows, days := map[set]int64{}, map[int64]int64{}
 	for _, f := range m.Files {
-		if f.Dataset != "shards" {
+		kind, ok := shardKinds[f.Dataset]
+		if !ok {
 			continue
 		}
 		date, err := time.Parse(time.DateOnly, f.From)
@@ -128,27 +142,42 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 		if err != nil || first%export.ShardDays != 0 {
 			return nil, fmt.Errorf("%s is of no block of days", f.Name)
 		}
-		if !shardPrefix.MatchString(f.Prefix) {
-			return nil, fmt.Errorf("%s is of addresses with %q, which is not 0x and %d digits at most", f.Name, f.Prefix, export.ShardDigits)
+		b := blocks[first]
+		b.First = first
+		shards := &b.Wallets
+		if f.Dataset == export.TokenShards {
+			shards = &b.Tokens
 		}
-		for _, s := range blocks[first].Shards {
-			if s.Prefix == f.Prefix || len(s.Prefix) != len(f.Prefix) {
-				return nil, fmt.Errorf("%s and %s have wallets in common", s.Name, f.Name)
+		if !kind.key.MatchString(shardKey(f)) {
+			return nil, fmt.Errorf("%s is of %s %q, which is not %s%d digits at most", f.Name, kind.with, shardKey(f), kind.form, export.ShardDigits)
+		}
+		for _, s := range *shards {
+			if shardKey(s) == shardKey(f) || len(shardKey(s)) != len(shardKey(f)) {
+				return nil, fmt.Errorf("%s and %s have %s in common", s.Name, f.Name, kind.what)
 			}
 		}
-		blocks[first] = Block{first, append(blocks[first].Shards, f)}
-		rows[first] += f.Rows
+		*shards = append(*shards, f)
+		blocks[first] = b
+		rows[set{f.Dataset, first}] += f.Rows
 	}
 	for _, d := range Days(m.Files) {
 		first, _ := export.ShardBlock(d.Day, d.Day)
-		rows[first] -= d.Fills
+		days[first] += d.Fills
 	}
-	for first := range blocks {
-		if rows[first] != 0 {
-			return nil, fmt.Errorf("the shards of the days from %s on do not have the fills of these days: they have %d more", time.Unix(first*86_400, 0).UTC().Format(time.DateOnly), rows[first])
+	for s, n := range rows {
+		if n != days[s.first] {
+			return nil, fmt.Errorf("the %s of the days from %s on do not have the fills of these days: they have %d more", s.dataset, time.Unix(s.first*86_400, 0).UTC().Format(time.DateOnly), n-days[s.first])
 		}
 	}
 	return blocks, nil
+}
+
+// shardKey is what the addresses or token ids of a shard have in common.
+func shardKey(f export.LakeFile) string {
+	if f.Dataset == export.TokenShards {
+		return f.Suffix
+	}
+	return f.Prefix
 }
 
 // readManifest reads the manifest that CURRENT names, and holds it against its name. Without a
@@ -213,8 +242,8 @@ func CheckFile(dir string, f export.LakeFile, whole bool) error {
 
 // places are where a lake has its files, and where an export that was killed leaves halves of them.
 var places = []string{
-	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet", "shards/from=*/0x*/????????????????/shards.parquet",
-	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part", "shards/from=*/0x*/????????????????/.pmx-*.part",
+	"manifests/*.json", "*/????????????????/*.parquet", "fills/day=*/????????????????/fills.parquet", "shards/from=*/0x*/????????????????/shards.parquet", "token_shards/from=*/ends=*/????????????????/token_shards.parquet",
+	"manifests/*.json.part", "*/????????????????/.pmx-*.part", "fills/day=*/????????????????/.pmx-*.part", "shards/from=*/0x*/????????????????/.pmx-*.part", "token_shards/from=*/ends=*/????????????????/.pmx-*.part",
 }
 
 // Unnamed gives the files of a lake that keep does not name: those at a place where a lake has

@@ -25,6 +25,13 @@ func TestShardsAreOfDifferentWallets(t *testing.T) {
 		{"no digit", []string{"0xg"}, 6, "which is not 0x"},
 		{"twice", []string{"0x3", "0x4", "0x3"}, 2, "shards 0x3 and shards 0x3 have wallets in common"},
 		{"two lengths", []string{"0x3", "0x3b"}, 3, "shards 0x3 and shards 0x3b have wallets in common"},
+		{"by token", []string{"t"}, 6, ""},
+		{"by token and by wallet", []string{"0x", "t"}, 6, ""},
+		{"by a digit of the token", []string{"t0", "t7"}, 3, ""},
+		{"too many digits of the token", []string{"t123"}, 6, `with "123", which is not 2 digits at most`},
+		{"no digit of a token", []string{"ta"}, 6, "which is not 2 digits"},
+		{"two lengths of tokens", []string{"t3", "t34"}, 3, "shards t3 and shards t34 have tokens in common"},
+		{"a shard by token less", []string{"0x", "t"}, 5, "of the days from 2026-01-11 on do not have the fills of these days: they have -1 more"},
 		{"a shard less", []string{"0x3", "0x4"}, 2, "of the days from 2026-01-11 on do not have the fills of these days: they have -2 more"},
 	} {
 		m := &Lake{Generator: generator, Kind: lakeKind, Files: []export.LakeFile{
@@ -33,13 +40,17 @@ func TestShardsAreOfDifferentWallets(t *testing.T) {
 			{Name: "c", Dataset: "fills", Day: "2026-01-27", Rows: 9, Sums: &export.LakeSums{}},
 		}}
 		for _, p := range c.prefixes {
-			m.Files = append(m.Files, export.LakeFile{Name: "shards " + p, Dataset: "shards", From: "2026-01-11", Prefix: p, Rows: c.rows})
+			f := export.LakeFile{Name: "shards " + p, Dataset: "shards", From: "2026-01-11", Prefix: p, Rows: c.rows}
+			if suffix, ok := strings.CutPrefix(p, "t"); ok {
+				f.Dataset, f.Prefix, f.Suffix = export.TokenShards, "", suffix
+			}
+			m.Files = append(m.Files, f)
 		}
 		err := m.check("lake")
 		if err == nil && c.why != "" || err != nil && (c.why == "" || !strings.Contains(err.Error(), c.why)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if blocks, err := m.Blocks(); err == nil && (len(blocks) != 1 || len(blocks[20_464].Shards) != len(c.prefixes)) {
+		if blocks, err := m.Blocks(); err == nil && (len(blocks) != 1 || len(blocks[20_464].Wallets)+len(blocks[20_464].Tokens) != len(c.prefixes)) {
 			t.Errorf("%s: %v", c.name, blocks)
 		}
 	}

@@ -69,15 +69,18 @@ func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // the views and tables are those of one connection's database
 	r := &proofRun{ctx: ctx, db: db, of: 4 + len(ownTables), step: p.Step}
-	sharded := slices.ContainsFunc(lake.Files, func(f export.LakeFile) bool { return f.Dataset == "shards" })
-	if sharded {
-		r.of++
+	var shards []string
+	for _, dataset := range []string{export.WalletShards, export.TokenShards} {
+		if slices.ContainsFunc(lake.Files, func(f export.LakeFile) bool { return f.Dataset == dataset }) {
+			shards = append(shards, dataset)
+		}
 	}
+	r.of += len(shards)
 	r.see(p.Lake, "lake_", lake.Files)
 	r.see(p.Out, "p_", out.Files)
 	r.sums(Days(lake.Files), lake)
-	if sharded {
-		r.check("shards", proofs.Get("Shards", "@length", strconv.FormatInt(export.ShardDays*86_400_000_000, 10)))
+	for _, dataset := range shards {
+		r.check(dataset, proofs.Get("Shards", "@shards", "lake_"+dataset, "@length", strconv.FormatInt(export.ShardDays*86_400_000_000, 10)))
 	}
 	r.check("grain_sums", proofs.Get("Grains"))
 	r.check("zero_sum_markets", proofs.Get("ZeroSum"))

@@ -62,13 +62,13 @@ func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, 
 	}
 	days := map[int64]string{}
 	for _, f := range m.Files {
-		if f.Dataset != "fills" && f.Dataset != "shards" {
+		if f.Dataset != "fills" && !export.IsShard(f.Dataset) {
 			continue
 		}
 		if err := cluster.CheckFile(k.cfg.Lake, f, false); err != nil {
 			return nil, nil, err
 		}
-		if f.Dataset == "shards" {
+		if f.Dataset != "fills" {
 			continue
 		}
 		date, err := time.Parse(time.DateOnly, f.Day)
@@ -77,27 +77,27 @@ func (k *Keeper) fillsOf(ctx context.Context, conn *sql.Conn) (*rollups.Pulled, 
 		}
 		days[date.Unix()/86_400] = filepath.Join(k.cfg.Lake, filepath.FromSlash(f.Name))
 	}
-	shards, err := shardsOf(m, k.cfg.Lake)
-	return pulled, &query.Lake{Days: days, Shards: shards}, err
-}
-
-// shardsOf gives the shards of a lake for each day that it has any of.
-func shardsOf(m *cluster.Lake, dir string) (map[int64][]query.Shard, error) {
 	blocks, err := m.Blocks()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	days := map[int64][]query.Shard{}
+	lake := &query.Lake{Days: days, Wallets: map[int64][]query.Shard{}, Tokens: map[int64][]query.Shard{}}
 	for first, b := range blocks {
-		of := make([]query.Shard, len(b.Shards))
-		for i, f := range b.Shards {
-			of[i] = query.Shard{Prefix: f.Prefix, Path: filepath.Join(dir, filepath.FromSlash(f.Name))}
-		}
+		wallets, tokens := k.shardsOf(b.Wallets), k.shardsOf(b.Tokens)
 		for day := first; day < first+export.ShardDays; day++ {
-			days[day] = of
+			lake.Wallets[day], lake.Tokens[day] = wallets, tokens
 		}
 	}
-	return days, nil
+	return pulled, lake, nil
+}
+
+// shardsOf gives shards of the lake as queries read them.
+func (k *Keeper) shardsOf(files []export.LakeFile) []query.Shard {
+	shards := make([]query.Shard, len(files))
+	for i, f := range files {
+		shards[i] = query.Shard{Prefix: f.Prefix, Suffix: f.Suffix, Path: filepath.Join(k.cfg.Lake, filepath.FromSlash(f.Name))}
+	}
+	return shards
 }
 
 // Pull puts rollups that another engine published in the folder out, and the markets, wallets and weather of the lake that they
@@ -202,7 +202,7 @@ func (k *Keeper) pullRollups(ctx context.Context, published *cluster.Rollups, m 
 // needed tells whether a file of the lake is read when its rollups are pulled.
 func needed(f export.LakeFile, asOf int64) bool {
 	if f.Dataset != "fills" {
-		return f.Dataset != "shards"
+		return !export.IsShard(f.Dataset)
 	}
 	date, err := time.Parse(time.DateOnly, f.Day)
 	return err == nil && rollups.NeedsFills(date.Unix()/86_400, asOf)

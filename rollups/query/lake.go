@@ -13,12 +13,12 @@ import (
 
 // Lake is where the fills of a database are that has rollups and no fills of its own.
 type Lake struct {
-	Days   map[int64]string  // path of the fills of each day since 1970; nil: there is no lake to read
-	Shards map[int64][]Shard // by day, where there are any: the fills of the block that it is of
+	Days            map[int64]string  // path of the fills of each day since 1970; nil: there is no lake to read
+	Wallets, Tokens map[int64][]Shard // by day, where there are any: the fills of the block that it is of, by wallet and by token
 }
 
-// Shard is a file of the fills of a block of days whose wallets begin with a text.
-type Shard struct{ Prefix, Path string }
+// Shard is a file of the fills of a block of days whose wallets begin with a text, or whose token ids end in some digits.
+type Shard struct{ Prefix, Suffix, Path string }
 
 // day is where the fills of a day are.
 func (l *Lake) day(day int64) (string, error) {
@@ -29,30 +29,31 @@ func (l *Lake) day(day int64) (string, error) {
 	return path, nil
 }
 
-// walletFile is the file that has the fills of a wallet on a day.
-func (l *Lake) walletFile(day int64, address string) (string, error) {
-	shards := l.Shards[day]
-	if len(shards) == 0 {
-		return l.day(day)
-	}
-	i := slices.IndexFunc(shards, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
-	if i < 0 {
-		return "", fmt.Errorf("the lake has no shard of day %d for %s, and the rollups have fills", day, address)
-	}
-	return shards[i].Path, nil
-}
-
-// byWallet gives the files that have the fills of a wallet on some days.
-func (l *Lake) byWallet(days []int64, address string) (paths []string, err error) {
+// ofShards gives the files that have the fills of some days: of days with shards those that has picks.
+func (l *Lake) ofShards(days []int64, shards map[int64][]Shard, has func(Shard) bool) (paths []string, err error) {
 	seen := map[string]bool{}
 	for _, day := range days {
-		path, err := l.walletFile(day, address)
-		if err != nil {
-			return nil, err
+		var of []string
+		for _, s := range shards[day] {
+			if has(s) {
+				of = append(of, s.Path)
+			}
 		}
-		if !seen[path] {
-			seen[path] = true
-			paths = append(paths, path)
+		if len(shards[day]) == 0 {
+			path, err := l.day(day)
+			if err != nil {
+				return nil, err
+			}
+			of = []string{path}
+		}
+		if len(of) == 0 {
+			return nil, fmt.Errorf("the lake has no shard of day %d for fills that the rollups have", day)
+		}
+		for _, path := range of {
+			if !seen[path] {
+				seen[path] = true
+				paths = append(paths, path)
+			}
 		}
 	}
 	return paths, nil
@@ -61,12 +62,31 @@ func (l *Lake) byWallet(days []int64, address string) (paths []string, err error
 // fillsOfWallet is a table of the fills of a wallet on its days from one to another, the newest first. A shard has others, which are not read:
 // equal fills are of one day, so their numbers are the same without them.
 func (l *Lake) fillsOfWallet(days []int64, address string) (string, error) {
-	paths, err := l.byWallet(days, address)
+	paths, err := l.ofShards(days, l.Wallets, func(s Shard) bool { return strings.HasPrefix(address, s.Prefix) })
 	if err != nil {
 		return "", err
 	}
-	from, to := days[len(days)-1]*dayLength, (days[0]+1)*dayLength
-	return table("LakeFills", paths, fmt.Sprintf("f.wallet = %s AND f.us >= %d AND f.us < %d", quoted(address), from, to)), nil
+	return table("LakeFills", paths, "f.wallet = "+quoted(address)+" AND "+ofDays(days)), nil
+}
+
+// fillsOfTokens is one of the fills of tokens.
+func (l *Lake) fillsOfTokens(days []int64, tokens []string) (string, error) {
+	paths, err := l.ofShards(days, l.Tokens, func(s Shard) bool {
+		return slices.ContainsFunc(tokens, func(token string) bool { return strings.HasSuffix("0"+token, s.Suffix) })
+	})
+	if err != nil {
+		return "", err
+	}
+	ids := make([]string, len(tokens))
+	for i, token := range tokens {
+		ids[i] = quoted(token)
+	}
+	return table("LakeFills", paths, "f.token IN ("+strings.Join(ids, ", ")+") AND "+ofDays(days)), nil
+}
+
+// ofDays is the condition that a fill is of some days, which are the newest first, or of one between them.
+func ofDays(days []int64) string {
+	return fmt.Sprintf("f.us >= %d AND f.us < %d", days[len(days)-1]*dayLength, (days[0]+1)*dayLength)
 }
 
 // lake is where the fills are; nil: in the database.
@@ -133,21 +153,19 @@ func (r *Reader) lakeMarketFills(ctx context.Context, l *Lake, dst []serving.Fil
 	type tokenName struct {
 		TokenID string `sql:"token_id"`
 	}
-	err = each(ctx, r, "TokenNames", func(row *tokenName) { tokens = append(tokens, quoted(row.TokenID)) }, "@which", q.which)
+	err = each(ctx, r, "TokenNames", func(row *tokenName) { tokens = append(tokens, row.TokenID) }, "@which", q.which)
 	if err != nil {
 		return dst, err
 	}
-	text, err := l.fills(days, "f.token IN ("+strings.Join(tokens, ", ")+")")
+	if l.Days == nil {
+		return dst, data.ErrElsewhere
+	}
+	text, err := l.fillsOfTokens(days, tokens)
 	if err != nil {
 		return dst, err
 	}
 	fills, err := q.read(ctx, statements.Get("FillsOf", "@fills", text))
 	return append(dst, fills...), err
-}
-
-// fills is a table of the lake's fills of some days for which a condition holds, with this database's ids.
-func (l *Lake) fills(days []int64, which string) (string, error) {
-	return l.read("LakeFills", days, which)
 }
 
 // read is a table by a statement over the lake's files of some days.

@@ -62,6 +62,11 @@ JOIN tokens AS t ON t.token = f.token
 WHERE f.ts >= @from AND f.ts < @to AND w.address BETWEEN unhex('@least') AND unhex('@most')
 ORDER BY wallet, f.ts, f.tx, f.log_index, t.token_id, f.side, f.shares, f.usd, f.fee, f.repeat
 
+-- name: FillsOfTokens
+-- Of some days, those of tokens whose ids end in so many digits; one with fewer as if it began with 0.
+WHERE f.ts >= @from AND f.ts < @to AND right('0' || t.token_id, @digits) = '@suffix'
+ORDER BY token, f.ts, f.tx, f.log_index, w.address, f.side, f.shares, f.usd, f.fee, f.repeat
+
 -- name: lake_tokens
 SELECT t.token_id AS token, '0x' || lower(hex(m.condition)) AS condition_id, CASE WHEN m.market IS NOT NULL THEN t.outcome::INTEGER END AS outcome,
   @payout AS payout, @resolved_at AS resolved_at, m.resolved_at AS resolved_us,

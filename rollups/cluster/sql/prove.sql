@@ -67,16 +67,16 @@ JOIN complete AS w ON w.market = c.market
 LEFT JOIN paid AS p ON p.market = c.market
 
 -- name: Shards
--- Every block of days has the same fills by day and by the address of the wallet.
+-- Every block of days has the same fills by day and by the address of the wallet, or by the token.
 WITH days AS (
   SELECT us // @length AS block, count(*) AS fills, SUM(hash(us, wallet, token, side, role, shares, usd, fee, fee_asset, transaction_hash, log_index)::HUGEINT) AS h
   FROM all_fills GROUP BY block
 ),
 shards AS (
   SELECT us // @length AS block, count(*) AS fills, SUM(hash(us, wallet, token, side, role, shares, usd, fee, fee_asset, transaction_hash, log_index)::HUGEINT) AS h
-  FROM lake_shards GROUP BY block
+  FROM @shards GROUP BY block
 )
-SELECT (SELECT count(*) FROM lake_shards), count(*)
+SELECT (SELECT count(*) FROM @shards), count(*)
 FROM shards AS s LEFT JOIN days AS d ON d.block = s.block
 WHERE (s.fills, s.h) IS DISTINCT FROM (d.fills, d.h)
 
