@@ -189,7 +189,7 @@ var placeholders = map[string]string{
 	"rollups @redeemed": "{WindowRedemption}", "rollups @windowundated": "{WindowUndated}", "rollups @heldmarkets": "{HeldByMarket}",
 	"rollups @heldwallets": "{HeldOfWallets}", "rollups @untouched": "{NotTouched}", "rollups @mapped": "{TouchedByMarkets}",
 	"rollups @candlesredone": "{CandlesRedone}", "rollups @paid": "{Price @usd=usd @shares=shares}", "rollups @spans": "true", "rollups @candles": "candle",
-	"rollups @movedtokens": "{IndexMovedTokens}", "rollups @movedflow": "{IndexMovedParts}", "rollups IndexLate @moved": "{IndexLateMoved}",
+	"rollups @movedtokens": "{IndexMovedTokens}", "rollups @movedflow": "{IndexMovedSums}", "rollups IndexLate @moved": "{IndexLateMoved}",
 	"rollups IntoWindows @rows":           "{WindowFills} UNION ALL {EnteringFills}",
 	"rollups RedemptionIntoWindows @rows": "{MovingRedemption} UNION ALL {BatchRedemption}",
 	"rollups WindowRedemptionRows @rows":  "{MovingRedemption} UNION ALL {BatchRedemption}", "rollups HoldingsWithBatch @batch": "d_position",

@@ -122,7 +122,7 @@ type Sink interface {
 	// lines hold was given, so that every line of the file is accounted for: a record of
 	// which nothing was given until then is passed over as empty. Of JSON and Parquet it
 	// is called for every record.
-	Lines(part Part, n int64) error
+	Lines(part LineKind, n int64) error
 }
 
 // Passed is why a row gives nothing though nothing is wrong with it.
@@ -146,16 +146,16 @@ func (p Passed) Explain() string {
 	return string(p)
 }
 
-// Part is what lines of a file of text are.
-type Part int
+// LineKind is what lines of a text file are.
+type LineKind int
 
-// The parts of a file.
+// The kinds of lines.
 const (
-	PartRecord Part = iota // one record, which has several lines where a quoted cell holds line ends
-	PartLater              // one record of which rows are given later
-	PartHeader             // the names of the columns
-	PartBlank              // lines without anything
-	PartRemark             // titles and remarks above the header, a legend below the rows
+	LineRecord LineKind = iota // one record, which has several lines where a quoted cell holds line ends
+	LineLater                  // one record of which rows are given later
+	LineHeader                 // the names of the columns
+	LineBlank                  // lines without anything
+	LineRemark                 // titles and remarks above the header, a legend below the rows
 )
 
 // Feed is one source shape. A Feed has Read or Query, never both.

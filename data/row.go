@@ -90,9 +90,9 @@ type Market struct {
 	ClosedAt           time.Time
 	GameStartAt        time.Time
 	UpdatedAt          time.Time // version: a market with an older one never overwrites a newer
-	// Lacks are the parts of the quote that the record's page never has: that the record
+	// Lacks are the fields of the quote that the record's page never has: that the record
 	// leaves them out says nothing of them.
-	Lacks QuoteParts
+	Lacks QuoteFields
 	// Unquoted is the newest version of a record that lacked any of them, where it is known
 	// apart from the record itself.
 	Unquoted time.Time
@@ -109,14 +109,14 @@ type Market struct {
 	Untaken Untaken
 }
 
-// QuoteParts are parts of a market's quote, one bit each.
-type QuoteParts uint8
+// QuoteFields are groups of fields of a market's quote, one bit each.
+type QuoteFields uint8
 
-// The parts of a quote that have a version each.
+// The groups of fields that have a version each.
 const (
-	BookPart      QuoteParts = 1 << iota // best bid and best ask
-	LastPart                             // the last price
-	LiquidityPart                        // the liquidity
+	QuoteBidAsk    QuoteFields = 1 << iota // best bid and best ask
+	QuoteLast                              // the last price
+	QuoteLiquidity                         // the liquidity
 )
 
 // FieldVersion is the version of one field of a market, by the name of its column.

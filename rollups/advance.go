@@ -73,7 +73,7 @@ func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (don
 	if err != nil || next == nil {
 		return false, err
 	}
-	l.parts = batchParts{}
+	l.kinds = batchKinds{}
 	if err := d.facts(l, next); err != nil {
 		return false, err
 	}
@@ -85,7 +85,7 @@ func (l *Live) advance(ctx context.Context, conn *sql.Conn, served *Served) (don
 	}
 	l.incomplete, l.next = true, *next
 	defer func() { l.reload = nil }()
-	if l.parts.has("markets") {
+	if l.kinds.has("markets") {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return false, err
 		}
@@ -147,14 +147,14 @@ func (d *difference) facts(l *Live, next *state) error {
 			return err
 		}
 	}
-	l.parts["names"] = true
+	l.kinds["names"] = true
 	return nil
 }
 
 // catalog makes the tables of the markets and tokens that are described or mapped in another way.
 func (d *difference) catalog(l *Live) error {
 	for _, of := range []struct {
-		part, table, none, differ string
+		kind, table, none, differ string
 		query                     string
 		tables                    []string
 	}{
@@ -181,7 +181,7 @@ func (d *difference) catalog(l *Live) error {
 			return err
 		}
 		if n > 0 {
-			l.parts[of.part] = true
+			l.kinds[of.kind] = true
 		}
 	}
 	return nil
@@ -192,7 +192,7 @@ var deskTables = []string{"weather_issue", "weather_report", "weather_obs", "wea
 
 // sections tells which sections are to be loaded whole: what they would add is not in what came in.
 func (d *difference) sections(l *Live) (reload func(section) bool, err error) {
-	desk := l.parts.has("markets", "mappings")
+	desk := l.kinds.has("markets", "mappings")
 	for _, table := range deskTables {
 		same, err := d.same(table)
 		if err != nil {

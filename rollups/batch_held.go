@@ -92,18 +92,18 @@ type holding struct {
 	resolved, dated, desk bool
 	resolvedAt            int64
 	cash, whole           data.Micro
-	part                  *big.Int // of payouts between nothing and a dollar, nil: none
+	fraction              *big.Int // of payouts between nothing and a dollar, nil: none
 	negativeLegs          int64
 }
 
 // redemption is what it pays: half a micro-dollar is rounded away from zero.
 func (h *holding) redemption() data.Micro {
-	if h.part == nil {
+	if h.fraction == nil {
 		return h.whole
 	}
-	half, abs := big.NewInt(int64(data.One)/2), new(big.Int).Abs(h.part)
+	half, abs := big.NewInt(int64(data.One)/2), new(big.Int).Abs(h.fraction)
 	abs.Add(abs, half).Quo(abs, big.NewInt(int64(data.One)))
-	if h.part.Sign() < 0 {
+	if h.fraction.Sign() < 0 {
 		abs.Neg(abs)
 	}
 	return h.whole + data.Micro(abs.Int64())
@@ -280,10 +280,10 @@ func (h *heldPositions) holdings() []holding {
 		case data.One:
 			held.whole += l.net
 		default:
-			if held.part == nil {
-				held.part = new(big.Int)
+			if held.fraction == nil {
+				held.fraction = new(big.Int)
 			}
-			held.part.Add(held.part, new(big.Int).Mul(big.NewInt(int64(l.net)), big.NewInt(int64(t.Payout))))
+			held.fraction.Add(held.fraction, new(big.Int).Mul(big.NewInt(int64(l.net)), big.NewInt(int64(t.Payout))))
 		}
 		if held.resolved = true; l.net < 0 {
 			held.negativeLegs++

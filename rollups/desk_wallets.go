@@ -122,8 +122,8 @@ func deskWalletAfter(m *merge) error {
 		notGained, gained = " "+statements.Get("DeskNotGained"), statements.Get("DeskGained", "@figures", figures)
 		notJoined = " " + statements.Get("DeskNotJoined", "@joined", statements.Get("DeskJoinedMarkets"))
 	}
-	return m.exec("DeskWalletBatch", "@notgained", notGained, "@gained", gained, "@pairs", partIf(m.firsts > 0, "DeskPairs", "@notjoined", notJoined),
-		"@held", partIf(m.touched > 0, "DeskHeld", "@after", contribution("1", statements.Get("DeskHeldNow")),
+	return m.exec("DeskWalletBatch", "@notgained", notGained, "@gained", gained, "@pairs", statementIf(m.firsts > 0, "DeskPairs", "@notjoined", notJoined),
+		"@held", statementIf(m.touched > 0, "DeskHeld", "@after", contribution("1", statements.Get("DeskHeldNow")),
 			"@before", contribution("-1", statements.Get("DeskHeldThen"))))
 }
 

@@ -17,7 +17,7 @@ func VerifyAtOnce(ctx context.Context, conn *sql.Conn, rows int64) ([]Check, err
 
 // Ranges gives the ranges of keys with at most so many rows each, ends included.
 func Ranges(ctx context.Context, conn *sql.Conn, weights string, most int64) (out [][2]int64, err error) {
-	ranges, err := (&parting{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
+	ranges, err := (&chunker{ctx: ctx, conn: conn, rows: most, known: map[string][]keyRange{}}).ranges(weights, 1)
 	for _, r := range ranges {
 		out = append(out, [2]int64{r.lo, r.hi})
 	}

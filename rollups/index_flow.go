@@ -52,5 +52,5 @@ func indexAfter(m *merge) error {
 	if !m.has(withFills|withMarkets) || m.sums != nil && !m.sums.late(m.indexStored) {
 		return nil
 	}
-	return m.exec("IndexLate", "@moved", partIf(m.has(withMarkets), "IndexLateMoved"))
+	return m.exec("IndexLate", "@moved", statementIf(m.has(withMarkets), "IndexLateMoved"))
 }

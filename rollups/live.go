@@ -61,7 +61,7 @@ type liveState struct {
 	sections         []section
 	state            state      // that of the snapshot
 	next             state      // that which what is followed leads to
-	parts            batchParts // of the batch that is followed
+	kinds            batchKinds // of the batch that is followed
 	made             *batchSums // what it adds, nil where temporary tables have it
 	counts           serving.Counts
 	reload           func(section) bool            // which sections read everything while the others follow; nil: none
@@ -165,12 +165,12 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 	if s.epoch != l.state.epoch+1 || s.epoch != added.epoch {
 		return l.Load(ctx, conn) // a batch passed by unseen
 	}
-	if l.parts, err = readParts(ctx, conn); err != nil {
+	if l.kinds, err = readKinds(ctx, conn); err != nil {
 		return err
 	}
 	l.incomplete, l.next, l.made = true, s, added.sums
 	defer func() { l.made = nil }()
-	if l.parts.has("markets") {
+	if l.kinds.has("markets") {
 		if err := l.loadCatalog(ctx, conn, "market IN (SELECT market FROM n_market)"); err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (l *Live) Absorb(ctx context.Context, conn *sql.Conn, added Added) error {
 // walletSteps add the rows of wallets. They touch nothing that marketSteps use.
 func (l *Live) walletSteps(from func(table) string, names string, whole bool) []step {
 	steps := []step{eachRow(known("LoadWallets", l.walletBuilder.Wallets().Len()), l.addWallet)}
-	if whole || l.parts.has("names") {
+	if whole || l.kinds.has("names") {
 		steps = append(steps, eachRow(statements.Get(names), func(row *nameRow) { l.walletBuilder.SetName(row.Wallet, row.Name) }))
 	}
 	return append(steps,
@@ -240,7 +240,7 @@ func (l *Live) startWallets(ctx context.Context) (end func()) {
 func (l *Live) follow(ctx context.Context, conn *sql.Conn, from func(table) string, names, remapped string) error {
 	whole := remapped == ""
 	steps := l.marketSteps(from)
-	if !whole && l.parts.has("mappings", "labels") {
+	if !whole && l.kinds.has("mappings", "labels") {
 		steps = append(steps, eachRow(statements.Get(remapped), l.mapToken))
 	}
 	if err := take(ctx, conn, steps); err != nil {

@@ -80,7 +80,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 		which, issue, obs = "true", "weather_issue", "weather_obs"
 	}
 	moved := int64(0)
-	if !whole && l.parts.has("weather", "payouts", "markets") { // events change with their markets
+	if !whole && l.kinds.has("weather", "payouts", "markets") { // events change with their markets
 		err := engine.Each(ctx, conn, statements.Get("DeskWeather"), func(row []driver.Value) error {
 			p.weather[engine.Text(row[0])] = true
 			return nil
@@ -89,7 +89,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 			return err
 		}
 	}
-	if !whole && l.parts.has("mappings", "markets") {
+	if !whole && l.kinds.has("mappings", "markets") {
 		if err := conn.QueryRowContext(ctx, statements.Get("DeskMoved")).Scan(&moved); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (p *deskSection) follow(ctx context.Context, conn *sql.Conn, l *Live, from 
 	if err := p.followDays(ctx, conn, l, from, whole || moved > 0, int32(s.asOf/dayLength)); err != nil {
 		return err
 	}
-	if !whole && !l.parts.has("weather") {
+	if !whole && !l.kinds.has("weather") {
 		return nil
 	}
 	return engine.Each(ctx, conn, statements.Get("DeskClocks", "@issue", issue, "@obs", obs), func(row []driver.Value) error {

@@ -26,7 +26,7 @@ type deskTrader struct {
 func (p *deskTraders) follow(ctx context.Context, conn *sql.Conn, l *Live, from func(table) string, whole bool) error {
 	t := deskWalletTable()
 	query := from(t)
-	if !whole && l.parts.has("mappings", "markets") { // nothing else takes a token off the desk
+	if !whole && l.kinds.has("mappings", "markets") { // nothing else takes a token off the desk
 		var lost int64
 		if err := conn.QueryRowContext(ctx, statements.Get("DeskLost")).Scan(&lost); err != nil {
 			return err

@@ -86,7 +86,7 @@ func (g *growth) followFirsts(ctx context.Context, conn *sql.Conn, l *Live, from
 	if err := traded(ctx, conn); err != nil {
 		return err
 	}
-	if !l.parts.has("mappings", "labels") {
+	if !l.kinds.has("mappings", "labels") {
 		return nil
 	}
 	return eachRow(statements.Get("BatchTokens"), func(row *tokenRow) { g.token(l, row.Token) })(ctx, conn)

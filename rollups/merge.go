@@ -253,8 +253,8 @@ func (m *merge) has(any source) bool {
 		any&withMarkets != 0 && m.moved+m.described > 0
 }
 
-// partIf is a part of a statement, "" where there is nothing for it to read.
-func partIf(anything bool, name string, replace ...string) string {
+// statementIf is a statement, "" where there is nothing for it to read.
+func statementIf(anything bool, name string, replace ...string) string {
 	if !anything {
 		return ""
 	}
@@ -290,7 +290,7 @@ func (m *merge) touch() error {
 	if err := m.conn.QueryRowContext(m.ctx, statements.Get("TradedResolved")).Scan(&any); err != nil {
 		return err
 	}
-	mapped := partIf(m.moved+m.resolved > 0, "TouchedByMarkets")
+	mapped := statementIf(m.moved+m.resolved > 0, "TouchedByMarkets")
 	rows := statements.Get("Touched", "@mapped", mapped)
 	if mapped == "" && !any {
 		rows = statements.Get("NothingTouched")
@@ -440,13 +440,13 @@ func (m *merge) append(t table) error {
 		return m.exec("NothingAdded", "@table", t.name)
 	}
 	parts := []string{"@legs", statements.Get("Legs"), "@price", priceKey(), "@paid", price("usd", "shares"),
-		"@candlesredone", partIf(m.replaced > 0, "CandlesRedone"), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),
-		"@activedays", partIf(m.days > 0, "NewDaysOfAll"), "@newdays", partIf(m.days > 0, "NewDaysOfWallets"),
-		"@newpairs", partIf(m.firsts > 0, "NewPairsOfWallets"), "@redeemed", partIf(m.redeemed > 0, "WindowRedemption"),
-		"@windowundated", partIf(m.undatedMoves, "WindowUndated"), "@heldmarkets", partIf(m.touched > 0, "HeldByMarket"),
-		"@heldwallets", partIf(m.touched > 0, "HeldOfWallets", "@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before")),
-		"@untouched", partIf(m.touched > 0, "NotTouched"),
-		"@movedtokens", partIf(m.has(withMarkets), "IndexMovedTokens"), "@movedflow", partIf(m.has(withMarkets), "IndexMovedParts")}
+		"@candlesredone", statementIf(m.replaced > 0, "CandlesRedone"), "@ago", dayAgo(m.to), "@undated", m.replacedUndated(),
+		"@activedays", statementIf(m.days > 0, "NewDaysOfAll"), "@newdays", statementIf(m.days > 0, "NewDaysOfWallets"),
+		"@newpairs", statementIf(m.firsts > 0, "NewPairsOfWallets"), "@redeemed", statementIf(m.redeemed > 0, "WindowRedemption"),
+		"@windowundated", statementIf(m.undatedMoves, "WindowUndated"), "@heldmarkets", statementIf(m.touched > 0, "HeldByMarket"),
+		"@heldwallets", statementIf(m.touched > 0, "HeldOfWallets", "@after", contribution("1", "held_after"), "@before", contribution("-1", "held_before")),
+		"@untouched", statementIf(m.touched > 0, "NotTouched"),
+		"@movedtokens", statementIf(m.has(withMarkets), "IndexMovedTokens"), "@movedflow", statementIf(m.has(withMarkets), "IndexMovedSums")}
 	rows := t.counting(t.typed(statements.Get(t.delta, parts...)))
 	if t.unread {
 		return m.exec("AppendRows", "@delta", t.deltaTable(), "@rows", rows)

@@ -81,9 +81,9 @@ var (
 	byWhaleTime    = keySource{table: "whale_all", key: "ts"}
 )
 
-// parting divides work into ranges of keys with at most so many rows each. It lives for one
+// chunker divides work into ranges of keys with at most so many rows each. It lives for one
 // rebuild, or verification, whose context it keeps.
-type parting struct {
+type chunker struct {
 	ctx   context.Context
 	conn  *sql.Conn
 	rows  int64                 // at once
@@ -91,8 +91,8 @@ type parting struct {
 	known map[string][]keyRange // by the query of weights
 }
 
-// newParting makes one for rows at once, 0 for as many as the memory of the database allows.
-func newParting(ctx context.Context, conn *sql.Conn, rows int64) (*parting, error) {
+// newChunker makes one for rows at once, 0 for as many as the memory of the database allows.
+func newChunker(ctx context.Context, conn *sql.Conn, rows int64) (*chunker, error) {
 	if rows <= 0 {
 		var text string
 		if err := conn.QueryRowContext(ctx, statements.Get("MemoryLimit")).Scan(&text); err != nil {
@@ -108,16 +108,16 @@ func newParting(ctx context.Context, conn *sql.Conn, rows int64) (*parting, erro
 	if err := conn.QueryRowContext(ctx, statements.Get("LargestFacts")).Scan(&largest); err != nil {
 		return nil, err
 	}
-	return &parting{ctx: ctx, conn: conn, rows: rows, small: largest*mostWeight <= rows, known: map[string][]keyRange{}}, nil
+	return &chunker{ctx: ctx, conn: conn, rows: rows, small: largest*mostWeight <= rows, known: map[string][]keyRange{}}, nil
 }
 
-// parts are how many parts rows have to be worked at in, of a quarter of the ordinary width.
-func (p *parting) parts(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*p.rows)) }
+// chunks is into how many chunks rows are divided, of a quarter of the ordinary width.
+func (p *chunker) chunks(rows int64) int64 { return max(1, (rows+4*p.rows-1)/(4*p.rows)) }
 
 // ranges divides all keys into ranges, in ascending order, of at most as many rows as are
 // worked at at once, each of which takes as much as weight ordinary ones. A key with more has a range to itself.
 // weights are rows of a key and of how many rows it stands for.
-func (p *parting) ranges(weights string, weight int64) ([]keyRange, error) {
+func (p *chunker) ranges(weights string, weight int64) ([]keyRange, error) {
 	if p.small {
 		return []keyRange{wholeRange}, nil
 	}
@@ -144,7 +144,7 @@ func (p *parting) ranges(weights string, weight int64) ([]keyRange, error) {
 const stretches = 4096
 
 // cut goes through the keys from lo to hi, and once more through a stretch that has too many rows.
-func (p *parting) cut(c *cutting, weights string, lo, hi int64) error {
+func (p *chunker) cut(c *cutting, weights string, lo, hi int64) error {
 	width := (hi-lo)/stretches + 1
 	type stretch struct{ first, rows int64 }
 	var counted []stretch

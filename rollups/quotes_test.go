@@ -206,7 +206,7 @@ func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
 	}
 	m.BestBid, m.BestAsk, m.LastPrice, m.Liquidity = price(), price(), price(), price()
 	if rng.IntN(3) == 0 {
-		m.Lacks = data.QuoteParts(rng.IntN(8))
+		m.Lacks = data.QuoteFields(rng.IntN(8))
 	}
 	if n := rng.IntN(8); n < 2 {
 		m.Closed = new(bool)
@@ -218,16 +218,16 @@ func drawQuote(rng *rand.Rand, of data.Hash) data.Market {
 // newest is the quote of records by its definition, part by part: that of the newest record
 // whose page has the part, of equally new ones the largest.
 func newest(records []data.Market) (q quote) {
-	for part, clear := range map[data.QuoteParts]func(*quote){
-		data.BookPart:      func(o *quote) { o.last, o.liquidity = nil, nil },
-		data.LastPart:      func(o *quote) { o.bid, o.ask, o.liquidity = nil, nil, nil },
-		data.LiquidityPart: func(o *quote) { o.bid, o.ask, o.last = nil, nil, nil },
+	for fields, clear := range map[data.QuoteFields]func(*quote){
+		data.QuoteBidAsk:    func(o *quote) { o.last, o.liquidity = nil, nil },
+		data.QuoteLast:      func(o *quote) { o.bid, o.ask, o.liquidity = nil, nil, nil },
+		data.QuoteLiquidity: func(o *quote) { o.bid, o.ask, o.last = nil, nil, nil },
 	} {
 		var version time.Time
 		var best quote
 		seen := false
 		for _, m := range records {
-			if m.Stub || m.Lacks&part != 0 {
+			if m.Stub || m.Lacks&fields != 0 {
 				continue
 			}
 			o := quoteOf(m)

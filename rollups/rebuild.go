@@ -24,7 +24,7 @@ func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, 
 		if err := (&desk{ctx: ctx, conn: conn, cities: cities}).rebuild(); err != nil {
 			return fmt.Errorf("weather desk: %w", err)
 		}
-		p, err := newParting(ctx, conn, rows)
+		p, err := newChunker(ctx, conn, rows)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ type rebuilder struct {
 	conn    *sql.Conn
 	asOf    int64
 	suffix  string
-	parting *parting
+	parting *chunker
 }
 
 // piece is the definition of a rollup for a range of its first key.

@@ -23,8 +23,8 @@ type tokenVerifier struct {
 	tokens []tokenFacts
 	fills  []serving.Fill
 	sums   []serving.WalletSum
-	hours  []serving.CandlePart
-	span   map[tokenHour]*serving.CandlePart // of the facts being read
+	hours  []serving.PartialCandle
+	span   map[tokenHour]*serving.PartialCandle // of the facts being read
 }
 
 type tokenHour struct {
@@ -42,10 +42,10 @@ type tokenFacts struct {
 }
 
 // sumDigest is what sums of one token come to, by wallet and by hour: equal for equal ones. Those of wallets can be
-// cut into parts.
+// divided.
 type sumDigest struct{ wallets, hours uint64 }
 
-// addWallet takes in a part of what a wallet did: the digest of two parts is that of their sum.
+// addWallet adds a partial sum of what a wallet did: the digest of two partial sums is that of their sum.
 func (d *sumDigest) addWallet(wallet data.WalletID, s *serving.EventSum) {
 	var id [4]byte
 	binary.LittleEndian.PutUint32(id[:], uint32(wallet))
@@ -56,7 +56,7 @@ func (d *sumDigest) addWallet(wallet data.WalletID, s *serving.EventSum) {
 }
 
 // addHour takes in all of an hour.
-func (d *sumDigest) addHour(p *serving.CandlePart) {
+func (d *sumDigest) addHour(p *serving.PartialCandle) {
 	var text [88]byte
 	b := text[:0]
 	for _, n := range [...]int64{p.Hour, p.Fills, int64(p.USD), int64(p.Shares), p.First.TS, p.First.At, p.Last.TS, p.Last.At, int64(p.High), int64(p.Low)} {
@@ -66,7 +66,7 @@ func (d *sumDigest) addHour(p *serving.CandlePart) {
 }
 
 func newTokenVerifier(store fillseg.TokenStore) *tokenVerifier {
-	p := &tokenVerifier{store: store, check: Check{Name: "token_segment", OK: true}, batch: store.Through(), span: map[tokenHour]*serving.CandlePart{}}
+	p := &tokenVerifier{store: store, check: Check{Name: "token_segment", OK: true}, batch: store.Through(), span: map[tokenHour]*serving.PartialCandle{}}
 	if st := store.Stats(); p.check.setDamaged(st.Damage) {
 		p.batch = -1
 	} else if !st.Ready {
@@ -100,12 +100,12 @@ func (p *tokenVerifier) add(batch int64, f *serving.Fill) {
 	}
 	sum := serving.EventSumOf(f)
 	t.sums.addWallet(f.Wallet, &sum)
-	if part, ok := serving.CandlePartOf(f); ok {
-		key := tokenHour{f.Token, part.Hour}
+	if partial, ok := serving.PartialCandleOf(f); ok {
+		key := tokenHour{f.Token, partial.Hour}
 		if known := p.span[key]; known != nil {
-			known.Merge(&part)
+			known.Merge(&partial)
 		} else {
-			p.span[key] = &part
+			p.span[key] = &partial
 		}
 	}
 	if f.TS < t.from {
@@ -121,8 +121,8 @@ func (p *tokenVerifier) add(batch int64, f *serving.Fill) {
 
 // endSpan takes in the hours of the facts that were read; no other fact is of one of them.
 func (p *tokenVerifier) endSpan() {
-	for key, part := range p.span {
-		p.tokens[key.token].sums.addHour(part)
+	for key, partial := range p.span {
+		p.tokens[key.token].sums.addHour(partial)
 	}
 	clear(p.span)
 }

@@ -35,7 +35,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 		}
 		return verifyWithoutFills(ctx, conn, cities)
 	}
-	p, err := newParting(ctx, conn, rows)
+	p, err := newChunker(ctx, conn, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ type verifier struct {
 	ctx     context.Context
 	conn    *sql.Conn
 	cities  *data.Gazetteer
-	parting *parting
+	parting *chunker
 	checks  []Check
 }
 
@@ -182,7 +182,7 @@ func (v *verifier) assertion(name string) (queries []string, err error) {
 		if err := v.conn.QueryRowContext(v.ctx, statements.Get("FillCount")).Scan(&fills); err != nil {
 			return nil, err
 		}
-		parts := v.parting.parts(fills)
+		parts := v.parting.chunks(fills)
 		for nth := range parts {
 			queries = append(queries, statements.Get(name, "@parts", strconv.FormatInt(parts, 10), "@nth", strconv.FormatInt(nth, 10)))
 		}

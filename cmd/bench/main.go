@@ -151,8 +151,8 @@ func (b *bench) needed(part string) bool {
 	return b.wants(part)
 }
 
-func (b *bench) path(parts ...string) string {
-	return filepath.Join(append([]string{b.dir}, parts...)...)
+func (b *bench) path(elems ...string) string {
+	return filepath.Join(append([]string{b.dir}, elems...)...)
 }
 
 func (b *bench) add(what, ours, rival, ratio, bar string) {

@@ -59,11 +59,11 @@ JOIN (SELECT wallet, count(*) AS markets, count(*) FILTER (resolved) AS resolved
 }
 
 func windows(query string) string {
-	var parts []string
+	var spans []string
 	for span, length := range []int64{86_400_000_000, 604_800_000_000, 2_592_000_000_000} {
-		parts = append(parts, strings.NewReplacer("@span", fmt.Sprint(span), "@lo", fmt.Sprintf("(@asof - %d)", length), "@hi", "@asof").Replace(query))
+		spans = append(spans, strings.NewReplacer("@span", fmt.Sprint(span), "@lo", fmt.Sprintf("(@asof - %d)", length), "@hi", "@asof").Replace(query))
 	}
-	return strings.Join(parts, " UNION ALL ")
+	return strings.Join(spans, " UNION ALL ")
 }
 
 // rebuild measures pmx rebuild against the bare statements over the same facts, and these in ClickHouse.

@@ -87,7 +87,7 @@ func (b *bench) tail() (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, c.State().Error)
 	}
-	following.parts, err = b.memoryParts(s)
+	following.shares, err = b.memoryShares(s)
 	b.addMemory(serving, following)
 	return err
 }
@@ -97,7 +97,7 @@ type tailMemory struct {
 	sampledMemory
 	resting int64 // before they did
 	peak    int64 // with pages of files
-	parts   string
+	shares  string
 }
 
 // servingMemory measures readers, and what serving them takes, where nothing is followed.
@@ -112,13 +112,13 @@ func (b *bench) servingMemory(s *service, paths []string) (quiet load.Result, m 
 	if err != nil {
 		return quiet, m, err
 	}
-	m.parts, err = b.memoryParts(s)
+	m.shares, err = b.memoryShares(s)
 	return quiet, m, err
 }
 
 func (b *bench) addMemory(serving, following tailMemory) {
 	b.add("memory beside serving while following", mega(following.peak-serving.peak), fmt.Sprintf("the most of the same server with readers alone %s (%s), with readers and following %s (%s), at rest %s",
-		mega(serving.peak), serving.parts, mega(following.peak), following.parts, mega(serving.resting)), "", "")
+		mega(serving.peak), serving.shares, mega(following.peak), following.shares, mega(serving.resting)), "", "")
 	b.add("the same without pages of files", mega(following.median-serving.median), fmt.Sprintf("median with readers %s, with readers and following %s; the most %s and %s",
 		mega(serving.median), mega(following.median), mega(serving.most), mega(following.most)), "", "≤ 64 MB")
 }
@@ -160,8 +160,8 @@ func (f *following) timeReaders(paths []string, quiet load.Result) error {
 	return nil
 }
 
-// memoryParts tells what of the memory is Go's, live and held, and what DuckDB's own count is.
-func (b *bench) memoryParts(s *service) (string, error) {
+// memoryShares tells what of the memory is Go's, live and held, and what DuckDB's own count is.
+func (b *bench) memoryShares(s *service) (string, error) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	var duck int64
@@ -253,15 +253,15 @@ func (b *bench) tailVenue() error {
 	if b.History <= 2*b.tailRows() {
 		return fmt.Errorf("--history %d: must be above %d", b.History, 2*b.tailRows())
 	}
-	if _, err := sample.Write(b.ctx, sample.Config{Fills: b.History, PartRows: b.History - b.tailRows(), Chain: true}, files, nil); err != nil {
+	if _, err := sample.Write(b.ctx, sample.Config{Fills: b.History, FileRows: b.History - b.tailRows(), Chain: true}, files, nil); err != nil {
 		return err
 	}
-	parts, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
+	paths, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
 	if err != nil {
 		return err
 	}
-	slices.Sort(parts)
-	for _, newest := range parts[1:] {
+	slices.Sort(paths)
+	for _, newest := range paths[1:] {
 		if err := os.Remove(newest); err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (b *bench) tailVenue() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.importParts(k, files), k.Close()); err != nil {
+	if err := errors.Join(b.importVenue(k, files), k.Close()); err != nil {
 		return err
 	}
 	if k, err = open(b.ctx, dir, true); err != nil { // which writes what it serves from

@@ -66,7 +66,7 @@ func (b *bench) venue(name string, n int64) error {
 	if err != nil {
 		return err
 	}
-	took, err := timed(func() error { return b.importParts(k, files) })
+	took, err := timed(func() error { return b.importVenue(k, files) })
 	if err != nil {
 		return errors.Join(err, k.Close())
 	}
@@ -79,21 +79,21 @@ func (b *bench) venue(name string, n int64) error {
 	return os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644)
 }
 
-// importParts imports a venue, giving back the disk of each part once it is in.
-func (b *bench) importParts(k *keeper.Keeper, files string) error {
-	parts, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
+// importVenue imports a venue, and removes each file of fills once it is imported.
+func (b *bench) importVenue(k *keeper.Keeper, files string) error {
+	paths, err := filepath.Glob(filepath.Join(files, "orderFilled*.csv"))
 	if err != nil {
 		return err
 	}
-	slices.Sort(parts)
+	slices.Sort(paths)
 	others, err := filepath.Glob(filepath.Join(files, "*"))
 	if err != nil {
 		return err
 	}
 	others = slices.DeleteFunc(others, func(path string) bool { // the markets come first, the weather last
-		return slices.Contains(parts, path) || slices.Contains([]string{sample.EventsName, sample.ManifestName}, filepath.Base(path))
+		return slices.Contains(paths, path) || slices.Contains([]string{sample.EventsName, sample.ManifestName}, filepath.Base(path))
 	})
-	if _, err := importFiles(b.ctx, k, slices.Concat([]string{filepath.Join(files, sample.EventsName)}, parts, others)...); err != nil {
+	if _, err := importFiles(b.ctx, k, slices.Concat([]string{filepath.Join(files, sample.EventsName)}, paths, others)...); err != nil {
 		return err
 	}
 	return os.RemoveAll(files)

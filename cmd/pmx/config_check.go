@@ -39,7 +39,7 @@ type configReport struct {
 	OK       bool             `json:"ok"`
 	File     *string          `json:"file"` // null where none is read
 	Settings []setting        `json:"settings"`
-	Memory   *engine.Memory   `json:"memory"` // what the server may take, and its parts; null where --memory is wrong
+	Memory   *engine.Memory   `json:"memory"` // what the server may take, and how it is divided; null where --memory is wrong
 	Problems []settingProblem `json:"problems"`
 	Warnings []string         `json:"warnings"`
 }
@@ -85,8 +85,8 @@ func (c *ConfigCheckCmd) Run(ctx context.Context, kctx *kong.Context, cli *CLI, 
 	return nil
 }
 
-// partsOf tells how memory is divided.
-func partsOf(m engine.Memory) string {
+// memoryShares tells how memory is divided.
+func memoryShares(m engine.Memory) string {
 	return fmt.Sprintf("%s in all: DuckDB %s, Go %s, what neither counts %s", bytesOf(m.Total), bytesOf(m.DuckDB), bytesOf(m.Go), bytesOf(m.Rest))
 }
 
@@ -108,7 +108,7 @@ func (r *configReport) print(asJSON bool, std stdio) error {
 		return err
 	}
 	if m := r.Memory; m != nil {
-		_, _ = fmt.Fprintf(std.out, "\nmemory: %s\n", partsOf(*m))
+		_, _ = fmt.Fprintf(std.out, "\nmemory: %s\n", memoryShares(*m))
 	}
 	for _, text := range r.Warnings {
 		_, _ = fmt.Fprintln(std.err, "pmx: warning:", visible(text, ""))

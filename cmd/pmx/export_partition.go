@@ -70,14 +70,14 @@ func checkFacts(dir string) error {
 		return fmt.Errorf("%s is an incomplete export: run pmx export fills --partition-by day --out %s again, or import single files", dir, dir)
 	}
 	for _, p := range m.Files {
-		if err := checkPart(dir, p); err != nil {
+		if err := checkPartition(dir, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkPart(dir string, p export.Partition) error {
+func checkPartition(dir string, p export.Partition) error {
 	if !filepath.IsLocal(filepath.FromSlash(p.Name)) {
 		return fmt.Errorf("the manifest of %s names %q, which is outside the folder", dir, p.Name)
 	}
@@ -101,9 +101,9 @@ type partitionRequest struct {
 
 // partitionEvent is a file that is there, or one that is ready at Path.
 type partitionEvent struct {
-	Part export.Partition `json:"part"`
-	Path string           `json:"path"` // "": as it was
-	Done float64          `json:"done"`
+	Partition export.Partition `json:"part"`
+	Path      string           `json:"path"` // "": as it was
+	Done      float64          `json:"done"`
 }
 
 type partitioned struct {
@@ -149,7 +149,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	t := &partitionWriter{std: std, dir: c.Out, known: map[string]string{}, meter: newProgressBar(std, c.JSON)}
 	if before != nil {
 		for _, p := range before.Files {
-			if checkPart(c.Out, p) == nil {
+			if checkPartition(c.Out, p) == nil {
 				t.known[p.Name] = p.Fingerprint
 				t.had = append(t.had, p)
 			}
@@ -208,24 +208,24 @@ func (t *partitionWriter) take(ctx context.Context, e partitionEvent) {
 	}
 	t.meter.show("exporting all facts", e.Done, "")
 	if e.Path == "" {
-		at := slices.IndexFunc(t.had, func(p export.Partition) bool { return p.Name == e.Part.Name })
+		at := slices.IndexFunc(t.had, func(p export.Partition) bool { return p.Name == e.Partition.Name })
 		if at < 0 {
-			t.err = fmt.Errorf("the export left out %s, which is not in %s", e.Part.Name, t.dir)
+			t.err = fmt.Errorf("the export left out %s, which is not in %s", e.Partition.Name, t.dir)
 			return
 		}
 		was := t.had[at]
-		was.Provisional = e.Part.Provisional // an earlier version did not say
+		was.Provisional = e.Partition.Provisional // an earlier version did not say
 		t.files = append(t.files, was)
 		return
 	}
-	target := filepath.Join(t.dir, filepath.FromSlash(e.Part.Name))
+	target := filepath.Join(t.dir, filepath.FromSlash(e.Partition.Name))
 	if t.err = t.std.makeFolder(filepath.Dir(target)); t.err != nil {
 		return
 	}
 	if t.err = t.std.moveInto(ctx, target, e.Path); t.err != nil {
 		return
 	}
-	t.files, t.written = append(t.files, e.Part), t.written+1
+	t.files, t.written = append(t.files, e.Partition), t.written+1
 	t.err = t.manifest(false).write(t.dir, t.std)
 }
 

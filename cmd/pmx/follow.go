@@ -166,7 +166,7 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 		return err
 	}
 	to.books = books
-	ofBooks, ofTrades := books.Part(), trades.Part()
+	ofBooks, ofTrades := books.Caller(), trades.Caller()
 	o := follow.MarketOptions{Venue: k, Gamma: gamma.New(catalogue), CLOB: clob.New(ofBooks), Data: dataapi.New(ofTrades), Log: to.log, Now: time.Now}
 	if len(f.RPC) > 0 && f.followed(chainLane) {
 		o.Unseen = func(blocks ...int64) { to.chain.Recheck(blocks...) }
@@ -178,7 +178,7 @@ func (f *followFlags) addMarkets(to *follower, k *keeper.Keeper) error {
 
 // addQuotes adds bids, asks and last prices of the open markets.
 func (f *followFlags) addQuotes(to *follower, k *keeper.Keeper) {
-	books := to.books.Part()
+	books := to.books.Caller()
 	to.tells.Asks(quotesLane, books)
 	to.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: to.markets, CLOB: clob.New(books), Log: to.log,
 		Channel: f.channel(f.Channel)})
@@ -292,7 +292,7 @@ func (f *follower) state() followState {
 // laneRests is how long a lane that ended in an error rests before it begins again.
 const laneRests = 30 * time.Second
 
-// runs are the lanes as parts of a server: one that fails begins again, and ends no other.
+// runs are the lanes of a server: one that fails starts again and ends no other.
 func (f *follower) runs(watch *guard.Watch) (out []func(context.Context) error) {
 	for _, l := range f.lanes {
 		out = append(out, func(ctx context.Context) error {

@@ -19,7 +19,7 @@ func (f *followFlags) addAudits(to *follower, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	counts := host.Part()
+	counts := host.Caller()
 	to.tells.Asks(auditsLane, counts)
 	to.audits = follow.NewAudits(follow.AuditOptions{Venue: k, Chain: to.chain, Data: counts, Markets: to.markets != nil, Log: to.log})
 	to.lanes = append(to.lanes, lane{auditsLane, to.audits.Run, nil})

@@ -20,7 +20,7 @@ func (f *followFlags) addNewest(to *follower, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	list := host.Part()
+	list := host.Caller()
 	to.tells.Asks(newestLane, list)
 	shown := &serving.NewestTrades{}
 	newest, err := follow.NewNewest(follow.NewestOptions{Trades: shown, Data: dataapi.New(list), Channel: f.channel(f.Activity), Log: to.log,

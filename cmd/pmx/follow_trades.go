@@ -15,7 +15,7 @@ const tradesLane = "trades"
 
 // addTrades adds the venue's list of trades, of the markets that are followed.
 func (f *followFlags) addTrades(to *follower, k *keeper.Keeper) {
-	list := to.dataAPI.Part() // the markets' lane, which there is, has made it
+	list := to.dataAPI.Caller() // the markets' lane, which there is, has made it
 	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(list), Log: to.log})
 	to.lanes = append(to.lanes, lane{tradesLane, to.trades.Run, to.trades.Once})
 	to.tells.Add(func() []serving.Source { s := to.trades.State(); return []serving.Source{s.Tell()} })

@@ -102,7 +102,7 @@ func (c *collect) Note(reason string) {
 	c.notes[reason]++
 }
 
-func (c *collect) Lines(data.Part, int64) error { return nil }
+func (c *collect) Lines(data.LineKind, int64) error { return nil }
 
 func (c *collect) reasons() map[string]int {
 	out := map[string]int{}

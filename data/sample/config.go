@@ -21,8 +21,8 @@ const DefaultEnd = "2026-11-20T00:00:00Z"
 // Defaults of a Config.
 const (
 	DefaultFills    = 200_000
-	DefaultPartRows = 10_000_000
-	minPartRows     = 64
+	DefaultFileRows = 10_000_000
+	minFileRows     = 64
 )
 
 // ErrConfig is returned for a Config no venue can be made from.
@@ -34,7 +34,7 @@ type Config struct {
 	Seed     uint64    // any number: another one gives another venue of the same size
 	End      time.Time // the venue's present: no fill is at or after it; whole hours; zero means DefaultEnd
 	Days     int       // days of trading before End; 0 chooses by Fills: 30 to 400
-	PartRows int64     // most rows in one fill file; 0 means DefaultPartRows
+	FileRows int64     // most rows in one fill file; 0 means DefaultFileRows
 
 	// Chain makes a venue that a chain could hold: fills and payouts are at times of blocks,
 	// orders are matched by the exchange of their day, and markets listed since 2 November
@@ -57,8 +57,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Days == 0 {
 		c.Days = spanDays(c.Fills)
 	}
-	if c.PartRows == 0 {
-		c.PartRows = DefaultPartRows
+	if c.FileRows == 0 {
+		c.FileRows = DefaultFileRows
 	}
 	switch {
 	case c.Fills < 2:
@@ -69,8 +69,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: end %s: must be within 2021 to 2034", ErrConfig, c.End.Format(time.DateOnly))
 	case c.Days < 7 || c.Days > 2000:
 		return c, fmt.Errorf("%w: %d days: must be 7 to 2000", ErrConfig, c.Days)
-	case c.PartRows < minPartRows:
-		return c, fmt.Errorf("%w: %d rows a part: at least %d", ErrConfig, c.PartRows, minPartRows)
+	case c.FileRows < minFileRows:
+		return c, fmt.Errorf("%w: %d rows per file: must be at least %d", ErrConfig, c.FileRows, minFileRows)
 	}
 	return c, nil
 }

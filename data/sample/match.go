@@ -7,7 +7,7 @@ const (
 	maxLegs = 32
 )
 
-// leg is one maker's part of a match. The maker either trades the taker's token
+// leg is one maker's share of a match. The maker either trades the taker's token
 // with the taker, or takes the complementary token on the taker's own side: then
 // the exchange mints a full set for the two, or merges one.
 type leg struct {
@@ -157,11 +157,11 @@ func (x *exchange) orderSize(traits uint64, price int64) int64 {
 // one maker's equal orders: rows of it are alike in every field.
 func (x *exchange) makers(m *match, hour, k int) {
 	if k > 1 && x.r.chance(8) && m.shares >= int64(k)*lot {
-		part := leg{wallet: x.wallets.maker(&x.r, m.taker), price: m.price, shares: m.shares / int64(k) / lot * lot}
+		l := leg{wallet: x.wallets.maker(&x.r, m.taker), price: m.price, shares: m.shares / int64(k) / lot * lot}
 		for range k {
-			m.legs = append(m.legs, part)
+			m.legs = append(m.legs, l)
 		}
-		m.shares = part.shares * int64(k)
+		m.shares = l.shares * int64(k)
 		return
 	}
 	left := m.shares
@@ -189,28 +189,28 @@ func (m *match) slipped(i int) int64 {
 // bought it (they split sets); others sell what they hold or buy.
 func (x *exchange) leg(m *match, hour int, shares, price int64) {
 	r, mk := &x.r, m.market
-	part := leg{shares: shares, price: price}
+	l := leg{shares: shares, price: price}
 	held := m.outcome // of the token a holder would give up
 	if !m.buy {
 		held = 1 - m.outcome
 	}
 	if r.chance(370) {
-		part.wallet, part.complement = x.wallets.maker(r, m.taker), r.chance(450)
-		m.legs = append(m.legs, part)
+		l.wallet, l.complement = x.wallets.maker(r, m.taker), r.chance(450)
+		m.legs = append(m.legs, l)
 		return
 	}
 	if r.chance(550) {
 		if h := mk.holding(r, held, shares, m.taker); h != nil {
 			h.shares -= shares
-			part.wallet, part.complement = h.wallet, !m.buy
-			m.legs = append(m.legs, part)
+			l.wallet, l.complement = h.wallet, !m.buy
+			m.legs = append(m.legs, l)
 			return
 		}
 	}
-	part.wallet = x.wallets.trader(r, hour, mk.event.category, m.taker)
-	part.complement = m.buy
-	mk.remember(r, part.wallet, 1-held, shares)
-	m.legs = append(m.legs, part)
+	l.wallet = x.wallets.trader(r, hour, mk.event.category, m.taker)
+	l.complement = m.buy
+	mk.remember(r, l.wallet, 1-held, shares)
+	m.legs = append(m.legs, l)
 }
 
 // settle adds the match up, into the market and into the manifest.

@@ -30,7 +30,7 @@ type almanac struct {
 	end    time.Time
 	today  data.Date // UTC
 	days   int       // that are past and have reports
-	create func(name string) (*part, error)
+	create func(name string) (*outFile, error)
 	files  []File
 }
 
@@ -39,7 +39,7 @@ const weatherDaysMost = 10
 
 // writeWeather writes the weather of all 55 cities: what three models and an ensemble
 // foretold of the last days and the next, what came, and what is usual.
-func writeWeather(ctx context.Context, cfg Config, events []*event, create func(string) (*part, error)) ([]File, error) {
+func writeWeather(ctx context.Context, cfg Config, events []*event, create func(string) (*outFile, error)) ([]File, error) {
 	days, _ := cfg.weatherDays()
 	a := &almanac{sky: newSky(cfg, events), ctx: ctx, end: cfg.End, today: data.DateOf(cfg.End), days: min(days, weatherDaysMost), create: create}
 	for i, c := range a.cities {
@@ -51,7 +51,7 @@ func writeWeather(ctx context.Context, cfg Config, events []*event, create func(
 	}
 	for _, f := range []struct {
 		name  string
-		write func(p *part) (int64, error)
+		write func(p *outFile) (int64, error)
 	}{{forecastName, a.forecasts}, {archiveName, a.archive}, {metarName, a.metar}, {iemName, a.summaries}, {normalsName, a.normals},
 		{hkoMaxName, a.observatory("Maximum")}, {hkoMinName, a.observatory("Minimum")}} {
 		p, err := create(f.name)
@@ -74,7 +74,7 @@ func writeWeather(ctx context.Context, cfg Config, events []*event, create func(
 // archive writes the reanalysis: of the last days, once before and once after it was
 // gone over, and of the 30 years before 2021 every third day round the venue's end,
 // for the cities that no table of normals knows.
-func (a *almanac) archive(p *part) (rows int64, err error) {
+func (a *almanac) archive(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for _, back := range []int{2, 0} {
 		at := a.end.AddDate(0, 0, -back)

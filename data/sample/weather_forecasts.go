@@ -75,7 +75,7 @@ func tenths(v int64, unit string) data.Micro {
 
 // forecasts writes what was fetched twice a day, four times in the last three days,
 // and of the ensemble once, at the last.
-func (a *almanac) forecasts(p *part) (rows int64, err error) {
+func (a *almanac) forecasts(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for at := a.end.AddDate(0, 0, -a.days-1).Add(30 * time.Minute); at.Before(a.end); at = at.Add(6 * time.Hour) {
 		if a.end.Sub(at) > 72*time.Hour && at.Hour()%12 != a.end.Hour()%12 {

@@ -15,7 +15,7 @@ const metarDays = 2
 
 // metar writes what the airports reported every hour: with tenths in the remarks in
 // America, in whole degrees elsewhere.
-func (a *almanac) metar(p *part) (rows int64, err error) {
+func (a *almanac) metar(p *outFile) (rows int64, err error) {
 	enc := json.NewEncoder(p)
 	for at := a.end.AddDate(0, 0, -metarDays); at.Before(a.end); at = at.Add(time.Hour) {
 		for i, c := range a.cities {
@@ -75,7 +75,7 @@ func exact(v int64) string {
 }
 
 // summaries writes the daily summaries of American airports with the normals beside.
-func (a *almanac) summaries(p *part) (rows int64, err error) {
+func (a *almanac) summaries(p *outFile) (rows int64, err error) {
 	if _, err := fmt.Fprintln(p, "station,day,max_temp_f,min_temp_f,precip_in,climo_high_f,climo_low_f"); err != nil {
 		return 0, err
 	}
@@ -98,7 +98,7 @@ func (a *almanac) summaries(p *part) (rows int64, err error) {
 }
 
 // normals writes the U.S. normals of every calendar day.
-func (a *almanac) normals(p *part) (rows int64, err error) {
+func (a *almanac) normals(p *outFile) (rows int64, err error) {
 	const columns = `"STATION","DATE","month","day","hour","DLY-TMAX-NORMAL","years_DLY-TMAX-NORMAL","DLY-TMAX-STDDEV","DLY-TMIN-NORMAL","years_DLY-TMIN-NORMAL","DLY-TMIN-STDDEV"`
 	if _, err := fmt.Fprintln(p, columns); err != nil {
 		return 0, err
@@ -132,8 +132,8 @@ func ghcnID(c reference.City) (string, bool) {
 }
 
 // observatory writes the Hong Kong Observatory's series of one extreme.
-func (a *almanac) observatory(which string) func(p *part) (int64, error) {
-	return func(p *part) (rows int64, err error) {
+func (a *almanac) observatory(which string) func(p *outFile) (int64, error) {
+	return func(p *outFile) (rows int64, err error) {
 		series := struct {
 			Type   []string   `json:"type"`
 			Fields []string   `json:"fields"`

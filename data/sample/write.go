@@ -16,7 +16,7 @@ import (
 	"pmx/data"
 )
 
-// Names of the files in a venue's folder. A venue of more than one part numbers
+// Names of the files in a venue's folder. A venue of more than one file of fills numbers
 // its fill files: orderFilled-000.csv, orderFilled-001.csv and so on.
 const (
 	ManifestName = "manifest.json"
@@ -35,13 +35,13 @@ func Stream(ctx context.Context, cfg Config, fills, events io.Writer, progress f
 	if err != nil {
 		return Manifest{}, err
 	}
-	out := &stream{part: newPart(fills, FillsName)}
-	m, _, err := generate(ctx, cfg, out, func() (*part, error) { return newPart(events, EventsName), nil }, progress)
+	out := &stream{file: newOutFile(fills, FillsName)}
+	m, _, err := generate(ctx, cfg, out, func() (*outFile, error) { return newOutFile(events, EventsName), nil }, progress)
 	return m, err
 }
 
 // Write writes the venue into dir, made if it is not there: fill files of at most
-// PartRows rows, the events, the weather of the desk's cities, and last of all, in one step, the manifest: a folder
+// FileRows rows, the events, the weather of the desk's cities, and last of all, in one step, the manifest: a folder
 // without it is not a whole venue. The folder must not hold files of these names:
 // ErrOccupied. On an error, and when ctx ends, what was written is removed.
 func Write(ctx context.Context, cfg Config, dir string, progress func(done int64)) (m Manifest, err error) {
@@ -58,7 +58,7 @@ func Write(ctx context.Context, cfg Config, dir string, progress func(done int64
 			err = errors.Join(err, d.discard())
 		}
 	}()
-	m, list, err := generate(ctx, cfg, d, func() (*part, error) { return d.create(EventsName) }, progress)
+	m, list, err := generate(ctx, cfg, d, func() (*outFile, error) { return d.create(EventsName) }, progress)
 	if err != nil {
 		return m, err
 	}
@@ -105,7 +105,7 @@ type filler interface {
 
 // generate plans the venue, makes its fills and then writes its events, whose
 // volumes and prices are known by then; it gives the events too.
-func generate(ctx context.Context, cfg Config, out filler, events func() (*part, error), progress func(int64)) (Manifest, []*event, error) {
+func generate(ctx context.Context, cfg Config, out filler, events func() (*outFile, error), progress func(int64)) (Manifest, []*event, error) {
 	list, err := plan(cfg)
 	if err != nil {
 		return Manifest{}, nil, err
@@ -130,8 +130,8 @@ func generate(ctx context.Context, cfg Config, out filler, events func() (*part,
 	return x.sum, list, err
 }
 
-// part is one output with its digest.
-type part struct {
+// outFile is a file that is written, with its digest.
+type outFile struct {
 	name  string
 	file  *os.File // nil for a stream
 	final string   // path the file gets when it is whole
@@ -141,14 +141,14 @@ type part struct {
 	count int64
 }
 
-func newPart(w io.Writer, name string) *part {
-	p := &part{name: name, hash: sha256.New()}
+func newOutFile(w io.Writer, name string) *outFile {
+	p := &outFile{name: name, hash: sha256.New()}
 	p.buf = bufio.NewWriterSize(io.MultiWriter(w, p.hash), 1<<18)
 	return p
 }
 
 // Write implements io.Writer.
-func (p *part) Write(b []byte) (int, error) {
+func (p *outFile) Write(b []byte) (int, error) {
 	p.bytes += int64(len(b))
 	n, err := p.buf.Write(b)
 	if err != nil {
@@ -157,8 +157,8 @@ func (p *part) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// finish flushes the part and, for a file, makes it durable under its own name.
-func (p *part) finish(rows int64) (File, error) {
+// finish flushes the output and, for a file, makes it durable under its own name.
+func (p *outFile) finish(rows int64) (File, error) {
 	if err := p.buf.Flush(); err != nil {
 		return File{}, fmt.Errorf("write %s: %w", p.name, err)
 	}
@@ -177,55 +177,55 @@ func (p *part) finish(rows int64) (File, error) {
 }
 
 // stream is the filler of Stream.
-type stream struct{ part *part }
+type stream struct{ file *outFile }
 
 func (s *stream) rows(lines []byte, n int64) error {
-	if s.part.bytes == 0 {
-		if _, err := s.part.Write([]byte(header)); err != nil {
+	if s.file.bytes == 0 {
+		if _, err := s.file.Write([]byte(header)); err != nil {
 			return err
 		}
 	}
-	s.part.count += n
-	_, err := s.part.Write(lines)
+	s.file.count += n
+	_, err := s.file.Write(lines)
 	return err
 }
 
 func (s *stream) close() ([]File, error) {
-	f, err := s.part.finish(s.part.count)
+	f, err := s.file.finish(s.file.count)
 	return []File{f}, err
 }
 
-// folder is the filler of Write: it cuts the fills into parts between matches.
+// folder is the filler of Write: it divides the fills into files between matches.
 type folder struct {
 	path    string
 	cfg     Config
-	part    *part
+	file    *outFile
 	files   []File
-	written []*part
+	written []*outFile
 }
 
 // create begins a file under a temporary name.
-func (d *folder) create(name string) (*part, error) {
+func (d *folder) create(name string) (*outFile, error) {
 	final := filepath.Join(d.path, name)
 	f, err := data.CreateRegular(final + ".part")
 	if err != nil {
 		return nil, fmt.Errorf("sample venue: %w", err)
 	}
-	p := newPart(f, name)
+	p := newOutFile(f, name)
 	p.file, p.final = f, final
 	d.written = append(d.written, p)
 	return p, nil
 }
 
 func (d *folder) rows(lines []byte, n int64) error {
-	if d.part != nil && d.part.count+n > d.cfg.PartRows {
+	if d.file != nil && d.file.count+n > d.cfg.FileRows {
 		if err := d.finish(); err != nil {
 			return err
 		}
 	}
-	if d.part == nil {
+	if d.file == nil {
 		name := FillsName
-		if d.cfg.Fills > d.cfg.PartRows {
+		if d.cfg.Fills > d.cfg.FileRows {
 			name = fmt.Sprintf("orderFilled-%03d.csv", len(d.files))
 		}
 		p, err := d.create(name)
@@ -235,24 +235,24 @@ func (d *folder) rows(lines []byte, n int64) error {
 		if _, err := p.Write([]byte(header)); err != nil {
 			return err
 		}
-		d.part = p
+		d.file = p
 	}
-	d.part.count += n
-	_, err := d.part.Write(lines)
+	d.file.count += n
+	_, err := d.file.Write(lines)
 	return err
 }
 
 func (d *folder) finish() error {
-	f, err := d.part.finish(d.part.count)
+	f, err := d.file.finish(d.file.count)
 	if err != nil {
 		return err
 	}
-	d.files, d.part = append(d.files, f), nil
+	d.files, d.file = append(d.files, f), nil
 	return nil
 }
 
 func (d *folder) close() ([]File, error) {
-	if d.part == nil {
+	if d.file == nil {
 		return d.files, nil
 	}
 	err := d.finish()
@@ -263,7 +263,7 @@ func (d *folder) close() ([]File, error) {
 func (d *folder) discard() error {
 	var errs []error
 	for _, p := range d.written {
-		_ = p.file.Close() // the parts that are whole are closed already
+		_ = p.file.Close() // complete files are closed already
 		for _, path := range []string{p.file.Name(), p.final} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)

@@ -71,7 +71,7 @@ func TestVenueHasExactlyTheFillsAskedFor(t *testing.T) {
 
 func TestWriteCutsPartsBetweenMatches(t *testing.T) {
 	dir := t.TempDir()
-	cfg := Config{Fills: 5000, Seed: 9, PartRows: 700}
+	cfg := Config{Fills: 5000, Seed: 9, FileRows: 700}
 	m, err := Write(context.Background(), cfg, dir, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestWriteCancelledLeavesNothing(t *testing.T) {
 			cancel()
 		}
 	}
-	_, err := Write(ctx, Config{Fills: 5000, PartRows: 500}, dir, progress)
+	_, err := Write(ctx, Config{Fills: 5000, FileRows: 500}, dir, progress)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -166,7 +166,7 @@ func TestConfigOutOfRangeIsRefused(t *testing.T) {
 		"half hour":   {Fills: 10, End: end.Add(30 * time.Minute)},
 		"far future":  {Fills: 10, End: end.AddDate(80, 0, 0)},
 		"one day":     {Fills: 10, Days: 1},
-		"small parts": {Fills: 10, PartRows: 3},
+		"small parts": {Fills: 10, FileRows: 3},
 	} {
 		if _, err := Stream(context.Background(), cfg, io.Discard, io.Discard, nil); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: error %v", name, err)

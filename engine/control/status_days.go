@@ -18,21 +18,21 @@ func addChange(ctx context.Context, tx *sql.Tx, change record.StatusChange) erro
 	for _, day := range change.Days {
 		m := day.Minutes
 		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO status_days (day, part, a, b, c, d, f, lag_max) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			day.Day, day.Part, m[0], m[1], m[2], m[3], m[4], sql.NullInt64{Int64: day.LagMax, Valid: day.LagMax >= 0}); err != nil {
+			day.Day, day.Subsystem, m[0], m[1], m[2], m[3], m[4], sql.NullInt64{Int64: day.LagMax, Valid: day.LagMax >= 0}); err != nil {
 			return err
 		}
 	}
 	for _, e := range change.Events {
 		grade := sql.NullString{String: string(rune(e.Grade)), Valid: e.Grade != 0}
 		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO status_events (at, kind, part, until, grade, text) VALUES (?, ?, ?, ?, ?, ?)`,
-			e.At.Unix(), e.Kind, e.Part, sql.NullInt64{Int64: e.Until.Unix(), Valid: !e.Until.IsZero()}, grade, e.Text); err != nil {
+			e.At.Unix(), e.Kind, e.Subsystem, sql.NullInt64{Int64: e.Until.Unix(), Valid: !e.Until.IsZero()}, grade, e.Text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// StatusDays gives the history by days from a day on: rows by day and part, and the newest events, at most
+// StatusDays gives the history by days from a day on: rows by day and subsystem, and the newest events, at most
 // so many, oldest first. What is older, or more, is forgotten.
 func (d *DB) StatusDays(ctx context.Context, first time.Time, events int) (record.StatusChange, error) {
 	day := first.UTC().Format(time.DateOnly)
@@ -75,7 +75,7 @@ func rowsOf[T any](ctx context.Context, d *DB, query string, scan func(*sql.Rows
 func scanStatusDay(rows *sql.Rows) (day record.StatusDay, err error) {
 	var lag sql.NullInt64
 	m := &day.Minutes
-	err = rows.Scan(&day.Day, &day.Part, &m[0], &m[1], &m[2], &m[3], &m[4], &lag)
+	err = rows.Scan(&day.Day, &day.Subsystem, &m[0], &m[1], &m[2], &m[3], &m[4], &lag)
 	if day.LagMax = -1; lag.Valid {
 		day.LagMax = lag.Int64
 	}
@@ -86,7 +86,7 @@ func scanStatusEvent(rows *sql.Rows) (e record.StatusEvent, err error) {
 	var at int64
 	var until sql.NullInt64
 	var grade sql.NullString
-	err = rows.Scan(&at, &e.Kind, &e.Part, &until, &grade, &e.Text)
+	err = rows.Scan(&at, &e.Kind, &e.Subsystem, &until, &grade, &e.Text)
 	e.At = time.Unix(at, 0).UTC()
 	if until.Valid {
 		e.Until = time.Unix(until.Int64, 0).UTC()

@@ -48,7 +48,7 @@ func TestStatusDaysAndEventsAreKeptForTheirTime(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	day := func(ago int, part string, a int64) record.StatusDay {
-		return record.StatusDay{Day: now.AddDate(0, 0, -ago).Format(time.DateOnly), Part: part, Minutes: [5]int64{a, 1, 2, 3, 4}, LagMax: a - 1}
+		return record.StatusDay{Day: now.AddDate(0, 0, -ago).Format(time.DateOnly), Subsystem: part, Minutes: [5]int64{a, 1, 2, 3, 4}, LagMax: a - 1}
 	}
 	event := func(ago int, kind string) record.StatusEvent {
 		return record.StatusEvent{At: now.AddDate(0, 0, -ago), Kind: kind, Text: kind}
@@ -60,7 +60,7 @@ func TestStatusDaysAndEventsAreKeptForTheirTime(t *testing.T) {
 	// The import lasted, and another day and the same one came with a sample.
 	long := event(1, "import")
 	long.Until = long.At.Add(time.Minute)
-	late := record.StatusEvent{At: now.Add(time.Second), Kind: "grade", Part: "source:chain", Grade: 'D', Text: "late"}
+	late := record.StatusEvent{At: now.Add(time.Second), Kind: "grade", Subsystem: "source:chain", Grade: 'D', Text: "late"}
 	change := record.StatusChange{Days: []record.StatusDay{day(2, "trades", 9), day(2, "source:chain", 5)}, Events: []record.StatusEvent{long, late}}
 	if err := db.AddStatus(t.Context(), record.Status{At: now, Grades: [3]byte{'A', 'A', 'A'}}, change, time.Hour); err != nil {
 		t.Fatal(err)

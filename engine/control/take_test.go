@@ -122,10 +122,10 @@ func TestTheStatusHistoryIsThatOfTheOtherFile(t *testing.T) {
 	ctx, at := t.Context(), time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC)
 	writer, here := keysOf(t, "writer.db"), keysOf(t, "here.db")
 	of := record.StatusChange{
-		Days:   []record.StatusDay{{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{7, 0, 0, 1, 2}, LagMax: 90}, {Day: "2026-03-14", Part: "trades", LagMax: -1}},
-		Events: []record.StatusEvent{{At: at, Until: at.Add(time.Minute), Kind: "grade", Part: "trades", Grade: 'D', Text: "late"}, {At: at, Kind: "start", Text: "started"}},
+		Days:   []record.StatusDay{{Day: "2026-03-13", Subsystem: "trades", Minutes: [5]int64{7, 0, 0, 1, 2}, LagMax: 90}, {Day: "2026-03-14", Subsystem: "trades", LagMax: -1}},
+		Events: []record.StatusEvent{{At: at, Until: at.Add(time.Minute), Kind: "grade", Subsystem: "trades", Grade: 'D', Text: "late"}, {At: at, Kind: "start", Text: "started"}},
 	}
-	own := record.StatusChange{Days: []record.StatusDay{{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{1}}, {Day: "2026-03-13", Part: "markets"}},
+	own := record.StatusChange{Days: []record.StatusDay{{Day: "2026-03-13", Subsystem: "trades", Minutes: [5]int64{1}}, {Day: "2026-03-13", Subsystem: "markets"}},
 		Events: []record.StatusEvent{{At: at, Kind: "stop", Text: "stopped"}}}
 	for db, change := range map[*DB]record.StatusChange{writer: of, here: own} {
 		if err := db.AddStatusChange(ctx, change); err != nil {
@@ -203,15 +203,15 @@ func TestAnUpgradeAddsUpTheSamplesThatAreThere(t *testing.T) {
 	defer db.Close()
 	got, err := db.StatusDays(ctx, time.Date(2026, 3, 13, 0, 0, 0, 0, time.UTC), 1)
 	want := []record.StatusDay{
-		{Day: "2026-03-13", Part: "markets", Minutes: [5]int64{0, 0, 0, 0, 2}, LagMax: -1},
-		{Day: "2026-03-13", Part: "serving_tables", Minutes: [5]int64{2}, LagMax: 5},
-		{Day: "2026-03-13", Part: "source:audits", Minutes: [5]int64{4: 1}, LagMax: -1},
-		{Day: "2026-03-13", Part: "source:chain", Minutes: [5]int64{2: 1}, LagMax: 12},
-		{Day: "2026-03-13", Part: "trades", Minutes: [5]int64{1: 1, 3: 1}, LagMax: 90},
-		{Day: "2026-03-14", Part: "markets", Minutes: [5]int64{4: 1}, LagMax: 9},
-		{Day: "2026-03-14", Part: "serving_tables", Minutes: [5]int64{4: 1}, LagMax: 9},
-		{Day: "2026-03-14", Part: "source:chain", Minutes: [5]int64{1}, LagMax: 3},
-		{Day: "2026-03-14", Part: "trades", Minutes: [5]int64{4: 1}, LagMax: 9},
+		{Day: "2026-03-13", Subsystem: "markets", Minutes: [5]int64{0, 0, 0, 0, 2}, LagMax: -1},
+		{Day: "2026-03-13", Subsystem: "serving_tables", Minutes: [5]int64{2}, LagMax: 5},
+		{Day: "2026-03-13", Subsystem: "source:audits", Minutes: [5]int64{4: 1}, LagMax: -1},
+		{Day: "2026-03-13", Subsystem: "source:chain", Minutes: [5]int64{2: 1}, LagMax: 12},
+		{Day: "2026-03-13", Subsystem: "trades", Minutes: [5]int64{1: 1, 3: 1}, LagMax: 90},
+		{Day: "2026-03-14", Subsystem: "markets", Minutes: [5]int64{4: 1}, LagMax: 9},
+		{Day: "2026-03-14", Subsystem: "serving_tables", Minutes: [5]int64{4: 1}, LagMax: 9},
+		{Day: "2026-03-14", Subsystem: "source:chain", Minutes: [5]int64{1}, LagMax: 3},
+		{Day: "2026-03-14", Subsystem: "trades", Minutes: [5]int64{4: 1}, LagMax: 9},
 	}
 	if err != nil || !cmp.Equal(got.Days, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got.Days))

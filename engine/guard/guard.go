@@ -207,16 +207,16 @@ func (w *Watch) note(name string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	part := w.statuses[name]
-	if part == nil {
-		part = &WorkStatus{Name: name}
-		w.statuses[name] = part
+	status := w.statuses[name]
+	if status == nil {
+		status = &WorkStatus{Name: name}
+		w.statuses[name] = status
 	}
-	part.Failing = false
+	status.Failing = false
 	if p := panicIn(err); p != nil {
-		part.Failing, part.Last, part.Text = true, time.Now().UTC(), p.Error()
-		part.Panics++
-		w.log.Error().Str("work", name).Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Int64("times", part.Panics).
+		status.Failing, status.Last, status.Text = true, time.Now().UTC(), p.Error()
+		status.Panics++
+		w.log.Error().Str("work", name).Str("panic", fmt.Sprint(p.Value)).Str("stack", p.Stack).Int64("times", status.Panics).
 			Msg("background work panicked")
 	}
 }

@@ -48,8 +48,8 @@ func TestATokenHasOneMarketInAnyOrder(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if parts(t, r) != r.Read {
-						t.Errorf("order %v: parts %d of %+v", order, parts(t, r), r)
+					if accounted(t, r) != r.Read {
+						t.Errorf("order %v: counts add up to %d of %+v", order, accounted(t, r), r)
 					}
 					conflicts = conflicts || r.Conflicts > 0 && len(r.ConflictTokens) > 0 && len(v.kept(r)) > 0
 				}

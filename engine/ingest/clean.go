@@ -29,11 +29,11 @@ func (j *fileImport) cleanCSV() (data.Source, error) {
 	j.receipt.Lines = Lines{Total: j.receipt.Lines.Total}
 	if err == nil {
 		err = j.eachRecord(func(r *record) error {
-			part := data.PartRecord
+			kind := data.LineRecord
 			if r.nth == 0 {
-				part = data.PartHeader
+				kind = data.LineHeader
 			}
-			j.receipt.Lines.add(part, 1)
+			j.receipt.Lines.add(kind, 1)
 			if r.err != nil {
 				j.receipt.Read++
 				return j.badRecord(badRow{}, r)
@@ -43,7 +43,7 @@ func (j *fileImport) cleanCSV() (data.Source, error) {
 			}
 			return write(r)
 		})
-		j.receipt.Lines.add(data.PartBlank, j.blank)
+		j.receipt.Lines.add(data.LineBlank, j.blank)
 		err = errors.Join(err, end())
 	}
 	if err = errors.Join(err, buf.Flush(), f.Close()); err != nil {

@@ -42,8 +42,8 @@ func TestPayoutsAreOneForEachOutcome(t *testing.T) {
 			var err error
 			for _, step := range append(steps, steps...) {
 				r, e := step()
-				if e != nil || parts(t, r) != r.Read {
-					t.Fatalf("%v: parts %d of %+v", e, parts(t, r), r)
+				if e != nil || accounted(t, r) != r.Read {
+					t.Fatalf("%v: counts add up to %d of %+v", e, accounted(t, r), r)
 				}
 				if r.Conflicts > 0 {
 					last, err = r, e

@@ -113,7 +113,7 @@ func (v *intake) logs(rows []string, order []int, files int) (conflicts bool) {
 		if err != nil {
 			v.t.Fatal(err)
 		}
-		if sum := parts(v.t, r); sum != r.Read || r.Read != int64(strings.Count(text, "\n")) {
+		if sum := accounted(v.t, r); sum != r.Read || r.Read != int64(strings.Count(text, "\n")) {
 			v.t.Errorf("%d of %d rows are in the receipt: %+v", sum, r.Read, r)
 		}
 		if r.Conflicts == 0 {

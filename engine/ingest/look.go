@@ -40,7 +40,7 @@ type looked struct {
 	returns, pairs int64 // carriage returns, and those before a line feed
 	behind         bool  // the last byte is a carriage return
 	valid          bool  // all is UTF-8
-	carried        int   // bytes of a character that the next part goes on with
+	carried        int   // bytes of a character that the next piece continues
 }
 
 // take looks at n more bytes, which lie in buf behind those that are carried over.
@@ -48,15 +48,15 @@ func (l *looked) take(buf []byte, n int) {
 	if n == 0 {
 		return
 	}
-	part := buf[l.carried : l.carried+n]
-	if returns := bytes.Count(part, []byte("\r")); returns > 0 {
+	piece := buf[l.carried : l.carried+n]
+	if returns := bytes.Count(piece, []byte("\r")); returns > 0 {
 		l.returns += int64(returns)
-		l.pairs += int64(bytes.Count(part, []byte("\r\n")))
+		l.pairs += int64(bytes.Count(piece, []byte("\r\n")))
 	}
-	if l.behind && part[0] == '\n' {
+	if l.behind && piece[0] == '\n' {
 		l.pairs++
 	}
-	l.behind = part[n-1] == '\r'
+	l.behind = piece[n-1] == '\r'
 	all := buf[:l.carried+n]
 	whole := len(all)
 	for i := 1; i < utf8.UTFMax && i <= len(all); i++ {

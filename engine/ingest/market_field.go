@@ -21,7 +21,7 @@ type marketField struct {
 	take    func(to, from *data.Market)
 }
 
-// The fields by their place in marketFields and in data.Market.Versions. The parts of a
+// The fields by their place in marketFields and in data.Market.Versions. The fields of a
 // quote are fields too, but what a record leaves out of them is gone, and the database has
 // their versions with them.
 var (
@@ -55,12 +55,12 @@ var (
 		timeField("end_at", func(m *data.Market) *time.Time { return &m.EndAt }),
 		timeField("game_start_at", func(m *data.Market) *time.Time { return &m.GameStartAt }),
 		closingField(),
-		quoteField("best_bid", data.BookPart, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.BestBid, &m.BestAsk} }),
-		quoteField("last_price", data.LastPart, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.LastPrice} }),
-		quoteField("liquidity", data.LiquidityPart, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.Liquidity} }),
+		quoteField("best_bid", data.QuoteBidAsk, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.BestBid, &m.BestAsk} }),
+		quoteField("last_price", data.QuoteLast, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.LastPrice} }),
+		quoteField("liquidity", data.QuoteLiquidity, func(m *data.Market) []**data.Micro { return []**data.Micro{&m.Liquidity} }),
 	}
 	categoryAt, closedAt, closingAt = fieldAt("category"), fieldAt("closed"), fieldAt("closed_at")
-	// ownFields are those before the parts of the quote.
+	// ownFields are those before the fields of the quote.
 	ownFields   = marketFields[:fieldAt("best_bid")]
 	fieldPlaces = places()
 )
@@ -154,11 +154,11 @@ func closingField() marketField {
 	return f
 }
 
-// quoteField is a part of a quote: each record says it that is no trade, where its page
+// quoteField is a group of fields of a quote: each record says it that is no trade, where its page
 // has it at all.
-func quoteField(column string, part data.QuoteParts, sides func(*data.Market) []**data.Micro) marketField {
+func quoteField(column string, fields data.QuoteFields, sides func(*data.Market) []**data.Micro) marketField {
 	return marketField{column: column,
-		said: func(m *data.Market) bool { return !m.Stub && m.Lacks&part == 0 },
+		said: func(m *data.Market) bool { return !m.Stub && m.Lacks&fields == 0 },
 		compare: func(a, b *data.Market) int {
 			mine, other := sides(a), sides(b)
 			for i := range mine {

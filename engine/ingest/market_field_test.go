@@ -35,8 +35,8 @@ func drawMarket(rng *rand.Rand) (m data.Market) {
 			(*p)[0] = fmt.Sprint(rng.IntN(3))
 		case *[]data.Micro:
 			*p = []data.Micro{data.Micro(rng.IntN(3))}
-		case *data.QuoteParts:
-			*p = data.QuoteParts(rng.IntN(8))
+		case *data.QuoteFields:
+			*p = data.QuoteFields(rng.IntN(8))
 		case *data.Untaken:
 			*p = []data.Untaken{data.UntakenOpen, data.UntakenOracle}[rng.IntN(2)]
 		}

@@ -42,7 +42,7 @@ func drawCells(rng *rand.Rand, condition int) marketCells {
 			cells[i] = list
 		case "quote":
 			quote := map[string]any{}
-			for _, name := range slices.Concat(quoteParts...) {
+			for _, name := range slices.Concat(quoteFields...) {
 				if quote[name] = nil; rng.IntN(3) > 0 {
 					quote[name] = small()
 				}

@@ -7,20 +7,20 @@ import (
 )
 
 // quoteColumns are the columns of a market's quote. They follow from what its records said
-// last of each part, which is kept in the column quote.
+// last of each group of fields, which is kept in the column quote.
 var quoteColumns = []string{"best_bid", "best_ask", "last_price", "liquidity"}
 
 // soundQuote leaves out of the quote of a record what cannot be so: prices beyond 0
-// to 1, a negative liquidity, both sides of a book whose bid is above its ask, and parts
+// to 1, a negative liquidity, both sides of a book whose bid is above its ask, and fields
 // that its page is said not to have.
 func soundQuote(m *data.Market) {
-	if m.Lacks&data.BookPart != 0 {
+	if m.Lacks&data.QuoteBidAsk != 0 {
 		m.BestBid, m.BestAsk = nil, nil
 	}
-	if m.Lacks&data.LastPart != 0 {
+	if m.Lacks&data.QuoteLast != 0 {
 		m.LastPrice = nil
 	}
-	if m.Lacks&data.LiquidityPart != 0 {
+	if m.Lacks&data.QuoteLiquidity != 0 {
 		m.Liquidity = nil
 	}
 	for _, p := range []**data.Micro{&m.BestBid, &m.BestAsk, &m.LastPrice} {
@@ -36,7 +36,7 @@ func soundQuote(m *data.Market) {
 	}
 }
 
-// quoteRow is the value of the column quote: each part with its version, which is NULL
+// quoteRow is the value of the column quote: each group of fields with its version, which is NULL
 // where no record says anything of it; nil where that is so of all.
 func quoteRow(m *data.Market) any {
 	first := len(ownFields)
@@ -53,7 +53,7 @@ func quoteRow(m *data.Market) any {
 	return row
 }
 
-// unquoted is the newest version of a record of m that lacks a part of the quote.
+// unquoted is the newest version of a record of m that lacks fields of the quote.
 func unquoted(m *data.Market) time.Time {
 	if m.Lacks == 0 {
 		return m.Unquoted

@@ -226,10 +226,10 @@ func greatest(a, b driver.Value) driver.Value {
 	return a
 }
 
-// quoteParts are the fields of a quote: the version of each part, and what it says.
-var quoteParts = [][]string{{"at", "bid", "ask"}, {"last_at", "last"}, {"liquidity_at", "liquidity"}}
+// quoteFields are the fields of a quote in groups: the version of each group, and what it says.
+var quoteFields = [][]string{{"at", "bid", "ask"}, {"last_at", "last"}, {"liquidity_at", "liquidity"}}
 
-// mergeQuotes takes of every part of two quotes the newer one, and of equally new ones the larger.
+// mergeQuotes takes the newer of two quotes for each group of fields, the larger of equally new ones.
 func mergeQuotes(n, o driver.Value) driver.Value {
 	said, _ := n.(map[string]any)
 	known, _ := o.(map[string]any)
@@ -240,26 +240,26 @@ func mergeQuotes(n, o driver.Value) driver.Value {
 		return o
 	}
 	out := maps.Clone(known)
-	for _, part := range quoteParts {
-		if said[part[0]] == nil || known[part[0]] != nil && compareQuotes(part, said, known) <= 0 {
+	for _, names := range quoteFields {
+		if said[names[0]] == nil || known[names[0]] != nil && compareQuotes(names, said, known) <= 0 {
 			continue
 		}
-		for _, name := range part {
+		for _, name := range names {
 			out[name] = said[name]
 		}
 	}
 	return out
 }
 
-// compareQuotes orders what two quotes say of a part: no price is less than any.
-func compareQuotes(part []string, a, b map[string]any) int {
+// compareQuotes orders what two quotes say in a group of fields: no price is less than any.
+func compareQuotes(names []string, a, b map[string]any) int {
 	price := func(v any) int64 {
 		if v == nil {
 			return -1
 		}
 		return engine.Int(v)
 	}
-	return slices.CompareFunc(part, part, func(name, _ string) int { return cmp.Compare(price(a[name]), price(b[name])) })
+	return slices.CompareFunc(names, names, func(name, _ string) int { return cmp.Compare(price(a[name]), price(b[name])) })
 }
 
 // mergePayouts takes the better payouts and, by itself, the better time of the resolution.

@@ -46,19 +46,19 @@ func number(w *bufio.Writer, r io.Reader) (records int64, err error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	begun := false // some of the line is copied
 	for {
-		part, err := br.ReadSlice('\n')
+		piece, err := br.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
 			return records, err
 		}
 		ended := err == nil || errors.Is(err, io.EOF)
-		part = bytes.TrimSuffix(part, []byte("\n"))
+		piece = bytes.TrimSuffix(piece, []byte("\n"))
 		var failed error
 		if begun {
-			_, failed = w.Write(part)
-		} else if part = bytes.TrimLeft(part, " \t\r"); len(part) > 0 {
+			_, failed = w.Write(piece)
+		} else if piece = bytes.TrimLeft(piece, " \t\r"); len(piece) > 0 {
 			records++
 			begun = true
-			failed = beginNumbered(w, records, part)
+			failed = beginNumbered(w, records, piece)
 		}
 		if failed == nil && begun && ended {
 			begun, failed = false, w.WriteByte('\n')

@@ -64,7 +64,7 @@ func (v *intake) inOrder(files []string, order []int, twice bool) []string {
 	var first []string
 	for range 1 + map[bool]int{true: 1}[twice] {
 		for _, nth := range order {
-			if r, err := v.bring(files[nth], ingest.Options{}); err != nil || r.Warning != "" || parts(v.t, r) != r.Read {
+			if r, err := v.bring(files[nth], ingest.Options{}); err != nil || r.Warning != "" || accounted(v.t, r) != r.Read {
 				v.t.Fatalf("%s: %v %+v", files[nth], err, r)
 			}
 		}

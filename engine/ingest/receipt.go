@@ -98,16 +98,16 @@ type Lines struct {
 }
 
 // add counts n lines.
-func (l *Lines) add(part data.Part, n int64) {
-	switch part {
-	case data.PartRecord, data.PartLater:
+func (l *Lines) add(kind data.LineKind, n int64) {
+	switch kind {
+	case data.LineRecord, data.LineLater:
 		l.Records++
 		l.Continued += n - 1
-	case data.PartHeader:
+	case data.LineHeader:
 		l.Header += n
-	case data.PartBlank:
+	case data.LineBlank:
 		l.Blank += n
-	case data.PartRemark:
+	case data.LineRemark:
 		l.Remarks += n
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"pmx/data/testfiles"
 )
 
-// parts is what the parts of a receipt add up to.
-func parts(t testing.TB, r ingest.Receipt) int64 {
+// accounted is what the counts of a receipt add up to.
+func accounted(t testing.TB, r ingest.Receipt) int64 {
 	t.Helper()
 	f, err := feeds.ByName(r.Feed)
 	if err != nil {
@@ -100,7 +100,7 @@ func smallFiles(t *testing.T) map[string]string {
 }
 
 // TestTheReceiptCountsEachRowOnce: of every file, whole, again, doubled and cut off, the
-// parts of the receipt add up to the rows read.
+// counts of the receipt add up to the rows read.
 func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 	testfiles.InLong(t, "TestEveryLineIsInTheReceipt counts the rows of every feed")
 	v := open(t)
@@ -118,7 +118,7 @@ func TestTheReceiptCountsEachRowOnce(t *testing.T) {
 		if err != nil {
 			return ingest.Receipt{} // refused whole
 		}
-		if sum := parts(t, r); sum != r.Read {
+		if sum := accounted(t, r); sum != r.Read {
 			t.Errorf("%s: the parts add up to %d of %d read: %+v", at, sum, r.Read, r)
 		}
 		seen[r.Feed] = seen[r.Feed] || r.Read > r.RejectedRows()
@@ -169,7 +169,7 @@ func TestABlockHasOneTime(t *testing.T) {
 	for _, want := range []ingest.Receipt{{Blocks: 2, Identical: 1}, {AlreadyThere: 2, Identical: 1}} {
 		r, err := v.bring(path, ingest.Options{})
 		if err != nil || r.Read != 4 || r.Blocks != want.Blocks || r.Identical != want.Identical || r.AlreadyThere != want.AlreadyThere ||
-			r.RejectedRows() != 1 || parts(t, r) != 4 {
+			r.RejectedRows() != 1 || accounted(t, r) != 4 {
 			t.Errorf("%v %+v, want %+v", err, r, want)
 		}
 	}
@@ -231,7 +231,7 @@ func TestTwoTimesOfABlockAreAConflict(t *testing.T) {
 			if _, err := writer.Exec(`COPY (SELECT 7 AS block_number, '2026-01-02T03:04:` + second + `Z' AS timestamp) TO '` + path + `' (FORMAT parquet)`); err != nil {
 				t.Fatal(err)
 			}
-			if last, err = v.bring(path, ingest.Options{}); err != nil || parts(t, last) != 1 || last.Conflicts != int64(i) {
+			if last, err = v.bring(path, ingest.Options{}); err != nil || accounted(t, last) != 1 || last.Conflicts != int64(i) {
 				t.Errorf("%v, file %d: %v %+v", times, i, err, last)
 			}
 		}
@@ -266,7 +266,7 @@ func TestTokensOfAMarketAreNoRows(t *testing.T) {
 		v := open(t)
 		for i, want := range []map[string]int64{c.want, c.again} {
 			r, err := v.load(c.file, c.content)
-			if err != nil || parts(t, r) != r.Read {
+			if err != nil || accounted(t, r) != r.Read {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 			got := counts(r)

@@ -146,7 +146,7 @@ func (c lineCase) content(t *testing.T) string {
 	return out
 }
 
-// counts are the parts of a receipt by name.
+// counts are those of a receipt by name.
 func counts(r ingest.Receipt) map[string]int64 {
 	out := map[string]int64{"inserted": r.Inserted, "already there": r.AlreadyThere, "identical": r.Identical, "superseded": r.Superseded, "waiting": r.Waiting, "payouts": r.PayoutRows,
 		"markets": r.MarketsNew, "changed": r.MarketsChanged, "tokens": r.TokensMapped, "forecasts": r.Forecasts, "actuals": r.Actuals,
@@ -169,7 +169,7 @@ func (v *intake) account(t *testing.T, c lineCase, content string) ingest.Receip
 	if err != nil {
 		t.Fatalf("%s: %v", content, err)
 	}
-	if sum := parts(t, r); sum != r.Read {
+	if sum := accounted(t, r); sum != r.Read {
 		t.Errorf("%s: the rows add up to %d of %d read: %+v\n%s", c.file, sum, r.Read, r, content)
 	}
 	l := r.Lines

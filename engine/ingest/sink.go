@@ -361,12 +361,12 @@ func (s *sink) Pass(_ int64, why data.Passed) error {
 }
 
 // Lines counts lines of the file, and a record that gave nothing.
-func (s *sink) Lines(part data.Part, n int64) error {
-	s.j.receipt.Lines.add(part, n)
-	if part != data.PartRecord && part != data.PartLater {
+func (s *sink) Lines(kind data.LineKind, n int64) error {
+	s.j.receipt.Lines.add(kind, n)
+	if kind != data.LineRecord && kind != data.LineLater {
 		return nil
 	}
-	if !s.counted && part == data.PartRecord {
+	if !s.counted && kind == data.LineRecord {
 		s.countRow()
 		s.j.receipt.pass(data.PassedEmpty)
 	}

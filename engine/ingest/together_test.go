@@ -160,7 +160,7 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts(t, receipt)
+			accounted(t, receipt)
 			one = append(one, receipt)
 		}
 		wantFacts, wantBatches := v.facts(), v.inBatches()

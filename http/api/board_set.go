@@ -27,8 +27,8 @@ const (
 	boardsShare = 20               // the pause is at least this many times as long as the last reading
 	boardsIdle  = 10 * time.Minute // between two readings while nobody asks
 
-	// boardParts is how many parts of Go's memory one set may take. There are two while one is read.
-	boardParts = 16
+	// boardDivisor: one set may take this fraction of Go's memory. There are two while one is read.
+	boardDivisor = 16
 )
 
 // boardBytes is what one set may take, given what Go may; 0: any number.
@@ -36,7 +36,7 @@ func boardBytes(limit int64) int64 {
 	if limit == math.MaxInt64 {
 		return 0
 	}
-	return limit / boardParts
+	return limit / boardDivisor
 }
 
 // boardSet is what boards of one snapshot are ranked from.

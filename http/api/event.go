@@ -89,7 +89,7 @@ func (a *API) eventMarkets(c *fiber.Ctx, call *Call) error {
 		return err
 	}
 	cat := v.snap.Catalog
-	return a.sendPart(c, call, v, len(e.Markets), func(b []byte, i int) []byte {
+	return a.sendPage(c, call, v, len(e.Markets), func(b []byte, i int) []byte {
 		return appendMarketSummary(b, cat, cat.Market(e.Markets[i]))
 	})
 }
@@ -104,7 +104,7 @@ func (a *API) eventTraders(c *fiber.Ctx, call *Call) error {
 	if err != nil {
 		return err
 	}
-	return a.sendPart(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
+	return a.sendPage(c, call, v, t.Total, func(b []byte, i int) []byte { return appendEventTrader(b, v.snap, t.Rows, i) })
 }
 
 // tradersOf gives the first traders of an event: firstTraders of them or, where upTo is more, as many
@@ -122,7 +122,7 @@ func (a *API) tradersOf(v *encodedSnapshot, e *serving.Event, upTo int) (serving
 }
 
 // sendPart answers with the rows of a list of total that limit and offset ask for.
-func (a *API) sendPart(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, row func(b []byte, i int) []byte) error {
+func (a *API) sendPage(c *fiber.Ctx, call *Call, v *encodedSnapshot, total int, row func(b []byte, i int) []byte) error {
 	offset := call.number(eventOffset)
 	e, n := call.listEnvelope(call.number(eventLimit), max(total-offset, 0))
 	mark, start := a.beginReply(call, v.asOf, e)

@@ -74,7 +74,7 @@ func notDownloadable(j *job.Job) *problem {
 	return &problem{status: fiber.StatusConflict, code: "export_not_ready", detail: "Poll the job until its status is done, then download the file.", retry: 1}
 }
 
-// fileHeaders are those of the whole file, of a part and of a 304.
+// fileHeaders are those of the whole file, of a range and of a 304.
 func fileHeaders(c *fiber.Ctx, j *job.Job, tag string, now time.Time) {
 	h := &c.Response().Header
 	setHeader(h, headerETag, tag)
@@ -108,10 +108,10 @@ func listsETag(header []byte, tag string) bool {
 	return false
 }
 
-// byteRange is a part of a file: bytes from and up to, which is not in it.
+// byteRange is a range of a file: bytes from and up to, which is not in it.
 type byteRange struct {
 	from, to, size int64
-	part           bool // less than the whole was asked for
+	partial        bool // less than the whole was asked for
 }
 
 // requestedRange reads Range and If-Range. A range in a form that is not understood,
@@ -141,7 +141,7 @@ func parseRange(header string, size int64) (byteRange, bool) {
 	if !ok || !dash || strings.Contains(set, ",") {
 		return byteRange{}, false
 	}
-	s := byteRange{size: size, part: true}
+	s := byteRange{size: size, partial: true}
 	if first == "" { // the last so many bytes
 		n, ok := wholeNumber(last)
 		s.from, s.to = size-min(n, size), size
@@ -181,7 +181,7 @@ func ifRangeHolds(header, tag string, modified time.Time) bool {
 // sendFile streams the span of f and closes it.
 func sendFile(c *fiber.Ctx, f *os.File, s byteRange) error {
 	h := &c.Response().Header
-	if s.part {
+	if s.partial {
 		c.Response().SetStatusCode(fiber.StatusPartialContent)
 		setHeader(h, fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", s.from, s.to-1, s.size))
 	} else { // of the whole file both digests are the same. RFC 9530
@@ -191,7 +191,7 @@ func sendFile(c *fiber.Ctx, f *os.File, s byteRange) error {
 	return nil
 }
 
-// fileStream is a part of a file on its way to a client.
+// fileStream is a range of a file on its way to a client.
 type fileStream struct {
 	io.Reader
 	file *os.File

@@ -102,13 +102,13 @@ func gradeAll(f serving.Freshness, trouble string, newest, now time.Time, histor
 			present = newest
 		}
 	}
-	parts := [3]subsystem{
+	subsystems := [3]subsystem{
 		{rule: &servingRule, asOf: f.LastCycle, updated: f.LastCycle, pending: f.Stale, failed: f.FailureText != "" || trouble != "", trouble: trouble},
 		{rule: trades, asOf: newest, updated: f.LastFills},
 		{rule: markets, asOf: f.LastMarkets, updated: f.LastMarkets},
 	}
-	parts[0].computeGrade(now)
-	parts[1].computeGrade(present)
-	parts[2].computeGrade(present)
-	return parts
+	subsystems[0].computeGrade(now)
+	subsystems[1].computeGrade(present)
+	subsystems[2].computeGrade(present)
+	return subsystems
 }

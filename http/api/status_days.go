@@ -16,7 +16,7 @@ const (
 	StatusDays = 90
 	// StatusEvents is how many events are kept, the newest.
 	StatusEvents = 1000
-	sourcePart   = "source:" // stands before the name of a source, to tell it from a subsystem
+	sourcePrefix = "source:" // stands before the name of a source, to tell it from a subsystem
 )
 
 // statusDays is what samples come to by day, and what happened.
@@ -33,7 +33,7 @@ type statusDays struct {
 }
 
 // statusKey names a row of the history by days.
-type statusKey struct{ day, part string }
+type statusKey struct{ day, subsystem string }
 
 // load makes kept the history.
 func (h *statusDays) load(kept record.StatusChange) {
@@ -41,7 +41,7 @@ func (h *statusDays) load(kept record.StatusChange) {
 	defer h.mu.Unlock()
 	h.days = make(map[statusKey]record.StatusDay, len(kept.Days))
 	for _, d := range kept.Days {
-		h.days[statusKey{d.Day, d.Part}] = d
+		h.days[statusKey{d.Day, d.Subsystem}] = d
 	}
 	h.events, h.encoded, h.loaded = kept.Events, nil, true
 	for _, e := range h.news { // of before it was read
@@ -69,22 +69,22 @@ func (h *statusDays) add(s *record.Status, replaced []record.Status) {
 
 func (h *statusDays) count(s *record.Status, n int64) {
 	day := dayText(s.At)
-	for i, part := range [...]string{servingRule.name, tradesRule.name, marketsRule.name} {
-		h.countPart(statusKey{day, part}, s.Grades[i], s.Lags[i], n)
+	for i, name := range [...]string{servingRule.name, tradesRule.name, marketsRule.name} {
+		h.countSample(statusKey{day, name}, s.Grades[i], s.Lags[i], n)
 	}
 	for name, source := range s.Sources {
-		h.countPart(statusKey{day, sourcePart + name}, source.Grade, source.Lag, n)
+		h.countSample(statusKey{day, sourcePrefix + name}, source.Grade, source.Lag, n)
 	}
 }
 
-func (h *statusDays) countPart(k statusKey, grade byte, lag, n int64) {
+func (h *statusDays) countSample(k statusKey, grade byte, lag, n int64) {
 	place := strings.IndexByte(grades, grade)
 	if place < 0 {
 		return
 	}
 	d, known := h.days[k]
 	if !known {
-		d = record.StatusDay{Day: k.day, Part: k.part, LagMax: -1}
+		d = record.StatusDay{Day: k.day, Subsystem: k.subsystem, LagMax: -1}
 	}
 	d.Minutes[place] = max(0, d.Minutes[place]+n)
 	d.LagMax = max(d.LagMax, lag)
@@ -104,7 +104,9 @@ func (h *statusDays) put(e record.StatusEvent) {
 }
 
 func (h *statusDays) insert(e record.StatusEvent) {
-	same := func(o record.StatusEvent) bool { return o.At.Equal(e.At) && o.Kind == e.Kind && o.Part == e.Part }
+	same := func(o record.StatusEvent) bool {
+		return o.At.Equal(e.At) && o.Kind == e.Kind && o.Subsystem == e.Subsystem
+	}
 	if i := slices.IndexFunc(h.events, same); i >= 0 {
 		h.events = slices.Clone(h.events) // readers may have the list
 		h.events[i] = e
@@ -118,10 +120,10 @@ func (h *statusDays) insert(e record.StatusEvent) {
 	}
 }
 
-// open gives the event of a kind and part that goes on, nil where there is none.
-func (h *statusDays) open(kind, part string) *record.StatusEvent {
+// open gives the event of a kind and subsystem that goes on, nil where there is none.
+func (h *statusDays) open(kind, name string) *record.StatusEvent {
 	for i := range slices.Backward(h.events) {
-		if e := &h.events[i]; e.Kind == kind && e.Part == part {
+		if e := &h.events[i]; e.Kind == kind && e.Subsystem == name {
 			if e.Until.IsZero() {
 				last := *e
 				return &last
@@ -142,7 +144,9 @@ func (h *statusDays) change() record.StatusChange {
 			c.Days = append(c.Days, d)
 		}
 	}
-	slices.SortFunc(c.Days, func(x, y record.StatusDay) int { return cmp.Or(cmp.Compare(x.Day, y.Day), cmp.Compare(x.Part, y.Part)) })
+	slices.SortFunc(c.Days, func(x, y record.StatusDay) int {
+		return cmp.Or(cmp.Compare(x.Day, y.Day), cmp.Compare(x.Subsystem, y.Subsystem))
+	})
 	return c
 }
 
@@ -152,7 +156,7 @@ func (h *statusDays) stored(c record.StatusChange) {
 	defer h.mu.Unlock()
 	h.news = h.news[len(c.Events):]
 	for _, d := range c.Days {
-		if k := (statusKey{d.Day, d.Part}); h.days[k] == d {
+		if k := (statusKey{d.Day, d.Subsystem}); h.days[k] == d {
 			delete(h.changed, k)
 		}
 	}

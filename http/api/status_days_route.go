@@ -62,8 +62,8 @@ func (h *statusDays) reply(now time.Time, n int) []byte {
 		days[i] = today.AddDate(0, 0, i+1-n)
 	}
 	out := wire.StatusHistory{SampleSeconds: secondsPerSample, Days: n, Events: h.eventsSince(days[0]), Data: []wire.StatusPart{}}
-	for _, part := range h.parts(dayText(days[0])) {
-		out.Data = append(out.Data, h.partHistory(part, days, minute*secondsPerSample))
+	for _, name := range h.subsystems(dayText(days[0])) {
+		out.Data = append(out.Data, h.historyOf(name, days, minute*secondsPerSample))
 	}
 	h.encoded[n] = membersOf(statusHistoryMembers{out.SampleSeconds, out.Days, out.Events, out.Data})
 	return h.encoded[n]
@@ -77,25 +77,25 @@ type statusHistoryMembers struct {
 	Data          []wire.StatusPart  `json:"data"`
 }
 
-// parts lists the subsystems, and the sources that there is anything of from a day on.
-func (h *statusDays) parts(first string) []string {
+// subsystems lists the subsystems, and the sources that there is anything of from a day on.
+func (h *statusDays) subsystems(first string) []string {
 	all := []string{servingRule.name, tradesRule.name, marketsRule.name}
 	own := len(all)
 	for k := range h.days {
-		if strings.HasPrefix(k.part, sourcePart) && k.day >= first && !slices.Contains(all, k.part) {
-			all = append(all, k.part)
+		if strings.HasPrefix(k.subsystem, sourcePrefix) && k.day >= first && !slices.Contains(all, k.subsystem) {
+			all = append(all, k.subsystem)
 		}
 	}
 	slices.Sort(all[own:])
 	return all
 }
 
-// partHistory is the history of a part up to now, in unix seconds.
-func (h *statusDays) partHistory(part string, days []time.Time, now int64) wire.StatusPart {
-	out := wire.StatusPart{Part: part, Days: make([]wire.StatusDay, len(days))}
+// historyOf is the history of a subsystem or source up to now, in unix seconds.
+func (h *statusDays) historyOf(name string, days []time.Time, now int64) wire.StatusPart {
+	out := wire.StatusPart{Part: name, Days: make([]wire.StatusDay, len(days))}
 	var good, sampled int64
 	for i, day := range days {
-		row, known := h.days[statusKey{dayText(day), part}]
+		row, known := h.days[statusKey{dayText(day), name}]
 		d := wire.StatusDay{Date: dayText(day)}
 		worst, all := -1, int64(0)
 		for place, to := range []*int64{&d.Seconds.A, &d.Seconds.B, &d.Seconds.C, &d.Seconds.D, &d.Seconds.F} {
@@ -133,7 +133,7 @@ func (h *statusDays) eventsSince(first time.Time) []wire.StatusEvent {
 }
 
 func eventReply(e *record.StatusEvent) wire.StatusEvent {
-	out := wire.StatusEvent{At: e.At, Until: timeOrNull(e.Until), Kind: e.Kind, Part: textOrNull(e.Part), Text: e.Text}
+	out := wire.StatusEvent{At: e.At, Until: timeOrNull(e.Until), Kind: e.Kind, Part: textOrNull(e.Subsystem), Text: e.Text}
 	if e.Grade != 0 {
 		out.Grade = new(string(rune(e.Grade)))
 	}

@@ -66,17 +66,17 @@ func history(t *testing.T, v *venue, query string) wire.StatusHistory {
 func eventLines(h wire.StatusHistory) string {
 	var b strings.Builder
 	for _, e := range h.Events {
-		until, part, grade := "-", "-", "-"
+		until, name, grade := "-", "-", "-"
 		if e.Until != nil {
 			until = e.Until.Format(time.TimeOnly)
 		}
 		if e.Part != nil {
-			part = *e.Part
+			name = *e.Part
 		}
 		if e.Grade != nil {
 			grade = *e.Grade
 		}
-		fmt.Fprintf(&b, "%s %s %s %s %s %s\n", e.At.Format(time.TimeOnly), until, e.Kind, part, grade, e.Text)
+		fmt.Fprintf(&b, "%s %s %s %s %s %s\n", e.At.Format(time.TimeOnly), until, e.Kind, name, grade, e.Text)
 	}
 	return b.String()
 }
@@ -146,7 +146,7 @@ func TestTheHistoryByDaysOutlivesTheProcess(t *testing.T) {
 // server that could not read it.
 func TestTheHistoryByDaysWaitsForItsStore(t *testing.T) {
 	v, store := newVenue(t, apitest.Snapshot(1, 1, 1)), &statusStore{}
-	store.days.Days = []record.StatusDay{{Day: "2026-03-14", Part: "trades", Minutes: [5]int64{7}, LagMax: 3}}
+	store.days.Days = []record.StatusDay{{Day: "2026-03-14", Subsystem: "trades", Minutes: [5]int64{7}, LagMax: 3}}
 	store.err = errors.New("disk is gone")
 	if err := v.api.SampleStatus(t.Context(), store); err == nil {
 		t.Error("a store that cannot be read is no error")
@@ -161,7 +161,7 @@ func TestTheHistoryByDaysWaitsForItsStore(t *testing.T) {
 	store.err = nil
 	v.sampleAt(3, store, serving.Freshness{})
 	for _, d := range store.days.Days {
-		if d.Part == "trades" && d != (record.StatusDay{Day: "2026-03-14", Part: "trades", Minutes: [5]int64{10}, LagMax: 226}) {
+		if d.Subsystem == "trades" && d != (record.StatusDay{Day: "2026-03-14", Subsystem: "trades", Minutes: [5]int64{10}, LagMax: 226}) {
 			t.Errorf("stored %+v", d) // seven, and 15:11 to 15:13; 15:09:26 to 15:13:12 is 226 s
 		}
 	}

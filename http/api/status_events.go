@@ -10,7 +10,7 @@ import (
 
 // Kinds of events in the history of the service.
 const (
-	eventGrade   = "grade"   // a part had the grade C or worse
+	eventGrade   = "grade"   // a subsystem or source had the grade C or worse
 	eventImport  = "import"  // files came in
 	eventRefresh = "refresh" // refreshes failed
 	eventVerify  = "verify"  // the database was verified
@@ -34,12 +34,12 @@ type statusMarks struct {
 }
 
 // note adds what happened since the sample before to the history. The caller holds the lock.
-func (a *API) note(h *statusDays, at time.Time, parts []subsystem, sources []sourceStatus) {
-	for i := range parts {
-		h.noteGrade(at, parts[i].rule.name, parts[i].grade, parts[i].detail())
+func (a *API) note(h *statusDays, at time.Time, subsystems []subsystem, sources []sourceStatus) {
+	for i := range subsystems {
+		h.noteGrade(at, subsystems[i].rule.name, subsystems[i].grade, subsystems[i].detail())
 	}
 	for i := range sources {
-		h.noteGrade(at, sourcePart+sources[i].Name, sources[i].grade, sources[i].detail())
+		h.noteGrade(at, sourcePrefix+sources[i].Name, sources[i].grade, sources[i].detail())
 	}
 	fresh, marks := a.source.Freshness(), statusMarks{taken: true, imported: h.seen.imported}
 	failed := record.StatusEvent{At: wholeSeconds(laterOf(fresh.LastFailure, a.started)), Kind: eventRefresh, Text: "A refresh failed: responses show the data from before it."}
@@ -61,10 +61,10 @@ func (a *API) note(h *statusDays, at time.Time, parts []subsystem, sources []sou
 	h.seen = marks
 }
 
-// noteGrade begins, changes or ends the event of a part's grade.
-func (h *statusDays) noteGrade(at time.Time, part string, place int, detail string) {
+// noteGrade begins, changes or ends the event of a subsystem's or source's grade.
+func (h *statusDays) noteGrade(at time.Time, name string, place int, detail string) {
 	grade := grades[place]
-	last := h.open(eventGrade, part)
+	last := h.open(eventGrade, name)
 	if grade == goodGrades[0] || grade == goodGrades[1] {
 		if last != nil {
 			last.Until = at
@@ -73,7 +73,7 @@ func (h *statusDays) noteGrade(at time.Time, part string, place int, detail stri
 		return
 	}
 	if last == nil {
-		h.put(record.StatusEvent{At: at, Kind: eventGrade, Part: part, Grade: grade, Text: detail})
+		h.put(record.StatusEvent{At: at, Kind: eventGrade, Subsystem: name, Grade: grade, Text: detail})
 	} else if grade > last.Grade {
 		last.Grade, last.Text = grade, detail
 		h.put(*last)
@@ -82,7 +82,7 @@ func (h *statusDays) noteGrade(at time.Time, part string, place int, detail stri
 
 // noteLasting begins or ends an event that lasts as long as it is found.
 func (h *statusDays) noteLasting(at time.Time, goesOn bool, e record.StatusEvent) {
-	switch last := h.open(e.Kind, e.Part); {
+	switch last := h.open(e.Kind, e.Subsystem); {
 	case goesOn && last == nil:
 		h.put(e)
 	case !goesOn && last != nil:

@@ -26,10 +26,10 @@ func TestTroubleInTheBackgroundIsShown(t *testing.T) {
 		fresh serving.Freshness
 		want  string
 	}{{fresh, "(warm, last at"}, {full, "The disk is full"}} {
-		parts := gradeAll(c.fresh, failureText(c.fresh, watch), now, now, false)
-		grade, detail := worstGrade(parts[:])
-		if grade != "D" || !parts[0].failed || !strings.Contains(detail, c.want) || strings.Contains(detail, "secret") {
-			t.Errorf("%s %v %q", grade, parts[0].failed, detail)
+		subsystems := gradeAll(c.fresh, failureText(c.fresh, watch), now, now, false)
+		grade, detail := worstGrade(subsystems[:])
+		if grade != "D" || !subsystems[0].failed || !strings.Contains(detail, c.want) || strings.Contains(detail, "secret") {
+			t.Errorf("%s %v %q", grade, subsystems[0].failed, detail)
 		}
 	}
 	_ = watch.Do("warm", func() error { return nil })

@@ -109,10 +109,10 @@ func failureText(f serving.Freshness, watch *guard.Watch) string {
 			"server's log says how much. Import the missing data again, then remove the copy of the database's log from the data " +
 			"directory."
 	}
-	for _, part := range watch.Statuses() {
-		if part.Failing {
+	for _, work := range watch.Statuses() {
+		if work.Failing {
 			return fmt.Sprintf("Background work failed unexpectedly (%s, last at %s) and is being retried: the server's log says where it failed.",
-				part.Name, part.Last.UTC().Format(time.RFC3339))
+				work.Name, work.Last.UTC().Format(time.RFC3339))
 		}
 	}
 	return ""
@@ -139,7 +139,7 @@ func (s *subsystem) computeGrade(now time.Time) {
 	}
 }
 
-// detail says in plain words what keeps the part from the best grade and what to
+// detail says in plain words what keeps the subsystem from the best grade and what to
 // do about it, "" where nothing does.
 func (s *subsystem) detail() string {
 	switch {
@@ -161,13 +161,13 @@ func (s *subsystem) detail() string {
 	return fmt.Sprintf(late, s.asOf.UTC().Format(time.RFC3339))
 }
 
-// worstGrade gives the lowest grade among parts and the detail of the first part that
+// worstGrade gives the lowest grade among subsystems and the detail of the first one that
 // has it.
-func worstGrade(parts []subsystem) (grade, detail string) {
-	low := &parts[0]
-	for i := range parts {
-		if parts[i].grade > low.grade {
-			low = &parts[i]
+func worstGrade(subsystems []subsystem) (grade, detail string) {
+	low := &subsystems[0]
+	for i := range subsystems {
+		if subsystems[i].grade > low.grade {
+			low = &subsystems[i]
 		}
 	}
 	return grades[low.grade : low.grade+1], low.detail()

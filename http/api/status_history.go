@@ -69,11 +69,11 @@ func (a *API) StatusNow() wire.PublicStatus { return a.statusAt(a.now()) }
 
 // statusAt is the payload of GET /status/public.
 func (a *API) statusAt(now time.Time) wire.PublicStatus {
-	parts := a.grade(now)
-	grade, detail := worstGrade(parts[:])
+	subsystems := a.grade(now)
+	grade, detail := worstGrade(subsystems[:])
 	s := wire.PublicStatus{Grade: grade, Detail: textOrNull(detail), CheckedAt: wholeSeconds(now), Historical: a.historical, Sources: []wire.FollowedSource{}}
 	for i, to := range []*wire.Subsystem{&s.ServingTables, &s.Trades, &s.Markets} {
-		*to = parts[i].wire()
+		*to = subsystems[i].wire()
 	}
 	worst := s.Grade[0]
 	for _, g := range a.gradeSources(now) {
@@ -93,13 +93,13 @@ func (a *API) grade(now time.Time) [3]subsystem {
 		newest = v.snap.AsOf
 	}
 	fresh := a.source.Freshness()
-	parts := gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
+	subsystems := gradeAll(fresh, failureText(fresh, a.watch), newest, now, a.historical)
 	for _, s := range a.Sources() {
-		for i := range parts {
-			parts[i].followed = parts[i].followed || slices.Contains(parts[i].rule.sources, s.Name)
+		for i := range subsystems {
+			subsystems[i].followed = subsystems[i].followed || slices.Contains(subsystems[i].rule.sources, s.Name)
 		}
 	}
-	return parts
+	return subsystems
 }
 
 // SampleStatus takes the sample of this minute and gives it to store, with what happened
@@ -107,10 +107,10 @@ func (a *API) grade(now time.Time) [3]subsystem {
 func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	now := a.now()
 	s := record.Status{At: now.UTC().Truncate(sampleEvery)}
-	parts, sources := a.grade(now), a.gradeSources(now)
-	for i, part := range parts {
-		s.Grades[i], s.Lags[i] = grades[part.grade], part.lag
-		if part.asOf.IsZero() {
+	subsystems, sources := a.grade(now), a.gradeSources(now)
+	for i, sub := range subsystems {
+		s.Grades[i], s.Lags[i] = grades[sub.grade], sub.lag
+		if sub.asOf.IsZero() {
 			s.Lags[i] = -1
 		}
 	}
@@ -126,7 +126,7 @@ func (a *API) SampleStatus(ctx context.Context, store StatusStore) error {
 	}
 	a.days.mu.Lock()
 	a.days.add(&s, replaced)
-	a.note(&a.days, wholeSeconds(now), parts[:], sources)
+	a.note(&a.days, wholeSeconds(now), subsystems[:], sources)
 	a.days.mu.Unlock()
 	change := a.days.change()
 	if err := store.AddStatus(ctx, s, change, StatusKept); err != nil {

@@ -34,11 +34,13 @@ func (s *statusStore) AddStatusChange(_ context.Context, change record.StatusCha
 		return s.err
 	}
 	for _, d := range change.Days {
-		s.days.Days = slices.DeleteFunc(s.days.Days, func(o record.StatusDay) bool { return o.Day == d.Day && o.Part == d.Part })
+		s.days.Days = slices.DeleteFunc(s.days.Days, func(o record.StatusDay) bool { return o.Day == d.Day && o.Subsystem == d.Subsystem })
 		s.days.Days = append(s.days.Days, d)
 	}
 	for _, e := range change.Events {
-		s.days.Events = slices.DeleteFunc(s.days.Events, func(o record.StatusEvent) bool { return o.At.Equal(e.At) && o.Kind == e.Kind && o.Part == e.Part })
+		s.days.Events = slices.DeleteFunc(s.days.Events, func(o record.StatusEvent) bool {
+			return o.At.Equal(e.At) && o.Kind == e.Kind && o.Subsystem == e.Subsystem
+		})
 		s.days.Events = append(s.days.Events, e)
 	}
 	slices.SortStableFunc(s.days.Events, func(x, y record.StatusEvent) int { return x.At.Compare(y.At) })

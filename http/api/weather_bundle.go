@@ -132,7 +132,7 @@ func (v *encodedSnapshot) bundleEventOf(c *serving.DeskCity, e *openEvent) wire.
 	if o.Model == nil {
 		why("p_model", o.NoModel)
 	}
-	if o.Market.Parts == nil {
+	if o.Market.Probabilities == nil {
 		why("p_mkt", firstReason(noneQuoted(&o.Market), serving.NotAllPriced))
 	}
 	return out
@@ -155,7 +155,7 @@ func bundleBrackets(cat *serving.Catalog, e *openEvent) (out wire.BundleBrackets
 			out.Edge = append(out.Edge, nil)
 		}
 	}
-	out.PModel, out.PMkt, out.Dead = weather.InSteps(o.Model, bundleStep), weather.InSteps(o.Market.Parts, bundleStep), o.Dead
+	out.PModel, out.PMkt, out.Dead = weather.InSteps(o.Model, bundleStep), weather.InSteps(o.Market.Probabilities, bundleStep), o.Dead
 	return out
 }
 

@@ -105,8 +105,8 @@ func bracketOf(cat *serving.Catalog, e *openEvent, k int) wire.WeatherBracket {
 		why("p_model", o.NoModel)
 	}
 	switch _, last := q.Price(); {
-	case o.Market.Parts != nil:
-		out.PMarket, out.PMarketFrom = &o.Market.Parts[k], textOrNull(map[bool]string{true: "last", false: "mid"}[last])
+	case o.Market.Probabilities != nil:
+		out.PMarket, out.PMarketFrom = &o.Market.Probabilities[k], textOrNull(map[bool]string{true: "last", false: "mid"}[last])
 	default:
 		why("p_market", firstReason(noneQuoted(&o.Market), serving.NotAllPriced))
 	}

@@ -47,7 +47,7 @@ func (r *rows) Reject(line int64, reason, detail, raw string) error {
 
 func (r *rows) Pass(int64, data.Passed) error { return nil }
 
-func (r *rows) Lines(data.Part, int64) error { return nil }
+func (r *rows) Lines(data.LineKind, int64) error { return nil }
 
 // TestFileOfLogsHasTheVenue: the feed of logs reads in them the fills of the venue, all
 // matches whole, with the fees of their generation, and its payouts.

@@ -19,8 +19,8 @@ type stream struct {
 	b   []byte // what is not written yet
 }
 
-// part is how much of an answer is written at once.
-const part = 1 << 16
+// writeSize is how much of an answer is written at once.
+const writeSize = 1 << 16
 
 // packer packs what is written to it. It may be used again once it is closed.
 type packer interface {
@@ -45,8 +45,8 @@ func newPacker(e encoding) packer {
 	var p packer
 	var err error
 	if e == inZstd {
-		// A window as large as a part of an answer that is written at once is enough.
-		p, err = zstd.NewWriter(io.Discard, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(part<<2))
+		// A window as large as what is written at once is enough.
+		p, err = zstd.NewWriter(io.Discard, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(writeSize<<2))
 	} else {
 		p, err = gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
 	}
@@ -62,7 +62,7 @@ var packers = [encodings]sync.Pool{
 }
 
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
-	s := &stream{w: w, to: w, b: make([]byte, 0, part+1<<13)}
+	s := &stream{w: w, to: w, b: make([]byte, 0, writeSize+1<<13)}
 	for e, name := range encodingNames {
 		if strings.Contains(r.Header.Get("Accept-Encoding"), name) {
 			w.Header().Set("Content-Encoding", name)
@@ -77,7 +77,7 @@ func newStream(w http.ResponseWriter, r *http.Request) *stream {
 
 // more writes what there is once it is worth it. The error is that the caller has gone.
 func (s *stream) more() error {
-	if len(s.b) < part {
+	if len(s.b) < writeSize {
 		return nil
 	}
 	return s.flush()

@@ -87,7 +87,7 @@ func (s *Server) wire(w http.ResponseWriter, r *http.Request, f *Fault, answer s
 	}
 }
 
-// kept is an answer that is kept to be sent in parts.
+// kept is an answer that is kept to be sent in pieces.
 type kept struct {
 	header http.Header
 	status int
@@ -120,10 +120,10 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 		_, _ = w.Write(half)
 	case "slow":
 		w.WriteHeader(k.status)
-		const parts = 8
-		for i := range parts {
-			if !send(w, body[len(body)*i/parts:len(body)*(i+1)/parts]) ||
-				guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond/parts) != nil {
+		const pieces = 8
+		for i := range pieces {
+			if !send(w, body[len(body)*i/pieces:len(body)*(i+1)/pieces]) ||
+				guard.Sleep(r.Context(), time.Duration(f.Number)*time.Millisecond/pieces) != nil {
 				return
 			}
 		}
@@ -143,16 +143,16 @@ func (s *Server) broken(w http.ResponseWriter, r *http.Request, f *Fault, answer
 	}
 }
 
-// send writes a part and flushes it; false where the caller has gone.
-func send(w http.ResponseWriter, part []byte) bool {
-	if _, err := w.Write(part); err != nil {
+// send writes a piece and flushes it; false where the caller has gone.
+func send(w http.ResponseWriter, piece []byte) bool {
+	if _, err := w.Write(piece); err != nil {
 		return false
 	}
 	return http.NewResponseController(w).Flush() == nil
 }
 
 // reset sends part of a body and has the connection end with RST.
-func reset(w http.ResponseWriter, k *kept, part []byte) {
+func reset(w http.ResponseWriter, k *kept, piece []byte) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -164,6 +164,6 @@ func reset(w http.ResponseWriter, k *kept, part []byte) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // without it the end is an ordinary one, which a caller notices too
 	}
-	_, _ = c.Write(append(head.Bytes(), part...))
+	_, _ = c.Write(append(head.Bytes(), piece...))
 	_ = c.Close()
 }

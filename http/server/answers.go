@@ -35,21 +35,21 @@ func (s *Server) answers(c *fiber.Ctx) error {
 	if len(paths) == 0 || len(paths) > mostAnswers {
 		return fiber.ErrBadRequest
 	}
-	parts := answerParts{body: []byte(`{"answers":[`), read: map[int]any{}}
+	list := answerList{body: []byte(`{"answers":[`), read: map[int]any{}}
 	for i, path := range paths {
 		if !bytes.HasPrefix(path, []byte(wire.Base+"/")) {
 			return fiber.ErrBadRequest
 		}
 		if i > 0 {
-			parts.body = append(parts.body, ',')
+			list.body = append(list.body, ',')
 		}
-		full, known := parts.complete(path)
+		full, known := list.complete(path)
 		if !known {
-			parts.body = append(parts.body, `{"of":"","status":404,"body":{}}`...)
-			parts.at = append(parts.at, [2]int{})
+			list.body = append(list.body, `{"of":"","status":404,"body":{}}`...)
+			list.at = append(list.at, [2]int{})
 			continue
 		}
-		if err := s.appendAnswer(&parts, c, full); err != nil {
+		if err := s.appendAnswer(&list, c, full); err != nil {
 			return err
 		}
 		if !bytes.Equal(full, path) { // the page does not know the address yet
@@ -57,30 +57,30 @@ func (s *Server) answers(c *fiber.Ctx) error {
 			if err != nil {
 				return fmt.Errorf("answers: %w", err)
 			}
-			parts.body = append(append(append(parts.body[:len(parts.body)-1], `,"of":`...), name...), '}')
+			list.body = append(append(append(list.body[:len(list.body)-1], `,"of":`...), name...), '}')
 		}
 	}
-	return sendAnswers(c, append(parts.body, "]}"...))
+	return sendAnswers(c, append(list.body, "]}"...))
 }
 
 // answerParts are answers in one body.
-type answerParts struct {
+type answerList struct {
 	body []byte
 	at   [][2]int    // where in body each answer of the API stands
 	read map[int]any // the answers that addresses take something of
 }
 
 // takenPart is a place of an address that an answer before it fills.
-var takenPart = regexp.MustCompile(`\{(\d{1,2})\.([a-z0-9_.]{1,60})\}`)
+var placeholder = regexp.MustCompile(`\{(\d{1,2})\.([a-z0-9_.]{1,60})\}`)
 
 // plainWord is what may stand in such a place.
 var plainWord = regexp.MustCompile(`^[\w-]{1,100}$`)
 
 // complete puts into an address what answers before it have; false where they have it not.
-func (p *answerParts) complete(path []byte) ([]byte, bool) {
+func (p *answerList) complete(path []byte) ([]byte, bool) {
 	known := true
-	full := takenPart.ReplaceAllFunc(path, func(place []byte) []byte {
-		m := takenPart.FindSubmatch(place)
+	full := placeholder.ReplaceAllFunc(path, func(place []byte) []byte {
+		m := placeholder.FindSubmatch(place)
 		n, _ := strconv.Atoi(string(m[1])) // two digits
 		word, ok := p.field(n, string(m[2]))
 		known = known && ok
@@ -90,7 +90,7 @@ func (p *answerParts) complete(path []byte) ([]byte, bool) {
 }
 
 // field is a text in the data of the n-th answer.
-func (p *answerParts) field(n int, name string) (string, bool) {
+func (p *answerList) field(n int, name string) (string, bool) {
 	if n >= len(p.at) {
 		return "", false
 	}
@@ -119,7 +119,7 @@ func (p *answerParts) field(n int, name string) (string, bool) {
 }
 
 // appendAnswer asks for path as c would and appends what came of it.
-func (s *Server) appendAnswer(p *answerParts, c *fiber.Ctx, path []byte) error {
+func (s *Server) appendAnswer(p *answerList, c *fiber.Ctx, path []byte) error {
 	var req fasthttp.Request
 	c.Request().Header.CopyTo(&req.Header)
 	for _, name := range []string{fiber.HeaderAcceptEncoding, fiber.HeaderIfNoneMatch, fiber.HeaderConnection, fiber.HeaderUpgrade} {

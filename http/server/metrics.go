@@ -139,9 +139,9 @@ func (m *metrics) collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.reads, prometheus.CounterValue, float64(asked-done), "yes")
 	ch <- prometheus.MustNewConstMetric(m.reads, prometheus.CounterValue, float64(done), "no")
 	m.collectCertificate(ch)
-	for _, part := range m.watch.Statuses() {
-		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(part.Panics), part.Name)
-		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, oneIf(part.Failing), part.Name)
+	for _, work := range m.watch.Statuses() {
+		ch <- prometheus.MustNewConstMetric(m.panics, prometheus.CounterValue, float64(work.Panics), work.Name)
+		ch <- prometheus.MustNewConstMetric(m.failing, prometheus.GaugeValue, oneIf(work.Failing), work.Name)
 	}
 	m.sources.collect(ch, m.api.Sources())
 }

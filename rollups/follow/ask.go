@@ -278,7 +278,7 @@ func (c *Chain) doubtful(r *result) string {
 func (c *Chain) resolve(ctx context.Context, r *result) {
 	ask := c.ask
 	if c.isHeld(r.job) { // it keeps its ends, however many blocks the node answers by now
-		ask = c.askParts
+		ask = c.askSplit
 	}
 	got, err := ask(ctx, r.node, r.job)
 	if err != nil {
@@ -339,7 +339,7 @@ func (c *Chain) other(p *provider) *provider {
 
 // second settles a doubtful answer by that of another node.
 func (c *Chain) second(ctx context.Context, r *result, other *provider, why string) {
-	o, err := c.askParts(ctx, other, r.job)
+	o, err := c.askSplit(ctx, other, r.job)
 	if err != nil {
 		c.refused(ctx, other, r.job, err)
 		c.again(r, why) // as if it were alone
@@ -382,20 +382,20 @@ func (c *Chain) second(ctx context.Context, r *result, other *provider, why stri
 	said.Msg("two nodes say different things of the same blocks")
 }
 
-// askParts asks a node for a range, in parts where it is too wide for the node. Doubts, digest
+// askSplit asks a node for a range, in halves where it is too wide for the node. Doubts, digest
 // and logs are those of all.
-func (c *Chain) askParts(ctx context.Context, p *provider, j job) (*result, error) {
+func (c *Chain) askSplit(ctx context.Context, p *provider, j job) (*result, error) {
 	r, err := c.ask(ctx, p, j)
 	var wide *TooWide
 	if !errors.As(err, &wide) || !p.tooWide(j.blocks(), wide) {
 		return r, err
 	}
 	middle := j.from + j.blocks()/2
-	low, err := c.askParts(ctx, p, job{j.from, middle - 1, j.filters})
+	low, err := c.askSplit(ctx, p, job{j.from, middle - 1, j.filters})
 	if err != nil {
 		return nil, err
 	}
-	high, err := c.askParts(ctx, p, job{middle, j.to, j.filters})
+	high, err := c.askSplit(ctx, p, job{middle, j.to, j.filters})
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (c *Chain) audit(ctx context.Context) {
 	var r *result
 	if len(j.filters) > 0 && p != nil {
 		var err error
-		if r, err = c.askParts(ctx, p, j); err != nil {
+		if r, err = c.askSplit(ctx, p, j); err != nil {
 			c.refused(ctx, p, j, err)
 			r = nil
 		}
@@ -152,7 +152,7 @@ func (c *Chain) mend(ctx context.Context, p *provider, j job) (fills int64, ok b
 	c.mu.Lock()
 	j.from, j.to = max(j.from-aroundDifference, c.memory.Start), min(j.to+aroundDifference, c.head.Number)
 	c.mu.Unlock()
-	r, err := c.askParts(ctx, p, j)
+	r, err := c.askSplit(ctx, p, j)
 	if err != nil {
 		c.refused(ctx, p, j, err)
 		return 0, false

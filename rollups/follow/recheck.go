@@ -76,7 +76,7 @@ func (c *Chain) recheck(ctx context.Context, j job, tries int) {
 			silent++
 			continue
 		}
-		r, err := c.askParts(ctx, p, j)
+		r, err := c.askSplit(ctx, p, j)
 		if err != nil {
 			c.refused(ctx, p, j, err)
 			silent++

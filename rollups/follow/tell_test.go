@@ -113,7 +113,7 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 		New: 3, Changed: 4, Unknown: map[string]int64{"a": 5}, Loops: 6, Swept: time.Unix(9, 0)}
 	teller := &follow.Teller{Log: zerolog.Nop()}
 	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
-	mine, others := h.Part(), h.Part()
+	mine, others := h.Caller(), h.Caller()
 	for range 3 {
 		if _, err := others.Do(t.Context(), fetch.Request{Path: "/x"}); err != nil {
 			t.Fatal(err)

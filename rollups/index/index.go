@@ -83,7 +83,7 @@ func (n Name) String() string {
 	return [Names]string{"PMX-Composite", "PMX-Volume", "PMX-Whale", "PMX-Politics", "PMX-Crypto", "PMX-Sentiment"}[n]
 }
 
-// Weight is the part an index has in the composite, in tenths; 0 for itself.
+// Weight is the weight of an index in the composite, in tenths; 0 for itself.
 func (n Name) Weight() int { return [Names]int{0, 3, 2, 2, 2, 1}[n] }
 
 // of picks the volume that one of the four ratios is about.
@@ -145,10 +145,10 @@ func (in *Inputs) value(n Name) data.Micro {
 
 // Reasons why an index has no value.
 const (
-	FewWindows = "fewer_than_7_windows" // of the 30 before the last hold data
-	EmptyBase  = "empty_base"           // the norm is zero
-	NoMarkets  = "no_mapped_volume"     // of the last 24 hours
-	NoParts    = "no_component"         // none of the five has a value
+	FewWindows   = "fewer_than_7_windows" // of the 30 before the last hold data
+	EmptyBase    = "empty_base"           // the norm is zero
+	NoMarkets    = "no_mapped_volume"     // of the last 24 hours
+	NoComponents = "no_component"         // none of the five has a value
 )
 
 // Reason says why an index is None, "" where it is not.
@@ -158,7 +158,7 @@ func (in *Inputs) Reason(n Name) string {
 	case values[n] != None:
 		return ""
 	case n == Composite:
-		return NoParts
+		return NoComponents
 	case n == Sentiment:
 		return NoMarkets
 	case in.Windows < MinWindows:

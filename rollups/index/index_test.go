@@ -108,7 +108,7 @@ func TestValuesByHand(t *testing.T) {
 		t.Errorf("reasons: %q, %q", in.Reason(Politics), in.Reason(Composite))
 	}
 	var none Inputs
-	if v := none.Values(); v != (Values{None, None, None, None, None, None}) || none.Reason(Composite) != NoParts || none.Reason(Sentiment) != NoMarkets {
+	if v := none.Values(); v != (Values{None, None, None, None, None, None}) || none.Reason(Composite) != NoComponents || none.Reason(Sentiment) != NoMarkets {
 		t.Errorf("nothing: %v", v)
 	}
 	all := Inputs{Windows: 30, Last: Flow{Taker: usd, Whale: usd, Politics: usd, Crypto: usd, First: usd, Mapped: 2 * usd},

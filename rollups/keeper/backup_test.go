@@ -55,16 +55,16 @@ func restoreCurrent(t *testing.T, repo string) (string, *backup.Manifest) {
 func TestABackupIsOneState(t *testing.T) {
 	testfiles.InLong(t, "TestAReplicaTakesWholeBackupsOnly serves what was backed up")
 	ctx, from, dir, repo := context.Background(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
-	if _, err := sample.Write(ctx, sample.Config{Fills: 6_000, Days: sampleDays(), PartRows: 2_000}, from, nil); err != nil {
+	if _, err := sample.Write(ctx, sample.Config{Fills: 6_000, Days: sampleDays(), FileRows: 2_000}, from, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, from)
 	k := open(t, dir)
-	parts, err := filepath.Glob(filepath.Join(from, "orderFilled*"))
-	if err != nil || len(parts) < 3 {
-		t.Fatal(parts, err)
+	files, err := filepath.Glob(filepath.Join(from, "orderFilled*"))
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
 	}
-	mustImport(t, k, parts[0], filepath.Join(from, sample.EventsName))
+	mustImport(t, k, files[0], filepath.Join(from, sample.EventsName))
 	keys, err := control.Open(ctx, engine.Dir(dir).Control(), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestABackupIsOneState(t *testing.T) {
 	out, err := k.Backup(ctx, keeper.BackupRequest{Dir: repo, Pmx: "test"}, func(share float64) {
 		if share <= 0.9 {
 			ahead.Do(func() {
-				mustImport(t, k, parts[1])
+				mustImport(t, k, files[1])
 				want = k.Snapshot().Counts.Fills
 				ctx, cancel := context.WithTimeout(ctx, time.Minute)
 				defer cancel()
@@ -92,7 +92,7 @@ func TestABackupIsOneState(t *testing.T) {
 			return
 		}
 		held.Do(func() {
-			mustImport(t, k, parts[2:]...)
+			mustImport(t, k, files[2:]...)
 			if err := errors.Join(k.Rebuild(ctx, nil), k.Cycle(ctx)); err != nil {
 				t.Error(err)
 			}

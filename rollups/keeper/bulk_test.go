@@ -15,7 +15,7 @@ import (
 // a rebuild, all are not. Files that are there already and single new ones are merged.
 func TestManySmallFilesCostOneRebuild(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	rebuilds := func(receipts []ingest.Receipt) (n int) {
 		for _, r := range receipts {
 			if r.RebuildNeeded {
@@ -25,23 +25,23 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 		return n
 	}
 	k := open(t, t.TempDir())
-	k.Bulk(int64(partRows() * 6 / 5))
-	if n := rebuilds(mustImport(t, k, parts[:2]...)); n > 0 {
+	k.Bulk(int64(fileRows() * 6 / 5))
+	if n := rebuilds(mustImport(t, k, files[:2]...)); n > 0 {
 		t.Errorf("%d files of a few fills were left to a rebuild", n)
 	}
-	if n := rebuilds(mustImport(t, k, parts[:3]...)); n > 0 {
+	if n := rebuilds(mustImport(t, k, files[:3]...)); n > 0 {
 		t.Errorf("a file beside one that was there already: %d were left to a rebuild", n)
 	}
-	if n := rebuilds(mustImport(t, k, parts...)); n == 0 {
+	if n := rebuilds(mustImport(t, k, files...)); n == 0 {
 		t.Error("three files of which two are enough were merged one by one")
 	}
 	mustVerify(t, k)
 	one := open(t, t.TempDir())
-	mustImport(t, one, parts...)
+	mustImport(t, one, files...)
 	if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	if n := rebuilds(mustImport(t, k, parts...)); n > 0 {
+	if n := rebuilds(mustImport(t, k, files...)); n > 0 {
 		t.Errorf("nothing was new, yet %d files were left to a rebuild", n)
 	}
 }
@@ -50,12 +50,12 @@ func TestManySmallFilesCostOneRebuild(t *testing.T) {
 // their file is left to a rebuild itself or comes behind one that is.
 func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 	testfiles.InLong(t, "TestLateDaysBeginWeeksAndMonths has fills that come late")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[0], parts[4])
+	mustImport(t, k, files[0], files[4])
 	before := count(t, k, "SELECT max(batch) FROM batches")
-	k.Bulk(int64(partRows() * 6 / 5))
-	receipts := mustImport(t, k, parts[1:3]...)
+	k.Bulk(int64(fileRows() * 6 / 5))
+	receipts := mustImport(t, k, files[1:3]...)
 	if !receipts[0].RebuildNeeded || receipts[1].RebuildNeeded {
 		t.Fatalf("%+v", receipts)
 	}
@@ -69,13 +69,13 @@ func TestLateFillsOfABulkLoadAreNoted(t *testing.T) {
 // merge of each, which depends on the facts that are there; a few files are merged.
 func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpCostsOneRebuild leaves many batches to one rebuild")
-	parts := sampleParts(t)
-	many := split(t, parts[1], partRows()/10)
+	files := sampleFiles(t)
+	many := split(t, files[1], fileRows()/10)
 	if len(many) < 9 {
 		t.Fatalf("%d files", len(many))
 	}
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[0])
+	mustImport(t, k, files[0])
 	for _, r := range mustImport(t, k, many[:2]...) {
 		if r.RebuildNeeded {
 			t.Error("two files were left to a rebuild")
@@ -87,7 +87,7 @@ func TestVeryManyFilesOfAFewFillsCostOneRebuild(t *testing.T) {
 	}
 	mustVerify(t, k)
 	one := open(t, t.TempDir())
-	mustImport(t, one, parts[:2]...)
+	mustImport(t, one, files[:2]...)
 	if got, want := k.Snapshot().Counts, one.Snapshot().Counts; got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}

@@ -245,7 +245,7 @@ func TestFiguresOfEveryFeedsMarketsFollowFromTheFacts(t *testing.T) {
 
 func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(2_500, 5_000)), PartRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: int64(testfiles.Cases(2_500, 5_000)), FileRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)
@@ -279,19 +279,19 @@ func TestTheVenuesOwnWalletsAreNoTraders(t *testing.T) {
 func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	testfiles.InLong(t, "TestPagesOfMarketsStayWithTheirSnapshot reads on by pages")
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, FileRows: int64(testfiles.Cases(2_500, 1_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
-	if err != nil || len(parts) < 3 {
-		t.Fatalf("parts of the sample: %v %v", parts, err)
+	files, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("parts of the sample: %v %v", files, err)
 	}
 	others, err := filepath.Glob(filepath.Join(dir, "events.ndjson"))
 	if err != nil || len(others) == 0 {
 		t.Fatalf("markets of the sample: %v %v", others, err)
 	}
 	k := open(t, t.TempDir())
-	mustImport(t, k, append(others, parts[:len(parts)-1]...)...)
+	mustImport(t, k, append(others, files[:len(files)-1]...)...)
 	snap := k.Snapshot()
 	read := func() (traders []serving.EventTraders, holders []serving.HolderList, fills [][]serving.Fill) {
 		for id := range int32(snap.Catalog.Len()) {
@@ -320,7 +320,7 @@ func TestReadsOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	if len(traders) < 20 {
 		t.Fatalf("%d markets", len(traders))
 	}
-	mustImport(t, k, parts[len(parts)-1])
+	mustImport(t, k, files[len(files)-1])
 	laterTraders, laterHolders, laterFills := read()
 	if diff := cmp.Diff(traders, laterTraders); diff != "" {
 		t.Errorf("traders (-before +after the next import):\n%s", diff)

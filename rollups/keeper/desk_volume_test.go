@@ -61,7 +61,7 @@ func compareDesk(t *testing.T, k *keeper.Keeper) (today int) {
 func TestTheDesksVolumesAreTheFacts(t *testing.T) {
 	testfiles.InLong(t, "TestTheDeskEqualsPlainSQLOnTheSampleVenue holds the desk against the fills")
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, PartRows: int64(testfiles.Cases(6_000, 3_000)), Days: sampleDays()}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 12_000, FileRows: int64(testfiles.Cases(6_000, 3_000)), Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	withoutWeather(t, dir)

@@ -19,7 +19,7 @@ import (
 // shown, and what comes next does not pass it by.
 func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	leave := func() {}
 	k, err := keeper.Open(context.Background(), keeper.Config{
 		Engine: enginetest.Options(t, t.TempDir(), "1GB"),
@@ -32,16 +32,16 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 	}
 	k.OnPublish(func(*serving.Snapshot) { leave() })
 	t.Cleanup(func() { _ = k.Close() })
-	mustImport(t, k, parts[:3]...)
+	mustImport(t, k, files[:3]...)
 	k.Settle()
 	ctx, cancel := context.WithCancel(context.Background())
 	leave = cancel
 	k.Bulk(1)
-	if _, err := k.Import(ctx, keeper.Request{Paths: parts[3:4]}, nil); err != nil || ctx.Err() == nil {
+	if _, err := k.Import(ctx, keeper.Request{Paths: files[3:4]}, nil); err != nil || ctx.Err() == nil {
 		t.Fatalf("%v, left: %v", err, ctx.Err())
 	}
 	k.Bulk(0)
-	mustImport(t, k, parts[4])
+	mustImport(t, k, files[4])
 	k.Settle()
 	checkWallets(t, k)
 	mustVerify(t, k)
@@ -50,17 +50,17 @@ func TestACommittedRebuildIsFollowedWhoeverLeaves(t *testing.T) {
 // A file that cannot be opened is made again, and the others are followed all the
 // same: what came in while nobody served is in all of them.
 func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[:3]...)
+	mustImport(t, k, files[:3]...)
 	k = reopen(t, k)
-	dir := importUnserved(t, k, parts[3])
+	dir := importUnserved(t, k, files[3])
 	if err := os.MkdirAll(filepath.Join(dir, "segments", "tokens.part-9", "x"), 0o755); err != nil { // sweeping it fails
 		t.Fatal(err)
 	}
 	k = open(t, dir)
 	k.Settle()
-	mustImport(t, k, parts[4])
+	mustImport(t, k, files[4])
 	if n := checkWallets(t, k); n == 0 {
 		t.Error("no wallet is in memory")
 	}
@@ -71,18 +71,18 @@ func TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack(t *testing.T) {
 // the next cycle loads it.
 func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 	testfiles.InLong(t, "TestDryRunChangesNothing runs one of a few files")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[:3]...)
+	mustImport(t, k, files[:3]...)
 	if err := k.Cycle(context.Background()); err != nil || !k.Warmed() {
 		t.Fatalf("%v, warmed: %v", err, k.Warmed())
 	}
 	k.Bulk(1)
-	if _, err := k.Import(context.Background(), keeper.Request{Paths: parts[3:], DryRun: true}, nil); err != nil {
+	if _, err := k.Import(context.Background(), keeper.Request{Paths: files[3:], DryRun: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 	k.Bulk(0)
-	mustImport(t, k, parts[3])
+	mustImport(t, k, files[3])
 	if !k.Warmed() {
 		t.Error("a dry run dropped the memory")
 	}
@@ -93,18 +93,18 @@ func TestADryRunOfManyFilesLeavesTheMemoryOfMerging(t *testing.T) {
 // one: by the snapshot, by the runs and by the memory of merging.
 func TestABatchThatPassedByIsCaughtUpWith(t *testing.T) {
 	testfiles.InLong(t, "TestAFileThatCannotBeOpenedKeepsNoneOfTheOthersBack catches up with what came in while nobody followed")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[:3]...)
+	mustImport(t, k, files[:3]...)
 	k.Settle()
 	if err := k.Cycle(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	k.Settle()
 	k.Follow(false)
-	mustImport(t, k, parts[3])
+	mustImport(t, k, files[3])
 	k.Follow(true)
-	mustImport(t, k, parts[4])
+	mustImport(t, k, files[4])
 	mustHave(t, k, 0)
 	checkMarkets(t, k)
 	alsoVerify(t, k)

@@ -16,14 +16,14 @@ import (
 // A scan of a market by pages, of one snapshot, while the next import is in already.
 func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, PartRows: 2_500, Days: sampleDays()}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 6_000, FileRows: 2_500, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	parts, _ := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
+	files, _ := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
 	others, _ := filepath.Glob(filepath.Join(dir, "events.ndjson"))
 	// Two files of the same days: the second one fills in what the first one lacks.
 	var texts [2]strings.Builder
-	for i, part := range parts {
+	for i, part := range files {
 		text, err := os.ReadFile(part)
 		if err != nil {
 			t.Fatal(err)
@@ -44,16 +44,16 @@ func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			texts[to].WriteString(line)
 		}
 	}
-	parts = nil
+	files = nil
 	for i := range texts {
 		path := filepath.Join(dir, fmt.Sprintf("orderFilled-x%d.csv", i))
 		if err := os.WriteFile(path, []byte(texts[i].String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		parts = append(parts, path)
+		files = append(files, path)
 	}
 	k := open(t, t.TempDir())
-	mustImport(t, k, append(others, parts[:len(parts)-1]...)...)
+	mustImport(t, k, append(others, files[:len(files)-1]...)...)
 	snap := k.Snapshot()
 	scan := func(id int32, n int) (all []serving.Fill) {
 		var after *serving.Fill
@@ -75,7 +75,7 @@ func TestPagesOfMarketsStayWithTheirSnapshot(t *testing.T) {
 			before[id] = scan(id, 5)
 		}
 	}
-	mustImport(t, k, parts[len(parts)-1])
+	mustImport(t, k, files[len(files)-1])
 	bad := 0
 	for id, want := range before {
 		got := scan(id, 5)

@@ -163,16 +163,16 @@ func TestSegmentsSurviveImportsAndRestarts(t *testing.T) {
 		mustHave(t, k, 0)
 		mustHaveMarkets(t, k, 0)
 	}
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	k.Settle()
-	mustImport(t, k, parts[1])
-	mustImport(t, k, parts[0], parts[3])
+	mustImport(t, k, files[1])
+	mustImport(t, k, files[0], files[3])
 	mustHaveAll(t, k)
 	k = reopen(t, k)
 	mustHaveAll(t, k)
-	mustImport(t, k, parts[4])
-	mustImport(t, k, parts[2]) // older than what is there
+	mustImport(t, k, files[4])
+	mustImport(t, k, files[2]) // older than what is there
 	mustHaveAll(t, k)
 	if testfiles.Long() { // a short run has restarted, and rebuilds below
 		mustVerify(t, k)
@@ -188,7 +188,7 @@ func TestSegmentsSurviveImportsAndRestarts(t *testing.T) {
 	}
 	mustHaveAll(t, k)
 	k.Bulk(1)
-	mustImport(t, k, parts[5])
+	mustImport(t, k, files[5])
 	k.Settle()
 	mustHaveAll(t, k)
 	mustVerify(t, k)

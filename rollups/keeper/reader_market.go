@@ -79,19 +79,19 @@ func (r *Reader) kept(tokens []data.TokenID, batch int64, after *serving.Fill, n
 // Candles is query.Reader's; of tokens that the file has from there, of the batch.
 func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, batch, hours int64, after *serving.Candle, n int) ([]serving.Candle, error) {
 	tally := serving.NewCandleTally(tokens, hours, after)
-	var parts []serving.CandlePart
+	var partials []serving.PartialCandle
 	var others []data.TokenID
 	for i := range tokens {
 		var ok bool
 		if r.segments != nil {
-			parts, ok = r.segments.tokens.Hours(parts[:0], tokens[i].Token, batch)
+			partials, ok = r.segments.tokens.Hours(partials[:0], tokens[i].Token, batch)
 		}
 		if !ok {
 			others = append(others, tokens[i].Token)
 			continue
 		}
-		for k := range parts {
-			tally.Add(&parts[k])
+		for k := range partials {
+			tally.Add(&partials[k])
 		}
 	}
 	err := r.AddCandles(ctx, tally, others)

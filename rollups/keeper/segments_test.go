@@ -23,16 +23,16 @@ import (
 	"pmx/data/testfiles"
 )
 
-// partRows is how many rows a part of the sample has.
-func partRows() int { return testfiles.Cases(1_000, 5_000) }
+// fileRows is how many rows a file of the sample has.
+func fileRows() int { return testfiles.Cases(1_000, 5_000) }
 
 // sampleParts writes a venue in five files of fills and gives them, what they
 // refer to first.
-func sampleParts(t *testing.T) []string {
+func sampleFiles(t *testing.T) []string {
 	t.Helper()
-	rows := int64(partRows())
+	rows := int64(fileRows())
 	dir := filepath.Join(t.TempDir(), "venue")
-	if _, err := sample.Write(context.Background(), sample.Config{Fills: 4 * rows, PartRows: rows, Days: sampleDays()}, dir, nil); err != nil {
+	if _, err := sample.Write(context.Background(), sample.Config{Fills: 4 * rows, FileRows: rows, Days: sampleDays()}, dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	fills, err := filepath.Glob(filepath.Join(dir, "orderFilled*.csv"))
@@ -113,15 +113,15 @@ func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
 	if !testfiles.Long() {
 		t.Skip("another history of the same is tried by make test-long")
 	}
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
 	k.Settle()
-	mustImport(t, k, parts[0], parts[2]) // of an empty database, all is beside a file that is not there
+	mustImport(t, k, files[0], files[2]) // of an empty database, all is beside a file that is not there
 	mustHave(t, k, 0)
 	k = reopen(t, k)
 	mustHave(t, k, 0)
-	mustImport(t, k, parts[4])
-	mustImport(t, k, parts[1]) // older than what is there
+	mustImport(t, k, files[4])
+	mustImport(t, k, files[1]) // older than what is there
 	mustHave(t, k, 0)
 	alsoVerify(t, k)
 	k = reopen(t, k)
@@ -130,18 +130,18 @@ func TestWalletSegmentSurvivesImportsAndRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustHave(t, k, 0)
-	mustImport(t, k, parts[3])
+	mustImport(t, k, files[3])
 	mustHave(t, k, 0)
 	alsoVerify(t, k)
 }
 
 func TestStaleRollupsAreRebuiltBeforeTheFirstSnapshot(t *testing.T) {
 	testfiles.InLong(t, "TestACatchUpThatStopsIsRebuilt rebuilds before it serves")
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[0])
+	mustImport(t, k, files[0])
 	k.FactsOnly()
-	mustImport(t, k, parts[1])
+	mustImport(t, k, files[1])
 	k = reopen(t, k)
 	mustVerify(t, k)
 	mustHave(t, k, 0)
@@ -158,16 +158,16 @@ func TestWalletSegmentCatchesUpOnMissedImports(t *testing.T) {
 	if !testfiles.Long() {
 		t.Skip("missed imports by themselves are tried by make test-long")
 	}
-	parts := sampleParts(t)
+	files := sampleFiles(t)
 	k := open(t, t.TempDir())
-	mustImport(t, k, parts[:3]...)
+	mustImport(t, k, files[:3]...)
 	k = reopen(t, k)
-	dir := importUnserved(t, k, parts[3])
+	dir := importUnserved(t, k, files[3])
 	k = open(t, dir)
 	k.Settle()
 	mustHave(t, k, 0)
 	k.Bulk(1)
-	mustImport(t, k, parts[4])
+	mustImport(t, k, files[4])
 	mustHave(t, k, 0)
 	alsoVerify(t, k)
 }

@@ -306,9 +306,9 @@ func TestOrderOfFilesIsNoMatter(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("%s,2026-06-26,tmax,%s,2026-06-24T0%d:00:00Z,%d,C", []string{"london", "nyc"}[r.IntN(2)],
 				[]string{"a", "b"}[r.IntN(2)], r.IntN(4), 20+r.IntN(3)))
 		}
-		facts := func(parts ...[]string) string {
+		facts := func(files ...[]string) string {
 			k := open(t, t.TempDir())
-			for _, p := range parts {
+			for _, p := range files {
 				if len(p) > 0 { // a file of nothing is a failed import
 					mustImport(t, k, write(t, "f.csv", forecastHeader+strings.Join(p, "\n")+"\n"))
 				}

@@ -14,7 +14,7 @@ import (
 // Boards gives the figures of all wallets in the windows of all periods and in those before them. It reads all fills of
 // these windows, at low priority. They take most bytes.
 func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.Boards, error) {
-	type partRow struct {
+	type sumRow struct {
 		Category       string        `sql:"category"`
 		Age            int32         `sql:"age"`
 		Wallet         data.WalletID `sql:"wallet"`
@@ -37,16 +37,16 @@ func (r *Reader) Boards(ctx context.Context, upTo, batch, most int64) (*serving.
 		}
 	}
 	boards := serving.NewBoards(upTo, most)
-	query := statements.Get("BoardParts", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
+	query := statements.Get("BoardSums", "@lo", strconv.FormatInt(lo, 10), "@hi", strconv.FormatInt(upTo, 10), "@batch", strconv.FormatInt(batch, 10),
 		"@fillage", boardAge("f.ts", cuts), "@redemptionage", boardAge("r.resolved_at", cuts), "@undatedage", boardAge("u.last_ts", cuts), "@fills", fills)
 	err := r.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
-		return engine.EachRow(ctx, conn, query, func(p *partRow) error {
+		return engine.EachRow(ctx, conn, query, func(p *sumRow) error {
 			return boards.Add(int(p.Age), p.Category, &serving.BoardRow{Wallet: p.Wallet, Fills: p.Fills, BuyUSD: p.BuyUSD, SellUSD: p.SellUSD, FeeUSD: p.FeeUSD,
 				Unresolved: p.Unresolved, Redemption: p.Redemption, Undated: p.Undated, UndatedMarkets: p.UndatedMarkets})
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("BoardParts: %w", err)
+		return nil, fmt.Errorf("BoardSums: %w", err)
 	}
 	return boards, nil
 }

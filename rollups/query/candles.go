@@ -48,7 +48,7 @@ func (r *Reader) AddCandles(ctx context.Context, tally *serving.CandleTally, ids
 		CloseAt int64        `sql:"close_at"`
 	}
 	return each(ctx, r, "Candles", func(row *candleRow) {
-		tally.Add(&serving.CandlePart{Token: row.Token, Hour: row.Hour, Fills: row.Fills, USD: row.USD, Shares: row.Shares,
+		tally.Add(&serving.PartialCandle{Token: row.Token, Hour: row.Hour, Fills: row.Fills, USD: row.USD, Shares: row.Shares,
 			First: serving.CandlePlace{TS: row.OpenTS, At: row.OpenAt}, Last: serving.CandlePlace{TS: row.CloseTS, At: row.CloseAt}, High: row.High, Low: row.Low})
 	}, "@candles", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids), "@before", strconv.FormatInt(tally.Before(), 10))
 }

@@ -225,8 +225,8 @@ func (f *File) holds(addr uintptr) bool {
 }
 
 // Publish gives a finished file its name, for good once the folder is durable too.
-func Publish(part, path string, sync func(*os.File) error) error {
-	if err := os.Rename(part, path); err != nil {
+func Publish(temporary, path string, sync func(*os.File) error) error {
+	if err := os.Rename(temporary, path); err != nil {
 		return err
 	}
 	d, err := os.Open(filepath.Dir(path))

@@ -44,8 +44,8 @@ func (p CandlePlace) compare(o CandlePlace) int {
 // Price is that of the trade.
 func (p CandlePlace) Price() data.Micro { return data.Micro(p.At & (1<<20 - 1)) }
 
-// CandlePart is a part of what takers traded of one token in one hour.
-type CandlePart struct {
+// PartialCandle adds up some of what takers traded of one token in one hour.
+type PartialCandle struct {
 	Token       data.TokenID
 	Hour        int64
 	Fills       int64
@@ -54,7 +54,7 @@ type CandlePart struct {
 	High, Low   data.Micro // where First is a place
 }
 
-// CandleTally combines parts into the candles of some tokens, from a position on.
+// CandleTally combines partial candles into the candles of some tokens, from a position on.
 type CandleTally struct {
 	outcomes map[data.TokenID]int8
 	hours    int64
@@ -72,7 +72,7 @@ type candleKey struct {
 type talliedCandle struct {
 	start   int64
 	outcome int8
-	CandlePart
+	PartialCandle
 }
 
 // Before gives the hour that ends what is wanted: all candles from the position on begin before it.
@@ -92,8 +92,8 @@ func NewCandleTally(tokens []OutcomeToken, hours int64, after *Candle) *CandleTa
 	return t
 }
 
-// Add adds a part.
-func (t *CandleTally) Add(p *CandlePart) {
+// Add adds a partial candle.
+func (t *CandleTally) Add(p *PartialCandle) {
 	outcome, known := t.outcomes[p.Token]
 	key := candleKey{p.Hour - p.Hour%t.hours, outcome}
 	if !known || t.after != nil && compareCandles(&Candle{Start: key.start, Outcome: outcome}, t.after) <= 0 {
@@ -104,19 +104,19 @@ func (t *CandleTally) Add(p *CandlePart) {
 		if i, known = t.index[key]; !known {
 			i = len(t.list)
 			t.index[key] = i
-			t.list = append(t.list, talliedCandle{key.start, outcome, CandlePart{First: NoPlace, Last: NoPlace}})
+			t.list = append(t.list, talliedCandle{key.start, outcome, PartialCandle{First: NoPlace, Last: NoPlace}})
 		}
 		t.last = i
 	}
 	t.list[i].Merge(p)
 }
 
-// CandlePartOf is the part of a candle that a fill is; false of a maker's, which is none.
-func CandlePartOf(f *Fill) (p CandlePart, ok bool) {
+// PartialCandleOf is the partial candle of one fill; false of a maker's, which is none.
+func PartialCandleOf(f *Fill) (p PartialCandle, ok bool) {
 	if f.Role == data.Maker {
 		return p, false
 	}
-	p = CandlePart{Token: f.Token, Hour: f.TS / hourLength, Fills: 1, USD: f.USD, Shares: f.Shares, First: NoPlace, Last: NoPlace}
+	p = PartialCandle{Token: f.Token, Hour: f.TS / hourLength, Fills: 1, USD: f.USD, Shares: f.Shares, First: NoPlace, Last: NoPlace}
 	if f.Shares > 0 {
 		price, _ := data.Ratio(f.USD, f.Shares)
 		p.High = min(price, data.One)
@@ -127,8 +127,8 @@ func CandlePartOf(f *Fill) (p CandlePart, ok bool) {
 	return p, true
 }
 
-// Merge takes another part of the same token and hour in.
-func (p *CandlePart) Merge(o *CandlePart) {
+// Merge adds another of the same token and hour.
+func (p *PartialCandle) Merge(o *PartialCandle) {
 	p.Fills, p.USD, p.Shares = p.Fills+o.Fills, p.USD+o.USD, p.Shares+o.Shares
 	switch {
 	case o.First.TS < 0:
@@ -145,9 +145,9 @@ func (p *CandlePart) Merge(o *CandlePart) {
 	}
 }
 
-// SettleHours leaves one part of each hour, in order, of parts of one token.
-func SettleHours(parts []CandlePart) []CandlePart {
-	return settle(parts, func(x, y CandlePart) int { return cmp.Compare(x.Hour, y.Hour) }, (*CandlePart).Merge)
+// SettleHours merges the partial candles of one token by hour, and sorts them.
+func SettleHours(partials []PartialCandle) []PartialCandle {
+	return settle(partials, func(x, y PartialCandle) int { return cmp.Compare(x.Hour, y.Hour) }, (*PartialCandle).Merge)
 }
 
 // settle sorts list and merges those that compare as equal, in place.

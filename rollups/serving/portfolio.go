@@ -8,7 +8,7 @@ import (
 	"pmx/data"
 )
 
-// Leg is a wallet's part in one outcome of a market. Several tokens may stand
+// Leg is a wallet's position in one outcome of a market. Several tokens may stand
 // for the same outcome: their sums are added up.
 type Leg struct {
 	TokenSum       // Token is the first of the outcome's tokens
@@ -16,7 +16,7 @@ type Leg struct {
 	market   int32 // −1: not mapped
 }
 
-// Holding is a wallet's part in one market, lifetime.
+// Holding is a wallet's position in one market, lifetime.
 type Holding struct {
 	Market          *Market // nil: all tokens whose market is not known, together
 	Fills           int64
@@ -241,30 +241,30 @@ func sumDays(list []DayPaid) []DayPaid {
 
 // redemption adds up net tokens × payout exactly and rounds once.
 type redemption struct {
-	whole data.Micro // millionths of a dollar
-	part  int64      // millionths of those
+	whole    data.Micro // millionths of a dollar
+	fraction int64      // millionths of those
 }
 
 func (r *redemption) add(net, payout data.Micro) {
 	// net × payout = (tokens × 10⁶ + rest) × payout: the first product is exact in
 	// millionths, the second below 10¹².
 	r.whole += net / data.One * payout
-	r.part += int64(net % data.One * payout)
+	r.fraction += int64(net % data.One * payout)
 }
 
 // total rounds half a millionth away from zero.
 func (r *redemption) total() data.Micro {
-	whole, part := int64(r.whole)+r.part/1_000_000, r.part%1_000_000
-	if whole > 0 && part < 0 {
-		whole, part = whole-1, part+1_000_000
+	whole, fraction := int64(r.whole)+r.fraction/1_000_000, r.fraction%1_000_000
+	if whole > 0 && fraction < 0 {
+		whole, fraction = whole-1, fraction+1_000_000
 	}
-	if whole < 0 && part > 0 {
-		whole, part = whole+1, part-1_000_000
+	if whole < 0 && fraction > 0 {
+		whole, fraction = whole+1, fraction-1_000_000
 	}
 	switch {
-	case part >= 500_000:
+	case fraction >= 500_000:
 		whole++
-	case part <= -500_000:
+	case fraction <= -500_000:
 		whole--
 	}
 	return data.Micro(whole)

@@ -63,7 +63,7 @@ UNION
   FROM (SELECT token, market, outcome FROM tokens WHERE token IN (SELECT token FROM index_moved_flow)) AS t
   LEFT JOIN markets AS m ON m.market = t.market
 
--- name: IndexMovedParts
+-- name: IndexMovedSums
 UNION ALL
   SELECT f.bucket, 0, 0, 0, f.usd, f.side, k.outcome, k.category
   FROM index_moved_flow AS f JOIN mapped AS k ON k.token = f.token

@@ -37,9 +37,9 @@ WHERE t.token IN (SELECT token FROM n_token UNION ALL SELECT token FROM n_label)
 -- name: ChangedMarkets
 SELECT count(*) FROM n_market
 
--- name: BatchParts
--- Which parts the batch has any of. To count them takes twice as long.
-(SELECT 'markets' AS part FROM n_market LIMIT 1)
+-- name: BatchKinds
+-- Which kinds of facts the batch has. To count them takes twice as long.
+(SELECT 'markets' AS kind FROM n_market LIMIT 1)
 UNION ALL (SELECT 'mappings' FROM n_token LIMIT 1)
 UNION ALL (SELECT 'labels' FROM n_label LIMIT 1)
 UNION ALL (SELECT 'names' FROM n_name LIMIT 1)

@@ -101,18 +101,18 @@ func (e Estimate) between(iv Interval) float64 {
 // them, the bracket that holds the measured value has all.
 func (e Estimate) Probabilities(ladder []Bracket, r Rounding, metric data.Metric, so *SoFar) []data.Micro {
 	dead := Dead(ladder, metric, so)
-	parts, sum := make([]float64, len(ladder)), 0.0
+	probabilities, sum := make([]float64, len(ladder)), 0.0
 	for i, b := range ladder {
 		if dead == nil || !dead[i] {
-			parts[i] = e.between(b.Interval(r))
-			sum += parts[i]
+			probabilities[i] = e.between(b.Interval(r))
+			sum += probabilities[i]
 		}
 	}
 	weights := make([]int64, len(ladder))
 	for i, b := range ladder {
 		switch {
 		case sum > 0:
-			weights[i] = int64(math.Round(parts[i] / sum * weightScale))
+			weights[i] = int64(math.Round(probabilities[i] / sum * weightScale))
 		case so != nil && b.Holds(so.Degrees):
 			weights[i] = 1
 		}
@@ -163,9 +163,9 @@ func Dead(ladder []Bracket, metric data.Metric, so *SoFar) []bool {
 
 // InSteps gives parts that come to 1, as whole multiples of step that come to 1 too:
 // what is cut off goes where most was. nil for none.
-func InSteps(parts []data.Micro, step data.Micro) []data.Micro {
-	weights := make([]int64, len(parts))
-	for i, p := range parts {
+func InSteps(probabilities []data.Micro, step data.Micro) []data.Micro {
+	weights := make([]int64, len(probabilities))
+	for i, p := range probabilities {
 		weights[i] = int64(p)
 	}
 	out := apportioned(weights, int64(data.One/step))

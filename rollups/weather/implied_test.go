@@ -18,7 +18,7 @@ func TestPricesStandUntilABracketIsTradedAgain(t *testing.T) {
 	ladder := []Bracket{cLow(22), c(23, 23), cHigh(24)}
 	var got []Implied
 	for _, so := range ImpliedBy(ladder, HalfUp, []Close{{4, 2, true, 500_000}, {4, 2, false, 300_000}, {1, 1, false, 500_000}, {1, 0, false, 200_000}, {3, 2, true, 600_000}}) {
-		so.Parts = nil
+		so.Probabilities = nil
 		got = append(got, so)
 	}
 	temp := func(hundredths int64) *data.Temp { return new(data.Temp(hundredths * 9)) }

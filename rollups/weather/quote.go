@@ -27,10 +27,10 @@ type Market struct {
 	// Overround is the sum of the prices of all brackets, of which exactly one pays 1;
 	// nil where one of them has no price: the sum of some of them is of no ladder.
 	Overround *data.Micro
-	// Parts are the prices as parts of their sum, which come to exactly 1; nil where
+	// Probabilities are the prices divided by their sum, which come to exactly 1; nil where
 	// Overround is, or where it is 0.
-	Parts []data.Micro
-	// Mean is the mean of the middles of the brackets by Parts; nil without them. A
+	Probabilities []data.Micro
+	// Mean is the mean of the middles of the brackets by Probabilities; nil without them. A
 	// tail counts as one more bracket of the width of the closed ones: "23°C or below"
 	// as 23 °C, "97°F or below" as 96-97°F.
 	Mean *data.Temp
@@ -58,24 +58,24 @@ func MarketOf(ladder []Bracket, r Rounding, quotes []Quote) Market {
 		return m
 	}
 	m.Overround = &sum
-	m.Parts, m.Mean = meanOf(ladder, r, weights)
+	m.Probabilities, m.Mean = meanOf(ladder, r, weights)
 	return m
 }
 
 // meanOf gives weights as parts of their sum, and the mean of the middles of the brackets by
 // them; nil where the sum is 0.
 func meanOf(ladder []Bracket, r Rounding, weights []int64) ([]data.Micro, *data.Temp) {
-	parts := shares(weights)
-	if parts == nil {
+	probabilities := shares(weights)
+	if probabilities == nil {
 		return nil, nil
 	}
 	total, width := int64(0), width(ladder)
 	for i, b := range ladder {
 		middle, _ := b.closed(width).Middle(r)
-		total += int64(parts[i]) * int64(middle)
+		total += int64(probabilities[i]) * int64(middle)
 	}
 	mean := rounded(total, int64(data.One))
-	return parts, &mean
+	return probabilities, &mean
 }
 
 // width is how many whole degrees the closed brackets of a ladder hold.

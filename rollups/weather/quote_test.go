@@ -38,7 +38,7 @@ func TestAMarketByHand(t *testing.T) {
 	last := func(p data.Micro) Quote { return Quote{Last: micro(p)} }
 	quotes := []Quote{last(100_000), {micro(390_000), micro(410_000), nil}, last(450_000), last(100_000)}
 	mean := data.Temp(21_171)
-	want := Market{Overround: micro(1_050_000), Parts: []data.Micro{95_238, 380_952, 428_572, 95_238}, Mean: &mean, Mode: 2}
+	want := Market{Overround: micro(1_050_000), Probabilities: []data.Micro{95_238, 380_952, 428_572, 95_238}, Mean: &mean, Mode: 2}
 	if diff := cmp.Diff(want, MarketOf(ladder, HalfUp, quotes)); diff != "" {
 		t.Error(diff)
 	}

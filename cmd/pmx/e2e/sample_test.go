@@ -67,7 +67,7 @@ func importSample(t testing.TB) {
 	}
 	sampleVenue.dir = dir
 	from := filepath.Join(t.TempDir(), "sample")
-	man, err := sample.Write(t.Context(), sample.Config{Fills: sampleFills, PartRows: sampleFills * 2 / 5}, from, nil)
+	man, err := sample.Write(t.Context(), sample.Config{Fills: sampleFills, FileRows: sampleFills * 2 / 5}, from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ ORDER BY 1`
 // normal is the distribution function of the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// part is what of a normal distribution settles in a bracket of whole degrees, rounded
+// settles is how much of a normal distribution settles in a bracket of whole degrees, rounded
 // half up or cut.
-func part(b *wire.WeatherBracket, e *wire.WeatherEvent) float64 {
+func settles(b *wire.WeatherBracket, e *wire.WeatherEvent) float64 {
 	below := 0.5
 	if e.Rounding == "floor" {
 		below = 0
@@ -108,13 +108,13 @@ func checkModel(t *testing.T, e *wire.WeatherEvent, rows []wire.WeatherBracket) 
 			dead++
 			continue
 		}
-		alive += part(&rows[i], e)
+		alive += settles(&rows[i], e)
 	}
 	model, market := data.Micro(0), data.Micro(0)
 	for i := range rows {
 		b := &rows[i]
 		model, market = model+*b.PModel, market+*b.PMarket
-		want := part(b, e) / alive
+		want := settles(b, e) / alive
 		if b.Dead != nil && *b.Dead {
 			want = 0
 		}

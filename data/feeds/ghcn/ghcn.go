@@ -97,11 +97,11 @@ func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 	s.Buffer(nil, 1<<16)
 	s.Split(withBreaks)
 	for line := int64(1); s.Scan(); line++ {
-		part, err := data.PartRecord, ctx.Err()
+		kind, err := data.LineRecord, ctx.Err()
 		switch text := strings.TrimRight(s.Text(), "\r\n"); {
 		case err != nil:
 		case text == "":
-			part = data.PartBlank
+			kind = data.LineBlank
 		case !utf8.ValidString(text):
 			err = shape.Reject(sink, line, []byte(text), shape.Known("bad_utf8"))
 		case len(text) < lineWidth && !strings.HasSuffix(s.Text(), "\n"):
@@ -110,7 +110,7 @@ func readFixed(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 			err = fixedLine(text, seen, src.Cities, line, sink)
 		}
 		if err == nil {
-			err = sink.Lines(part, 1)
+			err = sink.Lines(kind, 1)
 		}
 		if err != nil {
 			return err

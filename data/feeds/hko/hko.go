@@ -115,7 +115,7 @@ func readCSV(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) 
 		return err
 	}
 	s.seen = shape.Stamp(src.Name)
-	if err := errors.Join(sink.Lines(data.PartRemark, above-1), sink.Lines(data.PartHeader, 1)); err != nil {
+	if err := errors.Join(sink.Lines(data.LineRemark, above-1), sink.Lines(data.LineHeader, 1)); err != nil {
 		return err
 	}
 	cr := records.NewReader(br)

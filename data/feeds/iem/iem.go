@@ -120,7 +120,7 @@ type report struct {
 
 func readReports(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) error {
 	plain, skipped := withoutRemarks(r)
-	if err := sink.Lines(data.PartRemark, skipped); err != nil {
+	if err := sink.Lines(data.LineRemark, skipped); err != nil {
 		return err
 	}
 	return shape.Reading{Sink: sink, Above: skipped}.Each(ctx, src, plain, func(line int64, raw json.RawMessage) error {

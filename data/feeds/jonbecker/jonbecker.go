@@ -160,7 +160,7 @@ func readBlocks(ctx context.Context, src data.Source, r io.Reader, sink data.Sin
 		if err = shape.Reject(sink, row, []byte(n+","+t), err); err != nil {
 			return err
 		}
-		return sink.Lines(data.PartRecord, 1)
+		return sink.Lines(data.LineRecord, 1)
 	})
 }
 
@@ -222,7 +222,7 @@ func readMarkets(ctx context.Context, src data.Source, r io.Reader, sink data.Si
 			ID: m.ID, ConditionID: m.ConditionID, Question: m.Question, Slug: m.Slug, Outcomes: m.Outcomes,
 			OutcomePrices: m.OutcomePrices, ClobTokenIDs: m.ClobTokenIDs, Volume: m.Volume, Liquidity: m.Liquidity,
 			Active: m.Active, Closed: m.Closed, EndDate: m.EndDate, CreatedAt: m.CreatedAt, UpdatedAt: m.FetchedAt,
-			Lacks: data.BookPart | data.LastPart | polymarket.Lacks(src.Format, raw),
+			Lacks: data.QuoteBidAsk | data.QuoteLast | polymarket.Lacks(src.Format, raw),
 		})
 	})
 }

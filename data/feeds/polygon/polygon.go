@@ -66,11 +66,11 @@ type lines struct {
 }
 
 // Lines tells what lines are.
-func (l *lines) Lines(part data.Part, n int64) error {
-	if part == data.PartRecord && l.r.aside {
-		l.r.aside, part = false, data.PartLater
+func (l *lines) Lines(kind data.LineKind, n int64) error {
+	if kind == data.LineRecord && l.r.aside {
+		l.r.aside, kind = false, data.LineLater
 	}
-	return l.Sink.Lines(part, n)
+	return l.Sink.Lines(kind, n)
 }
 
 func read(ctx context.Context, src data.Source, in io.Reader, sink data.Sink) (err error) {

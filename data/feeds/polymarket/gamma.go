@@ -63,8 +63,8 @@ type Gamma struct {
 	FlatEventTitle        shape.Text   `json:"event_title"`
 	SeriesSlug            shape.Text   `json:"seriesSlug"`
 	AutomaticallyResolved shape.Text   `json:"automaticallyResolved"`
-	// Lacks are the parts of the quote that the page never has.
-	Lacks data.QuoteParts `json:"-"`
+	// Lacks are the fields of the quote that the page never has.
+	Lacks data.QuoteFields `json:"-"`
 }
 
 // Event is an event object of Gamma's /events, or the short one inside a market.
@@ -182,9 +182,9 @@ func (g *Gamma) Market() (data.Market, error) {
 	return m, nil
 }
 
-// Lacks gives the parts of a quote that raw, a row of a table of Gamma's columns, has no
+// Lacks gives the fields of a quote that raw, a row of a table of Gamma's columns, has no
 // column of.
-func Lacks(format data.Format, raw []byte) data.QuoteParts {
+func Lacks(format data.Format, raw []byte) data.QuoteFields {
 	return shape.LacksQuote(format, raw, []string{"bestBid", "bestAsk"}, []string{"lastTradePrice"}, []string{"liquidity", "liquidityNum"})
 }
 

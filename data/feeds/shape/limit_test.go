@@ -38,7 +38,7 @@ func (r *rejections) Reject(line int64, reason, _, raw string) error {
 	return nil
 }
 
-func (*rejections) Lines(data.Part, int64) error { return nil }
+func (*rejections) Lines(data.LineKind, int64) error { return nil }
 
 // TestARecordOfJSONHasALimit: a line beyond it is rejected and the next is read; an
 // array with such a record is refused; one just below the limit is read.

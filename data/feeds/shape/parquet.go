@@ -96,7 +96,7 @@ func eachParquet(src data.Source, r io.Reader, sink data.Sink, fn Record) (err e
 		obj := make(map[string]any, len(leaves))
 		for _, v := range row {
 			if isText[v.Column()] && !v.IsNull() && !utf8.Valid(v.ByteArray()) {
-				return errors.Join(Reject(sink, n, v.ByteArray(), Known("bad_utf8")), sink.Lines(data.PartRecord, 1))
+				return errors.Join(Reject(sink, n, v.ByteArray(), Known("bad_utf8")), sink.Lines(data.LineRecord, 1))
 			}
 			leaf := leaves[v.Column()]
 			if !leaf.repeated {
@@ -118,7 +118,7 @@ func eachParquet(src data.Source, r io.Reader, sink data.Sink, fn Record) (err e
 		if err := fn(n, raw); err != nil {
 			return err
 		}
-		return sink.Lines(data.PartRecord, 1)
+		return sink.Lines(data.LineRecord, 1)
 	})
 }
 

@@ -55,7 +55,7 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 		if err := checked(line, raw); err != nil {
 			return err
 		}
-		return rd.Sink.Lines(data.PartRecord, 1)
+		return rd.Sink.Lines(data.LineRecord, 1)
 	}
 	switch src.Format {
 	case data.CSV:
@@ -70,7 +70,7 @@ func (rd Reading) Each(ctx context.Context, src data.Source, r io.Reader, fn Rec
 			if err := odd(line); err != nil {
 				return err
 			}
-			return rd.Sink.Lines(data.PartRecord, 1)
+			return rd.Sink.Lines(data.LineRecord, 1)
 		}
 	}
 	return rd.eachJSON(r, counted)
@@ -98,26 +98,26 @@ func EachCSV(ctx context.Context, cr *records.Reader, sink data.Sink, header fun
 		}
 		rec, err := cr.Read()
 		if errors.Is(err, io.EOF) {
-			return sink.Lines(data.PartBlank, cr.Blank())
+			return sink.Lines(data.LineBlank, cr.Blank())
 		}
 		if err != nil {
 			return fmt.Errorf("CSV: %w", err)
 		}
-		part := data.PartRecord
+		kind := data.LineRecord
 		switch {
 		case rec.Err != nil:
 			err = RejectRecord(sink, rec)
 		case header != nil:
-			part, err, header = data.PartHeader, header(rec.Cells), nil
+			kind, err, header = data.LineHeader, header(rec.Cells), nil
 		case cr.Remark != nil && cr.Remark(rec.Cells):
-			part = data.PartRemark
+			kind = data.LineRemark
 		case slices.ContainsFunc(rec.Cells, func(c string) bool { return !utf8.ValidString(c) }):
 			err = Reject(sink, rec.Line, []byte(strings.Join(rec.Cells, ",")), Known("bad_utf8"))
 		default:
 			err = fn(rec)
 		}
 		if err == nil {
-			err = sink.Lines(part, rec.Lines)
+			err = sink.Lines(kind, rec.Lines)
 		}
 		if err != nil {
 			return err
@@ -179,12 +179,12 @@ func (rd Reading) eachLine(r io.Reader, fn Record) error {
 		if err != nil {
 			return err
 		}
-		return rd.Sink.Lines(data.PartRecord, 1)
+		return rd.Sink.Lines(data.LineRecord, 1)
 	})
 	if err != nil {
 		return err
 	}
-	return rd.Sink.Lines(data.PartBlank, blank)
+	return rd.Sink.Lines(data.LineBlank, blank)
 }
 
 // onLine is rd of the JSON of one line.

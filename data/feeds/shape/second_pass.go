@@ -26,7 +26,7 @@ type Discard struct{ data.Sink }
 func (Discard) Reject(int64, string, string, string) error { return nil }
 
 // Lines counts nothing: the second look does.
-func (Discard) Lines(data.Part, int64) error { return nil }
+func (Discard) Lines(data.LineKind, int64) error { return nil }
 
 // recentBytes is how many bytes of texts a RecentSet remembers.
 const recentBytes = 8 << 20

@@ -40,12 +40,12 @@ func LacksColumns(f data.Format, raw []byte, names ...string) bool {
 	})
 }
 
-// LacksQuote gives the parts of a quote that raw has no column of, as LacksColumns tells
+// LacksQuote gives the fields of a quote that raw has no column of, as LacksColumns tells
 // of the names of each.
-func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteParts) {
-	for part, names := range map[data.QuoteParts][]string{data.BookPart: book, data.LastPart: last, data.LiquidityPart: liquidity} {
+func LacksQuote(f data.Format, raw []byte, book, last, liquidity []string) (lacks data.QuoteFields) {
+	for fields, names := range map[data.QuoteFields][]string{data.QuoteBidAsk: book, data.QuoteLast: last, data.QuoteLiquidity: liquidity} {
 		if LacksColumns(f, raw, names...) {
-			lacks |= part
+			lacks |= fields
 		}
 	}
 	return lacks

@@ -70,7 +70,7 @@ type Request struct {
 	// protocols that say more in the body. It is not kept: body is good for the call only.
 	Take func(status int, body []byte) bool
 
-	part *Part // that asks; nil: nobody in particular
+	caller *Caller // that asks; nil: nobody in particular
 }
 
 // Answer is what a host answered. Body is whole, unpacked, and of a kind that was asked for;
@@ -295,7 +295,7 @@ func (h *Host) Do(ctx context.Context, r Request) (Answer, error) {
 			if err = h.o.Sleep(ctx, wait); err == nil {
 				h.mu.Lock()
 				h.stats.Retries++
-				r.part.add(func(s *Stats) { s.Retries++ })
+				r.caller.add(func(s *Stats) { s.Retries++ })
 				h.mu.Unlock()
 				continue
 			}
@@ -337,7 +337,7 @@ func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 	case <-ctx.Done():
 		return Answer{}, context.Cause(ctx)
 	}
-	if err := h.turn(ctx, r.part); err != nil {
+	if err := h.turn(ctx, r.caller); err != nil {
 		return Answer{}, err
 	}
 	h.mu.Lock()
@@ -348,7 +348,7 @@ func (h *Host) attempt(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	a, code, err := h.ask(ctx, r)
-	h.settle(began, probe, code, err, ctx.Err() != nil, r.part)
+	h.settle(began, probe, code, err, ctx.Err() != nil, r.caller)
 	return a, err
 }
 
@@ -362,7 +362,7 @@ func (h *Host) closed() error {
 }
 
 // turn waits until the budget, and what the host said last, allow a request.
-func (h *Host) turn(ctx context.Context, part *Part) error {
+func (h *Host) turn(ctx context.Context, caller *Caller) error {
 	h.mu.Lock()
 	now := h.o.Now()
 	h.budget.restore(now)
@@ -375,7 +375,7 @@ func (h *Host) turn(ctx context.Context, part *Part) error {
 			h.mu.Lock()
 			told := min(max(until.Sub(now), 0), wait)
 			h.stats.Throttled += told
-			part.add(func(s *Stats) { s.Throttled += told })
+			caller.add(func(s *Stats) { s.Throttled += told })
 			h.stats.Paced += wait - told
 			h.mu.Unlock()
 			if err := h.o.Sleep(ctx, wait); err != nil {
@@ -395,11 +395,11 @@ func (h *Host) turn(ctx context.Context, part *Part) error {
 }
 
 // settle counts an attempt and draws the conclusions for those that follow.
-func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool, part *Part) {
+func (h *Host) settle(began time.Time, probe bool, code int, err error, cancelled bool, caller *Caller) {
 	h.mu.Lock()
 	was := h.inRow
 	if h.conclude(began, probe, code, err, cancelled); !cancelled || err == nil {
-		part.add(func(s *Stats) { s.Requests[code]++ })
+		caller.add(func(s *Stats) { s.Requests[code]++ })
 	}
 	if h.inRow++; !h.failing {
 		h.inRow = 0

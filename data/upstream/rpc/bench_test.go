@@ -37,10 +37,10 @@ func answerOf(n int) (body []byte, r *Range) {
 // fillsOf finds the logs of an answer, checks them and decodes them: all that is done with
 // an answer between the network and rows.
 func fillsOf(d *chain.Decoder, body []byte, r *Range) (fills int, err error) {
-	in := &room{body: body, parts: r.room.parts}
+	in := &room{body: body, elements: r.room.elements}
 	err = answers(in, func(a *answered) error {
 		if id, ok := quantity(a.id); ok && id == 1 {
-			r.room, r.bytes = room{body, a.parts}, int64(len(a.result))
+			r.room, r.bytes = room{body, a.elements}, int64(len(a.result))
 		}
 		return nil
 	})

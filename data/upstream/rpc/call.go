@@ -24,8 +24,8 @@ type call struct {
 
 // room is what an answer is held in.
 type room struct {
-	body  []byte
-	parts []part // of results that are arrays, their elements
+	body     []byte
+	elements []extent // of results that are arrays, their elements
 }
 
 // room gives one that was given back, or a new one.
@@ -41,12 +41,12 @@ func (c *Client) give(r room) { c.rooms.Put(&r) }
 
 // reply is what a call was answered with.
 type reply struct {
-	result []byte // JSON; null where the result is
-	parts  []part // of a result that is an array, its elements
-	room   *room  // that has result and parts
-	err    *Error
-	sent   int // which request it was answered in
-	tries  int
+	result   []byte   // JSON; null where the result is
+	elements []extent // of a result that is an array, its elements
+	room     *room    // that has result and elements
+	err      *Error
+	sent     int // which request it was answered in
+	tries    int
 }
 
 func (r *reply) there() bool { return r.result != nil || r.err != nil }
@@ -229,7 +229,7 @@ func (r *reading) take(a *answered) error {
 		}
 		return nil
 	}
-	*own = reply{result: a.result, parts: a.parts, room: r.room, err: e, sent: r.sent, tries: own.tries}
+	*own = reply{result: a.result, elements: a.elements, room: r.room, err: e, sent: r.sent, tries: own.tries}
 	return nil
 }
 
@@ -254,14 +254,14 @@ func ownError(status int, body []byte) bool {
 // answered is one answer as it came.
 type answered struct {
 	id, result, err []byte
-	parts           []part // of a result that is an array
-	alone           bool   // it is no element of a list
+	elements        []extent // of a result that is an array
+	alone           bool     // it is no element of a list
 }
 
 // answers calls f with every answer of the body in a room, which is one or a list of them. An
 // answer with an error has no result.
 func answers(in *room, f func(*answered) error) error {
-	in.parts = in.parts[:0]
+	in.elements = in.elements[:0]
 	i := chain.SkipSpace(in.body, 0)
 	var err error
 	if i < len(in.body) && in.body[i] == '{' {
@@ -281,11 +281,11 @@ func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, er
 	b := in.body
 	end, err = object(b, i, func(key []byte, i int) (end int, err error) {
 		if string(key) == "result" && i < len(b) && b[i] == '[' {
-			first := len(in.parts)
-			if in.parts, end, err = parts(b, i, in.parts); err != nil {
+			first := len(in.elements)
+			if in.elements, end, err = extents(b, i, in.elements); err != nil {
 				return 0, err
 			}
-			a.parts = in.parts[first:]
+			a.elements = in.elements[first:]
 		} else {
 			var ok bool
 			if end, ok = chain.SkipValue(b, i); !ok {
@@ -298,7 +298,7 @@ func (in *room) answer(i int, a *answered, f func(*answered) error) (end int, er
 		return 0, err
 	}
 	if a.err != nil {
-		a.result, a.parts = nil, nil
+		a.result, a.elements = nil, nil
 	}
 	return end, f(a)
 }

@@ -24,7 +24,7 @@ type Range struct {
 	// lags may have given the logs, and another the headers.
 	Together bool
 
-	room  room       // whose parts are the logs
+	room  room       // whose elements are the logs
 	free  func(room) // takes the room back; nil: nobody does
 	count int64
 	bytes int64
@@ -33,7 +33,7 @@ type Range struct {
 // EachLog calls f with the JSON object of each log, in the order of the answer. What f is
 // given is good until Release is called, and f must not change it.
 func (r *Range) EachLog(f func(log []byte) error) error {
-	for _, p := range r.room.parts {
+	for _, p := range r.room.elements {
 		if err := f(r.room.body[p.from:p.to]); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (c *Client) take(r *Range, own *reply) error {
 	if own.result[0] != '[' {
 		return &Incomplete{Why: NoLogs, Block: r.From}
 	}
-	r.room, r.bytes, r.free = room{own.room.body, own.parts}, int64(len(own.result)), c.give
+	r.room, r.bytes, r.free = room{own.room.body, own.elements}, int64(len(own.result)), c.give
 	return r.check()
 }
 
@@ -194,7 +194,7 @@ func (r *Range) check() error {
 	r.End.Hash.Append(end[:0])
 	var last place
 	var block, lastBlock int64 = 0, -1
-	r.count = int64(len(r.room.parts))
+	r.count = int64(len(r.room.elements))
 	return r.EachLog(func(log []byte) error {
 		p, err := find(log)
 		if err != nil {

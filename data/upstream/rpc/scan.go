@@ -102,17 +102,17 @@ func object(b []byte, i int, each func(key []byte, i int) (end int, err error)) 
 	}
 }
 
-// part is where an element of an array is in a text.
-type part struct{ from, to int32 }
+// extent is where an element of an array is in a text.
+type extent struct{ from, to int32 }
 
-// parts adds to list where the elements of the array at i of b are, and gives where it ends.
-func parts(b []byte, i int, list []part) (all []part, end int, err error) {
+// extents adds to list where the elements of the array at i of b are, and gives where it ends.
+func extents(b []byte, i int, list []extent) (all []extent, end int, err error) {
 	end, err = array(b, i, func(i int) (int, error) {
 		end, ok := chain.SkipValue(b, i)
 		if !ok {
 			return 0, errNoJSON
 		}
-		list = append(list, part{int32(i), int32(end)})
+		list = append(list, extent{int32(i), int32(end)})
 		return end, nil
 	})
 	return list, end, err

@@ -58,8 +58,8 @@ func (c *Client) Tail(ctx context.Context, from, to int64, addresses []data.Addr
 // final block, or cannot be read. What else must not be among them, Range.check looks for.
 func (r *reply) trim(final, upTo int64) bool {
 	proved := false
-	kept := r.parts[:0]
-	for _, p := range r.parts {
+	kept := r.elements[:0]
+	for _, p := range r.elements {
 		at, err := find(r.room.body[p.from:p.to])
 		if err != nil {
 			return false
@@ -74,6 +74,6 @@ func (r *reply) trim(final, upTo int64) bool {
 		}
 		kept = append(kept, p)
 	}
-	r.parts = kept
+	r.elements = kept
 	return proved
 }

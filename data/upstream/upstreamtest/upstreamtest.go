@@ -51,8 +51,8 @@ func (s *Sink) Reject(_ int64, reason, detail, _ string) error {
 	return nil
 }
 
-// Lines takes how many lines a part has.
-func (*Sink) Lines(data.Part, int64) error { return nil }
+// Lines takes how many lines of a kind there are.
+func (*Sink) Lines(data.LineKind, int64) error { return nil }
 
 // Import reads an answer into sink as an import of a file would: by the feed that it is taken
 // for, which must be the one named.

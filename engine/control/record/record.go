@@ -52,19 +52,19 @@ type SourceStatus struct {
 	Lag   int64 // in seconds; -1: nothing there to lag
 }
 
-// StatusDay adds up the samples of one part on a UTC day.
+// StatusDay adds up the samples of one subsystem on a UTC day.
 type StatusDay struct {
-	Day     string   // YYYY-MM-DD
-	Part    string   // serving_tables, trades, markets, or a source behind "source:"
-	Minutes [5]int64 // samples with the grades A, B, C, D and F
-	LagMax  int64    // in seconds; -1: nothing there to lag
+	Day       string   // YYYY-MM-DD
+	Subsystem string   // serving_tables, trades, markets, or a source behind "source:"
+	Minutes   [5]int64 // samples with the grades A, B, C, D and F
+	LagMax    int64    // in seconds; -1: nothing there to lag
 }
 
 // StatusEvent is something that happened to the service.
 type StatusEvent struct {
 	At, Until time.Time // Until is zero for what goes on, and for what takes no time
 	Kind      string    // grade, import, refresh, verify, start or stop
-	Part      string    // as in StatusDay; "": all
+	Subsystem string    // as in StatusDay; "": all
 	Grade     byte      // the worst of a grade; 0 for other kinds
 	Text      string    // what happened, in words
 }

@@ -1,6 +1,6 @@
 -- Wallets in windows of time, by category.
 
--- name: BoardParts
+-- name: BoardSums
 -- What wallets traded, and of it what they did in markets that are not resolved; what markets paid by the time of
 -- their resolution; and what those pay that were resolved at an unknown time, by the wallet's last trade in them.
 SELECT category, age, wallet, SUM(fills)::BIGINT AS fills, SUM(buy)::BIGINT AS buy_usd, SUM(sell)::BIGINT AS sell_usd, SUM(fee)::BIGINT AS fee_usd,

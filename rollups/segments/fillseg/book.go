@@ -13,7 +13,7 @@ import (
 // fills keeps it of those tokens of which it lacks fills.
 type book struct {
 	wallets []serving.WalletSum
-	hours   []serving.CandlePart
+	hours   []serving.PartialCandle
 }
 
 func (b *book) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
@@ -25,8 +25,8 @@ func (b *book) add(f *serving.Fill) {
 }
 
 // addHour takes a fill in to the hours of its token, which often end with its own.
-func addHour(hours []serving.CandlePart, f *serving.Fill) []serving.CandlePart {
-	p, ok := serving.CandlePartOf(f)
+func addHour(hours []serving.PartialCandle, f *serving.Fill) []serving.PartialCandle {
+	p, ok := serving.PartialCandleOf(f)
 	if !ok {
 		return hours
 	}
@@ -62,11 +62,11 @@ func appendWallets(b []byte, sums []serving.WalletSum) []byte {
 	return b
 }
 
-// appendHours writes parts of candles in order of hour.
-func appendHours(b []byte, parts []serving.CandlePart) []byte {
+// appendHours writes partial candles in order of hour.
+func appendHours(b []byte, partials []serving.PartialCandle) []byte {
 	last := int64(0)
-	for i := range parts {
-		p := &parts[i]
+	for i := range partials {
+		p := &partials[i]
 		b = binary.AppendUvarint(b, uint64(p.Hour-last))
 		b = binary.AppendUvarint(b, uint64(p.Fills))
 		b = binary.AppendVarint(b, int64(p.USD))
@@ -127,11 +127,11 @@ func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.Wallet
 }
 
 // readHours adds what appendHours wrote to dst.
-func (r segment) readHours(dst []serving.CandlePart, token data.TokenID, b []byte) []serving.CandlePart {
+func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
 	in, hour := bookReader{r, b}, int64(0)
 	for len(in.b) > 0 {
 		hour += int64(in.unsigned())
-		p := serving.CandlePart{Token: token, Hour: hour, First: serving.NoPlace, Last: serving.NoPlace}
+		p := serving.PartialCandle{Token: token, Hour: hour, First: serving.NoPlace, Last: serving.NoPlace}
 		p.Fills, p.USD, p.Shares = int64(in.unsigned()), in.amount(), in.amount()
 		if at := in.unsigned(); at > 0 {
 			p.First = serving.CandlePlace{TS: hour*hourLength + int64(at) - 1, At: int64(in.unsigned())}
@@ -174,7 +174,7 @@ func (r segment) addBook(k *kind, token int32, b *book) {
 // keyed sets all of f but its transaction to the fill of a key's row.
 func (r segment) keyed(k *kind, key int32, b []byte, f *serving.Fill) {
 	w := getRow(b)
-	w.unpackTo(f, r.widePart(&w))
+	w.unpackTo(f, r.overflow(&w))
 	k.setIDs(f, key, w.other())
 }
 
@@ -227,7 +227,7 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 
 // Hours adds what takers traded of a token in imports up to batch to dst. An hour may be there several times. False
 // where the token is not in the store.
-func (s TokenStore) Hours(dst []serving.CandlePart, token data.TokenID, batch int64) (out []serving.CandlePart, ok bool) {
+func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch int64) (out []serving.PartialCandle, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	st, v := s.lookup(int32(token), batch)
 	if st == nil {

@@ -83,11 +83,11 @@ func (s *buffer) ordinal(h *data.Hash) uint32 {
 }
 
 func (s *buffer) fill(e *entry) (f serving.Fill) {
-	var part []byte
+	var wideBytes []byte
 	if e.wide() {
-		part = s.wide[e.shares()*wideSize:]
+		wideBytes = s.wide[e.shares()*wideSize:]
 	}
-	e.unpackTo(&f, part)
+	e.unpackTo(&f, wideBytes)
 	s.setIDs(&f, e.key, e.other())
 	if e.tx() != noTx {
 		f.Tx = s.hashes[e.tx()]
@@ -196,11 +196,11 @@ func (s *buffer) writeWallet(w *writer, entries []entry) error {
 	}
 	for i := range entries {
 		r := &entries[i].row
-		var part []byte
+		var wideBytes []byte
 		if r.wide() {
-			part = s.wide[r.shares()*wideSize:][:wideSize]
+			wideBytes = s.wide[r.shares()*wideSize:][:wideSize]
 		}
-		if err := w.fill(r, part); err != nil {
+		if err := w.fill(r, wideBytes); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ type answers struct {
 	days   [][]serving.DaySum
 	// Of tokens.
 	wallets [][]serving.WalletSum
-	hours   [][]serving.CandlePart
+	hours   [][]serving.PartialCandle
 }
 
 // keys is how many wallets and how many tokens are asked for.
@@ -37,7 +37,7 @@ const keys = 40
 func ask(s *Store, n int) (a answers) {
 	a.fills, a.older = make([][]serving.Fill, keys), make([][]serving.Fill, keys)
 	a.tokens, a.days = make([][]serving.TokenSum, keys), make([][]serving.DaySum, keys)
-	a.wallets, a.hours = make([][]serving.WalletSum, keys), make([][]serving.CandlePart, keys)
+	a.wallets, a.hours = make([][]serving.WalletSum, keys), make([][]serving.PartialCandle, keys)
 	for key := range int32(keys) {
 		fills, ok := s.fills([]serving.Fill{}, key, 0, nil, n)
 		if ok {
@@ -48,8 +48,8 @@ func ask(s *Store, n int) (a answers) {
 			if sums, ok := byToken.Wallets([]serving.WalletSum{}, token, 0); ok {
 				a.wallets[key] = sums
 			}
-			if parts, ok := byToken.Hours([]serving.CandlePart{}, token, 0); ok {
-				a.hours[key] = parts
+			if partials, ok := byToken.Hours([]serving.PartialCandle{}, token, 0); ok {
+				a.hours[key] = partials
 			}
 			continue
 		}
@@ -86,7 +86,7 @@ func differ[T comparable](whole, got []T) [2]bool {
 	return [2]bool{got != nil && !slices.Equal(whole, got), got == nil && whole != nil}
 }
 
-// damageable gives two stores of the same fills, with some that need a wide part and
+// damageable gives two stores of the same fills, with some that need a wide row and
 // one wallet of kept sums, and how many fills each gives of a key.
 func damageable(t *testing.T) map[*Store]int {
 	t.Helper()

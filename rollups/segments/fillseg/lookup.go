@@ -69,7 +69,7 @@ func (v *lookup) fills(dst []serving.Fill, after *serving.Fill, n int) []serving
 		}
 		w := getRow(b[(i-1-from)*rowSize:])
 		var f serving.Fill
-		w.unpackTo(&f, v.segment.widePart(&w))
+		w.unpackTo(&f, v.segment.overflow(&w))
 		v.kind.setIDs(&f, v.key, w.other())
 		if tx := w.tx(); tx != noTx {
 			f.Tx = v.segment.nextHash(&near, tx)

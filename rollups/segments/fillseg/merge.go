@@ -57,7 +57,7 @@ func (k *kind) merge(ctx context.Context, path string, c segments.Coverage, inpu
 	return w.finish(c, sync)
 }
 
-// copyShared writes the transactions and wide parts of all inputs one behind the
+// copyShared writes the transactions and wide rows of all inputs one behind the
 // other.
 func (w *writer) copyShared(inputs []input) error {
 	for i := range inputs {
@@ -237,10 +237,10 @@ func (m *merger) writeOldest(wallet int32) error {
 
 func (m *merger) writeRow(h *cursor) error {
 	r := h.in.row(h.lo)
-	part := h.in.widePart(&r)
+	wideBytes := h.in.overflow(&r)
 	h.lo++
 	r = r.moved(h.in.txBase, h.in.wideBase)
-	return m.w.fill(&r, part)
+	return m.w.fill(&r, wideBytes)
 }
 
 // writeRest writes what is left of the only input left.

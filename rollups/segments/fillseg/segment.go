@@ -97,8 +97,8 @@ func (r segment) rows(lo, hi int) []byte { return r.Bytes(rows, lo*rowSize, hi*r
 
 func (r segment) row(i int) row { return getRow(r.rows(i, i+1)) }
 
-// widePart is what of a row lies elsewhere; nil where nothing does.
-func (r segment) widePart(w *row) []byte {
+// overflow is the rest of a wide row, nil for others.
+func (r segment) overflow(w *row) []byte {
 	if !w.wide() {
 		return nil
 	}
@@ -109,13 +109,13 @@ func (r segment) widePart(w *row) []byte {
 // amounts sets all of f but its transaction and its wallet to the fill of a wallet's row.
 func (r segment) amounts(b []byte, f *serving.Fill) {
 	w := getRow(b)
-	w.unpackTo(f, r.widePart(&w))
+	w.unpackTo(f, r.overflow(&w))
 	f.Token = data.TokenID(w.other())
 }
 
 // fill gives the fill of a key's row.
 func (r segment) fill(k *kind, key int32, w row) (f serving.Fill) {
-	w.unpackTo(&f, r.widePart(&w))
+	w.unpackTo(&f, r.overflow(&w))
 	k.setIDs(&f, key, w.other())
 	f.Tx = r.hash(w.tx())
 	return f

@@ -373,9 +373,9 @@ func TestRowsKeepEveryBit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		part := appendWide(nil, &f)
+		wideBytes := appendWide(nil, &f)
 		var got serving.Fill
-		r.unpackTo(&got, part)
+		r.unpackTo(&got, wideBytes)
 		if k.setIDs(&got, 7, r.other()); got != f {
 			t.Errorf("got  %+v\nwant %+v", got, f)
 		}

@@ -22,11 +22,11 @@ func (s *Store) Plan() Plan { return Plan{Batch: s.Through()} }
 // to add, in ascending order. One Build runs at a time.
 func (s *Store) Build(plan Plan, all func(add func(market int32, t *serving.MarketTexts) error) error) (err error) {
 	defer func() { err = errors.Join(err, segments.RemoveTemp(s.Path)) }()
-	part := segments.TempPath(s.Path, 0)
-	if err := s.write(part, plan, all); err != nil {
+	temporary := segments.TempPath(s.Path, 0)
+	if err := s.write(temporary, plan, all); err != nil {
 		return fmt.Errorf("file of market texts: %w", err)
 	}
-	if err := segments.Publish(part, s.Path, s.Sync); err != nil {
+	if err := segments.Publish(temporary, s.Path, s.Sync); err != nil {
 		return err
 	}
 	return s.Adopt(plan.Batch)

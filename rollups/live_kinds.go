@@ -1,0 +1,33 @@
+package rollups
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+
+	"pmx/engine"
+)
+
+// batchKinds are the kinds of facts besides fills that the batch merged last has, as BatchKinds
+// names them. What it has nothing of is not asked for. Nothing of a batch of fills alone.
+type batchKinds map[string]bool
+
+// readKinds reads them of the batch merged last on conn.
+func readKinds(ctx context.Context, conn *sql.Conn) (batchKinds, error) {
+	kinds := batchKinds{}
+	err := engine.Each(ctx, conn, statements.Get("BatchKinds"), func(row []driver.Value) error {
+		kinds[engine.Text(row[0])] = true
+		return nil
+	})
+	return kinds, err
+}
+
+// has tells whether the batch has any of the named kinds.
+func (p batchKinds) has(any ...string) bool {
+	for _, name := range any {
+		if p[name] {
+			return true
+		}
+	}
+	return false
+}
