@@ -9,12 +9,10 @@ FROM (
   GROUP BY wallet
 ) AS d
 JOIN (
-  SELECT wallet, COUNT(market) AS markets, CAST(SUM(resolved) AS BIGINT) AS resolved_markets,
-    CAST(SUM(CASE WHEN resolved = 1 AND cash + redemption > 0 THEN 1 ELSE 0 END) AS BIGINT) AS winning_markets,
-    CAST(SUM(negative_legs) AS BIGINT) AS negative_legs,
-    CAST(SUM(CASE WHEN market IS NULL THEN fills ELSE 0 END) AS BIGINT) AS unmapped_fills,
-    CAST(SUM(redemption) AS BIGINT) AS redemption,
-    CAST(SUM(CASE WHEN resolved = 1 THEN 0 ELSE cash END) AS BIGINT) AS unresolved_cash
-  FROM holding
+  SELECT wallet, CAST(SUM(markets) AS BIGINT) AS markets, CAST(SUM(resolved_markets) AS BIGINT) AS resolved_markets,
+    CAST(SUM(winning_markets) AS BIGINT) AS winning_markets, CAST(SUM(negative_legs) AS BIGINT) AS negative_legs,
+    CAST(SUM(unmapped_fills) AS BIGINT) AS unmapped_fills, CAST(SUM(redemption) AS BIGINT) AS redemption,
+    CAST(SUM(unresolved_cash) AS BIGINT) AS unresolved_cash
+  FROM wallet_part
   GROUP BY wallet
 ) AS h ON h.wallet = d.wallet

@@ -1,4 +1,6 @@
--- Forecasts: tokens of one outcome of a resolved market that a wallet has left. It paid the probability for them.
+-- Internal: forecasts by wallet and bin, within a cohort: tokens of one outcome of a resolved market that a wallet has left. It paid the probability for them.
+-- What they traded for on average is of the tokens of the cohort, too.
+-- By cohort, from leg.
 SELECT wallet, bin, COUNT(*) AS forecasts, CAST(SUM(CASE WHEN payout > 500000 THEN 1 ELSE 0 END) AS BIGINT) AS correct,
   CAST(SUM(p) AS BIGINT) AS probability, CAST(SUM(payout) AS BIGINT) AS payout, CAST(SUM((p - payout) * (p - payout)) AS BIGINT) AS error,
   CAST(SUM((price - payout) * (price - payout)) AS BIGINT) AS baseline_error, CAST(SUM(buy_usd) AS BIGINT) AS usd
