@@ -76,7 +76,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 	if err != nil {
 		return partitioned{}, errors.Join(err, os.RemoveAll(dir))
 	}
-	return partitioned{dir}, nil
+	return partitioned{Dir: dir}, nil
 }
 
 // lake writes the lake into the folder Out, or adds to it what changed.

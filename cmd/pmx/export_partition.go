@@ -24,6 +24,8 @@ type factsManifest struct {
 	// Provisional is how many fills are of the venue's list of trades, and not confirmed by the chain.
 	Provisional int64              `json:"provisional_fills"`
 	Files       []export.Partition `json:"files"`
+	// State is what the next export goes on from. It is of one database; without it, all facts are read again.
+	State *export.PartitionState `json:"state,omitempty"`
 }
 
 const (
@@ -96,7 +98,7 @@ func checkPartition(dir string, p export.Partition) error {
 }
 
 type partitionRequest struct {
-	Known map[string]string `json:"known"` // prints of the files that are there, by name
+	Known export.PartitionsKnown `json:"there"`
 }
 
 // partitionEvent is a file that is there, or one that is ready at Path.
@@ -107,7 +109,8 @@ type partitionEvent struct {
 }
 
 type partitioned struct {
-	Dir string `json:"dir"` // where files were written; the command removes it
+	Dir   string                 `json:"dir"` // where files were written; the command removes it
+	State *export.PartitionState `json:"state,omitempty"`
 }
 
 func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest, emit func(partitionEvent)) (partitioned, error) {
@@ -116,7 +119,7 @@ func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest
 		return partitioned{}, err
 	}
 	n := 0
-	err = k.Exporter().WritePartitions(ctx, dir, req.Known, func(p export.Partition, path string, share float64) error {
+	state, err := k.Exporter().WritePartitions(ctx, dir, req.Known, func(p export.Partition, path string, share float64) error {
 		if path != "" { // away from the name that is removed
 			n++
 			kept := filepath.Join(dir, fmt.Sprintf("%06d.parquet", n))
@@ -131,7 +134,7 @@ func exportPartition(ctx context.Context, k *keeper.Keeper, req partitionRequest
 	if err != nil {
 		return partitioned{}, errors.Join(err, os.RemoveAll(dir))
 	}
-	return partitioned{dir}, nil
+	return partitioned{dir, state}, nil
 }
 
 // partition writes all facts into the folder Out, or completes what is there.
@@ -146,11 +149,14 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return err
 	}
-	t := &partitionWriter{std: std, dir: c.Out, known: map[string]string{}, meter: newProgressBar(std, c.JSON)}
+	t := &partitionWriter{std: std, dir: c.Out, known: export.PartitionsKnown{Files: map[string]export.Partition{}}, meter: newProgressBar(std, c.JSON)}
 	if before != nil {
+		if before.Complete { // or its files are of several moments
+			t.known.State = before.State
+		}
 		for _, p := range before.Files {
 			if checkPartition(c.Out, p) == nil {
-				t.known[p.Name] = p.Fingerprint
+				t.known.Files[p.Name] = p
 				t.had = append(t.had, p)
 			}
 		}
@@ -160,7 +166,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 	if err := errors.Join(err, t.err); err != nil {
 		return err
 	}
-	if err := errors.Join(os.RemoveAll(res.Dir), t.finish(before)); err != nil {
+	if err := errors.Join(os.RemoveAll(res.Dir), t.finish(before, res.State)); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -179,7 +185,7 @@ func (c *ExportCmd) partition(ctx context.Context, cli *CLI, std stdio) error {
 type partitionWriter struct {
 	std     stdio
 	dir     string
-	known   map[string]string
+	known   export.PartitionsKnown
 	had     []export.Partition // of an earlier export
 	files   []export.Partition // of this one
 	written int
@@ -243,7 +249,7 @@ func (t *partitionWriter) manifest(complete bool) *factsManifest {
 }
 
 // finish removes files of an earlier export that are none of this one.
-func (t *partitionWriter) finish(before *factsManifest) error {
+func (t *partitionWriter) finish(before *factsManifest, state *export.PartitionState) error {
 	if before != nil {
 		for _, p := range before.Files {
 			if slices.ContainsFunc(t.files, func(f export.Partition) bool { return f.Name == p.Name }) || !filepath.IsLocal(filepath.FromSlash(p.Name)) {
@@ -254,5 +260,7 @@ func (t *partitionWriter) finish(before *factsManifest) error {
 			}
 		}
 	}
-	return t.manifest(true).write(t.dir, t.std)
+	m := t.manifest(true)
+	m.State = state
+	return m.write(t.dir, t.std)
 }

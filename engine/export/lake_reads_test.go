@@ -106,6 +106,7 @@ func TestAnExportReadsTheDaysThatChanged(t *testing.T) {
 	}
 	had := map[string]string{}
 	var known export.LakeKnown
+	byDay := &lake{dir: t.TempDir()}
 	for _, step := range []struct {
 		name, text  string
 		days        int // that are written
@@ -128,5 +129,13 @@ func TestAnExportReadsTheDaysThatChanged(t *testing.T) {
 			t.Errorf("%s: a statement reads %d of %d fills, want %d to %d:\n%s", step.name, n, fills, step.least, step.most, strings.Join(texts, "\n"))
 		}
 		known, had = next, names
+		seen.take()
+		if written := byDay.refresh(t, k); len(written) != step.days {
+			t.Errorf("%s: by day, %v were written, want %d", step.name, written, step.days)
+		}
+		texts = seen.take()
+		if n := mostRead(t, k, texts); step.least == fills && n < fills || n > step.most {
+			t.Errorf("%s: a statement of an export by day reads %d of %d fills:\n%s", step.name, n, fills, strings.Join(texts, "\n"))
+		}
 	}
 }

@@ -26,6 +26,16 @@ var lakeTables = []struct {
 	{"normals", []string{"weather_normal"}},
 }
 
+// tablesOf are the tables that a dataset is read from.
+func tablesOf(dataset string) []string {
+	for _, t := range lakeTables {
+		if t.dataset == dataset {
+			return t.from
+		}
+	}
+	return nil
+}
+
 // tables writes the datasets without days of which no print is known. One without rows has no file, and none is known of it.
 func (w *lakeWriter) tables(days []lakeDay, venue string, known map[string]string) error {
 	sums := map[string]string{}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ type Partition struct {
 	Rows        int64  `json:"rows"`
 	Bytes       int64  `json:"bytes"`
 	SHA256      string `json:"sha256"`
-	Fingerprint string `json:"print"` // of the rows in it, for fills: the same as long as they are
+	Fingerprint string `json:"print"` // of the rows in it, or of all that they are read from: the same as long as they are
 	// Provisional is how many of its fills are of the venue's list of trades, and not confirmed by the chain.
 	Provisional int64 `json:"provisional,omitempty"`
 }
@@ -34,24 +33,30 @@ const dayMicros = 24 * int64(time.Hour/time.Microsecond)
 // WritePartitions writes all facts as canonical Parquet, as they are at one
 // moment: fills by day in hive layout, and every other dataset that has rows.
 // Each file is written below dir, read back, and handed to done with the share
-// of the work that is behind it; done takes it away. A day whose print is known
-// already, by name, is handed over without a path instead of being written.
-func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[string]string,
-	done func(p Partition, path string, share float64) error) error {
+// of the work that is behind it; done takes it away. What has a print that is known
+// already, by name, is handed over without a path instead of being written. The state
+// lets the next export tell what is as it was.
+func (e *Exporter) WritePartitions(ctx context.Context, dir string, known PartitionsKnown,
+	done func(p Partition, path string, share float64) error) (state *PartitionState, err error) {
 	if e.NoFills {
-		return data.ErrElsewhere
+		return nil, data.ErrElsewhere
 	}
-	err := e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
+	err = e.DB.ReadLowPriority(ctx, func(conn *sql.Conn) error {
 		return engine.InTx(ctx, conn, func() error {
-			days, total, err := fillDays(ctx, conn)
+			w := &lakeWriter{ctx: ctx, conn: conn}
+			days, now, err := w.partitions(known)
 			if err != nil {
 				return err
 			}
-			behind := int64(0)
+			state = now
+			behind, total := int64(0), int64(1)
+			for _, d := range days {
+				total += d.Rows
+			}
 			for _, d := range days {
 				behind += d.Rows
-				share := float64(behind) / float64(total+1)
-				if known[d.Name] == d.Fingerprint {
+				share := float64(behind) / float64(total)
+				if known.Files[d.Name].Fingerprint == d.Fingerprint {
 					err = done(d.Partition, "", share)
 				} else {
 					err = writePartition(ctx, conn, dir, d.Partition, "fills", d.where(), func(p Partition, path string) error { return done(p, path, share) })
@@ -60,48 +65,35 @@ func (e *Exporter) WritePartitions(ctx context.Context, dir string, known map[st
 					return err
 				}
 			}
-			for _, dataset := range Facts[1:] {
-				p := Partition{Name: dataset + ".parquet"}
-				err := writePartition(ctx, conn, dir, p, dataset, "", func(p Partition, path string) error { return done(p, path, 1) })
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			return w.otherPartitions(dir, known, done)
 		})
 	})
 	if err != nil {
-		return explain(fmt.Errorf("export of all facts: %w", err))
+		return nil, explain(fmt.Errorf("export of all facts: %w", err))
+	}
+	return state, nil
+}
+
+// otherPartitions writes every dataset but fills, as a whole.
+func (w *lakeWriter) otherPartitions(dir string, known PartitionsKnown, done func(p Partition, path string, share float64) error) error {
+	sums := map[string]string{}
+	for _, dataset := range Facts[1:] {
+		print, err := w.tablePrint(factsQuery(dataset, data.Parquet)+copyOptions(dataset, data.Parquet), tablesOf(dataset), sums)
+		if err != nil {
+			return err
+		}
+		p := Partition{Name: dataset + ".parquet", Fingerprint: print}
+		if was := known.Files[p.Name]; was.Fingerprint == print {
+			p.Rows = was.Rows
+			err = done(p, "", 1)
+		} else {
+			err = writePartition(w.ctx, w.conn, dir, p, dataset, "", func(p Partition, path string) error { return done(p, path, 1) })
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// fillDay is a day of fills before it is written.
-type fillDay struct {
-	Partition
-	day int64
-}
-
-func (d fillDay) where() string {
-	return " " + statements.Get("FillsOfDay", "@from", strconv.FormatInt(d.day*dayMicros, 10), "@to", strconv.FormatInt((d.day+1)*dayMicros, 10))
-}
-
-func fillDays(ctx context.Context, conn *sql.Conn) (days []fillDay, total int64, err error) {
-	rows, err := conn.QueryContext(ctx, statements.Get("FillDays", "@version", FactsVersion, "@listed", data.ListedTrades))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var d fillDay
-		if err := rows.Scan(&d.day, &d.Rows, &d.Provisional, &d.Fingerprint); err != nil {
-			return nil, 0, err
-		}
-		d.Name = "fills/day=" + time.UnixMicro(d.day*dayMicros).UTC().Format(time.DateOnly) + "/fills.parquet"
-		total += d.Rows
-		days = append(days, d)
-	}
-	return days, total, rows.Err()
 }
 
 // writePartition writes one file of a dataset of facts.

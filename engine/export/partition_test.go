@@ -22,13 +22,15 @@ import (
 type lake struct {
 	dir    string
 	prints map[string]string // by file of a day
+	known  export.PartitionsKnown
 }
 
 // refresh exports all facts and gives the days that were written.
 func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
 	t.Helper()
-	prints := map[string]string{}
-	err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), l.prints, func(p export.Partition, path string, _ float64) error {
+	prints, files := map[string]string{}, map[string]export.Partition{}
+	state, err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), l.known, func(p export.Partition, path string, _ float64) error {
+		files[p.Name] = p
 		if strings.HasPrefix(p.Name, "fills/") {
 			prints[p.Name] = p.Fingerprint
 			if path != "" {
@@ -43,7 +45,7 @@ func (l *lake) refresh(t testing.TB, k *keeper.Keeper) (written []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.prints = prints
+	l.prints, l.known = prints, export.PartitionsKnown{Files: files, State: state}
 	return written
 }
 
@@ -146,7 +148,7 @@ func TestProvisionalFillsAreCounted(t *testing.T) {
 	counts := func() map[string]int64 {
 		t.Helper()
 		out := map[string]int64{}
-		err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), nil, func(p export.Partition, path string, _ float64) error {
+		_, err := k.Exporter().WritePartitions(t.Context(), k.DB().Dir().Tmp(), export.PartitionsKnown{}, func(p export.Partition, path string, _ float64) error {
 			if day, ok := strings.CutPrefix(p.Name, "fills/day=2026-03-"); ok {
 				out[day[:2]] = p.Provisional
 			}

@@ -20,7 +20,7 @@ import (
 func exportByDay(t *testing.T, k *keeper.Keeper) (folder string, days []string) {
 	t.Helper()
 	folder = t.TempDir()
-	err := k.Exporter().WritePartitions(context.Background(), k.DB().Dir().Tmp(), nil, func(p export.Partition, path string, _ float64) error {
+	_, err := k.Exporter().WritePartitions(context.Background(), k.DB().Dir().Tmp(), export.PartitionsKnown{}, func(p export.Partition, path string, _ float64) error {
 		to := filepath.Join(folder, filepath.FromSlash(p.Name))
 		if strings.HasPrefix(p.Name, "fills/") {
 			days = append(days, to)

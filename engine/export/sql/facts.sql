@@ -24,12 +24,35 @@ LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 SELECT (f.ts // 86400000000)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
   format('@version-{:x}', bit_xor(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
     t.market, t.outcome, t.derived, t.named, n.name)))
-FROM fills AS f
+FROM (SELECT * FROM fills WHERE @which) AS f
 JOIN tokens AS t ON t.token = f.token
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 LEFT JOIN batches AS b ON b.batch = f.batch AND b.file = '@listed'
 GROUP BY day
 ORDER BY day
+
+-- name: JoinedCounts
+-- The numbers of the next token and wallet.
+SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens)::BIGINT, (SELECT coalesce(max(wallet) + 1, 0) FROM wallets)::BIGINT
+
+-- name: JoinedTokens
+-- What the rows of fills show of their tokens, in blocks of these: of those that there were before, and of all.
+SELECT token // @block AS block, coalesce(bit_xor(said) FILTER (token < @known), 0)::BIGINT, bit_xor(said)::BIGINT
+FROM (SELECT token, hash(token, market, outcome, derived, named) >> 1 AS said FROM tokens) AS t
+GROUP BY block
+
+-- name: JoinedNames
+-- The same of the names of wallets. A wallet may be there long before its name.
+SELECT wallet // @block AS block, coalesce(bit_xor(said) FILTER (wallet < @known), 0)::BIGINT, bit_xor(said)::BIGINT
+FROM (SELECT wallet, hash(wallet, name) >> 1 AS said FROM wallet_names) AS t
+GROUP BY block
+
+-- name: DaysOfTokens
+-- The days on which tokens of some blocks were traded.
+SELECT DISTINCT day FROM (SELECT day, token FROM token_day UNION ALL SELECT day, token FROM token_day_delta) AS d WHERE list_contains([@changed], token // @block)
+
+-- name: DaysOfWallets
+SELECT DISTINCT day FROM (SELECT day, wallet FROM wallet_day UNION ALL SELECT day, wallet FROM wallet_day_delta) AS d WHERE list_contains([@changed], wallet // @block)
 
 -- name: FillsOfDay
 WHERE f.ts >= @from AND f.ts < @to
