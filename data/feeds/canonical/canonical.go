@@ -95,11 +95,6 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		}
 		return col(column)
 	}
-	// An outcome beyond the range is none that is left empty.
-	outcome := shape.OutOfRange(given("outcome"), 127)
-	if c, whole, _ := t.Number(fillNames["outcome"]...); whole {
-		outcome = fmt.Sprintf("CASE WHEN %[1]s NOT BETWEEN 0 AND 127 THEN %[1]s END", c)
-	}
 	// A fee is no number below 0, which is how a fill has dollars of a buy.
 	fee := fmt.Sprintf("nullif(greatest(%s, -1), -1)", t.Amount("fee"))
 	if src.Format == data.NDJSON || shape.HasAny(h, fillNames["fee_asset"]...) {
@@ -123,12 +118,20 @@ func queryFills(src data.Source, h data.Head) (data.Query, error) {
 		Fee:       fee,
 		Name:      name,
 		Given: shape.Given{Tx: given("tx"), LogIndex: given("log_index"), Block: given("block"), TS: given("ts"),
-			Condition: given("condition"), Outcome: outcome, Fee: given("fee")},
+			Condition: given("condition"), Outcome: noOutcome(t, given("outcome")), Fee: given("fee")},
 		Row: row,
 		Bad: t.Bad(), BadReason: t.BadReason(),
 		From: t.From(),
 	}
 	return data.Query{Fills: q.String(), Markets: labels(t, src, h, q, col("label"))}, nil
+}
+
+// noOutcome is shape.OutOfRange of the column of outcomes; whole numbers are compared as they are.
+func noOutcome(t shape.Table, given string) string {
+	if c, whole, _ := t.Number(fillNames["outcome"]...); whole {
+		return fmt.Sprintf("CASE WHEN %[1]s NOT BETWEEN 0 AND 127 THEN %[1]s END", c)
+	}
+	return shape.OutOfRange(given, 127)
 }
 
 // labels gives what the rows of q call the outcomes of their tokens; "" where none can.
