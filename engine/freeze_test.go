@@ -31,7 +31,7 @@ func addWallets(ctx context.Context, db *engine.DB, from, n int) error {
 	return write(ctx, db, fmt.Sprintf("INSERT INTO wallets SELECT i, md5(i::VARCHAR)::BLOB FROM range(%d, %d) r(i)", from, from+n))
 }
 
-// What is committed, rolled back, checkpointed and made anew while a file is frozen is not in
+// What is committed, rolled back, checkpointed and made again while a file is frozen is not in
 // its copy, which opens as the state at the beginning.
 func TestAFrozenFileIsTheStateOfItsCheckpoint(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()

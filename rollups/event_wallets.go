@@ -50,7 +50,7 @@ func eventInputs(b *rebuilder) error {
 		}
 	}
 	positions := "position" + b.suffix
-	ranges, err := b.parting.ranges(statements.Get("EventsOfPositions", "@positions", positions), 1)
+	ranges, err := b.chunker.ranges(statements.Get("EventsOfPositions", "@positions", positions), 1)
 	if err != nil {
 		return err
 	}

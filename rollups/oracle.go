@@ -31,7 +31,7 @@ func allForecasts(b *rebuilder) error {
 			return err
 		}
 	}
-	ranges, err := b.parting.ranges(statements.Get("KeysOf", "@key", eachMarket.key, "@table", eachMarket.table), 4)
+	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", eachMarket.key, "@table", eachMarket.table), 4)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func allForecasts(b *rebuilder) error {
 
 // eachWallets gives the positions of some wallets after the other.
 func (b *rebuilder) eachWallets(positions string, f func(wallets keyRange, positions string) error) error {
-	ranges, err := b.parting.ranges(statements.Get("KeysOf", "@key", "wallet", "@table", positions), 4)
+	ranges, err := b.chunker.ranges(statements.Get("KeysOf", "@key", "wallet", "@table", positions), 4)
 	if err != nil {
 		return err
 	}

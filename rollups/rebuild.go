@@ -28,7 +28,7 @@ func rebuildAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, 
 		if err != nil {
 			return err
 		}
-		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", parting: p}
+		b := &rebuilder{ctx: ctx, conn: conn, suffix: "", chunker: p}
 		return b.all(step, func(t table, pieces []piece) error { return t.replace(ctx, conn, pieces) }, func() error {
 			_, err := conn.ExecContext(ctx, statements.Get("FinishRebuild", "@to", strconv.FormatInt(b.asOf, 10)))
 			for _, v := range verticals() {
@@ -49,7 +49,7 @@ type rebuilder struct {
 	conn    *sql.Conn
 	asOf    int64
 	suffix  string
-	parting *chunker
+	chunker *chunker
 }
 
 // piece is the definition of a rollup for a range of its first key.
@@ -111,7 +111,7 @@ func (b *rebuilder) held() error {
 		return err
 	}
 	positions := "position" + b.suffix
-	ranges, err := b.parting.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 2)
+	ranges, err := b.chunker.ranges(statements.Get("MarketsOfPositions", "@positions", positions), 2)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (b *rebuilder) into(table, rows string) error {
 func (b *rebuilder) pieces(t table) ([]piece, error) {
 	ranges, err := []keyRange{wholeRange}, error(nil)
 	if of := t.by; of.table != "" {
-		ranges, err = b.parting.ranges(statements.Get("KeysOf", "@key", of.key, "@table", strings.ReplaceAll(of.table, "@suffix", b.suffix)), of.weight)
+		ranges, err = b.chunker.ranges(statements.Get("KeysOf", "@key", of.key, "@table", strings.ReplaceAll(of.table, "@suffix", b.suffix)), of.weight)
 	}
 	pieces := make([]piece, 0, len(ranges))
 	for _, r := range ranges {

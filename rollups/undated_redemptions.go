@@ -105,7 +105,7 @@ func (b *rebuilder) undated() error {
 	if err := b.exec(statements.Get("NoUndated")); err != nil {
 		return err
 	}
-	ranges, err := b.parting.ranges(statements.Get("MarketsUndated"), 2)
+	ranges, err := b.chunker.ranges(statements.Get("MarketsUndated"), 2)
 	if err != nil {
 		return err
 	}

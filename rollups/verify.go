@@ -39,7 +39,7 @@ func verifyAtOnce(ctx context.Context, conn *sql.Conn, cities *data.Gazetteer, r
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{ctx: ctx, conn: conn, cities: cities, parting: p}
+	v := &verifier{ctx: ctx, conn: conn, cities: cities, chunker: p}
 	defer v.drop()
 	s, err := readState(ctx, conn)
 	if err != nil {
@@ -83,13 +83,13 @@ type verifier struct {
 	ctx     context.Context
 	conn    *sql.Conn
 	cities  *data.Gazetteer
-	parting *chunker
+	chunker *chunker
 	checks  []Check
 }
 
 // rebuilt recomputes every rollup into temporary tables and compares.
 func (v *verifier) rebuilt(step func(string, int, int)) error {
-	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix, parting: v.parting}
+	b := &rebuilder{ctx: v.ctx, conn: v.conn, suffix: rebuiltSuffix, chunker: v.chunker}
 	of := len(tables) + len(assertions)
 	tell := func(name string, done, _ int) {
 		if step != nil {
@@ -182,13 +182,13 @@ func (v *verifier) assertion(name string) (queries []string, err error) {
 		if err := v.conn.QueryRowContext(v.ctx, statements.Get("FillCount")).Scan(&fills); err != nil {
 			return nil, err
 		}
-		parts := v.parting.chunks(fills)
-		for nth := range parts {
-			queries = append(queries, statements.Get(name, "@parts", strconv.FormatInt(parts, 10), "@nth", strconv.FormatInt(nth, 10)))
+		chunks := v.chunker.chunks(fills)
+		for nth := range chunks {
+			queries = append(queries, statements.Get(name, "@chunks", strconv.FormatInt(chunks, 10), "@nth", strconv.FormatInt(nth, 10)))
 		}
 		return queries, nil
 	case "zero_sum_markets":
-		ranges, err := v.parting.ranges(statements.Get("MarketsOfFills"), 1)
+		ranges, err := v.chunker.ranges(statements.Get("MarketsOfFills"), 1)
 		for _, r := range ranges {
 			queries = append(queries, statements.Get(name, "@which", r.of("t.market")))
 		}

@@ -50,7 +50,7 @@ const mostOrders = 8_000_000
 // whaleInputs finds the orders of all facts, a stretch of time after the other.
 func whaleInputs(b *rebuilder) error {
 	queries := []string{statements.Get("WhaleAllEmpty")}
-	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.parting.rows), 10)), func(row []driver.Value) error {
+	err := engine.Each(b.ctx, b.conn, statements.Get("WhalePieces", "@suffix", b.suffix, "@rows", strconv.FormatInt(min(mostOrders, b.chunker.rows), 10)), func(row []driver.Value) error {
 		lo, hi := strconv.FormatInt(engine.Int(row[0]), 10), strconv.FormatInt(engine.Int(row[1]), 10)
 		queries = append(queries, statements.Get("WhaleAll", "@lo", lo, "@hi", hi))
 		return nil

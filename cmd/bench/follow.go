@@ -58,7 +58,7 @@ func (b *bench) catchUpTo(n *node, k *keeper.Keeper) error {
 	if err != nil {
 		return err
 	}
-	if got := c.State().Fills; got != b.Behind {
+	if got := c.Status().Fills; got != b.Behind {
 		return fmt.Errorf("%d fills of %d came in", got, b.Behind)
 	}
 	peak, forFacts := peakMemory()-quiet, processorTime()-worked

@@ -79,13 +79,13 @@ func (b *bench) tail() (err error) {
 	go func() { ended <- c.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
 	if err := f.timeFills(); err != nil {
-		return fmt.Errorf("%w: %s", err, c.State().Error)
+		return fmt.Errorf("%w: %s", err, c.Status().Error)
 	}
 	sampled := sampleMemory()
 	err = f.timeReaders(paths, quiet)
 	following := tailMemory{sampledMemory: sampled(), peak: peakMemory()}
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, c.State().Error)
+		return fmt.Errorf("%w: %s", err, c.Status().Error)
 	}
 	following.shares, err = b.memoryShares(s)
 	b.addMemory(serving, following)

@@ -50,15 +50,15 @@ type follower struct {
 	log     zerolog.Logger
 }
 
-// followState is what sync status tells, by source.
-type followState struct {
-	Chain   *follow.ChainState    `json:"chain,omitempty"`
-	Markets *follow.MarketsState  `json:"markets,omitempty"`
-	Quotes  *follow.QuotesState   `json:"quotes,omitempty"`
-	Weather []follow.WeatherState `json:"weather,omitempty"`
-	Audits  *follow.AuditState    `json:"audits,omitempty"`
-	Trades  *follow.TradesState   `json:"trades,omitempty"`
-	Newest  *follow.NewestState   `json:"newest,omitempty"`
+// followStatus is what sync status tells, by source.
+type followStatus struct {
+	Chain   *follow.ChainStatus    `json:"chain,omitempty"`
+	Markets *follow.MarketsStatus  `json:"markets,omitempty"`
+	Quotes  *follow.QuotesStatus   `json:"quotes,omitempty"`
+	Weather []follow.WeatherStatus `json:"weather,omitempty"`
+	Audits  *follow.AuditStatus    `json:"audits,omitempty"`
+	Trades  *follow.TradesStatus   `json:"trades,omitempty"`
+	Newest  *follow.NewestStatus   `json:"newest,omitempty"`
 }
 
 // contractsOf are the contracts that are followed: the built-in ones, and those of
@@ -102,7 +102,7 @@ func (f *followFlags) newFollower(k *keeper.Keeper, log zerolog.Logger, watch *g
 	}
 	if out.markets != nil { // behind the chain, which tells what is wanted
 		out.lanes = append(out.lanes, lane{marketsLane, out.markets.Run, out.markets.Once})
-		out.tells.Add(func() []serving.Source { s := out.markets.State(); return []serving.Source{s.Tell()} })
+		out.tells.Add(func() []serving.Source { s := out.markets.Status(); return []serving.Source{s.Tell()} })
 	}
 	if out.chain == nil && out.markets != nil && f.followed(tradesLane) { // behind the markets, whose trades they are
 		f.addTrades(out, k)
@@ -183,7 +183,7 @@ func (f *followFlags) addQuotes(to *follower, k *keeper.Keeper) {
 	to.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: to.markets, CLOB: clob.New(books), Log: to.log,
 		Channel: f.channel(f.Channel)})
 	to.lanes = append(to.lanes, lane{quotesLane, to.quotes.Run, nil})
-	to.tells.Add(func() []serving.Source { s := to.quotes.State(); return []serving.Source{s.Tell()} })
+	to.tells.Add(func() []serving.Source { s := to.quotes.Status(); return []serving.Source{s.Tell()} })
 }
 
 // channel says how a websocket is asked.
@@ -206,7 +206,7 @@ func (f *followFlags) addWeather(to *follower, k *keeper.Keeper, watch *guard.Wa
 	to.lanes = append(to.lanes, lane{weatherLane, to.weather.Run, to.weather.Once})
 	to.tells.Add(func() []serving.Source {
 		var all []serving.Source
-		for _, s := range to.weather.State() {
+		for _, s := range to.weather.Status() {
 			all = append(all, s.Tell())
 		}
 		return all
@@ -235,7 +235,7 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 		o.Resolved = to.markets.Heard
 	}
 	fills := int64(0)
-	o.Progress = func(s follow.ChainState) {
+	o.Progress = func(s follow.ChainStatus) {
 		if to.markets != nil && s.Fills > fills {
 			to.markets.Wanted()
 		}
@@ -245,7 +245,7 @@ func (f *followFlags) addChain(to *follower, k *keeper.Keeper, watch *guard.Watc
 		return err
 	}
 	to.lanes = append(to.lanes, lane{chainLane, to.chain.Run, to.chain.Once})
-	to.tells.Add(func() []serving.Source { s := to.chain.State(); return []serving.Source{s.Tell()} })
+	to.tells.Add(func() []serving.Source { s := to.chain.Status(); return []serving.Source{s.Tell()} })
 	return nil
 }
 
@@ -256,35 +256,35 @@ func (f *follower) close() {
 	}
 }
 
-// state tells how each source stands.
-func (f *follower) state() followState {
-	var s followState
+// status tells how each source stands.
+func (f *follower) status() followStatus {
+	var s followStatus
 	if f.chain != nil {
-		c := f.chain.State()
+		c := f.chain.Status()
 		s.Chain = &c
 	}
 	if f.markets != nil {
-		m := f.markets.State()
+		m := f.markets.Status()
 		s.Markets = &m
 	}
 	if f.quotes != nil {
-		q := f.quotes.State()
+		q := f.quotes.Status()
 		s.Quotes = &q
 	}
 	if f.newest != nil {
-		n := f.newest.State()
+		n := f.newest.Status()
 		s.Newest = &n
 	}
 	if f.trades != nil {
-		t := f.trades.State()
+		t := f.trades.Status()
 		s.Trades = &t
 	}
 	if f.audits != nil {
-		a := f.audits.State()
+		a := f.audits.Status()
 		s.Audits = &a
 	}
 	if f.weather != nil {
-		s.Weather = f.weather.State()
+		s.Weather = f.weather.Status()
 	}
 	return s
 }
@@ -292,8 +292,8 @@ func (f *follower) state() followState {
 // laneRests is how long a lane that ended in an error rests before it begins again.
 const laneRests = 30 * time.Second
 
-// runs are the lanes of a server: one that fails starts again and ends no other.
-func (f *follower) runs(watch *guard.Watch) (out []func(context.Context) error) {
+// tasks are the lanes of a server: one that fails starts again and ends no other.
+func (f *follower) tasks(watch *guard.Watch) (out []func(context.Context) error) {
 	for _, l := range f.lanes {
 		out = append(out, func(ctx context.Context) error {
 			for ctx.Err() == nil {

@@ -23,12 +23,12 @@ func (f *followFlags) addAudits(to *follower, k *keeper.Keeper) error {
 	to.tells.Asks(auditsLane, counts)
 	to.audits = follow.NewAudits(follow.AuditOptions{Venue: k, Chain: to.chain, Data: counts, Markets: to.markets != nil, Log: to.log})
 	to.lanes = append(to.lanes, lane{auditsLane, to.audits.Run, nil})
-	to.tells.Add(func() []serving.Source { s := to.audits.State(); return []serving.Source{s.Tell()} })
+	to.tells.Add(func() []serving.Source { s := to.audits.Status(); return []serving.Source{s.Tell()} })
 	return nil
 }
 
 // printAudits writes the row of the audits.
-func printAudits(w io.Writer, a *follow.AuditState) {
+func printAudits(w io.Writer, a *follow.AuditStatus) {
 	if a == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func printAudits(w io.Writer, a *follow.AuditState) {
 }
 
 // printDifferences writes what the audits find, and of the last day what they found.
-func printDifferences(w io.Writer, a *follow.AuditState) {
+func printDifferences(w io.Writer, a *follow.AuditStatus) {
 	if a == nil {
 		return
 	}

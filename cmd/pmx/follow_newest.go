@@ -35,12 +35,12 @@ func (f *followFlags) addNewest(to *follower, k *keeper.Keeper) error {
 	}
 	to.newest, to.shown = newest, shown
 	to.lanes = append(to.lanes, lane{newestLane, newest.Run, nil})
-	to.tells.Add(func() []serving.Source { s := newest.State(); return []serving.Source{s.Tell()} })
+	to.tells.Add(func() []serving.Source { s := newest.Status(); return []serving.Source{s.Tell()} })
 	return nil
 }
 
 // printNewest writes the row of the newest trades.
-func printNewest(w io.Writer, n *follow.NewestState) {
+func printNewest(w io.Writer, n *follow.NewestStatus) {
 	if n == nil {
 		return
 	}

@@ -18,12 +18,12 @@ func (f *followFlags) addTrades(to *follower, k *keeper.Keeper) {
 	list := to.dataAPI.Caller() // the markets' lane, which there is, has made it
 	to.trades = follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(list), Log: to.log})
 	to.lanes = append(to.lanes, lane{tradesLane, to.trades.Run, to.trades.Once})
-	to.tells.Add(func() []serving.Source { s := to.trades.State(); return []serving.Source{s.Tell()} })
+	to.tells.Add(func() []serving.Source { s := to.trades.Status(); return []serving.Source{s.Tell()} })
 	to.tells.Asks(tradesLane, list)
 }
 
 // printTrades writes the row of the list of trades.
-func printTrades(w io.Writer, t *follow.TradesState) {
+func printTrades(w io.Writer, t *follow.TradesStatus) {
 	if t == nil {
 		return
 	}

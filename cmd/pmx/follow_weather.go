@@ -73,7 +73,7 @@ func (f *weatherFlags) newWeather(k *keeper.Keeper, log zerolog.Logger, watch *g
 }
 
 // printWeather writes the rows of the sources of the weather.
-func printWeather(w io.Writer, sources []follow.WeatherState) {
+func printWeather(w io.Writer, sources []follow.WeatherStatus) {
 	for _, s := range sources {
 		odd := int64(len(s.Silent))
 		for _, n := range s.Unknown {

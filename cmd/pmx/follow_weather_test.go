@@ -59,7 +59,7 @@ func TestSyncOfTheWeatherAlone(t *testing.T) {
 		}
 	}
 	status, out, errs := call("sync", "status", "--data-dir", dir, "--json")
-	var state followState
+	var state followStatus
 	if err := json.Unmarshal([]byte(out), &state); err != nil || status != 0 {
 		t.Fatalf("%v %d %q %q", err, status, out, errs)
 	}

@@ -223,7 +223,7 @@ func (c *ServeCmd) followed(k *keeper.Keeper, log zerolog.Logger, watch *guard.W
 		return nil, nil, err
 	}
 	f.begins()
-	return f, f.runs(watch), nil
+	return f, f.tasks(watch), nil
 }
 
 // upkeep is what goes on beside answering.

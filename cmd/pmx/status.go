@@ -277,7 +277,7 @@ func (r *statusReport) print(w io.Writer, now time.Time) error {
 
 // backups tells of the last backups, by the schedule and by pmx backup.
 func (s *serverStatus) backups(now time.Time) string {
-	told := func(b serving.BackupState) string {
+	told := func(b serving.BackupStatus) string {
 		text := ago(b.Made, now)
 		if b.Failing {
 			text += ", failing, last " + ago(b.Failed, now)

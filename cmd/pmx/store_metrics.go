@@ -102,7 +102,7 @@ func gauges(ch chan<- prometheus.Metric) (value func(*prometheus.Desc, float64, 
 
 func (m *storeMetrics) collectBackups(ch chan<- prometheus.Metric, f *serving.Freshness) {
 	gauge, at, flag := gauges(ch)
-	for by, b := range map[string]serving.BackupState{"schedule": f.Scheduled, "command": f.Asked, "publish": f.Published} {
+	for by, b := range map[string]serving.BackupStatus{"schedule": f.Scheduled, "command": f.Asked, "publish": f.Published} {
 		at(m.backedUp, b.Made, by)
 		at(m.backupFailed, b.Failed, by)
 		flag(m.backupFailing, b.Failing, by)

@@ -79,7 +79,7 @@ func TestMetricsOfTheStore(t *testing.T) {
 	}
 	at := func(s int64) time.Time { return time.Unix(s, 5e8) }
 	fresh = serving.Freshness{LastFills: at(1), LastMarkets: at(2), LastCycle: at(3), LastFailure: at(4), LastVerified: at(5),
-		Scheduled: serving.BackupState{Made: at(8), Failed: at(9), Failing: true, Bytes: 17, Seconds: 18}, Asked: serving.BackupState{Made: at(10)}, BackupDue: at(11),
+		Scheduled: serving.BackupStatus{Made: at(8), Failed: at(9), Failing: true, Bytes: 17, Seconds: 18}, Asked: serving.BackupStatus{Made: at(10)}, BackupDue: at(11),
 		FailureText: "x", VerifyFailure: "x", Stale: true, DiskFull: true, LogLost: true}
 	snapshot = &serving.Snapshot{AsOf: at(6), Counts: serving.Counts{Fills: 10, Wallets: 11, Markets: 12, ResolvedMarkets: 13, Events: 14, UnmappedFills: 15}}
 	m.jobs = func(context.Context) (map[job.Status]int, time.Time, error) {

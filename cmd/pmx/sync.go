@@ -91,18 +91,18 @@ func (c *SyncFollowCmd) Run(ctx context.Context, cli *CLI, std stdio) (err error
 	f.begins()
 	own, stop := context.WithCancel(ctx)
 	defer stop()
-	runs := f.runs(watch)
+	tasks := f.tasks(watch)
 	if c.Once {
-		runs = []func(context.Context) error{func(ctx context.Context) error {
+		tasks = []func(context.Context) error{func(ctx context.Context) error {
 			defer stop()
 			return errors.Join(f.once(ctx), k.Refresh(context.WithoutCancel(ctx), nil))
 		}}
 	}
-	runs = append(runs, sock.Serve, func(ctx context.Context) error { return k.Run(ctx, keeper.Schedule{Refresh: syncCycle}) })
-	runs = append(runs, func(ctx context.Context) error { return screen.run(ctx, f) })
-	err = runAll(own, runs...)
+	tasks = append(tasks, sock.Serve, func(ctx context.Context) error { return k.Run(ctx, keeper.Schedule{Refresh: syncCycle}) })
+	tasks = append(tasks, func(ctx context.Context) error { return screen.run(ctx, f) })
+	err = runAll(own, tasks...)
 	screen.clear()
-	if s := f.state(); err == nil || ctx.Err() != nil {
+	if s := f.status(); err == nil || ctx.Err() != nil {
 		printFollowed(std.out, s)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -122,12 +122,12 @@ func atOrNever(t time.Time) string {
 }
 
 // stopped tells whether nobody follows the markets now.
-func stopped(m *follow.MarketsState) bool {
+func stopped(m *follow.MarketsStatus) bool {
 	return len(m.Tasks) > 0 && m.Tasks[0].Phase == follow.Stopped
 }
 
 // completeUpTo tells up to where nothing of the chain is missing.
-func completeUpTo(c *follow.ChainState) string {
+func completeUpTo(c *follow.ChainStatus) string {
 	switch {
 	case c.Start == 0:
 		return "nothing yet"
@@ -139,7 +139,7 @@ func completeUpTo(c *follow.ChainState) string {
 
 // missingBlocks tells how many blocks are missing: where no node says what is final by now,
 // at least so many.
-func missingBlocks(c *follow.ChainState) string {
+func missingBlocks(c *follow.ChainStatus) string {
 	n := thousands(c.GapBlocks) + " blocks"
 	if c.GapBlocks == 1 {
 		n = "1 block"
@@ -161,9 +161,9 @@ const opSync = "sync-status"
 func registerFollower(s *admin.Server, f *follower) {
 	s.Handle(opSync, func(context.Context, json.RawMessage, func(any)) (any, error) {
 		if f == nil {
-			return followState{}, nil
+			return followStatus{}, nil
 		}
-		return f.state(), nil
+		return f.status(), nil
 	})
 }
 
@@ -178,7 +178,7 @@ func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if err != nil {
 		return err
 	}
-	s, err := cli.followState(ctx, dir)
+	s, err := cli.followStatus(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func (c *SyncStatusCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	return printFollow(std.out, s)
 }
 
-// followState asks who follows, or looks into the database where nobody does.
-func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, err error) {
+// followStatus asks who follows, or looks into the database where nobody does.
+func (c *CLI) followStatus(ctx context.Context, dir engine.Dir) (s followStatus, err error) {
 	if admin.Running(dir.AdminSocket()) {
 		raw, err := admin.Call(ctx, dir.AdminSocket(), opSync, none{}, func(json.RawMessage) {})
 		if err != nil {
@@ -223,7 +223,7 @@ func (c *CLI) followState(ctx context.Context, dir engine.Dir) (s followState, e
 }
 
 // printFollow writes a table of the sources, and what is to be known of each.
-func printFollow(w io.Writer, s followState) error {
+func printFollow(w io.Writer, s followStatus) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "SOURCE\tSTATE\tUP TO\tLAG\tMISSING\tNEW\tODD\tLAST ERROR")
 	if c := s.Chain; c != nil {
@@ -275,7 +275,7 @@ func printFollow(w io.Writer, s followState) error {
 }
 
 // printChain writes what a table has no room for.
-func printChain(w io.Writer, c follow.ChainState) {
+func printChain(w io.Writer, c follow.ChainStatus) {
 	if c.CatchingUp {
 		_, _ = fmt.Fprintf(w, "catching up: %.1f %%, %s fills/s, about %s left\n", 100*c.Progress, thousands(int64(c.FillsASec)), (time.Duration(c.Remaining) * time.Second).Round(time.Second))
 	}

@@ -63,13 +63,13 @@ func (s *syncScreen) run(ctx context.Context, f *follower) error {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			s.draw(f.chain.State())
+			s.draw(f.chain.Status())
 		}
 	}
 }
 
 // draw draws how far the chain is.
-func (s *syncScreen) draw(c follow.ChainState) {
+func (s *syncScreen) draw(c follow.ChainStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	label, share, note := followed(c, time.Now())
@@ -78,7 +78,7 @@ func (s *syncScreen) draw(c follow.ChainState) {
 
 // followed tells in a few words how far the chain is: what goes on, the share of it that is
 // done (negative: there is no end), and figures.
-func followed(c follow.ChainState, now time.Time) (label string, share float64, note string) {
+func followed(c follow.ChainStatus, now time.Time) (label string, share float64, note string) {
 	switch {
 	case c.Phase == follow.BackOff && c.Finalized == 0:
 		return "no node answers yet", -1, ""
@@ -123,7 +123,7 @@ func roughly(seconds float64) string {
 }
 
 // printFollowed writes what following came to.
-func printFollowed(w io.Writer, s followState) {
+func printFollowed(w io.Writer, s followStatus) {
 	if s.Chain != nil {
 		printChainFollowed(w, s.Chain)
 	}
@@ -132,7 +132,7 @@ func printFollowed(w io.Writer, s followState) {
 	}
 }
 
-func printChainFollowed(w io.Writer, c *follow.ChainState) {
+func printChainFollowed(w io.Writer, c *follow.ChainStatus) {
 	upTo := "nothing complete from the first block on yet"
 	if !c.AsOf.IsZero() {
 		upTo = fmt.Sprintf("up to block %d of %s", c.Committed, atOrNever(c.AsOf))

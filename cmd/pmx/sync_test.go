@@ -73,7 +73,7 @@ func TestSyncOverTheWireIsTheImport(t *testing.T) {
 		t.Errorf("%d lines of fills are followed, %d imported", len(got), len(want))
 	}
 	status, out, errs := did("sync", "status", "--data-dir", followed, "--json")
-	var state followState
+	var state followStatus
 	if err := json.Unmarshal([]byte(out), &state); err != nil || status != 0 {
 		t.Fatalf("%v %d %q %q", err, status, out, errs)
 	}
@@ -145,19 +145,19 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 func TestWhatATerminalShowsOfTheChain(t *testing.T) {
 	now := time.Date(2026, 11, 7, 0, 10, 0, 0, time.UTC)
 	for _, tc := range []struct {
-		state follow.ChainState
+		state follow.ChainStatus
 		share float64
 		want  string
 	}{
-		{follow.ChainState{Phase: follow.BackOff}, -1, "no node answers yet "},
-		{follow.ChainState{Phase: follow.Idle}, -1, "asking for the newest block "},
-		{follow.ChainState{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 8_000, CatchingUp: true}, 0, "catching up: 8,000 blocks to go"},
-		{follow.ChainState{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 4_000, CatchingUp: true, Progress: 0.5, FillsASec: 1234.5, Remaining: 700, Answered: 1_500}, 0.5,
+		{follow.ChainStatus{Phase: follow.BackOff}, -1, "no node answers yet "},
+		{follow.ChainStatus{Phase: follow.Idle}, -1, "asking for the newest block "},
+		{follow.ChainStatus{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 8_000, CatchingUp: true}, 0, "catching up: 8,000 blocks to go"},
+		{follow.ChainStatus{Phase: follow.Fetch, Finalized: 9_000, GapBlocks: 4_000, CatchingUp: true, Progress: 0.5, FillsASec: 1234.5, Remaining: 700, Answered: 1_500}, 0.5,
 			"catching up: 4,000 blocks to go (1,500 answered), 1,234 fills/s, about 12 min left"},
-		{follow.ChainState{Phase: follow.Idle, Finalized: 9_000, Committed: 9_000, AsOf: now.Add(-12 * time.Second), Fills: 1_000}, -1,
+		{follow.ChainStatus{Phase: follow.Idle, Finalized: 9_000, Committed: 9_000, AsOf: now.Add(-12 * time.Second), Fills: 1_000}, -1,
 			"following: block 9,000, 12s ago, 1,000 new fills"},
-		{follow.ChainState{Phase: follow.Stalled, Finalized: 9_000, Committed: 9_000}, -1, "no node answers: block 9,000, 0 new fills"},
-		{follow.ChainState{Phase: follow.Idle, Finalized: 9_000, Committed: 8_000, Held: make([]follow.HeldRange, 2)}, -1,
+		{follow.ChainStatus{Phase: follow.Stalled, Finalized: 9_000, Committed: 9_000}, -1, "no node answers: block 9,000, 0 new fills"},
+		{follow.ChainStatus{Phase: follow.Idle, Finalized: 9_000, Committed: 8_000, Held: make([]follow.HeldRange, 2)}, -1,
 			"following, 2 ranges held back: block 8,000, 0 new fills"},
 	} {
 		label, share, note := followed(tc.state, now)
@@ -186,20 +186,20 @@ func TestSyncThatCannotSucceedEnds(t *testing.T) {
 func TestTheTableOfSources(t *testing.T) {
 	at := time.Date(2026, 11, 7, 1, 2, 3, 0, time.UTC)
 	for name, tc := range map[string]struct {
-		state followState
+		state followStatus
 		want  []string
 	}{
-		"nothing yet": {followState{Chain: &follow.ChainState{Phase: follow.BackOff, Error: "rpc 1: x", Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.BackOff, LastError: "x"}}}},
+		"nothing yet": {followStatus{Chain: &follow.ChainStatus{Phase: follow.BackOff, Error: "rpc 1: x", Nodes: []follow.NodeStatus{{Name: "rpc 1", State: follow.BackOff, LastError: "x"}}}},
 			[]string{"chain    BACKOFF  nothing yet   unknown  unknown  0 fills    0    rpc 1: x", "  rpc 1  BACKOFF  no block yet                    0 answers  0    x"}},
-		"in the tail": {followState{Chain: &follow.ChainState{Phase: follow.Idle, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1}}, []string{"block 9, 2026-11-07T01:02:03Z  0s   1 block  0 fills"}},
-		"a node that answers again": {followState{Chain: &follow.ChainState{Phase: follow.Idle, Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.Idle, Finalized: 9, LastError: "gone"}}}},
+		"in the tail": {followStatus{Chain: &follow.ChainStatus{Phase: follow.Idle, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1}}, []string{"block 9, 2026-11-07T01:02:03Z  0s   1 block  0 fills"}},
+		"a node that answers again": {followStatus{Chain: &follow.ChainStatus{Phase: follow.Idle, Nodes: []follow.NodeStatus{{Name: "rpc 1", State: follow.Idle, Finalized: 9, LastError: "gone"}}}},
 			[]string{"  rpc 1  IDLE   block 9", "0 answers  0    \n"}},
-		"no node any more": {followState{Chain: &follow.ChainState{Phase: follow.Stalled, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1, LagSeconds: 90}},
+		"no node any more": {followStatus{Chain: &follow.ChainStatus{Phase: follow.Stalled, Start: 5, Committed: 9, AsOf: at, GapBlocks: 1, LagSeconds: 90}},
 			[]string{"1m30s  1 block or more"}},
-		"not followed now": {followState{Chain: &follow.ChainState{Phase: follow.Stopped, Start: 5}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{Name: "all",
-			Phase: follow.Stopped, LastGood: at}}}, Quotes: &follow.QuotesState{Phase: follow.Stopped, AsOf: at}},
+		"not followed now": {followStatus{Chain: &follow.ChainStatus{Phase: follow.Stopped, Start: 5}, Markets: &follow.MarketsStatus{Tasks: []follow.MarketTask{{Name: "all",
+			Phase: follow.Stopped, LastGood: at}}}, Quotes: &follow.QuotesStatus{Phase: follow.Stopped, AsOf: at}},
 			[]string{"chain         STOPPED  nothing yet from block 5 on  unknown  unknown", "markets: all  STOPPED  2026-11-07T01:02:03Z", "quotes        STOPPED  2026-11-07T01:02:03Z"}},
-		"weather": {followState{Weather: []follow.WeatherState{{Source: "metar", Phase: follow.Fetch}, {Source: "nws", Phase: follow.Stopped}}},
+		"weather": {followStatus{Weather: []follow.WeatherStatus{{Source: "metar", Phase: follow.Fetch}, {Source: "nws", Phase: follow.Stopped}}},
 			[]string{"weather: metar  FETCH    nothing yet  0s" + strings.Repeat(" ", 12) + "0 values  0", "weather: nws    STOPPED  nothing yet  0s" + strings.Repeat(" ", 22) + "0 "}},
 	} {
 		var out bytes.Buffer
@@ -212,8 +212,8 @@ func TestTheTableOfSources(t *testing.T) {
 			}
 		}
 	}
-	text, err := json.Marshal(followState{Chain: &follow.ChainState{Nodes: []follow.NodeState{{}}}, Markets: &follow.MarketsState{Tasks: []follow.MarketTask{{}}},
-		Quotes: &follow.QuotesState{Channels: []channel.Stats{{Name: "quotes 1"}}}, Weather: []follow.WeatherState{{}}})
+	text, err := json.Marshal(followStatus{Chain: &follow.ChainStatus{Nodes: []follow.NodeStatus{{}}}, Markets: &follow.MarketsStatus{Tasks: []follow.MarketTask{{}}},
+		Quotes: &follow.QuotesStatus{Channels: []channel.Stats{{Name: "quotes 1"}}}, Weather: []follow.WeatherStatus{{}}})
 	if err != nil || bytes.Contains(text, []byte("0001-01-01")) || !bytes.Contains(text, []byte(`{"name":"quotes 1","state":""`)) {
 		t.Errorf("%v %s", err, text)
 	}

@@ -143,7 +143,7 @@ func (im *Importer) bring(ctx context.Context, src *source, opts Options) (recei
 		}
 		defer job.cleanup()
 		if receipt, err = job.run(); err == nil && receipt.mayRelease() {
-			job.onlyFills = false // what releases fills has made the tables anew
+			job.onlyFills = false // what releases fills has made the tables again
 			receipt.after(im.release(ctx, conn, job.started))
 		}
 		if err == nil && receipt.late && !opts.DryRun {

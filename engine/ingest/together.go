@@ -19,19 +19,19 @@ const (
 	togetherRows  = 1_000_000
 )
 
-// Runs parts plans, in their order, into such as ImportTogether may be tried with and
+// Groups divides plans, in their order, into groups for ImportTogether and
 // single ones.
-func Runs(plans []Plan) (runs [][]Plan) {
+func Groups(plans []Plan) (groups [][]Plan) {
 	rows := int64(0)
 	for i, p := range plans {
 		rows += p.Rows
-		if i == 0 || !p.fits(&plans[i-1]) || rows > togetherRows || len(runs[len(runs)-1]) == togetherFiles {
-			runs, rows = append(runs, nil), p.Rows
+		if i == 0 || !p.fits(&plans[i-1]) || rows > togetherRows || len(groups[len(groups)-1]) == togetherFiles {
+			groups, rows = append(groups, nil), p.Rows
 		}
-		last := &runs[len(runs)-1]
+		last := &groups[len(groups)-1]
 		*last = append(*last, p)
 	}
-	return runs
+	return groups
 }
 
 // fits tells whether two files may be read as one.

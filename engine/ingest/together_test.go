@@ -150,8 +150,8 @@ func TestFilesImportedTogetherAreAsIfOneByOne(t *testing.T) {
 			}
 			plans = append(plans, p)
 		}
-		if runs := ingest.Runs(plans); len(runs) != 1 {
-			t.Fatalf("%d runs of %d files", len(runs), len(plans))
+		if groups := ingest.Groups(plans); len(groups) != 1 {
+			t.Fatalf("%d groups of %d files", len(groups), len(plans))
 		}
 		start()
 		var one []ingest.Receipt
@@ -305,8 +305,8 @@ func TestAFileThatChangedIsNotImportedTogether(t *testing.T) {
 	}
 }
 
-// TestRuns parts plans where the feed, the columns or the sum of the rows ask for it.
-func TestRuns(t *testing.T) {
+// TestGroups divides plans where the feed, the columns or the sum of the rows ask for it.
+func TestGroups(t *testing.T) {
 	v := open(t)
 	p, _, err := v.im.Identify(v.parquet("a.parquet", nil), "")
 	if err != nil {
@@ -336,11 +336,11 @@ func TestRuns(t *testing.T) {
 		"many files":    {slices.Repeat([]ingest.Plan{p}, 2_500), []int{1_000, 1_000, 500}},
 	} {
 		var got []int
-		for _, run := range ingest.Runs(c.plans) {
+		for _, run := range ingest.Groups(c.plans) {
 			got = append(got, len(run))
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: runs of %v files, want %v", name, got, c.want)
+			t.Errorf("%s: groups of %v files, want %v", name, got, c.want)
 		}
 	}
 }

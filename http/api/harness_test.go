@@ -72,7 +72,7 @@ func newVenue(t testing.TB, snap *serving.Snapshot) *venue {
 	return v
 }
 
-// restart makes the API of v anew, out of what it has now.
+// restart makes a new API of v from what it has now.
 func (v *venue) restart() {
 	t := v.t
 	t.Helper()

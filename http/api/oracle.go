@@ -115,8 +115,8 @@ func (a *API) accuracy(v *encodedSnapshot, t *serving.Trader) (serving.Accuracy,
 			return serving.Accuracy{}, err
 		}
 		w.tokens = tokens
-		w.book.Fill(v.snap.Catalog, tokens)
-		return v.snap.Accuracy(&w.book), nil
+		w.portfolio.Fill(v.snap.Catalog, tokens)
+		return v.snap.Accuracy(&w.portfolio), nil
 	})
 }
 

@@ -91,7 +91,7 @@ func (call *Call) wantsIndex(n index.Name) bool {
 }
 
 // appendPoints adds the points of an index from one row of its bars up to another: those that
-// are encoded, or, where some are older, all of them anew.
+// are encoded, or all of them where some are older.
 func (v *encodedSnapshot) appendPoints(b []byte, n index.Name, interval, from, to int64) []byte {
 	h := v.barsOf(n, interval)
 	point := func(i int64) any {

@@ -29,7 +29,7 @@ func (a *API) traderCategories(c *fiber.Ctx, call *Call) error {
 	}
 	w := a.scratch.get()
 	defer a.scratch.put(w)
-	rows, err := wholeBook(a, v.markets, w, &trader, "categories", (*serving.Portfolio).ByCategory, func(*[]serving.CategoryTotals) {})
+	rows, err := wholePortfolio(a, v.markets, w, &trader, "categories", (*serving.Portfolio).ByCategory, func(*[]serving.CategoryTotals) {})
 	if err != nil {
 		return err
 	}

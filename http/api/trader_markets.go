@@ -73,7 +73,7 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	w := a.scratch.get()
 	defer a.scratch.put(w)
 	q.Keep = keep
-	p, err := a.bookPage(m, w, &trader, q, fmt.Sprint(q.Order, " ", key, " ", string(position)))
+	p, err := a.portfolioPage(m, w, &trader, q, fmt.Sprint(q.Order, " ", key, " ", string(position)))
 	if err != nil {
 		return err
 	}

@@ -33,20 +33,20 @@ type traderReader interface {
 const (
 	// walletRows is the most markets and fills of a wallet that one reply shows.
 	walletRows = 200
-	// bigBook is from how many markets on a wallet's book is kept for the epoch.
-	bigBook = 2000
+	// bigPortfolio is from how many markets on a wallet's portfolio is kept for the epoch.
+	bigPortfolio = 2000
 )
 
 // scratch is the working memory of a request about one wallet or market; it is reused.
 type scratch struct {
-	fills  []serving.Fill
-	tokens []serving.TokenSum
-	days   []serving.DaySum
-	rows   []walletDay
-	book   serving.Portfolio
-	paid   []serving.DayPaid
-	filled []serving.Fill
-	newest []serving.NewestTrade
+	fills     []serving.Fill
+	tokens    []serving.TokenSum
+	days      []serving.DaySum
+	rows      []walletDay
+	portfolio serving.Portfolio
+	paid      []serving.DayPaid
+	filled    []serving.Fill
+	newest    []serving.NewestTrade
 }
 
 // scratchPool holds scratch memory that is not in use.
@@ -63,15 +63,15 @@ func (d *scratchPool) get() *scratch {
 const maxScratchRows = 1 << 14
 
 func (d *scratchPool) put(w *scratch) {
-	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.book.Holdings), cap(w.paid), cap(w.filled)) <= maxScratchRows {
+	if max(cap(w.fills), cap(w.tokens), cap(w.days), cap(w.rows), cap(w.portfolio.Holdings), cap(w.paid), cap(w.filled)) <= maxScratchRows {
 		d.pool.Put(w)
 	}
 }
 
-// bookPage gives a page of the wallet's markets as of m: computed in w, or kept for the epoch
+// portfolioPage gives a page of the wallet's markets as of m: computed in w, or kept for the epoch
 // where computing takes long. key tells q from every other query.
-func (a *API) bookPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.HoldingQuery, key string) (serving.HoldingPage, error) {
-	return wholeBook(a, m, w, t, key, func(b *serving.Portfolio) serving.HoldingPage { return b.Select(q) },
+func (a *API) portfolioPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.HoldingQuery, key string) (serving.HoldingPage, error) {
+	return wholePortfolio(a, m, w, t, key, func(b *serving.Portfolio) serving.HoldingPage { return b.Select(q) },
 		func(p *serving.HoldingPage) {
 			p.Rows = slices.Clone(p.Rows)
 			for i := range p.Rows {
@@ -80,20 +80,20 @@ func (a *API) bookPage(m *marketEpoch, w *scratch, t *serving.Trader, q serving.
 		})
 }
 
-// wholeBook computes something from all that a wallet ever traded, as of m: in w, or kept for
+// wholePortfolio computes something from all that a wallet ever traded, as of m: in w, or kept for
 // the epoch under key where it takes long. own makes a result independent of its portfolio.
-func wholeBook[T any](a *API, m *marketEpoch, w *scratch, t *serving.Trader, key string, compute func(*serving.Portfolio) T, own func(*T)) (T, error) {
+func wholePortfolio[T any](a *API, m *marketEpoch, w *scratch, t *serving.Trader, key string, compute func(*serving.Portfolio) T, own func(*T)) (T, error) {
 	load := func(ctx context.Context, w *scratch) (got T, err error) {
 		if err := a.walletTokens(ctx, m.batch, w, t.ID); err != nil {
 			return got, err
 		}
-		w.book.Fill(m.catalog, w.tokens)
-		return compute(&w.book), nil
+		w.portfolio.Fill(m.catalog, w.tokens)
+		return compute(&w.portfolio), nil
 	}
-	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, m.batch) {
+	if t.Totals.Markets < bigPortfolio && a.reader.WalletInMemory(t.ID, m.batch) {
 		return load(context.Background(), w)
 	}
-	return cachedReadOf(a, m.epoch, fmt.Sprint("book ", t.ID, " ", key), func(ctx context.Context) (T, error) {
+	return cachedReadOf(a, m.epoch, fmt.Sprint("portfolio ", t.ID, " ", key), func(ctx context.Context) (T, error) {
 		got, err := load(ctx, &scratch{}) // its memory is not for reuse: it may be large
 		own(&got)
 		return got, err
@@ -115,17 +115,17 @@ type paidDays []serving.DayPaid
 // walletPaid gives the days on which resolutions paid a wallet, oldest first.
 func (a *API) walletPaid(v *encodedSnapshot, w *scratch, t *serving.Trader) (paidDays, error) {
 	upTo := v.snap.AsOf.UnixMicro()
-	if t.Totals.Markets < bigBook && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
+	if t.Totals.Markets < bigPortfolio && a.reader.WalletInMemory(t.ID, v.snap.Batch) {
 		if err := a.walletTokens(context.Background(), v.snap.Batch, w, t.ID); err != nil {
 			return nil, err
 		}
-		w.paid = w.book.PaidByDay(w.paid, v.snap.Catalog, w.tokens, upTo)
+		w.paid = w.portfolio.PaidByDay(w.paid, v.snap.Catalog, w.tokens, upTo)
 		return w.paid, nil
 	}
 	return cachedRead(a, v, fmt.Sprint("paid ", t.ID), func(ctx context.Context) (paidDays, error) {
 		w := scratch{}
 		err := a.walletTokens(ctx, v.snap.Batch, &w, t.ID)
-		return w.book.PaidByDay(nil, v.snap.Catalog, w.tokens, upTo), err
+		return w.portfolio.PaidByDay(nil, v.snap.Catalog, w.tokens, upTo), err
 	})
 }
 

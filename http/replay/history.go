@@ -101,7 +101,7 @@ const (
 // most rows that a match has, a power of two.
 const mostRows = 64
 
-// fork is a view of the chain in which blocks from one on are others.
+// fork is a copy of the chain in which blocks from one on are others.
 type fork struct {
 	from   int64
 	number uint64 // 0: none

@@ -61,7 +61,7 @@ func (s *Server) Keep(topics []data.Hash) error {
 }
 
 // serves tells whether an answer can be put together from what is kept.
-func (k *packedLogs) serves(v *view, q *filter, out *stream) bool {
+func (k *packedLogs) serves(v *responder, q *filter, out *stream) bool {
 	return k != nil && out.zip != nil && out.enc == inZstd && v.fault == nil && v.fork.number == 0 && q.takes == k.takes && len(q.topics) < 2
 }
 

@@ -27,8 +27,8 @@ type call struct {
 	Params []json.RawMessage `json:"params"`
 }
 
-// view is what a node knows while it answers one request.
-type view struct {
+// responder is what a node knows while it answers one request.
+type responder struct {
 	*Server
 	latest, finalized int64
 	fork              fork
@@ -77,7 +77,7 @@ func (s *Server) answerCalls(w http.ResponseWriter, r *http.Request, f *Fault) {
 		out.refuse(reply{id: json.RawMessage("null"), refusal: &refusal{Code: -32700, Message: err.Error()}})
 		return
 	}
-	v := s.view(f)
+	v := s.responder(f)
 	if status, no := v.refuses(calls, batch); status != 0 {
 		if no == nil {
 			w.Header().Set("Content-Type", "text/plain")
@@ -164,7 +164,7 @@ func text(s string) func(*stream) error {
 
 func quantity(n int64) string { return string(encode.AppendQuantity(nil, n)) }
 
-func (v *view) answer(c *call) reply {
+func (v *responder) answer(c *call) reply {
 	p := reply{id: c.ID}
 	if p.id == nil {
 		p.id = json.RawMessage("null")
@@ -189,7 +189,7 @@ func (v *view) answer(c *call) reply {
 }
 
 // number reads a block's number or name; known is false where there is no such block yet.
-func (v *view) number(raw json.RawMessage) (n int64, known bool, no *refusal) {
+func (v *responder) number(raw json.RawMessage) (n int64, known bool, no *refusal) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return 0, false, invalid("invalid argument 0: %v", err)
@@ -213,7 +213,7 @@ func (v *view) number(raw json.RawMessage) (n int64, known bool, no *refusal) {
 	return n, n <= v.latest, nil
 }
 
-func (v *view) block(c *call) (func(*stream) error, *refusal) {
+func (v *responder) block(c *call) (func(*stream) error, *refusal) {
 	if len(c.Params) == 0 {
 		return nil, invalid("missing value for required argument 0")
 	}
@@ -228,7 +228,7 @@ func (v *view) block(c *call) (func(*stream) error, *refusal) {
 }
 
 // header writes a block as nodes do, with the hashes of its transactions.
-func (v *view) header(out *stream, n int64) error {
+func (v *responder) header(out *stream, n int64) error {
 	h := v.history
 	hash, parent := h.hash(n, v.fork), h.hash(n-1, v.fork)
 	out.b = encode.AppendQuantity(append(out.b, `{"number":`...), n)
@@ -262,7 +262,7 @@ func (v *view) header(out *stream, n int64) error {
 	return nil
 }
 
-func (v *view) receipt(c *call) (func(*stream) error, *refusal) {
+func (v *responder) receipt(c *call) (func(*stream) error, *refusal) {
 	var hash string
 	if len(c.Params) == 0 || json.Unmarshal(c.Params[0], &hash) != nil {
 		return nil, invalid("missing value for required argument 0")

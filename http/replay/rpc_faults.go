@@ -50,9 +50,9 @@ var rpcFaults = []Kind{
 	{Name: "unknown-module", Of: "rpc", About: "fills of tokens of a fourth module, a match in every block with logs of this many", Number: 16, Adds: true},
 }
 
-// view gives what the node knows now.
-func (s *Server) view(f *Fault) *view {
-	v := &view{Server: s, fault: f}
+// responder gives what the node knows now.
+func (s *Server) responder(f *Fault) *responder {
+	v := &responder{Server: s, fault: f}
 	v.latest, v.finalized = s.Latest()
 	switch {
 	case f.is("finalized-back"):
@@ -65,7 +65,7 @@ func (s *Server) view(f *Fault) *view {
 
 // refuses tells whether the node answers none of the calls: the status is not 0. Without a
 // refusal it says so in words that are no JSON.
-func (v *view) refuses(calls []call, batch bool) (status int, no *refusal) {
+func (v *responder) refuses(calls []call, batch bool) (status int, no *refusal) {
 	switch {
 	case !batch:
 	case v.fault.is("batch-limit") && int64(len(calls)) > v.fault.Number:
@@ -86,7 +86,7 @@ func (v *view) refuses(calls []call, batch bool) (status int, no *refusal) {
 }
 
 // tooWide refuses a range with more blocks or logs than the node gives.
-func (v *view) tooWide(q *filter) *refusal {
+func (v *responder) tooWide(q *filter) *refusal {
 	width := q.to - q.from + 1
 	if f := v.fault; f != nil && f.Name == "range-infura" {
 		if no := v.tooMany(q, int(f.Number)); no != nil {
@@ -135,7 +135,7 @@ func thousands(n int64) string {
 }
 
 // tooMany refuses a range with more logs, and names one that has half of them at most.
-func (v *view) tooMany(q *filter, most int) *refusal {
+func (v *responder) tooMany(q *filter, most int) *refusal {
 	if v.history.count(q.from, min(q.to, v.latest), &q.takes) <= most || q.from == q.to {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (v *view) tooMany(q *filter, most int) *refusal {
 }
 
 // shuffled gives the answers to a batch as the fault has them.
-func (v *view) shuffled(list []reply) []reply {
+func (v *responder) shuffled(list []reply) []reply {
 	f := v.fault
 	if f == nil {
 		return list
@@ -173,7 +173,7 @@ func (v *view) shuffled(list []reply) []reply {
 }
 
 // lie gives what is done with the logs of a range, and its last block, under a fault.
-func (v *view) lie(q *filter, to int64, put func(*encode.Log) error) (func(*encode.Log) error, int64) {
+func (v *responder) lie(q *filter, to int64, put func(*encode.Log) error) (func(*encode.Log) error, int64) {
 	f := v.fault
 	every := func() bool { return f.rng.Int64N(max(f.Number, 1)) == 0 }
 	switch f.Name {
@@ -240,7 +240,7 @@ func doubled(put func(*encode.Log) error, every func() bool, change func(*encode
 
 // fourth adds a match of a token of a fourth module after the first log of some blocks.
 // The same blocks have the same matches whenever they are asked for.
-func (v *view) fourth(put func(*encode.Log) error) func(*encode.Log) error {
+func (v *responder) fourth(put func(*encode.Log) error) func(*encode.Log) error {
 	last := int64(-1)
 	return func(l *encode.Log) error {
 		if err := put(l); err != nil || l.Block == last || l.Block%max(v.fault.Number, 1) != 0 {
@@ -251,7 +251,7 @@ func (v *view) fourth(put func(*encode.Log) error) func(*encode.Log) error {
 	}
 }
 
-func (v *view) oddMatch(put func(*encode.Log) error, beside *encode.Log) error {
+func (v *responder) oddMatch(put func(*encode.Log) error, beside *encode.Log) error {
 	h := v.history
 	n := uint64(beside.Block)
 	token := v.venue.Random(forFault, n)

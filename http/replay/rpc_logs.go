@@ -18,7 +18,7 @@ type filter struct {
 }
 
 // readFilter reads the parameter of eth_getLogs.
-func (v *view) readFilter(c *call) (*filter, *refusal) {
+func (v *responder) readFilter(c *call) (*filter, *refusal) {
 	var q struct {
 		FromBlock, ToBlock, BlockHash json.RawMessage
 		Address                       json.RawMessage
@@ -103,7 +103,7 @@ func (f *filter) further(l *encode.Log) bool {
 	return true
 }
 
-func (v *view) logs(c *call) (func(*stream) error, *refusal) {
+func (v *responder) logs(c *call) (func(*stream) error, *refusal) {
 	q, no := v.readFilter(c)
 	if no != nil {
 		return nil, no
@@ -115,7 +115,7 @@ func (v *view) logs(c *call) (func(*stream) error, *refusal) {
 }
 
 // writeLogs writes the logs of a range, or what a fault makes of them.
-func (v *view) writeLogs(out *stream, q *filter) error {
+func (v *responder) writeLogs(out *stream, q *filter) error {
 	out.b = append(out.b, '[')
 	first := true
 	put := func(l *encode.Log) error {

@@ -63,7 +63,7 @@ func (s *Server) answers(c *fiber.Ctx) error {
 	return sendAnswers(c, append(list.body, "]}"...))
 }
 
-// answerParts are answers in one body.
+// answerList has answers in one body.
 type answerList struct {
 	body []byte
 	at   [][2]int    // where in body each answer of the API stands

@@ -47,7 +47,7 @@ type AuditOptions struct {
 
 // Audited is the lane whose facts are compared; *Chain has it.
 type Audited interface {
-	State() ChainState
+	Status() ChainStatus
 	// Whole is the time of which all blocks are in.
 	Whole(ctx context.Context) (from, to time.Time, err error)
 	// AskAgain brings in the blocks around a time once more, of another node for every try,
@@ -62,7 +62,7 @@ type Audits struct {
 	api *dataapi.Client
 
 	mu     sync.Mutex
-	state  AuditState
+	status AuditStatus
 	memory auditMemory
 	loaded bool
 }
@@ -72,7 +72,7 @@ const auditsSource = "audits"
 
 // auditMemory is what the lane remembers in the ledger.
 type auditMemory struct {
-	State   AuditState             `json:"state"`
+	Status  AuditStatus            `json:"state"`
 	Read    map[string]liveVolumes `json:"read,omitempty"` // by event, when its counts were compared last
 	Pending *pendingAudit          `json:"pending,omitempty"`
 	Wanted  []wantedTx             `json:"wanted,omitempty"`
@@ -96,7 +96,7 @@ func NewAudits(o AuditOptions) *Audits {
 		o.Sleep = guard.Sleep
 	}
 	o.Every, o.Events, o.Requests, o.Spot = cmp.Or(o.Every, 15*time.Minute), cmp.Or(o.Events, 50), cmp.Or(o.Requests, 1500), cmp.Or(o.Spot, 200)
-	a := &Audits{o: o, state: newAuditState()}
+	a := &Audits{o: o, state: newAuditStatus()}
 	a.api = dataapi.New(countedAsker{a})
 	return a
 }
@@ -135,7 +135,7 @@ func (a *Audits) Look(ctx context.Context) error {
 	if err := a.load(ctx); err != nil {
 		return err
 	}
-	a.set(func(s *AuditState) { s.Phase = Fetch })
+	a.set(func(s *AuditStatus) { s.Phase = Fetch })
 	var errs []error
 	for _, do := range []func(context.Context) error{a.tokens, a.open, a.blocks, a.day, a.mend, a.save} {
 		if err := do(ctx); err != nil && !errors.Is(err, errSpent) {
@@ -146,7 +146,7 @@ func (a *Audits) Look(ctx context.Context) error {
 		}
 	}
 	err := errors.Join(errs...)
-	a.set(func(s *AuditState) {
+	a.set(func(s *AuditStatus) {
 		if s.Phase, s.Error = Idle, ""; err != nil {
 			s.Phase, s.Error = BackOff, err.Error()
 		}
@@ -163,21 +163,21 @@ func (a *Audits) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m.State.Since.IsZero() {
-		m.State.Since = a.o.Now().UTC()
+	if m.Status.Since.IsZero() {
+		m.Status.Since = a.o.Now().UTC()
 	}
 	if m.Read == nil {
 		m.Read = map[string]liveVolumes{}
 	}
 	a.mu.Lock()
-	a.memory, a.state, a.loaded = m, m.State, true
+	a.memory, a.status, a.loaded = m, m.Status, true
 	a.mu.Unlock()
 	return a.save(ctx)
 }
 
 // readAuditMemory gives what the ledger has of the lane.
 func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
-	m.State = newAuditState()
+	m.Status = newAuditStatus()
 	err = v.Read(ctx, func(conn *sql.Conn) error {
 		text, err := ledger.Cursor(ctx, conn, auditsSource)
 		if err != nil || text == "" {
@@ -194,8 +194,8 @@ func readAuditMemory(ctx context.Context, v Venue) (m auditMemory, err error) {
 // save puts what is remembered into the ledger.
 func (a *Audits) save(ctx context.Context) error {
 	a.mu.Lock()
-	a.memory.State = a.state
-	a.memory.State.Waiting = len(a.memory.Wanted)
+	a.memory.Status = a.status
+	a.memory.Status.Waiting = len(a.memory.Wanted)
 	text, err := json.Marshal(a.memory)
 	a.mu.Unlock()
 	if err != nil {
@@ -207,10 +207,10 @@ func (a *Audits) save(ctx context.Context) error {
 	return err
 }
 
-func (a *Audits) set(f func(*AuditState)) {
+func (a *Audits) set(f func(*AuditStatus)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f(&a.state)
+	f(&a.status)
 }
 
 // errSpent ends what asks the data API for today.
@@ -230,7 +230,7 @@ func (c countedAsker) Do(ctx context.Context, r fetch.Request) (fetch.Answer, er
 	if !spent {
 		a.memory.Spent++
 	}
-	a.state.Requests = a.memory.Spent
+	a.status.Requests = a.memory.Spent
 	a.mu.Unlock()
 	if spent {
 		return fetch.Answer{}, errSpent
@@ -292,7 +292,7 @@ func (a *Audits) tokens(ctx context.Context) error {
 	}
 	a.memory.Marks = marks
 	a.mu.Unlock()
-	a.found("tokens", &a.state.Unmapped, int64(len(list)), list, "tokens of fills are not mapped to their market after an hour")
+	a.found("tokens", &a.status.Unmapped, int64(len(list)), list, "tokens of fills are not mapped to their market after an hour")
 	return nil
 }
 
@@ -313,7 +313,7 @@ func (a *Audits) open(ctx context.Context) error {
 	for _, c := range list[:min(len(list), mostExamples)] {
 		examples = append(examples, c.String())
 	}
-	a.found("resolutions", &a.state.StillOpen, int64(len(list)), examples, "markets that the chain resolved a day ago are open in the venue's catalogue")
+	a.found("resolutions", &a.status.StillOpen, int64(len(list)), examples, "markets that the chain resolved a day ago are open in the venue's catalogue")
 	return nil
 }
 
@@ -333,8 +333,8 @@ func (a *Audits) blocks(ctx context.Context) error {
 		}
 		return err
 	}
-	own := a.o.Chain.State()
-	a.set(func(st *AuditState) {
+	own := a.o.Chain.Status()
+	a.set(func(st *AuditStatus) {
 		st.venueLag = -1
 		if s.Lag != nil {
 			st.venueLag = *s.Lag
@@ -345,12 +345,12 @@ func (a *Audits) blocks(ctx context.Context) error {
 		return nil
 	}
 	ahead := *s.Synced - own.Committed
-	a.set(func(st *AuditState) { st.VenueBlock, st.Ahead = *s.Synced, ahead })
+	a.set(func(st *AuditStatus) { st.VenueBlock, st.Ahead = *s.Synced, ahead })
 	stale := int64(0)
 	if own.Committed >= own.Start && ahead > mostApart && own.GapBlocks <= tailBlocks {
 		stale = ahead
 	}
-	a.found("blocks", &a.state.Stale, stale, nil, "the venue has blocks that no node calls final yet")
+	a.found("blocks", &a.status.Stale, stale, nil, "the venue has blocks that no node calls final yet")
 	return nil
 }
 
@@ -370,5 +370,5 @@ func (a *Audits) found(audit string, figure *int64, n int64, examples []string, 
 
 // unknown counts what is not as it was supposed to be.
 func (a *Audits) unknown(what string) {
-	a.set(func(s *AuditState) { s.Unknown[what]++ })
+	a.set(func(s *AuditStatus) { s.Unknown[what]++ })
 }

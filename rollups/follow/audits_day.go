@@ -45,7 +45,7 @@ const (
 // day begins and ends the comparison of the last day that is over.
 func (a *Audits) day(ctx context.Context) error {
 	a.mu.Lock()
-	pending, until, lag := a.memory.Pending, a.state.Until, a.state.venueLag
+	pending, until, lag := a.memory.Pending, a.status.Until, a.status.venueLag
 	a.mu.Unlock()
 	if pending != nil {
 		return a.compare(ctx, pending)
@@ -294,8 +294,8 @@ func (a *Audits) finish(p *pendingAudit, sum AuditDay, differences []AuditDiffer
 			a.memory.Wanted = append(a.memory.Wanted, wantedTx{Tx: d.Tx, At: d.At.Unix(), Fills: d.VenueFills, Found: a.o.Now().Unix()})
 		}
 	}
-	a.state.Last, a.state.Until = &sum, unix(p.End)
-	a.state.List = differences[:min(len(differences), mostListed)]
+	a.status.Last, a.status.Until = &sum, unix(p.End)
+	a.status.List = differences[:min(len(differences), mostListed)]
 	a.memory.Read, a.memory.Pending = p.Read, nil
 	a.mu.Unlock()
 	for i, d := range differences {

@@ -228,7 +228,7 @@ func (a *Audits) mend(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.set(func(s *AuditState) { s.Fills += fills })
+		a.set(func(s *AuditStatus) { s.Fills += fills })
 	}
 	return ctx.Err()
 }
@@ -271,11 +271,11 @@ func (a *Audits) mended(ctx context.Context) error {
 	}
 	a.mu.Lock()
 	a.memory.Wanted = slices.DeleteFunc(a.memory.Wanted, func(w wantedTx) bool { return gone[w.Tx] })
-	a.state.Mended += in
-	a.state.Lost += lost
-	for i := range a.state.List {
-		if gone[a.state.List[i].Tx] {
-			a.state.List[i].Gone = true
+	a.status.Mended += in
+	a.status.Lost += lost
+	for i := range a.status.List {
+		if gone[a.status.List[i].Tx] {
+			a.status.List[i].Gone = true
 		}
 	}
 	a.mu.Unlock()

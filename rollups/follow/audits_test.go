@@ -80,8 +80,8 @@ func column(t *testing.T, k *keeper.Keeper, query string) (out []string) {
 	return out
 }
 
-// State is the chain's.
-func (a *audited) State() follow.ChainState { return a.chain.State() }
+// Status is the chain's.
+func (a *audited) Status() follow.ChainStatus { return a.chain.Status() }
 
 // Whole is the chain's.
 func (a *audited) Whole(ctx context.Context) (from, to time.Time, err error) {
@@ -128,25 +128,25 @@ func (a *audited) until(at time.Time) {
 	for _, o := range []follow.ChainOptions{alone, a.o} { // all comes from the first node, and then both are there
 		a.chain = lane(a.t, o)
 		if err := a.chain.Once(ctx); err != nil {
-			a.t.Fatalf("%v: %+v", err, a.chain.State())
+			a.t.Fatalf("%v: %+v", err, a.chain.Status())
 		}
 	}
 }
 
 // look has a day compared: its counts are read, and compared when the chain has come that far.
-func (a *audited) look(audits *follow.Audits) follow.AuditState {
+func (a *audited) look(audits *follow.Audits) follow.AuditStatus {
 	a.t.Helper()
 	day := a.time().UTC().Truncate(24 * time.Hour)
 	for range 5 {
 		if err := audits.Look(a.t.Context()); err != nil {
 			a.t.Fatal(err)
 		}
-		if s := audits.State(); s.Until.Equal(day) && s.Waiting == 0 {
+		if s := audits.Status(); s.Until.Equal(day) && s.Waiting == 0 {
 			break
 		}
 		a.until(a.time().Add(2 * time.Minute))
 	}
-	return audits.State()
+	return audits.Status()
 }
 
 // fills are how many fills of a day there are, and how many there should be.
@@ -254,7 +254,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 	if err := audits.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := audits.State()
+	s := audits.Status()
 	if s.Last == nil || s.Last.VenueOnly == 0 || s.Last.OursOnly == 0 || s.Waiting == 0 || s.Phase != follow.Quarantine || !strings.Contains(s.Problems()[0], "are not in") {
 		t.Fatalf("%+v %+v", s, s.Last)
 	}
@@ -266,7 +266,7 @@ func TestWhatNoNodeHasIsAskedForAgainAndTold(t *testing.T) {
 	if err := audits.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := audits.State(); s.Waiting != 0 || s.Mended == 0 || s.Phase != follow.Idle {
+	if s := audits.Status(); s.Waiting != 0 || s.Mended == 0 || s.Phase != follow.Idle {
 		t.Errorf("%+v", s)
 	}
 }
@@ -278,12 +278,12 @@ func TestWhatShouldBeKnownByNowIsLookedAt(t *testing.T) {
 	a := newAudited(t)
 	a.until(a.time())
 	audits := a.audits(-1)
-	look := func() follow.AuditState {
+	look := func() follow.AuditStatus {
 		t.Helper()
 		if err := audits.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return audits.State()
+		return audits.Status()
 	}
 	if s := look(); s.Unmapped != 0 || s.StillOpen != 0 || s.Stale != 0 || s.VenueBlock == 0 || s.Ahead < 0 || s.Ahead > 400 {
 		t.Errorf("%+v", s)

@@ -39,7 +39,7 @@ type ChainOptions struct {
 	Patience  time.Duration                              // after which Once gives up where nothing comes in; 0: 5 min
 	// Called after every commit: with the state, and with the conditions that it resolves. They must
 	// not block; each may be nil.
-	Progress func(ChainState)
+	Progress func(ChainStatus)
 	Resolved func(conditions ...data.Hash)
 }
 
@@ -70,7 +70,7 @@ type Chain struct {
 	flying    int       // ranges that are asked for, or answered and not taken by the loop
 	dense     densities // of what is committed
 	seen      bucket    // of what was answered of late
-	stats     ChainState
+	stats     ChainStatus
 	catchUp   catchUp
 	progress  time.Time     // when something came in last, or nothing was missing
 	patience  time.Duration // without progress, after which the run ends; 0: never
@@ -124,7 +124,7 @@ func NewChain(o ChainOptions) (*Chain, error) {
 	}
 	c.results = make(chan *result, mostRanges) // room for all that comes while a commit runs
 	now := o.Now()
-	c.stats = ChainState{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
+	c.stats = ChainStatus{Source: chainSource, Phase: Idle, Since: now.UTC(), Unknown: map[string]int64{}}
 	c.progress = now
 	return c, nil
 }

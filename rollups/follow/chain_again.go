@@ -15,7 +15,7 @@ var errNotWhole = errors.New("no node gives the logs of these blocks whole now")
 // last one without a gap; equal where nothing is.
 func (c *Chain) Whole(ctx context.Context) (from, to time.Time, err error) {
 	c.mu.Lock()
-	s := ChainState{}
+	s := ChainStatus{}
 	c.setPrefix(&s, c.o.Now())
 	start := c.memory.Start
 	first := c.firstTime

@@ -128,7 +128,7 @@ func TestMatchesThatAreNotWholeAreNotCommitted(t *testing.T) {
 	now.pace(t, 50)
 	c := lane(t, o)
 	err := c.Once(t.Context())
-	s := c.State()
+	s := c.Status()
 	if err == nil || len(s.Held) != 1 || s.Held[0].From > broken || s.Held[0].To < broken || s.Phase != follow.Quarantine || s.NotWhole == 0 || s.Committed >= broken {
 		t.Fatalf("%v %+v", err, s)
 	}
@@ -231,14 +231,14 @@ func TestTheNextRangeFollowsUponWhatIsCommitted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), longTime)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
-	for c.State().Forks < 2 && ctx.Err() == nil { // it asks again, and takes nothing again
+	for c.Status().Forks < 2 && ctx.Err() == nil { // it asks again, and takes nothing again
 		time.Sleep(5 * time.Millisecond)
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if s := c.State(); s.Forks == 0 || s.Committed != n.head || s.Error == "" {
+	if s := c.Status(); s.Forks == 0 || s.Committed != n.head || s.Error == "" {
 		t.Errorf("%+v", s)
 	}
 	mustEqual(t, k, before)
@@ -301,7 +301,7 @@ func TestAnAuditMendsWhatWasLost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), longTime)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
-	for s = c.State(); s.AuditsDue > 0 && ctx.Err() == nil || s.Audited == 0; s = c.State() {
+	for s = c.Status(); s.AuditsDue > 0 && ctx.Err() == nil || s.Audited == 0; s = c.Status() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	cancel()
@@ -322,8 +322,8 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), longTime)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
-	for c.State().Committed < h.last && ctx.Err() == nil {
-		if n.mu.Lock(); c.State().Committed >= n.head { // however fast it is, there are many commits
+	for c.Status().Committed < h.last && ctx.Err() == nil {
+		if n.mu.Lock(); c.Status().Committed >= n.head { // however fast it is, there are many commits
 			n.head = min(n.head+300, h.last+5)
 		}
 		n.mu.Unlock()
@@ -333,7 +333,7 @@ func TestNewBlocksAreFollowed(t *testing.T) {
 	<-ended
 	mustEqual(t, k, h.want(t))
 	mustVerify(t, k)
-	if s := c.State(); s.Commits < 5 || s.CatchingUp {
+	if s := c.Status(); s.Commits < 5 || s.CatchingUp {
 		t.Errorf("%+v", s)
 	}
 }

@@ -262,7 +262,7 @@ func (c *Chain) counted(results []*result, receipt ingest.Receipt, took time.Dur
 		s.Unknown[why] += n
 	}
 	if c.o.Progress != nil {
-		c.o.Progress(c.state())
+		c.o.Progress(c.status())
 	}
 }
 
@@ -277,17 +277,17 @@ func (c *Chain) checkStalled(now time.Time) {
 	c.o.Log.Error().Int64("missing_blocks", c.plan.blocks()).Str("last_error", c.stats.Error).Msg("the chain lane is stalled: nothing has come in for long")
 }
 
-// State tells how the lane stands.
-func (c *Chain) State() ChainState {
+// Status tells how the lane stands.
+func (c *Chain) Status() ChainStatus {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state()
+	return c.status()
 }
 
 // mostHeldShown is how many of the ranges that are held back the state lists.
 const mostHeldShown = 20
 
-func (c *Chain) state() ChainState {
+func (c *Chain) status() ChainStatus {
 	now := c.o.Now()
 	s := c.stats
 	s.Unknown = map[string]int64{}
@@ -309,7 +309,7 @@ func (c *Chain) state() ChainState {
 	}
 	resting := 0
 	for _, p := range c.nodes {
-		n := p.state(now)
+		n := p.status(now)
 		s.Nodes = append(s.Nodes, n)
 		if n.State == BackOff {
 			resting++
@@ -342,7 +342,7 @@ func (c *Chain) state() ChainState {
 }
 
 // setPrefix tells up to where nothing is missing: of several versions, the least.
-func (c *Chain) setPrefix(s *ChainState, now time.Time) {
+func (c *Chain) setPrefix(s *ChainStatus, now time.Time) {
 	s.Committed = -1
 	for i, a := range c.asking {
 		last, ok := c.ranges[i].Prefix(a.from)

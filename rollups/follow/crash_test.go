@@ -257,15 +257,15 @@ func (h *history) finish(t *testing.T, k *keeper.Keeper, url string, at time.Tim
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := errors.Join(l.chain.Once(ctx), l.markets.Once(ctx), l.markets.Reconcile(ctx)); err != nil {
-		t.Fatalf("%v: %+v", err, l.chain.State())
+		t.Fatalf("%v: %+v", err, l.chain.Status())
 	}
 	ended := guard.Start(func() error { return l.quotes.Run(ctx) })
-	for ctx.Err() == nil && l.quotes.State().Shown == 0 { // all are shown at once
+	for ctx.Err() == nil && l.quotes.Status().Shown == 0 { // all are shown at once
 		_ = guard.Sleep(ctx, time.Millisecond)
 	}
 	cancel()
-	if err := <-ended; err != nil || l.quotes.State().Shown == 0 {
-		t.Errorf("%v: %+v", err, l.quotes.State())
+	if err := <-ended; err != nil || l.quotes.Status().Shown == 0 {
+		t.Errorf("%v: %+v", err, l.quotes.Status())
 	}
 	if twice := rowsOf(t, k, "SELECT market FROM live_quote GROUP BY ALL HAVING count(*) > 1"); len(twice) > 0 {
 		t.Errorf("%d markets have two quotes", len(twice))

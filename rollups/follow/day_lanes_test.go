@@ -182,7 +182,7 @@ func (d *playedDay) lanes(k *keeper.Keeper) *lanes {
 	l.quotes = follow.NewQuotes(follow.QuoteOptions{Venue: k, Markets: l.markets, CLOB: books, Log: zerolog.Nop(), Now: d.time, Every: time.Second, Poll: 2 * time.Second,
 		Channel: channel.Options{URL: "ws" + strings.TrimPrefix(d.url, "http") + "/ws/market", Agent: "pmx/dev (+ops@example.org)", Now: d.time, Sleep: d.sleep}})
 	o := follow.ChainOptions{Venue: k, Contracts: chain.Contracts(), FromBlock: sample.BlockAt(d.venue.Manifest.Start) - 10, Log: zerolog.Nop(), Now: d.time, Sleep: d.sleep,
-		Every: 20 * time.Millisecond, Patience: 1000 * time.Hour, AuditOf: 1, Resolved: l.markets.Heard, Progress: func(follow.ChainState) { l.markets.Wanted() }}
+		Every: 20 * time.Millisecond, Patience: 1000 * time.Hour, AuditOf: 1, Resolved: l.markets.Heard, Progress: func(follow.ChainStatus) { l.markets.Wanted() }}
 	for _, name := range []string{"a", "b"} {
 		o.Nodes = append(o.Nodes, follow.NewNode(rpc.New(host("rpc "+name, "/rpc/"+name))))
 	}
@@ -228,7 +228,7 @@ func (l *lanes) follow(pace int, until time.Time, enough func() bool) {
 		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
 	}
 	if ctx.Err() != nil {
-		l.d.t.Errorf("all is not followed up to %s in %s: %+v", until, longTime, l.chain.State())
+		l.d.t.Errorf("all is not followed up to %s in %s: %+v", until, longTime, l.chain.Status())
 	}
 	cancel()
 	running.Wait()
@@ -264,7 +264,7 @@ func (l *lanes) catchUpWeek() {
 		l.d.t.Logf("the week: %v", err)
 		err = l.chain.Once(ctx)
 	}
-	s := l.chain.State()
+	s := l.chain.Status()
 	if err != nil || s.Fills == 0 || s.Committed < until {
 		l.d.t.Errorf("the week is not caught up with to block %d: %v %+v", until, err, s)
 	}
@@ -273,18 +273,18 @@ func (l *lanes) catchUpWeek() {
 // audit has the chain's lane follow until what is committed by now was asked for once more.
 func (l *lanes) audit() {
 	l.d.t.Helper()
-	waiting := int64(l.chain.State().AuditsDue)
+	waiting := int64(l.chain.Status().AuditsDue)
 	l.d.advance(25 * time.Hour)
 	ctx, cancel := context.WithTimeout(l.d.t.Context(), longTime)
 	defer cancel()
 	var running sync.WaitGroup
 	running.Go(func() { _ = l.chain.Run(ctx) })
-	before := l.chain.State().Audited
-	for ctx.Err() == nil && l.chain.State().Audited < before+waiting {
+	before := l.chain.Status().Audited
+	for ctx.Err() == nil && l.chain.Status().Audited < before+waiting {
 		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
 	}
 	if ctx.Err() != nil || waiting == 0 {
-		l.d.t.Errorf("%d audits do not end: %+v", waiting, l.chain.State())
+		l.d.t.Errorf("%d audits do not end: %+v", waiting, l.chain.Status())
 	}
 	cancel()
 	running.Wait()
@@ -303,11 +303,11 @@ func (l *lanes) tellQuotes() {
 		}
 	})
 	books := len(l.d.trading())
-	for s := l.quotes.State(); ctx.Err() == nil && (s.Current < books || s.Shown < int64(books)); s = l.quotes.State() {
+	for s := l.quotes.Status(); ctx.Err() == nil && (s.Current < books || s.Shown < int64(books)); s = l.quotes.Status() {
 		_ = guard.Sleep(ctx, 10*time.Millisecond) // the loop tells
 	}
 	if ctx.Err() != nil {
-		l.d.t.Errorf("of %d books not all have come: %+v", books, l.quotes.State())
+		l.d.t.Errorf("of %d books not all have come: %+v", books, l.quotes.Status())
 	}
 	cancel()
 	running.Wait()

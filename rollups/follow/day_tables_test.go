@@ -37,7 +37,7 @@ var dayTables = map[string]string{
 
 // notOfDay are the tables that are not compared, by why.
 var notOfDay = map[string]string{
-	"computed from the facts: verify computes them anew, and compares": "candle day_markets desk_market desk_state desk_wallet event_wallets index_flow index_late index_snapshot " +
+	"computed from the facts: verify computes them again and compares": "candle day_markets desk_market desk_state desk_wallet event_wallets index_flow index_late index_snapshot " +
 		"index_stored late_days market_wallets month_wallets oracle_bin platform_day platform_hour position redemption rollup_state token_day token_price token_total token_window " +
 		"undated wallet_day wallet_window weather_lead week_wallets whale_move whale_rule",
 	"how the facts came: by which batch, range or cursor": "batches sync_cursor sync_range",

@@ -51,7 +51,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 		k := openVenue(t, dir, unserved)
 		l := d.lanes(k)
 		f(l)
-		suspect += l.chain.State().Suspect
+		suspect += l.chain.Status().Suspect
 		l.close()
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	part(func(l *lanes) { l.catchUpWeek() })
 	back := d.time()
 	part(func(l *lanes) {
-		l.follow(pace, end.Add(50*time.Minute), func() bool { return d.kindsDrawn() >= 40 && suspect+l.chain.State().Suspect > 0 })
+		l.follow(pace, end.Add(50*time.Minute), func() bool { return d.kindsDrawn() >= 40 && suspect+l.chain.Status().Suspect > 0 })
 	})
 
 	d.faults(0)
@@ -135,7 +135,7 @@ func TestADayThroughAllFaultsIsTheImport(t *testing.T) {
 	l = d.lanes(k)
 	l.catchUp()
 	l.close()
-	if s := l.chain.State(); s.Fills != 0 || s.Logs < int64(len(before["fills"])) {
+	if s := l.chain.Status(); s.Fills != 0 || s.Logs < int64(len(before["fills"])) {
 		t.Errorf("once more: %+v", s)
 	}
 	dayEqual(t, k, before)

@@ -339,15 +339,15 @@ func lane(t testing.TB, o follow.ChainOptions) *follow.Chain {
 }
 
 // once follows until all is in.
-func once(t testing.TB, o follow.ChainOptions) follow.ChainState {
+func once(t testing.TB, o follow.ChainOptions) follow.ChainStatus {
 	t.Helper()
 	c := lane(t, o)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := c.Once(ctx); err != nil {
-		t.Fatalf("%v: %+v", err, c.State())
+		t.Fatalf("%v: %+v", err, c.Status())
 	}
-	return c.State()
+	return c.Status()
 }
 
 // tables are what the facts say, in words that do not depend on the numbers of things.

@@ -276,7 +276,7 @@ func (e *errand) chainAlone(ctx context.Context, end context.CancelFunc, h *hist
 	}
 	var running sync.WaitGroup
 	running.Go(func() { // a tail has no end of its own
-		for ctx.Err() == nil && (c.State().Committed != last || c.State().GapBlocks > 0) {
+		for ctx.Err() == nil && (c.Status().Committed != last || c.Status().GapBlocks > 0) {
 			_ = guard.Sleep(ctx, 2*time.Millisecond)
 		}
 		end()
@@ -341,7 +341,7 @@ func (h *history) threeLanes(url string, now func() time.Time, of func(lane stri
 	o := h.options(of("chain"))
 	o.Now, o.Every = runsOn(now()), 10*time.Millisecond
 	o.Nodes = h.moving(func(int64) int64 { return max(min(sample.BlockAt(now())-16, h.last+40), h.first-9) })
-	o.Resolved, o.Progress = l.markets.Heard, func(follow.ChainState) { l.markets.Wanted() }
+	o.Resolved, o.Progress = l.markets.Heard, func(follow.ChainStatus) { l.markets.Wanted() }
 	var err error
 	l.chain, err = follow.NewChain(o)
 	return l, errors.Join(failed, err)

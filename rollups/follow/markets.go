@@ -61,7 +61,7 @@ type Markets struct {
 	wake  chan struct{} // of the first task, of capacity 1
 
 	mu    sync.Mutex
-	state MarketsState
+	state MarketsStatus
 	seen  map[data.Hash]seenMarket // what was written of the markets of open events
 	saved bool                     // seen is in the database
 	began time.Time                // when the lane was made
@@ -223,7 +223,7 @@ func (m *Markets) do(ctx context.Context, i int) error {
 	m.tell(i, func(s *MarketTask) { s.Phase = Fetch })
 	err := m.tasks[i].do(ctx)
 	m.tell(i, func(s *MarketTask) {
-		s.Runs++
+		s.Passes++
 		s.Phase, s.Last, s.Seconds, s.Error = Idle, began.UTC(), m.o.Now().Sub(began).Seconds(), ""
 		if err == nil {
 			s.LastGood = s.Last

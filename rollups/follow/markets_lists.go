@@ -108,7 +108,7 @@ func (m *Markets) restart(ctx context.Context, err error, name string, start any
 		status.Code == http.StatusForbidden || status.Code == http.StatusUnauthorized {
 		return err
 	}
-	m.count(func(s *MarketsState) { s.Unknown["cursor refused"]++ })
+	m.count(func(s *MarketsStatus) { s.Unknown["cursor refused"]++ })
 	_, errCommit := m.o.Venue.Commit(ctx, ingest.Rows{Name: name, Within: cursorOf(name, start)}, ingest.Remaining{})
 	return errors.Join(err, errCommit)
 }
@@ -122,7 +122,7 @@ func (m *Markets) cursor(ctx context.Context, name string, to any) error {
 		return err
 	})
 	if err == nil && text != "" && json.Unmarshal([]byte(text), to) != nil {
-		m.count(func(s *MarketsState) { s.Unknown[name]++ })
+		m.count(func(s *MarketsStatus) { s.Unknown[name]++ })
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func (m *Markets) untold(ctx context.Context, now time.Time) (untold []data.Hash
 		}
 		return err
 	})
-	m.count(func(s *MarketsState) { s.Unseen = len(others) })
+	m.count(func(s *MarketsStatus) { s.Unseen = len(others) })
 	unseen = map[data.Hash]bool{}
 	for _, c := range others {
 		unseen[c] = true
@@ -102,7 +102,7 @@ func (m *Markets) askPayouts(ctx context.Context, conditions []data.Hash) (told 
 	if err != nil {
 		return nil, err
 	}
-	m.count(func(s *MarketsState) { s.Payouts += receipt.Resolutions })
+	m.count(func(s *MarketsStatus) { s.Payouts += receipt.Resolutions })
 	if m.o.Unseen != nil && len(blocks) > 0 {
 		m.o.Unseen(blocks...)
 	}

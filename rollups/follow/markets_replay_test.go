@@ -56,7 +56,7 @@ func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
 		}
 		s.Clock().Advance(20 * time.Minute) // a host that was shut is asked again
 	}
-	if st := m.State(); failed == 0 || st.Foreign+st.Loops+st.Odd == 0 {
+	if st := m.Status(); failed == 0 || st.Foreign+st.Loops+st.Odd == 0 {
 		t.Errorf("%d failures, %+v", failed, st)
 	}
 	if err := s.SetFaults("gamma", replay.Faults{}); err != nil {

@@ -45,7 +45,7 @@ func (m *Markets) tokens(ctx context.Context) error {
 	tokens := only(w.tokens, func(t string) bool { return m.ready(xxhash.Sum64String(t), now) })
 	conditions := only(w.conditions, func(c data.Hash) bool { return m.ready(xxhash.Sum64(c[:]), now) })
 	waiting = len(w.tokens) - len(tokens) + len(w.conditions) - len(conditions)
-	m.count(func(s *MarketsState) {
+	m.count(func(s *MarketsStatus) {
 		s.Wanted, s.Combos, s.Missing = len(w.tokens)+len(w.conditions), w.combos, waiting
 	})
 	for len(tokens) > 0 {
@@ -239,7 +239,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 		if len(open) >= before/2 && (len(open) > 0 || before == 0) {
 			break
 		}
-		m.count(func(s *MarketsState) { s.Empty++ })
+		m.count(func(s *MarketsStatus) { s.Empty++ })
 		if try == 2 {
 			if len(open) == 0 {
 				return errors.New("the sweep gives no open market, three times, where there were some")

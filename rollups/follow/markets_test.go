@@ -33,7 +33,7 @@ func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	p.once(m)
 	p.want("asked", "SELECT m.question || ' ' || t.token_id FROM fills JOIN tokens AS t USING (token) JOIN markets AS m USING (market)", "gone? 1002")
 	p.want("asked", "SELECT payouts[1] FROM markets WHERE question = 'gone?'", "1000000")
-	if s := m.State(); s.Wanted != 2 || s.Read == 0 || s.Tasks[0].Name != "tokens" || s.Tasks[0].Error != "" {
+	if s := m.Status(); s.Wanted != 2 || s.Read == 0 || s.Tasks[0].Name != "tokens" || s.Tasks[0].Error != "" {
 		t.Errorf("%+v", s)
 	}
 	p.asked()
@@ -41,7 +41,7 @@ func TestTokensThatNobodyKnowsAreAskedFor(t *testing.T) {
 	if n := p.asked()["/markets/keyset"]; n != 0 {
 		t.Errorf("what is not there is asked for %d times at once", n)
 	}
-	if s := m.State(); s.Wanted != 1 || s.Missing != 1 {
+	if s := m.Status(); s.Wanted != 1 || s.Missing != 1 {
 		t.Errorf("%+v", s)
 	}
 	p.later(11 * time.Second)
@@ -58,14 +58,14 @@ func TestPositionsAreAskedForByTheirCondition(t *testing.T) {
 	p.trade("904625697166532776746648320380374280103671755200316906558262375061821325312")  // 0x02 00 … 00: of no market
 	p.trade("1357000000000000000000000000000000000000000000000000000000000000000000000000") // begins with 03, and is none
 	p.once(m)
-	if s := m.State(); s.Wanted != 2 || s.Combos != 0 {
+	if s := m.Status(); s.Wanted != 2 || s.Combos != 0 {
 		t.Errorf("%+v", s)
 	}
 	p.trade("1356938545749799165119972480570561420155507632800475359837393562592731987969") // 0x03 00 … 01
 	p.later(time.Hour)
 	p.asked()
 	p.once(m)
-	if s := m.State(); s.Wanted != 2 || s.Combos != 1 {
+	if s := m.Status(); s.Wanted != 2 || s.Combos != 1 {
 		t.Errorf("%+v", s)
 	}
 	if n := p.asked()["/markets/keyset"]; n != 4 { // a token and a condition, open and closed
@@ -79,14 +79,14 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	m := p.lane(false)
 	written := func(when string, want int64) {
 		t.Helper()
-		before := m.State().Written
+		before := m.Status().Written
 		p.once(m)
-		if s := m.State(); s.Written-before != want {
+		if s := m.Status(); s.Written-before != want {
 			t.Errorf("%s: %d records are written and not %d", when, s.Written-before, want)
 		}
 	}
 	written("first", 10)
-	if s := m.State(); s.New != 10 || s.Events != 10 || s.Open != 10 || len(m.OpenTokens()) != 10 || m.OpenTokens()[condition(3)] != "1006" {
+	if s := m.Status(); s.New != 10 || s.Events != 10 || s.Open != 10 || len(m.OpenTokens()) != 10 || m.OpenTokens()[condition(3)] != "1006" {
 		t.Errorf("%+v", s)
 	}
 	written("again", 0)
@@ -109,7 +109,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
 	go func() { stopped <- unsaved.Run(ctx) }()
-	for end := time.Now().Add(longTime); unsaved.State().Written == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(longTime); unsaved.Status().Written == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	p.want("while it follows", "SELECT count(*) FROM sync_cursor WHERE source = 'markets seen'", "0")
 	cancel()
@@ -120,7 +120,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	p.exec("DELETE FROM sync_cursor WHERE source = 'markets seen'")
 	m = p.lane(false)
 	written("after a kill", 10)
-	if s := m.State(); s.New != 0 {
+	if s := m.Status(); s.New != 0 {
 		t.Errorf("after a kill: %+v", s)
 	}
 }
@@ -262,7 +262,7 @@ func TestPayoutsThatNobodyTold(t *testing.T) {
 	p.later(11 * time.Minute)
 	p.once(m)
 	p.want("later", "SELECT payout_source::INTEGER || ' ' || payouts[1] FROM markets WHERE payouts IS NOT NULL", "4 1000000")
-	if s := m.State(); s.Payouts != 1 {
+	if s := m.Status(); s.Payouts != 1 {
 		t.Errorf("%+v", s)
 	}
 	p.asked()
@@ -293,8 +293,8 @@ func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
 	p.resolve(condition(0)) // the chain's logs told
 	p.once(m)
 	p.want("asked for", "SELECT payout_source FROM markets ORDER BY question", "6\n4\n2")
-	if !slices.Equal(unseen, []int64{5001}) || m.State().Unseen != 1 {
-		t.Errorf("blocks %v, %+v", unseen, m.State())
+	if !slices.Equal(unseen, []int64{5001}) || m.Status().Unseen != 1 {
+		t.Errorf("blocks %v, %+v", unseen, m.Status())
 	}
 	p.asked()
 	p.once(m)
@@ -304,8 +304,8 @@ func TestPayoutsThatTheChainDidNotTell(t *testing.T) {
 	p.resolve(condition(1))
 	p.later(time.Hour)
 	p.once(m)
-	if n := p.asked()["/v2/resolutions"]; n != 0 || len(unseen) != 1 || m.State().Unseen != 0 {
-		t.Errorf("asked %d times for what the chain told, blocks %v, %+v", n, unseen, m.State())
+	if n := p.asked()["/v2/resolutions"]; n != 0 || len(unseen) != 1 || m.Status().Unseen != 0 {
+		t.Errorf("asked %d times for what the chain told, blocks %v, %+v", n, unseen, m.Status())
 	}
 }
 
@@ -328,7 +328,7 @@ func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 	p.once(m)
 	p.set(func() { p.empty = 2 })
 	p.once(m)
-	if s := m.State(); s.Empty != 2 || s.Open != 4 {
+	if s := m.Status(); s.Empty != 2 || s.Open != 4 {
 		t.Errorf("%+v", s)
 	}
 	p.set(func() { p.empty = 3 })
@@ -336,8 +336,8 @@ func TestAnEmptySweepIsAskedAgain(t *testing.T) {
 	if err := m.Once(t.Context()); err == nil {
 		t.Error("three empty sweeps are no error")
 	}
-	if a := p.asked(); a["/markets/keyset"] != 0 || m.State().Open != 4 {
-		t.Errorf("%v, %+v", a, m.State())
+	if a := p.asked(); a["/markets/keyset"] != 0 || m.Status().Open != 4 {
+		t.Errorf("%v, %+v", a, m.Status())
 	}
 }
 
@@ -350,7 +350,7 @@ func TestPagesOfOthersAreNotWritten(t *testing.T) {
 	if err := m.Once(t.Context()); err == nil {
 		t.Error("a page with other markets is believed")
 	}
-	if s := m.State(); s.Foreign == 0 || s.Tasks[0].Phase != follow.BackOff || s.Tasks[1].Phase != follow.Idle {
+	if s := m.Status(); s.Foreign == 0 || s.Tasks[0].Phase != follow.BackOff || s.Tasks[1].Phase != follow.Idle {
 		t.Errorf("%+v", s)
 	}
 }
@@ -362,7 +362,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	m := p.lane(false)
 	p.once(m)
 	p.want("with a draft", questions, "Q0?\nQ2?")
-	if s := m.State(); s.Rejected != 1 || s.Unknown["no_condition"] != 1 {
+	if s := m.Status(); s.Rejected != 1 || s.Unknown["no_condition"] != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -433,7 +433,7 @@ func TestASilentOrThinCatalogueIsRaised(t *testing.T) {
 	m := p.lane(false)
 	raised := func(what string, silent, few bool) {
 		t.Helper()
-		s := m.State()
+		s := m.Status()
 		told := s.Tell()
 		if s.Silent != silent || s.Few != few || (told.State == serving.SourceStalled) != silent || told.Quiet != few {
 			t.Errorf("%s: %+v", what, s)

@@ -118,7 +118,7 @@ func (m *Markets) write(ctx context.Context, w writing, records []record) error 
 		if err != nil {
 			return err
 		}
-		m.count(func(s *MarketsState) { s.New, s.Changed = s.New+r.MarketsNew, s.Changed+r.MarketsChanged })
+		m.count(func(s *MarketsStatus) { s.New, s.Changed = s.New+r.MarketsNew, s.Changed+r.MarketsChanged })
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,7 +141,7 @@ func (m *Markets) rejected(bad error) {
 	if errors.As(bad, &row) {
 		reason = row.Reason
 	}
-	m.count(func(s *MarketsState) {
+	m.count(func(s *MarketsStatus) {
 		s.Rejected++
 		s.Unknown[reason]++
 	})

@@ -43,11 +43,11 @@ type Newest struct {
 	polled time.Time // when the list was asked last
 	listed time.Time // when the list answered last
 	at     time.Time // of the newest trade
-	state  NewestState
+	state  NewestStatus
 }
 
-// NewestState tells how the lane of newest trades stands.
-type NewestState struct {
+// NewestStatus tells how the lane of newest trades stands.
+type NewestStatus struct {
 	Phase   Phase               `json:"state"`
 	Feed    serving.NewestState `json:"feed"`
 	AsOf    time.Time           `json:"as_of,omitzero"` // of the newest trade, or of the last answer of the list; zero: none came
@@ -67,7 +67,7 @@ func NewNewest(o NewestOptions) (*Newest, error) {
 	}
 	o.Every, o.Poll, o.Silent = cmp.Or(o.Every, time.Second), cmp.Or(o.Poll, 5*time.Second), cmp.Or(o.Silent, 30*time.Second)
 	o.Rows = cmp.Or(o.Rows, 500)
-	n := &Newest{o: o, state: NewestState{Phase: Idle}}
+	n := &Newest{o: o, state: NewestStatus{Phase: Idle}}
 	if o.Channel.URL == "" {
 		return n, nil
 	}
@@ -206,8 +206,8 @@ func (n *Newest) feed() serving.NewestFeed {
 // stalledNewest is how long neither feed may tell anything before the lane is stalled.
 const stalledNewest = 5 * time.Minute
 
-// State tells how the lane stands.
-func (n *Newest) State() NewestState {
+// Status tells how the lane stands.
+func (n *Newest) Status() NewestStatus {
 	feed, now := n.feed(), n.o.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -223,8 +223,8 @@ func (n *Newest) State() NewestState {
 	return s
 }
 
-// Tell is the lane's state as pages and metrics show it.
-func (s *NewestState) Tell() serving.Source {
+// Tell is the lane's status as pages and metrics show it.
+func (s *NewestStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: newestName, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told + s.Listed, Requests: s.Polls, Unknown: s.Bad, Shown: true,
 		Bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour},

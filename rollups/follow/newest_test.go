@@ -133,14 +133,14 @@ func (n *newestOf) goOn() {
 // Trades of the channel are shown within a moment, and no longer once the facts have them.
 func TestTradesOfTheChannelAreShownUntilTheyAreFinal(t *testing.T) {
 	n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour })
-	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.State().Told > 0 })
+	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.Status().Told > 0 })
 	want := n.busy()
 	eventually(t, "a minute's trades", func() bool { return n.has(want) })
 	shown, feed := n.shown()
 	if got := shown[want[0]]; feed.State != serving.NewestLive || got.Source != serving.NewestOfChannel || got.Token == "" || got.Shares <= 0 || got.Received.IsZero() {
 		t.Errorf("%+v, %+v", feed, got)
 	}
-	s := n.lane.State()
+	s := n.lane.Status()
 	if source := s.Tell(); source.State != serving.SourceIdle || source.Rows != s.Told || !source.Shown || len(source.Hosts) != 1 || source.Hosts[0].State != serving.HostAnswers {
 		t.Errorf("%+v", source)
 	}
@@ -158,16 +158,16 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 		o.Silent = 300 * time.Millisecond
 		o.Channel.Silence = 100 * time.Millisecond
 	})
-	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.State().Told > 0 })
+	eventually(t, "the channel tells", func() bool { n.goOn(); return n.lane.Status().Told > 0 })
 	want := n.busy()
 	eventually(t, "trades before the silence", func() bool { return n.has(want) })
-	before := n.lane.State().Channel.Connects
+	before := n.lane.Status().Channel.Connects
 	if err := n.played.SetFaults("ws", replay.Faults{Rate: 1, Names: []string{"ws-silence"}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the list is asked", func() bool {
 		_, feed := n.shown()
-		return feed.State == serving.NewestPolled && n.lane.State().Channel.Connects > before+1
+		return feed.State == serving.NewestPolled && n.lane.Status().Channel.Connects > before+1
 	})
 	now := n.busy()
 	eventually(t, "trades of the list", func() bool { return n.has(now) })
@@ -179,7 +179,7 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 	}
 	eventually(t, "silence is told", func() bool {
 		_, feed := n.shown()
-		s := n.lane.State()
+		s := n.lane.Status()
 		return feed.State == serving.NewestSilent && !feed.Since.IsZero() && s.Error != "" && s.Tell().Problem != ""
 	})
 	if err := n.played.SetFaults("ws", replay.Faults{}); err != nil {
@@ -192,10 +192,10 @@ func TestTheListIsAskedWhileTheChannelIsSilent(t *testing.T) {
 func TestTradesOfAnOddChannel(t *testing.T) {
 	for _, fault := range []string{"ws-twice", "ws-bad-frames", "ws-unknown"} {
 		n := followNewest(t, func(o *follow.NewestOptions) { o.Data, o.Silent = nil, time.Hour }, fault)
-		eventually(t, "trades in spite of "+fault, func() bool { n.goOn(); return n.lane.State().Told > 0 })
+		eventually(t, "trades in spite of "+fault, func() bool { n.goOn(); return n.lane.Status().Told > 0 })
 		eventually(t, "it is counted", func() bool {
 			n.goOn()
-			s := n.lane.State()
+			s := n.lane.Status()
 			return s.Channel.Bad+total(s.Channel.Unknown) > 0 && (fault != "ws-bad-frames" || s.Channel.Bad > 0)
 		})
 		n.shown() // fails where one is there twice
@@ -216,11 +216,11 @@ func TestNewestTradesThatNobodyTellsAreStalled(t *testing.T) {
 		o.Data = nil
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
-	if s := n.lane.State(); s.Phase == follow.Stalled || s.Feed != serving.NewestSilent {
+	if s := n.lane.Status(); s.Phase == follow.Stalled || s.Feed != serving.NewestSilent {
 		t.Errorf("%+v", s)
 	}
-	eventually(t, "it runs", func() bool { ahead.Add(int64(time.Minute)); return n.lane.State().Phase == follow.Stalled })
-	s := n.lane.State()
+	eventually(t, "it runs", func() bool { ahead.Add(int64(time.Minute)); return n.lane.Status().Phase == follow.Stalled })
+	s := n.lane.Status()
 	if got := fmt.Sprint(s.Tell().State); got != "stalled" {
 		t.Error(got)
 	}

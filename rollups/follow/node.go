@@ -272,11 +272,11 @@ func (p *provider) rests() time.Time {
 	return p.until
 }
 
-// State tells how the node stands.
-func (p *provider) state(now time.Time) NodeState {
+// Status tells how the node stands.
+func (p *provider) status(now time.Time) NodeStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := NodeState{Name: p.Name(), State: Idle, Finalized: p.finalized, Width: p.limit, Answers: p.answers, Errors: p.errors, Bytes: p.bytes, Lied: p.lied,
+	s := NodeStatus{Name: p.Name(), State: Idle, Finalized: p.finalized, Width: p.limit, Answers: p.answers, Errors: p.errors, Bytes: p.bytes, Lied: p.lied,
 		LastError: p.lastError, LastGood: p.lastGood}
 	if p.until.After(now) {
 		s.State = BackOff

@@ -55,7 +55,7 @@ type Quotes struct {
 	polled      string                      // the last token whose book was asked for
 	failed      struct{ flush, poll error } // of the last time that quotes were shown, and books asked for
 	told        time.Time                   // when a quote came last, or there was no market that could have one
-	state       QuotesState
+	state       QuotesStatus
 }
 
 // quote is what is known of a token.
@@ -66,8 +66,8 @@ type quote struct {
 	changed         bool      // since it was shown
 }
 
-// QuotesState tells how the quotes lane stands.
-type QuotesState struct {
+// QuotesStatus tells how the quotes lane stands.
+type QuotesStatus struct {
 	Phase    Phase           `json:"state"`
 	Open     int             `json:"open_markets"`
 	Followed int             `json:"followed"`       // of them, by connections
@@ -90,7 +90,7 @@ func NewQuotes(o QuoteOptions) *Quotes {
 	o.Every, o.Poll = cmp.Or(o.Every, 10*time.Second), cmp.Or(o.Poll, time.Minute)
 	o.Silent = cmp.Or(o.Silent, 5*time.Minute) // by then connections are replaced, and books requested
 	o.Most, o.PerConnection, o.MostPolled = cmp.Or(o.Most, 5000), cmp.Or(o.PerConnection, 500), cmp.Or(o.MostPolled, 2000)
-	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesState{Phase: Idle}}
+	return &Quotes{o: o, markets: map[string]data.Hash{}, quotes: map[string]*quote{}, state: QuotesStatus{Phase: Idle}}
 }
 
 // Run follows until ctx ends. It fails where the channel's address is none.
@@ -136,7 +136,7 @@ func (q *Quotes) repeat(ctx context.Context, every time.Duration, failed *error,
 		if ctx.Err() != nil {
 			return nil
 		}
-		q.count(func(s *QuotesState) {
+		q.count(func(s *QuotesStatus) {
 			*failed = err
 			if s.Phase, s.Error = Idle, ""; cmp.Or(q.failed.flush, q.failed.poll) != nil {
 				s.Phase, s.Error = BackOff, cmp.Or(q.failed.flush, q.failed.poll).Error()
@@ -361,14 +361,14 @@ func (q *Quotes) connected() bool {
 	return slices.ContainsFunc(connections, func(c *channel.Market) bool { return c.Stats().State == channel.Following })
 }
 
-func (q *Quotes) count(f func(*QuotesState)) {
+func (q *Quotes) count(f func(*QuotesStatus)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f(&q.state)
 }
 
-// State tells how the lane stands.
-func (q *Quotes) State() QuotesState {
+// Status tells how the lane stands.
+func (q *Quotes) Status() QuotesStatus {
 	now := q.o.Now()
 	q.mu.Lock()
 	s := q.state

@@ -151,9 +151,9 @@ const quotesOf = "SELECT concat_ws(' ', count(*), min(bid), max(bid), max(ask), 
 
 func TestQuotesOfConnections(t *testing.T) {
 	p, b, q := follows(t, func(o *follow.QuoteOptions) { o.CLOB = nil })
-	eventually(t, "7 quotes", func() bool { return q.State().Shown == 7 })
+	eventually(t, "7 quotes", func() bool { return q.Status().Shown == 7 })
 	p.want("told", quotesOf, "7 400000 400000 500000")
-	s := q.State()
+	s := q.Status()
 	if s.Open != 7 || s.Followed != 7 || s.Current != 7 || len(s.Channels) != 2 || s.AsOf.IsZero() || s.Error != "" {
 		t.Errorf("%+v", s)
 	}
@@ -162,16 +162,16 @@ func TestQuotesOfConnections(t *testing.T) {
 		b.bid = "0.41"
 		_ = b.conns[0].CloseNow()
 	})
-	eventually(t, "its tokens again", func() bool { return q.State().Shown > 7 })
-	eventually(t, "all of them", func() bool { return q.State().Current == 7 })
+	eventually(t, "its tokens again", func() bool { return q.Status().Shown > 7 })
+	eventually(t, "all of them", func() bool { return q.Status().Current == 7 })
 	p.want("after it", "SELECT max(bid) FROM live_quote", "410000")
 }
 
 func TestBooksAreAskedForWhereTheChannelIsOff(t *testing.T) {
 	p, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.MostPolled = "", 3 })
-	eventually(t, "7 quotes", func() bool { return q.State().Shown >= 7 })
+	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	p.want("polled", quotesOf, "7 400000 400000 330000")
-	if s := q.State(); s.Followed != 0 || s.Polls < 3 || len(s.Channels) != 0 {
+	if s := q.Status(); s.Followed != 0 || s.Polls < 3 || len(s.Channels) != 0 {
 		t.Errorf("%+v", s)
 	}
 	b.set(func() {
@@ -180,23 +180,23 @@ func TestBooksAreAskedForWhereTheChannelIsOff(t *testing.T) {
 		}
 		b.empty = 3
 	})
-	eventually(t, "an empty answer", func() bool { return q.State().NoBooks == 1 })
+	eventually(t, "an empty answer", func() bool { return q.Status().NoBooks == 1 })
 	b.set(func() { b.bid = "0.2" })
 	eventually(t, "books again", func() bool { return p.said("SELECT max(bid) FROM live_quote") == "200000" })
 }
 
 func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 	p, b, q := follows(t, func(o *follow.QuoteOptions) { o.Most = 4 }) // the other 3 are polled
-	eventually(t, "7 quotes", func() bool { return q.State().Shown >= 7 })
+	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	p.want("told and polled", "SELECT count(*) FROM live_quote", "7")
-	if s := q.State(); s.Followed != 4 || len(s.Channels) != 1 {
+	if s := q.Status(); s.Followed != 4 || len(s.Channels) != 1 {
 		t.Errorf("%+v", s)
 	}
 	// Open markets without a book are no failure while others have quotes.
-	polls := q.State().Polls
+	polls := q.Status().Polls
 	b.set(func() { b.empty = 1 << 20 })
-	eventually(t, "polls without a book", func() bool { return q.State().NoBooks >= 2 && q.State().Polls > polls+2 })
-	if s := q.State(); s.Error != "" || s.Phase != follow.Idle {
+	eventually(t, "polls without a book", func() bool { return q.Status().NoBooks >= 2 && q.Status().Polls > polls+2 })
+	if s := q.Status(); s.Error != "" || s.Phase != follow.Idle {
 		t.Errorf("%+v", s)
 	}
 	b.set(func() {
@@ -210,19 +210,19 @@ func TestBooksAreAskedForWhereNoConnectionTells(t *testing.T) {
 // Markets whose quotes stop coming are reported, and so is that they come again.
 func TestQuotesThatDoNotComeAreStalled(t *testing.T) {
 	_, b, q := follows(t, func(o *follow.QuoteOptions) { o.Channel.URL, o.Silent = "", 200*time.Millisecond })
-	eventually(t, "7 quotes", func() bool { return q.State().Shown >= 7 })
+	eventually(t, "7 quotes", func() bool { return q.Status().Shown >= 7 })
 	b.set(func() { b.empty = 1 << 20 })
-	eventually(t, "silence", func() bool { return q.State().Phase == follow.Stalled })
+	eventually(t, "silence", func() bool { return q.Status().Phase == follow.Stalled })
 	for range 20 { // what is shown all right says nothing of polls
-		if s := q.State(); s.Error == "" {
+		if s := q.Status(); s.Error == "" {
 			t.Errorf("polls fail, and it is not told: %+v", s)
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if s := q.State(); s.Tell().State != serving.SourceStalled {
+	if s := q.Status(); s.Tell().State != serving.SourceStalled {
 		t.Errorf("%+v", s)
 	}
 	b.set(func() { b.empty = 0 })
-	eventually(t, "quotes again", func() bool { return q.State().Phase == follow.Idle })
+	eventually(t, "quotes again", func() bool { return q.Status().Phase == follow.Idle })
 }

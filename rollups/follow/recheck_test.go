@@ -43,12 +43,12 @@ func TestABlockIsAskedForOnceMore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ended := guard.Start(func() error { return c.Run(ctx) })
-	for ctx.Err() == nil && c.State().Rechecked == 0 {
+	for ctx.Err() == nil && c.Status().Rechecked == 0 {
 		_ = guard.Sleep(ctx, 5*time.Millisecond)
 	}
 	cancel()
 	<-ended
-	if s := c.State(); s.Rechecked != 1 || s.AuditDiffers != 1 {
+	if s := c.Status(); s.Rechecked != 1 || s.AuditDiffers != 1 {
 		t.Errorf("%+v", s)
 	}
 	mustEqual(t, k, want)
@@ -78,8 +78,8 @@ func TestABlockThatANodeDoesNotAnswerIsAskedForAgain(t *testing.T) {
 	c := lane(t, o)
 	c.Recheck(block)
 	defer running(t, c)()
-	until(t, func() bool { return c.State().Rechecked == 1 })
-	if s := c.State(); s.AuditDiffers != 1 || refusals != 3 {
+	until(t, func() bool { return c.Status().Rechecked == 1 })
+	if s := c.Status(); s.AuditDiffers != 1 || refusals != 3 {
 		t.Errorf("%d refusals: %+v", refusals, s)
 	}
 	mustEqual(t, k, h.want(t))

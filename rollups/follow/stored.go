@@ -14,9 +14,9 @@ const Stopped Phase = "STOPPED"
 
 // StoredChain tells how the chain lane of a venue stands that is not followed now: what is
 // committed. What the nodes have by now it does not know.
-func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now time.Time) (ChainState, error) {
+func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now time.Time) (ChainStatus, error) {
 	c := &Chain{o: ChainOptions{Venue: v, Now: func() time.Time { return now }}, progress: now, wake: make(chan struct{})}
-	c.stats = ChainState{Source: chainSource, Phase: Stopped}
+	c.stats = ChainStatus{Source: chainSource, Phase: Stopped}
 	err := v.Read(ctx, func(conn *sql.Conn) error {
 		text, err := ledger.Cursor(ctx, conn, chainSource)
 		if err != nil {
@@ -26,11 +26,11 @@ func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now t
 		return err
 	})
 	if err != nil {
-		return ChainState{}, err
+		return ChainStatus{}, err
 	}
 	c.asking = c.memory.asked(contracts)
 	if err := c.reload(ctx); err != nil {
-		return ChainState{}, err
+		return ChainStatus{}, err
 	}
 	newest := int64(0)
 	for _, rs := range c.ranges {
@@ -47,29 +47,29 @@ func StoredChain(ctx context.Context, v Venue, contracts []chain.Contract, now t
 		c.head.Number = newest
 		c.replan()
 	}
-	s := c.state()
+	s := c.status()
 	s.Phase, s.CatchingUp = Stopped, false
 	return s, nil
 }
 
 // StoredMarkets tells what is known of a markets lane that nobody follows now: when something
 // of it came in last; nil where nothing ever did.
-func StoredMarkets(ctx context.Context, v Venue) (*MarketsState, error) {
+func StoredMarkets(ctx context.Context, v Venue) (*MarketsStatus, error) {
 	at, err := storedAt(ctx, v, "LastOfMarkets")
 	if err != nil || at.IsZero() {
 		return nil, err
 	}
-	return &MarketsState{Tasks: []MarketTask{{Name: "all", Phase: Stopped, LastGood: at}}}, nil
+	return &MarketsStatus{Tasks: []MarketTask{{Name: "all", Phase: Stopped, LastGood: at}}}, nil
 }
 
 // StoredQuotes tells what is known of a quotes lane that nobody follows now: the time of the
 // newest quote; nil where there is none.
-func StoredQuotes(ctx context.Context, v Venue) (*QuotesState, error) {
+func StoredQuotes(ctx context.Context, v Venue) (*QuotesStatus, error) {
 	at, err := storedAt(ctx, v, "LastQuote")
 	if err != nil || at.IsZero() {
 		return nil, err
 	}
-	return &QuotesState{Phase: Stopped, AsOf: at}, nil
+	return &QuotesStatus{Phase: Stopped, AsOf: at}, nil
 }
 
 // storedAt reads one time; zero where there is none.

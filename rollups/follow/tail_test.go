@@ -41,12 +41,12 @@ func TestEachStepOfTheTailIsOneRequest(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			until(t, func() bool { return l.State().Committed == n.head })
+			until(t, func() bool { return l.Status().Committed == n.head })
 			for _, block := range c.blocks {
 				for _, head := range []int64{block - 6, block - 3, block} { // which teaches how far it goes
 					asked := n.counted()
 					n.setHead(head)
-					until(t, func() bool { return l.State().Committed == head })
+					until(t, func() bool { return l.Status().Committed == head })
 					if got := n.counted() - asked; got != 1 && head == block {
 						t.Errorf("logs up to block %d were given %d times", head, got)
 					}
@@ -56,7 +56,7 @@ func TestEachStepOfTheTailIsOneRequest(t *testing.T) {
 				t.Errorf("%d of the %d steps with logs were one request", n.proved, want)
 			}
 			n.setHead(h.last + 40)
-			until(t, func() bool { return l.State().Committed == h.last+40 })
+			until(t, func() bool { return l.Status().Committed == h.last+40 })
 			mustEqual(t, k, h.want(t))
 		})
 	}
@@ -110,9 +110,9 @@ func TestANodeThatStandsStillIsNotWaitedFor(t *testing.T) {
 	o.Now = func() time.Time { return began.Add(100 * time.Since(began)) }
 	l := lane(t, o)
 	defer running(t, l)()
-	until(t, func() bool { return l.State().Committed == stopped.head })
+	until(t, func() bool { return l.Status().Committed == stopped.head })
 	good.setHead(h.last + 40)
-	until(t, func() bool { return l.State().Committed == h.last+40 })
+	until(t, func() bool { return l.Status().Committed == h.last+40 })
 	mustEqual(t, k, h.want(t))
 }
 
@@ -145,19 +145,19 @@ func TestANodeThatIsBehindIsNotTheHead(t *testing.T) {
 	}
 	l := lane(t, o)
 	defer running(t, l)()
-	until(t, func() bool { return l.State().Committed >= behind.head })
+	until(t, func() bool { return l.Status().Committed >= behind.head })
 	good.setHead(h.last + 40)
-	for n := most/2 + 1; l.State().Committed <= proved[n]; n++ { // it always has a newer one
+	for n := most/2 + 1; l.Status().Committed <= proved[n]; n++ { // it always has a newer one
 		if n == most {
-			t.Fatalf("the lane is where the node is: %+v", l.State())
+			t.Fatalf("the lane is where the node is: %+v", l.Status())
 		}
 		behind.setHead(proved[n])
-		until(t, func() bool { return l.State().Committed >= proved[n] })
+		until(t, func() bool { return l.Status().Committed >= proved[n] })
 		// All is in, and stays so until each node was looked at once more.
 		seen := compares.Load()
 		until(t, func() bool { return compares.Load() >= seen+6 })
 	}
-	until(t, func() bool { return l.State().Committed == h.last+40 })
+	until(t, func() bool { return l.Status().Committed == h.last+40 })
 	mustEqual(t, k, h.want(t))
 }
 
@@ -176,7 +176,7 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	o.Now = func() time.Time { return began.Add(10 * time.Since(began)) } // what it rests is soon over
 	l := lane(t, o)
 	defer running(t, l)()
-	until(t, func() bool { return l.State().Committed == good.head })
+	until(t, func() bool { return l.Status().Committed == good.head })
 	asked := func() (n int) {
 		silent.mu.Lock()
 		defer silent.mu.Unlock()
@@ -191,13 +191,13 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	for _, head := range append(blocks[len(blocks)-testfiles.Cases(6, 20):], h.last+40) {
 		silent.setHead(head)
 		good.setHead(head)
-		until(t, func() bool { return l.State().Committed == head })
+		until(t, func() bool { return l.Status().Committed == head })
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := asked(); n == 0 || n > 8 { // what was on its way to it when it fell silent, and one more of each
 		t.Errorf("it was waited for %d times", n)
 	}
-	if n := l.State().Nodes[0]; n.Errors == 0 || !strings.Contains(n.LastError, "another node") {
+	if n := l.Status().Nodes[0]; n.Errors == 0 || !strings.Contains(n.LastError, "another node") {
 		t.Errorf("%+v", n)
 	}
 	mustEqual(t, k, h.want(t))

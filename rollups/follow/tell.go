@@ -223,8 +223,8 @@ func isQuiet(hour, first int64, fills map[int64]int64) bool {
 	return usual >= leastFills && fills[hour]*quietShare < usual
 }
 
-// Tell is the lane's state as pages and metrics show it.
-func (s *ChainState) Tell() serving.Source {
+// Tell is the lane's status as pages and metrics show it.
+func (s *ChainStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: chainSource, State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.LastCommit, Rows: s.Fills, Missing: s.GapBlocks,
 		Bounds: [4]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}, CatchingUp: s.CatchingUp, Progress: s.Progress,
@@ -255,8 +255,8 @@ func (s *ChainState) Tell() serving.Source {
 	return out
 }
 
-// Tell is the lane's state as pages and metrics show it.
-func (s *MarketsState) Tell() serving.Source {
+// Tell is the lane's status as pages and metrics show it.
+func (s *MarketsStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "markets", State: serving.SourceIdle, AsOf: s.Swept, Rows: s.New + s.Changed, Unknown: total(s.Unknown) + s.Foreign + s.Loops + s.Odd,
 		Bounds: [4]time.Duration{15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}, Quiet: s.Few,
@@ -317,7 +317,7 @@ func plural(n int, what string) string {
 
 // Tell is the source's state as pages and metrics show it. What it gives is in up to its last
 // answer; it is late where more than an answer is missing.
-func (s *WeatherState) Tell() serving.Source {
+func (s *WeatherStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "weather " + s.Source, State: stateOf(s.Phase), AsOf: s.LastAnswer, Changed: s.LastNew, Rows: s.Rows, Requests: s.Asked, Unknown: total(s.Unknown),
 		Bounds: [4]time.Duration{s.every + s.every/2, 3 * s.every, 6 * s.every, 12 * s.every}, Quiet: s.Sparse,
@@ -328,9 +328,9 @@ func (s *WeatherState) Tell() serving.Source {
 	return out
 }
 
-// Tell is the lane's state as pages and metrics show it. What it gives is as new as the
+// Tell is the lane's status as pages and metrics show it. What it gives is as new as the
 // newest quote.
-func (s *QuotesState) Tell() serving.Source {
+func (s *QuotesStatus) Tell() serving.Source {
 	out := serving.Source{
 		Name: "quotes", State: stateOf(s.Phase), AsOf: s.AsOf, Changed: s.AsOf, Rows: s.Told, Requests: s.Polls,
 		Bounds: [4]time.Duration{2 * time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour},

@@ -47,7 +47,7 @@ func TestAnHourWithoutItsUsualFillsIsQuiet(t *testing.T) {
 		}
 		var log bytes.Buffer
 		teller := &follow.Teller{Venue: k, Log: zerolog.New(&log), Now: func() time.Time { return now }}
-		state := follow.ChainState{Phase: follow.Idle, AsOf: asOf}
+		state := follow.ChainStatus{Phase: follow.Idle, AsOf: asOf}
 		teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
 		if err := teller.Look(t.Context()); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAnHourWithoutItsUsualFillsIsQuiet(t *testing.T) {
 
 func TestTroubleOfASourceIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
-	state := follow.ChainState{Phase: follow.Quarantine, Held: []follow.HeldRange{{From: 1, To: 2}}}
+	state := follow.ChainStatus{Phase: follow.Quarantine, Held: []follow.HeldRange{{From: 1, To: 2}}}
 	teller := &follow.Teller{Log: zerolog.New(&log)}
 	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
 	for _, phase := range []follow.Phase{follow.Quarantine, follow.Quarantine, follow.Stalled, follow.Fetch, follow.Idle} {
@@ -109,7 +109,7 @@ func TestASourceTellsWhatItsHostsDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	state := follow.MarketsState{Tasks: []follow.MarketTask{{Name: "tokens", Phase: follow.Idle}, {Name: "open", Phase: follow.BackOff, Error: "x", LastGood: time.Unix(7, 0)}},
+	state := follow.MarketsStatus{Tasks: []follow.MarketTask{{Name: "tokens", Phase: follow.Idle}, {Name: "open", Phase: follow.BackOff, Error: "x", LastGood: time.Unix(7, 0)}},
 		New: 3, Changed: 4, Unknown: map[string]int64{"a": 5}, Loops: 6, Swept: time.Unix(9, 0)}
 	teller := &follow.Teller{Log: zerolog.Nop()}
 	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
@@ -145,7 +145,7 @@ func TestANodeThatFailsIsToldOf(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	defer srv.Close()
-	state := follow.ChainState{Phase: follow.Idle, Error: "x", Nodes: []follow.NodeState{{Name: "rpc 1", State: follow.Idle, LastGood: time.Unix(7, 0)},
+	state := follow.ChainStatus{Phase: follow.Idle, Error: "x", Nodes: []follow.NodeStatus{{Name: "rpc 1", State: follow.Idle, LastGood: time.Unix(7, 0)},
 		{Name: "rpc 2", State: follow.BackOff}, {Name: "rpc 3", State: follow.BackOff}, {Name: "rpc 4", State: follow.Idle}}}
 	teller := &follow.Teller{Log: zerolog.Nop()}
 	teller.Add(func() []serving.Source { return []serving.Source{state.Tell()} })
@@ -173,7 +173,7 @@ func TestANodeThatFailsIsToldOf(t *testing.T) {
 
 // A connection of quotes that is up tells; one that is being made again does not.
 func TestConnectionsOfQuotesAreHosts(t *testing.T) {
-	state := follow.QuotesState{Phase: follow.Idle, Channels: []channel.Stats{{Name: "quotes 1", State: channel.Following, LastAt: time.Unix(7, 0)},
+	state := follow.QuotesStatus{Phase: follow.Idle, Channels: []channel.Stats{{Name: "quotes 1", State: channel.Following, LastAt: time.Unix(7, 0)},
 		{Name: "quotes 2", State: channel.Connecting}}}
 	h := state.Tell().Hosts
 	if len(h) != 2 || h[0].Name != "quotes 1" || h[0].State != serving.HostAnswers || !h[0].Answered.Equal(time.Unix(7, 0)) || h[1].State != serving.HostFails {
@@ -182,7 +182,7 @@ func TestConnectionsOfQuotesAreHosts(t *testing.T) {
 }
 
 func TestASourceOfTheWeatherTells(t *testing.T) {
-	state := follow.WeatherState{Source: "metar", Phase: follow.BackOff, LastAnswer: time.Unix(9, 0), LastNew: time.Unix(7, 0), Rows: 3, Asked: 4,
+	state := follow.WeatherStatus{Source: "metar", Phase: follow.BackOff, LastAnswer: time.Unix(9, 0), LastNew: time.Unix(7, 0), Rows: 3, Asked: 4,
 		Unknown: map[string]int64{"a": 5, "b": 6}, Sparse: true, Error: "x"}
 	s := state.Tell()
 	if s.Name != "weather metar" || s.State != serving.SourceWaiting || !s.AsOf.Equal(time.Unix(9, 0)) || !s.Changed.Equal(time.Unix(7, 0)) || s.Rows != 3 ||

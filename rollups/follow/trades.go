@@ -61,11 +61,11 @@ type Trades struct {
 	good time.Time // the last sweep that ended well, or the start; used by Once alone
 
 	mu    sync.Mutex
-	state TradesState
+	state TradesStatus
 }
 
-// TradesState tells how the lane stands.
-type TradesState struct {
+// TradesStatus tells how the lane stands.
+type TradesStatus struct {
 	Phase   Phase     `json:"state"`
 	AsOf    time.Time `json:"as_of,omitzero"` // up to when the trades of all known markets are in; zero: never
 	Since   time.Time `json:"since,omitzero"` // from when on
@@ -105,7 +105,7 @@ func NewTrades(o TradesOptions) *Trades {
 		o.Sleep = guard.Sleep
 	}
 	o.Every = cmp.Or(o.Every, 5*time.Minute)
-	return &Trades{o: o, good: o.Now(), state: TradesState{Phase: Idle, Holes: TradesHoles}}
+	return &Trades{o: o, good: o.Now(), state: TradesStatus{Phase: Idle, Holes: TradesHoles}}
 }
 
 // Run sweeps again and again until ctx ends.
@@ -128,13 +128,13 @@ func (t *Trades) Run(ctx context.Context) error {
 
 // Once sweeps once.
 func (t *Trades) Once(ctx context.Context) error {
-	t.set(func(s *TradesState) { s.Phase = Fetch })
+	t.set(func(s *TradesStatus) { s.Phase = Fetch })
 	err := t.sweep(ctx)
 	now := t.o.Now()
 	if err == nil {
 		t.good = now
 	}
-	t.set(func(s *TradesState) {
+	t.set(func(s *TradesStatus) {
 		switch {
 		case err == nil:
 			s.Phase, s.Error = Idle, ""
@@ -147,7 +147,7 @@ func (t *Trades) Once(ctx context.Context) error {
 	return err
 }
 
-func (t *Trades) set(f func(*TradesState)) {
+func (t *Trades) set(f func(*TradesStatus)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(&t.state)
@@ -192,14 +192,14 @@ func (t *Trades) sweep(ctx context.Context) error {
 		}
 	}
 	if m.Until > m.Start { // of a sweep that ended, maybe before a restart
-		t.set(func(s *TradesState) { s.AsOf = unix(m.Until) })
+		t.set(func(s *TradesStatus) { s.AsOf = unix(m.Until) })
 	}
 	from := max(m.Start, m.Until-int64(tradesOverlap/time.Second))
 	old, young, err := t.markets(ctx, from)
 	if err != nil {
 		return err
 	}
-	t.set(func(s *TradesState) { s.Markets, s.Since = len(old)+len(young), unix(m.Start) })
+	t.set(func(s *TradesStatus) { s.Markets, s.Since = len(old)+len(young), unix(m.Start) })
 	var odd error
 	for _, part := range []struct {
 		markets []data.Hash
@@ -220,7 +220,7 @@ func (t *Trades) sweep(ctx context.Context) error {
 	if err := t.remember(ctx, m); err != nil {
 		return err
 	}
-	t.set(func(s *TradesState) { s.AsOf = unix(until) })
+	t.set(func(s *TradesStatus) { s.AsOf = unix(until) })
 	return nil
 }
 
@@ -286,7 +286,7 @@ func (t *Trades) follow(ctx context.Context, markets []data.Hash, from, until in
 	var roles []data.Role
 	for _, row := range all {
 		if known[row.Tx.String()] {
-			t.set(func(s *TradesState) { s.Known++ })
+			t.set(func(s *TradesStatus) { s.Known++ })
 			continue
 		}
 		role := data.Maker
@@ -302,14 +302,14 @@ func (t *Trades) follow(ctx context.Context, markets []data.Hash, from, until in
 		return nil
 	}
 	receipt, err := t.o.Venue.Commit(ctx, tradeRows(lines.Bytes(), roles), ingest.Remaining{})
-	t.set(func(s *TradesState) { s.Fills += receipt.Inserted })
+	t.set(func(s *TradesStatus) { s.Fills += receipt.Inserted })
 	return err
 }
 
 // list scans the trades of markets.
 func (t *Trades) list(ctx context.Context, markets []data.Hash, takers bool, from, until int64) (out []dataapi.Trade, err error) {
 	err = t.o.Data.EachTrades(ctx, markets, takers, "", func(p dataapi.TradesPage) error {
-		t.set(func(s *TradesState) { s.Pages++ })
+		t.set(func(s *TradesStatus) { s.Pages++ })
 		for _, row := range p.Trades {
 			if row.At >= from && row.At <= until {
 				out = append(out, row)
@@ -373,15 +373,15 @@ func tradeRows(lines []byte, roles []data.Role) ingest.Rows {
 	}}
 }
 
-// State tells how the lane stands.
-func (t *Trades) State() TradesState {
+// Status tells how the lane stands.
+func (t *Trades) Status() TradesStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state
 }
 
 // StoredTrades tells how the lane stands where nobody follows; nil where it never did.
-func StoredTrades(ctx context.Context, v Venue) (*TradesState, error) {
+func StoredTrades(ctx context.Context, v Venue) (*TradesStatus, error) {
 	var m tradesMemory
 	err := v.Read(ctx, func(conn *sql.Conn) (err error) {
 		m, err = readTradesMemory(ctx, conn)
@@ -390,15 +390,15 @@ func StoredTrades(ctx context.Context, v Venue) (*TradesState, error) {
 	if err != nil || m.Start == 0 {
 		return nil, err
 	}
-	s := &TradesState{Phase: Stopped, Since: unix(m.Start), Holes: TradesHoles}
+	s := &TradesStatus{Phase: Stopped, Since: unix(m.Start), Holes: TradesHoles}
 	if m.Until > m.Start {
 		s.AsOf = unix(m.Until)
 	}
 	return s, nil
 }
 
-// Tell is the lane's state as pages and metrics show it.
-func (s *TradesState) Tell() serving.Source {
+// Tell is the lane's status as pages and metrics show it.
+func (s *TradesStatus) Tell() serving.Source {
 	problem := s.Holes
 	if s.Error != "" {
 		problem = tradesFail + problem

@@ -78,12 +78,12 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 	trades := func(k *keeper.Keeper) *follow.Trades {
 		return follow.NewTrades(follow.TradesOptions{Venue: k, Data: dataapi.New(shortPrices{hosts["data"]}), Log: zerolog.Nop(), Now: d.time, From: from})
 	}
-	sweep := func(lane *follow.Trades) follow.TradesState {
+	sweep := func(lane *follow.Trades) follow.TradesStatus {
 		t.Helper()
 		if err := lane.Once(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return lane.State()
+		return lane.Status()
 	}
 	k := described(venue(t, t.TempDir()))
 	lane1 := trades(k)
@@ -108,7 +108,7 @@ func TestTradesGiveWayToTheChain(t *testing.T) {
 		t.Errorf("roles: %v", makers)
 	}
 
-	chain := func(k *keeper.Keeper, block int64) follow.ChainState {
+	chain := func(k *keeper.Keeper, block int64) follow.ChainStatus {
 		t.Helper()
 		o := chainOf(t).options(k)
 		o.Nodes, o.FromBlock, o.Now, o.Sleep = []follow.Node{follow.NewNode(rpc.New(hosts["rpc"]))}, block, d.time, d.sleep
@@ -196,7 +196,7 @@ func TestAListThatDoesNotAnswerIsTold(t *testing.T) {
 		if err := lane.Once(t.Context()); err == nil {
 			t.Fatal("nobody answered")
 		}
-		s := lane.State()
+		s := lane.Status()
 		if told := s.Tell(); told.State != want || !told.AsOf.Equal(until) || !strings.Contains(told.Problem, "does not answer") || !strings.Contains(told.Problem, "not noticed") {
 			t.Errorf("%+v, want %v", told, want)
 		}

@@ -64,7 +64,7 @@ type Weather struct {
 	groups []*weatherGroup
 
 	mu     sync.Mutex // of all below
-	states map[string]*WeatherState
+	states map[string]*WeatherStatus
 }
 
 // weatherGroup are the sources of one host: they are asked one after the other, and remember
@@ -132,7 +132,7 @@ func NewWeather(o WeatherOptions) (*Weather, error) {
 			*list.own = list.usual
 		}
 	}
-	w := &Weather{o: o, states: map[string]*WeatherState{}}
+	w := &Weather{o: o, states: map[string]*WeatherStatus{}}
 	if o.OpenMeteo != nil {
 		w.groups = append(w.groups, w.openMeteo())
 	}
@@ -149,7 +149,7 @@ func NewWeather(o WeatherOptions) (*Weather, error) {
 	for _, g := range w.groups {
 		for _, s := range g.sources {
 			if w.states[s.shown] == nil {
-				w.states[s.shown] = &WeatherState{Source: s.shown, Phase: Idle, Since: since, every: s.every, Rejected: map[string]int64{}, Unknown: map[string]int64{}}
+				w.states[s.shown] = &WeatherStatus{Source: s.shown, Phase: Idle, Since: since, every: s.every, Rejected: map[string]int64{}, Unknown: map[string]int64{}}
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (g *weatherGroup) load(ctx context.Context) error {
 	}
 	for _, s := range g.sources { // what was answered before the start is no older for it
 		if at := g.memory.Done[s.name]; at > 0 {
-			g.lane.set(s, func(st *WeatherState) {
+			g.lane.set(s, func(st *WeatherStatus) {
 				if last := time.Unix(at, 0).UTC(); last.After(st.LastAnswer) {
 					st.LastAnswer = last
 				}
@@ -296,7 +296,7 @@ func (g *weatherGroup) load(ctx context.Context) error {
 func (g *weatherGroup) step(ctx context.Context, s *weatherSource) error {
 	w, began := g.lane, g.lane.o.Now()
 	defer w.weigh(g)
-	w.set(s, func(st *WeatherState) { st.Phase = Fetch; st.Asked++ })
+	w.set(s, func(st *WeatherStatus) { st.Phase = Fetch; st.Asked++ })
 	err := g.spend(ctx, s, began)
 	var a weatherAnswer
 	if err == nil {
@@ -304,7 +304,7 @@ func (g *weatherGroup) step(ctx context.Context, s *weatherSource) error {
 	}
 	var r ingest.Receipt
 	if err == nil {
-		w.set(s, func(st *WeatherState) { st.Phase = Committing })
+		w.set(s, func(st *WeatherStatus) { st.Phase = Committing })
 		r, err = g.commit(ctx, s, began, a)
 	}
 	if ctx.Err() != nil {
@@ -363,11 +363,11 @@ func (g *weatherGroup) spend(ctx context.Context, s *weatherSource, now time.Tim
 
 // take takes weight of the day's and remembers it, unless less than keep would be left.
 func (g *weatherGroup) take(ctx context.Context, weight, keep float64, now time.Time) error {
-	before := g.budget.State()
+	before := g.budget.Spent()
 	if err := g.budget.Take(now, weight, keep); err != nil {
 		return err
 	}
-	g.memory.Spent = g.budget.State()
+	g.memory.Spent = g.budget.Spent()
 	if _, err := g.lane.o.Venue.Commit(ctx, ingest.Rows{Name: g.name, Within: g.memory.save(g.name)}, ingest.Remaining{}); err != nil {
 		g.budget.Restore(before)
 		g.memory.Spent = before

@@ -51,12 +51,12 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 			v := &refusing{Keeper: k}
 			o := s.options(v, sources)
 			w := s.follow(o, 5*time.Hour)
-			if st := state(t, w, name); st.Phase == follow.Idle || st.Error == "" || st.Errors == 0 || len(st.Failing) == 0 {
+			if st := statusOf(t, w, name); st.Phase == follow.Idle || st.Error == "" || st.Errors == 0 || len(st.Failing) == 0 {
 				t.Errorf("while it is down: %+v", st)
 			}
 			s.follow(o, 5*time.Hour)
 			w = s.follow(s.options(v, sources), 2*time.Hour) // which remembers nothing but what is in the ledger
-			if st := state(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
+			if st := statusOf(t, w, name); st.Phase != follow.Idle || st.Error != "" || len(st.Failing) > 0 || len(st.Rejected) > 0 || st.LagSeconds > 1200 {
 				t.Errorf("behind it: %+v", st)
 			}
 			other := factsOnly(t)
@@ -85,7 +85,7 @@ func TestWhatIsFollowedIsWhatIsImported(t *testing.T) {
 func TestWhatIsKnownIsNotAskedFor(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 3)
 	w := s.follow(s.options(k, skyMETAR), 3*time.Hour)
-	st := state(t, w, "metar")
+	st := statusOf(t, w, "metar")
 	if st.Asked != 36 || st.Answers != 36 || len(s.said["metar"]) > 4 || st.Unchanged < 30 {
 		t.Errorf("%d bodies, %+v", len(s.said["metar"]), st)
 	}
@@ -120,7 +120,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }
 	}
 	w := s.follow(s.options(k, skyNWS), time.Hour)
-	if st := state(t, w, "nws"); st.Phase != follow.BackOff || !slices.Equal(st.Failing, []string{"KLGA"}) || st.Answers < 20 || st.Errors < 2 {
+	if st := statusOf(t, w, "nws"); st.Phase != follow.BackOff || !slices.Equal(st.Failing, []string{"KLGA"}) || st.Answers < 20 || st.Errors < 2 {
 		t.Errorf("%+v", st)
 	}
 	if got := rowsOf(t, k, "SELECT count(DISTINCT station) > 5 AS several, bool_or(station = 'KLGA') AS failing FROM weather_obs"); !slices.Equal(got, []string{`{"several":true,"failing":false}`}) {
@@ -133,7 +133,7 @@ func TestOneStationIsNotTheOthers(t *testing.T) {
 func TestASilentSource(t *testing.T) {
 	k, s := factsOnly(t), newSky(t, 12)
 	o := s.options(k, skyMETAR)
-	if st := state(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
+	if st := statusOf(t, s.follow(o, 4*time.Hour), "metar"); st.Sparse || len(st.Silent) > 0 {
 		t.Errorf("%+v", st)
 	}
 	s.fault = func(string) http.HandlerFunc {
@@ -149,11 +149,11 @@ func TestASilentSource(t *testing.T) {
 		}
 	}
 	w := s.follow(o, 4*time.Hour) // of which the first two hours are as ever
-	if st := state(t, w, "metar"); !st.Sparse || len(st.Silent) < 8 || slices.Contains(st.Silent, "KLGA") {
+	if st := statusOf(t, w, "metar"); !st.Sparse || len(st.Silent) < 8 || slices.Contains(st.Silent, "KLGA") {
 		t.Errorf("%+v", st)
 	}
 	w = s.follow(o, 3*time.Hour)
-	if st := state(t, w, "metar"); st.Phase != follow.Stalled || st.LagSeconds < 3600 {
+	if st := statusOf(t, w, "metar"); st.Phase != follow.Stalled || st.LagSeconds < 3600 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -169,7 +169,7 @@ func TestAModelThatIsNone(t *testing.T) {
 		return http.NotFound
 	}
 	w := s.follow(s.options(k, skyOpenMeteo), 13*time.Hour)
-	st := state(t, w, "openmeteo forecast")
+	st := statusOf(t, w, "openmeteo forecast")
 	if !slices.Equal(hours(s.asked["forecast"]), []string{"00:00", "12:07"}) || st.Unknown["no_model dwd_icon"] < 13 || st.Unknown["no_new_run"] != 1 || st.Errors > 0 {
 		t.Errorf("asked for at %v, %+v", hours(s.asked["forecast"]), st)
 	}
@@ -202,7 +202,7 @@ func TestAnswersOfNulls(t *testing.T) {
 		"archive":  {[]string{"00:00", "00:00", "00:01", "08:30", "08:30", "08:31"}, 4, 2},
 		"ensemble": {[]string{"00:00", "00:52", "06:52"}, 0, 0},
 	} {
-		st := state(t, w, "openmeteo "+source)
+		st := statusOf(t, w, "openmeteo "+source)
 		if got := hours(s.asked[source]); !slices.Equal(got, want.asked) || st.Errors != want.errors || st.Unknown["no_values"] != want.noValues || st.Phase != follow.Idle {
 			t.Errorf("%s asked for at %v: %+v", source, got, st)
 		}
@@ -211,7 +211,7 @@ func TestAnswersOfNulls(t *testing.T) {
 		[]string{fmt.Sprintf(`{"at":%d,"n":5}`, morning.Add(90*time.Second).UnixMicro())}) {
 		t.Error(got)
 	}
-	left := *state(t, w, "openmeteo forecast").WeightLeft
+	left := *statusOf(t, w, "openmeteo forecast").WeightLeft
 	if asked := 5*(4+6+3+2) + len(s.asked["meta"]); left != 1500-float64(asked) {
 		t.Errorf("a weight of %g is left, %d was asked for", left, asked)
 	}
@@ -252,7 +252,7 @@ func TestOnce(t *testing.T) {
 	}
 	_ = again.Once(t.Context()) // the ensembles fail once more
 	for _, source := range []string{"metar", "nws", "openmeteo archive", "openmeteo forecast", "openmeteo previous runs"} {
-		if st, was := state(t, again, source), state(t, w, source); was.LastNew.IsZero() || st.LastNew.Before(morning) || st.Asked != 0 || st.LastAnswer.Before(morning) || !st.LastAnswer.Equal(was.LastAnswer.Truncate(time.Second)) {
+		if st, was := statusOf(t, again, source), statusOf(t, w, source); was.LastNew.IsZero() || st.LastNew.Before(morning) || st.Asked != 0 || st.LastAnswer.Before(morning) || !st.LastAnswer.Equal(was.LastAnswer.Truncate(time.Second)) {
 			t.Errorf("%s: %+v, %v before", source, st, was.LastAnswer)
 		}
 	}

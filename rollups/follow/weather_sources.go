@@ -177,7 +177,7 @@ func (w *Weather) reports() *weatherGroup {
 		}
 		if got.Fresh {
 			silent := slices.DeleteFunc(slices.Clone(stations), func(id string) bool { return got.Rows[id] > 0 })
-			w.set(s, func(st *WeatherState) { st.Silent = silent })
+			w.set(s, func(st *WeatherStatus) { st.Silent = silent })
 		}
 		rate := 0.0
 		for _, n := range got.Rows {

@@ -311,11 +311,11 @@ func hours(times []time.Time) (out []string) {
 	return out
 }
 
-// state is that of one source.
-func state(t *testing.T, w *follow.Weather, source string) follow.WeatherState {
+// statusOf is that of one source.
+func statusOf(t *testing.T, w *follow.Weather, source string) follow.WeatherStatus {
 	t.Helper()
-	all := w.State()
-	i := slices.IndexFunc(all, func(s follow.WeatherState) bool { return s.Source == source })
+	all := w.Status()
+	i := slices.IndexFunc(all, func(s follow.WeatherStatus) bool { return s.Source == source })
 	if i < 0 {
 		t.Fatalf("no state of %s in %+v", source, all)
 	}
@@ -356,7 +356,7 @@ func TestADayOfForecasts(t *testing.T) {
 				t.Errorf("day %d: %s asked for at %v, want %v", day, what, got, times)
 			}
 		}
-		for _, st := range w.State() {
+		for _, st := range w.Status() {
 			if st.Errors > 0 || len(st.Rejected) > 0 || st.Rows == 0 || st.Phase != follow.Idle || st.WeightLeft == nil || *st.WeightLeft < 500 {
 				t.Errorf("day %d: %+v", day, st)
 			}
@@ -393,7 +393,7 @@ func TestTheDaysWeightIsEnough(t *testing.T) {
 	o := s.options(k, skyOpenMeteo)
 	o.DayWeight = 250
 	for range 4 {
-		for _, st := range s.follow(o, 6*time.Hour).State() {
+		for _, st := range s.follow(o, 6*time.Hour).Status() {
 			if *st.WeightLeft < 0 {
 				t.Errorf("%+v", st)
 			}
@@ -410,7 +410,7 @@ func TestTheDaysWeightIsEnough(t *testing.T) {
 	if weight > 250 {
 		t.Errorf("a weight of %d was asked for", weight)
 	}
-	st := state(t, s.follow(o, time.Hour), "openmeteo forecast")
+	st := statusOf(t, s.follow(o, time.Hour), "openmeteo forecast")
 	if st.Answers == 0 || st.Error != "" {
 		t.Errorf("the next day: %+v", st)
 	}

@@ -21,9 +21,8 @@ import (
 	"pmx/rollups/serving"
 )
 
-// BackupFiles are the names of what a backup has of a data directory, beside the database:
-// keys, and what the operator put there that the numbers depend on. Everything else is made
-// anew from these.
+// BackupFiles are the files of a data directory that a backup has besides the database: keys, and
+// lists by the operator that the numbers depend on. Everything else is computed from these.
 var BackupFiles = []string{"control.db", "cities.csv", "stations.csv", "venue_wallets.txt"}
 
 // BackupRequest says where to back up to.

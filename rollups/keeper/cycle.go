@@ -157,14 +157,14 @@ func (k *Keeper) verifyAll(ctx context.Context, step Step) (checks []rollups.Che
 	if k.live != nil {
 		checks = append(checks, k.verifyLive(ctx)...)
 	}
-	runs, err := k.verifySegments(ctx)
+	segments, err := k.verifySegments(ctx)
 	if k.segments != nil && k.segments.damaged() {
 		k.startSegmentBuild()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verify segments: %w", err)
 	}
-	return append(checks, runs...), nil
+	return append(checks, segments...), nil
 }
 
 // cycleDone records how a refresh ended.

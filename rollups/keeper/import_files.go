@@ -17,21 +17,21 @@ type importWork struct {
 	emit    func(Event)
 	res     *Result
 	rebuild bool // an import left the rollups to one
-	apart   int  // of the last runs, those that had to be imported file by file
+	apart   int  // of the last groups, those that had to be imported file by file
 }
 
-// mostApart is how many runs, one behind another, may turn out not to be for importing
+// mostApart is how many groups, one behind another, may turn out not to be for importing
 // together before no other is tried: each was read for nothing.
 const mostApart = 2
 
 // all imports files: several together where that comes to the same as one by one. The error is
 // that of work that could not be done, or was cancelled; a file that fails is reported.
 func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
-	runs := ingest.Runs(plans)
-	for i, run := range runs {
-		coming := w.remaining(runs[i+1:])
-		if len(run) > 1 && w.apart < mostApart {
-			done, err := w.together(ctx, run, coming)
+	groups := ingest.Groups(plans)
+	for i, group := range groups {
+		coming := w.remaining(groups[i+1:])
+		if len(group) > 1 && w.apart < mostApart {
+			done, err := w.together(ctx, group, coming)
 			if err != nil {
 				return err
 			}
@@ -39,9 +39,9 @@ func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
 				continue
 			}
 		}
-		for n, p := range run {
+		for n, p := range group {
 			rest := coming
-			for _, later := range run[n+1:] {
+			for _, later := range group[n+1:] {
 				rest.add(later)
 			}
 			if err := w.one(ctx, p, rest.Remaining); err != nil {
@@ -52,12 +52,12 @@ func (w *importWork) all(ctx context.Context, plans []ingest.Plan) error {
 	return nil
 }
 
-// together imports a run of files at once; false where they are to be imported one by one.
-func (w *importWork) together(ctx context.Context, run []ingest.Plan, coming remaining) (bool, error) {
+// together imports a group of files at once; false where they are to be imported one by one.
+func (w *importWork) together(ctx context.Context, group []ingest.Plan, coming remaining) (bool, error) {
 	if err := errors.Join(ctx.Err(), w.checkDiskSpace()); err != nil {
 		return false, err
 	}
-	receipts, err := w.importer.ImportTogether(ctx, run, w.options(coming.Remaining))
+	receipts, err := w.importer.ImportTogether(ctx, group, w.options(coming.Remaining))
 	if err != nil {
 		w.snapshotBehind = w.snapshotBehind || engine.IsFault(err) // they may be in for all that
 		w.apart++
@@ -118,11 +118,11 @@ func (r *remaining) add(p ingest.Plan) {
 	}
 }
 
-// remaining is what runs come to; one that is imported together counts as a single file.
-func (w *importWork) remaining(runs [][]ingest.Plan) (r remaining) {
-	for _, run := range runs {
+// remaining is what groups come to; one that is imported together counts as a single file.
+func (w *importWork) remaining(groups [][]ingest.Plan) (r remaining) {
+	for _, group := range groups {
 		before := r.Files
-		for _, p := range run {
+		for _, p := range group {
 			r.add(p)
 		}
 		if w.apart < mostApart {

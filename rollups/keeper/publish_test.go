@@ -16,7 +16,7 @@ import (
 	"pmx/engine/enginetest"
 )
 
-// What is served anew need not be new: an import that came while the one before was published is in that state already.
+// A new snapshot need not be a new state: an import that came while the one before was published is in that state already.
 func TestAnEqualStateIsNotPublishedAgain(t *testing.T) {
 	k, err := Open(t.Context(), Config{Engine: enginetest.Options(t, t.TempDir(), ""), Feeds: feeds.Catalog{}, Log: zerolog.Nop()})
 	if err != nil {

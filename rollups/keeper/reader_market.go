@@ -100,14 +100,14 @@ func (r *Reader) Candles(ctx context.Context, tokens []serving.OutcomeToken, bat
 
 // Holders is query.Reader's; of tokens that the file has from there.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	book, err := r.tally(ctx, tokens, batch, without)
-	return book.Holders(), err
+	tally, err := r.tally(ctx, tokens, batch, without)
+	return tally.Holders(), err
 }
 
 // EventTraders is query.Reader's; of tokens that the file has from there.
 func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.EventTraders, error) {
-	book, err := r.tally(ctx, tokens, batch, without)
-	return book.Traders(), err
+	tally, err := r.tally(ctx, tokens, batch, without)
+	return tally.Traders(), err
 }
 
 // walletSums are in a buffer that is used again.
@@ -117,7 +117,7 @@ var freeSums = sync.Pool{New: func() any { return new(walletSums) }}
 
 // tally adds up what wallets did with tokens in imports up to batch.
 func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (*serving.EventTally, error) {
-	book := serving.NewEventTally(tokens, without)
+	tally := serving.NewEventTally(tokens, without)
 	buffer := freeSums.Get().(*walletSums)
 	defer freeSums.Put(buffer)
 	sums := buffer.list
@@ -132,9 +132,9 @@ func (r *Reader) tally(ctx context.Context, tokens []serving.TokenPayout, batch 
 			continue
 		}
 		for k := range sums {
-			book.Add(tokens[i].Token, sums[k].Wallet, sums[k].EventSum)
+			tally.Add(tokens[i].Token, sums[k].Wallet, sums[k].EventSum)
 		}
 	}
 	buffer.list = sums
-	return book, r.AddPositions(ctx, book, others, batch)
+	return tally, r.AddPositions(ctx, tally, others, batch)
 }

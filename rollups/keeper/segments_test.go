@@ -26,7 +26,7 @@ import (
 // fileRows is how many rows a file of the sample has.
 func fileRows() int { return testfiles.Cases(1_000, 5_000) }
 
-// sampleParts writes a venue in five files of fills and gives them, what they
+// sampleFiles writes a venue in five files of fills and gives them, what they
 // refer to first.
 func sampleFiles(t *testing.T) []string {
 	t.Helper()

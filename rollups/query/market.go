@@ -148,21 +148,21 @@ func (r *Reader) EventTraders(ctx context.Context, tokens []serving.TokenPayout,
 	if len(tokens) == 0 {
 		return serving.EventTraders{}, nil
 	}
-	book := serving.NewEventTally(tokens, without)
-	err := r.AddPositions(ctx, book, tokens, batch)
-	return book.Traders(), err
+	tally := serving.NewEventTally(tokens, without)
+	err := r.AddPositions(ctx, tally, tokens, batch)
+	return tally.Traders(), err
 }
 
 // Holders gives the wallets that hold tokens of one market, or are short of them, as the market's
 // fills up to batch have it; without some wallets.
 func (r *Reader) Holders(ctx context.Context, tokens []serving.TokenPayout, batch int64, without []data.WalletID) (serving.Holders, error) {
-	book := serving.NewEventTally(tokens, without)
-	err := r.AddPositions(ctx, book, tokens, batch)
-	return book.Holders(), err
+	tally := serving.NewEventTally(tokens, without)
+	err := r.AddPositions(ctx, tally, tokens, batch)
+	return tally.Holders(), err
 }
 
 // AddPositions adds what wallets did with tokens in imports up to batch to a tally.
-func (r *Reader) AddPositions(ctx context.Context, book *serving.EventTally, tokens []serving.TokenPayout, batch int64) error {
+func (r *Reader) AddPositions(ctx context.Context, tally *serving.EventTally, tokens []serving.TokenPayout, batch int64) error {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *Reader) AddPositions(ctx context.Context, book *serving.EventTally, tok
 		FeeUSD    data.Micro    `sql:"fee_usd"`
 	}
 	return each(ctx, r, "PositionSums", func(row *positionSum) {
-		book.Add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyShares: row.BuyShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
+		tally.Add(row.Token, row.Wallet, serving.EventSum{Fills: row.Fills, Net: row.Net, BuyShares: row.BuyShares, BuyUSD: row.BuyUSD, SellUSD: row.SellUSD, FeeUSD: row.FeeUSD})
 	}, "@positions", strings.Join(ranges, " UNION ALL "), "@which", among("token", ids), "@batch", strconv.FormatInt(batch, 10))
 }
 

@@ -17,8 +17,8 @@ type Memtable[M any] interface {
 	Since(batch int64) M // what came in after a batch
 }
 
-// State is what reads are answered from; its parts change together.
-type State[M Memtable[M]] struct {
+// Contents is what reads are answered from: a file and a memtable that change together.
+type Contents[M Memtable[M]] struct {
 	File  *File // nil: none
 	Mem   M
 	Ready bool // File and Mem hold everything up to Mem.Through
@@ -26,13 +26,13 @@ type State[M Memtable[M]] struct {
 
 // Known tells whether the store follows imports: it was opened or restarted, and not
 // closed.
-func (st *State[M]) Known() bool {
+func (st *Contents[M]) Known() bool {
 	var none M
 	return st.Mem != none
 }
 
 // Covered is the last batch in the file; −1: none is.
-func (st *State[M]) Covered() int64 {
+func (st *Contents[M]) Covered() int64 {
 	if st.File == nil {
 		return -1
 	}
@@ -40,7 +40,7 @@ func (st *State[M]) Covered() int64 {
 }
 
 // Release ends a read that File.Acquire began.
-func (st *State[M]) Release() {
+func (st *Contents[M]) Release() {
 	if st.File != nil {
 		_ = st.File.Release() // unmapping fails only for what was never mapped
 	}
@@ -60,19 +60,19 @@ type Store[M Memtable[M]] struct {
 	OnDamage func(*Damage)
 	damage   atomic.Pointer[Damage] // of the file that the next one replaces
 
-	mu    sync.Mutex // held to change state, and what it points to
-	state atomic.Pointer[State[M]]
+	mu       sync.Mutex // held to change contents, and what it points to
+	contents atomic.Pointer[Contents[M]]
 }
 
 // Init sets a store up that knows nothing until Open or Restart. open maps a finished
 // file; mem makes an empty memtable.
 func (s *Store[M]) Init(path string, open func(path string) (*File, error), mem func(batch int64) M) {
 	s.Path, s.Sync, s.open, s.mem = path, (*os.File).Sync, open, mem
-	s.state.Store(&State[M]{})
+	s.contents.Store(&Contents[M]{})
 }
 
-// State gives what reads are answered from now.
-func (s *Store[M]) State() *State[M] { return s.state.Load() }
+// Contents gives what reads are answered from now.
+func (s *Store[M]) Contents() *Contents[M] { return s.contents.Load() }
 
 // Open maps the file if there is one that fits, and removes what a process that was
 // killed left behind. The store has what the file covers from then on; what came
@@ -98,48 +98,48 @@ func (s *Store[M]) Open(fits func(Coverage) (bool, error)) (bool, error) {
 		return false, errors.Join(err, f.Release())
 	}
 	f.AdviseRandom()
-	return true, s.swap(&State[M]{File: f, Mem: s.mem(f.Coverage.Batch), Ready: true})
+	return true, s.swap(&Contents[M]{File: f, Mem: s.mem(f.Coverage.Batch), Ready: true})
 }
 
 // Restart makes the store forget everything: what comes after batch has to be added,
 // what came up to it is left to the next file. A store with nothing before batch is
 // complete at once.
 func (s *Store[M]) Restart(batch int64, empty bool) error {
-	return s.swap(&State[M]{Mem: s.mem(batch), Ready: empty})
+	return s.swap(&Contents[M]{Mem: s.mem(batch), Ready: empty})
 }
 
 // Close unmaps the file. Later reads find nothing.
-func (s *Store[M]) Close() error { return s.swap(&State[M]{}) }
+func (s *Store[M]) Close() error { return s.swap(&Contents[M]{}) }
 
 // Through is the last batch that was added or is in the file; −1: none.
 func (s *Store[M]) Through() int64 {
-	if st := s.state.Load(); st.Known() {
+	if st := s.contents.Load(); st.Known() {
 		return st.Mem.Through()
 	}
 	return -1
 }
 
-// Change calls change with the state, which nobody else changes meanwhile, if the
+// Change calls change with the contents, which nobody else changes meanwhile, if the
 // store follows imports.
-func (s *Store[M]) Change(change func(*State[M])) {
+func (s *Store[M]) Change(change func(*Contents[M])) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st := s.state.Load(); st.Known() {
+	if st := s.contents.Load(); st.Known() {
 		change(st)
 	}
 }
 
-// swap replaces the state. The file of the one before is unmapped once nobody reads
+// swap replaces the contents. The file of the one before is unmapped once nobody reads
 // it.
-func (s *Store[M]) swap(next *State[M]) error {
+func (s *Store[M]) swap(next *Contents[M]) error {
 	s.mu.Lock()
-	old := s.state.Swap(next)
+	old := s.contents.Swap(next)
 	s.mu.Unlock()
 	return old.leave(next)
 }
 
-// leave unmaps the file of a state that was replaced once nobody reads it.
-func (st *State[M]) leave(next *State[M]) error {
+// leave unmaps the file of contents that were replaced once nobody reads it.
+func (st *Contents[M]) leave(next *Contents[M]) error {
 	if st.File == nil || st.File == next.File {
 		return nil
 	}
@@ -150,11 +150,11 @@ func (st *State[M]) leave(next *State[M]) error {
 // one where keep agrees, and is made from nothing otherwise.
 func (s *Store[M]) Skip(batch int64, keep func(M) bool) error {
 	s.mu.Lock()
-	next, old := &State[M]{Mem: s.mem(batch)}, s.state.Load()
+	next, old := &Contents[M]{Mem: s.mem(batch)}, s.contents.Load()
 	if old.Known() && keep(old.Mem) {
 		next.File = old.File
 	}
-	s.state.Store(next)
+	s.contents.Store(next)
 	s.mu.Unlock()
 	return old.leave(next)
 }
@@ -170,13 +170,13 @@ func (s *Store[M]) Adopt(batch int64) error {
 	}
 	f.AdviseRandom()
 	s.mu.Lock()
-	old := s.state.Load()
+	old := s.contents.Load()
 	if !old.Known() || old.Mem.After() > batch {
 		s.mu.Unlock()
 		return errors.Join(ErrStoreRestarted, f.Release())
 	}
-	next := &State[M]{File: f, Mem: old.Mem.Since(batch), Ready: true}
-	s.state.Store(next)
+	next := &Contents[M]{File: f, Mem: old.Mem.Since(batch), Ready: true}
+	s.contents.Store(next)
 	s.damage.Store(nil)
 	s.mu.Unlock()
 	return old.leave(next)
@@ -185,7 +185,7 @@ func (s *Store[M]) Adopt(batch int64) error {
 // VerifyPages compares every checksum of the file; what is wrong is found in Damage then.
 // The error is that of going, which is called now and then.
 func (s *Store[M]) VerifyPages(going func() error) error {
-	st := s.state.Load()
+	st := s.contents.Load()
 	if st.File == nil || !st.File.Acquire() {
 		return nil
 	}
@@ -215,10 +215,10 @@ func (s *Store[M]) Abandon(d *Damage) { s.abandon(d) }
 // abandon tells whether the file was served until now.
 func (s *Store[M]) abandon(d *Damage) bool {
 	s.mu.Lock()
-	st := s.state.Load()
+	st := s.contents.Load()
 	mine := st.File != nil && st.Known() && d.Of(st.File)
 	if mine {
-		s.state.Store(&State[M]{Mem: s.mem(st.Mem.Through())})
+		s.contents.Store(&Contents[M]{Mem: s.mem(st.Mem.Through())})
 		st.Release()
 	}
 	s.mu.Unlock()

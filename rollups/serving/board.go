@@ -13,24 +13,24 @@ import (
 // Boards holds the figures of all wallets in the windows of all periods and in those before them, by category. They are
 // kept by stretch of time, and every window consists of whole stretches.
 type Boards struct {
-	UpTo   int64 // unix µs
-	Len    int   // how many rows there are
-	Bytes  int64 // that they take
-	most   int64 // bytes; 0: any number
-	ages   int   // stretches of this age and older are left out
-	groups map[boardGroup]*boardRows
+	UpTo  int64 // unix µs
+	Len   int   // how many rows there are
+	Bytes int64 // that they take
+	most  int64 // bytes; 0: any number
+	ages  int   // stretches of this age and older are left out
+	rows  map[boardKey]*boardRows
 }
 
 // ErrBoardsTooLarge is returned for rows that would take more memory than there is for them.
 var ErrBoardsTooLarge = errors.New("boards: wallets of the last 30 days take more memory than there is for them (--memory)")
 
-// boardGroup is a stretch of time and a category, "" for markets without one.
-type boardGroup struct {
+// boardKey is a stretch of time and a category, "" for markets without one.
+type boardKey struct {
 	age      int
 	category string
 }
 
-// boardRows are the rows of a group in order of wallet, encoded as varints: they take less memory than structs.
+// boardRows are the rows of one key in order of wallet, encoded as varints: they take less memory than structs.
 type boardRows struct {
 	text []byte
 	n    int
@@ -39,7 +39,7 @@ type boardRows struct {
 
 // NewBoards gives empty boards, which may take up to most bytes; 0: any number.
 func NewBoards(upTo, most int64) *Boards {
-	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), groups: map[boardGroup]*boardRows{}}
+	return &Boards{UpTo: upTo, most: most, ages: len(BoardCuts(upTo)), rows: map[boardKey]*boardRows{}}
 }
 
 // BoardCuts gives the instants that divide the windows up to a time, the newest first. What is at the first or before it, but
@@ -61,11 +61,11 @@ func (b *Boards) Add(age int, category string, r *BoardRow) error {
 	if age >= b.ages {
 		return nil
 	}
-	key := boardGroup{age, category}
-	rows := b.groups[key]
+	key := boardKey{age, category}
+	rows := b.rows[key]
 	if rows == nil {
 		rows = &boardRows{}
-		b.groups[key] = rows
+		b.rows[key] = rows
 	}
 	had := cap(rows.text)
 	text := binary.AppendVarint(rows.text, int64(r.Wallet-rows.last))
@@ -89,10 +89,10 @@ func (b *Boards) shed() error {
 		return ErrBoardsTooLarge
 	}
 	b.ages = oldest
-	for key, rows := range b.groups {
+	for key, rows := range b.rows {
 		if key.age == oldest {
 			b.Len, b.Bytes = b.Len-rows.n, b.Bytes-int64(cap(rows.text))
-			delete(b.groups, key)
+			delete(b.rows, key)
 		}
 	}
 	if b.Bytes > b.most {
@@ -127,7 +127,7 @@ func (b *Boards) Rows(p Period, before bool, categories []string) []BoardRow {
 	n, newest := 0, b.UpTo
 	for age, oldest := range BoardCuts(b.UpTo) {
 		if newest <= hi && oldest >= lo {
-			for key, rows := range b.groups {
+			for key, rows := range b.rows {
 				if key.age == age && (categories == nil || slices.Contains(categories, key.category)) {
 					of, n = append(of, rows), max(n, rows.n)
 				}

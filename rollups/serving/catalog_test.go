@@ -32,7 +32,7 @@ func TestASealedCatalogNeverChanges(t *testing.T) {
 	if got := len(before.Changed()); got != 100 {
 		t.Errorf("%d markets changed in the first catalog, want all 100", got)
 	}
-	b.Set(&serving.Market{ID: 3, Condition: conditionOf(3), Question: "anew", EventSlug: "other", EventID: "7"})
+	b.Set(&serving.Market{ID: 3, Condition: conditionOf(3), Question: "changed", EventSlug: "other", EventID: "7"})
 	b.SetFigures(3, serving.Figures{Trades: 99})
 	b.Map(6, serving.TokenRef{Market: 4, Outcome: 2}) // from market 3
 	b.Set(marketOf(100, "election", "7"))
@@ -43,7 +43,7 @@ func TestASealedCatalogNeverChanges(t *testing.T) {
 	if before.Find(conditionOf(100)) != nil || before.Len() != 100 || len(before.Event("election").Markets) != 100 {
 		t.Error("the earlier catalog knows what came later")
 	}
-	if m := after.Find(conditionOf(3)); m.Question != "anew" || after.Figures(3).Trades != 99 || !slices.Equal(after.Tokens(3), []data.TokenID{7}) {
+	if m := after.Find(conditionOf(3)); m.Question != "changed" || after.Figures(3).Trades != 99 || !slices.Equal(after.Tokens(3), []data.TokenID{7}) {
 		t.Errorf("the later catalog shows %+v %+v %v", m, after.Figures(3), after.Tokens(3))
 	}
 	// By outcome: token 9 pays for outcome 0, 8 for outcome 1, 6 for outcome 2.

@@ -16,14 +16,14 @@ import (
 )
 
 // Of few wallets among many as of a venue's first ones.
-func TestAnEventBookValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
+func TestAnEventTallyValuesEachMarketOnceAndEachWalletOverAll(t *testing.T) {
 	for _, first := range []data.WalletID{0, 1_000_000} {
-		checkEventBook(t, first)
+		checkEventTally(t, first)
 	}
 }
 
-// checkEventBook adds up what wallets did whose ids begin behind first.
-func checkEventBook(t *testing.T, first data.WalletID) {
+// checkEventTally adds up what wallets did whose ids begin behind first.
+func checkEventTally(t *testing.T, first data.WalletID) {
 	t.Helper()
 	// Market 1 paid its first outcome in full; market 2 paid 0.333333 and 0.666667;
 	// market 3 is not resolved.
@@ -102,7 +102,7 @@ func TestTheFirstTradersOfAnEventAreThoseOfAll(t *testing.T) {
 	})
 }
 
-func TestAnEventBookWithoutFillsHasNoTraders(t *testing.T) {
+func TestAnEventTallyWithoutFillsHasNoTraders(t *testing.T) {
 	b := serving.NewEventTally([]serving.TokenPayout{{Token: 1, Market: 1}}, nil)
 	if got := b.Traders(); got.Total != 0 || len(got.Rows) != 0 {
 		t.Errorf("%+v", got)

@@ -76,7 +76,7 @@ func drawWorld(t *rapid.T) drawnWorld {
 	return w
 }
 
-func TestABookIsTheDefinition(t *testing.T) {
+func TestAPortfolioIsTheDefinition(t *testing.T) {
 	var b serving.Portfolio
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
@@ -87,7 +87,7 @@ func TestABookIsTheDefinition(t *testing.T) {
 			UnmappedFills: b.Totals.UnmappedFills, Redemption: b.Totals.Redemption, UnresolvedCash: b.Totals.UnresolvedCash,
 			FirstTS: b.Totals.FirstTS, LastTS: b.Totals.LastTS}
 		if diff := cmp.Diff(want, got); diff != "" {
-			rt.Fatalf("totals (-definition +book):\n%s", diff)
+			rt.Fatalf("totals (-definition +portfolio):\n%s", diff)
 		}
 		for market, h := range pnl.Holdings(w.fills)[data.Address{}] {
 			i := slices.IndexFunc(b.Holdings, func(o serving.Holding) bool {
@@ -102,7 +102,7 @@ func TestABookIsTheDefinition(t *testing.T) {
 			sum = plus(sum, c.Totals)
 		}
 		if diff := cmp.Diff(b.Totals, sum); diff != "" {
-			rt.Fatalf("categories (-book +sum):\n%s", diff)
+			rt.Fatalf("categories (-portfolio +sum):\n%s", diff)
 		}
 		drawnPages(rt, &b)
 	})
@@ -136,7 +136,7 @@ func figureOf(by serving.HoldingFigure, h *serving.Holding) (int64, bool) {
 }
 
 // drawnPages reads the resolved holdings, or all, page by page: they are those that the
-// whole book has, in order.
+// whole portfolio has, in order.
 func drawnPages(rt *rapid.T, b *serving.Portfolio) {
 	q := serving.HoldingQuery{Most: rapid.IntRange(1, 4).Draw(rt, "page"), Order: serving.HoldingOrder{
 		By:        serving.HoldingFigure(rapid.IntRange(0, int(serving.HoldingFigures)-1).Draw(rt, "by")),

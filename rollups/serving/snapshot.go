@@ -138,16 +138,16 @@ type Freshness struct {
 	DiskFull    bool          `json:"disk_full"`    // nothing new is stored until there is room
 	Stale       bool          `json:"stale"`        // facts are in that the rollups do not hold yet
 	// The last whole-database verification; zero: none ran yet.
-	LastVerified  time.Time   `json:"last_verified"`
-	VerifyFailure string      `json:"verify_failure"`   // what it refuted, "" where all held
-	Scheduled     BackupState `json:"scheduled_backup"` // by the schedule of the server
-	Asked         BackupState `json:"asked_backup"`     // by pmx backup
-	Published     BackupState `json:"published"`        // for servers that follow
-	BackupDue     time.Time   `json:"backup_due"`       // the first time of the schedule behind the last backup by it; zero: there is no schedule
+	LastVerified  time.Time    `json:"last_verified"`
+	VerifyFailure string       `json:"verify_failure"`   // what it refuted, "" where all held
+	Scheduled     BackupStatus `json:"scheduled_backup"` // by the schedule of the server
+	Asked         BackupStatus `json:"asked_backup"`     // by pmx backup
+	Published     BackupStatus `json:"published"`        // for servers that follow
+	BackupDue     time.Time    `json:"backup_due"`       // the first time of the schedule behind the last backup by it; zero: there is no schedule
 }
 
-// BackupState tells how backups ended.
-type BackupState struct {
+// BackupStatus tells how backups ended.
+type BackupStatus struct {
 	Made    time.Time `json:"made"`    // the last one; zero: none is known
 	Failed  time.Time `json:"failed"`  // when one last failed since the start
 	Failing bool      `json:"failing"` // the last one failed

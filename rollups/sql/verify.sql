@@ -1,11 +1,11 @@
 -- Each statement gives (rows examined, rows that refute).
 
 -- name: unique_fills
--- Equal hashes first, of the @nth of @parts parts: only their few rows are compared exactly.
--- The first part counts the fills.
+-- Equal hashes first, of the @nth of @chunks chunks: only their few rows are compared exactly.
+-- The first chunk counts the fills.
 WITH logs AS (
   SELECT h FROM (SELECT hash(tx, log_index) AS h FROM fills WHERE log_index IS NOT NULL) AS l
-  WHERE h % @parts = @nth GROUP BY h HAVING count(*) > 1
+  WHERE h % @chunks = @nth GROUP BY h HAVING count(*) > 1
 ),
 same_log AS (
   SELECT tx, log_index FROM fills
@@ -14,7 +14,7 @@ same_log AS (
 ),
 rows AS (
   SELECT h FROM (SELECT hash(tx, ts, wallet, token, side, shares, usd, repeat) AS h FROM fills WHERE log_index IS NULL) AS f
-  WHERE h % @parts = @nth GROUP BY h HAVING count(*) > 1
+  WHERE h % @chunks = @nth GROUP BY h HAVING count(*) > 1
 ),
 same_row AS (
   SELECT tx, ts FROM fills

@@ -32,8 +32,8 @@ func (e *SpentError) Error() string {
 // Restore puts the budget where it was.
 func (b *Budget) Restore(s Spent) { b.spent = s }
 
-// State is where the budget is.
-func (b *Budget) State() Spent { return b.spent }
+// Spent is where the budget is.
+func (b *Budget) Spent() Spent { return b.spent }
 
 // Left is what may still be asked for on the day of now. Where the clock went back, it is
 // that of the later day.

@@ -24,7 +24,7 @@ type buffer struct {
 	// Of a store of the newest fills.
 	kept   []serving.Fill
 	floors []int64 // by key: at this time, in µs, or later are as many fills as are kept
-	book   book
+	sums   tokenSums
 }
 
 type entry struct {
@@ -172,12 +172,12 @@ func (s *buffer) writeNewest(w *writer, entries []entry) error {
 	}
 	slices.Reverse(s.kept)
 	if from > 0 {
-		s.book.reset()
+		s.sums.reset()
 		for i := range entries {
 			f := s.fill(&entries[i])
-			s.book.add(&f)
+			s.sums.add(&f)
 		}
-		if err := w.addSettled(key, &s.book); err != nil {
+		if err := w.addSettled(key, &s.sums); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ const maxReread = 1000
 // Plan says what a Build has to do now.
 func (s *Store) Plan() Plan {
 	p := Plan{Batch: s.Through(), After: -1}
-	s.Change(func(st *segments.State[*memtable]) {
+	s.Change(func(st *segments.Contents[*memtable]) {
 		if st.File == nil {
 			return
 		}
@@ -146,7 +146,7 @@ type build struct {
 
 // reuse takes the present segment as an input, but for the keys that are read again.
 func (b *build) reuse(p Plan) error {
-	served := b.store.State().File
+	served := b.store.Contents().File
 	if served == nil {
 		return segments.ErrStoreRestarted // since the plan was made
 	}

@@ -201,8 +201,8 @@ func TestADamagedFileIsNeverServedFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heavyFrom, _ := s.State().File.Span(heavy)
-		_, indexTo := s.State().File.Span(index)
+		heavyFrom, _ := s.Contents().File.Span(heavy)
+		_, indexTo := s.Contents().File.Span(index)
 		all, found := damages(int64(len(text))), 0
 		for i, d := range all {
 			bad, missing := damaged(t, s, text, d, false, whole, n)

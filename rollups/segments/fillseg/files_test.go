@@ -169,7 +169,7 @@ func TestReadsWhileFilesAreSwapped(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if got := fmt.Sprint(s.Stats().Stored, s.State().File.Users()); got != "6300 1" {
+	if got := fmt.Sprint(s.Stats().Stored, s.Contents().File.Users()); got != "6300 1" {
 		t.Errorf("fills and users of the last file: %s", got)
 	}
 }

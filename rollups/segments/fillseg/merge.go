@@ -109,7 +109,7 @@ type merger struct {
 	inputs  []input
 	cursors []cursor // of the key being merged
 	kept    []serving.Fill
-	book    book
+	sums    tokenSums
 }
 
 // cursor is the range of an input's rows that is not written yet.
@@ -156,7 +156,7 @@ func (m *merger) mergeNewest(key int32) error {
 	if len(m.cursors) == 0 {
 		return nil
 	}
-	if err := m.mergeBook(key, all > m.most); err != nil {
+	if err := m.mergeSums(key, all > m.most); err != nil {
 		return err
 	}
 	left := min(all, m.most)
@@ -170,8 +170,8 @@ func (m *merger) mergeNewest(key int32) error {
 	return m.w.addNewest(key, m.kept)
 }
 
-// mergeBook writes the sums of a key, where the output lacks fills of it.
-func (m *merger) mergeBook(key int32, lacks bool) error {
+// mergeSums writes the sums of a key, where the output lacks fills of it.
+func (m *merger) mergeSums(key int32, lacks bool) error {
 	for i := range m.cursors {
 		lacks = m.cursors[i].in.hasSums(key) || lacks
 	}
@@ -179,14 +179,14 @@ func (m *merger) mergeBook(key int32, lacks bool) error {
 		return nil
 	}
 	if len(m.cursors) == 1 { // which has sums: it has no more rows than are kept
-		wallets, hours, _ := m.cursors[0].in.book(key)
-		return m.w.addBook(key, wallets, hours)
+		wallets, hours, _ := m.cursors[0].in.sumBytes(key)
+		return m.w.addSums(key, wallets, hours)
 	}
-	m.book.reset()
+	m.sums.reset()
 	for i := range m.cursors {
-		m.cursors[i].in.addBook(&m.kind, key, &m.book)
+		m.cursors[i].in.addSums(&m.kind, key, &m.sums)
 	}
-	return m.w.addSettled(key, &m.book)
+	return m.w.addSettled(key, &m.sums)
 }
 
 // last is the cursor with the newest fill.

@@ -115,13 +115,13 @@ type Batch struct {
 
 // Add takes an import in, which must be later than those before.
 func (s *Store) Add(b Batch) {
-	s.Change(func(st *segments.State[*memtable]) { st.Mem.take(b) })
+	s.Change(func(st *segments.Contents[*memtable]) { st.Mem.take(b) })
 }
 
 // Facts is how many facts there are up to Through, by what the file covers and what
 // was added: more than are kept where a store keeps the newest only.
 func (s *Store) Facts() (n int64) {
-	s.Change(func(st *segments.State[*memtable]) {
+	s.Change(func(st *segments.Contents[*memtable]) {
 		if st.File != nil {
 			n = st.File.Coverage.Facts
 		}
@@ -147,7 +147,7 @@ type Stats struct {
 
 // Stats tells what the store holds.
 func (s *Store) Stats() Stats {
-	st := s.State()
+	st := s.Contents()
 	out := Stats{Idle: !st.Known(), Damage: s.Damage()}
 	if st.File != nil {
 		out.Stored, out.Bytes = int64(st.File.Counts[rows]), int64(st.File.Size())
@@ -160,7 +160,7 @@ func (s *Store) Stats() Stats {
 
 // recentOf gives what came in of a key; false where the store does not have the key up
 // to batch, as it does not of a batch from before the file.
-func recentOf(st *segments.State[*memtable], key int32, batch int64) (w recentFills, ok bool) {
+func recentOf(st *segments.Contents[*memtable], key int32, batch int64) (w recentFills, ok bool) {
 	if !st.Ready || st.Mem.through.Load() < batch || st.Covered() > batch {
 		return w, false
 	}
@@ -169,10 +169,10 @@ func recentOf(st *segments.State[*memtable], key int32, batch int64) (w recentFi
 }
 
 // lookup begins a read; nil where the store does not have the key up to batch. The
-// caller releases the state.
-func (s *Store) lookup(key int32, batch int64) (*segments.State[*memtable], lookup) {
+// caller releases the contents.
+func (s *Store) lookup(key int32, batch int64) (*segments.Contents[*memtable], lookup) {
 	for {
-		st := s.State()
+		st := s.Contents()
 		w, ok := recentOf(st, key, batch)
 		if !ok {
 			return nil, lookup{}
@@ -206,7 +206,7 @@ func (s TokenStore) Compare(x, y *serving.Fill) int { return s.order(x, y) }
 
 // Has tells whether a token's newest fills of imports up to batch are in the store.
 func (s TokenStore) Has(token data.TokenID, batch int64) bool {
-	_, ok := recentOf(s.State(), int32(token), batch)
+	_, ok := recentOf(s.Contents(), int32(token), batch)
 	return ok
 }
 
@@ -221,7 +221,7 @@ func (s TokenStore) Newest(dst []serving.Fill, token data.TokenID, batch int64, 
 
 // Has tells whether a wallet's fills of imports up to batch are in the store.
 func (s WalletStore) Has(wallet data.WalletID, batch int64) bool {
-	_, ok := recentOf(s.State(), int32(wallet), batch)
+	_, ok := recentOf(s.Contents(), int32(wallet), batch)
 	return ok
 }
 

@@ -118,7 +118,7 @@ func (w *world) build() {
 	for token := range data.TokenID(tokenIDs) {
 		kept += len(w.newest(token, w.batch))
 	}
-	if s := w.few.Stats(); s.Stored != int64(kept) || int(w.few.State().File.Counts[txs]) > kept {
+	if s := w.few.Stats(); s.Stored != int64(kept) || int(w.few.Contents().File.Counts[txs]) > kept {
 		w.t.Fatalf("after a build of the newest, %d fills: %+v", kept, s)
 	}
 }
@@ -247,7 +247,7 @@ func (w *world) checkFew() {
 			if got, ok = w.few.Newest(nil, token, batch, 1); ok {
 				same(w.t, "the newest", want[:min(len(want), 1)], got)
 			}
-			w.checkBook(token, batch, ok)
+			w.checkSums(token, batch, ok)
 		}
 		if _, ok := w.few.Newest(nil, token, w.batch, mostFew+1); ok {
 			w.t.Fatal("more than are kept are in memory")
@@ -255,9 +255,9 @@ func (w *world) checkFew() {
 	}
 }
 
-// checkBook holds what all fills of a token come to, of which the store keeps a few.
-func (w *world) checkBook(token data.TokenID, batch int64, known bool) {
-	var want, got book
+// checkSums holds what all fills of a token come to, of which the store keeps a few.
+func (w *world) checkSums(token data.TokenID, batch int64, known bool) {
+	var want, got tokenSums
 	for i := range w.facts {
 		if f := &w.facts[i]; f.Token == token && f.batch <= batch {
 			want.add(&f.Fill)

@@ -32,7 +32,7 @@ type writer struct {
 	// Of a file of the newest fills, whose hashes are known only with its rows.
 	wide, rows spill
 	hashes     []data.Hash // of the key being written
-	text       []byte      // of its book
+	text       []byte      // of its sums
 }
 
 // sums add the rows of one wallet up.
@@ -89,19 +89,19 @@ func (w *writer) addHeavy(key uint64) {
 	w.heavy = binary.LittleEndian.AppendUint64(w.heavy, w.days.entries(sizes[days]))
 }
 
-// addBook adds the sums of a key whose rows are about to be added.
-func (w *writer) addBook(key int32, wallets, hours []byte) error {
+// addSums adds the sums of a key whose rows are about to be added.
+func (w *writer) addSums(key int32, wallets, hours []byte) error {
 	w.addHeavy(uint64(key))
 	return errors.Join(w.tokens.write(wallets), w.days.write(hours))
 }
 
-// addSettled is addBook of sums that are not written yet.
-func (w *writer) addSettled(key int32, b *book) error {
+// addSettled is addSums of sums that are not written yet.
+func (w *writer) addSettled(key int32, b *tokenSums) error {
 	b.settle()
 	w.text = appendWallets(w.text[:0], b.wallets)
 	at := len(w.text)
 	w.text = appendHours(w.text, b.hours)
-	return w.addBook(key, w.text[:at], w.text[at:])
+	return w.addSums(key, w.text[:at], w.text[at:])
 }
 
 // fill adds one row of the wallet; wide is its wide part.

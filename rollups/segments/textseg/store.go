@@ -84,7 +84,7 @@ func New(path string) *Store {
 // Add takes the texts of the markets in that an import changed, which must be later
 // than those before.
 func (s *Store) Add(batch int64, changed map[int32]serving.MarketTexts) {
-	s.Change(func(st *segments.State[*memtable]) { st.Mem.take(batch, changed) })
+	s.Change(func(st *segments.Contents[*memtable]) { st.Mem.take(batch, changed) })
 }
 
 func (t *memtable) take(batch int64, changed map[int32]serving.MarketTexts) {
@@ -111,7 +111,7 @@ type Stats struct {
 
 // Stats tells what the store holds.
 func (s *Store) Stats() Stats {
-	st := s.State()
+	st := s.Contents()
 	out := Stats{Idle: !st.Known(), Ready: st.Ready, Damage: s.Damage()}
 	if st.File != nil {
 		out.Stored, out.Bytes = st.File.Coverage.Facts, int64(st.File.Size())
@@ -139,7 +139,7 @@ func (s *Store) Texts(market int32, batch int64) (t serving.MarketTexts, ok bool
 func (s *Store) read(market int32, batch int64, from func(record []byte) (serving.MarketTexts, bool)) (t serving.MarketTexts, ok bool) {
 	defer segments.RecoverDamage(debug.SetPanicOnFault(true), &ok, s.Abandon)
 	for {
-		st := s.State()
+		st := s.Contents()
 		if !st.Ready || st.Mem.Through() < batch {
 			return t, false
 		}

@@ -16,8 +16,8 @@ const (
 	Stalled    Phase = "STALLED"    // nothing came in for long, though there is something
 )
 
-// ChainState tells how the chain lane stands.
-type ChainState struct {
+// ChainStatus tells how the chain lane stands.
+type ChainStatus struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
 	CatchingUp bool      `json:"catching_up"`
@@ -54,7 +54,7 @@ type ChainState struct {
 
 	Unknown map[string]int64 `json:"unknown,omitempty"` // odd things, by what they are
 	Held    []HeldRange      `json:"held,omitempty"`    // ranges that are held back, the first of them
-	Nodes   []NodeState      `json:"nodes"`
+	Nodes   []NodeStatus     `json:"nodes"`
 	Refused string           `json:"refused,omitempty"` // why the database did not take what was to be committed last
 	Error   string           `json:"error,omitempty"`   // the last one, until something came in
 }
@@ -68,8 +68,8 @@ type HeldRange struct {
 	Next  time.Time `json:"next_try"`
 }
 
-// NodeState tells how a node stands.
-type NodeState struct {
+// NodeStatus tells how a node stands.
+type NodeStatus struct {
 	Name      string    `json:"name"`
 	State     Phase     `json:"state"`
 	Finalized int64     `json:"finalized_block"`

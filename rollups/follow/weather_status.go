@@ -16,8 +16,8 @@ import (
 	"pmx/engine/ledger"
 )
 
-// WeatherState tells how a source of the weather stands.
-type WeatherState struct {
+// WeatherStatus tells how a source of the weather stands.
+type WeatherStatus struct {
 	Source     string    `json:"source"`
 	Phase      Phase     `json:"state"`
 	LastAnswer time.Time `json:"last_answer,omitzero"` // that is kept, before the start as well; zero: none
@@ -45,12 +45,12 @@ type WeatherState struct {
 	usual float64 // rows an hour
 }
 
-// State tells how each source stands, by its name.
-func (w *Weather) State() []WeatherState {
+// Status tells how each source stands, by its name.
+func (w *Weather) Status() []WeatherStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.o.Now()
-	out := make([]WeatherState, 0, len(w.states))
+	out := make([]WeatherStatus, 0, len(w.states))
 	for _, name := range slices.Sorted(maps.Keys(w.states)) {
 		s := *w.states[name]
 		last := s.LastAnswer
@@ -70,7 +70,7 @@ func (w *Weather) State() []WeatherState {
 
 // StoredWeather tells how the sources of the weather stand that nobody follows now: when
 // they were asked last whose answer is kept.
-func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherState, err error) {
+func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherStatus, err error) {
 	last, changed := map[string]int64{}, map[string]time.Time{}
 	err = v.Read(ctx, func(conn *sql.Conn) (err error) {
 		if changed, err = weatherChanged(ctx, conn); err != nil {
@@ -96,7 +96,7 @@ func StoredWeather(ctx context.Context, v Venue, now time.Time) (out []WeatherSt
 	})
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		at := time.Unix(last[name], 0).UTC()
-		out = append(out, WeatherState{Source: name, Phase: Stopped, LastAnswer: at, LastNew: changed[name], LagSeconds: now.Sub(at).Seconds()})
+		out = append(out, WeatherStatus{Source: name, Phase: Stopped, LastAnswer: at, LastNew: changed[name], LagSeconds: now.Sub(at).Seconds()})
 	}
 	return out, err
 }
@@ -115,7 +115,7 @@ func weatherChanged(ctx context.Context, conn *sql.Conn) (map[string]time.Time, 
 }
 
 // set changes the state of a source.
-func (w *Weather) set(s *weatherSource, f func(*WeatherState)) {
+func (w *Weather) set(s *weatherSource, f func(*WeatherStatus)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f(w.states[s.shown])
@@ -123,12 +123,12 @@ func (w *Weather) set(s *weatherSource, f func(*WeatherState)) {
 
 // unknown counts what is not as it was supposed to be.
 func (w *Weather) unknown(s *weatherSource, what string) {
-	w.set(s, func(st *WeatherState) { st.Unknown[what]++ })
+	w.set(s, func(st *WeatherStatus) { st.Unknown[what]++ })
 }
 
 // failed notes that a request to a source failed.
 func (w *Weather) failed(s *weatherSource, err error) {
-	w.set(s, func(st *WeatherState) {
+	w.set(s, func(st *WeatherStatus) {
 		st.Phase, st.Error = BackOff, err.Error()
 		st.Errors++
 		if !slices.Contains(st.Failing, s.name) {
@@ -149,7 +149,7 @@ const (
 func (w *Weather) done(s *weatherSource, began time.Time, a weatherAnswer, r ingest.Receipt, again bool) {
 	rows := r.Forecasts + r.Actuals + r.Observations
 	sparse := false
-	w.set(s, func(st *WeatherState) {
+	w.set(s, func(st *WeatherStatus) {
 		st.Answers++
 		st.LastAnswer = began.UTC()
 		st.Failing = slices.DeleteFunc(st.Failing, func(name string) bool { return name == s.name })
@@ -196,7 +196,7 @@ func (w *Weather) weigh(g *weatherGroup) {
 	}
 	left := g.budget.Left(w.o.Now())
 	for _, s := range g.sources {
-		w.set(s, func(st *WeatherState) { st.WeightLeft = &left })
+		w.set(s, func(st *WeatherStatus) { st.WeightLeft = &left })
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MarketsState tells how the markets lane stands.
-type MarketsState struct {
+// MarketsStatus tells how the markets lane stands.
+type MarketsStatus struct {
 	Tasks []MarketTask `json:"tasks"`
 
 	Events int       `json:"open_events"` // of the last sweep
@@ -44,13 +44,13 @@ type MarketTask struct {
 	LastGood time.Time `json:"last_good,omitzero"` // the last one that did not fail
 	Next     time.Time `json:"next,omitzero"`
 	Seconds  float64   `json:"seconds"` // that the last one took
-	Runs     int64     `json:"runs"`
+	Passes   int64     `json:"runs"`
 	Failures int64     `json:"failures"`
 	Error    string    `json:"error,omitempty"` // of the last one
 }
 
-// State tells how the lane stands.
-func (m *Markets) State() MarketsState {
+// Status tells how the lane stands.
+func (m *Markets) Status() MarketsStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.state
@@ -80,7 +80,7 @@ func (m *Markets) tell(i int, f func(*MarketTask)) {
 	f(&m.state.Tasks[i])
 }
 
-func (m *Markets) count(f func(*MarketsState)) {
+func (m *Markets) count(f func(*MarketsStatus)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(&m.state)

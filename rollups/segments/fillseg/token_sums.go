@@ -9,17 +9,17 @@ import (
 	"pmx/rollups/serving"
 )
 
-// book is what all fills of a token come to, by wallet and by hour. A file of the newest
+// tokenSums is what all fills of a token come to, by wallet and by hour. A file of the newest
 // fills keeps it of those tokens of which it lacks fills.
-type book struct {
+type tokenSums struct {
 	wallets []serving.WalletSum
 	hours   []serving.PartialCandle
 }
 
-func (b *book) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
+func (b *tokenSums) reset() { b.wallets, b.hours = b.wallets[:0], b.hours[:0] }
 
 // add takes a fill in.
-func (b *book) add(f *serving.Fill) {
+func (b *tokenSums) add(f *serving.Fill) {
 	b.wallets = append(b.wallets, serving.WalletSum{Wallet: f.Wallet, EventSum: serving.EventSumOf(f)})
 	b.hours = addHour(b.hours, f)
 }
@@ -38,7 +38,7 @@ func addHour(hours []serving.PartialCandle, f *serving.Fill) []serving.PartialCa
 }
 
 // settle leaves one sum of each wallet and of each hour, in order.
-func (b *book) settle() {
+func (b *tokenSums) settle() {
 	b.wallets, b.hours = serving.SettleWallets(b.wallets), serving.SettleHours(b.hours)
 }
 
@@ -92,29 +92,29 @@ func appendHours(b []byte, partials []serving.PartialCandle) []byte {
 // hourLength is an hour in µs.
 const hourLength = 3_600_000_000
 
-// bookReader takes numbers from the bytes of a book.
-type bookReader struct {
+// sumReader takes numbers from the bytes of sums.
+type sumReader struct {
 	segment
 	b []byte
 }
 
-func (r *bookReader) unsigned() uint64 {
+func (r *sumReader) unsigned() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {
-		panic(r.Damaged("a book ends within a number"))
+		panic(r.Damaged("sums end within a number"))
 	}
 	r.b = r.b[n:]
 	return v
 }
 
-func (r *bookReader) amount() data.Micro {
+func (r *sumReader) amount() data.Micro {
 	v := r.unsigned()
 	return data.Micro(v>>1) ^ -data.Micro(v&1)
 }
 
 // readWallets adds what appendWallets wrote to dst.
 func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.WalletSum {
-	in, wallet := bookReader{r, b}, data.WalletID(0)
+	in, wallet := sumReader{r, b}, data.WalletID(0)
 	for len(in.b) > 0 {
 		wallet += data.WalletID(in.unsigned())
 		s := serving.WalletSum{Wallet: wallet}
@@ -128,7 +128,7 @@ func (r segment) readWallets(dst []serving.WalletSum, b []byte) []serving.Wallet
 
 // readHours adds what appendHours wrote to dst.
 func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []byte) []serving.PartialCandle {
-	in, hour := bookReader{r, b}, int64(0)
+	in, hour := sumReader{r, b}, int64(0)
 	for len(in.b) > 0 {
 		hour += int64(in.unsigned())
 		p := serving.PartialCandle{Token: token, Hour: hour, First: serving.NoPlace, Last: serving.NoPlace}
@@ -147,9 +147,9 @@ func (r segment) readHours(dst []serving.PartialCandle, token data.TokenID, b []
 	return dst
 }
 
-// book gives the bytes that are kept of a token's sums by wallet and by hour; false of one of which
+// sumBytes gives the bytes that are kept of a token's sums by wallet and by hour; false of one of which
 // the file has all fills.
-func (r segment) book(token int32) (wallets, hours []byte, ok bool) {
+func (r segment) sumBytes(token int32) (wallets, hours []byte, ok bool) {
 	at, next, ok := r.sums(token)
 	if !ok {
 		return nil, nil, false
@@ -157,9 +157,9 @@ func (r segment) book(token int32) (wallets, hours []byte, ok bool) {
 	return r.Bytes(tokens, int(at.tokens), int(next.tokens)), r.Bytes(days, int(at.days), int(next.days)), true
 }
 
-// addBook adds the sums of a token to b, from its fills where the file has all.
-func (r segment) addBook(k *kind, token int32, b *book) {
-	if wallets, hours, ok := r.book(token); ok {
+// addSums adds the sums of a token to b, from its fills where the file has all.
+func (r segment) addSums(k *kind, token int32, b *tokenSums) {
+	if wallets, hours, ok := r.sumBytes(token); ok {
 		b.wallets, b.hours = r.readWallets(b.wallets, wallets), r.readHours(b.hours, data.TokenID(token), hours)
 		return
 	}
@@ -212,7 +212,7 @@ func (s TokenStore) Wallets(dst []serving.WalletSum, token data.TokenID, batch i
 	}
 	defer st.Release()
 	v.find()
-	kept, _, whole := v.book()
+	kept, _, whole := v.sumBytes()
 	others, most := len(dst), settledAt
 	dst = v.segment.readWallets(dst, kept)
 	v.each(!whole, func(f *serving.Fill) {
@@ -235,16 +235,16 @@ func (s TokenStore) Hours(dst []serving.PartialCandle, token data.TokenID, batch
 	}
 	defer st.Release()
 	v.find()
-	_, kept, whole := v.book()
+	_, kept, whole := v.sumBytes()
 	dst = v.segment.readHours(dst, token, kept)
 	v.each(!whole, func(f *serving.Fill) { dst = addHour(dst, f) })
 	return dst, true
 }
 
-// book is segment.book; of no file nothing.
-func (v *lookup) book() (wallets, hours []byte, ok bool) {
+// sumBytes is segment.sumBytes; of no file nothing.
+func (v *lookup) sumBytes() (wallets, hours []byte, ok bool) {
 	if v.segment.File == nil {
 		return nil, nil, false
 	}
-	return v.segment.book(v.key)
+	return v.segment.sumBytes(v.key)
 }

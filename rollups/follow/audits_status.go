@@ -11,9 +11,9 @@ import (
 	"pmx/rollups/serving"
 )
 
-// AuditState tells how what is in compares with the venue's own counts. What it counts is
+// AuditStatus tells how what is in compares with the venue's own counts. What it counts is
 // remembered across restarts.
-type AuditState struct {
+type AuditStatus struct {
 	Phase Phase     `json:"state"`
 	Since time.Time `json:"since"`                   // when the figures below begin
 	Until time.Time `json:"compared_until,omitzero"` // the end of the last day whose trades were compared; zero: none was
@@ -77,15 +77,15 @@ type AuditDifference struct {
 	Gone        bool           `json:"mended"` // it came in since, or was given up
 }
 
-func newAuditState() AuditState {
-	return AuditState{Phase: Idle, Unknown: map[string]int64{}, venueLag: -1}
+func newAuditStatus() AuditStatus {
+	return AuditStatus{Phase: Idle, Unknown: map[string]int64{}, venueLag: -1}
 }
 
-// State tells how the audits stand.
-func (a *Audits) State() AuditState {
+// Status tells how the audits stand.
+func (a *Audits) Status() AuditStatus {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.state
+	s := a.status
 	s.Waiting = len(a.memory.Wanted)
 	s.Unknown, s.List = maps.Clone(s.Unknown), slices.Clone(s.List)
 	if s.Phase == Idle && s.Waiting > 0 {
@@ -96,17 +96,17 @@ func (a *Audits) State() AuditState {
 
 // StoredAudits tells what the audits of a venue found that nobody follows now; nil where there
 // were none.
-func StoredAudits(ctx context.Context, v Venue) (*AuditState, error) {
+func StoredAudits(ctx context.Context, v Venue) (*AuditStatus, error) {
 	m, err := readAuditMemory(ctx, v)
-	if err != nil || m.State.Since.IsZero() {
+	if err != nil || m.Status.Since.IsZero() {
 		return nil, err
 	}
-	m.State.Phase = Stopped
-	return &m.State, nil
+	m.Status.Phase = Stopped
+	return &m.Status, nil
 }
 
 // differences are what the audits find now, by audit.
-func (s *AuditState) differences() map[string]int64 {
+func (s *AuditStatus) differences() map[string]int64 {
 	out := map[string]int64{"trades": int64(s.Waiting), "volume": 0, "blocks": s.Stale, "tokens": s.Unmapped, "resolutions": s.StillOpen}
 	if s.Last != nil {
 		out["volume"] = int64(s.Last.Unexplained + s.Last.Unscanned)
@@ -115,7 +115,7 @@ func (s *AuditState) differences() map[string]int64 {
 }
 
 // Problems are what the audits find now, in words.
-func (s *AuditState) Problems() (out []string) {
+func (s *AuditStatus) Problems() (out []string) {
 	add := func(n int64, what string) {
 		if n > 0 {
 			out = append(out, fmt.Sprintf(what, n))
@@ -130,9 +130,9 @@ func (s *AuditState) Problems() (out []string) {
 	return out
 }
 
-// Tell is the lane's state as pages and metrics show it. Before a first day was compared there
+// Tell is the lane's status as pages and metrics show it. Before a first day was compared there
 // is nothing it could be late with.
-func (s *AuditState) Tell() serving.Source {
+func (s *AuditStatus) Tell() serving.Source {
 	asOf := s.Until
 	if asOf.Before(s.Since) {
 		asOf = s.Since

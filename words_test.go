@@ -1,0 +1,99 @@
+package pmx_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// formerNames are identifiers whose words had several meanings, with what replaced them. The
+// glossary of docs/design.md gives each word one.
+var formerNames = map[string]string{
+	"AuditState":    "AuditStatus",
+	"BackupState":   "BackupStatus",
+	"BookPart":      "QuoteBidAsk",
+	"CandlePart":    "PartialCandle",
+	"ChainState":    "ChainStatus",
+	"LastPart":      "QuoteLast",
+	"LiquidityPart": "QuoteLiquidity",
+	"MarketsState":  "MarketsStatus",
+	"NoParts":       "NoComponents",
+	"NodeState":     "NodeStatus",
+	"PartBlank":     "LineBlank",
+	"PartHeader":    "LineHeader",
+	"PartLater":     "LineLater",
+	"PartRecord":    "LineRecord",
+	"PartRemark":    "LineRemark",
+	"PartRows":      "FileRows",
+	"QuoteParts":    "QuoteFields",
+	"QuotesState":   "QuotesStatus",
+	"TradesState":   "TradesStatus",
+	"WeatherState":  "WeatherStatus",
+	"addBook":       "addSums",
+	"answerParts":   "answerList",
+	"askParts":      "askSplit",
+	"batchParts":    "batchKinds",
+	"boardPart":     "boardKey",
+	"bookReader":    "sumReader",
+	"followState":   "followStatus",
+	"parting":       "chunker",
+	"partIf":        "statementIf",
+	"partRows":      "fileRows",
+	"quoteParts":    "quoteFields",
+	"readParts":     "readKinds",
+	"sampleParts":   "sampleFiles",
+	"wholeBook":     "wholePortfolio",
+	"widePart":      "overflow",
+}
+
+// quaint are words that nobody writes in documentation today, with plainer ones.
+var quaint = map[string]string{
+	"anew":   "again",
+	"lest":   "so that … not",
+	"naught": "nothing",
+	"whence": "from where",
+}
+
+var word = regexp.MustCompile(`\b[A-Za-z]+\b`)
+
+// TestWordsHaveOneMeaning refuses names that were given up because they had several meanings, and quaint words.
+// Migrations stay as they were published.
+func TestWordsHaveOneMeaning(t *testing.T) {
+	files := sourceFiles(t, func(name string) bool {
+		return name != "words_test.go" && name != "CHANGELOG.md" && slices.ContainsFunc([]string{".go", ".sql", ".md"}, func(ext string) bool { return strings.HasSuffix(name, ext) })
+	})
+	for _, file := range files {
+		if strings.HasPrefix(file, "engine/schema/migrations/") {
+			continue
+		}
+		for i, line := range strings.Split(read(t, file), "\n") {
+			for _, w := range word.FindAllString(line, -1) {
+				if better, ok := formerNames[w]; ok {
+					t.Errorf("%s:%d: %s is called %s", file, i+1, w, better)
+				}
+				if better, ok := quaint[strings.ToLower(w)]; ok {
+					t.Errorf("%s:%d: %q: write %q", file, i+1, w, better)
+				}
+			}
+		}
+	}
+}
+
+// TestGlossaryIsInOrder also keeps it to at most a page.
+func TestGlossaryIsInOrder(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "docs/design.md"), "\n## Glossary\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var terms []string
+	for line := range strings.Lines(text) {
+		if m := strings.SplitN(line, "**", 3); len(m) == 3 && m[0] == "- " {
+			terms = append(terms, strings.ToLower(m[1]))
+		}
+	}
+	if len(terms) < 20 || !slices.IsSorted(terms) {
+		t.Errorf("terms of the glossary: %q", terms)
+	}
+	if n := strings.Count(text, "\n"); n > 50 {
+		t.Errorf("the glossary has %d lines: a page has 50", n)
+	}
+}
