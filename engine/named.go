@@ -34,7 +34,7 @@ func (n *named) last() error {
 		err = n.sync(n.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("the names of the files in %s may not last a loss of power: %w", n.dir, err)
+		return fmt.Errorf("the names of the files in %s may not survive a power failure: %w", n.dir, err)
 	}
 	n.synced = info.ModTime()
 	return nil

@@ -79,7 +79,7 @@ func bind(row reflect.Value, columns []string) ([]field, error) {
 	for i, name := range columns {
 		f, ok := known[name]
 		if !ok {
-			return nil, fmt.Errorf("column %q is no field of %v, or there twice", name, row.Type())
+			return nil, fmt.Errorf("column %q is not a field of %v, or is listed twice", name, row.Type())
 		}
 		fields[i] = f
 		delete(known, name)

@@ -111,7 +111,7 @@ func (p *pull) names() error {
 		return fmt.Errorf("%d tokens of the lake and of its markets are not the same: export the lake again", lost)
 	}
 	if desk > 0 {
-		return fmt.Errorf("%d tokens are of the weather desk in the lake and not here, or the other way round: the cities of the weather desk are others here", desk)
+		return fmt.Errorf("%d tokens are of the weather desk in the lake and not here, or the reverse: the cities of the weather desk differ here", desk)
 	}
 	return errors.Join(p.exec("ForgetTokens"), p.exec("PullMappings"), p.exec("DropTable", "@table", "pulled_tokens"))
 }

@@ -199,7 +199,7 @@ func (v *verifier) assertion(name string) (queries []string, err error) {
 
 // refuted says what a failed assertion means.
 var refuted = map[string]string{
-	"unique_fills":       "a fill is there twice: restore a backup, or import into a fresh data directory",
+	"unique_fills":       "a fill is stored twice: restore a backup, or import into a fresh data directory",
 	"unique_wallets":     "an address has two ids: restore a backup",
 	"unique_tokens":      "a token has two ids: restore a backup",
 	"unique_markets":     "a market has two ids: restore a backup",
@@ -210,16 +210,16 @@ var refuted = map[string]string{
 	"no_negative_spread": "a bid is above its ask: import the market's description again",
 	"labelled_tokens":    "a token's outcome is not the one that its trades name: import the market's description again",
 
-	"known_dimensions": "a fill names a wallet, token or market that is not there: restore a backup",
+	"known_dimensions": "a fill names a wallet, token or market that does not exist: restore a backup",
 	"grain_sums":       "sums of the wallets' tables differ: run pmx rebuild",
 	"grain_legs":       "sums of the tokens' tables differ: run pmx rebuild",
 	"zero_sum_markets": "profits and losses of a complete market do not cancel out: a feed gave a wrong amount",
 
-	"unique_forecasts":    "a forecast is there twice: restore a backup",
-	"unique_actuals":      "a day's extreme is there twice: restore a backup",
-	"unique_observations": "a station's temperature is there twice: restore a backup",
-	"unique_normals":      "a normal is there twice: restore a backup",
-	"exact_temperatures":  "a temperature is none that a file can have given: restore a backup",
+	"unique_forecasts":    "a forecast is stored twice: restore a backup",
+	"unique_actuals":      "a day's extreme is stored twice: restore a backup",
+	"unique_observations": "a station's temperature is stored twice: restore a backup",
+	"unique_normals":      "a normal is stored twice: restore a backup",
+	"exact_temperatures":  "a temperature cannot have come from a file: restore a backup",
 	"derived_normals":     "normals differ from the reanalysis that they follow from: import a file of it again",
 }
 

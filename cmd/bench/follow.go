@@ -87,7 +87,7 @@ func untilServed(ctx context.Context, k *keeper.Keeper) (time.Duration, error) {
 	k.OnPublish(func(*serving.Snapshot) { served = time.Since(began) })
 	err := k.Refresh(ctx, nil)
 	if err == nil && served == 0 {
-		err = errors.New("no figures are served behind a rebuild")
+		err = errors.New("no figures are served after a rebuild")
 	}
 	return served, err
 }

@@ -25,9 +25,9 @@ type BackupCmd struct {
 
 // Help is the longer help.
 func (BackupCmd) Help() string {
-	return `Backs up the database and the keys, beside a running server or without one. Requests are answered as ever, and
-imports wait no longer than for a checkpoint. A later backup into the same folder writes only the blocks that changed,
-and yet each backup is a whole one.
+	return `Backs up the database and the keys, with or without a running server. Requests are answered as usual, and
+imports wait at most for a checkpoint. A later backup into the same folder writes only the blocks that
+changed, but each backup is complete.
 
 The files in the folder never change under their names, apart from CURRENT, which names the newest backup and is replaced
 last: restic, rclone or rsync may carry the folder elsewhere. Whoever has it has the data and the hashes of the keys.
@@ -37,7 +37,7 @@ last: restic, rclone or rsync may carry the folder elsewhere. Whoever has it has
   pmx backup /mnt/backup/pmx --list
   pmx restore /mnt/backup/pmx --data-dir restored
 
-pmx serve --backup-dir does it by a schedule.`
+pmx serve --backup-dir does it on a schedule.`
 }
 
 var backingUp = operation[keeper.BackupRequest, share, keeper.BackupResult]{opBackup, backUp}

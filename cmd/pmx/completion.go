@@ -16,10 +16,10 @@ type CompletionCmd struct {
 
 // Help is the longer help.
 func (CompletionCmd) Help() string {
-	return `Completes commands, flags and the values of flags that have a list of them; elsewhere file names.
+	return `Completes commands, flags, the values of flags that take one of a list, and elsewhere file names.
 
   bash, in ~/.bashrc:                    source <(pmx completion bash)
-  zsh, in ~/.zshrc behind compinit:      source <(pmx completion zsh)
+  zsh, in ~/.zshrc after compinit :      source <(pmx completion zsh)
   fish:                                  pmx completion fish > ~/.config/fish/completions/pmx.fish
 
 For all users, write the script to /usr/share/bash-completion/completions/pmx, or as _pmx into a folder of zsh's fpath.`

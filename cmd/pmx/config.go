@@ -57,7 +57,7 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 			return nil, fmt.Errorf("%s: %q: no JSON value: %w", c.at(v.line), name, err)
 		}
 		if v.value == nil {
-			return nil, fmt.Errorf("%s: %q: null is no value: leave the name out", c.at(v.line), name)
+			return nil, fmt.Errorf("%s: %q: null is not a value: leave the name out", c.at(v.line), name)
 		}
 		flag := strings.ReplaceAll(name, "_", "-")
 		if first, twice := c.values[flag]; twice {
@@ -215,7 +215,7 @@ func fits(flag *kong.Flag, value any) error {
 	}
 	for _, text := range texts {
 		if !flag.EnumMap()[text] {
-			return fmt.Errorf("%q is none of %s", text, strings.Trim(flag.Enum, ","))
+			return fmt.Errorf("%q is not one of %s", text, strings.Trim(flag.Enum, ","))
 		}
 	}
 	return nil

@@ -181,7 +181,7 @@ func checkDirectory(dir engine.Dir) []finding {
 	case err != nil:
 		return []finding{{"data directory", fails, err.Error(), "run pmx doctor as the user that runs pmx"}}
 	case !info.IsDir():
-		return []finding{{"data directory", fails, string(dir) + " is no folder", "check --data-dir"}}
+		return []finding{{"data directory", fails, string(dir) + " is not a folder", "check --data-dir"}}
 	}
 	all := checkOwner(dir, info)
 	for _, path := range []string{string(dir), dir.Database(), dir.Control()} {

@@ -13,13 +13,13 @@ import (
 
 // followFlags say which sources are followed, and how.
 type followFlags struct {
-	RPC       []string      `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, best two of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL" secret:""`
+	RPC       []string      `name:"rpc" help:"Providers of Polygon's logs: URLs of JSON-RPC, preferably two, of different companies. Keep keys out of the process list: set PMX_RPC or PMX_SYNC_RPC." placeholder:"URL" secret:""`
 	RPCRate   float64       `name:"rpc-rate" help:"Most requests a second to each provider." default:"5" placeholder:"N"`
-	LookEvery time.Duration `name:"look-every" help:"How long to wait between two looks for new blocks. 0: as they come, about 70,000 requests a day; 2s: 43,200, and fills come up to two seconds later." default:"0s" placeholder:"DURATION"`
-	Contact   string        `help:"Who runs this: an address of mail or of a page. It is sent with every request; nothing is asked without." placeholder:"TEXT"`
-	FromBlock int64         `help:"First block to follow from. By default the one of last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
+	LookEvery time.Duration `name:"look-every" help:"How often to look for new blocks. 0: as soon as they come, about 70,000 requests a day; 2s: 43,200, and fills come up to two seconds later." default:"0s" placeholder:"DURATION"`
+	Contact   string        `help:"E-mail address or web page of whoever runs this. It is required, and sent with every request." placeholder:"TEXT"`
+	FromBlock int64         `help:"First block to follow from. By default where it stopped last time, else that of the newest fill, else that of a day ago." placeholder:"N"`
 	Only      []string      `help:"Follow these sources only: ${enum}." enum:"chain,markets,trades,quotes,newest,weather" placeholder:"SOURCE"`
-	At        string        `help:"Ask this server for everything, with two nodes of the chain: one that pmx replay started." placeholder:"URL"`
+	At        string        `help:"Use this server, started by pmx replay, for all sources and for two nodes of the chain." placeholder:"URL"`
 
 	Gamma    string `help:"The venue's catalogue." default:"https://gamma-api.polymarket.com" placeholder:"URL"`
 	CLOB     string `name:"clob" help:"The venue's order books." default:"https://clob.polymarket.com" placeholder:"URL"`

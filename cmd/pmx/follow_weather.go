@@ -23,8 +23,8 @@ const weatherLane = "weather"
 
 // weatherFlags say where the weather is asked for.
 type weatherFlags struct {
-	OpenMeteo string `name:"openmeteo" help:"Forecasts and past days. At another URL, the further services are asked for below /ensemble, /archive and /previous of it." default:"https://api.open-meteo.com" placeholder:"URL"`
-	METAR     string `name:"metar" help:"Reports of airports." default:"https://aviationweather.gov" placeholder:"URL"`
+	OpenMeteo string `name:"openmeteo" help:"Forecasts and past days. At another URL, the other services are expected below its /ensemble, /archive and /previous." default:"https://api.open-meteo.com" placeholder:"URL"`
+	METAR     string `name:"metar" help:"Weather reports of airports." default:"https://aviationweather.gov" placeholder:"URL"`
 	NWS       string `name:"nws" help:"Observations in the United States." default:"https://api.weather.gov" placeholder:"URL"`
 }
 

@@ -26,7 +26,7 @@ type KeysCmd struct {
 	SetTier KeysSetTierCmd `cmd:"" help:"Change the tier of a key; the key itself does not change."`
 	Limit   KeysLimitCmd   `cmd:"" help:"Give a key a limit of its own, in requests a minute."`
 	Expire  KeysExpireCmd  `cmd:"" help:"Say when a key expires, or that it does not."`
-	Rotate  KeysRotateCmd  `cmd:"" help:"Issue a key instead of another, which stays valid for a while."`
+	Rotate  KeysRotateCmd  `cmd:"" help:"Replace a key; the old one stays valid for a while."`
 	Revoke  KeysRevokeCmd  `cmd:"" help:"Revoke a key permanently."`
 }
 
@@ -95,7 +95,7 @@ func lifetime(text string, now time.Time) (time.Time, error) {
 	}
 	d, err := days(text)
 	if err != nil || d <= 0 {
-		return time.Time{}, fmt.Errorf("%q is no time to come: give a number of days such as 90d, a duration such as 12h, or a date such as %s", text, now.UTC().AddDate(0, 3, 0).Format(time.DateOnly))
+		return time.Time{}, fmt.Errorf("%q is not a time in the future: give a number of days such as 90d, a duration such as 12h, or a date such as %s", text, now.UTC().AddDate(0, 3, 0).Format(time.DateOnly))
 	}
 	return now.Add(d), nil
 }
@@ -198,7 +198,7 @@ func (c *KeysLimitCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	if c.Rate != "tier" {
 		var err error
 		if rate, err = strconv.ParseInt(c.Rate, 10, 64); err != nil || rate < 1 {
-			return fmt.Errorf("%q is no limit: give 1 to %d requests a minute, or tier for those of its tier", c.Rate, control.MaxRate)
+			return fmt.Errorf("%q is not a limit: give 1 to %d requests a minute, or tier for those of its tier", c.Rate, control.MaxRate)
 		}
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
@@ -275,7 +275,7 @@ func (c *KeysExpireCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 type KeysRotateCmd struct {
 	ID      string `arg:"" help:"Public id of the key that is replaced, as shown by keys list."`
 	Overlap string `help:"How long the replaced key stays valid, such as 7d or 12h; 0: not at all. No longer than it would have been." default:"1d" placeholder:"DURATION"`
-	Until   string `name:"expires" help:"When the new key expires, as of keys issue. By default it lives as long as the replaced one was to, or does not expire." placeholder:"WHEN"`
+	Until   string `name:"expires" help:"When the new key expires, as of keys issue. By default it expires when the replaced one would have." placeholder:"WHEN"`
 	JSON    bool   `help:"Print one JSON object."`
 }
 
@@ -287,7 +287,7 @@ func (c *KeysRotateCmd) Run(ctx context.Context, cli *CLI, std stdio) error {
 	}
 	overlap, err := days(c.Overlap)
 	if err != nil || overlap < 0 {
-		return fmt.Errorf("--overlap: %q is no duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
+		return fmt.Errorf("--overlap: %q is not a duration: give a number of days such as 7d, a duration such as 12h, or 0", c.Overlap)
 	}
 	return cli.withControl(ctx, func(db *control.DB) error {
 		secret, hash, err := access.NewSecret(rand.Reader)

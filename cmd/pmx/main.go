@@ -39,20 +39,20 @@ type CLI struct {
 	Rebuild  RebuildCmd  `cmd:"" help:"Recompute every rollup from the facts."`
 	Verify   VerifyCmd   `cmd:"" help:"Check every number against the facts."`
 	Export   ExportCmd   `cmd:"" help:"Export facts or research datasets to files."`
-	Backup   BackupCmd   `cmd:"" help:"Back up the database and the keys, while serving too."`
+	Backup   BackupCmd   `cmd:"" help:"Back up the database and the keys, also while serving."`
 	Pull     PullCmd     `cmd:"" help:"Make a data directory from rollups that were computed elsewhere."`
 	Restore  RestoreCmd  `cmd:"" help:"Make a data directory from a backup."`
 	Sample   SampleCmd   `cmd:"" help:"Generate a synthetic venue of any size."`
-	Replay   ReplayCmd   `cmd:"" help:"Play a synthetic venue as all sources it is followed from."`
+	Replay   ReplayCmd   `cmd:"" help:"Serve a synthetic venue as the sources that pmx sync follows."`
 	Keys     KeysCmd     `cmd:"" help:"Issue, list, change and revoke API keys."`
 	Waitlist WaitlistCmd `cmd:"" help:"Manage the waitlist for keys."`
-	Status   StatusCmd   `cmd:"" help:"Show how the server and its data are."`
+	Status   StatusCmd   `cmd:"" help:"Show the status of the server and its data."`
 	Doctor   DoctorCmd   `cmd:"" help:"Say what is wrong, and what to do."`
 	Settings ConfigCmd   `cmd:"" name:"config" help:"Check the configuration of the server."`
 	OpenAPI  OpenAPICmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document of the API."`
 	Version  VersionCmd  `cmd:"" help:"Show the versions of pmx and DuckDB."`
 
-	Completion CompletionCmd `cmd:"" help:"Print the script by which bash, zsh or fish completes the words of pmx."`
+	Completion CompletionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Complete   CompleteCmd   `cmd:"" hidden:"" help:"Print the words that may stand at the end of a command."`
 
 	memory engine.Memory // what Memory says, once it was taken
@@ -174,7 +174,7 @@ func (i interruption) Error() string { return string(i) }
 // Is tells that it is a cancellation.
 func (interruption) Is(target error) bool { return target == context.Canceled }
 
-const description = `Analytics for a prediction-market venue, in one binary on one box.
+const description = `Analytics for a prediction-market venue, in one program on one machine.
 
 A first run:
   pmx serve --sample                     a sample venue, served on 127.0.0.1:8080

@@ -38,7 +38,7 @@ type ReplayCmd struct {
 // Help is the longer help.
 func (ReplayCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Answers as the sources that a venue is followed from, with a made-up venue behind all of them:
+	b.WriteString(`Serves the interfaces of all sources that pmx sync follows, with one made-up venue behind them:
 
   /rpc, /rpc/NAME           nodes of the chain; each name is one of its own
   /gamma, /clob, /data      the venue's catalogue, order books and data API
@@ -46,14 +46,14 @@ func (ReplayCmd) Help() string {
   /openmeteo, /metar, /nws  the weather; /openmeteo/ensemble, /archive and /previous are services of their own
   /replay                   GET: the clock and the faults so far; POST: change them
 
-Blocks, trades and runs of models come with its clock, which begins in the middle of the venue's time and goes as fast as --speed
-says. A day in a quarter of an hour, with two nodes, one of which loses logs:
+Blocks, trades and model runs appear as its clock passes them. The clock starts in the middle of the venue's time and runs
+at --speed. A day in a quarter of an hour, with two nodes, one of which loses logs:
 
   pmx replay --speed 96 --faults rpc/2=lost-logs,rpc/2=lagging-node --fault-rate 0.3
   curl -X POST 'localhost:8091/replay?source=gamma&faults=503&rate=1'
 
 The same venue as files: pmx replay --end TIME --write-logs logs.ndjson, and pmx sample --chain --end TIME --out DIR.
-The same flags make the same venue; give --end where it has to be the same tomorrow.
+The same flags make the same venue; give --end if it has to be the same tomorrow.
 
 Faults, with the source that has them (none: every one), and the number that may follow the name:
 

@@ -396,9 +396,9 @@ func TestAReplicaTakesWholeBackupsOnly(t *testing.T) {
 	if left == "" {
 		t.Fatal("the second backup has no block of its own")
 	}
-	becomes(t, s.base, "/status/public", "", 200, "is not there as a whole: 1 of the")
+	becomes(t, s.base, "/status/public", "", 200, "is not complete: 1 of the")
 	becomes(t, s.base, replicaStats, key, 200, tradesOf(1))
-	if _, out, _ := w.pmx(s.dir, "doctor"); !strings.Contains(out, "is not there as a whole") {
+	if _, out, _ := w.pmx(s.dir, "doctor"); !strings.Contains(out, "is not complete") {
 		t.Errorf("doctor does not say so: %s", out)
 	}
 	w.carry(nil)

@@ -42,7 +42,7 @@ type ServeCmd struct {
 	BackupDir    string   `help:"Back up into this folder on schedule, as pmx backup does; empty means never." type:"path" placeholder:"DIR"`
 	BackupCron   string   `help:"When to back up, in UTC." default:"45 * * * *" placeholder:"CRON"`
 	BackupKeep   int      `help:"How many backups to keep; older ones are removed. 0 keeps all." default:"48" placeholder:"N"`
-	PublishDir   string   `help:"Write every change into this folder at once, for servers that follow it with --follow. It is no backup: only the newest states are kept, and a power failure may damage them; the next start mends that. Empty means never." type:"path" placeholder:"DIR"`
+	PublishDir   string   `help:"Write every change into this folder at once, for servers that follow it with --follow. It is not a backup: only the newest states are kept, and a power failure may damage them; the next start repairs them. Empty means never." type:"path" placeholder:"DIR"`
 	FollowDir    string   `help:"Serve the backups in this folder, as another pmx adds them, and import nothing: a replica for reads. Give --data-dir a directory of its own." name:"follow" type:"path" placeholder:"DIR"`
 	Lake         string   `help:"Read single fills from this lake, for a database that was made by pmx pull and has none. It must still have the manifest that was pulled." type:"path" placeholder:"DIR"`
 	RequestLog   string   `help:"Log of requests: a file, or - for stderr; empty means none." default:"" placeholder:"FILE"`

@@ -54,7 +54,7 @@ func (c *ServeCmd) check(cli *CLI) []error {
 	} else {
 		add("data-dir", admin.CheckPath(dir.AdminSocket()))
 		if at, err := os.Stat(string(dir)); err == nil && !at.IsDir() {
-			add("data-dir", fmt.Errorf("%s is no folder", dir))
+			add("data-dir", fmt.Errorf("%s is not a folder", dir))
 		}
 	}
 	add("refresh-cron", keeper.Schedule{Refresh: c.RefreshCron}.Check())
@@ -171,7 +171,7 @@ func checkLog(path string) error {
 		return nil
 	}
 	if info, err = os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("the folder of %s is not there: make it, or give another file", path)
+		return fmt.Errorf("the folder of %s does not exist: create it, or give another file", path)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (c *ServeCmd) checkLake() error {
 		return err
 	}
 	if at, err := os.Stat(real); err != nil || !at.IsDir() {
-		return fmt.Errorf("%s is no folder: give that of the lake, as pmx export lake wrote it or a copy", c.Lake)
+		return fmt.Errorf("%s is not a folder: give that of the lake, as pmx export lake wrote it or a copy", c.Lake)
 	}
 	c.Lake = real
 	return nil

@@ -47,7 +47,7 @@ func (c *ServeCmd) checkFollow(cli *CLI) error {
 		return nil // what it has already is served until the folder is back
 	}
 	if err != nil || !info.IsDir() {
-		return wrong("follow", ": %s is no folder: give the one that the backups are made into, or copied to", c.FollowDir)
+		return wrong("follow", ": %s is not a folder: give the one that the backups are made into, or copied to", c.FollowDir)
 	}
 	if err := backup.Apart(string(dir), c.FollowDir); err != nil {
 		return wrong("follow", ": %w", err)

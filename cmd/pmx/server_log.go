@@ -15,7 +15,7 @@ import (
 // logFlags say what the server's log has and how it looks.
 type logFlags struct {
 	LogFormat string `help:"How the log is written: text, one JSON object per line, or auto: text on a terminal and JSON elsewhere." enum:"auto,text,json" default:"auto"`
-	LogLevel  string `help:"The least that is logged: ${enum}. Batches of sources that are followed are logged from debug on." enum:"debug,info,warn,error" default:"info"`
+	LogLevel  string `help:"The lowest level that is logged: ${enum}. Batches of followed sources are logged at debug." enum:"debug,info,warn,error" default:"info"`
 }
 
 // logger gives a log that is written to w.

@@ -22,7 +22,7 @@ import (
 // SyncCmd follows the venue without serving.
 type SyncCmd struct {
 	Follow SyncFollowCmd `cmd:"" default:"withargs" help:"Follow the venue's sources (the default)."`
-	Status SyncStatusCmd `cmd:"" help:"Show how each source stands."`
+	Status SyncStatusCmd `cmd:"" help:"Show the status of each source."`
 }
 
 // Help is the longer help.
@@ -36,13 +36,13 @@ func (SyncCmd) Help() string {
 // SyncFollowCmd follows until it is stopped.
 type SyncFollowCmd struct {
 	followFlags
-	Once bool `help:"End when everything is in that is final now."`
+	Once bool `help:"Stop when everything that is final now is imported."`
 }
 
 // Help is the longer help.
 func (SyncFollowCmd) Help() string {
-	return `Asks the sources for what is new, proves that it is whole, and commits it together with how far it is: it may be
-stopped at any moment. Files may be imported meanwhile. A server follows by itself with pmx serve --sync polymarket.
+	return `Asks the sources for what is new, checks that it is complete, and commits it together with its position, so it
+can be stopped at any moment. Files may be imported meanwhile. A server follows by itself with pmx serve --sync polymarket.
 
   PMX_RPC=https://one.example/KEY,https://two.example pmx sync --contact you@example.org
   pmx sync --rpc http://127.0.0.1:8091/rpc --contact me --only chain --once

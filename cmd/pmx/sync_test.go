@@ -122,7 +122,7 @@ func TestSyncSaysWhatItNeeds(t *testing.T) {
 		{"--sync-contact is missing", []string{"serve", "--sync", "polymarket", "--listen", "127.0.0.1:0"}},
 		{"holds no database yet", []string{"sync", "status"}},
 		{"--contact: it must be one line of plain text", []string{"sync", "--contact", "me\nX-Key: 1", "--rpc", "http://127.0.0.1:1"}},
-		{"--rpc: its URL has a port that cannot be", []string{"sync", "--contact", "me", "--rpc", "https://host:99999/hushhush"}},
+		{"--rpc: its URL has an invalid port", []string{"sync", "--contact", "me", "--rpc", "https://host:99999/hushhush"}},
 		{"--rpc: its URL must be http:// or https://", []string{"sync", "--contact", "me", "--rpc", "ftp://host/hushhush"}},
 		{"--rpc, number 2 of its URLs: its URL cannot be read", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1,http://u:hushhush@host:x"}},
 		{"--rpc, number 2 of its URLs is number 1 again", []string{"sync", "--contact", "me", "--rpc", "http://127.0.0.1:1/hushhush,http://127.0.0.1:1/hushhush"}},

@@ -35,7 +35,7 @@ var strangers = []struct {
 	{keyed("total_cost", "avg_price", "fill_count"), "a list of positions", "positions are computed from fills; import the trades"},
 	{keyed("proxyWallet", "avgPrice", "cashPnl"), "a list of positions", "positions are computed from fills; import the trades"},
 	{keyed("from_address", "to_address", "token_id", "value"), "a list of token transfers",
-		"a transfer is no trade and has no price; import OrderFilled events or trades"},
+		"a transfer is not a trade and has no price; import OrderFilled events or trades"},
 	{keyed("id", "label", "slug", "requiresTranslation"), "a list of Gamma tags",
 		"tags come with their events; import Gamma events or markets"},
 	{keyed("total_markets_analyzed", "market_details"), "an analysis of markets",

@@ -58,7 +58,7 @@ var (
 	ErrDamaged = errors.New("damaged")
 	errCurrent = fmt.Errorf("is %w", ErrDamaged)
 	// ErrNoRepository is returned for a folder that is none.
-	ErrNoRepository = errors.New("is no folder of backups")
+	ErrNoRepository = errors.New("is not a folder of backups")
 )
 
 // File is a file in a backup: Head bytes by themselves, then blocks of BlockSize, the last
@@ -137,7 +137,7 @@ func (m *Manifest) check() error {
 	for i := range m.Files {
 		f := &m.Files[i]
 		if !fileForm.MatchString(f.Name) || seen[f.Name] || f.Size < 0 || f.Size > maxFile || f.Head < 0 || f.Head > min(f.Size, BlockSize) {
-			return fmt.Errorf("%w: the file %q in it is none", ErrDamaged, f.Name)
+			return fmt.Errorf("%w: it lists %q, which is not a file of a backup", ErrDamaged, f.Name)
 		}
 		if seen[f.Name] = true; len(f.Blocks) != f.count() {
 			return fmt.Errorf("%w: %s has %d blocks, its size needs %d", ErrDamaged, f.Name, len(f.Blocks), f.count())

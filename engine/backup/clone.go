@@ -23,8 +23,8 @@ import (
 // changed.
 const cloneManifest = "manifest.json"
 
-// ErrIncomplete is in the error of a backup that is not there as a whole: it is on its way, or blocks of it are lost.
-var ErrIncomplete = errors.New("is not there as a whole")
+// ErrIncomplete is in the error of a backup that is not complete: it is on its way, or blocks of it are lost.
+var ErrIncomplete = errors.New("is not complete")
 
 // Clone is a folder with copies of backups, each in a folder of its own that has a number for its name. The next copy
 // is made of the oldest that nobody uses, by writing the blocks that differ.

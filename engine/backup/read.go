@@ -184,7 +184,7 @@ func (v *verification) list() error {
 			v.report.Blocks++
 			v.report.Bytes += info.Size()
 		default:
-			v.fault(fmt.Errorf("%s is no file of a backup", path), adviceStrange)
+			v.fault(fmt.Errorf("%s is not a file of a backup", path), adviceStrange)
 		}
 		return nil
 	})

@@ -51,7 +51,7 @@ func (j *fileImport) unresolved(unfit, gone int64) error {
 	if unfit == 0 {
 		return nil
 	}
-	_, err := j.unfit(statements.Get("Unresolved"), "the market of this row has %d outcomes: these payouts, which were known, are no more taken")
+	_, err := j.unfit(statements.Get("Unresolved"), "the market of this row has %d outcomes: these known payouts are no longer used")
 	if err == nil {
 		err = j.exec("SpareUnresolved", "@columns", spareColumns("o"))
 	}

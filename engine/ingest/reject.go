@@ -99,7 +99,7 @@ func (r *rejects) publish() error {
 		return fmt.Errorf("rejected rows lie in %s: %w", temporary, err)
 	}
 	if err := data.SyncFolder(r.dir); err != nil {
-		return fmt.Errorf("the name of %s may not last: %w", r.path, err)
+		return fmt.Errorf("the name of %s may not survive a power failure: %w", r.path, err)
 	}
 	return nil
 }

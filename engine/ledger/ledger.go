@@ -53,7 +53,7 @@ var ErrFork = errors.New("the range and the one beside it are of different chain
 // neighbours where the hash chain says that they are of one chain.
 func Commit(ctx context.Context, conn *sql.Conn, f Filter, r Range) error {
 	if r.From < 0 || r.To < r.From || r.End.IsZero() {
-		return fmt.Errorf("range %d–%d is none, or its end is not known", r.From, r.To)
+		return fmt.Errorf("range %d–%d is empty, or its end is not known", r.From, r.To)
 	}
 	near, err := load(ctx, conn, f, r.From-1, r.To+1)
 	if err != nil {
@@ -125,7 +125,7 @@ func load(ctx context.Context, conn *sql.Conn, f Filter, from, to int64) (out Ra
 			return nil, err
 		}
 		if len(end) != len(r.End) || len(parent) != 0 && len(parent) != len(r.Parent) {
-			return nil, fmt.Errorf("range %d–%d has a hash that is none", r.From, r.To)
+			return nil, fmt.Errorf("range %d–%d has an invalid hash", r.From, r.To)
 		}
 		copy(r.Parent[:], parent)
 		copy(r.End[:], end)

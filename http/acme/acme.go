@@ -63,10 +63,10 @@ func (cfg *Config) Check() error {
 		}
 	}
 	if at, err := url.Parse(cfg.directory()); err != nil || at.Scheme != "https" || at.Host == "" {
-		return fmt.Errorf("the directory %q of the authority is no https:// URL", cfg.Directory)
+		return fmt.Errorf("the directory %q of the authority is not an https:// URL", cfg.Directory)
 	}
 	if cfg.Email != "" && !strings.Contains(cfg.Email, "@") {
-		return fmt.Errorf("%q is no e-mail address", cfg.Email)
+		return fmt.Errorf("%q is not an e-mail address", cfg.Email)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (c *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	if pair := o.pair.Load(); pair != nil {
 		return pair, nil
 	}
-	return nil, fmt.Errorf("the certificate of %s is not there yet", hello.ServerName)
+	return nil, fmt.Errorf("there is no certificate for %s yet", hello.ServerName)
 }
 
 // Run orders what is missing and takes what was renewed, at once and with every tick, until

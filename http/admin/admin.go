@@ -90,7 +90,7 @@ func Listen(path string, metrics prometheus.Gatherer, log zerolog.Logger) (*Serv
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != os.ModeSocket {
-			return nil, fmt.Errorf("admin socket %s: a file that is no socket is in the way", path)
+			return nil, fmt.Errorf("admin socket %s: a file that is not a socket is in the way", path)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("remove stale admin socket: %w", err)

@@ -68,12 +68,12 @@ func find(name, source string) ([]Kind, error) {
 	if numbered {
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("fault %s: %q is no number of at least 0", name, number)
+			return nil, fmt.Errorf("fault %s: %q is not a number of at least 0", name, number)
 		}
 		k.Number = n
 	}
 	if !k.at(source) {
-		return nil, fmt.Errorf("%s is no fault of %s, but of %s", name, source, cmp.Or(k.Of, "what answers over HTTP"))
+		return nil, fmt.Errorf("%s is not a fault of %s, but of %s", name, source, cmp.Or(k.Of, "what answers over HTTP"))
 	}
 	return []Kind{k}, nil
 }

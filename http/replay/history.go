@@ -58,7 +58,7 @@ func newHistory(v *sample.Venue) (*history, error) {
 			h.refunds = max(h.refunds, c.FromBlock)
 		}
 		if from := sample.BlockOf(v.Manifest.Start.Unix()); c.Kind == chain.ExchangeV1 && from < c.FromBlock {
-			return nil, fmt.Errorf("the venue begins with block %d, before the exchanges of Polygon were there, with block %d: let it end later", from, c.FromBlock)
+			return nil, fmt.Errorf("the venue begins with block %d, before the exchanges of Polygon, which begin with block %d: let it end later", from, c.FromBlock)
 		}
 	}
 	names := [...]string{"CTF Exchange", "Neg Risk CTF Exchange", "CTF Exchange v2", "Neg Risk CTF Exchange v2", "Exchange v3"}

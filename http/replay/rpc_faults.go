@@ -27,7 +27,7 @@ var rpcFaults = []Kind{
 
 	{Name: "batch-partial", Of: "rpc", About: "one answer of a batch is missing"},
 	{Name: "batch-order", Of: "rpc", About: "the answers of a batch are in another order"},
-	{Name: "batch-twice", Of: "rpc", About: "one answer of a batch is there twice"},
+	{Name: "batch-twice", Of: "rpc", About: "one answer of a batch is repeated"},
 	{Name: "batch-foreign", Of: "rpc", About: "one answer of a batch is to a call that was not made"},
 	{Name: "batch-null", Of: "rpc", About: "one result of a batch is null"},
 	{Name: "batch-error", Of: "rpc", About: "one answer of a batch is an error"},
@@ -40,9 +40,9 @@ var rpcFaults = []Kind{
 	{Name: "no-header", Of: "rpc", About: "every block is null"},
 	{Name: "no-finalized", Of: "rpc", About: "the name finalized is not known"},
 	{Name: "finalized-back", Of: "rpc", About: "the newest final block is this many before what it was", Number: 64},
-	{Name: "reorg", Of: "rpc", About: "up to this many blocks that are not final are others", Number: 64},
+	{Name: "reorg", Of: "rpc", About: "up to this many blocks that are not final are replaced", Number: 64},
 
-	{Name: "log-twice", Of: "rpc", About: "one log of this many is there twice", Number: 8},
+	{Name: "log-twice", Of: "rpc", About: "one log of this many is repeated", Number: 8},
 	{Name: "log-removed", Of: "rpc", About: "one log of this many is there a second time, of another block and removed", Number: 8},
 	{Name: "no-block-time", Of: "rpc", About: "logs do not say the time of their block"},
 	{Name: "mixed-case", Of: "rpc", About: "letters of addresses are of any case"},

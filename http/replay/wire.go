@@ -15,7 +15,7 @@ var wireFaults = []Kind{
 	{Name: "429", About: "too many requests, without Retry-After"},
 	{Name: "429-seconds", About: "too many requests, Retry-After in seconds", Number: 1},
 	{Name: "429-date", About: "too many requests, Retry-After as a date this many seconds on", Number: 1},
-	{Name: "403", About: "a page of a firewall that says no"},
+	{Name: "403", About: "a firewall's page that refuses the request"},
 	{Name: "408", About: "the request took too long"},
 	{Name: "425", About: "the engine restarts"},
 	{Name: "500", About: "an internal error as JSON"},

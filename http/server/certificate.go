@@ -139,7 +139,7 @@ func readPEM(path string) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
 	if err = errors.Join(err, f.Close()); err == nil && len(text) > maxPEM {
-		err = fmt.Errorf("%s: larger than 1 MB, which is no certificate and no key", path)
+		err = fmt.Errorf("%s: larger than 1 MB, which is neither a certificate nor a key", path)
 	}
 	return text, err
 }

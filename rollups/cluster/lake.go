@@ -98,7 +98,7 @@ func ReadLakeOf(dir, id string) (*Lake, error) {
 // check tells whether it is the manifest of a lake, with names that lie in the folder.
 func (m *Lake) check(dir string) error {
 	if m.Generator != generator || m.Kind != lakeKind {
-		return fmt.Errorf("%s is no lake of pmx", dir)
+		return fmt.Errorf("%s is not a lake of pmx", dir)
 	}
 	if _, err := m.Blocks(); err != nil {
 		return fmt.Errorf("the manifest of %s: %w", dir, err)
@@ -140,7 +140,7 @@ func (m *Lake) Blocks() (map[int64]Block, error) {
 		date, err := time.Parse(time.DateOnly, f.From)
 		first := date.Unix() / 86_400
 		if err != nil || first%export.ShardDays != 0 {
-			return nil, fmt.Errorf("%s is of no block of days", f.Name)
+			return nil, fmt.Errorf("%s belongs to no block of days", f.Name)
 		}
 		b := blocks[first]
 		b.First = first

@@ -44,7 +44,7 @@ var addressPrefix = regexp.MustCompile(`^0x[0-9a-f]{0,40}$`)
 // grains, markets whose profits and losses cancel out, and everything about some wallets.
 func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	if !addressPrefix.MatchString(p.Prefix) {
-		return nil, fmt.Errorf("%q is no beginning of an address: give 0x and hexadecimal digits in lower case", p.Prefix)
+		return nil, fmt.Errorf("%q is not the beginning of an address: give 0x and hexadecimal digits in lower case", p.Prefix)
 	}
 	out, err := ReadRollups(p.Out)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Proof) Run(ctx context.Context) (checks []rollups.Check, err error) {
 	}
 	lake, id, err := ReadLake(p.Lake)
 	if err != nil || lake == nil {
-		return nil, errors.Join(err, fmt.Errorf("%s holds no whole lake", p.Lake))
+		return nil, errors.Join(err, fmt.Errorf("%s does not hold a complete lake", p.Lake))
 	}
 	if out.Lake != id {
 		return nil, fmt.Errorf("the rollups in %s are of the lake %s, and %s is %s: compute them again", p.Out, out.Lake, p.Lake, id)

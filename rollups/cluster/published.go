@@ -38,7 +38,7 @@ func ReadRollups(dir string) (*Rollups, error) {
 	m := &Rollups{}
 	id, err := readManifest(dir, m)
 	if errors.Is(err, fs.ErrNotExist) && id == "" {
-		return nil, fmt.Errorf("%s has no %s: it is no folder of published rollups, or what writes it was not done", dir, CurrentName)
+		return nil, fmt.Errorf("%s has no %s: it is not a folder of published rollups, or writing it was not finished", dir, CurrentName)
 	}
 	if err != nil {
 		return nil, err

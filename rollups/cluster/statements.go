@@ -89,7 +89,7 @@ func Statements() ([]Statement, error) {
 	for _, e := range entries {
 		number, name, ok := strings.Cut(strings.TrimSuffix(e.Name(), ".sql"), "_")
 		if !ok || len(number) != 2 {
-			return nil, fmt.Errorf("%s is no name of a statement", e.Name())
+			return nil, fmt.Errorf("%s is not the name of a statement", e.Name())
 		}
 		text, err := files.ReadFile("statements/" + e.Name())
 		if err != nil {

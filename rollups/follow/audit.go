@@ -87,7 +87,7 @@ func (c *Chain) audit(ctx context.Context) {
 	mended := int64(0)
 	if differs {
 		c.o.Log.Error().Int64("from", a.From).Int64("to", a.To).Int64("logs_then", a.Logs).Int64("logs_now", r.logs).Str("then", a.Node).Str("now", p.Name()).
-			Msg("the logs of a committed range are others than they were")
+			Msg("the logs of a committed range have changed")
 		if a.Logs < r.logs || a.Logs == r.logs {
 			c.caught(a.Node)
 		} else {

@@ -96,7 +96,7 @@ func NewAudits(o AuditOptions) *Audits {
 		o.Sleep = guard.Sleep
 	}
 	o.Every, o.Events, o.Requests, o.Spot = cmp.Or(o.Every, 15*time.Minute), cmp.Or(o.Events, 50), cmp.Or(o.Requests, 1500), cmp.Or(o.Spot, 200)
-	a := &Audits{o: o, state: newAuditStatus()}
+	a := &Audits{o: o, status: newAuditStatus()}
 	a.api = dataapi.New(countedAsker{a})
 	return a
 }

@@ -9,7 +9,7 @@ import (
 
 // errNotWhole is for logs of blocks asked for again that cannot be all there are, or that were
 // not committed.
-var errNotWhole = errors.New("no node gives the logs of these blocks whole now")
+var errNotWhole = errors.New("no node returns all logs of these blocks now")
 
 // Whole gives the time of which all blocks are in: from that of the first one, to that of the
 // last one without a gap; equal where nothing is.
@@ -59,7 +59,7 @@ func (c *Chain) AskAgain(ctx context.Context, at time.Time, try int) (fills int6
 	for i := range c.nodes {
 		p := c.nodes[(try+i)%len(c.nodes)]
 		if p.rests().After(c.o.Now()) {
-			err = errors.Join(err, fmt.Errorf("%s rests", p.Name()))
+			err = errors.Join(err, fmt.Errorf("%s is paused", p.Name()))
 			continue
 		}
 		block, fails := blockAt(ctx, p, head, at.Unix())

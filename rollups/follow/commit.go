@@ -164,7 +164,7 @@ func (c *Chain) commitWhole(ctx context.Context, results []*result) (ingest.Rece
 }
 
 // errFork is for a range that does not follow upon what is committed.
-var errFork = errors.New("a range does not follow upon the one before it")
+var errFork = errors.New("a range does not follow the one before it")
 
 // link sees to it that the ranges of a stretch follow upon each other, and the first upon what
 // is committed: the hash of the block before it is the one that was committed.

@@ -81,7 +81,7 @@ func queryConditions(ctx context.Context, conn *sql.Conn, query string, args ...
 
 func hash(b []byte) (h data.Hash, err error) {
 	if len(b) != len(h) {
-		return h, fmt.Errorf("the condition %s is none", hex.EncodeToString(b))
+		return h, fmt.Errorf("%s is not a condition", hex.EncodeToString(b))
 	}
 	return data.Hash(b), nil
 }

@@ -242,7 +242,7 @@ func (m *Markets) sweep(ctx context.Context) error {
 		m.count(func(s *MarketsStatus) { s.Empty++ })
 		if try == 2 {
 			if len(open) == 0 {
-				return errors.New("the sweep gives no open market, three times, where there were some")
+				return errors.New("the sweep found no open market three times, where it found some before")
 			}
 			break
 		}

@@ -57,7 +57,7 @@ func (c *Chain) heldLong() error {
 		}
 	}
 	h := c.plan.held[0]
-	return fmt.Errorf("all is in but %d ranges, such as blocks %d–%d, whose logs cannot be all there are (%s): another provider may have them",
+	return fmt.Errorf("%d ranges are missing, such as blocks %d–%d: their logs are incomplete (%s); another provider may have them",
 		len(c.plan.held), h.job.from, h.job.to, h.why)
 }
 
@@ -86,7 +86,7 @@ func (c *Chain) hopeless() error {
 	case data.IsNoSpace(c.refusal), errors.Is(c.refusal, engine.ErrMemory), errors.Is(c.refusal, engine.ErrClosed):
 		return c.refusal
 	case c.refusals >= mostRefusals:
-		return fmt.Errorf("what came in is not stored, after %d times: %w", c.refusals, c.refusal)
+		return fmt.Errorf("what came in could not be stored after %d attempts: %w", c.refusals, c.refusal)
 	}
 	unfit, answered := 0, false
 	for _, p := range c.nodes {

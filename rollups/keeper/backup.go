@@ -126,7 +126,7 @@ func (k *Keeper) writer() string {
 // checkBackupDir refuses what a backup would be lost in together with the data.
 func (k *Keeper) checkBackupDir(dir string) error {
 	if !filepath.IsAbs(dir) {
-		return fmt.Errorf("the backup folder %q is no absolute path", dir)
+		return fmt.Errorf("the backup folder %q is not an absolute path", dir)
 	}
 	return backup.Apart(string(k.db.Dir()), dir)
 }

@@ -25,7 +25,7 @@ func (r *Reader) WhaleMoves(ctx context.Context, f serving.MoveFilter, end int64
 		tx = hex.EncodeToString(at.Tx[:])
 	}
 	if strings.Trim(at.TokenID, "0123456789") != "" {
-		return nil, fmt.Errorf("token id %q is no number", at.TokenID)
+		return nil, fmt.Errorf("token id %q is not a number", at.TokenID)
 	}
 	var moves []serving.Move
 	type moveRow struct {

@@ -188,7 +188,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 		}
 		source, ok := sources[strings.ToLower(row.Source.Trim())]
 		if !ok {
-			return shape.Reject(sink, line, raw, shape.Bad("bad_source", "the source %q is none of map, prices, winner, api and chain", row.Source))
+			return shape.Reject(sink, line, raw, shape.Bad("bad_source", "the source %q is not one of map, prices, winner, api and chain", row.Source))
 		}
 		payouts := payouts(row.Payouts)
 		if payouts == nil {
@@ -212,7 +212,7 @@ func readResolutions(ctx context.Context, src data.Source, r io.Reader, sink dat
 func resolvedAt(text, by, source string) (at time.Time, from data.TimeSource, err error) {
 	from, known := data.ParseTimeSource(strings.ToLower(by))
 	if by != "" && !known {
-		return at, 0, shape.Bad("bad_source", "the resolved_at_source %q is none of chain, oracle, closed_time and end_date", by)
+		return at, 0, shape.Bad("bad_source", "the resolved_at_source %q is not one of chain, oracle, closed_time and end_date", by)
 	}
 	if text == "" || !known && strings.EqualFold(source, "map") {
 		return at, 0, nil

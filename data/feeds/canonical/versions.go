@@ -42,7 +42,7 @@ func (r *market) versions(m *data.Market) error {
 		if at := versions[name]; at != nil {
 			v = *at
 			if v < data.InATrade || v > m.Version() {
-				return shape.Bad("bad_time", "the version of %.40q is none, or later than updated_at", name)
+				return shape.Bad("bad_time", "the version of %.40q is not valid, or later than updated_at", name)
 			}
 		}
 		if name != "unquoted_at" {

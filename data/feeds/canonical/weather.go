@@ -236,7 +236,7 @@ func normal(r *weatherRow, line int64, sink data.Sink) error {
 	d, err2 := data.ParseWhole(day)
 	md, ok := data.MonthDayOf(int(m), int(d))
 	if err1 != nil || err2 != nil || !ok {
-		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", r.MonthDay)
+		return shape.Bad("bad_date", "%q is not a day of the year as MM-DD", r.MonthDay)
 	}
 	n.MonthDay = md
 	if n.Deviation, err = r.Deviation.DifferencePtr(r.unit); err != nil {

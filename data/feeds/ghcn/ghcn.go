@@ -158,7 +158,7 @@ func fixedLine(text string, seen int64, cities *data.Gazetteer, line int64, sink
 }
 
 func unknownStation(id string) error {
-	return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", id)
+	return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", id)
 }
 
 // month reads the values of a line that are there; none where it is of another element.
@@ -223,7 +223,7 @@ func csvRow(row []string, seen int64, cities *data.Gazetteer, line int64, sink d
 	}
 	t, err := time.Parse("20060102", row[1])
 	if err != nil {
-		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_date", "%q is no day as YYYYMMDD", row[1]))
+		return shape.Reject(sink, line, []byte(raw), shape.Bad("bad_date", "%q is not a day as YYYYMMDD", row[1]))
 	}
 	tenths, err := strconv.Atoi(strings.TrimSpace(row[3]))
 	if err != nil {

@@ -76,7 +76,7 @@ func readDaily(ctx context.Context, src data.Source, r io.Reader, sink data.Sink
 func (in daily) emit(cities *data.Gazetteer, seen, line int64, sink data.Sink) error {
 	station, city, ok := cities.Station(in.Station.Trim())
 	if !ok {
-		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+		return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", in.Station.Trim())
 	}
 	day, err := in.Day.Date()
 	if err != nil {
@@ -157,7 +157,7 @@ const validForm = "2006-01-02 15:04"
 func (in report) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(in.Station.Trim())
 	if !known {
-		return o, false, shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+		return o, false, shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", in.Station.Trim())
 	}
 	at, err := time.Parse(validForm, in.Valid.Trim())
 	if err != nil {

@@ -112,7 +112,7 @@ func read(ctx context.Context, src data.Source, r io.Reader, sink data.Sink) err
 func (r row) observation(cities *data.Gazetteer) (o data.Observation, ok bool, err error) {
 	station, city, known := cities.Station(r.Station.Trim())
 	if !known {
-		return o, false, shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", r.Station.Trim())
+		return o, false, shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", r.Station.Trim())
 	}
 	o = data.Observation{City: city.Slug, Station: station.ID, Source: "metar"}
 	if o.TS, err = r.Time.Micros(); err != nil || o.TS == 0 {

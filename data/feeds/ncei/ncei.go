@@ -58,14 +58,14 @@ func short(in row) []byte {
 func (in row) emit(cities *data.Gazetteer, line int64, sink data.Sink) error {
 	station, city, ok := cities.Station(in.Station.Trim())
 	if !ok {
-		return shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", in.Station.Trim())
+		return shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", in.Station.Trim())
 	}
 	month, day, _ := strings.Cut(in.Date.Trim(), "-")
 	m, err1 := data.ParseWhole(month)
 	d, err2 := data.ParseWhole(day)
 	md, ok := data.MonthDayOf(int(m), int(d))
 	if err1 != nil || err2 != nil || !ok {
-		return shape.Bad("bad_date", "%q is no day of the year as MM-DD", in.Date.Trim())
+		return shape.Bad("bad_date", "%q is not a day of the year as MM-DD", in.Date.Trim())
 	}
 	var normals []data.Normal // given when all are read: a row is rejected whole or not at all
 	for metric, texts := range [2][3]shape.Text{{in.Max, in.MaxDev, in.MaxN}, {in.Min, in.MinDev, in.MinN}} {

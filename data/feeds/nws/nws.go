@@ -179,11 +179,11 @@ func (l layer) readings() ([]reading, error) {
 		}
 		m := spanForm.FindStringSubmatch(v.ValidTime.Trim())
 		if m == nil {
-			return nil, shape.Bad("bad_time", "%q is no time and duration", v.ValidTime)
+			return nil, shape.Bad("bad_time", "%q is not a time and duration", v.ValidTime)
 		}
 		from, err := shape.ParseTime(m[1])
 		if err != nil {
-			return nil, shape.Bad("bad_time", "%q is no time and duration", v.ValidTime)
+			return nil, shape.Bad("bad_time", "%q is not a time and duration", v.ValidTime)
 		}
 		minutes := 0
 		for i, of := range []int{24 * 60, 60, 1} {

@@ -64,7 +64,7 @@ func (f feature) observation(cities *data.Gazetteer) (o data.Observation, ok boo
 	id := stationID(cmp.Or(p.StationID.Trim(), p.Station.Trim()))
 	station, city, known := cities.Station(id)
 	if !known {
-		return o, false, shape.Bad("unknown_station", "the station %q is none of a city of the weather desk", id)
+		return o, false, shape.Bad("unknown_station", "the station %q does not belong to a city of the weather desk", id)
 	}
 	if o.TS, err = p.Timestamp.Micros(); err != nil || o.TS == 0 {
 		return o, false, shape.Known("bad_time")

@@ -50,7 +50,7 @@ func (t *CLOBTokens) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(unquote(b), &l) == nil {
 		*t = CLOBTokens(l)
 	} else if text.UnmarshalJSON(b) != nil || text.Trim() != "" {
-		return shape.Bad("bad_token", "the tokens are no list of objects")
+		return shape.Bad("bad_token", "the tokens are not a list of objects")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (g *Gamma) checkPositions(condition data.Hash) error {
 		}
 		want[len(want)-1] = byte(i)
 		if id, ok := shape.TokenID(s); ok && id != new(big.Int).SetBytes(want[:]).String() {
-			return shape.Bad("bad_token", "the position at place %d is none of the market's condition", i)
+			return shape.Bad("bad_token", "the position at place %d does not belong to the market's condition", i)
 		}
 	}
 	return nil

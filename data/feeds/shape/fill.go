@@ -27,7 +27,7 @@ var details = map[string]string{
 	"bad_amount":      "the size or the amount is not a number that can be held in millionths, or is negative",
 	"bad_price":       "more was paid than one dollar per token, which the venue does not allow",
 	"bad_condition":   "the condition id is not 0x and 64 hexadecimal digits, or 62 where 00 belongs behind",
-	"bad_log":         "the record is no log of a chain: address, topics and data are needed",
+	"bad_log":         "the record is not a log of a chain: address, topics and data are needed",
 	"bad_words":       "the log has not the topics and words of data of its event",
 	"before_contract": "the block lies before the first one of the contract",
 	"no_condition":    "the market has no condition id: a draft that was never deployed",
@@ -35,11 +35,11 @@ var details = map[string]string{
 	"bad_payout":      "the payouts are not numbers that add up to one",
 
 	"unknown_city":      "no city of the weather desk has this name or position; cities.csv in the data directory adds cities",
-	"unknown_station":   "the station is none of a city of the weather desk; stations.csv in the data directory adds stations",
+	"unknown_station":   "the station does not belong to a city of the weather desk; stations.csv in the data directory adds stations",
 	"bad_metric":        "the metric is neither tmax nor tmin",
 	"bad_unit":          "the unit is neither °C nor °F",
 	"bad_temperature":   "the value is not a temperature between -100 and 70 °C",
-	"bad_date":          "the day is no day of the calendar, or lies before 1763 or after 2100",
+	"bad_date":          "the day is not a day of the calendar, or lies before 1763 or after 2100",
 	"bad_kind":          "the kind is neither station nor reanalysis",
 	"bad_source":        "the row does not say whose value it is",
 	"no_issue_time":     "nothing tells when this was issued, so it cannot be put in order",
@@ -51,7 +51,7 @@ var details = map[string]string{
 	"no_zone":           "nothing tells at which offset from UTC the times are",
 	"bad_series":        "a row of values is not as long as the row of its times",
 	"source_error":      "the source refused the request",
-	"past_day":          "the city's day was over when this was issued: it is no forecast",
+	"past_day":          "the city's day was over when this was issued: it is not a forecast",
 }
 
 // Detail gives the sentence that goes with a reject reason, and "" for a reason

@@ -139,11 +139,11 @@ type Labels []string
 func (l *Labels) UnmarshalJSON(b []byte) error {
 	list := (*List)(l)
 	if err := list.UnmarshalJSON(b); err != nil {
-		return Bad("bad_outcome", "the outcomes %s are no list", clip(string(b), 40))
+		return Bad("bad_outcome", "the outcomes %s are not a list", clip(string(b), 40))
 	}
 	var s Text
 	if len(*l) == 1 && s.UnmarshalJSON(b) == nil && !strings.HasPrefix(s.Trim(), "[") {
-		return Bad("bad_outcome", "the outcomes %q are no list", clip(s.Trim(), 40))
+		return Bad("bad_outcome", "the outcomes %q are not a list", clip(s.Trim(), 40))
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (t Text) DifferencePtr(u data.Unit) (*data.Temp, error) {
 func (t Text) Date() (data.Date, error) {
 	d, err := data.ParseDate(t.Trim())
 	if err != nil {
-		return 0, Bad("bad_date", "%q is no day as YYYY-MM-DD", clip(string(t), 20))
+		return 0, Bad("bad_date", "%q is not a day as YYYY-MM-DD", clip(string(t), 20))
 	}
 	return d, nil
 }

@@ -63,7 +63,7 @@ func (c *Client) someBooks(ctx context.Context, tokens []string) ([]Book, error)
 	}
 	var rows []row
 	if err := json.Unmarshal(a.Body, &rows); err != nil {
-		return nil, &pages.ShapeError{Path: booksPath, Why: "the answer is no list of books: " + err.Error()}
+		return nil, &pages.ShapeError{Path: booksPath, Why: "the answer is not a list of books: " + err.Error()}
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("%s: %d tokens: %w", booksPath, len(tokens), ErrNoBooks)
@@ -75,7 +75,7 @@ func (c *Client) someBooks(ctx context.Context, tokens []string) ([]Book, error)
 			return nil, &pages.ShapeError{Path: booksPath, Why: err.Error()}
 		}
 		if !asked[b.Token] {
-			return nil, &pages.ForeignError{Path: booksPath, What: "the book of " + b.Token, Asked: "it is none of the tokens"}
+			return nil, &pages.ForeignError{Path: booksPath, What: "the book of " + b.Token, Asked: "it is not one of the tokens"}
 		}
 		asked[b.Token] = false // a second one was not asked for either
 		books = append(books, b)
@@ -150,7 +150,7 @@ func Price(t shape.Text) (*data.Micro, error) {
 	}
 	p, ok := t.Micro()
 	if !ok || p < 0 || p > data.One {
-		return nil, fmt.Errorf("%q is no price", t)
+		return nil, fmt.Errorf("%q is not a price", t)
 	}
 	return &p, nil
 }
@@ -162,7 +162,7 @@ func Millis(t shape.Text) (time.Time, error) {
 	}
 	ms, err := strconv.ParseInt(t.Trim(), 10, 64)
 	if err != nil || ms <= 0 || ms > 1e14 {
-		return time.Time{}, fmt.Errorf("%q is no time in milliseconds", t)
+		return time.Time{}, fmt.Errorf("%q is not a time in milliseconds", t)
 	}
 	return time.UnixMilli(ms).UTC(), nil
 }

@@ -80,7 +80,7 @@ func (c *Client) page(ctx context.Context, cursor string) (Page, error) {
 		Next shape.Text         `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer is no page: " + err.Error()}
+		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer is not a page: " + err.Error()}
 	}
 	if body.Data == nil || body.Next.Trim() == "" {
 		return Page{}, &pages.ShapeError{Path: marketsPath, Why: "the answer has no list of markets or no next cursor"}

@@ -164,7 +164,7 @@ func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[dat
 			Timestamp shape.Text `json:"timestamp"`
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
-			return p, &pages.ShapeError{Path: tradesPath, Why: "a row is no trade: " + err.Error()}
+			return p, &pages.ShapeError{Path: tradesPath, Why: "a row is not a trade: " + err.Error()}
 		}
 		t := Trade{Raw: raw}
 		var errTx error
@@ -174,7 +174,7 @@ func (c *Client) tradesPage(ctx context.Context, query url.Values, asked map[dat
 			return p, &pages.ShapeError{Path: tradesPath, Why: fmt.Sprintf("a row has the condition %q and the transaction %q", row.Condition, row.Tx)}
 		}
 		if asked != nil && !asked[t.Condition] {
-			return p, &pages.ForeignError{Path: tradesPath, What: "a trade of " + t.Condition.String(), Asked: "it is none of the conditions"}
+			return p, &pages.ForeignError{Path: tradesPath, What: "a trade of " + t.Condition.String(), Asked: "it is not one of the conditions"}
 		}
 		if t.At, err = data.ParseWhole(row.Timestamp.Trim()); err != nil {
 			return p, &pages.ShapeError{Path: tradesPath, Why: fmt.Sprintf("a row has the time %q", row.Timestamp)}
@@ -210,11 +210,11 @@ func (c *Client) Resolutions(ctx context.Context, conditions []data.Hash) ([]Res
 			Block     shape.Text `json:"resolved_block"`
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
-			return nil, &pages.ShapeError{Path: resolutionsPath, Why: "a row is no resolution: " + err.Error()}
+			return nil, &pages.ShapeError{Path: resolutionsPath, Why: "a row is not a resolution: " + err.Error()}
 		}
 		condition, err := row.Condition.Condition()
 		if err != nil || !asked[condition] {
-			return nil, &pages.ForeignError{Path: resolutionsPath, What: fmt.Sprintf("the resolution of %q", row.Condition), Asked: "it is none of the conditions"}
+			return nil, &pages.ForeignError{Path: resolutionsPath, What: fmt.Sprintf("the resolution of %q", row.Condition), Asked: "it is not one of the conditions"}
 		}
 		asked[condition] = false // a second one was not asked for either
 		block, err := strconv.ParseInt(row.Block.Trim(), 10, 64)
@@ -298,7 +298,7 @@ func (c *Client) ask(ctx context.Context, path string, query url.Values, list, p
 		Pagination json.RawMessage  `json:"pagination"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return &pages.ShapeError{Path: path, Why: "the answer is no object: " + err.Error()}
+		return &pages.ShapeError{Path: path, Why: "the answer is not an object: " + err.Error()}
 	}
 	if body.Data == nil {
 		return &pages.ShapeError{Path: path, Why: "the answer has no data"}

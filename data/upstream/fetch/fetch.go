@@ -222,7 +222,7 @@ func checkBase(text string) (*url.URL, error) {
 		return nil, errors.New("its URL must be http:// or https:// with a host, and without a fragment")
 	}
 	if port, err := strconv.ParseUint(base.Port(), 10, 16); base.Port() != "" && (err != nil || port == 0) {
-		return nil, errors.New("its URL has a port that cannot be")
+		return nil, errors.New("its URL has an invalid port")
 	}
 	return base, nil
 }

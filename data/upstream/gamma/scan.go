@@ -69,7 +69,7 @@ func (w *scan) page(ctx context.Context, cursor string) (Page, error) {
 		Next    shape.Text         `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return Page{}, &pages.ShapeError{Path: w.path, Why: "the answer is no page: " + err.Error()}
+		return Page{}, &pages.ShapeError{Path: w.path, Why: "the answer is not a page: " + err.Error()}
 	}
 	records := body.Markets
 	if w.path == eventsPath {
@@ -98,7 +98,7 @@ func (w *scan) addMarket(p *Page, raw json.RawMessage) error {
 	case m.Bad == nil && m.Closed != nil && *m.Closed != w.closed:
 		return &pages.ForeignError{Path: w.path, What: "market " + m.Condition.String(), Asked: fmt.Sprintf("closed=%t", w.closed)}
 	case m.Bad == nil && w.mine != nil && !w.mine(&m):
-		return &pages.ForeignError{Path: w.path, What: "market " + m.Condition.String(), Asked: "it is none of the ids"}
+		return &pages.ForeignError{Path: w.path, What: "market " + m.Condition.String(), Asked: "it is not one of the ids"}
 	}
 	p.Markets = append(p.Markets, m)
 	return nil

@@ -84,7 +84,7 @@ func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Rep
 			return nil, err
 		}
 		if body := bytes.TrimSpace(a.Body); len(body) > 0 && json.Unmarshal(body, &list) != nil {
-			return nil, &pages.ShapeError{Path: path, Why: "the answer is no array"}
+			return nil, &pages.ShapeError{Path: path, Why: "the answer is not an array"}
 		}
 		if len(list) > 0 {
 			break
@@ -113,7 +113,7 @@ func (c *Client) ask(ctx context.Context, stations []string, hours int, out *Rep
 			return nil, &pages.ShapeError{Path: path, Why: "a report does not say of which station it is"}
 		}
 		if !wanted[row.Station] {
-			return nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("a report of %q", row.Station), Asked: "it is none of the stations"}
+			return nil, &pages.ForeignError{Path: path, What: fmt.Sprintf("a report of %q", row.Station), Asked: "it is not one of the stations"}
 		}
 		out.Rows[row.Station]++
 		rows[i] = raw

@@ -235,7 +235,7 @@ func answers(path string, body []byte, n int) (list []json.RawMessage, err error
 		if reason, refused := refusal(body); refused {
 			return nil, &pages.ShapeError{Path: path, Why: "an error without an error's status: " + reason}
 		}
-		return nil, &pages.ShapeError{Path: path, Why: "the answer is no array"}
+		return nil, &pages.ShapeError{Path: path, Why: "the answer is not an array"}
 	}
 	if len(list) != n {
 		return nil, &pages.ShapeError{Path: path, Why: fmt.Sprintf("%d answers for %d places", len(list), n)}
