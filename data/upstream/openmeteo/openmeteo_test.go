@@ -366,7 +366,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%g at %s: until %s", c.weight, c.at, spent.Until)
 		}
 		again := openmeteo.Budget{Most: 100}
-		again.Restore(b.State())
+		again.Restore(b.Spent())
 		b = again
 	}
 }
