@@ -16,6 +16,7 @@ var formerNames = map[string]string{
 	"CandlePart":    "PartialCandle",
 	"ChainState":    "ChainStatus",
 	"LastPart":      "QuoteLast",
+	"LakePart":      "LakeStep",
 	"LiquidityPart": "QuoteLiquidity",
 	"MarketsState":  "MarketsStatus",
 	"NoParts":       "NoComponents",

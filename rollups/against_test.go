@@ -26,7 +26,7 @@ import (
 func lakeOf(t *testing.T, v *venue, dir string) (head export.LakeHead, files []export.LakeFile) {
 	t.Helper()
 	e := export.Exporter{DB: v.db, Venue: map[data.Address]bool{address(0): true}}
-	err := e.WriteLake(t.Context(), v.db.Dir().Tmp(), export.LakeKnown{}, func(h export.LakeHead, _ bool) error { head = h; return nil }, func(p export.LakePart) error {
+	err := e.WriteLake(t.Context(), v.db.Dir().Tmp(), export.LakeKnown{}, func(h export.LakeHead, _ bool) error { head = h; return nil }, func(p export.LakeStep) error {
 		path := filepath.Join(dir, filepath.FromSlash(p.File.Name))
 		files = append(files, p.File)
 		return firstError(os.MkdirAll(filepath.Dir(path), 0o700), func() error { return os.Rename(p.Path, path) })

@@ -47,7 +47,7 @@ type lakeFileState struct {
 type lakeEvent struct {
 	Head      *export.LakeHead `json:"head,omitempty"`
 	Continues bool             `json:"continues,omitempty"` // with Head: the prints that are known are of its history of imports
-	Part      export.LakePart  `json:"part"`
+	Step      export.LakeStep  `json:"part"`
 }
 
 // exportLake writes files into a folder of the data directory, which the command takes over.
@@ -61,7 +61,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 		emit(lakeEvent{Head: &head, Continues: continues})
 		return nil
 	}
-	err = k.Exporter().WriteLake(ctx, dir, req, begin, func(p export.LakePart) error {
+	err = k.Exporter().WriteLake(ctx, dir, req, begin, func(p export.LakeStep) error {
 		if p.Path != "" { // away from the name that is removed
 			n++
 			kept := filepath.Join(dir, fmt.Sprintf("%06d.parquet", n))
@@ -70,7 +70,7 @@ func exportLake(ctx context.Context, k *keeper.Keeper, req export.LakeKnown, emi
 			}
 			p.Path = kept
 		}
-		emit(lakeEvent{Part: p})
+		emit(lakeEvent{Step: p})
 		return nil
 	})
 	if err != nil {
@@ -196,7 +196,7 @@ func (t *lakeFolder) take(ctx context.Context, e lakeEvent) {
 		t.begin(*e.Head, e.Continues)
 		return
 	}
-	p := e.Part
+	p := e.Step
 	t.meter.show("exporting the lake", p.Done, "")
 	if p.Path == "" {
 		t.err = t.leave(p.File)

@@ -46,7 +46,7 @@ func (t *lakeFolder) wrote(test *testing.T, f export.LakeFile, print string) {
 	if f.Dataset == "fills" {
 		f.Sums = &export.LakeSums{}
 	}
-	if t.take(test.Context(), lakeEvent{Part: export.LakePart{File: f, Print: print, Last: true, Path: path}}); t.err != nil {
+	if t.take(test.Context(), lakeEvent{Step: export.LakeStep{File: f, Print: print, Last: true, Path: path}}); t.err != nil {
 		test.Fatal(t.err)
 	}
 }
@@ -83,7 +83,7 @@ func TestPrintsOfALakeAreOfOneHistory(t *testing.T) {
 			t.Errorf("%s: known is %+v", c.name, known)
 		}
 
-		f.take(t.Context(), lakeEvent{Part: export.LakePart{File: export.LakeFile{Dataset: "fills", Day: "2026-01-12"}, Print: "old"}})
+		f.take(t.Context(), lakeEvent{Step: export.LakeStep{File: export.LakeFile{Dataset: "fills", Day: "2026-01-12"}, Print: "old"}})
 		if f.err != nil || f.state.Days["2026-01-12"].Print != "old" || len(f.files) != 2 {
 			t.Errorf("%s: what is left out as it was: %v, the state is %+v", c.name, f.err, f.state)
 		}

@@ -59,8 +59,8 @@ type LakeKnown struct {
 	Shards bool              `json:"shards,omitempty"`
 }
 
-// LakePart is a file that is there under Path, or a day, a dataset without days or a block of shards that is as it was, with Path empty.
-type LakePart struct {
+// LakeStep is a file that is there under Path, or a day, a dataset without days or a block of shards that is as it was, with Path empty.
+type LakeStep struct {
 	File  LakeFile `json:"file"`
 	Print string   `json:"print,omitempty"` // of what the file has, or the block, in this database
 	Last  bool     `json:"last,omitempty"`  // of a block
@@ -72,7 +72,7 @@ type LakePart struct {
 // dataset that has rows. begin is told the moment, and whether what is known is of the same history of imports; each file is written below dir, read back
 // and handed to done, which takes it away. What has a print that is known, of the same
 // history of imports, is handed over without a path instead of being written.
-func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakePart) error) error {
+func (e *Exporter) WriteLake(ctx context.Context, dir string, known LakeKnown, begin func(head LakeHead, continues bool) error, done func(LakeStep) error) error {
 	if e.NoFills {
 		return data.ErrElsewhere
 	}
@@ -93,7 +93,7 @@ type lakeWriter struct {
 	ctx  context.Context
 	conn *sql.Conn
 	dir  string
-	done func(LakePart) error
+	done func(LakeStep) error
 
 	ofDays float64 // the share of the work that writing the days is
 }
@@ -157,11 +157,11 @@ func (w *lakeWriter) continues(was LakeHead) (bool, error) {
 
 func (w *lakeWriter) days(days []lakeDay, known map[string]string) (err error) {
 	for i, d := range days {
-		part := LakePart{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: w.ofDays * float64(i+1) / float64(len(days)+1)}
-		if known[part.File.Day] == part.Print {
-			err = w.done(part)
+		step := LakeStep{File: LakeFile{Dataset: "fills", Day: d.date(), Rows: d.rows}, Print: d.print(), Done: w.ofDays * float64(i+1) / float64(len(days)+1)}
+		if known[step.File.Day] == step.Print {
+			err = w.done(step)
 		} else {
-			err = w.day(d, part)
+			err = w.day(d, step)
 		}
 		if err != nil {
 			return err
@@ -178,24 +178,24 @@ func lakeFills(before string) string {
 }
 
 // day writes the fills of a day.
-func (w *lakeWriter) day(d lakeDay, part LakePart) error {
+func (w *lakeWriter) day(d lakeDay, step LakeStep) error {
 	s := &LakeSums{}
-	part.File.Sums = s
+	step.File.Sums = s
 	err := w.conn.QueryRowContext(w.ctx, statements.Get("LakeSums", d.span()...)).Scan(&s.BuyUSD, &s.SellUSD, &s.BuyShares, &s.SellShares, &s.FeeUSD, &s.FeeShares)
 	if err != nil {
 		return err
 	}
 	f := factForm(data.Parquet)
-	return w.file(part, lakeFills(f.moment("f.ts")+" AS ts,")+"\n"+statements.Get("FillsOfDay", d.span()...), w.done)
+	return w.file(step, lakeFills(f.moment("f.ts")+" AS ts,")+"\n"+statements.Get("FillsOfDay", d.span()...), w.done)
 }
 
 // file writes one file and hands it over. A dataset without rows has none.
-func (w *lakeWriter) file(part LakePart, query string, done func(LakePart) error) error {
-	sealed := Partition{Name: "lake-" + part.File.Dataset + part.File.Day + part.File.From + part.File.Prefix + part.File.Suffix + ".parquet"}
-	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(part.File.Dataset), func(p Partition, path string) error {
-		part.File.Rows, part.File.Bytes, part.File.SHA256, part.Path = p.Rows, p.Bytes, p.SHA256, path
-		part.File.Name = part.File.name()
-		return done(part)
+func (w *lakeWriter) file(step LakeStep, query string, done func(LakeStep) error) error {
+	sealed := Partition{Name: "lake-" + step.File.Dataset + step.File.Day + step.File.From + step.File.Prefix + step.File.Suffix + ".parquet"}
+	return writeQuery(w.ctx, w.conn, w.dir, sealed, query, lakeOptions(step.File.Dataset), func(p Partition, path string) error {
+		step.File.Rows, step.File.Bytes, step.File.SHA256, step.Path = p.Rows, p.Bytes, p.SHA256, path
+		step.File.Name = step.File.name()
+		return done(step)
 	})
 }
 

@@ -82,14 +82,14 @@ func lakeBlocks(days []lakeDay) (blocks []lakeBlock) {
 func (w *lakeWriter) shards(blocks []lakeBlock, known map[string]string) error {
 	for i, b := range blocks {
 		done := w.ofDays + (1-w.ofDays)*float64(i+1)/float64(len(blocks))
-		part := LakePart{File: LakeFile{Dataset: WalletShards, From: b.date()}, Print: b.print, Last: true, Done: done}
-		if known[part.File.From] == b.print {
-			if err := w.done(part); err != nil {
+		step := LakeStep{File: LakeFile{Dataset: WalletShards, From: b.date()}, Print: b.print, Last: true, Done: done}
+		if known[step.File.From] == b.print {
+			if err := w.done(step); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := w.block(b, part); err != nil {
+		if err := w.block(b, step); err != nil {
 			return err
 		}
 	}
@@ -119,24 +119,24 @@ func textsOf(n int, digits string) []string {
 }
 
 // block writes the shards of a block.
-func (w *lakeWriter) block(b lakeBlock, part LakePart) error {
+func (w *lakeWriter) block(b lakeBlock, step LakeStep) error {
 	left := 2 * b.rows
 	for _, prefix := range textsOf(b.digits(shardRows, 16), hexDigits) {
 		rest := addressDigits - len(prefix)
-		part.File.Prefix = "0x" + prefix
+		step.File.Prefix = "0x" + prefix
 		where := statements.Get("FillsOfWallets", append(b.span(), "@least", prefix+strings.Repeat("0", rest), "@most", prefix+strings.Repeat("f", rest))...)
-		if err := w.shard(part, where, &left); err != nil {
+		if err := w.shard(step, where, &left); err != nil {
 			return err
 		}
 	}
 	if left != b.rows {
 		return fmt.Errorf("the shards of the days from %s by wallet lack %d of %d fills", b.date(), left-b.rows, b.rows)
 	}
-	part.File.Dataset, part.File.Prefix = TokenShards, ""
+	step.File.Dataset, step.File.Prefix = TokenShards, ""
 	for _, suffix := range textsOf(b.digits(tokenShardRows, 10), decimalDigits) {
-		part.File.Suffix = suffix
+		step.File.Suffix = suffix
 		where := statements.Get("FillsOfTokens", append(b.span(), "@suffix", suffix, "@digits", strconv.Itoa(len(suffix)))...)
-		if err := w.shard(part, where, &left); err != nil {
+		if err := w.shard(step, where, &left); err != nil {
 			return err
 		}
 	}
@@ -147,8 +147,8 @@ func (w *lakeWriter) block(b lakeBlock, part LakePart) error {
 }
 
 // shard writes one of the files of a block, which still lacks so many fills.
-func (w *lakeWriter) shard(part LakePart, where string, left *int64) error {
-	return w.file(part, lakeFills("")+"\n"+where, func(p LakePart) error {
+func (w *lakeWriter) shard(step LakeStep, where string, left *int64) error {
+	return w.file(step, lakeFills("")+"\n"+where, func(p LakeStep) error {
 		*left -= p.File.Rows
 		p.Last = *left == 0
 		return w.done(p)

@@ -45,11 +45,11 @@ func (w *lakeWriter) tables(days []lakeDay, venue string, known map[string]strin
 		if err != nil {
 			return err
 		}
-		part := LakePart{File: LakeFile{Dataset: t.dataset}, Print: print, Done: 1}
+		step := LakeStep{File: LakeFile{Dataset: t.dataset}, Print: print, Done: 1}
 		if known[t.dataset] == print {
-			err = w.done(part)
+			err = w.done(step)
 		} else {
-			err = w.file(part, query, w.done)
+			err = w.file(step, query, w.done)
 		}
 		if err != nil {
 			return err

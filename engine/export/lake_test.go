@@ -18,7 +18,7 @@ func exportLake(t testing.TB, k *keeper.Keeper, known export.LakeKnown, had map[
 	t.Helper()
 	names, next.Prints, next.Tables = map[string]string{}, map[string]string{}, map[string]string{}
 	begin := func(h export.LakeHead, _ bool) error { next.Head, next.Since = h, &h.Batch; return nil }
-	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakePart) error {
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakeStep) error {
 		of := p.File.Dataset + p.File.Day
 		if p.File.Day != "" {
 			next.Prints[p.File.Day] = p.Print
@@ -143,7 +143,7 @@ func TestRowsOfALake(t *testing.T) {
 	k := open(t, 1)
 	mustImport(t, k, write(t, "fills.csv", lakeHeader+lakeFill("2026-03-01", "1", "71", "1", "1", "ann")))
 	var columns []string
-	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), export.LakeKnown{}, func(export.LakeHead, bool) error { return nil }, func(p export.LakePart) error {
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), export.LakeKnown{}, func(export.LakeHead, bool) error { return nil }, func(p export.LakeStep) error {
 		if p.File.Dataset != "fills" {
 			return nil
 		}

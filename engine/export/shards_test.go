@@ -23,7 +23,7 @@ func exportShards(t testing.TB, k *keeper.Keeper, known export.LakeKnown) (days,
 	next = export.LakeKnown{Prints: map[string]string{}, Blocks: map[string]string{}, Shards: true}
 	known.Shards = true
 	begin := func(h export.LakeHead, _ bool) error { next.Head = h; return nil }
-	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakePart) error {
+	err := k.Exporter().WriteLake(t.Context(), k.DB().Dir().Tmp(), known, begin, func(p export.LakeStep) error {
 		if p.File.Day != "" {
 			next.Prints[p.File.Day] = p.Print
 		}

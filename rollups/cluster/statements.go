@@ -18,9 +18,9 @@ type Kind int
 
 // The kinds, by the first digit of the file's name.
 const (
-	View  Kind = iota // of the facts, made again for each part
-	Part              // reads the facts of a stretch of time alone, and adds up with its other parts by key
-	Whole             // reads other tables
+	View    Kind = iota // of the facts, made again for each part
+	Partial             // reads the facts of a stretch of time alone; partial sums of several are added up by key
+	Whole               // reads other tables
 )
 
 // Statement is a table as SQL. The same text runs on DuckDB, Spark, Sail and Trino.

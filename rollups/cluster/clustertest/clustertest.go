@@ -125,7 +125,7 @@ func (r *run) compute(facts []export.LakeFile) {
 			r.exec("CREATE VIEW %s AS %s", s.Name, s.SQL)
 		}
 	}
-	r.parts(statements, facts)
+	r.months(statements, facts)
 	r.see("fills", begins(r.m.AsOf, facts))
 	for _, s := range statements {
 		if s.Kind == cluster.Whole {
@@ -179,8 +179,8 @@ func names(files []export.LakeFile) (names []string) {
 	return names
 }
 
-// parts computes the tables that are kept by month.
-func (r *run) parts(statements []cluster.Statement, facts []export.LakeFile) {
+// months computes the tables that are kept by month.
+func (r *run) months(statements []cluster.Statement, facts []export.LakeFile) {
 	months := func(facts []export.LakeFile) (months []string, of map[string][]export.LakeFile) {
 		of = map[string][]export.LakeFile{}
 		for _, f := range facts {
@@ -199,7 +199,7 @@ func (r *run) parts(statements []cluster.Statement, facts []export.LakeFile) {
 	wasOrder, wasOf := months(was)
 	changed := changedDays(facts, was)
 	for _, s := range statements {
-		if s.Kind != cluster.Part {
+		if s.Kind != cluster.Partial {
 			continue
 		}
 		var now, then []export.LakeFile
