@@ -128,7 +128,9 @@ func TestIndexFollowsATokenFromMarketToMarket(t *testing.T) {
 			v.verify(t)
 		}
 		v.write(rollups.StoreIndex)
-		v.verify(t)
+		if testfiles.Long() || i+1 == len(steps) { // nothing that came before the last file is gone
+			v.verify(t)
+		}
 		v.followed(t)
 	}
 }

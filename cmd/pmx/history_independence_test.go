@@ -94,7 +94,7 @@ func twoVenues(t *testing.T) (steps [][]string) {
 	t.Helper()
 	dirs := [2]string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")}
 	for i, dir := range dirs {
-		cfg := sample.Config{Fills: int64([]int{testfiles.Cases(2_100, 6_000), testfiles.Cases(900, 4_000)}[i]), Seed: uint64(i), FileRows: int64(testfiles.Cases(700, 2_000)), Days: testfiles.Cases(8, 0)}
+		cfg := sample.Config{Fills: int64([]int{testfiles.Cases(1_000, 6_000), testfiles.Cases(500, 4_000)}[i]), Seed: uint64(i), FileRows: int64(testfiles.Cases(350, 2_000)), Days: testfiles.Cases(7, 0)}
 		if _, err := sample.Write(t.Context(), cfg, dir, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/data/upstream/dataapi"
 	"pmx/data/upstream/fetch"
 	"pmx/data/upstream/gamma"
@@ -22,11 +23,11 @@ import (
 // TestFollowedMarketsAreThoseOfTheFile: a venue that is played, with faults of every kind, is
 // followed to the same markets as the import of its file gives.
 func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
-	played, err := sample.New(t.Context(), sample.Config{Fills: 2000, Seed: 3, Chain: true})
+	played, err := sample.New(t.Context(), sample.Config{Fills: int64(testfiles.Cases(600, 2000)), Days: testfiles.Cases(8, 0), Seed: 3, Chain: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults := replay.Faults{Rate: 0.1, Names: []string{"429", "500", "html", "truncated", "empty-list", "filter-ignored", "closed-ignored", "cursor-loop",
+	faults := replay.Faults{Rate: []float64{0.1, 0.3}[testfiles.Cases(1, 0)], Names: []string{"429", "500", "html", "truncated", "empty-list", "filter-ignored", "closed-ignored", "cursor-loop",
 		"page-repeated", "empty-page", "lost-market", "short-conditions", "unknown-fields"}}
 	s, err := replay.New(t.Context(), replay.Options{Venue: played, Start: played.Manifest.End, Seed: 1, Faults: map[string]replay.Faults{"gamma": faults}})
 	if err != nil {
@@ -47,7 +48,7 @@ func TestFollowedMarketsAreThoseOfTheFile(t *testing.T) {
 	followed, imported := factsOnly(t, unserved), factsOnly(t, unserved)
 	m := follow.NewMarkets(follow.MarketOptions{Venue: followed, Gamma: gamma.New(host("gamma", "/gamma")), Data: dataapi.New(host("data", "/data")), Now: s.Clock().Now, Pace: 1, Full: 1})
 	failed := 0
-	for range 20 { // what fails is tried again
+	for range testfiles.Cases(8, 20) { // what fails is tried again
 		if err := m.Once(t.Context()); err != nil {
 			failed++
 		}

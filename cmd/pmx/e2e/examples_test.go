@@ -31,6 +31,9 @@ var epoch = regexp.MustCompile(`"epoch":\d+`)
 // what shows their shape. A route that
 // has none because its parameters are not known here needs a value in newPicker.
 func TestExamplesAreRepliesOfTheSampleVenue(t *testing.T) {
+	if !*update {
+		testfiles.InLong(t, "TestGoldenCopyIsCurrent compares the document with what is kept, and FuzzEveryRoute asks each route")
+	}
 	v := readSample(t)
 	pick := newPicker(v)
 	examples := map[string]openapi.Example{}

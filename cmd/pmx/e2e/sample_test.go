@@ -15,14 +15,22 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pmx/data/sample"
+	"pmx/data/testfiles"
 	"pmx/http/api"
 	"pmx/http/api/apitest"
 	"pmx/http/wire"
 )
 
-// sampleFills is the size of the sample venue that is asked for everything:
-// small enough to be quick, large enough that every endpoint has something to say.
-const sampleFills = 60_000
+// sampleConfig is what the sample venue is made from that is asked for everything: small enough to be
+// quick, large enough that every endpoint has something to say. The examples of the document are of the larger one.
+func sampleConfig() sample.Config {
+	cfg := sample.Config{Fills: 60_000}
+	if !testfiles.Long() && !*update {
+		cfg = sample.Config{Fills: 24_000, Days: 12}
+	}
+	cfg.FileRows = cfg.Fills * 2 / 5
+	return cfg
+}
 
 // sampleVenue is the venue with the sample's data. It is imported once: most of it before
 // a restart, so that there are files in wallet and in market order, and the newest fills
@@ -67,7 +75,7 @@ func importSample(t testing.TB) {
 	}
 	sampleVenue.dir = dir
 	from := filepath.Join(t.TempDir(), "sample")
-	man, err := sample.Write(t.Context(), sample.Config{Fills: sampleFills, FileRows: sampleFills * 2 / 5}, from, nil)
+	man, err := sample.Write(t.Context(), sampleConfig(), from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
