@@ -57,27 +57,28 @@ type Config struct {
 
 // API answers requests from the snapshot that was published last.
 type API struct {
-	source     Source
-	reader     Reader
-	exports    Exports
-	readCache  *readCache
-	boards     *boardSets
-	cursorKey  []byte
-	gate       *access.Gate
-	watch      *guard.Watch
-	version    string
-	historical bool
-	sources    func() []serving.Source
-	newest     *serving.NewestTrades // nil: none are followed
-	guests     *access.Guests        // nil: every request needs a key
-	now        func() time.Time
-	wall       bool // now is the wall clock
-	started    time.Time
-	routes     []Route
-	envelopes  *envelopes
-	compress   *compressor
-	calls      *calls
-	pinned     *pinnedEpochs
+	source         Source
+	reader         Reader
+	exports        Exports
+	readCache      *readCache
+	boards         *boardSets
+	cursorKey      []byte
+	gate           *access.Gate
+	watch          *guard.Watch
+	version        string
+	historical     bool
+	sources        func() []serving.Source
+	newest         *serving.NewestTrades // nil: none are followed
+	guests         *access.Guests        // nil: every request needs a key
+	now            func() time.Time
+	wall           bool // now is the wall clock
+	started        time.Time
+	routes         []Route
+	envelopes      *envelopes
+	compress       *compressor
+	calls          *calls
+	pinned         *pinnedEpochs // by scans of the screener
+	pinnedHoldings *pinnedEpochs // by scans of wallets' markets
 	// rowMembers are the members of a market's row.
 	rowMembers []rowMember
 	pinger     pinger
@@ -114,7 +115,7 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		wall: wall, watch: cfg.Watch,
 		source: cfg.Source, reader: cfg.Reader, exports: cfg.Exports, readCache: reads, boards: newBoardSets(), cursorKey: cfg.CursorKey, gate: cfg.Gate, version: cfg.Version, historical: cfg.Historical, copies: cfg.Copies, sources: cfg.Sources, newest: cfg.Newest, now: cfg.Now, started: cfg.Now(),
-		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
+		routes: routes, envelopes: newEnvelopes(), compress: compress, calls: newCalls(), pinned: newPinnedEpochs(cfg.Now()), pinnedHoldings: newPinnedEpochs(cfg.Now()), rowMembers: rowMembers(),
 		direct: map[string]fiber.Handler{},
 	}
 	a.pinger.ping = cfg.Source.Ping
@@ -143,6 +144,7 @@ func (a *API) Publish(snap *serving.Snapshot) {
 		}
 		if a.published.CompareAndSwap(old, next) {
 			a.pinned.sweep(next.markets, a.now())
+			a.pinnedHoldings.sweep(next.holdings, a.now())
 			a.boards.nudge()
 			return
 		}

@@ -16,6 +16,7 @@ type encodedSnapshot struct {
 	stats          statsBodies
 	oracle         oracleBodies
 	markets        *marketEpoch
+	holdings       *marketEpoch // markets, for scans of wallets' markets
 	screener       screenerFirstPage
 	index          indexBodies
 	whales         whaleBodies
@@ -28,6 +29,7 @@ type encodedSnapshot struct {
 func newEncodedSnapshot(snap *serving.Snapshot) *encodedSnapshot {
 	v := &encodedSnapshot{snap: snap, asOf: appendTime(nil, snap.AsOf)}
 	v.markets = newMarketEpoch(snap, v.asOf)
+	v.holdings = v.markets.withoutScreener()
 	return v
 }
 

@@ -13,15 +13,16 @@ import (
 const (
 	// pinIdle is how long an epoch stays pinned after the last page that was read from it.
 	pinIdle = 10 * time.Minute
-	// maxPinned and maxPinnedBytes bound what is kept in memory for pinned epochs alone.
+	// maxPinned and maxPinnedBytes bound what is kept in memory for pinned epochs alone: for scans of
+	// the screener, and as much again for those of wallets' markets.
 	maxPinned      = 64
-	maxPinnedBytes = 512 << 20
+	maxPinnedBytes = 256 << 20
 )
 
 // marketEpoch is the markets of one epoch. A scan stays in the epoch it began in, so that
 // imports do not shift its pages. The data never changes.
 type marketEpoch struct {
-	screener *serving.Screener
+	screener *serving.Screener // nil: of scans that do not need it
 	catalog  *serving.Catalog
 	asOf     []byte // as JSON
 	epoch    uint64 // of the snapshot
@@ -37,15 +38,22 @@ func newMarketEpoch(snap *serving.Snapshot, asOf []byte) *marketEpoch {
 	return &marketEpoch{screener: snap.Screener, catalog: snap.Catalog, asOf: asOf, epoch: snap.Epoch, batch: snap.Batch}
 }
 
-// ownBytes is about how many bytes w keeps that o does not.
-func (w *marketEpoch) ownBytes(o *marketEpoch) int64 {
-	if w.screener == nil || o.screener == nil {
-		return 0
-	}
-	return w.screener.UnsharedBytes(o.screener) + w.catalog.UnsharedBytes(o.catalog)
+// withoutScreener is the epoch for scans of wallets' markets, which read the catalog alone: a commit changes ten
+// times as many bytes of the screener's columns as of the catalog, and a pinned epoch keeps what was there before.
+func (w *marketEpoch) withoutScreener() *marketEpoch {
+	return &marketEpoch{catalog: w.catalog, asOf: w.asOf, epoch: w.epoch, batch: w.batch}
 }
 
-// pinnedEpochs keeps the epochs that scans are reading.
+// ownBytes is about how many bytes w keeps that o does not.
+func (w *marketEpoch) ownBytes(o *marketEpoch) int64 {
+	n := w.catalog.UnsharedBytes(o.catalog)
+	if w.screener != nil && o.screener != nil {
+		n += w.screener.UnsharedBytes(o.screener)
+	}
+	return n
+}
+
+// pinnedEpochs keeps the epochs that scans of one kind are reading.
 type pinnedEpochs struct {
 	mu       sync.Mutex
 	boot     uint64 // when the process started: cursors of an earlier one have expired
@@ -155,13 +163,13 @@ func (k *pinnedEpochs) appendPin(b []byte, id uint64) []byte {
 
 // readPin finds the epoch that a cursor begins with, and gives the rest of the cursor, which
 // must be of the given size.
-func (a *API) readPin(b []byte, size int, v *encodedSnapshot, now time.Time) (*marketEpoch, []byte, *problem) {
+func (k *pinnedEpochs) readPin(b []byte, size int, current *marketEpoch, now time.Time) (*marketEpoch, []byte, *problem) {
 	if len(b) != pinSize+size {
 		return nil, nil, badCursor()
 	}
 	var w *marketEpoch
-	if binary.BigEndian.Uint64(b) == a.pinned.boot {
-		w = a.pinned.lookUp(binary.BigEndian.Uint64(b[8:]), v.markets, now)
+	if binary.BigEndian.Uint64(b) == k.boot {
+		w = k.lookUp(binary.BigEndian.Uint64(b[8:]), current, now)
 	}
 	if w == nil {
 		p := badCursor()
@@ -183,7 +191,7 @@ func (k *pinnedEpochs) appendPosition(b []byte, id uint64, p *screen.Place) []by
 
 // readScreenerPosition reads what appendPosition wrote and finds the epoch.
 func (a *API) readScreenerPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *screen.Place, *problem) {
-	w, b, bad := a.readPin(b, screenerPositionSize, v, now)
+	w, b, bad := a.pinned.readPin(b, screenerPositionSize, v.markets, now)
 	if bad != nil {
 		return nil, nil, bad
 	}

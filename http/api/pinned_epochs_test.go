@@ -81,3 +81,29 @@ func TestPinnedEpochsAreBounded(t *testing.T) {
 		t.Error("not even the current epoch may be pinned, and it is")
 	}
 }
+
+// TestAScanOfAWalletsMarketsKeepsNoColumns: it is of one epoch, too, but what the screener's columns were is not kept for it.
+func TestAScanOfAWalletsMarketsKeepsNoColumns(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	a, views := &API{pinned: newPinnedEpochs(now), pinnedHoldings: newPinnedEpochs(now)}, epochs(3)
+	current := views[2]
+	for _, v := range views[:2] {
+		a.pinned.pin(v.markets, v.markets, now)
+	}
+	first := views[0].holdings
+	want := serving.HoldingPlace{Key: 5, Volume: 7, Unmapped: true, Condition: data.Hash{1}}
+	b := appendHoldingPosition(a.pinnedHoldings.appendPin(nil, a.pinnedHoldings.pin(first, first, now)), &want)
+	m, place, bad := a.readHoldingPosition(b, current, now)
+	if bad != nil || m != first || *place != want || m.epoch != 0 || m.catalog != views[0].snap.Catalog {
+		t.Errorf("in a later epoch: %+v, %+v, %v", m, place, bad)
+	}
+	a.pinnedHoldings.pin(views[1].holdings, current.holdings, now)
+	scans, holdings := a.pinned.pinnedBytes(current.markets), a.pinnedHoldings.pinnedBytes(current.holdings)
+	if holdings <= 0 || holdings > scans/2 {
+		t.Errorf("two epochs keep %d bytes, and for the screener %d", holdings, scans)
+	}
+	a.pinnedHoldings.sweep(current.holdings, now.Add(pinIdle+time.Second))
+	if _, _, bad := a.readHoldingPosition(b, current, now); bad == nil || !strings.Contains(bad.detail, "expired") {
+		t.Errorf("behind the time that it is kept: %v", bad)
+	}
+}

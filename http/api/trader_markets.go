@@ -59,14 +59,14 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	if bad != nil {
 		return bad
 	}
-	m, q := v.markets, serving.HoldingQuery{Most: walletRows,
+	m, q := v.holdings, serving.HoldingQuery{Most: walletRows,
 		Order: serving.HoldingOrder{By: serving.HoldingFigure(call.value(holdingsSort).n), Ascending: call.value(holdingsOrder).n == 1}}
 	if position != nil {
 		if m, q.After, bad = a.readHoldingPosition(position, v, call.Start); bad != nil {
 			return bad
 		}
 	}
-	keep, key, bad := call.holdingFilter(m)
+	keep, key, bad := call.holdingFilter(v.markets)
 	if bad != nil {
 		return bad
 	}
@@ -82,8 +82,8 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	call.buf = append(call.buf, `,"next_cursor":`...)
 	if p.Left > n && n > 0 {
 		place := q.Order.PlaceOf(&p.Rows[n-1])
-		id := a.pinned.pin(m, v.markets, call.Start)
-		call.buf = appendString(call.buf, a.sealCursor(call, appendHoldingPosition(a.pinned.appendPin(nil, id), &place)))
+		id := a.pinnedHoldings.pin(m, v.holdings, call.Start)
+		call.buf = appendString(call.buf, a.sealCursor(call, appendHoldingPosition(a.pinnedHoldings.appendPin(nil, id), &place)))
 	} else {
 		call.buf = append(call.buf, "null"...)
 	}
@@ -96,7 +96,7 @@ func (a *API) traderMarkets(c *fiber.Ctx, call *Call) error {
 	return a.finishReply(c, call, mark, start, a.secondsToRefresh(call))
 }
 
-// holdingFilter is what the caller asks of a market; nil: nothing. key tells filters apart.
+// holdingFilter is what the caller asks of a market, by the categories there are in m; nil: nothing. key tells filters apart.
 func (call *Call) holdingFilter(m *marketEpoch) (keep func(*serving.Holding) bool, key string, bad *problem) {
 	categories, bad := call.categories(holdingsCategory, m)
 	states := call.choices(holdingsStatus)
@@ -134,7 +134,7 @@ func appendHoldingPosition(b []byte, p *serving.HoldingPlace) []byte {
 
 // readHoldingPosition reads what appendHoldingPosition wrote behind an epoch, and finds that.
 func (a *API) readHoldingPosition(b []byte, v *encodedSnapshot, now time.Time) (*marketEpoch, *serving.HoldingPlace, *problem) {
-	m, b, bad := a.readPin(b, holdingPositionSize, v, now)
+	m, b, bad := a.pinnedHoldings.readPin(b, holdingPositionSize, v.holdings, now)
 	if bad != nil {
 		return nil, nil, bad
 	}
