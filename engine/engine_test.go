@@ -70,6 +70,17 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if !errors.Is(err, engine.ErrNewerSchema) || !strings.Contains(err.Error(), "backup") {
 		t.Fatalf("opening a newer file: %v; want ErrNewerSchema with a hint", err)
 	}
+	// So does a replica, of a newer file and of an older one.
+	for version, want := range map[string]string{"999": "run that version here", "1": "upgrade the writer first"} {
+		replica, from := t.TempDir(), t.TempDir()
+		db := open(t, from)
+		if err := errors.Join(write(ctx, db, "DELETE FROM schema_version; INSERT INTO schema_version VALUES ("+version+", now()::TIMESTAMP)"), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.OpenReplica(ctx, engine.Options{Dir: engine.Dir(replica)}, engine.Dir(from).Database()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a replica of version %s: %v", version, err)
+		}
+	}
 }
 
 func TestNothingOutsideTheDataDirectoryCanBeRead(t *testing.T) {

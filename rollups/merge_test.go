@@ -96,7 +96,16 @@ type venue struct {
 
 func newVenue(t testing.TB, steps []step) *venue {
 	t.Helper()
+	return newVenueIn(t, steps, enginetest.Create)
+}
+
+// newVenueIn is newVenue in a database that create made.
+func newVenueIn(t testing.TB, steps []step, create func(dir string) error) *venue {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "pmx-test-")
+	if err == nil {
+		err = create(dir)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// BlockSize is the size in bytes of what a file is cut into: that of one or four blocks of DuckDB,
+	// BlockSize is the size in bytes of what a file is cut into: that of one or two blocks of DuckDB,
 	// so that what stays the same in the database is the same here.
 	BlockSize = 256 << 10
 

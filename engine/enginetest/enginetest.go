@@ -3,10 +3,12 @@ package enginetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -28,7 +30,15 @@ func Options(t testing.TB, dir, memory string) engine.Options {
 }
 
 // Create makes dir with the copy of an empty database in it, where there is none.
-func Create(dir string) error {
+func Create(dir string) error { return create(dir, migrated) }
+
+// OldBlocks is of how many bytes the blocks of databases were that earlier versions made.
+const OldBlocks = 256 << 10
+
+// CreateOlder is Create, with the blocks of a database that an earlier version made.
+func CreateOlder(dir string) error { return create(dir, migratedOlder) }
+
+func create(dir string, migrated func() ([]byte, error)) error {
 	file := engine.Dir(dir).Database()
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -41,13 +51,34 @@ func Create(dir string) error {
 }
 
 // migrated is the file of an empty database, which is made once a process.
-var migrated = sync.OnceValues(func() (file []byte, err error) {
+var migrated = sync.OnceValues(func() ([]byte, error) { return migrate(func(string) error { return nil }) })
+
+// migratedOlder is migrated, with blocks of OldBlocks.
+var migratedOlder = sync.OnceValues(func() ([]byte, error) {
+	return migrate(func(file string) error {
+		old, err := sql.Open("duckdb", file+"?default_block_size="+strconv.Itoa(OldBlocks))
+		if err != nil {
+			return err
+		}
+		return errors.Join(old.Ping(), old.Close())
+	})
+})
+
+// migrate makes an empty database, behind what begin makes of its file.
+func migrate(begin func(file string) error) (file []byte, err error) {
 	dir, err := os.MkdirTemp("", "pmx-test-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	db, err := engine.Open(context.Background(), engine.Options{Dir: engine.Dir(filepath.Join(dir, "db")), Threads: 1, MemoryLimit: "1GB"})
+	of := engine.Dir(filepath.Join(dir, "db"))
+	if err := os.Mkdir(string(of), 0o700); err != nil {
+		return nil, err
+	}
+	if err := begin(of.Database()); err != nil {
+		return nil, err
+	}
+	db, err := engine.Open(context.Background(), engine.Options{Dir: of, Threads: 1, MemoryLimit: "1GB"})
 	if err != nil {
 		return nil, err
 	}
@@ -56,4 +87,4 @@ var migrated = sync.OnceValues(func() (file []byte, err error) {
 		return nil, err
 	}
 	return os.ReadFile(path)
-})
+}
