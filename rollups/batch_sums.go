@@ -120,7 +120,7 @@ type tradedToken struct {
 	Desk     bool         `sql:"desk"` // whether its market is on the weather desk
 }
 
-// windowRedemption is a row of MovingRedemption or BatchRedemption.
+// windowRedemption is a row of RedemptionBetween, or what the batch itself redeems.
 type windowRedemption struct {
 	Span   int8          `sql:"span"`
 	Wallet data.WalletID `sql:"wallet"`
@@ -154,13 +154,13 @@ func (m *merge) readTraded() error {
 // readLeaving reads what leaves the windows as as_of moves on, before the batch is added.
 func (m *merge) readLeaving() error {
 	s := m.sums
-	var fills, redemptions []string
+	// The times that as_of passes are in all windows: sumUp takes none that moves on by more.
+	redemptions := []string{statements.Get("RedemptionBetween", spanArgs(len(windows), "", m.from, m.to)...)}
+	var fills []string
 	for span, length := range windows {
-		start := m.to - length
-		leaving := spanArgs(span, "-1", m.from-length, min(start, m.from))
+		leaving := spanArgs(span, "-1", m.from-length, m.to-length)
 		fills = append(fills, statements.Get("LeavingFills", leaving...))
-		redemptions = append(redemptions, statements.Get("MovingRedemption", leaving...),
-			statements.Get("MovingRedemption", spanArgs(span, "1", max(m.from, start), m.to)...))
+		redemptions = append(redemptions, statements.Get("RedemptionBetween", leaving...))
 	}
 	for nth, length := range longWindows {
 		fills = append(fills, statements.Get("LeavingFills", spanArgs(len(windows)+nth, "-1", m.from-length, min(m.to-length, m.from))...))
@@ -175,15 +175,21 @@ func (m *merge) readLeaving() error {
 	return m.readRedemption(redemptions)
 }
 
-// readRedemption is redeem of a batch that is summed up here.
+// readRedemption is redeem of a batch that is summed up here. Parts are what leaves a window, by its number, and, by the
+// number behind the last one, what comes into all of them.
 func (m *merge) readRedemption(parts []string) error {
-	query := statements.Get("WindowRedemptionRows", "@rows", unionAll(parts))
-	err := engine.EachRow(m.ctx, m.conn, query, func(r *windowRedemption) error {
-		m.sums.redeemed = append(m.sums.redeemed, *r)
+	err := engine.EachRow(m.ctx, m.conn, unionAll(parts), func(r *windowRedemption) error {
+		if int(r.Span) < len(windows) {
+			m.sums.redeemed = append(m.sums.redeemed, windowRedemption{Span: r.Span, Wallet: r.Wallet, USD: -r.USD})
+			return nil
+		}
+		for span := range windows {
+			m.sums.redeemed = append(m.sums.redeemed, windowRedemption{Span: int8(span), Wallet: r.Wallet, USD: r.USD})
+		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("MovingRedemption: %w", err)
+		return fmt.Errorf("RedemptionBetween: %w", err)
 	}
 	return nil
 }

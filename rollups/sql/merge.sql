@@ -429,8 +429,10 @@ SELECT @span::TINYINT AS span, ts, wallet, token, side, role, shares, usd, fee, 
 FROM fills
 WHERE ts > @lo AND ts <= @hi
 
--- name: WindowRedemptionRows
-SELECT span::TINYINT AS span, wallet, usd::BIGINT AS usd FROM (@rows) AS r(span, wallet, usd)
+-- name: RedemptionBetween
+SELECT @span::TINYINT AS span, wallet, usd FROM redemption WHERE resolved_at > @lo AND resolved_at <= @hi
+UNION ALL
+SELECT @span::TINYINT AS span, wallet, usd FROM redemption_delta WHERE resolved_at > @lo AND resolved_at <= @hi
 
 -- name: WindowUndatedRows
 SELECT span, wallet, usd, markets::BIGINT AS markets FROM (@parts) AS u
