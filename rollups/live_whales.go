@@ -15,7 +15,8 @@ import (
 // shared with snapshots: it is appended to, or replaced.
 type whaleSection struct {
 	moves []serving.Move
-	since int64 // 30 days before as_of: moves are those after it
+	since int64     // 30 days before as_of: moves are those after it
+	sums  whaleSums // of publish, whose memory the next one uses
 }
 
 // whaleMoveRow is a row of whale_move.
@@ -149,13 +150,14 @@ func (p *whaleSection) publish(ctx context.Context, conn *sql.Conn, l *Live, sna
 		w.Excluded = append(w.Excluded, id)
 	}
 	slices.Sort(w.Excluded)
-	sums, next := whaleSums{index: map[data.WalletID]int{}}, len(p.moves)-1
+	p.sums.clear()
+	next := len(p.moves) - 1
 	for period := range serving.Periods { // each window holds the ones before it
 		start := l.state.asOf - period.Length().Microseconds()
 		for ; next >= 0 && p.moves[next].TS > start; next-- {
-			sums.add(&p.moves[next])
+			p.sums.add(&p.moves[next])
 		}
-		w.Leaderboards[period] = l.whaleLeaderboard(sums.rows, period)
+		w.Leaderboards[period] = l.whaleLeaderboard(p.sums.rows, period)
 	}
 	snap.Whales = w
 	return nil
@@ -174,6 +176,14 @@ func (s *whaleSum) usd() data.Micro { return s.buy + s.sell }
 type whaleSums struct {
 	index map[data.WalletID]int
 	rows  []whaleSum
+}
+
+func (s *whaleSums) clear() {
+	if s.index == nil {
+		s.index = map[data.WalletID]int{}
+	}
+	clear(s.index)
+	s.rows = s.rows[:0]
 }
 
 func (s *whaleSums) add(m *serving.Move) {

@@ -1,35 +1,44 @@
 package rollups
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // top keeps the first n of what it is offered, by an order that is total.
 type top[T any] struct {
 	n     int
 	less  func(a, b *T) int // negative: a ranks before b
-	items []T
-}
-
-func (h *top[T]) Len() int           { return len(h.items) }
-func (h *top[T]) Less(i, j int) bool { return h.less(&h.items[i], &h.items[j]) > 0 } // the worst on top
-func (h *top[T]) Swap(i, j int)      { h.items[i], h.items[j] = h.items[j], h.items[i] }
-func (h *top[T]) Push(x any)         { h.items = append(h.items, x.(T)) }
-func (h *top[T]) Pop() any {
-	last := h.items[len(h.items)-1]
-	h.items = h.items[:len(h.items)-1]
-	return last
+	items []T               // once there are n, a heap: none ranks behind its parent
 }
 
 func (h *top[T]) offer(item *T) {
-	if len(h.items) < h.n {
-		heap.Push(h, *item)
-		return
-	}
-	if h.less(item, &h.items[0]) < 0 {
+	switch {
+	case len(h.items) < h.n:
+		h.items = append(h.items, *item)
+		if h.full() {
+			for i := h.n/2 - 1; i >= 0; i-- {
+				h.sink(i)
+			}
+		}
+	case h.less(item, &h.items[0]) < 0:
 		h.items[0] = *item
-		heap.Fix(h, 0)
+		h.sink(0)
+	}
+}
+
+// sink moves an item down until none below it ranks behind it.
+func (h *top[T]) sink(i int) {
+	for {
+		last := 2*i + 1
+		if last >= len(h.items) {
+			return
+		}
+		if other := last + 1; other < len(h.items) && h.less(&h.items[last], &h.items[other]) < 0 {
+			last = other
+		}
+		if h.less(&h.items[last], &h.items[i]) <= 0 {
+			return
+		}
+		h.items[i], h.items[last] = h.items[last], h.items[i]
+		i = last
 	}
 }
 
