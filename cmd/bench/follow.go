@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
 
+	"pmx/engine"
 	"pmx/engine/ingest"
 	"pmx/rollups/follow"
 	"pmx/rollups/keeper"
@@ -92,10 +92,10 @@ func untilServed(ctx context.Context, k *keeper.Keeper) (time.Duration, error) {
 	return served, err
 }
 
-// restingMemory is the resident size once all that is not needed was given back; from then on
-// the peak is counted from here.
+// restingMemory is the resident size once all that is not needed was given back, that of DuckDB's allocator with it; from
+// then on the peak is counted from here.
 func restingMemory() int64 {
-	debug.FreeOSMemory()
+	engine.ReturnMemory()
 	resetPeak()
 	return peakMemory()
 }
