@@ -45,7 +45,7 @@ type Options struct {
 const DefaultMemory = "8GB"
 
 // blockSize is of how many bytes the blocks of a new database are; one that is there keeps its own. The first rows that are
-// appended to a table behind a checkpoint take as much memory for each column, and once more for which of its
+// appended to a table after a checkpoint take as much memory for each column, and once more for which of its
 // values are NULL: of DuckDB's own 256 KiB, a venue that is followed took 75 to 120 MB for these. In blocks below 128 KiB DuckDB
 // does not pack the bits of HUGEINT columns: with 64 the file was 9 % larger.
 const blockSize = 128 << 10
