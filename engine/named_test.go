@@ -54,7 +54,7 @@ func TestTheNameOfANewLogIsOnTheDiskBehindAWrite(t *testing.T) {
 	if err := db.Checkpoint(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "loss of power") {
+	if err := write(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "power failure") {
 		t.Errorf("a folder that cannot be synced gives %v", err)
 	}
 	broken = nil
