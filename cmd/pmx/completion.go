@@ -19,7 +19,7 @@ func (CompletionCmd) Help() string {
 	return `Completes commands, flags, the values of flags that take one of a list, and elsewhere file names.
 
   bash, in ~/.bashrc:                    source <(pmx completion bash)
-  zsh, in ~/.zshrc after compinit :      source <(pmx completion zsh)
+  zsh, in ~/.zshrc after compinit:       source <(pmx completion zsh)
   fish:                                  pmx completion fish > ~/.config/fish/completions/pmx.fish
 
 For all users, write the script to /usr/share/bash-completion/completions/pmx, or as _pmx into a folder of zsh's fpath.`

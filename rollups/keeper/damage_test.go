@@ -147,7 +147,7 @@ func TestVerificationNamesADamagedFile(t *testing.T) {
 
 // A rebuild writes every file, beside a server and without one.
 func TestARebuildWritesTheFiles(t *testing.T) {
-	testfiles.InLong(t, "TestDamagedFilesAreSetAsideAndWrittenAgain writes them again")
+	testfiles.InLong(t, "TestSegmentsSurviveImportsAndRestarts writes them again")
 	k := openSmallVenue(t)
 	dir := string(k.DB().Dir())
 	rebuilt := func(k *keeper.Keeper) {

@@ -22,9 +22,9 @@ import (
 )
 
 // shared gives a path of the captured files, and skips the test without them.
-func shared(t *testing.T, probabilities ...string) string {
+func shared(t *testing.T, names ...string) string {
 	t.Helper()
-	return filepath.Join(append([]string{testfiles.Captured(t, "C_weather_markets")}, probabilities...)...)
+	return filepath.Join(append([]string{testfiles.Captured(t, "C_weather_markets")}, names...)...)
 }
 
 func content(t *testing.T, path string) []byte {

@@ -20,10 +20,10 @@ LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
 -- The days there are, and a fingerprint of each: another one, another file. It is of
 -- all that a row shows, also what is joined to a fill: the market of its token and the
 -- name of its wallet may become known, or change, long after the fill. How many are provisional
--- is in no row: they have no log index, which those of the chain that take their place have.
+-- is in no row: they have no log index, which those of the chain that take their place have. Why a hash is hashed again, TableSum says.
 SELECT (f.ts // 86400000000)::INTEGER AS day, count(*), count(b.batch) FILTER (f.log_index IS NULL),
-  format('@version-{:x}', bit_xor(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
-    t.market, t.outcome, t.derived, t.named, n.name)))
+  format('@version-{:x}', bit_xor(hash(hash(f.ts, f.wallet, f.token, f.side, f.role, f.shares, f.usd, f.fee, f.tx, f.log_index, f.repeat,
+    t.market, t.outcome, t.derived, t.named, n.name))))
 FROM (SELECT * FROM fills WHERE @which) AS f
 JOIN tokens AS t ON t.token = f.token
 LEFT JOIN wallet_names AS n ON n.wallet = f.wallet
@@ -38,13 +38,13 @@ SELECT (SELECT coalesce(max(token) + 1, 0) FROM tokens)::BIGINT, (SELECT coalesc
 -- name: JoinedTokens
 -- What the rows of fills show of their tokens, in blocks of these: of those that there were before, and of all.
 SELECT token // @block AS block, coalesce(bit_xor(said) FILTER (token < @known), 0)::BIGINT, bit_xor(said)::BIGINT
-FROM (SELECT token, hash(token, market, outcome, derived, named) >> 1 AS said FROM tokens) AS t
+FROM (SELECT token, hash(hash(token, market, outcome, derived, named)) >> 1 AS said FROM tokens) AS t
 GROUP BY block
 
 -- name: JoinedNames
 -- The same of the names of wallets. A wallet may be there long before its name.
 SELECT wallet // @block AS block, coalesce(bit_xor(said) FILTER (wallet < @known), 0)::BIGINT, bit_xor(said)::BIGINT
-FROM (SELECT wallet, hash(wallet, name) >> 1 AS said FROM wallet_names) AS t
+FROM (SELECT wallet, hash(hash(wallet, name)) >> 1 AS said FROM wallet_names) AS t
 GROUP BY block
 
 -- name: DaysOfTokens

@@ -23,7 +23,7 @@ SELECT DISTINCT (ts // 86400000000)::INTEGER FROM fills WHERE batch > @since
 
 -- name: LakeHead
 -- The moment of the export: the last import, a fingerprint of all of them, and the smallest whale move.
-SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT, (SELECT min_usd FROM whale_rule)
+SELECT coalesce(max(batch), -1), coalesce(bit_xor(hash(hash(batch, imported_at, fills)) >> 1), 0)::BIGINT, (SELECT min_usd FROM whale_rule)
 FROM batches
 
 -- name: LakeNewest
@@ -32,7 +32,7 @@ SELECT max(ts) FROM fills WHERE ts >= @from AND ts < @to
 
 -- name: LakeHistory
 -- The same fingerprint of the imports up to an earlier one, and whether that one is there.
-SELECT coalesce(bit_xor(hash(batch, imported_at, fills) >> 1), 0)::BIGINT, coalesce(max(batch), -1) FROM batches WHERE batch <= @batch
+SELECT coalesce(bit_xor(hash(hash(batch, imported_at, fills)) >> 1), 0)::BIGINT, coalesce(max(batch), -1) FROM batches WHERE batch <= @batch
 
 -- name: LakeSums
 -- What the fills of a day add up to, in millionths.
@@ -44,8 +44,9 @@ FROM fills
 WHERE ts >= @from AND ts < @to
 
 -- name: TableSum
--- How many rows a table has, and a fingerprint of all of them.
-SELECT count(*), coalesce(bit_xor(hash(t) >> 1), 0)::BIGINT FROM @table AS t
+-- How many rows a table has, and a fingerprint of all of them. The hash of several columns is that of all but the last, XOR that of
+-- the last: hashed once, two rows that change alike in their last column would leave the XOR of all rows as it was. So it is hashed again.
+SELECT count(*), coalesce(bit_xor(hash(hash(t)) >> 1), 0)::BIGINT FROM @table AS t
 
 -- name: lake_fills
 SELECT @time f.ts AS us, '0x' || lower(hex(w.address)) AS wallet, t.token_id AS token,
