@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"pmx/data"
 	"pmx/engine"
@@ -51,7 +50,7 @@ func (d fillDay) where() string {
 
 // partitionName is the name of the file of a day.
 func partitionName(day int64) string {
-	return "fills/day=" + time.UnixMicro(day*dayMicros).UTC().Format(time.DateOnly) + "/fills.parquet"
+	return "fills/day=" + lakeDay{day: day}.date() + "/fills.parquet"
 }
 
 // partitions gives the days there are with the prints of their rows, and the state. Where an earlier export of the same history is known, only the rows of
